@@ -1,0 +1,178 @@
+/* path.c: owns the choice of muxd's places and the rules for a directory that only we may enter. */
+#include "base/path.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *env_text(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* The XDG base directory specification: relative paths in these variables are invalid and ignored. */
+static const char *env_dir(const char *name)
+{
+    const char *value = env_text(name);
+    return value && *value == '/' ? value : NULL;
+}
+
+char *path_home(void)
+{
+    const char *home = env_dir("HOME");
+    if (home)
+        return xstrdup(home);
+    const struct passwd *entry = getpwuid(geteuid());
+    return xstrdup(entry && entry->pw_dir && *entry->pw_dir == '/' ? entry->pw_dir : "/");
+}
+
+static bool is_our_dir(const char *dir)
+{
+    struct stat info;
+    return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
+char *path_socket(const char *given)
+{
+    if (!given)
+        given = env_text("MUXD_SOCKET");
+    if (given)
+        return xstrdup(given);
+    const char *runtime = env_dir("XDG_RUNTIME_DIR");
+    if (runtime)
+        return path_join(runtime, "muxd/muxd.sock");
+    unsigned uid = geteuid();
+    char *run_user = xasprintf("/run/user/%u", uid);
+    char *path = is_our_dir(run_user) ? path_join(run_user, "muxd/muxd.sock") : xasprintf("/tmp/muxd-%u/muxd.sock", uid);
+    free(run_user);
+    return path;
+}
+
+/* A file that can't be looked at counts as there: its owner wants to hear why it can't be read. */
+static bool may_exist(const char *path)
+{
+    return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* $NAME/muxd…, else the same below home. */
+static char *xdg_path(const char *name, const char *below_home, const char *rest)
+{
+    const char *dir = env_dir(name);
+    if (dir)
+        return path_join(dir, rest);
+    char *home = path_home();
+    char *base = path_join(home, below_home);
+    char *path = path_join(base, rest);
+    free(base);
+    free(home);
+    return path;
+}
+
+char *path_config(const char *given)
+{
+    if (!given)
+        given = env_text("MUXD_CONFIG");
+    if (given)
+        return xstrdup(given);
+    char *path = xdg_path("XDG_CONFIG_HOME", ".config", "muxd/muxd.ini");
+    if (may_exist(path))
+        return path;
+    free(path);
+    return may_exist("/etc/muxd/muxd.ini") ? xstrdup("/etc/muxd/muxd.ini") : NULL;
+}
+
+char *path_state(const char *given)
+{
+    return given ? xstrdup(given) : xdg_path("XDG_STATE_HOME", ".local/state", "muxd");
+}
+
+char *path_dirname(const char *path)
+{
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    while (len > 0 && path[len - 1] != '/')
+        len--;
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    return len ? xstrndup(path, len) : xstrdup(".");
+}
+
+const char *path_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *path_join(const char *dir, const char *name)
+{
+    if (*name == '/' || !*dir)
+        return xstrdup(name);
+    bool slash = dir[strlen(dir) - 1] == '/';
+    return xasprintf("%s%s%s", dir, slash ? "" : "/", name);
+}
+
+static int make_dir(const char *dir)
+{
+    if (mkdir(dir, 0700) == 0 || errno == EEXIST)
+        return 0;
+    if (errno != ENOENT)
+        return -1;
+    char *parent = path_dirname(dir);
+    int result = strcmp(parent, dir) == 0 ? -1 : make_dir(parent);
+    free(parent);
+    if (result != 0)
+        return -1;
+    return mkdir(dir, 0700) == 0 || errno == EEXIST ? 0 : -1;
+}
+
+static int check_dir(const char *dir, int fd, struct err *err)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return err_set(err, ERR_SYSTEM, "'%s' can't be examined: %s; choose another directory", dir, strerror(errno));
+    if (info.st_uid != geteuid())
+        return err_set(err, ERR_SYSTEM, "'%s' belongs to user %u and not to us (%u); choose another directory", dir,
+                       (unsigned)info.st_uid, (unsigned)geteuid());
+    if (info.st_mode & 077)
+        return err_set(err, ERR_SYSTEM, "'%s' is open to others (mode %04o); run 'chmod 700' on it or choose another directory",
+                       dir, (unsigned)info.st_mode & 07777);
+    return 0;
+}
+
+static int private_dir(const char *dir, struct err *err)
+{
+    if (!*dir)
+        return err_set(err, ERR_SYSTEM, "'' is no directory; give its path");
+    if (make_dir(dir) != 0)
+        return err_set(err, ERR_SYSTEM, "'%s' can't be made: %s; choose another directory", dir, strerror(errno));
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        struct stat info;
+        int saved = errno;
+        if (lstat(dir, &info) == 0 && S_ISLNK(info.st_mode))
+            return err_set(err, ERR_SYSTEM, "'%s' is a symbolic link; remove it or choose another directory", dir);
+        return err_set(err, ERR_SYSTEM, "'%s' can't be used as a directory: %s; remove it or choose another", dir, strerror(saved));
+    }
+    int result = check_dir(dir, fd, err);
+    close(fd);
+    return result;
+}
+
+int path_private_dir(const char *dir, struct err *err)
+{
+    /* "link/" and "link/." would be followed in spite of O_NOFOLLOW. */
+    char *clean = xstrdup(dir);
+    size_t len = strlen(clean);
+    while (len > 1 && (clean[len - 1] == '/' || (clean[len - 1] == '.' && clean[len - 2] == '/')))
+        clean[--len] = 0;
+    int result = private_dir(clean, err);
+    free(clean);
+    return result;
+}

@@ -1,0 +1,16 @@
+/* path: where muxd keeps its things (contract, section 1), and making directories that nobody else may enter. */
+#ifndef MUXD_BASE_PATH_H
+#define MUXD_BASE_PATH_H
+#include "base/err.h"
+/* Each returns a string of the caller's. given: the command line's choice or NULL. */
+char *path_socket(const char *given);  /* given, $MUXD_SOCKET, $XDG_RUNTIME_DIR/muxd/muxd.sock, /run/user/UID/…, /tmp/muxd-UID/… */
+char *path_config(const char *given);  /* given, $MUXD_CONFIG, $XDG_CONFIG_HOME/muxd/muxd.ini, /etc/muxd/muxd.ini; NULL: none exists */
+char *path_state(const char *given);   /* given, $XDG_STATE_HOME/muxd, ~/.local/state/muxd */
+char *path_dirname(const char *path);
+const char *path_basename(const char *path); /* borrowed from path */
+char *path_join(const char *dir, const char *name); /* name alone when it is absolute */
+/* Makes dir and its missing parents (0700). The last one must be a directory, not a symbolic link, ours and closed to
+ * others (ERR_SYSTEM otherwise, the text says what to do). Opened O_DIRECTORY|O_NOFOLLOW and checked by fstat. */
+int path_private_dir(const char *dir, struct err *err);
+char *path_home(void); /* $HOME, else the passwd entry, else "/" */
+#endif
