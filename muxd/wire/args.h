@@ -1,0 +1,40 @@
+/* args: the command line of ue against the rows of commands.def. Values are checked and decoded here; what they do is the
+ * client's. Everything in struct args is borrowed from argv and the tables but the two arrays. */
+#ifndef MUXD_WIRE_ARGS_H
+#define MUXD_WIRE_ARGS_H
+#include "base/err.h"
+#include "wire/verb.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct args_option {
+    const struct verb_option *row;
+    const char *value; /* "" for flags */
+    int64_t number;    /* OPTION_UINT; OPTION_MS (INT64_MAX: inf); OPTION_SIGNAL: its number */
+    int rows, cols;    /* OPTION_SIZE */
+};
+
+struct args {
+    const struct verb *verb; /* NULL: none given (help or version was asked for) */
+    bool wants_help;         /* -h: print help_verb(verb) or, without verb, help_all */
+    bool wants_version;
+    struct args_option *options; /* owned; in the given order */
+    size_t option_count;
+    const char **operands; /* owned; NULL-terminated */
+    size_t operand_count;
+};
+
+/* argv[0] is skipped. 0, or ERR_USAGE with a text as "'exce': unknown verb; did you mean 'exec'?" (the client puts "ue: " in
+ * front). With wants_help or wants_version nothing else has been insisted on. args_fini is due in any case. */
+int args_parse(struct args *args, int argc, char *const *argv, struct err *err);
+void args_fini(struct args *args); /* safe on a zeroed one */
+
+/* By long name; a name that neither the verb nor the global row has is a bug. The last one given holds. */
+bool args_has(const struct args *args, const char *name);
+const char *args_get(const struct args *args, const char *name); /* the value, "" for flags; NULL: not given */
+int64_t args_int(const struct args *args, const char *name, int64_t fallback);
+bool args_size(const struct args *args, const char *name, int *rows, int *cols); /* false: not given */
+/* Each occurrence in order: for (o = args_next(args, "key", NULL); o; o = args_next(args, "key", o)). */
+const struct args_option *args_next(const struct args *args, const char *name, const struct args_option *last);
+#endif

@@ -1,0 +1,22 @@
+/* keynames: the names of keys as data, for whoever encodes them and for completions. */
+#ifndef MUXD_WIRE_KEYNAMES_H
+#define MUXD_WIRE_KEYNAMES_H
+#include <stdbool.h>
+#include <stddef.h>
+
+enum keyname_form { KEYNAME_BYTE, KEYNAME_CURSOR, KEYNAME_SS3, KEYNAME_TILDE, KEYNAME_SHIFTED };
+struct keyname {
+    const char *name, *aliases; /* aliases: separated by blanks */
+    enum keyname_form form;
+    int code;
+};
+extern const struct keyname keynames[];
+extern const size_t keyname_count;
+
+/* By name or alias, in any case; NULL: no such key. */
+const struct keyname *keyname_find(const char *name);
+/* The nearest name to a wrong one; NULL: none is near. */
+const char *keyname_nearest(const char *name);
+/* All names and the usual control keys ("C-a" … "C-z"), for completions: calls fn with each. */
+void keyname_each(void (*fn)(void *arg, const char *name), void *arg);
+#endif

@@ -1,0 +1,345 @@
+/* schema: the one place where a request's arguments are refused for their shape. Texts are read by models: they name the
+ * field, what came and what was expected. */
+#include "wire/schema.h"
+#include "base/bug.h"
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "base/value.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_BYTES_MAX 64
+#define PREFIX "failed to parse function arguments: "
+
+/* Where we are: the row's table and how its fields are called in texts ("" or "_meta."). */
+struct check {
+    const struct tool *tool;
+    const char *path;
+    struct json *params;
+    const char *const *ignore;
+    struct err *err;
+};
+
+/* A peer's word, short and harmless enough for a text. */
+struct shown {
+    char text[4 * SHOWN_BYTES_MAX + 8];
+};
+
+static struct shown show(const char *text)
+{
+    struct shown shown;
+    struct buf escaped = BUF_INIT;
+    size_t len = strlen(text), keep = len;
+    if (len > SHOWN_BYTES_MAX) {
+        keep = SHOWN_BYTES_MAX;
+        while (!utf8_is_boundary(text, len, keep))
+            keep--;
+    }
+    utf8_append_escaped(&escaped, text, keep, false);
+    snprintf(shown.text, sizeof(shown.text), "%s%s", escaped.data ? escaped.data : "", keep < len ? "…" : "");
+    buf_fini(&escaped);
+    return shown;
+}
+
+static const char *expected(enum arg_type type)
+{
+    switch (type) {
+    case ARG_STRING: return "a string";
+    case ARG_UINT: return "a whole number";
+    case ARG_BOOL: return "a boolean";
+    case ARG_COMMAND: return "a string or an array of strings";
+    case ARG_SESSION: return "a number or a name";
+    case ARG_SESSIONS: return "an array of numbers or names";
+    case ARG_STRINGS: return "an array of strings";
+    case ARG_ENV: return "an object of strings";
+    case ARG_OBJECT: return "an object";
+    case ARG_ID: return "a whole number or a string";
+    }
+    BUG("an argument of type %d", (int)type);
+}
+
+static int fail_type(const struct check *c, const struct tool_arg *arg, const struct json *value)
+{
+    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid type: %s for `%s%s`, expected %s", json_type_name(json_type(value)), c->path,
+                   arg->name, expected(arg->type));
+}
+
+static int fail_item(const struct check *c, const struct tool_arg *arg, const struct json *item)
+{
+    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid type: %s in `%s%s`, expected %s", json_type_name(json_type(item)), c->path,
+                   arg->name, expected(arg->type));
+}
+
+static int fail_number(const struct check *c, const struct tool_arg *arg, const struct json *value)
+{
+    double number = 0;
+    json_double(value, &number);
+    int64_t max = arg->max ? arg->max : JSON_INTEGER_MAX;
+    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: %.17g for `%s%s`, expected a whole number from %lld to %lld", number,
+                   c->path, arg->name, (long long)arg->min, (long long)max);
+}
+
+static int check_number(const struct check *c, const struct tool_arg *arg, const struct json *value)
+{
+    int64_t number = 0, max = arg->max ? arg->max : JSON_INTEGER_MAX;
+    if (json_type(value) != JSON_NUMBER)
+        return fail_type(c, arg, value);
+    if (!json_int(value, &number) || number < arg->min || number > max)
+        return fail_number(c, arg, value);
+    return 0;
+}
+
+static bool is_choice(const char *choices, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = choices; *at != '\0'; at += strspn(at, " ")) {
+        size_t span = strcspn(at, " ");
+        if (span == len && memcmp(at, word, len) == 0)
+            return true;
+        at += span;
+    }
+    return false;
+}
+
+static int fail_choice(const struct check *c, const struct tool_arg *arg, const char *word)
+{
+    return err_set(c->err, ERR_ARGUMENTS, PREFIX "unknown variant `%s` for `%s%s`, expected one of: %s", show(word).text, c->path,
+                   arg->name, arg->choices);
+}
+
+static int check_nul(const struct check *c, const struct tool_arg *arg, const char *text, size_t len)
+{
+    if ((arg->flags & ARG_NO_NUL) && memchr(text, '\0', len) != NULL)
+        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: a NUL byte in `%s%s`", c->path, arg->name);
+    return 0;
+}
+
+static int check_string(const struct check *c, const struct tool_arg *arg, const struct json *value)
+{
+    size_t len = 0;
+    const char *text = json_str(value, &len);
+    if (text == NULL)
+        return fail_type(c, arg, value);
+    if (arg->choices != NULL && !is_choice(arg->choices, text))
+        return fail_choice(c, arg, text);
+    if (arg->type == ARG_STRING && arg->max != 0 && len > (size_t)arg->max)
+        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid length: `%s%s` has %zu bytes, at most %lld are allowed", c->path, arg->name,
+                       len, (long long)arg->max);
+    return check_nul(c, arg, text, len);
+}
+
+static int check_session(const struct check *c, const struct tool_arg *arg, const struct json *value)
+{
+    int64_t number;
+    size_t len = 0;
+    if (json_int(value, &number) || (json_str(value, &len) != NULL && len > 0))
+        return 0;
+    if (json_type(value) == JSON_STRING)
+        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: an empty string for `%s%s`, expected %s", c->path, arg->name,
+                       expected(ARG_SESSION));
+    return arg->type == ARG_SESSIONS ? fail_item(c, arg, value) : fail_type(c, arg, value);
+}
+
+static int check_member_name(const struct check *c, const struct tool_arg *arg, const char *name)
+{
+    if (name[0] == '\0' || strchr(name, '=') != NULL)
+        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: '%s' in `%s%s` can't be the name of a variable", show(name).text,
+                       c->path, arg->name);
+    return 0;
+}
+
+static int check_item(const struct check *c, const struct tool_arg *arg, const struct json *item)
+{
+    size_t len = 0;
+    int rc = 0;
+    if (arg->type == ARG_SESSIONS)
+        return check_session(c, arg, item);
+    const char *text = json_str(item, &len);
+    if (text == NULL)
+        return fail_item(c, arg, item);
+    if (arg->type == ARG_ENV)
+        rc = check_member_name(c, arg, json_key(item));
+    return rc < 0 ? rc : check_nul(c, arg, text, len);
+}
+
+static int check_items(const struct check *c, const struct tool_arg *arg, const struct json *value)
+{
+    if (json_type(value) != (arg->type == ARG_ENV ? JSON_OBJECT : JSON_ARRAY))
+        return fail_type(c, arg, value);
+    int64_t count = 0;
+    for (const struct json *item = json_first(value); item != NULL; item = json_next(item)) {
+        int rc = check_item(c, arg, item);
+        if (rc < 0)
+            return rc;
+        count++;
+    }
+    if (count < arg->min || (arg->max != 0 && count > arg->max))
+        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid length: `%s%s` has %lld items, allowed are %lld to %lld", c->path, arg->name,
+                       (long long)count, (long long)arg->min, (long long)(arg->max ? arg->max : JSON_INTEGER_MAX));
+    return 0;
+}
+
+static int check_value(const struct check *c, const struct tool_arg *arg, const struct json *value)
+{
+    enum json_type type = json_type(value);
+    switch (arg->type) {
+    case ARG_STRING: return check_string(c, arg, value);
+    case ARG_UINT: return check_number(c, arg, value);
+    case ARG_BOOL: return type == JSON_BOOL ? 0 : fail_type(c, arg, value);
+    case ARG_COMMAND: return type == JSON_ARRAY ? check_items(c, arg, value) : check_string(c, arg, value);
+    case ARG_SESSION: return check_session(c, arg, value);
+    case ARG_SESSIONS:
+    case ARG_STRINGS:
+    case ARG_ENV: return check_items(c, arg, value);
+    case ARG_OBJECT: return type == JSON_OBJECT ? 0 : fail_type(c, arg, value);
+    case ARG_ID: {
+        int64_t number;
+        return json_int(value, &number) || type == JSON_STRING ? 0 : fail_type(c, arg, value);
+    }
+    }
+    BUG("an argument of type %d", (int)arg->type);
+}
+
+/* ARG_DEFAULT_ONLY: what has no effect passes, anything else would promise what this version can't keep. */
+static int check_default(const struct check *c, const struct tool_arg *arg, const struct json *value)
+{
+    bool truth = false;
+    const char *text = json_str(value, NULL);
+    if (!(arg->flags & ARG_DEFAULT_ONLY))
+        return 0;
+    if (text != NULL ? arg->fallback != NULL && strcmp(text, arg->fallback) == 0
+                     : json_bool(value, &truth) ? !truth : json_count(value) == 0)
+        return 0;
+    return err_set(c->err, ERR_NOT_AVAILABLE, "`%s%s` other than %s is not available in this version; leave it out", c->path, arg->name,
+                   arg->fallback != NULL ? arg->fallback : "empty");
+}
+
+static int fail_unknown(const struct check *c, const char *key)
+{
+    const char *names[64];
+    size_t count = 0;
+    struct buf list = BUF_INIT;
+    for (const struct tool_arg *arg = c->tool->args; arg->name != NULL && count < 64; arg++) {
+        buf_printf(&list, "%s`%s`", count > 0 ? ", " : "", arg->name);
+        names[count++] = arg->name;
+    }
+    const char *nearest = count > 0 ? value_nearest(key, names, count) : NULL;
+    int rc = err_set(c->err, ERR_ARGUMENTS, PREFIX "unknown field `%s%s`, %s%s%s%s%s", c->path, show(key).text,
+                     nearest != NULL ? "did you mean `" : "", nearest != NULL ? nearest : "", nearest != NULL ? "`? " : "",
+                     count > 0 ? "expected one of " : "there are no arguments", list.data ? list.data : "");
+    buf_fini(&list);
+    return rc;
+}
+
+static bool is_ignored(const struct check *c, const char *key)
+{
+    for (size_t i = 0; c->ignore != NULL && c->ignore[i] != NULL; i++) {
+        if (strcmp(c->ignore[i], key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int check_member(const struct check *c, const struct json *value)
+{
+    const char *key = json_key(value);
+    const struct tool_arg *arg = tool_arg_by_name(c->tool, key);
+    if (arg == NULL && !is_ignored(c, key))
+        return fail_unknown(c, key);
+    if (arg == NULL || json_type(value) == JSON_NULL) {
+        json_free(json_detach(c->params, key));
+        return 0;
+    }
+    if (strcmp(key, arg->name) != 0) {
+        if (json_get(c->params, arg->name) != NULL)
+            return err_set(c->err, ERR_ARGUMENTS, PREFIX "duplicate field `%s%s`, `%s` is another name for it", c->path, arg->name,
+                           arg->alias);
+        json_rename(c->params, key, arg->name);
+    }
+    int rc = check_value(c, arg, value);
+    return rc < 0 ? rc : check_default(c, arg, value);
+}
+
+static bool is_given(const struct json *params, const char *name)
+{
+    bool truth = true;
+    const struct json *value = json_get(params, name);
+    return value != NULL && (!json_bool(value, &truth) || truth);
+}
+
+/* What only shows when all are in: missing ones, and ones that need another. */
+static int check_whole(const struct check *c)
+{
+    for (const struct tool_arg *arg = c->tool->args; arg->name != NULL; arg++) {
+        if ((arg->flags & ARG_REQUIRED) && json_get(c->params, arg->name) == NULL)
+            return err_set(c->err, ERR_ARGUMENTS, PREFIX "missing field `%s%s`, expected %s", c->path, arg->name, expected(arg->type));
+        if (arg->needs != NULL && is_given(c->params, arg->name) && !is_given(c->params, arg->needs))
+            return err_set(c->err, ERR_ARGUMENTS, "%s", arg->needs_text);
+    }
+    return 0;
+}
+
+static int check_members(const struct check *c)
+{
+    const struct json *next;
+    for (const struct json *it = json_first(c->params); it != NULL; it = next) {
+        next = json_next(it);
+        bool meta = c->tool->kind != TOOL_INNER && strcmp(json_key(it), "_meta") == 0;
+        int rc = meta ? 0 : check_member(c, it);
+        if (rc < 0)
+            return rc;
+    }
+    return check_whole(c);
+}
+
+/* An empty reader or a relative directory would be taken for none, and something else be done than was asked. */
+static int check_meta(const struct json *meta, struct err *err)
+{
+    const char *cwd = json_get_str(meta, "cwd", NULL), *reader = json_get_str(meta, "reader", NULL);
+    if (cwd != NULL && cwd[0] != '/')
+        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid value: '%.80s' for `_meta.cwd`, expected an absolute path", cwd);
+    if (reader != NULL && reader[0] == '\0')
+        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid value: '' for `_meta.reader`, expected a name");
+    return 0;
+}
+
+int schema_check(const struct tool *tool, struct json *params, const char *const *ignore_fields, struct err *err)
+{
+    struct check c = {.tool = tool, .path = "", .params = params, .ignore = ignore_fields, .err = err};
+    if (json_type(params) != JSON_OBJECT)
+        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object", json_type_name(json_type(params)));
+    int rc = check_members(&c);
+    const struct json *meta = json_get(params, "_meta");
+    if (rc < 0 || meta == NULL)
+        return rc;
+    if (json_type(meta) == JSON_NULL) {
+        json_free(json_detach(params, "_meta"));
+        return 0;
+    }
+    if (json_type(meta) != JSON_OBJECT)
+        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s for `_meta`, expected an object", json_type_name(json_type(meta)));
+    struct check inner = {.tool = &tools[TOOL_META], .path = "_meta.", .params = (struct json *)(uintptr_t)meta, .err = err};
+    rc = check_members(&inner);
+    return rc < 0 ? rc : check_meta(meta, err);
+}
+
+struct json *schema_parse(const char *text, size_t size, struct err *err)
+{
+    size_t blank = 0;
+    while (blank < size && (text[blank] == ' ' || text[blank] == '\n' || text[blank] == '\t' || text[blank] == '\r'))
+        blank++;
+    if (blank == size)
+        return json_object_new();
+    struct json *params = json_parse(text, size, err);
+    if (params != NULL && json_type(params) == JSON_OBJECT)
+        return params;
+    if (params != NULL)
+        err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object", json_type_name(json_type(params)));
+    else if (err != NULL) {
+        err->code = ERR_ARGUMENTS;
+        err_prefix(err, "failed to parse function arguments");
+    }
+    json_free(params);
+    return NULL;
+}

@@ -1,0 +1,193 @@
+/* text.c: owns every line of the model text around a program's output, and the choice of what stays of it. */
+#include "wire/text.h"
+#include "base/bug.h"
+#include "base/utf8.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { TOKEN_BYTES = 4 };
+
+#define ELLIPSIS "\xE2\x80\xA6"
+
+uint64_t text_tokens(uint64_t bytes)
+{
+    return bytes / TOKEN_BYTES + (bytes % TOKEN_BYTES != 0);
+}
+
+size_t text_token_budget(uint64_t tokens)
+{
+    return tokens > SIZE_MAX / TOKEN_BYTES ? SIZE_MAX : (size_t)tokens * TOKEN_BYTES;
+}
+
+size_t text_lines(const char *text, size_t len)
+{
+    size_t lines = 0;
+    for (size_t at = 0; at < len; lines++) {
+        const char *newline = memchr(text + at, '\n', len - at);
+        at = newline ? (size_t)(newline - text) + 1 : len;
+    }
+    return lines;
+}
+
+static size_t count_chars(const char *text, size_t from, size_t to)
+{
+    size_t chars = 0;
+    for (size_t at = from; at < to; at++)
+        chars += ((unsigned char)text[at] & 0xC0) != 0x80;
+    return chars;
+}
+
+struct text_split text_split(const char *text, size_t len, size_t begin_bytes, size_t end_bytes)
+{
+    size_t head = begin_bytes < len ? begin_bytes : len;
+    while (!utf8_is_boundary(text, len, head))
+        head--;
+    size_t tail = end_bytes < len ? len - end_bytes : 0;
+    if (tail < head)
+        tail = head;
+    while (!utf8_is_boundary(text, len, tail))
+        tail++;
+    return (struct text_split){.head_len = head, .tail_at = tail, .removed_chars = count_chars(text, head, tail)};
+}
+
+/* All or nothing: puts out back to its old length when what was appended since did not fit. */
+static bool settle(struct buf *out, size_t before, bool fits)
+{
+    if (!fits)
+        buf_truncate(out, before);
+    return fits;
+}
+
+bool text_append_marker(struct buf *out, uint64_t removed, bool tokens)
+{
+    return buf_printf(out, ELLIPSIS "%" PRIu64 " %s truncated" ELLIPSIS, removed, tokens ? "tokens" : "chars");
+}
+
+/* text is longer than budget_bytes. */
+static bool append_cut(struct buf *out, const char *text, size_t len, size_t budget_bytes, bool tokens)
+{
+    size_t left = budget_bytes / 2;
+    struct text_split split = text_split(text, len, left, budget_bytes - left);
+    uint64_t removed = tokens ? text_tokens(len - budget_bytes) : split.removed_chars;
+    return buf_append(out, text, split.head_len) && text_append_marker(out, removed, tokens) &&
+           buf_append(out, text + split.tail_at, len - split.tail_at);
+}
+
+bool text_truncate_middle(struct buf *out, const char *text, size_t len, size_t budget_bytes, bool tokens)
+{
+    size_t before = out->len;
+    bool fits = len <= budget_bytes ? buf_append(out, text, len) : append_cut(out, text, len, budget_bytes, tokens);
+    return settle(out, before, fits);
+}
+
+static bool append_warning(struct buf *out, uint64_t original_bytes)
+{
+    return buf_printf(out, "Warning: truncated output (original token count: %" PRIu64 ")\n", text_tokens(original_bytes));
+}
+
+bool text_formatted(struct buf *out, const char *text, size_t len, size_t budget_bytes, bool tokens)
+{
+    if (len <= budget_bytes)
+        return buf_append(out, text, len);
+    size_t before = out->len;
+    bool fits = append_warning(out, len) && buf_printf(out, "Total output lines: %zu\n\n", text_lines(text, len)) &&
+                append_cut(out, text, len, budget_bytes, tokens);
+    return settle(out, before, fits);
+}
+
+bool text_append_omitted(struct buf *out, uint64_t omitted_bytes)
+{
+    return buf_printf(out, "... %" PRIu64 " bytes omitted ...", omitted_bytes);
+}
+
+bool text_join(struct buf *out, const char *head, size_t head_len, const char *tail, size_t tail_len, uint64_t omitted_bytes)
+{
+    size_t before = out->len;
+    bool fits = buf_append(out, head, head_len);
+    if (omitted_bytes > 0)
+        fits = fits && buf_append_byte(out, '\n') && text_append_omitted(out, omitted_bytes) && buf_append_byte(out, '\n');
+    return settle(out, before, fits && buf_append(out, tail, tail_len));
+}
+
+static bool has(const char *text, size_t len, const struct buf *line)
+{
+    return len > 0 && memmem(text, len, line->data, line->len) != NULL;
+}
+
+static bool append_line(struct buf *out, const struct buf *line)
+{
+    return buf_append(out, line->data, line->len) && buf_append_byte(out, '\n');
+}
+
+/* text is longer than budget_bytes. Written to out first and looked at there: truncation may cut the line of omitted bytes in two. */
+static bool append_omitted_cut(struct buf *out, const char *text, size_t len, uint64_t original_bytes, size_t budget_bytes,
+                               bool tokens, const struct buf *line)
+{
+    struct buf cut = BUF_INIT;
+    append_cut(&cut, text, len, budget_bytes, tokens);
+    bool fits = append_warning(out, original_bytes) && (has(cut.data, cut.len, line) || append_line(out, line)) &&
+                buf_append_byte(out, '\n') && buf_append(out, cut.data, cut.len);
+    buf_fini(&cut);
+    return fits;
+}
+
+bool text_formatted_omitted(struct buf *out, const char *text, size_t len, uint64_t omitted_bytes, uint64_t original_bytes,
+                            size_t budget_bytes, bool tokens)
+{
+    if (omitted_bytes == 0)
+        return text_formatted(out, text, len, budget_bytes, tokens);
+    size_t before = out->len;
+    struct buf line = BUF_INIT;
+    text_append_omitted(&line, omitted_bytes);
+    bool fits;
+    if (len > budget_bytes)
+        fits = append_omitted_cut(out, text, len, original_bytes, budget_bytes, tokens, &line);
+    else
+        fits = (has(text, len, &line) || append_line(out, &line)) && buf_append(out, text, len);
+    buf_fini(&line);
+    return settle(out, before, fits);
+}
+
+static bool append_facts(struct buf *out, const struct text_answer *answer)
+{
+    BUG_UNLESS(answer->wall_ns >= 0);
+    uint64_t tenths_ms = ((uint64_t)answer->wall_ns + 50000) / 100000;
+    return (!answer->chunk_id || buf_printf(out, "Chunk ID: %s\n", answer->chunk_id)) &&
+           buf_printf(out, "Wall time: %" PRIu64 ".%04" PRIu64 " seconds\n", tenths_ms / 10000, tenths_ms % 10000) &&
+           (!answer->has_exit_code || buf_printf(out, "Process exited with code %d\n", answer->exit_code)) &&
+           (!answer->has_session || buf_printf(out, "Process running with session ID %" PRId64 "\n", answer->session_id)) &&
+           (!answer->has_original ||
+            buf_printf(out, "Original token count: %" PRIu64 "\n", text_tokens(answer->original_bytes)));
+}
+
+bool text_answer(struct buf *out, const struct text_answer *answer)
+{
+    size_t before = out->len;
+    bool fits = append_facts(out, answer) && buf_append_text(out, "Output:\n") &&
+                text_formatted_omitted(out, answer->output, answer->output_len, answer->omitted_bytes, answer->original_bytes,
+                                       text_token_budget(answer->max_tokens), true);
+    return settle(out, before, fits);
+}
+
+static bool append_short_seconds(struct buf *out, int64_t wall_ns)
+{
+    BUG_UNLESS(wall_ns >= 0);
+    uint64_t tenths = ((uint64_t)wall_ns + 50000000) / 100000000;
+    if (tenths % 10 == 0)
+        return buf_printf(out, "Wall time: %" PRIu64 " seconds\n", tenths / 10);
+    return buf_printf(out, "Wall time: %" PRIu64 ".%" PRIu64 " seconds\n", tenths / 10, tenths % 10);
+}
+
+bool text_oneshot(struct buf *out, const struct text_oneshot *answer)
+{
+    size_t before = out->len;
+    struct buf body = BUF_INIT;
+    text_truncate_middle(&body, answer->output, answer->output_len, answer->budget_bytes, answer->tokens);
+    size_t lines = text_lines(answer->output, answer->output_len);
+    bool fits = buf_printf(out, "Exit code: %d\n", answer->exit_code) && append_short_seconds(out, answer->wall_ns);
+    if (lines != text_lines(body.data, body.len))
+        fits = fits && buf_printf(out, "Total output lines: %zu\n", lines);
+    fits = fits && buf_append_text(out, "Output:\n") && buf_append(out, body.data, body.len);
+    buf_fini(&body);
+    return settle(out, before, fits);
+}

@@ -1,0 +1,84 @@
+/* verb: the rows of commands.def as data: the verbs of ue with options and operands. Read by the command line parser, the
+ * help, the completions and the man page. */
+#ifndef MUXD_WIRE_VERB_H
+#define MUXD_WIRE_VERB_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum verb_id {
+#define VERB(ident, ...) VERB_##ident,
+#define OPTION(...)
+#define END(ident)
+#include "wire/commands.def"
+#undef VERB
+#undef OPTION
+#undef END
+    VERB_COUNT_
+};
+
+enum option_type {
+    OPTION_FLAG = 1, /* takes no value */
+    OPTION_TEXT,
+    OPTION_UINT, /* .min to .max */
+    OPTION_MS,   /* 250, 10s, 5m; inf (INT64_MAX) where .max is 0 */
+    OPTION_SIZE, /* ROWSxCOLS */
+    OPTION_ENV,  /* NAME=VALUE */
+    OPTION_SIGNAL,
+};
+
+/* What a value or an operand may be completed with. */
+enum complete_kind {
+    COMPLETE_NONE,
+    COMPLETE_SESSION, /* live sessions */
+    COMPLETE_ENDED,   /* ended sessions */
+    COMPLETE_DESCRIBED, /* sessions that the config describes and that don't run */
+    COMPLETE_FILE,
+    COMPLETE_DIR,
+    COMPLETE_COMMAND,
+    COMPLETE_SHELL, /* /etc/shells */
+    COMPLETE_SIGNAL,
+    COMPLETE_KEY,
+    COMPLETE_SIZE,
+    COMPLETE_VERB,
+    COMPLETE_TOOL,
+    COMPLETE_ENV, /* names of variables with = */
+};
+
+struct verb_option {
+    const char *name; /* the long form without dashes, and the key for args_get */
+    char letter;      /* the short form; 0: none */
+    const char *metavar;
+    enum option_type type;
+    int64_t min, max;         /* OPTION_UINT, OPTION_MS */
+    bool repeats;             /* may be given several times; otherwise the last one holds */
+    const char *argument;     /* the tool's argument it sets; NULL: none, it is for ue itself */
+    const char *excludes;     /* names, separated by blanks, of options that can't stand beside it */
+    enum complete_kind complete;
+    const char *help;
+};
+
+#define VERB_OPERANDS_MAX 3
+
+struct verb {
+    const char *name;      /* "" for VERB_GLOBAL, whose options stand before the verb or after it */
+    const char *tool;      /* method it calls; NULL: none, or it depends */
+    const char *summary;   /* one line, lower case, no full stop */
+    const char *operands;  /* as the usage shows them; NULL: none */
+    int operands_min;
+    int operands_max;      /* -1: any number */
+    const char *unless;    /* names of options, separated by blanks, that make operands unnecessary */
+    bool operands_end_options; /* the first operand ends the options (exec) */
+    bool hidden;           /* neither in help nor in completions */
+    enum complete_kind complete[VERB_OPERANDS_MAX]; /* of each operand; the last one holds for all that follow */
+    const char *help;      /* the help text; each line, ended by \n, is a paragraph */
+    const char *examples;  /* "command\twhat it does\n"… */
+    const struct verb_option *options; /* ends with a row whose name is NULL */
+};
+
+extern const struct verb verbs[VERB_COUNT_];
+const struct verb *verb_by_name(const char *name); /* NULL: no such verb */
+const char *verb_nearest(const char *name);        /* NULL: none is near */
+const struct verb_option *verb_option_by_name(const struct verb *verb, const char *name, size_t len); /* the global ones too; NULL */
+const struct verb_option *verb_option_by_letter(const struct verb *verb, char letter);
+#endif
