@@ -1,0 +1,75 @@
+/* config_row: config.def as a table, and what can be done with one value of any type. For this room only. */
+#ifndef MUXD_CONFIG_CONFIG_ROW_H
+#define MUXD_CONFIG_CONFIG_ROW_H
+#include "config/config.h"
+
+enum config_type {
+    CONFIG_INT,
+    CONFIG_BOOL,
+    CONFIG_BYTES,
+    CONFIG_MS,
+    CONFIG_ENUM,
+    CONFIG_TEXT,
+    CONFIG_PATH,
+    CONFIG_WORDS,
+    CONFIG_GLOBS,
+    CONFIG_ARGV,
+    CONFIG_TYPED,
+    CONFIG_VARS,
+};
+
+struct config_row {
+    const char *section, *key;
+    enum config_type type;
+    size_t offset; /* in struct config; in struct config_session for the rows of session */
+    const char *fallback;
+    int64_t min, max;
+    const char *const *words; /* NULL-terminated: of an ENUM all, of a PATH those allowed besides paths */
+    const char *prefix;       /* of VARS: before the variable's name */
+    const char *sample;
+    enum config_row_id from; /* 0: nowhere (row 0 is nobody's source) */
+    enum config_reload reload;
+    const char *help;
+};
+extern const struct config_row config_rows[CONFIG_ROW_COUNT];
+
+struct config_section {
+    const char *name;
+    bool named;   /* [name NAME] */
+    bool refused; /* known, but its keys are not available yet */
+    const char *help;
+};
+enum config_section_id {
+#define CONFIG_SECTION(ident, ...) CONFIG_SECTION_##ident,
+#include "config/config.def"
+    CONFIG_SECTION_COUNT
+};
+extern const struct config_section config_sections[CONFIG_SECTION_COUNT];
+
+/* base: the struct config or struct config_session that holds the row's value. */
+/* Parses text into the value, which it replaces; false and "what is wrong; allowed: …" appended to why. Not for VARS. */
+bool config_row_set(const struct config_row *row, void *base, const char *text, struct buf *why);
+/* Appends the value as it would be written in a file. Not for VARS. */
+void config_row_format(const struct config_row *row, const void *base, struct buf *out);
+/* Appends what may be written: "1 to 1000", "one of drop, pause". */
+void config_row_allowed(const struct config_row *row, struct buf *out);
+void config_row_fini(const struct config_row *row, void *base);
+/* Appends a variable; false with why when the name is wrong, there already or one too many. */
+bool config_row_add_var(struct config_vars *vars, const char *name, const char *value, int line, struct buf *why);
+/* Puts in the default. */
+void config_row_reset(const struct config_row *row, void *base);
+
+/* A sentence for people with a blank in front, or nothing. */
+const char *config_reload_note(enum config_reload reload);
+
+/* The rows of a section: first and one past the last. */
+void config_section_rows(const char *section, size_t *first, size_t *end);
+/* NULL when unknown. */
+const struct config_section *config_section_find(const char *name, size_t len);
+
+/* config_session.c: a new session of that name, all rows on their defaults; borrowed until the next one is added. */
+struct config_session *config_session_add(struct config *cfg, const char *name, int line);
+/* Takes what the session didn't say from [defaults] and [limits]; false with why when it lacks or contradicts something. */
+bool config_session_finish(struct config *cfg, struct config_session *session, struct buf *why);
+void config_session_fini(struct config_session *session);
+#endif
