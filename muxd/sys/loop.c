@@ -1,0 +1,388 @@
+/* loop: owns the epoll set, the heap of timers and the libuv loop behind them. Nothing that is being dispatched is freed
+ * before the turn ends: a freed io goes to the dead list, so that handlers may free themselves and each other. */
+#include "sys/loop.h"
+#include "sys/timers.h"
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum { EVENTS_A_TURN = 256, TIMER_SLACK_NS = 1000 };
+
+struct loop_io {
+    struct loop *loop;
+    struct loop_io *next_dead;
+    loop_io_fn *fn;
+    void *arg;
+    int fd;
+    unsigned events;
+    bool in_set, dead;
+};
+
+struct hook {
+    loop_fn *fn;
+    void *arg;
+};
+
+struct loop_signal {
+    uv_signal_t handle;
+    struct loop_signal *next;
+    struct loop *loop;
+    struct hook hook;
+};
+
+struct loop {
+    int epoll;
+    bool ms_only; /* no epoll_pwait2 here: timers are late by up to a millisecond */
+    bool stopped, in_turn, once_more, uv_dirty;
+    uv_loop_t uv;
+    struct loop_io *uv_io, *dead;
+    size_t offloaded;
+    size_t ios; /* alive, uv_io not counted */
+    int64_t now_ns;
+    struct timers timers;
+    struct hook *turn_end;
+    size_t turn_ends;
+    struct loop_signal *signals;
+};
+
+/* --- descriptors --- */
+
+static uint32_t epoll_mask(unsigned events)
+{
+    return (events & LOOP_READ ? EPOLLIN : 0) | (events & LOOP_WRITE ? EPOLLOUT : 0) | (events & LOOP_EDGE ? (uint32_t)EPOLLET : 0);
+}
+
+int loop_io_set(struct loop_io *io, unsigned events)
+{
+    BUG_UNLESS(!io->dead);
+    struct epoll_event event = {.events = epoll_mask(events), .data.ptr = io};
+    bool wanted = (events & (LOOP_READ | LOOP_WRITE)) != 0;
+    int operation = !wanted ? EPOLL_CTL_DEL : io->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+    if (io->in_set && io->events == events && !(events & LOOP_EDGE)) /* an edge is armed anew, even for the same events */
+        return 0;
+    if ((wanted || io->in_set) && epoll_ctl(io->loop->epoll, operation, io->fd, &event) < 0)
+        return -1;
+    io->in_set = wanted;
+    io->events = wanted ? events : 0;
+    return 0;
+}
+
+struct loop_io *loop_io_new(struct loop *loop, int fd, unsigned events, loop_io_fn *fn, void *arg)
+{
+    struct loop_io *io = xcalloc(1, sizeof *io);
+    io->loop = loop;
+    io->fd = fd;
+    io->fn = fn;
+    io->arg = arg;
+    if (loop_io_set(io, events) < 0) {
+        int saved = errno;
+        free(io);
+        errno = saved;
+        return NULL;
+    }
+    loop->ios++;
+    return io;
+}
+
+void loop_io_free(struct loop_io *io)
+{
+    if (!io)
+        return;
+    /* A descriptor closed too early may live on as a duplicate and would go on reporting to freed memory. */
+    if (loop_io_set(io, 0) < 0)
+        BUG("descriptor %d was closed before its loop_io: %s", io->fd, strerror(errno));
+    io->dead = true;
+    io->next_dead = io->loop->dead;
+    io->loop->dead = io;
+    io->loop->ios--;
+}
+
+static void bury_dead(struct loop *loop)
+{
+    while (loop->dead) {
+        struct loop_io *io = loop->dead;
+        loop->dead = io->next_dead;
+        free(io);
+    }
+}
+
+static void dispatch_io(const struct epoll_event *event)
+{
+    struct loop_io *io = event->data.ptr;
+    unsigned events = (event->events & EPOLLIN ? LOOP_READ : 0) | (event->events & EPOLLOUT ? LOOP_WRITE : 0);
+
+    if (io->dead || !io->in_set)
+        return;
+    /* An earlier handler of this turn may have lost interest in what was fetched for it. */
+    events &= io->events;
+    if (event->events & (EPOLLHUP | EPOLLERR))
+        events |= LOOP_HANGUP;
+    if (events)
+        io->fn(io->arg, events);
+}
+
+/* --- libuv behind it --- */
+
+static void uv_on_ready(void *arg, unsigned events)
+{
+    (void)events;
+    uv_run(&((struct loop *)arg)->uv, UV_RUN_NOWAIT);
+}
+
+/* libuv also runs before the wait, outside of a turn: what its callbacks have done must come to a turn's end all the same. */
+static void owe_turn(struct loop *loop)
+{
+    loop->once_more |= !loop->in_turn;
+}
+
+static void on_uv_signal(uv_signal_t *handle, int signo)
+{
+    const struct hook *hook = &((struct loop_signal *)handle->data)->hook;
+    (void)signo;
+    owe_turn(((struct loop_signal *)handle->data)->loop);
+    hook->fn(hook->arg);
+}
+
+int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg)
+{
+    struct loop_signal *signal = xcalloc(1, sizeof *signal);
+    if (uv_signal_init(&loop->uv, &signal->handle) != 0) {
+        free(signal);
+        return ERR_SYSTEM;
+    }
+    signal->handle.data = signal;
+    signal->loop = loop;
+    signal->hook = (struct hook){fn, arg};
+    signal->next = loop->signals;
+    loop->signals = signal; /* from here on libuv knows the handle: freed in loop_free only */
+    loop->uv_dirty = true;
+    return uv_signal_start(&signal->handle, on_uv_signal, signo) == 0 ? 0 : ERR_SYSTEM;
+}
+
+struct offloaded {
+    uv_work_t request;
+    struct loop *loop;
+    loop_fn *work, *done;
+    void *arg;
+};
+
+static void in_thread(uv_work_t *request)
+{
+    const struct offloaded *offloaded = request->data;
+    offloaded->work(offloaded->arg);
+}
+
+static void after_work(uv_work_t *request, int status)
+{
+    struct offloaded *offloaded = request->data;
+    (void)status; /* never cancelled */
+    offloaded->loop->offloaded--;
+    owe_turn(offloaded->loop);
+    offloaded->done(offloaded->arg);
+    free(offloaded);
+}
+
+int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg)
+{
+    struct offloaded *offloaded = xcalloc(1, sizeof *offloaded);
+    *offloaded = (struct offloaded){.loop = loop, .work = work, .done = done, .arg = arg};
+    offloaded->request.data = offloaded;
+    if (uv_queue_work(&loop->uv, &offloaded->request, in_thread, after_work) != 0) {
+        free(offloaded);
+        return ERR_SYSTEM;
+    }
+    loop->offloaded++;
+    loop->uv_dirty = true;
+    return 0;
+}
+
+void loop_wait_offloaded(struct loop *loop)
+{
+    while (loop->offloaded > 0)
+        uv_run(&loop->uv, UV_RUN_ONCE);
+}
+
+/* --- turns --- */
+
+struct timers *loop_timers(struct loop *loop)
+{
+    return &loop->timers;
+}
+
+/* What libuv wants: -1 nothing, else milliseconds. It answers 0 when it has no handles at all, which means the same as -1. */
+static int uv_timeout_ms(struct loop *loop)
+{
+    return uv_loop_alive(&loop->uv) ? uv_backend_timeout(&loop->uv) : -1;
+}
+
+/* How long the wait may last: INT64_MAX for ever. */
+static int64_t wait_ns(struct loop *loop, int timeout_ms)
+{
+    int64_t wait = timeout_ms < 0 ? INT64_MAX : (int64_t)timeout_ms * 1000000;
+    int uv_ms = uv_timeout_ms(loop);
+
+    if (loop->once_more)
+        return 0;
+    if (uv_ms >= 0 && uv_ms * INT64_C(1000000) < wait)
+        wait = uv_ms * INT64_C(1000000);
+    if (loop->timers.count > 0) {
+        int64_t left = loop->timers.heap[0]->due_ns - clock_mono_ns();
+        if (left < wait)
+            wait = left < 0 ? 0 : left;
+    }
+    return wait;
+}
+
+static int wait_events(struct loop *loop, struct epoll_event *events, int64_t ns)
+{
+    if (!loop->ms_only) {
+        struct timespec wait = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+        int count = epoll_pwait2(loop->epoll, events, EVENTS_A_TURN, ns == INT64_MAX ? NULL : &wait, NULL);
+        if (count >= 0 || errno == EINTR)
+            return count;
+        if (errno != ENOSYS && errno != EPERM)
+            BUG("epoll_pwait2: %s", strerror(errno));
+        loop->ms_only = true; /* before Linux 5.11, under valgrind, or behind an old seccomp filter */
+    }
+    int64_t ms = ns == INT64_MAX ? -1 : (ns + 999999) / 1000000;
+    int count = epoll_wait(loop->epoll, events, EVENTS_A_TURN, ms > 1000000000 ? 1000000000 : (int)ms);
+    if (count < 0 && errno != EINTR)
+        BUG("epoll_wait: %s", strerror(errno));
+    return count;
+}
+
+bool loop_turn(struct loop *loop, int timeout_ms)
+{
+    struct epoll_event events[EVENTS_A_TURN];
+    BUG_UNLESS(!loop->in_turn);
+
+    if (loop->uv_dirty) { /* libuv registers new watchers with its own set only when it runs */
+        loop->uv_dirty = false;
+        uv_run(&loop->uv, UV_RUN_NOWAIT);
+    }
+    int count = wait_events(loop, events, wait_ns(loop, timeout_ms));
+    loop->in_turn = true;
+    loop_update(loop);
+    bool any = loop->once_more;
+    loop->once_more = false;
+    for (int i = 0; i < count; i++)
+        dispatch_io(&events[i]);
+    if (uv_timeout_ms(loop) == 0)
+        uv_run(&loop->uv, UV_RUN_NOWAIT);
+    loop_update(loop);
+    any = timers_run(&loop->timers, loop) || any || count > 0;
+    for (size_t i = 0; any && i < loop->turn_ends; i++)
+        if (loop->turn_end[i].fn)
+            loop->turn_end[i].fn(loop->turn_end[i].arg);
+    bury_dead(loop);
+    loop->in_turn = false;
+    return any;
+}
+
+void loop_run(struct loop *loop)
+{
+    for (loop->stopped = false; !loop->stopped;)
+        loop_turn(loop, -1);
+}
+
+void loop_stop(struct loop *loop)
+{
+    loop->stopped = true;
+}
+
+void loop_once_more(struct loop *loop)
+{
+    loop->once_more = true;
+}
+
+int64_t loop_now_ns(const struct loop *loop)
+{
+    return loop->in_turn ? loop->now_ns : clock_mono_ns();
+}
+
+void loop_update(struct loop *loop)
+{
+    loop->now_ns = clock_mono_ns();
+}
+
+void loop_at_turn_end(struct loop *loop, loop_fn *fn, void *arg)
+{
+    loop->turn_end = xreallocarray(loop->turn_end, loop->turn_ends + 1, sizeof *loop->turn_end);
+    loop->turn_end[loop->turn_ends++] = (struct hook){fn, arg};
+}
+
+void loop_drop_turn_end(struct loop *loop, void *arg)
+{
+    for (size_t i = 0; i < loop->turn_ends; i++)
+        if (loop->turn_end[i].arg == arg)
+            loop->turn_end[i] = (struct hook){NULL, NULL}; /* the place stays: the end of a turn may be under way */
+}
+
+/* --- birth and death --- */
+
+struct loop *loop_new(struct err *err)
+{
+    struct loop *loop = xcalloc(1, sizeof *loop);
+    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (loop->epoll < 0) {
+        err_set(err, ERR_SYSTEM, "event loop: epoll_create1: %s; raise the limit of open files", strerror(errno));
+        free(loop);
+        return NULL;
+    }
+    int status = uv_loop_init(&loop->uv);
+    if (status != 0) {
+        err_set(err, ERR_SYSTEM, "event loop: libuv: %s; raise the limit of open files", uv_strerror(status));
+        goto no_uv;
+    }
+    loop->uv_io = loop_io_new(loop, uv_backend_fd(&loop->uv), LOOP_READ, uv_on_ready, loop);
+    if (!loop->uv_io) {
+        err_set(err, ERR_SYSTEM, "event loop: epoll_ctl: %s; raise the limit of epoll watches", strerror(errno));
+        goto no_io;
+    }
+    loop->ios = 0;
+    loop_update(loop);
+    /* Looks at a terminal are 30 us apart: the usual slack of 50 us would triple that (PR_SET_TIMERSLACK in prctl(2)). */
+    prctl(PR_SET_TIMERSLACK, (unsigned long)TIMER_SLACK_NS, 0L, 0L, 0L);
+    return loop;
+no_io:
+    uv_loop_close(&loop->uv);
+no_uv:
+    close(loop->epoll);
+    free(loop);
+    return NULL;
+}
+
+void loop_free(struct loop *loop)
+{
+    if (!loop)
+        return;
+    BUG_UNLESS(!loop->in_turn);
+    if (loop->ios != 0 || loop->timers.count != 0)
+        BUG("the loop is freed with %zu descriptors and %zu timers in it", loop->ios, loop->timers.count);
+    loop_wait_offloaded(loop);
+    loop->ios++;
+    loop_io_free(loop->uv_io);
+    bury_dead(loop);
+    for (struct loop_signal *signal = loop->signals; signal; signal = signal->next)
+        uv_close((uv_handle_t *)&signal->handle, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    if (uv_loop_close(&loop->uv) != 0)
+        BUG("libuv still holds handles");
+    while (loop->signals) {
+        struct loop_signal *next = loop->signals->next;
+        free(loop->signals);
+        loop->signals = next;
+    }
+    close(loop->epoll);
+    free(loop->turn_end);
+    free(loop->timers.heap);
+    free(loop);
+}

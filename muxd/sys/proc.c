@@ -1,0 +1,201 @@
+/* proc: owns nothing but the descriptors it opens for the length of a call. */
+#include "sys/proc.h"
+#include "base/bug.h"
+#include "base/mem.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef PIDFD_SIGNAL_PROCESS_GROUP
+#define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* Linux 6.9 */
+#endif
+
+/* Reads a small file whole; bytes, or -1 with errno. The text is NUL-terminated. */
+static ssize_t read_file(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return -1;
+    ssize_t got = read(fd, text, size - 1);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    if (got >= 0)
+        text[got] = '\0';
+    return got;
+}
+
+/* proc_pid_stat(5): "pid (comm) state ppid pgrp session tty_nr tpgid ...": the name may hold blanks and parentheses. */
+bool proc_stat_parse(const char *text, struct proc_stat *out)
+{
+    const char *open_at = strchr(text, '('), *close_at = strrchr(text, ')');
+    unsigned long long start;
+    long threads;
+
+    if (!open_at || !close_at || close_at < open_at)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->pid = (pid_t)strtol(text, NULL, 10);
+    snprintf(out->comm, sizeof out->comm, "%.*s", (int)(close_at - open_at - 1), open_at + 1);
+    if (sscanf(close_at + 1, " %c %d %d %d %d %d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", &out->state, &out->ppid,
+               &out->pgrp, &out->session, &out->tty_nr, &out->tpgid, &threads, &start) != 8)
+        return false;
+    out->threads = (int)threads;
+    out->start_ticks = start;
+    return true;
+}
+
+bool proc_stat(pid_t pid, struct proc_stat *out)
+{
+    char path[48], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    return read_file(path, text, sizeof text) > 0 && proc_stat_parse(text, out);
+}
+
+/* Fields 14 to 17 of stat in ticks, and of statm resident and shared in pages (proc_pid_statm(5)). */
+bool proc_usage(pid_t pid, struct proc_usage *out)
+{
+    char path[48], text[1024];
+    unsigned long long ticks[4], resident, shared;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *rest = read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2],
+                        &ticks[3]) != 4)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    if (read_file(path, text, sizeof text) <= 0 || sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
+        return false;
+    out->cpu_ms = (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK);
+    out->memory_bytes = (resident > shared ? resident - shared : 0) * (unsigned long)sysconf(_SC_PAGESIZE);
+    return true;
+}
+
+void proc_each_pid(bool (*fn)(void *arg, pid_t pid), void *arg)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+    if (!dir)
+        return;
+    while ((entry = readdir(dir)))
+        if (isdigit((unsigned char)entry->d_name[0]) && !fn(arg, (pid_t)strtol(entry->d_name, NULL, 10)))
+            break;
+    closedir(dir);
+}
+
+struct each {
+    bool (*fn)(void *arg, const struct proc_stat *stat);
+    void *arg;
+};
+
+static bool each_stat(void *arg, pid_t pid)
+{
+    struct each *each = arg;
+    struct proc_stat stat;
+    return !proc_stat(pid, &stat) || each->fn(each->arg, &stat);
+}
+
+void proc_each(bool (*fn)(void *arg, const struct proc_stat *stat), void *arg)
+{
+    struct each each = {fn, arg};
+    proc_each_pid(each_stat, &each);
+}
+
+/* The environment is read in pieces; an entry may begin in one and end in the next. */
+bool proc_has_env(pid_t pid, const char *entry)
+{
+    char path[48], piece[16384];
+    size_t length = strlen(entry), same = 0;
+    bool comparing = true, found = false;
+    ssize_t got;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    while (!found && (got = read(fd, piece, sizeof piece)) > 0)
+        for (ssize_t i = 0; i < got && !found; i++) {
+            if (piece[i] == '\0') {
+                found = comparing && same == length && length > 0;
+                comparing = true;
+                same = 0;
+            } else if (comparing) {
+                comparing = same < length && piece[i] == entry[same];
+                same++;
+            }
+        }
+    close(fd);
+    return found;
+}
+
+/* Where pidfd_open is missing (a strict seccomp filter, valgrind) the process's directory stands in for it: once the process is reaped
+ * nothing in that directory can be opened any more, whoever gets the number. */
+int proc_pidfd(pid_t pid)
+{
+    char path[48];
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd >= 0 || errno != ENOSYS)
+        return fd;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The number of the process behind the descriptor; 0 with errno ESRCH once it is reaped. */
+static pid_t pid_behind(int pidfd)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+    const char *field = read_file(path, text, sizeof text) > 0 ? strstr(text, "\nPid:") : NULL;
+    long pid = field ? strtol(field + 5, NULL, 10) : 0;
+    if (!field) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", pidfd);
+        ssize_t size = readlink(path, text, sizeof text - 1);
+        text[size > 0 ? size : 0] = '\0';
+        if (strncmp(text, "/proc/", 6) == 0 && faccessat(pidfd, "stat", R_OK, 0) == 0)
+            pid = strtol(text + 6, NULL, 10);
+    }
+    errno = pid > 0 ? errno : ESRCH;
+    return pid > 0 ? (pid_t)pid : 0;
+}
+
+static int send_signal(int pidfd, int signo, unsigned flags)
+{
+    return syscall(SYS_pidfd_send_signal, pidfd, signo, NULL, flags) < 0 ? -errno : 0;
+}
+
+int proc_signal(int pidfd, int signo)
+{
+    int status = send_signal(pidfd, signo, 0);
+    pid_t pid = status == -ENOSYS ? pid_behind(pidfd) : 0;
+    return pid <= 1 ? status : kill(pid, signo) < 0 ? -errno : 0;
+}
+
+int proc_signal_group(int leader_pidfd, pid_t pgrp, int signo)
+{
+    if (pgrp <= 1)
+        return -EINVAL;
+    /* Once the process is reaped its number, and with it the group's, can belong to another. */
+    pid_t pid = pid_behind(leader_pidfd);
+    if (pid <= 0)
+        return -ESRCH;
+    if (pid == pgrp) {
+        int status = send_signal(leader_pidfd, signo, PIDFD_SIGNAL_PROCESS_GROUP);
+        if (status != -EINVAL && status != -ENOSYS) /* older kernels */
+            return status;
+    }
+    return kill(-pgrp, signo) < 0 ? -errno : 0;
+}
+
+char *proc_cwd(pid_t pid)
+{
+    char path[48], target[4096];
+    snprintf(path, sizeof path, "/proc/%d/cwd", (int)pid);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    return length <= 0 || (size_t)length == sizeof target - 1 ? NULL : xstrndup(target, (size_t)length);
+}

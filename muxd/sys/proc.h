@@ -1,0 +1,36 @@
+/* proc: what /proc tells about other processes, and signals that can't hit the wrong one. proc(5), pidfd_open(2). */
+#ifndef MUXD_SYS_PROC_H
+#define MUXD_SYS_PROC_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_stat { /* from /proc/PID/stat */
+    pid_t pid, ppid, pgrp, session, tpgid;
+    int tty_nr;
+    char state; /* R S D T t Z … */
+    uint64_t start_ticks; /* pid and this name a process for ever */
+    int threads;
+    char comm[32];
+};
+bool proc_stat(pid_t pid, struct proc_stat *out); /* false: gone or hidden */
+bool proc_stat_parse(const char *text, struct proc_stat *out); /* the contents of a stat file, of a process or a thread */
+/* What a process uses: processor time with that of the children it has waited for, and memory that is its own (no files, nothing
+ * shared). */
+struct proc_usage {
+    uint64_t cpu_ms, memory_bytes;
+};
+bool proc_usage(pid_t pid, struct proc_usage *out); /* false: gone or hidden */
+/* Calls fn for every pid in /proc until it returns false: cheap, no file of the process is read. */
+void proc_each_pid(bool (*fn)(void *arg, pid_t pid), void *arg);
+/* Calls fn for every process until it returns false. One pass over /proc, unordered; not for hot paths. */
+void proc_each(bool (*fn)(void *arg, const struct proc_stat *stat), void *arg);
+/* True when environ of pid holds the whole entry (NAME=VALUE). False too when it may not be read. */
+bool proc_has_env(pid_t pid, const char *entry);
+int proc_pidfd(pid_t pid);                           /* pidfd_open; -1 with errno */
+int proc_signal(int pidfd, int signo);               /* pidfd_send_signal; 0 or -1 errno */
+/* The group, only while the leader's pidfd proves that the number is not reused; refuses pgrp <= 1. 0 or -errno. */
+int proc_signal_group(int leader_pidfd, pid_t pgrp, int signo);
+char *proc_cwd(pid_t pid);                           /* the caller's; NULL when unreadable */
+#endif

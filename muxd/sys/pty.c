@@ -1,0 +1,132 @@
+/* pty: owns nothing; every function works on a master that the caller owns. */
+#include "sys/pty.h"
+#include "base/fdio.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+static int set_modes(int slave)
+{
+    struct termios modes;
+    if (tcgetattr(slave, &modes) < 0)
+        return -1;
+    modes.c_iflag |= IUTF8; /* erasing takes a whole character */
+    return tcsetattr(slave, TCSANOW, &modes);
+}
+
+/* A terminal that others may read or write is no place for secrets: a devpts mounted with mode=0666 is refused. */
+static int check_private(int slave, struct err *err)
+{
+    struct stat st;
+    if (fstat(slave, &st) < 0)
+        return err_set(err, ERR_SYSTEM, "pty: fstat: %s; try again", strerror(errno));
+    if ((st.st_mode & 07777 & ~(mode_t)0620) != 0)
+        return err_set(err, ERR_SYSTEM, "pty: new terminals have mode '%04o' and are open to others; mount devpts with mode=0620",
+                       (unsigned)(st.st_mode & 07777));
+    return 0;
+}
+
+static int open_slave(int master, int flags)
+{
+    return ioctl(master, TIOCGPTPEER, flags | O_NOCTTY | O_CLOEXEC);
+}
+
+int pty_open(int rows, int cols, int *master, int *slave, struct err *err)
+{
+    int status, m, s = -1;
+
+    *master = *slave = -1;
+    m = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (m < 0) {
+        if (errno == ENOSPC)
+            return err_set(err, ERR_SYSTEM, "pty: all terminals of this machine are in use; end sessions or raise kernel.pty.max");
+        return err_set(err, ERR_SYSTEM, "pty: posix_openpt: %s; end sessions or raise the limit of open files", strerror(errno));
+    }
+    if (grantpt(m) < 0 || unlockpt(m) < 0 || (s = open_slave(m, O_RDWR)) < 0 || set_modes(s) < 0 || pty_resize(m, rows, cols) < 0) {
+        status = err_set(err, ERR_SYSTEM, "pty: the new terminal can't be set up: %s; see whether devpts is mounted", strerror(errno));
+        goto out;
+    }
+    status = check_private(s, err);
+out:
+    if (status < 0) {
+        fd_close(&s);
+        fd_close(&m);
+        return status;
+    }
+    *master = m;
+    *slave = s;
+    return 0;
+}
+
+int pty_resize(int master, int rows, int cols)
+{
+    struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
+    return ioctl(master, TIOCSWINSZ, &size) < 0 ? -errno : 0;
+}
+
+int pty_get_size(int master, int *rows, int *cols)
+{
+    struct winsize size;
+    if (ioctl(master, TIOCGWINSZ, &size) < 0)
+        return -errno;
+    *rows = size.ws_row;
+    *cols = size.ws_col;
+    return 0;
+}
+
+int pty_get_mode(int master, struct pty_mode *mode)
+{
+    struct termios modes;
+    if (tcgetattr(master, &modes) < 0)
+        return -1;
+    *mode = (struct pty_mode){
+        .canonical = modes.c_lflag & ICANON,
+        .echo = modes.c_lflag & ECHO,
+        .signals = modes.c_lflag & ISIG,
+        .echoctl = modes.c_lflag & ECHOCTL,
+        .icrnl = modes.c_iflag & ICRNL,
+        .opost = modes.c_oflag & OPOST,
+        .intr = modes.c_cc[VINTR],
+        .eof = modes.c_cc[VEOF],
+        .erase = modes.c_cc[VERASE],
+    };
+    return 0;
+}
+
+pid_t pty_foreground(int master)
+{
+    return tcgetpgrp(master);
+}
+
+pid_t pty_session(int master)
+{
+    pid_t sid = 0; /* tcgetsid(3) by hand: valgrind does not know that this ioctl writes */
+    return ioctl(master, TIOCGSID, &sid) == 0 && sid > 1 ? sid : 0;
+}
+
+int pty_unread_input(int master)
+{
+    int count = -1, slave = open_slave(master, O_RDONLY | O_NONBLOCK);
+    if (slave < 0)
+        return -1;
+    /* poll(2) makes the kernel pass on what was written to the master but not yet handed to the line discipline
+     * (n_tty_poll flushes the pending work): without it freshly typed bytes are nowhere to be seen. */
+    struct pollfd waiting = {.fd = slave, .events = POLLIN};
+    poll(&waiting, 1, 0);
+    if (ioctl(slave, FIONREAD, &count) < 0)
+        count = -1;
+    fd_close(&slave);
+    return count;
+}
+
+int pty_slave_number(int master)
+{
+    unsigned number;
+    return ioctl(master, TIOCGPTN, &number) < 0 ? -1 : (int)number;
+}

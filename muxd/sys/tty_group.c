@@ -1,0 +1,219 @@
+/* tty_group: owns the list of threads of a group, and the budget of /proc descriptors that all groups share. */
+#include "sys/tty_group.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "base/mem.h"
+#include "sys/proc.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPEN_THREADS_MAX = 96 }; /* of all groups together, two descriptors each */
+
+static struct tty_group *newest, *oldest;
+static size_t open_threads;
+
+/* The newest pid of our pid namespace: ns_last_pid (proc_sys_kernel(5)), else the last field of loadavg; -1 unknown. */
+static int newest_pid(void)
+{
+    static int ns_fd = -2, load_fd = -2;
+    char text[128];
+    ssize_t got;
+
+    if (ns_fd == -2)
+        ns_fd = open("/proc/sys/kernel/ns_last_pid", O_RDONLY | O_CLOEXEC);
+    if (ns_fd >= 0 && (got = pread(ns_fd, text, sizeof text - 1, 0)) > 0) {
+        text[got] = '\0';
+        return (int)strtol(text, NULL, 10);
+    }
+    if (load_fd == -2)
+        load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    if (load_fd < 0 || (got = pread(load_fd, text, sizeof text - 1, 0)) <= 0)
+        return -1;
+    text[got] = '\0';
+    const char *field = strrchr(text, ' ');
+    return field ? (int)strtol(field, NULL, 10) : -1;
+}
+
+void tty_group_init(struct tty_group *group)
+{
+    *group = (struct tty_group){.last_pid = -1};
+}
+
+/* --- the shared budget --- */
+
+static void list_remove(struct tty_group *group)
+{
+    if (!group->listed)
+        return;
+    *(group->newer ? &group->newer->older : &newest) = group->older;
+    *(group->older ? &group->older->newer : &oldest) = group->newer;
+    group->newer = group->older = NULL;
+    group->listed = false;
+}
+
+static void close_all(struct tty_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        tty_thread_close(&group->threads[i]);
+}
+
+static size_t count_open(const struct tty_group *group)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < group->count; i++)
+        open += tty_thread_is_open(&group->threads[i]);
+    return open;
+}
+
+void tty_group_keep(struct tty_group *group)
+{
+    size_t open = count_open(group);
+    if (newest == group && group->kept == open)
+        return;
+    group->kept = open;
+    list_remove(group);
+    group->older = newest;
+    *(newest ? &newest->newer : &oldest) = group;
+    newest = group;
+    group->listed = true;
+    open_threads = 0;
+    for (struct tty_group *each = newest, *older; each; each = older) {
+        older = each->older;
+        open_threads += count_open(each);
+        if (each != group && open_threads > OPEN_THREADS_MAX) {
+            open_threads -= count_open(each);
+            close_all(each);
+            list_remove(each);
+        }
+    }
+}
+
+void tty_group_fini(struct tty_group *group)
+{
+    list_remove(group);
+    close_all(group);
+    free(group->threads);
+    tty_group_init(group);
+}
+
+/* --- membership --- */
+
+enum { NEWCOMERS_MAX = 64 };
+
+struct scan {
+    struct tty_group *group;
+    struct tty_thread *threads;
+    size_t count, cap;
+    pid_t pgrp;
+    int processes;
+    bool truncated;
+};
+
+static void add_thread(struct scan *scan, pid_t pid, pid_t tid)
+{
+    if (scan->count == TTY_GROUP_THREADS) {
+        scan->truncated = true;
+        return;
+    }
+    if (scan->count == scan->cap) {
+        scan->cap = scan->cap ? 2 * scan->cap : 4;
+        scan->threads = xreallocarray(scan->threads, scan->cap, sizeof *scan->threads);
+    }
+    struct tty_thread *thread = &scan->threads[scan->count++];
+    tty_thread_init(thread, pid, tid);
+    for (size_t i = 0; i < scan->group->count; i++) {
+        struct tty_thread *known = &scan->group->threads[i];
+        if (known->tid == tid && known->pid == pid) {
+            *thread = *known; /* takes the descriptors over */
+            tty_thread_init(known, 0, 0);
+        }
+    }
+}
+
+static bool scan_process(void *arg, pid_t pid)
+{
+    struct scan *scan = arg;
+    struct proc_stat stat;
+    char path[48];
+    struct dirent *entry;
+
+    if (getpgid(pid) != scan->pgrp)
+        return true;
+    if (scan->processes == TTY_GROUP_PROCESSES) {
+        scan->truncated = true;
+        return false;
+    }
+    if (proc_stat(pid, &stat) && (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1)
+        return true;
+    scan->processes++;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *dir = opendir(path);
+    if (!dir) {
+        add_thread(scan, pid, pid); /* hidden: counts as one that can't be told */
+        return true;
+    }
+    while ((entry = readdir(dir)))
+        if (isdigit((unsigned char)entry->d_name[0]))
+            add_thread(scan, pid, (pid_t)strtol(entry->d_name, NULL, 10));
+    closedir(dir);
+    return true;
+}
+
+/* Only what was born since the last pass can have joined. It is asked again each time, for a shell may put a process into the group
+ * a moment after its birth; once there are many a whole pass is cheaper. */
+bool tty_group_has_newcomer(const struct tty_group *group)
+{
+    int now = newest_pid(), last = group->last_pid;
+    if (now < 0 || last < 0 || now < last || now - last > NEWCOMERS_MAX)
+        return true;
+    for (int pid = last + 1; pid <= now; pid++)
+        if (getpgid(pid) == group->pgrp)
+            return true;
+    return false;
+}
+
+void tty_group_scan(struct tty_group *group, pid_t pgrp)
+{
+    struct scan scan = {.group = group, .pgrp = pgrp};
+
+    group->last_pid = newest_pid(); /* before the pass: what is born during it makes the next one due */
+    proc_each_pid(scan_process, &scan);
+    close_all(group);
+    free(group->threads);
+    group->threads = scan.threads;
+    group->count = scan.count;
+    group->processes = scan.processes;
+    group->truncated = scan.truncated;
+    group->pgrp = pgrp;
+    group->scanned_ns = clock_mono_ns();
+}
+
+bool tty_group_may_have_grown(const struct tty_group *group)
+{
+    return group->last_pid < 0 || newest_pid() != group->last_pid;
+}
+
+void tty_group_look(struct tty_group *group, dev_t slave)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        struct tty_thread *thread = &group->threads[i];
+        /* The number of a process whose descriptors were given back may be another's by now. */
+        if (!tty_thread_is_open(thread) && getpgid(thread->pid) != group->pgrp)
+            thread->sleep = TTY_SLEEP_GONE;
+        else
+            tty_thread_look(thread, slave);
+    }
+}
+
+uint64_t tty_group_runs(const struct tty_group *group)
+{
+    uint64_t runs = 0;
+    for (size_t i = 0; i < group->count; i++)
+        runs += group->threads[i].runs;
+    return runs;
+}

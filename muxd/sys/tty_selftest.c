@@ -1,0 +1,132 @@
+/* tty_selftest: owns the question whether this kernel tells what tty_state needs. Asked once, on a terminal and a child
+ * of our own, before there are sessions and threads. */
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "sys/pty.h"
+#include "sys/tty_state.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <stdio.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { SELFTEST_MS = 1000, PAUSE_NS = 50000 };
+
+/* The child: reads a line, then waits for the other end of its pipe, so that it has read but doesn't read. */
+static _Noreturn void selftest_child(int slave, const int gate[2])
+{
+    char byte[64];
+    sigset_t none;
+
+    close(gate[1]); /* our death ends the child */
+    signal(SIGHUP, SIG_DFL);
+    signal(SIGTTOU, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0 || read(slave, byte, sizeof byte) <= 0)
+        _exit(1);
+    if (read(gate[0], byte, 1) <= 0)
+        _exit(1);
+    struct pollfd fd = {.fd = slave, .events = POLLIN};
+    poll(&fd, 1, -1);
+    _exit(0);
+}
+
+/* One look after what was printed is read. There is no event to wait for: whether there is one is being tested. */
+static enum tty_wait look_again(struct tty_watch *watch, int master, struct tty_look *look)
+{
+    char echoed[64];
+    struct pollfd fd = {.fd = master, .events = POLLIN};
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    if (ppoll(&fd, 1, &pause, NULL) > 0 && read(master, echoed, sizeof echoed) < 0 && errno != EAGAIN)
+        return TTY_BUSY;
+    tty_watch_look(watch, look);
+    return look->wait;
+}
+
+static bool reaches_line(struct tty_watch *watch, int master, struct tty_look *look)
+{
+    int64_t until = clock_mono_ms() + SELFTEST_MS;
+    while (look_again(watch, master, look) != TTY_LINE)
+        if (clock_mono_ms() >= until)
+            return false;
+    return true;
+}
+
+/* After a line was typed the child has read it and reads something else: it must not look as if it waited. */
+static bool is_early(struct tty_watch *watch, int master, struct tty_look *look)
+{
+    int64_t until = clock_mono_ms() + SELFTEST_MS;
+    for (int settled = 0; settled < 3 && clock_mono_ms() < until;) {
+        if (look_again(watch, master, look) != TTY_BUSY)
+            return true;
+        settled += look->ran && !look->typed_unread && !look->output_unread;
+    }
+    return false;
+}
+
+static const char *try_all(struct tty_watch *watch, int master, int gate)
+{
+    struct tty_look look = {.wait = TTY_BUSY};
+
+    if (!reaches_line(watch, master, &look))
+        return look.why ? "degraded (the kernel hides where a program sleeps)" : "degraded (a read of a terminal is not recognised)";
+    tty_watch_mark(watch);
+    if (fd_write_all(master, "x\n", 2) != 2)
+        return "degraded (the trial terminal takes no input)";
+    if (is_early(watch, master, &look))
+        return "degraded (a program that has input to work on looks as if it waited)";
+    if (fd_write_all(gate, "", 1) != 1)
+        return "degraded (the trial program ended early)";
+    if (!reaches_line(watch, master, &look))
+        return "degraded (what a program polls can't be read: Yama or another policy forbids it)";
+    return "kernel";
+}
+
+static const char *selftest(void)
+{
+    int master = -1, slave = -1, gate[2] = {-1, -1};
+    const char *answer = "degraded (no terminal could be opened for the trial)";
+
+    if (pty_open(24, 80, &master, &slave, NULL) < 0 || pipe2(gate, O_CLOEXEC) < 0)
+        goto out;
+    pid_t child = fork();
+    if (child == 0)
+        selftest_child(slave, gate);
+    fd_close(&gate[0]);
+    fd_close(&slave);
+    if (child < 0)
+        goto out;
+    struct tty_watch *watch = tty_watch_new(master, child);
+    answer = try_all(watch, master, gate[1]);
+    tty_watch_free(watch);
+    kill(child, SIGKILL); /* our own child, not yet waited for */
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+out:
+    fd_close(&gate[0]);
+    fd_close(&gate[1]);
+    fd_close(&slave);
+    fd_close(&master);
+    return answer;
+}
+
+static const char *answer;
+
+void tty_state_assume(const char *text)
+{
+    static char copy[200];
+    snprintf(copy, sizeof copy, "%s", text);
+    answer = copy;
+}
+
+const char *tty_state_selftest(void)
+{
+    if (!answer)
+        answer = selftest();
+    return answer;
+}

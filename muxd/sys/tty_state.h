@@ -1,0 +1,46 @@
+/* tty_state: does the program behind this PTY wait for its input? Asked from the kernel, never guessed from text
+ * (terminal modes and foreground group from the master, syscall, wchan, schedstat). A look
+ * costs some 15 us and never blocks; it holds nothing open afterwards but what the cache of the foreground group needs. */
+#ifndef MUXD_SYS_TTY_STATE_H
+#define MUXD_SYS_TTY_STATE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum tty_wait {
+    TTY_BUSY,      /* it computes, or it can't be told yet */
+    TTY_KEY,       /* canonical mode off and asleep in a read, select, poll or epoll: waits for a key or an edited line */
+    TTY_LINE,      /* canonical, echoes: a plain line read */
+    TTY_SECRET,    /* canonical, no echo: a secret */
+    TTY_UNKNOWN    /* hidden from us (set-id, other uid, Yama, no wchan): only silence can tell. See .why */
+};
+
+struct tty_look { /* the result of one look */
+    enum tty_wait wait;
+    bool canonical, echo;
+    /* TTY_KEY that is sure: it can go on only when the terminal has input (its call and descriptors say so), or it left raw mode
+     * since the mark, came back and printed. Without it the program may compute in raw mode: only silence can tell. */
+    bool line_editor;
+    bool ran;                /* the foreground process has run since the mark, or is another one */
+    bool needs_confirmation; /* settle_us > 0 */
+    unsigned settle_us;      /* so long the look must stay the same: threads, others in the group at work, a wait with a time limit */
+    bool typed_unread;       /* typed bytes still lie in the kernel */
+    bool output_unread;      /* the program's output still lies in the master */
+    pid_t foreground;        /* process group */
+    pid_t reader;            /* the member of the group that waits, 0 unknown */
+    uint64_t run_count;      /* of all its threads, to compare two looks */
+    const char *why;         /* static text for TTY_UNKNOWN */
+};
+
+struct tty_watch; /* what is remembered about one PTY between looks: marks, cached group members */
+struct tty_watch *tty_watch_new(int master, pid_t leader); /* master is borrowed */
+void tty_watch_free(struct tty_watch *watch);              /* NULL is fine */
+/* Before a write: notes run counts and modes, so that later looks can tell what happened since. */
+void tty_watch_mark(struct tty_watch *watch);
+void tty_watch_output(struct tty_watch *watch); /* output of the program was read */
+void tty_watch_look(struct tty_watch *watch, struct tty_look *look);
+void tty_watch_leader_gone(struct tty_watch *watch);       /* no more TIOCGPTPEER, everything is TTY_BUSY from now on */
+/* Tried once at start on an own PTY with an own child: "kernel", or "degraded (why)". The text is static after the first call. */
+const char *tty_state_selftest(void);
+void tty_state_assume(const char *answer); /* what a predecessor's test has found; copied */
+#endif

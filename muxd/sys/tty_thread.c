@@ -1,0 +1,163 @@
+/* tty_thread: owns the descriptors of two /proc files a thread and the decoding of what they say. */
+#include "sys/tty_thread.h"
+#include "base/fdio.h"
+#include "sys/proc.h"
+#include "sys/tty_wait.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void tty_thread_init(struct tty_thread *thread, pid_t pid, pid_t tid)
+{
+    *thread = (struct tty_thread){.pid = pid, .tid = tid, .where_fd = -1, .sched_fd = -1};
+}
+
+void tty_thread_close(struct tty_thread *thread)
+{
+    fd_close(&thread->where_fd);
+    fd_close(&thread->sched_fd);
+}
+
+bool tty_thread_is_open(const struct tty_thread *thread)
+{
+    return thread->where_fd >= 0 || thread->sched_fd >= 0;
+}
+
+static int open_file(const struct tty_thread *thread, const char *name)
+{
+    char path[80];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)thread->pid, (int)thread->tid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static ssize_t read_again(int fd, char *text, size_t size)
+{
+    ssize_t got = pread(fd, text, size - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    return got;
+}
+
+/* The fields of schedstat: time on a processor, time in the queue, times run (sched-stats.rst of the kernel). Kernels
+ * without it: the context switches of status, which count the same. */
+bool tty_thread_count_runs(struct tty_thread *thread)
+{
+    char text[4096];
+    unsigned long long waits = 0, switches = 0;
+
+    if (thread->sched_fd < 0)
+        thread->sched_fd = open_file(thread, "schedstat");
+    if (thread->sched_fd < 0)
+        thread->sched_fd = open_file(thread, "status");
+    if (thread->sched_fd < 0 || read_again(thread->sched_fd, text, sizeof text) <= 0)
+        return false;
+    const char *field = strstr(text, "\nvoluntary_ctxt_switches:");
+    if (field) {
+        if (sscanf(field, "\nvoluntary_ctxt_switches: %llu\nnonvoluntary_ctxt_switches: %llu", &waits, &switches) < 1)
+            return false;
+        thread->runs = waits + switches;
+        return true;
+    }
+    if (sscanf(text, "%*u %*u %llu", &switches) != 1)
+        return false;
+    thread->runs = switches;
+    return true;
+}
+
+/* syscall needs leave to trace (closed by Yama and for set-id programs), wchan only leave to read. */
+static bool read_where(struct tty_thread *thread)
+{
+    if (thread->where_fd < 0) {
+        thread->by_wchan = false;
+        thread->where_fd = open_file(thread, "syscall");
+    }
+    if (thread->where_fd >= 0 && !thread->by_wchan && read_again(thread->where_fd, thread->where, sizeof thread->where) > 0)
+        return true;
+    if (!thread->by_wchan) {
+        if (errno == ESRCH)
+            return false;
+        fd_close(&thread->where_fd);
+        thread->by_wchan = true;
+        thread->where_fd = open_file(thread, "wchan");
+    }
+    return thread->where_fd >= 0 && read_again(thread->where_fd, thread->where, sizeof thread->where) > 0;
+}
+
+char tty_thread_state(const struct tty_thread *thread)
+{
+    char text[1024];
+    struct proc_stat stat;
+    int fd = open_file(thread, "stat");
+    if (fd < 0)
+        return 0;
+    bool known = read_again(fd, text, sizeof text) > 0 && proc_stat_parse(text, &stat);
+    fd_close(&fd);
+    return known ? stat.state : 0;
+}
+
+/* A blocking read of a socket or of another terminal sleeps in the same place as one of ours (tty_wait's names). */
+static bool has_other_sources(const struct tty_thread *thread, dev_t slave)
+{
+    char path[48];
+    bool other = false;
+    struct dirent *entry;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)thread->pid);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return true;
+    for (int left = 512; !other && (entry = readdir(dir)); left--)
+        if (isdigit((unsigned char)entry->d_name[0])) {
+            enum tty_wait_source source = tty_wait_source(thread->tid, (int)strtol(entry->d_name, NULL, 10), slave);
+            other = source == TTY_SOURCE_OTHER || left == 0;
+        }
+    closedir(dir);
+    return other;
+}
+
+static enum tty_sleep by_wchan(const struct tty_thread *thread, dev_t slave)
+{
+    enum tty_wait_place place = tty_wait_place(thread->where);
+    if (place == TTY_PLACE_NONE) {
+        char state = tty_thread_state(thread);
+        return state == 'S' ? TTY_SLEEP_HIDDEN : state == 0 || state == 'Z' || state == 'X' ? TTY_SLEEP_GONE : TTY_SLEEP_RUNNING;
+    }
+    if (place == TTY_PLACE_POLL)
+        return TTY_SLEEP_MIXED;
+    if (place == TTY_PLACE_READ)
+        return has_other_sources(thread, slave) ? TTY_SLEEP_HIDDEN : TTY_SLEEP_ONLY;
+    return TTY_SLEEP_ELSEWHERE;
+}
+
+void tty_thread_look(struct tty_thread *thread, dev_t slave)
+{
+    if (!tty_thread_count_runs(thread)) {
+        thread->sleep = TTY_SLEEP_GONE;
+        return;
+    }
+    if (!read_where(thread)) {
+        char state = tty_thread_state(thread);
+        thread->sleep = state == 0 || state == 'Z' || state == 'X' ? TTY_SLEEP_GONE
+                        : state == 'S'                             ? TTY_SLEEP_HIDDEN
+                                                                   : TTY_SLEEP_RUNNING;
+        snprintf(thread->where, sizeof thread->where, "%c", state ? state : '-');
+        return;
+    }
+    thread->sleep = thread->by_wchan ? by_wchan(thread, slave) : tty_wait_decode(thread->tid, thread->where, slave);
+}
+
+bool tty_thread_unchanged(struct tty_thread *thread)
+{
+    char before[sizeof thread->where];
+    uint64_t runs = thread->runs;
+
+    if (thread->where_fd < 0) /* hidden altogether: its count must do */
+        return tty_thread_count_runs(thread) && thread->runs == runs;
+    memcpy(before, thread->where, sizeof before);
+    return read_where(thread) && strcmp(before, thread->where) == 0 && tty_thread_count_runs(thread) && thread->runs == runs;
+}

@@ -1,0 +1,36 @@
+/* tty_thread: where one thread sleeps, as seen from one terminal. Read from /proc/PID/task/TID/syscall, with the
+ * descriptors that a select, poll or epoll names looked up in the sleeper; from wchan where that file is closed to us. */
+#ifndef MUXD_SYS_TTY_THREAD_H
+#define MUXD_SYS_TTY_THREAD_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum tty_sleep {
+    TTY_SLEEP_GONE,      /* the thread has ended */
+    TTY_SLEEP_RUNNING,   /* on a processor, or about to be */
+    TTY_SLEEP_ELSEWHERE, /* asleep, but not for this terminal */
+    TTY_SLEEP_HIDDEN,    /* asleep, and the kernel won't tell us where */
+    TTY_SLEEP_MIXED,     /* waits for this terminal and for a time or other things too */
+    TTY_SLEEP_ONLY       /* can go on only when this terminal has input: a read, or a select or poll of it without a time */
+};
+
+struct tty_thread {
+    pid_t pid, tid;
+    int where_fd, sched_fd; /* owned; -1: not open */
+    bool by_wchan;          /* where_fd is wchan, not syscall */
+    enum tty_sleep sleep;
+    uint64_t runs;          /* times it got a processor so far */
+    char where[208];        /* what where_fd said, to compare two looks */
+};
+
+void tty_thread_init(struct tty_thread *thread, pid_t pid, pid_t tid);
+void tty_thread_close(struct tty_thread *thread); /* gives the descriptors back; the next look opens them again */
+bool tty_thread_is_open(const struct tty_thread *thread);
+/* Fills in sleep, runs and where. slave: device number of the terminal, which must be the thread's controlling one. */
+void tty_thread_look(struct tty_thread *thread, dev_t slave);
+/* Looks again without decoding: true when it has neither run nor moved since. */
+bool tty_thread_unchanged(struct tty_thread *thread);
+char tty_thread_state(const struct tty_thread *thread); /* R S D T … of proc_pid_stat(5); 0 unknown */
+bool tty_thread_count_runs(struct tty_thread *thread); /* runs alone; false when it is gone */
+#endif
