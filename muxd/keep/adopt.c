@@ -1,0 +1,75 @@
+/* adopt.c: owns the birth of a keeper from a worker. */
+#include "keep/adopt.h"
+#include "base/fdio.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ARGS_MAX 64
+
+/* In a child between fork and exec. Its own child becomes the keeper and nobody's zombie. */
+static void __attribute__((__noreturn__)) become_keeper(int link, char *const args[])
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    pid_t pid = fork();
+    if (pid != 0)
+        _exit(pid < 0 ? errno : 0);
+    setsid();
+    for (int signo = 1; signo < NSIG; signo++)
+        sigaction(signo, &standard, NULL); /* a handler of the worker must not run here: it writes into the worker's pipes */
+    sigemptyset(&none);
+    if (link == KEEP_LINK_FD)
+        fd_set_cloexec(link, false);
+    else if (dup2(link, KEEP_LINK_FD) < 0)
+        _exit(127);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execv("/proc/self/exe", args);
+    _exit(127);
+}
+
+static int fork_keeper(int link, char *const args[])
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0)
+        become_keeper(link, args);
+    int error = errno, status = 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (pid < 0)
+        return error;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) /* as long as one fork takes */
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}
+
+int keeper_respawn(struct link *link, char *const argv[], struct err *err)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
+        return err_set(err, ERR_SYSTEM, "no socket for a new keeper: %s; raise the limit on open files", strerror(errno));
+    char option[] = "--keeper-for-worker", number[16], *args[ARGS_MAX + 4];
+    snprintf(number, sizeof number, "%d", KEEP_LINK_FD);
+    size_t n = 0;
+    args[n++] = argv[0];
+    args[n++] = option;
+    args[n++] = number;
+    for (size_t i = 1; argv[i] && n < ARGS_MAX + 3; i++)
+        args[n++] = argv[i];
+    args[n] = NULL;
+    int error = fork_keeper(pair[1], args);
+    close(pair[1]);
+    if (error != 0) {
+        close(pair[0]);
+        return err_set(err, ERR_SYSTEM, "no process for a new keeper: %s; raise the limit on processes", strerror(error));
+    }
+    link_replace(link, pair[0]);
+    return 0;
+}

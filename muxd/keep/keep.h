@@ -1,0 +1,71 @@
+/* keep: what keeper and worker say to each other. One SOCK_SEQPACKET socketpair, fixed-size messages with sequence
+ * numbers, descriptors beside them (SCM_RIGHTS). The keeper interprets numbers only: it parses nothing that a client or a program wrote. */
+#ifndef MUXD_KEEP_KEEP_H
+#define MUXD_KEEP_KEEP_H
+#include <stdint.h>
+#include <sys/types.h>
+
+#define KEEP_PROTOCOL 1
+#define KEEP_LINK_FD 3 /* the worker's end after exec; told by "--worker" */
+
+/* The descriptors that survive a worker, by their use. */
+enum keep_fd {
+    KEEP_FD_JOURNAL,    /* memfd */
+    KEEP_FD_MASTER,     /* PTY master; -1 for pipes */
+    KEEP_FD_OUT,        /* pipe sessions: read end of stdout */
+    KEEP_FD_ERR,        /* pipe sessions: read end of stderr */
+    KEEP_FD_IN,         /* pipe sessions with stdin: write end */
+    KEEP_FD_TRANSFER_R, /* bytes on their way from the program into the ring */
+    KEEP_FD_TRANSFER_W,
+    KEEP_FD_INPUT_R,    /* bytes on their way from a request to the program */
+    KEEP_FD_INPUT_W,
+    KEEP_FD_COUNT
+};
+
+enum keep_type {
+    /* worker to keeper */
+    KEEP_HELLO = 1, /* arg[0]: protocol. First message of a worker: the keeper answers with the hand-over */
+    KEEP_HOLD,      /* session, arg[0]: mask of enum keep_fd, descriptors in that order (at most 8 a message; repeated adds) */
+    KEEP_LISTEN,    /* the listening socket */
+    KEEP_SPAWN,     /* session; descriptors: plan memfd, child's 0, 1, 2 */
+    KEEP_ACK,       /* session, pid: the exit stands in the journal, reap it */
+    KEEP_DROP,      /* session; arg[0]: mask of enum keep_fd to close, 0: close everything held for it and forget it */
+    KEEP_SERVED,    /* this worker has answered a request: no back-off after its death */
+    KEEP_STOP,      /* the worker is done on purpose; the keeper ends when it does */
+    KEEP_UPGRADE,   /* re-execute from the binary on disk */
+    /* session, pid; descriptor: pidfd. To a keeper that the worker started: a program that runs already and is not its child */
+    KEEP_ADOPT,
+    /* keeper to worker */
+    KEEP_SLOT = 64, /* hand-over: session, pid (0: not running), arg[0]: mask, arg[1]: 1 when more descriptors of it follow; descriptors */
+    KEEP_SLOT_LISTEN,
+    /* end of the hand-over; arg[0]: count of slots, arg[1]: generation of the worker (1: first), arg[2]: wait status of the one before,
+     * -1: none */
+    KEEP_HANDED,
+    KEEP_SPAWNED,   /* session, pid; descriptor: pidfd where the kernel has them */
+    /* session; arg[0]: enum plan_step, arg[1]: errno. Repeated in a hand-over, right after its slot, until KEEP_ACK or KEEP_SPAWN */
+    KEEP_FAILED,
+    /* session, pid; arg[0]: si_code (CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0: lost), arg[1]: si_status. Repeated after a hand-over until
+     * KEEP_ACK */
+    KEEP_EXITED,
+    /* pid: an adopted process that is no session's leader; arg[0]: 1 dead (already reaped), arg[1]: how many more were not told one by
+     * one */
+    KEEP_ORPHAN,
+    KEEP_UPGRADE_FAILED, /* arg[0]: errno, arg[1]: enum keep_upgrade, what was tried */
+    /* Both ways, part of a hand-over. arg[0], arg[1]: soft RLIMIT_NOFILE and RLIMIT_CORE (-1: infinite), arg[2]: oom_score_adj, as muxd was
+     * started with; arg[3]: generation; pid: the keeper, when it says so; descriptor: the sentinel's. A worker gives it on to a
+     * keeper that it starts. */
+    KEEP_WAS = 128
+};
+
+/* What an upgrade tried when it failed. */
+enum keep_upgrade { KEEP_UPGRADE_TRIAL = 1, KEEP_UPGRADE_EXEC, KEEP_UPGRADE_STATE, KEEP_UPGRADE_WORKER };
+
+struct keep_msg {
+    uint32_t size_and_protocol; /* sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL */
+    uint32_t type;
+    uint64_t seq;
+    uint64_t session;
+    int64_t pid;
+    int64_t arg[4];
+};
+#endif

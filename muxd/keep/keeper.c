@@ -1,0 +1,353 @@
+/* keeper.c: owns the keeper's process: its own hardening, its loop, its signals and its end. */
+#include "keep/keeper.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "keep/kept.h"
+#include "keep/sentinel.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EVENTS_A_TURN 64
+#define END_GRACE_MS 2000  /* between hanging programs up and killing them */
+#define END_KILLED_MS 1000 /* and until we go without having seen them dead */
+#define STOP_MS 30000      /* for a worker to end all sessions after SIGTERM */
+#define FIRST_PASSED_FD 3  /* SD_LISTEN_FDS_START of sd_listen_fds(3) */
+#define BLIND_MS 20        /* until a watch that the kernel had no room for is tried again */
+#define OOM_SCORE_ADJ -900
+#define LIBC_FIRST 32 /* real-time signals below SIGRTMIN, see nptl(7) */
+#define LIBC_LAST 33
+#define KERNEL_SIGSET_BYTES 8
+
+static struct keeper the_keeper; /* zeroed memory: pages of slots that were never used cost nothing */
+
+void keeper_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char line[256];
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    dprintf(STDERR_FILENO, "muxd: keeper: %s\n", line);
+}
+
+pid_t keeper_fork(void)
+{
+    return fork();
+}
+
+void keeper_unblock_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int place, bool write_too)
+{
+    struct epoll_event event = {.events = EPOLLIN | (write_too ? EPOLLOUT : 0), .data.u64 = (uint64_t)what << 32 | (uint32_t)place};
+    int result = epoll_ctl(keeper->epoll, EPOLL_CTL_ADD, fd, &event);
+    if (result != 0 && errno == EEXIST)
+        result = epoll_ctl(keeper->epoll, EPOLL_CTL_MOD, fd, &event);
+    if (result != 0)
+        keeper->blind_at_ms = clock_mono_ms() + BLIND_MS;
+}
+
+void keeper_unwatch(struct keeper *keeper, int fd)
+{
+    epoll_ctl(keeper->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+/* Ignored signals and masks may have been inherited (nohup); children get all of them back as new. */
+static int take_signals(void)
+{
+    static const int ours[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR2};
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+    struct sigaction current, standard = {.sa_handler = SIG_DFL};
+    for (int signo = 1; signo < NSIG; signo++)
+        if (sigaction(signo, NULL, &current) == 0 && current.sa_handler == SIG_IGN)
+            sigaction(signo, &standard, NULL);
+    /* Those that libc keeps for itself can be ignored by inheritance, too, and only the kernel resets them: all zero is SIG_DFL. */
+    const unsigned long none[8] = {0};
+    for (int signo = LIBC_FIRST; signo <= LIBC_LAST; signo++)
+        syscall(SYS_rt_sigaction, signo, none, NULL, KERNEL_SIGSET_BYTES);
+    sigset_t blocked, wanted;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&blocked, faults[i]);
+    sigemptyset(&wanted);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        sigaddset(&wanted, ours[i]);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+    return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int64_t soft_limit(__rlimit_resource_t resource)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return -1;
+    return (int64_t)limit.rlim_cur;
+}
+
+static struct as_was look_around(void)
+{
+    struct as_was was = {soft_limit(RLIMIT_NOFILE), soft_limit(RLIMIT_CORE), 0};
+    char text[16] = "";
+    int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && read(fd, text, sizeof text - 1) > 0)
+        was.oom_score_adj = strtol(text, NULL, 10);
+    fd_close(&fd);
+    return was;
+}
+
+/* Each is a help, none a must: an ordinary user may not lower the oom score, for one. */
+static void harden(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0)
+        dprintf(fd, "%d", OOM_SCORE_ADJ);
+    fd_close(&fd);
+    fd_raise_nofile();
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0) {
+        core.rlim_cur = 0;
+        setrlimit(RLIMIT_CORE, &core);
+    }
+    prctl(PR_SET_DUMPABLE, 0); /* last: /proc/self is root's from here on */
+}
+
+struct keeper *keeper_new(const struct keeper_options *options)
+{
+    struct keeper *keeper = &the_keeper;
+    int filled; /* descriptors 0 to 2 must be taken, or a session's would be stdio */
+    while ((filled = open("/dev/null", O_RDWR)) >= 0 && filled <= STDERR_FILENO)
+        ;
+    fd_close(&filled);
+    keeper->options = *options;
+    keeper->link = keeper->listener = keeper->old_exe = keeper->worker_pidfd = keeper->sentinel_fd = keeper->exit_status = -1;
+    keeper->worker_before = -1;
+    keeper->was = look_around();
+    keeper->exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    keeper->epoll = epoll_create1(EPOLL_CLOEXEC);
+    keeper->signals = take_signals();
+    if (keeper->exe < 0 || keeper->epoll < 0 || keeper->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return NULL;
+    harden();
+    keeper_watch(keeper, keeper->signals, WATCH_SIGNALS, 0, false);
+    return keeper;
+}
+
+void keeper_end(struct keeper *keeper, int status)
+{
+    if (keeper->ending)
+        return;
+    keeper->ending = 1;
+    keeper->restart_at_ms = 0;
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+        slot_close_fds(slot); /* terminals hang up */
+    keeper->end_at_ms = clock_mono_ms() + END_GRACE_MS;
+    keeper->exit_status = status;
+    programs_signal(keeper, SIGHUP);
+    programs_signal(keeper, SIGCONT);
+}
+
+/* True when nothing is left to be waited for. */
+static bool ended(struct keeper *keeper, int64_t now_ms)
+{
+    if (!keeper->ending)
+        return false;
+    if (programs_signal(keeper, 0) == 0)
+        return true;
+    if (now_ms < keeper->end_at_ms)
+        return false;
+    keeper->end_at_ms = now_ms + END_KILLED_MS;
+    programs_signal(keeper, SIGKILL);
+    return ++keeper->ending > 2;
+}
+
+static void on_signal(struct keeper *keeper, int signo)
+{
+    if (signo == SIGUSR2)
+        upgrade_begin(keeper);
+    else if (signo == SIGHUP)
+        minder_signal(keeper, SIGHUP);
+    else if (signo != SIGCHLD) {
+        keeper->stopping = true;
+        keeper->stop_told = keeper->generation;
+        if (keeper->leave_until_ms == 0)
+            keeper->leave_until_ms = clock_mono_ms() + STOP_MS;
+        if (keeper->worker == 0)
+            keeper_end(keeper, 0);
+        else
+            minder_signal(keeper, SIGTERM);
+    }
+}
+
+static void take_pending(struct keeper *keeper)
+{
+    struct signalfd_siginfo info[16];
+    ssize_t n;
+    bool children = false;
+    while ((n = read(keeper->signals, info, sizeof info)) > 0)
+        for (size_t i = 0; i < (size_t)n / sizeof *info; i++) {
+            children |= info[i].ssi_signo == SIGCHLD;
+            if (info[i].ssi_signo == SIGCHLD)
+                programs_look_at(keeper, (pid_t)info[i].ssi_pid);
+            else
+                on_signal(keeper, (int)info[i].ssi_signo);
+        }
+    if (!children)
+        return;
+    minder_look(keeper);
+    programs_look_at_all(keeper); /* several deaths may have come as one signal */
+}
+
+static void on_slot(struct keeper *keeper, uint64_t tag)
+{
+    struct slot *slot = &keeper->slots.all[(uint32_t)tag];
+    if (!slot->used) /* gone since the wait */
+        return;
+    if (tag >> 32 == WATCH_STATUS && slot->status_fd >= 0)
+        programs_status(keeper, slot);
+    else if (tag >> 32 == WATCH_PIDFD)
+        programs_look(keeper, slot);
+}
+
+static int wait_ms(const struct keeper *keeper, int64_t now_ms)
+{
+    const int64_t times[] = {keeper->restart_at_ms, keeper->retry_at_ms, keeper->end_at_ms, keeper->trial_until_ms, keeper->prove_until_ms,
+                             keeper->leave_until_ms, keeper->blind_at_ms};
+    int64_t least = INT32_MAX;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (times[i] != 0 && times[i] - now_ms < least)
+            least = times[i] > now_ms ? times[i] - now_ms : 0;
+    return least == INT32_MAX ? -1 : (int)least;
+}
+
+/* The kernel had no room for a watch: what it would have told is looked for, and the watches are made anew. */
+static void look_around_blindly(struct keeper *keeper)
+{
+    keeper->blind_at_ms = 0;
+    keeper_watch(keeper, keeper->signals, WATCH_SIGNALS, 0, false);
+    if (keeper->link >= 0)
+        keeper_watch(keeper, keeper->link, WATCH_LINK, 0, keeper->want_write);
+    if (keeper->worker_pidfd >= 0)
+        keeper_watch(keeper, keeper->worker_pidfd, WATCH_WORKER, 0, false);
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot)) {
+        programs_watch(keeper, slot);
+        if (slot->status_fd >= 0)
+            programs_status(keeper, slot);
+        if (slot->used)
+            programs_look(keeper, slot);
+    }
+    take_pending(keeper);
+}
+
+/* The link goes first: what a worker said before something ended must be known when the end is looked at. */
+static void turn(struct keeper *keeper, const struct epoll_event *events, int n)
+{
+    bool signals = false;
+    talk_take(keeper);
+    for (int i = 0; i < n; i++) {
+        uint64_t tag = events[i].data.u64;
+        if (tag >> 32 == WATCH_SIGNALS)
+            signals = true;
+        else if (tag >> 32 == WATCH_STATUS || tag >> 32 == WATCH_PIDFD)
+            on_slot(keeper, tag);
+    }
+    if (signals)
+        take_pending(keeper);
+    if (keeper->blind_at_ms != 0 && clock_mono_ms() >= keeper->blind_at_ms)
+        look_around_blindly(keeper);
+    minder_look(keeper);
+    int64_t now_ms = clock_mono_ms();
+    minder_timers(keeper, now_ms);
+    upgrade_timers(keeper, now_ms);
+    talk_pump(keeper);
+}
+
+int keeper_loop(struct keeper *keeper)
+{
+    struct epoll_event events[EVENTS_A_TURN];
+    while (!ended(keeper, clock_mono_ms())) {
+        int n = epoll_wait(keeper->epoll, events, EVENTS_A_TURN, wait_ms(keeper, clock_mono_ms()));
+        turn(keeper, events, n > 0 ? n : 0);
+    }
+    minder_kill(keeper);
+    sentinel_dismiss(keeper->sentinel_fd);
+    prctl(PR_SET_DUMPABLE, 1); /* a leak checker may look at what is left */
+    return keeper->exit_status;
+}
+
+/* The listening socket of a service manager (sd_listen_fds(3)), or -1. Everything else that a careless parent left open goes: it would
+ * stay open as long as we live, and the parent might wait for its end. */
+static int take_inherited(int ready_fd)
+{
+    int passed = -1;
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    if (pid && count && strtol(pid, NULL, 10) == getpid() && strtol(count, NULL, 10) >= 1)
+        passed = fcntl(FIRST_PASSED_FD, F_DUPFD_CLOEXEC, FIRST_PASSED_FD + 1);
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    int kept[2] = {passed < ready_fd ? passed : ready_fd, passed < ready_fd ? ready_fd : passed};
+    unsigned from = FIRST_PASSED_FD;
+    for (int i = 0; i < 2; i++)
+        if (kept[i] >= (int)from) {
+            if (kept[i] > (int)from)
+                close_range(from, (unsigned)kept[i] - 1, 0);
+            from = (unsigned)kept[i] + 1;
+        }
+    close_range(from, UINT_MAX, 0);
+    return passed;
+}
+
+int keeper_run(const struct keeper_options *options)
+{
+    int passed = take_inherited(options->ready_fd);
+    struct keeper *keeper = keeper_new(options);
+    if (!keeper) {
+        keeper_say("can't start: %s; raise the limits on descriptors and processes", strerror(errno));
+        return 1;
+    }
+    keeper->listener = passed;
+    sentinel_start(keeper);
+    minder_start(keeper);
+    return keeper_loop(keeper);
+}
+
+/* The other end belongs to a living worker that has its sessions: it will say what there is. */
+int keeper_adopt(const struct keeper_options *options, int link_fd)
+{
+    struct keeper *keeper = keeper_new(options);
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (!keeper || getsockopt(link_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || fd_set_cloexec(link_fd, true) != 0)
+        return 1;
+    keeper->link = link_fd;
+    keeper->worker = peer.pid;
+    keeper->worker_pidfd = pidfd_open(peer.pid, 0);
+    if (keeper->worker_pidfd < 0)
+        return 1;
+    keeper->served = true;
+    keeper->generation = 1;
+    keeper->talk = TALK_DONE;
+    keeper->started_at_ms = clock_mono_ms();
+    keeper_watch(keeper, keeper->link, WATCH_LINK, 0, false);
+    keeper_watch(keeper, keeper->worker_pidfd, WATCH_WORKER, 0, false);
+    return keeper_loop(keeper);
+}

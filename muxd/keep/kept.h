@@ -1,0 +1,104 @@
+/* kept: the keeper's inner state, shared by its files. Private to the keeper's process. */
+#ifndef MUXD_KEEP_KEPT_H
+#define MUXD_KEEP_KEPT_H
+#include "keep/keeper.h"
+#include "keep/slots.h"
+#include <signal.h>
+
+#define KEEPER_ODD_MAX 256 /* messages about no slot that wait for a worker */
+
+enum keeper_watch { WATCH_LINK = 1, WATCH_SIGNALS, WATCH_WORKER, WATCH_STATUS, WATCH_PIDFD }; /* epoll tags, above a slot's place */
+enum talk { TALK_NONE, TALK_WAS, TALK_LISTEN, TALK_SLOTS, TALK_HANDED, TALK_DONE };          /* how far the hand-over is */
+
+struct as_was { /* what muxd was started with, to be given back to the programs */
+    int64_t nofile_soft, core_soft, oom_score_adj;
+};
+
+struct keeper {
+    struct keeper_options options;
+    int epoll, signals, link, listener, exe, old_exe; /* exe: our own, O_PATH; old_exe: the one before an upgrade, until that is proven */
+    struct as_was was;
+    struct slots slots;
+
+    pid_t worker;          /* 0: none now */
+    int worker_pidfd;      /* of a worker that is not our child; -1 */
+    bool served;           /* it has answered a request */
+    bool listened;         /* one of them has said KEEP_LISTEN */
+    int32_t worker_before; /* wait status of the one before; -1: none */
+    int64_t generation, backoff_ms, restart_at_ms, started_at_ms, leave_until_ms; /* times: CLOCK_MONOTONIC, 0: not set */
+
+    enum talk talk;
+    struct slot *hand;  /* the slot whose turn it is in the hand-over */
+    int hand_fd;        /* and its descriptor */
+    int64_t blind_at_ms; /* something is not watched: look at everything then; 0: not so */
+    int64_t retry_at_ms; /* the link refused for a reason that no event ends */
+    bool want_write;
+    uint64_t seq;
+    struct keep_msg odd[KEEPER_ODD_MAX];
+    int odd_first, odd_count;
+    int64_t odd_lost;
+
+    bool stopping;      /* a clean stop was asked for from outside */
+    bool stop_overdue;  /* and the worker did not come to an end in time */
+    bool stopped;       /* the worker has said KEEP_STOP */
+    int64_t stop_told;  /* the generation of the worker that was told so */
+    int64_t end_at_ms;  /* programs are being ended; no later than this */
+    int ending;         /* how far that is: 0 not, 1 hung up, 2 killed */
+    int exit_status;    /* -1 while it goes on */
+
+    pid_t trial;        /* the new binary looks at our state */
+    int64_t trial_until_ms;
+    bool upgrade_now;       /* the trial was good */
+    int64_t prove_until_ms; /* after an upgrade: the new worker has to come up */
+    int failed_error, failed_tried; /* of an upgrade, until a worker is told */
+
+    pid_t sentinel;  /* 0: none, or not our child */
+    int sentinel_fd; /* -1: none */
+    int sentinel_tries;
+    bool owes_was;   /* the worker has to hear of a new sentinel */
+};
+
+/* keeper.c */
+struct keeper *keeper_new(const struct keeper_options *options); /* the one of this process, its machinery set up; NULL with errno */
+int keeper_loop(struct keeper *keeper);
+void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int place, bool write_too);
+void keeper_unwatch(struct keeper *keeper, int fd);
+pid_t keeper_fork(void); /* in the child: descriptors and blocked signals as they are */
+void keeper_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void keeper_unblock_signals(void); /* in a child: empty mask */
+void keeper_end(struct keeper *keeper, int status); /* ends the programs that are left, then the keeper */
+
+/* talk.c: messages */
+void talk_take(struct keeper *keeper); /* all that are there */
+void talk_pump(struct keeper *keeper); /* sends what is owed until the socket is full */
+void talk_odd(struct keeper *keeper, struct keep_msg msg); /* a message about no slot */
+void talk_upgrade_failed(struct keeper *keeper, int error, int tried);
+void talk_over(struct keeper *keeper); /* this worker is gone */
+
+/* programs.c: session programs from fork to reaping */
+void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t nfds); /* takes the descriptors */
+void programs_adopt(struct keeper *keeper, uint64_t session, pid_t pid, int pidfd);
+void programs_status(struct keeper *keeper, struct slot *slot); /* its status pipe can be read */
+void programs_look(struct keeper *keeper, struct slot *slot);   /* has it ended? */
+void programs_look_at_all(struct keeper *keeper);               /* also at adopted orphans */
+void programs_look_at(struct keeper *keeper, pid_t pid);
+void programs_ack(struct keeper *keeper, uint64_t session, pid_t pid);
+void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask);
+void programs_watch(struct keeper *keeper, struct slot *slot);
+int programs_signal(struct keeper *keeper, int signo); /* all groups; how many programs are left */
+
+/* minder.c: the worker's life */
+void minder_start(struct keeper *keeper);
+void minder_look(struct keeper *keeper);  /* has it died? */
+void minder_kill(struct keeper *keeper);  /* SIGKILL, waited for, its last messages taken */
+void minder_signal(struct keeper *keeper, int signo);
+void minder_served(struct keeper *keeper);
+void minder_timers(struct keeper *keeper, int64_t now_ms);
+
+/* upgrade.c: the state across exec */
+void upgrade_begin(struct keeper *keeper);
+void upgrade_trial_over(struct keeper *keeper, bool good);
+void upgrade_timers(struct keeper *keeper, int64_t now_ms);
+void upgrade_fall_back(struct keeper *keeper, int error, int tried); /* returns only when that failed too */
+void upgrade_proven(struct keeper *keeper);
+#endif

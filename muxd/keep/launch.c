@@ -1,0 +1,81 @@
+/* launch.c: owns the way into the background, so that whoever started muxd -d learns that it serves, or why not. */
+#include "keep/launch.h"
+#include "base/fdio.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void pass_on(int from)
+{
+    char text[1024];
+    ssize_t n;
+    while ((n = read(from, text, sizeof text)) > 0)
+        if (fd_write_all(STDERR_FILENO, text, (size_t)n) < 0)
+            break;
+}
+
+static int status_of(pid_t keeper)
+{
+    int status = 0;
+    while (waitpid(keeper, &status, 0) < 0)
+        if (errno != EINTR)
+            return 1;
+    return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 1; /* also 0 is no success: nobody listens */
+}
+
+/* The process that was started. */
+static void __attribute__((__noreturn__)) stay_behind(pid_t keeper, int ready, int words)
+{
+    struct pollfd ends[2] = {{.fd = ready, .events = POLLIN}, {.fd = words, .events = POLLIN}};
+    fd_set_nonblock(words, true);
+    for (;;) {
+        if (poll(ends, 2, -1) < 0 && errno != EINTR)
+            _exit(1);
+        if (ends[1].revents)
+            pass_on(words);
+        if (ends[1].revents & POLLHUP)
+            ends[1].fd = -1;
+        if (!ends[0].revents)
+            continue;
+        char byte;
+        ssize_t n = read(ready, &byte, 1);
+        int status = n == 1 ? 0 : status_of(keeper);
+        pass_on(words); /* what came in between */
+        _exit(status);
+    }
+}
+
+static int go_on(int words, int null)
+{
+    setsid();
+    return dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(words, STDERR_FILENO) < 0 ? -1 : 0;
+}
+
+int launch_detached(int *ready_fd, struct err *err)
+{
+    int ready[2] = {-1, -1}, words[2] = {-1, -1}, code = 0;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    pid_t pid = -1;
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would take the keeper's status from us */
+    if (null >= 0 && pipe2(ready, O_CLOEXEC) == 0 && pipe2(words, O_CLOEXEC) == 0)
+        pid = fork();
+    if (pid > 0) {
+        close(ready[1]);
+        close(words[1]);
+        stay_behind(pid, ready[0], words[0]);
+    }
+    if (pid < 0 || go_on(words[1], null) != 0) {
+        code = err_set(err, ERR_SYSTEM, "can't go to the background: %s; run it without --daemon to see more", strerror(errno));
+        fd_close(&ready[1]);
+    }
+    fd_close(&null);
+    fd_close(&ready[0]);
+    fd_close(&words[0]);
+    fd_close(&words[1]);
+    *ready_fd = ready[1];
+    return code;
+}

@@ -1,0 +1,304 @@
+/* programs.c: owns session programs from their fork to their reaping. The one place where children of the keeper are waited for,
+ * except the worker (minder.c). An exit is looked at with WNOWAIT and reaped only when the worker has it in the journal: until then
+ * the zombie keeps its pid, so that nobody can be signalled by mistake. */
+#include "base/fdio.h"
+#include "keep/kept.h"
+#include "keep/exit_info.h"
+#include "keep/plan.h"
+#include "keep/sentinel.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void restore_limit(__rlimit_resource_t resource, int64_t soft)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0)
+        return;
+    rlim_t wanted = soft < 0 ? RLIM_INFINITY : (rlim_t)soft;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(resource, &limit);
+}
+
+/* In the child. What we changed for ourselves is given back; failing there harms nobody. */
+static void __attribute__((__noreturn__)) become_program(const struct as_was *was, const int fds[4], int status_fd)
+{
+    prctl(PR_SET_DUMPABLE, 1); /* /proc/self belongs to root without it */
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        dprintf(fd, "%d", (int)was->oom_score_adj);
+        close(fd);
+    }
+    restore_limit(RLIMIT_CORE, was->core_soft);
+    restore_limit(RLIMIT_NOFILE, was->nofile_soft);
+    keeper_unblock_signals();
+    plan_execute(fds[0], fds + 1, status_fd);
+}
+
+static void refuse(struct keeper *keeper, uint64_t session, int step, int error)
+{
+    talk_odd(keeper, (struct keep_msg){.type = KEEP_FAILED, .session = session, .arg = {step, error}});
+}
+
+static void failed(struct keeper *keeper, struct slot *slot, int step, int error)
+{
+    slot->state = SLOT_FAILED;
+    slot->how[0] = step;
+    slot->how[1] = error;
+    slots_owe(&keeper->slots, slot, SLOT_OWES_FAILED);
+}
+
+void programs_watch(struct keeper *keeper, struct slot *slot)
+{
+    int place = slots_place(&keeper->slots, slot);
+    if (slot->status_fd >= 0)
+        keeper_watch(keeper, slot->status_fd, WATCH_STATUS, place, false);
+    if (slot->pidfd >= 0 && slot->state != SLOT_EXITED)
+        keeper_watch(keeper, slot->pidfd, WATCH_PIDFD, place, false);
+}
+
+static int start(struct keeper *keeper, struct slot *slot, const int fds[4])
+{
+    int status[2];
+    if (pipe2(status, O_CLOEXEC) != 0)
+        return errno;
+    pid_t pid = keeper_fork();
+    if (pid == 0) {
+        close(status[0]); /* so that the end of the keeper is seen at the other one */
+        become_program(&keeper->was, fds, status[1]);
+    }
+    int error = errno;
+    close(status[1]);
+    if (pid < 0) {
+        close(status[0]);
+        return error;
+    }
+    fd_set_nonblock(status[0], true);
+    slot->state = SLOT_STARTING;
+    slot->owes = 0;
+    slot->status_fd = status[0];
+    slot->pidfd = pidfd_open(pid, 0); /* can't be another's: only we reap it */
+    slots_set_pid(&keeper->slots, slot, pid);
+    programs_watch(keeper, slot);
+    return 0;
+}
+
+void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t nfds)
+{
+    struct slot *slot = slots_take(&keeper->slots, session);
+    if (!slot)
+        refuse(keeper, session, PLAN_FORK, ENFILE);
+    else if (slot->pid != 0 || slot->dropped)
+        refuse(keeper, session, PLAN_FORK, EBUSY);
+    else if (nfds != 4)
+        failed(keeper, slot, PLAN_READ, nfds == 0 ? EMFILE : EPROTO); /* none: the kernel had no room for them here */
+    else {
+        int error = start(keeper, slot, fds);
+        if (error != 0)
+            failed(keeper, slot, PLAN_FORK, error);
+        else
+            sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd);
+    }
+    for (size_t i = 0; i < nfds; i++)
+        fd_close(&fds[i]);
+}
+
+void programs_adopt(struct keeper *keeper, uint64_t session, pid_t pid, int pidfd)
+{
+    struct slot *slot = slots_take(&keeper->slots, session);
+    if (!slot || slot->pid != 0 || pid <= 0) {
+        fd_close(&pidfd);
+        return;
+    }
+    slot->foreign = true;
+    slot->state = SLOT_RUNNING;
+    slot->pidfd = pidfd;
+    slots_set_pid(&keeper->slots, slot, pid);
+    programs_watch(keeper, slot);
+    sentinel_add(keeper->sentinel_fd, pid, pidfd);
+}
+
+/* It is no process any more, or none of ours. */
+static void forget(struct keeper *keeper, struct slot *slot)
+{
+    if (slot->pid != 0)
+        sentinel_remove(keeper->sentinel_fd, slot->pid);
+    if (slot->pidfd >= 0)
+        keeper_unwatch(keeper, slot->pidfd);
+    fd_close(&slot->pidfd);
+    slots_set_pid(&keeper->slots, slot, 0);
+    slot->foreign = false;
+}
+
+static void reap(struct keeper *keeper, struct slot *slot)
+{
+    siginfo_t info;
+    if (!slot->foreign)
+        while (waitid(P_PID, (id_t)slot->pid, &info, WEXITED) != 0 && errno == EINTR)
+            ;
+    forget(keeper, slot);
+    slot->state = SLOT_IDLE;
+    slot->owes = 0;
+    if (slot->dropped)
+        slots_release(&keeper->slots, slot);
+}
+
+void programs_status(struct keeper *keeper, struct slot *slot)
+{
+    int words[2];
+    ssize_t n;
+    do
+        n = read(slot->status_fd, words, sizeof words);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno == EAGAIN)
+        return;
+    keeper_unwatch(keeper, slot->status_fd);
+    fd_close(&slot->status_fd);
+    if (n == (ssize_t)sizeof words) {
+        kill(slot->pid, SIGKILL); /* it is on its way to _exit; so the wait can't be long */
+        bool dropped = slot->dropped;
+        reap(keeper, slot);
+        if (!dropped)
+            failed(keeper, slot, words[0], words[1]);
+        return;
+    }
+    slot->state = SLOT_RUNNING;
+    slots_owe(&keeper->slots, slot, SLOT_OWES_SPAWNED);
+}
+
+/* False while it lives. A foreign one can't be waited for: its pidfd tells that it ended and, on newer kernels, how. */
+static bool how_it_ended(const struct slot *slot, int how[2])
+{
+    how[0] = how[1] = 0;
+    if (slot->foreign) {
+        struct pollfd ended = {.fd = slot->pidfd, .events = POLLIN};
+        if (slot->pidfd >= 0 && poll(&ended, 1, 0) == 0)
+            return false;
+        exit_info(slot->pid, slot->pidfd, how);
+        return true;
+    }
+    siginfo_t info = {.si_pid = 0};
+    if (waitid(P_PID, (id_t)slot->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return errno == ECHILD; /* can't be; but then it is lost, not immortal */
+    how[0] = info.si_code;
+    how[1] = info.si_status;
+    return info.si_pid != 0;
+}
+
+void programs_look(struct keeper *keeper, struct slot *slot)
+{
+    int how[2];
+    if (slot->pid == 0 || slot->state == SLOT_EXITED || !how_it_ended(slot, how))
+        return;
+    if (slot->state == SLOT_STARTING) {
+        programs_status(keeper, slot); /* dead, so the pipe says all there is */
+        if (slot->state != SLOT_RUNNING)
+            return;
+    }
+    if (slot->pidfd >= 0)
+        keeper_unwatch(keeper, slot->pidfd);
+    slot->state = SLOT_EXITED;
+    slot->how[0] = how[0];
+    slot->how[1] = how[1];
+    if (slot->dropped || keeper->ending)
+        reap(keeper, slot);
+    else
+        slots_owe(&keeper->slots, slot, SLOT_OWES_EXITED);
+}
+
+/* A zombie that is nobody's leader: an orphan that fell to us as their sub-reaper. */
+static void reap_orphan(struct keeper *keeper, pid_t pid)
+{
+    siginfo_t info;
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) != 0)
+        return;
+    if (pid == keeper->trial)
+        upgrade_trial_over(keeper, info.si_code == CLD_EXITED && info.si_status == 0);
+    else if (pid == keeper->sentinel)
+        sentinel_restart(keeper);
+    else
+        talk_odd(keeper, (struct keep_msg){.type = KEEP_ORPHAN, .pid = pid, .arg = {1, 0}});
+}
+
+void programs_look_at(struct keeper *keeper, pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+    if (pid <= 0 || pid == keeper->worker || waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid)
+        return;
+    struct slot *slot = slots_by_pid(&keeper->slots, pid);
+    if (slot && !slot->foreign)
+        programs_look(keeper, slot);
+    else
+        reap_orphan(keeper, pid);
+}
+
+/* The kernel shows the oldest zombie first; one that waits for its acknowledgement hides those behind it until then. Leaders don't
+ * depend on this, they have pidfds. */
+void programs_look_at_all(struct keeper *keeper)
+{
+    for (;;) {
+        siginfo_t info = {.si_pid = 0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 || info.si_pid == keeper->worker)
+            break;
+        struct slot *slot = slots_by_pid(&keeper->slots, info.si_pid);
+        if (slot && slot->state == SLOT_EXITED)
+            break;
+        programs_look_at(keeper, info.si_pid);
+    }
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+        if (slot->pid != 0 && slot->pidfd < 0)
+            programs_look(keeper, slot);
+}
+
+void programs_ack(struct keeper *keeper, uint64_t session, pid_t pid)
+{
+    struct slot *slot = slots_find(&keeper->slots, session);
+    if (slot && slot->state == SLOT_FAILED && !slot->queued)
+        slot->state = SLOT_IDLE;
+    if (!slot || slot->state != SLOT_EXITED || slot->pid != pid)
+        return;
+    reap(keeper, slot);
+    programs_look_at_all(keeper);
+}
+
+void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask)
+{
+    struct slot *slot = slots_find(&keeper->slots, session);
+    if (!slot)
+        return;
+    for (int use = 0; use < KEEP_FD_COUNT; use++)
+        if (mask & 1 << use)
+            fd_close(&slot->fds[use]);
+    if (mask != 0)
+        return;
+    slot->dropped = true;
+    slot_close_fds(slot);
+    if (slot->state == SLOT_EXITED)
+        reap(keeper, slot);
+    else if (slot->pid == 0)
+        slots_release(&keeper->slots, slot);
+}
+
+int programs_signal(struct keeper *keeper, int signo)
+{
+    int left = 0;
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot)) {
+        if (slot->pid == 0 || slot->state == SLOT_EXITED)
+            continue;
+        left++;
+        if (signo == 0)
+            continue;
+        if (slot->foreign) /* only the pidfd knows who that is by now */
+            pidfd_send_signal(slot->pidfd, signo, NULL, 0);
+        else if (kill(-slot->pid, signo) != 0)
+            kill(slot->pid, signo); /* not yet past setsid */
+    }
+    return left;
+}

@@ -1,0 +1,165 @@
+/* sentinel.c: owns the third process and the little language in which it is told of programs. It holds their pidfds, so that it
+ * can't hit a stranger however late it comes. */
+#include "keep/sentinel.h"
+#include "base/fdio.h"
+#include "keep/kept.h"
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TRIES 5       /* one that dies at once has a reason that stays */
+#define GRACE_MS 2000 /* between SIGHUP and SIGKILL */
+#ifndef PIDFD_SIGNAL_PROCESS_GROUP
+#define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* linux/pidfd.h since 6.9 */
+#endif
+
+enum word { SENTINEL_ADD = 1, SENTINEL_REMOVE, SENTINEL_DISMISS };
+struct sentence {
+    int32_t word, pid;
+};
+struct known {
+    int32_t pid, pidfd;
+};
+static struct known known[SLOTS_MAX]; /* used in the sentinel's process only */
+static int count;
+
+static bool is_alive(const struct known *program)
+{
+    struct pollfd ended = {.fd = program->pidfd, .events = POLLIN};
+    return poll(&ended, 1, 0) == 0;
+}
+
+static void signal_group(const struct known *program, int signo)
+{
+    if (pidfd_send_signal(program->pidfd, signo, NULL, PIDFD_SIGNAL_PROCESS_GROUP) == 0 || errno != EINVAL)
+        return;
+    if (is_alive(program)) /* an older kernel: the leader lives, so the number is still its own */
+        kill(-program->pid, signo);
+}
+
+static void signal_all(int signo)
+{
+    for (int i = 0; i < count; i++)
+        signal_group(&known[i], signo);
+}
+
+/* Ends early when all leaders are gone. */
+static void wait_for_all(int ms)
+{
+    for (int i = 0; i < count && ms > 0; i++) {
+        struct pollfd ended = {.fd = known[i].pidfd, .events = POLLIN};
+        if (poll(&ended, 1, 0) > 0)
+            continue;
+        poll(&ended, 1, ms);
+        ms = is_alive(&known[i]) ? 0 : ms; /* a slow one uses up the grace of all; a quick one costs none of it */
+    }
+}
+
+static void remove_pid(int32_t pid)
+{
+    for (int i = 0; i < count; i++)
+        if (known[i].pid == pid) {
+            fd_close(&known[i].pidfd);
+            known[i] = known[--count];
+            return;
+        }
+}
+
+/* False: dismissed. */
+static bool listen_until_alone(int fd)
+{
+    for (;;) {
+        struct sentence sentence = {0};
+        int pidfd = -1;
+        size_t nfds = 1;
+        ssize_t n = fd_recv(fd, &sentence, sizeof sentence, &pidfd, &nfds, 0);
+        if (n < 0 && errno == EMSGSIZE)
+            continue;
+        if (n <= 0)
+            return true;
+        if (sentence.word == SENTINEL_DISMISS)
+            return false;
+        if (sentence.word == SENTINEL_REMOVE)
+            remove_pid(sentence.pid);
+        if (sentence.word == SENTINEL_ADD && pidfd >= 0 && count < SLOTS_MAX)
+            known[count++] = (struct known){sentence.pid, pidfd};
+        else if (pidfd >= 0)
+            fd_close(&pidfd);
+    }
+}
+
+static void __attribute__((__noreturn__)) be_sentinel(int fd)
+{
+    prctl(PR_SET_NAME, "muxd-sentinel");
+    if (dup2(fd, STDERR_FILENO + 1) < 0)
+        _exit(1);
+    fd = STDERR_FILENO + 1;
+    if (close_range((unsigned)fd + 1, UINT_MAX, 0) != 0)
+        _exit(1); /* it would hold terminals open: better none */
+    for (int i = 0; i < fd; i++)
+        close(i);
+    if (listen_until_alone(fd)) {
+        signal_all(SIGHUP);
+        signal_all(SIGCONT);
+        wait_for_all(GRACE_MS);
+        signal_all(SIGKILL);
+    }
+    _exit(0);
+}
+
+void sentinel_start(struct keeper *keeper)
+{
+    int pair[2];
+    if (!keeper->options.sentinel || keeper->sentinel_tries++ >= TRIES || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return;
+    pid_t pid = keeper_fork();
+    if (pid == 0)
+        be_sentinel(pair[1]);
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return;
+    }
+    keeper->sentinel = pid;
+    keeper->sentinel_fd = pair[0];
+}
+
+void sentinel_restart(struct keeper *keeper)
+{
+    keeper->sentinel = 0;
+    fd_close(&keeper->sentinel_fd);
+    sentinel_start(keeper);
+    keeper->owes_was = keeper->sentinel_fd >= 0;
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+        if (slot->pid != 0)
+            sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd);
+}
+
+static void tell(int fd, int word, pid_t pid, int pidfd)
+{
+    struct sentence sentence = {word, pid};
+    if (fd >= 0)
+        fd_send(fd, &sentence, sizeof sentence, &pidfd, pidfd >= 0, MSG_DONTWAIT);
+}
+
+void sentinel_add(int fd, pid_t pid, int pidfd)
+{
+    if (pidfd >= 0)
+        tell(fd, SENTINEL_ADD, pid, pidfd);
+}
+
+void sentinel_remove(int fd, pid_t pid)
+{
+    tell(fd, SENTINEL_REMOVE, pid, -1);
+}
+
+void sentinel_dismiss(int fd)
+{
+    tell(fd, SENTINEL_DISMISS, 0, -1);
+}

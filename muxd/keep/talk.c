@@ -1,0 +1,283 @@
+/* talk.c: owns the keeper's end of the link. Takes the worker's messages and sends what the worker is owed. Nothing is queued:
+ * what is owed stands in the slots, so that a worker that reads slowly or dies costs no memory, and its successor hears all of it. */
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "keep/kept.h"
+#include "keep/sentinel.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TELL_AGAIN_MS 10
+#define LEAVE_MS 1000  /* between the end of the link and the worker's */
+#define STOP_MS 10000  /* the same after KEEP_STOP */
+#define ABOUT (sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL)
+
+/* False when it has to be tried again later. */
+static bool tell(struct keeper *keeper, struct keep_msg msg, const int *fds, size_t nfds)
+{
+    if (keeper->link < 0)
+        return false;
+    msg.size_and_protocol = ABOUT;
+    msg.seq = keeper->seq + 1;
+    if (fd_send(keeper->link, &msg, sizeof msg, fds, nfds, MSG_DONTWAIT) >= 0) {
+        keeper->seq++;
+        return true;
+    }
+    if (errno == EAGAIN)
+        keeper->want_write = true;
+    else if (errno != EPIPE && errno != ECONNRESET) /* too many descriptors in flight, or no memory: no event tells when that is over */
+        keeper->retry_at_ms = clock_mono_ms() + TELL_AGAIN_MS;
+    return false;
+}
+
+/* The next descriptors of the slot, at most as many as a message takes. True when the slot is told completely. */
+static bool tell_slot(struct keeper *keeper, struct slot *slot)
+{
+    while (keeper->hand_fd < KEEP_FD_COUNT) {
+        struct keep_msg msg = {.type = KEEP_SLOT, .session = slot->session, .pid = slot->pid};
+        int fds[FD_PASS_MAX], at = keeper->hand_fd;
+        size_t n = 0;
+        for (; at < KEEP_FD_COUNT; at++) {
+            if (slot->fds[at] < 0)
+                continue;
+            if (n == FD_PASS_MAX)
+                break;
+            msg.arg[0] |= 1 << at;
+            fds[n++] = slot->fds[at];
+        }
+        msg.arg[1] = at < KEEP_FD_COUNT;
+        if (!tell(keeper, msg, fds, n))
+            return false;
+        keeper->hand_fd = at;
+    }
+    return slot->state != SLOT_FAILED ||
+           tell(keeper, (struct keep_msg){.type = KEEP_FAILED, .session = slot->session, .arg = {slot->how[0], slot->how[1]}}, NULL, 0);
+}
+
+static bool tell_slots(struct keeper *keeper)
+{
+    while (keeper->hand) {
+        if (keeper->hand->used && !keeper->hand->dropped && !tell_slot(keeper, keeper->hand))
+            return false;
+        keeper->hand = slots_next(&keeper->slots, keeper->hand);
+        keeper->hand_fd = 0;
+    }
+    return true;
+}
+
+static bool tell_was(struct keeper *keeper)
+{
+    const struct as_was *was = &keeper->was;
+    struct keep_msg msg = {.type = KEEP_WAS, .pid = getpid(),
+                           .arg = {was->nofile_soft, was->core_soft, was->oom_score_adj, keeper->generation}};
+    return tell(keeper, msg, &keeper->sentinel_fd, keeper->sentinel_fd >= 0);
+}
+
+static bool tell_handed(struct keeper *keeper)
+{
+    struct keep_msg msg = {.type = KEEP_HANDED, .arg = {keeper->slots.count, keeper->generation, keeper->worker_before}};
+    if (!tell(keeper, msg, NULL, 0))
+        return false;
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+        if (slot->state == SLOT_EXITED)
+            slots_owe(&keeper->slots, slot, SLOT_OWES_EXITED);
+    if (keeper->failed_error != 0)
+        talk_upgrade_failed(keeper, keeper->failed_error, keeper->failed_tried);
+    keeper->failed_error = 0;
+    return true;
+}
+
+/* Each step of the hand-over is repeated until it went out whole. */
+static bool hand_over(struct keeper *keeper)
+{
+    if (keeper->talk == TALK_WAS && tell_was(keeper))
+        keeper->talk = TALK_LISTEN;
+    if (keeper->talk == TALK_LISTEN &&
+        (keeper->listener < 0 || tell(keeper, (struct keep_msg){.type = KEEP_SLOT_LISTEN}, &keeper->listener, 1)))
+        keeper->talk = TALK_SLOTS;
+    if (keeper->talk == TALK_SLOTS && tell_slots(keeper))
+        keeper->talk = TALK_HANDED;
+    if (keeper->talk == TALK_HANDED && tell_handed(keeper))
+        keeper->talk = TALK_DONE;
+    return keeper->talk == TALK_DONE;
+}
+
+static bool tell_owed(struct keeper *keeper, struct slot *slot)
+{
+    struct keep_msg msg = {.session = slot->session, .pid = slot->pid};
+    if (slot->owes & SLOT_OWES_SPAWNED) {
+        msg.type = KEEP_SPAWNED;
+        if (!tell(keeper, msg, &slot->pidfd, slot->pidfd >= 0))
+            return false;
+        slot->owes &= (uint8_t)~SLOT_OWES_SPAWNED;
+    }
+    if (slot->owes == 0)
+        return true;
+    msg.type = slot->owes & SLOT_OWES_FAILED ? KEEP_FAILED : KEEP_EXITED;
+    msg.arg[0] = slot->how[0];
+    msg.arg[1] = slot->how[1];
+    return tell(keeper, msg, NULL, 0);
+}
+
+static void pump(struct keeper *keeper)
+{
+    if (!hand_over(keeper))
+        return;
+    for (; keeper->odd_count > 0; keeper->odd_count--, keeper->odd_first = (keeper->odd_first + 1) % KEEPER_ODD_MAX) {
+        struct keep_msg *msg = &keeper->odd[keeper->odd_first];
+        if (msg->type == KEEP_ORPHAN)
+            msg->arg[1] = keeper->odd_lost;
+        if (!tell(keeper, *msg, NULL, 0))
+            return;
+        keeper->odd_lost = msg->type == KEEP_ORPHAN ? 0 : keeper->odd_lost;
+    }
+    if (keeper->owes_was && !tell_was(keeper))
+        return;
+    keeper->owes_was = false;
+    struct slot *slot;
+    while ((slot = slots_first_owing(&keeper->slots)) != NULL) {
+        if (!tell_owed(keeper, slot))
+            return;
+        slots_paid(&keeper->slots);
+    }
+}
+
+void talk_pump(struct keeper *keeper)
+{
+    if (keeper->talk == TALK_NONE || keeper->link < 0)
+        return;
+    bool wanted = keeper->want_write;
+    keeper->want_write = false;
+    keeper->retry_at_ms = 0;
+    pump(keeper);
+    if (keeper->want_write != wanted)
+        keeper_watch(keeper, keeper->link, WATCH_LINK, 0, keeper->want_write);
+}
+
+void talk_odd(struct keeper *keeper, struct keep_msg msg)
+{
+    if (keeper->odd_count == KEEPER_ODD_MAX) {
+        keeper->odd_lost++;
+        return;
+    }
+    keeper->odd[(keeper->odd_first + keeper->odd_count++) % KEEPER_ODD_MAX] = msg;
+}
+
+void talk_upgrade_failed(struct keeper *keeper, int error, int tried)
+{
+    talk_odd(keeper, (struct keep_msg){.type = KEEP_UPGRADE_FAILED, .arg = {error, tried}});
+}
+
+static void on_hello(struct keeper *keeper)
+{
+    slots_forgive(&keeper->slots);
+    keeper->hand = slots_next(&keeper->slots, NULL);
+    keeper->hand_fd = 0;
+    keeper->talk = TALK_WAS;
+}
+
+/* The descriptors come in the order of the mask's bits; one that is held already is replaced. */
+static void on_hold(struct keeper *keeper, const struct keep_msg *msg, int fds[], size_t nfds)
+{
+    struct slot *slot = slots_take(&keeper->slots, msg->session);
+    size_t next = 0;
+    for (int use = 0; slot && !slot->dropped && use < KEEP_FD_COUNT && next < nfds; use++) {
+        if (!(msg->arg[0] & 1 << use))
+            continue;
+        fd_close(&slot->fds[use]);
+        slot->fds[use] = fds[next];
+        fds[next++] = -1;
+    }
+}
+
+static void on_listen(struct keeper *keeper, int *fd)
+{
+    fd_close(&keeper->listener);
+    keeper->listener = *fd;
+    keeper->listened = true;
+    *fd = -1;
+    if (keeper->options.ready_fd >= 0) {
+        ssize_t told = write(keeper->options.ready_fd, "1", 1);
+        (void)told; /* nobody waits any more: as good */
+        fd_close(&keeper->options.ready_fd);
+        dup2(STDIN_FILENO, STDERR_FILENO); /* /dev/null: who started us has gone its way */
+    }
+}
+
+static void on_was(struct keeper *keeper, const struct keep_msg *msg, int *fd)
+{
+    keeper->was = (struct as_was){msg->arg[0], msg->arg[1], msg->arg[2]};
+    keeper->generation = msg->arg[3];
+    fd_close(&keeper->sentinel_fd);
+    keeper->sentinel_fd = *fd;
+    *fd = -1;
+    if (keeper->sentinel_fd < 0)
+        sentinel_restart(keeper);
+    keeper->owes_was = true; /* this worker is not our child: only so it learns who we are */
+}
+
+static void take(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
+{
+    switch (msg->type) {
+    case KEEP_HELLO: on_hello(keeper); break;
+    case KEEP_HOLD: on_hold(keeper, msg, fds, nfds); break;
+    case KEEP_LISTEN: on_listen(keeper, &fds[0]); break;
+    case KEEP_SPAWN: programs_spawn(keeper, msg->session, fds, nfds); break;
+    case KEEP_ACK: programs_ack(keeper, msg->session, (pid_t)msg->pid); break;
+    case KEEP_DROP: programs_drop(keeper, msg->session, msg->arg[0]); break;
+    case KEEP_SERVED: minder_served(keeper); break;
+    case KEEP_STOP:
+        keeper->stopped = true;
+        keeper->leave_until_ms = clock_mono_ms() + STOP_MS;
+        break;
+    case KEEP_UPGRADE: upgrade_begin(keeper); break;
+    case KEEP_ADOPT:
+        programs_adopt(keeper, msg->session, (pid_t)msg->pid, fds[0]);
+        fds[0] = -1;
+        break;
+    case KEEP_WAS: on_was(keeper, msg, &fds[0]); break;
+    default: break;
+    }
+    for (size_t i = 0; i < nfds; i++)
+        fd_close(&fds[i]);
+}
+
+void talk_take(struct keeper *keeper)
+{
+    while (keeper->link >= 0) {
+        struct keep_msg msg = {.type = 0};
+        int fds[FD_PASS_MAX] = {-1, -1, -1, -1, -1, -1, -1, -1};
+        size_t nfds = FD_PASS_MAX;
+        ssize_t n = fd_recv(keeper->link, &msg, sizeof msg, fds, &nfds, MSG_DONTWAIT);
+        if (n < 0 && errno == EMSGSIZE && msg.size_and_protocol == ABOUT) {
+            n = sizeof msg; /* we are out of descriptors: the message came without its own */
+            nfds = 0;
+            memset(fds, -1, sizeof fds);
+        }
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0) {
+            talk_over(keeper);
+            if (keeper->leave_until_ms == 0)
+                keeper->leave_until_ms = clock_mono_ms() + LEAVE_MS;
+            return;
+        }
+        if (n == sizeof msg && msg.size_and_protocol == ABOUT)
+            take(keeper, &msg, fds, nfds);
+        else
+            for (size_t i = 0; i < nfds; i++)
+                fd_close(&fds[i]);
+    }
+}
+
+void talk_over(struct keeper *keeper)
+{
+    if (keeper->link >= 0)
+        keeper_unwatch(keeper, keeper->link);
+    fd_close(&keeper->link);
+    keeper->talk = TALK_NONE;
+    keeper->want_write = false;
+    keeper->retry_at_ms = 0;
+}

@@ -1,0 +1,291 @@
+/* upgrade.c: owns the keeper's state on its way through exec: a sealed memfd with numbers of descriptors that stay open. The process
+ * stays the same, and so it stays the parent of its programs. A newer reader takes older states, and an older one newer states of
+ * the same version (what it doesn't know stands at the ends and is left alone), so that going back works too. */
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "keep/kept.h"
+#include "keep/sentinel.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAGIC "muxdkeep"
+#define VERSION 1
+#define TRIAL_MS 10000
+#define PROVE_MS 20000
+#define ARGS_MAX 64
+
+struct state_head {
+    char magic[8];
+    uint32_t version, head_size, slot_size, fd_count, slots;
+    int32_t listener, sentinel, sentinel_fd, worker_before, stopping;
+    int64_t nofile_soft, core_soft, oom_score_adj, generation;
+};
+struct state_slot {
+    uint64_t session;
+    int32_t pid, pidfd, status_fd, state, dropped, foreign, how[2];
+    int32_t fds[KEEP_FD_COUNT]; /* the last member: fd_count of the head says how many */
+};
+
+static struct state_slot slot_record(const struct slot *slot)
+{
+    struct state_slot record = {.session = slot->session, .pid = slot->pid, .pidfd = slot->pidfd, .status_fd = slot->status_fd,
+                                .state = slot->state, .dropped = slot->dropped, .foreign = slot->foreign,
+                                .how = {slot->how[0], slot->how[1]}};
+    memcpy(record.fds, slot->fds, sizeof record.fds);
+    return record;
+}
+
+static int save(struct keeper *keeper)
+{
+    struct state_head head = {.magic = MAGIC, .version = VERSION, .head_size = sizeof head, .slot_size = sizeof(struct state_slot),
+                              .fd_count = KEEP_FD_COUNT, .slots = (uint32_t)keeper->slots.count, .listener = keeper->listener,
+                              .sentinel = keeper->sentinel, .sentinel_fd = keeper->sentinel_fd, .worker_before = keeper->worker_before,
+                              .stopping = keeper->stopping, .nofile_soft = keeper->was.nofile_soft, .core_soft = keeper->was.core_soft,
+                              .oom_score_adj = keeper->was.oom_score_adj, .generation = keeper->generation};
+    int fd = memfd_create("muxd-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    bool good = fd >= 0 && fd_write_all(fd, &head, sizeof head) == sizeof head;
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot && good; slot = slots_next(&keeper->slots, slot)) {
+        struct state_slot record = slot_record(slot);
+        good = fd_write_all(fd, &record, sizeof record) == sizeof record;
+    }
+    if (!good || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+        fd_close(&fd);
+    return fd;
+}
+
+static void restore_slot(struct keeper *keeper, const struct state_slot *record, uint32_t nfds)
+{
+    struct slot *slot = slots_take(&keeper->slots, record->session);
+    if (!slot)
+        return;
+    for (uint32_t i = 0; i < KEEP_FD_COUNT && i < nfds; i++)
+        slot->fds[i] = record->fds[i];
+    slot->pidfd = record->pidfd;
+    slot->status_fd = record->status_fd;
+    slot->state = (uint8_t)record->state;
+    slot->dropped = record->dropped;
+    slot->foreign = record->foreign;
+    slot->how[0] = record->how[0];
+    slot->how[1] = record->how[1];
+    if (record->pid > 0)
+        slots_set_pid(&keeper->slots, slot, record->pid);
+    programs_watch(keeper, slot);
+}
+
+/* keeper NULL: only says whether it could be taken over. False with errno. */
+static bool load(int fd, struct keeper *keeper)
+{
+    struct state_head head;
+    ssize_t n = pread(fd, &head, sizeof head, 0);
+    errno = EPROTO;
+    if (n != sizeof head || memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.version != VERSION || head.head_size < sizeof head ||
+        head.head_size > 65536 || head.slots > SLOTS_MAX || head.fd_count > 64 ||
+        head.slot_size < offsetof(struct state_slot, fds) + head.fd_count * sizeof(int32_t) || head.slot_size > 65536)
+        return false;
+    for (uint32_t i = 0; i < head.slots; i++) {
+        struct state_slot record;
+        size_t size = head.slot_size < sizeof record ? head.slot_size : sizeof record;
+        if (pread(fd, &record, size, (off_t)head.head_size + (off_t)head.slot_size * i) != (ssize_t)size) {
+            errno = EPROTO;
+            return false;
+        }
+        if (keeper)
+            restore_slot(keeper, &record, head.fd_count);
+    }
+    if (!keeper)
+        return true;
+    keeper->listener = head.listener;
+    keeper->listened = true; /* only a daemon that serves is upgraded */
+    keeper->sentinel = head.sentinel;
+    keeper->sentinel_fd = head.sentinel_fd;
+    keeper->worker_before = head.worker_before;
+    keeper->stopping = head.stopping;
+    keeper->was = (struct as_was){head.nofile_soft, head.core_soft, head.oom_score_adj};
+    keeper->generation = head.generation;
+    return true;
+}
+
+static void set_cloexec(struct keeper *keeper, bool on)
+{
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot)) {
+        for (int i = 0; i < KEEP_FD_COUNT; i++)
+            fd_set_cloexec(slot->fds[i], on); /* -1: refused by the kernel, as it should */
+        fd_set_cloexec(slot->pidfd, on);
+        fd_set_cloexec(slot->status_fd, on);
+    }
+    fd_set_cloexec(keeper->listener, on);
+    fd_set_cloexec(keeper->sentinel_fd, on);
+}
+
+/* "NAME option value ARGS…", built in place. */
+static char **arguments(const struct keeper_options *options, char *option, char *value)
+{
+    static char *args[ARGS_MAX + 4];
+    char *const *given = options->keeper_argv;
+    size_t n = 0;
+    args[n++] = given[0];
+    args[n++] = option;
+    args[n++] = value;
+    for (size_t i = 1; given[i] && n < ARGS_MAX + 3; i++)
+        args[n++] = given[i];
+    args[n] = NULL;
+    return args;
+}
+
+/* Becomes another binary with all that we hold; the worker must be gone. Returns only on failure, with everything as before. */
+static int execute(struct keeper *keeper, int exe_fd, int back_fd, int error, int tried)
+{
+    char option[] = "--keeper-state", value[64];
+    int state = save(keeper);
+    if (state < 0)
+        return errno;
+    set_cloexec(keeper, false);
+    fd_set_cloexec(state, false);
+    fd_set_cloexec(back_fd, false);
+    snprintf(value, sizeof value, "%d:%d:%d:%d", state, back_fd, error, tried);
+    char **args = arguments(&keeper->options, option, value);
+    if (exe_fd >= 0)
+        execveat(exe_fd, "", args, environ, AT_EMPTY_PATH);
+    else
+        execv(keeper->options.path, args);
+    int failure = errno;
+    close(state);
+    set_cloexec(keeper, true);
+    fd_set_cloexec(back_fd, true);
+    return failure;
+}
+
+void upgrade_begin(struct keeper *keeper)
+{
+    const char *path = keeper->options.path;
+    bool busy = keeper->trial != 0 || keeper->upgrade_now || keeper->prove_until_ms != 0 || keeper->stopping || keeper->ending;
+    int state = -1, error = busy ? EBUSY : !path ? ENOENT : access(path, X_OK) != 0 ? errno : 0;
+    if (error == 0 && (state = save(keeper)) < 0)
+        error = errno;
+    pid_t pid = error == 0 ? keeper_fork() : -1;
+    if (pid == 0) {
+        char option[] = "--keeper-check", value[16];
+        snprintf(value, sizeof value, "%d", state);
+        fd_set_cloexec(state, false);
+        keeper_unblock_signals();
+        execv(path, arguments(&keeper->options, option, value));
+        _exit(127);
+    }
+    if (pid < 0)
+        talk_upgrade_failed(keeper, error != 0 ? error : errno, KEEP_UPGRADE_TRIAL);
+    else {
+        keeper->trial = pid;
+        keeper->trial_until_ms = clock_mono_ms() + TRIAL_MS;
+    }
+    fd_close(&state);
+}
+
+void upgrade_trial_over(struct keeper *keeper, bool good)
+{
+    keeper->trial = 0;
+    if (!good) /* a time that is over has been told as such */
+        talk_upgrade_failed(keeper, keeper->trial_until_ms == 0 ? ETIMEDOUT : ENOEXEC, KEEP_UPGRADE_TRIAL);
+    keeper->trial_until_ms = 0;
+    keeper->upgrade_now = good;
+}
+
+static void go(struct keeper *keeper)
+{
+    keeper->upgrade_now = false;
+    minder_kill(keeper); /* safe by design: what it knows stands in the journals; and its last messages are taken */
+    keeper->failed_error = execute(keeper, -1, keeper->exe, 0, 0);
+    keeper->failed_tried = KEEP_UPGRADE_EXEC;
+    minder_start(keeper);
+}
+
+void upgrade_fall_back(struct keeper *keeper, int error, int tried)
+{
+    keeper->prove_until_ms = 0;
+    minder_kill(keeper);
+    keeper->failed_error = execute(keeper, keeper->old_exe, -1, error, tried);
+    keeper->failed_tried = KEEP_UPGRADE_EXEC;
+    fd_close(&keeper->old_exe);
+}
+
+void upgrade_proven(struct keeper *keeper)
+{
+    keeper->prove_until_ms = 0;
+    fd_close(&keeper->old_exe);
+}
+
+void upgrade_timers(struct keeper *keeper, int64_t now_ms)
+{
+    if (keeper->trial != 0 && keeper->trial_until_ms != 0 && now_ms >= keeper->trial_until_ms) {
+        keeper->trial_until_ms = 0;
+        kill(keeper->trial, SIGKILL);
+    }
+    if (keeper->prove_until_ms != 0 && now_ms >= keeper->prove_until_ms) {
+        if (keeper->talk == TALK_DONE)
+            upgrade_proven(keeper);
+        else {
+            upgrade_fall_back(keeper, ETIMEDOUT, KEEP_UPGRADE_WORKER);
+            minder_start(keeper);
+        }
+    }
+    if (keeper->upgrade_now && !keeper->ending)
+        go(keeper);
+}
+
+static bool parse_state(const char *text, int number[4])
+{
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        number[i] = (int)strtol(text, &end, 10);
+        if (end == text || *end != (i < 3 ? ':' : '\0'))
+            return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+int keeper_check(const char *fd_text)
+{
+    return load((int)strtol(fd_text, NULL, 10), NULL) ? 0 : 1;
+}
+
+/* The state can't be read: the binary before can, and goes on with it as it is. */
+static void go_back(const struct keeper_options *options, int state, int back_fd)
+{
+    char option[] = "--keeper-state", value[64];
+    snprintf(value, sizeof value, "%d:-1:%d:%d", state, EPROTO, KEEP_UPGRADE_STATE);
+    execveat(back_fd, "", arguments(options, option, value), environ, AT_EMPTY_PATH);
+}
+
+int keeper_resume(const struct keeper_options *options, const char *state)
+{
+    int number[4];
+    if (!parse_state(state, number)) {
+        keeper_say("'%s' is no state of a keeper; this option is for upgrades only", state);
+        return 1;
+    }
+    if (!load(number[0], NULL) && number[1] >= 0)
+        go_back(options, number[0], number[1]);
+    struct keeper *keeper = keeper_new(options);
+    if (!keeper || !load(number[0], keeper)) {
+        keeper_say("can't take over after the upgrade: %s", strerror(errno));
+        return 1;
+    }
+    set_cloexec(keeper, true);
+    close(number[0]);
+    keeper->old_exe = number[1];
+    keeper->failed_error = number[2];
+    keeper->failed_tried = number[3];
+    if (keeper->old_exe >= 0) {
+        fd_set_cloexec(keeper->old_exe, true);
+        keeper->prove_until_ms = clock_mono_ms() + PROVE_MS;
+    }
+    programs_look_at_all(keeper);
+    minder_start(keeper);
+    return keeper_loop(keeper);
+}
