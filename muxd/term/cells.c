@@ -1,0 +1,165 @@
+/* cells: owns what may stand in a line: a wide character has both its halves or none. */
+#include "term/cells.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void blank(struct line *line, int from, int to, uint32_t bg)
+{
+    for (int col = from; col < to; col++)
+        line->cells[col] = (struct cell){.width = 1, .pen = {.bg = bg}};
+    if (line->marks && to > from)
+        memset(line->marks + (size_t)from * CELL_MARKS, 0, (size_t)(to - from) * CELL_MARKS * sizeof *line->marks);
+}
+
+void line_init(struct line *line, int cols)
+{
+    *line = (struct line){.cells = xreallocarray(NULL, (size_t)cols, sizeof *line->cells), .cols = cols};
+    blank(line, 0, cols, COLOR_DEFAULT);
+    line->empty = true;
+}
+
+void line_fini(struct line *line)
+{
+    free(line->cells);
+    free(line->marks);
+    *line = (struct line){0};
+}
+
+static void drop_half(struct line *line, int col)
+{
+    if (col < 0 || col >= line->cols)
+        return;
+    blank(line, col, col + 1, line->cells[col].pen.bg);
+}
+
+/* A wide character that begins left of col and ends right of it loses both halves. */
+static void cut_at(struct line *line, int col)
+{
+    if (col > 0 && col < line->cols && line->cells[col].width == 0) {
+        drop_half(line, col - 1);
+        drop_half(line, col);
+    }
+}
+
+void line_resize(struct line *line, int cols)
+{
+    int old = line->cols;
+    if (cols == old)
+        return;
+    if (cols < old)
+        cut_at(line, cols);
+    line->cells = xreallocarray(line->cells, (size_t)cols, sizeof *line->cells);
+    if (line->marks)
+        line->marks = xreallocarray(line->marks, (size_t)cols * CELL_MARKS, sizeof *line->marks);
+    line->cols = cols;
+    line->wrapped = false;
+    blank(line, old < cols ? old : cols, cols, COLOR_DEFAULT);
+    line->empty = line->empty && line->empty_bg == COLOR_DEFAULT;
+}
+
+bool line_erase(struct line *line, int from, int to, uint32_t bg)
+{
+    if (line->empty && line->empty_bg == bg)
+        return false;
+    cut_at(line, from);
+    cut_at(line, to);
+    blank(line, from, to, bg);
+    if (to == line->cols)
+        line->wrapped = false;
+    line->empty = from == 0 && to == line->cols;
+    line->empty_bg = bg;
+    if (line->empty) {
+        free(line->marks);
+        line->marks = NULL;
+    }
+    return true;
+}
+
+void line_put(struct line *line, int col, int32_t rune, int width, const struct pen *pen)
+{
+    cut_at(line, col);
+    cut_at(line, col + width);
+    line->empty = false;
+    line->cells[col] = (struct cell){.rune = rune, .width = (uint8_t)width, .pen = *pen};
+    if (width == 2)
+        line->cells[col + 1] = (struct cell){.width = 0, .pen = *pen};
+    if (line->marks)
+        memset(line->marks + (size_t)col * CELL_MARKS, 0, (size_t)width * CELL_MARKS * sizeof *line->marks);
+    if (col + width == line->cols)
+        line->wrapped = false;
+}
+
+bool line_mark(struct line *line, int col, int32_t mark)
+{
+    if (!line->marks)
+        line->marks = xcalloc((size_t)line->cols * CELL_MARKS, sizeof *line->marks);
+    int32_t *marks = line->marks + (size_t)col * CELL_MARKS;
+    for (int i = 0; i < CELL_MARKS; i++) {
+        if (!marks[i]) {
+            marks[i] = mark;
+            return true;
+        }
+    }
+    return false;
+}
+
+void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
+{
+    int size = to - from, distance = by < 0 ? -by : by;
+    if (distance > size)
+        distance = size;
+    if (line->empty && line->empty_bg == bg)
+        return;
+    line->empty = false;
+    int kept = size - distance, source = by < 0 ? from + distance : from, target = by < 0 ? from : from + distance;
+    cut_at(line, from);
+    cut_at(line, to);
+    cut_at(line, by < 0 ? source : from + kept);
+    memmove(line->cells + target, line->cells + source, (size_t)kept * sizeof *line->cells);
+    if (line->marks)
+        memmove(line->marks + (size_t)target * CELL_MARKS, line->marks + (size_t)source * CELL_MARKS,
+                (size_t)kept * CELL_MARKS * sizeof *line->marks);
+    if (by < 0)
+        blank(line, from + kept, to, bg);
+    else
+        blank(line, from, from + distance, bg);
+}
+
+const int32_t *line_marks(const struct line *line, int col)
+{
+    const int32_t *marks = line->marks ? line->marks + (size_t)col * CELL_MARKS : NULL;
+    return marks && marks[0] ? marks : NULL;
+}
+
+int line_used(const struct line *line, bool looks)
+{
+    const uint16_t shown = PEN_REVERSE | PEN_UNDERLINES | PEN_STRIKE | PEN_OVERLINE;
+    for (int col = line->cols; col > 0; col--) {
+        const struct cell *cell = &line->cells[col - 1];
+        if (cell->width == 0 || (cell->rune && cell->rune != ' ') || (cell->rune && line->wrapped) || line_marks(line, col - 1))
+            return col;
+        if (looks && (cell->pen.bg != COLOR_DEFAULT || (cell->pen.attrs & shown)))
+            return col;
+    }
+    return 0;
+}
+
+static void append_rune(struct buf *out, int32_t rune)
+{
+    char bytes[4];
+    buf_append(out, bytes, utf8_encode(rune, bytes));
+}
+
+void line_append_text(const struct line *line, struct buf *out, int cols)
+{
+    for (int col = 0; col < cols && col < line->cols; col++) {
+        const struct cell *cell = &line->cells[col];
+        const int32_t *marks = line_marks(line, col);
+        if (cell->width > 0)
+            append_rune(out, cell->rune ? cell->rune : ' ');
+        for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
+            append_rune(out, marks[i]);
+    }
+}

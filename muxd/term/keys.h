@@ -1,0 +1,17 @@
+/* keys: named keys into the bytes that a terminal would send. No fd, no clock. Spellings: tmux (C-M-x, PPage, BTab), words (ctrl+shift+up,
+ * alt-x), caret (^C), 0xHH for a byte, U+XXXX or the character itself. A combination that can't be expressed is an error, never
+ * another key. Sources: xterm ctlseqs "PC-Style Function Keys", ECMA-48. */
+#ifndef MUXD_TERM_KEYS_H
+#define MUXD_TERM_KEYS_H
+#include "base/buf.h"
+#include "base/err.h"
+#include <stdbool.h>
+
+struct keys_modes {          /* what the program has set; all zero: a terminal after reset */
+    bool application_cursor; /* DECCKM */
+};
+
+/* Appends the bytes of one key. ERR_KEY: unknown (names the nearest), or not expressible. out is as it was then. */
+int keys_append(struct buf *out, const char *name, struct err *err);
+int keys_append_modes(struct buf *out, const char *name, const struct keys_modes *modes, struct err *err);
+#endif

@@ -1,0 +1,172 @@
+/* modes.c: owns how sequences change the modes, and the layout of the 64 bits: flags, modifyOtherKeys, cursor style, and two stacks
+ * of kitty keyboard flags, four deep, the flags in force lowest (what is pushed out at the top is forgotten, as that protocol allows). */
+#include "term/modes.h"
+#include <assert.h>
+
+enum {
+    OTHER_KEYS_AT = 19, /* 2 bits */
+    STYLE_AT = 21,      /* 3 bits */
+    KITTY_AT = 24,      /* 20 bits for each screen */
+    KITTY_BITS = 20,
+    KITTY_FLAGS = 31,
+    KITTY_STEP = 5
+};
+static_assert((int)MODE_COUNT <= OTHER_KEYS_AT, "the flags lie below");
+
+#define PARAMS_MAX 32
+
+static const struct numbered {
+    int number;
+    enum term_mode mode;
+    bool turned; /* the bit means reset */
+} table[] = {
+    {1, MODE_APPLICATION_CURSOR, false}, {5, MODE_REVERSE_VIDEO, false},       {6, MODE_ORIGIN, false},
+    {7, MODE_NO_WRAP, true},             {9, MODE_MOUSE_X10, false},           {25, MODE_CURSOR_HIDDEN, true},
+    {47, MODE_ALTERNATE_SCREEN, false},  {66, MODE_APPLICATION_KEYPAD, false}, {67, MODE_BACKSPACE_IS_BS, false},
+    {1000, MODE_MOUSE_CLICK, false},     {1002, MODE_MOUSE_DRAG, false},       {1003, MODE_MOUSE_MOVE, false},
+    {1004, MODE_FOCUS, false},           {1005, MODE_MOUSE_UTF8, false},       {1006, MODE_MOUSE_SGR, false},
+    {1007, MODE_ALTERNATE_SCROLL, false}, {1015, MODE_MOUSE_URXVT, false},     {1047, MODE_ALTERNATE_SCREEN, false},
+    {1049, MODE_ALTERNATE_SCREEN, false}, {2004, MODE_BRACKETED_PASTE, false}, {2026, MODE_SYNCHRONIZED, false},
+};
+
+static const struct numbered *find(int number)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].number == number)
+            return &table[i];
+    return NULL;
+}
+
+static void put(uint64_t *modes, unsigned at, unsigned bits, uint64_t value)
+{
+    uint64_t mask = ((UINT64_C(1) << bits) - 1) << at;
+    *modes = (*modes & ~mask) | (value << at & mask);
+}
+
+static uint64_t get(uint64_t modes, unsigned at, unsigned bits)
+{
+    return modes >> at & ((UINT64_C(1) << bits) - 1);
+}
+
+unsigned modes_other_keys(uint64_t modes)
+{
+    return (unsigned)get(modes, OTHER_KEYS_AT, 2);
+}
+
+unsigned modes_cursor_style(uint64_t modes)
+{
+    return (unsigned)get(modes, STYLE_AT, 3);
+}
+
+static unsigned kitty_at(uint64_t modes)
+{
+    return modes_has(modes, MODE_ALTERNATE_SCREEN) ? KITTY_AT + KITTY_BITS : KITTY_AT;
+}
+
+unsigned modes_kitty(uint64_t modes)
+{
+    return (unsigned)get(modes, kitty_at(modes), KITTY_STEP);
+}
+
+int modes_report(uint64_t modes, int number)
+{
+    const struct numbered *it = find(number);
+    return !it ? 0 : modes_has(modes, it->mode) != it->turned ? 1 : 2;
+}
+
+static void set_private(uint64_t *modes, const struct scan_seq *seq)
+{
+    int numbers[PARAMS_MAX];
+    size_t count = scan_params(seq, numbers, PARAMS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct numbered *it = find(numbers[i]);
+        if (it)
+            put(modes, it->mode, 1, (seq->final == 'h') != it->turned);
+    }
+}
+
+/* XTMODKEYS; without a value it goes back to 0, without any parameter all of its kind do. */
+static void set_other_keys(uint64_t *modes, const struct scan_seq *seq)
+{
+    int values[2] = {-1, -1};
+    if (scan_params(seq, values, 2) > 0 && values[0] != 4)
+        return;
+    if (seq->final == 'n' || values[1] <= 2)
+        put(modes, OTHER_KEYS_AT, 2, seq->final == 'n' || values[1] < 0 ? 0 : (uint64_t)values[1]);
+}
+
+static void set_kitty(uint64_t *modes, const struct scan_seq *seq)
+{
+    int values[2] = {-1, -1};
+    unsigned at = kitty_at(*modes), pops;
+    uint64_t stack = get(*modes, at, KITTY_BITS), flags;
+    scan_params(seq, values, 2);
+    flags = values[0] < 0 ? 0 : (uint64_t)values[0] & KITTY_FLAGS;
+    switch (seq->prefix) {
+    case '>': stack = stack << KITTY_STEP | flags; break;
+    case '<':
+        pops = values[0] < 1 ? 1 : (unsigned)values[0];
+        stack = pops * KITTY_STEP < KITTY_BITS ? stack >> pops * KITTY_STEP : 0;
+        break;
+    case '=':
+        if (values[1] == 2)
+            stack |= flags;
+        else if (values[1] == 3)
+            stack &= ~flags;
+        else if (values[1] <= 1)
+            stack = (stack & ~(uint64_t)KITTY_FLAGS) | flags;
+        break;
+    default: break;
+    }
+    put(modes, at, KITTY_BITS, stack);
+}
+
+static void set_style(uint64_t *modes, const struct scan_seq *seq)
+{
+    int style = 0;
+    scan_params(seq, &style, 1);
+    if (style <= 6)
+        put(modes, STYLE_AT, 3, style < 0 ? 0 : (uint64_t)style);
+}
+
+/* DECSTR: softer than RIS; the screen that is shown stays. */
+static void soft_reset(uint64_t *modes)
+{
+    static const enum term_mode cleared[] = {MODE_APPLICATION_CURSOR, MODE_ORIGIN,        MODE_APPLICATION_KEYPAD,
+                                             MODE_NO_WRAP,            MODE_CURSOR_HIDDEN, MODE_BRACKETED_PASTE};
+    for (size_t i = 0; i < sizeof cleared / sizeof *cleared; i++)
+        put(modes, cleared[i], 1, 0);
+    put(modes, STYLE_AT, 3, 0);
+}
+
+static bool apply_esc(uint64_t *modes, const struct scan_seq *seq)
+{
+    if (seq->inter || (seq->final != 'c' && seq->final != '=' && seq->final != '>'))
+        return false;
+    if (seq->final == 'c')
+        *modes = 0;
+    else
+        put(modes, MODE_APPLICATION_KEYPAD, 1, seq->final == '=');
+    return true;
+}
+
+bool modes_apply(uint64_t *modes, const struct scan_seq *seq)
+{
+    if (seq->kind == SCAN_ESC)
+        return apply_esc(modes, seq);
+    if (seq->kind != SCAN_CSI)
+        return false;
+    if (seq->inter == 0 && seq->prefix == '?' && (seq->final == 'h' || seq->final == 'l'))
+        set_private(modes, seq);
+    else if (seq->inter == 0 && seq->prefix == '>' && (seq->final == 'm' || seq->final == 'n'))
+        set_other_keys(modes, seq);
+    else if (seq->inter == 0 && seq->final == 'u' && seq->prefix && seq->prefix != '?')
+        set_kitty(modes, seq);
+    else if (seq->inter == ' ' && !seq->prefix && seq->final == 'q')
+        set_style(modes, seq);
+    else if (seq->inter == '!' && !seq->prefix && seq->final == 'p')
+        soft_reset(modes);
+    else
+        return false;
+    return true;
+}

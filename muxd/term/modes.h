@@ -1,0 +1,45 @@
+/* modes: what a program has set its terminal to, as far as input and answers depend on it, all in 64 bits, so that a journal keeps
+ * it across a restart. 0: a terminal after reset. Sources: xterm ctlseqs (DECSET, XTMODKEYS, DECSCUSR), DEC STD 070, the
+ * kitty keyboard protocol. */
+#ifndef MUXD_TERM_MODES_H
+#define MUXD_TERM_MODES_H
+#include "term/scan.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum term_mode {
+    MODE_APPLICATION_CURSOR, /* DECCKM, ?1 */
+    MODE_REVERSE_VIDEO,      /* ?5 */
+    MODE_ORIGIN,             /* ?6 */
+    MODE_NO_WRAP,            /* ?7, turned round: wrap is on after reset */
+    MODE_MOUSE_X10,          /* ?9 */
+    MODE_CURSOR_HIDDEN,      /* ?25, turned round */
+    MODE_APPLICATION_KEYPAD, /* DECKPAM, ?66 */
+    MODE_BACKSPACE_IS_BS,    /* DECBKM, ?67 */
+    MODE_MOUSE_CLICK,        /* ?1000 */
+    MODE_MOUSE_DRAG,         /* ?1002 */
+    MODE_MOUSE_MOVE,         /* ?1003 */
+    MODE_FOCUS,              /* ?1004 */
+    MODE_MOUSE_UTF8,         /* ?1005 */
+    MODE_MOUSE_SGR,          /* ?1006 */
+    MODE_ALTERNATE_SCROLL,   /* ?1007 */
+    MODE_MOUSE_URXVT,        /* ?1015 */
+    MODE_ALTERNATE_SCREEN,   /* ?47, ?1047, ?1049 */
+    MODE_BRACKETED_PASTE,    /* ?2004 */
+    MODE_SYNCHRONIZED,       /* ?2026 */
+    MODE_COUNT
+};
+
+static inline bool modes_has(uint64_t modes, enum term_mode mode) {
+    return modes >> mode & 1;
+}
+unsigned modes_other_keys(uint64_t modes);   /* modifyOtherKeys: 0 to 2 */
+unsigned modes_cursor_style(uint64_t modes); /* DECSCUSR: 0 to 6 */
+unsigned modes_kitty(uint64_t modes);        /* keyboard flags in force on the screen that is shown, 0 to 31 */
+
+/* What the sequence changes; true when it is one of those that set a mode. */
+bool modes_apply(uint64_t *modes, const struct scan_seq *seq);
+
+/* DECRPM's word for a private mode: 0 not known, 1 set, 2 reset. */
+int modes_report(uint64_t modes, int number);
+#endif

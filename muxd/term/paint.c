@@ -1,0 +1,259 @@
+/* paint: owns the copy of what a person's terminal shows, and the bytes that change it. */
+#include "term/paint.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "term/paint_modes.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH_DOUBT 0x1f000 /* from here on terminals don't agree how wide a character is */
+
+struct paint {
+    int rows, cols;
+    struct cell *cells; /* rows * cols, as they are shown: blanks are spaces */
+    uint64_t *marks;    /* of each row: a hash of its combining characters */
+    bool known;         /* false: the terminal shows anything */
+    int top, left;      /* of the screen, in the first row and column */
+    struct paint_modes modes;
+};
+
+static const struct cell blank = {.rune = ' ', .width = 1};
+
+static void clip(int *rows, int *cols)
+{
+    *cols = *cols < 1 ? 1 : *cols > SCREEN_SIZE_MAX ? SCREEN_SIZE_MAX : *cols;
+    *rows = *rows < 1 ? 1 : *rows > SCREEN_SIZE_MAX ? SCREEN_SIZE_MAX : *rows;
+    if (*rows > PAINT_CELLS_MAX / *cols)
+        *rows = PAINT_CELLS_MAX / *cols;
+}
+
+struct paint *paint_new(int rows, int cols)
+{
+    struct paint *paint = xcalloc(1, sizeof *paint);
+    paint_resize(paint, rows, cols);
+    return paint;
+}
+
+void paint_free(struct paint *paint)
+{
+    if (!paint)
+        return;
+    free(paint->cells);
+    free(paint->marks);
+    paint_modes_fini(&paint->modes);
+    free(paint);
+}
+
+void paint_resize(struct paint *paint, int rows, int cols)
+{
+    clip(&rows, &cols);
+    free(paint->cells);
+    free(paint->marks);
+    paint->cells = xcalloc((size_t)rows * (size_t)cols, sizeof *paint->cells);
+    paint->marks = xcalloc((size_t)rows, sizeof *paint->marks);
+    paint->rows = rows;
+    paint->cols = cols;
+    paint->known = false;
+}
+
+void paint_forget(struct paint *paint)
+{
+    paint->known = false;
+}
+
+int paint_rows(const struct paint *paint)
+{
+    return paint->rows;
+}
+
+int paint_cols(const struct paint *paint)
+{
+    return paint->cols;
+}
+
+/* What a column of the terminal shows of the line; NULL: there is no such line. */
+static struct cell seen(const struct paint *paint, const struct line *line, int col)
+{
+    int from = col + paint->left;
+    if (!line || from >= line->cols)
+        return blank;
+    struct cell cell = line->cells[from];
+    bool control = cell.rune < ' ' || (cell.rune >= 0x7f && cell.rune < 0xa0);
+    bool cut = (cell.width == 2 && col + 1 >= paint->cols) || (cell.width == 0 && col == 0);
+    if (cell.width == 0 && !cut)
+        cell.rune = 0;
+    else if (control || cut)
+        cell.rune = ' ', cell.width = 1;
+    return cell;
+}
+
+static bool same(const struct cell *a, const struct cell *b)
+{
+    return a->rune == b->rune && a->width == b->width && pen_equal(&a->pen, &b->pen);
+}
+
+static uint64_t hash_marks(const struct line *line)
+{
+    uint64_t hash = 0;
+    if (!line || !line->marks)
+        return 0;
+    for (int i = 0; i < line->cols * CELL_MARKS; i++)
+        if (line->marks[i])
+            hash = (hash ^ (uint64_t)line->marks[i] ^ (uint64_t)i << 32) * 0x100000001b3u;
+    return hash;
+}
+
+static const struct line *line_of(const struct paint *paint, const struct screen *screen, int row)
+{
+    return row + paint->top < screen_rows(screen) ? screen_line(screen, row + paint->top) : NULL;
+}
+
+struct span {
+    int from, to;
+};
+
+/* The columns that have to be drawn, beginning and ending with whole characters. */
+static bool changed(const struct paint *paint, const struct line *line, int row, struct span *span)
+{
+    const struct cell *shown = paint->cells + (size_t)row * (size_t)paint->cols;
+    if (paint->marks[row] != hash_marks(line)) {
+        *span = (struct span){0, paint->cols};
+        return true;
+    }
+    *span = (struct span){paint->cols, 0};
+    for (int col = 0; col < paint->cols; col++) {
+        struct cell cell = seen(paint, line, col);
+        if (same(&cell, &shown[col]))
+            continue;
+        if (span->from > col)
+            span->from = col;
+        span->to = col + 1;
+    }
+    while (span->from > 0 && span->from < paint->cols && (seen(paint, line, span->from).width == 0 || shown[span->from].width == 0))
+        span->from--;
+    while (span->to > 0 && span->to < paint->cols && (seen(paint, line, span->to).width == 0 || shown[span->to].width == 0))
+        span->to++;
+    return span->from < span->to;
+}
+
+static void move_to(struct buf *out, int row, int col)
+{
+    buf_printf(out, "\033[%d;%dH", row + 1, col + 1);
+}
+
+static void use_pen(struct buf *out, struct pen *pen, const struct pen *wanted)
+{
+    const struct pen plain = {0};
+    if (pen_equal(pen, wanted))
+        return;
+    *pen = *wanted;
+    if (pen_equal(pen, &plain))
+        buf_append_text(out, "\033[m");
+    else
+        pen_append_sgr(out, pen);
+}
+
+static void append_cell(const struct paint *paint, struct buf *out, const struct line *line, int row, int col, const struct cell *cell)
+{
+    char bytes[4];
+    const int32_t *marks = line && col + paint->left < line->cols ? line_marks(line, col + paint->left) : NULL;
+    bool doubt = cell->rune >= WIDTH_DOUBT || (marks && marks[0]);
+    buf_append(out, bytes, utf8_encode(cell->rune, bytes));
+    for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
+        buf_append(out, bytes, utf8_encode(marks[i], bytes));
+    if (doubt && col + cell->width < paint->cols)
+        move_to(out, row, col + cell->width);
+}
+
+static void draw_span(struct paint *paint, struct buf *out, const struct line *line, int row, struct span span)
+{
+    struct cell *shown = paint->cells + (size_t)row * (size_t)paint->cols;
+    struct pen pen = {0};
+    int end = span.to;
+    while (span.to == paint->cols && end > span.from) {
+        struct cell last = seen(paint, line, end - 1);
+        if (!same(&last, &blank))
+            break;
+        end--;
+    }
+    move_to(out, row, span.from);
+    for (int col = span.from; col < end; col++) {
+        struct cell cell = seen(paint, line, col);
+        shown[col] = cell;
+        if (cell.width == 0)
+            continue;
+        use_pen(out, &pen, &cell.pen);
+        append_cell(paint, out, line, row, col, &cell);
+    }
+    use_pen(out, &pen, &blank.pen);
+    if (end < span.to)
+        buf_append_text(out, "\033[K");
+    for (int col = end; col < span.to; col++)
+        shown[col] = blank;
+    paint->marks[row] = hash_marks(line);
+}
+
+static void start_anew(struct paint *paint, struct buf *out)
+{
+    buf_append_text(out, "\033[m\033[r\033[2J");
+    for (size_t i = 0; i < (size_t)paint->rows * (size_t)paint->cols; i++)
+        paint->cells[i] = blank;
+    memset(paint->marks, 0, (size_t)paint->rows * sizeof *paint->marks);
+    paint_modes_forget(&paint->modes);
+    paint->known = true;
+}
+
+/* Of a screen that is larger than the terminal, the part with the cursor. */
+static void choose_part(struct paint *paint, const struct screen *screen)
+{
+    struct screen_cursor cursor = screen_cursor(screen);
+    int last_top = screen_rows(screen) - paint->rows, last_left = screen_cols(screen) - paint->cols;
+    if (cursor.row < paint->top)
+        paint->top = cursor.row;
+    if (cursor.row >= paint->top + paint->rows)
+        paint->top = cursor.row - paint->rows + 1;
+    if (cursor.col < paint->left)
+        paint->left = cursor.col;
+    if (cursor.col >= paint->left + paint->cols)
+        paint->left = cursor.col - paint->cols + 1;
+    if (paint->top > last_top)
+        paint->top = last_top > 0 ? last_top : 0;
+    if (paint->left > last_left)
+        paint->left = last_left > 0 ? last_left : 0;
+}
+
+static int count_changed(const struct paint *paint, const struct screen *screen, int enough)
+{
+    int count = 0;
+    struct span span;
+    for (int row = 0; row < paint->rows && count < enough; row++)
+        count += changed(paint, line_of(paint, screen, row), row, &span);
+    return count;
+}
+
+bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *out)
+{
+    size_t begin = out->len;
+    bool whole = true, fresh = !paint->known;
+    if (fresh)
+        start_anew(paint, out);
+    choose_part(paint, screen);
+    bool several = count_changed(paint, screen, 2) > 1;
+    if (several)
+        paint_modes_begin(&paint->modes, out);
+    for (int row = 0; row < paint->rows && whole; row++) {
+        const struct line *line = line_of(paint, screen, row);
+        struct span span;
+        if (out->len - begin >= PAINT_BYTES)
+            whole = false;
+        else if (changed(paint, line, row, &span))
+            draw_span(paint, out, line, row, span);
+    }
+    struct screen_cursor cursor = screen_cursor(screen);
+    bool drawn = out->len > begin;
+    paint_modes_end(&paint->modes, screen, several, out);
+    paint_modes_cursor(&paint->modes, cursor.row - paint->top, cursor.col - paint->left, drawn, out);
+    if (several)
+        buf_append_text(out, "\033[?2026l");
+    return whole;
+}

@@ -1,0 +1,22 @@
+/* paint_modes: the modes, the title and the cursor of a person's terminal as a program has set them; a part of paint. */
+#ifndef MUXD_TERM_PAINT_MODES_H
+#define MUXD_TERM_PAINT_MODES_H
+#include "base/buf.h"
+#include "term/screen.h"
+
+struct paint_modes {
+    struct screen_modes shown;
+    bool known;     /* false: each is set anew */
+    bool alternate; /* so is the program's screen */
+    bool hidden;    /* the cursor, while we draw */
+    char *title;    /* owned; NULL: never set */
+    int row, col;   /* of the cursor */
+};
+
+void paint_modes_fini(struct paint_modes *modes);
+void paint_modes_forget(struct paint_modes *modes);
+void paint_modes_begin(struct paint_modes *modes, struct buf *out); /* a drawing of several lines, which shall be seen at once */
+/* Whatever differs from what the screen's program has set; several: it was begun. */
+void paint_modes_end(struct paint_modes *modes, const struct screen *screen, bool several, struct buf *out);
+void paint_modes_cursor(struct paint_modes *modes, int row, int col, bool moved, struct buf *out);
+#endif

@@ -1,0 +1,247 @@
+/* responder.c: owns the answers. They describe a plain terminal: a VT220 with colours, light text on black, 256 colours of xterm,
+ * cells of 8 by 16 pixels. */
+#include "term/responder.h"
+#include "term/modes.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELL_WIDTH 8
+#define CELL_HEIGHT 16
+#define CSI "\033["
+#define DCS "\033P"
+#define ST "\033\\"
+#define ASKED_MAX 256 /* colours or capabilities in one sequence */
+
+/* 0.1.2 as 102, 1.2.3 as 10203: DA2's place for a firmware version. */
+static unsigned version_number(void)
+{
+    unsigned number = 0;
+    const char *at = MUXD_VERSION;
+    for (int part = 0; part < 3; part++) {
+        char *end;
+        number = number * 100 + (unsigned)(strtoul(at, &end, 10) % 100);
+        at = *end ? end + 1 : end;
+    }
+    return number;
+}
+
+static bool answer_status(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts, int asked)
+{
+    int row, col;
+    bool private = seq->prefix == '?';
+    if (asked == 5 && !private)
+        return buf_append_text(out, CSI "0n");
+    if (asked == 996 && private)
+        return buf_append_text(out, CSI "?997;1n"); /* dark, like the colours that we tell */
+    if (asked != 6 || !facts->cursor || !facts->cursor(facts->arg, &row, &col))
+        return false;
+    return buf_printf(out, CSI "%s%d;%dR", private ? "?" : "", row, col);
+}
+
+static bool answer_size(struct buf *out, const struct responder_facts *facts, int asked)
+{
+    int rows, cols;
+    if (asked == 16)
+        return buf_printf(out, CSI "6;%d;%dt", CELL_HEIGHT, CELL_WIDTH);
+    /* Others act, or would tell a title that the output has set. */
+    if ((asked != 14 && asked != 18 && asked != 19) || !facts->size || !facts->size(facts->arg, &rows, &cols))
+        return false;
+    if (asked == 14)
+        return buf_printf(out, CSI "4;%d;%dt", rows * CELL_HEIGHT, cols * CELL_WIDTH);
+    return buf_printf(out, CSI "%d;%d;%dt", asked - 10, rows, cols);
+}
+
+#define KEY(prefix, inter, final) ((unsigned)(prefix) << 16 | (unsigned)(inter) << 8 | (unsigned)(final))
+
+static bool answer_csi(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+{
+    int first = -1;
+    scan_params(seq, &first, 1);
+    bool plain = first <= 0;
+    switch (KEY(seq->prefix, (unsigned char)seq->inter, seq->final)) {
+    case KEY(0, 0, 'c'): return plain && buf_append_text(out, CSI "?62;22c");
+    case KEY('>', 0, 'c'): return plain && buf_printf(out, CSI ">1;%u;0c", version_number());
+    case KEY('=', 0, 'c'): return plain && buf_append_text(out, DCS "!|00000000" ST);
+    case KEY('>', 0, 'q'): return plain && buf_append_text(out, DCS ">|muxd " MUXD_VERSION ST);
+    case KEY(0, 0, 'n'):
+    case KEY('?', 0, 'n'): return answer_status(out, seq, facts, first);
+    case KEY(0, 0, 't'): return answer_size(out, facts, first);
+    case KEY('?', '$', 'p'): return first >= 0 && buf_printf(out, CSI "?%d;%d$y", first, modes_report(facts->modes, first));
+    case KEY(0, '$', 'p'): return first >= 0 && buf_printf(out, CSI "%d;0$y", first);
+    case KEY('?', 0, 'u'): return buf_printf(out, CSI "?%uu", modes_kitty(facts->modes));
+    case KEY('?', 0, 'm'): return first == 4 && buf_printf(out, CSI ">4;%um", modes_other_keys(facts->modes));
+    default: return false;
+    }
+}
+
+/* xterm's 256 colours: 16, a cube, greys. */
+static uint32_t palette(unsigned index)
+{
+    static const uint32_t basic[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+                                       0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
+    static const uint8_t steps[6] = {0, 95, 135, 175, 215, 255};
+    if (index < 16)
+        return basic[index];
+    if (index >= 232)
+        return (8 + 10 * (index - 232)) * 0x010101u;
+    index -= 16;
+    return (uint32_t)steps[index / 36] << 16 | (uint32_t)steps[index / 6 % 6] << 8 | steps[index % 6];
+}
+
+static bool append_colour(struct buf *out, const struct scan_seq *seq, const char *which, uint32_t rgb)
+{
+    unsigned red = rgb >> 16 & 255, green = rgb >> 8 & 255, blue = rgb & 255;
+    return buf_printf(out, "\033]%s;rgb:%02x%02x/%02x%02x/%02x%02x%s", which, red, red, green, green, blue, blue, seq->bel ? "\007" : ST);
+}
+
+/* The next part of a string up to the separator; false at its end. */
+static bool next_part(const char **at, const char *end, const char **part, size_t *len)
+{
+    if (*at > end)
+        return false;
+    const char *stop = memchr(*at, ';', (size_t)(end - *at));
+    *part = *at;
+    *len = (size_t)((stop ? stop : end) - *at);
+    *at = (stop ? stop : end) + 1;
+    return true;
+}
+
+static bool part_number(const char *part, size_t len, unsigned max, unsigned *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (part[i] < '0' || part[i] > '9' || len > 4)
+            return false;
+        *number = *number * 10 + (unsigned)(part[i] - '0');
+    }
+    return len > 0 && *number <= max;
+}
+
+static bool is_question(const char *part, size_t len)
+{
+    return len == 1 && *part == '?';
+}
+
+static bool answer_palette(struct buf *out, const struct scan_seq *seq, const char *at, const char *end)
+{
+    const char *part;
+    size_t len, before = out->len;
+    unsigned index;
+    for (int i = 0; i < ASKED_MAX && next_part(&at, end, &part, &len); i++) {
+        bool known = part_number(part, len, 255, &index);
+        if (!next_part(&at, end, &part, &len))
+            break;
+        char which[8];
+        if (!known || !is_question(part, len))
+            continue;
+        snprintf(which, sizeof which, "4;%u", index & 255);
+        append_colour(out, seq, which, palette(index));
+    }
+    return out->len > before;
+}
+
+/* OSC 10 to 12: text, background, cursor; each further part means the next of them. */
+static bool answer_osc(struct buf *out, const struct scan_seq *seq)
+{
+    static const char *const names[] = {"10", "11", "12"};
+    static const uint32_t colours[] = {0xe5e5e5, 0x000000, 0xe5e5e5};
+    const char *at = seq->text, *end = seq->text + seq->len, *part;
+    size_t len, before = out->len;
+    unsigned which;
+    if (!next_part(&at, end, &part, &len) || !part_number(part, len, 12, &which))
+        return false;
+    if (which == 4)
+        return answer_palette(out, seq, at, end);
+    for (; which >= 10 && which <= 12 && next_part(&at, end, &part, &len); which++)
+        if (is_question(part, len))
+            append_colour(out, seq, names[which - 10], colours[which - 10]);
+    return out->len > before;
+}
+
+static int hex_digit(char byte)
+{
+    return isxdigit((unsigned char)byte) ? (isdigit((unsigned char)byte) ? byte - '0' : (byte | 32) - 'a' + 10) : -1;
+}
+
+static const char *capability(const char *hex, size_t len)
+{
+    static const char *const known[][2] = {{"TN", "xterm-256color"}, {"name", "xterm-256color"}, {"Co", "256"}, {"colors", "256"},
+                                           {"RGB", "8/8/8"}};
+    char name[8] = "";
+    if (len % 2 != 0 || len / 2 >= sizeof name)
+        return NULL;
+    for (size_t i = 0; i < len / 2; i++)
+        name[i] = (char)(hex_digit(hex[2 * i]) * 16 + hex_digit(hex[2 * i + 1]));
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i][0]) == 0)
+            return known[i][1];
+    return NULL;
+}
+
+/* XTGETTCAP: one answer for each name, which is repeated as it was asked; only what is hexadecimal is. */
+static bool answer_capabilities(struct buf *out, const char *at, const char *end)
+{
+    const char *part;
+    size_t len, before = out->len;
+    for (int i = 0; i < ASKED_MAX && next_part(&at, end, &part, &len); i++) {
+        size_t digits = 0;
+        while (digits < len && hex_digit(part[digits]) >= 0)
+            digits++;
+        if (len == 0 || digits < len || out->len - before > RESPONDER_MOST / 2)
+            continue;
+        const char *value = capability(part, len);
+        if (len > 64)
+            continue;
+        buf_printf(out, DCS "%d+r%.*s%s", value != NULL, (int)len, part, value ? "=" : "");
+        for (; value && *value; value++)
+            buf_printf(out, "%02X", (unsigned)(unsigned char)*value);
+        buf_append_text(out, ST);
+    }
+    return out->len > before;
+}
+
+/* DECRQSS: what we track and what never changes; all else is told to be invalid, which is its answer for that. */
+static bool answer_setting(struct buf *out, const char *what, size_t len, const struct responder_facts *facts)
+{
+    if (len == 2 && memcmp(what, " q", 2) == 0)
+        return buf_printf(out, DCS "1$r%u q" ST, modes_cursor_style(facts->modes));
+    if (len == 2 && memcmp(what, "\"p", 2) == 0)
+        return buf_append_text(out, DCS "1$r62;1\"p" ST);
+    return buf_append_text(out, DCS "0$r" ST);
+}
+
+static bool answer_dcs(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+{
+    if (seq->len < 2)
+        return false;
+    if (memcmp(seq->text, "+q", 2) == 0)
+        return answer_capabilities(out, seq->text + 2, seq->text + seq->len);
+    if (memcmp(seq->text, "$q", 2) == 0)
+        return answer_setting(out, seq->text + 2, seq->len - 2, facts);
+    return false;
+}
+
+static bool answer(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+{
+    switch (seq->kind) {
+    case SCAN_ESC: return seq->final == 'Z' && !seq->inter && buf_append_text(out, CSI "?62;22c"); /* DECID */
+    case SCAN_CSI: return answer_csi(out, seq, facts);
+    case SCAN_OSC: return answer_osc(out, seq);
+    case SCAN_DCS: return answer_dcs(out, seq, facts);
+    case SCAN_STRING: break;
+    }
+    return false;
+}
+
+bool responder_answer(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+{
+    size_t before = out->len;
+    if (out->max - out->len < RESPONDER_MOST) /* whole or not at all, as the caller must leave so much room */
+        return false;
+    if (answer(out, seq, facts) && out->len - before <= RESPONDER_MOST)
+        return true;
+    buf_truncate(out, before);
+    return false;
+}

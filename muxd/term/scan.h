@@ -1,0 +1,36 @@
+/* scan: finds the escape sequences in a program's output. No copy and no state: a sequence that is not complete yet is given again
+ * with more of the output behind it, so where reads cut makes no difference. Control characters of 8 bits are text (UTF-8).
+ * Sources: ECMA-48 5.4, 5.6; xterm ctlseqs; the VT500 parser of vt100.net for what ends a sequence early. */
+#ifndef MUXD_TERM_SCAN_H
+#define MUXD_TERM_SCAN_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SCAN_CSI_MAX 256     /* bytes of a control sequence; a longer one is none */
+#define SCAN_STRING_MAX 4096 /* bytes of a control string; what is in a longer one is skipped like text, which does no harm */
+
+enum scan_kind {
+    SCAN_ESC,   /* ESC, intermediates, final; SS2 and SS3 are such, too */
+    SCAN_CSI,
+    SCAN_OSC,
+    SCAN_DCS,
+    SCAN_STRING /* SOS, PM, APC */
+};
+
+struct scan_seq {
+    enum scan_kind kind;
+    char prefix;      /* CSI: one of < = > ?, else 0 */
+    char inter;       /* ESC, CSI: the intermediate, 0 none, 0177 several */
+    char final;       /* ESC, CSI */
+    bool bel;         /* OSC: ended by BEL instead of ST */
+    const char *text; /* CSI: the parameters; strings: the contents. Borrowed from data */
+    size_t len;
+};
+
+/* The next complete sequence of data from *at on; *at moves behind it. False: there is none; *at is where the next call begins, with
+ * more data: at size, or at the beginning of an unfinished sequence, less than SCAN_STRING_MAX before it. */
+bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq);
+
+/* Parameters of a CSI: at most max, each at most 65535, -1 for an empty one; subparameters (behind a colon) are left out. */
+size_t scan_params(const struct scan_seq *seq, int *values, size_t max);
+#endif

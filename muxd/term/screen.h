@@ -1,0 +1,58 @@
+/* screen: what a terminal would show: fed with the bytes that a program writes, it holds lines of cells, the cursor, the title, the modes
+ * that the program has set, and the lines that have scrolled off. libvterm moves the cursor and knows margins, tabs and wrapping; what is
+ * known to break it never reaches it. Nothing that a program writes makes it keep more than its size and the scrollback's cap, or fail.
+ * No fd, no clock. */
+#ifndef MUXD_TERM_SCREEN_H
+#define MUXD_TERM_SCREEN_H
+#include "term/cells.h"
+
+#define SCREEN_SIZE_MAX 1000 /* rows and columns */
+
+struct screen;
+
+enum screen_mouse { MOUSE_OFF, MOUSE_X10 = 9, MOUSE_CLICK = 1000, MOUSE_DRAG = 1002, MOUSE_MOVE = 1003 };
+
+struct screen_modes { /* zeroed: after reset, but for autowrap and cursor_visible */
+    bool application_cursor, application_keypad;
+    bool bracketed_paste, focus;
+    bool cursor_visible, autowrap, origin, insert, newline, reverse;
+    bool synchronized;        /* between ?2026h and ?2026l: half drawn */
+    enum screen_mouse mouse;
+    int mouse_encoding;       /* 0, 1005, 1006, 1015 */
+    int cursor_shape;         /* DECSCUSR: 0 to 6 */
+    int modify_other_keys;    /* 0 to 2 */
+    unsigned kitty;           /* flags of the kitty keyboard protocol in force */
+};
+
+struct screen_cursor {
+    int row, col; /* from 0 */
+};
+
+/* rows and cols are clamped to 1 to SCREEN_SIZE_MAX. */
+struct screen *screen_new(int rows, int cols, size_t scrollback_bytes);
+void screen_free(struct screen *screen); /* NULL is fine */
+
+void screen_feed(struct screen *screen, const char *data, size_t size);
+/* Stops once about that many cells were touched; returns the bytes taken, at least one of any. */
+size_t screen_feed_some(struct screen *screen, const char *data, size_t size, size_t work);
+size_t screen_work(const struct screen *screen); /* cells touched by the last feed */
+void screen_gap(struct screen *screen); /* bytes are missing here: goes on at the next place where a sequence may begin */
+/* The cursor's line stays. Lines that don't fit go to the scrollback (main screen) and come back from it; text isn't wrapped anew. Margins
+ * are lost, as in every terminal. */
+void screen_resize(struct screen *screen, int rows, int cols);
+
+int screen_rows(const struct screen *screen);
+int screen_cols(const struct screen *screen);
+const struct line *screen_line(const struct screen *screen, int row); /* 0 to rows - 1; borrowed until the next feed */
+struct screen_cursor screen_cursor(const struct screen *screen);
+const struct screen_modes *screen_modes(const struct screen *screen);
+const char *screen_title(const struct screen *screen); /* UTF-8, "" while there is none */
+bool screen_is_alternate(const struct screen *screen);
+const struct scrollback *screen_scrollback(const struct screen *screen); /* of the main screen */
+
+/* Of the visible text without blanks at the ends of lines and empty lines at the end; the cursor's place counts on request. Stable
+ * between runs and versions; looks don't count. */
+uint64_t screen_hash(const struct screen *screen, bool with_cursor);
+uint64_t screen_version(const struct screen *screen); /* moves on whenever something may look different; cheap */
+size_t screen_memory(const struct screen *screen);    /* bytes, about */
+#endif

@@ -1,0 +1,130 @@
+/* screen_mode: owns the modes that a program sets (xterm's control sequences, "DEC Private Mode Set"; kitty's keyboard protocol) and
+ * what is saved with the cursor. */
+#include "term/internal.h"
+#include <string.h>
+
+void screen_save_cursor(struct screen *screen, struct screen_saved *saved)
+{
+    *saved = (struct screen_saved){.row = screen->cursor.row,
+                                   .col = screen->cursor.col,
+                                   .pen = screen->pen,
+                                   .origin = screen->modes.origin,
+                                   .shift = screen->shift};
+    memcpy(saved->sets, screen->sets, sizeof saved->sets);
+}
+
+void screen_restore_cursor(struct screen *screen, const struct screen_saved *saved)
+{
+    int row = saved->row < screen->rows ? saved->row : screen->rows - 1, col = saved->col < screen->cols ? saved->col : screen->cols - 1;
+    screen->pen = saved->pen;
+    screen->shift = saved->shift;
+    memcpy(screen->sets, saved->sets, sizeof screen->sets);
+    if (screen->modes.origin != saved->origin)
+        screen_drivef(screen, "\033[?6%c", saved->origin ? 'h' : 'l');
+    screen->modes.origin = saved->origin;
+    if (saved->origin)
+        row = row > screen->top ? row - screen->top : 0;
+    screen_drivef(screen, "\033[%d;%dH", row + 1, col + 1);
+    screen->flowing = false;
+    screen->mark_row = -1;
+}
+
+/* 47, 1047: the other screen; 1049: with the cursor saved on the way in. */
+static void alternate(struct screen *screen, int mode, bool set)
+{
+    if (set && !screen->current) {
+        screen_save_cursor(screen, &screen->before_alternate);
+        screen_alternate(screen, true);
+    } else if (!set && screen->current) {
+        screen_alternate(screen, false);
+        if (mode == 1049)
+            screen_restore_cursor(screen, &screen->before_alternate);
+    }
+}
+
+static void mouse(struct screen *screen, int mode, bool set)
+{
+    if (set)
+        screen->modes.mouse = (enum screen_mouse)mode;
+    else
+        screen->modes.mouse = MOUSE_OFF;
+}
+
+static void private_mode(struct screen *screen, int mode, bool set)
+{
+    struct screen_modes *modes = &screen->modes;
+    switch (mode) {
+    case 1: modes->application_cursor = set; break;
+    case 5: modes->reverse = set; break;
+    case 6:
+        modes->origin = set;
+        screen_drivef(screen, "\033[?6%c", set ? 'h' : 'l');
+        break;
+    case 7:
+        modes->autowrap = set;
+        screen_drivef(screen, "\033[?7%c", set ? 'h' : 'l');
+        break;
+    case 25: modes->cursor_visible = set; break;
+    case 66: modes->application_keypad = set; break;
+    case 9:
+    case 1000:
+    case 1002:
+    case 1003: mouse(screen, mode, set); break;
+    case 1004: modes->focus = set; break;
+    case 1005:
+    case 1006:
+    case 1015:
+        if (set || modes->mouse_encoding == mode)
+            modes->mouse_encoding = set ? mode : 0;
+        break;
+    case 47:
+    case 1047:
+    case 1049: alternate(screen, mode, set); break;
+    case 1048:
+        if (set)
+            screen_save_cursor(screen, &screen->saved[screen->current]);
+        else
+            screen_restore_cursor(screen, &screen->saved[screen->current]);
+        break;
+    case 2004: modes->bracketed_paste = set; break;
+    case 2026: modes->synchronized = set; break;
+    }
+}
+
+void screen_mode(struct screen *screen, const struct token_csi *csi, bool set)
+{
+    for (int i = 0; i < csi->count; i++) {
+        int mode = csi->args[i];
+        if (csi->leader == '?') {
+            private_mode(screen, mode, set);
+        } else if (mode == 4 || mode == 20) {
+            *(mode == 4 ? &screen->modes.insert : &screen->modes.newline) = set;
+            screen_drivef(screen, "\033[%d%c", mode, set ? 'h' : 'l');
+        }
+    }
+    screen->version++;
+}
+
+/* CSI > flags u pushes, CSI < count u pops, CSI = flags ; how u changes; a stack for each screen. */
+void screen_kitty(struct screen *screen, const struct token_csi *csi)
+{
+    unsigned *stack = screen->kitty[screen->current], first = csi->count > 0 && csi->args[0] > 0 ? (unsigned)csi->args[0] : 0;
+    int *count = &screen->kitty_count[screen->current], how = csi->count > 1 ? csi->args[1] : 1;
+    first &= csi->leader == '<' ? ~0u : 31u;
+    if (csi->leader == '>') {
+        if (*count == SCREEN_KITTY) { /* the oldest goes */
+            memmove(stack, stack + 1, (SCREEN_KITTY - 1) * sizeof *stack);
+            --*count;
+        }
+        stack[(*count)++] = first;
+    } else if (csi->leader == '<') {
+        unsigned pops = first ? first : 1;
+        *count = pops >= (unsigned)*count ? 0 : *count - (int)pops;
+    } else if (csi->leader == '=') {
+        if (*count == 0)
+            stack[(*count)++] = 0;
+        unsigned *top = &stack[*count - 1];
+        *top = how == 2 ? *top | first : how == 3 ? *top & ~first : first;
+    }
+    screen->modes.kitty = *count ? stack[*count - 1] : 0;
+}

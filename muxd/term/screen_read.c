@@ -1,0 +1,94 @@
+/* screen_read: owns what others get to know of a screen. */
+#include "term/internal.h"
+
+int screen_rows(const struct screen *screen)
+{
+    return screen->rows;
+}
+
+int screen_cols(const struct screen *screen)
+{
+    return screen->cols;
+}
+
+const struct line *screen_line(const struct screen *screen, int row)
+{
+    return &screen->grids[screen->current][row];
+}
+
+struct screen_cursor screen_cursor(const struct screen *screen)
+{
+    return screen->cursor;
+}
+
+const struct screen_modes *screen_modes(const struct screen *screen)
+{
+    return &screen->modes;
+}
+
+const char *screen_title(const struct screen *screen)
+{
+    return screen->title;
+}
+
+bool screen_is_alternate(const struct screen *screen)
+{
+    return screen->current == 1;
+}
+
+const struct scrollback *screen_scrollback(const struct screen *screen)
+{
+    return screen->scrollback;
+}
+
+uint64_t screen_version(const struct screen *screen)
+{
+    return screen->version;
+}
+
+size_t screen_work(const struct screen *screen)
+{
+    return screen->work;
+}
+
+/* FNV-1a, 64 bit: <http://www.isthe.com/chongo/tech/comp/fnv/>, public domain. */
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t screen_hash(const struct screen *screen, bool with_cursor)
+{
+    struct buf text = BUF_INIT;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    size_t blank_lines = 0;
+    for (int row = 0; row < screen->rows; row++) {
+        const struct line *line = screen_line(screen, row);
+        buf_clear(&text);
+        line_append_text(line, &text, line_used(line, false));
+        while (text.len > 0 && text.data[text.len - 1] == ' ')
+            buf_truncate(&text, text.len - 1);
+        for (; text.len > 0 && blank_lines > 0; blank_lines--)
+            hash = hash_bytes(hash, "\n", 1);
+        hash = hash_bytes(hash, text.data ? text.data : "", text.len);
+        blank_lines++;
+    }
+    buf_clear(&text);
+    if (with_cursor)
+        buf_printf(&text, "\n%d;%d;%d", screen->cursor.row, screen->cursor.col, screen->modes.cursor_visible);
+    hash = hash_bytes(hash, text.data ? text.data : "", text.len);
+    buf_fini(&text);
+    return hash;
+}
+
+size_t screen_memory(const struct screen *screen)
+{
+    size_t grid = (size_t)screen->rows * ((size_t)screen->cols * sizeof(struct cell) + sizeof(struct line));
+    size_t marks = 0;
+    for (int which = 0; which < 2; which++)
+        for (int row = 0; screen->grids[which] && row < screen->rows; row++)
+            marks += screen->grids[which][row].marks ? (size_t)screen->cols * CELL_MARKS * sizeof(int32_t) : 0;
+    return sizeof *screen + grid * (screen->grids[1] ? 2 : 1) + marks + scrollback_bytes(screen->scrollback);
+}

@@ -1,0 +1,200 @@
+/* scrollback: owns the packing of old lines: UTF-8, with a byte 1 and the new look where the look changes; blanks at the end of a
+ * line are not kept. A ring of lines; the oldest go when their bytes are over the cap. */
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "term/cells.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK 1 /* is followed by a struct pen; no character of a screen */
+#define LOOK_BYTES (1 + 4 + 4 + 2)
+#define CELL_BYTES (LOOK_BYTES + 4 + 4 * CELL_MARKS) /* of a cell at most */
+#define OVERHEAD (sizeof(struct packed) + 16)
+
+struct packed {
+    uint32_t size;
+    uint16_t cols;
+    bool wrapped;
+    char bytes[];
+};
+
+struct scrollback {
+    struct packed **ring;
+    size_t room, first, count; /* lines: the ring has room for so many, a power of two or 0 */
+    size_t bytes, max;
+};
+
+struct scrollback *scrollback_new(size_t max_bytes)
+{
+    struct scrollback *scrollback = xcalloc(1, sizeof *scrollback);
+    scrollback->max = max_bytes;
+    return scrollback;
+}
+
+static struct packed **slot(const struct scrollback *scrollback, size_t from_oldest)
+{
+    return &scrollback->ring[(scrollback->first + from_oldest) & (scrollback->room - 1)];
+}
+
+static size_t cost(const struct packed *packed)
+{
+    return packed->size + OVERHEAD;
+}
+
+static struct packed *take_oldest(struct scrollback *scrollback)
+{
+    struct packed *packed = *slot(scrollback, 0);
+    *slot(scrollback, 0) = NULL;
+    scrollback->first++;
+    scrollback->count--;
+    return packed;
+}
+
+static void drop_oldest(struct scrollback *scrollback)
+{
+    struct packed *packed = take_oldest(scrollback);
+    if (packed)
+        scrollback->bytes -= cost(packed);
+    free(packed);
+}
+
+void scrollback_clear(struct scrollback *scrollback)
+{
+    while (scrollback->count > 0)
+        drop_oldest(scrollback);
+}
+
+void scrollback_free(struct scrollback *scrollback)
+{
+    if (!scrollback)
+        return;
+    scrollback_clear(scrollback);
+    free(scrollback->ring);
+    free(scrollback);
+}
+
+static void grow(struct scrollback *scrollback)
+{
+    size_t room = scrollback->room ? scrollback->room * 2 : 64;
+    struct packed **ring = xcalloc(room, sizeof *ring);
+    for (size_t i = 0; i < scrollback->count; i++)
+        ring[i] = *slot(scrollback, i);
+    free(scrollback->ring);
+    scrollback->ring = ring;
+    scrollback->room = room;
+    scrollback->first = 0;
+}
+
+static char *put(char *at, const void *data, size_t size)
+{
+    memcpy(at, data, size);
+    return at + size;
+}
+
+/* Returns the end of what it wrote; at has room for CELL_BYTES a cell. */
+static char *pack(char *at, const struct line *line, int used)
+{
+    struct pen pen = {0};
+    for (int col = 0; col < used; col++) {
+        const struct cell *cell = &line->cells[col];
+        const int32_t *marks = line_marks(line, col);
+        if (cell->width == 0)
+            continue;
+        if (!pen_equal(&pen, &cell->pen)) {
+            pen = cell->pen;
+            *at++ = LOOK;
+            at = put(at, &pen.fg, sizeof pen.fg);
+            at = put(at, &pen.bg, sizeof pen.bg);
+            at = put(at, &pen.attrs, sizeof pen.attrs);
+        }
+        if (cell->rune < 0x80)
+            *at++ = cell->rune ? (char)cell->rune : ' ';
+        else
+            at += utf8_encode(cell->rune, at);
+        for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
+            at += utf8_encode(marks[i], at);
+    }
+    return at;
+}
+
+void scrollback_push(struct scrollback *scrollback, const struct line *line)
+{
+    if (scrollback->max == 0)
+        return;
+    int used = line_used(line, true);
+    struct packed *packed = xmalloc(sizeof *packed + (size_t)used * CELL_BYTES);
+    *packed = (struct packed){.cols = (uint16_t)used, .wrapped = line->wrapped}; /* first: bytes begin in its padding */
+    size_t size = (size_t)(pack(packed->bytes, line, used) - packed->bytes);
+    packed->size = (uint32_t)size;
+    packed = xrealloc(packed, sizeof *packed + size);
+    if (scrollback->count == scrollback->room)
+        grow(scrollback);
+    *slot(scrollback, scrollback->count++) = packed;
+    scrollback->bytes += cost(packed);
+    while (scrollback->bytes > scrollback->max && scrollback->count > 0)
+        drop_oldest(scrollback);
+}
+
+static void unpack(const struct packed *packed, struct line *line)
+{
+    struct pen pen = {0};
+    int col = 0;
+    for (size_t at = 0; at < packed->size;) {
+        int32_t rune;
+        if (packed->bytes[at] == LOOK) {
+            memcpy(&pen.fg, packed->bytes + at + 1, sizeof pen.fg);
+            memcpy(&pen.bg, packed->bytes + at + 1 + sizeof pen.fg, sizeof pen.bg);
+            memcpy(&pen.attrs, packed->bytes + at + 1 + sizeof pen.fg + sizeof pen.bg, sizeof pen.attrs);
+            at += LOOK_BYTES;
+            continue;
+        }
+        at += utf8_decode(packed->bytes + at, packed->size - at, &rune);
+        int width = utf8_width(rune);
+        if (width == 0) {
+            line_mark(line, col > 1 && line->cells[col - 1].width == 0 ? col - 2 : col - 1, rune);
+        } else {
+            line_put(line, col, rune, width, &pen);
+            col += width;
+        }
+    }
+    line->wrapped = packed->wrapped;
+}
+
+bool scrollback_get(const struct scrollback *scrollback, size_t age, struct line *line)
+{
+    if (age >= scrollback->count)
+        return false;
+    const struct packed *packed = *slot(scrollback, scrollback->count - 1 - age);
+    line_init(line, packed->cols > 0 ? packed->cols : 1);
+    unpack(packed, line);
+    return true;
+}
+
+bool scrollback_pop(struct scrollback *scrollback, struct line *line, int cols)
+{
+    if (!scrollback_get(scrollback, 0, line))
+        return false;
+    bool wrapped = line->wrapped;
+    line_resize(line, cols);
+    line->wrapped = wrapped;
+    struct packed *packed = *slot(scrollback, --scrollback->count);
+    scrollback->bytes -= cost(packed);
+    free(packed);
+    return true;
+}
+
+size_t scrollback_count(const struct scrollback *scrollback)
+{
+    return scrollback->count;
+}
+
+size_t scrollback_bytes(const struct scrollback *scrollback)
+{
+    return scrollback->bytes + scrollback->room * sizeof *scrollback->ring;
+}
+
+void scrollback_wrap(struct scrollback *scrollback)
+{
+    if (scrollback->count > 0)
+        (*slot(scrollback, scrollback->count - 1))->wrapped = true;
+}
