@@ -1,0 +1,203 @@
+/* place: owns the directories that a patch writes to. */
+#include "patch/place.h"
+#include "base/buf.h"
+#include "base/fdio.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void place_dirs_fini(struct place_dirs *dirs)
+{
+    for (size_t i = 0; i < dirs->count; i++) {
+        fd_close(&dirs->items[i]->fd);
+        free(dirs->items[i]->real);
+        free(dirs->items[i]->name);
+        free(dirs->items[i]);
+    }
+    free(dirs->items);
+    *dirs = (struct place_dirs){.items = NULL};
+}
+
+static void append_parts(struct buf *out, const char *path)
+{
+    while (*path != '\0') {
+        size_t size = strcspn(path, "/");
+        if (size == 2 && memcmp(path, "..", 2) == 0) {
+            while (out->len > 0 && out->data[out->len - 1] != '/')
+                buf_truncate(out, out->len - 1);
+            if (out->len > 0)
+                buf_truncate(out, out->len - 1);
+        } else if (size > 0 && !(size == 1 && *path == '.')) {
+            buf_append_byte(out, '/');
+            buf_append(out, path, size);
+        }
+        path += size;
+        path += strspn(path, "/");
+    }
+}
+
+char *place_absolute(const char *cwd, const char *path)
+{
+    struct buf out = BUF_INIT;
+    if (path[0] != '/')
+        append_parts(&out, cwd);
+    append_parts(&out, path);
+    if (out.len == 0)
+        buf_append_byte(&out, '/');
+    return buf_take(&out);
+}
+
+/* The path of a descriptor without symbolic links, as the kernel knows it: proc(5), /proc/pid/fd. */
+static char *real_path(int fd)
+{
+    char link[64], real[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t size = readlink(link, real, sizeof real);
+    if (size == (ssize_t)sizeof real)
+        errno = ENAMETOOLONG;
+    return size > 0 && size < (ssize_t)sizeof real ? xstrndup(real, (size_t)size) : NULL;
+}
+
+/* Takes fd. The directory it is, known already or new; NULL with errno. */
+static struct place_dir *add_dir(struct place_dirs *dirs, int fd)
+{
+    struct stat info;
+    struct place_dir *dir = NULL;
+    if (fstat(fd, &info) < 0)
+        goto out;
+    for (size_t i = 0; i < dirs->count && dir == NULL; i++)
+        if (dirs->items[i]->dev == info.st_dev && dirs->items[i]->ino == info.st_ino)
+            dir = dirs->items[i];
+    if (dir != NULL)
+        goto out;
+    errno = EMFILE;
+    char *real = dirs->count < PLACE_DIRS_MAX ? real_path(fd) : NULL;
+    if (real == NULL)
+        goto out;
+    if (dirs->count == dirs->room) {
+        dirs->room = dirs->room == 0 ? 8 : dirs->room * 2;
+        dirs->items = xreallocarray(dirs->items, dirs->room, sizeof *dirs->items);
+    }
+    dir = xcalloc(1, sizeof *dir);
+    *dir = (struct place_dir){.fd = fd, .dev = info.st_dev, .ino = info.st_ino, .real = real};
+    dirs->items[dirs->count++] = dir;
+    fd = -1;
+out:
+    fd_close(&fd);
+    return dir;
+}
+
+int place_open(struct place *place, struct place_dirs *dirs, char *path)
+{
+    *place = (struct place){.path = path};
+    char *parent = xstrdup(path);
+    size_t len = strlen(parent), whole = 0;
+    int fd = -1, error = EISDIR;
+    place->name = strrchr(path, '/') + 1;
+    while (len > 1 && fd < 0) {
+        size_t cut = (size_t)(strrchr(parent, '/') - parent);
+        if (whole == 0)
+            whole = cut;
+        parent[cut] = '\0';
+        len = cut;
+        fd = open(cut > 0 ? parent : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        error = fd < 0 ? errno : 0;
+        if (error != 0 && error != ENOENT)
+            break;
+    }
+    free(parent);
+    if (error != 0)
+        return error;
+    place->dir = add_dir(dirs, fd);
+    if (place->dir == NULL)
+        return errno;
+    if (len < whole)
+        place->missing = xstrndup(path + len + 1, whole - len - 1);
+    return 0;
+}
+
+void place_fini(struct place *place)
+{
+    free(place->path);
+    free(place->missing);
+    *place = (struct place){.path = NULL};
+}
+
+bool place_same(const struct place *a, const struct place *b)
+{
+    return a->dir == b->dir && strcmp(a->missing != NULL ? a->missing : "", b->missing != NULL ? b->missing : "") == 0 &&
+           strcmp(a->name, b->name) == 0;
+}
+
+static bool is_below(const char *path, const char *root)
+{
+    size_t size = strlen(root);
+    if (size == 1)
+        return true;
+    return strncmp(path, root, size) == 0 && (path[size] == '\0' || path[size] == '/');
+}
+
+bool place_inside(const struct place *place, const char *const *roots)
+{
+    for (; *roots != NULL; roots++) {
+        int fd = open(*roots, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        char *real = fd >= 0 ? real_path(fd) : NULL;
+        bool inside = real != NULL && is_below(place->dir->real, real);
+        free(real);
+        fd_close(&fd);
+        if (inside)
+            return true;
+    }
+    return false;
+}
+
+/* Makes and opens one directory; one that is there already (made for another file of the patch) is as good. */
+static struct place_dir *make_dir(struct place_dirs *dirs, struct place_dir *parent, const char *name, mode_t umask_bits)
+{
+    bool made = mkdirat(parent->fd, name, 0700) == 0;
+    if (!made && errno != EEXIST)
+        return NULL;
+    int fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && made && fchmod(fd, 0777 & ~umask_bits) < 0)
+        fd_close(&fd);
+    struct place_dir *dir = fd < 0 ? NULL : add_dir(dirs, fd);
+    if (dir == NULL && made)
+        unlinkat(parent->fd, name, AT_REMOVEDIR);
+    if (dir != NULL && made) {
+        dir->parent = parent;
+        dir->name = xstrdup(name);
+    }
+    return dir;
+}
+
+int place_make_dirs(struct place *place, struct place_dirs *dirs, mode_t umask_bits)
+{
+    while (place->missing != NULL) {
+        size_t size = strcspn(place->missing, "/");
+        char *name = xstrndup(place->missing, size), *rest = place->missing[size] == '/' ? xstrdup(place->missing + size + 1) : NULL;
+        struct place_dir *dir = make_dir(dirs, place->dir, name, umask_bits);
+        int error = errno;
+        free(name);
+        if (dir == NULL) {
+            free(rest);
+            return error;
+        }
+        free(place->missing);
+        place->missing = rest;
+        place->dir = dir;
+    }
+    return 0;
+}
+
+void place_remove_dirs(struct place_dirs *dirs)
+{
+    for (size_t i = dirs->count; i > 0; i--)
+        if (dirs->items[i - 1]->parent != NULL)
+            unlinkat(dirs->items[i - 1]->parent->fd, dirs->items[i - 1]->name, AT_REMOVEDIR);
+}

@@ -1,0 +1,52 @@
+/* plan: what a verified patch is going to do, between prepare.c and commit.c. */
+#ifndef MUXD_PATCH_PLAN_H
+#define MUXD_PATCH_PLAN_H
+#include "patch/apply.h"
+#include "patch/place.h"
+#include <sys/stat.h>
+
+#define TEMP_NAME_SIZE 32
+
+enum spot_state {
+    SPOT_UNTOUCHED,
+    SPOT_STAGED,  /* temp holds the new contents */
+    SPOT_CREATED, /* the new file is at its place, where nothing was */
+    SPOT_SWAPPED, /* it is at its place, temp holds the old file */
+    SPOT_TAKEN,   /* the place is empty, temp holds the old file */
+};
+
+/* A place in the file system that changes. */
+struct spot {
+    struct place place;
+    bool existed;
+    struct stat was; /* when existed: what was verified, and what must still be there when it changes */
+    enum spot_state state;
+    char temp[TEMP_NAME_SIZE]; /* a name of ours beside it */
+};
+
+struct step {
+    enum patch_kind kind;
+    const char *path; /* borrowed from the patch */
+    bool writes, drops;
+    struct spot write, drop; /* an update in place: write only; a move: both; add: write; delete: drop */
+    bool outside;
+    bool unchanged; /* an update in place that changes nothing: nothing is written */
+    struct buf old, new;
+    const struct stat *like; /* whose mode and owner the new file takes; NULL: a new file's */
+};
+
+struct patch_plan {
+    struct patch patch;
+    struct patch_options options; /* its pointers are not kept */
+    struct place_dirs dirs;
+    struct step *steps;
+    size_t count;
+    bool rejected;  /* for where it writes: it may be looked at only */
+    bool committed;
+};
+
+/* Sets *failure and returns code. program is taken over; the reply is prefix, program's text and, when reason isn't NULL, ": reason". */
+int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, char *program, const char *reason);
+/* "No such file or directory (os error 2)"; the caller's. */
+char *patch_os_error(int error);
+#endif
