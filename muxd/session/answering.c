@@ -1,0 +1,242 @@
+/* answering.c: owns a session's place in its output up to which queries have their answers, and the answers on their way. */
+#include "session/answering.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "session/internal.h"
+#include "session/view.h"
+#include "sys/pty.h"
+#include "term/modes.h"
+#include "term/responder.h"
+#include "term/scan.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Of one look; what is left over comes in the next. So a flood of queries neither stops the turn nor fills the input queue. */
+#define ANSWERS_MAX 32
+#define ANSWERS_BYTES 4096
+/* How long a program that has asked may take to leave canonical mode, and how long one that reads nothing is left alone. */
+#define LATE_NS (250 * NS_PER_MS)
+#define LATE_FIRST_NS NS_PER_MS
+
+struct answering {
+    struct session *session;
+    uint64_t queued_to; /* input offset behind the last answer that went through the queue */
+    int64_t refused_ns; /* when the program's input had no room for one; 0: never */
+    struct buf late;    /* answers to a program that is in canonical mode still */
+    pid_t group;        /* in the foreground when it asked */
+    bool late_is_raw;   /* canonical mode was off when they were last looked at */
+    int64_t late_until_ns, interval_ns;
+    struct loop_timer timer;
+};
+
+struct place { /* of a query */
+    struct session *session;
+    uint64_t offset;
+};
+
+static bool place_size(void *arg, int *rows, int *cols)
+{
+    const struct place *place = arg;
+    return session_get_size(place->session, rows, cols) == 0;
+}
+
+static bool place_cursor(void *arg, int *row, int *col)
+{
+    const struct place *place = arg;
+    return view_cursor_at(place->session, place->offset, row, col) == 0;
+}
+
+static uint64_t in_head(const struct session *session)
+{
+    return atomic_load(&session->journal->header->in_head);
+}
+
+static uint64_t in_tail(const struct session *session)
+{
+    return atomic_load(&session->journal->header->in_tail);
+}
+
+static void on_timer(void *arg);
+
+static struct answering *get(struct session *session)
+{
+    if (!session->answering) {
+        session->answering = xcalloc(1, sizeof *session->answering);
+        session->answering->session = session;
+        buf_init(&session->answering->late, ANSWERS_BYTES + RESPONDER_MOST);
+        loop_timer_init(&session->answering->timer, session->registry->loop, on_timer, session->answering);
+    }
+    return session->answering;
+}
+
+void answering_free(struct session *session)
+{
+    if (!session->answering)
+        return;
+    loop_timer_stop(&session->answering->timer);
+    buf_fini(&session->answering->late);
+    free(session->answering);
+    session->answering = NULL;
+}
+
+/* A program that doesn't read its answers gets no more of them. */
+static bool may_answer(const struct session *session)
+{
+    const struct answering *answering = session->answering;
+    bool unread = answering && answering->queued_to > in_tail(session);
+    if (answering && answering->refused_ns && loop_now_ns(session->registry->loop) - answering->refused_ns < LATE_NS)
+        unread = true;
+    return !session->exited && !session->answered_elsewhere && session->out.fd >= 0 && !unread;
+}
+
+/* Around input that is held back until the program reads: it is this that the program may read first. */
+static void type_past_held(struct session *session, const struct buf *answers)
+{
+    session->ready = EVIDENCE_NONE;
+    if (session->readiness)
+        readiness_mark(session->readiness);
+    ssize_t n = write(session->out.fd, answers->data, answers->len);
+    if (n != (ssize_t)answers->len)
+        get(session)->refused_ns = loop_now_ns(session->registry->loop);
+}
+
+/* Through the queue, so that no death of a worker doubles or tears it. done: up to where the output has its answers then. */
+static void type_queued(struct session *session, const struct buf *answers, uint64_t done)
+{
+    bool alone = in_head(session) == in_tail(session);
+    uint64_t marked_head = session->marked_head;
+    bool queued = journal_input_append(session->journal, answers->data, answers->len);
+    atomic_store(&session->journal->header->answered_to, done);
+    if (!queued)
+        return;
+    get(session)->queued_to = session->line_from = in_head(session);
+    session_flush_input(session);
+    if (alone) /* ready_pattern looks on at the output before: nobody has typed */
+        session->marked_head = marked_head;
+}
+
+static void type(struct session *session, const struct buf *answers, uint64_t done)
+{
+    if (!session->held) {
+        type_queued(session, answers, done);
+        return;
+    }
+    atomic_store(&session->journal->header->answered_to, done); /* rather lost than typed twice */
+    type_past_held(session, answers);
+}
+
+static bool takes_answers(const struct session *session)
+{
+    struct pty_mode mode;
+    return pty_get_mode(session->out.fd, &mode) == 0 && !mode.canonical;
+}
+
+static void keep_late(struct session *session, const struct buf *answers)
+{
+    struct answering *answering = get(session);
+    int64_t now = loop_now_ns(session->registry->loop);
+    if (answering->late.len == 0) {
+        answering->group = pty_foreground(session->out.fd);
+        answering->late_is_raw = false;
+        answering->late_until_ns = now + LATE_NS;
+        answering->interval_ns = LATE_FIRST_NS;
+        loop_timer_set_ns(&answering->timer, now + LATE_FIRST_NS);
+    }
+    buf_append(&answering->late, answers->data, answers->len);
+}
+
+static void forget_late(struct answering *answering)
+{
+    loop_timer_stop(&answering->timer);
+    buf_fini(&answering->late);
+    buf_init(&answering->late, ANSWERS_BYTES + RESPONDER_MOST);
+}
+
+/* Sends what came too early, keeps it for longer, or forgets it. Raw mode must be there at two looks with silence between them: a line
+ * editor that comes back from a command sets it just before it prints its prompt. */
+static void look_at_late(struct answering *answering)
+{
+    struct session *session = answering->session;
+    int64_t now = loop_now_ns(session->registry->loop);
+    bool same = may_answer(session) && answering->group > 0 && pty_foreground(session->out.fd) == answering->group;
+    bool takes = same && takes_answers(session);
+    if (takes && answering->late_is_raw) {
+        type(session, &answering->late, atomic_load(&session->journal->header->answered_to));
+    } else if (same && now < answering->late_until_ns) {
+        answering->late_is_raw = takes;
+        answering->interval_ns += answering->interval_ns / 2;
+        loop_timer_set_ns(&answering->timer, now + answering->interval_ns);
+        return;
+    }
+    forget_late(answering);
+}
+
+static void on_timer(void *arg)
+{
+    struct answering *answering = arg;
+    look_at_late(answering);
+}
+
+/* Goes on at *from, which moves to the first byte that needs another look. True: it was enough for this one. */
+static bool search(struct session *session, uint64_t head, uint64_t *from, uint64_t *modes, struct buf *answers)
+{
+    bool may = may_answer(session);
+    unsigned count = 0;
+    while (*from < head) {
+        size_t size, at = 0;
+        const char *data = journal_view(session->journal, from, &size);
+        struct scan_seq seq;
+        if (!data)
+            return false;
+        while (count < ANSWERS_MAX && answers->len < ANSWERS_BYTES && scan_next(data, size, &at, &seq)) {
+            struct place place = {session, *from + at};
+            const struct responder_facts facts = {.modes = *modes, .size = place_size, .cursor = place_cursor, .arg = &place};
+            if (!modes_apply(modes, &seq) && may)
+                count += responder_answer(answers, &seq, &facts);
+        }
+        bool enough = count >= ANSWERS_MAX || answers->len >= ANSWERS_BYTES, last = *from + size >= head;
+        *from += at < size && !enough && !last ? size : at; /* what is unfinished at the edge of a gap stays so */
+        if (enough || last)
+            return enough && *from < head;
+    }
+    return false;
+}
+
+void answering_look(struct session *session)
+{
+    struct journal_header *header = session->journal->header;
+    uint64_t head = journal_head(session->journal);
+    if (head == session->scanned_head || !session_is_tty(session))
+        return;
+    session->scanned_head = head;
+    if (session->answering && session->answering->late.len > 0)
+        forget_late(session->answering); /* it has said more instead of waiting for an answer */
+    uint64_t from = atomic_load(&header->answered_to), modes = atomic_load(&header->modes);
+    struct buf answers;
+    buf_init(&answers, ANSWERS_BYTES + RESPONDER_MOST);
+    if (search(session, head, &from, &modes, &answers)) {
+        session->scanned_head = from;
+        session_dirty(session);
+    }
+    atomic_store(&header->modes, modes); /* before the place: to set a mode twice does no harm */
+    if (answers.len > 0 && takes_answers(session)) {
+        type(session, &answers, from);
+    } else {
+        atomic_store(&header->answered_to, from);
+        if (answers.len > 0)
+            keep_late(session, &answers);
+    }
+    buf_fini(&answers);
+}
+
+uint64_t session_modes(struct session *session)
+{
+    answering_look(session);
+    return atomic_load(&session->journal->header->modes);
+}
+
+void session_answer(struct session *session, bool answer)
+{
+    answering_look(session); /* who was responsible until now answers what was asked until now */
+    session->answered_elsewhere = !answer;
+}

@@ -1,0 +1,16 @@
+/* answering: what a program asks its terminal is answered from the session's own state, in the turn in which it was read and before
+ * any later input, while no person's terminal does. PTY sessions only; internal to this room.
+ *
+ * An answer goes to a program only while canonical mode is off: in canonical mode it would stand in somebody's line (a shell after
+ * cat of a file with queries), and nobody could read it before the line's end. A program that asks first and sets its terminal
+ * afterwards gets it as soon as it has, if that is soon and it is still the one in the foreground. */
+#ifndef MUXD_SESSION_ANSWERING_H
+#define MUXD_SESSION_ANSWERING_H
+
+struct session;
+
+/* Follows the modes and answers, in the output that came since the last look. Cheap when there is none. Before each other look at the
+ * session, and before anything is typed. */
+void answering_look(struct session *session);
+void answering_free(struct session *session);
+#endif

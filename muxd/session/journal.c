@@ -1,0 +1,190 @@
+/* journal.c owns the making and freeing of journals, and the texts in them. Taking over a predecessor's: journal_adopt.c. */
+#include "session/journal.h"
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "session/journal_map.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+/* A successor may be another build: version 1 looks exactly like this. A change here needs a new JOURNAL_VERSION and code
+ * that still reads the old one. */
+static_assert(sizeof(struct journal_header) == 2216, "the header of version 1 is fixed");
+static_assert(offsetof(struct journal_header, ring_size) == 16, "pinned");
+static_assert(offsetof(struct journal_header, number) == 104, "pinned");
+static_assert(offsetof(struct journal_header, name) == 112, "pinned");
+static_assert(offsetof(struct journal_header, tty) == 177, "pinned");
+static_assert(offsetof(struct journal_header, rows) == 184, "pinned");
+static_assert(offsetof(struct journal_header, request_hash) == 232, "pinned");
+static_assert(offsetof(struct journal_header, pid) == 240, "pinned");
+static_assert(offsetof(struct journal_header, state) == 256, "pinned");
+static_assert(offsetof(struct journal_header, limits) == 280, "pinned");
+static_assert(offsetof(struct journal_header, out_head) == 344, "pinned");
+static_assert(offsetof(struct journal_header, in_head) == 376, "pinned");
+static_assert(offsetof(struct journal_header, drained) == 400, "pinned");
+static_assert(offsetof(struct journal_header, readers) == 416, "pinned");
+static_assert(offsetof(struct journal_header, requests_head) == 1184, "pinned");
+static_assert(offsetof(struct journal_header, requests) == 1192, "pinned");
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would die with the worker that holds it");
+
+#define CUT_MARK "..."
+#define CWD_MAX (8 * 1024) /* longer than any path the kernel takes */
+
+static int memfd_open(void) {
+    int fd = memfd_create("muxd-journal", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
+        fd = memfd_create("muxd-journal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return fd;
+}
+
+static size_t cut_length(const char *text, size_t max) {
+    size_t size = strlen(text), end = max;
+    if (size <= max)
+        return size;
+    while (end > 0 && !utf8_is_boundary(text, size, end))
+        end--;
+    return end;
+}
+
+/* Appends text and its NUL; a text over max bytes ends in the mark. */
+static void add_string(struct buf *strings, const char *text, size_t max) {
+    size_t size = strlen(text);
+    bool cut = size > max;
+    buf_append(strings, text, cut ? cut_length(text, max - strlen(CUT_MARK)) : size);
+    if (cut)
+        buf_append_text(strings, CUT_MARK);
+    buf_append_byte(strings, '\0');
+}
+
+static void make_strings(struct buf *strings, const struct journal_make *make) {
+    const char *described = make->described ? make->described : "";
+    struct buf rest = BUF_INIT;
+    add_string(&rest, make->cwd ? make->cwd : "", CWD_MAX);
+    add_string(&rest, described, JOURNAL_NAME_MAX);
+    add_string(strings, make->cmd ? make->cmd : "", JOURNAL_STRINGS_MAX - 1 - rest.len);
+    buf_append(strings, rest.data, rest.len);
+    buf_fini(&rest);
+}
+
+static void set_sizes(struct journal_header *sizes, const struct journal_make *make, size_t strings_size) {
+    uint64_t page = journal_page_size();
+    sizes->strings_size = strings_size;
+    sizes->ring_size = journal_round(make->ring_bytes);
+    if (sizes->ring_size < 2 * page)
+        sizes->ring_size = 2 * page;
+    sizes->head_size = journal_round(make->head_bytes);
+    sizes->input_size = journal_round(make->input_bytes);
+    /* A session with both streams on one PTY needs none. Lines of 128 bytes that alternate fill it just when they fill the ring. */
+    sizes->index_size = make->tty ? 0 : journal_round(sizes->ring_size / 16);
+}
+
+static void fill_header(struct journal_header *header, const struct journal_make *make, const struct journal_header *sizes,
+                        const struct journal_layout *layout) {
+    header->version = JOURNAL_VERSION;
+    header->header_size = sizeof *header;
+    header->ring_size = sizes->ring_size;
+    header->head_size = sizes->head_size;
+    header->input_size = sizes->input_size;
+    header->index_size = sizes->index_size;
+    header->strings_size = sizes->strings_size;
+    header->ring_at = layout->ring_at;
+    header->head_at = layout->head_at;
+    header->input_at = layout->input_at;
+    header->index_at = layout->index_at;
+    header->strings_at = layout->strings_at;
+    header->total_size = layout->total_size;
+    header->number = make->number;
+    memcpy(header->name, make->name, strlen(make->name));
+    header->tty = make->tty;
+    header->stdin_open = make->stdin_open;
+    header->described = make->described != NULL;
+    header->rows = make->rows;
+    header->cols = make->cols;
+    header->created_real_ms = clock_real_ms();
+    header->created_boot_ms = clock_boot_ms();
+    header->last_used_real_ms = header->created_real_ms;
+    header->state = SESSION_STARTING;
+    header->exit_code = -1;
+    header->term_signal = -1;
+    __atomic_store_n(&header->magic, JOURNAL_MAGIC, __ATOMIC_RELEASE); /* last: without it nobody adopts a half-made one */
+}
+
+static int fail(struct journal *journal, struct err *err, const char *what, int error) {
+    journal_free(journal);
+    return err_set(err, ERR_SYSTEM, "can't make a journal: '%s': %s; end some sessions or raise the limits", what, strerror(error));
+}
+
+int journal_new(struct journal **out, const struct journal_make *make, struct err *err) {
+    BUG_UNLESS(make->number > 0 && make->name && *make->name && strlen(make->name) <= JOURNAL_NAME_MAX);
+    BUG_UNLESS(make->ring_bytes <= JOURNAL_REGION_MAX && make->head_bytes <= JOURNAL_REGION_MAX && make->input_bytes <= JOURNAL_REGION_MAX);
+    struct buf strings = BUF_INIT;
+    make_strings(&strings, make);
+    struct journal_header sizes = {0};
+    set_sizes(&sizes, make, strings.len);
+    struct journal_layout layout = journal_lay_out(&sizes);
+
+    struct journal *journal = xcalloc(1, sizeof *journal);
+    const char *what = "memfd_create";
+    int rc = 0;
+    journal->fd = memfd_open();
+    if (journal->fd < 0)
+        rc = -errno;
+    if (!rc && (what = "ftruncate", ftruncate(journal->fd, (off_t)layout.total_size) != 0))
+        rc = -errno;
+    if (!rc && (what = "seal", fcntl(journal->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0))
+        rc = -errno;
+    if (!rc)
+        what = "mmap", rc = journal_map(journal, &layout, sizes.ring_size);
+    if (!rc) {
+        memcpy(journal->strings, strings.data, strings.len);
+        fill_header(journal->header, make, &sizes, &layout);
+        *out = journal;
+    }
+    buf_fini(&strings);
+    return rc ? fail(journal, err, what, -rc) : 0;
+}
+
+void journal_free(struct journal *journal) {
+    if (!journal)
+        return;
+    journal_unmap(journal);
+    fd_close(&journal->fd);
+    free(journal);
+}
+
+const char *journal_cmd(const struct journal *journal) {
+    return journal->strings;
+}
+
+const char *journal_cwd(const struct journal *journal) {
+    return journal->strings + strlen(journal->strings) + 1;
+}
+
+const char *journal_described(const struct journal *journal) {
+    const char *cwd = journal_cwd(journal);
+    return journal->header->described ? cwd + strlen(cwd) + 1 : NULL;
+}
+
+static uint64_t touched(uint64_t written, uint64_t size) {
+    return written < size ? journal_round(written) : size;
+}
+
+size_t journal_memory(const struct journal *journal) {
+    const struct journal_header *header = journal->header;
+    uint64_t queued = header->in_head - header->in_tail;
+    return sizeof *journal + header->ring_at + touched(header->out_head, header->ring_size) +
+           touched(header->saved_len, header->head_size) + touched(queued, header->input_size) +
+           touched(header->index_head * sizeof(uint64_t), header->index_size);
+}

@@ -1,0 +1,161 @@
+/* journal: all of a session that must survive the worker: a memfd, sealed SHRINK, GROW and SEAL, with a fixed versioned
+ * header, the ring of output bytes under absolute 64-bit offsets, the head area (the beginning of what the default reader
+ * has not read, saved when the ring overwrites it), the input queue, and for pipe sessions the index of which bytes came
+ * from stderr. Pages that were never written cost nothing.
+ *
+ * A worker may be killed between any two instructions: every field that a successor relies on is written in an order that
+ * makes each intermediate state true (see transfer.h for bytes on their way in and out). */
+#ifndef MUXD_SESSION_JOURNAL_H
+#define MUXD_SESSION_JOURNAL_H
+#include "base/buf.h"
+#include "base/err.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define JOURNAL_MAGIC 0x6478756dU /* "muxd" */
+#define JOURNAL_VERSION 1         /* a newer worker reads every older version */
+#define JOURNAL_READERS 16
+#define JOURNAL_REQUESTS 64
+#define JOURNAL_NAME_MAX 64
+#define JOURNAL_READER_NAME_MAX 31
+
+enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_SIGNALED, SESSION_KILLED, SESSION_LOST };
+
+struct journal_reader {
+    char name[JOURNAL_READER_NAME_MAX + 1]; /* "" : free slot; slot 0 is the default reader, always in use */
+    _Atomic uint64_t cursor;                /* next byte this reader has not been given */
+    uint64_t used;                          /* when it was last used, in uses of this journal: the least recent goes first */
+};
+
+struct journal_request { uint64_t id_hash; uint64_t input_end; }; /* a write that was done: where its input ended */
+
+/* Lives at offset 0 of the memfd; one page with the strings behind it. Fixed sizes, native byte order. */
+struct journal_header {
+    uint32_t magic, version, header_size, flags;
+    uint64_t ring_size, head_size, input_size, index_size; /* bytes of each region, multiples of the page size; 0: none */
+    uint64_t ring_at, head_at, input_at, index_at, strings_at, strings_size, total_size;
+    /* who and what */
+    uint64_t number;
+    char name[JOURNAL_NAME_MAX + 1];
+    uint8_t tty, stdin_open, on_slow, described; /* described: name of a [session] of the config, see strings */
+    int32_t rows, cols;
+    int64_t created_real_ms, created_boot_ms;
+    _Atomic int64_t ended_real_ms, end_read_real_ms; /* 0: not yet */
+    _Atomic int64_t last_used_real_ms;
+    uint64_t request_hash;                           /* of the exec that made it; 0: none */
+    /* the program */
+    _Atomic int32_t pid;
+    uint64_t pid_start_ticks;
+    _Atomic uint32_t state;                          /* enum session_state */
+    _Atomic int32_t exit_code, term_signal;          /* -1: unknown or none */
+    _Atomic uint32_t killed_by;                      /* enum: 0 nobody, 1 a request, 2 stop of the daemon, 3.. a limit (session.h) */
+    _Atomic int32_t kill_signal;                     /* the last signal muxd sent to end it, 0 none */
+    int64_t limits[6];                               /* session limits in force, see session.h; 0: none */
+    _Atomic uint64_t answered_to;                    /* queries of the output up to here have their answer (answering.h) */
+    _Atomic uint64_t modes;                          /* of the terminal there, see term/modes.h */
+    /* bytes */
+    _Atomic uint64_t out_head;                       /* bytes ever written by the program */
+    _Atomic uint64_t out_tail;                       /* oldest byte still in the ring */
+    _Atomic uint64_t saved_from, saved_len;          /* the head area holds [saved_from, saved_from + saved_len) */
+    _Atomic uint64_t in_head, in_tail;               /* input accepted, input typed (given to the kernel) */
+    _Atomic uint64_t index_head;                     /* entries ever written to the side index */
+    _Atomic uint32_t drained;                        /* output read to its end */
+    uint64_t uses;
+    struct journal_reader readers[JOURNAL_READERS];
+    _Atomic uint64_t requests_head;
+    struct journal_request requests[JOURNAL_REQUESTS];
+};
+
+/* Output that is not in the journal yet, but in a file: fetched when somebody wants to see it. */
+struct journal_source {
+    bool pending;
+    void (*fetch)(struct journal_source *source); /* fills the ring and the head area, or says that the bytes are gone */
+};
+
+struct journal {
+    int fd;                        /* the memfd, owned */
+    struct journal_header *header; /* shared mapping */
+    char *ring;                    /* ring_size bytes mapped twice in a row */
+    char *head_area, *input;       /* mapped when first needed; input is mapped twice in a row too. Use the functions */
+    void *index;
+    char *strings;
+    struct journal_source *source; /* borrowed; NULL: everything is here */
+    uint64_t input_kept; /* the page of the input queue that this offset is in may be in memory while the queue is empty */
+};
+
+struct journal_make {
+    uint64_t number;
+    const char *name;
+    bool tty, stdin_open;
+    int rows, cols;
+    size_t ring_bytes, head_bytes, input_bytes; /* rounded up to pages */
+    const char *cmd, *cwd, *described; /* what people are shown; described may be NULL. At most 64 KiB together, cut with a mark beyond */
+};
+
+int journal_new(struct journal **out, const struct journal_make *make, struct err *err);
+/* The counters of a new one become those of output that was written long ago: [saved_from, saved_from + saved_size) in the head area,
+ * [from, to) in the ring; both must fit. Then a source fills in the bytes through journal_put_back, which takes them in that order. */
+void journal_restore(struct journal *journal, uint64_t saved_from, uint64_t saved_size, uint64_t from, uint64_t to);
+/* Reads `size` bytes of fd at `at` into the place of output offset `from`. 0 or -errno (-EIO: too short). */
+int journal_put_back(struct journal *journal, int fd, uint64_t at, uint64_t from, uint64_t size, bool saved);
+void journal_lose(struct journal *journal); /* the bytes are gone: readers are told */
+/* From a memfd of a predecessor (of any older version). Everything is checked: seals, sizes, offsets, counters, names; what is
+ * broken is salvaged where the ring is sound (cursors clamped), else refused: ERR_SYSTEM with the reason; ERR_LIMIT: no memory to
+ * map it now, the journal is sound. fd becomes the journal's on success. */
+int journal_adopt(struct journal **out, int fd, struct err *err);
+void journal_free(struct journal *journal); /* unmaps and closes; NULL is fine */
+const char *journal_cmd(const struct journal *journal);
+const char *journal_cwd(const struct journal *journal);
+const char *journal_described(const struct journal *journal); /* NULL: none */
+size_t journal_memory(const struct journal *journal);         /* bytes of touched pages, estimated from the counters */
+
+/* Output in. journal_space: where the next bytes go, contiguous; *size at most ring_size / 2. Gives up what they will overwrite, so
+ * ask for no more than will come; saves it to the head area where the default reader has not read it. */
+char *journal_space(struct journal *journal, size_t want, size_t *size);
+void journal_commit(struct journal *journal, size_t size, bool from_stderr);
+static inline uint64_t journal_head(const struct journal *journal) {
+    return atomic_load_explicit(&journal->header->out_head, memory_order_relaxed);
+}
+static inline uint64_t journal_tail(const struct journal *journal) {
+    return atomic_load_explicit(&journal->header->out_tail, memory_order_relaxed);
+}
+
+/* Output out. The longest contiguous piece at offset `from` (in the ring or the head area); NULL and *size = 0 at the head. Bytes that
+ * are gone are skipped: *from moves to the oldest that is there. Borrowed until the next journal_space. */
+const char *journal_view(const struct journal *journal, uint64_t *from, size_t *size);
+/* Which of [from, to) came from stderr: calls fn for each run in order. Pipe sessions only; runs older than the index count as
+ * stdout. */
+void journal_streams(const struct journal *journal, uint64_t from, uint64_t to,
+                     void (*fn)(void *arg, uint64_t from, uint64_t to, bool is_stderr), void *arg);
+
+/* What a reader gets of [from, to): whole when at most cap bytes, else head and tail with the count between. Appends the raw bytes
+ * (out must take cap more); *omitted: bytes that are missing between (or before), *gap_at: where in out the gap is (SIZE_MAX:
+ * none). One gap at most: when `from` itself is gone, the gap comes first and the newest bytes follow. */
+void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, size_t cap, struct buf *out, uint64_t *omitted,
+                     size_t *gap_at);
+
+/* Readers. name NULL or "": the default one. limit counts all readers with the default one, JOURNAL_READERS at most; longer names
+ * are told apart by a hash at their end. find makes it (cursor at the oldest byte... of the session: 0) when new, the least
+ * recently used goes when there are limit already. */
+struct journal_reader *journal_reader(struct journal *journal, const char *name, unsigned limit);
+/* Never backwards past what was given unless asked by since: the caller's to know. Not beyond the head. */
+void journal_reader_move(struct journal *journal, struct journal_reader *reader, uint64_t to);
+
+/* Input queue: accepted whole or not at all. */
+size_t journal_input_free(const struct journal *journal);
+bool journal_input_append(struct journal *journal, const void *data, size_t size);
+const char *journal_input_view(const struct journal *journal, size_t *size); /* not yet typed, contiguous */
+/* Advances in_tail; wipe overwrites the bytes; an emptied queue gives its pages back, but for one while the program is busy. */
+void journal_input_typed(struct journal *journal, size_t size, bool wipe);
+void journal_trim(struct journal *journal); /* the session has gone quiet: that one too. Cheap when there is nothing to give */
+void journal_input_drop(struct journal *journal); /* everything not yet typed (the program has ended) */
+
+/* Requests that were done, by the hash of their id, so that a retry after a crash is not done twice. Note a write BEFORE its
+ * append, with the in_head that the append will make: one that never came in does not count as done, and journal_adopt
+ * forgets it. */
+uint64_t journal_hash(const char *request_id); /* never 0 */
+bool journal_request_done(const struct journal *journal, uint64_t id_hash, uint64_t *input_end);
+void journal_request_note(struct journal *journal, uint64_t id_hash, uint64_t input_end);
+#endif

@@ -1,0 +1,33 @@
+/* journal_map: how the memfd of a journal is laid out and mapped; shared by the journal_*.c files only. Header, strings and
+ * ring are one mapping and the ring's second copy follows it: two mappings for a session. The other regions are mapped when
+ * first used. */
+#ifndef MUXD_SESSION_JOURNAL_MAP_H
+#define MUXD_SESSION_JOURNAL_MAP_H
+#include "session/journal.h"
+
+#define JOURNAL_STRINGS_MAX (64 * 1024 + 3)        /* three NUL-terminated texts */
+#define JOURNAL_REGION_MAX (UINT64_C(1) << 40)     /* of any region; keeps sums far from overflow */
+#define JOURNAL_OFFSET_MAX (UINT64_C(1) << 62)     /* no program writes that much: a larger counter is broken */
+#define JOURNAL_STDERR_BIT (UINT64_C(1) << 63)     /* in an index entry: the run from that offset on came from stderr */
+
+struct journal_layout {
+    uint64_t strings_at, ring_at, head_at, input_at, index_at, total_size;
+};
+
+uint64_t journal_page_size(void);
+uint64_t journal_round(uint64_t size); /* up to whole pages */
+/* Where everything is, from the sizes in the header. The same for who makes and for who checks. */
+struct journal_layout journal_lay_out(const struct journal_header *header);
+/* Maps header, strings and the ring twice. 0 or -errno. journal->fd must be set; the sizes must have been checked. */
+int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size);
+void journal_unmap(struct journal *journal);
+
+/* Mapped on first use; NULL when there is no such region or no memory for a mapping (logged once a process). */
+char *journal_head_area(const struct journal *journal);
+char *journal_input_area(const struct journal *journal);
+_Atomic uint64_t *journal_index(const struct journal *journal);
+/* Gives a region's pages back to the system; they read as zeros afterwards. */
+void journal_punch(const struct journal *journal, uint64_t at, uint64_t size);
+/* Notes in the index that the bytes from `at` on come from that stream. Before out_head moves. */
+void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr);
+#endif

@@ -1,0 +1,316 @@
+/* kill.c: owns the end of a session on purpose: HUP, TERM, KILL to the foreground and the leader's group, then the hunt for every
+ * descendant until nothing is left. While a hunt goes on the leader is not reaped, so that its number, which names the session and the
+ * group, can't belong to anybody else. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "session/archive.h"
+#include "session/internal.h"
+#include "session/kin.h"
+#include "sys/cgroup.h"
+#include "sys/proc.h"
+#include "sys/pty.h"
+#include <signal.h>
+#include <stdlib.h>
+
+enum stage { KILL_WAITS_FOR_PID, KILL_HUP, KILL_TERM, KILL_KILL, KILL_HUNT_TERM, KILL_HUNT_KILL };
+
+#define HUNT_FIRST_MS 1
+#define HUNT_LAST_MS 50
+#define LOOKS 6
+#define HOPS_MAX 50 /* others may fork as fast */
+#define HUNT_MAX_MS 5000 /* who survives SIGKILL for this long sleeps in the kernel: it is counted and left */
+
+struct asker {
+    struct list link;
+    kill_fn *fn;
+    void *arg;
+};
+
+struct kill {
+    struct list link; /* of the registry */
+    struct session *session;
+    enum stage stage;
+    struct list askers;
+    struct loop_timer timer;
+    struct cgroup *cgroup; /* where the hunted are put, so that what they fork dies with them; NULL: none */
+    int64_t hunt_until_ms; /* of the stage; CLOCK_MONOTONIC by the loop */
+    int64_t pause_ms;
+    int survivors;
+    int looks; /* at /proc that must find nothing, one after the other: who forks fast may hop over a look */
+    uint64_t deaths;       /* of adopted processes at the last look: one that died since may have been such a hop */
+    int hops;
+    bool hard; /* no graces */
+};
+
+static int64_t now_ms(const struct kill *kill)
+{
+    return loop_now_ns(kill->session->registry->loop) / NS_PER_MS;
+}
+
+static int64_t grace_ms(const struct kill *kill)
+{
+    return kill->session->registry->cfg->muxd.kill_grace_ms;
+}
+
+/* The leader, its group, and who is in the foreground of its terminal. */
+static void signal_groups(struct session *session, int signo)
+{
+    pid_t leader = session_pid(session);
+    if (leader <= 1 || session->exited || session->pidfd < 0)
+        return;
+    if (session_is_tty(session) && session->out.fd >= 0) {
+        pid_t foreground = pty_foreground(session->out.fd);
+        if (foreground > 1 && foreground != leader)
+            kin_signal_group(session, foreground, signo);
+    }
+    if (proc_signal_group(session->pidfd, leader, signo) != 0)
+        proc_signal(session->pidfd, signo); /* it may have gone to another group */
+}
+
+static void tell_askers(struct kill *kill, const struct kill_result *result)
+{
+    while (!list_is_empty(&kill->askers)) {
+        struct asker *asker = LIST_OWNER(kill->askers.next, struct asker, link);
+        struct note *note = registry_note(kill->session->registry, NOTE_KILLED, result->number);
+        note->killed.fn = asker->fn;
+        note->killed.arg = asker->arg;
+        note->killed.result = *result;
+        list_remove(&asker->link);
+        free(asker);
+    }
+}
+
+static struct kill_result result_of(const struct session *session, int survivors)
+{
+    struct kill_result result = {.number = session_number(session), .exit_code = -1, .survivors = survivors};
+    if (session_has_exit(session, &result.exit_code, &result.signo) && session_state(session) == SESSION_KILLED)
+        result.ended_by = result.signo;
+    return result;
+}
+
+static void drop(struct kill *kill)
+{
+    struct session *session = kill->session;
+    struct kill_result result = result_of(session, kill->survivors);
+    tell_askers(kill, &result);
+    loop_timer_stop(&kill->timer);
+    list_remove(&kill->link);
+    if (kill->cgroup)
+        cgroup_remove(kill->cgroup);
+    cgroup_free(kill->cgroup);
+    session->kill = NULL;
+    free(kill);
+    registry_kick(session->registry);
+}
+
+static void finish(struct kill *kill)
+{
+    struct session *session = kill->session;
+    if (kill->survivors > 0)
+        log_warn("%d processes of session %llu survived SIGKILL", kill->survivors, (unsigned long long)session_number(session));
+    drop(kill);
+    session_acknowledge(session);
+    session_dirty(session);
+}
+
+/* Everything found goes into a group of the kernel first, where there is one: what it forks from now on dies with it. */
+static void strike(struct kill *kill, const struct family *family)
+{
+    if (!kill->cgroup)
+        kill->cgroup = cgroup_new(kill->session->registry->word, session_number(kill->session));
+    for (size_t i = 0; kill->cgroup && i < family->count; i++)
+        kin_into_cgroup(kill->cgroup, &family->members[i]);
+    if (kill->cgroup)
+        cgroup_kill(kill->cgroup);
+    family_signal(family, SIGKILL);
+}
+
+static void hunt(struct kill *kill)
+{
+    struct family family;
+    bool sure = kin_look_for_orphans(kill->session->registry);
+    kin_find(kill->session, &family);
+    kill->survivors = (int)family.count;
+    bool over_time = now_ms(kill) >= kill->hunt_until_ms;
+    if (family.count > 0 && kill->stage == KILL_HUNT_TERM && over_time) {
+        kill->stage = KILL_HUNT_KILL;
+        kill->hunt_until_ms = now_ms(kill) + HUNT_MAX_MS;
+        kill->pause_ms = HUNT_FIRST_MS;
+        over_time = false;
+    }
+    if (family.count > 0 && kill->stage == KILL_HUNT_KILL)
+        strike(kill, &family);
+    bool hopped = (!sure || kill->deaths != kill->session->registry->orphan_deaths) && kill->hops < HOPS_MAX;
+    kill->deaths = kill->session->registry->orphan_deaths;
+    kill->hops += hopped;
+    kill->looks = family.count > 0 || hopped ? LOOKS : kill->looks - (kill->looks > 0);
+    bool done = (family.count == 0 && kill->looks == 0) || over_time;
+    family_free(&family);
+    if (done) {
+        finish(kill);
+        return;
+    }
+    if (kill->survivors == 0)
+        kill->pause_ms = HUNT_FIRST_MS; /* only to be sure */
+    loop_timer_set_ms(&kill->timer, kill->pause_ms);
+    kill->pause_ms = kill->pause_ms * 2 > HUNT_LAST_MS ? HUNT_LAST_MS : kill->pause_ms * 2;
+}
+
+static void begin_hunt(struct kill *kill)
+{
+    bool hard = kill->hard || kill->stage == KILL_KILL;
+    kill->stage = hard ? KILL_HUNT_KILL : KILL_HUNT_TERM;
+    kill->hunt_until_ms = now_ms(kill) + (hard ? HUNT_MAX_MS : grace_ms(kill));
+    kill->pause_ms = HUNT_FIRST_MS;
+    if (!hard) {
+        struct family family;
+        kin_find(kill->session, &family);
+        family_signal(&family, SIGTERM);
+        family_signal(&family, SIGCONT);
+        family_free(&family);
+    }
+    hunt(kill);
+}
+
+static void step(struct kill *kill)
+{
+    static const int signals[] = {[KILL_HUP] = SIGHUP, [KILL_TERM] = SIGTERM, [KILL_KILL] = SIGKILL};
+    struct session *session = kill->session;
+    int signo = signals[kill->stage];
+    atomic_store(&session->journal->header->kill_signal, signo);
+    signal_groups(session, signo);
+    if (signo != SIGKILL) { /* a stopped program acts on it only when it goes on */
+        signal_groups(session, SIGCONT);
+        loop_timer_set_ms(&kill->timer, grace_ms(kill));
+    }
+}
+
+static void on_timer(void *arg)
+{
+    struct kill *kill = arg;
+    if (kill->stage >= KILL_HUNT_TERM) {
+        hunt(kill);
+    } else if (kill->stage != KILL_KILL && !kill->session->exited) {
+        kill->stage++;
+        step(kill);
+    }
+}
+
+void kill_leader_ended(struct session *session)
+{
+    if (session->kill && session->kill->stage < KILL_HUNT_TERM)
+        begin_hunt(session->kill);
+}
+
+bool kill_wants_leader(const struct session *session)
+{
+    return session->kill != NULL;
+}
+
+void kill_started(struct session *session)
+{
+    if (session->kill && session->kill->stage == KILL_WAITS_FOR_PID) {
+        session->kill->stage = session->kill->hard ? KILL_KILL : KILL_HUP;
+        step(session->kill);
+    }
+    if (session->pending_signal)
+        signal_groups(session, session->pending_signal);
+    session->pending_signal = 0;
+}
+
+void kill_forget(struct session *session)
+{
+    if (session->kill)
+        drop(session->kill);
+}
+
+static struct kill *begin(struct session *session, enum session_killer killer)
+{
+    struct registry *registry = session->registry;
+    struct kill *kill = xcalloc(1, sizeof *kill);
+    kill->session = session;
+    session->kill = kill;
+    list_init(&kill->askers);
+    list_append(&registry->kills, &kill->link);
+    loop_timer_init(&kill->timer, registry->loop, on_timer, kill);
+    if (!session->exited)
+        atomic_store(&session->journal->header->killed_by, (uint32_t)killer);
+    if (kin_remember(session) > 0) /* before the first death takes away who descends from whom */
+        kill->looks = LOOKS;
+    return kill;
+}
+
+static void add_asker(struct kill *kill, kill_fn *fn, void *arg)
+{
+    if (!fn)
+        return;
+    struct asker *asker = xcalloc(1, sizeof *asker);
+    asker->fn = fn;
+    asker->arg = arg;
+    list_append(&kill->askers, &asker->link);
+}
+
+static void send_one(struct session *session, int signo, kill_fn *fn, void *arg)
+{
+    if (session_pid(session) <= 0)
+        session->pending_signal = signo;
+    atomic_store(&session->journal->header->kill_signal, signo);
+    signal_groups(session, signo);
+    if (!fn)
+        return;
+    struct note *note = registry_note(session->registry, NOTE_KILLED, session_number(session));
+    note->killed.fn = fn;
+    note->killed.arg = arg;
+    note->killed.result = result_of(session, 0);
+}
+
+static void ladder(struct session *session, enum session_killer killer, bool hard, kill_fn *fn, void *arg)
+{
+    bool fresh = !session->kill;
+    struct kill *kill = fresh ? begin(session, killer) : session->kill;
+    bool harder = hard && !kill->hard;
+    kill->hard |= hard;
+    add_asker(kill, fn, arg);
+    if (kill->stage >= KILL_HUNT_TERM || (!fresh && !harder))
+        return; /* it ends as it is */
+    if (session->finished) { /* what it left behind */
+        begin_hunt(kill);
+    } else if (session->exited || session_pid(session) <= 0) {
+        kill->stage = KILL_WAITS_FOR_PID; /* or for the drain: kill_leader_ended */
+    } else {
+        kill->stage = hard ? KILL_KILL : KILL_HUP;
+        step(kill);
+    }
+}
+
+void registry_kill(struct registry *registry, struct session *session, int signo, enum session_killer killer, kill_fn *fn, void *arg)
+{
+    (void)registry;
+    if (signo > 0) {
+        send_one(session, signo, fn, arg);
+        return;
+    }
+    if (killer == KILLER_REQUEST)
+        described_killed(session);
+    ladder(session, killer, false, fn, arg);
+}
+
+void registry_kill_hard(struct registry *registry, struct session *session, enum session_killer killer, kill_fn *fn, void *arg)
+{
+    (void)registry;
+    ladder(session, killer, true, fn, arg);
+}
+
+void registry_stop_all(struct registry *registry)
+{
+    registry->stopping = STOP_WANTED;
+    struct list *next;
+    for (struct list *at = registry->order.next; at != &registry->order; at = next) {
+        next = at->next;
+        struct session *session = LIST_OWNER(at, struct session, order);
+        if (session_is_live(session))
+            registry_kill(registry, session, 0, KILLER_STOP, NULL, NULL);
+    }
+    archive_all(registry);
+    registry_kick(registry);
+}

@@ -1,0 +1,352 @@
+/* kin.c: owns the list of orphans: processes that the keeper has adopted and that belong to no session by any sign. Such a one dies with
+ * the only session that it can stem from, if there is only one. */
+#include "session/kin.h"
+#include "base/fdio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "session/internal.h"
+#include "sys/cgroup.h"
+#include "sys/proc.h"
+#include "sys/pty.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ORPHANS_MAX 1024
+#define ENVIRON_MAX (1u << 20)
+#define ANCESTORS_MAX 128
+
+struct orphan {
+    struct list link;
+    pid_t pid;
+    uint64_t start_ticks;
+    uint64_t number; /* the session that it stems from; 0: unknown */
+};
+
+static pid_t tty_session_of(const struct session *session)
+{
+    return session_is_tty(session) && session->out.fd >= 0 ? pty_session(session->out.fd) : 0;
+}
+
+static bool is_alive(const struct orphan *orphan)
+{
+    struct proc_stat stat;
+    return proc_stat(orphan->pid, &stat) && stat.start_ticks == orphan->start_ticks && stat.state != 'Z' && stat.state != 'X';
+}
+
+static void add_orphans(const struct session *session, struct family *family)
+{
+    const struct list *orphans = &session->registry->orphans;
+    for (const struct list *at = orphans->next; at != orphans; at = at->next) {
+        const struct orphan *orphan = LIST_OWNER(at, struct orphan, link);
+        if (orphan->number != session_number(session) || family_has(family, orphan->pid) || !is_alive(orphan))
+            continue;
+        family->members = xreallocarray(family->members, family->count + 1, sizeof *family->members);
+        family->members[family->count++] = (struct family_member){.pid = orphan->pid, .start_ticks = orphan->start_ticks};
+    }
+}
+
+static pid_t daemon_keeper(const struct registry *registry)
+{
+    pid_t pid = registry->link ? link_keeper_pid(registry->link) : 0;
+    return pid > 0 ? pid : getppid();
+}
+
+pid_t kin_find_leader(const struct session *session, int *pidfd)
+{
+    struct family family;
+    struct proc_stat stat;
+    pid_t found = 0;
+    kin_find(session, &family);
+    for (size_t i = 0; i < family.count && !found; i++) {
+        const struct family_member *member = &family.members[i];
+        *pidfd = proc_pidfd(member->pid);
+        if (*pidfd >= 0 && proc_stat(member->pid, &stat) && stat.start_ticks == member->start_ticks && stat.session == member->pid)
+            found = member->pid;
+        else
+            fd_close(pidfd);
+    }
+    family_free(&family);
+    return found;
+}
+
+void kin_find(const struct session *session, struct family *out)
+{
+    const struct journal_header *header = session->journal->header;
+    char mark[40], *socket = xasprintf("MUXD_SOCKET=%s", session->registry->socket_path);
+    snprintf(mark, sizeof mark, "MUXD_SESSION=%llu", (unsigned long long)header->number);
+    bool reaped = session->finished && !session->unacknowledged;
+    struct family_query query = {.leader = reaped ? 0 : session_pid(session), .start_ticks = header->pid_start_ticks,
+                                 .tty_session = tty_session_of(session), .mark = mark, .mark_too = socket,
+                                 .except = daemon_keeper(session->registry)};
+    family_find(&query, out);
+    add_orphans(session, out);
+    free(socket);
+}
+
+static bool is_in_session(pid_t pid, pid_t leader)
+{
+    struct proc_stat stat;
+    return proc_stat(pid, &stat) && stat.session == leader;
+}
+
+struct group_search {
+    pid_t pgrp, session, found;
+};
+
+static bool find_member(void *arg, const struct proc_stat *stat)
+{
+    struct group_search *search = arg;
+    if (stat->pgrp == search->pgrp && stat->session == search->session && stat->state != 'Z')
+        search->found = stat->pid;
+    return search->found == 0;
+}
+
+void kin_signal_group(const struct session *session, pid_t pgrp, int signo)
+{
+    struct group_search search = {pgrp, session_pid(session), is_in_session(pgrp, session_pid(session)) ? pgrp : 0};
+    if (!search.found) /* its leader has ended before the others */
+        proc_each(find_member, &search);
+    int pidfd = search.found ? proc_pidfd(search.found) : -1;
+    if (pidfd < 0)
+        return;
+    /* While that member lives the group's number is taken; the look comes after its descriptor. */
+    struct proc_stat stat;
+    if (proc_stat(search.found, &stat) && stat.pgrp == pgrp && stat.session == session_pid(session))
+        proc_signal_group(pidfd, pgrp, signo);
+    close(pidfd);
+}
+
+void kin_into_cgroup(struct cgroup *cgroup, const struct family_member *member)
+{
+    struct proc_stat stat;
+    if (proc_stat(member->pid, &stat) && stat.start_ticks == member->start_ticks)
+        cgroup_put(cgroup, member->pid);
+}
+
+/* Nothing at all was started on this machine since the leader: the pid that was given out last (proc_loadavg(5)) is its own. Only for
+ * short lives, in which the numbers can't have come round. */
+static bool nothing_was_started(const struct session *session)
+{
+    char text[128] = "";
+    long last = 0;
+    if (session->exited_ns - session->created_ns > 1000 * NS_PER_MS)
+        return false;
+    int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    const char *word = n > 0 ? strrchr(text, ' ') : NULL;
+    return word && sscanf(word, "%ld", &last) == 1 && last == session_pid(session);
+}
+
+int session_children_left(struct session *session)
+{
+    if (!session->exited || session_pid(session) <= 0)
+        return -1;
+    if (nothing_was_started(session))
+        return 0;
+    struct family family;
+    kin_look_for_orphans(session->registry);
+    kin_find(session, &family);
+    int count = (int)family.count;
+    family_free(&family);
+    return count;
+}
+
+/* Which session a process is in. */
+
+/* The value of an entry of its environment, in a buffer of the caller's. */
+static const char *find_entry(const char *environment, size_t size, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *at = environment; at < environment + size; at += strlen(at) + 1)
+        if (strncmp(at, name, len) == 0 && at[len] == '=')
+            return at + len + 1;
+    return NULL;
+}
+
+static struct session *by_mark(struct registry *registry, pid_t pid)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    char *text = xmalloc(ENVIRON_MAX + 1);
+    size_t size = 0;
+    ssize_t n;
+    while (size < ENVIRON_MAX && (n = read(fd, text + size, ENVIRON_MAX - size)) > 0)
+        size += (size_t)n;
+    close(fd);
+    text[size] = 0;
+    const char *number = find_entry(text, size, "MUXD_SESSION"), *socket = find_entry(text, size, "MUXD_SOCKET");
+    struct session *session = NULL;
+    if (number && socket && strcmp(socket, registry->socket_path) == 0)
+        session = registry_by_number(registry, strtoull(number, NULL, 10));
+    free(text);
+    return session;
+}
+
+static struct session *by_leader(struct registry *registry, pid_t sid)
+{
+    for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
+        struct session *session = LIST_OWNER(at, struct session, order);
+        bool reaped = session->finished && !session->unacknowledged;
+        if (sid > 1 && ((!reaped && session_pid(session) == sid) || tty_session_of(session) == sid))
+            return session;
+    }
+    return NULL;
+}
+
+struct session *registry_of_process(struct registry *registry, pid_t pid)
+{
+    struct proc_stat stat;
+    struct session *session = NULL;
+    for (int i = 0; !session && i < ANCESTORS_MAX && pid > 1 && proc_stat(pid, &stat); i++) {
+        session = by_leader(registry, stat.session);
+        if (!session)
+            session = by_mark(registry, pid);
+        pid = stat.ppid;
+    }
+    return session;
+}
+
+/* Orphans. */
+
+static void forget(struct registry *registry, struct orphan *orphan)
+{
+    list_remove(&orphan->link);
+    free(orphan);
+    registry->norphans--;
+}
+
+static void forget_dead(struct registry *registry)
+{
+    struct list *next;
+    for (struct list *at = registry->orphans.next; at != &registry->orphans; at = next) {
+        next = at->next;
+        if (!is_alive(LIST_OWNER(at, struct orphan, link)))
+            forget(registry, LIST_OWNER(at, struct orphan, link));
+    }
+}
+
+/* The only session whose program was there before the orphan; 0: none or several. */
+static uint64_t only_origin(struct registry *registry, uint64_t start_ticks)
+{
+    uint64_t number = 0;
+    for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
+        const struct session *session = LIST_OWNER(at, struct session, order);
+        if (session_pid(session) <= 0 || session->journal->header->pid_start_ticks > start_ticks)
+            continue;
+        if (number)
+            return 0;
+        number = session_number(session);
+    }
+    return number;
+}
+
+static struct orphan *known_orphan(struct registry *registry, pid_t pid, uint64_t start_ticks)
+{
+    for (struct list *at = registry->orphans.next; at != &registry->orphans; at = at->next) {
+        struct orphan *orphan = LIST_OWNER(at, struct orphan, link);
+        if (orphan->pid == pid && orphan->start_ticks == start_ticks)
+            return orphan;
+    }
+    return NULL;
+}
+
+static struct orphan *add_orphan(struct registry *registry, pid_t pid, uint64_t start_ticks, uint64_t number)
+{
+    if (registry->norphans >= ORPHANS_MAX)
+        forget_dead(registry);
+    if (registry->norphans >= ORPHANS_MAX)
+        return NULL;
+    struct orphan *orphan = xcalloc(1, sizeof *orphan);
+    *orphan = (struct orphan){.pid = pid, .start_ticks = start_ticks, .number = number};
+    list_append(&registry->orphans, &orphan->link);
+    registry->norphans++;
+    return orphan;
+}
+
+void registry_orphan(struct registry *registry, pid_t pid, bool dead)
+{
+    struct proc_stat stat;
+    registry->orphan_deaths += dead;
+    if (dead || !proc_stat(pid, &stat) || registry_of_process(registry, pid))
+        return;
+    if (known_orphan(registry, pid, stat.start_ticks))
+        return;
+    struct orphan *orphan = add_orphan(registry, pid, stat.start_ticks, only_origin(registry, stat.start_ticks));
+    if (orphan && !orphan->number)
+        log_info("process %d (%s) was left by one of several sessions; which one can't be told", (int)pid, stat.comm);
+}
+
+struct adoption {
+    struct registry *registry;
+    pid_t keeper, keeper_session;
+};
+
+/* Programs have sessions of their own: what is in the keeper's is the daemon's. */
+static bool look_at_adopted(void *arg, const struct proc_stat *stat)
+{
+    const struct adoption *adoption = arg;
+    if (stat->ppid == adoption->keeper && stat->session != adoption->keeper_session && stat->state != 'Z')
+        registry_orphan(adoption->registry, stat->pid, false);
+    return true;
+}
+
+static bool is_spawning(const struct registry *registry)
+{
+    for (const struct list *at = registry->order.next; at != &registry->order; at = at->next) {
+        const struct session *session = LIST_OWNER(at, struct session, order);
+        if (session_is_live(session) && session_pid(session) <= 0)
+            return true;
+    }
+    return false;
+}
+
+bool kin_look_for_orphans(struct registry *registry)
+{
+    struct adoption adoption = {.registry = registry, .keeper = daemon_keeper(registry)};
+    struct proc_stat keeper;
+    if (adoption.keeper <= 1 || !proc_stat(adoption.keeper, &keeper))
+        return true;
+    /* Before its exec a new program is a child of the keeper without any mark, too: taken for an orphan of another session it would
+     * die with that. */
+    if (is_spawning(registry))
+        return false;
+    adoption.keeper_session = keeper.session;
+    proc_each(look_at_adopted, &adoption);
+    return true;
+}
+
+size_t kin_remember(struct session *session)
+{
+    struct registry *registry = session->registry;
+    struct family family;
+    size_t others = 0;
+    kin_find(session, &family);
+    for (size_t i = 0; i < family.count; i++) {
+        const struct family_member *member = &family.members[i];
+        others += member->pid != session_pid(session);
+        struct orphan *orphan = known_orphan(registry, member->pid, member->start_ticks);
+        if (orphan)
+            orphan->number = session_number(session);
+        else if (member->pid != session_pid(session))
+            add_orphan(registry, member->pid, member->start_ticks, session_number(session));
+    }
+    family_free(&family);
+    return others;
+}
+
+void kin_fini(struct registry *registry)
+{
+    while (!list_is_empty(&registry->orphans))
+        forget(registry, LIST_OWNER(registry->orphans.next, struct orphan, link));
+}

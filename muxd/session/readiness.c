@@ -1,0 +1,236 @@
+/* readiness: owns the schedule of looks at one terminal and the decision that a look, or silence, is enough. */
+#include "session/readiness.h"
+#include "base/mem.h"
+#include "sys/tty_state.h"
+#include <stdlib.h>
+
+enum {
+    FIRST_NS = 30000,        /* a program that answers at once has done so by then */
+    LAST_NS = 20000000,
+    LONG_NS = 100000000,     /* between looks at a program that computes for long */
+    LONG_AFTER_NS = 2000000000
+};
+
+struct readiness {
+    struct loop *loop;
+    struct tty_watch *watch; /* owned */
+    struct loop_timer timer;
+    readiness_fn *fn;
+    void *arg;
+    int64_t quiet_ns;
+    bool armed, held, gone;
+    int64_t interval_ns;  /* to the next look */
+    int64_t activity_ns;  /* last output or write */
+    int64_t weak_ns;      /* since when every look said that only silence can tell; 0: not so */
+    struct tty_look last; /* candidate that must stay the same until it has settled */
+    int64_t last_ns;      /* when it was first seen; 0: none */
+};
+
+static bool is_sure(const struct tty_look *look)
+{
+    return look->wait == TTY_LINE || look->wait == TTY_SECRET || (look->wait == TTY_KEY && look->line_editor);
+}
+
+static bool is_weak(const struct tty_look *look)
+{
+    return look->wait == TTY_UNKNOWN || (look->wait == TTY_KEY && !look->line_editor);
+}
+
+static enum waiting_for waiting_of(const struct tty_look *look)
+{
+    switch (look->wait) {
+    case TTY_LINE:
+        return WAITING_LINE;
+    case TTY_SECRET:
+        return WAITING_SECRET;
+    case TTY_KEY:
+        return WAITING_KEY;
+    case TTY_BUSY:
+    case TTY_UNKNOWN:
+        break;
+    }
+    return WAITING_NONE;
+}
+
+static enum evidence evidence_of(const struct tty_look *look)
+{
+    return look->wait == TTY_LINE ? EVIDENCE_LINE_READ : look->wait == TTY_SECRET ? EVIDENCE_SECRET : EVIDENCE_LINE_EDITOR;
+}
+
+static void forget_looks(struct readiness *readiness)
+{
+    readiness->last_ns = 0;
+    readiness->weak_ns = 0;
+}
+
+/* Something happened: start over, from often to rare. */
+static void restart(struct readiness *readiness, int64_t delay_ns)
+{
+    forget_looks(readiness);
+    readiness->interval_ns = FIRST_NS;
+    if (readiness->armed && !readiness->held && !readiness->gone)
+        loop_timer_set_ns(&readiness->timer, loop_now_ns(readiness->loop) + delay_ns);
+    else
+        loop_timer_stop(&readiness->timer);
+}
+
+static void fire(struct readiness *readiness, enum evidence evidence, enum waiting_for waiting_for)
+{
+    readiness_disarm(readiness);
+    readiness->fn(readiness->arg, evidence, waiting_for); /* may free us */
+}
+
+/* When to look again; a look that must settle or a silence that ends comes first. */
+static void look_later(struct readiness *readiness, int64_t now, int64_t due_ns)
+{
+    int64_t most = now - readiness->activity_ns > LONG_AFTER_NS ? LONG_NS : LAST_NS;
+    int64_t next = now + readiness->interval_ns;
+
+    readiness->interval_ns += readiness->interval_ns / 2;
+    if (readiness->interval_ns > most)
+        readiness->interval_ns = most;
+    loop_timer_set_ns(&readiness->timer, due_ns && due_ns < next ? due_ns : next);
+}
+
+/* True when a sure look has stayed the same for as long as it must; *due_ns: when it will have. */
+static bool has_settled(struct readiness *readiness, const struct tty_look *look, int64_t now, int64_t *due_ns)
+{
+    const struct tty_look *last = &readiness->last;
+    bool same = readiness->last_ns && last->wait == look->wait && last->reader == look->reader && last->run_count == look->run_count &&
+                last->foreground == look->foreground;
+
+    if (!same) {
+        readiness->last = *look;
+        readiness->last_ns = now;
+    }
+    *due_ns = readiness->last_ns + (int64_t)look->settle_us * 1000;
+    return now >= *due_ns;
+}
+
+static bool was_silent(struct readiness *readiness, int64_t now, int64_t *due_ns)
+{
+    if (!readiness->weak_ns)
+        readiness->weak_ns = now;
+    int64_t since = readiness->weak_ns > readiness->activity_ns ? readiness->weak_ns : readiness->activity_ns;
+    *due_ns = since + readiness->quiet_ns;
+    return now >= *due_ns;
+}
+
+static void on_timer(void *arg)
+{
+    struct readiness *readiness = arg;
+    struct tty_look look;
+    int64_t now, due_ns = 0;
+
+    tty_watch_look(readiness->watch, &look);
+    loop_update(readiness->loop);
+    now = loop_now_ns(readiness->loop);
+    if (!is_weak(&look))
+        readiness->weak_ns = 0;
+    if (!is_sure(&look))
+        readiness->last_ns = 0;
+    if (is_sure(&look) && has_settled(readiness, &look, now, &due_ns))
+        fire(readiness, evidence_of(&look), waiting_of(&look));
+    else if (is_weak(&look) && was_silent(readiness, now, &due_ns))
+        fire(readiness, EVIDENCE_QUIET, waiting_of(&look));
+    else
+        look_later(readiness, now, due_ns);
+}
+
+struct readiness *readiness_new(struct loop *loop, int master, pid_t leader, const struct readiness_config *config, readiness_fn *fn,
+                                void *arg)
+{
+    struct readiness *readiness = xcalloc(1, sizeof *readiness);
+    readiness->loop = loop;
+    readiness->watch = tty_watch_new(master, leader);
+    readiness->fn = fn;
+    readiness->arg = arg;
+    readiness->interval_ns = FIRST_NS;
+    readiness->activity_ns = loop_now_ns(loop);
+    readiness_configure(readiness, config);
+    loop_timer_init(&readiness->timer, loop, on_timer, readiness);
+    return readiness;
+}
+
+void readiness_free(struct readiness *readiness)
+{
+    if (!readiness)
+        return;
+    loop_timer_stop(&readiness->timer);
+    tty_watch_free(readiness->watch);
+    free(readiness);
+}
+
+void readiness_configure(struct readiness *readiness, const struct readiness_config *config)
+{
+    readiness->quiet_ns = (int64_t)config->raw_quiet_ms * 1000000;
+}
+
+void readiness_arm(struct readiness *readiness)
+{
+    readiness->armed = true;
+    restart(readiness, 0);
+}
+
+void readiness_disarm(struct readiness *readiness)
+{
+    readiness->armed = false;
+    loop_timer_stop(&readiness->timer);
+}
+
+void readiness_mark(struct readiness *readiness)
+{
+    if (readiness->gone)
+        return;
+    tty_watch_mark(readiness->watch);
+    readiness->activity_ns = loop_now_ns(readiness->loop);
+    restart(readiness, FIRST_NS);
+}
+
+void readiness_output(struct readiness *readiness)
+{
+    tty_watch_output(readiness->watch);
+    readiness->activity_ns = loop_now_ns(readiness->loop);
+    restart(readiness, FIRST_NS);
+}
+
+void readiness_hold(struct readiness *readiness, bool held)
+{
+    if (readiness->held == held)
+        return;
+    readiness->held = held;
+    restart(readiness, FIRST_NS);
+}
+
+enum waiting_for readiness_state(struct readiness *readiness)
+{
+    struct tty_look look;
+    if (readiness->gone || readiness->held)
+        return WAITING_NONE;
+    tty_watch_look(readiness->watch, &look);
+    if (is_weak(&look) && loop_now_ns(readiness->loop) - readiness->activity_ns < readiness->quiet_ns)
+        return WAITING_NONE;
+    return waiting_of(&look);
+}
+
+void readiness_leader_gone(struct readiness *readiness)
+{
+    readiness->gone = true;
+    loop_timer_stop(&readiness->timer);
+    tty_watch_leader_gone(readiness->watch);
+}
+
+const char *waiting_for_word(enum waiting_for waiting_for)
+{
+    switch (waiting_for) {
+    case WAITING_LINE:
+        return "line";
+    case WAITING_KEY:
+        return "key";
+    case WAITING_SECRET:
+        return "secret";
+    case WAITING_NONE:
+        break;
+    }
+    return NULL;
+}

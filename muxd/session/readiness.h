@@ -1,0 +1,42 @@
+/* readiness: when to look whether a session's program waits for its input, and what the answer rests on. It looks only
+ * while somebody waits (armed), soon after output pauses and after a write, then ever more rarely; nobody waits: no timer. */
+#ifndef MUXD_SESSION_READINESS_H
+#define MUXD_SESSION_READINESS_H
+#include "sys/loop.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum evidence {
+    EVIDENCE_NONE,
+    EVIDENCE_LINE_EDITOR, /* raw mode, and nothing but its terminal can make it go on (or it left raw mode, came back and printed) */
+    EVIDENCE_LINE_READ,   /* a plain read of a line */
+    EVIDENCE_SECRET,      /* a read of a line that is not echoed */
+    EVIDENCE_QUIET,       /* the kernel can't tell; it was silent for raw_quiet_ms */
+    EVIDENCE_PATTERN      /* ready_pattern of the config; never given by readiness itself */
+};
+enum waiting_for { WAITING_NONE, WAITING_LINE, WAITING_KEY, WAITING_SECRET };
+
+struct readiness_config {
+    int raw_quiet_ms; /* [defaults] raw_quiet */
+};
+
+struct readiness;
+/* Called from a timer of the loop; readiness is disarmed by then. May arm it again or free it. */
+typedef void readiness_fn(void *arg, enum evidence evidence, enum waiting_for waiting_for);
+
+/* master is borrowed and must stay open until readiness_free or readiness_leader_gone; leader: the session's program. */
+struct readiness *readiness_new(struct loop *loop, int master, pid_t leader, const struct readiness_config *config, readiness_fn *fn,
+                                void *arg);
+void readiness_free(struct readiness *readiness); /* NULL is fine */
+void readiness_configure(struct readiness *readiness, const struct readiness_config *config);
+/* Somebody waits: fn is called once, as soon as the program waits too, never from inside this call. Again while armed: looks anew. */
+void readiness_arm(struct readiness *readiness);
+void readiness_disarm(struct readiness *readiness);
+void readiness_mark(struct readiness *readiness);   /* just before each write to the master */
+void readiness_output(struct readiness *readiness); /* output came */
+/* While input waits in the session's own queue nothing is ready: fn is not called while held. */
+void readiness_hold(struct readiness *readiness, bool held);
+enum waiting_for readiness_state(struct readiness *readiness); /* one look, now; NONE: it computes, or it can't be told */
+void readiness_leader_gone(struct readiness *readiness);       /* never ready from now on; the master is not touched any more */
+const char *waiting_for_word(enum waiting_for waiting_for);    /* "line", "key", "secret", or NULL for NONE */
+#endif

@@ -1,0 +1,228 @@
+/* recover.c: owns what happens after the death of a worker, whose sessions are rebuilt from their journals, and of a keeper, whose
+ * successor is given everything that the old one held. */
+#include "base/fdio.h"
+#include "base/log.h"
+#include "session/internal.h"
+#include "session/kin.h"
+#include "sys/proc.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The keeper knows descriptors by their use; the transfer's go as those of session 0. */
+static void hold_transfer(struct registry *registry)
+{
+    static const int use[TRANSFER_FDS] = {KEEP_FD_JOURNAL, KEEP_FD_TRANSFER_R, KEEP_FD_TRANSFER_W, KEEP_FD_INPUT_R, KEEP_FD_INPUT_W};
+    int own[TRANSFER_FDS], fds[KEEP_FD_COUNT];
+    transfer_fds(registry->transfer, own);
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        fds[i] = -1;
+    for (int i = 0; i < TRANSFER_FDS; i++)
+        fds[use[i]] = own[i];
+    link_hold(registry->link, 0, fds);
+}
+
+int recover_transfer(struct registry *registry, struct err *err)
+{
+    if (registry->transfer)
+        return 0;
+    int code = transfer_new(&registry->transfer, err);
+    if (!code)
+        hold_transfer(registry);
+    return code;
+}
+
+static void close_all(int fds[KEEP_FD_COUNT])
+{
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        fd_close(&fds[i]);
+}
+
+/* It is not the journal's fault: the keeper holds everything and tries again, until there is memory. */
+static void __attribute__((__noreturn__)) leave_it_to_the_next(const struct err *err)
+{
+    log_error("can't take over now, the next worker tries again: %s", err->text);
+    _exit(1);
+}
+
+static void adopt_transfer(struct registry *registry, int fds[KEEP_FD_COUNT])
+{
+    const int own[TRANSFER_FDS] = {fds[KEEP_FD_JOURNAL], fds[KEEP_FD_TRANSFER_R], fds[KEEP_FD_TRANSFER_W], fds[KEEP_FD_INPUT_R],
+                                   fds[KEEP_FD_INPUT_W]};
+    struct err err = {0};
+    if (registry->transfer || transfer_adopt(&registry->transfer, own, &err) != 0) {
+        if (err.code == ERR_LIMIT)
+            leave_it_to_the_next(&err);
+        if (!registry->transfer)
+            log_error("what was on its way when the worker died is lost: %s", err.text);
+        close_all(fds);
+    }
+}
+
+static bool is_final(const struct session *session)
+{
+    enum session_state state = session_state(session);
+    return state != SESSION_STARTING && state != SESSION_RUNNING;
+}
+
+/* Nothing is read before the transfer has been repaired: descriptors are watched from registry_handed_over on. */
+void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[])
+{
+    if (number == 0) {
+        adopt_transfer(registry, fds);
+        return;
+    }
+    struct journal *journal = NULL;
+    struct err err = {0};
+    int code = fds[KEEP_FD_JOURNAL] < 0 ? err_set(&err, ERR_SYSTEM, "the keeper has no journal")
+                                        : journal_adopt(&journal, fds[KEEP_FD_JOURNAL], &err);
+    if (journal) {
+        fds[KEEP_FD_JOURNAL] = -1;
+        if (journal->header->number != number || registry_by_number(registry, number))
+            code = err_set(&err, ERR_SYSTEM, "its journal is that of session %llu", (unsigned long long)journal->header->number);
+    }
+    if (code == ERR_LIMIT)
+        leave_it_to_the_next(&err);
+    if (code || !journal) {
+        log_error("session %llu can't be taken over and is given up: %s", (unsigned long long)number, err.text);
+        journal_free(journal);
+        close_all(fds);
+        link_drop(registry->link, number);
+        number_skip_past(&registry->numbers, number);
+        return;
+    }
+    struct session *session = session_new(registry, journal, fds);
+    session->line_from = atomic_load(&journal->header->in_head);
+    session->finished = session->exited = is_final(session);
+    index_add(registry, session);
+    number_skip_past(&registry->numbers, number);
+    if (session->finished)
+        return;
+    registry->live++;
+    if (pid > 0)
+        session_set_pid(session, pid, -1);
+}
+
+static struct journal *find_journal(void *arg, uint64_t number)
+{
+    struct session *session = registry_by_number(arg, number);
+    return session ? session->journal : NULL;
+}
+
+/* A program that the keeper doesn't know: the one that started it is dead. */
+static void find_leader(struct session *session)
+{
+    const struct journal_header *header = session->journal->header;
+    pid_t pid = session_pid(session);
+    struct proc_stat stat;
+    int pidfd = pid > 0 ? proc_pidfd(pid) : -1;
+    bool same = pidfd >= 0 && proc_stat(pid, &stat) && stat.start_ticks == header->pid_start_ticks;
+    if (same) {
+        session_set_pid(session, pid, pidfd);
+        link_adopt(session->registry->link, session_number(session), pid, session->pidfd);
+    } else {
+        fd_close(&pidfd);
+        session_exited(session, 0, 0);
+    }
+}
+
+static void revive(struct session *session)
+{
+    struct err err = {0};
+    if (session_io_start(session, &err) != 0)
+        log_error("session %llu: %s", (unsigned long long)session_number(session), err.text);
+    if (session->finished) {
+        tombs_place(session, false);
+        return;
+    }
+    if (!session_is_tty(session) && !session->journal->header->stdin_open)
+        session->close_stdin = session->in_fd >= 0;
+    if (!session->minded)
+        find_leader(session);
+    limits_start(session);
+    if (!session->exited)
+        session_flush_input(session);
+    session_dirty(session);
+}
+
+void registry_handed_over(struct registry *registry)
+{
+    struct err err = {0};
+    registry->handed_over = true;
+    if (registry->transfer)
+        transfer_repair(registry->transfer, find_journal, registry);
+    else if (recover_transfer(registry, &err) != 0)
+        log_error("%s", err.text); /* tried again by the next session */
+    struct list *next;
+    for (struct list *at = registry->order.next; at != &registry->order; at = next) {
+        next = at->next;
+        struct session *session = LIST_OWNER(at, struct session, order);
+        if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
+            registry_forget(registry, session, false); /* the worker died before it had asked for it */
+        else
+            revive(session);
+    }
+}
+
+void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int how, int status)
+{
+    struct session *session = registry_by_number(registry, number);
+    if (!session) {
+        link_ack(registry->link, number, pid);
+        return;
+    }
+    session->unacknowledged = true;
+    if (session_pid(session) <= 0)
+        atomic_store(&session->journal->header->pid, (int32_t)pid);
+    session_exited(session, how, status);
+    session_acknowledge(session);
+}
+
+static void hold_session(struct registry *registry, const struct session *session)
+{
+    int fds[KEEP_FD_COUNT];
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        fds[i] = -1;
+    fds[KEEP_FD_JOURNAL] = session->journal->fd;
+    fds[session_is_tty(session) ? KEEP_FD_MASTER : KEEP_FD_OUT] = session->out.fd;
+    fds[KEEP_FD_ERR] = session->errors.fd;
+    fds[KEEP_FD_IN] = session->in_fd;
+    link_hold(registry->link, session_number(session), fds);
+}
+
+/* The keeper died between the fork and the news of it, or before. A program that was not yet executed then never is (plan_execute.c). */
+static bool was_started(struct session *session)
+{
+    int pidfd = -1;
+    pid_t pid = kin_find_leader(session, &pidfd);
+    if (pid > 0) {
+        registry_spawned(session->registry, session_number(session), pid, pidfd);
+        return true;
+    }
+    struct err err;
+    err_set(&err, ERR_SYSTEM, "'%s' can't be started: the keeper died; try again", session_name(session));
+    spawn_failed(session, &err);
+    return false;
+}
+
+/* Programs become children of init or of another reaper; the new keeper watches them by pidfd. */
+void registry_keeper_lost(struct registry *registry, struct link *fresh)
+{
+    registry->link = fresh;
+    if (!fresh)
+        return;
+    if (registry->transfer)
+        hold_transfer(registry);
+    struct list *next;
+    for (struct list *at = registry->order.next; at != &registry->order; at = next) {
+        next = at->next;
+        struct session *session = LIST_OWNER(at, struct session, order);
+        session->unacknowledged = false;
+        if (!session->finished && session_state(session) == SESSION_STARTING && !was_started(session))
+            continue;
+        if (!session->archived.from_disk) /* a successor finds those where they are */
+            hold_session(registry, session);
+        if (!session->exited)
+            find_leader(session);
+    }
+}

@@ -1,0 +1,90 @@
+/* registry: all sessions, live and ended: makes them, finds them by number or name, ends them, forgets them. Talks to the keeper. */
+#ifndef MUXD_SESSION_REGISTRY_H
+#define MUXD_SESSION_REGISTRY_H
+#include "session/session.h"
+
+struct config;
+struct link;
+struct loop;
+struct registry;
+
+struct registry_events { /* told at the end of a turn; any may be NULL */
+    void (*created)(void *arg, struct session *session);
+    void (*ended)(void *arg, struct session *session);
+    void (*removed)(void *arg, uint64_t number, const char *name);
+    void (*all_ended)(void *arg); /* after registry_stop_all */
+    void *arg;
+};
+
+/* cfg is borrowed and replaced by registry_reload. state_dir: where the next number is kept (never NULL). */
+int registry_new(struct registry **out, struct loop *loop, struct link *link, const struct config *cfg, const char *state_dir,
+                 const char *socket_path, const struct registry_events *events, struct err *err);
+void registry_free(struct registry *registry); /* forgets everything; the programs live on in the keeper */
+/* Removed [session]s stay as they run; start = boot ones that are new begin. */
+void registry_reload(struct registry *registry, const struct config *cfg);
+void registry_boot(struct registry *registry); /* after the hand-over: starts the sessions with start = boot that don't run */
+
+/* From the link's handlers, as they come. */
+void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[]); /* enum keep_fd; number 0: the transfer's */
+void registry_handed_over(struct registry *registry);
+void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int pidfd);
+void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error);
+void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int code, int status);
+void registry_orphan(struct registry *registry, pid_t pid, bool dead);
+/* fresh NULL: there is none yet, nothing can be started. Else it holds everything anew, and the programs are given to it. */
+void registry_keeper_lost(struct registry *registry, struct link *fresh);
+
+struct session_spec {       /* all borrowed during the call */
+    const char *name;       /* NULL: from the program's base name, with -2, -3… */
+    const char *default_name; /* with -2, -3… when taken; used when name is NULL. NULL: base name of argv[0] */
+    const char *cmd;        /* what people are shown */
+    char *const *argv;
+    char *const *env;       /* complete; MUXD_SESSION and MUXD_SOCKET are added */
+    const char *cwd;        /* absolute */
+    bool tty, stdin_open;
+    int rows, cols;
+    mode_t umask;
+    enum session_slow on_slow;
+    int64_t limits[SESSION_LIMIT_COUNT]; /* 0: none */
+    const char *described;  /* the [session NAME] it comes from, NULL none */
+    uint64_t request_hash;  /* 0: none */
+};
+/* *out is starting: a wait on it ends when it has ended. spawned (may be NULL) is called once at the end of a turn: err->code 0, or
+ * ERR_SPAWN / ERR_SYSTEM with a text like "'PROGRAM': No such file or directory"; then the session is gone, as if it had never been.
+ * Errors at once: ERR_NAME_TAKEN, ERR_BAD_NAME, ERR_LIMIT, ERR_TOO_LARGE, ERR_STOPPING, ERR_SYSTEM. */
+typedef void spawned_fn(void *arg, uint64_t number, const struct err *err);
+int registry_create(struct registry *registry, const struct session_spec *spec, spawned_fn *spawned, void *arg,
+                    struct session **out, struct err *err);
+/* Starts the session that the config describes (name: of a [session NAME]). env_context: the caller's environment or NULL; on_start is
+ * typed once it is ready. */
+int registry_start_described(struct registry *registry, const char *name, char *const *env_context, spawned_fn *spawned, void *arg,
+                             struct session **out, struct err *err);
+bool registry_is_described(const struct registry *registry, const char *name, bool *on_demand);
+
+struct session *registry_by_number(struct registry *registry, uint64_t number); /* NULL: none */
+/* word: a name or a number. A live session has precedence over a tombstone of the same name. ERR_NO_SUCH_SESSION names it and the
+ * nearest name. */
+struct session *registry_find(struct registry *registry, const char *word, struct err *err);
+struct session *registry_by_request(struct registry *registry, uint64_t request_hash); /* made by that exec already; NULL */
+void registry_each(struct registry *registry, bool live_only, bool (*fn)(void *arg, struct session *session), void *arg); /* by number */
+int registry_remove(struct registry *registry, struct session *session, struct err *err); /* a tombstone; ERR_NOT_ENDED */
+
+struct kill_result {
+    uint64_t number;
+    int ended_by; /* signal that ended it, 0: it had ended by itself or exited */
+    int exit_code, signo, survivors;
+};
+typedef void kill_fn(void *arg, const struct kill_result *result);
+/* The ladder HUP+CONT, TERM, KILL with graces of [muxd] kill_grace, then every descendant until nothing is left; fn at the end
+ * (exit journalled, output drained).
+ * signo > 0: sends just that one to the foreground and the leader's group and calls fn at the end of the turn. */
+void registry_kill(struct registry *registry, struct session *session, int signo, enum session_killer killer, kill_fn *fn, void *arg);
+/* Without graces: SIGKILL to the groups at once, then to every descendant, as the ladder's last step does. */
+void registry_kill_hard(struct registry *registry, struct session *session, enum session_killer killer, kill_fn *fn, void *arg);
+void registry_stop_all(struct registry *registry); /* ends all sessions as kill does; events.all_ended when done */
+/* The session that process pid runs in (MUXD_SESSION mark, tty, ancestry); NULL: none. For refusing to hurt the caller. */
+struct session *registry_of_process(struct registry *registry, pid_t pid);
+
+struct registry_stats { unsigned live, ended; uint64_t next_number; uint64_t journal_bytes; unsigned waits; };
+void registry_stats(const struct registry *registry, struct registry_stats *stats);
+#endif

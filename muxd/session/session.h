@@ -1,0 +1,100 @@
+/* session: one program under a name and a number: its PTY or pipes, its journal, what waits for it, its end. Owned by the registry;
+ * others hold numbers across turns, never pointers. */
+#ifndef MUXD_SESSION_SESSION_H
+#define MUXD_SESSION_SESSION_H
+#include "base/err.h"
+#include "session/journal.h"
+#include "session/readiness.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct registry;
+struct session;
+struct pattern;
+struct config_session;
+
+enum session_limit {
+    SESSION_MEMORY,
+    SESSION_PROCESSES,
+    SESSION_CPU_TIME,
+    SESSION_OPEN_FILES,
+    SESSION_LIFETIME,
+    SESSION_IDLE,
+    SESSION_LIMIT_COUNT
+};
+enum session_killer { KILLER_NONE, KILLER_REQUEST, KILLER_STOP, KILLER_LIMIT /* + enum session_limit */ };
+enum session_slow { SLOW_DROP, SLOW_PAUSE };
+
+/* Facts; the pointers are borrowed until the end of the turn. */
+uint64_t session_number(const struct session *session);
+const char *session_name(const struct session *session);
+struct journal *session_journal(struct session *session);
+enum session_state session_state(const struct session *session);
+bool session_is_live(const struct session *session);    /* starting or running, or its output not drained yet */
+bool session_is_tty(const struct session *session);
+/* False while it runs; exit_code 128+N for a signal, -1 unknown; *signo 0 none. */
+bool session_has_exit(const struct session *session, int *exit_code, int *signo);
+pid_t session_pid(const struct session *session);
+const char *session_state_word(enum session_state state); /* "running" … */
+const char *session_killer_word(unsigned killed_by); /* "request", "stop", "memory" … of the journal's killed_by; NULL: nobody */
+const char *session_waiting_for(struct session *session); /* "line", "key", "secret" or NULL while it computes; looks on demand */
+int session_children_left(struct session *session);       /* living descendants after the leader's end; -1 unknown */
+/* What the program has set its terminal to (term/modes.h), with all of its output that was read; 0 on pipes. */
+uint64_t session_modes(struct session *session);
+int session_get_size(const struct session *session, int *rows, int *cols); /* -1 on pipes */
+
+/* Input. Refused whole: ERR_ENDED, ERR_STDIN_CLOSED, ERR_INPUT_FULL (free space and cap in the text), ERR_LINE_TOO_LONG
+ * (canonical mode: a line over 4,095 bytes).
+ * request_hash (0: none) notes it as done. Typed as the program takes it; nothing is lost when it is slow. */
+int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err);
+int session_interrupt(struct session *session, struct err *err); /* pipe sessions: U+0003 is SIGINT to the group */
+int session_resize(struct session *session, int rows, int cols, struct err *err);
+int session_rename(struct session *session, const char *name, struct err *err);
+/* Whether muxd answers what the program asks its terminal: yes from the start; not while the terminal of a person does. */
+void session_answer(struct session *session, bool answer);
+/* Pipe sessions: end of file once everything queued is typed. ERR_ENDED, ERR_STDIN_CLOSED; ERR_NOT_AVAILABLE with a terminal. */
+int session_close_stdin(struct session *session, struct err *err);
+
+/* To be told by whoever serves readers. */
+void session_end_read(struct session *session); /* its end was told: [limits] keep_ended counts from now */
+void session_mark(struct session *session);     /* just before a write: ready means ready after it; session_type does it too */
+/* While it is followed nothing is dropped: the program waits until the default reader has caught up. A restart of the worker ends it. */
+void session_follow(struct session *session, bool followed);
+void session_touch(struct session *session);    /* it was used now, or a reader's cursor has moved: a paused program may go on */
+void session_attach(struct session *session, int by); /* so many people more (or less) look at it and type into it */
+unsigned session_attached(const struct session *session);
+
+/* Waiting: a set of conditions raced against each other. */
+enum wait_reason {
+    WAIT_EXIT,
+    WAIT_UNTIL,
+    WAIT_READY,
+    WAIT_QUIET,
+    WAIT_DEADLINE,
+    WAIT_STOPPING, /* the session is gone (its program could not be started, or it was removed): don't touch it any more */
+    WAIT_COSTLY    /* the pattern of until takes too much time on this output: ERR_PATTERN */
+};
+struct wait_spec {
+    const struct pattern *until; /* NULL: none; must live as long as the wait */
+    bool ready;
+    bool settle;                 /* an empty poll: new output that has settled (nothing for 30 ms, or 1 MiB), see contract 4 (f) */
+    int64_t quiet_ms;            /* -1: none; silence of that length, counted from the later of the wait's begin and the last byte */
+    int64_t linger_ms;           /* after the exit: how long the end of the output is waited for when programs left behind hold it open */
+    int64_t deadline_ns;         /* CLOCK_MONOTONIC; INT64_MAX: none. Nothing cancels it */
+    uint64_t from;               /* until, settle: only bytes from this offset on */
+};
+struct wait_result {
+    enum wait_reason reason;
+    enum evidence evidence; /* of WAIT_READY */
+    uint64_t match_to;      /* of WAIT_UNTIL: offset behind the match */
+};
+struct wait;
+typedef void wait_fn(void *arg, const struct wait_result *result);
+/* Register BEFORE the write that it waits for. fn is called once, at the end of a turn, never from inside this call; then the wait is gone.
+ * Exit (with its output drained) always races. NULL and err: ERR_LIMIT (too many waits). */
+struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn, void *arg, struct err *err);
+void wait_cancel(struct wait *wait); /* no callback any more */
+const char *wait_reason_word(enum wait_reason reason);
+const char *evidence_word(enum evidence evidence); /* "line_editor", "line_read", "secret", "quiet", "pattern" */
+#endif

@@ -1,0 +1,237 @@
+/* session_input.c: owns the way of input from a request to the program: refused whole or queued whole, held until the program reads
+ * for the first time, and typed as fast as the kernel takes it. */
+#include "base/fdio.h"
+#include "base/log.h"
+#include "session/answering.h"
+#include "session/internal.h"
+#include "sys/pty.h"
+#include <errno.h>
+#include <string.h>
+
+/* N_TTY keeps 4,096 bytes of an unfinished line, the line end counted, and drops the rest without a word (PLATFORM.md, pty facts). */
+#define CANONICAL_MAX 4095
+#define INPUT_AGAIN_MS 20 /* the kernel had no memory for it */
+
+static int input_fd(const struct session *session)
+{
+    return session_is_tty(session) ? session->out.fd : session->in_fd;
+}
+
+static uint64_t in_head(const struct session *session)
+{
+    return atomic_load(&session->journal->header->in_head);
+}
+
+static uint64_t in_tail(const struct session *session)
+{
+    return atomic_load(&session->journal->header->in_tail);
+}
+
+static bool ends_line(const struct pty_mode *mode, char byte)
+{
+    unsigned char c = (unsigned char)byte;
+    return c == '\n' || (c == '\r' && mode->icrnl) || (c && c == mode->eof) || (c && mode->signals && c == mode->intr);
+}
+
+/* Where the unfinished line begins once data is typed, or ERR_LINE_TOO_LONG. */
+static int check_lines(const struct session *session, const char *data, size_t size, uint64_t *line_from, struct err *err)
+{
+    struct pty_mode mode;
+    uint64_t head = in_head(session);
+    *line_from = head + size;
+    if (!session_is_tty(session) || pty_get_mode(session->out.fd, &mode) != 0 || !mode.canonical)
+        return 0;
+    *line_from = session->line_from;
+    for (size_t i = 0; i < size; i++) {
+        if (ends_line(&mode, data[i]))
+            *line_from = head + i + 1;
+        else if (head + i + 1 - *line_from > CANONICAL_MAX)
+            return err_set(err, ERR_LINE_TOO_LONG, "'%s' reads whole lines, of which the kernel keeps only %d bytes; send shorter lines%s",
+                           session_name(session), CANONICAL_MAX, session->held ? ", or wait until it is ready" : "");
+    }
+    return 0;
+}
+
+static int check_open(const struct session *session, struct err *err)
+{
+    unsigned long long number = session_number(session);
+    if (session->exited || session->finished)
+        return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; start a new one", session_name(session), number);
+    if (input_fd(session) < 0 || session->close_stdin)
+        return err_set(err, ERR_STDIN_CLOSED, "standard input of '%s' (session %llu) is closed; start it with a terminal or with --stdin",
+                       session_name(session), number);
+    return 0;
+}
+
+static void end_hold(struct session *session)
+{
+    session->held = false;
+    if (!session->hold_wanted)
+        return;
+    loop_timer_stop(&session->hold);
+    session->hold_wanted = false;
+    session_dirty(session);
+}
+
+/* C-c, C-\ or C-z: meant for a program that does not read. */
+static bool interrupts(const char *data, size_t size)
+{
+    return memchr(data, 3, size) || memchr(data, 28, size) || memchr(data, 26, size);
+}
+
+int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err)
+{
+    uint64_t line_from;
+    struct journal *journal = session->journal;
+    int code = check_open(session, err);
+    if (!code)
+        answering_look(session); /* what it has asked before comes before this */
+    if (!code)
+        code = check_lines(session, data, size, &line_from, err);
+    if (code)
+        return code;
+    size_t room = journal_input_free(journal);
+    if (size > room)
+        return err_set(err, ERR_INPUT_FULL,
+                       "'%s' has %zu of %llu bytes of its input queue free, not %zu; wait until it has read, or send less",
+                       session_name(session), room, (unsigned long long)journal->header->input_size, size);
+    /* Noted first: a successor takes a note beyond the end of the queue as not done. */
+    if (request_hash)
+        journal_request_note(journal, request_hash, in_head(session) + size);
+    if (size > 0 && !journal_input_append(journal, data, size))
+        return err_set(err, ERR_INPUT_FULL, "'%s' has no room in its input queue; wait until it has read", session_name(session));
+    session->line_from = line_from;
+    if (secret)
+        session->wipe_to = in_head(session);
+    session->last_input_ns = loop_now_ns(session->registry->loop);
+    if (session->held && size > 0 && interrupts(data, size))
+        end_hold(session);
+    session_flush_input(session);
+    return 0;
+}
+
+int session_close_stdin(struct session *session, struct err *err)
+{
+    if (session_is_tty(session))
+        return err_set(err, ERR_NOT_AVAILABLE, "'%s' has a terminal, whose input has no end; type C-d", session_name(session));
+    int code = check_open(session, err);
+    if (code)
+        return code;
+    session->close_stdin = true;
+    session->journal->header->stdin_open = 0;
+    session_flush_input(session);
+    return 0;
+}
+
+/* Room in the kernel is asked for only while something waits for it. */
+static void set_blocked(struct session *session, bool blocked)
+{
+    if (session->in_blocked == blocked)
+        return;
+    session->in_blocked = blocked;
+    if (session->readiness)
+        readiness_hold(session->readiness, blocked);
+    struct loop_io *io = session_is_tty(session) ? session->out.io : session->in_io;
+    unsigned reads = session_is_tty(session) ? LOOP_READ | LOOP_EDGE : LOOP_EDGE;
+    if (io && loop_io_set(io, blocked ? reads | LOOP_WRITE : session_is_tty(session) ? reads : 0) != 0)
+        log_warn("input of session %llu can't be watched: %s", (unsigned long long)session_number(session), strerror(errno));
+}
+
+static void on_pipe(void *arg, unsigned events)
+{
+    (void)events; /* a hang-up shows as EPIPE of the next write */
+    session_flush_input(arg);
+}
+
+static void block(struct session *session)
+{
+    if (!session_is_tty(session) && !session->in_io) {
+        session->in_io = loop_io_new(session->registry->loop, session->in_fd, LOOP_WRITE | LOOP_EDGE, on_pipe, session);
+        session->in_blocked = session->in_io != NULL;
+        if (!session->in_io)
+            log_warn("input of session %llu can't be watched: %s", (unsigned long long)session_number(session), strerror(errno));
+    } else {
+        set_blocked(session, true);
+    }
+}
+
+static void close_pipe(struct session *session)
+{
+    loop_io_free(session->in_io);
+    session->in_io = NULL;
+    session->in_blocked = false;
+    if (session->in_fd < 0)
+        return;
+    fd_close(&session->in_fd);
+    session->journal->header->stdin_open = 0;
+    if (session->registry->link) /* the keeper's duplicate would hide the end of file */
+        link_release(session->registry->link, session_number(session), 1u << KEEP_FD_IN);
+}
+
+void session_input_close(struct session *session)
+{
+    end_hold(session);
+    journal_input_drop(session->journal);
+    if (session_is_tty(session))
+        set_blocked(session, false);
+    else
+        close_pipe(session);
+}
+
+/* True while the program may still be setting up its terminal, which throws away what was typed before (tcsetattr(3), TCSAFLUSH). */
+static bool hold_back(struct session *session)
+{
+    if (!session->held)
+        return false;
+    int64_t until = session->created_ns + session->hold_ms * NS_PER_MS;
+    if (until <= loop_now_ns(session->registry->loop)) {
+        end_hold(session);
+    } else if (!session->hold_wanted) {
+        session->hold_wanted = true;
+        loop_timer_set_ns(&session->hold, until);
+        session_dirty(session); /* so that ready is asked for */
+    }
+    return session->held;
+}
+
+void session_release_hold(struct session *session)
+{
+    if (!session->held)
+        return;
+    answering_look(session);
+    end_hold(session);
+    session_flush_input(session);
+}
+
+static void drop_input(struct session *session, int error)
+{
+    log_info("session %llu takes no input any more: %s", (unsigned long long)session_number(session), strerror(error));
+    journal_input_drop(session->journal);
+    if (!session_is_tty(session))
+        close_pipe(session);
+}
+
+void session_flush_input(struct session *session)
+{
+    if (in_head(session) != in_tail(session) && input_fd(session) >= 0) {
+        if (hold_back(session))
+            return;
+        ready_mark(session);
+        ssize_t n = 1;
+        while (n > 0 && in_head(session) != in_tail(session))
+            n = transfer_out(session->registry->transfer, session->journal, input_fd(session), in_tail(session) < session->wipe_to);
+        if (n == -EAGAIN || n == 0) {
+            block(session);
+            return;
+        }
+        if (fd_is_short((int)-n)) { /* what was accepted stays in the queue */
+            loop_timer_set_ms(&session->hold, INPUT_AGAIN_MS);
+            return;
+        }
+        if (n < 0)
+            drop_input(session, (int)-n);
+    }
+    set_blocked(session, false);
+    if (session->close_stdin)
+        close_pipe(session);
+}

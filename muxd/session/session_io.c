@@ -1,0 +1,288 @@
+/* session_io.c: owns the way of a program's output into its journal, and the decision that all of it has been read.
+ *
+ * Every source is watched edge-triggered: a program that closes its terminal and lives would make a level-triggered hang-up spin.
+ * So a source counts as readable until a read has found nothing; what the budget of a turn leaves over comes in the next turn. */
+#include "base/fdio.h"
+#include "base/log.h"
+#include "session/archive.h"
+#include "session/internal.h"
+#include "base/clock.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#define BUDGET_BYTES (64u << 10) /* of one session in one turn */
+#define CHUNK_BYTES (64u << 10)
+/* After the exit: programs left behind may hold the other end open and go on writing. What the leader wrote is in the kernel by then
+ * and no more than this (a pipe's largest size for ordinary users). */
+#define KERNEL_BYTES (1u << 20)
+#define DRAIN_IDLE_NS (50 * NS_PER_MS)
+#define DRAIN_TOTAL_NS (200 * NS_PER_MS)
+/* on_slow = pause: the ring keeps this much room for what the kernel still holds when the program ends. */
+#define PAUSE_ROOM_BYTES (160u << 10)
+
+bool session_is_open(const struct session *session)
+{
+    return session->out.fd >= 0 || session->errors.fd >= 0;
+}
+
+static void want_more(struct session *session)
+{
+    if (!list_is_empty(&session->more) || session->gone)
+        return;
+    list_append(&session->registry->more, &session->more);
+    registry_kick(session->registry);
+}
+
+static unsigned give_up(struct stream *stream)
+{
+    struct session *session = stream->session;
+    unsigned mask = stream->is_stderr ? 1u << KEEP_FD_ERR : session_is_tty(session) ? 1u << KEEP_FD_MASTER : 1u << KEEP_FD_OUT;
+    loop_io_free(stream->io);
+    stream->io = NULL;
+    stream->readable = false;
+    fd_close(&stream->fd);
+    return mask;
+}
+
+static void close_stream(struct stream *stream)
+{
+    if (stream->fd < 0)
+        return;
+    struct session *session = stream->session;
+    unsigned mask = give_up(stream);
+    if (session->registry->link && !session->gone)
+        link_release(session->registry->link, session_number(session), mask);
+}
+
+/* How far the slowest reader lets output run. */
+static uint64_t slowest_reader(const struct journal_header *header)
+{
+    uint64_t slowest = atomic_load(&header->readers[0].cursor);
+    for (int i = 1; i < JOURNAL_READERS; i++) {
+        uint64_t cursor = atomic_load(&header->readers[i].cursor);
+        if (header->readers[i].name[0] && cursor < slowest)
+            slowest = cursor;
+    }
+    return slowest;
+}
+
+static bool must_pause(const struct session *session)
+{
+    const struct journal_header *header = session->journal->header;
+    if ((header->on_slow != SLOW_PAUSE && !session->followed) || session->exited)
+        return false;
+    uint64_t slowest = header->on_slow == SLOW_PAUSE ? slowest_reader(header) : atomic_load(&header->readers[0].cursor);
+    uint64_t unread = journal_head(session->journal) - slowest;
+    uint64_t room = header->ring_size > 2 * PAUSE_ROOM_BYTES ? header->ring_size - PAUSE_ROOM_BYTES : header->ring_size / 2;
+    return unread >= room;
+}
+
+/* A PTY at its end may be opened anew while its leader lives (PLATFORM.md, pty facts): only the exit makes it final. */
+static void at_end(struct stream *stream)
+{
+    stream->readable = false;
+    if (!session_is_tty(stream->session) || stream->session->exited)
+        close_stream(stream);
+}
+
+static size_t read_stream(struct stream *stream, size_t budget)
+{
+    struct session *session = stream->session;
+    size_t done = 0;
+    while (done < budget && stream->readable && stream->fd >= 0) {
+        size_t want = budget - done < CHUNK_BYTES ? budget - done : CHUNK_BYTES;
+        ssize_t n = transfer_in(session->registry->transfer, session->journal, stream->fd, want, stream->is_stderr);
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (n == 0) {
+            at_end(stream);
+        } else if (n == -EAGAIN) {
+            stream->readable = false;
+        } else if (fd_is_short((int)-n)) {
+            break; /* it stays readable, and so comes again */
+        } else if (n != -EINTR) {
+            log_warn("output of session %llu can't be read: %s", (unsigned long long)session_number(session), strerror((int)-n));
+            at_end(stream);
+        }
+    }
+    return done;
+}
+
+void session_io_more(struct session *session)
+{
+    session->paused = must_pause(session);
+    if (session->paused)
+        return; /* session_resume goes on */
+    session->read_turn = session->registry->turn;
+    size_t half = session->errors.readable && session->out.readable ? BUDGET_BYTES / 2 : BUDGET_BYTES;
+    size_t done = read_stream(&session->out, half);
+    done += read_stream(&session->errors, half);
+    if (done > 0)
+        session->last_output_ns = loop_now_ns(session->registry->loop);
+    if (session->out.readable || session->errors.readable)
+        want_more(session);
+    else
+        session->caught_up = session->exited;
+    if (done > 0 || session->exited)
+        session_dirty(session);
+}
+
+void session_resume(struct session *session)
+{
+    if (session->paused && !must_pause(session)) {
+        session->paused = false;
+        want_more(session);
+    }
+}
+
+static void on_stream(void *arg, unsigned events)
+{
+    struct stream *stream = arg;
+    struct session *session = stream->session;
+    if (events & (LOOP_READ | LOOP_HANGUP)) {
+        stream->readable = true;
+        /* One that has output left over is served from the list, once a turn, like all others. */
+        if (list_is_empty(&session->more) && !session->paused)
+            session_io_more(session);
+    }
+    if ((events & LOOP_WRITE) && stream->fd >= 0)
+        session_flush_input(session);
+}
+
+static int watch(struct stream *stream, struct err *err)
+{
+    if (stream->fd < 0)
+        return 0;
+    struct session *session = stream->session;
+    stream->io = loop_io_new(session->registry->loop, stream->fd, LOOP_READ | LOOP_EDGE, on_stream, stream);
+    if (!stream->io)
+        return err_set(err, ERR_SYSTEM, "output of '%s' can't be watched: %s; end something and try again", session_name(session),
+                       strerror(errno));
+    return 0;
+}
+
+int session_io_start(struct session *session, struct err *err)
+{
+    int code = watch(&session->out, err);
+    return code ? code : watch(&session->errors, err);
+}
+
+void session_io_close(struct session *session)
+{
+    give_up(&session->out);
+    give_up(&session->errors);
+    loop_io_free(session->in_io);
+    session->in_io = NULL;
+    fd_close(&session->in_fd);
+    list_remove(&session->more);
+}
+
+/* The end. */
+
+void session_exited(struct session *session, int how, int status)
+{
+    if (session->exited)
+        return;
+    session->exited = true;
+    session->how = how;
+    session->status = status;
+    session->exited_ns = loop_now_ns(session->registry->loop);
+    session->exit_head = journal_head(session->journal);
+    session->caught_up = false;
+    session->paused = false;
+    limits_stop(session);
+    session_input_close(session);
+    if (session->readiness)
+        readiness_leader_gone(session->readiness);
+    session->out.readable = session->out.fd >= 0;
+    session->errors.readable = session->errors.fd >= 0;
+    want_more(session);
+    session_dirty(session);
+}
+
+static bool is_drained(struct session *session)
+{
+    if (!session_is_open(session))
+        return true;
+    int64_t now = loop_now_ns(session->registry->loop);
+    int64_t total = session->exited_ns + DRAIN_TOTAL_NS;
+    bool enough = session->caught_up || journal_head(session->journal) - session->exit_head >= KERNEL_BYTES;
+    if (!enough)
+        return false; /* there is more to read at once */
+    int64_t last = session->last_output_ns > session->exited_ns ? session->last_output_ns : session->exited_ns;
+    int64_t due = last + DRAIN_IDLE_NS < total ? last + DRAIN_IDLE_NS : total;
+    if (now >= due)
+        return true;
+    loop_timer_set_ns(&session->drain, due);
+    return false;
+}
+
+static enum session_state final_state(const struct session *session, int *exit_code, int *signo)
+{
+    struct journal_header *header = session->journal->header;
+    *signo = session->how == CLD_EXITED ? -1 : session->status;
+    *exit_code = session->how == CLD_EXITED ? session->status : 128 + session->status;
+    if (session->how == 0) { /* nobody could tell */
+        *signo = *exit_code = -1;
+        return SESSION_LOST;
+    }
+    enum session_killer blame = limits_blame(session, *exit_code, *signo);
+    if (blame != KILLER_NONE && atomic_load(&header->killed_by) == KILLER_NONE)
+        atomic_store(&header->killed_by, blame);
+    if (atomic_load(&header->killed_by) != KILLER_NONE)
+        return SESSION_KILLED;
+    if (*signo <= 0)
+        return SESSION_EXITED;
+    if (*signo == atomic_load(&header->kill_signal)) {
+        atomic_store(&header->killed_by, KILLER_REQUEST);
+        return SESSION_KILLED;
+    }
+    return SESSION_SIGNALED;
+}
+
+/* The order is a promise to a successor: everything about the end stands in the journal before the state says that it has
+ * ended, and only then the keeper may reap. */
+static void finish(struct session *session)
+{
+    struct journal_header *header = session->journal->header;
+    int exit_code, signo;
+    enum session_state state = final_state(session, &exit_code, &signo);
+    loop_timer_stop(&session->drain);
+    atomic_store(&header->exit_code, exit_code);
+    atomic_store(&header->term_signal, signo);
+    atomic_store(&header->ended_real_ms, clock_real_ms());
+    atomic_store(&header->drained, 1);
+    atomic_store(&header->state, state);
+    session->finished = true;
+    session->registry->live--;
+    tombs_place(session, false);
+    kill_leader_ended(session);
+    session_acknowledge(session);
+    registry_note(session->registry, NOTE_ENDED, session_number(session));
+    described_ended(session);
+    archive_ended(session);
+}
+
+/* Programs left behind keep their terminal or pipes, and what they write still goes to the journal; closing it would kill them. */
+void session_drain(struct session *session)
+{
+    if (session->exited && !session->finished && is_drained(session))
+        finish(session);
+    if (!session->finished)
+        return;
+    if (!session->unacknowledged)
+        fd_close(&session->pidfd);
+    tombs_place(session, false);
+    if (!session_is_open(session))
+        archive_closed(session);
+}
+
+void session_acknowledge(struct session *session)
+{
+    if (!session->unacknowledged || !session->finished || kill_wants_leader(session))
+        return;
+    session->unacknowledged = false;
+    if (session->registry->link)
+        link_ack(session->registry->link, session_number(session), session_pid(session));
+}

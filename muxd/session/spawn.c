@@ -1,0 +1,274 @@
+/* spawn.c: owns the birth of a session. The order makes each step safe to die in: journal and terminal are made, the keeper holds them, the
+ * keeper is asked to spawn, it answers with the pid, and only then the session runs. */
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "base/value.h"
+#include "keep/plan.h"
+#include "session/internal.h"
+#include "session/shell.h"
+#include "sys/pty.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct birth { /* what a new session is made of, until somebody owns it */
+    uint64_t number;
+    char name[JOURNAL_NAME_MAX + 1];
+    struct journal *journal;
+    int fds[KEEP_FD_COUNT]; /* ours; the journal's own descriptor is its own */
+    int stdio[3];           /* the child's */
+    int plan;
+};
+
+static int choose_name(struct registry *registry, const struct session_spec *spec, char out[JOURNAL_NAME_MAX + 1], struct err *err)
+{
+    if (!spec->name) {
+        bool given = spec->default_name && value_session_name(spec->default_name);
+        char *base = given ? xstrdup(spec->default_name) : shell_default_name(NULL, spec->argv);
+        index_pick_name(registry, base, out);
+        free(base);
+        return 0;
+    }
+    if (!value_session_name(spec->name))
+        return err_set(err, ERR_BAD_NAME, "'%.80s' is no session name; use up to 64 of A-Z a-z 0-9 _ . - and not only digits", spec->name);
+    const struct session *holder = index_by_name(registry, spec->name);
+    if (holder && session_is_live(holder))
+        return err_set(err, ERR_NAME_TAKEN, "'%s' is the name of session %llu, which runs; choose another or end that one", spec->name,
+                       (unsigned long long)session_number(holder));
+    strncpy(out, spec->name, JOURNAL_NAME_MAX);
+    out[JOURNAL_NAME_MAX] = 0;
+    return 0;
+}
+
+static uint64_t bytes_of(char *const *words)
+{
+    uint64_t sum = 0;
+    for (; words && *words; words++)
+        sum += strlen(*words) + 1;
+    return sum;
+}
+
+static int check_sizes(const struct registry *registry, const struct session_spec *spec, struct err *err)
+{
+    const struct config_limits *limits = &registry->cfg->limits;
+    uint64_t argv = bytes_of(spec->argv), env = bytes_of(spec->env);
+    if (argv > (uint64_t)limits->argv_bytes)
+        return err_set(err, ERR_TOO_LARGE, "the arguments have %llu bytes and [limits] 'argv' is %lld; use a file or raise it",
+                       (unsigned long long)argv, (long long)limits->argv_bytes);
+    if (env > (uint64_t)limits->environment_bytes)
+        return err_set(err, ERR_TOO_LARGE, "the environment has %llu bytes and [limits] 'environment' is %lld; unset something or raise it",
+                       (unsigned long long)env, (long long)limits->environment_bytes);
+    return 0;
+}
+
+/* ours and theirs: the ends of a new pipe; ours doesn't block. */
+static int make_pipe(int *ours, int *theirs, bool we_write, struct err *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_set(err, ERR_SYSTEM, "no pipe for the session: %s; end sessions or raise the limit of open files", strerror(errno));
+    *ours = ends[we_write ? 1 : 0];
+    *theirs = ends[we_write ? 0 : 1];
+    if (fd_set_nonblock(*ours, true) != 0)
+        return err_set(err, ERR_SYSTEM, "the session's pipe can't be set up: %s; try again", strerror(errno));
+    return 0;
+}
+
+static int make_pipes(struct birth *birth, bool stdin_open, struct err *err)
+{
+    int code = make_pipe(&birth->fds[KEEP_FD_OUT], &birth->stdio[1], false, err);
+    if (!code)
+        code = make_pipe(&birth->fds[KEEP_FD_ERR], &birth->stdio[2], false, err);
+    if (!code && stdin_open)
+        return make_pipe(&birth->fds[KEEP_FD_IN], &birth->stdio[0], true, err);
+    if (!code && (birth->stdio[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
+        return err_set(err, ERR_SYSTEM, "'/dev/null' can't be opened: %s; try again", strerror(errno));
+    return code;
+}
+
+static int make_tty(struct birth *birth, int rows, int cols, struct err *err)
+{
+    int slave;
+    int code = pty_open(rows, cols, &birth->fds[KEEP_FD_MASTER], &slave, err);
+    if (code)
+        return code;
+    birth->stdio[0] = slave;
+    for (int i = 1; i < 3; i++)
+        if ((birth->stdio[i] = fcntl(slave, F_DUPFD_CLOEXEC, 3)) < 0)
+            return err_set(err, ERR_SYSTEM, "no descriptor for the session: %s; end sessions or raise the limit of open files",
+                           strerror(errno));
+    return 0;
+}
+
+static int make_journal(const struct registry *registry, const struct session_spec *spec, struct birth *birth, struct err *err)
+{
+    const struct config_limits *limits = &registry->cfg->limits;
+    bool takes_input = spec->tty || spec->stdin_open;
+    struct journal_make make = {.number = birth->number, .name = birth->name, .tty = spec->tty, .stdin_open = takes_input,
+                                .rows = spec->tty ? spec->rows : 0, .cols = spec->tty ? spec->cols : 0,
+                                .ring_bytes = (size_t)limits->journal_bytes, .head_bytes = (size_t)limits->head_bytes,
+                                .input_bytes = takes_input ? (size_t)limits->input_queue_bytes : 0,
+                                .cmd = spec->cmd ? spec->cmd : spec->argv[0], .cwd = spec->cwd, .described = spec->described};
+    int code = journal_new(&birth->journal, &make, err);
+    if (code)
+        return code;
+    struct journal_header *header = birth->journal->header;
+    header->on_slow = (uint8_t)spec->on_slow;
+    header->request_hash = spec->request_hash;
+    memcpy(header->limits, spec->limits, sizeof spec->limits);
+    atomic_store(&header->last_used_real_ms, clock_real_ms());
+    return 0;
+}
+
+static int make_plan(const struct registry *registry, const struct session_spec *spec, struct birth *birth, struct err *err)
+{
+    struct strv env = {0};
+    struct plan_limit limits[SESSION_LIMIT_COUNT + 1];
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)birth->number);
+    strv_add_all(&env, (const char *const *)spec->env);
+    strv_env_set(&env, "MUXD_SESSION", number);
+    strv_env_set(&env, "MUXD_SOCKET", registry->socket_path);
+    struct plan plan = {.argv = spec->argv, .env = env.items, .cwd = spec->cwd, .tty = spec->tty, .umask = spec->umask,
+                        .limits = limits, .nlimits = limits_plan(spec->limits, limits)};
+    int code = plan_write(&plan, &birth->plan, err);
+    strv_fini(&env);
+    return code;
+}
+
+static void close_birth(struct birth *birth)
+{
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        fd_close(&birth->fds[i]);
+    journal_free(birth->journal);
+}
+
+static int give_birth(struct registry *registry, const struct session_spec *spec, struct birth *birth, struct err *err)
+{
+    birth->number = number_take(&registry->numbers);
+    int code = spec->tty ? make_tty(birth, spec->rows, spec->cols, err) : make_pipes(birth, spec->stdin_open, err);
+    if (!code)
+        code = make_journal(registry, spec, birth, err);
+    return code ? code : make_plan(registry, spec, birth, err);
+}
+
+static void hand_to_keeper(struct registry *registry, struct birth *birth)
+{
+    int held[KEEP_FD_COUNT];
+    memcpy(held, birth->fds, sizeof held);
+    held[KEEP_FD_JOURNAL] = birth->journal->fd;
+    link_hold(registry->link, birth->number, held);
+    link_spawn(registry->link, birth->number, birth->plan, birth->stdio);
+}
+
+static int check_spec(struct registry *registry, const struct session_spec *spec, struct err *err)
+{
+    if (registry->stopping != STOP_NOT)
+        return err_set(err, ERR_STOPPING, "muxd is being stopped; try again when it has been started anew");
+    if (!registry->link)
+        return err_set(err, ERR_SYSTEM, "the keeper is being replaced; try again");
+    int code = recover_transfer(registry, err);
+    return code ? code : check_sizes(registry, spec, err);
+}
+
+int registry_create(struct registry *registry, const struct session_spec *spec, spawned_fn *spawned, void *arg,
+                    struct session **out, struct err *err)
+{
+    struct birth birth = {.stdio = {-1, -1, -1}, .plan = -1};
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        birth.fds[i] = -1;
+    struct session *session = NULL;
+    int code = check_spec(registry, spec, err);
+    if (!code)
+        code = choose_name(registry, spec, birth.name, err);
+    if (!code)
+        code = tombs_make_room(registry, (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes), err);
+    if (!code)
+        code = give_birth(registry, spec, &birth, err);
+    if (code) {
+        close_birth(&birth);
+        goto out;
+    }
+    session = session_new(registry, birth.journal, birth.fds);
+    session->spawned = spawned;
+    session->spawned_arg = arg;
+    session->program = xstrdup(spec->argv[0]);
+    session->hold_ms = registry->cfg->defaults.hold_ms;
+    session->held = spec->tty && session->hold_ms > 0;
+    code = session_io_start(session, err);
+    if (code) {
+        session->gone = true;
+        session_free(session);
+        goto out;
+    }
+    index_add(registry, session);
+    registry->live++;
+    hand_to_keeper(registry, &birth);
+    *out = session;
+out:
+    for (int i = 0; i < 3; i++)
+        fd_close(&birth.stdio[i]);
+    fd_close(&birth.plan);
+    return code;
+}
+
+static void note_spawned(struct session *session, const struct err *err)
+{
+    if (!session->spawned)
+        return;
+    struct note *note = registry_note(session->registry, NOTE_SPAWNED, session_number(session));
+    note->spawned.fn = session->spawned;
+    note->spawned.arg = session->spawned_arg;
+    if (err)
+        note->spawned.err = *err;
+    session->spawned = NULL;
+}
+
+void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int pidfd)
+{
+    struct session *session = registry_by_number(registry, number);
+    if (!session || session->finished) {
+        fd_close(&pidfd);
+        return;
+    }
+    bool first = session_state(session) == SESSION_STARTING;
+    session_set_pid(session, pid, pidfd);
+    if (!first) /* told again after a hand-over */
+        return;
+    free(session->program);
+    session->program = NULL;
+    limits_start(session);
+    note_spawned(session, NULL);
+    registry_note(registry, NOTE_CREATED, number);
+    described_started(session);
+    kill_started(session);
+    session_dirty(session);
+}
+
+void spawn_failed(struct session *session, const struct err *err)
+{
+    note_spawned(session, err);
+    described_failed(session, err);
+    registry_forget(session->registry, session, false); /* as if it had never been */
+}
+
+void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error)
+{
+    struct session *session = registry_by_number(registry, number);
+    if (!session || session->exited) /* after a hand-over it may count as running: the keeper had its pid already */
+        return;
+    struct err err = {0};
+    const char *program = session->program ? session->program : journal_cmd(session->journal);
+    if (step == PLAN_CHDIR)
+        err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory", journal_cwd(session->journal), strerror(error));
+    else if (step == PLAN_EXEC)
+        err_set(&err, ERR_SPAWN, "'%s': %s", program, strerror(error));
+    else
+        err_set(&err, ERR_SYSTEM, "'%s' can't be started: %s: %s; try again", program, plan_step_text(step), strerror(error));
+    spawn_failed(session, &err);
+}

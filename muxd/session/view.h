@@ -1,0 +1,36 @@
+/* view: a session's screen model, made when somebody looks and not before: it is fed from the journal, a piece each turn until it has
+ * caught up, then follows as long as somebody watches. Without watchers it stays for a while, and goes earlier when models take too much
+ * memory. PTY sessions only. */
+#ifndef MUXD_SESSION_VIEW_H
+#define MUXD_SESSION_VIEW_H
+#include "session/session.h"
+#include "term/screen.h"
+
+enum watch_event {
+    WATCH_CHANGED = 1, /* the model is up to date, for the first time or with something that may look different */
+    WATCH_ENDED = 2,   /* the program has ended, and the model shows its last byte */
+    WATCH_BEHIND = 8,  /* watch_follow only: the model has moved on, but more was printed than it has been fed */
+    WATCH_GONE = 4     /* the session was removed: only watch_cancel is left to do */
+};
+struct watch;
+/* events: one or several of enum watch_event. Called at the end of a turn, never inside session_watch. */
+typedef void watch_fn(void *arg, unsigned events);
+
+/* Somebody looks from now on. NULL and err: ERR_NOT_AVAILABLE on pipes, ERR_LIMIT (watches count among [limits] waits). */
+struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, struct err *err);
+void watch_cancel(struct watch *watch); /* NULL is fine; also inside its callback */
+/* NULL until the first WATCH_CHANGED, and after WATCH_GONE. Borrowed until the end of the turn. */
+const struct screen *watch_screen(const struct watch *watch);
+/* For people, who would rather see what a flood of output looked like a moment ago than nothing: from the first WATCH_CHANGED on
+ * watch_screen is never NULL but after WATCH_GONE. */
+void watch_follow(struct watch *watch);
+
+/* For the rest of this room. */
+void view_look(struct session *session);   /* the end of the turn is there */
+void view_free(struct session *session);
+void view_run_watches(struct registry *registry);
+void view_resized(struct session *session, int rows, int cols); /* just before the terminal gets this size */
+/* Where the cursor was when the output had come to offset, from 1; feeds the model up to there at once, so ask in the turn in which the
+ * output was read. When the model is further already: where it is now. -1: no terminal, or too much output to look at in one turn. */
+int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col);
+#endif

@@ -1,0 +1,235 @@
+/* waiter.c: owns waits: sets of conditions of which the first to come true ends them. They are looked at when their session was marked,
+ * at the end of the turn; time reaches them through one timer each. */
+#include "base/mem.h"
+#include "session/internal.h"
+#include <stdlib.h>
+
+#define SETTLED_BYTES (1u << 20) /* an empty poll doesn't wait for silence beyond this much */
+#define LOOKBEHIND_BYTES 1024    /* kept before the place where a pattern is searched on */
+
+struct wait {
+    struct list link; /* of the session, then of the registry's fired ones */
+    struct registry *registry;
+    struct session *session; /* NULL: fired */
+    struct wait_spec spec;
+    wait_fn *fn;
+    void *arg;
+    struct wait_result result;
+    struct loop_timer timer;
+    int64_t begun_ns;
+    uint64_t base; /* output offset of the first byte that search counts from */
+    struct pattern_search search;
+};
+
+static void on_timer(void *arg)
+{
+    struct wait *wait = arg;
+    session_dirty(wait->session);
+}
+
+struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn, void *arg, struct err *err)
+{
+    struct registry *registry = session->registry;
+    if (registry->waits >= (unsigned)registry->cfg->limits.waits) {
+        err_set(err, ERR_LIMIT, "%u calls are waiting already, which is [limits] 'waits'; end some or raise it", registry->waits);
+        return NULL;
+    }
+    struct wait *wait = xcalloc(1, sizeof *wait);
+    wait->registry = registry;
+    wait->session = session;
+    wait->spec = *spec;
+    wait->fn = fn;
+    wait->arg = arg;
+    wait->base = spec->from;
+    wait->begun_ns = loop_now_ns(registry->loop);
+    loop_timer_init(&wait->timer, registry->loop, on_timer, wait);
+    list_append(&session->waits, &wait->link);
+    registry->waits++;
+    session_dirty(session);
+    return wait;
+}
+
+void wait_cancel(struct wait *wait)
+{
+    if (!wait)
+        return;
+    if (wait->session)
+        session_dirty(wait->session); /* nobody may be left who wants to know whether it is ready */
+    list_remove(&wait->link);
+    loop_timer_stop(&wait->timer);
+    wait->registry->waits--;
+    free(wait);
+}
+
+static void fire(struct wait *wait, enum wait_reason reason)
+{
+    wait->result.reason = reason;
+    wait->session = NULL;
+    loop_timer_stop(&wait->timer);
+    list_remove(&wait->link);
+    list_append(&wait->registry->fired, &wait->link);
+    registry_kick(wait->registry);
+}
+
+void waiter_run_fired(struct registry *registry)
+{
+    while (!list_is_empty(&registry->fired)) {
+        struct wait *wait = LIST_OWNER(registry->fired.next, struct wait, link);
+        struct wait_result result = wait->result;
+        wait_fn *fn = wait->fn;
+        void *arg = wait->arg;
+        wait_cancel(wait); /* it is gone when its owner hears of it */
+        fn(arg, &result);
+    }
+}
+
+void waiter_end_all(struct session *session)
+{
+    while (!list_is_empty(&session->waits))
+        fire(LIST_OWNER(session->waits.next, struct wait, link), WAIT_STOPPING);
+}
+
+/* Moves the search to where the journal still has bytes. NULL: nothing new. */
+static const char *search_data(struct wait *wait, size_t *size)
+{
+    uint64_t from = wait->base;
+    const char *data = journal_view(wait->session->journal, &from, size);
+    if (from > wait->base)
+        pattern_search_shift(&wait->search, from - wait->base);
+    wait->base = from;
+    return data;
+}
+
+static void drop_searched(struct wait *wait)
+{
+    /* In the middle of a pass `at` says nothing yet of what lies beyond `next`. */
+    bool under_way = wait->search.pass && wait->search.next < wait->search.at;
+    size_t done = under_way ? wait->search.next : wait->search.at;
+    if (done <= LOOKBEHIND_BYTES)
+        return;
+    size_t drop = done - LOOKBEHIND_BYTES;
+    pattern_search_shift(&wait->search, drop);
+    wait->base += drop;
+}
+
+/* True when that ends the wait. */
+static bool look_until(struct wait *wait)
+{
+    size_t size, from, to;
+    struct session *session = wait->session;
+    for (;;) {
+        const char *data = search_data(wait, &size);
+        if (!data)
+            return false;
+        bool last_piece = wait->base + size >= journal_head(session->journal);
+        switch (pattern_search(wait->spec.until, &wait->search, data, size, session->finished || !last_piece, &from, &to)) {
+        case PATTERN_MATCH:
+            wait->result.match_to = wait->base + to;
+            fire(wait, WAIT_UNTIL);
+            return true;
+        case PATTERN_COSTLY:
+            fire(wait, WAIT_COSTLY);
+            return true;
+        case PATTERN_MORE: /* in the next turn */
+            drop_searched(wait);
+            loop_timer_set_ns(&wait->timer, loop_now_ns(wait->registry->loop));
+            return false;
+        case PATTERN_NONE: break;
+        }
+        if (last_piece) {
+            drop_searched(wait);
+            return false;
+        }
+        wait->base += size; /* between the head area and the ring bytes are missing: no match goes across */
+        wait->search.at = 0;
+    }
+}
+
+/* When silence will have ended the wait; INT64_MAX: it won't. */
+static int64_t silence_due(const struct wait *wait)
+{
+    const struct session *session = wait->session;
+    int64_t due = INT64_MAX;
+    if (wait->spec.quiet_ms >= 0) {
+        int64_t since = session->last_output_ns > wait->begun_ns ? session->last_output_ns : wait->begun_ns;
+        due = wait->spec.quiet_ms > (INT64_MAX - since) / NS_PER_MS ? INT64_MAX : since + wait->spec.quiet_ms * NS_PER_MS;
+    }
+    uint64_t head = journal_head(session->journal);
+    if (wait->spec.settle && head > wait->spec.from) {
+        int64_t settled = head - wait->spec.from >= SETTLED_BYTES
+                              ? 0
+                              : session->last_output_ns + session->registry->cfg->defaults.quiet_settle_ms * NS_PER_MS;
+        due = settled < due ? settled : due;
+    }
+    return due;
+}
+
+/* Until when programs left behind may keep an ended session's output from counting as complete; 0: it does. */
+static int64_t linger_due(const struct wait *wait)
+{
+    const struct session *session = wait->session;
+    if (wait->spec.linger_ms <= 0 || session->exited_ns == 0 || !session_is_open(session))
+        return 0;
+    return session->exited_ns + wait->spec.linger_ms * NS_PER_MS;
+}
+
+/* Exit races always; a pattern in the last output of a program comes before its exit. */
+static bool look(struct wait *wait, int64_t now)
+{
+    const struct session *session = wait->session;
+    if (wait->spec.until && look_until(wait))
+        return true;
+    int64_t silence = silence_due(wait), linger = linger_due(wait);
+    if (session->finished && linger <= now)
+        fire(wait, WAIT_EXIT);
+    else if (wait->spec.ready && session->ready != EVIDENCE_NONE) {
+        wait->result.evidence = session->ready;
+        fire(wait, WAIT_READY);
+    } else if (silence <= now)
+        fire(wait, WAIT_QUIET);
+    else if (wait->spec.deadline_ns <= now)
+        fire(wait, WAIT_DEADLINE);
+    else {
+        int64_t due = silence < wait->spec.deadline_ns ? silence : wait->spec.deadline_ns;
+        due = session->finished && linger < due ? linger : due;
+        /* Output puts silence off: the timer is left where it is, and looks again when it comes too early. */
+        if (due != INT64_MAX && (!loop_timer_is_set(&wait->timer) || wait->timer.due_ns > due))
+            loop_timer_set_ns(&wait->timer, due);
+        return false;
+    }
+    return true;
+}
+
+void waiter_look(struct session *session)
+{
+    int64_t now = loop_now_ns(session->registry->loop);
+    bool wanted = session->hold_wanted;
+    struct list *next;
+    for (struct list *at = session->waits.next; at != &session->waits; at = next) {
+        next = at->next;
+        struct wait *wait = LIST_OWNER(at, struct wait, link);
+        if (!look(wait, now))
+            wanted |= wait->spec.ready;
+    }
+    session->ready = EVIDENCE_NONE;
+    ready_want(session, wanted);
+}
+
+const char *wait_reason_word(enum wait_reason reason)
+{
+    static const char *const words[] = {"exit", "until", "ready", "quiet", "deadline", "stopping", "costly"};
+    return (size_t)reason < sizeof words / sizeof words[0] ? words[reason] : "deadline";
+}
+
+const char *evidence_word(enum evidence evidence)
+{
+    switch (evidence) {
+    case EVIDENCE_LINE_EDITOR: return "line_editor";
+    case EVIDENCE_LINE_READ: return "line_read";
+    case EVIDENCE_SECRET: return "secret";
+    case EVIDENCE_QUIET: return "quiet";
+    case EVIDENCE_PATTERN: return "pattern";
+    case EVIDENCE_NONE: break;
+    }
+    return NULL;
+}
