@@ -1,0 +1,60 @@
+/* internal: the insides of a connection and its requests, shared by the files of this room and nobody else. */
+#ifndef MUXD_PEER_INTERNAL_H
+#define MUXD_PEER_INTERNAL_H
+#include "peer/peer.h"
+#include "peer/stream.h"
+#include "wire/frame.h"
+
+struct request {
+    struct peer *peer;
+    struct request *prev, *next;
+    struct msg msg;
+    void (*cancel)(void *arg);
+    void *cancel_arg;
+    void (*written)(void *arg, bool written);
+    void *written_arg;
+    void (*room)(void *arg);
+    void *room_arg;
+};
+
+struct delivery { /* a reply in the queue that somebody wants to hear of */
+    struct delivery *next;
+    uint64_t end; /* of its last byte, in bytes ever queued */
+    void (*fn)(void *arg, bool written);
+    void *arg;
+};
+
+struct peer {
+    struct loop *loop;
+    struct loop_io *io;
+    int fd;
+    uint64_t id;
+    uid_t uid;
+    pid_t pid;
+    const struct peer_limits *limits;
+    const struct peer_handlers *handlers;
+    void *arg;
+    struct frame frame;
+    struct buf out;
+    size_t out_at;         /* bytes of out that were sent */
+    uint64_t queued, sent; /* bytes ever */
+    struct delivery *first, **last;
+    const struct stream_handlers *stream; /* stream.c: frames instead of lines; NULL: lines */
+    void *stream_arg;
+    struct request *requests;
+    unsigned in_flight;
+    int64_t since_ms;
+    uint64_t follows; /* number of the session that is held for it; 0: none */
+    bool spoken, dirty, at_eof, finishing, paused, closed;
+};
+
+void peer_mark_dirty(struct peer *peer);
+void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err, const struct json *data);
+void peer_give_room(struct peer *peer); /* to the answers that wait for it */
+void request_forget(struct request *request); /* without an answer */
+void request_call_cancel(struct request *request);
+/* stream.c */
+void stream_take(struct peer *peer);    /* the frames that were read */
+void stream_flushed(struct peer *peer); /* after each sending */
+void stream_gone(struct peer *peer);
+#endif

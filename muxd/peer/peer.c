@@ -1,0 +1,298 @@
+/* peer: owns a connection: its lines, its requests in flight, what is still to be sent. */
+#include "peer/internal.h"
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define READ_BUDGET (256u << 10) /* bytes of one peer a turn */
+#define KEEP_BUFFER (16u << 10)  /* a larger output buffer is given back once it is empty */
+
+static void on_io(void *arg, unsigned events);
+
+struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t pid, const struct peer_limits *limits,
+                      const struct peer_handlers *handlers, void *arg)
+{
+    struct peer *peer = xcalloc(1, sizeof *peer);
+    *peer = (struct peer){.loop = loop,
+                          .fd = fd,
+                          .id = id,
+                          .uid = uid,
+                          .pid = pid,
+                          .limits = limits,
+                          .handlers = handlers,
+                          .arg = arg,
+                          .since_ms = clock_mono_ms()};
+    peer->last = &peer->first;
+    peer->io = loop_io_new(loop, fd, LOOP_READ, on_io, peer);
+    if (!peer->io) {
+        free(peer);
+        return NULL;
+    }
+    frame_init(&peer->frame, limits->max_request);
+    buf_init(&peer->out, 0);
+    return peer;
+}
+
+static size_t pending(const struct peer *peer)
+{
+    return peer->out.len - peer->out_at;
+}
+
+void peer_mark_dirty(struct peer *peer)
+{
+    if (!peer->dirty && !peer->closed) {
+        peer->dirty = true;
+        peer->handlers->dirty(peer->arg, peer);
+    }
+}
+
+static void take_line(struct peer *peer, const char *line, size_t size)
+{
+    struct request *request = xcalloc(1, sizeof *request);
+    struct err err;
+    request->peer = peer;
+    peer->spoken = true;
+    int result = msg_parse(&request->msg, line, size, &err);
+    if (result == 0 && peer->in_flight >= peer->limits->in_flight)
+        result = err_set(
+            &err, ERR_LIMIT,
+            "%u requests of this connection are in flight already; wait for an answer, or raise [limits] requests_per_connection",
+            peer->in_flight);
+    if (result < 0) {
+        if (!request->msg.notification)
+            peer_queue_error(peer, &request->msg.id, &err, NULL);
+        msg_fini(&request->msg);
+        free(request);
+        return;
+    }
+    request->next = peer->requests;
+    if (request->next)
+        request->next->prev = request;
+    peer->requests = request;
+    peer->in_flight++;
+    peer->handlers->request(peer->arg, request);
+}
+
+/* Takes the whole lines that are there, unless the client doesn't read its answers: then they wait. */
+static void take_lines(struct peer *peer)
+{
+    const char *line;
+    size_t size;
+    struct err err;
+    int result = 0;
+    while (!peer->stream && !(peer->paused = pending(peer) > peer->limits->output_queue) && !peer->closed &&
+           (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
+        if (result == 1) {
+            take_line(peer, line, size);
+        } else {
+            struct msg_id none = {.kind = MSG_ID_NONE};
+            peer_queue_error(peer, &none, &err, NULL);
+        }
+    }
+    if (peer->stream)
+        stream_take(peer);
+    else if (peer->at_eof && !peer->paused && !peer->closed && frame_eof(&peer->frame, &line, &size) == 1)
+        take_line(peer, line, size);
+}
+
+static void watch(struct peer *peer)
+{
+    unsigned events = pending(peer) > 0 ? LOOP_WRITE : 0;
+    if (peer->at_eof || peer->finishing)
+        events |= LOOP_EDGE | LOOP_READ; /* nothing to read any more, but the hang-up is worth knowing */
+    else if (!peer->paused)
+        events |= LOOP_READ;
+    loop_io_set(peer->io, events);
+}
+
+static bool is_over(const struct peer *peer)
+{
+    return (peer->at_eof || peer->finishing) && pending(peer) == 0 && (peer->in_flight == 0 || peer->finishing);
+}
+
+static void read_some(struct peer *peer, bool hung_up)
+{
+    size_t budget = READ_BUDGET;
+    while (budget > 0 && !peer->paused && !peer->at_eof) {
+        size_t room;
+        char *to = frame_room(&peer->frame, &room);
+        ssize_t got = recv(peer->fd, to, room < budget ? room : budget, 0);
+        frame_filled(&peer->frame, got > 0 ? (size_t)got : 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            break;
+        if (got <= 0) {
+            peer->at_eof = true;
+            if (got < 0 || hung_up) {
+                peer_close(peer);
+                return;
+            }
+        } else {
+            budget -= (size_t)got;
+        }
+        take_lines(peer);
+        if (peer->closed || (got > 0 && (size_t)got < room))
+            break;
+    }
+}
+
+static void on_io(void *arg, unsigned events)
+{
+    struct peer *peer = arg;
+    if ((events & LOOP_HANGUP) && (peer->at_eof || peer->finishing || peer->paused)) {
+        peer_close(peer);
+        return;
+    }
+    if ((events & (LOOP_READ | LOOP_HANGUP)) && !peer->finishing)
+        read_some(peer, events & LOOP_HANGUP);
+    if (!peer->closed)
+        peer_mark_dirty(peer);
+}
+
+static void deliver(struct peer *peer, bool written)
+{
+    while (peer->first && (!written || peer->first->end <= peer->sent)) {
+        struct delivery *delivery = peer->first;
+        peer->first = delivery->next;
+        if (!peer->first)
+            peer->last = &peer->first;
+        delivery->fn(delivery->arg, written);
+        free(delivery);
+    }
+}
+
+/* True unless the connection is broken. */
+static bool send_some(struct peer *peer)
+{
+    while (pending(peer) > 0) {
+        ssize_t sent = send(peer->fd, peer->out.data + peer->out_at, pending(peer), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return errno == EAGAIN;
+        peer->out_at += (size_t)sent;
+        peer->sent += (uint64_t)sent;
+    }
+    if (peer->out.cap > KEEP_BUFFER)
+        buf_fini(&peer->out), buf_init(&peer->out, 0);
+    buf_clear(&peer->out);
+    peer->out_at = 0;
+    return true;
+}
+
+void peer_flush(struct peer *peer)
+{
+    peer->dirty = false;
+    if (!send_some(peer)) {
+        peer_close(peer);
+        return;
+    }
+    deliver(peer, true);
+    stream_flushed(peer);
+    if (peer->closed)
+        return;
+    if (peer->out_at > KEEP_BUFFER && peer->out_at > peer->out.len / 2) {
+        buf_consume(&peer->out, peer->out_at);
+        peer->out_at = 0;
+    }
+    peer_give_room(peer);
+    if (peer->paused && pending(peer) <= peer->limits->output_queue)
+        take_lines(peer);
+    if (peer->closed)
+        return;
+    if (is_over(peer))
+        peer_close(peer);
+    else
+        watch(peer);
+}
+
+void peer_finish(struct peer *peer)
+{
+    peer->finishing = true;
+    peer_mark_dirty(peer);
+}
+
+void peer_close(struct peer *peer)
+{
+    if (peer->closed)
+        return;
+    peer->closed = true;
+    for (struct request *next, *request = peer->requests; request; request = next) {
+        next = request->next; /* a cancelled request answers nobody, so the list stays as it is */
+        request_call_cancel(request);
+        request_forget(request);
+    }
+    deliver(peer, false);
+    stream_gone(peer);
+    loop_io_free(peer->io);
+    close(peer->fd);
+    frame_fini(&peer->frame);
+    buf_fini(&peer->out);
+    peer->handlers->closed(peer->arg, peer);
+}
+
+void peer_free(struct peer *peer)
+{
+    if (peer)
+        BUG_UNLESS(peer->closed);
+    free(peer);
+}
+
+uint64_t peer_id(const struct peer *peer)
+{
+    return peer->id;
+}
+
+uid_t peer_uid(const struct peer *peer)
+{
+    return peer->uid;
+}
+
+pid_t peer_pid(const struct peer *peer)
+{
+    return peer->pid;
+}
+
+size_t peer_memory(const struct peer *peer)
+{
+    return sizeof *peer + peer->out.cap + peer->frame.cap;
+}
+
+bool peer_is_idle(const struct peer *peer)
+{
+    return peer->in_flight == 0 && pending(peer) == 0 && peer->frame.len == peer->frame.start;
+}
+
+bool peer_has_bytes(const struct peer *peer)
+{
+    int bytes = 0;
+    return ioctl(peer->fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+int64_t peer_since_ms(const struct peer *peer)
+{
+    return peer->since_ms;
+}
+
+void peer_set_follows(struct peer *peer, uint64_t number)
+{
+    peer->follows = number;
+}
+
+uint64_t peer_follows(const struct peer *peer)
+{
+    return peer->follows;
+}
+
+bool peer_has_spoken(const struct peer *peer)
+{
+    return peer->spoken;
+}

@@ -1,0 +1,145 @@
+/* request: owns what was asked on a connection, from its line to its one answer. */
+#include "base/mem.h"
+#include "peer/internal.h"
+#include <stdlib.h>
+
+void request_forget(struct request *request)
+{
+    struct peer *peer = request->peer;
+    if (request->prev)
+        request->prev->next = request->next;
+    else
+        peer->requests = request->next;
+    if (request->next)
+        request->next->prev = request->prev;
+    peer->in_flight--;
+    msg_fini(&request->msg);
+    free(request);
+}
+
+/* The reply's bytes stand at the end of the queue. */
+static void request_done(struct request *request)
+{
+    struct peer *peer = request->peer;
+    if (request->written) {
+        struct delivery *delivery = xmalloc(sizeof *delivery);
+        *delivery = (struct delivery){.end = peer->queued, .fn = request->written, .arg = request->written_arg};
+        *peer->last = delivery;
+        peer->last = &delivery->next;
+    }
+    request_forget(request);
+    peer_mark_dirty(peer);
+}
+
+void request_reply(struct request *request, struct json *result)
+{
+    struct peer *peer = request->peer;
+    size_t before = peer->out.len;
+    if (!request->msg.notification)
+        msg_reply(&peer->out, &request->msg.id, result);
+    json_free(result);
+    peer->queued += peer->out.len - before;
+    request_done(request);
+}
+
+void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err, const struct json *data)
+{
+    size_t before = peer->out.len;
+    msg_error(&peer->out, id, err, data);
+    peer->queued += peer->out.len - before;
+    peer_mark_dirty(peer);
+}
+
+void request_fail_with(struct request *request, const struct err *err, struct json *data)
+{
+    if (!request->msg.notification)
+        peer_queue_error(request->peer, &request->msg.id, err, data);
+    json_free(data);
+    request_done(request);
+}
+
+void request_fail(struct request *request, const struct err *err)
+{
+    request_fail_with(request, err, NULL);
+}
+
+const char *request_method(const struct request *request)
+{
+    return request->msg.method;
+}
+
+struct json *request_params(struct request *request)
+{
+    return request->msg.params;
+}
+
+struct peer *request_peer(const struct request *request)
+{
+    return request->peer;
+}
+
+bool request_is_notification(const struct request *request)
+{
+    return request->msg.notification;
+}
+
+void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg)
+{
+    request->cancel = fn;
+    request->cancel_arg = arg;
+}
+
+void request_on_written(struct request *request, void (*fn)(void *arg, bool written), void *arg)
+{
+    request->written = fn;
+    request->written_arg = arg;
+}
+
+bool request_has_room(const struct request *request)
+{
+    return request->peer->out.len - request->peer->out_at <= request->peer->limits->output_queue;
+}
+
+void request_when_room(struct request *request, void (*fn)(void *arg), void *arg)
+{
+    request->room = fn;
+    request->room_arg = arg;
+}
+
+void peer_give_room(struct peer *peer)
+{
+    while (!peer->closed) {
+        struct request *longest = NULL; /* the list begins with the youngest */
+        for (struct request *request = peer->requests; request; request = request->next)
+            if (request->room)
+                longest = request;
+        if (!longest || !request_has_room(longest))
+            return;
+        void (*fn)(void *) = longest->room;
+        longest->room = NULL;
+        fn(longest->room_arg);
+    }
+}
+
+void request_call_cancel(struct request *request)
+{
+    if (request->cancel) {
+        void (*fn)(void *) = request->cancel;
+        request->cancel = NULL;
+        fn(request->cancel_arg);
+    }
+}
+
+bool peer_cancel(struct peer *peer, const struct msg_id *id)
+{
+    for (struct request *request = peer->requests; request; request = request->next) {
+        if (request->cancel && msg_id_equal(&request->msg.id, id)) {
+            struct err err;
+            request_call_cancel(request);
+            err_set(&err, ERR_CANCELLED, "cancelled by the client; the session goes on");
+            request_fail(request, &err);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,74 @@
+/* stream: owns a connection's life after it has changed to frames. */
+#include "peer/stream.h"
+#include "peer/internal.h"
+
+bool stream_is(const struct peer *peer)
+{
+    return peer->stream;
+}
+
+bool stream_begin(struct request *request, const struct stream_handlers *handlers, void *arg)
+{
+    struct peer *peer = request_peer(request);
+    if (peer->in_flight != 1 || peer->closed)
+        return false;
+    peer->stream = handlers;
+    peer->stream_arg = arg;
+    return true;
+}
+
+size_t stream_pending(const struct peer *peer)
+{
+    return peer->out.len - peer->out_at;
+}
+
+void stream_send(struct peer *peer, enum attach_type type, const void *data, size_t size)
+{
+    const char *at = data;
+    size_t before = peer->out.len;
+    do {
+        size_t piece = size < ATTACH_PAYLOAD_MAX ? size : ATTACH_PAYLOAD_MAX;
+        attach_append(&peer->out, type, at, piece);
+        at += piece;
+        size -= piece;
+    } while (size > 0);
+    peer->queued += peer->out.len - before;
+    peer_mark_dirty(peer);
+}
+
+/* Whole frames that were read. A peer that sends what is none loses its connection. */
+void stream_take(struct peer *peer)
+{
+    struct frame *in = &peer->frame;
+    struct attach_frame frame;
+    peer->paused = false;
+    while (!peer->closed && in->len > in->start) {
+        long used = attach_next(in->data + in->start, in->len - in->start, &frame);
+        if (used < 0) {
+            peer_close(peer);
+            return;
+        }
+        if (used == 0)
+            break;
+        in->start += (size_t)used;
+        in->scanned = in->start;
+        if (peer->stream)
+            peer->stream->frame(peer->stream_arg, &frame);
+    }
+    if (!peer->closed && in->len == in->start)
+        frame_fini(in);
+}
+
+void stream_flushed(struct peer *peer)
+{
+    if (peer->stream && !peer->closed && !peer->finishing && stream_pending(peer) == 0)
+        peer->stream->drained(peer->stream_arg);
+}
+
+void stream_gone(struct peer *peer)
+{
+    const struct stream_handlers *handlers = peer->stream;
+    peer->stream = NULL;
+    if (handlers)
+        handlers->gone(peer->stream_arg);
+}
