@@ -1,0 +1,178 @@
+/* answer: the JSON object that exec_command, write_stdin and read_output return, with the model's text in it. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "cmd/op.h"
+#include "wire/base64.h"
+#include "wire/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define COLLECTION_CAP (1u << 20) /* bytes of output in one answer (CODEX.md 3) */
+
+/* Six hex digits, different from answer to answer: a counter through an odd multiplier, begun at random. */
+static void chunk_id(char out[7])
+{
+    static uint32_t state;
+    static bool begun;
+    if (!begun) {
+        if (getrandom(&state, sizeof state, GRND_NONBLOCK) != (ssize_t)sizeof state)
+            state = (uint32_t)clock_mono_ns();
+        begun = true;
+    }
+    state = state * 1664525u + 1013904223u;
+    snprintf(out, 7, "%06x", state >> 8);
+}
+
+/* While more may come, a character that is not whole yet stays for the next answer. */
+static uint64_t end_of_output(struct session *session, uint64_t from)
+{
+    struct journal *journal = session_journal(session);
+    uint64_t to = journal_head(journal), at = to > from + 3 ? to - 3 : from;
+    size_t size;
+    char last[4];
+    if (!session_is_live(session))
+        return to;
+    const char *view = journal_view(journal, &at, &size);
+    if (!view || size > sizeof last || at + size != to)
+        return to;
+    return to - utf8_incomplete_tail(view, size);
+}
+
+struct collected {
+    struct buf raw, text; /* bytes; well-formed text with the line of what was omitted */
+    uint64_t from, to, omitted;
+    size_t gap_at;
+};
+
+static void collect(struct op *op, struct session *session, struct collected *got)
+{
+    struct journal *journal = session_journal(session);
+    got->raw = got->text = BUF_INIT;
+    got->from = op->from;
+    got->gap_at = SIZE_MAX;
+    uint64_t head = journal_head(journal);
+    if (got->from > head)
+        got->from = head;
+    if (op->base64) {
+        size_t size;
+        got->to = got->from;
+        uint64_t at = got->from;
+        for (const char *view; got->raw.len < (size_t)op->max_bytes && (view = journal_view(journal, &at, &size)) && size > 0;) {
+            size_t room = (size_t)op->max_bytes - got->raw.len;
+            if (at > got->to)
+                got->omitted += at - got->to;
+            size = size < room ? size : room;
+            buf_append(&got->raw, view, size);
+            at += size;
+            got->to = at;
+        }
+        if (at > got->to) { /* the rest is gone */
+            got->omitted += at - got->to;
+            got->to = at;
+        }
+        return;
+    }
+    got->to = end_of_output(session, got->from);
+    journal_collect(journal, got->from, got->to, COLLECTION_CAP, &got->raw, &got->omitted, &got->gap_at);
+    if (got->omitted > 0) {
+        struct buf joined = BUF_INIT;
+        size_t gap = got->gap_at < got->raw.len ? got->gap_at : got->raw.len;
+        const char *data = got->raw.data ? got->raw.data : ""; /* all of it may be gone */
+        text_join(&joined, data, gap, data + gap, got->raw.len - gap, got->omitted);
+        utf8_append_lossy(&got->text, joined.data, joined.len);
+        buf_fini(&joined);
+    } else if (got->raw.len > 0) {
+        utf8_append_lossy(&got->text, got->raw.data, got->raw.len);
+    }
+}
+
+static void add_content(struct json *answer, struct op *op, struct session *session, const struct collected *got, const char *chunk,
+                        int64_t wall_ns)
+{
+    int exit_code, signo;
+    struct buf content = BUF_INIT;
+    bool live = session_is_live(session), ended = session_has_exit(session, &exit_code, &signo) && !live;
+    struct text_answer text = {.chunk_id = chunk,
+                               .wall_ns = wall_ns,
+                               .has_exit_code = ended && exit_code >= 0,
+                               .exit_code = exit_code,
+                               .has_session = live,
+                               .session_id = (int64_t)session_number(session),
+                               .has_original = true,
+                               .original_bytes = got->to - got->from,
+                               .omitted_bytes = got->omitted,
+                               .output = got->text.data,
+                               .output_len = got->text.len,
+                               .max_tokens = (uint64_t)op->max_tokens};
+    text_answer(&content, &text);
+    size_t len = content.len;
+    json_add_taken(answer, "content", buf_take(&content), len);
+}
+
+static void add_output(struct json *answer, struct op *op, const struct collected *got)
+{
+    struct buf out = BUF_INIT;
+    if (op->base64) {
+        base64_encode(&out, got->raw.data, got->raw.len);
+        size_t len = out.len;
+        json_add_taken(answer, "output_base64", buf_take(&out), len);
+        return;
+    }
+    size_t budget = text_token_budget((uint64_t)op->max_tokens);
+    if (!op->tokens_given || got->text.len <= budget)
+        json_add_str(answer, "output", got->text.data ? got->text.data : "", got->text.len);
+    else if (got->omitted > 0)
+        text_formatted_omitted(&out, got->text.data, got->text.len, got->omitted, got->to - got->from, budget, true);
+    else
+        text_formatted(&out, got->text.data, got->text.len, budget, true);
+    if (out.len > 0) {
+        size_t len = out.len;
+        json_add_taken(answer, "output", buf_take(&out), len);
+    }
+    buf_fini(&out);
+}
+
+static void add_range(void *arg, uint64_t from, uint64_t to, bool is_stderr)
+{
+    if (!is_stderr)
+        return;
+    struct json *pair = json_add_array(arg, NULL);
+    json_add_int(pair, NULL, (int64_t)from);
+    json_add_int(pair, NULL, (int64_t)to);
+}
+
+struct json *answer_build(struct op *op, struct session *session, const struct wait_result *result, uint64_t *to)
+{
+    struct json *answer = json_object_new();
+    struct collected got = {0};
+    char chunk[7];
+    int64_t wall_ns = clock_mono_ns() - op->started_ns;
+    collect(op, session, &got);
+    chunk_id(chunk);
+    if (!op->base64)
+        add_content(answer, op, session, &got, chunk, wall_ns);
+    add_output(answer, op, &got);
+    json_add_text(answer, "chunk_id", chunk);
+    json_add_double(answer, "wall_time_seconds", (double)(wall_ns / 100000) / 10000);
+    if (session_is_live(session))
+        json_add_int(answer, "session_id", (int64_t)session_number(session));
+    json_add_int(answer, "number", (int64_t)session_number(session));
+    json_add_text(answer, "name", session_name(session));
+    describe_end(answer, session);
+    json_add_text(answer, "reason", wait_reason_word(result->reason));
+    if (result->reason == WAIT_READY || result->reason == WAIT_UNTIL)
+        json_add_text(answer, "evidence", result->reason == WAIT_UNTIL ? "pattern" : evidence_word(result->evidence));
+    json_add_int(answer, "from", (int64_t)got.from);
+    json_add_int(answer, "to", (int64_t)got.to);
+    json_add_int(answer, "omitted_bytes", (int64_t)got.omitted);
+    json_add_int(answer, "original_token_count", (int64_t)text_tokens(got.to - got.from));
+    if (op->streams && !session_is_tty(session))
+        journal_streams(session_journal(session), got.from, got.to, add_range, json_add_array(answer, "stderr_ranges"));
+    *to = got.to;
+    buf_fini(&got.raw);
+    buf_fini(&got.text);
+    return answer;
+}

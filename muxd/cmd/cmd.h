@@ -1,0 +1,35 @@
+/* cmd: one function per row of tools.def. A handler answers at once or parks the request with a wait; nothing else may delay it.
+ * Its arguments have been checked against the row. A missing handler is a link error. */
+#ifndef MUXD_CMD_CMD_H
+#define MUXD_CMD_CMD_H
+#include "config/config.h"
+#include "peer/peer.h"
+#include "session/registry.h"
+#include "sys/loop.h"
+
+struct server;
+struct cmd_ops { /* what lies above: the server's own acts */
+    int (*reload)(struct server *server, struct err *err);
+    void (*stop)(struct server *server, struct request *request);    /* parks the request; answered when all sessions have ended */
+    void (*upgrade)(struct server *server, struct request *request); /* parks it; answered by the successor or with the reason */
+    void (*status)(struct server *server, struct json *into);        /* adds what only the server knows */
+};
+
+struct cmd_context {
+    struct loop *loop;
+    struct registry *registry;
+    const struct config *config; /* the current one; replaced by a reload */
+    const char *socket_path, *state_dir, *log_path;
+    const struct cmd_ops *ops;
+    struct server *server;
+    struct attachment *attachments; /* attach.c: the connections that show a session */
+};
+
+#define TOOL(ident, ...) void cmd_##ident(struct cmd_context *ctx, struct request *request);
+#define ARG(...)
+#define END(ident)
+#include "wire/tools.def"
+#undef TOOL
+#undef ARG
+#undef END
+#endif

@@ -1,0 +1,125 @@
+/* daemon: what a client asks of the daemon itself: hello, cancel, status, config, reload, stop, upgrade. */
+#include "base/bug.h"
+#include "base/mem.h"
+#include "cmd/op.h"
+#include "sys/tty_state.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const capabilities[] = {"exec",  "write", "poll", "kill",   "list",    "readers", "since",  "until",
+                                           "ready", "quiet", "keys", "base64", "streams", "cancel",  "upgrade",
+                                           "oneshot", "patch", "tools"};
+
+void cmd_HELLO(struct cmd_context *ctx, struct request *request)
+{
+    struct json *result = json_object_new();
+    json_add_text(result, "name", "muxd");
+    json_add_text(result, "version", MUXD_VERSION);
+    json_add_int(result, "protocol", MSG_PROTOCOL);
+    json_add_int(result, "pid", getpid());
+    json_add_text(result, "socket", ctx->socket_path);
+    struct json *list = json_add_array(result, "capabilities");
+    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
+        json_add_text(list, NULL, capabilities[i]);
+    request_reply(request, result);
+}
+
+void cmd_CANCEL(struct cmd_context *ctx, struct request *request)
+{
+    struct msg_id id;
+    struct json *result = json_object_new();
+    (void)ctx;
+    bool known = msg_id_from_json(&id, json_get(request_params(request), "id")) && peer_cancel(request_peer(request), &id);
+    json_add_bool(result, "cancelled", known);
+    request_reply(request, result);
+}
+
+static void add_limit(void *arg, const struct config_item *item)
+{
+    if (strcmp(item->section, "limits") == 0)
+        json_add_text(arg, item->key, item->value);
+}
+
+void cmd_STATUS(struct cmd_context *ctx, struct request *request)
+{
+    struct registry_stats stats;
+    struct json *result = json_object_new();
+    registry_stats(ctx->registry, &stats);
+    json_add_text(result, "version", MUXD_VERSION);
+    json_add_int(result, "protocol", MSG_PROTOCOL);
+    json_add_int(result, "pid", getpid());
+    json_add_text(result, "socket", ctx->socket_path);
+    json_add_text(result, "state", ctx->state_dir);
+    json_add_text(result, "log", ctx->log_path);
+    json_add_text(result, "config", ctx->config->path);
+    json_add_text(result, "readiness", tty_state_selftest());
+    json_add_int(result, "live", stats.live);
+    json_add_int(result, "ended", stats.ended);
+    json_add_int(result, "next_number", (int64_t)stats.next_number);
+    json_add_int(result, "journal_bytes", (int64_t)stats.journal_bytes);
+    json_add_int(result, "waits", stats.waits);
+    ctx->ops->status(ctx->server, result);
+    config_each(ctx->config, add_limit, json_add_object(result, "limits"));
+    request_reply(request, result);
+}
+
+static void add_item(void *arg, const struct config_item *item)
+{
+    struct json *one = json_add_object(arg, NULL);
+    json_add_text(one, "section", item->section);
+    if (item->name)
+        json_add_text(one, "name", item->name);
+    json_add_text(one, "key", item->key);
+    json_add_text(one, "value", item->value);
+    if (item->line > 0)
+        json_add_int(one, "line", item->line);
+}
+
+void cmd_CONFIG(struct cmd_context *ctx, struct request *request)
+{
+    struct json *result = json_object_new();
+    struct buf text = BUF_INIT;
+    json_add_text(result, "path", ctx->config->path);
+    config_each(ctx->config, add_item, json_add_array(result, "values"));
+    config_print(&text, ctx->config);
+    size_t len = text.len;
+    json_add_taken(result, "text", buf_take(&text), len);
+    request_reply(request, result);
+}
+
+void cmd_RELOAD(struct cmd_context *ctx, struct request *request)
+{
+    struct err err;
+    if (ctx->ops->reload(ctx->server, &err) < 0) {
+        request_fail(request, &err);
+        return;
+    }
+    struct json *result = json_object_new();
+    json_add_text(result, "path", ctx->config->path);
+    request_reply(request, result);
+}
+
+void cmd_STOP(struct cmd_context *ctx, struct request *request)
+{
+    struct err err;
+    struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
+    if (own && !schema_bool(&tools[TOOL_STOP], request_params(request), "self", false)) {
+        err_set(&err, ERR_SELF, "'%s': you are running inside this session, which the stop would end; use --self to do it all the same",
+                session_name(own));
+        request_fail(request, &err);
+        return;
+    }
+    ctx->ops->stop(ctx->server, request);
+}
+
+void cmd_UPGRADE(struct cmd_context *ctx, struct request *request)
+{
+    ctx->ops->upgrade(ctx->server, request);
+}
+
+void cmd_META(struct cmd_context *ctx, struct request *request)
+{
+    (void)ctx;
+    BUG("'%s' is no method", request_method(request));
+}

@@ -1,0 +1,72 @@
+/* describe: a session as a JSON object (contract, section 5). Absent means unknown. */
+#include "base/clock.h"
+#include "base/value.h"
+#include "cmd/op.h"
+
+static void add_time(struct json *into, const char *key, int64_t real_ms)
+{
+    char text[32];
+    if (real_ms > 0) {
+        clock_format_iso(real_ms, text);
+        json_add_text(into, key, text);
+    }
+}
+
+void describe_end(struct json *into, struct session *session)
+{
+    int exit_code, signo;
+    bool live = session_is_live(session);
+    const struct journal_header *header = session_journal(session)->header;
+    json_add_text(into, "state", session_state_word(session_state(session)));
+    if (live) {
+        const char *waiting_for = session_waiting_for(session);
+        if (waiting_for)
+            json_add_text(into, "waiting_for", waiting_for);
+        else if (session_is_tty(session))
+            json_add_null(into, "waiting_for");
+        return;
+    }
+    if (session_has_exit(session, &exit_code, &signo) && exit_code >= 0) {
+        json_add_int(into, "exit_code", exit_code);
+        if (signo > 0) {
+            const char *name = value_signal_name(signo);
+            if (name)
+                json_add_text(into, "signal", name);
+            else
+                json_add_int(into, "signal", signo);
+        }
+    }
+    unsigned killer = atomic_load(&header->killed_by);
+    if (killer != KILLER_NONE)
+        json_add_text(into, "killed_by", session_killer_word(killer));
+    int children = session_children_left(session);
+    if (children >= 0)
+        json_add_int(into, "children_left", children);
+}
+
+struct json *describe_session(struct session *session)
+{
+    struct journal *journal = session_journal(session);
+    const struct journal_header *header = journal->header;
+    struct json *into = json_object_new();
+    int rows, cols;
+    json_add_int(into, "session_id", (int64_t)session_number(session));
+    json_add_text(into, "name", session_name(session));
+    describe_end(into, session);
+    json_add_text(into, "cmd", journal_cmd(journal));
+    json_add_text(into, "cwd", journal_cwd(journal));
+    if (session_pid(session) > 0)
+        json_add_int(into, "pid", session_pid(session));
+    json_add_bool(into, "tty", session_is_tty(session));
+    if (session_get_size(session, &rows, &cols) == 0) {
+        json_add_int(into, "rows", rows);
+        json_add_int(into, "cols", cols);
+    }
+    if (session_is_live(session) && session_is_tty(session))
+        json_add_int(into, "attached", session_attached(session));
+    add_time(into, "created", header->created_real_ms);
+    add_time(into, "ended", atomic_load(&header->ended_real_ms));
+    json_add_int(into, "output_bytes", (int64_t)journal_head(journal));
+    json_add_int(into, "unread_bytes", (int64_t)(journal_head(journal) - atomic_load(&header->readers[0].cursor)));
+    return into;
+}

@@ -1,0 +1,137 @@
+/* exec: exec_command: a command, or a session that the config describes, becomes a session. */
+#include "base/strv.h"
+#include "cmd/command.h"
+#include "cmd/op.h"
+#include "cmd/patching.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_blank(const char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    return !*text;
+}
+
+static int command_from(struct command *command, struct cmd_context *ctx, struct request *request, char *const *env, struct err *err)
+{
+    const struct tool *tool = &tools[TOOL_EXEC_COMMAND];
+    const struct json *params = request_params(request), *cmd = json_get(params, "cmd");
+    const char *text = json_str(cmd, NULL);
+    if (text && !is_blank(text))
+        return command_from_text(command, ctx->config, schema_str(tool, params, "shell", NULL),
+                                 schema_bool(tool, params, "login", ctx->config->defaults.login), text, env, err);
+    if (json_type(cmd) == JSON_ARRAY && json_first(cmd) && *json_str(json_first(cmd), NULL))
+        return command_from_words(command, ctx->config, cmd, err);
+    return err_set(err, ERR_ARGUMENTS, "missing command line for PTY");
+}
+
+static int start_command(struct op *op, struct session **session, struct err *err)
+{
+    const struct json *params = request_params(op->request);
+    const struct config *cfg = op->ctx->config;
+    bool tty = schema_bool(op->tool, params, "tty", false);
+    struct command command = {0};
+    char *cwd = meta_cwd(op->request, schema_str(op->tool, params, "workdir", NULL));
+    bool people = tty && meta_bool(op->request, "human");
+    char **env = meta_env(op->ctx, op->request, people ? META_ENV_PEOPLE : META_ENV_TOOLS, json_get(params, "env"), err);
+    int result = env ? command_from(&command, op->ctx, op->request, env, err) : err->code;
+    if (result == 0) {
+        struct session_spec spec = {.name = schema_str(op->tool, params, "name", NULL),
+                                    .cmd = command.shown,
+                                    .argv = command.argv,
+                                    .env = env,
+                                    .cwd = cwd,
+                                    .tty = tty,
+                                    .stdin_open = schema_bool(op->tool, params, "stdin", false),
+                                    .rows = (int)schema_int(op->tool, params, "rows", cfg->defaults.rows),
+                                    .cols = (int)schema_int(op->tool, params, "cols", cfg->defaults.cols),
+                                    .umask = meta_umask(op->request),
+                                    .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
+                                    .request_hash = meta_request_hash(op->request)};
+        command_limits(&spec, &cfg->limits);
+        spec.default_name = command.name;
+        result = registry_create(op->ctx->registry, &spec, op_spawned, op, session, err);
+    }
+    command_fini(&command);
+    strv_free(env);
+    free(cwd);
+    return result;
+}
+
+static int start(struct op *op, struct session **session, struct err *err)
+{
+    const struct json *params = request_params(op->request);
+    const char *name = schema_str(op->tool, params, "name", NULL);
+    uint64_t hash = meta_request_hash(op->request);
+    *session = hash ? registry_by_request(op->ctx->registry, hash) : NULL;
+    if (*session) /* a retry of what was begun before the worker died */
+        return 0;
+    op_starting(op);
+    int result = 0;
+    if (!schema_has(params, "cmd") && name) {
+        char **env = meta_env(op->ctx, op->request, META_ENV_PEOPLE, json_get(params, "env"), err);
+        result = env ? registry_start_described(op->ctx->registry, name, env, op_spawned, op, session, err) : err->code;
+        strv_free(env);
+    } else {
+        result = start_command(op, session, err);
+    }
+    if (result < 0)
+        op_not_starting(op);
+    return result;
+}
+
+/* A connection follows one session, the latest that it asked for. */
+static void follow(struct cmd_context *ctx, struct peer *peer, struct session *session)
+{
+    struct session *before = peer_follows(peer) ? registry_by_number(ctx->registry, peer_follows(peer)) : NULL;
+    if (before)
+        session_follow(before, false);
+    session_follow(session, true);
+    peer_set_follows(peer, session_number(session));
+}
+
+/* What would be left aside without a word. */
+static int check_combination(struct op *op, bool described, struct err *err)
+{
+    static const char *const from_config[] = {"workdir", "shell", "login", "rows", "cols", "stdin", NULL};
+    const struct json *params = request_params(op->request);
+    const char *name = schema_str(op->tool, params, "name", NULL);
+    for (const char *const *at = from_config; described && name && *at; at++)
+        if (schema_has(params, *at))
+            return err_set(err, ERR_ARGUMENTS,
+                           "failed to parse function arguments: `%s` is what [session %s] of the config says; leave it out, or give "
+                           "a command",
+                           *at, name);
+    if (!described && (schema_has(params, "rows") || schema_has(params, "cols")) && !schema_bool(op->tool, params, "tty", false))
+        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `rows` and `cols` are those of a PTY; use tty");
+    return 0;
+}
+
+void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
+{
+    struct session *session;
+    struct wait_spec spec;
+    struct err err;
+    const struct tool *tool = &tools[TOOL_EXEC_COMMAND];
+    const struct json *params = request_params(request);
+    if (patching_takes(ctx, request, tool, json_get(params, "cmd"), schema_str(tool, params, "workdir", NULL)))
+        return;
+    struct op *op = op_new(ctx, request, tool);
+    if (!op)
+        return;
+    bool described = !schema_has(params, "cmd"); /* whether that one has a terminal is known once it has begun */
+    if (check_combination(op, described, &err) < 0 ||
+        op_wait_spec(op, NULL, true, described || schema_bool(op->tool, params, "tty", false), &spec, &err) < 0 ||
+        start(op, &session, &err) < 0) {
+        op_fail(op, &err);
+        return;
+    }
+    if (!session_is_tty(session))
+        spec.ready = false;
+    if (schema_bool(op->tool, params, "follow", false))
+        follow(ctx, request_peer(request), session);
+    if (op_park(op, session, &spec, &err) < 0)
+        op_fail(op, &err); /* too many waits: the session goes on, the answer says what it is called */
+}

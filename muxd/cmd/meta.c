@@ -1,0 +1,94 @@
+/* meta: who asks, from where, with which environment: the context of a request apart from the tool's arguments. */
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strv.h"
+#include "cmd/op.h"
+#include "config/env_policy.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+const char *meta_str(struct request *request, const char *name)
+{
+    return json_get_str(schema_meta(request_params(request)), name, NULL);
+}
+
+bool meta_bool(struct request *request, const char *name)
+{
+    bool truth = false;
+    json_get_bool(schema_meta(request_params(request)), name, &truth);
+    return truth;
+}
+
+uint64_t meta_request_hash(struct request *request)
+{
+    const char *id = meta_str(request, "request_id");
+    return id ? journal_hash(id) : 0;
+}
+
+char *meta_cwd(struct request *request, const char *workdir)
+{
+    const char *cwd = meta_str(request, "cwd");
+    char *base = cwd && cwd[0] == '/' ? xstrdup(cwd) : path_home();
+    if (!workdir || !workdir[0])
+        return base;
+    char *joined = path_join(base, workdir);
+    free(base);
+    return joined;
+}
+
+mode_t meta_umask(struct request *request)
+{
+    int64_t mask;
+    if (json_get_int(schema_meta(request_params(request)), "umask", &mask))
+        return (mode_t)mask;
+    mode_t own = umask(077);
+    umask(own);
+    return own;
+}
+
+/* People's terminals get a TERM of their own; the words that say what it can do come from the caller. */
+static void set_for_people(struct strv *env, const struct config *cfg)
+{
+    strv_env_set(env, "TERM", cfg->defaults.term);
+    strv_env_set(env, "COLORTERM", "truecolor");
+}
+
+static size_t env_bytes(const struct strv *env)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < env->count; i++)
+        bytes += strlen(env->items[i]) + 1;
+    return bytes;
+}
+
+char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_for whose, const struct json *extra, struct err *err)
+{
+    const struct config *cfg = ctx->config;
+    const struct json *given = json_get(schema_meta(request_params(request)), "env");
+    struct strv callers = {0}, env = {0};
+    if (given) {
+        for (const struct json *it = json_first(given); it; it = json_next(it))
+            strv_addf(&callers, "%s=%s", json_key(it), json_str(it, NULL));
+    } else {
+        strv_add_all(&callers, (const char *const *)environ);
+    }
+    env_policy_filter(&cfg->env_policy, (const char *const *)callers.items, &env);
+    strv_fini(&callers);
+    if (whose == META_ENV_PEOPLE)
+        set_for_people(&env, cfg);
+    else if (whose == META_ENV_TOOLS)
+        env_policy_overlay(&env, &cfg->env.vars);
+    for (const struct json *it = json_first(extra); it; it = json_next(it))
+        strv_env_set(&env, json_key(it), json_str(it, NULL));
+    if (env_bytes(&env) > (size_t)cfg->limits.environment_bytes) {
+        err_set(err, ERR_LIMIT, "the environment has %zu bytes, the limit is %lld; pass on fewer variables or raise [limits] environment",
+                env_bytes(&env), (long long)cfg->limits.environment_bytes);
+        strv_fini(&env);
+        return NULL;
+    }
+    return strv_take(&env);
+}

@@ -1,0 +1,56 @@
+/* offer: owns the meaning of [tools] shell_type and of the switches beside it, and the method that tells them. */
+#include "cmd/offer.h"
+#include "cmd/op.h"
+
+/* Models are given one family of shell tools. The one-shot tool works beside the unified pair, for those that know no other. */
+static enum offer by_family(const struct config_tools *cfg, bool unified)
+{
+    switch (cfg->shell_type) {
+    case CONFIG_SHELL_TYPE_DISABLED: return OFFER_NO;
+    case CONFIG_SHELL_TYPE_SHELL_COMMAND: return unified ? OFFER_NO : OFFER_SHOWN;
+    default: return unified ? OFFER_SHOWN : OFFER_HIDDEN;
+    }
+}
+
+static bool is_switched_on(const struct config_tools *cfg, const struct tool *tool)
+{
+    switch ((enum tool_id)(tool - tools)) {
+    case TOOL_EXEC_COMMAND: return cfg->exec_command;
+    case TOOL_WRITE_STDIN: return cfg->write_stdin;
+    case TOOL_SHELL_COMMAND:
+    case TOOL_SHELL: return cfg->shell_command;
+    case TOOL_APPLY_PATCH: return cfg->apply_patch;
+    case TOOL_LIST_SESSIONS: return cfg->list_sessions;
+    case TOOL_KILL_SESSION: return cfg->kill_session;
+    case TOOL_READ_OUTPUT: return cfg->read_output;
+    case TOOL_READ_SCREEN: return cfg->read_screen;
+    default: return true;
+    }
+}
+
+enum offer offer_of(const struct config_tools *cfg, const struct tool *tool)
+{
+    if (!is_switched_on(cfg, tool))
+        return OFFER_NO;
+    if (tool == &tools[TOOL_EXEC_COMMAND] || tool == &tools[TOOL_WRITE_STDIN])
+        return by_family(cfg, true);
+    if (tool == &tools[TOOL_SHELL_COMMAND])
+        return by_family(cfg, false);
+    if (tool == &tools[TOOL_SHELL]) /* nobody is taught it any more */
+        return by_family(cfg, false) == OFFER_NO ? OFFER_NO : OFFER_HIDDEN;
+    return OFFER_SHOWN;
+}
+
+void cmd_TOOLS(struct cmd_context *ctx, struct request *request)
+{
+    struct json *result = json_object_new(), *list = json_add_array(result, "tools");
+    for (size_t i = 0; i < TOOL_COUNT_; i++) {
+        enum offer offer = offer_of(&ctx->config->tools, &tools[i]);
+        if (tools[i].kind != TOOL_MODEL || offer == OFFER_NO)
+            continue;
+        struct json *one = json_add_object(list, NULL);
+        json_add_text(one, "name", tools[i].name);
+        json_add_bool(one, "shown", offer == OFFER_SHOWN);
+    }
+    request_reply(request, result);
+}

@@ -1,0 +1,96 @@
+/* oneshot_output: owns the separation of a pipe session's output into its two streams, each within its share. */
+#include "base/utf8.h"
+#include "cmd/oneshot.h"
+#include "wire/text.h"
+
+struct part { /* one stream */
+    uint64_t size, seen; /* bytes of it in all, and those passed by so far */
+    uint64_t head_share, tail_share;
+    struct buf head, tail;
+};
+
+struct split {
+    const struct journal *journal;
+    struct part parts[2]; /* standard output, standard error */
+};
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void oneshot_shares(uint64_t out_size, uint64_t err_size, uint64_t cap, uint64_t *out_share, uint64_t *err_share)
+{
+    *out_share = out_size;
+    *err_share = err_size;
+    if (out_size + err_size <= cap)
+        return;
+    *out_share = least(out_size, cap / 3);
+    *err_share = least(err_size, cap - *out_share);
+    *out_share += least(cap - *out_share - *err_share, out_size - *out_share);
+}
+
+static void measure(void *arg, uint64_t from, uint64_t to, bool is_stderr)
+{
+    struct split *split = arg;
+    split->parts[is_stderr].size += to - from;
+}
+
+/* What of [from, to) lies in the wanted part of the stream, which begins at `begin` and ends at `end` of it. */
+static void copy(struct split *split, struct part *part, uint64_t from, uint64_t to, uint64_t begin, uint64_t end, struct buf *into)
+{
+    uint64_t skip = begin > part->seen ? begin - part->seen : 0, room = end > part->seen ? end - part->seen : 0;
+    if (to - from > room)
+        to = from + room;
+    from += skip;
+    while (from < to) {
+        size_t size;
+        const char *view = journal_view(split->journal, &from, &size); /* moves on where bytes are gone */
+        if (!view || from >= to)
+            return;
+        size = (size_t)least(size, to - from);
+        buf_append(into, view, size);
+        from += size;
+    }
+}
+
+static void take(void *arg, uint64_t from, uint64_t to, bool is_stderr)
+{
+    struct split *split = arg;
+    struct part *part = &split->parts[is_stderr];
+    copy(split, part, from, to, 0, part->head_share, &part->head);
+    copy(split, part, from, to, part->size - part->tail_share, part->size, &part->tail);
+    part->seen += to - from;
+}
+
+static void set_share(struct part *part, uint64_t share)
+{
+    part->head_share = part->size <= share ? part->size : share / 2;
+    part->tail_share = part->size <= share ? 0 : share - share / 2;
+}
+
+static uint64_t append_part(struct part *part, struct buf *text)
+{
+    struct buf joined = BUF_INIT;
+    uint64_t missing = part->size - part->head.len - part->tail.len;
+    const char *head = part->head.data ? part->head.data : "", *tail = part->tail.data ? part->tail.data : "";
+    text_join(&joined, head, part->head.len, tail, part->tail.len, missing);
+    utf8_append_lossy(text, joined.data ? joined.data : "", joined.len);
+    buf_fini(&joined);
+    buf_fini(&part->head);
+    buf_fini(&part->tail);
+    return missing;
+}
+
+uint64_t oneshot_collect(const struct journal *journal, uint64_t to, struct buf *text)
+{
+    struct split split = {.journal = journal, .parts = {{.head = BUF_INIT, .tail = BUF_INIT}, {.head = BUF_INIT, .tail = BUF_INIT}}};
+    uint64_t out_share, err_share;
+    journal_streams(journal, 0, to, measure, &split);
+    oneshot_shares(split.parts[0].size, split.parts[1].size, ONESHOT_CAP, &out_share, &err_share);
+    set_share(&split.parts[0], out_share);
+    set_share(&split.parts[1], err_share);
+    journal_streams(journal, 0, to, take, &split);
+    uint64_t missing = append_part(&split.parts[0], text);
+    return missing + append_part(&split.parts[1], text);
+}

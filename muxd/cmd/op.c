@@ -1,0 +1,246 @@
+/* op: owns a parked request from its arguments to its answer. */
+#include "cmd/op.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define CODEX_YIELD_MIN_MS 250
+#define CODEX_YIELD_MAX_MS 30000
+#define CODEX_POLL_MIN_MS 5000
+#define READ_YIELD_MAX_MS 300000
+#define VERB_WAIT_MS 30000 /* a verb's default where something is waited for */
+
+static void release(struct op *op)
+{
+    if (--op->holds == 0)
+        op_free(op);
+}
+
+static void on_cancel(void *arg)
+{
+    struct op *op = arg;
+    op->request = NULL;
+    if (op->wait)
+        wait_cancel(op->wait);
+    op->wait = NULL;
+    release(op);
+}
+
+struct op *op_new(struct cmd_context *ctx, struct request *request, const struct tool *tool)
+{
+    const struct json *params = request_params(request);
+    struct op *op = xcalloc(1, sizeof *op);
+    struct err err = {0};
+    *op = (struct op){.ctx = ctx, .request = request, .tool = tool, .holds = 1, .started_ns = clock_mono_ns()};
+    const char *reader = meta_str(request, "reader");
+    op->peek = tool_arg_by_name(tool, "peek") && schema_bool(tool, params, "peek", false);
+    op->base64 = strcmp(schema_str(tool, params, "encoding", NULL), "base64") == 0;
+    op->streams = schema_bool(tool, params, "streams", false);
+    op->tokens_given = schema_has(params, "max_output_tokens");
+    op->max_tokens = op->tokens_given ? schema_int(tool, params, "max_output_tokens", 0) : ctx->config->defaults.max_output_tokens;
+    op->max_bytes = schema_int(tool, params, "max_bytes", 1 << 20);
+    if (op->max_tokens > ctx->config->limits.max_output_tokens)
+        op->max_tokens = ctx->config->limits.max_output_tokens;
+    size_t until_len;
+    const char *until = schema_str(tool, params, "until", &until_len);
+    if (reader && strlen(reader) > JOURNAL_READER_NAME_MAX)
+        err_set(&err, ERR_ARGUMENTS, "'%s': a reader's name has at most %d bytes", reader, JOURNAL_READER_NAME_MAX);
+    else if (reader)
+        memcpy(op->reader, reader, strlen(reader) + 1);
+    if (!err.code && until)
+        op->until = pattern_new(until, until_len, &err);
+    if (err.code) {
+        op_fail(op, &err);
+        return NULL;
+    }
+    request_on_cancel(request, on_cancel, op);
+    return op;
+}
+
+void op_free(struct op *op)
+{
+    pattern_free(op->until);
+    free(op);
+}
+
+void op_fail(struct op *op, const struct err *err)
+{
+    struct request *request = op->request;
+    if (op->wait)
+        wait_cancel(op->wait);
+    op->wait = NULL;
+    op->request = NULL;
+    if (request) {
+        failure_reply(request, op->tool, err);
+        release(op);
+    }
+}
+
+void op_set_from(struct op *op, struct session *session)
+{
+    const struct json *params = request_params(op->request);
+    int64_t since;
+    if (tool_arg_by_name(op->tool, "since") && json_get_int(params, "since", &since)) {
+        op->from = (uint64_t)since;
+    } else {
+        const struct journal_reader *reader = journal_reader(session_journal(session), op->reader,
+                                                             (unsigned)op->ctx->config->limits.readers);
+        op->from = atomic_load_explicit(&reader->cursor, memory_order_relaxed);
+    }
+}
+
+static int64_t clamp(int64_t value, int64_t min, int64_t max)
+{
+    return value < min ? min : value > max ? max : value;
+}
+
+/* How long to wait when nothing happens: what a verb says as it is, what a tool says within the bounds that models know. */
+static int64_t yield_ms(const struct op *op, const struct json *params, bool typed, bool waits, bool waits_exit)
+{
+    const struct config *cfg = op->ctx->config;
+    bool verb = meta_bool(op->request, "verb"), given = schema_has(params, "yield_time_ms");
+    bool exec = op->tool == &tools[TOOL_EXEC_COMMAND], read = op->tool == &tools[TOOL_READ_OUTPUT];
+    int64_t yield = given  ? schema_int(op->tool, params, "yield_time_ms", 0)
+                    : exec ? cfg->defaults.yield_exec_ms
+                    : read ? 250
+                           : cfg->defaults.yield_write_ms;
+    if (verb) {
+        if (meta_bool(op->request, "no_deadline") || (!given && waits_exit))
+            return INT64_MAX;
+        if (!given && !exec && waits)
+            yield = VERB_WAIT_MS;
+        return clamp(yield, 0, cfg->limits.max_wait_ms);
+    }
+    if (read)
+        return clamp(yield, 0, READ_YIELD_MAX_MS);
+    if (exec || typed)
+        return clamp(yield, CODEX_YIELD_MIN_MS, CODEX_YIELD_MAX_MS);
+    return clamp(yield, CODEX_POLL_MIN_MS, cfg->tools.max_poll_yield_ms);
+}
+
+int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty, struct wait_spec *spec, struct err *err)
+{
+    const struct json *params = request_params(op->request);
+    bool waits_exit = schema_bool(op->tool, params, "exit", false);
+    int64_t quiet_ms = schema_int(op->tool, params, "quiet_ms", -1);
+    bool ready_given = schema_has(params, "ready"), ready_asked = schema_bool(op->tool, params, "ready", false);
+    bool asked = op->until || ready_asked || quiet_ms >= 0 || waits_exit;
+    bool exec = op->tool == &tools[TOOL_EXEC_COMMAND];
+    if (ready_asked && !is_tty)
+        return err_set(
+            err, ERR_ARGUMENTS,
+            "failed to parse function arguments: `ready` needs a PTY: on pipes the kernel can't tell who waits; use tty, until or "
+            "quiet_ms");
+    *spec = (struct wait_spec){.until = op->until, .quiet_ms = quiet_ms, .from = op->from};
+    spec->ready = ready_asked || (!ready_given && !asked && is_tty && op->ctx->config->defaults.ready);
+    spec->settle = !typed && !exec && !asked;
+    if (typed || exec) /* what was there before the write doesn't count */
+        spec->from = session ? journal_head(session_journal(session)) : 0;
+    int64_t yield = yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit);
+    spec->deadline_ns = yield == INT64_MAX ? INT64_MAX : clock_mono_ns() + yield * 1000000;
+    return 0;
+}
+
+struct delivery { /* what a reader was given, until its socket has taken it */
+    struct cmd_context *ctx;
+    uint64_t number, to;
+    char reader[JOURNAL_READER_NAME_MAX + 1];
+    bool peek, ended;
+};
+
+static void on_written(void *arg, bool written)
+{
+    struct delivery *delivery = arg;
+    struct session *session = written ? registry_by_number(delivery->ctx->registry, delivery->number) : NULL;
+    if (session && !delivery->peek) {
+        struct journal *journal = session_journal(session);
+        journal_reader_move(journal, journal_reader(journal, delivery->reader, (unsigned)delivery->ctx->config->limits.readers),
+                            delivery->to);
+        session_touch(session); /* one that was paused for its readers goes on */
+    }
+    if (session && delivery->ended)
+        session_end_read(session);
+    free(delivery);
+}
+
+static void on_room(void *arg);
+
+static void finish(struct op *op, const struct wait_result *result)
+{
+    if (!request_has_room(op->request)) {
+        op->result = *result;
+        request_when_room(op->request, on_room, op);
+        return;
+    }
+    struct session *session = registry_by_number(op->ctx->registry, op->number);
+    struct request *request = op->request;
+    struct err err;
+    if (result->reason == WAIT_COSTLY) {
+        err_set(&err, ERR_PATTERN, "'%s': this pattern takes too long on the session's output; write a simpler one",
+                pattern_text(op->until));
+        op_fail(op, &err);
+        return;
+    }
+    if (!session || result->reason == WAIT_STOPPING) {
+        err_set(&err, ERR_NO_SUCH_SESSION, "session %llu was removed while this call waited for it", (unsigned long long)op->number);
+        op_fail(op, &err);
+        return;
+    }
+    struct delivery *delivery = xcalloc(1, sizeof *delivery);
+    *delivery = (struct delivery){.ctx = op->ctx, .number = op->number, .peek = op->peek, .ended = !session_is_live(session)};
+    memcpy(delivery->reader, op->reader, sizeof delivery->reader);
+    struct json *answer = answer_build(op, session, result, &delivery->to);
+    op->request = NULL;
+    request_on_cancel(request, NULL, NULL);
+    request_on_written(request, on_written, delivery);
+    request_reply(request, answer);
+    release(op);
+}
+
+static void on_room(void *arg)
+{
+    struct op *op = arg;
+    finish(op, &op->result);
+}
+
+static void on_wait(void *arg, const struct wait_result *result)
+{
+    struct op *op = arg;
+    op->wait = NULL;
+    op->fired = op->starting;
+    op->result = *result;
+    if (!op->starting)
+        finish(op, result);
+}
+
+void op_starting(struct op *op)
+{
+    op->starting = true;
+    op->holds++;
+}
+
+void op_not_starting(struct op *op)
+{
+    op->starting = false;
+    op->holds--;
+}
+
+void op_spawned(void *arg, uint64_t number, const struct err *err)
+{
+    struct op *op = arg;
+    (void)number;
+    op->starting = false;
+    if (op->request && err->code < 0)
+        op_fail(op, err);
+    else if (op->request && op->fired)
+        finish(op, &op->result);
+    release(op);
+}
+
+int op_park(struct op *op, struct session *session, const struct wait_spec *spec, struct err *err)
+{
+    op->number = session_number(session);
+    op->wait = session_wait(session, spec, on_wait, op, err);
+    return op->wait ? 0 : err->code;
+}

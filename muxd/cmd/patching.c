@@ -1,0 +1,200 @@
+/* patching: owns a patch request from its text to its answer. The files are read and written on a thread, so that no disk keeps the loop
+ * waiting; until then the request is parked, and a patch whose client has gone is applied all the same. */
+#include "cmd/patching.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "cmd/op.h"
+#include "patch/apply.h"
+#include "patch/intercept.h"
+#include "patch/place.h"
+#include "wire/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct patching {
+    struct cmd_context *ctx;
+    struct request *request; /* NULL: cancelled, or its client has gone */
+    const struct tool *tool;
+    int64_t begun_ns;
+    /* The thread's until it is done. */
+    char *text, *cwd, **roots; /* owned */
+    size_t len;
+    struct patch_options options;
+    struct patch_plan *plan;
+    struct patch_failure failure;
+    int result;
+    struct buf success;
+};
+
+static void patching_free(struct patching *patching)
+{
+    patch_plan_free(patching->plan);
+    patch_failure_fini(&patching->failure);
+    buf_fini(&patching->success);
+    free(patching->text);
+    free(patching->cwd);
+    strv_free(patching->roots);
+    free(patching);
+}
+
+static void work(void *arg)
+{
+    struct patching *patching = arg;
+    patching->result = patch_prepare(&patching->plan, patching->text, patching->len, &patching->options, &patching->failure);
+    if (patching->result == 0)
+        patching->result = patch_commit(patching->plan, &patching->failure);
+    if (patching->result == 0)
+        patch_success(patching->plan, &patching->success);
+}
+
+/* The one-shot text; exec_command puts its own lines before it (CODEX.md 5.1, third example). */
+static void add_content(struct patching *patching, struct json *answer, int exit_code, const char *text, size_t len)
+{
+    struct buf oneshot = BUF_INIT, content = BUF_INIT;
+    struct text_oneshot shown = {.exit_code = exit_code, .wall_ns = clock_mono_ns() - patching->begun_ns, .output = text, .output_len = len,
+                                 .budget_bytes = SIZE_MAX};
+    text_oneshot(&oneshot, &shown);
+    struct text_answer wrapped = {.output = oneshot.data, .output_len = oneshot.len, .max_tokens = UINT64_MAX};
+    if (patching->tool == &tools[TOOL_EXEC_COMMAND])
+        text_answer(&content, &wrapped);
+    else
+        buf_append(&content, oneshot.data, oneshot.len);
+    json_add_str(answer, "content", content.data, content.len);
+    json_add_double(answer, "wall_time_seconds", (double)(shown.wall_ns / 100000) / 10000);
+    buf_fini(&oneshot);
+    buf_fini(&content);
+}
+
+static void add_files(struct json *answer, const struct patch_plan *plan)
+{
+    static const char *const words[] = {[PATCH_ADD] = "add", [PATCH_DELETE] = "delete", [PATCH_UPDATE] = "update"};
+    struct json *files = json_add_array(answer, "files");
+    for (size_t i = 0; i < patch_plan_count(plan); i++) {
+        struct patch_file file = patch_plan_file(plan, i);
+        struct json *one = json_add_object(files, NULL);
+        json_add_text(one, "path", file.path);
+        json_add_text(one, "kind", words[file.kind]);
+        if (file.moved)
+            json_add_text(one, "from", file.source);
+    }
+}
+
+static struct json *build(struct patching *patching)
+{
+    struct json *answer = json_object_new();
+    bool done = patching->result == 0;
+    const char *text = done ? patching->success.data : patching->failure.reply;
+    size_t len = done ? patching->success.len : strlen(text);
+    add_content(patching, answer, done ? 0 : 1, text, len);
+    json_add_str(answer, "output", text, len);
+    json_add_text(answer, "state", "exited");
+    json_add_int(answer, "exit_code", done ? 0 : 1);
+    if (done)
+        add_files(answer, patching->plan);
+    else
+        json_add_text(answer, "stderr", patching->failure.program);
+    return answer;
+}
+
+static void done(void *arg)
+{
+    struct patching *patching = arg;
+    struct request *request = patching->request;
+    if (!request) {
+        patching_free(patching);
+        return;
+    }
+    request_on_cancel(request, NULL, NULL);
+    if (patching->result == 0 || patching->failure.stage == PATCH_STAGE_COMMIT) {
+        request_reply(request, build(patching));
+    } else {
+        struct err err;
+        struct json *data = json_object_new();
+        err_set(&err, patching->failure.code, "%s", patching->failure.reply);
+        json_add_text(data, "content", patching->failure.reply);
+        json_add_text(data, "stderr", patching->failure.program);
+        request_fail_with(request, &err, data);
+    }
+    patching_free(patching);
+}
+
+static void on_cancel(void *arg)
+{
+    struct patching *patching = arg;
+    patching->request = NULL;
+}
+
+/* "." in [tools] patch_roots is where the call works. */
+static char **roots_of(const struct config *cfg, const char *cwd)
+{
+    struct strv roots = {0};
+    const struct config_words *words = &cfg->tools.patch_roots;
+    for (size_t i = 0; i < words->count; i++)
+        strv_add_owned(&roots, place_absolute(cwd, words->items[i]));
+    return words->count > 0 ? strv_take(&roots) : NULL;
+}
+
+/* text and base are taken over; workdir is below base, or NULL. The roots are those of base: no `cd` leads out of them. */
+static void begin(struct cmd_context *ctx, struct request *request, const struct tool *tool, char *text, size_t len, char *base,
+                  const char *workdir)
+{
+    struct patching *patching = xcalloc(1, sizeof *patching);
+    *patching = (struct patching){.ctx = ctx, .request = request, .tool = tool, .begun_ns = clock_mono_ns(), .text = text, .len = len,
+                                  .success = BUF_INIT};
+    patching->roots = roots_of(ctx->config, base);
+    patching->cwd = place_absolute(base, workdir ? workdir : ".");
+    free(base);
+    patching->options = (struct patch_options){.cwd = patching->cwd,
+                                               .roots = (const char *const *)patching->roots,
+                                               .endings = (enum patch_endings)ctx->config->tools.patch_line_endings,
+                                               .umask_bits = meta_umask(request)};
+    request_on_cancel(request, on_cancel, patching);
+    if (loop_offload(ctx->loop, work, done, patching) == 0)
+        return;
+    struct err err;
+    err_set(&err, ERR_SYSTEM, "the patch can't be worked on: no thread could be had; try again");
+    request_on_cancel(request, NULL, NULL);
+    patching_free(patching);
+    failure_reply(request, tool, &err);
+}
+
+static bool is_taken(const struct json *command, struct patch_intercepted *found)
+{
+    const char *script = json_str(command, NULL);
+    if (script)
+        return patch_intercept(script, found);
+    struct strv argv = {0};
+    for (const struct json *it = json_first(command); it; it = json_next(it))
+        strv_add(&argv, json_str(it, NULL));
+    bool taken = argv.count > 0 && patch_intercept_argv((const char *const *)argv.items, found);
+    strv_fini(&argv);
+    return taken;
+}
+
+bool patching_takes(struct cmd_context *ctx, struct request *request, const struct tool *tool, const struct json *command,
+                    const char *workdir)
+{
+    struct patch_intercepted found = {0};
+    if (!is_taken(command, &found))
+        return false;
+    if (found.bare) {
+        struct err err;
+        err_set(&err, ERR_ARGUMENTS, "%s", PATCH_INTERCEPT_BARE);
+        failure_reply(request, tool, &err);
+    } else {
+        begin(ctx, request, tool, found.text, found.len, meta_cwd(request, workdir), found.workdir);
+        found.text = NULL;
+    }
+    patch_intercepted_fini(&found);
+    return true;
+}
+
+void cmd_APPLY_PATCH(struct cmd_context *ctx, struct request *request)
+{
+    const struct tool *tool = &tools[TOOL_APPLY_PATCH];
+    const struct json *params = request_params(request);
+    size_t len;
+    const char *text = schema_str(tool, params, "input", &len);
+    begin(ctx, request, tool, xmemdup(text, len + 1), len, meta_cwd(request, schema_str(tool, params, "workdir", NULL)), NULL);
+}

@@ -1,0 +1,220 @@
+/* sessions: list, kill, rename, resize, remove. */
+#include "base/mem.h"
+#include "base/value.h"
+#include "cmd/op.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct session *find_by(struct cmd_context *ctx, const struct json *id, struct err *err)
+{
+    int64_t number;
+    char word[32];
+    if (json_int(id, &number)) {
+        snprintf(word, sizeof word, "%" PRId64, number);
+        return registry_find(ctx->registry, word, err);
+    }
+    return registry_find(ctx->registry, json_str(id, NULL), err);
+}
+
+static bool list_one(void *arg, struct session *session)
+{
+    json_add(arg, NULL, describe_session(session));
+    return true;
+}
+
+void cmd_LIST_SESSIONS(struct cmd_context *ctx, struct request *request)
+{
+    const struct json *params = request_params(request), *names = json_get(params, "names");
+    struct json *result = json_object_new(), *list = json_add_array(result, "sessions");
+    struct err err;
+    if (!names)
+        registry_each(ctx->registry, !schema_bool(&tools[TOOL_LIST_SESSIONS], params, "all", false), list_one, list);
+    for (const struct json *it = json_first(names); it; it = json_next(it)) {
+        struct session *session = find_by(ctx, it, &err);
+        if (!session) {
+            json_free(result);
+            failure_reply(request, &tools[TOOL_LIST_SESSIONS], &err);
+            return;
+        }
+        json_add(list, NULL, describe_session(session));
+    }
+    request_reply(request, result);
+}
+
+/* One kill request, several sessions: answered when the last one has ended. */
+struct killing {
+    struct cmd_context *ctx;
+    struct request *request; /* NULL: the client has gone; the sessions end all the same */
+    struct json *result, *list;
+    size_t left;
+};
+
+static void killing_done(struct killing *killing)
+{
+    if (killing->request) {
+        request_on_cancel(killing->request, NULL, NULL);
+        request_reply(killing->request, killing->result);
+    } else {
+        json_free(killing->result);
+    }
+    free(killing);
+}
+
+static void on_killed(void *arg, const struct kill_result *result)
+{
+    struct killing *killing = arg;
+    struct json *one = json_add_object(killing->list, NULL);
+    struct session *session = registry_by_number(killing->ctx->registry, result->number);
+    json_add_int(one, "session_id", (int64_t)result->number);
+    if (session) {
+        json_add_text(one, "name", session_name(session));
+        json_add_text(one, "state", session_state_word(session_state(session)));
+    }
+    const char *ended_by = value_signal_name(result->ended_by), *signal = value_signal_name(result->signo);
+    if (ended_by)
+        json_add_text(one, "ended_by", ended_by);
+    if (result->exit_code >= 0)
+        json_add_int(one, "exit_code", result->exit_code);
+    if (signal)
+        json_add_text(one, "signal", signal);
+    if (result->survivors >= 0)
+        json_add_int(one, "survivors", result->survivors);
+    if (--killing->left == 0)
+        killing_done(killing);
+}
+
+static void on_cancel(void *arg)
+{
+    struct killing *killing = arg;
+    killing->request = NULL;
+}
+
+struct targets {
+    uint64_t *numbers;
+    size_t count;
+};
+
+static bool add_target(void *arg, struct session *session)
+{
+    struct targets *targets = arg;
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->numbers[i] == session_number(session))
+            return true;
+    targets->numbers = xreallocarray(targets->numbers, targets->count + 1, sizeof *targets->numbers);
+    targets->numbers[targets->count++] = session_number(session);
+    return true;
+}
+
+static int find_targets(struct cmd_context *ctx, struct request *request, struct targets *targets, struct err *err)
+{
+    const struct json *params = request_params(request), *one = json_get(params, "session_id"), *several = json_get(params, "sessions");
+    bool all = schema_bool(&tools[TOOL_KILL_SESSION], params, "all", false);
+    if (!one && !several && !all)
+        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: one of `session_id`, `sessions` and `all` is needed");
+    if (all)
+        registry_each(ctx->registry, true, add_target, targets);
+    for (const struct json *it = one ? one : json_first(several); it; it = one ? NULL : json_next(it)) {
+        struct session *session = find_by(ctx, it, err);
+        if (!session)
+            return err->code;
+        add_target(targets, session);
+    }
+    return 0;
+}
+
+static int check_self(struct cmd_context *ctx, struct request *request, const struct targets *targets, struct err *err)
+{
+    struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
+    for (size_t i = 0; own && i < targets->count; i++)
+        if (targets->numbers[i] == session_number(own))
+            return err_set(err, ERR_SELF, "'%s': you are running inside this session; use --self to end it all the same",
+                           session_name(own));
+    return 0;
+}
+
+void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
+{
+    const struct tool *tool = &tools[TOOL_KILL_SESSION];
+    const struct json *params = request_params(request);
+    struct targets targets = {0};
+    struct err err = {0};
+    int signo = 0;
+    const char *word = schema_str(tool, params, "signal", NULL);
+    int result = find_targets(ctx, request, &targets, &err);
+    if (result == 0 && word && !value_signal(word, &signo))
+        result = err_set(&err, ERR_ARGUMENTS, "'%s': no signal of that name; use INT, TERM, KILL, … or a number", word);
+    if (result == 0 && !schema_bool(tool, params, "self", false))
+        result = check_self(ctx, request, &targets, &err);
+    if (result < 0) {
+        failure_reply(request, tool, &err);
+    } else {
+        struct killing *killing = xcalloc(1, sizeof *killing);
+        *killing = (struct killing){.ctx = ctx, .request = request, .result = json_object_new(), .left = targets.count + 1};
+        killing->list = json_add_array(killing->result, "sessions");
+        request_on_cancel(request, on_cancel, killing);
+        for (size_t i = 0; i < targets.count; i++) {
+            struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
+            registry_kill(ctx->registry, session, signo, KILLER_REQUEST, on_killed, killing);
+        }
+        if (--killing->left == 0)
+            killing_done(killing);
+    }
+    free(targets.numbers);
+}
+
+void cmd_RENAME_SESSION(struct cmd_context *ctx, struct request *request)
+{
+    const struct json *params = request_params(request);
+    struct err err;
+    struct session *session = find_by(ctx, json_get(params, "session_id"), &err);
+    if (!session || session_rename(session, schema_str(&tools[TOOL_RENAME_SESSION], params, "name", NULL), &err) < 0) {
+        request_fail(request, &err);
+        return;
+    }
+    request_reply(request, describe_session(session));
+}
+
+void cmd_RESIZE_SESSION(struct cmd_context *ctx, struct request *request)
+{
+    const struct tool *tool = &tools[TOOL_RESIZE_SESSION];
+    const struct json *params = request_params(request);
+    struct err err;
+    struct session *session = find_by(ctx, json_get(params, "session_id"), &err);
+    if (!session || session_resize(session, (int)schema_int(tool, params, "rows", 0), (int)schema_int(tool, params, "cols", 0), &err) < 0) {
+        request_fail(request, &err);
+        return;
+    }
+    request_reply(request, describe_session(session));
+}
+
+/* All or none: the first that can't be removed is named before anything is. */
+void cmd_REMOVE_SESSION(struct cmd_context *ctx, struct request *request)
+{
+    const struct json *sessions = json_get(request_params(request), "sessions");
+    struct targets targets = {0};
+    struct err err = {0};
+    for (const struct json *it = json_first(sessions); it && !err.code; it = json_next(it)) {
+        struct session *session = find_by(ctx, it, &err);
+        if (session && session_is_live(session))
+            err_set(&err, ERR_NOT_ENDED, "'%s': still runs; end it with `ue kill %s` first", session_name(session), session_name(session));
+        else if (session)
+            add_target(&targets, session);
+    }
+    struct json *result = json_object_new(), *list = json_add_array(result, "sessions");
+    for (size_t i = 0; i < targets.count && !err.code; i++) {
+        struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
+        struct json *one = json_add_object(list, NULL);
+        json_add_int(one, "session_id", (int64_t)targets.numbers[i]);
+        json_add_text(one, "name", session_name(session));
+        registry_remove(ctx->registry, session, &err);
+    }
+    free(targets.numbers);
+    if (err.code) {
+        json_free(result);
+        request_fail(request, &err);
+    } else {
+        request_reply(request, result);
+    }
+}
