@@ -1,0 +1,206 @@
+/* main.c: owns muxd's command line and its roles: keeper (what people start), worker (what the keeper starts), and the few
+ * errands of an upgrade. */
+#include "base/err.h"
+#include "base/path.h"
+#include "base/value.h"
+#include "config/config.h"
+#include "keep/keeper.h"
+#include "keep/launch.h"
+#include "server/server.h"
+#include "server/worker.h"
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum option { OPTION_SOCKET, OPTION_CONFIG, OPTION_DAEMON, OPTION_CHECK, OPTION_VERSION, OPTION_HELP,
+              OPTION_WORKER, OPTION_STATE, OPTION_KEEPER_CHECK, OPTION_FOR_WORKER, OPTION_GEN, OPTION_COUNT };
+#define FIRST_HIDDEN OPTION_WORKER
+static const struct option_row {
+    const char *word, *letter, *value, *help;
+} rows[OPTION_COUNT] = {
+    [OPTION_SOCKET] = {"--socket", "-S", "PATH", "listen at PATH instead of $MUXD_SOCKET or $XDG_RUNTIME_DIR/muxd/muxd.sock"},
+    [OPTION_CONFIG] = {"--config", "-f", "PATH", "read PATH instead of $MUXD_CONFIG or $XDG_CONFIG_HOME/muxd/muxd.ini"},
+    [OPTION_DAEMON] = {"--daemon", "-d", NULL, "go to the background; returns when it listens"},
+    [OPTION_CHECK] = {"--check-config", NULL, NULL, "say whether the config file is right, and end"},
+    [OPTION_VERSION] = {"--version", NULL, NULL, "print the version, and end"},
+    [OPTION_HELP] = {"--help", "-h", NULL, "print this, and end"},
+    [OPTION_WORKER] = {"--worker", NULL, NULL, NULL},
+    [OPTION_STATE] = {"--keeper-state", NULL, "STATE", NULL},
+    [OPTION_KEEPER_CHECK] = {"--keeper-check", NULL, "FD", NULL},
+    [OPTION_FOR_WORKER] = {"--keeper-for-worker", NULL, "FD", NULL},
+    [OPTION_GEN] = {"--gen", NULL, "DIR", NULL},
+};
+
+struct command_line {
+    char *value[OPTION_COUNT]; /* borrowed from argv; for those without a value: the option's word itself. NULL: not given */
+};
+
+#define STATUS_USAGE 64
+#define WORKER_ARGS 8
+
+static int complain(int status, const char *text)
+{
+    fprintf(stderr, "muxd: %s\n", text);
+    return status;
+}
+
+static int find_option(const char *word)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (strcmp(rows[i].word, word) == 0 || (rows[i].letter && strcmp(rows[i].letter, word) == 0))
+            return i;
+    return -1;
+}
+
+static int unknown(const char *word)
+{
+    const char *words[FIRST_HIDDEN];
+    for (int i = 0; i < FIRST_HIDDEN; i++)
+        words[i] = rows[i].word;
+    const char *nearest = value_nearest(word, words, FIRST_HIDDEN);
+    fprintf(stderr, "muxd: '%s': no such option; ", word);
+    if (nearest)
+        fprintf(stderr, "did you mean '%s'\n", nearest);
+    else
+        fprintf(stderr, "'muxd --help' lists them\n");
+    return STATUS_USAGE;
+}
+
+static int parse(int argc, char **argv, struct command_line *line)
+{
+    for (int i = 1; i < argc; i++) {
+        char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", equals ? (int)(equals - argv[i]) : INT_MAX, argv[i]);
+        int option = find_option(word);
+        if (option < 0 || (equals && !rows[option].value))
+            return unknown(argv[i]);
+        if (!rows[option].value)
+            line->value[option] = argv[i];
+        else if (equals)
+            line->value[option] = equals + 1;
+        else if (i + 1 < argc)
+            line->value[option] = argv[++i];
+        else {
+            fprintf(stderr, "muxd: '%s' needs a value: %s; 'muxd --help' tells more\n", argv[i], rows[option].value);
+            return STATUS_USAGE;
+        }
+    }
+    return 0;
+}
+
+static int help(void)
+{
+    printf("usage: muxd [options]\nHolds named terminal sessions; 'ue' talks to it and starts it when needed.\n\n");
+    for (int i = 0; i < FIRST_HIDDEN; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s%s%s", rows[i].letter ? rows[i].letter : "", rows[i].letter ? ", " : "    ", rows[i].word,
+                 rows[i].value ? " " : "", rows[i].value ? rows[i].value : "");
+        printf("  %-24s %s\n", left, rows[i].help);
+    }
+    printf("\nSIGHUP reads the config again, SIGTERM ends all sessions and muxd, SIGUSR2 changes to the muxd on disk and keeps them.\n");
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static int check_config(const char *given)
+{
+    struct err err = {0};
+    char *path = path_config(given);
+    struct config *config = config_load(path, &err);
+    if (config && control_check_patterns(config, &err) < 0) {
+        config_free(config);
+        config = NULL;
+    }
+    int status = config ? 0 : complain(1, err.text);
+    if (config)
+        printf("%s: ok\n", path ? path : "built-in defaults");
+    config_free(config);
+    free(path);
+    return status;
+}
+
+static int generate(const char *dir)
+{
+    struct err err = {0};
+    return config_gen(dir, &err) == 0 ? 0 : complain(1, err.text);
+}
+
+/* Where our executable lies, for upgrades; when it was replaced meanwhile the kernel marks the old name. */
+static const char *path_on_disk(void)
+{
+    static char path[PATH_MAX];
+    static const char mark[] = " (deleted)";
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        return NULL;
+    path[n] = '\0';
+    if ((size_t)n > sizeof mark - 1 && strcmp(path + n - (sizeof mark - 1), mark) == 0)
+        path[(size_t)n - (sizeof mark - 1)] = '\0';
+    return path;
+}
+
+/* "NAME [role] -S PATH -f PATH" into args. */
+static void build_arguments(char *args[WORKER_ARGS], char *name, const char *role, const struct command_line *line)
+{
+    static const enum option kept[] = {OPTION_SOCKET, OPTION_CONFIG};
+    size_t n = 0;
+    args[n++] = name;
+    if (role)
+        args[n++] = (char *)role;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (line->value[kept[i]]) {
+            args[n++] = (char *)rows[kept[i]].word;
+            args[n++] = line->value[kept[i]];
+        }
+    args[n] = NULL;
+}
+
+static int keep(char *name, const struct command_line *line)
+{
+    static char *worker_args[WORKER_ARGS], *keeper_args[WORKER_ARGS];
+    build_arguments(worker_args, name, rows[OPTION_WORKER].word, line);
+    build_arguments(keeper_args, name, NULL, line);
+    struct keeper_options options = {
+        .worker_argv = worker_args, .keeper_argv = keeper_args, .path = path_on_disk(), .ready_fd = -1, .sentinel = true};
+    if (line->value[OPTION_STATE])
+        return keeper_resume(&options, line->value[OPTION_STATE]);
+    if (line->value[OPTION_FOR_WORKER])
+        return keeper_adopt(&options, (int)strtol(line->value[OPTION_FOR_WORKER], NULL, 10));
+    struct err err = {0};
+    if (line->value[OPTION_DAEMON] && launch_detached(&options.ready_fd, &err) != 0)
+        return complain(1, err.text);
+    return keeper_run(&options);
+}
+
+static int work(const struct command_line *line)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, NULL); /* stderr may lead to somebody who has left. Programs are the keeper's and don't inherit it */
+    struct worker_options options = {.socket_path = line->value[OPTION_SOCKET], .config_path = line->value[OPTION_CONFIG]};
+    return worker_main(&options);
+}
+
+int main(int argc, char **argv)
+{
+    struct command_line line = {{NULL}};
+    prctl(PR_SET_NAME, "muxd"); /* the worker was executed by descriptor, which leaves a number as its name */
+    int status = parse(argc, argv, &line);
+    if (status != 0)
+        return status;
+    if (line.value[OPTION_HELP])
+        return help();
+    if (line.value[OPTION_VERSION])
+        return printf("muxd %s\n", MUXD_VERSION) < 0;
+    if (line.value[OPTION_CHECK])
+        return check_config(line.value[OPTION_CONFIG]);
+    if (line.value[OPTION_GEN])
+        return generate(line.value[OPTION_GEN]);
+    if (line.value[OPTION_KEEPER_CHECK])
+        return keeper_check(line.value[OPTION_KEEPER_CHECK]);
+    return line.value[OPTION_WORKER] ? work(&line) : keep(argv[0], &line);
+}

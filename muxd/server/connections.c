@@ -1,0 +1,258 @@
+/* connections: accepting, counting and burying peers. A connection that says nothing has no effect and is the first to go. */
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/server.h"
+#include "sys/peercred.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ACCEPTS_A_TURN 64
+#define ACCEPT_RETRY_MS 250 /* when descriptors have run out and no peer leaves */
+
+static void on_request(void *arg, struct request *request)
+{
+    dispatch(arg, request);
+}
+
+static void on_dirty(void *arg, struct peer *peer)
+{
+    struct server *server = arg;
+    if (server->ndirty == server->dirty_room) {
+        server->dirty_room = server->dirty_room ? server->dirty_room * 2 : 64;
+        server->dirty = xreallocarray(server->dirty, server->dirty_room, sizeof(struct peer *));
+    }
+    server->dirty[server->ndirty++] = peer;
+}
+
+static void remove_from(struct peer **list, size_t *count, const struct peer *peer)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (list[i] == peer) {
+            list[i] = list[--*count];
+            return;
+        }
+    }
+}
+
+static void on_closed(void *arg, struct peer *peer)
+{
+    struct server *server = arg;
+    remove_from(server->peers, &server->npeers, peer);
+    struct session *followed = peer_follows(peer) ? registry_by_number(server->registry, peer_follows(peer)) : NULL;
+    if (followed)
+        session_follow(followed, false);
+    for (size_t i = 0; i < server->ndirty; i++)
+        if (server->dirty[i] == peer)
+            server->dirty[i] = NULL; /* the list may be walked just now */
+    server->dead[server->ndead++] = peer;
+    if (server->listen_io && !loop_timer_is_set(&server->accept_retry))
+        return;
+    loop_timer_stop(&server->accept_retry);
+    if (server->listen_io)
+        loop_io_set(server->listen_io, LOOP_READ);
+}
+
+static const struct peer_handlers handlers = {.request = on_request, .closed = on_closed, .dirty = on_dirty};
+
+static void make_room(struct server *server)
+{
+    /* Dead peers are freed at the end of the turn, so living and dead together may be more than the limit for a moment. */
+    if (server->npeers + server->ndead < server->room)
+        return;
+    server->room = server->room ? server->room * 2 : 64;
+    server->peers = xreallocarray(server->peers, server->room, sizeof(struct peer *));
+    server->dead = xreallocarray(server->dead, server->room, sizeof(struct peer *));
+}
+
+/* At the limit the oldest connection that never said a word makes way. */
+static bool evict_silent(struct server *server)
+{
+    struct peer *oldest = NULL;
+    for (size_t i = 0; i < server->npeers; i++)
+        if (!peer_has_spoken(server->peers[i]) && peer_is_idle(server->peers[i]) &&
+            (!oldest || peer_id(server->peers[i]) < peer_id(oldest)) && !peer_has_bytes(server->peers[i]))
+            oldest = server->peers[i];
+    if (oldest)
+        peer_close(oldest);
+    return oldest;
+}
+
+static void refuse(struct server *server, int fd, const char *format, long number)
+{
+    struct err err;
+    struct buf out = BUF_INIT;
+    struct msg_id none = {.kind = MSG_ID_NONE};
+    char text[200];
+    snprintf(text, sizeof text, "%s%ld", format, number);
+    err_set(&err, ERR_LIMIT, "%s", text);
+    if (msg_error(&out, &none, &err, NULL) && send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        log_debug("a refused connection did not take its refusal: %s", strerror(errno));
+    buf_fini(&out);
+    close(fd);
+    if (server->refused++ % 1000 == 0)
+        log_warn("connection refused: %s", text);
+}
+
+static void take(struct server *server, int fd)
+{
+    struct peercred cred;
+    if (peercred_get(fd, &cred) < 0 || (cred.uid != geteuid() && cred.uid != 0)) {
+        refuse(server, fd, "this daemon serves another user; your uid is ", (long)cred.uid);
+        return;
+    }
+    if (server->npeers >= (size_t)server->config->limits.connections && !evict_silent(server)) {
+        refuse(server, fd, "too many connections; close one or raise [limits] connections, now ", server->config->limits.connections);
+        return;
+    }
+    make_room(server);
+    struct peer *peer = peer_new(server->loop, fd, ++server->next_peer, cred.uid, cred.pid, &server->peer_limits, &handlers, server);
+    if (!peer) {
+        refuse(server, fd, "the kernel has no room to watch another connection; try again later; errno ", errno);
+        return;
+    }
+    server->peers[server->npeers++] = peer;
+    server->accepted++;
+    server->newcomers = true;
+}
+
+static void on_accept(void *arg, unsigned events)
+{
+    struct server *server = arg;
+    (void)events;
+    for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+        int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            take(server, fd);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            log_warn("can't accept a connection: %s; waiting for one to leave", strerror(errno));
+            if (!evict_silent(server)) {
+                loop_io_set(server->listen_io, 0);
+                loop_timer_set_ms(&server->accept_retry, ACCEPT_RETRY_MS);
+            }
+            return;
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            return;
+        }
+    }
+}
+
+/* One timer for all: it is due when the oldest connection that has said nothing has had its time. */
+static void on_silence(void *arg)
+{
+    struct server *server = arg;
+    int64_t limit_ms = server->config->limits.hello_timeout_ms, now_ms = clock_mono_ms(), next_ms = INT64_MAX;
+    for (size_t i = 0; limit_ms > 0 && i < server->npeers;) {
+        struct peer *peer = server->peers[i];
+        int64_t left_ms = peer_since_ms(peer) + limit_ms - now_ms;
+        if (peer_has_spoken(peer)) {
+            i++;
+        } else if (left_ms <= 0) {
+            peer_close(peer); /* another one takes its place in the list */
+        } else {
+            next_ms = left_ms < next_ms ? left_ms : next_ms;
+            i++;
+        }
+    }
+    if (next_ms != INT64_MAX)
+        loop_timer_set_ms(&server->silence, next_ms);
+}
+
+static void on_retry(void *arg)
+{
+    struct server *server = arg;
+    if (server->listen_io)
+        loop_io_set(server->listen_io, LOOP_READ);
+}
+
+static void on_path_change(void *arg)
+{
+    struct server *server = arg;
+    struct err err;
+    if (server->stopping || listen_is_bound(server->socket_path, server->listen_fd))
+        return;
+    loop_io_free(server->listen_io);
+    server->listen_io = NULL;
+    if (listen_rebind(server->socket_path, &server->listen_fd, &err) < 0)
+        log_error("%s", err.text);
+    else
+        log_warn("'%s' had vanished and was bound anew", server->socket_path), server_own_socket(server);
+    link_listen(server->link, server->listen_fd);
+    connections_open(server);
+}
+
+void connections_apply_limits(struct server *server)
+{
+    const struct config_limits *limits = &server->config->limits;
+    server->peer_limits = (struct peer_limits){.max_request = (size_t)limits->max_request_bytes,
+                                               .output_queue = (size_t)limits->output_queue_bytes,
+                                               .in_flight = (unsigned)limits->requests_per_connection};
+}
+
+void connections_open(struct server *server)
+{
+    if (!server->accept_retry.loop)
+        loop_timer_init(&server->accept_retry, server->loop, on_retry, server),
+            loop_timer_init(&server->silence, server->loop, on_silence, server);
+    server->listen_io = loop_io_new(server->loop, server->listen_fd, LOOP_READ, on_accept, server);
+    if (!server->listen_io)
+        BUG("can't watch the listening socket: %s", strerror(errno));
+    listen_watch_free(server->watch);
+    server->watch = listen_watch_new(server->loop, server->socket_path, on_path_change, server);
+}
+
+void connections_stop_listening(struct server *server)
+{
+    if (server->accept_retry.loop)
+        loop_timer_stop(&server->accept_retry), loop_timer_stop(&server->silence);
+    listen_watch_free(server->watch);
+    server->watch = NULL;
+    loop_io_free(server->listen_io);
+    server->listen_io = NULL;
+    fd_close(&server->listen_fd);
+}
+
+static void bury(struct server *server)
+{
+    for (size_t i = 0; i < server->ndead; i++)
+        peer_free(server->dead[i]);
+    server->ndead = 0;
+}
+
+void connections_flush(struct server *server)
+{
+    size_t now = server->ndirty; /* a flush may take further requests, which make peers dirty again: they are for the next turn */
+    for (size_t i = 0; i < now; i++) {
+        struct peer *peer = server->dirty[i];
+        server->dirty[i] = NULL;
+        if (peer)
+            peer_flush(peer);
+    }
+    server->ndirty -= now;
+    if (now > 0)
+        memmove(server->dirty, server->dirty + now, server->ndirty * sizeof(struct peer *));
+    if (server->ndirty)
+        loop_once_more(server->loop);
+    bury(server);
+    /* Most connections have spoken by the end of the turn that brought them and cost no timer. */
+    if (server->newcomers && !loop_timer_is_set(&server->silence))
+        on_silence(server);
+    server->newcomers = false;
+}
+
+void connections_close(struct server *server)
+{
+    while (server->npeers)
+        peer_close(server->peers[0]);
+    server->ndirty = 0;
+    bury(server);
+    free(server->peers);
+    free(server->dirty);
+    free(server->dead);
+}

@@ -1,0 +1,206 @@
+/* control: the server's own acts: reload, stop, upgrade, what only it knows of its state. */
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/fdio.h"
+#include "server/notify.h"
+#include "server/server.h"
+#include "sys/pattern.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+int control_check_patterns(const struct config *config, struct err *err)
+{
+    for (size_t i = 0; i < config->nsessions; i++) {
+        const struct config_session *session = &config->sessions[i];
+        struct err why;
+        struct pattern *pattern = session->ready_pattern ? pattern_new(session->ready_pattern, strlen(session->ready_pattern), &why) : NULL;
+        if (session->ready_pattern && !pattern)
+            return err_set(err, ERR_CONFIG, "%s:%d: [session %s] ready_pattern: %s", config->path,
+                           session->lines[CONFIG_ROW_session_ready_pattern], session->name, why.text);
+        pattern_free(pattern);
+    }
+    return 0;
+}
+
+void control_hold_config(struct server *server)
+{
+    const struct config *config = server->config;
+    int fd = memfd_create("muxd-config", MFD_CLOEXEC);
+    if (fd < 0 || fd_write_all(fd, config->text ? config->text : "", config->text_size) != (ssize_t)config->text_size) {
+        log_warn("the config in force can't be kept for a successor: %s", strerror(errno));
+        fd_close(&fd);
+    }
+    fd_close(&server->config_fd);
+    server->config_fd = fd;
+    server_hold_own(server);
+}
+
+struct config *control_held_config(struct server *server, struct err *err)
+{
+    struct stat st;
+    if (server->config_fd < 0 || fstat(server->config_fd, &st) < 0 || st.st_size > CONFIG_MAX_FILE) {
+        err_set(err, ERR_SYSTEM, "there is none");
+        return NULL;
+    }
+    char *text = xmalloc((size_t)st.st_size + 1);
+    ssize_t size = pread(server->config_fd, text, (size_t)st.st_size, 0);
+    struct config *config = size < 0 ? NULL : config_parse(server->config_path ? server->config_path : "config", text, (size_t)size, err);
+    if (size < 0)
+        err_set(err, ERR_SYSTEM, "%s", strerror(errno));
+    free(text);
+    return config;
+}
+
+void control_use_config(struct server *server, struct config *fresh)
+{
+    struct config *old = server->config;
+    server->config = fresh;
+    server->cmd.config = fresh;
+    log_set_level((enum log_level)fresh->muxd.log_level);
+    connections_apply_limits(server);
+    registry_reload(server->registry, fresh);
+    config_free(old);
+}
+
+static int reload(struct server *server, struct err *err)
+{
+    char *path = path_config(server->given_config);
+    struct config *fresh = config_load(path, err);
+    if (fresh && control_check_patterns(fresh, err) < 0) {
+        config_free(fresh);
+        fresh = NULL;
+    }
+    if (!fresh) {
+        log_error("the config stays as it is: %s", err->text);
+        free(path);
+        return err->code;
+    }
+    size_t changes = config_diff(server->config, fresh, NULL, NULL);
+    free(server->config_path);
+    server->config_path = path;
+    control_use_config(server, fresh);
+    control_hold_config(server);
+    log_info("config '%s' read: %zu changes", path ? path : "(defaults)", changes);
+    return 0;
+}
+
+void control_signal_reload(void *arg)
+{
+    struct err err;
+    reload(arg, &err);
+}
+
+static void begin_stop(struct server *server)
+{
+    if (server->stopping)
+        return;
+    server->stopping = true;
+    log_info("stopping: ends all sessions");
+    notify_systemd("STOPPING=1");
+    registry_stop_all(server->registry);
+}
+
+void control_signal_stop(void *arg)
+{
+    begin_stop(arg);
+}
+
+static void forget_stopper(void *arg)
+{
+    struct request **place = arg;
+    *place = NULL;
+}
+
+static void stop(struct server *server, struct request *request)
+{
+    server->stoppers = xreallocarray(server->stoppers, server->nstoppers + 1, sizeof *server->stoppers);
+    server->stoppers[server->nstoppers] = request;
+    server->nstoppers++;
+    for (size_t i = 0; i < server->nstoppers; i++) /* the array may have moved */
+        if (server->stoppers[i])
+            request_on_cancel(server->stoppers[i], forget_stopper, &server->stoppers[i]);
+    begin_stop(server);
+}
+
+void control_all_ended(void *arg)
+{
+    struct server *server = arg;
+    server->done = true;
+}
+
+/* Everybody who asked is told, then the keeper, then the loop ends. Clients that don't read are not waited for. */
+void control_finish(struct server *server)
+{
+    if (!server->done || !server->listen_io)
+        return;
+    connections_stop_listening(server);
+    for (size_t i = 0; i < server->nstoppers; i++) {
+        struct request *request = server->stoppers[i];
+        if (request) {
+            request_on_cancel(request, NULL, NULL);
+            struct json *result = json_object_new();
+            json_add_bool(result, "stopped", true);
+            request_reply(request, result);
+        }
+    }
+    connections_flush(server);
+    link_stop(server->link);
+    link_flush(server->link);
+    loop_stop(server->loop);
+}
+
+static void forget_upgrader(void *arg)
+{
+    struct server *server = arg;
+    server->upgrader = NULL;
+}
+
+static void upgrade(struct server *server, struct request *request)
+{
+    struct err err;
+    if (server->upgrader) {
+        err_set(&err, ERR_NOT_AVAILABLE, "an upgrade is under way already");
+        request_fail(request, &err);
+        return;
+    }
+    server->upgrader = request;
+    request_on_cancel(request, forget_upgrader, server);
+    log_info("upgrade asked for");
+    link_upgrade(server->link);
+    link_flush(server->link);
+}
+
+void control_upgrade_failed(struct server *server, int error)
+{
+    struct err err;
+    err_set(&err, ERR_SYSTEM, "the new binary did not come up (%s); the old one goes on", strerror(error));
+    log_error("%s", err.text);
+    if (server->upgrader) {
+        struct request *request = server->upgrader;
+        server->upgrader = NULL;
+        request_on_cancel(request, NULL, NULL);
+        request_fail(request, &err);
+    }
+}
+
+static void status(struct server *server, struct json *into)
+{
+    char started[32];
+    clock_format_iso(server->started_real_ms, started);
+    json_add_text(into, "started", started);
+    if (link_keeper_pid(server->link) > 0)
+        json_add_int(into, "keeper_pid", link_keeper_pid(server->link));
+    json_add_int(into, "generation", server->generation);
+    json_add_int(into, "connections", (int64_t)server->npeers);
+    json_add_int(into, "connections_accepted", (int64_t)server->accepted);
+    json_add_int(into, "connections_refused", (int64_t)server->refused);
+}
+
+const struct cmd_ops control_ops = {.reload = reload, .stop = stop, .upgrade = upgrade, .status = status};

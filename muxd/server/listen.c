@@ -1,0 +1,174 @@
+/* listen: owns the making of the socket: directory, lock, path. */
+#include "server/listen.h"
+#include "base/fdio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int address_of(const char *path, struct sockaddr_un *address, struct err *err)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address->sun_path)
+        return err_set(err, ERR_SYSTEM,
+                       "'%s': the socket path has %zu bytes, the kernel allows %zu; choose a shorter one with -S or $MUXD_SOCKET", path,
+                       strlen(path), sizeof address->sun_path - 1);
+    memcpy(address->sun_path, path, strlen(path) + 1);
+    return 0;
+}
+
+static int take_lock(const char *path, int *lock_fd, struct err *err)
+{
+    char *lock_path = xasprintf("%s.lock", path);
+    int fd = open(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int result = 0;
+    if (fd < 0) {
+        result = err_set(err, ERR_SYSTEM, "'%s': can't open the lock file: %s", lock_path, strerror(errno));
+    } else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        bool busy = errno == EWOULDBLOCK;
+        result = err_set(err, ERR_SYSTEM, busy ? "'%s': another muxd serves this socket; `ue stop` ends it" : "'%s': can't lock: %s", path,
+                         strerror(errno));
+        close(fd);
+        fd = busy ? -2 : -1;
+    }
+    *lock_fd = fd;
+    free(lock_path);
+    return result;
+}
+
+static int bind_path(const char *path, int *listen_fd, struct err *err)
+{
+    struct sockaddr_un address;
+    int result = address_of(path, &address, err);
+    if (result < 0)
+        return result;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_set(err, ERR_SYSTEM, "'%s': can't make a socket: %s", path, strerror(errno));
+    struct stat st;
+    if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
+        result = err_set(err, ERR_SYSTEM, "'%s': exists and is no socket; remove it or choose another path", path);
+        goto out;
+    }
+    unlink(path); /* stale: we hold the lock */
+    mode_t old = umask(0177);
+    int bound = bind(fd, (struct sockaddr *)&address, sizeof address);
+    int bind_errno = errno;
+    umask(old);
+    if (bound < 0)
+        result = err_set(err, ERR_SYSTEM, "'%s': can't bind: %s", path, strerror(bind_errno));
+    else if (listen(fd, LISTEN_BACKLOG) < 0)
+        result = err_set(err, ERR_SYSTEM, "'%s': can't listen: %s", path, strerror(errno));
+out:
+    if (result < 0)
+        close(fd);
+    else
+        *listen_fd = fd;
+    return result;
+}
+
+int listen_open(const char *path, int *listen_fd, int *lock_fd, struct err *err)
+{
+    struct sockaddr_un address;
+    *listen_fd = *lock_fd = -1;
+    int result = address_of(path, &address, err);
+    if (result < 0)
+        return result;
+    char *dir = path_dirname(path);
+    result = path_private_dir(dir, err);
+    free(dir);
+    if (result == 0)
+        result = take_lock(path, lock_fd, err);
+    if (result == 0 && (result = bind_path(path, listen_fd, err)) < 0)
+        fd_close(lock_fd);
+    return result;
+}
+
+int listen_lock(const char *path, int *lock_fd, struct err *err)
+{
+    return take_lock(path, lock_fd, err);
+}
+
+bool listen_is_bound(const char *path, int listen_fd)
+{
+    /* A socket's inode number differs from its path's: the kernel tells the two apart only by the bound address and the file itself. */
+    struct sockaddr_un address;
+    socklen_t size = sizeof address;
+    struct stat st;
+    return getsockname(listen_fd, (struct sockaddr *)&address, &size) == 0 && strcmp(address.sun_path, path) == 0 &&
+           lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
+}
+
+int listen_rebind(const char *path, int *listen_fd, struct err *err)
+{
+    char *dir = path_dirname(path);
+    int fresh = -1;
+    int result = path_private_dir(dir, err);
+    free(dir);
+    if (result == 0 && (result = bind_path(path, &fresh, err)) == 0) {
+        fd_close(listen_fd);
+        *listen_fd = fresh;
+    }
+    return result;
+}
+
+struct listen_watch {
+    int fd;
+    struct loop_io *io;
+    loop_fn *fn;
+    void *arg;
+    char *name; /* of the socket in its directory */
+};
+
+static void on_change(void *arg, unsigned events)
+{
+    struct listen_watch *watch = arg;
+    char data[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+    bool ours = false;
+    ssize_t size;
+    (void)events;
+    while ((size = read(watch->fd, data, sizeof data)) > 0) {
+        for (ssize_t at = 0; at < size;) {
+            const struct inotify_event *event = (const struct inotify_event *)(data + at);
+            ours |= event->len == 0 || strcmp(event->name, watch->name) == 0;
+            at += (ssize_t)(sizeof *event + event->len);
+        }
+    }
+    if (ours)
+        watch->fn(watch->arg);
+}
+
+struct listen_watch *listen_watch_new(struct loop *loop, const char *path, loop_fn *fn, void *arg)
+{
+    struct listen_watch *watch = xcalloc(1, sizeof *watch);
+    char *dir = path_dirname(path);
+    *watch = (struct listen_watch){
+        .fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .fn = fn, .arg = arg, .name = xstrdup(path_basename(path))};
+    if (watch->fd < 0 || inotify_add_watch(watch->fd, dir, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0 ||
+        !(watch->io = loop_io_new(loop, watch->fd, LOOP_READ, on_change, watch))) {
+        log_warn("'%s': can't watch the socket's directory: %s; SIGHUP binds it anew", dir, strerror(errno));
+        listen_watch_free(watch);
+        watch = NULL;
+    }
+    free(dir);
+    return watch;
+}
+
+void listen_watch_free(struct listen_watch *watch)
+{
+    if (!watch)
+        return;
+    loop_io_free(watch->io);
+    fd_close(&watch->fd);
+    free(watch->name);
+    free(watch);
+}
