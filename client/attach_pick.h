@@ -1,0 +1,9 @@
+/* attach_pick: which session `ue attach` is about when none is named. */
+#ifndef MUXD_CLIENT_ATTACH_PICK_H
+#define MUXD_CLIENT_ATTACH_PICK_H
+#include "client/ue.h"
+
+/* The operand, or the only live session with a terminal but the one that we run in. 0 and *session, or the exit status, all said. */
+int attach_pick(struct ue *ue, char **session);
+void attach_pick_free(char *session);
+#endif

@@ -1,0 +1,168 @@
+/* feed: owns `exec --stdin`: a command that reads what ue reads. */
+#include "base/clock.h"
+#include "client/input.h"
+#include "client/params.h"
+#include "client/say.h"
+#include "client/talk.h"
+#include "client/typing.h"
+#include <inttypes.h>
+#include <string.h>
+
+#define START_LOOK_MS 50 /* the session's number is wanted, not its output */
+#define IDLE_LOOK_MS 100 /* while standard input is silent: the session's output and end are looked for */
+
+struct feed {
+    struct ue *ue;
+    struct json *wanted; /* what the command line asked for */
+    struct typing typing;
+    int64_t number, at, deadline_ms;
+    bool raw, running, ended; /* ended: all of standard input was fed */
+    struct msg_answer answer;
+};
+
+static const char *const conditions[] = {"until", "quiet_ms", "exit", "ready"};
+
+static void take(struct feed *feed)
+{
+    const char *state = json_get_str(feed->answer.result, "state", NULL);
+    feed->running = state && strcmp(state, "running") == 0;
+}
+
+static int begin(struct feed *feed, struct err *err)
+{
+    struct json *params = json_copy(feed->wanted), *meta = json_detach(params, "_meta");
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
+        json_free(json_detach(params, conditions[i]));
+    json_free(json_detach(meta, "no_deadline"));
+    json_add(params, "_meta", meta);
+    params_set(params, "yield_time_ms", json_int_new(START_LOOK_MS));
+    if (feed->raw)
+        raw_ask(params);
+    if (feed->raw && !json_get(feed->wanted, "until") && !json_get(feed->wanted, "quiet_ms"))
+        json_add_bool(params, "follow", true);
+    int result = call_run(&feed->ue->conn, "exec_command", params, CALL_WAITS, &feed->answer, err);
+    json_free(params);
+    if (result < 0)
+        return result;
+    if (feed->raw)
+        raw_print(feed->answer.result);
+    json_get_int(feed->answer.result, "number", &feed->number);
+    json_get_int(feed->answer.result, "to", &feed->at);
+    take(feed);
+    return 0;
+}
+
+static bool is_over(const struct feed *feed)
+{
+    return !feed->running || feed->ended || (feed->deadline_ms != INT64_MAX && clock_mono_ms() >= feed->deadline_ms);
+}
+
+static int look(struct feed *feed, int64_t yield_ms, struct err *err)
+{
+    int result = raw_read(feed->ue, feed->number, &feed->at, yield_ms, feed->raw, &feed->answer, err);
+    if (result == 0)
+        take(feed);
+    return result;
+}
+
+/* A full queue is waited for as long as the command is; its output is looked at meanwhile, so that it can go on. */
+static int send_piece(struct feed *feed, const struct buf *piece, bool last, struct err *err)
+{
+    for (;;) {
+        int result = typing_send(&feed->typing, piece->data, piece->len, last, err);
+        if (result != ERR_INPUT_FULL || is_over(feed))
+            return result;
+        result = look(feed, IDLE_LOOK_MS, err);
+        if (result < 0)
+            return result;
+    }
+}
+
+/* A program that reads no further is no error, as in a shell's pipeline. */
+static int feed_all(struct feed *feed, struct err *err)
+{
+    struct buf piece = BUF_INIT;
+    bool last = false;
+    int result = 0;
+    while (result == 0 && !is_over(feed)) {
+        if (!input_is_ready()) {
+            result = look(feed, IDLE_LOOK_MS, err);
+            continue;
+        }
+        result = input_piece(&piece, &last, err);
+        if (result == 0)
+            result = send_piece(feed, &piece, last, err);
+        if (result == 0 && feed->raw) /* what it prints must not pile up while it is fed */
+            result = look(feed, 0, err);
+        feed->ended = last && result == 0;
+    }
+    buf_fini(&piece);
+    if (result == ERR_INPUT_FULL || (result == 0 && feed->running && !feed->ended))
+        say_note("standard input: the wait was over after %" PRIu64 " bytes; `ue write %" PRId64 " -` feeds more", feed->typing.typed,
+                 feed->number);
+    return result == ERR_STDIN_CLOSED || result == ERR_ENDED || result == ERR_INPUT_FULL ? 0 : result;
+}
+
+/* The wait that the command line asked for, with the time that is left; without one, for the end. */
+static int finish(struct feed *feed, struct err *err)
+{
+    struct json *params = json_object_new();
+    int64_t left_ms = feed->deadline_ms == INT64_MAX ? INT64_MAX : feed->deadline_ms - clock_mono_ms();
+    bool any = false;
+    json_add_int(params, "session_id", feed->number);
+    json_add_int(params, "since", 0);
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        const struct json *value = json_get(feed->wanted, conditions[i]);
+        if (value)
+            json_add(params, conditions[i], json_copy(value));
+        any |= value && i < 3;
+    }
+    if (!any)
+        json_add_bool(params, "exit", true);
+    if (json_get(feed->wanted, "max_output_tokens"))
+        json_add(params, "max_output_tokens", json_copy(json_get(feed->wanted, "max_output_tokens")));
+    params_meta(feed->ue, params, META_VERB | META_WAIT);
+    if (left_ms != INT64_MAX)
+        json_add_int(params, "yield_time_ms", left_ms > 0 ? left_ms : 0);
+    msg_answer_fini(&feed->answer);
+    int result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS, &feed->answer, err);
+    json_free(params);
+    return result;
+}
+
+static int finish_raw(struct feed *feed, struct err *err)
+{
+    bool early = json_get(feed->wanted, "until") || json_get(feed->wanted, "quiet_ms");
+    if (!early)
+        return raw_follow(feed->ue, feed->number, &feed->at, feed->deadline_ms, &feed->answer, err);
+    int result = finish(feed, err); /* decides when it is enough; the bytes come by a read of their own */
+    if (result < 0)
+        return result;
+    struct msg_answer bytes = {0};
+    do
+        result = raw_read(feed->ue, feed->number, &feed->at, 0, true, &bytes, err);
+    while (result == 0 && raw_is_full(bytes.result));
+    msg_answer_fini(&bytes);
+    return result;
+}
+
+int feed_talk(struct ue *ue, struct json *params)
+{
+    struct feed feed = {.ue = ue, .wanted = params, .raw = args_has(&ue->args, "raw"), .deadline_ms = raw_deadline(ue, params)};
+    struct err err = {0};
+    int status = 0, result = begin(&feed, &err);
+    if (result == 0) {
+        struct json *session = json_int_new(feed.number);
+        feed.typing = (struct typing){.ue = ue, .session = session};
+        result = feed_all(&feed, &err);
+        json_free(session);
+    }
+    if (result == 0)
+        result = feed.raw ? finish_raw(&feed, &err) : finish(&feed, &err);
+    if (result < 0)
+        status = talk_fail(ue, params, &err);
+    else
+        status = feed.raw ? talk_status(ue, params, feed.answer.result) : talk_show(ue, params, feed.answer.result);
+    msg_answer_fini(&feed.answer);
+    return status;
+}

@@ -1,0 +1,215 @@
+/* mcp_call: owns the calls that the daemon works on: sent with a request_id, sent again to its successor when it dies, answered once. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "client/mcp.h"
+#include "client/params.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define REOPEN_MS 10000 /* how long a restart of the daemon is waited for */
+
+void mcp_flush(struct mcp *mcp)
+{
+    struct connection *conn = &mcp->ue->conn;
+    while (mcp->to_daemon.len > 0 && conn->fd >= 0) {
+        ssize_t n = send(conn->fd, mcp->to_daemon.data, mcp->to_daemon.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) /* full, or lost: which the next read tells */
+            return;
+        buf_consume(&mcp->to_daemon, (size_t)n);
+    }
+}
+
+void mcp_drop(struct mcp *mcp, size_t at)
+{
+    struct mcp_call call = mcp->calls[at];
+    memmove(mcp->calls + at, mcp->calls + at + 1, (--mcp->count - at) * sizeof call);
+    buf_fini(&call.line);
+    mcp_unanswered(&call.to);
+}
+
+/* Takes the call away from the list; its answer is the caller's to send. */
+static struct mcp_to settle(struct mcp *mcp, size_t at)
+{
+    struct mcp_to to = mcp->calls[at].to;
+    mcp->calls[at].to.batch = NULL;
+    mcp_drop(mcp, at);
+    return to;
+}
+
+static void reply_text(struct mcp *mcp, const struct mcp_to *to, const char *text, size_t len, const struct json *facts, bool is_error)
+{
+    struct json *result = json_object_new(), *item = json_add_object(json_add_array(result, "content"), NULL);
+    json_add_text(item, "type", "text");
+    json_add_str(item, "text", text, len);
+    if (facts && to->version >= MCP_2025_06_18) {
+        struct json *structured = json_copy(facts);
+        json_free(json_detach(structured, "content"));
+        json_add(result, "structuredContent", structured);
+    }
+    json_add_bool(result, "isError", is_error);
+    mcp_reply(mcp, to, result);
+}
+
+static void reply_wrong(struct mcp *mcp, const struct mcp_to *to, const char *text)
+{
+    reply_text(mcp, to, text, strlen(text), NULL, true);
+}
+
+/* params are taken over. */
+static void ask(struct mcp *mcp, const struct tool *tool, struct json *params, const struct mcp_to *to)
+{
+    struct err err;
+    struct connection *conn = &mcp->ue->conn;
+    if (mcp->count >= MCP_CALLS_MAX) {
+        reply_wrong(mcp, to, "too many calls are in flight; wait for some of their answers");
+    } else if (connection_open(conn, &err) < 0) {
+        mcp_fail(mcp, to, MCP_INTERNAL, err.text, NULL);
+    } else {
+        mcp->calls = xreallocarray(mcp->calls, mcp->count + 1, sizeof *mcp->calls);
+        struct mcp_call *call = &mcp->calls[mcp->count++];
+        *call = (struct mcp_call){.number = conn->next_id++, .to = *to, .tool = tool, .line = BUF_INIT};
+        call->once = tool == &tools[TOOL_APPLY_PATCH];
+        msg_request(&call->line, call->number, tool->name, params);
+        buf_append(&mcp->to_daemon, call->line.data, call->line.len);
+        mcp_flush(mcp);
+    }
+    json_free(params);
+}
+
+void mcp_list(struct mcp *mcp, const struct mcp_to *to)
+{
+    ask(mcp, &tools[TOOL_TOOLS], json_object_new(), to);
+}
+
+void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *to)
+{
+    const struct json *given = json_get(params, "arguments");
+    const char *name = json_get_str(params, "name", NULL);
+    const struct tool *tool = name ? tool_by_name(name) : NULL;
+    if (!tool || tool->kind != TOOL_MODEL) {
+        struct buf text = BUF_INIT;
+        buf_printf(&text, "Unknown tool: %.128s", name ? name : "(`name` must be a string)");
+        mcp_fail(mcp, to, MCP_INVALID_PARAMS, text.data, NULL);
+        buf_fini(&text);
+        return;
+    }
+    if (given && json_type(given) != JSON_OBJECT && json_type(given) != JSON_NULL) {
+        mcp_fail(mcp, to, MCP_INVALID_PARAMS, "`arguments` must be an object", NULL);
+        return;
+    }
+    if (json_get(given, "_meta")) { /* ours to say, not a model's */
+        reply_wrong(mcp, to, "failed to parse function arguments: unknown field `_meta`");
+        return;
+    }
+    struct json *arguments = json_type(given) == JSON_OBJECT ? json_copy(given) : json_object_new();
+    mcp_coerce(tool, arguments);
+    params_meta(mcp->ue, arguments, META_PLACE | META_ID);
+    ask(mcp, tool, arguments, to);
+}
+
+bool mcp_is_in_flight(const struct mcp *mcp, const struct msg_id *id)
+{
+    for (size_t i = 0; i < mcp->count; i++)
+        if (msg_id_equal(&mcp->calls[i].to.id, id))
+            return true;
+    return false;
+}
+
+void mcp_cancel(struct mcp *mcp, const struct msg_id *id)
+{
+    for (size_t i = 0; i < mcp->count; i++) {
+        if (!msg_id_equal(&mcp->calls[i].to.id, id))
+            continue;
+        struct json *params = json_object_new();
+        json_add_int(params, "id", mcp->calls[i].number);
+        msg_request(&mcp->to_daemon, mcp->ue->conn.next_id++, "cancel", params);
+        json_free(params);
+        mcp_drop(mcp, i);
+        mcp_flush(mcp);
+        return;
+    }
+}
+
+/* What a model can act on is a result; what only the client's programmer can, an error. */
+static void refused(struct mcp *mcp, const struct mcp_to *to, const struct msg_answer *answer)
+{
+    size_t len = 0;
+    const char *content = json_get_str(answer->data, "content", &len);
+    if (answer->err.code == ERR_NO_SUCH_METHOD)
+        mcp_fail(mcp, to, MCP_INVALID_PARAMS, answer->err.text, NULL);
+    else if (content)
+        reply_text(mcp, to, content, len, NULL, true);
+    else
+        reply_wrong(mcp, to, answer->err.text);
+}
+
+static void done(struct mcp *mcp, const struct mcp_to *to, const struct json *result)
+{
+    size_t len = 0;
+    const char *content = json_get_str(result, "content", &len);
+    bool failed = json_get(result, "stderr") != NULL; /* a patch that could not be written */
+    struct buf text = BUF_INIT;
+    if (!content) {
+        json_print(&text, result);
+        content = text.data;
+        len = text.len;
+    }
+    reply_text(mcp, to, content, len, result, failed);
+    buf_fini(&text);
+}
+
+void mcp_answered(struct mcp *mcp, const char *line, size_t size)
+{
+    struct msg_answer answer;
+    struct err err;
+    size_t at = 0;
+    bool readable = msg_parse_answer(&answer, line, size, &err) == 0 && !answer.method && answer.id.kind == MSG_ID_NUMBER;
+    while (at < mcp->count && !(readable && mcp->calls[at].number == answer.id.number))
+        at++;
+    if (at < mcp->count) { /* else it was cancelled meanwhile */
+        const struct tool *tool = mcp->calls[at].tool;
+        struct mcp_to to = settle(mcp, at);
+        if (answer.err.code < 0)
+            refused(mcp, &to, &answer);
+        else if (tool == &tools[TOOL_TOOLS])
+            mcp_reply(mcp, &to, mcp_tools(answer.result, to.version));
+        else
+            done(mcp, &to, answer.result);
+    }
+    msg_answer_fini(&answer);
+}
+
+static void give_up_once(struct mcp *mcp)
+{
+    for (size_t i = mcp->count; i-- > 0;) {
+        if (!mcp->calls[i].once)
+            continue;
+        struct mcp_to to = settle(mcp, i);
+        reply_wrong(mcp, &to, "the daemon went away before it answered; look at the files to see whether the patch was applied");
+    }
+}
+
+void mcp_lost(struct mcp *mcp)
+{
+    struct connection *conn = &mcp->ue->conn;
+    struct err err;
+    connection_close(conn);
+    buf_clear(&mcp->to_daemon);
+    give_up_once(mcp);
+    if (mcp->count == 0)
+        return;
+    if (connection_reopen(conn, clock_mono_ms() + REOPEN_MS, &err) < 0) {
+        while (mcp->count > 0) {
+            struct mcp_to to = settle(mcp, 0);
+            reply_wrong(mcp, &to, "the daemon went away before it answered; list_sessions shows what became of the session");
+        }
+        return;
+    }
+    for (size_t i = 0; i < mcp->count; i++)
+        buf_append(&mcp->to_daemon, mcp->calls[i].line.data, mcp->calls[i].line.len);
+    mcp_flush(mcp);
+}

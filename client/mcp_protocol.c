@@ -1,0 +1,131 @@
+/* mcp_protocol: owns the revisions of MCP: which there are, how one is agreed on, and what each calls things. */
+#include "client/mcp.h"
+#include "client/tools.h"
+#include <string.h>
+
+#define KEY "io.modelcontextprotocol/"
+#define LIST_TTL_MS 60000 /* a reload of the daemon's config may change the list */
+
+static const char instructions[] =
+    "Commands run in sessions that belong to muxd, a daemon of the user's: they go on when this connection ends, a person can watch and "
+    "join them, and each has a number and a name.\n"
+    "- exec_command starts one; it returns when the command has ended, or after yield_time_ms with a session_id. `until` (a regular "
+    "expression) returns as soon as that was printed, `exit` waits for the end.\n"
+    "- For programs that ask or prompt set tty; the call returns when the program waits for input. write_stdin types: chars literally, "
+    "named keys (Enter, C-c, Up) in keys. With no chars it waits for what comes next.\n"
+    "- Give long-lived sessions a name and use it as session_id: names stay valid when your context is shortened.\n"
+    "- read_output with since returns earlier output again; offsets are in the structured result (from, to). list_sessions shows what "
+    "runs, kill_session ends a session with all its processes.\n"
+    "- Secrets are typed by the person at their own terminal, never through a tool.";
+
+static const char *const words[MCP_VERSION_COUNT] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"};
+
+const char *mcp_version_word(enum mcp_version version)
+{
+    return words[version];
+}
+
+static enum mcp_version version_by_word(const char *word)
+{
+    for (int i = 0; word && i < MCP_VERSION_COUNT; i++)
+        if (strcmp(words[i], word) == 0)
+            return (enum mcp_version)i;
+    return MCP_NONE;
+}
+
+static void add_supported(struct json *into, const char *key)
+{
+    struct json *list = json_add_array(into, key);
+    for (int i = MCP_VERSION_COUNT - 1; i >= 0; i--)
+        json_add_text(list, NULL, words[i]);
+}
+
+static void add_server(struct json *into, const char *key)
+{
+    struct json *server = json_add_object(into, key);
+    json_add_text(server, "name", "muxd");
+    json_add_text(server, "title", "muxd terminal sessions");
+    json_add_text(server, "version", MUXD_VERSION);
+}
+
+static void add_capabilities(struct json *into)
+{
+    json_add_bool(json_add_object(json_add_object(into, "capabilities"), "tools"), "listChanged", false);
+}
+
+enum mcp_version mcp_version_of(struct mcp *mcp, const struct json *params, const struct mcp_to *to)
+{
+    const struct json *meta = json_get(params, "_meta"), *given = json_get(meta, KEY "protocolVersion");
+    if (!given && mcp->version != MCP_NONE)
+        return mcp->version;
+    if (!given) {
+        mcp_fail(mcp, to, MCP_INVALID_PARAMS, "params._meta lacks " KEY "protocolVersion; name it, or begin with initialize", NULL);
+        return MCP_NONE;
+    }
+    const char *word = json_str(given, NULL);
+    if (version_by_word(word) != MCP_2026_07_28) {
+        struct json *data = json_object_new();
+        add_supported(data, "supported");
+        json_add(data, "requested", json_copy(given));
+        mcp_fail(mcp, to, MCP_UNSUPPORTED_VERSION, "Unsupported protocol version", data);
+        return MCP_NONE;
+    }
+    if (json_type(json_get(meta, KEY "clientCapabilities")) != JSON_OBJECT) {
+        mcp_fail(mcp, to, MCP_INVALID_PARAMS, "params._meta lacks the object " KEY "clientCapabilities", NULL);
+        return MCP_NONE;
+    }
+    return MCP_2026_07_28;
+}
+
+struct json *mcp_initialize(struct mcp *mcp, const struct json *params)
+{
+    enum mcp_version asked = version_by_word(json_get_str(params, "protocolVersion", NULL));
+    struct json *result = json_object_new();
+    mcp->version = asked == MCP_NONE || asked == MCP_2026_07_28 ? MCP_2025_11_25 : asked; /* the newest that has a handshake */
+    json_add_text(result, "protocolVersion", words[mcp->version]);
+    add_capabilities(result);
+    add_server(result, "serverInfo");
+    json_add_text(result, "instructions", instructions);
+    return result;
+}
+
+static void add_cache(struct json *into)
+{
+    json_add_int(into, "ttlMs", LIST_TTL_MS);
+    json_add_text(into, "cacheScope", "private");
+}
+
+struct json *mcp_discover(void)
+{
+    struct json *result = json_object_new();
+    add_supported(result, "supportedVersions");
+    add_capabilities(result);
+    json_add_text(result, "instructions", instructions);
+    add_cache(result);
+    return result;
+}
+
+void mcp_complete(struct json *result)
+{
+    json_add_text(result, "resultType", "complete");
+    add_server(json_add_object(result, "_meta"), KEY "serverInfo");
+}
+
+struct json *mcp_tools(const struct json *listed, enum mcp_version version)
+{
+    struct json *result = json_object_new(), *list = json_add_array(result, "tools");
+    struct json *all = tools_schemas(listed, SCHEMA_MODEL, SCHEMA_MCP);
+    for (const struct json *it = json_first(all); it; it = json_next(it)) {
+        struct json *tool = json_add(list, NULL, json_copy(it));
+        if (version < MCP_2025_06_18) {
+            json_free(json_detach(tool, "title"));
+            json_free(json_detach(tool, "outputSchema"));
+        }
+        if (version < MCP_2025_03_26)
+            json_free(json_detach(tool, "annotations"));
+    }
+    json_free(all);
+    if (version == MCP_2026_07_28)
+        add_cache(result);
+    return result;
+}

@@ -1,0 +1,227 @@
+/* raw: owns --raw: exact bytes, standard error apart in pipe sessions, and more of them than one answer holds. */
+#include "client/talk.h"
+#include "base/clock.h"
+#include "client/params.h"
+#include "client/say.h"
+#include "client/typing.h"
+#include "wire/base64.h"
+#include <inttypes.h>
+#include <string.h>
+
+#define FIRST_LOOK_MS 200     /* what ends within it takes one request */
+#define EXEC_YIELD_MS 10000   /* exec's default (contract, section 2) */
+#define ANSWER_BYTES (1 << 20) /* max_bytes of an answer */
+
+void raw_ask(struct json *params)
+{
+    params_set(params, "encoding", json_string_new("base64", 6));
+    params_set(params, "max_bytes", json_int_new(ANSWER_BYTES));
+    params_set(params, "streams", json_bool_new(true));
+}
+
+/* The offset where the stream that `at` belongs to changes, at most to; *to_stderr says which one it is. */
+static int64_t end_of_stream(const struct json *ranges, int64_t at, int64_t to, bool *to_stderr)
+{
+    *to_stderr = false;
+    for (const struct json *it = json_first(ranges); it; it = json_next(it)) {
+        int64_t from, until;
+        if (!json_int(json_first(it), &from) || !json_int(json_next(json_first(it)), &until) || until <= at)
+            continue;
+        *to_stderr = from <= at;
+        int64_t end = from <= at ? until : from;
+        return end < to ? end : to;
+    }
+    return to;
+}
+
+void raw_print(const struct json *result)
+{
+    size_t len = 0;
+    int64_t to = 0, omitted = 0;
+    struct buf bytes = BUF_INIT;
+    const char *encoded = json_get_str(result, "output_base64", &len);
+    if (!encoded) { /* a command that was a patch: no session, no bytes, only what apply_patch says */
+        const char *text = json_get_str(result, "output", &len);
+        say_out(text ? text : "", text ? len : 0);
+        return;
+    }
+    if (!base64_decode(&bytes, encoded, len))
+        say_note("'%s': its output can't be decoded; the daemon speaks another protocol", json_get_str(result, "name", NULL));
+    json_get_int(result, "to", &to);
+    if (json_get_int(result, "omitted_bytes", &omitted) && omitted > 0)
+        say_note("'%s': %" PRId64 " bytes of its output are no longer kept; read sooner or raise [limits] journal",
+                 json_get_str(result, "name", NULL), omitted);
+    const struct json *ranges = json_get(result, "stderr_ranges");
+    int64_t begin = to - (int64_t)bytes.len;
+    for (int64_t at = begin; at < to;) {
+        bool to_stderr;
+        int64_t end = end_of_stream(ranges, at, to, &to_stderr);
+        (to_stderr ? say_stderr_bytes : say_out)(bytes.data + (at - begin), (size_t)(end - at));
+        at = end;
+    }
+    buf_fini(&bytes);
+}
+
+static struct json *read_params(struct ue *ue, int64_t number, int64_t at, int64_t yield_ms, bool print)
+{
+    struct json *params = json_object_new();
+    json_add_int(params, "session_id", number);
+    json_add_int(params, "since", at);
+    json_add_bool(params, "ready", false);
+    if (yield_ms > 0)
+        json_add_text(params, "until", "(?s).");
+    if (!print || args_next(&ue->args, "peek", NULL))
+        json_add_bool(params, "peek", true);
+    raw_ask(params);
+    params_meta(ue, params, META_VERB);
+    if (yield_ms == INT64_MAX) {
+        struct json *meta = json_detach(params, "_meta");
+        json_add_bool(meta, "no_deadline", true);
+        json_add(params, "_meta", meta);
+    } else {
+        json_add_int(params, "yield_time_ms", yield_ms);
+    }
+    return params;
+}
+
+int raw_read(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, struct msg_answer *answer, struct err *err)
+{
+    struct json *params = read_params(ue, number, *at, yield_ms, print);
+    msg_answer_fini(answer);
+    int result = call_run(&ue->conn, "read_output", params, CALL_WAITS, answer, err);
+    json_free(params);
+    if (result < 0)
+        return result;
+    if (print)
+        raw_print(answer->result);
+    json_get_int(answer->result, "to", at);
+    return 0;
+}
+
+static bool is_running(const struct json *result)
+{
+    const char *state = json_get_str(result, "state", NULL);
+    return state && strcmp(state, "running") == 0;
+}
+
+bool raw_is_full(const struct json *result)
+{
+    int64_t from = 0, to = 0, omitted = 0;
+    json_get_int(result, "from", &from);
+    json_get_int(result, "to", &to);
+    json_get_int(result, "omitted_bytes", &omitted);
+    return to - from - omitted >= ANSWER_BYTES;
+}
+
+int raw_follow(struct ue *ue, int64_t number, int64_t *at, int64_t deadline_ms, struct msg_answer *answer, struct err *err)
+{
+    while (is_running(answer->result)) {
+        int64_t left_ms = deadline_ms == INT64_MAX ? INT64_MAX : deadline_ms - clock_mono_ms();
+        if (left_ms <= 0)
+            return 0;
+        int result = raw_read(ue, number, at, left_ms, true, answer, err);
+        if (result < 0)
+            return result;
+    }
+    while (raw_is_full(answer->result)) {
+        int result = raw_read(ue, number, at, 0, true, answer, err);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+/* How far the output went when the first answer was there: what a flooding program prints later is not for this call. */
+static int64_t head_of(struct ue *ue, int64_t number)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    int64_t head = INT64_MAX;
+    struct json *params = json_object_new();
+    json_add_int(json_add_array(params, "names"), NULL, number);
+    params_meta(ue, params, META_VERB); /* [tools] may keep list_sessions from models, not from us */
+    if (call_run(&ue->conn, "list_sessions", params, CALL_AGAIN, &answer, &err) == 0)
+        json_get_int(json_first(json_get(answer.result, "sessions")), "output_bytes", &head);
+    msg_answer_fini(&answer);
+    json_free(params);
+    return head;
+}
+
+/* The rest of what the wait gave; the wait's own answer keeps deciding about the status. */
+static int fetch_rest(struct ue *ue, const struct json *first, struct err *err)
+{
+    int64_t number = 0, at = 0;
+    struct msg_answer answer = {0};
+    int result = 0;
+    json_get_int(first, "number", &number);
+    json_get_int(first, "to", &at);
+    if (!raw_is_full(first))
+        return 0;
+    int64_t head = head_of(ue, number);
+    do
+        result = raw_read(ue, number, &at, 0, true, &answer, err);
+    while (result == 0 && at < head && raw_is_full(answer.result));
+    msg_answer_fini(&answer);
+    return result;
+}
+
+/* When the end is what is waited for, -y is the deadline of the whole and output is printed as it comes. */
+static bool is_followed(const struct ue *ue, const char *tool, const struct json *params)
+{
+    bool exec = strcmp(tool, "exec_command") == 0, exit = false, tty = false;
+    json_get_bool(params, "exit", &exit);
+    json_get_bool(params, "tty", &tty);
+    if (args_next(&ue->args, "args", NULL) || json_get(params, "until") || json_get(params, "ready") || json_get(params, "quiet_ms"))
+        return false;
+    return exit || (exec && !tty && json_get(params, "cmd"));
+}
+
+int64_t raw_deadline(const struct ue *ue, const struct json *params)
+{
+    bool exit = false;
+    int64_t yield_ms = args_int(&ue->args, "yield", -1);
+    json_get_bool(params, "exit", &exit);
+    if (yield_ms < 0)
+        yield_ms = exit ? INT64_MAX : EXEC_YIELD_MS;
+    return yield_ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + yield_ms;
+}
+
+static int talk_followed(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
+{
+    int64_t deadline_ms = raw_deadline(ue, params), number = 0, at = 0, now_ms = clock_mono_ms();
+    struct json *first = json_copy(params), *meta = json_detach(first, "_meta");
+    json_free(json_detach(meta, "no_deadline"));
+    json_add(first, "_meta", meta);
+    int64_t left_ms = deadline_ms == INT64_MAX ? FIRST_LOOK_MS : deadline_ms - now_ms;
+    params_set(first, "yield_time_ms", json_int_new(left_ms < FIRST_LOOK_MS ? left_ms : FIRST_LOOK_MS));
+    if (strcmp(tool, "exec_command") == 0)
+        json_add_bool(first, "follow", true); /* it is all printed, however long it is */
+    int result = call_run(&ue->conn, tool, first, CALL_WAITS, answer, err);
+    json_free(first);
+    if (result < 0)
+        return result;
+    raw_print(answer->result);
+    json_get_int(answer->result, "number", &number);
+    json_get_int(answer->result, "to", &at);
+    return raw_follow(ue, number, &at, deadline_ms, answer, err);
+}
+
+int raw_talk(struct ue *ue, const char *tool, struct json *params)
+{
+    struct msg_answer answer = {0};
+    struct err err = {0};
+    int result, status;
+    raw_ask(params);
+    if (is_followed(ue, tool, params)) {
+        result = talk_followed(ue, tool, params, &answer, &err);
+    } else {
+        result = typing_call(ue, tool, params, ue->patience_ms, &answer, &err);
+        if (result == 0) {
+            raw_print(answer.result);
+            result = fetch_rest(ue, answer.result, &err);
+        }
+    }
+    status = result < 0 ? talk_fail(ue, params, &err) : talk_status(ue, params, answer.result);
+    msg_answer_fini(&answer);
+    return status;
+}

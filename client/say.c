@@ -1,0 +1,102 @@
+/* say: owns what ue writes to standard output and standard error. */
+#include "client/say.h"
+#include "base/fdio.h"
+#include "base/utf8.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_or_leave(int fd, const void *data, size_t size)
+{
+    if (fd_write_all(fd, data, size) >= 0)
+        return;
+    if (errno == EPIPE) /* who starts us with SIGPIPE ignored gets the status of those who don't */
+        exit(128 + SIGPIPE);
+    if (fd == STDOUT_FILENO)
+        say_note("standard output: can't be written: %s; the sessions go on", strerror(errno));
+    exit(125);
+}
+
+void say_out(const void *data, size_t size)
+{
+    if (size > 0)
+        write_or_leave(STDOUT_FILENO, data, size);
+}
+
+void say_stderr_bytes(const void *data, size_t size)
+{
+    if (size > 0)
+        write_or_leave(STDERR_FILENO, data, size);
+}
+
+void say_buf(struct buf *buf)
+{
+    say_out(buf->data, buf->len);
+    buf_fini(buf);
+}
+
+void say_json(const struct json *value)
+{
+    struct buf out = BUF_INIT;
+    json_print(&out, value);
+    buf_append_byte(&out, '\n');
+    say_buf(&out);
+}
+
+bool say_is_tty(int fd)
+{
+    return isatty(fd) == 1;
+}
+
+void say_for_terminal(struct buf *out, const char *text, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        const char *end = memchr(text + at, '\n', len - at);
+        size_t stop = end ? (size_t)(end - text) : len;
+        size_t cut = end && stop > at && text[stop - 1] == '\r' ? stop - 1 : stop;
+        utf8_append_escaped(out, text + at, cut - at, true);
+        buf_append_byte(out, '\n'); /* also where the text ends without one: the prompt begins on a line of its own */
+        at = end ? stop + 1 : len;
+    }
+}
+
+void say_text(const char *text, size_t len)
+{
+    if (!say_is_tty(STDOUT_FILENO)) {
+        say_out(text, len);
+        return;
+    }
+    struct buf out = BUF_INIT;
+    say_for_terminal(&out, text, len);
+    say_buf(&out);
+}
+
+/* Nobody can be told that standard error can't be written. */
+static void say_escaped(const char *head, const char *subject, const char *text)
+{
+    struct buf out = BUF_INIT;
+    buf_printf(&out, "%s%s%s", head, subject ? subject : "", subject ? ": " : "");
+    utf8_append_escaped(&out, text, strlen(text), false);
+    buf_append_byte(&out, '\n');
+    if (fd_write_all(STDERR_FILENO, out.data, out.len) < 0)
+        errno = 0;
+    buf_fini(&out);
+}
+
+void say_note(const char *format, ...)
+{
+    struct buf text = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    say_escaped("ue: ", NULL, text.data ? text.data : "");
+    buf_fini(&text);
+}
+
+void say_err(const char *verb, const struct err *err)
+{
+    say_escaped("ue: ", err->text[0] == '\'' ? NULL : verb, err->text);
+}

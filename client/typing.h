@@ -1,0 +1,19 @@
+/* typing: long input in pieces: one is sent when the session has room for it. */
+#ifndef MUXD_CLIENT_TYPING_H
+#define MUXD_CLIENT_TYPING_H
+#include "client/call.h"
+#include "client/ue.h"
+
+struct typing {
+    struct ue *ue;
+    const struct json *session; /* number or name, as the tools take it; borrowed */
+    int64_t patience_ms;        /* how long a full queue may stand still; INT64_MAX: for ever */
+    uint64_t typed;             /* bytes the session has taken so far */
+};
+
+/* call_run for a tool that types: a full queue is waited for up to patience_ms (INT64_MAX: for ever). */
+int typing_call(struct ue *ue, const char *tool, struct json *params, int64_t patience_ms, struct msg_answer *answer, struct err *err);
+/* Sends a piece that waits for no answer and moves no reader. The first one is refused at once when it doesn't fit, so that nothing of
+ * it was typed; for later ones room is waited for. eof: nothing follows, the session's standard input is closed. 0 or an error. */
+int typing_send(struct typing *typing, const char *data, size_t len, bool eof, struct err *err);
+#endif
