@@ -1,0 +1,371 @@
+"""The harness: each test has a daemon, a directory and a home of its own, and must leave no process behind.
+
+MUXD_BUILD names the build directory (default: build). Nothing here depends on time: tests wait for events, with caps that
+only a hang can reach."""
+import errno, faulthandler, itertools, json, os, pty, re, select, shutil, signal, socket, subprocess, tempfile, threading, time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("MUXD_BUILD") or ROOT / "build").resolve()
+UE, DAEMON = BUILD / "ue", BUILD / "muxd"
+SANITIZED = DAEMON.exists() and b"__asan_init" in DAEMON.read_bytes()
+CAP = 60  # seconds that only something that hangs can take, also on a busy machine and under valgrind
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+ANSWER = re.compile(
+    r"\A(?:Chunk ID: (?P<chunk>[0-9a-f]{6})\n)?Wall time: (?P<wall>\d+\.\d{4}) seconds\n"
+    r"(?:Process exited with code (?P<exit>-?\d+)\n)?(?:Process running with session ID (?P<sid>\d+)\n)?"
+    r"(?:Original token count: (?P<tokens>\d+)\n)?Output:\n(?P<output>.*)\Z", re.S)
+
+
+# What valgrind says about system calls that are newer than itself; muxd then takes its other road.
+VALGRIND_IGNORANCE = re.compile(r"^--\d+-- (WARNING: unhandled|You may be able|Read the file|Nevertheless we|it at http)|"
+                                r"^==\d+== (Warning: noted but unhandled ioctl|   This could cause spurious|   See README_MISSING)")
+
+
+def wait_for(predicate, what="the condition", cap=CAP):
+    """The first true value of predicate(), asked again and again until the cap."""
+    end = time.monotonic() + cap
+    while True:
+        value = predicate()
+        if value:
+            return value
+        if time.monotonic() > end:
+            pytest.fail(f"waited {cap} s for {what}")
+        select.select([], [], [], 0.01)
+
+
+class Result:
+    """What one run of ue gave: rc, out and err as text, raw and raw_err as bytes."""
+
+    def __init__(self, args, rc, out, err):
+        self.args, self.rc, self.raw, self.raw_err = args, rc, out, err
+        self.out, self.err = out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+
+    def __repr__(self):
+        return f"<ue {' '.join(map(str, self.args))[:300]}: {self.rc}, out {self.out[-600:]!r}, err {self.err[-600:]!r}>"
+
+    @property
+    def json(self):
+        try:
+            return json.loads(self.raw)
+        except ValueError as e:
+            pytest.fail(f"no JSON ({e}): {self!r}")
+
+    @property
+    def answer(self):
+        """The parts of the model text: chunk, wall, exit, sid, tokens, output."""
+        match = ANSWER.match(self.out)
+        assert match, f"not the model text: {self!r}"
+        return match.groupdict()
+
+    def ok(self):
+        assert self.rc == 0, self
+        return self
+
+
+class RpcError(Exception):
+    def __init__(self, error):
+        super().__init__(str(error)[:500])
+        self.error = error
+        self.code = (error.get("data") or {}).get("code")
+        self.message = error.get("message", "")
+
+
+class Rpc:
+    """A bare client: JSON-RPC lines over the socket, several requests in flight."""
+
+    def __init__(self, path):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(CAP)
+        self.sock.connect(str(path))
+        self.ids, self.rest, self.answers = itertools.count(1), b"", []
+
+    def send_raw(self, data):
+        self.sock.sendall(data)
+
+    def send(self, method, params=None, id=None):
+        id = next(self.ids) if id is None else id
+        request = {"jsonrpc": "2.0", "id": id, "method": method}
+        if params is not None:
+            request["params"] = params
+        self.send_raw(json.dumps(request).encode() + b"\n")
+        return id
+
+    def line(self):
+        """The next line, or None when the daemon has closed the connection."""
+        while b"\n" not in self.rest:
+            try:
+                data = self.sock.recv(1 << 16)
+            except ConnectionResetError:
+                return None
+            except socket.timeout:
+                pytest.fail(f"no answer within {CAP} s")
+            if not data:
+                return None
+            self.rest += data
+        line, self.rest = self.rest.split(b"\n", 1)
+        return line
+
+    def recv(self, id):
+        """The message that answers id, which may be None; others are kept for later."""
+        while True:
+            for message in self.answers:
+                if "id" in message and message["id"] == id:
+                    self.answers.remove(message)
+                    return message
+            line = self.line()
+            assert line is not None, "the daemon has closed the connection"
+            self.answers.append(json.loads(line))
+
+    def result(self, id):
+        message = self.recv(id)
+        assert message.get("jsonrpc") == "2.0", message
+        if "error" in message:
+            assert "result" not in message
+            raise RpcError(message["error"])
+        return message["result"]
+
+    def call(self, method, params=None):
+        return self.result(self.send(method, params))
+
+    def error(self, method, params=None):
+        with pytest.raises(RpcError) as caught:
+            self.call(method, params)
+        return caught.value
+
+    def close(self):
+        self.sock.close()
+
+
+class Muxd:
+    """A daemon to be, in a directory of its own. ue() starts it on demand, as for everybody."""
+
+    def __init__(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="mx", dir="/tmp"))  # short: a socket's path has 107 bytes
+        os.chmod(self.dir, 0o700)
+        self.home, self.state, self.conf = self.dir / "home", self.dir / "state", self.dir / "muxd.ini"
+        self.home.mkdir()
+        self.state.mkdir(0o700)
+        self.socket = self.dir / "s"
+        self.conf.write_text("")
+        self.env = {"PATH": PATH, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash", "USER": "tester", "TERM": "xterm",
+                    "XDG_RUNTIME_DIR": str(self.dir), "XDG_STATE_HOME": str(self.state), "MUXD_SOCKET": str(self.socket),
+                    "MUXD_CONFIG": str(self.conf)}
+        self.prefix, self.background, self.clients = [], [], []
+
+    def configure(self, text):
+        self.conf.write_text(text)
+
+    # --- running ue
+    def popen(self, *args, env=None, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw):
+        process = subprocess.Popen([*self.prefix, str(UE), *map(str, args)], env={**self.env, **(env or {})}, cwd=cwd or self.dir, stdin=stdin,
+                                   stdout=stdout, stderr=stderr, start_new_session=True, **kw)
+        self.background.append(process)
+        return process
+
+    def finish(self, process, input=None, timeout=CAP):
+        try:
+            out, err = process.communicate(input, timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            pytest.fail(f"hangs for {timeout} s: {process.args[1:]}; out {out[-300:]!r}, err {err[-300:]!r}")
+        self.background.remove(process)
+        return Result(process.args[len(self.prefix) + 1:], process.returncode, out or b"", err or b"")
+
+    def ue(self, *args, input=None, timeout=CAP, **kw):
+        if isinstance(input, str):
+            input = input.encode()
+        if input is not None:
+            kw["stdin"] = subprocess.PIPE
+        return self.finish(self.popen(*args, **kw), input, timeout)
+
+    def js(self, verb, *args, **kw):
+        """ue with --json, whatever its exit status."""
+        return self.ue(verb, "--json", *args, **kw).json
+
+    def call(self, tool, arguments, **kw):
+        return self.ue("call", tool, arguments if isinstance(arguments, str) else json.dumps(arguments), **kw)
+
+    def rpc(self):
+        if not self.socket.exists():
+            self.ue("start").ok()
+        client = Rpc(self.socket)
+        self.clients.append(client)
+        return client
+
+    # --- common sessions
+    def session(self, name, *command, options=()):
+        """A tty session that waits for input; its JSON."""
+        answer = self.ue("exec", "--json", "-n", name, "-t", "-y", CAP * 1000, *options, "--", *command)
+        assert answer.rc == 0, answer
+        return answer.json
+
+    def shell(self, name="sh"):
+        """bash as a named session, in which a line is run by `line`."""
+        answer = self.ue("exec", "--json", "-n", name, "-t", "-y", CAP * 1000, "-e", "PS1=sh> ", "-e", "TERM=dumb", "--argv", "--", "/bin/bash", "--norc",
+                         "--noprofile", "-i")
+        assert answer.rc == 0 and answer.json["reason"] == "ready", answer
+        return answer.json
+
+    def line(self, session, text, *options):
+        """Types a line and waits until the program waits for input again; the JSON."""
+        return self.js("write", "-y", CAP * 1000, *options, "-l", session, text)
+
+    def listed(self, name, *options):
+        """The latest row of that name or number in `list --all`, or None."""
+        rows = [row for row in self.js("list", "--all", *options)["sessions"] if name in (row["name"], row["session_id"])]
+        return max(rows, key=lambda row: row["session_id"]) if rows else None
+
+    def wait_state(self, name, *states):
+        return wait_for(lambda: (row := self.listed(name)) and row["state"] in states and row, f"{name} to be {states}")
+
+    # --- processes
+    def pids(self):
+        """All processes that carry this test's directory in their environment."""
+        mine = []
+        for entry in os.listdir("/proc"):
+            if entry.isdigit() and int(entry) != os.getpid():
+                try:
+                    if str(self.dir).encode() in Path("/proc", entry, "environ").read_bytes():
+                        mine.append(int(entry))
+                except OSError:
+                    pass
+        return mine
+
+    def daemons(self):
+        """Keeper and worker: processes of ours whose executable is our muxd (or valgrind running it)."""
+        found = []
+        for pid in self.pids():
+            try:
+                exe, args = os.readlink(f"/proc/{pid}/exe"), Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if exe.removesuffix(" (deleted)") == str(DAEMON.resolve()) or ("valgrind" in exe and any(a.endswith(b"/muxd") for a in args)):
+                found.append(pid)
+        return sorted(found)
+
+    def close(self):
+        """Ends the daemon as a user would and returns what was wrong about the end."""
+        wrong = []
+        for client in self.clients:
+            client.close()
+        for process in self.background:
+            process.kill()
+            process.communicate()
+        if self.daemons():
+            self.background = []
+            stopped = subprocess.run([*self.prefix, str(UE), "--no-start", "stop"], env=self.env, capture_output=True, timeout=CAP, cwd="/")
+            if stopped.returncode not in (0, 69):
+                wrong.append(f"ue stop: {stopped.returncode} {stopped.stderr[-500:]!r}")
+        end = time.monotonic() + 20
+        left = self.pids()
+        while left and time.monotonic() < end:
+            select.select([], [], [], 0.02)
+            left = self.pids()
+        for pid in left:
+            try:
+                command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                os.kill(pid, signal.SIGKILL)
+                wrong.append(f"left behind: {pid} {command[:200]}")
+            except OSError as e:
+                if e.errno not in (errno.ESRCH, errno.ENOENT):
+                    raise
+        for report in sorted([*self.dir.glob("sanitizer*"), *self.dir.glob("valgrind.*")]):
+            text = "\n".join(line for line in report.read_text(errors="replace").splitlines() if not VALGRIND_IGNORANCE.search(line))
+            if text.strip():
+                wrong.append(f"{report.name}:\n{text[:6000]}")
+        return wrong
+
+    def log_tail(self):
+        logs = [*self.state.rglob("muxd.log")]
+        return logs[0].read_text(errors="replace")[-3000:] if logs else ""
+
+    def remove(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def have_pty():
+    try:
+        for fd in pty.openpty():
+            os.close(fd)
+        return True
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def mux(request):
+    if not UE.exists() or not DAEMON.exists():
+        pytest.fail(f"'{BUILD}' holds no ue and muxd; run make first")
+    muxd = Muxd()
+    yield muxd
+    wrong = muxd.close()
+    failed = getattr(request.node, "failed", False)
+    if (wrong or failed) and muxd.log_tail():
+        print(f"muxd.log ends:\n{muxd.log_tail()}")
+    muxd.remove()
+    if wrong:
+        pytest.fail("\n".join(wrong))
+
+
+def need(*programs):
+    """Skips the test, with the reason, where one of the programs is not installed."""
+    for program in programs:
+        if not shutil.which(program, path=PATH):
+            pytest.skip(f"'{program}' is not installed")
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to limit or to change the daemon's user")
+
+
+# --- pytest's own affairs
+def pytest_configure(config):
+    config.addinivalue_line("markers", "smoke: one of the few tests that also run with the daemon under valgrind")
+    config.addinivalue_line("markers", "no_pty: does not need a pseudo terminal")
+
+
+def pytest_collection_modifyitems(items):
+    if have_pty():
+        return
+    for item in items:
+        if not item.get_closest_marker("no_pty"):
+            item.add_marker(pytest.mark.skip(reason="this machine gives no pseudo terminals"))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """A test that hangs in spite of all caps fails with a stack instead of stalling the run."""
+    if threading.current_thread() is not threading.main_thread():  # where xdist's worker was slow to start, and signals don't reach
+        faulthandler.dump_traceback_later(300, exit=True)
+        yield
+        faulthandler.cancel_dump_traceback_later()
+        return
+
+    def too_long(*_):
+        pytest.fail("the test takes longer than 300 s")
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(300)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    if outcome.get_result().failed:
+        item.failed = True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter):
+    """For tests/run-tests.sh: the counts in a file, so that nobody has to read them out of coloured text."""
+    path = os.environ.get("MUXD_COUNTS")
+    if path and "PYTEST_XDIST_WORKER" not in os.environ:
+        stats = terminalreporter.stats
+        Path(path).write_text("%d %d %d\n" % (len(stats.get("passed", [])), len(stats.get("failed", [])) + len(stats.get("error", [])),
+                                             len(stats.get("skipped", []))))

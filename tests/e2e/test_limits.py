@@ -1,0 +1,100 @@
+"""[limits]: each cap has a key and a named error."""
+import pytest
+from conftest import CAP, wait_for
+
+pytestmark = pytest.mark.no_pty
+
+
+def test_sessions(mux):
+    mux.configure("[limits]\nmax_sessions = 2\n")
+    for name in "ab":
+        mux.ue("exec", "-n", name, "-y", "0", "exec sleep 300").ok()
+    failure = mux.rpc().error("exec_command", {"cmd": "true"})
+    assert failure.code == "limit" and "max_sessions" in failure.message and "2" in failure.message
+    assert [mux.listed(n)["state"] for n in "ab"] == ["running", "running"]
+    mux.ue("kill", "a").ok()
+    mux.ue("exec", "true").ok()
+
+
+def test_journal_of_a_session(mux):
+    mux.configure("[limits]\njournal = 128k\nhead = 4k\n")
+    answer = mux.js("exec", "-n", "s", "-y", "inf", "seq 1 200000")
+    assert answer["exit_code"] == 0 and answer["omitted_bytes"] > 1_000_000
+    assert answer["output"].startswith(("1\n2\n", "Warning")) and answer["output"].endswith("199999\n200000\n")
+    kept = mux.ue("poll", "--raw", "--since", "0", "s").raw
+    assert len(kept) <= 140_000 and kept.endswith(b"200000\n")
+
+
+def test_journals_of_all_sessions(mux):
+    mux.configure("[limits]\njournal = 1M\njournal_total = 3M\nhead = 64k\n")
+    results = [mux.ue("exec", "-y", "0", "exec sleep 300") for _ in range(6)]
+    assert results[0].rc == 0 and results[-1].rc == 125 and "journal_total" in results[-1].err
+
+
+def test_waits(mux):
+    mux.configure("[limits]\nwaits = 2\n")
+    client = mux.rpc()
+    waiting = [client.send("exec_command", {"cmd": "exec sleep 300", "name": n, "yield_time_ms": 30000}) for n in "ab"]
+    wait_for(lambda: len(mux.js("list")["sessions"]) == 2)
+    failure = mux.rpc().error("read_output", {"session_id": "a", "yield_time_ms": 30000, "until": "never"})
+    assert failure.code == "limit" and "waits" in failure.message
+    mux.ue("kill", "--all").ok()
+    assert all(client.result(id) for id in waiting)
+
+
+def test_connections(mux):
+    mux.configure("[limits]\nconnections = 4\n")
+    busy = [mux.rpc() for _ in range(4)]
+    ids = [c.send("exec_command", {"cmd": "exec sleep 300", "yield_time_ms": 30000, "name": f"s{n}"}) for n, c in enumerate(busy)]
+    wait_for(lambda: len([p for p in mux.pids() if p not in mux.daemons()]) >= 4)
+    result = mux.ue("list")
+    assert result.rc in (69, 125) and "connections" in result.err
+    busy[0].close()
+    wait_for(lambda: mux.ue("list").rc == 0)
+    mux.ue("kill", "--all").ok()
+    assert busy[1].result(ids[1])["state"] == "killed"
+
+
+def test_request_size(mux):
+    mux.configure("[limits]\nmax_request = 64k\n")
+    client = mux.rpc()
+    id = client.send("write_stdin", {"session_id": "x", "chars": "y" * 70_000})
+    line = client.line()
+    assert b"too_large" in line and b"65536" in line, id
+    assert client.call("hello")
+
+
+def test_output_tokens(mux):
+    mux.configure("[limits]\nmax_output_tokens = 10\n[defaults]\nmax_output_tokens = 10\n")
+    result = mux.call("exec_command", {"cmd": "seq 1 1000", "max_output_tokens": 5000})
+    assert result.rc == 0 and "tokens truncated" in result.out and len(result.out) < 400
+
+
+def test_longest_wait(mux):
+    mux.configure("[limits]\nmax_wait = 1s\n[defaults]\nyield_exec = 1s\n")
+    result = mux.ue("exec", "-n", "s", "-y", "3600000", "exec sleep 300")
+    assert result.rc in (0, 64, 125)
+    if result.rc:
+        assert "max_wait" in result.err
+
+
+def test_lowering_the_cap_kills_nobody(mux):
+    for name in "abc":
+        mux.ue("exec", "-n", name, "-y", "0", "exec sleep 300").ok()
+    mux.configure("[limits]\nmax_sessions = 1\n")
+    mux.ue("reload").ok()
+    assert [mux.listed(n)["state"] for n in "abc"] == ["running"] * 3
+    assert mux.ue("exec", "true").rc == 125
+
+
+def test_reader_names_are_checked(mux):
+    mux.ue("exec", "-n", "s", "true").ok()
+    assert mux.ue("poll", "--reader", "x" * 100, "s").rc in (64, 125)
+
+
+def test_flood_does_not_keep_others_waiting(mux):
+    mux.ue("exec", "-n", "flood", "-y", "0", "exec yes").ok()
+    for _ in range(20):
+        assert mux.ue("list", timeout=CAP).rc == 0
+    assert mux.ue("exec", "--raw", "echo fine").ok().out == "fine\n"
+    mux.ue("kill", "flood").ok()

@@ -1,0 +1,258 @@
+"""ue mcp: the tools for MCP clients, in every revision, over standard input and output."""
+import itertools, json, os, select, signal, subprocess
+
+import pytest
+from conftest import CAP, UE, wait_for
+
+pytestmark = pytest.mark.no_pty
+LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+MODERN = "2026-07-28"
+KEY = "io.modelcontextprotocol/"
+META = {KEY + "protocolVersion": MODERN, KEY + "clientCapabilities": {}, KEY + "clientInfo": {"name": "t", "version": "1"}}
+
+
+class Client:
+    def __init__(self, mux, version=None):
+        self.mux, self.version, self.ids, self.answers, self.rest = mux, version, itertools.count(), [], b""
+        self.process = mux.popen("mcp", stdin=subprocess.PIPE)
+        if version in LEGACY:
+            self.hello = self.request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+            self.notify("notifications/initialized")
+
+    def write(self, text):
+        self.process.stdin.write(text.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def notify(self, method, params=None):
+        self.write(json.dumps({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}))
+
+    def send(self, method, params=None, id=None):
+        id = next(self.ids) if id is None else id
+        params = dict(params or {})
+        if self.version == MODERN:
+            params["_meta"] = META
+        self.write(json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+        return id
+
+    def line(self, cap=CAP):
+        fd = self.process.stdout.fileno()
+        while b"\n" not in self.rest:
+            assert select.select([fd], [], [], cap)[0], "no answer"
+            data = os.read(fd, 1 << 16)
+            assert data, "the server has left"
+            self.rest += data
+        line, self.rest = self.rest.split(b"\n", 1)
+        return json.loads(line)
+
+    def recv(self, id):
+        while True:
+            for message in self.answers:
+                if message.get("id") == id:
+                    self.answers.remove(message)
+                    assert message["jsonrpc"] == "2.0"
+                    return message
+            self.answers.append(self.line())
+
+    def request(self, method, params=None):
+        message = self.recv(self.send(method, params))
+        assert "error" not in message, message
+        return message["result"]
+
+    def error(self, method, params=None):
+        return self.recv(self.send(method, params))["error"]
+
+    def tool(self, tool, /, **arguments):
+        return self.request("tools/call", {"name": tool, "arguments": arguments})
+
+    def leave(self):
+        self.process.stdin.close()
+        rc = self.process.wait(CAP)
+        assert self.process.stdout.read() == b"" and self.process.stderr.read() == b""
+        self.mux.background.remove(self.process)
+        return rc
+
+
+@pytest.fixture(params=[*LEGACY, MODERN])
+def client(mux, request):
+    return Client(mux, request.param)
+
+
+@pytest.fixture
+def newest(mux):
+    return Client(mux, LEGACY[-1])
+
+
+@pytest.mark.smoke
+def test_transcript_of_each_revision(mux, client):
+    modern, rich = client.version == MODERN, client.version >= "2025-06-18"
+    if modern:
+        found = client.request("server/discover")
+        assert found["supportedVersions"][0] == MODERN and set(LEGACY) < set(found["supportedVersions"])
+        assert found["instructions"] and found["capabilities"] == {"tools": {"listChanged": False}} and found["ttlMs"] > 0
+    else:
+        assert client.hello["protocolVersion"] == client.version and client.hello["serverInfo"]["name"] == "muxd" and client.hello["instructions"]
+        assert client.request("ping") == {}
+    listed = client.request("tools/list")
+    assert modern == (listed.get("resultType") == "complete") == ("ttlMs" in listed) == (listed.get("cacheScope") == "private")
+    tools = {tool["name"]: tool for tool in listed["tools"]}
+    assert list(tools)[:3] == ["exec_command", "write_stdin", "apply_patch"] and "shell_command" not in tools
+    for tool in tools.values():
+        assert tool["inputSchema"]["type"] == "object" and tool["inputSchema"]["additionalProperties"] is False
+        assert ("title" in tool) == ("outputSchema" in tool) == rich and ("annotations" in tool) == (client.version >= "2025-03-26")
+    assert "until" in tools["exec_command"]["inputSchema"]["properties"] and "sandbox_permissions" not in tools["exec_command"]["inputSchema"]["properties"]
+    done = client.tool("exec_command", cmd="echo hi; exit 3", login=False)
+    assert done["isError"] is False and done["content"][0]["type"] == "text"
+    assert done["content"][0]["text"].endswith("Process exited with code 3\nOriginal token count: 1\nOutput:\nhi\n")
+    assert ("structuredContent" in done) == rich
+    if rich:
+        assert done["structuredContent"]["exit_code"] == 3 and done["structuredContent"]["output"] == "hi\n" and "content" not in done["structuredContent"]
+    assert modern == (done.get("resultType") == "complete") == ("_meta" in done)
+    assert client.leave() == 0
+
+
+def test_structured_content_fits_the_output_schema(newest):
+    types = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "null": type(None)}
+    schemas = {tool["name"]: tool["outputSchema"] for tool in newest.request("tools/list")["tools"]}
+    for name, arguments in [("exec_command", {"cmd": "cat", "stdin": True, "name": "c", "yield_time_ms": 250}), ("write_stdin", {"session_id": "c", "chars": "x"}),
+                            ("read_output", {"session_id": "c"}), ("list_sessions", {}), ("kill_session", {"session_id": "c"}),
+                            ("apply_patch", {"input": "*** Begin Patch\n*** Add File: f\n+x\n*** End Patch"})]:
+        answer = newest.tool(name, **arguments)
+        assert not answer["isError"], answer
+        for key, value in answer["structuredContent"].items():
+            field = schemas[name]["properties"].get(key)
+            if field:
+                kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+                assert isinstance(value, tuple(types[kind] for kind in kinds)), (name, key, value)
+
+
+def test_what_a_model_can_act_on_is_a_result(mux, newest):
+    for name, arguments, text in [("write_stdin", {"session_id": 77}, "write_stdin failed: Unknown process id 77"),
+                                  ("exec_command", {}, "missing command line for PTY"),
+                                  ("exec_command", {"cmd": "x", "bogus": 1}, "failed to parse function arguments: unknown field `bogus`"),
+                                  ("exec_command", {"cmd": "x", "_meta": {"verb": True}}, "failed to parse function arguments: unknown field `_meta`"),
+                                  ("exec_command", {"cmd": "true", "workdir": "/no/such"}, "exec_command failed for `true`"),
+                                  ("apply_patch", {"input": "x"}, "apply_patch verification failed: ")]:
+        answer = newest.tool(name, **arguments)
+        assert answer["isError"] and answer["content"][0]["text"].startswith(text), answer
+    assert newest.tool("shell_command", command="exit 4", login=False)["isError"] is False
+
+
+def test_protocol_errors(mux, newest):
+    assert newest.error("tools/call", {"name": "nope", "arguments": {}}) == {"code": -32602, "message": "Unknown tool: nope"}
+    assert newest.error("tools/call", {"name": "hello"})["code"] == -32602
+    assert newest.error("tools/call", {})["code"] == -32602
+    assert newest.error("tools/call", {"name": "exec_command", "arguments": [1]})["code"] == -32602
+    assert newest.error("resources/list")["code"] == -32601
+    for line, code in [("nonsense", -32700), ('{"jsonrpc":"2.0"}', -32600), ("[]", -32600), ("5", -32600), ('{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600),
+                       ('{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600), ('{"jsonrpc":"2.0","id":9,"method":"tools/list","params":[]}', -32602)]:
+        newest.write(line)
+        assert newest.line()["error"]["code"] == code, line
+    newest.write('{"jsonrpc":"2.0","id":5,"result":{}}')  # an answer to nothing, and an unknown notification
+    newest.notify("notifications/unheard/of")
+    assert newest.request("ping") == {}
+
+
+def test_unknown_versions(mux):
+    old = Client(mux)
+    assert old.request("initialize", {"protocolVersion": "1999-01-01", "capabilities": {}})["protocolVersion"] == LEGACY[-1]
+    new = Client(mux)
+    error = new.error("tools/list", {"_meta": {**META, KEY + "protocolVersion": "2027-01-01"}})
+    assert error["code"] == -32022 and error["data"]["requested"] == "2027-01-01" and MODERN in error["data"]["supported"]
+    assert new.error("tools/list", {"_meta": {KEY + "protocolVersion": MODERN}})["code"] == -32602
+    assert new.error("tools/list")["code"] == -32602
+
+
+def test_batches_belong_to_one_revision(mux):
+    batch = [{"jsonrpc": "2.0", "id": "a", "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/unheard/of"},
+             {"jsonrpc": "2.0", "id": "b", "method": "tools/call", "params": {"name": "exec_command", "arguments": {"cmd": "true", "login": False}}}, 7]
+    client = Client(mux, "2025-03-26")
+    client.write(json.dumps(batch))
+    answers = {answer["id"]: answer for answer in client.line()}
+    assert set(answers) == {"a", "b", None} and answers["a"]["result"] == {} and answers[None]["error"]["code"] == -32600
+    other = Client(mux, "2025-06-18")
+    other.write(json.dumps(batch))
+    assert other.line()["error"]["code"] == -32600
+
+
+def test_arguments_in_strings(mux, newest):
+    answer = newest.tool("exec_command", cmd="echo hi", login="false", yield_time_ms="5000", max_output_tokens="0")
+    assert answer["content"][0]["text"].endswith("…1 tokens truncated…"), answer
+    assert newest.tool("exec_command", cmd="echo hi", login="perhaps")["isError"]
+    assert newest.tool("exec_command", cmd="true", login=False, wait_for_previous=True)["isError"] is False
+
+
+def test_cancel_ends_the_wait_and_not_the_process(mux, newest):
+    call = newest.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "echo there; exec sleep 600", "login": False, "name": "s", "yield_time_ms": 30000}})
+    wait_for(lambda: (row := mux.listed("s")) and row["output_bytes"] > 0, "the command to run")
+    newest.notify("notifications/cancelled", {"requestId": call, "reason": "enough"})
+    newest.notify("notifications/cancelled", {"requestId": "unknown"})
+    wait_for(lambda: mux.js("status")["waits"] == 0, "the wait to be gone")
+    assert newest.request("ping") == {} and newest.answers == []
+    assert mux.listed("s")["state"] == "running"
+    mux.ue("kill", "s")
+
+
+def test_several_calls_at_once_and_an_id_used_twice(mux, newest):
+    slow = newest.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "while [ ! -e go ]; do sleep 0.05; done; echo slow", "login": False,
+                                                                          "yield_time_ms": 30000}})
+    newest.write(json.dumps({"jsonrpc": "2.0", "id": slow, "method": "tools/list"}))
+    assert newest.line()["error"]["code"] == -32600
+    assert newest.tool("exec_command", cmd="echo fast; touch go", login=False)["structuredContent"]["output"] == "fast\n"
+    assert newest.recv(slow)["result"]["structuredContent"]["output"] == "slow\n"
+
+
+def test_sessions_outlive_the_client_and_are_shared(mux, newest):
+    started = newest.tool("exec_command", cmd="cat", stdin=True, name="shared", yield_time_ms=250, login=False)
+    assert started["structuredContent"]["session_id"] >= 1000
+    assert newest.leave() == 0
+    other = Client(mux, MODERN)
+    assert other.tool("write_stdin", session_id="shared", chars="hello\n", until="hello")["structuredContent"]["output"] == "hello\n"
+    assert mux.listed("shared")["state"] == "running"
+    assert other.tool("kill_session", session_id="shared")["structuredContent"]["sessions"][0]["name"] == "shared"
+
+
+def test_the_worker_dies_in_the_middle_of_a_call(mux, newest):
+    call = newest.send("tools/call", {"name": "exec_command", "arguments": {
+        "cmd": "echo once >> log; while [ ! -e go ]; do sleep 0.05; done; cat log", "login": False, "yield_time_ms": 30000}})
+    wait_for((mux.dir / "log").exists, "the command to run")
+    os.kill(mux.rpc().call("hello")["pid"], signal.SIGKILL)
+    mux.rpc().call("hello")
+    (mux.dir / "go").touch()
+    assert newest.recv(call)["result"]["structuredContent"]["output"] == "once\n"
+
+
+def test_the_daemon_is_started_anew_after_a_stop(mux, newest):
+    assert not newest.tool("exec_command", cmd="true", login=False)["isError"]
+    mux.ue("stop").ok()
+    assert not newest.tool("exec_command", cmd="true", login=False)["isError"]
+
+
+def test_standard_input_closes_in_the_middle_of_a_call(mux, newest):
+    newest.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "echo there; exec sleep 600", "login": False, "name": "s", "yield_time_ms": 30000}})
+    wait_for(lambda: (row := mux.listed("s")) and row["output_bytes"] > 0, "the command to run")
+    assert newest.leave() == 0
+    assert mux.listed("s")["state"] == "running"
+    mux.ue("kill", "s")
+
+
+def test_a_last_line_without_newline_and_a_flood(mux):
+    lines = [json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": LEGACY[-1]}})]
+    lines += [json.dumps({"jsonrpc": "2.0", "id": i, "method": "ping"}) for i in range(1, 20000)]
+    result = mux.ue("mcp", input="\n".join(lines))
+    assert result.rc == 0 and [json.loads(line)["id"] for line in result.out.splitlines()] == list(range(20000))
+
+
+def test_only_what_the_config_offers(mux):
+    mux.configure("[tools]\nshell_type = shell_command\napply_patch = no\n")
+    client = Client(mux, LEGACY[-1])
+    names = [tool["name"] for tool in client.request("tools/list")["tools"]]
+    assert "shell_command" in names and not {"exec_command", "write_stdin", "apply_patch"} & set(names)
+    assert client.error("tools/call", {"name": "exec_command", "arguments": {"cmd": "true"}}) == {"code": -32602, "message": "unsupported call: exec_command"}
+
+
+def test_no_daemon_and_none_may_be_started(mux):
+    process = mux.popen("--no-start", "mcp", stdin=subprocess.PIPE)
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}})
+    answer = json.loads(mux.finish(process, line.encode() + b"\n").out)
+    assert answer["error"]["code"] == -32603 and "nobody listens" in answer["error"]["message"]
+    assert UE.exists()

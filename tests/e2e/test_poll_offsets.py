@@ -1,0 +1,139 @@
+"""ue poll: absolute offsets, readers, what is omitted."""
+import select
+
+import pytest
+from conftest import CAP, wait_for
+
+pytestmark = pytest.mark.no_pty
+
+
+def ended(mux, command, name="s"):
+    mux.ue("exec", "--json", "-n", name, "-y", "250", f"{command}; exec sleep 300")
+    return wait_for(lambda: (j := mux.js("poll", "--peek", "-y", "0", "--since", "0", name))["to"] and j)
+
+
+@pytest.mark.smoke
+def test_output_can_be_read_again(mux):
+    ended(mux, "echo one; echo two")
+    first, second = [mux.ue("poll", "--raw", "--since", "0", "-y", "0", "s").ok().out for _ in range(2)]
+    assert first == second == "one\ntwo\n"
+
+
+def test_since_starts_at_the_offset(mux):
+    ended(mux, "echo one; echo two")
+    answer = mux.js("poll", "--since", "4", "-y", "0", "s")
+    assert (answer["output"], answer["from"], answer["to"]) == ("two\n", 4, 8)
+
+
+def test_since_does_not_move_the_default_cursor(mux):
+    mux.ue("exec", "-n", "s", "-y", "0", "echo one; exec sleep 300").ok()
+    wait_for(lambda: mux.ue("poll", "--raw", "--since", "0", "-y", "0", "s").out == "one\n")
+    before = mux.listed("s")["unread_bytes"]
+    mux.ue("poll", "--since", "0", "-y", "0", "s").ok()
+    assert mux.listed("s")["unread_bytes"] == before
+
+
+def test_poll_gives_only_what_is_new(mux):
+    mux.ue("exec", "-n", "s", "--until", "one", "-y", CAP * 1000, "echo one; while [ ! -e go ]; do sleep 0.02; done; echo two; exec sleep 300").ok()
+    (mux.dir / "go").touch()
+    answer = mux.js("poll", "--until", "two", "-y", CAP * 1000, "s")
+    assert answer["output"] == "two\n" and answer["from"] == 4
+    assert mux.js("poll", "-y", "250", "s")["output"] == ""
+
+
+def test_poll_returns_when_output_has_settled(mux):
+    mux.ue("exec", "-n", "s", "-y", "0", "while [ ! -e go ]; do sleep 0.02; done; echo out; exec sleep 300").ok()
+    process = mux.popen("poll", "--json", "-y", CAP * 1000, "s")
+    (mux.dir / "go").touch()
+    answer = mux.finish(process).json
+    assert answer["output"] == "out\n" and answer["reason"] != "deadline"
+
+
+def test_since_beyond_the_end_waits_for_more_or_is_empty(mux):
+    ended(mux, "echo one")
+    answer = mux.js("poll", "--since", "1000", "-y", "250", "s")
+    assert answer.get("output", "") == ""
+
+
+def test_peek_moves_nothing(mux):
+    mux.ue("exec", "-n", "s", "-y", "0", "echo one; exec sleep 300").ok()
+    wait_for(lambda: "one" in mux.js("poll", "--since", "0", "-y", "0", "s")["output"])
+    views = [mux.js("poll", "--peek", "--reader", "r", "-y", "0", "s")["output"] for _ in range(2)]
+    assert views == ["one\n", "one\n"]
+    assert mux.js("poll", "--reader", "r", "-y", "0", "s")["output"] == "one\n"
+    assert mux.js("poll", "--reader", "r", "-y", "0", "s")["output"] == ""
+
+
+def test_readers_do_not_disturb_each_other(mux):
+    ended(mux, "echo one")
+    for reader in ("alice", "bob"):
+        assert mux.js("poll", "--reader", reader, "-y", "0", "s")["output"] == "one\n"
+        assert mux.js("poll", "--reader", reader, "-y", "0", "s")["output"] == ""
+
+
+def test_readers_are_capped(mux):
+    mux.configure("[limits]\nreaders = 3\n")
+    ended(mux, "echo one")
+    results = [mux.ue("poll", "--reader", f"r{n}", "-y", "0", "s") for n in range(8)]
+    assert all(result.ok().answer["output"] == "one\n" for result in results)
+    assert mux.js("poll", "--reader", "r7", "-y", "0", "s")["output"] == "", "the latest keeps its place"
+    assert mux.js("poll", "--reader", "r0", "-y", "0", "s")["output"] == "one\n", "the longest unused one had to give its place up"
+
+
+def test_late_reader_is_told_what_it_missed(mux):
+    mux.configure("[limits]\njournal = 64k\nhead = 0\n")
+    mux.ue("exec", "-n", "s", "-y", CAP * 1000, "--until", "END", "seq 1 100000; echo END; exec sleep 300")
+    answer = mux.js("poll", "--since", "0", "-y", "0", "s")
+    assert answer["omitted_bytes"] > 400_000 and answer["to"] == 588895 + 4 and answer["output"].endswith("100000\nEND\n")
+    assert answer["from"] in (0, answer["omitted_bytes"])
+
+
+def test_offsets_count_bytes_not_characters(mux):
+    ended(mux, "printf 'é\\377\\n'")
+    answer = mux.js("poll", "--since", "0", "-y", "0", "s")
+    assert answer["to"] == 4 and answer["output"] == "é\ufffd\n"
+    assert mux.js("poll", "--since", "2", "-y", "0", "s")["output"] == "\ufffd\n"
+
+
+def test_ended_session_answers_with_its_status(mux):
+    mux.ue("exec", "-n", "s", "echo x; exit 7")
+    for _ in range(2):
+        result = mux.ue("poll", "--json", "s")
+        assert result.rc == 7 and result.json["state"] == "exited" and result.json["exit_code"] == 7
+    assert mux.ue("poll", "--raw", "--since", "0", "s").out == "x\n"
+
+
+def test_exit_has_no_deadline(mux):
+    mux.ue("exec", "-n", "s", "-y", "0", "while [ ! -e go ]; do sleep 0.02; done; exit 5").ok()
+    process = mux.popen("poll", "--json", "--exit", "s")
+    (mux.dir / "go").touch()
+    result = mux.finish(process)
+    assert result.rc == 5 and result.json["reason"] == "exit"
+
+
+def test_default_cursor_moves_only_when_the_answer_was_taken(mux):
+    client = mux.rpc()
+    started = client.call("exec_command", {"cmd": "while [ ! -e go ]; do sleep 0.02; done; head -c 900000 /dev/zero | tr '\\0' x; exec sleep 300",
+                                           "workdir": str(mux.dir), "name": "s", "yield_time_ms": 250})
+    (mux.dir / "go").touch()
+    wait_for(lambda: mux.listed("s")["unread_bytes"] == 900_000)
+    client.send("write_stdin", {"session_id": started["session_id"], "max_output_tokens": 262144})
+    assert select.select([client.sock], [], [], CAP)[0]
+    client.close()  # with most of the answer unread
+    wait_for(lambda: mux.listed("s")["unread_bytes"] == 900_000, "the cursor to stay")
+    answer = mux.js("poll", "-y", "250", "-m", "262144", "s")
+    assert answer["from"] == 0 and answer["to"] == 900_000
+
+
+def test_many_polls_give_every_byte_once(mux):
+    mux.ue("exec", "-n", "s", "-y", "0", "seq 1 60000").ok()
+    parts, result = [], None
+    for _ in range(2000):
+        result = mux.ue("poll", "--json", "-m", "262144", "-y", "250", "s")
+        parts.append(result.json["output"])
+        if result.json["state"] != "running":
+            break
+    whole = "".join(parts)
+    started = mux.ue("poll", "--raw", "--since", "0", "s").out
+    assert started == "".join(f"{n}\n" for n in range(1, 60001))
+    assert started.endswith(whole)

@@ -1,0 +1,290 @@
+"""What a program asks its terminal is answered while nobody is attached: at once, once, before later input, and never into a shell's
+line."""
+import json, os, re, signal
+
+import pytest
+from conftest import CAP, need, wait_for
+
+PYTHON = "/usr/bin/python3"
+
+# Raw mode; ask(query) gives what came up to `last` (a byte string that ends the answer).
+HEAD = r"""
+import os, select, sys, termios, time, tty
+def raw(): tty.setraw(0, termios.TCSANOW)
+def say(text): os.write(1, text)
+def get(last, cap=60):
+    got = b""
+    while not got.endswith(last):
+        assert select.select([0], [], [], cap)[0], got
+        got += os.read(0, 1)
+    return got
+def quiet(seconds):
+    return os.read(0, 65536) if select.select([0], [], [], seconds)[0] else b""
+def show(what):
+    say(b"\r\n<" + repr(what).encode() + b">\r\n")
+"""
+
+
+def program(mux, text, name="ask", options=()):
+    """Starts a Python program with HEAD as the session's program, without waiting for anything; it prints <repr> lines."""
+    path = mux.dir / f"{name}.py"
+    path.write_text(HEAD + text)
+    return mux.ue("exec", "--json", "-n", name, "-t", "-y", 0, *options, "--argv", "--", PYTHON, path).ok().json
+
+
+def shown(mux, name="ask"):
+    """The next <repr> line that it prints."""
+    if not hasattr(mux, "lines"):
+        mux.lines, mux.rest = [], ""
+    while not mux.lines:
+        said = mux.js("poll", "--until", r">\r+\n", "-y", CAP * 1000, name)
+        assert said["reason"] == "until", said
+        *whole, mux.rest = re.split(">\r+\n", mux.rest + said["output"])
+        mux.lines = [eval(line[line.rindex("\n<") + 2:]) for line in whole]
+    return mux.lines.pop(0)
+
+
+QUERIES = [
+    (rb"\033[c", rb"\033[?62;22c"),
+    (rb"\033[5n", rb"\033[0n"),
+    (rb"\033[2J\033[7;9H\033[6n\033[1;1H", rb"\033[7;9R"),
+    (rb"\033[3;4H\033[?6n", rb"\033[?3;4R"),
+    (rb"\033[=c", rb"\033P!|00000000\033\\"),
+    (rb"\033[?2004$p", rb"\033[?2004;2$y"),
+    (rb"\033[?2004h\033[?2004$p", rb"\033[?2004;1$y"),
+    (rb"\033[?4711$p", rb"\033[?4711;0$y"),
+    (rb"\033[18t", rb"\033[8;24;80t"),
+    (rb"\033]11;?\007", rb"\033]11;rgb:0000/0000/0000\007"),
+    (rb"\033]10;?\033\\", rb"\033]10;rgb:e5e5/e5e5/e5e5\033\\"),
+    (rb"\033P+q436f\033\\", rb"\033P1+r436f=323536\033\\"),
+    (rb"\033P+q7878\033\\", rb"\033P0+r7878\033\\"),
+    (rb"\033P$q q\033\\", rb"\033P1$r0 q\033\\"),
+    (rb"\033[?u", rb"\033[?0u"),
+    (rb"\033[>5u\033[?u", rb"\033[?5u"),
+]
+
+
+def unescape(text):
+    return text.decode().encode().decode("unicode_escape").encode("latin-1")
+
+
+def test_every_query(mux):
+    """Each alone, then cut into bytes; what is unknown gets nothing."""
+    queries = [(unescape(q), unescape(a)) for q, a in QUERIES]
+    program(mux, f"""
+raw()
+queries = {queries!r}
+got = []
+for query, answer in queries:
+    say(query)
+    got.append(get(answer[-1:] if answer[-1:] != b"\\\\" else b"\\033\\\\"))
+say(b"\\033[>q")
+version = get(b"\\033\\\\")
+for byte in b"\\033[21t\\033[8;7;6t\\033]52;c;?\\007\\033_Gi=1,a=q;AAAA\\033\\\\\\033[5n":
+    say(bytes([byte]))
+last = get(b"n")
+show([got, version, last, quiet(0.3)])
+""")
+    got, version, last, rest = shown(mux)
+    assert got == [answer for _, answer in queries]
+    assert version.startswith(b"\033P>|muxd ") and last == b"\033[0n" and rest == b""
+
+
+def test_an_answer_comes_before_later_input(mux):
+    program(mux, r"""
+raw()
+show(1)
+get(b"!")
+for i in range(50):
+    say(b"\033[5n")
+    show(i)
+    get(b"n")
+    assert get(b"x") == b"x"
+show("done")
+""")
+    assert shown(mux) == 1
+    mux.ue("write", "-y", 0, "ask", "!").ok()
+    for i in range(50):
+        assert shown(mux) == i
+        mux.ue("write", "-y", 0, "ask", "x").ok()
+    assert shown(mux) == "done"
+
+
+def test_an_answer_passes_input_that_is_held_for_the_start(mux):
+    """What was written before the program reads waits for it; the program waits for the terminal."""
+    program(mux, r"""
+go = os.environ["GO"]
+raw()
+while not os.path.exists(go):
+    time.sleep(0.01)
+say(b"\033[c")
+show(get(b"c"))
+show(get(b"\r"))
+""", options=["-e", f"GO={mux.dir}/go"])
+    mux.ue("write", "-y", 0, "-l", "ask", "hello").ok()
+    (mux.dir / "go").touch()
+    first = shown(mux)
+    assert first in (b"\033[?62;22c", b"hello\r\033[?62;22c")  # the latter when the hold's time was over first
+    if first[0] == 27:
+        assert shown(mux) == b"hello\r"
+
+
+def test_many_at_once(mux):
+    """More than one look answers: all 256 colours, and then what tells that it was all."""
+    program(mux, r"""
+raw()
+say(b"".join(b"\033]4;%d;?\007" % i for i in range(256)) + b"\033[c")
+got = get(b"c", 60)
+while not got.endswith(b"\033[?62;22c"):
+    got += get(b"c")
+show((got.count(b"\033]4;"), got[-9:], b"]4;255;rgb:eeee/eeee/eeee" in got))
+""")
+    assert shown(mux) == (256, b"\033[?62;22c", True)
+
+
+def test_asked_before_raw_mode(mux):
+    """bash: printf, then read -s -d; the answer waits for the terminal to be set."""
+    program(mux, r"""
+say(b"\033[c")
+time.sleep(0.03)
+raw()
+show(get(b"c"))
+""")
+    assert shown(mux) == b"\033[?62;22c"
+
+
+EVIL = b"\033[c\033[5n\033]11;?\007\033[6n\033P+q544e\033\\ \033[>q text\n" * 20
+
+
+def test_a_shell_is_told_nothing_that_a_file_asks(mux):
+    """cat of a file with queries, in canonical mode; the shell that comes back is another program. (Where the shell is back before the
+    output has come, no terminal can tell who has asked.)"""
+    (mux.dir / "evil").write_bytes(EVIL)
+    mux.shell()
+    for _ in range(3):
+        said = mux.line("sh", f"cat {mux.dir}/evil; sleep 0.1")
+        assert said["reason"] == "ready" and said["output"].endswith("text\r\nsh> "), said
+    said = mux.line("sh", "echo fine; stty -a | grep -c icanon")
+    assert said["output"].endswith("fine\r\n1\r\nsh> "), said
+
+
+def test_a_plain_reader_is_told_nothing(mux):
+    (mux.dir / "evil").write_bytes(EVIL)
+    mux.session("plain", f"cat {mux.dir}/evil; read line; echo \"<$line>\"; read line; echo \"<$line>\"")
+    for word in "one", "two":
+        said = mux.js("write", "--until", f"<{word}>|<.+>", "-y", CAP * 1000, "-l", "plain", word)
+        assert f"<{word}>" in said["output"], said
+
+
+def test_a_secret_prompt_is_told_nothing(mux):
+    """Canonical mode without echo: the answer would become part of the password."""
+    program(mux, r"""
+import getpass
+say(b"\033[c\033[5n")
+show(getpass.getpass())
+""")
+    said = mux.js("poll", "--ready", "-y", CAP * 1000, "ask")
+    assert said["waiting_for"] == "secret", said
+    mux.ue("write", "-y", 0, "-l", "ask", "sesame").ok()
+    assert shown(mux) == "sesame"
+
+
+def test_a_flood_does_not_fill_the_input(mux):
+    """Nobody reads the answers: they stop, and the daemon serves on."""
+    program(mux, r"""
+raw()
+for i in range(2000):
+    say(b"\033[c" * 100)
+show("asked")
+total = 0
+while True:
+    got = quiet(1)
+    if not got: break
+    total += len(got)
+show(total)
+say(b"\033[5n")
+show(get(b"n"))
+""")
+    assert shown(mux) == "asked"
+    assert 10 <= shown(mux) < 400000  # of 2 MB
+    assert shown(mux) == b"\033[0n"
+    assert mux.listed("ask")["state"] in ("running", "exited")
+
+
+def test_application_cursor_keys(mux):
+    program(mux, r"""
+raw()
+for sequence in b"\033[?1h", b"\033[?1l", b"\033[?1h\033[!p", b"\033[?1h\033c", b"\033[?1;2004h":
+    say(sequence)
+    show("now")
+    show(get(b"A"))
+""")
+    for expected in b"\033OA", b"\033[A", b"\033[A", b"\033[A", b"\033OA":
+        assert shown(mux) == "now"
+        mux.ue("write", "-y", 0, "-k", "Up", "ask").ok()
+        assert shown(mux) == expected
+
+
+def worker(mux):
+    return json.loads(mux.ue("status", "--json").ok().out)["pid"]
+
+
+def test_after_a_crash_nothing_is_answered_twice(mux):
+    """The successor goes on where the worker was: with its modes, in the middle of a sequence, and with what came meanwhile."""
+    go = [mux.dir / f"go{i}" for i in range(2)]
+    program(mux, rf"""
+raw()
+say(b"\033[?1;2004h\033[>3u\033[c\033[5n\033]11;?\007\033]1")
+show(get(b"\007"))
+def wait(path):
+    while not os.path.exists(path):
+        time.sleep(0.01)
+wait({str(go[0])!r})
+say(b"\033[?2004$p\033[?u\033[?1$p")
+show([get(b"y"), get(b"u"), get(b"y"), quiet(0.5)])
+wait({str(go[1])!r})
+show(get(b"A"))
+""")
+    assert shown(mux).count(b"\033") == 3
+    for _ in range(2):
+        old = worker(mux)
+        os.kill(old, signal.SIGKILL)
+        wait_for(lambda: worker(mux) != old, "another worker")
+    os.kill(worker(mux), signal.SIGKILL)
+    go[0].touch()
+    assert shown(mux) == [b"\033[?2004;1$y", b"\033[?3u", b"\033[?1;1$y", b""]
+    mux.ue("write", "-y", 0, "-k", "Up", "ask").ok()
+    go[1].touch()
+    assert shown(mux) == b"\033OA"
+
+
+# --- real programs that ask, and wait for the answer
+REAL = [
+    ("fish", ["fish", "--no-config"], "echo (math 20+3)", "23"),
+    ("irb", ["irb", "-f"], "20+3", "23"),
+    ("ipython3", ["ipython3", "--no-banner"], "20+3", "23"),
+    ("zsh", ["zsh", "-f", "-i"], "echo $((20+3))", "23"),
+]
+
+
+@pytest.mark.parametrize("name, command, line, answer", REAL, ids=[p[0] for p in REAL])
+def test_programs_that_ask(mux, name, command, line, answer):
+    need(command[0])
+    start = mux.js("exec", "-n", name, "-t", "-y", CAP * 1000, "--argv", "--", *command)
+    assert start["state"] == "running" and start["reason"] == "ready", start
+    for _ in range(5):
+        said = mux.line(name, line)
+        assert said["reason"] == "ready" and answer in said["output"], said
+        assert "62;22" not in said["output"] and ";1R" not in said["output"], said
+
+
+def test_vim(mux):
+    """vim asks for much and takes the answers as such: nothing of them becomes text or a command."""
+    need("vim")
+    path = mux.dir / "text"
+    start = mux.js("exec", "-n", "vim", "-t", "-y", CAP * 1000, "--argv", "--", "vim", "-u", "NONE", "-c", "set nocompatible", path)
+    assert start["reason"] == "ready", start
+    mux.js("write", "-y", CAP * 1000, "vim", "ihello")
+    mux.js("write", "-y", CAP * 1000, "-k", "Escape", "vim")
+    mux.ue("write", "--exit", "-y", CAP * 1000, "-l", "vim", ":wq").ok()
+    assert path.read_text() == "hello\n"

@@ -1,0 +1,83 @@
+"""Which tools are offered, and their schemas for each API."""
+import json
+
+import pytest
+
+pytestmark = pytest.mark.no_pty
+ALWAYS = ["apply_patch", "list_sessions", "kill_session", "read_output", "read_screen"]
+
+
+def names(mux):
+    return [tool["name"] for tool in mux.ue("tools", "--json").json]
+
+
+@pytest.mark.smoke
+def test_default_family(mux):
+    assert names(mux) == ["exec_command", "write_stdin", *ALWAYS]
+    assert mux.call("shell_command", {"command": "true"}).rc == 0  # not listed, but it works
+    assert mux.call("shell", {"command": ["true"]}).rc == 0
+
+
+@pytest.mark.parametrize("shell_type, listed, refused", [
+    ("unified_exec", ["exec_command", "write_stdin"], []),
+    ("shell_command", ["shell_command"], ["exec_command", "write_stdin"]),
+    ("disabled", [], ["exec_command", "write_stdin", "shell_command", "shell"]),
+])
+def test_families(mux, shell_type, listed, refused):
+    mux.configure(f"[tools]\nshell_type = {shell_type}\n")
+    assert names(mux) == listed + ALWAYS
+    for tool in refused:
+        result = mux.call(tool, {})
+        assert (result.rc, result.out) == (125, f"unsupported call: {tool}\n")
+        assert mux.rpc().error(tool, {}).code == "no_such_method"
+    assert mux.ue("exec", "--no-login", "exit 7").rc == 7  # people's verbs are no tools
+    assert mux.ue("sh", "--no-login", "exit 8").rc == 8
+
+
+def test_switches_and_reload(mux):
+    assert "apply_patch" in names(mux)
+    mux.configure("[tools]\napply_patch = no\nkill_session = no\n")
+    mux.ue("reload").ok()
+    assert [name for name in ALWAYS if name not in names(mux)] == ["apply_patch", "kill_session"]
+    assert mux.call("apply_patch", {"input": "x"}).out == "unsupported call: apply_patch\n"
+    patch = "*** Begin Patch\n*** Add File: f\n+x\n*** End Patch\n"
+    assert mux.ue("patch", input=patch).rc == 0
+    assert mux.call("exec_command", {"cmd": f"apply_patch <<E\n{patch}E\n"}).rc == 0
+
+
+def test_formats(mux):
+    plain = mux.ue("tools", "--json").json
+    assert mux.ue("tools").json == plain == mux.ue("tools", "--format", "openai").json
+    for name, unwrap in [("openai", lambda t: (t, t["parameters"])), ("openai-chat", lambda t: (t["function"], t["function"]["parameters"])),
+                         ("anthropic", lambda t: (t, t["input_schema"])), ("mcp", lambda t: (t, t["inputSchema"]))]:
+        tools = mux.ue("tools", "--format", name).json
+        for mine, first in zip(tools, plain, strict=True):
+            tool, schema = unwrap(mine)
+            assert tool["name"] == first["name"] and tool["description"] and schema == first["parameters"]
+            assert schema["type"] == "object" and schema["additionalProperties"] is False
+            assert set(schema.get("required", [])) <= set(schema["properties"])
+            assert all(field["description"] and "type" in field for field in schema["properties"].values())
+    mcp = mux.ue("tools", "--format", "mcp").json
+    assert all(tool["outputSchema"]["type"] == "object" and tool["title"] and "readOnlyHint" in tool["annotations"] for tool in mcp)
+    wrong = mux.ue("tools", "--format", "yaml")
+    assert wrong.rc == 64 and "openai-chat" in wrong.err
+
+
+def test_codex_sees_its_own_fields_and_extended_shows_ours(mux):
+    def fields(*options):
+        return {tool["name"]: tool["parameters"] for tool in mux.ue("tools", "--json", *options).json}
+    codex, extended = fields(), fields("--extended")
+    assert set(codex["exec_command"]["properties"]) == {
+        "cmd", "workdir", "tty", "yield_time_ms", "max_output_tokens", "shell", "login", "sandbox_permissions", "justification", "prefix_rule",
+        "additional_permissions", "with_escalated_permissions"}
+    assert codex["exec_command"]["required"] == ["cmd"] and codex["exec_command"]["properties"]["cmd"]["type"] == "string"
+    assert set(codex["write_stdin"]["properties"]) == {"session_id", "chars", "yield_time_ms", "max_output_tokens"}
+    assert codex["write_stdin"]["properties"]["session_id"]["type"] == "number"
+    assert {"until", "name", "env", "encoding"} <= set(extended["exec_command"]["properties"])
+    assert "since" in codex["read_output"]["properties"]
+
+
+def test_method(mux):
+    answer = mux.rpc().call("tools")
+    assert {"name": "shell_command", "shown": False} in answer["tools"]
+    assert json.dumps(answer).count("exec_command") == 1

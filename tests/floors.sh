@@ -1,0 +1,34 @@
+#!/bin/sh
+# floors.sh: a file includes its own folder and lower floors only. Run from the project's root; prints each #include that climbs.
+set -eu
+find muxd client -name '*.c' -o -name '*.h' -o -name '*.def' | sort | xargs awk '
+BEGIN {
+    floor["base"] = 0; floor["wire"] = 1
+    floor["config"] = floor["sys"] = floor["keep"] = floor["term"] = floor["patch"] = 2
+    floor["session"] = floor["guard"] = floor["peer"] = 3
+    floor["cmd"] = 4; floor["server"] = 5
+}
+function refuse(why) { printf "%s:%d: \"%s\": %s\n", FILENAME, FNR, target, why; bad = 1 }
+FNR == 1 {
+    parts = split(FILENAME, part, "/")
+    room = part[1] == "client" ? "client" : parts == 2 ? "main" : part[2]
+    if (room != "client" && room != "main" && !(room in floor)) { target = room; refuse("no such room in the house") }
+}
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+    target = $0; sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
+    includes++
+    if (target !~ /\//) { refuse("name the folder, as in \"base/buf.h\""); next }
+    other = target; sub(/\/.*/, "", other)
+    if (other == room || room == "main") next
+    if (other == "client") { refuse("the daemon knows nothing of its client"); next }
+    if (!(other in floor)) { refuse("no such room in the house"); next }
+    if (room == "client") { if (floor[other] > 1) refuse("ue may use base and wire only"); next }
+    if (room == "keep" && other != "base") { refuse("the keeper may use base only"); next }
+    if (floor[other] > floor[room]) refuse("climbs from floor " floor[room] " to floor " floor[other])
+    else if (floor[other] == floor[room]) refuse("another folder on its own floor " floor[room])
+}
+END {
+    if (!includes) { print "floors: no #include seen; run it from the project'\''s root"; exit 1 }
+    printf "floors: %d includes, %s\n", includes, bad ? "some climb" : "none climbs"
+    exit bad
+}'

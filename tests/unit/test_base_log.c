@@ -1,0 +1,178 @@
+/* log and clock: lines that cannot attack their reader, levels, full disks, and dates. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/muxd-log-XXXXXX";
+static char *path;
+
+static int make_dir(void **state)
+{
+    (void)state;
+    if (!mkdtemp(dir))
+        return -1;
+    path = xasprintf("%s/muxd.log", dir);
+    return 0;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    free(path);
+    return rmdir(dir);
+}
+
+static int remove_log(void **state)
+{
+    (void)state;
+    log_close();
+    log_set_role(NULL);
+    return unlink(path);
+}
+
+static char *contents(void)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    char *text = xcalloc(1, 65536);
+    assert_true(fd_read_all(fd, text, 65535) >= 0);
+    fd_close(&fd);
+    return text;
+}
+
+static size_t count(const char *text, char byte)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += *text == byte;
+    return n;
+}
+
+static void one_event_is_one_line(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    assert_int_equal(log_open(path, LOG_INFO, &err), 0);
+    log_set_role("worker");
+    errno = EPIPE;
+    log_info("name '%s'", "a\nb\x1b[2J\xFF\xC2\x9B\xC3\xA9");
+    assert_int_equal(errno, EPIPE);
+    log_debug("not shown");
+    log_set_level(LOG_DEBUG);
+    log_debug("shown");
+    char *text = contents();
+    char *want = xasprintf("info worker[%d] name 'a\\x0ab\\x1b[2J\\xff\\xc2\\x9b\xC3\xA9'\n", (int)getpid());
+    assert_non_null(strstr(text, want));
+    assert_null(strstr(text, "not shown"));
+    assert_non_null(strstr(text, "debug worker["));
+    assert_int_equal(count(text, '\n'), 2);
+    assert_int_equal(text[10], 'T');
+    assert_int_equal(text[23], 'Z');
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    free(want);
+    free(text);
+}
+
+static void long_messages_are_cut_and_say_so(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    assert_int_equal(log_open(path, LOG_INFO, &err), 0);
+    char *large = xmalloc(10001);
+    memset(large, 1, 10000); /* each byte takes four */
+    large[10000] = 0;
+    log_warn("%s", large);
+    char *text = contents();
+    assert_int_equal(count(text, '\n'), 1);
+    assert_non_null(strstr(text, "\\x01 [5905 bytes more]\n"));
+    free(text);
+    free(large);
+}
+
+static void lost_lines_are_counted_and_told(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    assert_int_equal(log_open(path, LOG_INFO, &err), 0);
+    struct rlimit old, full;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    log_info("before");
+    full = (struct rlimit){.rlim_cur = 80, .rlim_max = old.rlim_max}; /* the second line fits in part only */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+    log_info("the first one that is lost, and is long enough to be cut at the limit");
+    log_info("lost too");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    log_info("after");
+    signal(SIGXFSZ, handler);
+    char *text = contents();
+    assert_non_null(strstr(text, "2 lines of this log were lost"));
+    assert_null(strstr(text, "lost too"));
+    assert_non_null(strstr(text, "] after\n"));
+    assert_int_equal(count(text, '\n'), 4); /* before, the torn one, the count, after */
+    free(text);
+}
+
+static void refuses_links_and_missing_directories(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    assert_int_equal(symlink("/dev/null", path), 0);
+    assert_int_equal(log_open(path, LOG_INFO, &err), ERR_SYSTEM);
+    assert_non_null(strstr(err.text, path));
+    assert_int_equal(log_open("/does/not/exist/muxd.log", LOG_INFO, &err), ERR_SYSTEM);
+}
+
+static void knows_levels(void **state)
+{
+    (void)state;
+    assert_int_equal(log_level_by_name("error"), LOG_ERROR);
+    assert_int_equal(log_level_by_name("Debug"), LOG_DEBUG);
+    assert_int_equal(log_level_by_name("loud"), -1);
+}
+
+static void formats_dates(void **state)
+{
+    (void)state;
+    char text[32];
+    clock_format_iso(0, text);
+    assert_string_equal(text, "1970-01-01T00:00:00.000Z");
+    clock_format_iso(1788091200123, text);
+    assert_string_equal(text, "2026-08-30T12:00:00.123Z");
+    clock_format_iso(-1, text);
+    assert_string_equal(text, "1969-12-31T23:59:59.999Z");
+    clock_format_iso(INT64_MAX, text);
+    assert_string_equal(text, "1970-01-01T00:00:00.000Z");
+    int64_t mono = clock_mono_ns(), boot = clock_boot_ms();
+    assert_true(clock_mono_ms() >= mono / 1000000);
+    assert_true(clock_boot_ms() >= boot);
+    assert_true(clock_real_ms() > 1600000000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(one_event_is_one_line, remove_log),
+        cmocka_unit_test_teardown(long_messages_are_cut_and_say_so, remove_log),
+        cmocka_unit_test_teardown(lost_lines_are_counted_and_told, remove_log),
+        cmocka_unit_test_teardown(refuses_links_and_missing_directories, remove_log),
+        cmocka_unit_test(knows_levels), cmocka_unit_test(formats_dates),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,81 @@
+/* The keys behind the prefix key, in the three encodings of keyboards. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "client/prefix.h"
+#include <string.h>
+
+static void check(const char *typed, const char *passed, enum prefix_command expected)
+{
+    struct prefix prefix = {.key = PREFIX_DEFAULT};
+    struct buf out = BUF_INIT;
+    enum prefix_command command;
+    size_t used = prefix_take(&prefix, typed, strlen(typed), &out, &command);
+    assert_int_equal(used, strlen(typed));
+    assert_string_equal(out.data ? out.data : "", passed);
+    assert_int_equal(command, expected);
+    buf_fini(&out);
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    check("abc\033[A\r", "abc\033[A\r", PREFIX_NONE);
+    check("ab\034d", "ab", PREFIX_DETACH);
+    check("\034r", "", PREFIX_REDRAW);
+    check("\034z", "", PREFIX_SUSPEND);
+    check("\034?", "", PREFIX_HELP);
+    check("\034x", "", PREFIX_HELP);
+    check("a\034\034d", "a\034d", PREFIX_NONE);
+}
+
+static void test_other_keyboards(void **state)
+{
+    (void)state;
+    check("\033[92;5ud", "", PREFIX_DETACH);
+    check("\033[92;5u\033[92;5:3u\033[100u", "", PREFIX_DETACH);
+    check("\033[57442;5u\033[92;5:1u\033[57442;5:3u\033[100;1:1u", "\033[57442;5u", PREFIX_DETACH);
+    check("\033[92::92;69:1;92ur", "", PREFIX_REDRAW);
+    check("\033[27;5;92~d", "", PREFIX_DETACH);
+    check("\033[92;5u\033[92;5u", "\033[92;5u", PREFIX_NONE);
+    check("\033[92;6ud", "", PREFIX_DETACH);
+    check("\033[99;5u\033[3~", "\033[99;5u\033[3~", PREFIX_NONE);
+    check("\033[92;7u", "\033[92;7u", PREFIX_NONE);
+    check("\033[", "\033[", PREFIX_NONE);
+    check("\033[99999999999999999999;5u", "\033[99999999999999999999;5u", PREFIX_NONE);
+}
+
+static void test_in_pieces(void **state)
+{
+    (void)state;
+    struct prefix prefix = {.key = PREFIX_DEFAULT};
+    struct buf out = BUF_INIT;
+    enum prefix_command command;
+    prefix_take(&prefix, "a\034", 2, &out, &command);
+    assert_int_equal(command, PREFIX_NONE);
+    assert_int_equal(prefix_take(&prefix, "dabc", 4, &out, &command), 1);
+    assert_int_equal(command, PREFIX_DETACH);
+    assert_string_equal(out.data, "a");
+    buf_fini(&out);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    unsigned char key = 0;
+    assert_true(prefix_parse("C-a", &key) && key == 1);
+    assert_true(prefix_parse("^]", &key) && key == 0x1d);
+    assert_true(prefix_parse("C-\\", &key) && key == 0x1c);
+    assert_false(prefix_parse("C-i", &key) || prefix_parse("C-m", &key) || prefix_parse("C-[", &key) || prefix_parse("x", &key));
+    assert_false(prefix_parse("", &key) || prefix_parse("C-", &key) || prefix_parse("C-aa", &key) || prefix_parse("C-1", &key));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain), cmocka_unit_test(test_other_keyboards), cmocka_unit_test(test_in_pieces),
+                                       cmocka_unit_test(test_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

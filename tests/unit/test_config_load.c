@@ -1,0 +1,296 @@
+/* Loading: defaults, typed values, and every way a file can be wrong. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/log.h"
+#include "config/config.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct err err;
+
+static struct config *parse(const char *text)
+{
+    err = (struct err){0};
+    struct config *cfg = config_parse("m.ini", text, strlen(text), &err);
+    if (!cfg)
+        fail_msg("'%s': %s", text, err.text);
+    return cfg;
+}
+
+static void expect_error(const char *text, const char *want)
+{
+    err = (struct err){0};
+    assert_null(config_parse("m.ini", text, strlen(text), &err));
+    assert_int_equal(err.code, ERR_CONFIG);
+    assert_string_equal(err.text, want);
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    struct config *cfg = config_load(NULL, &err);
+    assert_null(cfg->path);
+    assert_null(cfg->muxd.state);
+    assert_null(cfg->defaults.shell);
+    assert_int_equal(cfg->muxd.log_level, LOG_INFO);
+    assert_int_equal(cfg->muxd.kill_grace_ms, 500);
+    assert_true(cfg->defaults.ready && cfg->defaults.login && cfg->env_policy.ignore_default_excludes);
+    assert_int_equal(cfg->defaults.raw_quiet_ms, 150);
+    assert_int_equal(cfg->defaults.yield_exec_ms, 10000);
+    assert_int_equal(cfg->defaults.yield_write_ms, 250);
+    assert_string_equal(cfg->defaults.term, "xterm-256color");
+    assert_int_equal(cfg->defaults.on_slow, CONFIG_ON_SLOW_DROP);
+    assert_int_equal(cfg->limits.max_sessions, 256);
+    assert_int_equal(cfg->limits.keep_ended_ms, 3600000);
+    assert_int_equal(cfg->limits.journal_bytes, 2097152);
+    assert_int_equal(cfg->limits.head_bytes, 524288);
+    assert_int_equal(cfg->limits.max_request_bytes, 8388608);
+    assert_int_equal(cfg->limits.max_output_tokens, 262144);
+    assert_int_equal(cfg->limits.memory_bytes, 0);
+    assert_int_equal(cfg->tools.ignore_fields.count, 2);
+    assert_string_equal(cfg->tools.ignore_fields.items[1], "wait_for_previous");
+    assert_null(cfg->tools.ignore_fields.items[2]);
+    assert_int_equal(cfg->env.vars.count, 10);
+    assert_string_equal(cfg->env.vars.items[0].name, "NO_COLOR");
+    assert_string_equal(cfg->env.vars.items[5].name, "COLORTERM");
+    assert_string_equal(cfg->env.vars.items[5].value, "");
+    assert_string_equal(cfg->env.vars.items[9].name, "CODEX_CI");
+    assert_int_equal(cfg->nsessions, 0);
+    for (size_t i = 0; i < CONFIG_ROW_COUNT; i++)
+        assert_int_equal(cfg->lines[i], 0);
+    config_free(cfg);
+    config_free(NULL);
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    struct config *cfg = parse("[muxd]\nlog = -\nlog_level = debug\nstate = /var/x\n"
+                               "[limits]\nmax_sessions = 3\nkeep_ended = 2d\njournal = 64k\n"
+                               "[defaults]\nready = no\non_slow = pause\nterm = a;b # c\n"
+                               "[tools]\nignore_fields =\n"
+                               "[env_policy]\ninherit = core\nexclude = A*, B?\nset.EDITOR = vi -c ':x ; y'\n");
+    assert_string_equal(cfg->path, "m.ini");
+    assert_string_equal(cfg->muxd.log, "-");
+    assert_string_equal(cfg->muxd.state, "/var/x");
+    assert_int_equal(cfg->muxd.log_level, LOG_DEBUG);
+    assert_int_equal(cfg->limits.max_sessions, 3);
+    assert_int_equal(cfg->lines[CONFIG_ROW_limits_max_sessions], 6);
+    assert_int_equal(cfg->lines[CONFIG_ROW_limits_head], 0);
+    assert_int_equal(cfg->limits.keep_ended_ms, 172800000);
+    assert_int_equal(cfg->limits.journal_bytes, 65536);
+    assert_false(cfg->defaults.ready);
+    assert_string_equal(cfg->defaults.term, "a;b # c");
+    assert_int_equal(cfg->defaults.on_slow, CONFIG_ON_SLOW_PAUSE);
+    assert_int_equal(cfg->tools.ignore_fields.count, 0);
+    assert_int_equal(cfg->env_policy.inherit, CONFIG_INHERIT_CORE);
+    assert_string_equal(cfg->env_policy.exclude.items[1], "B?");
+    assert_string_equal(cfg->env_policy.set.items[0].name, "EDITOR");
+    assert_string_equal(cfg->env_policy.set.items[0].value, "vi -c ':x ; y'");
+    assert_int_equal(cfg->env_policy.set.items[0].line, 18);
+    config_free(cfg);
+}
+
+static void test_env_section_replaces(void **state)
+{
+    (void)state;
+    struct config *cfg = parse("[env]\nTERM = xterm\nX =\n");
+    assert_int_equal(cfg->env.vars.count, 2);
+    assert_string_equal(cfg->env.vars.items[0].value, "xterm");
+    assert_string_equal(cfg->env.vars.items[1].value, "");
+    config_free(cfg);
+    cfg = parse("[env]\n");
+    assert_int_equal(cfg->env.vars.count, 0);
+    config_free(cfg);
+    expect_error("[env]\nA = 1\nB = 2\nA = 1\n", "m.ini:4: [env] A: it is there already, in line 2; remove one of them");
+    expect_error("[env]\nA.B = 1\n",
+                 "m.ini:2: [env] A.B: 'A.B' is no variable's name; allowed: letters, digits and _, no digit in front");
+    expect_error("[env_policy]\nset. = 1\n",
+                 "m.ini:2: [env_policy] set.: '' is no variable's name; allowed: letters, digits and _, no digit in front");
+}
+
+static void test_home(void **state)
+{
+    (void)state;
+    setenv("HOME", "/home/ada", 1);
+    struct config *cfg = parse("[muxd]\nstate = ~/s\nlog = ~\n");
+    assert_string_equal(cfg->muxd.state, "/home/ada/s");
+    assert_string_equal(cfg->muxd.log, "/home/ada");
+    config_free(cfg);
+}
+
+static void test_wrong_values(void **state)
+{
+    (void)state;
+    expect_error("[limits]\nmax_sessions = 0\n", "m.ini:2: [limits] max_sessions: '0' is not allowed here; allowed: 1 to 65536");
+    expect_error("[limits]\nmax_sessions = 65537\n", "m.ini:2: [limits] max_sessions: '65537' is not allowed here; allowed: 1 to 65536");
+    expect_error("[limits]\nmax_sessions = -1\n", "m.ini:2: [limits] max_sessions: '-1' is not allowed here; allowed: 1 to 65536");
+    expect_error("[limits]\nmax_sessions = 4294967297\n",
+                 "m.ini:2: [limits] max_sessions: '4294967297' is not allowed here; allowed: 1 to 65536");
+    expect_error("[limits]\nmax_sessions =\n", "m.ini:2: [limits] max_sessions: '' is not allowed here; allowed: 1 to 65536");
+    expect_error("[limits]\n\nmax_sessions = 5 ; five\n", "m.ini:3: [limits] max_sessions: '5 ; five' is not allowed here "
+                 "(a comment needs a line of its own); allowed: 1 to 65536");
+    expect_error("[limits]\njournal = 1k\n", "m.ini:2: [limits] journal: '1k' is not allowed here; allowed: 64k to 1G");
+    expect_error("[limits]\njournal = 99999999999G\n",
+                 "m.ini:2: [limits] journal: '99999999999G' is not allowed here; allowed: 64k to 1G");
+    expect_error("[limits]\nmax_wait = inf\n", "m.ini:2: [limits] max_wait: 'inf' is not allowed here; allowed: 1s to 7d");
+    expect_error("[defaults]\nraw_quiet = 1\n", "m.ini:2: [defaults] raw_quiet: '1' is not allowed here; allowed: 10ms to 1m");
+    expect_error("[defaults]\nready = maybe\n", "m.ini:2: [defaults] ready: 'maybe' is not allowed here; allowed: yes or no");
+    expect_error("[defaults]\non_slow = disconnect\n",
+                 "m.ini:2: [defaults] on_slow: 'disconnect' is not allowed here; allowed: drop or pause");
+    expect_error("[muxd]\nlog_level = \"info\"\n",
+                 "m.ini:2: [muxd] log_level: '\"info\"' is not allowed here; allowed: error, warn, info or debug");
+    expect_error("[muxd]\nstate = var\n", "m.ini:2: [muxd] state: 'var' is not allowed here; allowed: an absolute path or ~/PATH");
+    expect_error("[muxd]\nlog = ~bob/x\n", "m.ini:2: [muxd] log: '~bob/x' is not allowed here; allowed: an absolute path or ~/PATH or -");
+    expect_error("[tools]\nignore_fields = a b a\n",
+                 "m.ini:2: [tools] ignore_fields: 'a b a' is not allowed here; allowed: words separated by blanks, none twice");
+    expect_error("[env_policy]\nexclude = [ab]\n", "m.ini:2: [env_policy] exclude: '[ab]' is not allowed here; allowed: patterns of "
+                 "letters, digits, _, * and ?, separated by blanks, none twice");
+}
+
+static void test_long_wrong_value_is_cut(void **state)
+{
+    (void)state;
+    char text[4200];
+    snprintf(text, sizeof(text), "[limits]\nmax_sessions = %04000d\n", 99999999);
+    assert_null(config_parse("m.ini", text, strlen(text), &err));
+    assert_non_null(strstr(err.text, "...' is not allowed here; allowed: 1 to 65536"));
+}
+
+static void test_unknown(void **state)
+{
+    (void)state;
+    expect_error("[limits]\nmax_sesions = 3\n", "m.ini:2: [limits] max_sesions: unknown key; did you mean 'max_sessions'?");
+    expect_error("[limits]\nMAX_SESSIONS = 3\n", "m.ini:2: [limits] MAX_SESSIONS: unknown key; allowed: max_sessions, keep_ended, "
+                 "journal, head, journal_total, max_request, connections, hello_timeout, requests_per_connection, output_queue, waits, "
+                 "readers, scrollback, screens, max_wait, max_output_tokens, input_queue, environment, argv, memory, processes, cpu_time, open_files, "
+                 "lifetime, idle");
+    expect_error("[tools]\nxyzzyxyzzy = 3\n",
+                 "m.ini:2: [tools] xyzzyxyzzy: unknown key; allowed: ignore_fields, max_poll_yield, shell_type, exec_command, write_stdin, "
+                 "shell_command, apply_patch, list_sessions, kill_session, read_output, read_screen, patch_line_endings, patch_roots");
+    expect_error("[limts]\n", "m.ini:1: [limts]: unknown section; did you mean 'limits'?");
+    expect_error("[sesion py]\n", "m.ini:1: [sesion py]: unknown section; did you mean 'session'?");
+    expect_error("[\xc2\x9b]\n", "m.ini:1: [\\xc2\\x9b]: unknown section; allowed: muxd, defaults, env, env_policy, limits, tools, policy, "
+                 "sandbox, rule, session");
+    expect_error("[limits x]\n", "m.ini:1: [limits x]: the section has no name of its own; write [limits]");
+}
+
+static void test_duplicates(void **state)
+{
+    (void)state;
+    expect_error("[limits]\nwaits = 3\nidle = 1\nwaits = 3\n",
+                 "m.ini:4: [limits] waits: it is there already, in line 2; remove one of them");
+    expect_error("[limits]\n[muxd]\n[limits]\n", "m.ini:3: [limits]: the section is there already, in line 1; put its keys together");
+}
+
+static void test_not_available(void **state)
+{
+    (void)state;
+    config_free(parse("[policy]\n[sandbox]\n[rule a]\n[rule b]\n"));
+    expect_error("[policy]\nallow = x\n", "m.ini:2: [policy] allow: not available in this version; remove the line");
+    expect_error("[sandbox]\nx = y\n", "m.ini:2: [sandbox] x: not available in this version; remove the line");
+    expect_error("[rule a]\nx = y\n", "m.ini:2: [rule a] x: not available in this version; remove the line");
+    expect_error("[rule]\n", "m.ini:1: [rule]: the section needs a name; write [rule NAME]");
+}
+
+static void test_together(void **state)
+{
+    (void)state;
+    expect_error("[limits]\njournal = 1M\njournal_total = 512k\n",
+                 "m.ini:2: [limits] journal: it does not fit '[limits] journal_total'; allowed: at most 512k");
+    expect_error("[limits]\njournal_total = 1M\n",
+                 "m.ini:2: [limits] journal_total: it does not fit '[limits] journal'; allowed: at least 2M");
+    expect_error("[limits]\nmax_output_tokens = 5\n",
+                 "m.ini:2: [limits] max_output_tokens: it does not fit '[defaults] max_output_tokens'; allowed: at least 10000");
+}
+
+static void test_many_variables(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    buf_append_text(&text, "[env]\n");
+    for (int i = 0; i < CONFIG_MAX_VARS; i++)
+        buf_printf(&text, "V%d = %d\n", i, i);
+    config_free(parse(text.data));
+    buf_append_text(&text, "ONE = more\n");
+    expect_error(text.data, "m.ini:1026: [env] ONE: too many variables; allowed: 1024 in a section");
+    buf_fini(&text);
+}
+
+static char dir[] = "/tmp/muxd-test-config-XXXXXX";
+
+static int make_dir(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    return rmdir(dir);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    char path[100], want[300];
+    snprintf(path, sizeof(path), "%s/muxd.ini", dir);
+    assert_null(config_load(path, &err));
+    assert_int_equal(err.code, ERR_SYSTEM);
+    assert_non_null(strstr(err.text, "No such file"));
+    assert_null(config_load(dir, &err));
+    snprintf(want, sizeof(want), "'%s' is no regular file; name an ini file", dir);
+    assert_string_equal(err.text, want);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_null(config_load(path, &err)); /* and does not wait for a writer */
+    assert_int_equal(unlink(path), 0);
+
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fputs("[limits]\nwaits = 77\nbroken", file);
+    fclose(file);
+    assert_null(config_load(path, &err));
+    snprintf(want, sizeof(want), "%s:3: ", path);
+    assert_memory_equal(err.text, want, strlen(want));
+    assert_int_equal(truncate(path, 20), 0);
+    struct config *cfg = config_load(path, &err);
+    assert_non_null(cfg);
+    assert_int_equal(cfg->limits.waits, 77);
+    assert_string_equal(cfg->path, path);
+    config_free(cfg);
+
+    assert_int_equal(truncate(path, CONFIG_MAX_FILE + 1), 0);
+    assert_null(config_load(path, &err));
+    assert_non_null(strstr(err.text, "is larger than 1048576 bytes"));
+    assert_int_equal(unlink(path), 0);
+    cfg = config_load("/dev/null", &err);
+    assert_non_null(cfg);
+    config_free(cfg);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_env_section_replaces),
+        cmocka_unit_test(test_home),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_long_wrong_value_is_cut),
+        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_not_available),
+        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_many_variables),
+        cmocka_unit_test_setup_teardown(test_files, make_dir, remove_dir),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/* test_keep_link.c: the worker's end of the link against a keeper that the test plays. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/fdio.h"
+#include "keep/link.h"
+#include "keep/plan.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct seen {
+    uint64_t session;
+    pid_t pid;
+    int fds[KEEP_FD_COUNT], fd, a, b, calls, lost;
+} seen;
+
+static void on_slot(void *arg, uint64_t session, pid_t pid, int fds[KEEP_FD_COUNT])
+{
+    (void)arg;
+    seen.calls++;
+    seen.session = session;
+    seen.pid = pid;
+    memcpy(seen.fds, fds, sizeof seen.fds);
+}
+static void on_listener(void *arg, int fd) { (void)arg; seen.calls++; seen.fd = fd; }
+static void on_handed(void *arg, int generation) { (void)arg; seen.calls++; seen.a = generation; }
+static void on_spawned(void *arg, uint64_t session, pid_t pid, int pidfd)
+{
+    (void)arg;
+    seen.calls++;
+    seen.session = session;
+    seen.pid = pid;
+    seen.fd = pidfd;
+}
+static void on_failed(void *arg, uint64_t session, int step, int error)
+{
+    (void)arg;
+    seen.calls++;
+    seen.session = session;
+    seen.a = step;
+    seen.b = error;
+}
+static void on_exited(void *arg, uint64_t session, pid_t pid, int code, int status)
+{
+    on_failed(arg, session, code, status);
+    seen.pid = pid;
+}
+static void on_orphan(void *arg, pid_t pid, bool dead) { (void)arg; seen.calls++; seen.pid = pid; seen.a = dead; }
+static void on_upgrade_failed(void *arg, int error) { (void)arg; seen.calls++; seen.a = error; }
+static void on_lost(void *arg) { (void)arg; seen.lost++; }
+static const struct link_handlers handlers = {.slot = on_slot, .listener = on_listener, .handed = on_handed, .spawned = on_spawned,
+    .failed = on_failed, .exited = on_exited, .orphan = on_orphan, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
+
+static int keeper;
+static struct link *link_of_test;
+
+static int setup(void **state)
+{
+    int pair[2];
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    keeper = pair[0];
+    link_of_test = link_new(pair[1], &handlers, NULL);
+    seen = (struct seen){.fd = -1};
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    link_free(link_of_test);
+    fd_close(&keeper);
+    return 0;
+}
+
+static bool same_file(int a, int b)
+{
+    struct stat one, two;
+    return fstat(a, &one) == 0 && fstat(b, &two) == 0 && one.st_ino == two.st_ino && one.st_dev == two.st_dev;
+}
+
+static void say(struct keep_msg msg, const int *fds, size_t nfds)
+{
+    msg.size_and_protocol = sizeof msg << 16 | KEEP_PROTOCOL;
+    assert_int_equal(fd_send(keeper, &msg, sizeof msg, fds, nfds, 0), sizeof msg);
+    link_on_readable(link_of_test);
+}
+
+static struct keep_msg hear(int fds[FD_PASS_MAX], size_t *nfds)
+{
+    struct keep_msg msg = {0};
+    *nfds = FD_PASS_MAX;
+    assert_int_equal(fd_recv(keeper, &msg, sizeof msg, fds, nfds, MSG_DONTWAIT), sizeof msg);
+    assert_int_equal(msg.size_and_protocol, sizeof msg << 16 | KEEP_PROTOCOL);
+    return msg;
+}
+
+static void test_hold(void **state)
+{
+    (void)state;
+    int file[KEEP_FD_COUNT], got[FD_PASS_MAX];
+    size_t n, all = 0;
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        file[i] = i == KEEP_FD_MASTER ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    link_hold(link_of_test, 1000, file);
+    struct keep_msg msg = hear(got, &n);
+    assert_int_equal(msg.type, KEEP_HOLD);
+    assert_int_equal(msg.session, 1000);
+    assert_int_equal(msg.arg[0], ((1 << KEEP_FD_COUNT) - 1) & ~(1 << KEEP_FD_MASTER));
+    assert_int_equal(n, KEEP_FD_COUNT - 1);
+    for (size_t i = 0; i < n; i++)
+        close(got[i]);
+    file[KEEP_FD_MASTER] = open("/dev/zero", O_RDONLY | O_CLOEXEC); /* nine: two messages */
+    link_hold(link_of_test, 1000, file);
+    for (int64_t mask = 0; mask != (1 << KEEP_FD_COUNT) - 1; all += n) {
+        msg = hear(got, &n);
+        assert_int_equal(__builtin_popcountll((unsigned long long)msg.arg[0]), n);
+        assert_int_equal(mask & msg.arg[0], 0);
+        mask |= msg.arg[0];
+        for (size_t i = 0; i < n; i++)
+            close(got[i]);
+    }
+    assert_int_equal(all, KEEP_FD_COUNT);
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        close(file[i]);
+}
+
+static void test_slot(void **state)
+{
+    (void)state;
+    int file[2] = {open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/zero", O_RDONLY | O_CLOEXEC)};
+    say((struct keep_msg){.type = KEEP_SLOT, .session = 5, .pid = 77, .arg = {1 << KEEP_FD_JOURNAL, 1}}, file, 1);
+    assert_int_equal(seen.calls, 0); /* more of it follows */
+    say((struct keep_msg){.type = KEEP_SLOT, .session = 5, .pid = 77, .arg = {1 << KEEP_FD_OUT, 0}}, file + 1, 1);
+    assert_int_equal(seen.calls, 1);
+    assert_int_equal(seen.pid, 77);
+    assert_true(same_file(seen.fds[KEEP_FD_JOURNAL], file[0]));
+    assert_true(same_file(seen.fds[KEEP_FD_OUT], file[1]));
+    assert_true(fcntl(seen.fds[KEEP_FD_OUT], F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(seen.fds[KEEP_FD_MASTER], -1);
+    close(seen.fds[KEEP_FD_JOURNAL]);
+    close(seen.fds[KEEP_FD_OUT]);
+    close(file[0]);
+    close(file[1]);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    say((struct keep_msg){.type = KEEP_HANDED, .arg = {0, 3, 11}}, NULL, 0);
+    assert_int_equal(seen.a, 3);
+    assert_int_equal(link_predecessor(link_of_test), 11);
+    say((struct keep_msg){.type = KEEP_EXITED, .session = 9, .pid = 8, .arg = {1, 42}}, NULL, 0);
+    assert_true(seen.session == 9 && seen.pid == 8 && seen.a == 1 && seen.b == 42);
+    say((struct keep_msg){.type = KEEP_FAILED, .session = 10, .arg = {PLAN_EXEC, ENOENT}}, NULL, 0);
+    assert_true(seen.session == 10 && seen.a == PLAN_EXEC && seen.b == ENOENT);
+    say((struct keep_msg){.type = KEEP_SPAWNED, .session = 11, .pid = 12}, NULL, 0);
+    assert_true(seen.session == 11 && seen.pid == 12 && seen.fd == -1);
+    say((struct keep_msg){.type = KEEP_ORPHAN, .pid = 13, .arg = {1}}, NULL, 0);
+    assert_true(seen.pid == 13 && seen.a == 1);
+    say((struct keep_msg){.type = KEEP_UPGRADE_FAILED, .arg = {ENOEXEC, KEEP_UPGRADE_TRIAL}}, NULL, 0);
+    assert_int_equal(seen.a, ENOEXEC);
+    assert_string_equal(link_upgrade_text(link_of_test), "run the new program");
+    assert_int_equal(seen.calls, 6);
+    say((struct keep_msg){.type = 999}, NULL, 0); /* left alone */
+    assert_int_equal(seen.calls, 6);
+}
+
+/* A keeper that doesn't read: everything waits, in order, and the caller's descriptors may be closed meanwhile. */
+static void test_queue(void **state)
+{
+    (void)state;
+    enum { COUNT = 2000 };
+    for (int i = 0; i < COUNT; i++) {
+        int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
+        assert_true(fd >= 0);
+        if (i % 100 == 0)
+            link_spawn(link_of_test, (uint64_t)i, fd, fds);
+        else
+            link_ack(link_of_test, (uint64_t)i, 1);
+        close(fd);
+    }
+    assert_true(link_wants_write(link_of_test));
+    for (int i = 0; i < COUNT; i++) {
+        int got[FD_PASS_MAX];
+        size_t n;
+        struct keep_msg msg = hear(got, &n);
+        assert_int_equal(msg.session, i);
+        assert_int_equal(msg.seq, i + 1);
+        assert_int_equal(n, i % 100 == 0 ? 4 : 0);
+        for (size_t j = 0; j < n; j++)
+            close(got[j]);
+        link_flush(link_of_test);
+    }
+    assert_false(link_wants_write(link_of_test));
+}
+
+/* No descriptor left for the queue: the spawn fails with that reason, it isn't lost. */
+static void test_no_descriptors(void **state)
+{
+    (void)state;
+    while (!link_wants_write(link_of_test))
+        link_ack(link_of_test, 1, 1);
+    struct rlimit old, low;
+    getrlimit(RLIMIT_NOFILE, &old);
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
+    low = old;
+    low.rlim_cur = (rlim_t)fd + 1;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    link_spawn(link_of_test, 55, fd, fds);
+    setrlimit(RLIMIT_NOFILE, &old);
+    close(fd);
+    link_flush(link_of_test);
+    assert_true(seen.session == 55 && seen.a == PLAN_FORK && seen.b == EMFILE);
+}
+
+static void test_lost_and_replaced(void **state)
+{
+    (void)state;
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC), got[FD_PASS_MAX];
+    say((struct keep_msg){.type = KEEP_WAS, .arg = {1024, 0, -5, 7}}, &file, 1);
+    fd_close(&keeper);
+    link_on_readable(link_of_test);
+    assert_int_equal(seen.lost, 1);
+    assert_int_equal(link_fd(link_of_test), -1);
+    link_ack(link_of_test, 1, 1); /* goes nowhere, harms nobody */
+    assert_false(link_wants_write(link_of_test));
+    int pair[2];
+    size_t n;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    keeper = pair[0];
+    link_replace(link_of_test, pair[1]);
+    struct keep_msg msg = hear(got, &n);
+    assert_int_equal(msg.type, KEEP_WAS);
+    assert_true(msg.arg[0] == 1024 && msg.arg[2] == -5 && msg.arg[3] == 7 && n == 1 && same_file(got[0], file));
+    close(got[0]);
+    link_adopt(link_of_test, 1000, 4242, file);
+    msg = hear(got, &n);
+    assert_true(msg.type == KEEP_ADOPT && msg.session == 1000 && msg.pid == 4242 && n == 1);
+    close(got[0]);
+    link_release(link_of_test, 1000, 1 << KEEP_FD_IN);
+    msg = hear(got, &n);
+    assert_true(msg.type == KEEP_DROP && msg.arg[0] == 1 << KEEP_FD_IN);
+    close(file);
+}
+
+int main(void)
+{
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+    const struct CMUnitTest tests[] = {TEST(test_hold), TEST(test_slot), TEST(test_words), TEST(test_queue), TEST(test_no_descriptors),
+                                       TEST(test_lost_and_replaced)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,799 @@
+/* test_session_registry.c: sessions on a real loop with a real keeper in a forked process: made, typed into, waited for, killed,
+ * limited, and taken over by a successor. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "keep/keeper.h"
+#include "keep/link.h"
+#include "session/registry.h"
+#include "sys/loop.h"
+#include "sys/pattern.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 60000
+
+static struct loop *loop;
+static struct link *keeper_link;
+static struct loop_io *link_io;
+static struct registry *registry;
+static struct config *cfg;
+static pid_t keeper;
+static char dir[64];
+static struct { unsigned created, ended, removed, all_ended, spawned, waited, killed, handed, lost; struct err err; struct wait_result wait;
+                struct kill_result kill; } seen;
+
+/* The link's handlers. */
+static void on_slot(void *arg, uint64_t session, pid_t pid, int fds[KEEP_FD_COUNT])
+{
+    (void)arg;
+    registry_adopt(registry, session, pid, fds);
+}
+static void on_listener(void *arg, int fd) { (void)arg; close(fd); }
+static void on_handed(void *arg, int generation)
+{
+    (void)arg;
+    (void)generation;
+    seen.handed++;
+    registry_handed_over(registry);
+}
+static void on_spawned(void *arg, uint64_t session, pid_t pid, int pidfd) { (void)arg; registry_spawned(registry, session, pid, pidfd); }
+static void on_failed(void *arg, uint64_t session, int step, int error)
+{
+    (void)arg;
+    registry_spawn_failed(registry, session, step, error);
+}
+static void on_exited(void *arg, uint64_t session, pid_t pid, int how, int status)
+{
+    (void)arg;
+    if (registry)
+        registry_exited(registry, session, pid, how, status);
+}
+static void on_orphan(void *arg, pid_t pid, bool dead) { (void)arg; registry_orphan(registry, pid, dead); }
+static void on_upgrade_failed(void *arg, int error) { (void)arg; (void)error; }
+static void on_lost(void *arg)
+{
+    (void)arg;
+    loop_io_free(link_io);
+    link_io = NULL;
+    seen.lost++;
+}
+static const struct link_handlers handlers = {.slot = on_slot, .listener = on_listener, .handed = on_handed, .spawned = on_spawned,
+    .failed = on_failed, .exited = on_exited, .orphan = on_orphan, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
+
+/* What the registry tells. */
+static void on_created(void *arg, struct session *session) { (void)arg; (void)session; seen.created++; }
+static void on_ended(void *arg, struct session *session) { (void)arg; (void)session; seen.ended++; }
+static void on_removed(void *arg, uint64_t number, const char *name) { (void)arg; (void)number; (void)name; seen.removed++; }
+static void on_all_ended(void *arg) { (void)arg; seen.all_ended++; }
+static void on_born(void *arg, uint64_t number, const struct err *err) { (void)arg; (void)number; seen.spawned++; seen.err = *err; }
+static void on_wait(void *arg, const struct wait_result *result) { (void)arg; seen.waited++; seen.wait = *result; }
+static void on_kill(void *arg, const struct kill_result *result) { (void)arg; seen.killed++; seen.kill = *result; }
+
+static void on_link(void *arg, unsigned events)
+{
+    (void)arg;
+    (void)events;
+    link_on_readable(keeper_link);
+}
+
+/* The end of the link to a new keeper. */
+static int start_keeper(void)
+{
+    int ends[2];
+    char word[] = "false", *argv[] = {word, NULL};
+    struct keeper_options options = {.worker_argv = argv, .keeper_argv = argv, .worker_path = "/bin/false", .ready_fd = -1};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    fflush(NULL);
+    keeper = fork();
+    assert_true(keeper >= 0);
+    if (keeper == 0) {
+        close(ends[0]);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none behind */
+        _exit(keeper_adopt(&options, ends[1]));
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
+static void start_registry(void)
+{
+    struct err err;
+    char socket_path[80];
+    static const struct registry_events events = {.created = on_created, .ended = on_ended, .removed = on_removed,
+                                                  .all_ended = on_all_ended};
+    snprintf(socket_path, sizeof socket_path, "%s/sock", dir);
+    assert_int_equal(registry_new(&registry, loop, keeper_link, cfg, dir, socket_path, &events, &err), 0);
+}
+
+static bool done(const unsigned *count, unsigned want)
+{
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+    while (*count < want && clock_mono_ms() < until) {
+        loop_turn(loop, 50);
+        link_flush(keeper_link);
+    }
+    return *count >= want;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    struct err err;
+    memset(&seen, 0, sizeof seen);
+    strcpy(dir, "/tmp/test_session_registry.XXXXXX");
+    if (!mkdtemp(dir))
+        return -1;
+    log_open("/dev/null", LOG_ERROR, &err);
+    signal(SIGPIPE, SIG_IGN);
+    keeper_link = link_new(start_keeper(), &handlers, NULL);
+    loop = loop_new(&err);
+    cfg = config_default();
+    start_registry();
+    link_io = loop_io_new(loop, link_fd(keeper_link), LOOP_READ, on_link, NULL);
+    link_hello(keeper_link);
+    return loop && link_io && done(&seen.handed, 1) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    char command[96];
+    int status = -1;
+    registry_stop_all(registry);
+    assert_true(done(&seen.all_ended, 1));
+    registry_free(registry);
+    link_stop(keeper_link);
+    link_flush(keeper_link);
+    loop_io_free(link_io);
+    link_free(keeper_link); /* the keeper takes its worker for one that still runs: it is this process */
+    kill(keeper, SIGKILL);
+    waitpid(keeper, &status, 0);
+    loop_turn(loop, 0);
+    loop_free(loop);
+    config_free(cfg);
+    log_close();
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command);
+}
+
+/* Making. */
+
+static char *const *test_env(void)
+{
+    static char path[] = "PATH=/usr/bin:/bin", term[] = "TERM=dumb", ps[] = "PS1=$ ";
+    static char *env[] = {path, term, ps, NULL};
+    return env;
+}
+
+static int create(const char *name, const char *cmd, bool tty, struct session **out, struct err *err)
+{
+    char sh[] = "/bin/sh", c[] = "-c", text[4096];
+    snprintf(text, sizeof text, "%s", cmd);
+    char *argv[] = {sh, c, text, NULL};
+    struct session_spec spec = {.name = name, .cmd = cmd, .argv = argv, .env = test_env(), .cwd = "/", .tty = tty, .rows = 24, .cols = 80,
+                                .umask = 022};
+    return registry_create(registry, &spec, on_born, NULL, out, err);
+}
+
+static struct session *must_create(const char *name, const char *cmd, bool tty)
+{
+    struct session *session = NULL;
+    struct err err = {0};
+    if (create(name, cmd, tty, &session, &err) != 0)
+        fail_msg("create: %s", err.text);
+    return session;
+}
+
+static void wait_for(struct session *session, struct wait_spec spec)
+{
+    struct err err;
+    seen.waited = 0;
+    spec.deadline_ns = spec.deadline_ns ? spec.deadline_ns : clock_mono_ns() + PATIENCE_MS * 1000000LL;
+    spec.quiet_ms = spec.quiet_ms ? spec.quiet_ms : -1;
+    assert_non_null(session_wait(session, &spec, on_wait, NULL, &err));
+    assert_int_equal(seen.waited, 0);
+}
+
+static void wait_exit(struct session *session)
+{
+    wait_for(session, (struct wait_spec){0});
+    assert_true(done(&seen.waited, 1));
+    if (seen.wait.reason == WAIT_STOPPING)
+        fail_msg("not started: %s", seen.err.text);
+    assert_int_equal(seen.wait.reason, WAIT_EXIT);
+}
+
+static void assert_output(struct session *session, const char *want)
+{
+    uint64_t from = 0;
+    size_t size = 0;
+    const char *data = journal_view(session_journal(session), &from, &size);
+    assert_int_equal(from, 0);
+    assert_int_equal(size, strlen(want));
+    if (size)
+        assert_memory_equal(data, want, size);
+}
+
+static bool output_has(struct session *session, const char *want)
+{
+    uint64_t from = 0;
+    size_t size = 0;
+    const char *data = journal_view(session_journal(session), &from, &size);
+    return data && memmem(data, size, want, strlen(want));
+}
+
+/* The tests. */
+
+static void test_exit_codes(void **state)
+{
+    (void)state;
+    int code, signo;
+    static const bool ttys[] = {false, true};
+    for (size_t i = 0; i < 2; i++) {
+        struct session *session = must_create(NULL, "echo out; exit 7", ttys[i]);
+        assert_int_equal(session_state(session), SESSION_STARTING);
+        assert_false(session_has_exit(session, &code, &signo));
+        wait_exit(session);
+        assert_output(session, ttys[i] ? "out\r\n" : "out\n");
+        assert_true(session_has_exit(session, &code, &signo));
+        assert_int_equal(code, 7);
+        assert_int_equal(signo, 0);
+        assert_int_equal(session_state(session), SESSION_EXITED);
+    }
+    assert_int_equal(seen.spawned, 2);
+    assert_int_equal(seen.created, 2);
+    assert_int_equal(seen.ended, 2);
+    struct registry_stats stats;
+    registry_stats(registry, &stats);
+    assert_int_equal(stats.live, 0);
+    assert_int_equal(stats.ended, 2);
+    assert_int_equal(stats.waits, 0);
+}
+
+static void test_death_by_signal(void **state)
+{
+    (void)state;
+    int code, signo;
+    struct session *session = must_create(NULL, "kill -USR1 $$", false);
+    wait_exit(session);
+    assert_true(session_has_exit(session, &code, &signo));
+    assert_int_equal(code, 128 + SIGUSR1);
+    assert_int_equal(signo, SIGUSR1);
+    assert_int_equal(session_state(session), SESSION_SIGNALED);
+}
+
+static void test_stderr_is_known(void **state)
+{
+    (void)state;
+    struct session *session = must_create(NULL, "echo to-err >&2", false);
+    wait_exit(session);
+    assert_output(session, "to-err\n");
+}
+
+static void test_all_output_before_the_exit(void **state)
+{
+    (void)state;
+    static const bool ttys[] = {false, true};
+    for (size_t i = 0; i < 2; i++) {
+        struct session *session = must_create(NULL, "seq 1 50000; echo the-end", ttys[i]);
+        wait_exit(session);
+        uint64_t head = journal_head(session_journal(session));
+        assert_int_equal(head, ttys[i] ? 288894 + 50000 + 9 : 288894 + 8);
+    }
+}
+
+static void test_background_child_holds_it_open(void **state)
+{
+    (void)state;
+    struct session *session = must_create("bg", "sleep 300 & echo started", false);
+    int64_t begun = clock_mono_ms();
+    wait_exit(session);
+    assert_true(clock_mono_ms() - begun < 100000);
+    assert_output(session, "started\n");
+    assert_int_equal(session_children_left(session), 1);
+    registry_kill(registry, session, 0, KILLER_REQUEST, on_kill, NULL); /* what it left */
+    assert_true(done(&seen.killed, 1));
+    assert_int_equal(seen.kill.survivors, 0);
+    assert_int_equal(session_state(session), SESSION_EXITED);
+    assert_int_equal(session_children_left(session), 0);
+}
+
+static void test_spawn_failures(void **state)
+{
+    (void)state;
+    struct session *session;
+    struct err err;
+    char missing[] = "/nonexistent/program", *argv[] = {missing, NULL};
+    struct session_spec spec = {.cmd = missing, .argv = argv, .env = test_env(), .cwd = "/", .umask = 022};
+    assert_int_equal(registry_create(registry, &spec, on_born, NULL, &session, &err), 0);
+    wait_for(session, (struct wait_spec){0});
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.spawned, 1);
+    assert_int_equal(seen.err.code, ERR_SPAWN);
+    assert_string_equal(seen.err.text, "'/nonexistent/program': No such file or directory");
+    assert_int_equal(seen.wait.reason, WAIT_STOPPING);
+    char missing_dir[80], want[128];
+    snprintf(missing_dir, sizeof missing_dir, "%s/missing", dir);
+    snprintf(want, sizeof want, "'%s': No such file or directory", missing_dir);
+    spec.cwd = missing_dir;
+    argv[0] = (char[]){"/bin/true"};
+    assert_int_equal(registry_create(registry, &spec, on_born, NULL, &session, &err), 0);
+    assert_true(done(&seen.spawned, 2));
+    assert_int_equal(seen.err.code, ERR_SPAWN);
+    assert_non_null(strstr(seen.err.text, want));
+    struct registry_stats stats;
+    registry_stats(registry, &stats);
+    assert_int_equal(stats.live + stats.ended, 0); /* as if they had never been */
+    assert_int_equal(seen.created + seen.ended + seen.removed, 0);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *other, *first = must_create("cat", "cat", true);
+    assert_int_equal(create("cat", "cat", true, &other, &err), ERR_NAME_TAKEN);
+    assert_int_equal(create("1", "cat", true, &other, &err), ERR_BAD_NAME);
+    assert_int_equal(create("a b", "cat", true, &other, &err), ERR_BAD_NAME);
+    assert_int_equal(session_rename(first, "dog", &err), 0);
+    other = must_create("cat", "cat", true);
+    assert_int_equal(session_rename(other, "dog", &err), ERR_NAME_TAKEN);
+    assert_true(session_number(other) > session_number(first));
+    assert_int_equal(registry_remove(registry, first, &err), ERR_NOT_ENDED);
+    uint64_t number = session_number(first);
+    registry_kill(registry, first, 0, KILLER_REQUEST, on_kill, NULL);
+    assert_true(done(&seen.killed, 1));
+    assert_int_equal(registry_remove(registry, first, &err), 0);
+    assert_true(done(&seen.removed, 1));
+    assert_null(registry_by_number(registry, number));
+}
+
+static void test_typing_and_until(void **state)
+{
+    (void)state;
+    struct err err;
+    struct pattern *until = pattern_new("got <x+>", 8, &err);
+    struct session *session = must_create(NULL, "while read line; do echo \"got <$line>\"; done", true);
+    wait_for(session, (struct wait_spec){.until = until});
+    assert_int_equal(session_type(session, "xxx\n", 4, 7, false, &err), 0);
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_UNTIL);
+    assert_true(journal_request_done(session_journal(session), 7, NULL));
+    assert_true(output_has(session, "got <xxx>"));
+    uint64_t from = seen.wait.match_to;
+    wait_for(session, (struct wait_spec){.until = until, .from = from, .deadline_ns = clock_mono_ns() + 50000000});
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_DEADLINE); /* the old match doesn't count */
+    wait_for(session, (struct wait_spec){.until = until, .from = from});
+    assert_int_equal(session_type(session, "\004", 1, 0, false, &err), 0);
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_EXIT);
+    assert_int_equal(session_type(session, "x", 1, 0, false, &err), ERR_ENDED);
+    pattern_free(until);
+}
+
+static void test_ready(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *session = must_create(NULL, "sleep 0.1; while read line; do sleep 0.1; echo \"got <$line>\"; done", true);
+    wait_for(session, (struct wait_spec){.ready = true});
+    assert_int_equal(session_type(session, "one\n", 4, 0, false, &err), 0); /* held until the first read */
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_READY);
+    assert_true(output_has(session, "got <one>"));
+    assert_string_equal(session_waiting_for(session), "line");
+    assert_string_equal(evidence_word(seen.wait.evidence), "line_read");
+}
+
+static void test_quiet_and_settle(void **state)
+{
+    (void)state;
+    struct session *session = must_create(NULL, "for i in 1 2 3 4 5; do echo $i; sleep 0.03; done; sleep 300", false);
+    wait_for(session, (struct wait_spec){.quiet_ms = 1000});
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_QUIET);
+    assert_output(session, "1\n2\n3\n4\n5\n");
+    wait_for(session, (struct wait_spec){.settle = true, .from = 0});
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_QUIET);
+    wait_for(session, (struct wait_spec){.settle = true, .from = 10, .deadline_ns = clock_mono_ns() + 30000000});
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_DEADLINE);
+}
+
+static void test_cancelled_wait_is_silent(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *session = must_create(NULL, "exit 0", false);
+    struct wait_spec spec = {.quiet_ms = -1, .deadline_ns = INT64_MAX};
+    struct wait *wait = session_wait(session, &spec, on_wait, NULL, &err);
+    wait_cancel(wait);
+    assert_true(done(&seen.ended, 1));
+    assert_int_equal(seen.waited, 0);
+}
+
+static void test_input_refused(void **state)
+{
+    (void)state;
+    struct err err;
+    static char big[2 << 20];
+    memset(big, 'x', sizeof big);
+    struct session *session = must_create(NULL, "sleep 30", true);
+    assert_int_equal(session_type(session, big, 5000, 0, false, &err), ERR_LINE_TOO_LONG);
+    assert_int_equal(session_type(session, big, 4000, 0, false, &err), 0);
+    assert_int_equal(session_type(session, big, 96, 0, false, &err), ERR_LINE_TOO_LONG); /* the same unfinished line */
+    assert_int_equal(session_type(session, "\n", 1, 0, false, &err), 0);
+    memset(big, '\n', sizeof big);
+    assert_int_equal(session_type(session, big, sizeof big, 0, false, &err), ERR_INPUT_FULL);
+    assert_non_null(strstr(err.text, "1048576"));
+    struct session *pipes = must_create(NULL, "sleep 30", false);
+    assert_int_equal(session_type(pipes, "x", 1, 0, false, &err), ERR_STDIN_CLOSED);
+    int rows, cols;
+    assert_int_equal(session_get_size(pipes, &rows, &cols), -1);
+    assert_int_equal(session_resize(session, 30, 100, &err), 0);
+    assert_int_equal(session_get_size(session, &rows, &cols), 0);
+    assert_int_equal(rows * 1000 + cols, 30100);
+}
+
+static void test_stdin_of_pipes(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *session;
+    char cat[] = "/bin/cat", *argv[] = {cat, NULL};
+    struct session_spec spec = {.cmd = "cat", .argv = argv, .env = test_env(), .cwd = "/", .stdin_open = true, .umask = 022};
+    assert_int_equal(registry_create(registry, &spec, on_born, NULL, &session, &err), 0);
+    assert_string_equal(session_name(session), "cat");
+    static char big[300000];
+    memset(big, 'y', sizeof big);
+    assert_int_equal(session_type(session, big, sizeof big, 0, false, &err), 0);
+    assert_int_equal(session_close_stdin(session, &err), 0);
+    assert_int_equal(session_type(session, "x", 1, 0, false, &err), ERR_STDIN_CLOSED);
+    wait_exit(session);
+    assert_int_equal(journal_head(session_journal(session)), sizeof big);
+}
+
+static void test_interrupt_of_pipes(void **state)
+{
+    (void)state;
+    struct err err;
+    int code, signo;
+    struct session *session = must_create(NULL, "exec sleep 30", false);
+    assert_int_equal(session_interrupt(session, &err), 0); /* before there is a process */
+    wait_exit(session);
+    assert_true(session_has_exit(session, &code, &signo));
+    assert_int_equal(signo, SIGINT);
+}
+
+static void test_kill_ladder(void **state)
+{
+    (void)state;
+    int code, signo;
+    static const struct { const char *cmd; int signo; } cases[] = {
+        {"exec sleep 30", SIGHUP},
+        {"trap '' HUP; echo ok; while :; do sleep 30; done", SIGTERM},
+        {"trap '' HUP TERM; echo ok; while :; do sleep 30; done", SIGKILL},
+    };
+    cfg->muxd.kill_grace_ms = 150;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct session *session = must_create(NULL, cases[i].cmd, i > 0);
+        if (i > 0) {
+            struct err err;
+            struct pattern *ok = pattern_new("ok", 2, &err);
+            wait_for(session, (struct wait_spec){.until = ok});
+            assert_true(done(&seen.waited, 1));
+            pattern_free(ok);
+        }
+        seen.killed = 0;
+        registry_kill(registry, session, 0, KILLER_REQUEST, on_kill, NULL); /* the first one comes before the pid is known */
+        assert_true(done(&seen.killed, 1));
+        assert_int_equal(session_state(session), SESSION_KILLED);
+        assert_true(session_has_exit(session, &code, &signo));
+        assert_int_equal(signo, cases[i].signo);
+        assert_int_equal(seen.kill.ended_by, cases[i].signo);
+        assert_int_equal(seen.kill.survivors, 0);
+    }
+}
+
+static void test_kill_takes_everybody(void **state)
+{
+    (void)state;
+    struct err err;
+    struct pattern *ok = pattern_new("ok", 2, &err);
+    cfg->muxd.kill_grace_ms = 150;
+    struct session *session = must_create("tree",
+        "setsid sleep 31 & nohup sleep 32 >/dev/null 2>&1 & (trap '' HUP TERM; sleep 33; sleep 33) & "
+        "(setsid sh -c 'sleep 34 & sleep 35' &) ; "
+        "sleep 0.2; echo ok; sleep 36", true);
+    wait_for(session, (struct wait_spec){.until = ok});
+    assert_true(done(&seen.waited, 1));
+    registry_kill(registry, session, 0, KILLER_REQUEST, on_kill, NULL);
+    assert_true(done(&seen.killed, 1));
+    assert_int_equal(seen.kill.survivors, 0);
+    assert_int_equal(session_children_left(session), 0);
+    pattern_free(ok);
+}
+
+static void test_one_signal(void **state)
+{
+    (void)state;
+    struct err err;
+    struct pattern *ok = pattern_new("ok", 2, &err), *hit = pattern_new("hit", 3, &err);
+    struct session *session = must_create(NULL, "trap 'echo hit' USR1; echo ok; while :; do sleep 0.02; done", false);
+    wait_for(session, (struct wait_spec){.until = ok});
+    assert_true(done(&seen.waited, 1));
+    registry_kill(registry, session, SIGUSR1, KILLER_REQUEST, on_kill, NULL);
+    assert_true(done(&seen.killed, 1));
+    wait_for(session, (struct wait_spec){.until = hit});
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_UNTIL);
+    assert_int_equal(session_state(session), SESSION_RUNNING);
+    registry_kill(registry, session, SIGKILL, KILLER_REQUEST, NULL, NULL);
+    wait_exit(session);
+    assert_int_equal(session_state(session), SESSION_KILLED);
+    pattern_free(ok);
+    pattern_free(hit);
+}
+
+static void test_session_limits(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *session;
+    char sh[] = "/bin/sh", c[] = "-c", text[] = "exec sleep 30", *argv[] = {sh, c, text, NULL};
+    for (int limit = SESSION_LIFETIME; limit <= SESSION_IDLE; limit++) {
+        struct session_spec spec = {.cmd = text, .argv = argv, .env = test_env(), .cwd = "/", .umask = 022};
+        spec.limits[limit] = 100;
+        assert_int_equal(registry_create(registry, &spec, NULL, NULL, &session, &err), 0);
+        wait_exit(session);
+        assert_int_equal(session_state(session), SESSION_KILLED);
+        assert_int_equal(session_journal(session)->header->killed_by, KILLER_LIMIT + limit);
+    }
+    assert_string_equal(session_killer_word(KILLER_LIMIT + SESSION_IDLE), "idle");
+}
+
+static void test_caps(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *session;
+    cfg->limits.max_sessions = 2;
+    cfg->limits.waits = 1;
+    must_create("a", "cat", true);
+    struct session *b = must_create("b", "exit 0", false);
+    uint64_t number = session_number(b);
+    wait_exit(b);
+    must_create("c", "cat", true); /* takes the place of the ended one */
+    assert_true(done(&seen.removed, 1));
+    assert_null(registry_by_number(registry, number));
+    assert_int_equal(create("d", "cat", true, &session, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "max_sessions"));
+    struct session *a = registry_find(registry, "a", &err);
+    struct wait_spec spec = {.quiet_ms = -1, .deadline_ns = INT64_MAX};
+    struct wait *wait = session_wait(a, &spec, on_wait, NULL, &err);
+    assert_non_null(wait);
+    assert_null(session_wait(a, &spec, on_wait, NULL, &err));
+    assert_int_equal(err.code, ERR_LIMIT);
+    wait_cancel(wait);
+    cfg->limits.max_sessions = 100;
+    cfg->limits.journal_total_bytes = 1;
+    assert_int_equal(create("e", "cat", true, &session, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "journal_total"));
+    cfg->limits.journal_total_bytes = 1LL << 30;
+    cfg->limits.environment_bytes = 3;
+    assert_int_equal(create("e", "cat", true, &session, &err), ERR_TOO_LARGE);
+}
+
+static void test_tombstones_go(void **state)
+{
+    (void)state;
+    cfg->limits.keep_ended_ms = 50;
+    struct session *unread = must_create("unread", "exit 0", false), *was_read = must_create("read", "exit 0", false);
+    wait_exit(unread);
+    wait_exit(was_read);
+    session_end_read(was_read);
+    assert_true(done(&seen.removed, 1));
+    struct err err;
+    assert_null(registry_find(registry, "read", &err));
+    assert_non_null(registry_find(registry, "unread", &err)); /* its time has not begun */
+}
+
+/* A program between its fork and its exec is nobody's orphan, least of all one that is left by another session and dies with it. */
+static void test_new_program_is_no_orphan(void **state)
+{
+    (void)state;
+    struct session *ended = must_create("ended", "exit 0", false);
+    wait_exit(ended);
+    for (int round = 0; round < 20; round++) {
+        struct session *fresh = must_create(NULL, "exec sleep 300", false);
+        loop_turn(loop, 0); /* the keeper is asked; its answer is not heard before the next turn */
+        for (int look = 0; look < 20; look++)
+            assert_int_equal(session_children_left(ended), 0);
+        while (session_pid(fresh) <= 0)
+            assert_true(loop_turn(loop, PATIENCE_MS));
+        assert_int_equal(session_children_left(ended), 0);
+        seen.killed = 0;
+        registry_kill(registry, fresh, 0, KILLER_REQUEST, on_kill, NULL);
+        assert_true(done(&seen.killed, 1));
+        assert_int_equal(registry_remove(registry, fresh, &(struct err){0}), 0);
+    }
+}
+
+static void test_idle_loop_sleeps(void **state)
+{
+    (void)state;
+    must_create(NULL, "cat", true);
+    must_create(NULL, "exec <&- >&- 2>&-; exec sleep 30", true); /* closes its terminal and lives: no spinning on the hang-up */
+    assert_true(done(&seen.created, 2));
+    while (loop_turn(loop, 100))
+        ;
+    assert_false(loop_turn(loop, 200));
+}
+
+static void test_process_in_session(void **state)
+{
+    (void)state;
+    struct err err;
+    struct pattern *ok = pattern_new("pid [0-9]+\\s", 12, &err);
+    struct session *session = must_create(NULL, "setsid sh -c 'echo pid $$ ; sleep 30' & wait", false);
+    wait_for(session, (struct wait_spec){.until = ok});
+    assert_true(done(&seen.waited, 1));
+    uint64_t from = 0;
+    size_t size;
+    const char *data = journal_view(session_journal(session), &from, &size);
+    pid_t pid = (pid_t)atoi(data + 4);
+    assert_ptr_equal(registry_of_process(registry, pid), session);
+    assert_ptr_equal(registry_of_process(registry, session_pid(session)), session);
+    assert_null(registry_of_process(registry, getpid()));
+    pattern_free(ok);
+}
+
+static void test_described(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *session;
+    static const char text[] = "[session echo]\ncmd = while read line; do echo \"<$line>\"; done\nlogin = no\nshell = /bin/sh\n"
+                               "on_start = hello\\n\n"
+                               "[session crash]\ncmd = exit 3\nshell = /bin/sh\nlogin = no\nrestart = on-failure\nstart = manual\n"
+                               "[session boot]\nargv = sleep 30\nstart = boot\n";
+    struct config *described = config_parse("test", text, sizeof text - 1, &err);
+    if (!described)
+        fail_msg("%s", err.text);
+    registry_reload(registry, described);
+    config_free(cfg);
+    cfg = described;
+    assert_true(done(&seen.created, 1));
+    assert_non_null(registry_find(registry, "boot", &err)); /* new ones begin at once */
+    bool on_demand;
+    assert_true(registry_is_described(registry, "echo", &on_demand) && on_demand);
+    assert_true(registry_is_described(registry, "crash", &on_demand) && !on_demand);
+    assert_false(registry_is_described(registry, "nobody", &on_demand));
+    assert_int_equal(registry_start_described(registry, "nobody", NULL, NULL, NULL, &session, &err), ERR_NO_SUCH_SESSION);
+    struct pattern *until = pattern_new("<hello>", 7, &err);
+    assert_int_equal(registry_start_described(registry, "echo", test_env(), NULL, NULL, &session, &err), 0);
+    wait_for(session, (struct wait_spec){.until = until});
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_UNTIL);
+    pattern_free(until);
+    assert_int_equal(registry_start_described(registry, "crash", test_env(), NULL, NULL, &session, &err), 0);
+    uint64_t number = session_number(session);
+    assert_true(done(&seen.ended, 2)); /* it comes back after a second */
+    session = registry_find(registry, "crash", &err);
+    assert_non_null(session);
+    assert_true(session_number(session) > number);
+}
+
+/* The worker's part dies and a successor takes over from the same keeper; here in one process. */
+static void test_successor(void **state)
+{
+    (void)state;
+    struct err err;
+    int code, signo;
+    struct pattern *begun = pattern_new("begun", 5, &err);
+    struct session *lives = must_create("lives", "while read line; do echo \"got <$line>\"; done", true);
+    struct session *ends = must_create("ends", "echo begun; sleep 0.3; echo late; exit 9", false);
+    struct session *ended = must_create("ended", "echo old; exit 4", false);
+    uint64_t numbers[] = {session_number(lives), session_number(ends), session_number(ended)};
+    wait_exit(ended);
+    wait_for(ends, (struct wait_spec){.until = begun});
+    assert_true(done(&seen.waited, 1));
+    pid_t pid = session_pid(lives);
+    registry_free(registry);
+    registry = NULL;
+    usleep(500000); /* nobody is there when it ends */
+    loop_turn(loop, 0); /* what was told to the one that died is gone with it */
+    start_registry();
+    link_hello(keeper_link);
+    assert_true(done(&seen.handed, 2));
+    ended = registry_by_number(registry, numbers[2]);
+    assert_ptr_equal(registry_find(registry, "ended", &err), ended);
+    assert_output(ended, "old\n");
+    assert_true(session_has_exit(ended, &code, &signo));
+    assert_int_equal(code, 4);
+    ends = registry_by_number(registry, numbers[1]);
+    assert_non_null(ends);
+    wait_exit(ends);
+    assert_output(ends, "begun\nlate\n");
+    assert_true(session_has_exit(ends, &code, &signo));
+    assert_int_equal(code, 9);
+    lives = registry_by_number(registry, numbers[0]);
+    assert_int_equal(session_state(lives), SESSION_RUNNING);
+    assert_int_equal(session_pid(lives), pid);
+    wait_for(lives, (struct wait_spec){.ready = true});
+    assert_int_equal(session_type(lives, "again\n", 6, 0, false, &err), 0);
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_READY);
+    assert_true(output_has(lives, "got <again>"));
+    struct session *fresh = must_create(NULL, "exit 0", false);
+    assert_true(session_number(fresh) > numbers[2]);
+    pattern_free(begun);
+}
+
+static void test_keeper_lost(void **state)
+{
+    (void)state;
+    struct err err;
+    int code, signo;
+    struct session *session = must_create("a", "read x; exit 5", true);
+    assert_true(done(&seen.created, 1));
+    kill(keeper, SIGKILL);
+    waitpid(keeper, NULL, 0);
+    assert_true(done(&seen.lost, 1));
+    link_replace(keeper_link, start_keeper());
+    link_io = loop_io_new(loop, link_fd(keeper_link), LOOP_READ, on_link, NULL);
+    registry_keeper_lost(registry, keeper_link);
+    struct session *other = must_create("b", "exit 3", false);
+    wait_exit(other);
+    assert_true(session_has_exit(other, &code, &signo));
+    assert_int_equal(code, 3);
+    assert_int_equal(session_type(session, "\n", 1, 0, false, &err), 0);
+    wait_exit(session);
+    assert_true(session_has_exit(session, &code, &signo));
+    assert_true(session_state(session) == SESSION_LOST ? code == -1 : code == 5); /* never a made-up 0 */
+}
+
+static void test_interrupt_is_not_held(void **state)
+{
+    (void)state;
+    struct err err;
+    cfg->defaults.hold_ms = 60000;
+    struct session *session = must_create(NULL, "exec sleep 300", true);
+    assert_true(done(&seen.created, 1));
+    int64_t begun = clock_mono_ms();
+    assert_int_equal(session_type(session, "\003", 1, 0, false, &err), 0);
+    wait_exit(session);
+    assert_true(clock_mono_ms() - begun < 50000);
+    assert_int_equal(session_state(session), SESSION_SIGNALED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
+        TEST(exit_codes), TEST(death_by_signal), TEST(stderr_is_known), TEST(all_output_before_the_exit),
+        TEST(background_child_holds_it_open), TEST(spawn_failures), TEST(names), TEST(typing_and_until), TEST(ready),
+        TEST(quiet_and_settle), TEST(cancelled_wait_is_silent), TEST(input_refused), TEST(stdin_of_pipes), TEST(interrupt_of_pipes),
+        TEST(kill_ladder), TEST(kill_takes_everybody), TEST(one_signal), TEST(session_limits), TEST(caps), TEST(tombstones_go),
+        TEST(new_program_is_no_orphan), TEST(idle_loop_sleeps), TEST(process_in_session), TEST(described), TEST(successor), TEST(keeper_lost),
+        TEST(interrupt_is_not_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,223 @@
+/* What is painted on a terminal is what the screen shows, however it came about and however seldom it is looked at. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "term/paint.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pair {
+    struct screen *screen, *terminal; /* the program's; what the person's terminal shows */
+    struct paint *paint;
+};
+
+static struct pair pair_new(int rows, int cols, int own_rows, int own_cols)
+{
+    struct pair pair = {screen_new(rows, cols, 0), screen_new(own_rows, own_cols, 0), paint_new(own_rows, own_cols)};
+    screen_feed(pair.terminal, "\033[?1049h\033[?7l", 13);
+    return pair;
+}
+
+static void pair_free(struct pair *pair)
+{
+    screen_free(pair->screen);
+    screen_free(pair->terminal);
+    paint_free(pair->paint);
+}
+
+/* Bytes drawn. */
+static size_t draw(struct pair *pair)
+{
+    size_t size = 0;
+    bool whole = false;
+    for (int i = 0; i < 1000 && !whole; i++) {
+        struct buf out;
+        buf_init(&out, PAINT_BYTES_MAX);
+        whole = paint_draw(pair->paint, pair->screen, &out);
+        if (out.len > 0)
+            screen_feed(pair->terminal, out.data, out.len);
+        size += out.len;
+        buf_fini(&out);
+    }
+    assert_true(whole);
+    return size;
+}
+
+static void feed(struct pair *pair, const char *text)
+{
+    screen_feed(pair->screen, text, strlen(text));
+}
+
+static int32_t rune_of(const struct cell *cell)
+{
+    return cell->rune == 0 && cell->width > 0 ? ' ' : cell->rune;
+}
+
+/* The terminal's rows and columns from (0, 0) on are those of the screen from (top, left) on. */
+static void assert_same(const struct pair *pair, int top, int left)
+{
+    for (int row = 0; row < screen_rows(pair->terminal); row++) {
+        const struct line *shown = screen_line(pair->terminal, row);
+        const struct line *line = row + top < screen_rows(pair->screen) ? screen_line(pair->screen, row + top) : NULL;
+        for (int col = 0; col < shown->cols; col++) {
+            const struct cell blank = {.rune = ' ', .width = 1}, *b = &shown->cells[col];
+            const struct cell *a = line && col + left < line->cols ? &line->cells[col + left] : &blank;
+            bool cut = (a->width == 2 && col + 1 == shown->cols) || (a->width == 0 && col == 0 && left > 0);
+            if (rune_of(a) == rune_of(b) || (cut && rune_of(b) == ' '))
+                continue;
+            fail_msg("row %d, column %d: %x is shown as %x", row, col, (unsigned)a->rune, (unsigned)b->rune);
+        }
+        for (int col = 0; line && left == 0 && col < shown->cols && col < line->cols; col++)
+            if (line->cells[col].width > 0 && !pen_equal(&line->cells[col].pen, &shown->cells[col].pen))
+                fail_msg("row %d, column %d: another look", row, col);
+    }
+}
+
+static void assert_same_modes(const struct pair *pair)
+{
+    const struct screen_modes *a = screen_modes(pair->screen), *b = screen_modes(pair->terminal);
+    assert_int_equal(a->application_cursor, b->application_cursor);
+    assert_int_equal(a->application_keypad, b->application_keypad);
+    assert_int_equal(a->bracketed_paste, b->bracketed_paste);
+    assert_int_equal(a->focus, b->focus);
+    assert_int_equal(a->cursor_visible, b->cursor_visible);
+    assert_int_equal(a->mouse, b->mouse);
+    assert_int_equal(a->mouse_encoding, b->mouse_encoding);
+    assert_int_equal(a->cursor_shape, b->cursor_shape);
+    assert_int_equal(a->modify_other_keys, b->modify_other_keys);
+    assert_int_equal(a->kitty, b->kitty);
+    assert_int_equal(a->reverse, b->reverse);
+    assert_false(b->synchronized);
+}
+
+static void test_text_and_colours(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new(4, 20, 4, 20);
+    feed(&pair, "\033[1;31mred\033[0m \033[44m   \033[m\r\n\xe4\xbd\xa0\xe5\xa5\xbd e\xcc\x81 \xf0\x9f\x98\x80!\r\n12345678901234567890\033[4;20Hz");
+    draw(&pair);
+    assert_same(&pair, 0, 0);
+    assert_int_equal(line_marks(screen_line(pair.terminal, 1), 5)[0], 0x301);
+    assert_int_equal(draw(&pair), 0);
+    pair_free(&pair);
+}
+
+static void test_only_what_changes(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new(24, 80, 24, 80);
+    for (int i = 0; i < 24; i++)
+        feed(&pair, "a full line of text that is long enough to be noticed when it is sent once more\r\n");
+    size_t all = draw(&pair);
+    feed(&pair, "x");
+    size_t one = draw(&pair);
+    assert_true(all > 1500 && one > 0 && one < 40);
+    assert_same(&pair, 0, 0);
+    paint_forget(pair.paint);
+    screen_feed(pair.terminal, "\033[5;5Hgarbage", 13);
+    assert_true(draw(&pair) >= all);
+    assert_same(&pair, 0, 0);
+    pair_free(&pair);
+}
+
+static void test_modes(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"\033[?1h\033=\033[?2004h\033[?1004h", "\033[?1002h\033[?1006h\033[?25l\033[4 q", "\033[?5h\033[>4;2m\033[=5;1u",
+                                        "\033[?1002l\033[?1006l\033[?25h", "\033[?1049h\033[?1000h", "\033[?1l\033>\033[?2004l\033[?5l\033[>4;0m"};
+    struct pair pair = pair_new(5, 20, 5, 20);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        feed(&pair, steps[i]);
+        draw(&pair);
+        assert_same_modes(&pair);
+        paint_forget(pair.paint);
+        draw(&pair);
+        assert_same_modes(&pair);
+    }
+    feed(&pair, "\033]2;a title\007");
+    draw(&pair);
+    assert_string_equal(screen_title(pair.terminal), "a title");
+    pair_free(&pair);
+}
+
+static void test_other_sizes(void **state)
+{
+    (void)state;
+    struct pair small = pair_new(10, 40, 4, 10), large = pair_new(4, 10, 10, 40);
+    for (int i = 0; i < 10; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "\033[%d;1Hline %d 0123456789 \xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0", i + 1, i);
+        feed(&small, line);
+    }
+    feed(&small, "\033[1;1H");
+    draw(&small);
+    assert_same(&small, 0, 0);
+    feed(&small, "\033[10;5H");
+    draw(&small);
+    assert_same(&small, 6, 0);
+    assert_int_equal(screen_cursor(small.terminal).row, 3);
+    feed(&small, "\033[10;30H");
+    draw(&small);
+    assert_same(&small, 6, 20);
+    feed(&large, "abc\r\ndef\033[4;10Hz");
+    draw(&large);
+    assert_same(&large, 0, 0);
+    paint_resize(large.paint, 3, 5);
+    screen_resize(large.terminal, 3, 5);
+    draw(&large);
+    assert_same(&large, 1, 5);
+    pair_free(&small);
+    pair_free(&large);
+}
+
+static void test_large_and_hostile(void **state)
+{
+    (void)state;
+    struct pair pair = pair_new(1000, 1000, 70000, 70000);
+    assert_true(paint_rows(pair.paint) * paint_cols(pair.paint) <= PAINT_CELLS_MAX);
+    pair_free(&pair);
+    pair = pair_new(200, 500, 200, 500);
+    for (int i = 0; i < 200 * 500; i++) {
+        char cell[32];
+        snprintf(cell, sizeof cell, "\033[38;2;%d;%d;1mx", i % 200, i % 77);
+        feed(&pair, cell);
+    }
+    assert_true(draw(&pair) > PAINT_BYTES_MAX);
+    assert_same(&pair, 0, 0);
+    pair_free(&pair);
+}
+
+/* Whatever a program writes, in pieces of any length. */
+static void test_random(void **state)
+{
+    (void)state;
+    static const char *const pool[] = {"abc", "\r\n", "\xe4\xbd\xa0", "\xff", "e\xcc\x81", "\033[3;9r", "\033[7m", "\033[41m", "\033[m", "\033[5;5H", "\033[K",
+                                       "\033[2J", "\033[3L", "\033[2M", "\033[4P", "\033[3@", "\033M", "\033[?7l", "\033[?7h", "\033(0qx\033(B", "\t",
+                                       "\033[?1049h", "\033[?1049l", "\033[1;38;2;1;2;3m", "\033]2;t\033\\", "\033[?25l", "\033[?25h", "\033[12G", "\b",
+                                       "\033[9;18H\xe4\xbd\xa0", "\033[A\033[C"};
+    uint32_t seed = 12345;
+    struct pair pair = pair_new(10, 20, 10, 20);
+    for (int i = 0; i < 4000; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        feed(&pair, pool[(seed >> 16) % (sizeof pool / sizeof pool[0])]);
+        if (seed >> 28 < 5) {
+            draw(&pair);
+            assert_same(&pair, 0, 0);
+            assert_same_modes(&pair);
+        }
+    }
+    pair_free(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_and_colours), cmocka_unit_test(test_only_what_changes), cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_other_sizes),      cmocka_unit_test(test_large_and_hostile), cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

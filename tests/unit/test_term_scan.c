@@ -1,0 +1,228 @@
+/* Sequences are found whole, wherever reads have cut them, and nothing else is taken for one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "term/modes.h"
+#include "term/scan.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line for each sequence: kind, prefix, intermediate, final, text, how it ended. */
+static void describe(struct buf *out, const struct scan_seq *seq)
+{
+    static const char kinds[] = "ECODS";
+    char inter = seq->inter == 0177 ? '*' : seq->inter;
+    buf_printf(out, "%c%c%c%c%c<%.*s>\n", kinds[seq->kind], seq->prefix ? seq->prefix : '-', inter ? inter : '-',
+               seq->final ? seq->final : '-', seq->bel ? 'b' : '-', (int)seq->len, seq->text ? seq->text : "");
+}
+
+static size_t scan_all(struct buf *out, const char *data, size_t size)
+{
+    struct scan_seq seq;
+    size_t at = 0;
+    while (scan_next(data, size, &at, &seq))
+        describe(out, &seq);
+    assert_true(at <= size);
+    return at;
+}
+
+/* As reads would bring it: what is unfinished is given again, from an exact copy so that sanitizers see the edges. */
+static void scan_in_pieces(struct buf *out, const char *data, size_t size, size_t first, size_t step)
+{
+    size_t from = 0;
+    for (size_t to = first;; to = to + step < size ? to + step : size) {
+        char *copy = malloc(to - from + 1);
+        assert_non_null(copy);
+        memcpy(copy, data + from, to - from);
+        size_t at = scan_all(out, copy, to - from);
+        free(copy);
+        assert_true(to - from - at < SCAN_STRING_MAX);
+        from += at;
+        if (to == size)
+            break;
+    }
+}
+
+static void expect(const char *data, size_t size, const char *what)
+{
+    struct buf whole = BUF_INIT;
+    scan_all(&whole, data, size);
+    assert_string_equal(whole.data ? whole.data : "", what);
+    for (size_t first = 0; first <= size; first += size > 1000 ? 97 : 1) {
+        struct buf split = BUF_INIT;
+        scan_in_pieces(&split, data, size, first, size);
+        assert_string_equal(split.data ? split.data : "", what);
+        buf_fini(&split);
+    }
+    struct buf bytes = BUF_INIT;
+    scan_in_pieces(&bytes, data, size, 0, size > 1000 ? 61 : 1);
+    assert_string_equal(bytes.data ? bytes.data : "", what);
+    buf_fini(&bytes);
+    buf_fini(&whole);
+}
+#define EXPECT(data, what) expect(data, sizeof(data) - 1, what)
+
+static void every_kind(void **state)
+{
+    (void)state;
+    EXPECT("plain text\r\n", "");
+    EXPECT("a\033[cb", "C--c-<>\n");
+    EXPECT("\033[?1049;25h", "C?-h-<1049;25>\n");
+    EXPECT("\033[?2026$p\033[4$p", "C?$p-<2026>\nC-$p-<4>\n");
+    EXPECT("\033[2 q\033[!p", "C- q-<2>\nC-!p-<>\n");
+    EXPECT("\033c\033=\033>\033Z", "E--c-<>\nE--=-<>\nE-->-<>\nE--Z-<>\n");
+    EXPECT("\033(B\033#8\033 F\033%/G", "E-(B-<>\nE-#8-<>\nE- F-<>\nE-*G-<>\n");
+    EXPECT("\033]11;?\007\033]10;?\033\\", "O---b<11;?>\nO----<10;?>\n");
+    EXPECT("\033P+q544e\033\\x\033P$qm\033\\", "D----<+q544e>\nD----<$qm>\n");
+    EXPECT("\033_Gi=1;AAAA\033\\\033^pm\033\\\033Xsos\033\\", "S----<Gi=1;AAAA>\nS----<pm>\nS----<sos>\n");
+    EXPECT("\033]0;t\303\274tel \234 here\007", "O---b<0;t\303\274tel \234 here>\n");
+    EXPECT("\033Pwith \007 bell\033\\", "D----<with \007 bell>\n");
+    EXPECT("\033[38:2::1:2:3m", "C--m-<38:2::1:2:3>\n");
+    EXPECT("\033Nx\033Oy", "E--N-<>\nE--O-<>\n");
+}
+
+static void what_is_broken_is_none(void **state)
+{
+    (void)state;
+    EXPECT("\033", "");
+    EXPECT("\033[12;", "");
+    EXPECT("\033]no end", "");
+    EXPECT("\033[1\030c\033[2\032c", "");
+    EXPECT("\033[\033[5n", "C--n-<5>\n");
+    EXPECT("\033\033[5n", "C--n-<5>\n");
+    EXPECT("\033]11;?\033[5n", "C--n-<5>\n");
+    EXPECT("\033]11;\030?\007\033[5n", "C--n-<5>\n");
+    EXPECT("\033P+q\033\033\\\033[c", "E--\\-<>\nC--c-<>\n");
+    EXPECT("\033[1\n2c", "C--c-<1\n2>\n");
+    EXPECT("\033[1?c\033[c", "C--c-<>\n");
+    EXPECT("\033[1$2c\033[c", "C--c-<>\n");
+    EXPECT("\033[\303\274c\033[c", "C--c-<>\n");
+    EXPECT("\233c\0335n", "E--5-<>\n");
+    EXPECT("\033\177[c", "");
+}
+
+static void too_long_is_none_however_it_is_cut(void **state)
+{
+    (void)state;
+    static const size_t near[] = {SCAN_STRING_MAX - 9, SCAN_STRING_MAX - 5, SCAN_STRING_MAX - 4, SCAN_STRING_MAX - 3, SCAN_STRING_MAX - 2,
+                                  SCAN_STRING_MAX - 1, SCAN_STRING_MAX, SCAN_STRING_MAX + 7, 3 * SCAN_STRING_MAX};
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+        struct buf data = BUF_INIT, what = BUF_INIT;
+        struct scan_seq seq = {.kind = SCAN_DCS, .len = near[i]};
+        buf_append_text(&data, "\033P");
+        memset(buf_reserve(&data, near[i]), 'x', near[i]);
+        buf_commit(&data, near[i]);
+        seq.text = data.data + 2;
+        if (near[i] + 4 <= SCAN_STRING_MAX)
+            describe(&what, &seq);
+        else
+            buf_append_text(&what, "E--\\-<>\n"); /* its end alone, which does nothing */
+        buf_append_text(&data, "\033\\\033[5n");
+        buf_append_text(&what, "C--n-<5>\n");
+        expect(data.data, data.len, what.data);
+        buf_fini(&data);
+        buf_fini(&what);
+    }
+    char csi[SCAN_CSI_MAX + 16];
+    for (size_t size = SCAN_CSI_MAX - 2; size < SCAN_CSI_MAX + 3; size++) {
+        struct buf what = BUF_INIT;
+        memset(csi, '1', sizeof csi);
+        memcpy(csi, "\033[", 2);
+        memcpy(csi + size - 1, "c\033[5n", 5);
+        if (size <= SCAN_CSI_MAX)
+            buf_printf(&what, "C--c-<%.*s>\n", (int)size - 3, csi + 2);
+        buf_append_text(&what, "C--n-<5>\n");
+        expect(csi, size + 4, what.data);
+        buf_fini(&what);
+    }
+}
+
+static void parameters(void **state)
+{
+    static const struct { const char *text; size_t count; int values[4]; } cases[] = {
+        {"", 0, {0}}, {"0", 1, {0}}, {"12;3", 2, {12, 3}}, {";5", 2, {-1, 5}}, {"5;", 2, {5, -1}}, {";", 2, {-1, -1}},
+        {"1;2;3;4;5", 4, {1, 2, 3, 4}},
+        {"99999999999", 1, {65535}}, {"4:3;7", 2, {4, 7}}, {"1\n2", 1, {12}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scan_seq seq = {.kind = SCAN_CSI, .text = cases[i].text, .len = strlen(cases[i].text)};
+        int values[4];
+        assert_int_equal(scan_params(&seq, values, 4), cases[i].count);
+        for (size_t j = 0; j < cases[i].count; j++)
+            assert_int_equal(values[j], cases[i].values[j]);
+    }
+}
+
+static uint64_t after(uint64_t modes, const char *text)
+{
+    struct scan_seq seq;
+    size_t at = 0;
+    while (scan_next(text, strlen(text), &at, &seq))
+        modes_apply(&modes, &seq);
+    return modes;
+}
+
+static void modes_are_followed(void **state)
+{
+    (void)state;
+    static const int numbers[] = {1, 5, 6, 9, 47, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1047, 1049, 2004, 2026};
+    char text[32];
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        snprintf(text, sizeof text, "\033[?%dh", numbers[i]);
+        assert_int_equal(modes_report(0, numbers[i]), 2);
+        assert_int_equal(modes_report(after(0, text), numbers[i]), 1);
+        text[strlen(text) - 1] = 'l';
+        assert_int_equal(after(UINT64_MAX, text) == UINT64_MAX, false);
+        assert_int_equal(modes_report(after(UINT64_MAX, text), numbers[i]), 2);
+    }
+    assert_int_equal(modes_report(0, 7), 1);
+    assert_int_equal(modes_report(0, 25), 1);
+    assert_int_equal(modes_report(after(0, "\033[?25;7l"), 25), 2);
+    assert_int_equal(modes_report(0, 2048), 0);
+    assert_true(modes_has(after(0, "\033[?1h"), MODE_APPLICATION_CURSOR));
+    assert_true(modes_has(after(0, "\033="), MODE_APPLICATION_KEYPAD));
+    assert_int_equal(after(0, "\033=\033>"), 0);
+    assert_int_equal(after(UINT64_MAX, "\033c"), 0);
+    assert_int_equal(after(0, "\033[?1;25;2004h\033[?1049h\033[!p"), after(0, "\033[?1049h"));
+    assert_int_equal(after(0, "\033[1h\033[?h\033[?99999h"), 0); /* another kind, none, unknown */
+    assert_int_equal(modes_cursor_style(after(0, "\033[5 q")), 5);
+    assert_int_equal(modes_cursor_style(after(0, "\033[5 q\033[9 q")), 5);
+    assert_int_equal(modes_cursor_style(after(0, "\033[5 q\033[ q")), 0);
+}
+
+static void keyboard_protocols_are_followed(void **state)
+{
+    (void)state;
+    assert_int_equal(modes_other_keys(after(0, "\033[>4;2m")), 2);
+    assert_int_equal(modes_other_keys(after(0, "\033[>4;2m\033[>4m")), 0);
+    assert_int_equal(modes_other_keys(after(0, "\033[>4;2m\033[>m")), 0);
+    assert_int_equal(modes_other_keys(after(0, "\033[>4;2m\033[>4n")), 0);
+    assert_int_equal(modes_other_keys(after(0, "\033[>4;1m\033[>1;2m")), 1);
+    assert_int_equal(modes_kitty(after(0, "\033[>5u")), 5);
+    assert_int_equal(modes_kitty(after(0, "\033[>5u\033[>1u")), 1);
+    assert_int_equal(modes_kitty(after(0, "\033[>5u\033[>1u\033[<u")), 5);
+    assert_int_equal(modes_kitty(after(0, "\033[>5u\033[>1u\033[<2u")), 0);
+    assert_int_equal(modes_kitty(after(0, "\033[>5u\033[<60000u")), 0);
+    assert_int_equal(modes_kitty(after(0, "\033[=1u\033[=4;2u")), 5);
+    assert_int_equal(modes_kitty(after(0, "\033[=7u\033[=2;3u")), 5);
+    assert_int_equal(modes_kitty(after(0, "\033[>1u\033[?1049h")), 0);
+    assert_int_equal(modes_kitty(after(0, "\033[>1u\033[?1049h\033[>3u\033[?1049l")), 1);
+    uint64_t deep = after(0, "\033[>1u\033[>2u\033[>3u\033[>4u\033[>5u\033[>6u");
+    assert_int_equal(modes_kitty(deep), 6);
+    assert_int_equal(modes_kitty(after(deep, "\033[<3u")), 3);
+    assert_int_equal(after(deep, "\033[<4u"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind), cmocka_unit_test(what_is_broken_is_none), cmocka_unit_test(too_long_is_none_however_it_is_cut),
+        cmocka_unit_test(parameters), cmocka_unit_test(modes_are_followed), cmocka_unit_test(keyboard_protocols_are_followed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* schema: arguments against tools.def, one kind of mistake after the other, and what the handlers read afterwards. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "wire/schema.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const ignore[] = {"description", "wait_for_previous", NULL};
+
+static struct json *parse(const char *text)
+{
+    struct err err = {0};
+    struct json *value = json_parse(text, strlen(text), &err);
+    if (value == NULL)
+        fail_msg("%s: %s", text, err.text);
+    return value;
+}
+
+static struct json *accepted(enum tool_id tool, const char *text)
+{
+    struct err err = {0};
+    struct json *params = parse(text);
+    if (schema_check(&tools[tool], params, ignore, &err) != 0)
+        fail_msg("%s: %s", text, err.text);
+    return params;
+}
+
+static void refused(enum tool_id tool, const char *text, int code, const char *want)
+{
+    struct err err = {0};
+    struct json *params = parse(text);
+    assert_int_equal(schema_check(&tools[tool], params, ignore, &err), code);
+    assert_int_equal(err.code, code);
+    if (code == ERR_ARGUMENTS && strncmp(err.text, "failed to parse function arguments: ", 36) != 0 && want[0] != '`')
+        fail_msg("'%s' refused with '%s'", text, err.text);
+    if (strstr(err.text, want) == NULL)
+        fail_msg("'%s' refused with '%s', expected '%s'", text, err.text, want);
+    json_free(params);
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    static const struct {
+        enum tool_id tool;
+        const char *text, *want;
+    } cases[] = {
+        {TOOL_EXEC_COMMAND, "{\"cmd\":5}", "invalid type: number for `cmd`, expected a string or an array of strings"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":[\"a\",5]}", "invalid type: number in `cmd`, expected a string or an array of strings"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":{}}", "invalid type: object for `cmd`"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"tty\":\"yes\"}", "invalid type: string for `tty`, expected a boolean"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"yield_time_ms\":\"5\"}", "invalid type: string for `yield_time_ms`, expected a whole number"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"yield_time_ms\":-1}",
+         "invalid value: -1 for `yield_time_ms`, expected a whole number from 0 to"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"yield_time_ms\":1.5}", "invalid value: 1.5 for `yield_time_ms`"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"yield_time_ms\":1e300}", "for `yield_time_ms`"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"rows\":0}", "invalid value: 0 for `rows`, expected a whole number from 1 to 1000"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"rows\":1001}", "for `rows`"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"env\":[]}", "invalid type: array for `env`, expected an object of strings"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"env\":{\"A\":1}}", "invalid type: number in `env`"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"env\":{\"A=B\":\"\"}}", "'A=B' in `env`"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"env\":{\"\":\"\"}}", "in `env`"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"encoding\":\"hex\"}", "unknown variant `hex` for `encoding`, expected one of: utf8 base64"},
+        {TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"encoding\":\"utf\"}", "unknown variant `utf`"},
+        {TOOL_WRITE_STDIN, "{\"chars\":\"x\"}", "missing field `session_id`"},
+        {TOOL_WRITE_STDIN, "{\"session_id\":null}", "missing field `session_id`"},
+        {TOOL_WRITE_STDIN, "{\"session_id\":true}", "invalid type: boolean for `session_id`, expected a number or a name"},
+        {TOOL_WRITE_STDIN, "{\"session_id\":1.5}", "for `session_id`"},
+        {TOOL_WRITE_STDIN, "{\"session_id\":\"\"}", "an empty string for `session_id`"},
+        {TOOL_WRITE_STDIN, "{\"session_id\":1,\"keys\":\"Up\"}", "invalid type: string for `keys`, expected an array of strings"},
+        {TOOL_WRITE_STDIN, "{\"session_id\":1,\"quiet_ms\":0}", "for `quiet_ms`"},
+        {TOOL_REMOVE_SESSION, "{\"sessions\":[]}", "`sessions` has 0 items"},
+        {TOOL_REMOVE_SESSION, "{\"sessions\":[[]]}", "invalid type: array in `sessions`"},
+        {TOOL_CANCEL, "{\"id\":1.5}", "for `id`"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        refused(cases[i].tool, cases[i].text, ERR_ARGUMENTS, cases[i].want);
+}
+
+static void test_unknown_fields(void **state)
+{
+    (void)state;
+    refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"true\",\"nonsense\":1}", ERR_ARGUMENTS,
+            "unknown field `nonsense`, expected one of `cmd`, `workdir`");
+    refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"true\",\"workdirr\":1}", ERR_ARGUMENTS, "unknown field `workdirr`, did you mean `workdir`?");
+    refused(TOOL_EXEC_COMMAND, "{\"CMD\":\"true\"}", ERR_ARGUMENTS, "unknown field `CMD`");
+    refused(TOOL_STATUS, "{\"x\":1}", ERR_ARGUMENTS, "unknown field `x`, there are no arguments");
+    refused(TOOL_STATUS, "{\"a\\u001bb\":1}", ERR_ARGUMENTS, "unknown field `a\\x1bb`");
+    char text[400] = "{\"";
+    for (int i = 0; i < 100; i++)
+        strcat(text, "é");
+    strcat(text, "\":1}");
+    refused(TOOL_STATUS, text, ERR_ARGUMENTS, "é…`");
+    struct json *params = accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"true\",\"description\":\"what it does\",\"wait_for_previous\":{}}");
+    assert_int_equal(json_count(params), 1);
+    json_free(params);
+    struct err err = {0};
+    params = parse("{\"description\":1}");
+    assert_int_equal(schema_check(&tools[TOOL_STATUS], params, NULL, &err), ERR_ARGUMENTS);
+    json_free(params);
+}
+
+static void test_not_an_object(void **state)
+{
+    (void)state;
+    refused(TOOL_STATUS, "[]", ERR_ARGUMENTS, "invalid type: array, expected an object");
+}
+
+static void test_alias(void **state)
+{
+    (void)state;
+    struct json *params = accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"cwd\":\"/usr\"}");
+    assert_string_equal(schema_str(&tools[TOOL_EXEC_COMMAND], params, "workdir", NULL), "/usr");
+    json_free(params);
+    refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"cwd\":\"/usr\",\"workdir\":\"/\"}", ERR_ARGUMENTS, "duplicate field `workdir`");
+    refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"workdir\":\"/usr\",\"cwd\":\"/\"}", ERR_ARGUMENTS, "duplicate field `workdir`");
+    refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"cwd\":5}", ERR_ARGUMENTS, "for `workdir`");
+}
+
+static void test_missing_cmd_is_the_handlers(void **state)
+{
+    (void)state;
+    json_free(accepted(TOOL_EXEC_COMMAND, "{}"));
+    json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"\"}"));
+    json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":[]}"));
+    json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":null,\"name\":\"py\"}"));
+}
+
+static void test_approval_fields(void **state)
+{
+    (void)state;
+    json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"sandbox_permissions\":\"use_default\",\"justification\":\"why\","
+                                          "\"prefix_rule\":[],\"additional_permissions\":{},\"with_escalated_permissions\":false}"));
+    json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"justification\":null,\"prefix_rule\":null}"));
+    static const char *const asks[] = {"\"sandbox_permissions\":\"require_escalated\"", "\"prefix_rule\":[\"git\"]",
+                                       "\"additional_permissions\":{\"network\":{\"enabled\":true}}",
+                                       "\"with_escalated_permissions\":true"};
+    for (size_t i = 0; i < 4; i++) {
+        char text[200] = "{\"cmd\":\"x\",";
+        strcat(text, asks[i]);
+        strcat(text, "}");
+        refused(TOOL_EXEC_COMMAND, text, ERR_NOT_AVAILABLE, "is not available in this version");
+    }
+    refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"sandbox_permissions\":\"all\"}", ERR_ARGUMENTS, "unknown variant `all`");
+    refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"justification\":\"why\"}", ERR_ARGUMENTS,
+            "`justification` requires an explicit `sandbox_permissions`; use `sandbox_permissions: \"require_escalated\"` for unsandboxed "
+            "execution, or omit `justification`.");
+}
+
+static void test_meta(void **state)
+{
+    (void)state;
+    struct json *params = accepted(TOOL_STATUS, "{\"_meta\":{\"reader\":\"me\",\"cwd\":\"/\",\"env\":{\"BASH_FUNC_x%%\":\"() { :; }\"},"
+                                                "\"umask\":18,\"verb\":true,\"no_deadline\":true,\"client\":null}}");
+    const struct json *meta = schema_meta(params);
+    assert_string_equal(schema_str(&tools[TOOL_META], meta, "reader", NULL), "me");
+    assert_true(schema_bool(&tools[TOOL_META], meta, "verb", false));
+    assert_false(schema_has(meta, "client"));
+    assert_int_equal(schema_int(&tools[TOOL_META], meta, "umask", -1), 18);
+    json_free(params);
+    params = accepted(TOOL_STATUS, "{}");
+    assert_null(schema_meta(params));
+    assert_false(schema_bool(&tools[TOOL_META], schema_meta(params), "verb", true)); /* the row's default */
+    json_free(params);
+    refused(TOOL_STATUS, "{\"_meta\":5}", ERR_ARGUMENTS, "number for `_meta`");
+    refused(TOOL_STATUS, "{\"_meta\":{\"raeder\":\"x\"}}", ERR_ARGUMENTS, "unknown field `_meta.raeder`, did you mean `reader`?");
+    refused(TOOL_STATUS, "{\"_meta\":{\"umask\":512}}", ERR_ARGUMENTS, "`_meta.umask`");
+    refused(TOOL_STATUS, "{\"_meta\":{\"_meta\":{}}}", ERR_ARGUMENTS, "unknown field `_meta._meta`");
+    refused(TOOL_STATUS, "{\"_meta\":{\"no_deadline\":true}}", ERR_ARGUMENTS, "`no_deadline` needs `verb`");
+    refused(TOOL_STATUS, "{\"_meta\":{\"cwd\":\"sub\"}}", ERR_ARGUMENTS, "'sub' for `_meta.cwd`, expected an absolute path");
+    refused(TOOL_STATUS, "{\"_meta\":{\"reader\":\"\"}}", ERR_ARGUMENTS, "`_meta.reader`, expected a name");
+    json_free(accepted(TOOL_STATUS, "{\"_meta\":null}"));
+}
+
+static void test_getters(void **state)
+{
+    (void)state;
+    const struct tool *tool = &tools[TOOL_WRITE_STDIN];
+    struct json *params = accepted(TOOL_WRITE_STDIN, "{\"session_id\":1000,\"since\":null,\"quiet_ms\":7}");
+    char room[SCHEMA_SESSION_ROOM];
+    size_t len = 9;
+    assert_string_equal(schema_session(schema_get(tool, params, "session_id"), room), "1000");
+    assert_int_equal(schema_int(tool, params, "yield_time_ms", -1), 250);
+    assert_int_equal(schema_int(tool, params, "since", -1), -1);
+    assert_int_equal(schema_int(tool, params, "quiet_ms", -1), 7);
+    assert_string_equal(schema_str(tool, params, "chars", &len), "");
+    assert_int_equal(len, 0);
+    assert_null(schema_str(tool, params, "until", NULL));
+    assert_true(schema_bool(tool, params, "ready", true));
+    assert_false(schema_bool(tool, params, "peek", true));
+    json_free(params);
+    params = accepted(TOOL_WRITE_STDIN, "{\"session_id\":\"py\",\"chars\":\"é\"}");
+    assert_string_equal(schema_session(schema_get(tool, params, "session_id"), room), "py");
+    schema_str(tool, params, "chars", &len);
+    assert_int_equal(len, 2);
+    json_free(params);
+}
+
+static void test_text_of_arguments(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    assert_null(schema_parse("{not json", 9, &err));
+    assert_int_equal(err.code, ERR_ARGUMENTS);
+    assert_non_null(strstr(err.text, "failed to parse function arguments: JSON is wrong at byte 2"));
+    assert_null(schema_parse("[]", 2, &err));
+    assert_string_equal(err.text, "failed to parse function arguments: invalid type: array, expected an object");
+    struct json *empty = schema_parse(" \n", 2, &err);
+    assert_int_equal(json_type(empty), JSON_OBJECT);
+    json_free(empty);
+}
+
+static void test_schema_of_every_tool(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TOOL_COUNT_; i++) {
+        struct json *schema = schema_tool_json(&tools[i]);
+        const struct json *parameters = json_get(schema, "parameters");
+        bool open = true, strict = true;
+        assert_true(json_get_bool(parameters, "additionalProperties", &open) && !open);
+        assert_true(json_get_bool(schema, "strict", &strict) && !strict);
+        for (const struct tool_arg *arg = tools[i].args; arg->name != NULL; arg++) {
+            const struct json *property = json_get(json_get(parameters, "properties"), arg->name);
+            assert_non_null(json_get(property, "type"));
+            assert_non_null(json_get_str(property, "description", NULL));
+        }
+        json_free(schema);
+    }
+    struct json *schema = schema_json(&tools[TOOL_EXEC_COMMAND]);
+    assert_string_equal(json_str(json_first(json_get(schema, "required")), NULL), "cmd");
+    json_free(schema);
+}
+
+/* Every default must itself pass the check, or the table is wrong. */
+static void test_rows_are_sound(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TOOL_COUNT_; i++) {
+        assert_true(tools[i].kind == TOOL_INNER || tool_by_name(tools[i].name) == &tools[i]);
+        for (const struct tool_arg *arg = tools[i].args; arg->name != NULL; arg++) {
+            assert_ptr_equal(tool_arg_by_name(&tools[i], arg->name), arg);
+            assert_true(arg->needs == NULL || (tool_arg_by_name(&tools[i], arg->needs) != NULL && arg->needs_text != NULL));
+            if (arg->type == ARG_UINT && arg->fallback != NULL) {
+                int64_t value = schema_int(&tools[i], NULL, arg->name, -1);
+                assert_true(value >= arg->min && (arg->max == 0 || value <= arg->max));
+            }
+        }
+    }
+    assert_null(tool_by_name("_meta"));
+    assert_null(tool_by_name("exec"));
+    assert_string_equal(tool_nearest("exec_comand"), "exec_command");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_unknown_fields),
+        cmocka_unit_test(test_not_an_object),
+        cmocka_unit_test(test_alias),
+        cmocka_unit_test(test_missing_cmd_is_the_handlers),
+        cmocka_unit_test(test_approval_fields),
+        cmocka_unit_test(test_meta),
+        cmocka_unit_test(test_getters),
+        cmocka_unit_test(test_text_of_arguments),
+        cmocka_unit_test(test_schema_of_every_tool),
+        cmocka_unit_test(test_rows_are_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
