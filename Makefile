@@ -1,0 +1,163 @@
+# muxd: make, make run, make test, make check, make bench, make fuzz, make zoo, make gen, make install
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG ?= clang
+PYTHON ?= /usr/bin/python3
+BUILD ?= build
+PREFIX ?= /usr/local
+VERSION := 0.1.0
+PKGS := libuv libcjson libpcre2-8 vterm
+PKG_CONFIG ?= pkg-config
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings
+HARDEN ?= -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fPIE
+OPT ?= -O2 -g
+CPPFLAGS += -Imuxd -I. -I$(BUILD)/gen -D_GNU_SOURCE -DMUXD_VERSION='"$(VERSION)"'
+CFLAGS += -std=gnu11 $(OPT) $(WARN) $(WERROR) $(SANITIZE) $(HARDEN)
+LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANITIZE)
+
+SHARED_ROOMS := base wire
+DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep term patch session guard peer cmd server
+SHARED_SRC := $(foreach r,$(SHARED_ROOMS),$(wildcard muxd/$(r)/*.c))
+DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
+CLIENT_SRC := $(SHARED_SRC) $(wildcard client/*.c)
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+LIB_OBJ := $(filter-out $(BUILD)/obj/muxd/main.o,$(call obj,$(DAEMON_SRC)))
+UE_LIB_OBJ := $(filter-out $(BUILD)/obj/client/main.o,$(call obj,$(wildcard client/*.c)))
+# A sanitized daemon has no terminal to report to: this writes its reports into the runtime directory, where the tests look.
+SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
+
+.PHONY: all deps test-deps run test unit-bins units e2e check check-compilers check-tests check-sanitizers check-valgrind \
+	check-laws check-lint bench fuzz fuzz-bins zoo gen install clean
+.DEFAULT_GOAL := all
+all: $(BUILD)/muxd $(BUILD)/ue
+
+DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -linih -lm
+CLIENT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson)
+
+# What runs is shown in short; V=1 shows the commands.
+Q := $(if $(V),,@)
+$(BUILD)/muxd: $(call obj,$(DAEMON_SRC)) $(SANITIZE_OBJ)
+	$(if $(Q),@echo "LINK $@")
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+$(BUILD)/ue: $(call obj,$(CLIENT_SRC)) $(SANITIZE_OBJ)
+	$(if $(Q),@echo "LINK $@")
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CLIENT_LIBS)
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "CC $<")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# A unit test links the rooms as archives, so that it pulls in just what it needs.
+$(BUILD)/libmuxd.a: $(LIB_OBJ)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(BUILD)/libue.a: $(UE_LIB_OBJ)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libmuxd.a $(BUILD)/libue.a
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "UNIT $<")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libue.a $(BUILD)/libmuxd.a $(shell $(PKG_CONFIG) --libs cmocka) $(DAEMON_LIBS)
+
+# Everything below installs nothing that is there already, and starts only what it ends.
+deps:
+	@tests/deps.sh build
+test-deps:
+	@tests/deps.sh build test
+run:
+	@$(MAKE) --no-print-directory deps
+	@$(MAKE) --no-print-directory -j2 all
+	@tests/demo.sh $(BUILD)
+
+unit-bins: $(UNIT_BIN)
+units: unit-bins
+	tests/run-tests.sh $(BUILD) units
+e2e: all $(BUILD)/crash/fault.so
+	PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) e2e
+test:
+	@$(MAKE) --no-print-directory test-deps
+	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
+	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
+
+# What the continuous integration runs (.ci/run goes through the same list and times each step).
+check:
+	@$(MAKE) --no-print-directory test-deps
+	@$(MAKE) --no-print-directory check-compilers
+	@$(MAKE) --no-print-directory check-laws
+	@$(MAKE) --no-print-directory check-lint
+	@$(MAKE) --no-print-directory check-tests
+	@$(MAKE) --no-print-directory check-sanitizers
+	@$(MAKE) --no-print-directory check-valgrind
+	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory zoo
+check-compilers:
+	$(MAKE) -j2 BUILD=$(BUILD) CC=gcc WERROR=-Werror all unit-bins
+	$(MAKE) -j2 BUILD=$(BUILD)/clang CC=$(CLANG) WERROR=-Werror all unit-bins
+check-tests:
+	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
+	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+check-sanitizers:
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san CC=$(CLANG) WERROR=-Werror OPT='-O1 -g' HARDEN=-fPIE SANITIZE='$(SANITIZERS)' all unit-bins $(BUILD)/san/crash/fault.so
+	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD)/san units e2e
+# The daemon under valgrind is slow, so only the tests marked smoke run against it.
+check-valgrind: all
+	@tests/valgrind-build.sh $(BUILD) $(BUILD)/valgrind
+	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD)/valgrind smoke
+check-laws: all
+	tests/floors.sh
+	tests/laws.sh
+	tests/drift.sh $(BUILD)
+check-lint:
+	tests/lint.sh -std=gnu11 $(CPPFLAGS)
+
+FUZZ_BUILD := $(BUILD)/fuzz-build
+FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
+fuzz-bins: $(foreach n,$(FUZZ_NAMES),$(BUILD)/fuzz/$(n))
+$(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(BUILD)/libmuxd.a
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "FUZZ $<")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libmuxd.a $(DAEMON_LIBS)
+fuzz:
+	@$(MAKE) --no-print-directory -j2 BUILD=$(FUZZ_BUILD) CC=$(CLANG) OPT='-O1 -g' HARDEN=-fPIE \
+		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' fuzz-bins
+	tests/run-fuzz.sh $(FUZZ_BUILD) $(FUZZ_SECONDS) $(FUZZ_NAMES)
+
+# Readiness against a zoo of programs; the full figures: make zoo ZOO_FAST=1000 ZOO_SLOW=50
+ZOO_FAST ?= 30
+ZOO_SLOW ?= 3
+ZOO_BUSY ?= 2
+zoo: all
+	MUXD_BUILD=$(abspath $(BUILD)) $(PYTHON) tests/zoo/zoo.py --fast $(ZOO_FAST) --slow $(ZOO_SLOW) --busy $(ZOO_BUSY)
+# All of it takes many minutes; a part: make bench BENCH="--quick --only exec repl"
+bench: all
+	MUXD_BUILD=$(abspath $(BUILD)) tests/bench/run.sh $(BENCH)
+include tests/bench/rules.mk
+include tests/crash/rules.mk
+gen: all
+	tests/gen.sh $(BUILD) .
+
+BINDIR = $(PREFIX)/bin
+SHARE = $(PREFIX)/share
+into = install -d "$(DESTDIR)$(1)" && install -m $(2) $(3) "$(DESTDIR)$(1)"
+install: $(if $(NOBUILD),,all) # NOBUILD=1: what is built already, as it is
+	$(call into,$(BINDIR),755,$(BUILD)/muxd $(BUILD)/ue)
+	$(if $(wildcard client/*.1),$(call into,$(SHARE)/man/man1,644,$(wildcard client/*.1)))
+	$(if $(wildcard conf/*.5),$(call into,$(SHARE)/man/man5,644,$(wildcard conf/*.5)))
+	$(if $(wildcard conf/*.8),$(call into,$(SHARE)/man/man8,644,$(wildcard conf/*.8)))
+	$(if $(wildcard completions/ue.bash),install -D -m 644 completions/ue.bash "$(DESTDIR)$(SHARE)/bash-completion/completions/ue")
+	$(if $(wildcard completions/_ue),$(call into,$(SHARE)/zsh/site-functions,644,completions/_ue))
+	$(if $(wildcard completions/ue.fish),$(call into,$(SHARE)/fish/vendor_completions.d,644,completions/ue.fish))
+	$(if $(wildcard conf/*.ini),$(call into,$(SHARE)/muxd,644,$(wildcard conf/*.ini)))
+	for unit in $(wildcard conf/*.service conf/*.socket); do install -d "$(DESTDIR)$(PREFIX)/lib/systemd/user" && \
+		sed 's|@BINDIR@|$(BINDIR)|g' "$$unit" > "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" || exit 1; done
+
+-include $(wildcard $(patsubst %.o,%.d,$(call obj,$(sort $(DAEMON_SRC) $(CLIENT_SRC)))) $(addsuffix .d,$(UNIT_BIN)))
+clean:
+	rm -rf $(BUILD)
