@@ -76,6 +76,8 @@ class RpcError(Exception):
 
 class Rpc:
     """A bare client: JSON-RPC lines over the socket, several requests in flight."""
+    Error = RpcError  # reached from here it is the same class wherever this file was imported from
+
 
     def __init__(self, path):
         self.sock = socket.socket(socket.AF_UNIX)

@@ -4,7 +4,7 @@ MUXD_TORTURE multiplies the amounts: 1 (the default) is for every run, 100 for b
 import json, os, random, re, resource, select, socket, threading, time
 from pathlib import Path
 import pytest
-from conftest import CAP, SANITIZED, RpcError, wait_for
+from conftest import CAP, SANITIZED, wait_for
 
 TIMES = int(os.environ.get("MUXD_TORTURE", "1"))
 CONFIG = "[muxd]\nkill_grace = 10ms\n[limits]\nmax_sessions = 64\nkeep_ended = 1h\nwaits = 100\nmax_request = 1M\njournal = 256k\n"
@@ -65,7 +65,7 @@ def clear(client):
             for method, params in (("kill_session", {"sessions": [row["session_id"]]}), ("remove_session", {"sessions": [row["session_id"]]})):
                 try:
                     client.call(method, params)
-                except RpcError as error:
+                except client.Error as error:
                     assert error.code in ("no_such_session", "ended", "not_ended"), error
 
 
