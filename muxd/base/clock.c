@@ -23,6 +23,11 @@ int64_t clock_mono_ms(void)
     return read_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
+int64_t clock_thread_ns(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int64_t clock_boot_ms(void)
 {
     return read_ns(CLOCK_BOOTTIME) / 1000000;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 int64_t clock_mono_ns(void);
 int64_t clock_mono_ms(void);
+int64_t clock_thread_ns(void); /* processor time of the calling thread: what something cost, however busy the machine is */
 int64_t clock_boot_ms(void); /* CLOCK_BOOTTIME: comparable between processes and across a worker's restart */
 int64_t clock_real_ms(void); /* milliseconds since 1970 */
 void clock_format_iso(int64_t real_ms, char out[32]); /* "2026-08-30T12:00:00.123Z" */

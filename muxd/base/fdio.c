@@ -140,7 +140,7 @@ static size_t take_fds(struct msghdr *msg, int *fds, size_t room)
     return came;
 }
 
-ssize_t fd_recv(int sock, void *data, size_t size, int *fds, size_t *nfds, int flags)
+ssize_t fd_recv_cut(int sock, void *data, size_t size, int *fds, size_t *nfds, bool *cut, int flags)
 {
     struct iovec part = {.iov_base = data, .iov_len = size};
     union control control;
@@ -156,15 +156,24 @@ ssize_t fd_recv(int sock, void *data, size_t size, int *fds, size_t *nfds, int f
     if (n < 0)
         return -1;
     size_t came = take_fds(&msg, fds, room);
-    if (came > room || (msg.msg_flags & (MSG_CTRUNC | MSG_TRUNC))) {
-        for (size_t i = 0; i < came && i < room; i++)
-            fd_close(&fds[i]);
-        errno = EMSGSIZE;
-        return -1;
-    }
+    *cut = came > room || (msg.msg_flags & (MSG_CTRUNC | MSG_TRUNC));
     if (nfds)
-        *nfds = came;
+        *nfds = came < room ? came : room;
     return n;
+}
+
+ssize_t fd_recv(int sock, void *data, size_t size, int *fds, size_t *nfds, int flags)
+{
+    bool cut = false;
+    ssize_t n = fd_recv_cut(sock, data, size, fds, nfds, &cut, flags);
+    if (n < 0 || !cut)
+        return n;
+    for (size_t i = 0; nfds && i < *nfds; i++)
+        fd_close(&fds[i]);
+    if (nfds)
+        *nfds = 0;
+    errno = EMSGSIZE;
+    return -1;
 }
 
 int fd_raise_nofile(void)

@@ -17,5 +17,7 @@ ssize_t fd_write_all(int fd, const void *data, size_t size);
 ssize_t fd_send(int sock, const void *data, size_t size, const int *fds, size_t nfds, int flags);
 /* *nfds: room in, received out; received descriptors are close-on-exec. More than room: the rest are closed, errno EMSGSIZE. */
 ssize_t fd_recv(int sock, void *data, size_t size, int *fds, size_t *nfds, int flags);
+/* The same, but what came of a message for whose descriptors or data there was no room is given, and *cut says so. */
+ssize_t fd_recv_cut(int sock, void *data, size_t size, int *fds, size_t *nfds, bool *cut, int flags);
 int fd_raise_nofile(void); /* soft RLIMIT_NOFILE to hard; the old soft limit, to be restored in children */
 #endif

@@ -46,7 +46,7 @@ int log_open(const char *path, enum log_level level, struct err *err)
             return err_set(err, ERR_SYSTEM, "log '%s' can't be opened: %s; check its directory or set another in [muxd] log", path,
                            strerror(errno));
     }
-    log_close();
+    fd_close(&sink.fd); /* what the one before had no room for is told in this one */
     sink.fd = fd;
     sink.level = level;
     buf_reserve(&sink.line, LINE_MAX_BYTES); /* now, so that writing a line never allocates */

@@ -210,10 +210,28 @@ const char *value_nearest(const char *word, const char *const *candidates, size_
         if (other > NEAREST_MAX)
             continue;
         size_t far = distance(word, len, candidates[i], other);
-        if (far < best) {
+        if (far < best && (far < len || far < other)) { /* not one that shares no letter with it */
             best = far;
             nearest = candidates[i];
         }
     }
     return nearest;
+}
+
+const char *value_nearest_signal(const char *word)
+{
+    const char *names[NSIG];
+    char upper[16];
+    size_t count = 0, len = 0;
+    if (strncasecmp(word, "SIG", 3) == 0)
+        word += 3;
+    while (len < sizeof upper - 1 && word[len]) {
+        upper[len] = (char)(word[len] >= 'a' && word[len] <= 'z' ? word[len] - 'a' + 'A' : word[len]);
+        len++;
+    }
+    upper[len] = '\0';
+    for (int i = 1; i < NSIG; i++)
+        if (sigabbrev_np(i))
+            names[count++] = sigabbrev_np(i);
+    return value_nearest(upper, names, count);
 }

@@ -19,4 +19,5 @@ const char *value_signal_name(int signo);            /* "KILL" without SIG; NULL
 long value_unescape(const char *text, char *out, const char **bad);
 /* The candidate nearest to word by Damerau-Levenshtein distance, NULL when none is near (distance > 1 + len / 4). */
 const char *value_nearest(const char *word, const char *const *candidates, size_t count);
+const char *value_nearest_signal(const char *word); /* of all names of signals, without SIG; static. NULL: none is near */
 #endif
