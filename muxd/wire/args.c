@@ -66,7 +66,10 @@ static int parse_env(struct parser *p, struct args_option *option, const char *w
 static int parse_signal(struct parser *p, struct args_option *option, const char *word)
 {
     int signo = 0;
-    if (!value_signal(option->value, &signo))
+    const char *nearest = value_signal(option->value, &signo) ? NULL : value_nearest_signal(option->value);
+    if (nearest)
+        return usage(p, "'%s %s': no signal of that name; did you mean '%s'?", word, option->value, nearest);
+    if (signo == 0)
         return bad_value(p, word, option->value, "a signal's name or number, such as INT, TERM or 9");
     option->number = signo;
     return 0;

@@ -1,5 +1,6 @@
 /* help: the tables of verbs as text for people. */
 #include "wire/help.h"
+#include "wire/attach.h"
 #include <string.h>
 
 #define WIDTH 80
@@ -142,12 +143,23 @@ static void examples_of(struct buf *out, const struct verb *verb)
     }
 }
 
+static void keys_of(struct buf *out, const char *title, const struct attach_key *keys)
+{
+    buf_printf(out, "\n%s\n", title);
+    for (; keys->keys != NULL; keys++)
+        two_columns(out, keys->keys, keys->help);
+}
+
 void help_verb(struct buf *out, const struct verb *verb)
 {
     help_usage(out, verb);
     buf_printf(out, "\n%s\n", verb->summary);
     paragraphs(out, verb->help);
     options_of(out, "options:", verb);
+    if (verb == &verbs[VERB_ATTACH]) {
+        keys_of(out, "keys after the prefix key (C-\\):", attach_keys);
+        keys_of(out, "keys of the scrolled view:", attach_view_keys);
+    }
     examples_of(out, verb);
     buf_append_text(out, "\n'ue help' lists the options that every verb takes: -S, -f, --no-start.\n");
 }

@@ -44,7 +44,8 @@ const char *keyname_nearest(const char *name)
 void keyname_each(void (*fn)(void *arg, const char *name), void *arg)
 {
     for (size_t i = 0; i < keyname_count; i++)
-        fn(arg, keynames[i].name);
+        if (keynames[i].form != KEYNAME_KITTY)
+            fn(arg, keynames[i].name);
     for (char letter = 'a'; letter <= 'z'; letter++) {
         char name[8];
         snprintf(name, sizeof name, "C-%c", letter);

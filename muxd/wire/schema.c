@@ -52,6 +52,7 @@ static const char *expected(enum arg_type type)
     case ARG_SESSION: return "a number or a name";
     case ARG_SESSIONS: return "an array of numbers or names";
     case ARG_STRINGS: return "an array of strings";
+    case ARG_OBJECTS: return "an array of objects";
     case ARG_ENV: return "an object of strings";
     case ARG_OBJECT: return "an object";
     case ARG_ID: return "a whole number or a string";
@@ -90,7 +91,7 @@ static int check_number(const struct check *c, const struct tool_arg *arg, const
     return 0;
 }
 
-static bool is_choice(const char *choices, const char *word)
+bool schema_is_choice(const char *choices, const char *word)
 {
     size_t len = strlen(word);
     for (const char *at = choices; *at != '\0'; at += strspn(at, " ")) {
@@ -121,7 +122,7 @@ static int check_string(const struct check *c, const struct tool_arg *arg, const
     const char *text = json_str(value, &len);
     if (text == NULL)
         return fail_type(c, arg, value);
-    if (arg->choices != NULL && !is_choice(arg->choices, text))
+    if (arg->choices != NULL && !schema_is_choice(arg->choices, text))
         return fail_choice(c, arg, text);
     if (arg->type == ARG_STRING && arg->max != 0 && len > (size_t)arg->max)
         return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid length: `%s%s` has %zu bytes, at most %lld are allowed", c->path, arg->name,
@@ -155,6 +156,8 @@ static int check_item(const struct check *c, const struct tool_arg *arg, const s
     int rc = 0;
     if (arg->type == ARG_SESSIONS)
         return check_session(c, arg, item);
+    if (arg->type == ARG_OBJECTS)
+        return json_type(item) == JSON_OBJECT ? 0 : fail_item(c, arg, item);
     const char *text = json_str(item, &len);
     if (text == NULL)
         return fail_item(c, arg, item);
@@ -191,6 +194,7 @@ static int check_value(const struct check *c, const struct tool_arg *arg, const 
     case ARG_SESSION: return check_session(c, arg, value);
     case ARG_SESSIONS:
     case ARG_STRINGS:
+    case ARG_OBJECTS:
     case ARG_ENV: return check_items(c, arg, value);
     case ARG_OBJECT: return type == JSON_OBJECT ? 0 : fail_type(c, arg, value);
     case ARG_ID: {

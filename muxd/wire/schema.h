@@ -35,6 +35,7 @@ enum schema_view {
     SCHEMA_MODEL, /* all but what this version can't do (ARG_DEFAULT_ONLY) and what is for programs: the fewest tokens that say it all */
 };
 enum schema_format { SCHEMA_OPENAI, SCHEMA_OPENAI_CHAT, SCHEMA_ANTHROPIC, SCHEMA_MCP };
+#define SCHEMA_FORMAT_COUNT (SCHEMA_MCP + 1)
 
 /* New values of the caller's. */
 /* {"type":"object","properties":…,"required":…,"additionalProperties":false} */
@@ -44,4 +45,6 @@ struct json *schema_json(const struct tool *tool); /* the same with all argument
 struct json *schema_format(const struct tool *tool, enum schema_view view, enum schema_format format);
 struct json *schema_tool_json(const struct tool *tool); /* SCHEMA_OPENAI with all arguments */
 struct json *schema_output(const struct tool *tool);    /* of the answer's object; schema_output.c */
+/* Whether word is one of the words, separated by blanks, of an argument's choices. */
+bool schema_is_choice(const char *choices, const char *word);
 #endif

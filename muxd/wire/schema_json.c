@@ -35,14 +35,16 @@ static void add_type(struct json *property, const struct tool_arg *arg, enum sch
     case ARG_SESSIONS: add_types(property, "type", "array", NULL); add_item_type(property, "items", "number", "string"); break;
     case ARG_STRINGS: add_types(property, "type", "array", NULL); add_item_type(property, "items", "string", NULL); break;
     case ARG_ENV: add_types(property, "type", "object", NULL); add_item_type(property, "additionalProperties", "string", NULL); break;
+    case ARG_OBJECTS: add_types(property, "type", "array", NULL); add_item_type(property, "items", "object", NULL); break;
     case ARG_OBJECT: add_types(property, "type", "object", NULL); break;
     case ARG_ID: add_types(property, "type", "integer", "string"); break;
     }
 }
 
-static void add_limits(struct json *property, const struct tool_arg *arg)
+/* Models are spared the bounds: who leaves them is told which they are. */
+static void add_limits(struct json *property, const struct tool_arg *arg, enum schema_view view)
 {
-    if (arg->type == ARG_UINT && arg->max != 0) {
+    if (arg->type == ARG_UINT && arg->max != 0 && view != SCHEMA_MODEL) {
         json_add_int(property, "minimum", arg->min);
         json_add_int(property, "maximum", arg->max);
     }
@@ -55,18 +57,21 @@ static void add_limits(struct json *property, const struct tool_arg *arg)
     }
 }
 
-static void add_default(struct json *property, const struct tool_arg *arg)
+/* That what is absent is false or empty goes without saying to models. */
+static void add_default(struct json *property, const struct tool_arg *arg, enum schema_view view)
 {
     bool truth = false;
     int64_t number = 0;
-    if (arg->fallback == NULL)
+    if (arg->fallback == NULL || (view == SCHEMA_MODEL && arg->fallback[0] == '\0'))
         return;
-    if (arg->type == ARG_BOOL && value_bool(arg->fallback, &truth))
-        json_add_bool(property, "default", truth);
-    else if (arg->type == ARG_UINT && value_int(arg->fallback, 0, INT64_MAX, &number))
+    if (arg->type == ARG_BOOL && value_bool(arg->fallback, &truth)) {
+        if (truth || view != SCHEMA_MODEL)
+            json_add_bool(property, "default", truth);
+    } else if (arg->type == ARG_UINT && value_int(arg->fallback, 0, INT64_MAX, &number)) {
         json_add_int(property, "default", number);
-    else
+    } else {
         json_add_text(property, "default", arg->fallback);
+    }
 }
 
 static bool is_shown(const struct tool_arg *arg, enum schema_view view)
@@ -93,8 +98,8 @@ struct json *schema_view(const struct tool *tool, enum schema_view view)
         struct json *property = json_add_object(properties, arg->name);
         add_type(property, arg, view);
         json_add_text(property, "description", arg->help);
-        add_limits(property, arg);
-        add_default(property, arg);
+        add_limits(property, arg, view);
+        add_default(property, arg, view);
         if (arg->flags & (ARG_REQUIRED | ARG_ADVERTISED))
             json_add_text(required, NULL, arg->name);
     }

@@ -7,25 +7,48 @@ struct member {
     const char *name, *type, *other; /* JSON types; other: a second one, or NULL */
 };
 
-static const struct member of_session[] = {
-    {"output", "string", NULL},        {"chunk_id", "string", NULL},      {"wall_time_seconds", "number", NULL},
-    {"exit_code", "integer", NULL},    {"signal", "string", "integer"},   {"session_id", "integer", NULL},
-    {"number", "integer", NULL},       {"name", "string", NULL},          {"state", "string", NULL},
-    {"waiting_for", "string", "null"}, {"reason", "string", NULL},        {"evidence", "string", NULL},
-    {"from", "integer", NULL},         {"to", "integer", NULL},           {"omitted_bytes", "integer", NULL},
-    {"timed_out", "boolean", NULL},    {"children_left", "integer", NULL}, {NULL, NULL, NULL}};
-static const struct member of_patch[] = {
-    {"output", "string", NULL}, {"exit_code", "integer", NULL}, {"files", "array", NULL},
-    {"wall_time_seconds", "number", NULL}, {NULL, NULL, NULL}};
+#define WHOSE /* the session that it is about, at the end of most answers */ \
+    {"session_id", "integer", NULL}, {"number", "integer", NULL}, {"name", "string", NULL}, {"state", "string", NULL}, \
+    {"waiting_for", "string", "null"}, {"exit_code", "integer", NULL}, {"signal", "string", "integer"}
+#define PRINTED /* the output, and how the wait for it ended */ \
+    {"output", "string", NULL}, {"from", "integer", NULL}, {"to", "integer", NULL}, {"omitted_bytes", "integer", NULL}, \
+    {"truncated", "object", NULL}, {"wall_time_seconds", "number", NULL}, {"reason", "string", NULL}, {"evidence", "string", NULL}, \
+    {"children_left", "integer", NULL}, {"note", "string", NULL}
+
+static const struct member of_session[] = {WHOSE, PRINTED, {"chunk_id", "string", NULL}, {NULL, NULL, NULL}};
+static const struct member of_typing[] = {WHOSE, PRINTED, {"chunk_id", "string", NULL}, {"held_ms", "integer", NULL},
+                                          {"submitted", "boolean", NULL}, {"bracketed", "boolean", NULL}, {NULL, NULL, NULL}};
+static const struct member of_oneshot[] = {WHOSE, PRINTED, {"success", "boolean", NULL}, {"timed_out", "boolean", NULL},
+                                           {NULL, NULL, NULL}};
+static const struct member of_steps[] = {WHOSE, {"completed", "integer", NULL}, {"steps", "array", NULL}, {NULL, NULL, NULL}};
+static const struct member of_screen[] = {WHOSE, {"screen", "string", NULL}, {"rows", "integer", NULL}, {"cols", "integer", NULL},
+                                          {"cursor", "object", NULL}, {"title", "string", NULL}, {"hash", "string", NULL},
+                                          {NULL, NULL, NULL}};
+static const struct member of_patch[] = {{"output", "string", NULL}, {"exit_code", "integer", NULL}, {"success", "boolean", NULL},
+                                         {"files", "array", NULL}, {"wall_time_seconds", "number", NULL}, {NULL, NULL, NULL}};
 static const struct member of_list[] = {{"sessions", "array", NULL}, {NULL, NULL, NULL}};
+
+static const struct member *members_of(const struct tool *tool)
+{
+    switch ((enum tool_id)(tool - tools)) {
+    case TOOL_LIST_SESSIONS:
+    case TOOL_KILL_SESSION: return of_list;
+    case TOOL_APPLY_PATCH: return of_patch;
+    case TOOL_SHELL_COMMAND:
+    case TOOL_SHELL: return of_oneshot;
+    case TOOL_WRITE_STDIN: return of_typing;
+    case TOOL_RUN_STEPS: return of_steps;
+    case TOOL_READ_SCREEN: return of_screen;
+    default: return of_session;
+    }
+}
 
 struct json *schema_output(const struct tool *tool)
 {
-    bool list = tool == &tools[TOOL_LIST_SESSIONS] || tool == &tools[TOOL_KILL_SESSION];
     struct json *schema = json_object_new();
     json_add_text(schema, "type", "object");
     struct json *properties = json_add_object(schema, "properties");
-    for (const struct member *it = list ? of_list : tool == &tools[TOOL_APPLY_PATCH] ? of_patch : of_session; it->name; it++) {
+    for (const struct member *it = members_of(tool); it->name; it++) {
         struct json *property = json_add_object(properties, it->name);
         if (it->other) {
             struct json *types = json_add_array(property, "type");

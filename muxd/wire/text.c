@@ -191,3 +191,26 @@ bool text_oneshot(struct buf *out, const struct text_oneshot *answer)
     buf_fini(&body);
     return settle(out, before, fits);
 }
+
+size_t text_clamp_lines(struct buf *out, const char *text, size_t len, size_t max_line)
+{
+    size_t cut = 0;
+    for (size_t at = 0; at < len;) {
+        const char *end = memchr(text + at, '\n', len - at);
+        size_t line = end ? (size_t)(end - text) - at : len - at;
+        struct text_split split = text_split(text + at, line, max_line, 0);
+        if (line <= max_line) {
+            buf_append(out, text + at, line);
+        } else {
+            buf_append(out, text + at, split.head_len);
+            text_append_marker(out, split.removed_chars, false);
+            cut++;
+        }
+        at += line;
+        if (end) {
+            buf_append_byte(out, '\n');
+            at++;
+        }
+    }
+    return cut;
+}

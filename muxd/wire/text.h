@@ -33,6 +33,10 @@ bool text_truncate_middle(struct buf *out, const char *text, size_t len, size_t 
 /* The same, and when something is cut the two header lines and an empty line before it (6.1). */
 bool text_formatted(struct buf *out, const char *text, size_t len, size_t budget_bytes, bool tokens);
 
+/* Appends text with each line of more than max_line bytes cut behind its first max_line, with a marker that counts the characters left
+ * out. Returns how many lines were cut. */
+size_t text_clamp_lines(struct buf *out, const char *text, size_t len, size_t max_line);
+
 /* The line that stands for bytes that collection didn't keep: "... N bytes omitted ...", without a newline. */
 bool text_append_omitted(struct buf *out, uint64_t omitted_bytes);
 /* head and tail as raw bytes, with that line between them, on lines of its own, when omitted_bytes isn't 0 (section 7). The result

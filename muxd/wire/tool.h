@@ -32,6 +32,7 @@ enum arg_type {
     ARG_SESSIONS, /* array of ARG_SESSION */
     ARG_STRINGS,  /* array of strings */
     ARG_ENV,      /* object of strings, keys are names of variables */
+    ARG_OBJECTS,  /* array of objects, each the handler's to check */
     ARG_OBJECT,   /* any object */
     ARG_ID,       /* a request's id: integer or string */
 };

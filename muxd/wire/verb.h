@@ -43,6 +43,8 @@ enum complete_kind {
     COMPLETE_VERB,
     COMPLETE_TOOL,
     COMPLETE_ENV, /* names of variables with = */
+    COMPLETE_EVENT, /* types of events, and all */
+    COMPLETE_FORMAT, /* of the schemas of tools */
 };
 
 struct verb_option {

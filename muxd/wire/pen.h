@@ -1,0 +1,43 @@
+/* pen: how a character looks: two colours and a set of attributes; what a program asks for with SGR (ECMA-48 8.3.117, and what
+ * xterm and kitty add), and the shortest SGR that gives a look. */
+#ifndef MUXD_WIRE_PEN_H
+#define MUXD_WIRE_PEN_H
+#include "base/buf.h"
+#include "wire/tokens.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A colour: 0 is the terminal's own, else one of the palette or a shade. */
+#define COLOR_DEFAULT 0u
+#define COLOR_INDEXED 0x01000000u /* | 0 to 255 */
+#define COLOR_RGB 0x02000000u     /* | 0xRRGGBB */
+
+enum pen_attrs {
+    PEN_BOLD = 1,
+    PEN_FAINT = 2,
+    PEN_ITALIC = 4,
+    PEN_BLINK = 8,
+    PEN_REVERSE = 16,
+    PEN_CONCEAL = 32,
+    PEN_STRIKE = 64,
+    PEN_OVERLINE = 128,
+    PEN_UNDERLINE = 256, /* and how, beside it: */
+    PEN_UNDERLINE_DOUBLE = 512,
+    PEN_UNDERLINE_CURLY = 1024, /* dotted and dashed count as curly */
+    PEN_UNDERLINES = PEN_UNDERLINE | PEN_UNDERLINE_DOUBLE | PEN_UNDERLINE_CURLY
+};
+
+struct pen { /* zeroed: plain */
+    uint32_t fg, bg;
+    uint16_t attrs;
+};
+
+static inline bool pen_equal(const struct pen *a, const struct pen *b)
+{
+    return a->fg == b->fg && a->bg == b->bg && a->attrs == b->attrs;
+}
+
+void pen_sgr(struct pen *pen, const struct token_csi *csi);      /* what ESC [ … m means for it; unknown parameters are skipped */
+void pen_append_sgr(struct buf *out, const struct pen *pen);     /* ESC [ 0 … m: from whatever there was to this look */
+uint32_t pen_rgb(uint32_t color, uint32_t fallback);             /* 0xRRGGBB; xterm's palette; fallback for COLOR_DEFAULT */
+#endif
