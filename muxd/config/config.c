@@ -19,7 +19,8 @@ struct load {
     struct err *err;
     const char *name;
     const struct config_section *section; /* the one being read */
-    struct config_session *session;       /* NULL unless it is a [session NAME] */
+    void *named;      /* the struct of the [SECTION NAME] that is being read; NULL: the section has no name */
+    int *named_lines; /* its lines */
     char heading[4 * INI_LINES_MAX_NAME + 1]; /* what people are shown between [ and ] */
     int section_lines[CONFIG_SECTION_COUNT];  /* of the sections without a name; 0: not seen yet */
 };
@@ -77,7 +78,24 @@ static bool open_session(struct load *load, const char *name, int line)
         return fail(load, line, NULL, "the section is there already, in line %d; put its keys together", old->line);
     if (load->cfg->nsessions == CONFIG_MAX_SESSIONS)
         return fail(load, line, NULL, "too many sessions; allowed: %d", CONFIG_MAX_SESSIONS);
-    load->session = config_session_add(load->cfg, name, line);
+    struct config_session *session = config_session_add(load->cfg, name, line);
+    load->named = session;
+    load->named_lines = session->lines;
+    return true;
+}
+
+static bool open_hook(struct load *load, const char *name, int line)
+{
+    if (!value_session_name(name))
+        return fail(load, line, NULL, "not a hook's name; allowed: as for a session, letters, digits, '_', '.' and '-'");
+    for (size_t i = 0; i < load->cfg->nhooks; i++)
+        if (strcmp(load->cfg->hooks[i].name, name) == 0)
+            return fail(load, line, NULL, "the section is there already, in line %d; put its keys together", load->cfg->hooks[i].line);
+    if (load->cfg->nhooks == CONFIG_MAX_HOOKS)
+        return fail(load, line, NULL, "too many hooks; allowed: %d", CONFIG_MAX_HOOKS);
+    struct config_hook *hook = config_hook_add(load->cfg, name, line);
+    load->named = hook;
+    load->named_lines = hook->lines;
     return true;
 }
 
@@ -90,7 +108,7 @@ static bool on_section(void *ctx, const char *heading, int line)
     const struct config_section *section = config_section_find(word, word_len);
     set_heading(load, heading);
     load->section = section;
-    load->session = NULL;
+    load->named = NULL;
     bool ok = true;
     if (!section)
         ok = unknown_section(load, word, line);
@@ -103,7 +121,7 @@ static bool on_section(void *ctx, const char *heading, int line)
         ok = !*seen || fail(load, line, NULL, "the section is there already, in line %d; put its keys together", *seen);
         *seen = line;
     } else if (!section->refused)
-        ok = open_session(load, name, line);
+        ok = strcmp(word, "hook") == 0 ? open_hook(load, name, line) : open_session(load, name, line);
     /* [env] replaces the built-in list, also when it is empty. */
     if (ok && strcmp(word, "env") == 0)
         config_row_fini(&config_rows[CONFIG_ROW_env_vars], load->cfg);
@@ -142,8 +160,8 @@ static const struct config_row *find_row(const char *key, size_t first, size_t e
 
 static bool set_row(struct load *load, const struct config_row *row, const char *key, const char *value, int line)
 {
-    void *base = load->session ? (void *)load->session : load->cfg;
-    int *seen = load->session ? &load->session->lines[row - config_rows] : &load->cfg->lines[row - config_rows];
+    void *base = load->named ? load->named : load->cfg;
+    int *seen = load->named ? &load->named_lines[row - config_rows] : &load->cfg->lines[row - config_rows];
     struct buf why = BUF_INIT;
     bool ok;
     if (row->type == CONFIG_VARS)
@@ -198,7 +216,7 @@ static bool check_together(struct load *load)
     return true;
 }
 
-static bool finish_sessions(struct load *load)
+static bool finish_named(struct load *load)
 {
     struct buf why = BUF_INIT;
     bool ok = true;
@@ -206,6 +224,11 @@ static bool finish_sessions(struct load *load)
         struct config_session *session = &load->cfg->sessions[i];
         snprintf(load->heading, sizeof(load->heading), "session %s", session->name);
         ok = config_session_finish(load->cfg, session, &why) || fail(load, session->line, NULL, "%s", why.data);
+    }
+    for (size_t i = 0; ok && i < load->cfg->nhooks; i++) {
+        struct config_hook *hook = &load->cfg->hooks[i];
+        snprintf(load->heading, sizeof(load->heading), "hook %s", hook->name);
+        ok = config_hook_finish(hook, &why) || fail(load, hook->line, NULL, "%s", why.data);
     }
     buf_fini(&why);
     return ok;
@@ -215,7 +238,7 @@ struct config *config_default(void)
 {
     struct config *cfg = xcalloc(1, sizeof(*cfg));
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++)
-        if (strcmp(config_rows[i].section, "session") != 0)
+        if (!config_row_is_named(&config_rows[i]))
             config_row_reset(&config_rows[i], cfg);
     return cfg;
 }
@@ -225,11 +248,14 @@ void config_free(struct config *cfg)
     if (!cfg)
         return;
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++)
-        if (strcmp(config_rows[i].section, "session") != 0)
+        if (!config_row_is_named(&config_rows[i]))
             config_row_fini(&config_rows[i], cfg);
     for (size_t i = 0; i < cfg->nsessions; i++)
         config_session_fini(&cfg->sessions[i]);
     free(cfg->sessions);
+    for (size_t i = 0; i < cfg->nhooks; i++)
+        config_hook_fini(&cfg->hooks[i]);
+    free(cfg->hooks);
     free(cfg->path);
     free(cfg->text);
     free(cfg);
@@ -242,7 +268,7 @@ struct config *config_parse(const char *name, const char *data, size_t size, str
     load.cfg->path = xstrdup(name);
     load.cfg->text = xmemdup(data, size);
     load.cfg->text_size = size;
-    if (ini_lines_read(name, data, size, &events, err) == 0 && finish_sessions(&load) && check_together(&load))
+    if (ini_lines_read(name, data, size, &events, err) == 0 && finish_named(&load) && check_together(&load))
         return load.cfg;
     config_free(load.cfg);
     return NULL;

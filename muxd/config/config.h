@@ -11,11 +11,13 @@
 
 #define CONFIG_MAX_FILE (1u << 20)  /* bytes of a file */
 #define CONFIG_MAX_SESSIONS 1024    /* [session NAME] sections of a file */
+#define CONFIG_MAX_HOOKS 64        /* [hook NAME] sections of a file */
 #define CONFIG_MAX_VARS 1024        /* variables of one section */
 
 /* Words of the ENUM keys: one list makes the C enum and the spelling in the file. LOG levels are those of base/log.h. */
 #define CONFIG_WORDS_LOG_LEVEL(W) W(ERROR, "error") W(WARN, "warn") W(INFO, "info") W(DEBUG, "debug")
 #define CONFIG_WORDS_ON_SLOW(W) W(DROP, "drop") W(PAUSE, "pause")
+#define CONFIG_WORDS_SIZE(W) W(LEADER, "leader") W(SMALLEST, "smallest") W(LARGEST, "largest") W(FIXED, "fixed")
 #define CONFIG_WORDS_INHERIT(W) W(ALL, "all") W(CORE, "core") W(NONE, "none")
 #define CONFIG_WORDS_START(W) W(BOOT, "boot") W(DEMAND, "demand") W(MANUAL, "manual")
 #define CONFIG_WORDS_RESTART(W) W(NEVER, "never") W(ON_FAILURE, "on-failure") W(ALWAYS, "always")
@@ -30,6 +32,9 @@ enum config_endings { CONFIG_WORDS_ENDINGS(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_ON_SLOW_##ident,
 enum config_on_slow { CONFIG_WORDS_ON_SLOW(CONFIG_W) };
+#undef CONFIG_W
+#define CONFIG_W(ident, word) CONFIG_SIZE_##ident,
+enum config_size { CONFIG_WORDS_SIZE(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_INHERIT_##ident,
 enum config_inherit { CONFIG_WORDS_INHERIT(CONFIG_W) };
@@ -112,6 +117,10 @@ struct config_limits {
 #define CONFIG_LIMITS(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
 };
+struct config_attach {
+#define CONFIG_ATTACH(key, type, ...) CONFIG_MEMBER(key, type)
+#include "config/config.def"
+};
 struct config_tools {
 #define CONFIG_TOOLS(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
@@ -122,6 +131,16 @@ struct config_session {
     int line;                     /* of its heading */
     int lines[CONFIG_ROW_COUNT];  /* where each value stands; 0: not in this section */
 #define CONFIG_SESSION(key, type, ...) CONFIG_MEMBER(key, type)
+#include "config/config.def"
+};
+
+/* A [hook NAME]. */
+struct config_hook {
+    char *name;
+    int line;
+    int lines[CONFIG_ROW_COUNT];
+    uint32_t types; /* of `on`: bits as EVENT_BIT makes them (wire/event.h) */
+#define CONFIG_HOOK(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
 };
 
@@ -136,8 +155,11 @@ struct config {
     struct config_env_policy env_policy;
     struct config_limits limits;
     struct config_tools tools;
+    struct config_attach attach;
     struct config_session *sessions; /* in the file's order */
     size_t nsessions;
+    struct config_hook *hooks; /* in the file's order */
+    size_t nhooks;
 };
 
 /* Reads path, a regular file of at most CONFIG_MAX_FILE bytes (or /dev/null). NULL: the built-in defaults, which can't
@@ -151,6 +173,9 @@ void config_free(struct config *cfg); /* NULL is fine */
 
 /* The described session of that name, borrowed from cfg; NULL: none. */
 const struct config_session *config_session_find(const struct config *cfg, const char *name);
+
+/* [attach] key as it is spelled, "C-a". */
+const char *config_attach_key(const struct config *cfg);
 
 /* One effective value. All strings are borrowed for the time of the call. */
 struct config_item {

@@ -69,7 +69,7 @@ static void sample_help(struct buf *out, const struct config_row *row)
     if (row->from != 0)
         buf_printf(&text, " Without a value it is that of [%s].", config_rows[row->from].section);
     /* Of a session nothing else is to be expected. */
-    if (strcmp(row->section, "session") != 0)
+    if (!config_row_is_named(row))
         buf_append_text(&text, config_reload_note(row->reload));
     explain(out, text.data);
     buf_fini(&text);

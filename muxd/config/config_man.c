@@ -1,5 +1,6 @@
 /* config_man: muxd.ini(5) in roff, man(7). Its prose stands here, its lists come from config.def. */
 #include "config/config_row.h"
+#include "wire/attach.h"
 #include <string.h>
 
 static const char head[] =
@@ -85,8 +86,20 @@ static void man_row(struct buf *out, const struct config_row *row)
         buf_append_text(out, ". Default: ");
         roff(out, row->fallback);
     }
-    buf_printf(out, ".%s\n", strcmp(row->section, "session") == 0 ? "" : config_reload_note(row->reload));
+    buf_printf(out, ".%s\n", config_row_is_named(row) ? "" : config_reload_note(row->reload));
     buf_fini(&allowed);
+}
+
+static void man_keys(struct buf *out, const char *title, const struct attach_key *keys)
+{
+    buf_printf(out, ".PP\n%s\n", title);
+    for (; keys->keys; keys++) {
+        buf_append_text(out, ".TP\n.B \"");
+        roff(out, keys->keys);
+        buf_append_text(out, "\"\n");
+        roff(out, keys->help);
+        buf_append_text(out, "\n");
+    }
 }
 
 bool config_man(struct buf *out)
@@ -101,6 +114,10 @@ bool config_man(struct buf *out)
         buf_append_text(out, "\n");
         for (size_t row = first; row < end; row++)
             man_row(out, &config_rows[row]);
+        if (i == CONFIG_SECTION_attach) {
+            man_keys(out, "Keys after that of attached terminals:", attach_keys);
+            man_keys(out, "Keys of the scrolled view:", attach_view_keys);
+        }
     }
     return buf_append_text(out, tail);
 }

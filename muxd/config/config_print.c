@@ -23,6 +23,8 @@ static void walk_rows(const struct walk *walk, size_t first, size_t end, const v
 {
     for (size_t i = first; i < end; i++) {
         const struct config_row *row = &config_rows[i];
+        if (!name && config_row_is_named(row))
+            continue;
         if (row->type == CONFIG_VARS) {
             walk_vars(walk, row, (const struct config_vars *)((const char *)base + row->offset), name);
             continue;
@@ -40,9 +42,12 @@ void config_each(const struct config *cfg, void (*each)(void *ctx, const struct 
     struct walk walk = {cfg, each, ctx};
     size_t first, end;
     config_section_rows("session", &first, &end);
-    walk_rows(&walk, 0, first, cfg, NULL, cfg->lines);
+    walk_rows(&walk, 0, CONFIG_ROW_COUNT, cfg, NULL, cfg->lines);
     for (size_t i = 0; i < cfg->nsessions; i++)
         walk_rows(&walk, first, end, &cfg->sessions[i], cfg->sessions[i].name, cfg->sessions[i].lines);
+    config_section_rows("hook", &first, &end);
+    for (size_t i = 0; i < cfg->nhooks; i++)
+        walk_rows(&walk, first, end, &cfg->hooks[i], cfg->hooks[i].name, cfg->hooks[i].lines);
 }
 
 struct print {
@@ -116,6 +121,8 @@ static void diff_rows(struct diff *diff, size_t first, size_t end, const void *w
 {
     for (size_t i = first; i < end; i++) {
         const struct config_row *row = &config_rows[i];
+        if (!session && config_row_is_named(row))
+            continue;
         if (row->type == CONFIG_VARS) {
             diff_vars(diff, row, session, (const struct config_vars *)((const char *)was + row->offset),
                       (const struct config_vars *)((const char *)is + row->offset));
@@ -132,13 +139,37 @@ static void diff_rows(struct diff *diff, size_t first, size_t end, const void *w
     }
 }
 
+static const struct config_hook *hook_find(const struct config *cfg, const char *name)
+{
+    for (size_t i = 0; i < cfg->nhooks; i++)
+        if (strcmp(cfg->hooks[i].name, name) == 0)
+            return &cfg->hooks[i];
+    return NULL;
+}
+
+static void diff_hooks(struct diff *diff, const struct config *old_cfg, const struct config *new_cfg)
+{
+    size_t first, end;
+    config_section_rows("hook", &first, &end);
+    for (size_t i = 0; i < old_cfg->nhooks; i++) {
+        const struct config_hook *was = &old_cfg->hooks[i], *is = hook_find(new_cfg, was->name);
+        if (is)
+            diff_rows(diff, first, end, was, is, was->name);
+        else
+            tell(diff, &(struct config_change){"hook", was->name, NULL, was->name, NULL, CONFIG_NOW});
+    }
+    for (size_t i = 0; i < new_cfg->nhooks; i++)
+        if (!hook_find(old_cfg, new_cfg->hooks[i].name))
+            tell(diff, &(struct config_change){"hook", new_cfg->hooks[i].name, NULL, NULL, new_cfg->hooks[i].name, CONFIG_NOW});
+}
+
 size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
                    void (*change)(void *ctx, const struct config_change *change), void *ctx)
 {
     struct diff diff = {change, ctx, 0};
     size_t first, end;
     config_section_rows("session", &first, &end);
-    diff_rows(&diff, 0, first, old_cfg, new_cfg, NULL);
+    diff_rows(&diff, 0, CONFIG_ROW_COUNT, old_cfg, new_cfg, NULL);
     for (size_t i = 0; i < old_cfg->nsessions; i++) {
         const struct config_session *was = &old_cfg->sessions[i], *is = config_session_find(new_cfg, was->name);
         if (is)
@@ -149,6 +180,7 @@ size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
     for (size_t i = 0; i < new_cfg->nsessions; i++)
         if (!config_session_find(old_cfg, new_cfg->sessions[i].name))
             tell(&diff, &(struct config_change){"session", new_cfg->sessions[i].name, NULL, NULL, new_cfg->sessions[i].name, CONFIG_NOW});
+    diff_hooks(&diff, old_cfg, new_cfg);
     return diff.count;
 }
 

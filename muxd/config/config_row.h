@@ -67,6 +67,14 @@ void config_section_rows(const char *section, size_t *first, size_t *end);
 /* NULL when unknown. */
 const struct config_section *config_section_find(const char *name, size_t len);
 
+/* Its values stand in a struct of their own for each [SECTION NAME]. */
+bool config_row_is_named(const struct config_row *row);
+
+/* config_hook.c: as those for sessions below. */
+struct config_hook *config_hook_add(struct config *cfg, const char *name, int line);
+bool config_hook_finish(struct config_hook *hook, struct buf *why);
+void config_hook_fini(struct config_hook *hook);
+
 /* config_session.c: a new session of that name, all rows on their defaults; borrowed until the next one is added. */
 struct config_session *config_session_add(struct config *cfg, const char *name, int line);
 /* Takes what the session didn't say from [defaults] and [limits]; false with why when it lacks or contradicts something. */

@@ -8,10 +8,16 @@ static const char *const config_words_log_level[] = {CONFIG_WORDS_LOG_LEVEL(WORD
 static const char *const config_words_shell_type[] = {CONFIG_WORDS_SHELL_TYPE(WORD) NULL};
 static const char *const config_words_endings[] = {CONFIG_WORDS_ENDINGS(WORD) NULL};
 static const char *const config_words_on_slow[] = {CONFIG_WORDS_ON_SLOW(WORD) NULL};
+static const char *const config_words_size[] = {CONFIG_WORDS_SIZE(WORD) NULL};
 static const char *const config_words_inherit[] = {CONFIG_WORDS_INHERIT(WORD) NULL};
 static const char *const config_words_start[] = {CONFIG_WORDS_START(WORD) NULL};
 static const char *const config_words_restart[] = {CONFIG_WORDS_RESTART(WORD) NULL};
 static const char *const config_words_dash[] = {"-", NULL};
+static const char *const config_words_clipboard[] = {"print", "terminal", NULL};
+/* What client/prefix.c takes: every control character but Tab, Enter and Escape. */
+static const char *const config_words_prefix[] = {
+    "C-\\", "C-a", "C-b", "C-c", "C-d", "C-e", "C-f", "C-g", "C-h", "C-j", "C-k", "C-l", "C-n", "C-o", "C-p", "C-q", "C-r", "C-s", "C-t",
+    "C-u", "C-v", "C-w", "C-x", "C-y", "C-z", "C-]", "C-^", "C-_", NULL};
 #undef WORD
 
 /* The file's words must stand in the order of log.h's levels: cfg->muxd.log_level is handed to the log as it is. */
@@ -33,7 +39,9 @@ const struct config_section config_sections[CONFIG_SECTION_COUNT] = {
 #define OFFSET_env_policy(member) offsetof(struct config, env_policy.member)
 #define OFFSET_limits(member) offsetof(struct config, limits.member)
 #define OFFSET_tools(member) offsetof(struct config, tools.member)
+#define OFFSET_attach(member) offsetof(struct config, attach.member)
 #define OFFSET_session(member) offsetof(struct config_session, member)
+#define OFFSET_hook(member) offsetof(struct config_hook, member)
 
 const struct config_row config_rows[CONFIG_ROW_COUNT] = {
 #define CONFIG_ROW(sect, ident, kind, ...) \
@@ -59,4 +67,14 @@ const struct config_section *config_section_find(const char *name, size_t len)
         if (strlen(config_sections[i].name) == len && memcmp(config_sections[i].name, name, len) == 0)
             return &config_sections[i];
     return NULL;
+}
+
+const char *config_attach_key(const struct config *cfg)
+{
+    return config_words_prefix[cfg->attach.key];
+}
+
+bool config_row_is_named(const struct config_row *row)
+{
+    return config_section_find(row->section, strlen(row->section))->named;
 }
