@@ -1,151 +1,175 @@
-/* family: owns the list that it returns. */
+/* family: owns the lists that it returns. */
 #include "sys/family.h"
 #include "base/mem.h"
 #include "sys/proc.h"
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-struct seen {
-    struct proc_stat stat;
-    bool lives, in;
-};
-
-#define ROUNDS 8
-
-struct pass {
+struct sid { /* of a kernel session or group, whose number is the leader's */
+    pid_t pid;
     const struct family_query *query;
-    struct seen *all;
-    size_t count, cap;
-    size_t listed; /* of them, before this round */
-    pid_t above;   /* only greater numbers are listed in this round */
 };
 
-static bool is_leader(const struct family_query *query, const struct proc_stat *stat)
-{
-    return stat->pid == query->leader && (!query->start_ticks || stat->start_ticks == query->start_ticks);
-}
+struct sorting {
+    struct census *census;
+    const struct family_query *queries;
+    size_t count;
+    struct sid *sids; /* owned; by pid */
+    size_t nsids;
+    pid_t except;
+};
 
-/* Older than the leader: its number may have been used again for a session, a group or a parent since. */
-static bool is_too_old(const struct family_query *query, const struct proc_stat *stat)
+static int by_number(const void *left, const void *right)
 {
-    return query->start_ticks && stat->start_ticks < query->start_ticks;
-}
-
-static bool belongs(const struct family_query *query, const struct proc_stat *stat)
-{
-    bool by_number = query->leader > 1 && (stat->session == query->leader || stat->pgrp == query->leader);
-    return by_number || (query->tty_session > 1 && stat->session == query->tty_session);
-}
-
-static bool is_excluded(const struct family_query *query, const struct proc_stat *stat)
-{
-    return stat->pid <= 1 || stat->pid == getpid() || stat->pid == query->except || is_too_old(query, stat);
-}
-
-static bool is_marked(const struct family_query *query, pid_t pid)
-{
-    return query->mark && proc_has_env(pid, query->mark) && (!query->mark_too || proc_has_env(pid, query->mark_too));
-}
-
-static struct seen *add(struct pass *pass)
-{
-    if (pass->count == pass->cap) {
-        pass->cap = pass->cap ? 2 * pass->cap : 256;
-        pass->all = xreallocarray(pass->all, pass->cap, sizeof *pass->all);
-    }
-    return &pass->all[pass->count++];
-}
-
-static int by_pid(const void *left, const void *right)
-{
-    pid_t a = ((const struct seen *)left)->stat.pid, b = ((const struct seen *)right)->stat.pid;
+    uint64_t a = ((const struct family_query *)left)->number, b = ((const struct family_query *)right)->number;
     return (a > b) - (a < b);
 }
 
-static const struct seen *find_pid(const struct pass *pass, size_t count, pid_t pid)
+static int by_sid(const void *left, const void *right)
 {
-    struct seen key = {.stat.pid = pid};
-    return count ? bsearch(&key, pass->all, count, sizeof key, by_pid) : NULL;
+    pid_t a = ((const struct sid *)left)->pid, b = ((const struct sid *)right)->pid;
+    return (a > b) - (a < b);
 }
 
-static bool list_pid(void *arg, pid_t pid)
+static int by_owner(const void *left, const void *right)
 {
-    struct pass *pass = arg;
-    if (pid > pass->above && !find_pid(pass, pass->listed, pid))
-        *add(pass) = (struct seen){.stat.pid = pid};
-    return pass->count < FAMILY_MAX;
+    const struct census_owned *a = left, *b = right;
+    return a->owner != b->owner ? (a->owner > b->owner) - (a->owner < b->owner) : (a->place > b->place) - (a->place < b->place);
 }
 
-/* False: it has died since it was listed. */
-static bool look_at(const struct family_query *query, struct seen *seen)
+/* Older than the leader: its number may have been used again for a session, a group or a parent since. */
+static bool is_too_old(const struct family_query *query, const struct census_entry *entry)
 {
-    struct proc_stat stat;
-    if (!proc_stat(seen->stat.pid, &stat) || stat.state == 'Z' || stat.state == 'X')
-        return false;
-    seen->stat = stat;
-    seen->lives = true;
-    seen->in = !is_excluded(query, &stat) && (is_leader(query, &stat) || belongs(query, &stat) || is_marked(query, stat.pid));
-    return true;
+    return query->start_ticks && entry->start_ticks < query->start_ticks;
 }
 
-/* The kernel lists all processes in one go; who forks and exits in a circle may be another one by the time its number comes up. So the
- * youngest are looked at first, and when one has died, its children, which have greater numbers, are listed again. */
-static void collect(struct pass *pass)
+static uint64_t by_sign(const struct sorting *sorting, pid_t sid, const struct census_entry *entry)
 {
-    for (int round = 0; round < ROUNDS; round++) {
-        pid_t died = 0;
-        pass->listed = pass->count;
-        proc_each_pid(list_pid, pass);
-        for (size_t i = pass->count; i-- > pass->listed;) {
-            pid_t pid = pass->all[i].stat.pid;
-            if (!look_at(pass->query, &pass->all[i]))
-                died = pid;
-        }
-        if (pass->count > 0)
-            qsort(pass->all, pass->count, sizeof *pass->all, by_pid);
-        if (died == 0)
-            return;
-        pass->above = died;
-    }
+    struct sid key = {.pid = sid};
+    const struct sid *found = sid > 1 && sorting->nsids ? bsearch(&key, sorting->sids, sorting->nsids, sizeof key, by_sid) : NULL;
+    return found && !is_too_old(found->query, entry) ? found->query->number : 0;
 }
 
-/* Children of members are members, whatever session they made for themselves. Few rounds: the depth of the tree. */
-static void add_descendants(struct pass *pass)
+static const struct family_query *query_of(const struct sorting *sorting, uint64_t number)
 {
+    struct family_query key = {.number = number};
+    return number && sorting->count ? bsearch(&key, sorting->queries, sorting->count, sizeof key, by_number) : NULL;
+}
+
+static uint64_t by_mark(const struct sorting *sorting, const struct census_entry *entry)
+{
+    const struct family_query *query = query_of(sorting, entry->mark);
+    return query && !is_too_old(query, entry) ? query->number : 0;
+}
+
+static bool is_excluded(const struct sorting *sorting, const struct census_entry *entry)
+{
+    return entry->pid <= 1 || entry->pid == getpid() || entry->pid == sorting->except;
+}
+
+static void sort_one(const struct sorting *sorting, struct census_entry *entry)
+{
+    if (entry->owner || is_excluded(sorting, entry))
+        return;
+    entry->owner = by_sign(sorting, entry->session, entry);
+    if (!entry->owner)
+        entry->owner = by_sign(sorting, entry->pgrp, entry);
+    if (!entry->owner)
+        entry->owner = by_mark(sorting, entry);
+}
+
+/* Children of members are members, whatever session they made for themselves. Few rounds: most children have greater numbers. */
+static void add_descendants(const struct sorting *sorting)
+{
+    struct census *census = sorting->census;
     for (bool more = true; more;) {
         more = false;
-        for (size_t i = 0; i < pass->count; i++) {
-            struct seen *seen = &pass->all[i];
-            const struct seen *parent = seen->in || !seen->lives ? NULL : find_pid(pass, pass->count, seen->stat.ppid);
-            if (parent && parent->in && !is_excluded(pass->query, &seen->stat))
-                seen->in = more = true;
+        for (size_t i = 0; i < census->count; i++) {
+            struct census_entry *entry = &census->all[i];
+            const struct census_entry *parent = entry->fresh && !entry->owner ? census_find(census, entry->ppid) : NULL;
+            const struct family_query *query = parent ? query_of(sorting, parent->owner) : NULL;
+            if (query && !is_excluded(sorting, entry) && !is_too_old(query, entry)) {
+                entry->owner = parent->owner;
+                more = true;
+            }
         }
     }
 }
 
-void family_find(const struct family_query *query, struct family *out)
+static void add_sid(struct sorting *sorting, pid_t pid, const struct family_query *query)
 {
-    struct pass pass = {.query = query};
-    size_t n = 0;
+    if (pid > 1)
+        sorting->sids[sorting->nsids++] = (struct sid){pid, query};
+}
 
+void family_sort(struct census *census, struct family_query *queries, size_t count, pid_t except)
+{
+    struct sorting sorting = {.census = census, .queries = queries, .count = count, .except = except};
+    sorting.sids = xcalloc(2 * count + 1, sizeof *sorting.sids);
+    if (count > 0)
+        qsort(queries, count, sizeof *queries, by_number);
+    for (size_t i = 0; i < count; i++) {
+        add_sid(&sorting, queries[i].leader, &queries[i]);
+        if (queries[i].tty_session != queries[i].leader)
+            add_sid(&sorting, queries[i].tty_session, &queries[i]);
+    }
+    if (sorting.nsids > 0)
+        qsort(sorting.sids, sorting.nsids, sizeof *sorting.sids, by_sid);
+    for (size_t i = 0; i < census->count; i++)
+        if (census->all[i].fresh)
+            sort_one(&sorting, &census->all[i]);
+    add_descendants(&sorting);
+    for (size_t i = 0; i < census->count; i++)
+        census->all[i].fresh = false;
+    free(sorting.sids);
+    family_index(census);
+}
+
+void family_index(struct census *census)
+{
+    free(census->owned);
+    census->owned = xcalloc(census->count + 1, sizeof *census->owned);
+    census->nowned = 0;
+    for (size_t i = 0; i < census->count; i++)
+        if (census->all[i].owner)
+            census->owned[census->nowned++] = (struct census_owned){census->all[i].owner, i};
+    if (census->nowned > 0)
+        qsort(census->owned, census->nowned, sizeof *census->owned, by_owner);
+}
+
+/* The place of the first one that the number owns, or of who would come after it. */
+static size_t first_of(const struct census *census, uint64_t number)
+{
+    size_t low = 0, high = census->nowned;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (census->owned[middle].owner < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void family_of(const struct census *census, uint64_t number, pid_t leader, struct family *out)
+{
+    size_t first = first_of(census, number), end = first;
     *out = (struct family){NULL, 0};
-    if (query->leader == 1 || query->leader < 0 || (query->leader == 0 && !query->mark))
-        return;
-    collect(&pass);
-    add_descendants(&pass);
-    out->members = xcalloc(pass.count + 1, sizeof *out->members);
-    for (int leader = 1; leader >= 0; leader--)
-        for (size_t i = 0; i < pass.count; i++) {
-            const struct proc_stat *stat = &pass.all[i].stat;
-            if (pass.all[i].in && is_leader(query, stat) == (leader == 1))
-                out->members[n++] = (struct family_member){stat->pid, stat->start_ticks, stat->pgrp};
+    while (end < census->nowned && census->owned[end].owner == number)
+        end++;
+    out->members = xcalloc(end - first + 1, sizeof *out->members);
+    for (int leading = 1; leading >= 0; leading--)
+        for (size_t i = first; i < end; i++) {
+            const struct census_entry *entry = &census->all[census->owned[i].place];
+            if (entry->lives && (entry->pid == leader) == (leading == 1))
+                out->members[out->count++] = (struct family_member){entry->pid, entry->start_ticks};
         }
-    out->count = n;
-    free(pass.all);
+}
+
+void family_look_again(struct census *census, uint64_t number)
+{
+    for (size_t i = first_of(census, number); i < census->nowned && census->owned[i].owner == number; i++)
+        census->all[census->owned[i].place].again = census->all[census->owned[i].place].lives;
 }
 
 void family_free(struct family *family)

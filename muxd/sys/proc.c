@@ -6,16 +6,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP
 #define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* Linux 6.9 */
 #endif
+
+#define STAT_FIELDS 19 /* of /proc/PID/stat from ppid, the fourth, to starttime */
 
 /* Reads a small file whole; bytes, or -1 with errno. The text is NUL-terminated. */
 static ssize_t read_file(const char *path, char *text, size_t size)
@@ -35,20 +40,31 @@ static ssize_t read_file(const char *path, char *text, size_t size)
 /* proc_pid_stat(5): "pid (comm) state ppid pgrp session tty_nr tpgid ...": the name may hold blanks and parentheses. */
 bool proc_stat_parse(const char *text, struct proc_stat *out)
 {
-    const char *open_at = strchr(text, '('), *close_at = strrchr(text, ')');
-    unsigned long long start;
-    long threads;
+    const char *open_at = strchr(text, '('), *close_at = strrchr(text, ')'), *at;
+    int64_t fields[STAT_FIELDS] = {0};
 
     if (!open_at || !close_at || close_at < open_at)
         return false;
     memset(out, 0, sizeof *out);
     out->pid = (pid_t)strtol(text, NULL, 10);
-    snprintf(out->comm, sizeof out->comm, "%.*s", (int)(close_at - open_at - 1), open_at + 1);
-    if (sscanf(close_at + 1, " %c %d %d %d %d %d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", &out->state, &out->ppid,
-               &out->pgrp, &out->session, &out->tty_nr, &out->tpgid, &threads, &start) != 8)
-        return false;
-    out->threads = (int)threads;
-    out->start_ticks = start;
+    size_t length = (size_t)(close_at - open_at) - 1;
+    memcpy(out->comm, open_at + 1, length < sizeof out->comm ? length : sizeof out->comm - 1);
+    out->state = close_at[1] ? close_at[2] : '\0';
+    at = out->state ? close_at + 3 : "";
+    for (int i = 0; i < STAT_FIELDS; i++) { /* not by sscanf: this is read at each start of a program, and for each process by family.c */
+        char *end;
+        fields[i] = (int64_t)strtoull(at, &end, 10); /* the one negative number, tpgid, comes out right, too */
+        if (end == at)
+            return false;
+        at = end;
+    }
+    out->ppid = (pid_t)fields[0];
+    out->pgrp = (pid_t)fields[1];
+    out->session = (pid_t)fields[2];
+    out->tty_nr = (int)fields[3];
+    out->tpgid = (pid_t)fields[4];
+    out->threads = (int)fields[16];
+    out->start_ticks = (uint64_t)fields[18];
     return true;
 }
 
@@ -89,6 +105,30 @@ void proc_each_pid(bool (*fn)(void *arg, pid_t pid), void *arg)
     closedir(dir);
 }
 
+bool proc_children(pid_t pid, bool (*fn)(void *arg, pid_t pid), void *arg)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    pid_t number = 0;
+    ssize_t got;
+    bool going = true;
+    while (going && (got = read(fd, text, sizeof text)) > 0)
+        for (ssize_t i = 0; going && i < got; i++) {
+            if (isdigit((unsigned char)text[i])) {
+                number = number * 10 + (text[i] - '0');
+            } else if (number > 0) {
+                going = fn(arg, number);
+                number = 0;
+            }
+        }
+    bool whole = !going || got == 0;
+    close(fd);
+    return whole;
+}
+
 struct each {
     bool (*fn)(void *arg, const struct proc_stat *stat);
     void *arg;
@@ -107,31 +147,82 @@ void proc_each(bool (*fn)(void *arg, const struct proc_stat *stat), void *arg)
     proc_each_pid(each_stat, &each);
 }
 
+/* An entry is kept as far as the longest that is asked for. */
+struct entry {
+    char text[192];
+    size_t len;
+};
+
+static void entry_add(struct entry *entry, const char *text, size_t len)
+{
+    size_t room = sizeof entry->text - entry->len;
+    memcpy(entry->text + entry->len, text, len < room ? len : room);
+    entry->len += len < room ? len : room;
+}
+
+static bool entry_is(const struct entry *entry, const char *text, size_t len)
+{
+    return entry->len == len && memcmp(entry->text, text, len) == 0;
+}
+
+static uint64_t entry_number(const struct entry *entry, const char *name, size_t len)
+{
+    char value[24] = "";
+    if (entry->len <= len + 1 || entry->len > len + sizeof value || memcmp(entry->text, name, len) != 0 || entry->text[len] != '=')
+        return 0;
+    memcpy(value, entry->text + len + 1, entry->len - len - 1);
+    return isdigit((unsigned char)value[0]) ? strtoull(value, NULL, 10) : 0;
+}
+
 /* The environment is read in pieces; an entry may begin in one and end in the next. */
-bool proc_has_env(pid_t pid, const char *entry)
+uint64_t proc_env_number(pid_t pid, const char *name, const char *beside)
 {
     char path[48], piece[16384];
-    size_t length = strlen(entry), same = 0;
-    bool comparing = true, found = false;
+    struct entry entry = {.len = 0};
+    size_t name_len = strlen(name), beside_len = beside ? strlen(beside) : 0;
+    uint64_t number = 0;
+    bool stands = !beside;
     ssize_t got;
 
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
-    while (!found && (got = read(fd, piece, sizeof piece)) > 0)
-        for (ssize_t i = 0; i < got && !found; i++) {
-            if (piece[i] == '\0') {
-                found = comparing && same == length && length > 0;
-                comparing = true;
-                same = 0;
-            } else if (comparing) {
-                comparing = same < length && piece[i] == entry[same];
-                same++;
-            }
+        return 0;
+    while (!(number && stands) && (got = read(fd, piece, sizeof piece)) > 0)
+        for (const char *at = piece, *end; at < piece + got; at = end + 1) {
+            end = memchr(at, '\0', (size_t)(piece + got - at));
+            entry_add(&entry, at, (size_t)((end ? end : piece + got) - at));
+            if (!end)
+                break;
+            number = number ? number : entry_number(&entry, name, name_len);
+            stands = stands || entry_is(&entry, beside, beside_len);
+            entry.len = 0;
         }
     close(fd);
-    return found;
+    return stands ? number : 0;
+}
+
+bool proc_is_thread(pid_t pid)
+{
+    char path[48], text[256];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    const char *field = read_file(path, text, sizeof text) > 0 ? strstr(text, "\nTgid:") : NULL;
+    return field && strtol(field + 6, NULL, 10) != pid;
+}
+
+/* A file of that name may be somebody else's invention (lxcfs), and not every kernel fills it in. */
+pid_t proc_last_pid(void)
+{
+    char text[128];
+    struct statfs fs;
+    int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = '\0';
+    const char *word = strrchr(text, ' ');
+    long last = word ? strtol(word, NULL, 10) : 0;
+    return last > 1 && last <= INT_MAX ? (pid_t)last : 0;
 }
 
 /* Where pidfd_open is missing (a strict seccomp filter, valgrind) the process's directory stands in for it: once the process is reaped

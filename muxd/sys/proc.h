@@ -24,10 +24,16 @@ struct proc_usage {
 bool proc_usage(pid_t pid, struct proc_usage *out); /* false: gone or hidden */
 /* Calls fn for every pid in /proc until it returns false: cheap, no file of the process is read. */
 void proc_each_pid(bool (*fn)(void *arg, pid_t pid), void *arg);
+/* Calls fn for every child of a process's first thread until it returns false: one file is read. False: the kernel doesn't tell
+ * (CONFIG_PROC_CHILDREN). Exact only while the children can't be reaped by others meanwhile. */
+bool proc_children(pid_t pid, bool (*fn)(void *arg, pid_t pid), void *arg);
 /* Calls fn for every process until it returns false. One pass over /proc, unordered; not for hot paths. */
 void proc_each(bool (*fn)(void *arg, const struct proc_stat *stat), void *arg);
-/* True when environ of pid holds the whole entry (NAME=VALUE). False too when it may not be read. */
-bool proc_has_env(pid_t pid, const char *entry);
+/* The value of the first entry `name` in its environment, where it is a number and, unless NULL, the whole entry `beside` (shorter than
+ * 192 bytes) stands there, too. 0: none, or it may not be read. */
+uint64_t proc_env_number(pid_t pid, const char *name, const char *beside);
+bool proc_is_thread(pid_t pid); /* the number is that of a thread other than its process's first */
+pid_t proc_last_pid(void);      /* the number that was given out last, by proc_loadavg(5); 0: unknown */
 int proc_pidfd(pid_t pid);                           /* pidfd_open; -1 with errno */
 int proc_signal(int pidfd, int signo);               /* pidfd_send_signal; 0 or -1 errno */
 /* The group, only while the leader's pidfd proves that the number is not reused; refuses pgrp <= 1. 0 or -errno. */

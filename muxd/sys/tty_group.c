@@ -121,7 +121,7 @@ static void add_thread(struct scan *scan, pid_t pid, pid_t tid)
         return;
     }
     if (scan->count == scan->cap) {
-        scan->cap = scan->cap ? 2 * scan->cap : 4;
+        scan->cap = scan->cap ? 2 * scan->cap : 1; /* a prompt has one, and there are many prompts */
         scan->threads = xreallocarray(scan->threads, scan->cap, sizeof *scan->threads);
     }
     struct tty_thread *thread = &scan->threads[scan->count++];
