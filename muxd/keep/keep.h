@@ -27,14 +27,16 @@ enum keep_type {
     KEEP_HELLO = 1, /* arg[0]: protocol. First message of a worker: the keeper answers with the hand-over */
     KEEP_HOLD,      /* session, arg[0]: mask of enum keep_fd, descriptors in that order (at most 8 a message; repeated adds) */
     KEEP_LISTEN,    /* the listening socket */
-    KEEP_SPAWN,     /* session; descriptors: plan memfd, child's 0, 1, 2 */
-    KEEP_ACK,       /* session, pid: the exit stands in the journal, reap it */
+    /* session; descriptors: plan memfd, child's 0, 1, 2, and as of KEEP_HOLD what arg[0] says: nothing of it is held when one is missing */
+    KEEP_SPAWN,
+    KEEP_ACK,       /* session, pid: the exit stands in the journal, reap it; arg[0]: mask of enum keep_fd to close first */
     KEEP_DROP,      /* session; arg[0]: mask of enum keep_fd to close, 0: close everything held for it and forget it */
     KEEP_SERVED,    /* this worker has answered a request: no back-off after its death */
     KEEP_STOP,      /* the worker is done on purpose; the keeper ends when it does */
     KEEP_UPGRADE,   /* re-execute from the binary on disk */
     /* session, pid; descriptor: pidfd. To a keeper that the worker started: a program that runs already and is not its child */
     KEEP_ADOPT,
+    KEEP_AGAIN, /* session: tell its KEEP_SLOT once more, and what is owed of it; the first time there was no room for its descriptors */
     /* keeper to worker */
     KEEP_SLOT = 64, /* hand-over: session, pid (0: not running), arg[0]: mask, arg[1]: 1 when more descriptors of it follow; descriptors */
     KEEP_SLOT_LISTEN,
@@ -51,6 +53,7 @@ enum keep_type {
      * one */
     KEEP_ORPHAN,
     KEEP_UPGRADE_FAILED, /* arg[0]: errno, arg[1]: enum keep_upgrade, what was tried */
+    KEEP_MISSED,         /* session; arg[0]: KEEP_HOLD, KEEP_LISTEN or KEEP_ADOPT, for whose descriptors the keeper had no room */
     /* Both ways, part of a hand-over. arg[0], arg[1]: soft RLIMIT_NOFILE and RLIMIT_CORE (-1: infinite), arg[2]: oom_score_adj, as muxd was
      * started with; arg[3]: generation; pid: the keeper, when it says so; descriptor: the sentinel's. A worker gives it on to a
      * keeper that it starts. */

@@ -4,6 +4,7 @@
 #include "base/fdio.h"
 #include "keep/kept.h"
 #include "keep/sentinel.h"
+#include "keep/shed.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -103,24 +104,28 @@ static int64_t soft_limit(__rlimit_resource_t resource)
     return (int64_t)limit.rlim_cur;
 }
 
-static struct as_was look_around(void)
+static int64_t oom_score_adj(void)
 {
-    struct as_was was = {soft_limit(RLIMIT_NOFILE), soft_limit(RLIMIT_CORE), 0};
     char text[16] = "";
     int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && read(fd, text, sizeof text - 1) > 0)
-        was.oom_score_adj = strtol(text, NULL, 10);
+    int64_t value = fd >= 0 && read(fd, text, sizeof text - 1) > 0 ? strtol(text, NULL, 10) : 0;
     fd_close(&fd);
-    return was;
+    return value;
+}
+
+static struct as_was look_around(void)
+{
+    return (struct as_was){soft_limit(RLIMIT_NOFILE), soft_limit(RLIMIT_CORE), oom_score_adj()};
 }
 
 /* Each is a help, none a must: an ordinary user may not lower the oom score, for one. */
-static void harden(void)
+static void harden(struct keeper *keeper)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd >= 0)
         dprintf(fd, "%d", OOM_SCORE_ADJ);
     fd_close(&fd);
+    keeper->oom_score_adj = oom_score_adj();
     fd_raise_nofile();
     struct rlimit core;
     if (getrlimit(RLIMIT_CORE, &core) == 0) {
@@ -144,9 +149,14 @@ struct keeper *keeper_new(const struct keeper_options *options)
     keeper->exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     keeper->epoll = epoll_create1(EPOLL_CLOEXEC);
     keeper->signals = take_signals();
-    if (keeper->exe < 0 || keeper->epoll < 0 || keeper->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    if (keeper->exe < 0 || keeper->epoll < 0 || keeper->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+        fd_close(&keeper->exe);
+        fd_close(&keeper->epoll);
+        fd_close(&keeper->signals);
         return NULL;
-    harden();
+    }
+    harden(keeper);
+    shed_libraries();
     keeper_watch(keeper, keeper->signals, WATCH_SIGNALS, 0, false);
     return keeper;
 }

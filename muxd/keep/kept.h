@@ -18,6 +18,7 @@ struct keeper {
     struct keeper_options options;
     int epoll, signals, link, listener, exe, old_exe; /* exe: our own, O_PATH; old_exe: the one before an upgrade, until that is proven */
     struct as_was was;
+    int64_t oom_score_adj; /* ours now: an ordinary user could not lower it */
     struct slots slots;
 
     pid_t worker;          /* 0: none now */

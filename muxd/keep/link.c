@@ -4,24 +4,20 @@
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "keep/arrival.h"
+#include "keep/parcels.h"
 #include "keep/plan.h"
+#include "keep/sentinel.h"
+#include "keep/spare.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#define LATE_MAX 256 /* then they go out before the end of the turn: each is compared with what is sent meanwhile */
 #define ABOUT (sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL)
-
-struct parcel {
-    STAILQ_ENTRY(parcel) next;
-    struct keep_msg msg;
-    int fds[FD_PASS_MAX]; /* our own duplicates */
-    size_t nfds;
-};
-STAILQ_HEAD(parcels, parcel);
 
 struct link {
     int fd; /* -1 once the keeper is lost */
@@ -29,12 +25,13 @@ struct link {
     void *arg;
     uint64_t seq;
     struct parcels queue;    /* goes out in order */
-    struct parcels refused;  /* spawns that had no descriptors left: told as failed from the next flush */
+    struct parcels late;     /* what nobody waits for: not before the end of the turn */
+    size_t nlate;
+    struct parcels refused;  /* those that had no descriptors left: told as failed or missed from the next flush */
     bool full;               /* the socket said EAGAIN */
-    uint64_t slot_session;   /* the slot whose descriptors come in several messages */
-    pid_t slot_pid;
-    int slot_fds[KEEP_FD_COUNT];
-    bool slot_open;
+    struct arrival arrival;
+    struct spare spare;      /* held while a hand-over is on its way */
+    bool again;              /* one that link_again asked for */
     struct keep_msg was;     /* what muxd was started with, to be given to a new keeper; type 0: not told yet */
     int sentinel;
     int predecessor, upgrade_tried;
@@ -48,28 +45,11 @@ struct link *link_new(int fd, const struct link_handlers *handlers, void *arg)
     link->arg = arg;
     link->sentinel = link->predecessor = -1;
     STAILQ_INIT(&link->queue);
+    STAILQ_INIT(&link->late);
     STAILQ_INIT(&link->refused);
     fd_set_nonblock(fd, true);
     fd_set_cloexec(fd, true);
     return link;
-}
-
-static void parcels_clear(struct parcels *parcels)
-{
-    struct parcel *parcel;
-    while ((parcel = STAILQ_FIRST(parcels)) != NULL) {
-        STAILQ_REMOVE_HEAD(parcels, next);
-        for (size_t i = 0; i < parcel->nfds; i++)
-            fd_close(&parcel->fds[i]);
-        free(parcel);
-    }
-}
-
-static void slot_drop(struct link *link)
-{
-    for (int i = 0; link->slot_open && i < KEEP_FD_COUNT; i++)
-        fd_close(&link->slot_fds[i]);
-    link->slot_open = false;
 }
 
 void link_free(struct link *link)
@@ -77,8 +57,10 @@ void link_free(struct link *link)
     if (!link)
         return;
     parcels_clear(&link->queue);
+    parcels_clear(&link->late);
     parcels_clear(&link->refused);
-    slot_drop(link);
+    arrival_drop(&link->arrival);
+    spare_release(&link->spare);
     fd_close(&link->fd);
     fd_close(&link->sentinel);
     free(link);
@@ -108,80 +90,89 @@ static bool send_now(struct link *link, struct keep_msg *msg, const int *fds, si
 
 static void queue_up(struct link *link, const struct keep_msg *msg, const int *fds, size_t nfds)
 {
-    struct parcel *parcel = xcalloc(1, sizeof *parcel);
-    parcel->msg = *msg;
+    struct parcel *parcel = parcel_new(msg);
     link->full = true;
-    for (; parcel->nfds < nfds; parcel->nfds++) {
-        int own = fcntl(fds[parcel->nfds], F_DUPFD_CLOEXEC, 0);
-        if (own < 0)
-            break;
-        parcel->fds[parcel->nfds] = own;
-    }
-    if (parcel->nfds == nfds) {
+    if (parcel_take(parcel, fds, nfds))
         STAILQ_INSERT_TAIL(&link->queue, parcel, next);
-        return;
+    else
+        STAILQ_INSERT_TAIL(&link->refused, parcel, next);
+}
+
+/* True when the queue is empty. */
+static bool drain(struct link *link)
+{
+    struct parcel *parcel;
+    while ((parcel = STAILQ_FIRST(&link->queue)) != NULL) {
+        if (!send_now(link, &parcel->msg, parcel->fds, parcel->nfds))
+            return false;
+        STAILQ_REMOVE_HEAD(&link->queue, next);
+        parcel_free(parcel);
     }
-    if (msg->type != KEEP_SPAWN)
-        log_error("keeper: no descriptor left for message %u of session %llu: %s; it would not survive a crash; raise the limit on files",
-                  msg->type, (unsigned long long)msg->session, strerror(errno));
-    while (parcel->nfds > 0)
-        fd_close(&parcel->fds[--parcel->nfds]);
-    STAILQ_INSERT_TAIL(&link->refused, parcel, next);
+    return true;
+}
+
+static void late_is_due(struct link *link)
+{
+    STAILQ_CONCAT(&link->queue, &link->late);
+    link->nlate = 0;
+}
+
+/* What is about all sessions, or about one with news that wait, must not overtake them. */
+static bool would_overtake(const struct link *link, uint64_t session)
+{
+    const struct parcel *parcel;
+    bool found = session == 0;
+    STAILQ_FOREACH(parcel, &link->late, next)
+        found |= parcel->msg.session == session;
+    return found;
 }
 
 static void post(struct link *link, struct keep_msg msg, const int *fds, size_t nfds)
 {
-    if (!STAILQ_EMPTY(&link->queue) || !send_now(link, &msg, fds, nfds))
+    if (would_overtake(link, msg.session))
+        late_is_due(link);
+    if (!drain(link) || !send_now(link, &msg, fds, nfds))
         queue_up(link, &msg, fds, nfds);
+}
+
+/* The keeper is not woken for housekeeping while answers are on their way: it would take the processor from who gives them. */
+static void post_late(struct link *link, const struct keep_msg *msg)
+{
+    struct parcel *parcel = parcel_new(msg);
+    STAILQ_INSERT_TAIL(&link->late, parcel, next);
+    if (++link->nlate >= LATE_MAX)
+        late_is_due(link);
 }
 
 void link_flush(struct link *link)
 {
     struct parcel *parcel;
-    while ((parcel = STAILQ_FIRST(&link->queue)) != NULL) {
-        if (!send_now(link, &parcel->msg, parcel->fds, parcel->nfds))
-            break;
-        STAILQ_REMOVE_HEAD(&link->queue, next);
-        for (size_t i = 0; i < parcel->nfds; i++)
-            fd_close(&parcel->fds[i]);
-        free(parcel);
-    }
+    late_is_due(link);
+    drain(link);
     while ((parcel = STAILQ_FIRST(&link->refused)) != NULL) {
         STAILQ_REMOVE_HEAD(&link->refused, next);
         if (parcel->msg.type == KEEP_SPAWN)
             link->handlers->failed(link->arg, parcel->msg.session, PLAN_FORK, EMFILE);
+        else if (parcel->msg.type != KEEP_WAS) /* the new keeper makes its own sentinel then */
+            link->handlers->missed(link->arg, parcel->msg.type, parcel->msg.session);
         free(parcel);
     }
     link->full = !STAILQ_EMPTY(&link->queue);
 }
 
-/* Collects the descriptors of one slot; the last message of it calls the handler, which owns them then. */
-static void on_slot(struct link *link, const struct keep_msg *msg, int fds[], size_t nfds)
+static bool is_same(int a, int b)
 {
-    if (!link->slot_open || link->slot_session != msg->session) {
-        slot_drop(link);
-        for (int i = 0; i < KEEP_FD_COUNT; i++)
-            link->slot_fds[i] = -1;
-        link->slot_open = true;
-        link->slot_session = msg->session;
-        link->slot_pid = (pid_t)msg->pid;
-    }
-    size_t next = 0;
-    for (int use = 0; use < KEEP_FD_COUNT && next < nfds; use++)
-        if (msg->arg[0] & 1 << use) {
-            fd_close(&link->slot_fds[use]);
-            link->slot_fds[use] = fds[next];
-            fds[next++] = -1;
-        }
-    if (msg->arg[1] != 0)
-        return;
-    link->slot_open = false;
-    link->handlers->slot(link->arg, link->slot_session, link->slot_pid, link->slot_fds);
+    struct stat one, other;
+    return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
 static void on_was(struct link *link, const struct keep_msg *msg, int *fd)
 {
     link->was = *msg;
+    if (*fd < 0 && link->sentinel >= 0)
+        return; /* no room for another one: this is better than none */
+    if (link->sentinel >= 0 && !is_same(link->sentinel, *fd))
+        sentinel_dismiss(link->sentinel); /* replaced: its end must not be taken for ours */
     fd_close(&link->sentinel);
     link->sentinel = *fd;
     *fd = -1;
@@ -192,13 +183,17 @@ static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_
     const struct link_handlers *call = link->handlers;
     int first = fds[0];
     switch (msg->type) {
-    case KEEP_SLOT: on_slot(link, msg, fds, nfds); break;
+    case KEEP_SLOT:
+        if (arrival_add(&link->arrival, msg, fds, nfds))
+            call->slot(link->arg, link->arrival.session, link->arrival.pid, link->arrival.fds);
+        break;
     case KEEP_WAS: on_was(link, msg, &fds[0]); break;
     case KEEP_SLOT_LISTEN:
         fds[0] = -1;
         call->listener(link->arg, first);
         break;
     case KEEP_HANDED:
+        spare_release(&link->spare);
         link->predecessor = (int)msg->arg[2];
         call->handed(link->arg, (int)msg->arg[1]);
         break;
@@ -213,16 +208,39 @@ static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_
         link->upgrade_tried = (int)msg->arg[1];
         call->upgrade_failed(link->arg, (int)msg->arg[0]);
         break;
+    case KEEP_MISSED: call->missed(link->arg, (unsigned)msg->arg[0], msg->session); break;
     default: log_warn("keeper: message of unknown type %u is left alone", msg->type);
     }
     for (size_t i = 0; i < nfds; i++)
         fd_close(&fds[i]);
 }
 
+/* Without a pidfd there is another way. Without a session's descriptors there is none, and without the sentinel the death of the keeper
+ * would be taken for ours. */
+static void receive(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds, bool cut)
+{
+    int journal;
+    bool needed = msg->type == KEEP_SLOT || msg->type == KEEP_SLOT_LISTEN || (msg->type == KEEP_WAS && !link->was.type);
+    if ((!cut && !link->arrival.cut) || !needed) {
+        take(link, msg, fds, nfds);
+    } else if (arrival_cut(&link->arrival, msg, fds, nfds, &journal)) {
+        link->handlers->cut(link->arg, msg->type, msg->session, (pid_t)msg->pid, journal);
+        if (journal < 0)
+            spare_release_one(&link->spare); /* so that the next ones come with their journals, and have names at least */
+        fd_close(&journal);
+    }
+    if (msg->type == KEEP_SLOT && link->again) {
+        link->again = false;
+        spare_release(&link->spare);
+    }
+}
+
 static void lose(struct link *link)
 {
     int dead = link->fd; /* stays open until the handler has taken it out of its loop, and then has perhaps another number */
     parcels_clear(&link->queue);
+    parcels_clear(&link->late);
+    link->nlate = 0;
     link->full = false;
     link->handlers->lost(link->arg);
     if (link->fd == dead)
@@ -235,20 +253,14 @@ void link_on_readable(struct link *link)
         struct keep_msg msg = {.type = 0};
         int fds[FD_PASS_MAX] = {-1, -1, -1, -1, -1, -1, -1, -1};
         size_t nfds = FD_PASS_MAX;
-        ssize_t n = fd_recv(link->fd, &msg, sizeof msg, fds, &nfds, MSG_DONTWAIT);
-        if (n < 0 && errno == EMSGSIZE && msg.size_and_protocol == ABOUT) {
-            log_error("keeper: no descriptor left for what message %u of session %llu brought; raise the limit on open files", msg.type,
-                      (unsigned long long)msg.session);
-            n = sizeof msg;
-            nfds = 0;
-            memset(fds, -1, sizeof fds);
-        }
-        if (n < 0 && errno == EAGAIN)
+        bool cut = false;
+        ssize_t n = fd_recv_cut(link->fd, &msg, sizeof msg, fds, &nfds, &cut, MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || fd_is_short(errno))) /* short: it is still there in the next turn */
             return;
         if (n <= 0)
             lose(link);
         else if (n == sizeof msg && msg.size_and_protocol == ABOUT)
-            take(link, &msg, fds, nfds);
+            receive(link, &msg, fds, nfds, cut);
         else
             BUG("a message of %zd bytes from another protocol than %d", n, KEEP_PROTOCOL); /* both are of one binary */
     }
@@ -258,7 +270,11 @@ void link_replace(struct link *link, int fd)
 {
     fd_close(&link->fd);
     parcels_clear(&link->queue);
-    slot_drop(link);
+    parcels_clear(&link->late);
+    link->nlate = 0;
+    arrival_drop(&link->arrival);
+    spare_release(&link->spare);
+    link->again = false;
     link->fd = fd;
     link->seq = 0;
     link->full = false;
@@ -271,6 +287,7 @@ void link_replace(struct link *link, int fd)
 
 void link_hello(struct link *link)
 {
+    spare_hold(&link->spare);
     post(link, (struct keep_msg){.type = KEEP_HELLO, .arg = {KEEP_PROTOCOL}}, NULL, 0);
 }
 
@@ -295,10 +312,18 @@ void link_listen(struct link *link, int fd)
     post(link, (struct keep_msg){.type = KEEP_LISTEN}, &fd, 1);
 }
 
-void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3])
+void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3], const int held[KEEP_FD_COUNT])
 {
-    int fds[4] = {plan_fd, stdio[0], stdio[1], stdio[2]};
-    post(link, (struct keep_msg){.type = KEEP_SPAWN, .session = session}, fds, 4);
+    int fds[FD_PASS_MAX] = {plan_fd, stdio[0], stdio[1], stdio[2]};
+    struct keep_msg msg = {.type = KEEP_SPAWN, .session = session};
+    size_t n = 4;
+    for (int use = 0; held && use < KEEP_FD_COUNT; use++)
+        if (held[use] >= 0) {
+            BUG_UNLESS(n < FD_PASS_MAX);
+            msg.arg[0] |= 1 << use;
+            fds[n++] = held[use];
+        }
+    post(link, msg, fds, n);
 }
 
 void link_adopt(struct link *link, uint64_t session, pid_t pid, int pidfd)
@@ -306,9 +331,9 @@ void link_adopt(struct link *link, uint64_t session, pid_t pid, int pidfd)
     post(link, (struct keep_msg){.type = KEEP_ADOPT, .session = session, .pid = pid}, &pidfd, pidfd >= 0);
 }
 
-void link_ack(struct link *link, uint64_t session, pid_t pid)
+void link_ack(struct link *link, uint64_t session, pid_t pid, unsigned mask)
 {
-    post(link, (struct keep_msg){.type = KEEP_ACK, .session = session, .pid = pid}, NULL, 0);
+    post_late(link, &(struct keep_msg){.type = KEEP_ACK, .session = session, .pid = pid, .arg = {mask}});
 }
 
 static void post_plain(struct link *link, uint32_t type, uint64_t session)
@@ -318,7 +343,19 @@ static void post_plain(struct link *link, uint32_t type, uint64_t session)
 
 void link_release(struct link *link, uint64_t session, unsigned mask)
 {
-    post(link, (struct keep_msg){.type = KEEP_DROP, .session = session, .arg = {mask}}, NULL, 0);
+    post_late(link, &(struct keep_msg){.type = KEEP_DROP, .session = session, .arg = {mask}});
+}
+
+bool link_again(struct link *link, uint64_t session, bool urgent)
+{
+    bool free = spare_hold(&link->spare);
+    if (!free || urgent)
+        spare_release(&link->spare);
+    if (!free && !urgent)
+        return false;
+    link->again = true;
+    post_plain(link, KEEP_AGAIN, session);
+    return true;
 }
 
 void link_drop(struct link *link, uint64_t session) { link_release(link, session, 0); }

@@ -10,6 +10,9 @@ struct link_handlers { /* all with arg first; descriptors passed in become the h
     /* Hand-over of one session; -1 for what there is not. pid > 0: a process that is not reaped, so pidfd_open(pid) gets the right one. A
      * program that could not be started is told by failed() right after; pid 0 without it: never started, or ended and acknowledged. */
     void (*slot)(void *arg, uint64_t session, pid_t pid, int fds[KEEP_FD_COUNT]);
+    /* Of a hand-over (type KEEP_SLOT or KEEP_SLOT_LISTEN) not all descriptors found room here. The keeper has them: link_again. journal:
+     * the session's, borrowed, or -1. */
+    void (*cut)(void *arg, unsigned type, uint64_t session, pid_t pid, int journal);
     void (*listener)(void *arg, int fd);
     void (*handed)(void *arg, int generation);
     void (*spawned)(void *arg, uint64_t session, pid_t pid, int pidfd);
@@ -18,6 +21,9 @@ struct link_handlers { /* all with arg first; descriptors passed in become the h
     void (*exited)(void *arg, uint64_t session, pid_t pid, int code, int status);
     void (*orphan)(void *arg, pid_t pid, bool dead);
     void (*upgrade_failed)(void *arg, int error);
+    /* What link_hold, link_listen or link_adopt (type KEEP_HOLD…) was to give is not with the keeper: no descriptor was left for it there
+     * or here. To be given once more, later. */
+    void (*missed)(void *arg, unsigned type, uint64_t session);
     void (*lost)(void *arg); /* the keeper died; what is sent from now on goes nowhere until keeper_respawn (adopt.h) */
 };
 struct link;
@@ -30,12 +36,17 @@ void link_flush(struct link *link);
 
 /* Each link_ function that sends may be called at any time, in any state; spawn only after handed(). */
 void link_hello(struct link *link);
+/* Asks for a session that was cut: slot() or cut() comes again. False: few descriptors are left, so it was not asked for. Those that
+ * clients need stay free, unless it is urgent. One at a time. */
+bool link_again(struct link *link, uint64_t session, bool urgent);
 /* -1 entries are left out; the caller keeps its own */
 void link_hold(struct link *link, uint64_t session, const int fds[KEEP_FD_COUNT]);
 void link_listen(struct link *link, int fd);
-/* the four are dup'ed or sent before return; the caller closes its own */
-void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3]);
-void link_ack(struct link *link, uint64_t session, pid_t pid);
+/* All are dup'ed or sent before return; the caller closes its own. held: as for link_hold, at most four; NULL: held already. */
+void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3], const int held[KEEP_FD_COUNT]);
+/* Acknowledged, dropped and released is with the next link_flush, or when something else is said of the session. mask: as of link_release,
+ * released with it; 0: nothing. */
+void link_ack(struct link *link, uint64_t session, pid_t pid, unsigned mask);
 void link_drop(struct link *link, uint64_t session); /* all of it */
 /* only these descriptors: bits 1 << enum keep_fd; 0: all, as link_drop */
 void link_release(struct link *link, uint64_t session, unsigned mask);

@@ -14,6 +14,7 @@
 
 #define BACKOFF_FIRST_MS 10
 #define BACKOFF_MAX_MS 1000
+#define FIRST_TRIES 5
 
 static void __attribute__((__noreturn__)) become_worker(const struct keeper *keeper, int link)
 {
@@ -23,8 +24,10 @@ static void __attribute__((__noreturn__)) become_worker(const struct keeper *kee
         exe = fcntl(exe, F_DUPFD_CLOEXEC, KEEP_LINK_FD + 1);
     if (link == KEEP_LINK_FD)
         fd_set_cloexec(link, false);
-    else if (dup2(link, KEEP_LINK_FD) < 0)
+    else if (dup2(link, KEEP_LINK_FD) < 0) {
+        keeper_say("the worker can't be given its link: %s", strerror(errno));
         _exit(127);
+    }
     keeper_unblock_signals();
     if (keeper->options.worker_path)
         execv(keeper->options.worker_path, keeper->options.worker_argv);
@@ -70,10 +73,13 @@ void minder_start(struct keeper *keeper)
     keeper_watch(keeper, keeper->link, WATCH_LINK, 0, false);
 }
 
-/* A worker that can't even begin (wrong option, broken config, another daemon has the socket) has told why: repeating it helps nobody. */
+/* A worker that can't even begin (wrong option, broken config, another daemon has the socket) has told why: repeating it helps nobody.
+ * Nor does it when one after the other crashes before there was a socket: then there are no sessions either. */
 static bool is_failed_start(const struct keeper *keeper, int status)
 {
-    return keeper->generation == 1 && !keeper->served && !keeper->listened && WIFEXITED(status);
+    if (keeper->served || keeper->listened)
+        return false;
+    return (keeper->generation == 1 && WIFEXITED(status)) || (keeper->generation >= FIRST_TRIES && keeper->listener < 0);
 }
 
 static void died(struct keeper *keeper, int status)
@@ -92,6 +98,8 @@ static void died(struct keeper *keeper, int status)
     keeper->worker_before = status;
     if (keeper->ending)
         return;
+    if (WIFSIGNALED(status) && is_failed_start(keeper, status))
+        keeper_say("each worker died before it listened, the last one by signal %d; nothing was started", WTERMSIG(status));
     if (keeper->stopped || is_failed_start(keeper, status)) {
         keeper_end(keeper, WIFEXITED(status) ? WEXITSTATUS(status) : 1);
         return;

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -23,19 +22,45 @@ static void restore_limit(__rlimit_resource_t resource, int64_t soft)
     if (getrlimit(resource, &limit) != 0)
         return;
     rlim_t wanted = soft < 0 ? RLIM_INFINITY : (rlim_t)soft;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    wanted = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    if (limit.rlim_cur == wanted)
+        return;
+    limit.rlim_cur = wanted;
     setrlimit(resource, &limit);
 }
 
+/* By hand: what stdio needs for it would be copied page by page in each child. */
+static size_t put_number(char text[24], int64_t value)
+{
+    char digits[24];
+    size_t count = 0, at = 0;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do
+        digits[count++] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        text[at++] = '-';
+    while (count > 0)
+        text[at++] = digits[--count];
+    return at;
+}
+
+static void restore_oom_score(int64_t was)
+{
+    char text[24];
+    size_t size = put_number(text, was);
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, text, size) < 0)
+        return; /* exec closes it */
+    close(fd);
+}
+
 /* In the child. What we changed for ourselves is given back; failing there harms nobody. */
-static void __attribute__((__noreturn__)) become_program(const struct as_was *was, const int fds[4], int status_fd)
+static void __attribute__((__noreturn__)) become_program(const struct as_was *was, int64_t oom_score_adj, const int fds[4], int status_fd)
 {
     prctl(PR_SET_DUMPABLE, 1); /* /proc/self belongs to root without it */
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        dprintf(fd, "%d", (int)was->oom_score_adj);
-        close(fd);
-    }
+    if (was->oom_score_adj != oom_score_adj)
+        restore_oom_score(was->oom_score_adj);
     restore_limit(RLIMIT_CORE, was->core_soft);
     restore_limit(RLIMIT_NOFILE, was->nofile_soft);
     keeper_unblock_signals();
@@ -72,7 +97,7 @@ static int start(struct keeper *keeper, struct slot *slot, const int fds[4])
     pid_t pid = keeper_fork();
     if (pid == 0) {
         close(status[0]); /* so that the end of the keeper is seen at the other one */
-        become_program(&keeper->was, fds, status[1]);
+        become_program(&keeper->was, keeper->oom_score_adj, fds, status[1]);
     }
     int error = errno;
     close(status[1]);
@@ -97,6 +122,8 @@ void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t n
         refuse(keeper, session, PLAN_FORK, ENFILE);
     else if (slot->pid != 0 || slot->dropped)
         refuse(keeper, session, PLAN_FORK, EBUSY);
+    else if (slot->unheld)
+        failed(keeper, slot, PLAN_READ, EMFILE); /* it would be lost with its worker */
     else if (nfds != 4)
         failed(keeper, slot, PLAN_READ, nfds == 0 ? EMFILE : EPROTO); /* none: the kernel had no room for them here */
     else {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define TRIES 5       /* one that dies at once has a reason that stays */
+#define UNHEARD_MAX 32 /* a socket of the usual size takes some 250 sentences */
 #define GRACE_MS 2000 /* between SIGHUP and SIGKILL */
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP
 #define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* linux/pidfd.h since 6.9 */
@@ -28,6 +29,7 @@ struct known {
 };
 static struct known known[SLOTS_MAX]; /* used in the sentinel's process only */
 static int count;
+static int unheard; /* in the keeper's process: sentences since the bell was rung */
 
 static bool is_alive(const struct known *program)
 {
@@ -71,6 +73,25 @@ static void remove_pid(int32_t pid)
         }
 }
 
+/* What was said may lie in the socket until it matters: woken for each program, this process would take its time from that program's
+ * start. So it does not wait for something to read but for room to write, after it has filled the little room there is; the keeper makes
+ * room (ring) before too much lies here, and the end of the others wakes in any case. */
+static void sleep_until_rung(int fd)
+{
+    struct pollfd bell = {.fd = fd, .events = POLLOUT};
+    while (send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+        ;
+    poll(&bell, 1, -1);
+}
+
+static void ring(int fd)
+{
+    char byte;
+    while (recv(fd, &byte, 1, MSG_DONTWAIT) == 1)
+        ;
+    unheard = 0;
+}
+
 /* False: dismissed. */
 static bool listen_until_alone(int fd)
 {
@@ -78,8 +99,13 @@ static bool listen_until_alone(int fd)
         struct sentence sentence = {0};
         int pidfd = -1;
         size_t nfds = 1;
-        ssize_t n = fd_recv(fd, &sentence, sizeof sentence, &pidfd, &nfds, 0);
-        if (n < 0 && errno == EMSGSIZE)
+        ssize_t n = fd_recv(fd, &sentence, sizeof sentence, &pidfd, &nfds, MSG_DONTWAIT);
+        if (n < 0 && errno == EAGAIN) {
+            sleep_until_rung(fd);
+            continue;
+        }
+        /* reset: they ended with the bell unread; what they said is still here */
+        if (n < 0 && (errno == EMSGSIZE || errno == ECONNRESET || fd_is_short(errno)))
             continue;
         if (n <= 0)
             return true;
@@ -104,6 +130,8 @@ static void __attribute__((__noreturn__)) be_sentinel(int fd)
         _exit(1); /* it would hold terminals open: better none */
     for (int i = 0; i < fd; i++)
         close(i);
+    int least = 0; /* the kernel makes it what it takes at least, socket(7) */
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least);
     if (listen_until_alone(fd)) {
         signal_all(SIGHUP);
         signal_all(SIGCONT);
@@ -144,8 +172,11 @@ void sentinel_restart(struct keeper *keeper)
 static void tell(int fd, int word, pid_t pid, int pidfd)
 {
     struct sentence sentence = {word, pid};
-    if (fd >= 0)
-        fd_send(fd, &sentence, sizeof sentence, &pidfd, pidfd >= 0, MSG_DONTWAIT);
+    if (fd < 0)
+        return;
+    fd_send(fd, &sentence, sizeof sentence, &pidfd, pidfd >= 0, MSG_DONTWAIT);
+    if (++unheard >= UNHEARD_MAX || word == SENTINEL_DISMISS)
+        ring(fd);
 }
 
 void sentinel_add(int fd, pid_t pid, int pidfd)

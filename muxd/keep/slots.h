@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SLOTS_MAX 4096
+#define SLOTS_MAX 65792 /* as many as [limits] max_sessions allows, and some for what is dropped but still runs */
 #define SLOTS_BUCKETS 4096 /* a power of two */
 
 enum slot_state {
@@ -17,7 +17,14 @@ enum slot_state {
     SLOT_EXITED,   /* a zombie, kept until the worker has written its status down */
     SLOT_FAILED    /* could not be started; reaped. how: step, errno */
 };
-enum { SLOT_OWES_SPAWNED = 1, SLOT_OWES_FAILED = 2, SLOT_OWES_EXITED = 4 };
+enum {
+    SLOT_OWES_SPAWNED = 1,
+    SLOT_OWES_FAILED = 2,
+    SLOT_OWES_EXITED = 4,
+    SLOT_OWES_AGAIN = 8,         /* itself, as in a hand-over */
+    SLOT_OWES_MISSED_HOLD = 16,  /* that its descriptors did not come in */
+    SLOT_OWES_MISSED_ADOPT = 32  /* that its program's did not */
+};
 
 struct slot {
     uint64_t session;
@@ -28,6 +35,7 @@ struct slot {
     int32_t how[2];    /* exited: si_code, si_status; failed: step, errno */
     uint8_t state, owes;
     bool used, queued;
+    bool unheld;  /* its descriptors did not come in: it would not survive its worker */
     bool dropped; /* the worker wants it gone; stays until its program has ended */
     bool foreign; /* the program is not our child: started by a keeper that died */
     int32_t next_session, next_pid, next_owing; /* chains of places + 1; 0 ends */

@@ -5,13 +5,13 @@
 #include "keep/kept.h"
 #include "keep/sentinel.h"
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define TELL_AGAIN_MS 10
 #define LEAVE_MS 1000  /* between the end of the link and the worker's */
 #define STOP_MS 10000  /* the same after KEEP_STOP */
+#define SPAWN_FDS 4 /* plan and stdio; what follows is held */
 #define ABOUT (sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL)
 
 /* False when it has to be tried again later. */
@@ -104,9 +104,34 @@ static bool hand_over(struct keeper *keeper)
     return keeper->talk == TALK_DONE;
 }
 
+static bool tell_missed(struct keeper *keeper, struct slot *slot, int owed, int type)
+{
+    if (!(slot->owes & owed))
+        return true;
+    slot->owes &= (uint8_t)~owed;
+    if (tell(keeper, (struct keep_msg){.type = KEEP_MISSED, .session = slot->session, .arg = {type}}, NULL, 0))
+        return true;
+    slot->owes |= (uint8_t)owed;
+    return false;
+}
+
+static bool tell_again(struct keeper *keeper, struct slot *slot)
+{
+    if (!(slot->owes & SLOT_OWES_AGAIN))
+        return true;
+    keeper->hand_fd = 0;
+    if (!tell_slot(keeper, slot))
+        return false;
+    slot->owes &= (uint8_t)~(SLOT_OWES_AGAIN | SLOT_OWES_SPAWNED | SLOT_OWES_FAILED);
+    return true;
+}
+
 static bool tell_owed(struct keeper *keeper, struct slot *slot)
 {
     struct keep_msg msg = {.session = slot->session, .pid = slot->pid};
+    if (!tell_missed(keeper, slot, SLOT_OWES_MISSED_HOLD, KEEP_HOLD) || !tell_missed(keeper, slot, SLOT_OWES_MISSED_ADOPT, KEEP_ADOPT) ||
+        !tell_again(keeper, slot))
+        return false;
     if (slot->owes & SLOT_OWES_SPAWNED) {
         msg.type = KEEP_SPAWNED;
         if (!tell(keeper, msg, &slot->pidfd, slot->pidfd >= 0))
@@ -183,6 +208,8 @@ static void on_hold(struct keeper *keeper, const struct keep_msg *msg, int fds[]
 {
     struct slot *slot = slots_take(&keeper->slots, msg->session);
     size_t next = 0;
+    if (slot)
+        slot->unheld = false;
     for (int use = 0; slot && !slot->dropped && use < KEEP_FD_COUNT && next < nfds; use++) {
         if (!(msg->arg[0] & 1 << use))
             continue;
@@ -190,6 +217,30 @@ static void on_hold(struct keeper *keeper, const struct keep_msg *msg, int fds[]
         slot->fds[use] = fds[next];
         fds[next++] = -1;
     }
+}
+
+static void on_again(struct keeper *keeper, uint64_t session)
+{
+    struct slot *slot = slots_find(&keeper->slots, session);
+    if (slot && !slot->dropped)
+        slots_owe(&keeper->slots, slot, SLOT_OWES_AGAIN | (slot->state == SLOT_EXITED ? SLOT_OWES_EXITED : 0));
+}
+
+/* We are out of descriptors: the message came without all of its own, and nothing of it is used. True when that is dealt with here. */
+static bool missed(struct keeper *keeper, const struct keep_msg *msg)
+{
+    if (msg->type == KEEP_LISTEN) {
+        talk_odd(keeper, (struct keep_msg){.type = KEEP_MISSED, .arg = {KEEP_LISTEN}});
+        return true;
+    }
+    if (msg->type != KEEP_HOLD && msg->type != KEEP_ADOPT)
+        return false;
+    struct slot *slot = slots_take(&keeper->slots, msg->session);
+    if (!slot || slot->dropped)
+        return true; /* a full table: no program is started for it either */
+    slot->unheld |= msg->type == KEEP_HOLD;
+    slots_owe(&keeper->slots, slot, msg->type == KEEP_HOLD ? SLOT_OWES_MISSED_HOLD : SLOT_OWES_MISSED_ADOPT);
+    return true;
 }
 
 static void on_listen(struct keeper *keeper, int *fd)
@@ -221,11 +272,20 @@ static void on_was(struct keeper *keeper, const struct keep_msg *msg, int *fd)
 static void take(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
 {
     switch (msg->type) {
+    case KEEP_AGAIN: on_again(keeper, msg->session); break;
     case KEEP_HELLO: on_hello(keeper); break;
     case KEEP_HOLD: on_hold(keeper, msg, fds, nfds); break;
     case KEEP_LISTEN: on_listen(keeper, &fds[0]); break;
-    case KEEP_SPAWN: programs_spawn(keeper, msg->session, fds, nfds); break;
-    case KEEP_ACK: programs_ack(keeper, msg->session, (pid_t)msg->pid); break;
+    case KEEP_SPAWN:
+        if (nfds > SPAWN_FDS)
+            on_hold(keeper, msg, fds + SPAWN_FDS, nfds - SPAWN_FDS);
+        programs_spawn(keeper, msg->session, fds, nfds < SPAWN_FDS ? nfds : SPAWN_FDS);
+        break;
+    case KEEP_ACK:
+        if (msg->arg[0] != 0)
+            programs_drop(keeper, msg->session, msg->arg[0]);
+        programs_ack(keeper, msg->session, (pid_t)msg->pid);
+        break;
     case KEEP_DROP: programs_drop(keeper, msg->session, msg->arg[0]); break;
     case KEEP_SERVED: minder_served(keeper); break;
     case KEEP_STOP:
@@ -250,13 +310,11 @@ void talk_take(struct keeper *keeper)
         struct keep_msg msg = {.type = 0};
         int fds[FD_PASS_MAX] = {-1, -1, -1, -1, -1, -1, -1, -1};
         size_t nfds = FD_PASS_MAX;
-        ssize_t n = fd_recv(keeper->link, &msg, sizeof msg, fds, &nfds, MSG_DONTWAIT);
-        if (n < 0 && errno == EMSGSIZE && msg.size_and_protocol == ABOUT) {
-            n = sizeof msg; /* we are out of descriptors: the message came without its own */
-            nfds = 0;
-            memset(fds, -1, sizeof fds);
-        }
-        if (n < 0 && errno == EAGAIN)
+        bool cut = false;
+        ssize_t n = fd_recv_cut(keeper->link, &msg, sizeof msg, fds, &nfds, &cut, MSG_DONTWAIT);
+        for (; cut && nfds > 0; nfds--)
+            fd_close(&fds[nfds - 1]);
+        if (n < 0 && (errno == EAGAIN || fd_is_short(errno))) /* short: it is still there in the next turn */
             return;
         if (n <= 0) {
             talk_over(keeper);
@@ -264,7 +322,7 @@ void talk_take(struct keeper *keeper)
                 keeper->leave_until_ms = clock_mono_ms() + LEAVE_MS;
             return;
         }
-        if (n == sizeof msg && msg.size_and_protocol == ABOUT)
+        if (n == sizeof msg && msg.size_and_protocol == ABOUT && (!cut || !missed(keeper, &msg)))
             take(keeper, &msg, fds, nfds);
         else
             for (size_t i = 0; i < nfds; i++)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAGIC "muxdkeep"
@@ -19,6 +20,8 @@
 #define TRIAL_MS 10000
 #define PROVE_MS 20000
 #define ARGS_MAX 64
+#define RESUME_PAUSE_MS 10
+#define RESUME_TRIES 500
 
 struct state_head {
     char magic[8];
@@ -78,20 +81,29 @@ static void restore_slot(struct keeper *keeper, const struct state_slot *record,
     programs_watch(keeper, slot);
 }
 
+static bool get(int fd, void *data, size_t size, off_t at)
+{
+    ssize_t n;
+    do
+        n = pread(fd, data, size, at);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)size;
+}
+
 /* keeper NULL: only says whether it could be taken over. False with errno. */
 static bool load(int fd, struct keeper *keeper)
 {
     struct state_head head;
-    ssize_t n = pread(fd, &head, sizeof head, 0);
+    bool came = get(fd, &head, sizeof head, 0);
     errno = EPROTO;
-    if (n != sizeof head || memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.version != VERSION || head.head_size < sizeof head ||
+    if (!came || memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.version != VERSION || head.head_size < sizeof head ||
         head.head_size > 65536 || head.slots > SLOTS_MAX || head.fd_count > 64 ||
         head.slot_size < offsetof(struct state_slot, fds) + head.fd_count * sizeof(int32_t) || head.slot_size > 65536)
         return false;
     for (uint32_t i = 0; i < head.slots; i++) {
         struct state_slot record;
         size_t size = head.slot_size < sizeof record ? head.slot_size : sizeof record;
-        if (pread(fd, &record, size, (off_t)head.head_size + (off_t)head.slot_size * i) != (ssize_t)size) {
+        if (!get(fd, &record, size, (off_t)head.head_size + (off_t)head.slot_size * i)) {
             errno = EPROTO;
             return false;
         }
@@ -161,11 +173,20 @@ static int execute(struct keeper *keeper, int exe_fd, int back_fd, int error, in
     return failure;
 }
 
+/* What we could not be given would be lost with the worker, which an upgrade replaces. */
+static bool holds_all(struct keeper *keeper)
+{
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+        if (slot->unheld)
+            return false;
+    return true;
+}
+
 void upgrade_begin(struct keeper *keeper)
 {
     const char *path = keeper->options.path;
     bool busy = keeper->trial != 0 || keeper->upgrade_now || keeper->prove_until_ms != 0 || keeper->stopping || keeper->ending;
-    int state = -1, error = busy ? EBUSY : !path ? ENOENT : access(path, X_OK) != 0 ? errno : 0;
+    int state = -1, error = busy ? EBUSY : !path ? ENOENT : access(path, X_OK) != 0 ? errno : holds_all(keeper) ? 0 : EMFILE;
     if (error == 0 && (state = save(keeper)) < 0)
         error = errno;
     pid_t pid = error == 0 ? keeper_fork() : -1;
@@ -262,6 +283,18 @@ static void go_back(const struct keeper_options *options, int state, int back_fd
     execveat(back_fd, "", arguments(options, option, value), environ, AT_EMPTY_PATH);
 }
 
+/* All sessions hang on it: a kernel that is short of something for a moment is waited for. */
+static struct keeper *try_hard(const struct keeper_options *options)
+{
+    struct keeper *keeper = keeper_new(options);
+    const struct timespec pause = {.tv_nsec = RESUME_PAUSE_MS * 1000000L};
+    for (int i = 0; !keeper && i < RESUME_TRIES; i++) {
+        nanosleep(&pause, NULL);
+        keeper = keeper_new(options);
+    }
+    return keeper;
+}
+
 int keeper_resume(const struct keeper_options *options, const char *state)
 {
     int number[4];
@@ -271,7 +304,9 @@ int keeper_resume(const struct keeper_options *options, const char *state)
     }
     if (!load(number[0], NULL) && number[1] >= 0)
         go_back(options, number[0], number[1]);
-    struct keeper *keeper = keeper_new(options);
+    struct keeper *keeper = try_hard(options);
+    if (!keeper && number[1] >= 0)
+        go_back(options, number[0], number[1]);
     if (!keeper || !load(number[0], keeper)) {
         keeper_say("can't take over after the upgrade: %s", strerror(errno));
         return 1;

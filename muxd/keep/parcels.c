@@ -1,0 +1,46 @@
+/* parcels.c: owns the descriptors of messages that could not be sent at once. */
+#include "keep/parcels.h"
+#include "base/mem.h"
+#include <fcntl.h>
+#include <stdlib.h>
+
+struct parcel *parcel_new(const struct keep_msg *msg)
+{
+    struct parcel *parcel = xcalloc(1, sizeof *parcel);
+    parcel->msg = *msg;
+    return parcel;
+}
+
+static void close_all(struct parcel *parcel)
+{
+    while (parcel->nfds > 0)
+        fd_close(&parcel->fds[--parcel->nfds]);
+}
+
+bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds)
+{
+    for (; parcel->nfds < nfds; parcel->nfds++) {
+        int own = fcntl(fds[parcel->nfds], F_DUPFD_CLOEXEC, 0);
+        if (own < 0) {
+            close_all(parcel);
+            return false;
+        }
+        parcel->fds[parcel->nfds] = own;
+    }
+    return true;
+}
+
+void parcel_free(struct parcel *parcel)
+{
+    close_all(parcel);
+    free(parcel);
+}
+
+void parcels_clear(struct parcels *parcels)
+{
+    struct parcel *parcel;
+    while ((parcel = STAILQ_FIRST(parcels)) != NULL) {
+        STAILQ_REMOVE_HEAD(parcels, next);
+        parcel_free(parcel);
+    }
+}

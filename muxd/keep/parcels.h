@@ -1,0 +1,20 @@
+/* parcels: messages with their descriptors that wait to be sent. Private to the link. */
+#ifndef MUXD_KEEP_PARCELS_H
+#define MUXD_KEEP_PARCELS_H
+#include "base/fdio.h"
+#include "keep/keep.h"
+#include <sys/queue.h>
+
+struct parcel {
+    STAILQ_ENTRY(parcel) next;
+    struct keep_msg msg;
+    int fds[FD_PASS_MAX]; /* our own duplicates */
+    size_t nfds;
+};
+STAILQ_HEAD(parcels, parcel);
+
+struct parcel *parcel_new(const struct keep_msg *msg);
+bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds); /* duplicates them; false, and it holds none, when there is no room */
+void parcel_free(struct parcel *parcel);                              /* closes what it holds */
+void parcels_clear(struct parcels *parcels);
+#endif
