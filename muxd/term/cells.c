@@ -5,18 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void blank(struct line *line, int from, int to, uint32_t bg)
+static uint64_t stamps; /* given out so far */
+
+/* Cells that are in use or new; reach is the caller's. */
+static void fill(struct line *line, int from, int to, uint32_t bg)
 {
+    line->stamp = ++stamps;
     for (int col = from; col < to; col++)
         line->cells[col] = (struct cell){.width = 1, .pen = {.bg = bg}};
     if (line->marks && to > from)
         memset(line->marks + (size_t)from * CELL_MARKS, 0, (size_t)(to - from) * CELL_MARKS * sizeof *line->marks);
 }
 
+static void blank(struct line *line, int from, int to, uint32_t bg)
+{
+    if (bg != COLOR_DEFAULT) {
+        fill(line, from, to, bg);
+        line->reach = line->reach > to ? line->reach : to;
+        return;
+    }
+    fill(line, from, to < line->reach ? to : line->reach, bg);
+    if (to >= line->reach && from < line->reach)
+        line->reach = from;
+}
+
 void line_init(struct line *line, int cols)
 {
     *line = (struct line){.cells = xreallocarray(NULL, (size_t)cols, sizeof *line->cells), .cols = cols};
-    blank(line, 0, cols, COLOR_DEFAULT);
+    fill(line, 0, cols, COLOR_DEFAULT);
     line->empty = true;
 }
 
@@ -55,7 +71,8 @@ void line_resize(struct line *line, int cols)
         line->marks = xreallocarray(line->marks, (size_t)cols * CELL_MARKS, sizeof *line->marks);
     line->cols = cols;
     line->wrapped = false;
-    blank(line, old < cols ? old : cols, cols, COLOR_DEFAULT);
+    fill(line, old < cols ? old : cols, cols, COLOR_DEFAULT);
+    line->reach = line->reach < cols ? line->reach : cols;
     line->empty = line->empty && line->empty_bg == COLOR_DEFAULT;
 }
 
@@ -82,12 +99,31 @@ void line_put(struct line *line, int col, int32_t rune, int width, const struct 
     cut_at(line, col);
     cut_at(line, col + width);
     line->empty = false;
+    line->stamp = ++stamps;
     line->cells[col] = (struct cell){.rune = rune, .width = (uint8_t)width, .pen = *pen};
     if (width == 2)
         line->cells[col + 1] = (struct cell){.width = 0, .pen = *pen};
     if (line->marks)
         memset(line->marks + (size_t)col * CELL_MARKS, 0, (size_t)width * CELL_MARKS * sizeof *line->marks);
+    line->reach = line->reach > col + width ? line->reach : col + width;
     if (col + width == line->cols)
+        line->wrapped = false;
+}
+
+void line_put_run(struct line *line, int col, const int32_t *runes, int count, const struct pen *pen)
+{
+    struct cell *cells = line->cells + col;
+    int end = col + count;
+    cut_at(line, col);
+    cut_at(line, end);
+    for (int i = 0; i < count; i++)
+        cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = *pen};
+    if (line->marks)
+        memset(line->marks + (size_t)col * CELL_MARKS, 0, (size_t)count * CELL_MARKS * sizeof *line->marks);
+    line->empty = false;
+    line->stamp = ++stamps;
+    line->reach = line->reach > end ? line->reach : end;
+    if (end == line->cols)
         line->wrapped = false;
 }
 
@@ -96,6 +132,8 @@ bool line_mark(struct line *line, int col, int32_t mark)
     if (!line->marks)
         line->marks = xcalloc((size_t)line->cols * CELL_MARKS, sizeof *line->marks);
     int32_t *marks = line->marks + (size_t)col * CELL_MARKS;
+    line->reach = line->reach > col + 1 ? line->reach : col + 1;
+    line->stamp = ++stamps;
     for (int i = 0; i < CELL_MARKS; i++) {
         if (!marks[i]) {
             marks[i] = mark;
@@ -118,6 +156,8 @@ void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
     cut_at(line, to);
     cut_at(line, by < 0 ? source : from + kept);
     memmove(line->cells + target, line->cells + source, (size_t)kept * sizeof *line->cells);
+    line->reach = line->reach > to ? line->reach : to; /* at most */
+    line->stamp = ++stamps;
     if (line->marks)
         memmove(line->marks + (size_t)target * CELL_MARKS, line->marks + (size_t)source * CELL_MARKS,
                 (size_t)kept * CELL_MARKS * sizeof *line->marks);
@@ -136,7 +176,7 @@ const int32_t *line_marks(const struct line *line, int col)
 int line_used(const struct line *line, bool looks)
 {
     const uint16_t shown = PEN_REVERSE | PEN_UNDERLINES | PEN_STRIKE | PEN_OVERLINE;
-    for (int col = line->cols; col > 0; col--) {
+    for (int col = line->reach; col > 0; col--) {
         const struct cell *cell = &line->cells[col - 1];
         if (cell->width == 0 || (cell->rune && cell->rune != ' ') || (cell->rune && line->wrapped) || line_marks(line, col - 1))
             return col;

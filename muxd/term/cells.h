@@ -2,7 +2,7 @@
 #ifndef MUXD_TERM_CELLS_H
 #define MUXD_TERM_CELLS_H
 #include "base/buf.h"
-#include "term/pen.h"
+#include "wire/pen.h"
 
 #define CELL_MARKS 4 /* combining characters kept on one cell; more are dropped */
 
@@ -16,6 +16,8 @@ struct line {
     struct cell *cells; /* cols of them, owned */
     int32_t *marks;     /* NULL, or cols * CELL_MARKS, owned: combining characters of each cell, ending with 0 */
     int cols;
+    int reach;          /* from here on nothing but blanks without a colour: most of most lines, which need not be looked at */
+    uint64_t stamp;     /* another one after every change, and never that of another line with other cells: equal stamps, equal looks */
     bool wrapped;       /* the text goes on in the next line without a line end */
     bool empty;         /* nothing but blanks of the colour empty_bg: erasing it once more costs nothing */
     uint32_t empty_bg;
@@ -27,6 +29,7 @@ void line_resize(struct line *line, int cols);
 /* [from, to) becomes blank; halves of wide characters go with it. False when it was so before. */
 bool line_erase(struct line *line, int from, int to, uint32_t bg);
 void line_put(struct line *line, int col, int32_t rune, int width, const struct pen *pen);
+void line_put_run(struct line *line, int col, const int32_t *runes, int count, const struct pen *pen); /* all of width 1 */
 bool line_mark(struct line *line, int col, int32_t mark); /* false: the cell has enough */
 /* Moves the cells of [from, to) right by `by` columns (left when negative); what is uncovered is blank. */
 void line_shift(struct line *line, int from, int to, int by, uint32_t bg);

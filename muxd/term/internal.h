@@ -2,7 +2,7 @@
 #ifndef MUXD_TERM_INTERNAL_H
 #define MUXD_TERM_INTERNAL_H
 #include "term/screen.h"
-#include "term/tokens.h"
+#include "wire/tokens.h"
 
 #define SCREEN_TITLE_MAX 1024
 #define SCREEN_TITLES 8 /* deep is the stack of titles */
@@ -30,7 +30,10 @@ struct screen {
     char sets[2]; /* G0, G1: 'B' or '0' */
     int shift;    /* which of them is in use */
     int top;      /* of the margins */
+    int bottom;   /* one behind their last line; 0: the screen's last */
     struct screen_cursor cursor;
+    bool away; /* the engine's cursor stands elsewhere still */
+    bool tabs_set; /* the program has set or cleared tabs: where they are, the engine knows */
     uint64_t version;
     size_t work, work_max; /* cells touched in this feed */
     bool skipping;         /* until a safe place */
@@ -63,6 +66,14 @@ void screen_touch(struct screen *screen, size_t cells); /* that many cells may l
 void screen_on_text(struct screen *screen, const int32_t *runes, size_t count);
 void screen_put(struct screen *screen, int row, int col, int32_t rune, int width);
 void screen_repeat(struct screen *screen, int count);
+
+/* screen_direct.c: past the engine. What returns false or 0 is left to it. */
+bool screen_may_go_direct(const struct screen *screen);
+size_t screen_put_direct(struct screen *screen, const int32_t *runes, size_t count); /* how many were taken */
+bool screen_control_direct(struct screen *screen, char byte);
+bool screen_move_direct(struct screen *screen, char final, int first, int second); /* CSI first ; second final */
+void screen_erase_line(struct screen *screen, int what);    /* EL: 0 to 2 */
+void screen_erase_display(struct screen *screen, int what); /* ED: 0 to 2 */
 
 /* screen_grid.c: lines as a whole */
 struct line *screen_grid_new(int rows, int cols);

@@ -1,20 +1,22 @@
-/* keys: owns the coding of keys. */
+/* keys: owns the reading of key names. Their coding: keys_code.c, keys_kitty.c. */
 #include "term/keys.h"
 #include "base/utf8.h"
-#include "wire/keynames.h"
+#include "term/keys_code.h"
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { SHIFT = 1, ALT = 2, CTRL = 4 }; /* xterm's parameter is one more than their sum */
+#define NAME_MAX_BYTES 64
 
 static const struct modifier {
     const char *word;
     unsigned bit;
-} modifiers[] = {{"C-", CTRL},       {"^", CTRL},   {"M-", ALT},   {"S-", SHIFT},  {"ctrl+", CTRL}, {"ctrl-", CTRL},   {"control+", CTRL},
-                 {"control-", CTRL}, {"alt+", ALT}, {"alt-", ALT}, {"meta+", ALT}, {"meta-", ALT},  {"shift+", SHIFT}, {"shift-", SHIFT}};
+} modifiers[] = {{"C-", KEY_CTRL},        {"^", KEY_CTRL},        {"M-", KEY_ALT},        {"A-", KEY_ALT},       {"S-", KEY_SHIFT},
+                 {"ctrl+", KEY_CTRL},     {"ctrl-", KEY_CTRL},    {"control+", KEY_CTRL}, {"control-", KEY_CTRL}, {"alt+", KEY_ALT},
+                 {"alt-", KEY_ALT},       {"meta+", KEY_ALT},     {"meta-", KEY_ALT},     {"option+", KEY_ALT},  {"shift+", KEY_SHIFT},
+                 {"shift-", KEY_SHIFT},   {"super+", KEY_SUPER},  {"super-", KEY_SUPER},  {"cmd+", KEY_SUPER},   {"D-", KEY_SUPER},
+                 {"hyper+", KEY_HYPER},   {"hyper-", KEY_HYPER},  {"H-", KEY_HYPER}};
 
 /* Takes the modifiers off the front; what is left is the key, which may itself be "-", "+" or "^". */
 static const char *take_modifiers(const char *name, unsigned *mods)
@@ -32,109 +34,15 @@ static const char *take_modifiers(const char *name, unsigned *mods)
     return name;
 }
 
-static int inexpressible(struct err *err, const char *name)
+/* "<up>" without its brackets, in room; the name itself when it has none. */
+static const char *take_brackets(const char *name, unsigned *mods, char room[NAME_MAX_BYTES])
 {
-    return err_set(err, ERR_KEY, "'%s': a terminal has no bytes for this combination; send another key", name);
-}
-
-static void alt_prefix(struct buf *out, unsigned mods)
-{
-    if (mods & ALT)
-        buf_append_byte(out, 033);
-}
-
-/* One byte and control: @ A to Z [ \ ] ^ _ become 0 to 31, ? becomes DEL; letters in either case. */
-static int append_control(struct buf *out, const char *name, char byte, unsigned mods, struct err *err)
-{
-    char upper = (char)toupper((unsigned char)byte), code;
-    if (byte == ' ' || byte == '@')
-        code = 0;
-    else if (upper >= 'A' && upper <= '_')
-        code = (char)(upper - '@');
-    else if (byte == '/')
-        code = 037;
-    else if (byte == '?')
-        code = 0177;
-    else
-        return inexpressible(err, name);
-    if ((mods & SHIFT) && isalpha((unsigned char)byte))
-        return inexpressible(err, name);
-    alt_prefix(out, mods);
-    buf_append_byte(out, code);
-    return 0;
-}
-
-static int append_rune(struct buf *out, const char *name, int32_t rune, unsigned mods, struct err *err)
-{
-    char bytes[4];
-    size_t len = utf8_encode(rune, bytes);
-    if (len == 0)
-        return err_set(err, ERR_KEY, "'%s': no character of Unicode; use U+0000 to U+10FFFF", name);
-    if (mods & CTRL)
-        return len == 1 ? append_control(out, name, bytes[0], mods, err) : inexpressible(err, name);
-    if (mods & SHIFT) {
-        if (len > 1 || !islower((unsigned char)bytes[0]))
-            return len == 1 && isupper((unsigned char)bytes[0]) ? (alt_prefix(out, mods), buf_append(out, bytes, 1), 0)
-                                                                : inexpressible(err, name);
-        bytes[0] = (char)toupper((unsigned char)bytes[0]);
-    }
-    alt_prefix(out, mods);
-    buf_append(out, bytes, len);
-    return 0;
-}
-
-static int append_byte_key(struct buf *out, const char *name, char byte, unsigned mods, struct err *err)
-{
-    if (byte == '\t' && (mods & SHIFT) && !(mods & CTRL)) {
-        alt_prefix(out, mods);
-        buf_append_text(out, "\033[Z");
-        return 0;
-    }
-    if (byte == ' ' && (mods & CTRL) && !(mods & SHIFT))
-        return append_control(out, name, byte, mods, err);
-    if (byte == 0177 && mods == CTRL) { /* what xterm sends for control and backspace */
-        buf_append_byte(out, '\b');
-        return 0;
-    }
-    if (mods & (CTRL | SHIFT))
-        return inexpressible(err, name);
-    alt_prefix(out, mods);
-    buf_append_byte(out, byte);
-    return 0;
-}
-
-static int append_named(struct buf *out, const char *name, const struct keyname *key, unsigned mods, const struct keys_modes *modes,
-                        struct err *err)
-{
-    char plain[8];
-    switch (key->form) {
-    case KEYNAME_SHIFTED:
-        if (mods & SHIFT)
-            return inexpressible(err, name);
-        snprintf(plain, sizeof plain, "F%d", key->code);
-        return append_named(out, name, keyname_find(plain), mods | SHIFT, modes, err);
-    case KEYNAME_BYTE:
-        return append_byte_key(out, name, (char)key->code, mods, err);
-    case KEYNAME_TILDE:
-        mods ? buf_printf(out, "\033[%d;%u~", key->code, mods + 1) : buf_printf(out, "\033[%d~", key->code);
-        return 0;
-    case KEYNAME_SS3:
-        mods ? buf_printf(out, "\033[1;%u%c", mods + 1, key->code) : buf_printf(out, "\033O%c", key->code);
-        return 0;
-    case KEYNAME_CURSOR:
-        if (key->code == 'Z') {
-            if (mods & CTRL)
-                return inexpressible(err, name);
-            alt_prefix(out, mods);
-            buf_append_text(out, "\033[Z");
-        } else if (mods) {
-            buf_printf(out, "\033[1;%u%c", mods + 1, key->code);
-        } else {
-            buf_printf(out, modes->application_cursor ? "\033O%c" : "\033[%c", key->code);
-        }
-        return 0;
-    }
-    return inexpressible(err, name);
+    size_t len = strlen(name);
+    if (len < 4 || len >= NAME_MAX_BYTES || name[0] != '<' || name[len - 1] != '>')
+        return name;
+    memcpy(room, name + 1, len - 2);
+    room[len - 2] = '\0';
+    return take_modifiers(room, mods);
 }
 
 /* "0x1b" is a byte, "U+20AC" a character. False when rest is neither. */
@@ -147,29 +55,56 @@ static bool numbered(const char *rest, const char *prefix, size_t digits_max, un
     return true;
 }
 
-int keys_append_modes(struct buf *out, const char *name, const struct keys_modes *modes, struct err *err)
+static int unknown(struct err *err, const char *name, const char *rest)
 {
-    unsigned mods = 0;
-    int32_t rune;
-    unsigned long number;
-    const char *rest = take_modifiers(name, &mods);
-    size_t len = strlen(rest);
-    if (len > 0 && utf8_decode(rest, len, &rune) == len && rune >= 0)
-        return append_rune(out, name, rune, mods, err);
-    if (numbered(rest, "0x", 2, &number)) {
-        if (mods)
-            return inexpressible(err, name);
-        buf_append_byte(out, (char)number);
-        return 0;
-    }
-    if (numbered(rest, "U+", 6, &number))
-        return append_rune(out, name, number <= 0x10ffff ? (int32_t)number : -1, mods, err);
-    const struct keyname *key = keyname_find(rest);
-    if (key)
-        return append_named(out, name, key, mods, modes, err);
     const char *nearest = keyname_nearest(rest);
     return nearest ? err_set(err, ERR_KEY, "'%s': no key of that name; did you mean '%s'?", name, nearest)
                    : err_set(err, ERR_KEY, "'%s': no key of that name; use Enter, Up, C-c, M-x, F5 or a character", name);
+}
+
+static int code(struct buf *out, const char *name, struct key *key, const struct keys_modes *modes, struct err *err)
+{
+    char byte;
+    if (key->named && key->named->form == KEYNAME_BYTE && key->named->code == ' ') { /* a character like others */
+        key->named = NULL;
+        key->rune = ' ';
+    }
+    bool control = !key->named && (key->rune < ' ' || key->rune == 0177); /* itself, as 0xHH */
+    if (control && key->mods == 0) {
+        byte = (char)key->rune;
+        buf_append(out, &byte, 1);
+        return 0;
+    }
+    if (!control && keys_code(out, key, modes))
+        return 0;
+    return err_set(err, ERR_KEY, "'%s': no bytes mean this combination in the keyboard mode that the program has set; use another", name);
+}
+
+int keys_append_modes(struct buf *out, const char *name, const struct keys_modes *modes, struct err *err)
+{
+    char room[NAME_MAX_BYTES], byte;
+    unsigned long number;
+    struct key key = {0};
+    const char *rest = take_brackets(take_modifiers(name, &key.mods), &key.mods, room);
+    size_t len = strlen(rest);
+    if (len > 0 && utf8_decode(rest, len, &key.rune) == len && key.rune >= 0)
+        return code(out, name, &key, modes, err);
+    if (numbered(rest, "0x", 2, &number)) {
+        if (key.mods)
+            return err_set(err, ERR_KEY, "'%s': a byte has no modifiers; name the key", name);
+        byte = (char)number;
+        buf_append(out, &byte, 1);
+        return 0;
+    }
+    if (numbered(rest, "U+", 6, &number)) {
+        char bytes[4];
+        key.rune = number <= 0x10ffff ? (int32_t)number : -1;
+        if (utf8_encode(key.rune, bytes) == 0)
+            return err_set(err, ERR_KEY, "'%s': no character of Unicode; use U+0000 to U+10FFFF", name);
+        return code(out, name, &key, modes, err);
+    }
+    key.named = keyname_find(rest);
+    return key.named ? code(out, name, &key, modes, err) : unknown(err, name, rest);
 }
 
 int keys_append(struct buf *out, const char *name, struct err *err)

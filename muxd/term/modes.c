@@ -68,6 +68,20 @@ unsigned modes_kitty(uint64_t modes)
     return (unsigned)get(modes, kitty_at(modes), KITTY_STEP);
 }
 
+/* Resets first: one of them may end what another has begun (mouse). That of the origin would move the cursor, and DECSTR has done it. */
+void modes_append(struct buf *out, uint64_t modes, bool with_kitty)
+{
+    buf_append_text(out, "\033[!p");
+    for (int set = 0; set <= 1; set++)
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+            if (table[i].mode != MODE_ALTERNATE_SCREEN && modes_has(modes, table[i].mode) == (bool)set &&
+                (set || table[i].mode != MODE_ORIGIN))
+                buf_printf(out, "\033[?%d%c", table[i].number, (bool)set != table[i].turned ? 'h' : 'l');
+    buf_printf(out, "\033[>4;%um\033[%u q", modes_other_keys(modes), modes_cursor_style(modes));
+    if (with_kitty)
+        buf_printf(out, "\033[=%u;1u", modes_kitty(modes));
+}
+
 int modes_report(uint64_t modes, int number)
 {
     const struct numbered *it = find(number);

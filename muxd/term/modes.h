@@ -3,6 +3,7 @@
  * kitty keyboard protocol. */
 #ifndef MUXD_TERM_MODES_H
 #define MUXD_TERM_MODES_H
+#include "base/buf.h"
 #include "term/scan.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,6 +40,10 @@ unsigned modes_kitty(uint64_t modes);        /* keyboard flags in force on the s
 
 /* What the sequence changes; true when it is one of those that set a mode. */
 bool modes_apply(uint64_t *modes, const struct scan_seq *seq);
+
+/* The sequences that set a terminal to these modes, whatever it was set to; but for the alternate screen, and for kitty's flags on request.
+ * What they don't cover is as after DECSTR. */
+void modes_append(struct buf *out, uint64_t modes, bool with_kitty);
 
 /* DECRPM's word for a private mode: 0 not known, 1 set, 2 reset. */
 int modes_report(uint64_t modes, int number);

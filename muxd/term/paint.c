@@ -12,6 +12,7 @@ struct paint {
     int rows, cols;
     struct cell *cells; /* rows * cols, as they are shown: blanks are spaces */
     uint64_t *marks;    /* of each row: a hash of its combining characters */
+    uint64_t *stamps;   /* of each row: the stamp of the line that it shows; 0: it has to be looked at */
     bool known;         /* false: the terminal shows anything */
     int top, left;      /* of the screen, in the first row and column */
     struct paint_modes modes;
@@ -40,6 +41,7 @@ void paint_free(struct paint *paint)
         return;
     free(paint->cells);
     free(paint->marks);
+    free(paint->stamps);
     paint_modes_fini(&paint->modes);
     free(paint);
 }
@@ -49,8 +51,10 @@ void paint_resize(struct paint *paint, int rows, int cols)
     clip(&rows, &cols);
     free(paint->cells);
     free(paint->marks);
+    free(paint->stamps);
     paint->cells = xcalloc((size_t)rows * (size_t)cols, sizeof *paint->cells);
     paint->marks = xcalloc((size_t)rows, sizeof *paint->marks);
+    paint->stamps = xcalloc((size_t)rows, sizeof *paint->stamps);
     paint->rows = rows;
     paint->cols = cols;
     paint->known = false;
@@ -113,7 +117,7 @@ struct span {
 };
 
 /* The columns that have to be drawn, beginning and ending with whole characters. */
-static bool changed(const struct paint *paint, const struct line *line, int row, struct span *span)
+static bool differs(const struct paint *paint, const struct line *line, int row, struct span *span)
 {
     const struct cell *shown = paint->cells + (size_t)row * (size_t)paint->cols;
     if (paint->marks[row] != hash_marks(line)) {
@@ -134,6 +138,15 @@ static bool changed(const struct paint *paint, const struct line *line, int row,
     while (span->to > 0 && span->to < paint->cols && (seen(paint, line, span->to).width == 0 || shown[span->to].width == 0))
         span->to++;
     return span->from < span->to;
+}
+
+static bool changed(struct paint *paint, const struct line *line, int row, struct span *span)
+{
+    if (line && paint->stamps[row] == line->stamp)
+        return false;
+    bool other = differs(paint, line, row, span);
+    paint->stamps[row] = line && !other ? line->stamp : 0;
+    return other;
 }
 
 static void move_to(struct buf *out, int row, int col)
@@ -191,6 +204,7 @@ static void draw_span(struct paint *paint, struct buf *out, const struct line *l
     for (int col = end; col < span.to; col++)
         shown[col] = blank;
     paint->marks[row] = hash_marks(line);
+    paint->stamps[row] = line ? line->stamp : 0;
 }
 
 static void start_anew(struct paint *paint, struct buf *out)
@@ -199,6 +213,7 @@ static void start_anew(struct paint *paint, struct buf *out)
     for (size_t i = 0; i < (size_t)paint->rows * (size_t)paint->cols; i++)
         paint->cells[i] = blank;
     memset(paint->marks, 0, (size_t)paint->rows * sizeof *paint->marks);
+    memset(paint->stamps, 0, (size_t)paint->rows * sizeof *paint->stamps);
     paint_modes_forget(&paint->modes);
     paint->known = true;
 }
@@ -207,6 +222,7 @@ static void start_anew(struct paint *paint, struct buf *out)
 static void choose_part(struct paint *paint, const struct screen *screen)
 {
     struct screen_cursor cursor = screen_cursor(screen);
+    int old_top = paint->top, old_left = paint->left;
     int last_top = screen_rows(screen) - paint->rows, last_left = screen_cols(screen) - paint->cols;
     if (cursor.row < paint->top)
         paint->top = cursor.row;
@@ -220,15 +236,53 @@ static void choose_part(struct paint *paint, const struct screen *screen)
         paint->top = last_top > 0 ? last_top : 0;
     if (paint->left > last_left)
         paint->left = last_left > 0 ? last_left : 0;
+    if (paint->top != old_top || paint->left != old_left)
+        memset(paint->stamps, 0, (size_t)paint->rows * sizeof *paint->stamps);
 }
 
-static int count_changed(const struct paint *paint, const struct screen *screen, int enough)
+static int count_changed(struct paint *paint, const struct screen *screen, int enough)
 {
     int count = 0;
     struct span span;
     for (int row = 0; row < paint->rows && count < enough; row++)
         count += changed(paint, line_of(paint, screen, row), row, &span);
     return count;
+}
+
+static uint64_t stamp_of(const struct paint *paint, const struct screen *screen, int row)
+{
+    const struct line *line = line_of(paint, screen, row);
+    return line ? line->stamp : 0;
+}
+
+/* How many lines up the terminal's picture has to go to show most lines where they are now; 0: it needn't. */
+static int find_scroll(const struct paint *paint, const struct screen *screen)
+{
+    uint64_t first = stamp_of(paint, screen, 0);
+    int by = 1, same = 0;
+    if (first == 0 || paint->stamps[0] == first)
+        return 0;
+    while (by < paint->rows && paint->stamps[by] != first)
+        by++;
+    for (int row = 0; row + by < paint->rows; row++)
+        same += paint->stamps[row + by] && paint->stamps[row + by] == stamp_of(paint, screen, row);
+    return same > 1 && same * 2 > paint->rows - by ? by : 0;
+}
+
+/* By line feeds in the last line, which every terminal knows. */
+static void scroll(struct paint *paint, int by, struct buf *out)
+{
+    size_t cols = (size_t)paint->cols, kept = (size_t)(paint->rows - by), gone = (size_t)by;
+    move_to(out, paint->rows - 1, 0);
+    for (int i = 0; i < by; i++)
+        buf_append_byte(out, '\n');
+    memmove(paint->cells, paint->cells + gone * cols, kept * cols * sizeof *paint->cells);
+    memmove(paint->marks, paint->marks + gone, kept * sizeof *paint->marks);
+    memmove(paint->stamps, paint->stamps + gone, kept * sizeof *paint->stamps);
+    for (size_t i = kept * cols; i < (kept + gone) * cols; i++)
+        paint->cells[i] = blank;
+    memset(paint->marks + kept, 0, gone * sizeof *paint->marks);
+    memset(paint->stamps + kept, 0, gone * sizeof *paint->stamps);
 }
 
 bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *out)
@@ -238,9 +292,12 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
     if (fresh)
         start_anew(paint, out);
     choose_part(paint, screen);
-    bool several = count_changed(paint, screen, 2) > 1;
+    int up = fresh ? 0 : find_scroll(paint, screen);
+    bool several = up > 0 || count_changed(paint, screen, 2) > 1;
     if (several)
         paint_modes_begin(&paint->modes, out);
+    if (up > 0)
+        scroll(paint, up, out);
     for (int row = 0; row < paint->rows && whole; row++) {
         const struct line *line = line_of(paint, screen, row);
         struct span span;

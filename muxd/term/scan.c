@@ -1,8 +1,9 @@
-/* scan.c: owns the grammar of escape sequences. Text without them goes by at the speed of memchr(3). */
+/* scan.c: owns the finding of escape sequences in what the journal holds. Text without them goes by at the speed of memchr(3). */
 #include "term/scan.h"
+#include "wire/ecma48.h"
 #include <string.h>
 
-enum { ESC = 033, BEL = 007, CAN = 030, SUB = 032, SEVERAL = 0177 };
+enum { SEVERAL = 0177 };
 
 enum outcome { TAKEN, SKIPPED, UNFINISHED };
 
@@ -30,11 +31,6 @@ static const char *limit_of(const struct candidate *it, size_t max)
     return (size_t)(it->end - it->begin) < max ? it->end : it->begin + max;
 }
 
-static bool is_intermediate(unsigned char byte)
-{
-    return byte >= 0x20 && byte <= 0x2f;
-}
-
 static void note_intermediate(struct scan_seq *seq, char byte)
 {
     seq->inter = seq->inter ? SEVERAL : byte;
@@ -45,10 +41,9 @@ static enum outcome take_esc(struct candidate *it)
     const char *limit = limit_of(it, SCAN_CSI_MAX);
     it->seq->kind = SCAN_ESC;
     for (const char *at = it->begin + 1; at < limit; at++) {
-        unsigned char byte = (unsigned char)*at;
-        if (is_intermediate(byte)) {
+        if (ecma_is_intermediate(*at)) {
             note_intermediate(it->seq, *at);
-        } else if (byte >= 0x30 && byte <= 0x7e) {
+        } else if (ecma_ends_short(*at)) {
             it->seq->final = *at;
             it->next = at + 1;
             return TAKEN;
@@ -62,7 +57,7 @@ static enum outcome take_esc(struct candidate *it)
 /* Other control characters in the middle act as if they stood before it, and don't end it. */
 static bool ends_csi_early(unsigned char byte)
 {
-    return byte == ESC || byte == CAN || byte == SUB || byte >= 0x80;
+    return byte == ECMA_ESC || ecma_gives_up((char)byte) || byte >= 0x80;
 }
 
 static enum outcome take_csi(struct candidate *it)
@@ -71,12 +66,12 @@ static enum outcome take_csi(struct candidate *it)
     const char *limit = limit_of(it, SCAN_CSI_MAX), *at = it->begin + 2;
     bool sound = true;
     seq->kind = SCAN_CSI;
-    if (at < limit && *at >= '<' && *at <= '?')
+    if (at < limit && ecma_is_private(*at))
         seq->prefix = *at++;
     seq->text = at;
     for (; at < limit; at++) {
         unsigned char byte = (unsigned char)*at;
-        if (byte >= 0x40 && byte <= 0x7e) {
+        if (ecma_ends_csi(*at)) {
             seq->final = *at;
             if (!seq->inter)
                 seq->len = (size_t)(at - seq->text);
@@ -84,12 +79,12 @@ static enum outcome take_csi(struct candidate *it)
         }
         if (ends_csi_early(byte))
             return skip_to(it, at);
-        if (is_intermediate(byte)) {
+        if (ecma_is_intermediate(*at)) {
             if (!seq->inter)
                 seq->len = (size_t)(at - seq->text);
             note_intermediate(seq, *at);
-        } else if (byte >= 0x30 && byte <= 0x3f) {
-            sound = sound && byte < '<' && !seq->inter;
+        } else if (ecma_is_parameter(*at)) {
+            sound = sound && !ecma_is_private(*at) && !seq->inter;
         }
     }
     return run_out(it, SCAN_CSI_MAX);
@@ -100,17 +95,17 @@ static enum outcome take_string(struct candidate *it, enum scan_kind kind)
     const char *limit = limit_of(it, SCAN_STRING_MAX), *at = it->begin + 2;
     it->seq->kind = kind;
     it->seq->text = at;
-    while (at < limit && ((unsigned char)*at >= 0x20 || (*at != ESC && *at != CAN && *at != SUB && (*at != BEL || kind != SCAN_OSC))))
+    while (at < limit && ((unsigned char)*at >= 0x20 || (*at != ECMA_ESC && !ecma_gives_up(*at) && (*at != ECMA_BEL || kind != SCAN_OSC))))
         at++;
     it->seq->len = (size_t)(at - it->seq->text);
-    if (at == limit || (*at == ESC && at + 1 == limit))
+    if (at == limit || (*at == ECMA_ESC && at + 1 == limit))
         return run_out(it, SCAN_STRING_MAX);
-    if (*at == CAN || *at == SUB)
+    if (ecma_gives_up(*at))
         return skip_to(it, at + 1);
-    it->seq->bel = *at == BEL;
-    if (*at == ESC && at[1] != '\\')
+    it->seq->bel = *at == ECMA_BEL;
+    if (*at == ECMA_ESC && at[1] != '\\')
         return skip_to(it, at);
-    it->next = *at == ESC ? at + 2 : at + 1;
+    it->next = *at == ECMA_ESC ? at + 2 : at + 1;
     return TAKEN;
 }
 
@@ -119,21 +114,20 @@ static enum outcome take(struct candidate *it)
     *it->seq = (struct scan_seq){.kind = SCAN_ESC};
     if (it->begin + 1 == it->end)
         return UNFINISHED;
-    switch (it->begin[1]) {
-    case '[': return take_csi(it);
-    case ']': return take_string(it, SCAN_OSC);
-    case 'P': return take_string(it, SCAN_DCS);
-    case 'X':
-    case '^':
-    case '_': return take_string(it, SCAN_STRING);
-    default: return take_esc(it);
+    switch (ecma_begins(it->begin[1])) {
+    case ECMA_CSI: return take_csi(it);
+    case ECMA_OSC: return take_string(it, SCAN_OSC);
+    case ECMA_DCS: return take_string(it, SCAN_DCS);
+    case ECMA_STRING: return take_string(it, SCAN_STRING);
+    case ECMA_SHORT: break;
     }
+    return take_esc(it);
 }
 
 bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq)
 {
     struct candidate it = {.begin = data + *at, .end = data + size, .seq = seq};
-    while (it.begin < it.end && (it.begin = memchr(it.begin, ESC, (size_t)(it.end - it.begin)))) {
+    while (it.begin < it.end && (it.begin = memchr(it.begin, ECMA_ESC, (size_t)(it.end - it.begin)))) {
         enum outcome outcome = take(&it);
         *at = (size_t)((outcome == UNFINISHED ? it.begin : it.next) - data);
         if (outcome != SKIPPED)
@@ -142,6 +136,25 @@ bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq)
     }
     *at = size;
     return false;
+}
+
+/* From its ESC; NULL: it is something else, or not complete. */
+static const char *behind_drawing(const char *at, const char *end)
+{
+    const char *limit = end - at < SCAN_CSI_MAX ? end : at + SCAN_CSI_MAX;
+    if (limit - at < 3 || at[1] != '[')
+        return NULL;
+    for (at += 2; at < limit && *at >= '0' && *at <= ';';)
+        at++;
+    return at < limit && ((*at >= '@' && *at <= 'X') || *at == 'm') ? at + 1 : NULL;
+}
+
+void scan_past_drawing(const char *data, size_t size, size_t *at)
+{
+    const char *end = data + size, *esc = data + *at, *behind = esc;
+    while (behind && behind < end && (esc = memchr(behind, ECMA_ESC, (size_t)(end - behind))))
+        behind = behind_drawing(esc, end);
+    *at = behind ? size : (size_t)(esc - data);
 }
 
 size_t scan_params(const struct scan_seq *seq, int *values, size_t max)

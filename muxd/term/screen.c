@@ -118,10 +118,36 @@ void screen_touch(struct screen *screen, size_t cells)
         screen->tokens.halt = true;
 }
 
+static char *put_number(char *at, int number)
+{
+    if (number >= 10)
+        at = put_number(at, number / 10);
+    *at++ = (char)('0' + number % 10);
+    return at;
+}
+
+/* A move to where it stands already would leave it a pending wrap. */
+static void bring_back(struct screen *screen)
+{
+    char bytes[24] = "\033[H\033[", *begin = bytes + 3, *at = bytes + 5;
+    VTermPos pos;
+    vterm_state_get_cursorpos(screen->state, &pos);
+    if (pos.row == screen->cursor.row && pos.col == screen->cursor.col)
+        begin = bytes;
+    at = put_number(at, screen->cursor.row + 1);
+    *at++ = ';';
+    at = put_number(at, screen->cursor.col + 1);
+    *at++ = 'H';
+    screen->away = false;
+    vterm_input_write(screen->vt, begin, (size_t)(at - begin));
+}
+
 void screen_drive(struct screen *screen, const char *bytes, size_t size)
 {
-    vterm_input_write(screen->vt, bytes, size);
     VTermPos pos;
+    if (screen->away)
+        bring_back(screen);
+    vterm_input_write(screen->vt, bytes, size);
     vterm_state_get_cursorpos(screen->state, &pos);
     BUG_UNLESS(pos.row >= 0 && pos.row < screen->rows && pos.col >= 0 && pos.col < screen->cols);
     screen->cursor = (struct screen_cursor){.row = pos.row, .col = pos.col};
@@ -141,6 +167,7 @@ void screen_drivef(struct screen *screen, const char *format, ...)
 void screen_soft_reset(struct screen *screen)
 {
     vterm_state_reset(screen->state, 0);
+    screen->tabs_set = false;
 }
 
 /* A CSI is never begun in the middle of what can't be told from text: skip to where a line or a sequence begins. */
@@ -185,6 +212,14 @@ void screen_gap(struct screen *screen)
     screen->flowing = false;
 }
 
+void screen_say(struct screen *screen, const char *sequences, size_t size)
+{
+    bool skipping = screen->skipping;
+    screen->skipping = false;
+    screen_feed(screen, sequences, size);
+    screen->skipping = skipping;
+}
+
 /* Lines of one grid after a change of size; *row is where its cursor stands, before and after. */
 static void resize_grid(struct screen *screen, int which, int rows, int cols, int *row)
 {
@@ -225,7 +260,7 @@ void screen_resize(struct screen *screen, int rows, int cols)
     int row = screen->cursor.row, col = screen->cursor.col, main_row = screen->current ? screen->before_alternate.row : row;
     screen_drivef(screen, "\033[?6l\033[r");
     screen->modes.origin = false;
-    screen->top = 0;
+    screen->top = screen->bottom = 0;
     if (main_row >= screen->rows)
         main_row = screen->rows - 1;
     resize_grid(screen, 0, rows, cols, &main_row);

@@ -36,6 +36,8 @@ void screen_feed(struct screen *screen, const char *data, size_t size);
 /* Stops once about that many cells were touched; returns the bytes taken, at least one of any. */
 size_t screen_feed_some(struct screen *screen, const char *data, size_t size, size_t work);
 size_t screen_work(const struct screen *screen); /* cells touched by the last feed */
+/* Right after screen_gap: whole sequences that stand in for what is missing. */
+void screen_say(struct screen *screen, const char *sequences, size_t size);
 void screen_gap(struct screen *screen); /* bytes are missing here: goes on at the next place where a sequence may begin */
 /* The cursor's line stays. Lines that don't fit go to the scrollback (main screen) and come back from it; text isn't wrapped anew. Margins
  * are lost, as in every terminal. */

@@ -30,7 +30,8 @@ static void on_control(void *arg, char byte)
         screen->shift = byte == 016;
     } else if (byte >= 010 && byte <= 015) {
         screen->keeps_history = true;
-        screen_drive(screen, &byte, 1);
+        if (!screen_control_direct(screen, byte))
+            screen_drive(screen, &byte, 1);
         moved(screen);
     }
 }
@@ -41,7 +42,7 @@ void screen_reset(struct screen *screen)
     screen->modes = (struct screen_modes){.autowrap = true, .cursor_visible = true};
     screen->pen = (struct pen){0};
     memset(screen->sets, 'B', sizeof screen->sets);
-    screen->shift = screen->top = 0;
+    screen->shift = screen->top = screen->bottom = 0;
     for (int i = 0; i < 2; i++)
         screen_save_cursor(screen, &screen->saved[i]);
     memset(screen->kitty_count, 0, sizeof screen->kitty_count);
@@ -62,7 +63,7 @@ static void soft_reset(struct screen *screen)
     screen->modes = (struct screen_modes){.autowrap = true, .cursor_visible = true, .bracketed_paste = paste};
     screen->pen = (struct pen){0};
     memset(screen->sets, 'B', sizeof screen->sets);
-    screen->shift = screen->top = 0;
+    screen->shift = screen->top = screen->bottom = 0;
     moved(screen);
 }
 
@@ -76,6 +77,7 @@ static void on_escape(void *arg, char intermediate, char final)
         moved(screen);
     } else if (!intermediate && strchr("DEHM", final)) {
         screen->keeps_history = true;
+        screen->tabs_set |= final == 'H';
         screen_drivef(screen, "\033%c", final);
         moved(screen);
     } else if (!intermediate && final == '7') {
@@ -97,6 +99,7 @@ static void margins(struct screen *screen, const struct token_csi *csi)
     if (top >= bottom)
         return; /* the engine would take it for a reset */
     screen->top = top - 1;
+    screen->bottom = bottom < screen->rows ? bottom : 0;
     screen_drivef(screen, "\033[%d;%dr", top, bottom);
     moved(screen);
 }
@@ -108,7 +111,7 @@ static void erase_display(struct screen *screen, const struct token_csi *csi)
         scrollback_clear(screen->scrollback);
         screen_touch(screen, 1);
     } else if (what <= 2) {
-        screen_drivef(screen, "\033[%dJ", what);
+        screen_erase_display(screen, what);
     }
 }
 
@@ -137,7 +140,9 @@ static void plain(struct screen *screen, const struct token_csi *csi)
 {
     bool two = csi->final == 'H' || csi->final == 'f';
     screen->keeps_history = csi->final == 'S';
-    if (two)
+    if (screen_move_direct(screen, csi->final, arg_or(csi, 0, 1), arg_or(csi, 1, 1)))
+        ;
+    else if (two)
         screen_drivef(screen, "\033[%d;%dH", arg_or(csi, 0, 1), arg_or(csi, 1, 1));
     else
         screen_drivef(screen, "\033[%d%c", arg_or(csi, 0, 1), csi->final);
@@ -155,10 +160,11 @@ static void with_nothing(struct screen *screen, const struct token_csi *csi)
     case 'J': erase_display(screen, csi); break;
     case 'K':
         if (arg_or(csi, 0, 0) <= 2)
-            screen_drivef(screen, "\033[%dK", arg_or(csi, 0, 0));
+            screen_erase_line(screen, arg_or(csi, 0, 0));
         break;
     case 'b': screen_repeat(screen, arg_or(csi, 0, 1)); break;
     case 'g':
+        screen->tabs_set = true;
         if (arg_or(csi, 0, 0) == 0 || arg_or(csi, 0, 0) == 3)
             screen_drivef(screen, "\033[%dg", arg_or(csi, 0, 0));
         break;

@@ -7,6 +7,8 @@
 #define STAND_IN_1 "\xc3\xa9"     /* what the engine gets for a narrow character beyond ASCII, */
 #define STAND_IN_2 "\xe4\xb8\x80" /* and for a wide one */
 
+#define PAST_EDGE 3 /* characters that take the cursor past the right edge, from where it is left to the engine */
+
 /* DEC special graphics, 0x5f to 0x7e (VT100 user guide, table 3-9). */
 static const int32_t drawing[] = {0xa0,   0x25c6, 0x2592, 0x2409, 0x240c, 0x240d, 0x240a, 0xb0,   0xb1,   0x2424, 0x240b,
                                   0x2518, 0x2510, 0x250c, 0x2514, 0x253c, 0x23ba, 0x23bb, 0x2500, 0x23bc, 0x23bd, 0x251c,
@@ -92,10 +94,18 @@ static bool make_room(struct screen *screen)
 
 void screen_on_text(struct screen *screen, const int32_t *runes, size_t count)
 {
-    struct pending pending = {.size = 0};
+    struct pending pending; /* not zeroed: large, and mostly not needed */
     bool drawn = screen->sets[screen->shift] == '0', careful = !screen->modes.autowrap || screen->modes.insert || screen->cols < 2;
+    bool direct = !drawn && !screen->modes.insert && screen_may_go_direct(screen);
     screen->keeps_history = true;
+    pending.size = pending.count = 0;
     for (size_t i = 0; i < count; i++) {
+        if (direct && pending.count == PAST_EDGE)
+            flush(screen, &pending);
+        if (direct && pending.count == 0)
+            i += screen_put_direct(screen, runes + i, count - i);
+        if (i == count)
+            break;
         int32_t rune = runes[i];
         if (drawn && rune >= 0x5f && rune <= 0x7e)
             rune = drawing[rune - 0x5f];

@@ -22,6 +22,8 @@ struct scrollback {
     struct packed **ring;
     size_t room, first, count; /* lines: the ring has room for so many, a power of two or 0 */
     size_t bytes, max;
+    char *scratch; /* owned: a line being packed */
+    size_t scratch_size;
 };
 
 struct scrollback *scrollback_new(size_t max_bytes)
@@ -70,6 +72,7 @@ void scrollback_free(struct scrollback *scrollback)
         return;
     scrollback_clear(scrollback);
     free(scrollback->ring);
+    free(scrollback->scratch);
     free(scrollback);
 }
 
@@ -91,11 +94,26 @@ static char *put(char *at, const void *data, size_t size)
     return at + size;
 }
 
+/* As pack() would, for what most lines are: ASCII of one look, or nearly. */
+static char *pack_plain(char *at, const struct line *line, int *col, int used, const struct pen *pen)
+{
+    const struct cell *cells = line->cells;
+    int i = *col;
+    for (; i < used && (uint32_t)cells[i].rune < 0x80 && cells[i].width == 1 && pen_equal(pen, &cells[i].pen); i++)
+        *at++ = cells[i].rune ? (char)cells[i].rune : ' ';
+    *col = i;
+    return at;
+}
+
 /* Returns the end of what it wrote; at has room for CELL_BYTES a cell. */
 static char *pack(char *at, const struct line *line, int used)
 {
     struct pen pen = {0};
     for (int col = 0; col < used; col++) {
+        if (!line->marks)
+            at = pack_plain(at, line, &col, used, &pen);
+        if (col == used)
+            break;
         const struct cell *cell = &line->cells[col];
         const int32_t *marks = line_marks(line, col);
         if (cell->width == 0)
@@ -122,11 +140,16 @@ void scrollback_push(struct scrollback *scrollback, const struct line *line)
     if (scrollback->max == 0)
         return;
     int used = line_used(line, true);
-    struct packed *packed = xmalloc(sizeof *packed + (size_t)used * CELL_BYTES);
-    *packed = (struct packed){.cols = (uint16_t)used, .wrapped = line->wrapped}; /* first: bytes begin in its padding */
-    size_t size = (size_t)(pack(packed->bytes, line, used) - packed->bytes);
-    packed->size = (uint32_t)size;
-    packed = xrealloc(packed, sizeof *packed + size);
+    if (scrollback->scratch_size < (size_t)used * CELL_BYTES) {
+        scrollback->scratch_size = (size_t)used * CELL_BYTES;
+        scrollback->scratch = xrealloc(scrollback->scratch, scrollback->scratch_size);
+    }
+    size_t size = used > 0 ? (size_t)(pack(scrollback->scratch, line, used) - scrollback->scratch) : 0;
+    struct packed *packed = xmalloc(sizeof *packed + size);
+    /* First: bytes begin in its padding. */
+    *packed = (struct packed){.cols = (uint16_t)used, .wrapped = line->wrapped, .size = (uint32_t)size};
+    if (size > 0)
+        memcpy(packed->bytes, scrollback->scratch, size);
     if (scrollback->count == scrollback->room)
         grow(scrollback);
     *slot(scrollback, scrollback->count++) = packed;
@@ -190,7 +213,7 @@ size_t scrollback_count(const struct scrollback *scrollback)
 
 size_t scrollback_bytes(const struct scrollback *scrollback)
 {
-    return scrollback->bytes + scrollback->room * sizeof *scrollback->ring;
+    return scrollback->bytes + scrollback->room * sizeof *scrollback->ring + scrollback->scratch_size;
 }
 
 void scrollback_wrap(struct scrollback *scrollback)

@@ -1,0 +1,19 @@
+/* keys_code: a key that was read from its name, and its coding. For this room. */
+#ifndef MUXD_TERM_KEYS_CODE_H
+#define MUXD_TERM_KEYS_CODE_H
+#include "term/keys.h"
+#include "wire/keynames.h"
+
+enum { KEY_SHIFT = 1, KEY_ALT = 2, KEY_CTRL = 4, KEY_SUPER = 8, KEY_HYPER = 16 }; /* a protocol's parameter is one more than their sum */
+
+struct key {
+    const struct keyname *named; /* NULL: a character */
+    int32_t rune;
+    unsigned mods;
+};
+
+/* False: there are no bytes for it; out is as it was. */
+bool keys_code(struct buf *out, const struct key *key, const struct keys_modes *modes);
+/* keys_kitty.c: the same once the program has asked for that protocol (flags not 0). */
+bool keys_kitty(struct buf *out, const struct key *key, unsigned flags);
+#endif
