@@ -51,7 +51,9 @@ static int stage(struct patch_plan *plan, struct step *step)
     if (fd < 0)
         return errno;
     spot->state = SPOT_STAGED;
-    if (fd_write_all(fd, step->new.data, step->new.len) < (ssize_t)step->new.len || dress(fd, step->like, plan->options.umask_bits) < 0)
+    /* On the disk before it gets its name: a crash leaves the old file or the new one, never an empty one. */
+    if (fd_write_all(fd, step->new.data, step->new.len) < (ssize_t)step->new.len || dress(fd, step->like, plan->options.umask_bits) < 0 ||
+        (fsync(fd) < 0 && errno != EINVAL && errno != EROFS))
         error = errno;
     if (close(fd) < 0 && error == 0)
         error = errno;
