@@ -32,6 +32,7 @@ struct answering {
 struct place { /* of a query */
     struct session *session;
     uint64_t offset;
+    bool later; /* where the cursor is will be known in a later turn */
 };
 
 static bool place_size(void *arg, int *rows, int *cols)
@@ -42,8 +43,10 @@ static bool place_size(void *arg, int *rows, int *cols)
 
 static bool place_cursor(void *arg, int *row, int *col)
 {
-    const struct place *place = arg;
-    return view_cursor_at(place->session, place->offset, row, col) == 0;
+    struct place *place = arg;
+    int known = view_cursor_at(place->session, place->offset, row, col);
+    place->later = known == 0;
+    return known > 0;
 }
 
 static uint64_t in_head(const struct session *session)
@@ -177,8 +180,10 @@ static void on_timer(void *arg)
     look_at_late(answering);
 }
 
-/* Goes on at *from, which moves to the first byte that needs another look. True: it was enough for this one. */
-static bool search(struct session *session, uint64_t head, uint64_t *from, uint64_t *modes, struct buf *answers)
+enum searched { SEARCHED, ENOUGH, LATER }; /* to the end; for this look; a query can't be answered yet */
+
+/* Goes on at *from, which moves to the first byte that needs another look. */
+static enum searched search(struct session *session, uint64_t head, uint64_t *from, uint64_t *modes, struct buf *answers)
 {
     bool may = may_answer(session);
     unsigned count = 0;
@@ -187,19 +192,25 @@ static bool search(struct session *session, uint64_t head, uint64_t *from, uint6
         const char *data = journal_view(session->journal, from, &size);
         struct scan_seq seq;
         if (!data)
-            return false;
-        while (count < ANSWERS_MAX && answers->len < ANSWERS_BYTES && scan_next(data, size, &at, &seq)) {
-            struct place place = {session, *from + at};
+            return SEARCHED;
+        scan_past_drawing(data, size, &at);
+        for (size_t before = at; count < ANSWERS_MAX && answers->len < ANSWERS_BYTES && scan_next(data, size, &at, &seq); before = at) {
+            struct place place = {session, *from + at, false};
             const struct responder_facts facts = {.modes = *modes, .size = place_size, .cursor = place_cursor, .arg = &place};
             if (!modes_apply(modes, &seq) && may)
                 count += responder_answer(answers, &seq, &facts);
+            if (place.later) {
+                *from += before;
+                return LATER;
+            }
+            scan_past_drawing(data, size, &at);
         }
         bool enough = count >= ANSWERS_MAX || answers->len >= ANSWERS_BYTES, last = *from + size >= head;
         *from += at < size && !enough && !last ? size : at; /* what is unfinished at the edge of a gap stays so */
         if (enough || last)
-            return enough && *from < head;
+            return enough && *from < head ? ENOUGH : SEARCHED;
     }
-    return false;
+    return SEARCHED;
 }
 
 void answering_look(struct session *session)
@@ -214,10 +225,13 @@ void answering_look(struct session *session)
     uint64_t from = atomic_load(&header->answered_to), modes = atomic_load(&header->modes);
     struct buf answers;
     buf_init(&answers, ANSWERS_BYTES + RESPONDER_MOST);
-    if (search(session, head, &from, &modes, &answers)) {
+    enum searched searched = search(session, head, &from, &modes, &answers);
+    if (searched != SEARCHED)
         session->scanned_head = from;
+    if (searched == ENOUGH)
         session_dirty(session);
-    }
+    if (searched == LATER)
+        session->ready = EVIDENCE_NONE; /* it waits for us */
     atomic_store(&header->modes, modes); /* before the place: to set a mode twice does no harm */
     if (answers.len > 0 && takes_answers(session)) {
         type(session, &answers, from);

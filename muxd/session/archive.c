@@ -216,8 +216,9 @@ static int prepare(struct archive_job *job, struct registry *registry)
     }
     const struct journal_header *header = session->journal->header;
     snprintf(job->name, sizeof job->name, ".new-%llu", (unsigned long long)job->number);
-    job->source = (struct archive_job_source){.ring_at = header->ring_at, .ring_size = header->ring_size, .head_at = header->head_at,
-                                              .head_size = header->head_size, .tail_field = offsetof(struct journal_header, out_tail),
+    job->source = (struct archive_job_source){.ring_at = journal_ring_at(session->journal), .ring_size = header->ring_size,
+                                              .head_at = header->head_at, .head_size = header->head_size,
+                                              .tail_field = offsetof(struct journal_header, out_tail),
                                               .fd = fcntl(session->journal->fd, F_DUPFD_CLOEXEC, 3)};
     return job->source.fd < 0 ? -errno : 0;
 }

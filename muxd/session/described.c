@@ -5,6 +5,7 @@
 #include "base/strv.h"
 #include "config/env_policy.h"
 #include "session/archive.h"
+#include "session/input.h"
 #include "session/internal.h"
 #include "session/shell.h"
 #include <stdlib.h>
@@ -216,7 +217,9 @@ static void queue_on_start(struct session *session, const struct config_session 
         return;
     session->held = true;
     session->hold_ms = session->hold_ms > ON_START_HOLD_MS ? session->hold_ms : ON_START_HOLD_MS;
-    if (session_type(session, config->on_start.data, config->on_start.size, 0, false, &err) != 0)
+    const struct author author = {.who = INPUT_BY_MUXD, .uid = getuid(), .pid = getpid()};
+    const struct input input = {.data = config->on_start.data, .size = config->on_start.size, .author = &author};
+    if (session_input(session, &input, &err) != 0)
         log_warn("[session %s] on_start can't be typed: %s", config->name, err.text);
 }
 
@@ -243,7 +246,8 @@ int registry_start_described(struct registry *registry, const char *name, char *
     if (!code) {
         struct session_spec spec = {.name = config->name, .cmd = shown, .argv = argv, .env = env, .cwd = cwd,
                                     .tty = config->tty, .rows = config->rows, .cols = config->cols, .umask = own_umask(),
-                                    .on_slow = config->on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP, .described = config->name};
+                                    .on_slow = config->on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP, .described = config->name,
+                                    .record = config->record};
         fill_limits(config, spec.limits);
         code = registry_create(registry, &spec, spawned, arg, out, err);
     }

@@ -7,14 +7,17 @@
 #include "keep/link.h"
 #include "keep/plan.h"
 #include "session/list.h"
+#include "session/news_internal.h"
 #include "session/number.h"
 #include "session/registry.h"
 #include "session/session.h"
+#include "session/times.h"
 #include "session/transfer.h"
 #include "sys/loop.h"
 #include "sys/pattern.h"
 
 #define NS_PER_MS 1000000LL
+#define NEWS_SLOT 2 /* the keeper's slot for the events; numbers below 1000 are no sessions */
 
 /* index.c: hash tables whose chains run through the sessions. */
 enum table_id { TABLE_NUMBER, TABLE_NAME, TABLE_REQUEST, TABLE_COUNT };
@@ -39,6 +42,7 @@ struct stream { /* session_io.c: one end that the program's output comes from */
     struct loop_io *io;
     bool is_stderr;
     bool readable; /* may have bytes: edge-triggered, so it stays set until a read finds nothing */
+    bool wide;     /* its pipe was enlarged */
 };
 
 struct kill; /* kill.c */
@@ -60,9 +64,12 @@ struct session {
     struct list dirty; /* to be looked at, at the end of this turn */
     struct list more;  /* has output left over by the budget of this turn */
     struct list aged;
+    struct list typed; /* its input queue may keep a page */
     enum aged aged_kind;
     struct list waits;
     bool gone; /* removed; freed at the end of the turn */
+    bool unheld; /* parked.c: the keeper had no room for its descriptors, and would not have it after a crash */
+    bool unadopted; /* nor for its program's */
 
     /* session_io.c */
     struct stream out, errors;
@@ -72,9 +79,12 @@ struct session {
     bool paused;            /* on_slow = pause, or followed: nobody reads fast enough */
     bool followed;          /* somebody takes all output: the program waits for the default reader */
     bool exited, finished;  /* the leader has ended; and everything about it stands in the journal */
+    bool searched;          /* waiter.c: somebody waits for a pattern */
     bool caught_up;         /* since the exit a read has found nothing */
     bool minded;            /* the keeper will tell of the exit */
     bool unacknowledged;    /* the keeper still holds the exit */
+    bool own_child;         /* started by the keeper of now: what its program leaves behind falls to that */
+    unsigned let_go;        /* what the keeper may close when it hears that the exit is known: 1 << enum keep_fd */
     int how, status; /* si_code and si_status of waitid(2), whose names are macros */
     int64_t exited_ns;
     uint64_t exit_head;
@@ -93,6 +103,13 @@ struct session {
     int64_t last_input_ns, created_ns;
     struct loop_timer hold;
 
+    int64_t hold_ended_ns; /* 0: it was never held back */
+    bool held_text;        /* an agent has typed meanwhile, who must not answer for a person */
+
+    struct keyboard *keyboard; /* owner.c; owned; NULL while nobody asks */
+    struct staged *staged;     /* secret.c; owned; NULL: none */
+    bool staged_lost;          /* there was one before the restart */
+
     /* answering.c */
     struct answering *answering; /* owned; NULL while it has not answered anything */
     uint64_t scanned_head;       /* journal_head when its output was last searched for queries */
@@ -110,7 +127,12 @@ struct session {
     char *program;            /* argv[0], for the text of a failure; NULL once it runs */
 
     unsigned attached; /* people who look at it; session_attach */
+    struct times *times;       /* times.c; owned; NULL: it has printed nothing */
+    struct recorder *recorder; /* recorder.c; owned by itself; NULL: it is not recorded */
+    char *record_failure;      /* owned; why its recording ended; NULL */
     struct view *view; /* view.c; owned; NULL while nobody has looked at the screen */
+
+    struct news_of_session news; /* news_tell.c */
 
     /* ready.c */
     struct readiness *readiness;    /* PTYs with a process only */
@@ -148,8 +170,14 @@ struct registry {
     struct list aged[AGED_COUNT];
     struct list kills;
     struct list views;   /* view.c: those with a screen, the most recently used last */
+    struct list owner_told, owner_turns; /* owner_turn.c: keyboards with something to tell; turns that have come */
     struct list watched; /* watches that will be told of something */
+    uint64_t feed_turn;  /* view_feed.c: the last turn in which models were fed, */
+    int64_t fed_ns;      /* and what that has taken */
     unsigned count, live, waits;
+    unsigned wide_pipes; /* session_io.c: streams whose pipe was enlarged */
+    struct list typed;   /* session_input.c: the most recently typed into last */
+    unsigned ntyped;
     uint64_t reserved_bytes; /* journals of all sessions at their full size */
     uint64_t turn;
     struct loop_timer kick;  /* there is work that this turn's end has not seen */
@@ -158,9 +186,24 @@ struct registry {
     enum { STOP_NOT, STOP_WANTED, STOP_DONE } stopping;
     bool handed_over;
     struct archive *archive;
+    char *state_dir;
+    struct list recorders, recorders_told; /* recorder.c */
+    bool recorders_closing;
+    struct news *news;   /* news.c; owned */
     struct list orphans; /* kin.c: processes that belong to no session any more */
     unsigned norphans;
+    struct looks *looks;    /* looks.c; owned; NULL until somebody is ended */
+    struct glance *glance;  /* looks.c; owned; of this turn */
+    unsigned passes;        /* over all of /proc, so far */
     uint64_t orphan_deaths; /* adopted processes that the keeper has reaped */
+
+    /* parked.c */
+    struct list parked; /* sessions that only the keeper has: no descriptors were left for them here */
+    struct parked *asked; /* the one that is on its way */
+    unsigned nparked, nunheld;
+    struct loop_timer parked_again;
+    int64_t parked_pause_ms; /* doubles from try to try */
+    bool transfer_unheld;
 };
 
 /* index.c */
@@ -202,8 +245,18 @@ bool session_is_open(const struct session *session);
 
 /* session_input.c */
 void session_flush_input(struct session *session);
+void session_trim_input(struct session *session); /* it is not typed into any more */
 void session_release_hold(struct session *session);
+void session_want_hold_end(struct session *session); /* somebody waits until it has read for the first time */
+int session_check_input(const struct session *session, const char *data, size_t size, struct err *err); /* as session_type refuses */
+/* Straight into the terminal, past the queue, which must be empty: no copy of it is left anywhere. 0 or an error. */
+int session_type_direct(struct session *session, const char *data, size_t size, struct err *err);
 void session_input_close(struct session *session); /* now, whatever is queued */
+
+/* secret.c */
+void secret_take_over(struct session *session); /* a predecessor's session */
+void secret_look(struct session *session); /* the end of the turn is there: a staged one may be due */
+void secret_free(struct session *session);
 
 /* waiter.c */
 void waiter_look(struct session *session);
@@ -236,6 +289,22 @@ bool kill_wants_leader(const struct session *session); /* its exit must not be a
 
 /* recover.c */
 int recover_transfer(struct registry *registry, struct err *err); /* there is one, and the keeper holds it */
+
+void recover_late(struct session *session); /* it came after the hand-over */
+void recover_hold(struct registry *registry, struct session *session); /* gives it to the keeper; NULL: what is of all */
+
+/* parked.c */
+void parked_init(struct registry *registry);
+void parked_fini(struct registry *registry);
+struct parked *parked_find(struct registry *registry, uint64_t number); /* NULL: it is not one of them */
+bool parked_is_meant(struct registry *registry, const char *word, struct err *err); /* true with ERR_LIMIT: it, or perhaps it */
+void parked_arrived(struct registry *registry, uint64_t number); /* it has been taken over */
+void parked_given_up(struct registry *registry);                 /* the keeper has died, and they with it */
+void parked_hurry(struct registry *registry);   /* descriptors may be free now */
+void parked_forget(struct session *session);    /* it goes */
+
+/* recorder.c */
+void recorder_tell(struct registry *registry); /* who asked for a recording that was there already */
 
 /* described.c */
 void described_load(struct registry *registry);

@@ -5,6 +5,7 @@
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "session/inputlog.h"
 #include "session/journal_map.h"
 #include <assert.h>
 #include <errno.h>
@@ -19,9 +20,9 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-/* A successor may be another build: version 1 looks exactly like this. A change here needs a new JOURNAL_VERSION and code
+/* A successor may be another build: versions 1 to 3 look exactly like this. A change here needs a new JOURNAL_VERSION and code
  * that still reads the old one. */
-static_assert(sizeof(struct journal_header) == 2216, "the header of version 1 is fixed");
+static_assert(sizeof(struct journal_header) == 2216, "the header of versions 1 to 3 is fixed");
 static_assert(offsetof(struct journal_header, ring_size) == 16, "pinned");
 static_assert(offsetof(struct journal_header, number) == 104, "pinned");
 static_assert(offsetof(struct journal_header, name) == 112, "pinned");
@@ -40,6 +41,7 @@ static_assert(offsetof(struct journal_header, requests) == 1192, "pinned");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would die with the worker that holds it");
 
 #define CUT_MARK "..."
+#define FACTS_MAX (16 * 1024)
 #define CWD_MAX (8 * 1024) /* longer than any path the kernel takes */
 
 static int memfd_open(void) {
@@ -73,6 +75,8 @@ static void make_strings(struct buf *strings, const struct journal_make *make) {
     struct buf rest = BUF_INIT;
     add_string(&rest, make->cwd ? make->cwd : "", CWD_MAX);
     add_string(&rest, described, JOURNAL_NAME_MAX);
+    if (make->facts)
+        add_string(&rest, make->facts, FACTS_MAX);
     add_string(strings, make->cmd ? make->cmd : "", JOURNAL_STRINGS_MAX - 1 - rest.len);
     buf_append(strings, rest.data, rest.len);
     buf_fini(&rest);
@@ -88,6 +92,7 @@ static void set_sizes(struct journal_header *sizes, const struct journal_make *m
     sizes->input_size = journal_round(make->input_bytes);
     /* A session with both streams on one PTY needs none. Lines of 128 bytes that alternate fill it just when they fill the ring. */
     sizes->index_size = make->tty ? 0 : journal_round(sizes->ring_size / 16);
+    sizes->flags = (uint32_t)(journal_round(make->log_bytes) / JOURNAL_LOG_UNIT) << JOURNAL_LOG_AT;
 }
 
 static void fill_header(struct journal_header *header, const struct journal_make *make, const struct journal_header *sizes,
@@ -98,6 +103,7 @@ static void fill_header(struct journal_header *header, const struct journal_make
     header->head_size = sizes->head_size;
     header->input_size = sizes->input_size;
     header->index_size = sizes->index_size;
+    header->flags |= sizes->flags | (layout->early_size >= JOURNAL_EARLY_MIN ? JOURNAL_EARLY : 0);
     header->strings_size = sizes->strings_size;
     header->ring_at = layout->ring_at;
     header->head_at = layout->head_at;
@@ -128,7 +134,8 @@ static int fail(struct journal *journal, struct err *err, const char *what, int 
 
 int journal_new(struct journal **out, const struct journal_make *make, struct err *err) {
     BUG_UNLESS(make->number > 0 && make->name && *make->name && strlen(make->name) <= JOURNAL_NAME_MAX);
-    BUG_UNLESS(make->ring_bytes <= JOURNAL_REGION_MAX && make->head_bytes <= JOURNAL_REGION_MAX && make->input_bytes <= JOURNAL_REGION_MAX);
+    BUG_UNLESS(make->ring_bytes <= JOURNAL_REGION_MAX && make->head_bytes <= JOURNAL_REGION_MAX);
+    BUG_UNLESS(make->input_bytes <= JOURNAL_REGION_MAX && make->log_bytes <= JOURNAL_LOG_MAX);
     struct buf strings = BUF_INIT;
     make_strings(&strings, make);
     struct journal_header sizes = {0};
@@ -146,7 +153,7 @@ int journal_new(struct journal **out, const struct journal_make *make, struct er
     if (!rc && (what = "seal", fcntl(journal->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0))
         rc = -errno;
     if (!rc)
-        what = "mmap", rc = journal_map(journal, &layout, sizes.ring_size);
+        what = "mmap", rc = journal_map(journal, &layout, sizes.ring_size, layout.early_size >= JOURNAL_EARLY_MIN);
     if (!rc) {
         memcpy(journal->strings, strings.data, strings.len);
         fill_header(journal->header, make, &sizes, &layout);
@@ -177,6 +184,11 @@ const char *journal_described(const struct journal *journal) {
     return journal->header->described ? cwd + strlen(cwd) + 1 : NULL;
 }
 
+const char *journal_facts(const struct journal *journal) {
+    const char *described = journal_cwd(journal) + strlen(journal_cwd(journal)) + 1, *facts = described + strlen(described) + 1;
+    return facts < journal->strings + journal->header->strings_size && *facts ? facts : NULL;
+}
+
 static uint64_t touched(uint64_t written, uint64_t size) {
     return written < size ? journal_round(written) : size;
 }
@@ -184,7 +196,8 @@ static uint64_t touched(uint64_t written, uint64_t size) {
 size_t journal_memory(const struct journal *journal) {
     const struct journal_header *header = journal->header;
     uint64_t queued = header->in_head - header->in_tail;
-    return sizeof *journal + header->ring_at + touched(header->out_head, header->ring_size) +
+    return sizeof *journal + header->ring_at + (journal->early ? 0 : touched(header->out_head, header->ring_size)) +
            touched(header->saved_len, header->head_size) + touched(queued, header->input_size) +
-           touched(header->index_head * sizeof(uint64_t), header->index_size);
+           touched(header->index_head * sizeof(uint64_t), header->index_size) +
+           touched(journal->log ? (inputlog_last(journal) + 1) * sizeof(struct input_event) : 0, journal_log_size(header));
 }

@@ -1,7 +1,8 @@
 /* journal: all of a session that must survive the worker: a memfd, sealed SHRINK, GROW and SEAL, with a fixed versioned
  * header, the ring of output bytes under absolute 64-bit offsets, the head area (the beginning of what the default reader
- * has not read, saved when the ring overwrites it), the input queue, and for pipe sessions the index of which bytes came
- * from stderr. Pages that were never written cost nothing.
+ * has not read, saved when the ring overwrites it), the input queue, for pipe sessions the index of which bytes came
+ * from stderr, and the input log (inputlog.h). Pages that were never written cost nothing, and the first bytes of output lie in
+ * what the header and its strings leave of their last page (the early area) until they are too many for it.
  *
  * A worker may be killed between any two instructions: every field that a successor relies on is written in an order that
  * makes each intermediate state true (see transfer.h for bytes on their way in and out). */
@@ -15,7 +16,12 @@
 #include <sys/types.h>
 
 #define JOURNAL_MAGIC 0x6478756dU /* "muxd" */
-#define JOURNAL_VERSION 1         /* a newer worker reads every older version */
+#define JOURNAL_VERSION 3         /* a newer worker reads every older version; 1 had no input log, 2 no early area */
+#define JOURNAL_RECORDED 0x100u   /* in flags: it is to be recorded from its beginning */
+#define JOURNAL_EARLY 0x200u      /* in flags: the output so far lies in the early area, and in the ring is nothing */
+#define JOURNAL_STAGED 0x400u     /* in flags: a secret is staged, which only this worker has */
+#define JOURNAL_SIZE_AT 12        /* in flags, three bits: whose terminal decides its size; 0: the config says */
+#define JOURNAL_SIZE_MASK 7u
 #define JOURNAL_READERS 16
 #define JOURNAL_REQUESTS 64
 #define JOURNAL_NAME_MAX 64
@@ -33,7 +39,7 @@ struct journal_request { uint64_t id_hash; uint64_t input_end; }; /* a write tha
 
 /* Lives at offset 0 of the memfd; one page with the strings behind it. Fixed sizes, native byte order. */
 struct journal_header {
-    uint32_t magic, version, header_size, flags;
+    uint32_t magic, version, header_size, flags; /* flags: the upper half is the size of the input log in 4 KiB, 0: none */
     uint64_t ring_size, head_size, input_size, index_size; /* bytes of each region, multiples of the page size; 0: none */
     uint64_t ring_at, head_at, input_at, index_at, strings_at, strings_size, total_size;
     /* who and what */
@@ -77,9 +83,10 @@ struct journal_source {
 struct journal {
     int fd;                        /* the memfd, owned */
     struct journal_header *header; /* shared mapping */
-    char *ring;                    /* ring_size bytes mapped twice in a row */
+    char *ring;                    /* ring_size bytes mapped twice in a row; while it is early, the early area */
+    uint32_t early;                /* bytes that has room for; 0: the ring is used, for ever */
     char *head_area, *input;       /* mapped when first needed; input is mapped twice in a row too. Use the functions */
-    void *index;
+    void *index, *log;
     char *strings;
     struct journal_source *source; /* borrowed; NULL: everything is here */
     uint64_t input_kept; /* the page of the input queue that this offset is in may be in memory while the queue is empty */
@@ -90,8 +97,9 @@ struct journal_make {
     const char *name;
     bool tty, stdin_open;
     int rows, cols;
-    size_t ring_bytes, head_bytes, input_bytes; /* rounded up to pages */
+    size_t ring_bytes, head_bytes, input_bytes, log_bytes; /* rounded up to pages */
     const char *cmd, *cwd, *described; /* what people are shown; described may be NULL. At most 64 KiB together, cut with a mark beyond */
+    const char *facts; /* what else is to be told of it (news_facts), at most 16 KiB; NULL: nothing */
 };
 
 int journal_new(struct journal **out, const struct journal_make *make, struct err *err);
@@ -109,12 +117,18 @@ void journal_free(struct journal *journal); /* unmaps and closes; NULL is fine *
 const char *journal_cmd(const struct journal *journal);
 const char *journal_cwd(const struct journal *journal);
 const char *journal_described(const struct journal *journal); /* NULL: none */
+const char *journal_facts(const struct journal *journal);     /* NULL: none, or made by an older muxd */
 size_t journal_memory(const struct journal *journal);         /* bytes of touched pages, estimated from the counters */
 
 /* Output in. journal_space: where the next bytes go, contiguous; *size at most ring_size / 2. Gives up what they will overwrite, so
  * ask for no more than will come; saves it to the head area where the default reader has not read it. */
 char *journal_space(struct journal *journal, size_t want, size_t *size);
 void journal_commit(struct journal *journal, size_t size, bool from_stderr);
+/* Could a predecessor have read that many bytes into what journal_space gave it, without committing them? */
+bool journal_may_commit(const struct journal *journal, uint64_t size);
+static inline uint64_t journal_ring_at(const struct journal *journal) { /* where in the memfd byte 0 of the output has its place */
+    return (uint64_t)(journal->ring - (const char *)journal->header);
+}
 static inline uint64_t journal_head(const struct journal *journal) {
     return atomic_load_explicit(&journal->header->out_head, memory_order_relaxed);
 }
@@ -140,6 +154,8 @@ void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, 
  * are told apart by a hash at their end. find makes it (cursor at the oldest byte... of the session: 0) when new, the least
  * recently used goes when there are limit already. */
 struct journal_reader *journal_reader(struct journal *journal, const char *name, unsigned limit);
+/* journal_reader would give that name the place of another one, whose position is forgotten: out is that other name. */
+bool journal_reader_replaces(struct journal *journal, const char *name, unsigned limit, char out[JOURNAL_READER_NAME_MAX + 1]);
 /* Never backwards past what was given unless asked by since: the caller's to know. Not beyond the head. */
 void journal_reader_move(struct journal *journal, struct journal_reader *reader, uint64_t to);
 

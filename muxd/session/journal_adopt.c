@@ -2,6 +2,7 @@
  * exactly right or the journal is refused; what only describes is put right. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/inputlog.h"
 #include "session/journal.h"
 #include "session/journal_map.h"
 #include <errno.h>
@@ -33,7 +34,7 @@ static bool region_ok(uint64_t size) {
     return size % journal_page_size() == 0 && size <= JOURNAL_REGION_MAX;
 }
 
-/* Offsets in version 1 follow from the sizes, so there is only one right answer for each. */
+/* Offsets follow from the sizes, so there is only one right answer for each. */
 static int check_layout(const struct journal_header *header, uint64_t file_size, struct err *err) {
     if (header->magic != JOURNAL_MAGIC)
         return refuse(err, "it doesn't begin as one");
@@ -43,7 +44,8 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
         return refuse(err, "its header has a wrong size");
     if (!region_ok(header->ring_size) || !region_ok(header->head_size) || !region_ok(header->input_size) ||
         !region_ok(header->index_size) || header->ring_size < 2 * journal_page_size() || header->strings_size < 3 ||
-        header->strings_size > JOURNAL_STRINGS_MAX)
+        header->strings_size > JOURNAL_STRINGS_MAX || journal_log_size(header) > JOURNAL_LOG_MAX ||
+        journal_log_size(header) % journal_page_size() != 0 || (header->version == 1 && journal_log_size(header) != 0))
         return refuse(err, "a region has a wrong size");
     struct journal_layout layout = journal_lay_out(header);
     if (header->strings_at != layout.strings_at || header->ring_at != layout.ring_at || header->head_at != layout.head_at ||
@@ -55,6 +57,14 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
         return refuse(err, "it has no session number");
     if (header->out_head > JOURNAL_OFFSET_MAX || header->out_tail > header->out_head)
         return refuse(err, "its output counters are broken");
+    return 0;
+}
+
+/* Bytes in the early area are never more than it holds, and none can be where there is none. */
+static int check_early(const struct journal_header *header, const struct journal_layout *layout, struct err *err) {
+    bool early = header->flags & JOURNAL_EARLY;
+    if (early && (header->version < 3 || layout->early_size < JOURNAL_EARLY_MIN || header->out_head > layout->early_size))
+        return refuse(err, "its output can't be where it says");
     return 0;
 }
 
@@ -74,7 +84,7 @@ static void mend_texts(struct journal *journal) {
     size_t nuls = 0;
     for (uint64_t i = 0; i < header->strings_size; i++)
         nuls += journal->strings[i] == '\0';
-    if (nuls != 3 || journal->strings[header->strings_size - 1] != '\0')
+    if (nuls < 3 || nuls > 4 || journal->strings[header->strings_size - 1] != '\0')
         memset(journal->strings, 0, header->strings_size);
 }
 
@@ -162,15 +172,22 @@ int journal_adopt(struct journal **out, int fd, struct err *err) {
     int rc = check_seals(fd, err);
     if (rc)
         return rc;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header)
+    ssize_t came;
+    do
+        came = pread(fd, &header, sizeof header, 0);
+    while (came < 0 && errno == EINTR);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || came != (ssize_t)sizeof header)
         return refuse(err, "it is too short");
     rc = check_layout(&header, (uint64_t)st.st_size, err);
     if (rc)
         return rc;
     struct journal_layout layout = journal_lay_out(&header);
+    rc = check_early(&header, &layout, err);
+    if (rc)
+        return rc;
     struct journal *journal = xcalloc(1, sizeof *journal);
     journal->fd = fd;
-    rc = journal_map(journal, &layout, header.ring_size);
+    rc = journal_map(journal, &layout, header.ring_size, header.flags & JOURNAL_EARLY);
     if (rc) {
         free(journal);
         return err_set(err, ERR_LIMIT, "the journal can't be mapped: %s; raise vm.max_map_count, or end something", strerror(-rc));
@@ -178,6 +195,7 @@ int journal_adopt(struct journal **out, int fd, struct err *err) {
     mend_texts(journal);
     mend_facts(journal->header);
     mend_counters(journal);
+    inputlog_mend(journal);
     *out = journal;
     return 0;
 }

@@ -23,11 +23,15 @@ uint64_t journal_round(uint64_t size) {
 
 struct journal_layout journal_lay_out(const struct journal_header *header) {
     struct journal_layout layout = {.strings_at = sizeof *header};
-    layout.ring_at = journal_round(layout.strings_at + header->strings_size);
+    layout.early_at = layout.strings_at + header->strings_size;
+    layout.ring_at = journal_round(layout.early_at);
+    layout.early_size = layout.ring_at - layout.early_at;
     layout.head_at = layout.ring_at + header->ring_size;
     layout.input_at = layout.head_at + header->head_size;
     layout.index_at = layout.input_at + header->input_size;
-    layout.total_size = layout.index_at + header->index_size;
+    layout.log_at = layout.index_at + header->index_size;
+    layout.log_size = journal_log_size(header);
+    layout.total_size = layout.log_at + layout.log_size;
     return layout;
 }
 
@@ -38,12 +42,10 @@ static void *map_at(void *where, uint64_t size, int fd, uint64_t at) {
 /* `lead` bytes before the region once, the region twice, all in a row. */
 static char *map_twice(int fd, uint64_t lead, uint64_t at, uint64_t size) {
     uint64_t whole = lead + 2 * size;
-    char *base = mmap(NULL, whole, PROT_NONE, MAP_SHARED, fd, 0); /* keeps the place, nothing more */
+    char *base = map_at(NULL, whole, fd, at - lead); /* keeps the place of the second one, too */
     if (base == MAP_FAILED)
         return NULL;
-    void *first = map_at(base, lead + size, fd, at - lead);
-    void *second = first == MAP_FAILED ? first : map_at(base + lead + size, size, fd, at);
-    if (second == MAP_FAILED) {
+    if (map_at(base + lead + size, size, fd, at) == MAP_FAILED) {
         int saved = errno;
         munmap(base, whole);
         errno = saved;
@@ -52,13 +54,14 @@ static char *map_twice(int fd, uint64_t lead, uint64_t at, uint64_t size) {
     return base;
 }
 
-int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size) {
+int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size, bool early) {
     char *base = map_twice(journal->fd, layout->ring_at, layout->ring_at, ring_size);
     if (!base)
         return -errno;
     journal->header = (struct journal_header *)(void *)base;
     journal->strings = base + layout->strings_at;
-    journal->ring = base + layout->ring_at;
+    journal->ring = base + (early ? layout->early_at : layout->ring_at);
+    journal->early = early ? (uint32_t)layout->early_size : 0;
     return 0;
 }
 
@@ -72,6 +75,8 @@ void journal_unmap(struct journal *journal) {
         munmap(journal->input, 2 * header->input_size);
     if (journal->index)
         munmap(journal->index, header->index_size);
+    if (journal->log)
+        munmap(journal->log, journal_lay_out(header).log_size);
     munmap(journal->header, header->ring_at + 2 * header->ring_size);
     journal->header = NULL;
 }
@@ -121,6 +126,18 @@ _Atomic uint64_t *journal_index(const struct journal *journal) {
         writable(journal)->index = area;
     }
     return journal->index;
+}
+
+void *journal_log_area(const struct journal *journal, size_t *size) {
+    const struct journal_layout layout = journal_lay_out(journal->header);
+    *size = layout.log_size;
+    if (!journal->log && layout.log_size) {
+        void *area = map_at(NULL, layout.log_size, journal->fd, layout.log_at);
+        if (area == MAP_FAILED)
+            return no_mapping("input log");
+        writable(journal)->log = area;
+    }
+    return journal->log;
 }
 
 void journal_punch(const struct journal *journal, uint64_t at, uint64_t size) {

@@ -5,27 +5,39 @@
 #define MUXD_SESSION_JOURNAL_MAP_H
 #include "session/journal.h"
 
-#define JOURNAL_STRINGS_MAX (64 * 1024 + 3)        /* three NUL-terminated texts */
+#define JOURNAL_STRINGS_MAX (64 * 1024 + 3)        /* three or four NUL-terminated texts */
 #define JOURNAL_REGION_MAX (UINT64_C(1) << 40)     /* of any region; keeps sums far from overflow */
+#define JOURNAL_LOG_UNIT 4096                      /* what the flags count its size in */
+#define JOURNAL_LOG_AT 16                          /* in header->flags; the bits below are switches */
+#define JOURNAL_LOG_MAX (UINT64_C(1) << 24)
+#define JOURNAL_EARLY_MIN 256                      /* a smaller rest of the page is not worth the copying later */
 #define JOURNAL_OFFSET_MAX (UINT64_C(1) << 62)     /* no program writes that much: a larger counter is broken */
 #define JOURNAL_STDERR_BIT (UINT64_C(1) << 63)     /* in an index entry: the run from that offset on came from stderr */
 
+static inline uint64_t journal_log_size(const struct journal_header *header)
+{
+    return (uint64_t)(header->flags >> JOURNAL_LOG_AT) * JOURNAL_LOG_UNIT;
+}
+
 struct journal_layout {
-    uint64_t strings_at, ring_at, head_at, input_at, index_at, total_size;
+    uint64_t strings_at, early_at, early_size, ring_at, head_at, input_at, index_at, log_at, log_size, total_size;
 };
 
 uint64_t journal_page_size(void);
 uint64_t journal_round(uint64_t size); /* up to whole pages */
 /* Where everything is, from the sizes in the header. The same for who makes and for who checks. */
 struct journal_layout journal_lay_out(const struct journal_header *header);
-/* Maps header, strings and the ring twice. 0 or -errno. journal->fd must be set; the sizes must have been checked. */
-int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size);
+/* Maps header, strings and the ring twice; early: the output begins in the early area. 0 or -errno. journal->fd must be set; the
+ * sizes must have been checked. */
+int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size, bool early);
 void journal_unmap(struct journal *journal);
+void journal_leave_early(struct journal *journal); /* from now on the ring is used; nothing happens when it is already */
 
 /* Mapped on first use; NULL when there is no such region or no memory for a mapping (logged once a process). */
 char *journal_head_area(const struct journal *journal);
 char *journal_input_area(const struct journal *journal);
 _Atomic uint64_t *journal_index(const struct journal *journal);
+void *journal_log_area(const struct journal *journal, size_t *size);
 /* Gives a region's pages back to the system; they read as zeros afterwards. */
 void journal_punch(const struct journal *journal, uint64_t at, uint64_t size);
 /* Notes in the index that the bytes from `at` on come from that stream. Before out_head moves. */

@@ -44,6 +44,19 @@ static struct journal_reader *slot_for_new(struct journal_header *header, unsign
     return free_slot && (count < limit || !oldest) ? free_slot : oldest;
 }
 
+bool journal_reader_replaces(struct journal *journal, const char *name, unsigned limit, char out[JOURNAL_READER_NAME_MAX + 1]) {
+    struct journal_header *header = journal->header;
+    char wanted[JOURNAL_READER_NAME_MAX + 1];
+    if (!name || !*name)
+        return false;
+    fit_name(wanted, name);
+    for (size_t i = 1; i < JOURNAL_READERS; i++)
+        if (strcmp(header->readers[i].name, wanted) == 0)
+            return false;
+    memcpy(out, slot_for_new(header, limit)->name, JOURNAL_READER_NAME_MAX + 1);
+    return out[0] != '\0';
+}
+
 struct journal_reader *journal_reader(struct journal *journal, const char *name, unsigned limit) {
     struct journal_header *header = journal->header;
     char wanted[JOURNAL_READER_NAME_MAX + 1];

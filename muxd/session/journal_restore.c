@@ -8,6 +8,8 @@
 void journal_restore(struct journal *journal, uint64_t saved_from, uint64_t saved_size, uint64_t from, uint64_t to) {
     struct journal_header *header = journal->header;
     BUG_UNLESS(from <= to && to - from <= header->ring_size && saved_size <= header->head_size && saved_from + saved_size <= from);
+    if (journal->early && to > journal->early)
+        journal_leave_early(journal);
     atomic_store(&header->out_tail, from);
     atomic_store(&header->saved_from, saved_size ? saved_from : 0);
     atomic_store(&header->saved_len, saved_size);

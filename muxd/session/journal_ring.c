@@ -54,9 +54,27 @@ static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
     store(&header->saved_len, stop - from);
 }
 
+/* The flag changes once all bytes are there: who is killed before leaves the early area as it was. */
+void journal_leave_early(struct journal *journal) {
+    struct journal_header *header = journal->header;
+    if (!journal->early)
+        return;
+    char *ring = (char *)header + header->ring_at;
+    memcpy(ring, journal->ring, load(&header->out_head));
+    __atomic_store_n(&header->flags, header->flags & ~JOURNAL_EARLY, __ATOMIC_RELEASE);
+    journal->ring = ring;
+    journal->early = 0;
+}
+
+bool journal_may_commit(const struct journal *journal, uint64_t size) {
+    return size <= journal->header->ring_size / 2 && (!journal->early || size <= journal->early - load(&journal->header->out_head));
+}
+
 char *journal_space(struct journal *journal, size_t want, size_t *size) {
     struct journal_header *header = journal->header;
     uint64_t head = load(&header->out_head), tail = load(&header->out_tail);
+    if (journal->early && want > journal->early - head)
+        journal_leave_early(journal);
     *size = want < header->ring_size / 2 ? want : header->ring_size / 2;
     uint64_t new_tail = head + *size > header->ring_size ? head + *size - header->ring_size : 0;
     if (new_tail > tail) {
@@ -69,7 +87,7 @@ char *journal_space(struct journal *journal, size_t want, size_t *size) {
 void journal_commit(struct journal *journal, size_t size, bool from_stderr) {
     struct journal_header *header = journal->header;
     uint64_t head = load(&header->out_head);
-    BUG_UNLESS(size <= header->ring_size / 2);
+    BUG_UNLESS(journal_may_commit(journal, size));
     if (size == 0)
         return;
     if (header->index_size)

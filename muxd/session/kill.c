@@ -1,18 +1,20 @@
 /* kill.c: owns the end of a session on purpose: HUP, TERM, KILL to the foreground and the leader's group, then the hunt for every
- * descendant until nothing is left. While a hunt goes on the leader is not reaped, so that its number, which names the session and the
- * group, can't belong to anybody else. */
+ * descendant until nothing is left. It goes by looks at all processes, which many kills share (looks.c); the first one comes before the
+ * first signal, while deaths have not yet taken away who descends from whom. While a hunt goes on the leader is not reaped, so that its
+ * number, which names the session and the group, can't belong to anybody else. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/archive.h"
 #include "session/internal.h"
 #include "session/kin.h"
+#include "session/looks.h"
 #include "sys/cgroup.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
 #include <signal.h>
 #include <stdlib.h>
 
-enum stage { KILL_WAITS_FOR_PID, KILL_HUP, KILL_TERM, KILL_KILL, KILL_HUNT_TERM, KILL_HUNT_KILL };
+enum stage { KILL_WAITS_FOR_PID, KILL_FIRST_LOOK, KILL_HUP, KILL_TERM, KILL_KILL, KILL_HUNT_TERM, KILL_HUNT_KILL };
 
 #define HUNT_FIRST_MS 1
 #define HUNT_LAST_MS 50
@@ -32,6 +34,7 @@ struct kill {
     enum stage stage;
     struct list askers;
     struct loop_timer timer;
+    struct look_ask ask;
     struct cgroup *cgroup; /* where the hunted are put, so that what they fork dies with them; NULL: none */
     int64_t hunt_until_ms; /* of the stage; CLOCK_MONOTONIC by the loop */
     int64_t pause_ms;
@@ -40,6 +43,7 @@ struct kill {
     uint64_t deaths;       /* of adopted processes at the last look: one that died since may have been such a hop */
     int hops;
     bool hard; /* no graces */
+    bool asked_to_end; /* the hunted have had their SIGTERM */
 };
 
 static int64_t now_ms(const struct kill *kill)
@@ -94,7 +98,9 @@ static void drop(struct kill *kill)
     struct kill_result result = result_of(session, kill->survivors);
     tell_askers(kill, &result);
     loop_timer_stop(&kill->timer);
+    looks_drop(&kill->ask);
     list_remove(&kill->link);
+    looks_done(session->registry);
     if (kill->cgroup)
         cgroup_remove(kill->cgroup);
     cgroup_free(kill->cgroup);
@@ -125,28 +131,43 @@ static void strike(struct kill *kill, const struct family *family)
     family_signal(family, SIGKILL);
 }
 
-static void hunt(struct kill *kill)
+static void ask_to_end(struct kill *kill, const struct family *family)
 {
-    struct family family;
-    bool sure = kin_look_for_orphans(kill->session->registry);
-    kin_find(kill->session, &family);
-    kill->survivors = (int)family.count;
+    kill->asked_to_end = true;
+    family_signal(family, SIGTERM);
+    family_signal(family, SIGCONT);
+}
+
+/* Where the kernel doesn't tell who was started meanwhile, several looks have to find nothing. */
+static bool is_over(struct kill *kill, const struct look *look)
+{
+    uint64_t deaths = kill->session->registry->orphan_deaths;
+    bool hopped = !look->sure && (look->spawning || kill->deaths != deaths) && kill->hops < HOPS_MAX;
+    kill->deaths = deaths;
+    kill->hops += hopped;
+    if (look->family.count > 0 || hopped)
+        kill->looks = LOOKS;
+    else
+        kill->looks = look->sure ? 0 : kill->looks - (kill->looks > 0);
+    return look->family.count == 0 && kill->looks == 0;
+}
+
+static void hunt(struct kill *kill, const struct look *look)
+{
+    const struct family *family = &look->family;
+    kill->survivors = (int)family->count;
     bool over_time = now_ms(kill) >= kill->hunt_until_ms;
-    if (family.count > 0 && kill->stage == KILL_HUNT_TERM && over_time) {
+    if (family->count > 0 && kill->stage == KILL_HUNT_TERM && over_time) {
         kill->stage = KILL_HUNT_KILL;
         kill->hunt_until_ms = now_ms(kill) + HUNT_MAX_MS;
         kill->pause_ms = HUNT_FIRST_MS;
         over_time = false;
     }
-    if (family.count > 0 && kill->stage == KILL_HUNT_KILL)
-        strike(kill, &family);
-    bool hopped = (!sure || kill->deaths != kill->session->registry->orphan_deaths) && kill->hops < HOPS_MAX;
-    kill->deaths = kill->session->registry->orphan_deaths;
-    kill->hops += hopped;
-    kill->looks = family.count > 0 || hopped ? LOOKS : kill->looks - (kill->looks > 0);
-    bool done = (family.count == 0 && kill->looks == 0) || over_time;
-    family_free(&family);
-    if (done) {
+    if (kill->stage == KILL_HUNT_TERM && !kill->asked_to_end)
+        ask_to_end(kill, family);
+    if (family->count > 0 && kill->stage == KILL_HUNT_KILL)
+        strike(kill, family);
+    if (is_over(kill, look) || over_time) {
         finish(kill);
         return;
     }
@@ -162,14 +183,7 @@ static void begin_hunt(struct kill *kill)
     kill->stage = hard ? KILL_HUNT_KILL : KILL_HUNT_TERM;
     kill->hunt_until_ms = now_ms(kill) + (hard ? HUNT_MAX_MS : grace_ms(kill));
     kill->pause_ms = HUNT_FIRST_MS;
-    if (!hard) {
-        struct family family;
-        kin_find(kill->session, &family);
-        family_signal(&family, SIGTERM);
-        family_signal(&family, SIGCONT);
-        family_free(&family);
-    }
-    hunt(kill);
+    looks_ask(kill->session->registry, &kill->ask);
 }
 
 static void step(struct kill *kill)
@@ -189,11 +203,34 @@ static void on_timer(void *arg)
 {
     struct kill *kill = arg;
     if (kill->stage >= KILL_HUNT_TERM) {
-        hunt(kill);
+        looks_ask(kill->session->registry, &kill->ask);
     } else if (kill->stage != KILL_KILL && !kill->session->exited) {
         kill->stage++;
         step(kill);
     }
+}
+
+static void begin_ladder(struct kill *kill)
+{
+    kill->stage = kill->hard ? KILL_KILL : KILL_HUP;
+    step(kill);
+}
+
+static void on_look(void *arg, const struct look *look)
+{
+    struct kill *kill = arg;
+    const struct session *session = kill->session;
+    if (kill->stage >= KILL_HUNT_TERM) {
+        hunt(kill, look);
+        return;
+    }
+    for (size_t i = 0; i < look->family.count; i++)
+        if (look->family.members[i].pid != session_pid(session))
+            kill->looks = LOOKS;
+    if (kill->stage == KILL_FIRST_LOOK && session->exited)
+        kill->stage = KILL_WAITS_FOR_PID; /* for the drain: kill_leader_ended */
+    else if (kill->stage == KILL_FIRST_LOOK)
+        begin_ladder(kill);
 }
 
 void kill_leader_ended(struct session *session)
@@ -210,8 +247,7 @@ bool kill_wants_leader(const struct session *session)
 void kill_started(struct session *session)
 {
     if (session->kill && session->kill->stage == KILL_WAITS_FOR_PID) {
-        session->kill->stage = session->kill->hard ? KILL_KILL : KILL_HUP;
-        step(session->kill);
+        begin_ladder(session->kill);
     }
     if (session->pending_signal)
         signal_groups(session, session->pending_signal);
@@ -233,10 +269,12 @@ static struct kill *begin(struct session *session, enum session_killer killer)
     list_init(&kill->askers);
     list_append(&registry->kills, &kill->link);
     loop_timer_init(&kill->timer, registry->loop, on_timer, kill);
-    if (!session->exited)
+    if (!session->exited) {
         atomic_store(&session->journal->header->killed_by, (uint32_t)killer);
-    if (kin_remember(session) > 0) /* before the first death takes away who descends from whom */
-        kill->looks = LOOKS;
+        news_killed(session, session_killer_word(killer), 0);
+    }
+    kill->ask = (struct look_ask){.number = session_number(session), .fn = on_look, .arg = kill};
+    list_init(&kill->ask.link);
     return kill;
 }
 
@@ -271,15 +309,17 @@ static void ladder(struct session *session, enum session_killer killer, bool har
     bool harder = hard && !kill->hard;
     kill->hard |= hard;
     add_asker(kill, fn, arg);
-    if (kill->stage >= KILL_HUNT_TERM || (!fresh && !harder))
+    if (kill->stage >= KILL_HUNT_TERM || kill->stage == KILL_FIRST_LOOK || (!fresh && !harder))
         return; /* it ends as it is */
     if (session->finished) { /* what it left behind */
         begin_hunt(kill);
     } else if (session->exited || session_pid(session) <= 0) {
         kill->stage = KILL_WAITS_FOR_PID; /* or for the drain: kill_leader_ended */
+    } else if (fresh) {
+        kill->stage = KILL_FIRST_LOOK;
+        looks_ask(session->registry, &kill->ask);
     } else {
-        kill->stage = hard ? KILL_KILL : KILL_HUP;
-        step(kill);
+        begin_ladder(kill);
     }
 }
 
@@ -287,6 +327,7 @@ void registry_kill(struct registry *registry, struct session *session, int signo
 {
     (void)registry;
     if (signo > 0) {
+        news_killed(session, session_killer_word(killer), signo);
         send_one(session, signo, fn, arg);
         return;
     }

@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/internal.h"
+#include "session/left.h"
+#include "session/looks.h"
 #include "sys/cgroup.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
@@ -17,7 +19,6 @@
 #include <unistd.h>
 
 #define ORPHANS_MAX 1024
-#define ENVIRON_MAX (1u << 20)
 #define ANCESTORS_MAX 128
 
 struct orphan {
@@ -38,30 +39,18 @@ static bool is_alive(const struct orphan *orphan)
     return proc_stat(orphan->pid, &stat) && stat.start_ticks == orphan->start_ticks && stat.state != 'Z' && stat.state != 'X';
 }
 
-static void add_orphans(const struct session *session, struct family *family)
-{
-    const struct list *orphans = &session->registry->orphans;
-    for (const struct list *at = orphans->next; at != orphans; at = at->next) {
-        const struct orphan *orphan = LIST_OWNER(at, struct orphan, link);
-        if (orphan->number != session_number(session) || family_has(family, orphan->pid) || !is_alive(orphan))
-            continue;
-        family->members = xreallocarray(family->members, family->count + 1, sizeof *family->members);
-        family->members[family->count++] = (struct family_member){.pid = orphan->pid, .start_ticks = orphan->start_ticks};
-    }
-}
-
-static pid_t daemon_keeper(const struct registry *registry)
+pid_t kin_keeper(const struct registry *registry)
 {
     pid_t pid = registry->link ? link_keeper_pid(registry->link) : 0;
     return pid > 0 ? pid : getppid();
 }
 
-pid_t kin_find_leader(const struct session *session, int *pidfd)
+pid_t kin_find_leader(struct session *session, int *pidfd)
 {
     struct family family;
     struct proc_stat stat;
     pid_t found = 0;
-    kin_find(session, &family);
+    looks_now(session, &family);
     for (size_t i = 0; i < family.count && !found; i++) {
         const struct family_member *member = &family.members[i];
         *pidfd = proc_pidfd(member->pid);
@@ -74,18 +63,12 @@ pid_t kin_find_leader(const struct session *session, int *pidfd)
     return found;
 }
 
-void kin_find(const struct session *session, struct family *out)
+struct family_query kin_query(const struct session *session)
 {
     const struct journal_header *header = session->journal->header;
-    char mark[40], *socket = xasprintf("MUXD_SOCKET=%s", session->registry->socket_path);
-    snprintf(mark, sizeof mark, "MUXD_SESSION=%llu", (unsigned long long)header->number);
     bool reaped = session->finished && !session->unacknowledged;
-    struct family_query query = {.leader = reaped ? 0 : session_pid(session), .start_ticks = header->pid_start_ticks,
-                                 .tty_session = tty_session_of(session), .mark = mark, .mark_too = socket,
-                                 .except = daemon_keeper(session->registry)};
-    family_find(&query, out);
-    add_orphans(session, out);
-    free(socket);
+    return (struct family_query){.number = header->number, .leader = reaped ? 0 : session_pid(session),
+                                 .start_ticks = header->pid_start_ticks, .tty_session = tty_session_of(session)};
 }
 
 static bool is_in_session(pid_t pid, pid_t leader)
@@ -149,11 +132,10 @@ int session_children_left(struct session *session)
 {
     if (!session->exited || session_pid(session) <= 0)
         return -1;
-    if (nothing_was_started(session))
+    if (nothing_was_started(session) || left_nothing(session))
         return 0;
     struct family family;
-    kin_look_for_orphans(session->registry);
-    kin_find(session, &family);
+    looks_now(session, &family);
     int count = (int)family.count;
     family_free(&family);
     return count;
@@ -161,36 +143,12 @@ int session_children_left(struct session *session)
 
 /* Which session a process is in. */
 
-/* The value of an entry of its environment, in a buffer of the caller's. */
-static const char *find_entry(const char *environment, size_t size, const char *name)
-{
-    size_t len = strlen(name);
-    for (const char *at = environment; at < environment + size; at += strlen(at) + 1)
-        if (strncmp(at, name, len) == 0 && at[len] == '=')
-            return at + len + 1;
-    return NULL;
-}
-
 static struct session *by_mark(struct registry *registry, pid_t pid)
 {
-    char path[40];
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    char *text = xmalloc(ENVIRON_MAX + 1);
-    size_t size = 0;
-    ssize_t n;
-    while (size < ENVIRON_MAX && (n = read(fd, text + size, ENVIRON_MAX - size)) > 0)
-        size += (size_t)n;
-    close(fd);
-    text[size] = 0;
-    const char *number = find_entry(text, size, "MUXD_SESSION"), *socket = find_entry(text, size, "MUXD_SOCKET");
-    struct session *session = NULL;
-    if (number && socket && strcmp(socket, registry->socket_path) == 0)
-        session = registry_by_number(registry, strtoull(number, NULL, 10));
-    free(text);
-    return session;
+    char *socket = xasprintf("MUXD_SOCKET=%s", registry->socket_path);
+    uint64_t number = proc_env_number(pid, "MUXD_SESSION", socket);
+    free(socket);
+    return number ? registry_by_number(registry, number) : NULL;
 }
 
 static struct session *by_leader(struct registry *registry, pid_t sid)
@@ -287,62 +245,22 @@ void registry_orphan(struct registry *registry, pid_t pid, bool dead)
         log_info("process %d (%s) was left by one of several sessions; which one can't be told", (int)pid, stat.comm);
 }
 
-struct adoption {
-    struct registry *registry;
-    pid_t keeper, keeper_session;
-};
-
-/* Programs have sessions of their own: what is in the keeper's is the daemon's. */
-static bool look_at_adopted(void *arg, const struct proc_stat *stat)
+uint64_t kin_orphan(struct registry *registry, pid_t pid, uint64_t start_ticks)
 {
-    const struct adoption *adoption = arg;
-    if (stat->ppid == adoption->keeper && stat->session != adoption->keeper_session && stat->state != 'Z')
-        registry_orphan(adoption->registry, stat->pid, false);
-    return true;
+    struct orphan *orphan = known_orphan(registry, pid, start_ticks);
+    if (!orphan)
+        orphan = add_orphan(registry, pid, start_ticks, only_origin(registry, start_ticks));
+    return orphan ? orphan->number : 0;
 }
 
-static bool is_spawning(const struct registry *registry)
+void kin_own_orphans(const struct registry *registry, struct census *census)
 {
-    for (const struct list *at = registry->order.next; at != &registry->order; at = at->next) {
-        const struct session *session = LIST_OWNER(at, struct session, order);
-        if (session_is_live(session) && session_pid(session) <= 0)
-            return true;
+    for (const struct list *at = registry->orphans.next; at != &registry->orphans; at = at->next) {
+        const struct orphan *orphan = LIST_OWNER(at, struct orphan, link);
+        struct census_entry *entry = orphan->number ? census_find(census, orphan->pid) : NULL;
+        if (entry && !entry->owner && entry->start_ticks == orphan->start_ticks)
+            entry->owner = orphan->number;
     }
-    return false;
-}
-
-bool kin_look_for_orphans(struct registry *registry)
-{
-    struct adoption adoption = {.registry = registry, .keeper = daemon_keeper(registry)};
-    struct proc_stat keeper;
-    if (adoption.keeper <= 1 || !proc_stat(adoption.keeper, &keeper))
-        return true;
-    /* Before its exec a new program is a child of the keeper without any mark, too: taken for an orphan of another session it would
-     * die with that. */
-    if (is_spawning(registry))
-        return false;
-    adoption.keeper_session = keeper.session;
-    proc_each(look_at_adopted, &adoption);
-    return true;
-}
-
-size_t kin_remember(struct session *session)
-{
-    struct registry *registry = session->registry;
-    struct family family;
-    size_t others = 0;
-    kin_find(session, &family);
-    for (size_t i = 0; i < family.count; i++) {
-        const struct family_member *member = &family.members[i];
-        others += member->pid != session_pid(session);
-        struct orphan *orphan = known_orphan(registry, member->pid, member->start_ticks);
-        if (orphan)
-            orphan->number = session_number(session);
-        else if (member->pid != session_pid(session))
-            add_orphan(registry, member->pid, member->start_ticks, session_number(session));
-    }
-    family_free(&family);
-    return others;
 }
 
 void kin_fini(struct registry *registry)

@@ -6,14 +6,13 @@
 
 struct cgroup;
 struct registry;
-void kin_find(const struct session *session, struct family *out); /* freed by family_free */
-/* Looks for what the keeper has adopted: orphans whose parents are gone. False: a program is just being started, nobody could tell
- * that from an orphan now; look again. */
-bool kin_look_for_orphans(struct registry *registry);
-/* Who belongs to it now stays known as its own, also when the deaths of others take away every sign of it. */
-size_t kin_remember(struct session *session); /* how many besides the leader */
+struct family_query kin_query(const struct session *session); /* what its processes are known by */
+pid_t kin_keeper(const struct registry *registry);
+/* The session that dies with this child of the keeper, which belongs to none by any sign; 0: it could stem from several. */
+uint64_t kin_orphan(struct registry *registry, pid_t pid, uint64_t start_ticks);
+void kin_own_orphans(const struct registry *registry, struct census *census); /* those known already are given their owners */
 /* The leader of a session whose keeper died before it could tell who that is; 0: none. *pidfd is the caller's. */
-pid_t kin_find_leader(const struct session *session, int *pidfd);
+pid_t kin_find_leader(struct session *session, int *pidfd);
 /* Signals a group that is not the leader's own: only while the leader proves the session, and a member of the group is in it. */
 void kin_signal_group(const struct session *session, pid_t pgrp, int signo);
 void kin_into_cgroup(struct cgroup *cgroup, const struct family_member *member);

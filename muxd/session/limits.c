@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "keep/plan.h"
 #include "session/internal.h"
-#include "session/kin.h"
+#include "session/looks.h"
 #include "sys/proc.h"
 #include <signal.h>
 #include <stdio.h>
@@ -100,16 +100,16 @@ static void on_usage(void *arg)
 {
     struct session *session = arg;
     struct family family;
-    int64_t began_ns = clock_mono_ns();
+    int64_t began_ns = clock_thread_ns();
     if (session->kill)
         return; /* it is on its way out */
-    kin_find(session, &family);
+    looks_now(session, &family);
     enum session_limit limit = exceeded(session->journal->header->limits, &family);
     family_free(&family);
     if (limit != SESSION_LIMIT_COUNT)
         end_by(session, limit);
     else
-        loop_timer_set_ms(&session->usage, pause_ms(session, clock_mono_ns() - began_ns));
+        loop_timer_set_ms(&session->usage, pause_ms(session, clock_thread_ns() - began_ns));
 }
 
 void limits_start(struct session *session)

@@ -3,22 +3,42 @@
 #ifndef MUXD_SESSION_NUMBER_H
 #define MUXD_SESSION_NUMBER_H
 #include "base/err.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define NUMBER_FIRST 1000
-#define NUMBER_BLOCK 64 /* numbers reserved on disk at a time */
+#define NUMBER_BLOCK 64 /* numbers reserved on disk at a time; more while they go fast */
+#define NUMBER_BLOCK_MAX 4096
+
+struct loop;
+struct number_job;
+struct number_block { uint64_t from, end; }; /* reserved on disk; empty: none */
+/* What a successor of this worker goes on with, in memory that outlives it; zero: nothing. */
+struct number_kept { _Atomic uint64_t next, end; };
 
 struct number {
-    char *dir;           /* owned */
-    uint64_t next, end;  /* [next, end) is reserved for us */
-    bool warned;         /* the disk refused a block, and the log says so */
+    char *dir;                 /* owned */
+    struct loop *loop;         /* borrowed */
+    uint64_t next, end;        /* [next, end) is reserved for us */
+    uint64_t low;              /* from here on the next block is asked for */
+    struct number_block ahead; /* which follows; not behind `next` */
+    struct number_job *job;    /* is being reserved in a thread; NULL: nothing is */
+    uint64_t block;            /* size of the block that was asked for last */
+    int64_t asked_ms;          /* CLOCK_MONOTONIC; when that was */
+    bool warned;               /* the disk refused a block, and the log says so */
+    struct number_kept *kept;  /* borrowed; NULL: none */
 };
 
-/* Nothing is reserved yet; a file that is there must hold a number: ERR_SYSTEM. */
-int number_init(struct number *number, const char *state_dir, struct err *err);
-void number_fini(struct number *number); /* gives back what was not used */
-/* While the disk refuses a new block, numbers go on from memory and the log tells the danger. */
+/* A file that is there must hold a number: ERR_SYSTEM; then numbers can be taken all the same, and number_fini is due. */
+int number_init(struct number *number, struct loop *loop, const char *state_dir, struct err *err);
+/* Goes on in the block of a predecessor that was killed, and notes in kept (NULL: nowhere) what a successor needs. The first block is
+ * asked for at once, in a thread, and so is each next one long before it is needed: the disk may take its time. Without this, or when
+ * number_init was given no loop, all is written when it is needed. */
+void number_begin(struct number *number, struct number_kept *kept);
+void number_fini(struct number *number); /* gives back what was not used; outside of a turn */
+/* Waits for the disk only when a whole block was used up faster than it wrote the next. While it refuses one, numbers go on from memory and
+ * the log tells the danger. */
 uint64_t number_take(struct number *number);
 void number_skip_past(struct number *number, uint64_t used); /* a session of that number was found alive */
 #endif

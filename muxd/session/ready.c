@@ -52,6 +52,7 @@ void ready_fini(struct session *session)
 void ready_mark(struct session *session)
 {
     session->ready = EVIDENCE_NONE;
+    session->news.waiting = WAITING_NONE;
     session->marked_head = journal_head(session->journal);
     if (session->readiness)
         readiness_mark(session->readiness);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "session/internal.h"
 #include "session/kin.h"
+#include "session/recorder.h"
 #include "sys/proc.h"
 #include <errno.h>
 #include <string.h>
@@ -27,8 +28,10 @@ int recover_transfer(struct registry *registry, struct err *err)
     if (registry->transfer)
         return 0;
     int code = transfer_new(&registry->transfer, err);
-    if (!code)
+    if (!code) {
         hold_transfer(registry);
+        number_begin(&registry->numbers, transfer_numbers(registry->transfer));
+    }
     return code;
 }
 
@@ -72,6 +75,14 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         adopt_transfer(registry, fds);
         return;
     }
+    if (number == NEWS_SLOT) {
+        news_adopt(registry, fds);
+        return;
+    }
+    if (registry->handed_over && registry_by_number(registry, number)) { /* asked for twice */
+        close_all(fds);
+        return;
+    }
     struct journal *journal = NULL;
     struct err err = {0};
     int code = fds[KEEP_FD_JOURNAL] < 0 ? err_set(&err, ERR_SYSTEM, "the keeper has no journal")
@@ -89,6 +100,7 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         close_all(fds);
         link_drop(registry->link, number);
         number_skip_past(&registry->numbers, number);
+        parked_arrived(registry, number);
         return;
     }
     struct session *session = session_new(registry, journal, fds);
@@ -96,11 +108,16 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
     session->finished = session->exited = is_final(session);
     index_add(registry, session);
     number_skip_past(&registry->numbers, number);
-    if (session->finished)
-        return;
-    registry->live++;
-    if (pid > 0)
-        session_set_pid(session, pid, -1);
+    if (!session->finished) {
+        registry->live++;
+        if (pid > 0)
+            session_set_pid(session, pid, -1);
+    }
+    parked_arrived(registry, number);
+    if (registry->handed_over) {
+        news_scan(registry, session);
+        recover_late(session);
+    }
 }
 
 static struct journal *find_journal(void *arg, uint64_t number)
@@ -130,7 +147,7 @@ static void revive(struct session *session)
 {
     struct err err = {0};
     if (session_io_start(session, &err) != 0)
-        log_error("session %llu: %s", (unsigned long long)session_number(session), err.text);
+        leave_it_to_the_next(&err); /* the one before could: nobody would hear this session any more */
     if (session->finished) {
         tombs_place(session, false);
         return;
@@ -140,35 +157,48 @@ static void revive(struct session *session)
     if (!session->minded)
         find_leader(session);
     limits_start(session);
+    recorder_take_over(session);
+    secret_take_over(session);
     if (!session->exited)
         session_flush_input(session);
     session_dirty(session);
+}
+
+void recover_late(struct session *session)
+{
+    if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
+        registry_forget(session->registry, session, false); /* the worker died before it had asked for it */
+    else {
+        revive(session);
+        news_recover(session);
+    }
 }
 
 void registry_handed_over(struct registry *registry)
 {
     struct err err = {0};
     registry->handed_over = true;
-    if (registry->transfer)
+    if (registry->transfer) {
         transfer_repair(registry->transfer, find_journal, registry);
-    else if (recover_transfer(registry, &err) != 0)
+        number_begin(&registry->numbers, transfer_numbers(registry->transfer));
+    } else if (recover_transfer(registry, &err) != 0)
         log_error("%s", err.text); /* tried again by the next session */
+    news_scan(registry, NULL);
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
-        struct session *session = LIST_OWNER(at, struct session, order);
-        if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
-            registry_forget(registry, session, false); /* the worker died before it had asked for it */
-        else
-            revive(session);
+        recover_late(LIST_OWNER(at, struct session, order));
     }
+    parked_hurry(registry);
 }
 
 void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int how, int status)
 {
     struct session *session = registry_by_number(registry, number);
+    if (!session && parked_find(registry, number)) /* told again when it comes */
+        return;
     if (!session) {
-        link_ack(registry->link, number, pid);
+        link_ack(registry->link, number, pid, 0);
         return;
     }
     session->unacknowledged = true;
@@ -190,6 +220,16 @@ static void hold_session(struct registry *registry, const struct session *sessio
     link_hold(registry->link, session_number(session), fds);
 }
 
+void recover_hold(struct registry *registry, struct session *session)
+{
+    if (session)
+        hold_session(registry, session);
+    else if (registry->transfer)
+        hold_transfer(registry);
+    if (!session)
+        news_hold(registry);
+}
+
 /* The keeper died between the fork and the news of it, or before. A program that was not yet executed then never is (plan_execute.c). */
 static bool was_started(struct session *session)
 {
@@ -197,6 +237,7 @@ static bool was_started(struct session *session)
     pid_t pid = kin_find_leader(session, &pidfd);
     if (pid > 0) {
         registry_spawned(session->registry, session_number(session), pid, pidfd);
+        session->own_child = false;
         return true;
     }
     struct err err;
@@ -209,15 +250,20 @@ static bool was_started(struct session *session)
 void registry_keeper_lost(struct registry *registry, struct link *fresh)
 {
     registry->link = fresh;
+    parked_given_up(registry);
     if (!fresh)
         return;
     if (registry->transfer)
         hold_transfer(registry);
+    news_hold(registry);
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
         struct session *session = LIST_OWNER(at, struct session, order);
         session->unacknowledged = false;
+        session->let_go = 0;
+        session->own_child = false;
+        parked_forget(session); /* the new one has not missed anything yet */
         if (!session->finished && session_state(session) == SESSION_STARTING && !was_started(session))
             continue;
         if (!session->archived.from_disk) /* a successor finds those where they are */

@@ -6,7 +6,10 @@
 #include "base/value.h"
 #include "session/archive.h"
 #include "session/internal.h"
+#include "session/owner.h"
 #include "session/kin.h"
+#include "session/recorder.h"
+#include "session/looks.h"
 #include "session/view.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,13 +112,15 @@ static void bury(struct registry *registry)
 /* Also when no session was left to end, so that nothing else brings work. */
 static bool stop_is_due(const struct registry *registry)
 {
-    return registry->stopping == STOP_WANTED && registry->live == 0 && list_is_empty(&registry->kills) && archive_is_idle(registry);
+    return registry->stopping == STOP_WANTED && registry->live == 0 && list_is_empty(&registry->kills) && archive_is_idle(registry) &&
+           recorder_is_idle(registry);
 }
 
 static bool has_work(const struct registry *registry)
 {
     return !list_is_empty(&registry->dirty) || !list_is_empty(&registry->notes) || !list_is_empty(&registry->fired) ||
-           !list_is_empty(&registry->watched) ||
+           !list_is_empty(&registry->watched) || !list_is_empty(&registry->recorders_told) || registry->news->fresh ||
+           !list_is_empty(&registry->owner_told) || !list_is_empty(&registry->owner_turns) ||
            stop_is_due(registry);
 }
 
@@ -135,8 +140,12 @@ static void on_turn_end(void *arg)
         tell_all(registry);
         waiter_run_fired(registry);
         view_run_watches(registry);
+        recorder_tell(registry);
+        owner_run(registry);
+        news_run_watches(registry);
     }
     bury(registry);
+    looks_turn_end(registry);
     if (has_work(registry) || !list_is_empty(&registry->more))
         loop_timer_set_ns(&registry->kick, loop_now_ns(registry->loop));
     else
@@ -147,11 +156,7 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link, co
                  const char *socket_path, const struct registry_events *events, struct err *err)
 {
     struct registry *registry = xcalloc(1, sizeof *registry);
-    int code = number_init(&registry->numbers, state_dir, err);
-    if (code) {
-        free(registry);
-        return code;
-    }
+    int code = number_init(&registry->numbers, loop, state_dir, err);
     registry->loop = loop;
     registry->link = link;
     registry->cfg = cfg;
@@ -162,17 +167,21 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link, co
     registry->turn = 1;
     struct list *heads[] = {&registry->order, &registry->dirty, &registry->more, &registry->graveyard,
                             &registry->fired, &registry->notes, &registry->kills, &registry->orphans,
-                            &registry->views, &registry->watched};
+                            &registry->views, &registry->watched, &registry->owner_told, &registry->owner_turns,
+                            &registry->typed};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         list_init(heads[i]);
     index_init(registry);
+    news_init(registry);
     tombs_init(registry);
     loop_timer_init(&registry->kick, loop, do_nothing, registry);
     archive_init(registry, state_dir);
+    recorder_init(registry, state_dir);
     described_load(registry);
+    parked_init(registry);
     loop_at_turn_end(loop, on_turn_end, registry);
     *out = registry;
-    return 0;
+    return code;
 }
 
 void registry_free(struct registry *registry)
@@ -181,6 +190,7 @@ void registry_free(struct registry *registry)
         return;
     loop_drop_turn_end(registry->loop, registry);
     archive_fini(registry);
+    recorder_fini(registry);
     described_free(registry);
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
         LIST_OWNER(at, struct session, order)->gone = true; /* from here on the keeper is told nothing */
@@ -192,11 +202,15 @@ void registry_free(struct registry *registry)
     }
     waiter_run_fired(registry);
     view_run_watches(registry);
+    owner_run(registry);
+    looks_fini(registry);
     kin_fini(registry);
     tell_all(registry);
     index_fini(registry);
+    news_fini(registry);
     loop_timer_stop(&registry->kick);
     loop_timer_stop(&registry->expiry);
+    parked_fini(registry);
     transfer_free(registry->transfer);
     number_fini(&registry->numbers);
     free(registry->socket_path);
@@ -220,10 +234,12 @@ void registry_forget(struct registry *registry, struct session *session, bool to
     if (to_tell) {
         struct note *note = registry_note(registry, NOTE_REMOVED, session_number(session));
         memcpy(note->name, session_name(session), sizeof note->name);
+        news_removed(session);
     }
     if (!session->finished)
         registry->live--;
     archive_forget(session);
+    parked_forget(session);
     session->gone = true;
     index_remove(registry, session);
     list_remove(&session->dirty);
@@ -272,7 +288,7 @@ struct session *registry_find(struct registry *registry, const char *word, struc
     int64_t number;
     struct session *session =
         value_int(word, 0, INT64_MAX, &number) ? registry_by_number(registry, (uint64_t)number) : index_by_name(registry, word);
-    if (!session)
+    if (!session && !parked_is_meant(registry, word, err))
         not_found(registry, word, err);
     return session;
 }
@@ -302,7 +318,10 @@ void registry_stats(const struct registry *registry, struct registry_stats *stat
     *stats = (struct registry_stats){.live = registry->live,
                                      .ended = registry->count - registry->live,
                                      .next_number = registry->numbers.next,
-                                     .waits = registry->waits};
+                                     .passes = looks_passes(registry),
+                                     .waits = registry->waits,
+                                     .parked = registry->nparked,
+                                     .unheld = registry->nunheld};
     for (const struct list *at = registry->order.next; at != &registry->order; at = at->next)
         stats->journal_bytes += journal_memory(LIST_OWNER(at, struct session, order)->journal);
 }

@@ -16,7 +16,8 @@ struct registry_events { /* told at the end of a turn; any may be NULL */
     void *arg;
 };
 
-/* cfg is borrowed and replaced by registry_reload. state_dir: where the next number is kept (never NULL). */
+/* cfg is borrowed and replaced by registry_reload. state_dir: where the next number is kept (never NULL). ERR_SYSTEM: the
+ * next number can't be read; *out is whole all the same, and takes numbers from memory. */
 int registry_new(struct registry **out, struct loop *loop, struct link *link, const struct config *cfg, const char *state_dir,
                  const char *socket_path, const struct registry_events *events, struct err *err);
 void registry_free(struct registry *registry); /* forgets everything; the programs live on in the keeper */
@@ -26,6 +27,12 @@ void registry_boot(struct registry *registry); /* after the hand-over: starts th
 
 /* From the link's handlers, as they come. */
 void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[]); /* enum keep_fd; number 0: the transfer's */
+/* There was no room for its descriptors: it stays with the keeper, is listed, and asked for again until there is. Number 0 (the
+ * transfer): the process ends, and the next worker tries. */
+void registry_park(struct registry *registry, uint64_t number, pid_t pid, int journal);
+/* True while one that is needed before anything can be read is parked and on its way: wait for it before registry_handed_over. */
+bool registry_waits_for_parked(struct registry *registry);
+void registry_missed(struct registry *registry, unsigned type, uint64_t number); /* the keeper had no room for it */
 void registry_handed_over(struct registry *registry);
 void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int pidfd);
 void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error);
@@ -44,9 +51,11 @@ struct session_spec {       /* all borrowed during the call */
     bool tty, stdin_open;
     int rows, cols;
     mode_t umask;
+    bool record;            /* from its beginning, see recorder.h */
     enum session_slow on_slow;
     int64_t limits[SESSION_LIMIT_COUNT]; /* 0: none */
     const char *described;  /* the [session NAME] it comes from, NULL none */
+    const char *source, *call_id, *client; /* for the events (news.h): who asked for it and how; any may be NULL */
     uint64_t request_hash;  /* 0: none */
 };
 /* *out is starting: a wait on it ends when it has ended. spawned (may be NULL) is called once at the end of a turn: err->code 0, or
@@ -67,6 +76,9 @@ struct session *registry_by_number(struct registry *registry, uint64_t number); 
 struct session *registry_find(struct registry *registry, const char *word, struct err *err);
 struct session *registry_by_request(struct registry *registry, uint64_t request_hash); /* made by that exec already; NULL */
 void registry_each(struct registry *registry, bool live_only, bool (*fn)(void *arg, struct session *session), void *arg); /* by number */
+/* Those that wait with the keeper. name "": not known yet. */
+void registry_each_parked(struct registry *registry, void (*fn)(void *arg, uint64_t number, const char *name, pid_t pid), void *arg);
+bool session_is_unheld(const struct session *session); /* it would not survive a crash of muxd: the keeper lacks descriptors */
 int registry_remove(struct registry *registry, struct session *session, struct err *err); /* a tombstone; ERR_NOT_ENDED */
 
 struct kill_result {
@@ -85,6 +97,13 @@ void registry_stop_all(struct registry *registry); /* ends all sessions as kill 
 /* The session that process pid runs in (MUXD_SESSION mark, tty, ancestry); NULL: none. For refusing to hurt the caller. */
 struct session *registry_of_process(struct registry *registry, pid_t pid);
 
-struct registry_stats { unsigned live, ended; uint64_t next_number; uint64_t journal_bytes; unsigned waits; };
+struct registry_stats {
+    unsigned live, ended;
+    uint64_t next_number;
+    unsigned passes; /* over all of /proc, since the worker started */
+    uint64_t journal_bytes;
+    unsigned waits;
+    unsigned parked, unheld; /* sessions that wait with the keeper for descriptors; those that the keeper has none for */
+};
 void registry_stats(const struct registry *registry, struct registry_stats *stats);
 #endif

@@ -7,6 +7,8 @@
 #include "session/answering.h"
 #include "session/archive.h"
 #include "session/internal.h"
+#include "session/recorder.h"
+#include "session/owner.h"
 #include "session/view.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
@@ -35,7 +37,7 @@ struct session *session_new(struct registry *registry, struct journal *journal, 
     struct session *session = xcalloc(1, sizeof *session);
     session->registry = registry;
     session->journal = journal;
-    struct list *nodes[] = {&session->order, &session->dirty, &session->more, &session->aged, &session->waits};
+    struct list *nodes[] = {&session->order, &session->dirty, &session->more, &session->aged, &session->waits, &session->typed};
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++)
         list_init(nodes[i]);
     session->out = (struct stream){.session = session, .fd = fds[KEEP_FD_MASTER] >= 0 ? fds[KEEP_FD_MASTER] : fds[KEEP_FD_OUT]};
@@ -49,6 +51,7 @@ struct session *session_new(struct registry *registry, struct journal *journal, 
     loop_timer_init(&session->lifetime, registry->loop, NULL, session);
     loop_timer_init(&session->idle, registry->loop, NULL, session);
     loop_timer_init(&session->usage, registry->loop, NULL, session);
+    news_session_init(session);
     return session;
 }
 
@@ -56,19 +59,26 @@ void session_free(struct session *session)
 {
     kill_forget(session);
     waiter_end_all(session);
+    recorder_forget(session);
     view_free(session);
     ready_fini(session);
+    secret_free(session);
+    owner_free(session);
     answering_free(session);
     loop_timer_stop(&session->drain);
     loop_timer_stop(&session->hold);
     limits_stop(session);
+    news_session_fini(session);
     fd_close(&session->pidfd);
     session_io_close(session);
     list_remove(&session->dirty);
     list_remove(&session->aged);
+    session_trim_input(session);
     journal_free(session->journal);
     free(session->program);
     free(session->archived.dir);
+    free(session->record_failure);
+    times_free(session->times);
     free(session);
 }
 
@@ -83,11 +93,23 @@ void session_dirty(struct session *session)
 void session_look(struct session *session)
 {
     uint64_t head = journal_head(session->journal);
-    bool output = head != session->seen_head;
+    uint64_t seen_head = session->seen_head;
+    bool output = head != seen_head;
     session->seen_head = head;
+    if (output)
+        times_note(&session->times, clock_real_ms(), seen_head);
     answering_look(session); /* first: a program that waits for an answer is not ready */
     ready_look(session, output);
+    secret_look(session); /* before who waits hears of it */
+    owner_look(session);
+    if (output)
+        news_look(session, seen_head);
+    if (session->ready != EVIDENCE_NONE)
+        news_was_ready(session);
     session_drain(session);
+    if (session->finished)
+        session_trim_input(session);
+    recorder_look(session);
     waiter_look(session);
     view_look(session);
 }
@@ -96,7 +118,8 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
 {
     struct journal_header *header = session->journal->header;
     struct proc_stat stat;
-    header->pid_start_ticks = proc_stat(pid, &stat) ? stat.start_ticks : 0;
+    if (atomic_load(&header->pid) != pid || header->pid_start_ticks == 0) /* else a predecessor has looked, and the process is the same */
+        header->pid_start_ticks = proc_stat(pid, &stat) ? stat.start_ticks : 0;
     atomic_store(&header->pid, (int32_t)pid);
     atomic_store(&header->state, SESSION_RUNNING);
     fd_close(&session->pidfd);
@@ -210,8 +233,12 @@ int session_resize(struct session *session, int rows, int cols, struct err *err)
     view_resized(session, rows, cols);
     if (pty_resize(session->out.fd, rows, cols) != 0)
         return err_set(err, ERR_SYSTEM, "'%s' can't be resized: %s; try again", session_name(session), strerror(errno));
+    bool same = session->journal->header->rows == rows && session->journal->header->cols == cols;
     session->journal->header->rows = rows;
     session->journal->header->cols = cols;
+    recorder_resized(session);
+    if (!same)
+        news_resized(session, rows, cols);
     return 0;
 }
 
@@ -225,10 +252,13 @@ int session_rename(struct session *session, const char *name, struct err *err)
         return err_set(err, ERR_NAME_TAKEN, "'%s' is the name of session %llu; choose another or rename that one", name,
                        (unsigned long long)session_number(holder));
     table_remove(&registry->tables[TABLE_NAME], session);
+    char old_name[JOURNAL_NAME_MAX + 1];
+    memcpy(old_name, session_name(session), sizeof old_name);
     char *field = session->journal->header->name; /* its last byte is always 0, so a successor never runs over the end */
     strncpy(field, name, JOURNAL_NAME_MAX);
     index_take_name(registry, session);
     archive_renamed(session);
+    news_renamed(session, old_name);
     return 0;
 }
 
@@ -245,6 +275,13 @@ void session_mark(struct session *session)
 {
     if (!session->exited)
         ready_mark(session);
+}
+
+uint64_t session_offset_at(struct session *session, int64_t real_ms)
+{
+    uint64_t head = journal_head(session->journal);
+    int64_t ended_ms = atomic_load(&session->journal->header->ended_real_ms);
+    return ended_ms > 0 && real_ms > ended_ms ? head : times_offset(session->times, real_ms, head, 0);
 }
 
 void session_follow(struct session *session, bool followed)

@@ -44,10 +44,17 @@ int session_children_left(struct session *session);       /* living descendants 
 uint64_t session_modes(struct session *session);
 int session_get_size(const struct session *session, int *rows, int *cols); /* -1 on pipes */
 
+/* Where the output begins that was printed at that time (milliseconds since 1970) or later, or a little earlier; what was printed before
+ * this worker began counts as printed at once. */
+uint64_t session_offset_at(struct session *session, int64_t real_ms);
+
 /* Input. Refused whole: ERR_ENDED, ERR_STDIN_CLOSED, ERR_INPUT_FULL (free space and cap in the text), ERR_LINE_TOO_LONG
  * (canonical mode: a line over 4,095 bytes).
  * request_hash (0: none) notes it as done. Typed as the program takes it; nothing is lost when it is slow. */
 int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err);
+bool session_is_held(const struct session *session); /* what is typed waits until the program reads for the first time */
+int64_t session_last_input_ns(const struct session *session); /* CLOCK_MONOTONIC; of its start while there was none */
+int64_t session_hold_ended_ns(const struct session *session); /* CLOCK_MONOTONIC; 0: it is held still, or never was */
 int session_interrupt(struct session *session, struct err *err); /* pipe sessions: U+0003 is SIGINT to the group */
 int session_resize(struct session *session, int rows, int cols, struct err *err);
 int session_rename(struct session *session, const char *name, struct err *err);

@@ -4,12 +4,16 @@
 #include "base/log.h"
 #include "session/answering.h"
 #include "session/internal.h"
+#include "session/owner.h"
+#include "session/recorder.h"
 #include "sys/pty.h"
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* N_TTY keeps 4,096 bytes of an unfinished line, the line end counted, and drops the rest without a word (PLATFORM.md, pty facts). */
 #define CANONICAL_MAX 4095
+#define KEPT_PAGES 16     /* of all sessions' input queues */
 #define INPUT_AGAIN_MS 20 /* the kernel had no memory for it */
 
 static int input_fd(const struct session *session)
@@ -65,6 +69,8 @@ static int check_open(const struct session *session, struct err *err)
 
 static void end_hold(struct session *session)
 {
+    if (session->held)
+        session->hold_ended_ns = loop_now_ns(session->registry->loop);
     session->held = false;
     if (!session->hold_wanted)
         return;
@@ -77,6 +83,12 @@ static void end_hold(struct session *session)
 static bool interrupts(const char *data, size_t size)
 {
     return memchr(data, 3, size) || memchr(data, 28, size) || memchr(data, 26, size);
+}
+
+static int input_full(const struct session *session, size_t size, size_t room, struct err *err)
+{
+    return err_set(err, ERR_INPUT_FULL, "'%s' has %zu of %llu bytes of its input queue free, not %zu; wait until it has read, or send less",
+                   session_name(session), room, (unsigned long long)session->journal->header->input_size, size);
 }
 
 int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err)
@@ -92,9 +104,7 @@ int session_type(struct session *session, const char *data, size_t size, uint64_
         return code;
     size_t room = journal_input_free(journal);
     if (size > room)
-        return err_set(err, ERR_INPUT_FULL,
-                       "'%s' has %zu of %llu bytes of its input queue free, not %zu; wait until it has read, or send less",
-                       session_name(session), room, (unsigned long long)journal->header->input_size, size);
+        return input_full(session, size, room, err);
     /* Noted first: a successor takes a note beyond the end of the queue as not done. */
     if (request_hash)
         journal_request_note(journal, request_hash, in_head(session) + size);
@@ -106,8 +116,58 @@ int session_type(struct session *session, const char *data, size_t size, uint64_
     session->last_input_ns = loop_now_ns(session->registry->loop);
     if (session->held && size > 0 && interrupts(data, size))
         end_hold(session);
+    recorder_input(session, data, size, false); /* before the program can change its terminal */
     session_flush_input(session);
     return 0;
+}
+
+int session_check_input(const struct session *session, const char *data, size_t size, struct err *err)
+{
+    uint64_t line_from;
+    size_t room = journal_input_free(session->journal);
+    int code = check_open(session, err);
+    if (!code)
+        code = check_lines(session, data, size, &line_from, err);
+    if (!code && size > room)
+        code = input_full(session, size, room, err);
+    return code;
+}
+
+int session_type_direct(struct session *session, const char *data, size_t size, struct err *err)
+{
+    int code = check_open(session, err);
+    if (code)
+        return code;
+    if (in_head(session) != in_tail(session))
+        return err_set(err, ERR_INPUT_FULL, "'%s' has not read yet what was typed before; try again when it has", session_name(session));
+    if (session->held)
+        end_hold(session);
+    ready_mark(session);
+    session->last_input_ns = loop_now_ns(session->registry->loop);
+    session->line_from = in_head(session);
+    ssize_t n;
+    do
+        n = write(input_fd(session), data, size);
+    while (n < 0 && errno == EINTR);
+    if (n == (ssize_t)size)
+        return 0;
+    return err_set(err, ERR_SYSTEM, "'%s' takes no input now: %s; try again", session_name(session),
+                   n < 0 ? strerror(errno) : "the kernel took only a part of it");
+}
+
+bool session_is_held(const struct session *session)
+{
+    return session->held;
+}
+
+int64_t session_last_input_ns(const struct session *session)
+{
+    return session->last_input_ns;
+}
+
+int64_t session_hold_ended_ns(const struct session *session)
+{
+    return session->held ? 0 : session->hold_ended_ns;
 }
 
 int session_close_stdin(struct session *session, struct err *err)
@@ -183,7 +243,15 @@ static bool hold_back(struct session *session)
 {
     if (!session->held)
         return false;
+    session_want_hold_end(session);
+    return session->held;
+}
+
+void session_want_hold_end(struct session *session)
+{
     int64_t until = session->created_ns + session->hold_ms * NS_PER_MS;
+    if (!session->held)
+        return;
     if (until <= loop_now_ns(session->registry->loop)) {
         end_hold(session);
     } else if (!session->hold_wanted) {
@@ -191,7 +259,6 @@ static bool hold_back(struct session *session)
         loop_timer_set_ns(&session->hold, until);
         session_dirty(session); /* so that ready is asked for */
     }
-    return session->held;
 }
 
 void session_release_hold(struct session *session)
@@ -211,15 +278,51 @@ static void drop_input(struct session *session, int error)
         close_pipe(session);
 }
 
+/* The first that the program reads is a secret. True: what an agent had typed before is gone. */
+static bool drop_held_text(struct session *session)
+{
+    session->held_text = false;
+    if (session->registry->cfg->defaults.agent_secrets || !session_reads_secret(session))
+        return false;
+    log_warn("session %llu reads a secret: what was typed before it asked is thrown away", (unsigned long long)session_number(session));
+    journal_input_drop(session->journal);
+    session->line_from = in_head(session);
+    return true;
+}
+
+void session_trim_input(struct session *session)
+{
+    if (list_is_empty(&session->typed))
+        return;
+    list_remove(&session->typed);
+    session->registry->ntyped--;
+    journal_trim(session->journal);
+}
+
+/* The few that are typed into keep the page that their next input goes to; giving it back each time would cost more than the typing. */
+static void keep_page(struct session *session)
+{
+    struct registry *registry = session->registry;
+    registry->ntyped += list_is_empty(&session->typed);
+    list_remove(&session->typed);
+    list_append(&registry->typed, &session->typed);
+    if (registry->ntyped > KEPT_PAGES)
+        session_trim_input(LIST_OWNER(registry->typed.next, struct session, typed));
+}
+
 void session_flush_input(struct session *session)
 {
     if (in_head(session) != in_tail(session) && input_fd(session) >= 0) {
         if (hold_back(session))
             return;
+        if (session->held_text && drop_held_text(session))
+            return;
         ready_mark(session);
         ssize_t n = 1;
         while (n > 0 && in_head(session) != in_tail(session))
             n = transfer_out(session->registry->transfer, session->journal, input_fd(session), in_tail(session) < session->wipe_to);
+        owner_has_room(session);
+        keep_page(session);
         if (n == -EAGAIN || n == 0) {
             block(session);
             return;

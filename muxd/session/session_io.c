@@ -8,11 +8,20 @@
 #include "session/internal.h"
 #include "base/clock.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
-#define BUDGET_BYTES (64u << 10) /* of one session in one turn */
-#define CHUNK_BYTES (64u << 10)
+/* Of one session in one turn. A pipe that nobody looks at may take more, but no longer than the other would, and not with many others. */
+#define BUDGET_BYTES (64u << 10)
+#define PIPE_BUDGET_BYTES (1u << 20)
+#define PIPE_BUDGET_NS (NS_PER_MS / 4)
+/* A program that has filled half of its pipe writes faster than we come by: with a larger one it sleeps less often. All pipes of a user
+ * together may hold 64 MiB (pipe(7)), so only so many are enlarged at a time. */
+#define PIPE_BYTES (64u << 10)
+#define WIDE_PIPE_BYTES (256u << 10)
+#define WIDE_PIPES 64
+#define FEW_PIPES 4
 /* After the exit: programs left behind may hold the other end open and go on writing. What the leader wrote is in the kernel by then
  * and no more than this (a pipe's largest size for ordinary users). */
 #define KERNEL_BYTES (1u << 20)
@@ -34,9 +43,28 @@ static void want_more(struct session *session)
     registry_kick(session->registry);
 }
 
+/* Does output wait for a reader? */
+static bool may_pause(const struct session *session)
+{
+    return session->journal->header->on_slow == SLOW_PAUSE || session->followed;
+}
+
+static void widen(struct stream *stream)
+{
+    struct session *session = stream->session;
+    if (stream->wide || session_is_tty(session) || session->registry->wide_pipes >= WIDE_PIPES || may_pause(session))
+        return;
+    if (fcntl(stream->fd, F_SETPIPE_SZ, (int)WIDE_PIPE_BYTES) < 0)
+        log_debug("the pipe of session %llu stays as it is: %s", (unsigned long long)session_number(session), strerror(errno));
+    stream->wide = true; /* or it can't be: asked once */
+    session->registry->wide_pipes++;
+}
+
 static unsigned give_up(struct stream *stream)
 {
     struct session *session = stream->session;
+    session->registry->wide_pipes -= stream->wide;
+    stream->wide = false;
     unsigned mask = stream->is_stderr ? 1u << KEEP_FD_ERR : session_is_tty(session) ? 1u << KEEP_FD_MASTER : 1u << KEEP_FD_OUT;
     loop_io_free(stream->io);
     stream->io = NULL;
@@ -45,13 +73,17 @@ static unsigned give_up(struct stream *stream)
     return mask;
 }
 
-static void close_stream(struct stream *stream)
+/* A pipe at its end has no writer any more, and most programs end right after: the keeper's duplicate goes with the exit, for which it
+ * is woken anyway. */
+static void close_stream(struct stream *stream, bool at_once)
 {
     if (stream->fd < 0)
         return;
     struct session *session = stream->session;
     unsigned mask = give_up(stream);
-    if (session->registry->link && !session->gone)
+    if (!at_once && (!session->exited || session->unacknowledged))
+        session->let_go |= mask;
+    else if (session->registry->link && !session->gone)
         link_release(session->registry->link, session_number(session), mask);
 }
 
@@ -67,55 +99,69 @@ static uint64_t slowest_reader(const struct journal_header *header)
     return slowest;
 }
 
-static bool must_pause(const struct session *session)
+/* How much may be read before the slowest reader would lose something. */
+static uint64_t allowance(const struct session *session)
 {
     const struct journal_header *header = session->journal->header;
-    if ((header->on_slow != SLOW_PAUSE && !session->followed) || session->exited)
-        return false;
+    if (!may_pause(session) || session->exited)
+        return UINT64_MAX;
     uint64_t slowest = header->on_slow == SLOW_PAUSE ? slowest_reader(header) : atomic_load(&header->readers[0].cursor);
     uint64_t unread = journal_head(session->journal) - slowest;
-    uint64_t room = header->ring_size > 2 * PAUSE_ROOM_BYTES ? header->ring_size - PAUSE_ROOM_BYTES : header->ring_size / 2;
-    return unread >= room;
+    uint64_t keep = PAUSE_ROOM_BYTES + (session->out.wide + session->errors.wide) * (WIDE_PIPE_BYTES - PIPE_BYTES);
+    uint64_t room = header->ring_size > 2 * keep ? header->ring_size - keep : header->ring_size / 2;
+    return unread < room ? room - unread : 0;
 }
 
 /* A PTY at its end may be opened anew while its leader lives (PLATFORM.md, pty facts): only the exit makes it final. */
-static void at_end(struct stream *stream)
+static void at_end(struct stream *stream, bool broken)
 {
     stream->readable = false;
     if (!session_is_tty(stream->session) || stream->session->exited)
-        close_stream(stream);
+        close_stream(stream, broken);
 }
 
 static size_t read_stream(struct stream *stream, size_t budget)
 {
     struct session *session = stream->session;
     size_t done = 0;
-    while (done < budget && stream->readable && stream->fd >= 0) {
-        size_t want = budget - done < CHUNK_BYTES ? budget - done : CHUNK_BYTES;
-        ssize_t n = transfer_in(session->registry->transfer, session->journal, stream->fd, want, stream->is_stderr);
+    int64_t end = budget > BUDGET_BYTES ? clock_mono_ns() + PIPE_BUDGET_NS : INT64_MAX;
+    while (done < budget && stream->readable && stream->fd >= 0 && (done < BUDGET_BYTES || clock_mono_ns() < end)) {
+        ssize_t n = transfer_in(session->registry->transfer, session->journal, stream->fd, budget - done, stream->is_stderr);
         if (n > 0) {
             done += (size_t)n;
+            if (n >= (ssize_t)(PIPE_BYTES / 2))
+                widen(stream);
         } else if (n == 0) {
-            at_end(stream);
+            at_end(stream, false);
         } else if (n == -EAGAIN) {
             stream->readable = false;
         } else if (fd_is_short((int)-n)) {
             break; /* it stays readable, and so comes again */
         } else if (n != -EINTR) {
             log_warn("output of session %llu can't be read: %s", (unsigned long long)session_number(session), strerror((int)-n));
-            at_end(stream);
+            at_end(stream, true);
         }
     }
     return done;
 }
 
+/* Whoever looks at the output keeps up with it only while little comes between two looks. */
+static uint64_t most_of_a_turn(const struct session *session)
+{
+    bool watched = session->searched || session->view || session->attached > 0 || may_pause(session);
+    bool many = session->registry->wide_pipes > FEW_PIPES;
+    return watched || many || session_is_tty(session) ? BUDGET_BYTES : PIPE_BUDGET_BYTES;
+}
+
 void session_io_more(struct session *session)
 {
-    session->paused = must_pause(session);
+    uint64_t allowed = allowance(session), budget = most_of_a_turn(session);
+    session->paused = allowed == 0;
     if (session->paused)
         return; /* session_resume goes on */
     session->read_turn = session->registry->turn;
-    size_t half = session->errors.readable && session->out.readable ? BUDGET_BYTES / 2 : BUDGET_BYTES;
+    budget = allowed < budget ? allowed : budget;
+    size_t half = session->errors.readable && session->out.readable ? (size_t)(budget + 1) / 2 : (size_t)budget;
     size_t done = read_stream(&session->out, half);
     done += read_stream(&session->errors, half);
     if (done > 0)
@@ -130,7 +176,7 @@ void session_io_more(struct session *session)
 
 void session_resume(struct session *session)
 {
-    if (session->paused && !must_pause(session)) {
+    if (session->paused && allowance(session) > 0) {
         session->paused = false;
         want_more(session);
     }
@@ -155,6 +201,8 @@ static int watch(struct stream *stream, struct err *err)
     if (stream->fd < 0)
         return 0;
     struct session *session = stream->session;
+    stream->wide = !session_is_tty(session) && fcntl(stream->fd, F_GETPIPE_SZ) > (int)PIPE_BYTES; /* by a predecessor */
+    session->registry->wide_pipes += stream->wide;
     stream->io = loop_io_new(session->registry->loop, stream->fd, LOOP_READ | LOOP_EDGE, on_stream, stream);
     if (!stream->io)
         return err_set(err, ERR_SYSTEM, "output of '%s' can't be watched: %s; end something and try again", session_name(session),
@@ -260,6 +308,7 @@ static void finish(struct session *session)
     kill_leader_ended(session);
     session_acknowledge(session);
     registry_note(session->registry, NOTE_ENDED, session_number(session));
+    news_ended(session);
     described_ended(session);
     archive_ended(session);
 }
@@ -284,5 +333,6 @@ void session_acknowledge(struct session *session)
         return;
     session->unacknowledged = false;
     if (session->registry->link)
-        link_ack(session->registry->link, session_number(session), session_pid(session));
+        link_ack(session->registry->link, session_number(session), session_pid(session), session->let_go);
+    session->let_go = 0;
 }

@@ -7,6 +7,7 @@
 #include "base/value.h"
 #include "keep/plan.h"
 #include "session/internal.h"
+#include "session/recorder.h"
 #include "session/shell.h"
 #include "sys/pty.h"
 #include <errno.h>
@@ -113,14 +114,20 @@ static int make_journal(const struct registry *registry, const struct session_sp
                                 .rows = spec->tty ? spec->rows : 0, .cols = spec->tty ? spec->cols : 0,
                                 .ring_bytes = (size_t)limits->journal_bytes, .head_bytes = (size_t)limits->head_bytes,
                                 .input_bytes = takes_input ? (size_t)limits->input_queue_bytes : 0,
+                                .log_bytes = takes_input ? (size_t)limits->input_log_bytes : 0,
                                 .cmd = spec->cmd ? spec->cmd : spec->argv[0], .cwd = spec->cwd, .described = spec->described};
+    struct buf facts = BUF_INIT;
+    news_facts(spec, &facts);
+    make.facts = facts.data;
     int code = journal_new(&birth->journal, &make, err);
+    buf_fini(&facts);
     if (code)
         return code;
     struct journal_header *header = birth->journal->header;
     header->on_slow = (uint8_t)spec->on_slow;
     header->request_hash = spec->request_hash;
     memcpy(header->limits, spec->limits, sizeof spec->limits);
+    header->flags |= spec->record ? JOURNAL_RECORDED : 0;
     atomic_store(&header->last_used_real_ms, clock_real_ms());
     return 0;
 }
@@ -162,8 +169,7 @@ static void hand_to_keeper(struct registry *registry, struct birth *birth)
     int held[KEEP_FD_COUNT];
     memcpy(held, birth->fds, sizeof held);
     held[KEEP_FD_JOURNAL] = birth->journal->fd;
-    link_hold(registry->link, birth->number, held);
-    link_spawn(registry->link, birth->number, birth->plan, birth->stdio);
+    link_spawn(registry->link, birth->number, birth->plan, birth->stdio, held);
 }
 
 static int check_spec(struct registry *registry, const struct session_spec *spec, struct err *err)
@@ -240,12 +246,15 @@ void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int
     session_set_pid(session, pid, pidfd);
     if (!first) /* told again after a hand-over */
         return;
+    session->own_child = true;
     free(session->program);
     session->program = NULL;
     limits_start(session);
     note_spawned(session, NULL);
     registry_note(registry, NOTE_CREATED, number);
+    news_began(session);
     described_started(session);
+    recorder_begin_wanted(session);
     kill_started(session);
     session_dirty(session);
 }

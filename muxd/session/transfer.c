@@ -125,6 +125,10 @@ void transfer_fds(const struct transfer *transfer, int fds[TRANSFER_FDS]) {
     memcpy(fds, transfer->fds, sizeof transfer->fds);
 }
 
+struct number_kept *transfer_numbers(struct transfer *transfer) {
+    return &transfer->state->numbers;
+}
+
 static size_t pending(int pipe_fd) {
     int size = 0;
     return ioctl(pipe_fd, FIONREAD, &size) == 0 && size > 0 ? (size_t)size : 0;
@@ -145,7 +149,7 @@ static void repair_out(struct transfer *transfer, struct journal *(*find)(void *
     if (journal) {
         /* Less than what the pipe holds: killed between a splice and its note, nothing of it is in the ring. */
         int64_t in_ring = (int64_t)(state->out_want - journal_head(journal) - in_pipe);
-        if (in_ring > 0 && (uint64_t)in_ring <= journal->header->ring_size / 2)
+        if (in_ring > 0 && journal_may_commit(journal, (uint64_t)in_ring))
             journal_commit(journal, (size_t)in_ring, state->out_from_stderr);
         else if (in_ring > 0)
             log_error("session %llu: the state of its last read is broken; output may be missing", (unsigned long long)session);
@@ -168,6 +172,11 @@ static void repair_in(struct transfer *transfer, struct journal *(*find)(void *a
     }
     atomic_store_explicit(&state->in_phase, TRANSFER_IDLE, memory_order_release);
     transfer_drain(transfer->fds[TRANSFER_IN_R]);
+}
+
+void transfer_busy(const struct transfer *transfer, uint64_t sessions[2]) {
+    sessions[0] = transfer->state->out_session;
+    sessions[1] = transfer->state->in_phase == TRANSFER_FILLED ? transfer->state->in_session : 0;
 }
 
 void transfer_repair(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg) {

@@ -16,18 +16,22 @@
 #include "session/journal.h"
 
 struct transfer;
+struct number_kept;
 #define TRANSFER_FDS 5 /* state memfd, out pipe r w, in pipe r w: kept in the keeper as session 0 */
 
 int transfer_new(struct transfer **out, struct err *err);
 /* The descriptors become the transfer's on success. */
 int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct err *err);
 void transfer_free(struct transfer *transfer);
+struct number_kept *transfer_numbers(struct transfer *transfer); /* zeroed in a new one */
 void transfer_fds(const struct transfer *transfer, int fds[TRANSFER_FDS]); /* borrowed, to be handed to the keeper */
 /* After an adoption, once all journals are there: brings the one session that was in the middle up to date. find: its journal or NULL. */
+/* Whose bytes are between two places: of what came out and what goes in; 0 none. Before transfer_repair. */
+void transfer_busy(const struct transfer *transfer, uint64_t sessions[2]);
 void transfer_repair(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg);
 
-/* Moves up to budget bytes from fd into the journal. >0: bytes; 0: end of file (EOF, or EIO of a PTY); -EAGAIN: nothing there
- * now; other negative errno.
+/* Moves up to budget bytes from fd into the journal, and no more than the pipe between them holds. >0: bytes; 0: end of file (EOF, or
+ * EIO of a PTY); -EAGAIN: nothing there now; other negative errno.
  * A result smaller than the budget doesn't say that nothing is left. fd must be non-blocking; budget > 0. */
 ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, size_t budget, bool from_stderr);
 /* Types queued input into fd (non-blocking) until it is full or the queue is empty, or 1 MiB was typed. Bytes typed, or negative errno

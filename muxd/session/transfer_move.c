@@ -11,7 +11,6 @@
 
 #define PTY_PIECE 4096          /* a PTY gives 4,095 bytes a read at most, but for rare exceptions: one page, one slot of the pipe */
 #define PTY_SHORT 2048          /* a piece under this: the PTY is probably empty now */
-#define PIPE_SHORT (32 * 1024)
 #define FIRST_PTY_WRITE 4096    /* the first piece is small, because a program that doesn't read takes no more */
 #define FIRST_PIPE_WRITE (16 * 1024)
 #define TURN_WRITE (1024 * 1024) /* at most this much in one call, so that nobody else waits for long */
@@ -44,27 +43,24 @@ void transfer_pour(struct transfer *transfer, struct journal *journal, size_t si
     }
 }
 
-/* Fills the pipe. >0: bytes in it; else 0 or -errno as transfer_in. *more: the source has probably more. */
-static ssize_t gather(struct transfer *transfer, int fd, size_t budget, bool tty, bool *more) {
+/* Fills the pipe. >0: bytes in it; else 0 or -errno as transfer_in. The pages of a pipe come over as they are, all in one call; a PTY is
+ * copied from, piece by piece. */
+static ssize_t gather(struct transfer *transfer, int fd, size_t budget, bool tty) {
     struct transfer_state *state = transfer->state;
-    size_t got = 0, limit = least(budget, transfer->out_capacity), enough = tty ? PTY_SHORT : PIPE_SHORT;
-    *more = true;
+    size_t got = 0, limit = least(budget, transfer->out_capacity);
     for (size_t pieces = 0; got < limit && pieces < transfer->out_slots; pieces++) {
-        size_t ask = tty ? least(PTY_PIECE, limit - got) : limit - got;
+        size_t ask = tty ? least(PTY_PIECE, limit - got) : limit;
         ssize_t n = splice(fd, NULL, transfer->fds[TRANSFER_OUT_W], NULL, ask, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
             ssize_t rc = n == 0 || errno == EIO ? 0 : -errno;
-            *more = false;
             return got ? (ssize_t)got : rc;
         }
         got += (size_t)n;
         atomic_store_explicit(&state->out_want, state->out_want + (size_t)n, memory_order_release);
-        if ((size_t)n < ask && (size_t)n < enough) {
-            *more = false;
+        if (!tty || ((size_t)n < ask && n < PTY_SHORT))
             break;
-        }
     }
     return got ? (ssize_t)got : -EAGAIN;
 }
@@ -92,24 +88,15 @@ static ssize_t read_directly(struct journal *journal, int fd, size_t budget, boo
 
 ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, size_t budget, bool from_stderr) {
     struct transfer_state *state = transfer->state;
-    size_t moved = 0;
-    bool more = true;
     BUG_UNLESS(budget > 0);
-    while (more && moved < budget) {
-        state->out_from_stderr = from_stderr;
-        atomic_store_explicit(&state->out_want, journal_head(journal), memory_order_relaxed);
-        atomic_store_explicit(&state->out_session, journal->header->number, memory_order_release);
-        ssize_t got = gather(transfer, fd, budget - moved, journal->header->tty, &more);
-        if (got > 0)
-            transfer_pour(transfer, journal, (size_t)got, from_stderr);
-        atomic_store_explicit(&state->out_session, 0, memory_order_release);
-        if (got == -EINVAL && moved == 0)
-            return read_directly(journal, fd, budget, from_stderr);
-        if (got <= 0)
-            return moved ? (ssize_t)moved : got;
-        moved += (size_t)got;
-    }
-    return (ssize_t)moved;
+    state->out_from_stderr = from_stderr;
+    atomic_store_explicit(&state->out_want, journal_head(journal), memory_order_relaxed);
+    atomic_store_explicit(&state->out_session, journal->header->number, memory_order_release);
+    ssize_t got = gather(transfer, fd, budget, journal->header->tty);
+    if (got > 0)
+        transfer_pour(transfer, journal, (size_t)got, from_stderr);
+    atomic_store_explicit(&state->out_session, 0, memory_order_release);
+    return got == -EINVAL ? read_directly(journal, fd, budget, from_stderr) : got;
 }
 
 static ssize_t write_directly(struct journal *journal, int fd, const char *data, size_t size, bool wipe) {

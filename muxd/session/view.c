@@ -1,37 +1,10 @@
-/* view.c: owns the making, feeding and dropping of screen models, and who watches them. */
-#include "session/view.h"
-#include "base/clock.h"
-#include "base/log.h"
+/* view.c: owns the making and dropping of screen models, and who watches them. */
 #include "base/mem.h"
-#include "session/internal.h"
-#include "term/modes.h"
+#include "session/view_internal.h"
 #include <stdlib.h>
-#include <string.h>
 
-#define BUDGET_BYTES (128u << 10) /* fed in one turn, */
-#define BUDGET_WORK (1u << 20)    /* or until so many cells were touched */
-#define CURSOR_BYTES (4u << 20)   /* fed at once for a question about the cursor */
-#define CURSOR_WORK (32u << 20)
-#define IDLE_MS 60000 /* a model without watchers is kept so long */
-#define SIZES_MAX 64  /* changes of size that are remembered with their place in the output */
-
-struct view_size {
-    uint64_t offset; /* from here on */
-    int rows, cols;
-};
-
-struct view {
-    struct session *session;
-    struct list link;      /* registry->views, the most recently used last; only with a screen */
-    struct screen *screen; /* NULL: nobody looks */
-    uint64_t at;           /* output offset up to which it was fed */
-    bool caught_up;
-    bool cut, forced; /* it was begun in the middle; and once more, in the alternate screen */
-    struct list watches;
-    struct loop_timer more, idle;
-    struct view_size sizes[SIZES_MAX]; /* [0] holds from the beginning */
-    size_t size_count, sizes_done;     /* known; in force in the screen */
-};
+#define IDLE_MS 60000                 /* a model without watchers is kept so long */
+#define BEHIND_NS (30 * NS_PER_MS)    /* followers of one that can't catch up are shown what it has, this often */
 
 struct watch {
     struct list link;    /* of the view */
@@ -42,6 +15,8 @@ struct watch {
     void *arg;
     unsigned events;
     bool follows;     /* wants to be told also while the model is behind */
+    bool rests;       /* can't show anything now */
+    bool woken;       /* it will be told, whether something has changed or not */
     bool seen, ended; /* it was told of the first screen; of the end */
     uint64_t version;
 };
@@ -56,7 +31,7 @@ static void drop_screen(struct view *view)
 {
     screen_free(view->screen);
     view->screen = NULL;
-    view->caught_up = false;
+    view->caught_up = view->asked = false;
     list_remove(&view->link);
     loop_timer_stop(&view->more);
     loop_timer_stop(&view->idle);
@@ -73,6 +48,7 @@ static struct view *get(struct session *session)
         return session->view;
     struct view *view = xcalloc(1, sizeof *view);
     view->session = session;
+    view->ask = UINT64_MAX;
     list_init(&view->link);
     list_init(&view->watches);
     loop_timer_init(&view->more, session->registry->loop, on_more, view);
@@ -81,53 +57,14 @@ static struct view *get(struct session *session)
     return view;
 }
 
-/* Sizes. */
-
-static const struct view_size *last_size(const struct view *view)
-{
-    return view->size_count > 0 ? &view->sizes[view->size_count - 1] : NULL;
-}
-
-static void note_size(struct view *view, int rows, int cols)
-{
-    uint64_t head = journal_head(view->session->journal);
-    const struct view_size *last = last_size(view);
-    if (last && last->rows == rows && last->cols == cols)
-        return;
-    if (view->size_count == SIZES_MAX) { /* what was between counts as the size after it */
-        memmove(view->sizes + 1, view->sizes + 2, (SIZES_MAX - 2) * sizeof *view->sizes);
-        view->size_count--;
-        view->sizes_done -= view->sizes_done > 1;
-    }
-    view->sizes[view->size_count++] = (struct view_size){.offset = last ? head : 0, .rows = rows, .cols = cols};
-}
-
 void view_resized(struct session *session, int rows, int cols)
 {
     int old_rows, old_cols;
     if (session_get_size(session, &old_rows, &old_cols) < 0)
         return;
-    note_size(get(session), old_rows, old_cols);
-    note_size(session->view, rows, cols);
+    view_note_size(get(session), old_rows, old_cols);
+    view_note_size(session->view, rows, cols);
     session_dirty(session);
-}
-
-/* The program may have changed it, too (stty rows). */
-static void note_current_size(struct view *view)
-{
-    int rows, cols;
-    if (session_get_size(view->session, &rows, &cols) == 0)
-        note_size(view, rows, cols);
-}
-
-/* Sizes whose place has come. Returns the next place where one changes. */
-static uint64_t apply_sizes(struct view *view)
-{
-    while (view->sizes_done < view->size_count && view->sizes[view->sizes_done].offset <= view->at) {
-        screen_resize(view->screen, view->sizes[view->sizes_done].rows, view->sizes[view->sizes_done].cols);
-        view->sizes_done++;
-    }
-    return view->sizes_done < view->size_count ? view->sizes[view->sizes_done].offset : UINT64_MAX;
 }
 
 /* The model. */
@@ -148,33 +85,18 @@ static void make_room(struct registry *registry, const struct view *kept)
     for (struct list *at = registry->views.next; at != &registry->views && bytes > max; at = next) {
         struct view *view = LIST_OWNER(at, struct view, link);
         next = at->next;
-        if (view == kept || !list_is_empty(&view->watches))
+        if (view == kept || view->asked || !list_is_empty(&view->watches))
             continue;
         bytes -= screen_memory(view->screen);
         drop_screen(view);
     }
 }
 
-static void begin(struct view *view, bool alternate)
-{
-    struct registry *registry = view->session->registry;
-    note_current_size(view);
-    screen_free(view->screen);
-    view->screen = screen_new(view->sizes[0].rows, view->sizes[0].cols, (size_t)registry->cfg->limits.scrollback_bytes);
-    view->at = 0;
-    view->sizes_done = 0;
-    view->caught_up = false;
-    view->cut = false;
-    view->forced = alternate;
-    if (alternate)
-        screen_feed(view->screen, "\033[?1049h", 8);
-}
-
 static void use(struct view *view)
 {
     struct registry *registry = view->session->registry;
     if (!view->screen) {
-        begin(view, false);
+        view_begin(view);
         make_room(registry, view);
     }
     list_remove(&view->link);
@@ -185,53 +107,20 @@ static void use(struct view *view)
         loop_timer_stop(&view->idle);
 }
 
-/* Feeds up to limit, or as far as bytes and work allow. */
-static void feed(struct view *view, uint64_t limit, size_t bytes, size_t work)
-{
-    struct journal *journal = view->session->journal;
-    for (;;) {
-        uint64_t change = apply_sizes(view), end = limit < change ? limit : change, from = view->at;
-        size_t size;
-        if (view->at >= limit || bytes == 0 || work == 0)
-            return;
-        const char *data = journal_view(journal, &from, &size);
-        if (!data)
-            return;
-        if (from > view->at) { /* the journal holds no more what stood here */
-            screen_gap(view->screen);
-            view->cut = true;
-            view->at = from;
-            continue;
-        }
-        size = size < end - from ? size : (size_t)(end - from);
-        size = size < bytes ? size : bytes;
-        size_t used = screen_feed_some(view->screen, data, size, work), worked = screen_work(view->screen);
-        view->at += used;
-        bytes -= used;
-        work -= worked < work ? worked : work;
-    }
-}
-
-/* Where the beginning is lost, the way into the alternate screen may be lost with it; the session knows better. */
-static bool begun_wrongly(const struct view *view)
-{
-    uint64_t modes = atomic_load(&view->session->journal->header->modes);
-    return view->cut && !view->forced && modes_has(modes, MODE_ALTERNATE_SCREEN) && !screen_is_alternate(view->screen);
-}
-
 static void catch_up(struct view *view)
 {
     uint64_t head = journal_head(view->session->journal);
-    note_current_size(view);
-    feed(view, head, BUDGET_BYTES, BUDGET_WORK);
+    int64_t now = loop_now_ns(view->session->registry->loop);
+    view_feed(view, view->ask < head ? view->ask : head);
+    view->ask = UINT64_MAX; /* who still wants to know asks again in each look */
     view->caught_up = view->at >= head;
-    if (view->caught_up && begun_wrongly(view)) {
-        begin(view, true);
-        feed(view, head, BUDGET_BYTES, BUDGET_WORK);
-        view->caught_up = view->at >= head;
+    if (view->caught_up) {
+        view->behind_ns = 0;
+        return;
     }
-    if (!view->caught_up)
-        loop_timer_set_ns(&view->more, loop_now_ns(view->session->registry->loop));
+    if (view->behind_ns == 0)
+        view->behind_ns = now;
+    loop_timer_set_ns(&view->more, now);
 }
 
 int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col)
@@ -240,14 +129,16 @@ int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col)
         return -1;
     struct view *view = get(session);
     use(view);
-    note_current_size(view);
-    feed(view, offset, CURSOR_BYTES, CURSOR_WORK);
-    if (view->at < offset)
-        return -1;
+    view->asked = !view_feed(view, offset);
+    view->ask = view->asked ? offset : UINT64_MAX;
+    if (view->asked) {
+        loop_timer_set_ns(&view->more, loop_now_ns(session->registry->loop));
+        return 0;
+    }
     struct screen_cursor cursor = screen_cursor(view->screen);
     *row = cursor.row + 1;
     *col = cursor.col + 1;
-    return 0;
+    return 1;
 }
 
 /* Watches. */
@@ -278,7 +169,9 @@ struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, st
     list_init(&watch->pending);
     list_append(&watch->view->watches, &watch->link);
     registry->waits++;
+    watch->view->awake++;
     use(watch->view);
+    watch->view->caught_up &= watch->view->at >= journal_head(session->journal);
     session_dirty(session);
     return watch;
 }
@@ -290,8 +183,10 @@ void watch_cancel(struct watch *watch)
     list_remove(&watch->link);
     list_remove(&watch->pending);
     watch->registry->waits--;
-    if (watch->view)
+    if (watch->view) {
+        watch->view->awake -= !watch->rests;
         use(watch->view);
+    }
     free(watch);
 }
 
@@ -301,16 +196,49 @@ const struct screen *watch_screen(const struct watch *watch)
     return watch->view && (watch->view->caught_up || early) ? watch->view->screen : NULL;
 }
 
+uint64_t watch_offset(const struct watch *watch)
+{
+    return watch->view ? watch->view->at : 0;
+}
+
 void watch_follow(struct watch *watch)
 {
     watch->follows = true;
 }
 
+void watch_rest(struct watch *watch)
+{
+    if (watch->rests || !watch->view)
+        return;
+    watch->rests = true;
+    watch->view->awake--;
+}
+
+void watch_wake(struct watch *watch, bool tell_anyway)
+{
+    struct view *view = watch->view;
+    if (!view)
+        return;
+    bool rested = watch->rests;
+    view->awake += rested;
+    watch->rests = false;
+    watch->woken |= tell_anyway;
+    bool missed = view->at < journal_head(view->session->journal) || watch->version != screen_version(view->screen) ||
+                  (view->session->finished && !watch->ended);
+    if (watch->woken || (rested && missed))
+        session_dirty(view->session);
+}
+
+/* Those who rest are told once they are awake again. */
 static void tell_followers(struct view *view)
 {
+    int64_t now = loop_now_ns(view->session->registry->loop);
+    if (now - view->behind_ns < BEHIND_NS)
+        return;
+    view->behind_ns = now;
     for (struct list *at = view->watches.next; at != &view->watches; at = at->next) {
         struct watch *watch = LIST_OWNER(at, struct watch, link);
-        if (watch->follows && watch->seen)
+        if (watch->follows && watch->seen && !watch->rests)
             tell(watch, WATCH_BEHIND);
     }
 }
@@ -318,7 +246,7 @@ static void tell_followers(struct view *view)
 void view_look(struct session *session)
 {
     struct view *view = session->view;
-    if (!view || !view->screen || list_is_empty(&view->watches))
+    if (!view || !view->screen || view->awake == 0)
         return;
     catch_up(view);
     if (!view->caught_up) {
@@ -329,12 +257,15 @@ void view_look(struct session *session)
     bool fresh = false;
     for (struct list *at = view->watches.next; at != &view->watches; at = at->next) {
         struct watch *watch = LIST_OWNER(at, struct watch, link);
-        if (!watch->seen || watch->version != version)
+        if (watch->rests)
+            continue;
+        if (!watch->seen || watch->woken || watch->version != version)
             tell(watch, WATCH_CHANGED);
         if (session->finished && !watch->ended)
             tell(watch, WATCH_ENDED);
         fresh |= !watch->seen;
         watch->seen = true;
+        watch->woken = false;
         watch->ended = session->finished;
         watch->version = version;
     }

@@ -9,7 +9,7 @@
 enum watch_event {
     WATCH_CHANGED = 1, /* the model is up to date, for the first time or with something that may look different */
     WATCH_ENDED = 2,   /* the program has ended, and the model shows its last byte */
-    WATCH_BEHIND = 8,  /* watch_follow only: the model has moved on, but more was printed than it has been fed */
+    WATCH_BEHIND = 8,  /* watch_follow only: the model has moved on, but for a while more was printed than it could be fed */
     WATCH_GONE = 4     /* the session was removed: only watch_cancel is left to do */
 };
 struct watch;
@@ -21,16 +21,23 @@ struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, st
 void watch_cancel(struct watch *watch); /* NULL is fine; also inside its callback */
 /* NULL until the first WATCH_CHANGED, and after WATCH_GONE. Borrowed until the end of the turn. */
 const struct screen *watch_screen(const struct watch *watch);
+uint64_t watch_offset(const struct watch *watch); /* the screen shows the output up to here; 0 after WATCH_GONE */
 /* For people, who would rather see what a flood of output looked like a moment ago than nothing: from the first WATCH_CHANGED on
  * watch_screen is never NULL but after WATCH_GONE. */
 void watch_follow(struct watch *watch);
+
+/* It can't show anything now, for its terminal takes nothing or was drawn just now: it is told nothing (but WATCH_GONE), and while all rest
+ * the model isn't fed, so that output costs nothing. Once awake it is told of what it has missed; with tell_anyway even if that is
+ * nothing. Both are fine at any time. */
+void watch_rest(struct watch *watch);
+void watch_wake(struct watch *watch, bool tell_anyway);
 
 /* For the rest of this room. */
 void view_look(struct session *session);   /* the end of the turn is there */
 void view_free(struct session *session);
 void view_run_watches(struct registry *registry);
 void view_resized(struct session *session, int rows, int cols); /* just before the terminal gets this size */
-/* Where the cursor was when the output had come to offset, from 1; feeds the model up to there at once, so ask in the turn in which the
- * output was read. When the model is further already: where it is now. -1: no terminal, or too much output to look at in one turn. */
+/* 1: where the cursor was when the output had come to offset, from 1; when the model is further already, where it is now. 0: the model
+ * must be fed with more than a turn allows, and stops there: ask again in the session's next look, which will come. -1: no terminal. */
 int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col);
 #endif

@@ -2,6 +2,7 @@
  * at the end of the turn; time reaches them through one timer each. */
 #include "base/mem.h"
 #include "session/internal.h"
+#include "session/owner.h"
 #include <stdlib.h>
 
 #define SETTLED_BYTES (1u << 20) /* an empty poll doesn't wait for silence beyond this much */
@@ -203,16 +204,18 @@ static bool look(struct wait *wait, int64_t now)
 void waiter_look(struct session *session)
 {
     int64_t now = loop_now_ns(session->registry->loop);
-    bool wanted = session->hold_wanted;
+    bool wanted = session->hold_wanted || owner_wants_ready(session);
     struct list *next;
     for (struct list *at = session->waits.next; at != &session->waits; at = next) {
         next = at->next;
         struct wait *wait = LIST_OWNER(at, struct wait, link);
-        if (!look(wait, now))
-            wanted |= wait->spec.ready;
+        if (look(wait, now))
+            continue;
+        wanted |= wait->spec.ready;
+        session->searched |= wait->spec.until != NULL;
     }
     session->ready = EVIDENCE_NONE;
-    ready_want(session, wanted);
+    ready_want(session, wanted || news_wants_ready(session));
 }
 
 const char *wait_reason_word(enum wait_reason reason)

@@ -1,0 +1,303 @@
+/* news: owns who listens for which events, and their way into the ring and out of it. */
+#include "session/news.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "session/internal.h"
+#include "session/news_internal.h"
+#include "session/owner.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINGER_NS (10000 * NS_PER_MS) /* a listener that asks again, or that the successor of a dead worker has not heard of yet */
+
+static bool is_listened(const struct news *news, int type, int64_t now)
+{
+    return news->listeners[type] > 0 || news->until_ns[type] > now;
+}
+
+bool news_wants(const struct registry *registry, enum event_type type)
+{
+    const struct news *news = registry->news;
+    if (!(news->active & EVENT_BIT(type)))
+        return false;
+    return news->listeners[type] > 0 || news->until_ns[type] > loop_now_ns(registry->loop);
+}
+
+/* What has been listened for lately is kept with the ring, for a successor. */
+static void note_active(struct registry *registry, uint32_t active)
+{
+    struct news *news = registry->news;
+    news->active = active;
+    if (news->ring)
+        news_ring_set_word(news->ring, NEWS_WANTED, active);
+}
+
+static bool have_ring(struct registry *registry)
+{
+    struct err err;
+    struct news *news = registry->news;
+    if (news->ring)
+        return true;
+    if (news_ring_new(&news->ring, (size_t)registry->cfg->limits.events_bytes, &err) < 0) {
+        log_warn("%s", err.text);
+        return false;
+    }
+    news_ring_set_word(news->ring, NEWS_WANTED, news->active);
+    news_hold(registry);
+    return true;
+}
+
+#define READINESS (EVENT_BIT(EVENT_READY) | EVENT_BIT(EVENT_SECRET))
+
+static void look_at_all(struct registry *registry)
+{
+    for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
+        if (session_is_live(LIST_OWNER(at, struct session, order)))
+            session_dirty(LIST_OWNER(at, struct session, order));
+}
+
+void news_listen(struct registry *registry, uint32_t types)
+{
+    struct news *news = registry->news;
+    int64_t now = loop_now_ns(registry->loop);
+    bool keyboard = (types & EVENT_BIT(EVENT_KEYBOARD)) && !is_listened(news, EVENT_KEYBOARD, now);
+    if ((types & EVENT_BIT(EVENT_OUTPUT)) && !is_listened(news, EVENT_OUTPUT, now)) {
+        news->output_epoch++;
+        if (have_ring(registry))
+            news_ring_set_word(news->ring, NEWS_OUTPUT_SINCE, news_ring_next(news->ring));
+    }
+    news->count++;
+    for (int i = 0; i < EVENT_COUNT_; i++)
+        news->listeners[i] += types >> i & 1;
+    uint32_t new = types & ~news->active;
+    if (new)
+        note_active(registry, news->active | types);
+    if (new & READINESS) /* who waits already says so */
+        look_at_all(registry);
+    if (keyboard) /* its end by idle time is told, too */
+        for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
+            owner_listened(LIST_OWNER(at, struct session, order));
+}
+
+static void on_calm(void *arg)
+{
+    if (!news_wants(arg, EVENT_READY) && !news_wants(arg, EVENT_SECRET))
+        look_at_all(arg);
+}
+
+void news_unlisten(struct registry *registry, uint32_t types)
+{
+    struct news *news = registry->news;
+    news->count--;
+    for (int i = 0; i < EVENT_COUNT_; i++) {
+        if (!(types >> i & 1) || --news->listeners[i] > 0)
+            continue;
+        news->until_ns[i] = loop_now_ns(registry->loop) + LINGER_NS;
+    }
+    if (types & READINESS)
+        loop_timer_set_ns(&news->calm, loop_now_ns(registry->loop) + LINGER_NS + NS_PER_MS);
+}
+
+unsigned news_count(const struct registry *registry)
+{
+    return registry->news->count;
+}
+
+void news_watch_set(struct registry *registry, struct news_watch *watch)
+{
+    if (watch->set)
+        return;
+    watch->set = true;
+    watch->run = registry->news->run;
+    watch->next = registry->news->watches;
+    registry->news->watches = watch;
+}
+
+void news_watch_stop(struct registry *registry, struct news_watch *watch)
+{
+    struct news_watch **at = &registry->news->watches;
+    while (*at && *at != watch)
+        at = &(*at)->next;
+    if (*at)
+        *at = watch->next;
+    watch->set = false;
+}
+
+/* A watch is off once it was called; its owner sets it again when it wants more. */
+void news_run_watches(struct registry *registry)
+{
+    struct news *news = registry->news;
+    uint32_t fresh = news->fresh;
+    news->fresh = 0;
+    if (!fresh)
+        return;
+    news->run++;
+    for (;;) {
+        struct news_watch *watch = news->watches;
+        while (watch && (watch->run == news->run || !(watch->types & fresh)))
+            watch = watch->next;
+        if (!watch)
+            return;
+        news_watch_stop(registry, watch);
+        watch->fn(watch->arg);
+    }
+}
+
+struct json *news_object(struct registry *registry, enum event_type type, struct session *session)
+{
+    char time[32];
+    struct json *object = json_object_new();
+    clock_format_iso(clock_real_ms(), time);
+    json_add_int(object, "seq", (int64_t)news_next(registry));
+    json_add_text(object, "type", event_rows[type].name);
+    json_add_text(object, "time", time);
+    if (session) {
+        json_add_int(object, "session_id", (int64_t)session_number(session));
+        json_add_text(object, "name", session_name(session));
+    }
+    return object;
+}
+
+void news_publish(struct registry *registry, enum event_type type, struct session *session, uint64_t from, uint64_t to,
+                  struct json *object)
+{
+    struct buf text = BUF_INIT;
+    struct news_record record = {.type = (uint16_t)type, .from = from, .to = to};
+    if (have_ring(registry)) {
+        json_print(&text, object);
+        record.text_size = (uint32_t)text.len;
+        if (session) {
+            record.session = session_number(session);
+            memcpy(record.name, session_name(session), strlen(session_name(session)));
+        }
+        news_ring_add(registry->news->ring, &record, text.data);
+        registry->news->fresh |= EVENT_BIT(type);
+        registry_kick(registry);
+    }
+    buf_fini(&text);
+    json_free(object);
+}
+
+uint64_t news_next(struct registry *registry)
+{
+    return have_ring(registry) ? news_ring_next(registry->news->ring) : 1;
+}
+
+uint64_t news_handed(struct registry *registry)
+{
+    return registry->news->ring ? news_ring_word(registry->news->ring, NEWS_HANDED) : 0;
+}
+
+void news_set_handed(struct registry *registry, uint64_t seq)
+{
+    if (registry->news->ring)
+        news_ring_set_word(registry->news->ring, NEWS_HANDED, seq);
+}
+
+static bool is_of(const struct news_record *record, const char *session)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)record->session);
+    return strcmp(record->name, session) == 0 || strcmp(number, session) == 0;
+}
+
+const struct news_record *news_read(struct registry *registry, struct news_cursor *cursor, uint32_t types, const char *session,
+                                    const char **text, uint64_t *missed)
+{
+    struct news *news = registry->news;
+    const struct news_record *record = NULL;
+    uint64_t gone;
+    *missed = 0;
+    do {
+        record = news->ring ? news_ring_read(news->ring, cursor, text, &gone) : NULL;
+        if (news->ring && gone)
+            *missed = gone;
+    } while (record && (record->type >= EVENT_COUNT_ || !(types & EVENT_BIT(record->type)) || (session && !is_of(record, session))));
+    return record;
+}
+
+void news_init(struct registry *registry)
+{
+    registry->news = xcalloc(1, sizeof *registry->news);
+    loop_timer_init(&registry->news->calm, registry->loop, on_calm, registry);
+}
+
+void news_fini(struct registry *registry)
+{
+    if (!registry->news)
+        return;
+    loop_timer_stop(&registry->news->calm);
+    news_ring_free(registry->news->ring);
+    free(registry->news);
+    registry->news = NULL;
+}
+
+void news_hold(struct registry *registry)
+{
+    int fds[KEEP_FD_COUNT];
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        fds[i] = -1;
+    if (!registry->news->ring || !registry->link)
+        return;
+    fds[KEEP_FD_JOURNAL] = news_ring_fd(registry->news->ring);
+    link_hold(registry->link, NEWS_SLOT, fds);
+}
+
+void news_adopt(struct registry *registry, int fds[])
+{
+    struct err err;
+    struct news *news = registry->news;
+    if (news->ring || fds[KEEP_FD_JOURNAL] < 0 || news_ring_adopt(&news->ring, fds[KEEP_FD_JOURNAL], &err) < 0) {
+        if (!news->ring && fds[KEEP_FD_JOURNAL] >= 0)
+            log_error("%s", err.text);
+    } else {
+        fds[KEEP_FD_JOURNAL] = -1;
+        news->active = (uint32_t)news_ring_word(news->ring, NEWS_WANTED) & EVENT_ALL;
+        for (int i = 0; i < EVENT_COUNT_; i++)
+            if (news->active >> i & 1)
+                news->until_ns[i] = loop_now_ns(registry->loop) + LINGER_NS;
+        news->output_epoch = 1;
+    }
+    for (int i = 0; i < KEEP_FD_COUNT; i++)
+        fd_close(&fds[i]);
+}
+
+/* The ring knows what was told even when the worker died before it could say so in the journal. */
+void news_scan(struct registry *registry, struct session *only)
+{
+    struct news *news = registry->news;
+    struct news_cursor cursor = {0};
+    const char *text;
+    uint64_t missed;
+    const struct news_record *record;
+    news->anew = news->anew || !news->ring;
+    while (news->ring && (record = news_ring_read(news->ring, &cursor, &text, &missed))) {
+        struct session *session = record->session ? registry_by_number(registry, record->session) : NULL;
+        if (!session || (only && session != only))
+            continue;
+        struct journal_header *header = session->journal->header;
+        if (record->type == EVENT_BEGIN)
+            header->flags |= NEWS_TOLD_BEGIN;
+        else if (record->type == EVENT_END)
+            header->flags |= NEWS_TOLD_END;
+        bool heard = record->type == EVENT_BEGIN && record->seq >= news_ring_word(news->ring, NEWS_OUTPUT_SINCE);
+        if (record->type != EVENT_OUTPUT && !heard)
+            continue;
+        session->news.epoch = news->output_epoch;
+        session->news.told_to = record->to; /* of a begin: 0 */
+    }
+}
+
+/* An ended session from before there was a ring has nothing to be told any more. */
+void news_recover(struct session *session)
+{
+    if (session->finished && (session->registry->news->anew || session->archived.from_disk))
+        session->journal->header->flags |= NEWS_TOLD_BEGIN | NEWS_TOLD_END;
+    if (session_pid(session) > 0)
+        news_began(session);
+    if (session->finished)
+        news_ended(session);
+}

@@ -1,0 +1,54 @@
+/* news: what happens to sessions, as numbered events (wire/events.def) for whoever listens: clients (cmd/events.c) and hooks
+ * (server/hooks.c). They stand in a ring that outlives the worker; what a session's journal holds anyway (its output) is added when an
+ * event is told. Events that are not `kept` are made only while somebody listens for them, and shortly after, so that a listener who
+ * comes back has missed nothing. */
+#ifndef MUXD_SESSION_NEWS_H
+#define MUXD_SESSION_NEWS_H
+#include "session/input.h"
+#include "session/news_ring.h"
+#include "session/registry.h"
+#include "wire/event.h"
+#include "wire/json.h"
+
+#define NEWS_TEXT_MAX 8192            /* bytes of argv, of a text that was typed, of one piece of output */
+#define NEWS_AGGREGATED_MAX (1u << 20) /* bytes of a command's whole output in its end */
+
+/* Somebody listens for these types (bits). Each news_listen is taken back by one news_unlisten. */
+void news_listen(struct registry *registry, uint32_t types);
+void news_unlisten(struct registry *registry, uint32_t types);
+unsigned news_count(const struct registry *registry); /* of those who listen now */
+/* Called at the end of a turn in which one of these types happened, while the watch is set. */
+struct news_watch {
+    struct news_watch *next;
+    uint32_t types;
+    bool set;
+    unsigned run; /* set in this run of the watches: it waits for the next event */
+    void (*fn)(void *arg);
+    void *arg;
+};
+void news_watch_set(struct registry *registry, struct news_watch *watch);
+void news_watch_stop(struct registry *registry, struct news_watch *watch); /* fine when it is not set */
+
+uint64_t news_next(struct registry *registry); /* the number of the next event */
+/* What hooks have been given: every event before this number. Outlives the worker. */
+uint64_t news_handed(struct registry *registry);
+void news_set_handed(struct registry *registry, uint64_t seq);
+/* The next event at the cursor that is one of types and, when session is given, of the session of that number or name. NULL: no more.
+ * *missed as for news_ring_read, of all types. */
+const struct news_record *news_read(struct registry *registry, struct news_cursor *cursor, uint32_t types, const char *session,
+                                    const char **text, uint64_t *missed);
+/* Appends the event as one JSON object, with what the journal has for it; aggregated_max: most bytes of aggregated_output, 0: none. */
+void news_render(struct registry *registry, const struct news_record *record, const char *text, size_t aggregated_max, struct buf *out);
+
+/* Somebody types; before the bytes are given to the session. The text of a secret, and what people type, is not told. Nothing to type:
+ * somebody looked. */
+void news_typed(struct session *session, const struct author *author, const char *data, size_t size, bool secret);
+/* Somebody else has the keyboard, or nobody. */
+void news_keyboard(struct session *session);
+/* A secret was staged, and the worker that kept it is gone. */
+void news_secret_lost(struct session *session);
+/* A patch was worked on; files: an array, borrowed. */
+void news_patched(struct registry *registry, const char *call_id, const char *cwd, const struct json *files, int exit_code);
+/* A signal was asked for or sent by muxd; by: who asked. */
+void news_killed(struct session *session, const char *by, int signo);
+#endif

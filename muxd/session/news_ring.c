@@ -1,0 +1,225 @@
+/* news_ring: owns the memfd of the events. The order of writing makes each state true in which a worker may die: room is made, the record
+ * written, then the head moved, then the next number. */
+#include "session/news_ring.h"
+#include "base/fdio.h"
+#include "base/mem.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RING_MAGIC 0x7377656eU /* "news" */
+#define RING_VERSION 1
+#define HEADER_BYTES 4096
+#define RING_MIN 16384
+#define RING_MAX (1u << 30)
+#define SALVAGE_STEP 1000 /* numbers that are skipped when the last one given is not known */
+
+struct ring_header {
+    uint32_t magic, version;
+    uint64_t size;
+    _Atomic uint64_t head, tail; /* absolute offsets of bytes; tail is always at a record */
+    _Atomic uint64_t next;
+    _Atomic uint64_t words[NEWS_WORDS];
+};
+
+struct news_ring {
+    int fd;
+    struct ring_header *header;
+    char *data;
+};
+
+static_assert(sizeof(struct news_record) == 120, "a successor of another build reads it");
+static_assert(sizeof(struct ring_header) <= HEADER_BYTES, "the data begin behind it");
+
+static int map(struct news_ring *ring, size_t size)
+{
+    char *base = mmap(NULL, HEADER_BYTES + size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+    if (base == MAP_FAILED)
+        return -1;
+    ring->header = (struct ring_header *)(void *)base;
+    ring->data = base + HEADER_BYTES;
+    return 0;
+}
+
+static int fail(struct news_ring *ring, struct err *err, const char *what)
+{
+    int error = errno;
+    news_ring_free(ring);
+    return err_set(err, ERR_SYSTEM, "no room for events: %s: %s; end sessions or raise the limit of open files", what, strerror(error));
+}
+
+int news_ring_new(struct news_ring **out, size_t bytes, struct err *err)
+{
+    size_t size = (bytes < RING_MIN ? RING_MIN : bytes > RING_MAX ? RING_MAX : bytes) & ~(size_t)(HEADER_BYTES - 1);
+    struct news_ring *ring = xcalloc(1, sizeof *ring);
+    ring->fd = memfd_create("muxd-events", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (ring->fd < 0 || ftruncate(ring->fd, (off_t)(HEADER_BYTES + size)) != 0 ||
+        fcntl(ring->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        return fail(ring, err, "memfd_create");
+    if (map(ring, size) < 0)
+        return fail(ring, err, "mmap");
+    ring->header->version = RING_VERSION;
+    ring->header->size = size;
+    atomic_store(&ring->header->next, 1);
+    __atomic_store_n(&ring->header->magic, RING_MAGIC, __ATOMIC_RELEASE);
+    *out = ring;
+    return 0;
+}
+
+static const struct news_record *record_at(const struct news_ring *ring, uint64_t at)
+{
+    return (const struct news_record *)(const void *)(ring->data + at % ring->header->size);
+}
+
+/* Bytes of the record or filler at `at`; 0: there is none that makes sense. */
+static uint64_t span(const struct news_ring *ring, uint64_t at, uint64_t head)
+{
+    uint64_t to_end = ring->header->size - at % ring->header->size;
+    const struct news_record *record = record_at(ring, at);
+    uint64_t size = record->size;
+    if (record->type == NEWS_FILLER)
+        return size == to_end && at + size <= head ? size : 0;
+    bool sound = size >= sizeof *record && size % 8 == 0 && size <= to_end && at + size <= head &&
+                 record->text_size <= size - sizeof *record && memchr(record->name, '\0', sizeof record->name);
+    return sound ? size : 0;
+}
+
+/* Walks all records: the newest number in them gives the next one, in case the worker died just before it was written. */
+static void mend(struct news_ring *ring)
+{
+    struct ring_header *header = ring->header;
+    uint64_t head = header->head, at = header->tail, next = header->next, last = 0;
+    bool broken = head < at || head - at > header->size || head % 8 != 0 || at % 8 != 0 || next == 0 || next > INT64_MAX / 4 ||
+                  head > INT64_MAX / 4;
+    while (!broken && at < head) {
+        uint64_t size = span(ring, at, head);
+        const struct news_record *record = record_at(ring, at);
+        bool follows = record->seq > 0 && record->seq <= next && (!last || record->seq == last + 1);
+        broken = size == 0 || (record->type != NEWS_FILLER && !follows);
+        last = record->type == NEWS_FILLER || broken ? last : record->seq;
+        at += size;
+    }
+    if (broken) {
+        header->head = header->tail = 0;
+        header->next = next == 0 || next > INT64_MAX / 4 ? SALVAGE_STEP : next + SALVAGE_STEP;
+    } else if (last >= next) {
+        header->next = last + 1;
+    }
+}
+
+int news_ring_adopt(struct news_ring **out, int fd, struct err *err)
+{
+    struct stat st = {.st_size = 0};
+    struct news_ring *ring = xcalloc(1, sizeof *ring);
+    int seals = fcntl(fd, F_GET_SEALS);
+    ring->fd = fd;
+    bool fits = seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 && st.st_size >= HEADER_BYTES + RING_MIN &&
+                st.st_size <= HEADER_BYTES + (off_t)RING_MAX && map(ring, (size_t)st.st_size - HEADER_BYTES) == 0;
+    if (fits && ring->header->magic == RING_MAGIC && ring->header->version == RING_VERSION &&
+        ring->header->size == (uint64_t)st.st_size - HEADER_BYTES) {
+        mend(ring);
+        *out = ring;
+        return 0;
+    }
+    ring->fd = -1;
+    if (ring->header)
+        munmap(ring->header, (size_t)st.st_size);
+    free(ring);
+    return err_set(err, ERR_SYSTEM, "the events of the worker before can't be read; their numbers begin anew");
+}
+
+void news_ring_free(struct news_ring *ring)
+{
+    if (!ring)
+        return;
+    if (ring->header)
+        munmap(ring->header, HEADER_BYTES + ring->header->size);
+    fd_close(&ring->fd);
+    free(ring);
+}
+
+int news_ring_fd(const struct news_ring *ring)
+{
+    return ring->fd;
+}
+
+uint64_t news_ring_next(const struct news_ring *ring)
+{
+    return ring->header->next;
+}
+
+static void make_room(struct news_ring *ring, uint64_t bytes)
+{
+    struct ring_header *header = ring->header;
+    while (header->head + bytes - header->tail > header->size)
+        atomic_store(&header->tail, header->tail + record_at(ring, header->tail)->size);
+}
+
+uint64_t news_ring_add(struct news_ring *ring, const struct news_record *given, const char *text)
+{
+    struct ring_header *header = ring->header;
+    struct news_record record = *given;
+    if (sizeof record + record.text_size > header->size / 4)
+        record.text_size = 0;
+    record.size = (uint32_t)((sizeof record + record.text_size + 7) & ~(size_t)7);
+    record.seq = header->next;
+    uint64_t at = header->head, to_end = header->size - at % header->size;
+    if (to_end < record.size) { /* no record goes over the end */
+        make_room(ring, to_end);
+        struct news_record *filler = (struct news_record *)(void *)(ring->data + at % header->size);
+        filler->size = (uint32_t)to_end;
+        filler->type = NEWS_FILLER;
+        at += to_end;
+        atomic_store(&header->head, at);
+    }
+    make_room(ring, record.size);
+    char *to = ring->data + at % header->size;
+    memcpy(to, &record, sizeof record);
+    if (record.text_size > 0)
+        memcpy(to + sizeof record, text, record.text_size);
+    atomic_store(&header->head, at + record.size);
+    atomic_store(&header->next, record.seq + 1);
+    return record.seq;
+}
+
+const struct news_record *news_ring_read(const struct news_ring *ring, struct news_cursor *cursor, const char **text, uint64_t *missed)
+{
+    const struct ring_header *header = ring->header;
+    uint64_t head = header->head, tail = header->tail;
+    *missed = 0;
+    if (cursor->at < tail || cursor->at > head)
+        cursor->at = tail;
+    if (cursor->seq > header->next) { /* given by a daemon before this one: what this one has comes whole */
+        cursor->seq = 0;
+        cursor->at = tail;
+        *missed = NEWS_MISSED_UNKNOWN;
+    }
+    while (cursor->at < head) {
+        const struct news_record *record = record_at(ring, cursor->at);
+        cursor->at += record->size;
+        if (record->type == NEWS_FILLER || record->seq < cursor->seq)
+            continue;
+        if (cursor->seq > 0 && record->seq > cursor->seq)
+            *missed = record->seq - cursor->seq;
+        cursor->seq = record->seq + 1;
+        *text = (const char *)(record + 1);
+        return record;
+    }
+    return NULL;
+}
+
+uint64_t news_ring_word(const struct news_ring *ring, enum news_word which)
+{
+    return ring->header->words[which];
+}
+
+void news_ring_set_word(struct news_ring *ring, enum news_word which, uint64_t value)
+{
+    atomic_store(&ring->header->words[which], value);
+}

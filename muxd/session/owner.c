@@ -1,0 +1,234 @@
+/* owner.c: owns who holds a keyboard. Time is looked at when somebody asks; a timer runs only while somebody waits for the keyboard. */
+#include "session/owner.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session/inputlog.h"
+#include "session/news_internal.h"
+#include "session/owner_state.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define RETURN_MS 10000 /* a person's terminal connects again by itself when the worker was restarted */
+
+static int64_t idle_ms(const struct keyboard *keyboard)
+{
+    return keyboard->session->registry->cfg->defaults.keyboard_idle_ms;
+}
+
+static void save(struct keyboard *keyboard)
+{
+    struct input_holder *holder = inputlog_holder(keyboard->session->journal, true);
+    if (!holder)
+        return;
+    holder->kind = 0; /* while it is being written it is nobody's */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    holder->uid = keyboard->uid;
+    holder->pid = keyboard->pid;
+    holder->since_real_ms = keyboard->since_real_ms;
+    holder->last_boot_ms = keyboard->last_boot_ms;
+    memcpy(holder->client, keyboard->client, sizeof holder->client);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    holder->kind = keyboard->kind;
+}
+
+static void load(struct keyboard *keyboard)
+{
+    const struct input_holder *holder = inputlog_holder(keyboard->session->journal, false);
+    if (!holder || holder->kind > OWNER_PERSON || keyboard->session->finished)
+        return;
+    keyboard->kind = (enum owner_kind)holder->kind;
+    keyboard->uid = holder->uid;
+    keyboard->pid = holder->pid;
+    keyboard->since_real_ms = holder->since_real_ms;
+    keyboard->last_boot_ms = holder->last_boot_ms;
+    memcpy(keyboard->client, holder->client, sizeof keyboard->client - 1);
+    keyboard->return_by_boot_ms = keyboard->kind == OWNER_PERSON ? clock_boot_ms() + RETURN_MS : 0;
+}
+
+static void on_idle(void *arg)
+{
+    struct keyboard *keyboard = arg;
+    keyboard_settle(keyboard);
+    session_dirty(keyboard->session);
+}
+
+struct keyboard *keyboard_get(struct session *session)
+{
+    if (session->keyboard)
+        return session->keyboard;
+    struct keyboard *keyboard = xcalloc(1, sizeof *keyboard);
+    keyboard->session = session;
+    session->keyboard = keyboard;
+    loop_timer_init(&keyboard->idle, session->registry->loop, on_idle, keyboard);
+    keyboard_turns_init(keyboard);
+    load(keyboard);
+    return keyboard;
+}
+
+struct keyboard *keyboard_peek(struct session *session)
+{
+    bool untouched = !session->keyboard && atomic_load(&session->journal->header->in_head) == 0;
+    return untouched || session->finished ? NULL : keyboard_get(session);
+}
+
+static bool is_watched(const struct keyboard *keyboard)
+{
+    return !list_is_empty(&keyboard->watches) || !list_is_empty(&keyboard->turns) ||
+           news_wants(keyboard->session->registry, EVENT_KEYBOARD);
+}
+
+static void tell_changed(struct keyboard *keyboard)
+{
+    owner_tell(keyboard->session, OWNER_CHANGED);
+    news_keyboard(keyboard->session);
+}
+
+static void set_free(struct keyboard *keyboard)
+{
+    keyboard->kind = OWNER_NOBODY;
+    keyboard->peer = 0;
+    keyboard->return_by_boot_ms = 0;
+    loop_timer_stop(&keyboard->idle);
+    save(keyboard);
+    tell_changed(keyboard);
+    session_dirty(keyboard->session); /* turns that wait for it */
+}
+
+void keyboard_settle(struct keyboard *keyboard)
+{
+    int64_t now = clock_boot_ms(), idle = idle_ms(keyboard), due = INT64_MAX;
+    if (keyboard->kind == OWNER_NOBODY)
+        return;
+    if (idle > 0)
+        due = keyboard->last_boot_ms + idle;
+    if (keyboard->return_by_boot_ms && keyboard->return_by_boot_ms < due)
+        due = keyboard->return_by_boot_ms;
+    if (due <= now)
+        set_free(keyboard);
+    else if (due != INT64_MAX && keyboard->kind == OWNER_PERSON && is_watched(keyboard) && !loop_timer_is_set(&keyboard->idle))
+        loop_timer_set_ms(&keyboard->idle, due - now);
+}
+
+void owner_get(struct session *session, struct owner_state *state)
+{
+    struct keyboard *keyboard = keyboard_peek(session);
+    *state = (struct owner_state){.client = ""};
+    if (!keyboard)
+        return;
+    keyboard_settle(keyboard);
+    if (keyboard->kind == OWNER_NOBODY)
+        return;
+    *state = (struct owner_state){.kind = keyboard->kind, .uid = keyboard->uid, .pid = keyboard->pid, .peer = keyboard->peer,
+                                  .client = keyboard->client, .since_real_ms = keyboard->since_real_ms};
+}
+
+void owner_listened(struct session *session)
+{
+    struct keyboard *keyboard = keyboard_peek(session);
+    if (keyboard)
+        keyboard_settle(keyboard); /* its timer */
+}
+
+const char *owner_word(enum owner_kind kind)
+{
+    static const char *const words[] = {"nobody", "agent", "person"};
+    return words[kind];
+}
+
+static void hold(struct keyboard *keyboard, enum owner_kind kind, const struct author *author)
+{
+    size_t size = author->client ? strnlen(author->client, sizeof keyboard->client - 1) : 0;
+    bool changed = keyboard->kind != kind || (kind == OWNER_PERSON && keyboard->peer != author->peer);
+    if (changed)
+        keyboard->since_real_ms = clock_real_ms();
+    keyboard->kind = kind;
+    keyboard->uid = author->uid;
+    keyboard->pid = author->pid;
+    keyboard->peer = author->peer;
+    keyboard->return_by_boot_ms = 0;
+    memset(keyboard->client, 0, sizeof keyboard->client);
+    if (size > 0)
+        memcpy(keyboard->client, author->client, size);
+    keyboard->last_boot_ms = clock_boot_ms();
+    save(keyboard);
+    keyboard_settle(keyboard); /* its timer */
+    if (changed)
+        tell_changed(keyboard);
+}
+
+void owner_typed(struct session *session, const struct author *author)
+{
+    struct keyboard *keyboard = keyboard_get(session);
+    keyboard_settle(keyboard);
+    if (author->who == INPUT_BY_PERSON)
+        hold(keyboard, OWNER_PERSON, author);
+    else if (author->who == INPUT_BY_AGENT && keyboard->kind != OWNER_PERSON)
+        hold(keyboard, OWNER_AGENT, author);
+}
+
+static void note(struct session *session, enum input_kind kind, const struct author *author)
+{
+    const struct input input = {.kind = kind, .author = author};
+    inputlog_note(session->journal, &input, atomic_load(&session->journal->header->in_head));
+    owner_tell(session, OWNER_INPUT);
+}
+
+void owner_take(struct session *session, const struct author *author)
+{
+    note(session, INPUT_TAKE, author);
+    hold(keyboard_get(session), OWNER_PERSON, author);
+}
+
+bool owner_give(struct session *session, const struct author *author)
+{
+    struct keyboard *keyboard = keyboard_get(session);
+    keyboard_settle(keyboard);
+    if (keyboard->kind != OWNER_PERSON || keyboard->peer != author->peer)
+        return false;
+    note(session, INPUT_GIVE, author);
+    set_free(keyboard);
+    return true;
+}
+
+void owner_joined(struct session *session, const struct author *author)
+{
+    struct keyboard *keyboard = keyboard_peek(session);
+    if (!keyboard || keyboard->kind != OWNER_PERSON || keyboard->peer || keyboard->pid != author->pid || keyboard->uid != author->uid)
+        return;
+    keyboard->peer = author->peer;
+    keyboard->return_by_boot_ms = 0;
+}
+
+void owner_left(struct session *session, uint64_t peer)
+{
+    struct keyboard *keyboard = session->keyboard;
+    if (keyboard && keyboard->kind == OWNER_PERSON && keyboard->peer == peer)
+        set_free(keyboard);
+}
+
+int owner_check(struct session *session, const struct author *author, struct err *err)
+{
+    char since[32];
+    struct owner_state state;
+    if (author->who != INPUT_BY_AGENT)
+        return 0;
+    owner_get(session, &state);
+    if (state.kind != OWNER_PERSON)
+        return 0;
+    owner_tell(session, OWNER_WANTED);
+    clock_format_iso(state.since_real_ms, since);
+    return err_set(err, ERR_KEYBOARD_HELD,
+                   "'%s': the keyboard is held by a person since %s; wait for it (--wait-keyboard, wait_keyboard), or ask for it",
+                   session_name(session), since);
+}
+
+void owner_free(struct session *session)
+{
+    struct keyboard *keyboard = session->keyboard;
+    if (!keyboard)
+        return;
+    keyboard_turns_free(keyboard);
+    loop_timer_stop(&keyboard->idle);
+    session->keyboard = NULL;
+    free(keyboard);
+}

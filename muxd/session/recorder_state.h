@@ -1,0 +1,53 @@
+/* recorder_state: the insides of a recorder, shared by its files and nobody else. */
+#ifndef MUXD_SESSION_RECORDER_STATE_H
+#define MUXD_SESSION_RECORDER_STATE_H
+#include "base/buf.h"
+#include "session/internal.h"
+#include "session/recorder.h"
+#include "session/recorder_file.h"
+#include "session/view.h"
+
+struct recorder {
+    struct list link; /* of the registry */
+    struct list told; /* its waiter will be told at the end of this turn */
+    struct registry *registry;
+    struct session *session; /* NULL: it has gone, what is left goes to the disk */
+    uint64_t number;
+    char name[JOURNAL_NAME_MAX + 1];
+    struct recorder_file *file; /* the thread's while running, but for what never changes: note.number, given, input, path once begun */
+    recorder_fn *fn;            /* NULL: nobody waits */
+    void *arg;
+    int format;
+    bool input;
+
+    /* what is in the lines of `pending` and before */
+    uint64_t at;           /* output up to here */
+    char carry[4];         /* a character that is not whole yet, */
+    size_t carried;        /* the last bytes before `at` */
+    bool after_cr;         /* pipes: the last byte was a CR */
+    int64_t began_boot_ms, last_ms;
+    int rows, cols;
+    uint64_t size, total;  /* bytes of this part, of all */
+    unsigned part;
+
+    struct buf pending;    /* not given to the thread yet */
+    size_t split;          /* with begins: what is before it belongs to the part before */
+    bool begins;           /* pending holds the beginning of a part */
+    bool begun;            /* the first one is on disk */
+    bool running, ending;
+    struct recorder_job *stillborn; /* there was no thread for it */
+    bool full;             /* the part is: another one begins with the next screen */
+    uint64_t lost;         /* bytes that nobody recorded before the journal gave them up: the screen is painted anew */
+    struct watch *watch;   /* the screen is waited for */
+    struct loop_timer flush;
+};
+
+/* recorder.c */
+void recorder_written(struct recorder *recorder); /* pending has grown, or something else is new */
+void recorder_end(struct recorder *recorder);     /* no more: the last of it goes to the disk */
+void recorder_describe(const struct recorder *recorder, struct recorder_facts *facts);
+
+/* recorder_take.c */
+void recorder_take(struct recorder *recorder);       /* output that came */
+void recorder_begin_part(struct recorder *recorder); /* the first one */
+#endif
