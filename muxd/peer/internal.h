@@ -15,6 +15,8 @@ struct request {
     void *written_arg;
     void (*room)(void *arg);
     void *room_arg;
+    request_inner_fn *inner; /* its answer goes there; then it is in no list */
+    void *inner_arg;
 };
 
 struct delivery { /* a reply in the queue that somebody wants to hear of */

@@ -2,6 +2,7 @@
 #include "peer/internal.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/fdio.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include <errno.h>
@@ -177,7 +178,7 @@ static bool send_some(struct peer *peer)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            return errno == EAGAIN;
+            return errno == EAGAIN || fd_is_short(errno); /* short: the socket is writable, so the next turn tries again */
         peer->out_at += (size_t)sent;
         peer->sent += (uint64_t)sent;
     }

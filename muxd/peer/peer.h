@@ -69,6 +69,17 @@ void request_on_written(struct request *request, void (*fn)(void *arg, bool writ
  * cancelled before. Several requests in flight can't make the queue grow beyond its cap by more than one answer. */
 bool request_has_room(const struct request *request);
 void request_when_room(struct request *request, void (*fn)(void *arg), void *arg);
+/* A request that a handler asks on behalf of another: same peer, no id, not counted; its answer goes to fn, once, never to the socket. */
+struct request_answer {
+    struct json *result;                    /* the callee's; NULL: err holds */
+    const struct err *err;
+    void (*written)(void *arg, bool written); /* the callee calls it once the outer answer was written, or not; may be NULL */
+    void *written_arg;
+};
+typedef void request_inner_fn(void *arg, const struct request_answer *answer);
+/* method: static; params become the request's. The caller hands it to a handler; fn may be called from inside that. */
+struct request *request_inner(struct request *outer, const char *method, struct json *params, request_inner_fn *fn, void *arg);
+void request_drop_inner(struct request *inner); /* parked: it is cancelled, fn is not called */
 /* Cancels the request of this peer with that id: it is answered with ERR_CANCELLED. False when there is none. */
 bool peer_cancel(struct peer *peer, const struct msg_id *id);
 #endif

@@ -31,8 +31,37 @@ static void request_done(struct request *request)
     peer_mark_dirty(peer);
 }
 
+static void inner_done(struct request *request, struct json *result, const struct err *err)
+{
+    request_inner_fn *fn = request->inner;
+    void *arg = request->inner_arg;
+    const struct request_answer answer = {.result = result, .err = err, .written = request->written, .written_arg = request->written_arg};
+    msg_fini(&request->msg);
+    free(request);
+    fn(arg, &answer);
+}
+
+struct request *request_inner(struct request *outer, const char *method, struct json *params, request_inner_fn *fn, void *arg)
+{
+    struct request *request = xcalloc(1, sizeof *request);
+    *request = (struct request){.peer = outer->peer, .inner = fn, .inner_arg = arg};
+    request->msg = (struct msg){.method = method, .params = params, .root = params};
+    return request;
+}
+
+void request_drop_inner(struct request *inner)
+{
+    request_call_cancel(inner);
+    msg_fini(&inner->msg);
+    free(inner);
+}
+
 void request_reply(struct request *request, struct json *result)
 {
+    if (request->inner) {
+        inner_done(request, result, NULL);
+        return;
+    }
     struct peer *peer = request->peer;
     size_t before = peer->out.len;
     if (!request->msg.notification)
@@ -52,6 +81,11 @@ void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct e
 
 void request_fail_with(struct request *request, const struct err *err, struct json *data)
 {
+    if (request->inner) {
+        json_free(data);
+        inner_done(request, NULL, err);
+        return;
+    }
     if (!request->msg.notification)
         peer_queue_error(request->peer, &request->msg.id, err, data);
     json_free(data);
@@ -97,7 +131,7 @@ void request_on_written(struct request *request, void (*fn)(void *arg, bool writ
 
 bool request_has_room(const struct request *request)
 {
-    return request->peer->out.len - request->peer->out_at <= request->peer->limits->output_queue;
+    return request->inner || request->peer->out.len - request->peer->out_at <= request->peer->limits->output_queue;
 }
 
 void request_when_room(struct request *request, void (*fn)(void *arg), void *arg)

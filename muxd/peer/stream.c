@@ -1,6 +1,10 @@
 /* stream: owns a connection's life after it has changed to frames. */
 #include "peer/stream.h"
+#include "base/mem.h"
 #include "peer/internal.h"
+#include <sys/socket.h>
+
+#define SOCKET_BYTES (32 << 10) /* that the kernel may hold for a reader: to a slow one, drawings in there are old news (unix(7)) */
 
 bool stream_is(const struct peer *peer)
 {
@@ -12,6 +16,8 @@ bool stream_begin(struct request *request, const struct stream_handlers *handler
     struct peer *peer = request_peer(request);
     if (peer->in_flight != 1 || peer->closed)
         return false;
+    const int most = SOCKET_BYTES;
+    setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &most, sizeof most); /* or it stays larger: no harm */
     peer->stream = handlers;
     peer->stream_arg = arg;
     return true;
@@ -41,6 +47,7 @@ void stream_take(struct peer *peer)
 {
     struct frame *in = &peer->frame;
     struct attach_frame frame;
+    bool wipe = false;
     peer->paused = false;
     while (!peer->closed && in->len > in->start) {
         long used = attach_next(in->data + in->start, in->len - in->start, &frame);
@@ -50,10 +57,15 @@ void stream_take(struct peer *peer)
         }
         if (used == 0)
             break;
+        size_t at = in->start;
         in->start += (size_t)used;
         in->scanned = in->start;
-        if (peer->stream)
+        if (peer->stream) {
+            wipe = peer->stream->wipe;
             peer->stream->frame(peer->stream_arg, &frame);
+        }
+        if (wipe && in->data) /* gone when the connection was closed inside */
+            mem_wipe(in->data + at, (size_t)used);
     }
     if (!peer->closed && in->len == in->start)
         frame_fini(in);
@@ -69,6 +81,8 @@ void stream_gone(struct peer *peer)
 {
     const struct stream_handlers *handlers = peer->stream;
     peer->stream = NULL;
+    if (handlers && handlers->wipe && peer->frame.data) /* a part of a frame */
+        mem_wipe(peer->frame.data, peer->frame.cap);
     if (handlers)
         handlers->gone(peer->stream_arg);
 }

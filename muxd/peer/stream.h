@@ -8,6 +8,7 @@
 struct stream_handlers {
     void (*frame)(void *arg, const struct attach_frame *frame); /* borrowed; may close the peer */
     void (*drained)(void *arg); /* everything queued was taken by the socket; may send */
+    bool wipe;                  /* what is read is wiped once it was given */
     void (*gone)(void *arg);    /* the connection is no more: the last call; the peer must not be touched */
 };
 
