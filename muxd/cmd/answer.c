@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "cmd/answer.h"
 #include "cmd/op.h"
 #include "wire/base64.h"
 #include "wire/text.h"
@@ -26,8 +27,7 @@ static void chunk_id(char out[7])
     snprintf(out, 7, "%06x", state >> 8);
 }
 
-/* While more may come, a character that is not whole yet stays for the next answer. */
-static uint64_t end_of_output(struct session *session, uint64_t from)
+uint64_t answer_end(struct session *session, uint64_t from)
 {
     struct journal *journal = session_journal(session);
     uint64_t to = journal_head(journal), at = to > from + 3 ? to - 3 : from;
@@ -44,7 +44,7 @@ static uint64_t end_of_output(struct session *session, uint64_t from)
 struct collected {
     struct buf raw, text; /* bytes; well-formed text with the line of what was omitted */
     uint64_t from, to, omitted;
-    size_t gap_at;
+    size_t gap_at, clamped; /* clamped: lines that max_line has cut */
 };
 
 static void collect(struct op *op, struct session *session, struct collected *got)
@@ -58,13 +58,15 @@ static void collect(struct op *op, struct session *session, struct collected *go
         got->from = head;
     if (op->base64) {
         size_t size;
+        const char *view;
+        uint64_t at = got->from, limit = op->has_to ? op->to : UINT64_MAX;
         got->to = got->from;
-        uint64_t at = got->from;
-        for (const char *view; got->raw.len < (size_t)op->max_bytes && (view = journal_view(journal, &at, &size)) && size > 0;) {
+        while (got->raw.len < (size_t)op->max_bytes && at < limit && (view = journal_view(journal, &at, &size)) && size > 0 && at < limit) {
             size_t room = (size_t)op->max_bytes - got->raw.len;
             if (at > got->to)
                 got->omitted += at - got->to;
             size = size < room ? size : room;
+            size = size < limit - at ? size : (size_t)(limit - at);
             buf_append(&got->raw, view, size);
             at += size;
             got->to = at;
@@ -75,7 +77,9 @@ static void collect(struct op *op, struct session *session, struct collected *go
         }
         return;
     }
-    got->to = end_of_output(session, got->from);
+    got->to = answer_end(session, got->from);
+    if (op->has_to && op->to < got->to)
+        got->to = op->to > got->from ? op->to : got->from;
     journal_collect(journal, got->from, got->to, COLLECTION_CAP, &got->raw, &got->omitted, &got->gap_at);
     if (got->omitted > 0) {
         struct buf joined = BUF_INIT;
@@ -87,6 +91,46 @@ static void collect(struct op *op, struct session *session, struct collected *go
     } else if (got->raw.len > 0) {
         utf8_append_lossy(&got->text, got->raw.data, got->raw.len);
     }
+}
+
+/* Before the budget, so that one line of minified text doesn't eat it all. */
+static void clamp_lines(const struct op *op, struct collected *got)
+{
+    struct buf clamped = BUF_INIT;
+    if (op->max_line == 0 || got->text.len == 0)
+        return;
+    got->clamped = text_clamp_lines(&clamped, got->text.data, got->text.len, (size_t)op->max_line);
+    buf_fini(&got->text);
+    got->text = clamped;
+}
+
+/* What the text leaves out, for read_output. */
+static void add_truncated(struct json *answer, const struct op *op, const struct collected *got)
+{
+    const struct answer_bytes bytes = {got->raw.data, got->raw.len, got->from, got->omitted, got->omitted > 0 ? got->gap_at : SIZE_MAX};
+    uint64_t from = got->from, to = got->to;
+    if (got->clamped == 0 && !answer_cut(&bytes, got->text.len, text_token_budget((uint64_t)op->max_tokens), &from, &to))
+        return;
+    struct json *range = json_add_object(answer, "truncated");
+    json_add_int(range, "from", (int64_t)from);
+    json_add_int(range, "to", (int64_t)to);
+    if (got->clamped > 0)
+        json_add_int(range, "lines", (int64_t)got->clamped);
+}
+
+/* A model that only looks whether there is something new pays for one line when there isn't. */
+static bool add_nothing_new(struct json *answer, const struct op *op, struct session *session, const struct collected *got, int64_t wall_ns)
+{
+    struct buf line = BUF_INIT;
+    if (!op->polls || meta_bool(op->request, "verb") || !session_is_live(session) || got->to != got->from)
+        return false;
+    const char *waiting_for = session_waiting_for(session);
+    buf_printf(&line, "Process running with session ID %llu: nothing new after %.1f seconds%s%s\n",
+               (unsigned long long)session_number(session), (double)wall_ns / 1e9, waiting_for ? ", waits for input: " : "",
+               waiting_for ? waiting_for : "");
+    size_t len = line.len;
+    json_add_taken(answer, "content", buf_take(&line), len);
+    return true;
 }
 
 static void add_content(struct json *answer, struct op *op, struct session *session, const struct collected *got, const char *chunk,
@@ -108,6 +152,9 @@ static void add_content(struct json *answer, struct op *op, struct session *sess
                                .output_len = got->text.len,
                                .max_tokens = (uint64_t)op->max_tokens};
     text_answer(&content, &text);
+    if (op->idle_interrupt)
+        buf_printf(&content, "%s(the session had ended already; nothing was interrupted)\n",
+                   content.len > 0 && content.data[content.len - 1] != '\n' ? "\n" : "");
     size_t len = content.len;
     json_add_taken(answer, "content", buf_take(&content), len);
 }
@@ -151,8 +198,9 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
     char chunk[7];
     int64_t wall_ns = clock_mono_ns() - op->started_ns;
     collect(op, session, &got);
+    clamp_lines(op, &got);
     chunk_id(chunk);
-    if (!op->base64)
+    if (!op->base64 && !add_nothing_new(answer, op, session, &got, wall_ns))
         add_content(answer, op, session, &got, chunk, wall_ns);
     add_output(answer, op, &got);
     json_add_text(answer, "chunk_id", chunk);
@@ -165,9 +213,23 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
     json_add_text(answer, "reason", wait_reason_word(result->reason));
     if (result->reason == WAIT_READY || result->reason == WAIT_UNTIL)
         json_add_text(answer, "evidence", result->reason == WAIT_UNTIL ? "pattern" : evidence_word(result->evidence));
+    if (op->held_from_ns > 0) {
+        int64_t until = session_hold_ended_ns(session) ? session_hold_ended_ns(session) : clock_mono_ns();
+        json_add_int(answer, "held_ms", until > op->held_from_ns ? (until - op->held_from_ns) / 1000000 : 0);
+    }
+    if (op->submit != SUBMIT_NOT)
+        json_add_bool(answer, "submitted", op->submit == SUBMIT_DONE);
+    if (op->bracketed)
+        json_add_bool(answer, "bracketed", true);
+    if (op->idle_interrupt)
+        json_add_text(answer, "note", "the session had ended already; nothing was interrupted");
+    if (op->replaced[0])
+        json_add_text(answer, "replaced_reader", op->replaced);
     json_add_int(answer, "from", (int64_t)got.from);
     json_add_int(answer, "to", (int64_t)got.to);
     json_add_int(answer, "omitted_bytes", (int64_t)got.omitted);
+    if (!op->base64)
+        add_truncated(answer, op, &got);
     json_add_int(answer, "original_token_count", (int64_t)text_tokens(got.to - got.from));
     if (op->streams && !session_is_tty(session))
         journal_streams(session_journal(session), got.from, got.to, add_range, json_add_array(answer, "stderr_ranges"));

@@ -2,42 +2,33 @@
  * that a slow one sees less often and slows nobody. What people type goes the way of all input. */
 #include "base/mem.h"
 #include "base/value.h"
+#include "cmd/attachment.h"
 #include "cmd/op.h"
 #include "peer/stream.h"
-#include "session/view.h"
-#include "term/paint.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE_BYTES 1024    /* after a drawing larger than this … */
-#define PACE_MS 10          /* … the next one waits */
+#define LARGE_BYTES 1024    /* after a drawing larger than this, … */
+#define LARGE_OUTPUT 4096   /* or one that has skipped more output than this */
+#define PACE_MS 10          /* … the next one waits, and longer by a millisecond … */
+#define PACE_BYTES 32768    /* … for so much of output: a flood gets fewer drawings, not a slower program … */
+#define PACE_MAX_MS 50      /* … but not longer than this */
 #define HALF_DRAWN_MS 100   /* a program that says it is drawing is given this long */
 #define RESIZE_MS 15        /* a storm of changes of size becomes one */
 #define NOTICE_QUEUE 4096   /* over this a notice is one too many */
 #define CHAIN_MAX 64        /* sessions shown in sessions */
 
-struct attachment {
-    struct attachment *next;
-    struct cmd_context *ctx;
-    struct peer *peer;
-    struct watch *watch;
-    struct paint *paint;
-    uint64_t number, host; /* the session; the one that its viewer runs in, 0: none */
-    bool read_only, ended, finished;
-    bool followed;   /* in this search of shows() */
-    bool due;        /* the screen may differ from what was drawn */
-    bool late_drawn; /* the program is still drawing: enough waited */
-    struct loop_timer pace, drawn, resize;
-};
-
-static struct session *session_of(const struct attachment *attachment)
+struct session *attachment_session(const struct attachment *attachment)
 {
     return registry_by_number(attachment->ctx->registry, attachment->number);
 }
 
-static void notice(struct attachment *attachment, const char *text)
+void attachment_notice(struct attachment *attachment, const char *text)
 {
-    if (stream_pending(attachment->peer) < NOTICE_QUEUE && !attachment->finished)
+    if (!attachment->answered) {
+        free(attachment->early);
+        attachment->early = xstrdup(text);
+    } else if (stream_pending(attachment->peer) < NOTICE_QUEUE && !attachment->finished)
         stream_send(attachment->peer, ATTACH_NOTICE, text, strlen(text));
 }
 
@@ -72,23 +63,62 @@ static bool is_drawn(struct attachment *attachment, const struct screen *screen)
     return false;
 }
 
+static bool may_draw(const struct attachment *attachment)
+{
+    return stream_pending(attachment->peer) == 0 && (!loop_timer_is_set(&attachment->pace) || attachment->ended);
+}
+
+/* The model is fed only for drawings that can be made. */
+static void rest_or_wake(struct attachment *attachment)
+{
+    if (attachment->finished)
+        return;
+    if (may_draw(attachment))
+        watch_wake(attachment->watch, attachment->due);
+    else
+        watch_rest(attachment->watch);
+}
+
+static void pace(struct attachment *attachment, size_t drawn)
+{
+    uint64_t at = watch_offset(attachment->watch);
+    uint64_t output = at > attachment->drawn_at ? at - attachment->drawn_at : 0; /* at is 0 once the session has gone */
+    uint64_t wait_ms = PACE_MS + output / PACE_BYTES;
+    if (drawn > LARGE_BYTES || output > LARGE_OUTPUT)
+        loop_timer_set_ms(&attachment->pace, wait_ms < PACE_MAX_MS ? (int64_t)wait_ms : PACE_MAX_MS);
+    attachment->drawn_at = at;
+}
+
 static void draw(struct attachment *attachment)
 {
     const struct screen *screen = watch_screen(attachment->watch);
     struct buf out;
     attachment->due = true;
-    if (attachment->finished || !screen || stream_pending(attachment->peer) > 0 ||
-        (loop_timer_is_set(&attachment->pace) && !attachment->ended) || !is_drawn(attachment, screen))
+    if (attachment->finished || !screen)
+        return;
+    if (!may_draw(attachment)) {
+        watch_rest(attachment->watch);
+        return;
+    }
+    if (!is_drawn(attachment, screen))
         return;
     buf_init(&out, PAINT_BYTES_MAX);
     attachment->due = !paint_draw(attachment->paint, screen, &out);
+    if (attachment->anew)
+        stream_send(attachment->peer, ATTACH_ANEW, "", 0);
+    attachment->anew = false;
     if (out.len > 0)
         stream_send(attachment->peer, ATTACH_OUTPUT, out.data, out.len);
-    if (out.len > LARGE_BYTES)
-        loop_timer_set_ms(&attachment->pace, PACE_MS);
+    pace(attachment, out.len);
     buf_fini(&out);
     if (attachment->ended && !attachment->due)
-        finish(attachment, session_of(attachment));
+        finish(attachment, attachment_session(attachment));
+    rest_or_wake(attachment);
+}
+
+static void on_may_draw(void *arg)
+{
+    rest_or_wake(arg);
 }
 
 static void draw_if_due(void *arg)
@@ -117,21 +147,9 @@ static void on_watch(void *arg, unsigned events)
         draw(attachment);
 }
 
-/* Who typed or changed the size of its terminal last decides. */
-static void lead(struct attachment *attachment)
-{
-    struct session *session = session_of(attachment);
-    int rows, cols, wanted_rows = paint_rows(attachment->paint), wanted_cols = paint_cols(attachment->paint);
-    struct err err;
-    if (attachment->read_only || !session || !session_is_live(session) || session_get_size(session, &rows, &cols) < 0)
-        return;
-    if ((rows != wanted_rows || cols != wanted_cols) && session_resize(session, wanted_rows, wanted_cols, &err) < 0)
-        notice(attachment, err.text);
-}
-
 static void on_resize(void *arg)
 {
-    lead(arg);
+    attach_size_changed(arg);
 }
 
 static void take_size(struct attachment *attachment, const struct attach_frame *frame)
@@ -140,30 +158,43 @@ static void take_size(struct attachment *attachment, const struct attach_frame *
     int rows, cols;
     memcpy(text, frame->data, frame->size < sizeof text ? frame->size : sizeof text - 1);
     if (!value_size(text, &rows, &cols)) {
-        notice(attachment, "this terminal's size can't be used; it has 1 to 1000 lines and columns");
+        attachment_notice(attachment, "this terminal's size can't be used; it has 1 to 1000 lines and columns");
         return;
     }
+    if (rows == paint_rows(attachment->paint) && cols == paint_cols(attachment->paint))
+        return;
     paint_resize(attachment->paint, rows, cols);
     if (!loop_timer_is_set(&attachment->resize))
         loop_timer_set_ms(&attachment->resize, RESIZE_MS);
     draw(attachment);
 }
 
+/* What a terminal says by itself: that its window has got or lost the focus. */
+static bool is_report(const struct attach_frame *frame)
+{
+    return frame->size == 3 && (memcmp(frame->data, "\033[I", 3) == 0 || memcmp(frame->data, "\033[O", 3) == 0);
+}
+
 static void type(struct attachment *attachment, const struct attach_frame *frame)
 {
-    struct session *session = session_of(attachment);
+    struct session *session = attachment_session(attachment);
     struct err err;
     if (!session || !session_is_live(session) || frame->size == 0)
         return;
     if (attachment->read_only) {
-        notice(attachment, "you are looking only: this was not typed");
+        if (!is_report(frame))
+            attachment_notice(attachment, "you are looking only: this was not typed");
         return;
     }
-    lead(attachment);
+    if (!is_report(frame))
+        attach_size_typed(attachment);
+    loop_timer_stop(&attachment->pace); /* what a key shows is not to wait */
+    rest_or_wake(attachment);
     session_touch(session);
-    /* As a secret: it may be one, and nobody wants a person's keys back. */
-    if (session_type(session, frame->data, frame->size, 0, true, &err) < 0)
-        notice(attachment, err.text);
+    int code = is_report(frame) ? session_type(session, frame->data, frame->size, 0, false, &err)
+                                : attach_keyboard_type(attachment, session, frame->data, frame->size, &err);
+    if (code < 0)
+        attachment_notice(attachment, err.text);
 }
 
 static void on_frame(void *arg, const struct attach_frame *frame)
@@ -175,12 +206,27 @@ static void on_frame(void *arg, const struct attach_frame *frame)
     case ATTACH_INPUT:
         type(attachment, frame);
         break;
+    case ATTACH_KEYS: {
+        struct attach_frame keys = *frame;
+        if (attach_keyboard_begin_keys(attachment, &keys))
+            type(attachment, &keys);
+        attachment->keys_id = 0;
+        break;
+    }
     case ATTACH_RESIZE:
         take_size(attachment, frame);
         break;
     case ATTACH_REDRAW:
         paint_forget(attachment->paint);
+        attachment->anew = true;
+        loop_timer_stop(&attachment->pace);
         draw(attachment);
+        break;
+    case ATTACH_TAKE:
+        attach_keyboard_take(attachment);
+        break;
+    case ATTACH_GIVE:
+        attach_keyboard_give(attachment);
         break;
     case ATTACH_DETACH:
         attachment->finished = true;
@@ -194,17 +240,21 @@ static void on_frame(void *arg, const struct attach_frame *frame)
 static void attachment_free(struct attachment *attachment)
 {
     struct attachment **at = &attachment->ctx->attachments;
-    struct session *session = session_of(attachment);
+    struct session *session = attachment_session(attachment);
     while (*at != attachment)
         at = &(*at)->next;
     *at = attachment->next;
+    attach_keyboard_end(attachment);
     if (session)
         session_attach(session, -1);
+    if (!attachment->read_only)
+        attach_size_left(attachment->ctx, attachment->number);
     loop_timer_stop(&attachment->pace);
     loop_timer_stop(&attachment->drawn);
     loop_timer_stop(&attachment->resize);
     watch_cancel(attachment->watch);
     paint_free(attachment->paint);
+    free(attachment->early);
     free(attachment);
 }
 
@@ -213,7 +263,7 @@ static void on_gone(void *arg)
     attachment_free(arg);
 }
 
-static const struct stream_handlers handlers = {.frame = on_frame, .drained = draw_if_due, .gone = on_gone};
+static const struct stream_handlers handlers = {.frame = on_frame, .drained = on_may_draw, .gone = on_gone, .wipe = true};
 
 /* Whether `inside` is shown, directly or through others, in something that runs in `from`: it would show itself for ever. */
 static bool leads_to(const struct cmd_context *ctx, uint64_t from, uint64_t inside, int depth)
@@ -239,7 +289,10 @@ static bool shows(const struct cmd_context *ctx, uint64_t from, uint64_t inside)
 
 static int check(struct cmd_context *ctx, struct session *session, const struct session *own, struct err *err)
 {
-    if (!session_is_live(session) && session_is_tty(session))
+    if (!session_is_tty(session))
+        return err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal to attach to; follow its output with `ue logs -f %s`",
+                       session_name(session), session_name(session));
+    if (!session_is_live(session))
         return err_set(err, ERR_ENDED, "'%s': has ended; `ue screen %s` shows what it left", session_name(session), session_name(session));
     if (own == session)
         return err_set(err, ERR_SELF, "'%s': you are inside this session already; to show it in itself would never end",
@@ -273,26 +326,59 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
     }
     attachment->paint = paint_new((int)schema_int(tool, params, "rows", 24), (int)schema_int(tool, params, "cols", 80));
     watch_follow(attachment->watch);
-    loop_timer_init(&attachment->pace, ctx->loop, draw_if_due, attachment);
+    loop_timer_init(&attachment->pace, ctx->loop, on_may_draw, attachment);
     loop_timer_init(&attachment->drawn, ctx->loop, on_late, attachment);
     loop_timer_init(&attachment->resize, ctx->loop, on_resize, attachment);
     attachment->next = ctx->attachments;
     ctx->attachments = attachment;
     session_attach(session, 1);
+    attach_keyboard_begin(attachment, session, request);
     return attachment;
 }
 
-void cmd_ATTACH(struct cmd_context *ctx, struct request *request)
+/* The others who look at the same session. */
+static void dismiss_others(const struct attachment *attachment)
 {
-    char room[SCHEMA_SESSION_ROOM];
+    static const char end[] = "{\"state\":\"detached\"}";
+    struct attachment *next;
+    for (struct attachment *at = attachment->ctx->attachments; at; at = next) {
+        next = at->next;
+        if (at == attachment || at->number != attachment->number || at->finished)
+            continue;
+        stream_send(at->peer, ATTACH_END, end, strlen(end));
+        at->finished = true;
+        peer_finish(at->peer);
+    }
+}
+
+/* What the person's own program needs to know of [attach]. */
+static void add_settings(struct json *answer, const struct config *config)
+{
+    struct json *settings = json_add_object(answer, "attach");
+    json_add_text(settings, "key", config_attach_key(config));
+    json_add_bool(settings, "mouse", config->attach.mouse);
+    json_add_text(settings, "clipboard", config->attach.clipboard);
+    json_add_bool(settings, "numbered_keys", true); /* ATTACH_KEYS: a daemon before it does not know them */
+}
+
+void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session)
+{
     struct err err;
-    struct session *session = registry_find(ctx->registry, schema_session(json_get(request_params(request), "session_id"), room), &err);
-    struct attachment *attachment = session ? attachment_new(ctx, request, session, &err) : NULL;
+    struct attachment *attachment = attachment_new(ctx, request, session, &err);
     if (!attachment) {
         request_fail(request, &err);
         return;
     }
-    lead(attachment);
+    const struct json *params = request_params(request);
+    if (schema_bool(&tools[TOOL_ATTACH], params, "detach_others", false))
+        dismiss_others(attachment);
+    if (!schema_bool(&tools[TOOL_ATTACH], params, "again", false))
+        attach_size_changed(attachment);
     session_touch(session);
-    request_reply(request, describe_session(session));
+    struct json *answer = describe_session(session);
+    add_settings(answer, ctx->config);
+    request_reply(request, answer);
+    attachment->answered = true;
+    if (attachment->early)
+        attachment_notice(attachment, attachment->early);
 }

@@ -9,7 +9,7 @@
 
 struct server;
 struct cmd_ops { /* what lies above: the server's own acts */
-    int (*reload)(struct server *server, struct err *err);
+    int (*reload)(struct server *server, struct json *into, struct err *err);
     void (*stop)(struct server *server, struct request *request);    /* parks the request; answered when all sessions have ended */
     void (*upgrade)(struct server *server, struct request *request); /* parks it; answered by the successor or with the reason */
     void (*status)(struct server *server, struct json *into);        /* adds what only the server knows */

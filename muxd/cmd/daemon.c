@@ -2,6 +2,7 @@
 #include "base/bug.h"
 #include "base/mem.h"
 #include "cmd/op.h"
+#include "session/news.h"
 #include "sys/tty_state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 static const char *const capabilities[] = {"exec",  "write", "poll", "kill",   "list",    "readers", "since",  "until",
                                            "ready", "quiet", "keys", "base64", "streams", "cancel",  "upgrade",
-                                           "oneshot", "patch", "tools"};
+                                           "oneshot", "patch", "tools", "keyboard", "secret"};
 
 void cmd_HELLO(struct cmd_context *ctx, struct request *request)
 {
@@ -41,6 +42,20 @@ static void add_limit(void *arg, const struct config_item *item)
         json_add_text(arg, item->key, item->value);
 }
 
+/* Keyboards that people hold: there agents wait. */
+static bool add_held(void *arg, struct session *session)
+{
+    struct owner_state state;
+    owner_get(session, &state);
+    if (state.kind != OWNER_PERSON)
+        return true;
+    struct json *one = json_add_object(arg, session_name(session));
+    json_add_int(one, "session_id", (int64_t)session_number(session));
+    json_add_text(one, "owner", owner_word(state.kind));
+    describe_owner(one, &state);
+    return true;
+}
+
 void cmd_STATUS(struct cmd_context *ctx, struct request *request)
 {
     struct registry_stats stats;
@@ -59,6 +74,13 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_int(result, "next_number", (int64_t)stats.next_number);
     json_add_int(result, "journal_bytes", (int64_t)stats.journal_bytes);
     json_add_int(result, "waits", stats.waits);
+    json_add_int(result, "listeners", news_count(ctx->registry));
+    json_add_int(result, "process_passes", stats.passes);
+    if (stats.parked > 0)
+        json_add_int(result, "parked", stats.parked);
+    if (stats.unheld > 0)
+        json_add_int(result, "unheld", stats.unheld);
+    registry_each(ctx->registry, true, add_held, json_add_object(result, "keyboards"));
     ctx->ops->status(ctx->server, result);
     config_each(ctx->config, add_limit, json_add_object(result, "limits"));
     request_reply(request, result);
@@ -91,11 +113,12 @@ void cmd_CONFIG(struct cmd_context *ctx, struct request *request)
 void cmd_RELOAD(struct cmd_context *ctx, struct request *request)
 {
     struct err err;
-    if (ctx->ops->reload(ctx->server, &err) < 0) {
+    struct json *result = json_object_new();
+    if (ctx->ops->reload(ctx->server, result, &err) < 0) {
+        json_free(result);
         request_fail(request, &err);
         return;
     }
-    struct json *result = json_object_new();
     json_add_text(result, "path", ctx->config->path);
     request_reply(request, result);
 }

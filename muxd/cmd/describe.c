@@ -2,6 +2,9 @@
 #include "base/clock.h"
 #include "base/value.h"
 #include "cmd/op.h"
+#include "session/recorder.h"
+#include "session/secret.h"
+#include <stdlib.h>
 
 static void add_time(struct json *into, const char *key, int64_t real_ms)
 {
@@ -18,6 +21,8 @@ void describe_end(struct json *into, struct session *session)
     bool live = session_is_live(session);
     const struct journal_header *header = session_journal(session)->header;
     json_add_text(into, "state", session_state_word(session_state(session)));
+    if (session_is_unheld(session))
+        json_add_bool(into, "unheld", true);
     if (live) {
         const char *waiting_for = session_waiting_for(session);
         if (waiting_for)
@@ -44,6 +49,41 @@ void describe_end(struct json *into, struct session *session)
         json_add_int(into, "children_left", children);
 }
 
+void describe_owner(struct json *into, const struct owner_state *state)
+{
+    if (state->kind == OWNER_NOBODY)
+        return;
+    json_add_int(into, "uid", (int64_t)state->uid);
+    json_add_int(into, "pid", (int64_t)state->pid);
+    if (*state->client)
+        json_add_text(into, "client", state->client);
+    add_time(into, "since", state->since_real_ms);
+}
+
+void describe_keyboard(struct json *into, struct session *session)
+{
+    struct owner_state state;
+    owner_get(session, &state);
+    struct json *keyboard = json_add_object(into, "keyboard");
+    json_add_text(keyboard, "owner", owner_word(state.kind));
+    describe_owner(keyboard, &state);
+    if (secret_is_staged(session))
+        json_add_bool(keyboard, "secret_staged", true);
+    if (secret_was_lost(session))
+        json_add_bool(keyboard, "secret_lost", true);
+}
+
+static void add_recording(struct json *into, const struct session *session)
+{
+    struct recorder_facts facts;
+    if (recorder_is_on(session, &facts)) {
+        describe_recording(json_add_object(into, "recording"), &facts);
+        free(facts.path);
+    } else if (recorder_failure(session)) {
+        json_add_text(into, "recording_failed", recorder_failure(session));
+    }
+}
+
 struct json *describe_session(struct session *session)
 {
     struct journal *journal = session_journal(session);
@@ -62,11 +102,29 @@ struct json *describe_session(struct session *session)
         json_add_int(into, "rows", rows);
         json_add_int(into, "cols", cols);
     }
-    if (session_is_live(session) && session_is_tty(session))
+    if (attach_size_word(session))
+        json_add_text(into, "size_policy", attach_size_word(session));
+    if (session_is_live(session) && session_is_tty(session)) {
         json_add_int(into, "attached", session_attached(session));
+        describe_keyboard(into, session);
+    }
+    add_recording(into, session);
     add_time(into, "created", header->created_real_ms);
     add_time(into, "ended", atomic_load(&header->ended_real_ms));
     json_add_int(into, "output_bytes", (int64_t)journal_head(journal));
     json_add_int(into, "unread_bytes", (int64_t)(journal_head(journal) - atomic_load(&header->readers[0].cursor)));
+    return into;
+}
+
+/* What is known of a session that is with the keeper only. */
+struct json *describe_parked(uint64_t number, const char *name, pid_t pid)
+{
+    struct json *into = json_object_new();
+    json_add_int(into, "session_id", (int64_t)number);
+    if (*name)
+        json_add_text(into, "name", name);
+    json_add_text(into, "state", "parked");
+    if (pid > 0)
+        json_add_int(into, "pid", pid);
     return into;
 }

@@ -48,9 +48,11 @@ static int start_command(struct op *op, struct session **session, struct err *er
                                     .rows = (int)schema_int(op->tool, params, "rows", cfg->defaults.rows),
                                     .cols = (int)schema_int(op->tool, params, "cols", cfg->defaults.cols),
                                     .umask = meta_umask(op->request),
+                                    .record = cfg->defaults.record,
                                     .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
                                     .request_hash = meta_request_hash(op->request)};
         command_limits(&spec, &cfg->limits);
+        meta_source(op->request, op->tool, &spec);
         spec.default_name = command.name;
         result = registry_create(op->ctx->registry, &spec, op_spawned, op, session, err);
     }

@@ -29,6 +29,13 @@ uint64_t meta_request_hash(struct request *request)
     return id ? journal_hash(id) : 0;
 }
 
+struct author meta_author(struct request *request, enum input_who who)
+{
+    struct peer *peer = request_peer(request);
+    return (struct author){.who = who, .uid = peer_uid(peer), .pid = peer_pid(peer), .peer = peer_id(peer),
+                           .client = meta_str(request, "client"), .call_id = meta_str(request, "call_id")};
+}
+
 char *meta_cwd(struct request *request, const char *workdir)
 {
     const char *cwd = meta_str(request, "cwd");
@@ -91,4 +98,12 @@ char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_
         return NULL;
     }
     return strv_take(&env);
+}
+
+void meta_source(struct request *request, const struct tool *tool, struct session_spec *spec)
+{
+    bool oneshot = tool == &tools[TOOL_SHELL_COMMAND] || tool == &tools[TOOL_SHELL];
+    spec->source = meta_bool(request, "verb") ? "user_shell" : oneshot ? "agent" : "unified_exec_startup"; /* CODEX.md 12 */
+    spec->call_id = meta_str(request, "call_id");
+    spec->client = meta_str(request, "client");
 }

@@ -23,6 +23,7 @@ static bool is_switched_on(const struct config_tools *cfg, const struct tool *to
     case TOOL_LIST_SESSIONS: return cfg->list_sessions;
     case TOOL_KILL_SESSION: return cfg->kill_session;
     case TOOL_READ_OUTPUT: return cfg->read_output;
+    case TOOL_RUN_STEPS: return cfg->run_steps && cfg->write_stdin; /* which it does */
     case TOOL_READ_SCREEN: return cfg->read_screen;
     default: return true;
     }
@@ -32,7 +33,7 @@ enum offer offer_of(const struct config_tools *cfg, const struct tool *tool)
 {
     if (!is_switched_on(cfg, tool))
         return OFFER_NO;
-    if (tool == &tools[TOOL_EXEC_COMMAND] || tool == &tools[TOOL_WRITE_STDIN])
+    if (tool == &tools[TOOL_EXEC_COMMAND] || tool == &tools[TOOL_WRITE_STDIN] || tool == &tools[TOOL_RUN_STEPS])
         return by_family(cfg, true);
     if (tool == &tools[TOOL_SHELL_COMMAND])
         return by_family(cfg, false);

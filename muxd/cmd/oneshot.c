@@ -77,20 +77,34 @@ static int exit_code_of(struct shot *shot, struct session *session)
     return shot->timed_out ? 124 : exit_code;
 }
 
-static void add_output(struct shot *shot, struct json *answer, const struct buf *body, int exit_code, int64_t wall_ns)
+static void add_output(struct shot *shot, struct json *answer, const struct buf *body, uint64_t to, int exit_code,
+                       int64_t wall_ns)
 {
     const struct json *params = request_params(shot->request);
     const struct config *cfg = shot->ctx->config;
     bool given = schema_has(params, "max_output_tokens");
     int64_t tokens = given ? schema_int(shot->tool, params, "max_output_tokens", 0) : cfg->defaults.max_output_tokens;
-    struct buf content = BUF_INIT, output = BUF_INIT;
+    struct buf content = BUF_INIT, output = BUF_INIT, clamped = BUF_INIT;
+    int64_t max_line = schema_int(shot->tool, params, "max_line", 0);
+    size_t cut = 0;
     struct text_oneshot text = {.exit_code = exit_code, .wall_ns = wall_ns, .output = body->data ? body->data : "", .tokens = true};
     text.output_len = body->len;
+    if (max_line > 0) {
+        cut = text_clamp_lines(&clamped, text.output, text.output_len, (size_t)max_line);
+        text.output = clamped.data ? clamped.data : "";
+        text.output_len = clamped.len;
+    }
     text.budget_bytes = text_token_budget((uint64_t)(tokens < cfg->limits.max_output_tokens ? tokens : cfg->limits.max_output_tokens));
     text_oneshot(&content, &text);
     add_text(answer, "content", &content);
     text_truncate_middle(&output, text.output, text.output_len, given ? text.budget_bytes : SIZE_MAX, true);
     add_text(answer, "output", &output);
+    buf_fini(&clamped);
+    if (cut == 0 && text.output_len <= text.budget_bytes)
+        return;
+    struct json *range = json_add_object(answer, "truncated"); /* of both streams: all of it, by read_output */
+    json_add_int(range, "from", 0);
+    json_add_int(range, "to", (int64_t)to);
 }
 
 static struct json *build(struct shot *shot, struct session *session, uint64_t *to)
@@ -103,7 +117,7 @@ static struct json *build(struct shot *shot, struct session *session, uint64_t *
     if (shot->timed_out)
         buf_printf(&body, "command timed out after %lld milliseconds\n", (long long)shot->elapsed_ms);
     uint64_t omitted = oneshot_collect(session_journal(session), *to, &body);
-    add_output(shot, answer, &body, exit_code, wall_ns);
+    add_output(shot, answer, &body, *to, exit_code, wall_ns);
     json_add_double(answer, "wall_time_seconds", (double)(wall_ns / 100000) / 10000);
     json_add_int(answer, "number", (int64_t)session_number(session));
     json_add_text(answer, "name", session_name(session));
@@ -111,6 +125,7 @@ static struct json *build(struct shot *shot, struct session *session, uint64_t *
     json_free(json_detach(answer, "exit_code"));
     if (exit_code >= 0)
         json_add_int(answer, "exit_code", exit_code);
+    json_add_bool(answer, "success", exit_code == 0);
     json_add_bool(answer, "timed_out", shot->timed_out);
     json_add_text(answer, "reason", shot->timed_out ? wait_reason_word(WAIT_DEADLINE) : wait_reason_word(WAIT_EXIT));
     json_add_int(answer, "from", 0);
@@ -223,8 +238,10 @@ static int start(struct shot *shot, struct session **session, struct err *err)
                                     .env = env,
                                     .cwd = cwd,
                                     .umask = meta_umask(shot->request),
+                                    .record = shot->ctx->config->defaults.record,
                                     .request_hash = meta_request_hash(shot->request)};
         command_limits(&spec, &shot->ctx->config->limits);
+        meta_source(shot->request, shot->tool, &spec);
         if (spec.limits[SESSION_LIFETIME] == 0 || spec.limits[SESSION_LIFETIME] > shot->timeout_ms + BACKSTOP_MS)
             spec.limits[SESSION_LIFETIME] = shot->timeout_ms + BACKSTOP_MS;
         shot->starting = true;

@@ -1,7 +1,9 @@
 /* op: owns a parked request from its arguments to its answer. */
 #include "cmd/op.h"
+#include "cmd/answer.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/news.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,8 @@ static void on_cancel(void *arg)
     if (op->wait)
         wait_cancel(op->wait);
     op->wait = NULL;
+    typing_free(op->typing);
+    op->typing = NULL;
     release(op);
 }
 
@@ -40,6 +44,10 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
     op->tokens_given = schema_has(params, "max_output_tokens");
     op->max_tokens = op->tokens_given ? schema_int(tool, params, "max_output_tokens", 0) : ctx->config->defaults.max_output_tokens;
     op->max_bytes = schema_int(tool, params, "max_bytes", 1 << 20);
+    op->max_line = schema_int(tool, params, "max_line", 0);
+    op->has_to = tool_arg_by_name(tool, "to") && schema_has(params, "to");
+    op->to = op->has_to ? (uint64_t)schema_int(tool, params, "to", 0) : 0;
+    op->peek |= op->has_to;
     if (op->max_tokens > ctx->config->limits.max_output_tokens)
         op->max_tokens = ctx->config->limits.max_output_tokens;
     size_t until_len;
@@ -60,6 +68,7 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
 
 void op_free(struct op *op)
 {
+    typing_free(op->typing);
     pattern_free(op->until);
     free(op);
 }
@@ -71,6 +80,8 @@ void op_fail(struct op *op, const struct err *err)
         wait_cancel(op->wait);
     op->wait = NULL;
     op->request = NULL;
+    typing_free(op->typing);
+    op->typing = NULL;
     if (request) {
         failure_reply(request, op->tool, err);
         release(op);
@@ -83,9 +94,12 @@ void op_set_from(struct op *op, struct session *session)
     int64_t since;
     if (tool_arg_by_name(op->tool, "since") && json_get_int(params, "since", &since)) {
         op->from = (uint64_t)since;
+    } else if (tool_arg_by_name(op->tool, "since_ms") && json_get_int(params, "since_ms", &since)) {
+        op->from = session_offset_at(session, since);
     } else {
-        const struct journal_reader *reader = journal_reader(session_journal(session), op->reader,
-                                                             (unsigned)op->ctx->config->limits.readers);
+        unsigned limit = (unsigned)op->ctx->config->limits.readers;
+        journal_reader_replaces(session_journal(session), op->reader, limit, op->replaced);
+        const struct journal_reader *reader = journal_reader(session_journal(session), op->reader, limit);
         op->from = atomic_load_explicit(&reader->cursor, memory_order_relaxed);
     }
 }
@@ -95,8 +109,17 @@ static int64_t clamp(int64_t value, int64_t min, int64_t max)
     return value < min ? min : value > max ? max : value;
 }
 
+int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *err)
+{
+    long long max_ms = ctx->config->limits.max_wait_ms;
+    if (yield_ms <= max_ms)
+        return 0;
+    return err_set(err, ERR_ARGUMENTS, "'-y %lld': longer than [limits] max_wait (%lld ms) allows; give less or `inf`, or raise it",
+                   (long long)yield_ms, max_ms);
+}
+
 /* How long to wait when nothing happens: what a verb says as it is, what a tool says within the bounds that models know. */
-static int64_t yield_ms(const struct op *op, const struct json *params, bool typed, bool waits, bool waits_exit)
+static int yield_ms(const struct op *op, const struct json *params, bool typed, bool waits, bool waits_exit, int64_t *out, struct err *err)
 {
     const struct config *cfg = op->ctx->config;
     bool verb = meta_bool(op->request, "verb"), given = schema_has(params, "yield_time_ms");
@@ -106,17 +129,19 @@ static int64_t yield_ms(const struct op *op, const struct json *params, bool typ
                     : read ? 250
                            : cfg->defaults.yield_write_ms;
     if (verb) {
-        if (meta_bool(op->request, "no_deadline") || (!given && waits_exit))
-            return INT64_MAX;
+        bool endless = meta_bool(op->request, "no_deadline") || (!given && waits_exit);
         if (!given && !exec && waits)
             yield = VERB_WAIT_MS;
-        return clamp(yield, 0, cfg->limits.max_wait_ms);
+        *out = endless ? INT64_MAX : given ? yield : clamp(yield, 0, cfg->limits.max_wait_ms);
+        return endless ? 0 : op_check_wait(op->ctx, *out, err);
     }
     if (read)
-        return clamp(yield, 0, READ_YIELD_MAX_MS);
-    if (exec || typed)
-        return clamp(yield, CODEX_YIELD_MIN_MS, CODEX_YIELD_MAX_MS);
-    return clamp(yield, CODEX_POLL_MIN_MS, cfg->tools.max_poll_yield_ms);
+        *out = clamp(yield, 0, READ_YIELD_MAX_MS);
+    else if (exec || typed)
+        *out = clamp(yield, CODEX_YIELD_MIN_MS, CODEX_YIELD_MAX_MS);
+    else
+        *out = clamp(yield, CODEX_POLL_MIN_MS, cfg->tools.max_poll_yield_ms);
+    return 0;
 }
 
 int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty, struct wait_spec *spec, struct err *err)
@@ -132,12 +157,21 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
             err, ERR_ARGUMENTS,
             "failed to parse function arguments: `ready` needs a PTY: on pipes the kernel can't tell who waits; use tty, until or "
             "quiet_ms");
+    op->polls = !typed && !op->has_to && (op->tool == &tools[TOOL_WRITE_STDIN] || op->tool == &tools[TOOL_READ_OUTPUT]);
     *spec = (struct wait_spec){.until = op->until, .quiet_ms = quiet_ms, .from = op->from};
     spec->ready = ready_asked || (!ready_given && !asked && is_tty && op->ctx->config->defaults.ready);
     spec->settle = !typed && !exec && !asked;
+    if (spec->settle && session && answer_end(session, op->from) == op->from) /* part of a character is nothing new */
+        spec->from = journal_head(session_journal(session));
+    if (op->has_to) { /* what is there */
+        *spec = (struct wait_spec){.quiet_ms = -1, .from = op->from, .deadline_ns = clock_mono_ns()};
+        return 0;
+    }
     if (typed || exec) /* what was there before the write doesn't count */
         spec->from = session ? journal_head(session_journal(session)) : 0;
-    int64_t yield = yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit);
+    int64_t yield;
+    if (yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit, &yield, err) < 0)
+        return err->code;
     spec->deadline_ns = yield == INT64_MAX ? INT64_MAX : clock_mono_ns() + yield * 1000000;
     return 0;
 }
@@ -191,6 +225,10 @@ static void finish(struct op *op, const struct wait_result *result)
     *delivery = (struct delivery){.ctx = op->ctx, .number = op->number, .peek = op->peek, .ended = !session_is_live(session)};
     memcpy(delivery->reader, op->reader, sizeof delivery->reader);
     struct json *answer = answer_build(op, session, result, &delivery->to);
+    if (op->polls && op->tool == &tools[TOOL_WRITE_STDIN] && session_is_live(session)) { /* somebody looked (CODEX.md 12) */
+        const struct author author = meta_author(request, INPUT_BY_AGENT);
+        news_typed(session, &author, "", 0, false);
+    }
     op->request = NULL;
     request_on_cancel(request, NULL, NULL);
     request_on_written(request, on_written, delivery);
@@ -212,6 +250,13 @@ static void on_wait(void *arg, const struct wait_result *result)
     op->result = *result;
     if (!op->starting)
         finish(op, result);
+}
+
+void op_end(struct op *op, struct session *session, enum wait_reason reason)
+{
+    const struct wait_result result = {.reason = reason};
+    op->number = session_number(session);
+    on_wait(op, &result);
 }
 
 void op_starting(struct op *op)

@@ -8,6 +8,7 @@
 #include "patch/apply.h"
 #include "patch/intercept.h"
 #include "patch/place.h"
+#include "session/news.h"
 #include "wire/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct patching {
     const struct tool *tool;
     int64_t begun_ns;
     /* The thread's until it is done. */
+    char *call_id; /* owned; NULL: none */
     char *text, *cwd, **roots; /* owned */
     size_t len;
     struct patch_options options;
@@ -32,6 +34,7 @@ static void patching_free(struct patching *patching)
     patch_plan_free(patching->plan);
     patch_failure_fini(&patching->failure);
     buf_fini(&patching->success);
+    free(patching->call_id);
     free(patching->text);
     free(patching->cwd);
     strv_free(patching->roots);
@@ -90,6 +93,7 @@ static struct json *build(struct patching *patching)
     json_add_str(answer, "output", text, len);
     json_add_text(answer, "state", "exited");
     json_add_int(answer, "exit_code", done ? 0 : 1);
+    json_add_bool(answer, "success", done);
     if (done)
         add_files(answer, patching->plan);
     else
@@ -97,10 +101,23 @@ static struct json *build(struct patching *patching)
     return answer;
 }
 
+/* One event a patch that changed files, or should have. */
+static void tell(struct patching *patching)
+{
+    if (patching->result != 0 && patching->failure.stage != PATCH_STAGE_COMMIT)
+        return;
+    struct json *facts = json_object_new();
+    if (patching->result == 0)
+        add_files(facts, patching->plan);
+    news_patched(patching->ctx->registry, patching->call_id, patching->cwd, json_get(facts, "files"), patching->result == 0 ? 0 : 1);
+    json_free(facts);
+}
+
 static void done(void *arg)
 {
     struct patching *patching = arg;
     struct request *request = patching->request;
+    tell(patching);
     if (!request) {
         patching_free(patching);
         return;
@@ -149,6 +166,8 @@ static void begin(struct cmd_context *ctx, struct request *request, const struct
                                                .roots = (const char *const *)patching->roots,
                                                .endings = (enum patch_endings)ctx->config->tools.patch_line_endings,
                                                .umask_bits = meta_umask(request)};
+    const char *call_id = meta_str(request, "call_id");
+    patching->call_id = call_id ? xstrdup(call_id) : NULL;
     request_on_cancel(request, on_cancel, patching);
     if (loop_offload(ctx->loop, work, done, patching) == 0)
         return;

@@ -93,6 +93,8 @@ static void answer(struct look *look, const char *reason)
     json_add_int(result, "number", (int64_t)look->number);
     json_add_text(result, "name", session_name(session));
     describe_end(result, session);
+    if (session_is_live(session))
+        describe_keyboard(result, session);
     if (reason)
         json_add_text(result, "reason", reason);
     request_on_cancel(request, NULL, NULL);
@@ -166,17 +168,15 @@ static void on_watch(void *arg, unsigned events)
     look_at(look);
 }
 
-static int64_t yield_ms(struct look *look, const struct json *params)
+static int yield_ms(struct look *look, const struct json *params, int64_t *out, struct err *err)
 {
     bool verb = meta_bool(look->request, "verb"), given = schema_has(params, "yield_time_ms");
-    int64_t yield = schema_int(&tools[TOOL_READ_SCREEN], params, "yield_time_ms", 0), max = YIELD_MAX_MS;
-    if (verb && meta_bool(look->request, "no_deadline"))
-        return INT64_MAX;
-    if (verb) {
-        yield = given ? yield : VERB_YIELD_MS;
-        max = look->ctx->config->limits.max_wait_ms;
-    }
-    return yield < max ? yield : max;
+    int64_t yield = schema_int(&tools[TOOL_READ_SCREEN], params, "yield_time_ms", 0), max = look->ctx->config->limits.max_wait_ms;
+    *out = verb && meta_bool(look->request, "no_deadline") ? INT64_MAX
+           : !verb                                         ? (yield < YIELD_MAX_MS ? yield : YIELD_MAX_MS)
+           : given                                         ? yield
+                                                           : (VERB_YIELD_MS < max ? VERB_YIELD_MS : max);
+    return *out == INT64_MAX ? 0 : op_check_wait(look->ctx, *out, err);
 }
 
 static int parse(struct look *look, const struct json *params, struct err *err)
@@ -213,14 +213,14 @@ void cmd_READ_SCREEN(struct cmd_context *ctx, struct request *request)
     loop_timer_init(&look->drawn, ctx->loop, on_drawn, look);
     request_on_cancel(request, on_cancel, look);
     struct session *session = registry_find(ctx->registry, schema_session(json_get(params, "session_id"), room), &err);
-    if (session && parse(look, params, &err) == 0)
+    int64_t yield = 0;
+    if (session && parse(look, params, &err) == 0 && yield_ms(look, params, &yield, &err) == 0)
         look->watch = session_watch(session, on_watch, look, &err);
     if (!look->watch) {
         fail(look, &err);
         return;
     }
     look->number = session_number(session);
-    int64_t yield = yield_ms(look, params);
     if ((look->waits_change || look->waits_stable) && yield != INT64_MAX)
         loop_timer_set_ms(&look->deadline, yield);
     session_touch(session);

@@ -3,6 +3,7 @@
 #include "base/value.h"
 #include "cmd/op.h"
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,11 @@ static bool list_one(void *arg, struct session *session)
     return true;
 }
 
+static void list_parked(void *arg, uint64_t number, const char *name, pid_t pid)
+{
+    json_add(arg, NULL, describe_parked(number, name, pid));
+}
+
 void cmd_LIST_SESSIONS(struct cmd_context *ctx, struct request *request)
 {
     const struct json *params = request_params(request), *names = json_get(params, "names");
@@ -31,6 +37,8 @@ void cmd_LIST_SESSIONS(struct cmd_context *ctx, struct request *request)
     struct err err;
     if (!names)
         registry_each(ctx->registry, !schema_bool(&tools[TOOL_LIST_SESSIONS], params, "all", false), list_one, list);
+    if (!names)
+        registry_each_parked(ctx->registry, list_parked, list);
     for (const struct json *it = json_first(names); it; it = json_next(it)) {
         struct session *session = find_by(ctx, it, &err);
         if (!session) {
@@ -134,6 +142,14 @@ static int check_self(struct cmd_context *ctx, struct request *request, const st
     return 0;
 }
 
+static int bad_signal(const char *word, struct err *err)
+{
+    const char *nearest = value_nearest_signal(word);
+    if (nearest)
+        return err_set(err, ERR_ARGUMENTS, "'%.40s': no signal of that name; did you mean '%s'?", word, nearest);
+    return err_set(err, ERR_ARGUMENTS, "'%.40s': no signal of that name; use INT, TERM, KILL, … or a number", word);
+}
+
 void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
 {
     const struct tool *tool = &tools[TOOL_KILL_SESSION];
@@ -144,7 +160,7 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
     const char *word = schema_str(tool, params, "signal", NULL);
     int result = find_targets(ctx, request, &targets, &err);
     if (result == 0 && word && !value_signal(word, &signo))
-        result = err_set(&err, ERR_ARGUMENTS, "'%s': no signal of that name; use INT, TERM, KILL, … or a number", word);
+        result = bad_signal(word, &err);
     if (result == 0 && !schema_bool(tool, params, "self", false))
         result = check_self(ctx, request, &targets, &err);
     if (result < 0) {
@@ -154,8 +170,11 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
         *killing = (struct killing){.ctx = ctx, .request = request, .result = json_object_new(), .left = targets.count + 1};
         killing->list = json_add_array(killing->result, "sessions");
         request_on_cancel(request, on_cancel, killing);
+        const struct author author = meta_author(request, INPUT_BY_AGENT);
         for (size_t i = 0; i < targets.count; i++) {
             struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
+            if (session_is_live(session))
+                session_note_input(session, INPUT_SIGNAL, &author, signo ? signo : SIGHUP);
             registry_kill(ctx->registry, session, signo, KILLER_REQUEST, on_killed, killing);
         }
         if (--killing->left == 0)
@@ -182,10 +201,28 @@ void cmd_RESIZE_SESSION(struct cmd_context *ctx, struct request *request)
     const struct json *params = request_params(request);
     struct err err;
     struct session *session = find_by(ctx, json_get(params, "session_id"), &err);
+    const char *policy = schema_str(tool, params, "policy", NULL);
+    bool sized = schema_has(params, "rows") && schema_has(params, "cols");
+    if (session && (policy ? schema_has(params, "rows") || schema_has(params, "cols") : !sized)) {
+        err_set(&err, ERR_ARGUMENTS, "'resize_session': give rows and cols, or policy");
+        session = NULL;
+    } else if (session && policy && (!session_is_tty(session) || !session_is_live(session))) {
+        err_set(&err, session_is_tty(session) ? ERR_ENDED : ERR_NOT_AVAILABLE, "'%s': %s", session_name(session),
+                session_is_tty(session) ? "has ended; start a new one" : "has no terminal that could have a size");
+        session = NULL;
+    } else if (session && policy) {
+        attach_size_set(ctx, session, policy);
+        request_reply(request, describe_session(session));
+        return;
+    }
     if (!session || session_resize(session, (int)schema_int(tool, params, "rows", 0), (int)schema_int(tool, params, "cols", 0), &err) < 0) {
         request_fail(request, &err);
         return;
     }
+    const struct author author = meta_author(request, INPUT_BY_AGENT);
+    session_note_input(session, INPUT_RESIZE, &author,
+                       (int)(schema_int(tool, params, "rows", 0) << 16 | schema_int(tool, params, "cols", 0)));
+    attach_hold_size(ctx, session_number(session));
     request_reply(request, describe_session(session));
 }
 

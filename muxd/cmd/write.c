@@ -1,10 +1,6 @@
 /* write: write_stdin and read_output: input into a session, output out of it. */
-#include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/op.h"
-#include "term/keys.h"
-#include "term/modes.h"
-#include "wire/base64.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,57 +45,28 @@ static bool brings_input(const struct op *op)
     size_t chars = 0, encoded = 0;
     schema_str(op->tool, params, "chars", &chars);
     schema_str(op->tool, params, "chars_base64", &encoded);
-    return chars > 0 || encoded > 0 || json_first(json_get(params, "keys")) || schema_bool(op->tool, params, "eof", false);
+    return chars > 0 || encoded > 0 || json_first(json_get(params, "keys")) || schema_bool(op->tool, params, "eof", false) ||
+           schema_bool(op->tool, params, "submit", false);
 }
 
-/* All that is to be typed, in order: chars, then keys. */
-static int gather(struct op *op, struct session *session, struct buf *input, struct err *err)
+/* C-c and nothing else: who sends it to a session that has ended has what it wanted. */
+static bool only_interrupts(const struct op *op)
 {
-    const struct json *params = request_params(op->request);
-    const struct keys_modes modes = {.application_cursor = modes_has(session_modes(session), MODE_APPLICATION_CURSOR)};
-    size_t len;
-    const char *chars = schema_str(op->tool, params, "chars", &len), *encoded = schema_str(op->tool, params, "chars_base64", NULL);
-    if (chars && encoded && len > 0)
-        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `chars` and `chars_base64` exclude each other");
-    if (encoded && !base64_decode(input, encoded, strlen(encoded)))
-        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `chars_base64` is no valid base64");
-    if (chars)
-        buf_append(input, chars, len);
-    for (const struct json *it = json_first(json_get(params, "keys")); it; it = json_next(it)) {
-        const char *key = json_str(it, NULL);
-        if (!session_is_tty(session) && strcmp(key, "Enter") == 0) { /* what ends a line where no terminal translates */
-            buf_append_byte(input, '\n');
-            continue;
-        }
-        if (!session_is_tty(session) && strcmp(key, "C-c") != 0)
-            return err_set(err, ERR_STDIN_CLOSED, "'%s': a pipe session has no keys but Enter and C-c; start it with tty", key);
-        if (keys_append_modes(input, key, &modes, err) < 0)
-            return err->code;
-    }
-    return 0;
-}
-
-static int type(struct op *op, struct session *session, const struct buf *input, struct err *err)
-{
-    bool eof = schema_bool(op->tool, request_params(op->request), "eof", false);
-    uint64_t hash = meta_request_hash(op->request), end;
-    int result = 0;
-    if (hash && journal_request_done(session_journal(session), hash, &end))
-        return 0; /* a retry: it was typed before the worker died */
-    if (input->len == 1 && input->data[0] == 3 && !session_is_tty(session))
-        result = session_interrupt(session, err);
-    else if (input->len > 0)
-        result = session_type(session, input->data, input->len, hash, false, err);
-    if (result == 0 && eof)
-        result = session_close_stdin(session, err);
-    return result;
+    const struct json *params = request_params(op->request), *keys = json_get(params, "keys");
+    size_t chars = 0, encoded = 0;
+    const char *text = schema_str(op->tool, params, "chars", &chars);
+    schema_str(op->tool, params, "chars_base64", &encoded);
+    for (const struct json *it = json_first(keys); it; it = json_next(it))
+        if (strcmp(json_str(it, NULL), "C-c") != 0)
+            return false;
+    bool by_text = chars > 0 && strspn(text, "\003") == chars;
+    return encoded == 0 && (by_text || (chars == 0 && json_first(keys)));
 }
 
 void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
 {
     struct err err = {0};
     struct wait_spec spec;
-    struct buf input = BUF_INIT;
     struct op *op = op_new(ctx, request, &tools[TOOL_WRITE_STDIN]);
     if (!op)
         return;
@@ -107,25 +74,21 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
     if (!session)
         goto fail;
     /* A model that writes to an ended session learns how it ended; a verb's caller would take that for a success. */
-    if (brings_input(op) && !session_is_live(session) && meta_bool(request, "verb")) {
+    op->idle_interrupt = only_interrupts(op) && !session_is_live(session);
+    if (brings_input(op) && !session_is_live(session) && meta_bool(request, "verb") && !op->idle_interrupt) {
         err_set(&err, ERR_ENDED, "'%s' (session %" PRIu64 ") has ended; `ue poll` shows how, `ue exec` starts a new one",
                 session_name(session), session_number(session));
         goto fail;
     }
-    if (session_is_live(session) && gather(op, session, &input, &err) < 0)
-        goto fail;
     bool typed = brings_input(op);
     op_set_from(op, session);
     if (op_wait_spec(op, session, typed, session_is_tty(session), &spec, &err) < 0)
         goto fail;
-    /* The wait comes first, so that nothing can be missed. */
-    if (op_park(op, session, &spec, &err) < 0 || (typed && session_is_live(session) && type(op, session, &input, &err) < 0))
+    if ((typed && session_is_live(session) ? typing_begin(op, session, &spec, &err) : op_park(op, session, &spec, &err)) < 0)
         goto fail;
     session_touch(session);
-    buf_fini(&input);
     return;
 fail:
-    buf_fini(&input);
     op_fail(op, &err);
 }
 

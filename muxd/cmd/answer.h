@@ -1,0 +1,21 @@
+/* answer: what answers with output have in common. */
+#ifndef MUXD_CMD_ANSWER_H
+#define MUXD_CMD_ANSWER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct session;
+/* Where the output ends that can be told: while more may come, a character that is not whole yet stays for the next answer. */
+uint64_t answer_end(struct session *session, uint64_t from);
+
+struct answer_bytes { /* the raw bytes that a text was made of (utf8_append_lossy, text_join) */
+    const char *raw;
+    size_t size;
+    uint64_t from;          /* absolute offset of the first */
+    uint64_t omitted;       /* bytes missing at gap_at */
+    size_t gap_at;          /* SIZE_MAX: nowhere */
+};
+/* The absolute offsets of what a text of that size loses to the budget, the gap counted. False: nothing. */
+bool answer_cut(const struct answer_bytes *bytes, size_t text_size, size_t budget, uint64_t *from, uint64_t *to);
+#endif

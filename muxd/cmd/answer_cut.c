@@ -1,0 +1,62 @@
+/* answer_cut: owns the naming of what an answer leaves out, so that read_output can fetch it (from, to). */
+#include "base/utf8.h"
+#include "cmd/answer.h"
+#include "wire/text.h"
+
+#define REPLACEMENT_BYTES 3 /* of U+FFFD, which stands for what is no text */
+
+/* Bytes that the character at `at` takes in the text; *used: in the raw bytes. */
+static size_t width_at(const struct answer_bytes *bytes, size_t at, size_t *used)
+{
+    int32_t rune;
+    size_t n = utf8_decode(bytes->raw + at, bytes->size - at, &rune);
+    *used = n ? n : bytes->size - at;
+    return n && rune >= 0 ? n : REPLACEMENT_BYTES;
+}
+
+static size_t raw_width(const struct answer_bytes *bytes)
+{
+    size_t sum = 0, used;
+    for (size_t at = 0; at < bytes->size; at += used)
+        sum += width_at(bytes, at, &used);
+    return sum;
+}
+
+static uint64_t absolute(const struct answer_bytes *bytes, size_t at)
+{
+    return bytes->from + at + (at >= bytes->gap_at ? bytes->omitted : 0);
+}
+
+/* text_truncate_middle keeps the characters that end within the first half of the budget and those that begin within its last. */
+static void find_middle(const struct answer_bytes *bytes, size_t text_size, size_t budget, size_t *head_end, size_t *tail_at)
+{
+    size_t left = budget / 2, tail_from = text_size - (budget - left), used;
+    size_t gap_line = text_size - raw_width(bytes); /* the line that tells of the gap */
+    size_t shown = 0;
+    *head_end = 0;
+    *tail_at = bytes->size;
+    for (size_t at = 0; at < bytes->size; at += used) {
+        size_t begins = shown + (at >= bytes->gap_at ? gap_line : 0), width = width_at(bytes, at, &used);
+        if (begins + width <= left && at < bytes->gap_at)
+            *head_end = at + used;
+        if (begins >= tail_from && *tail_at == bytes->size)
+            *tail_at = at;
+        shown += width;
+    }
+}
+
+bool answer_cut(const struct answer_bytes *bytes, size_t text_size, size_t budget, uint64_t *from, uint64_t *to)
+{
+    bool gap = bytes->omitted > 0 && bytes->gap_at <= bytes->size;
+    if (text_size <= budget && !gap)
+        return false;
+    size_t head_end = bytes->gap_at, tail_at = bytes->gap_at;
+    if (text_size > budget) {
+        find_middle(bytes, text_size, budget, &head_end, &tail_at);
+        if (gap && bytes->gap_at < head_end)
+            head_end = bytes->gap_at;
+    }
+    *from = bytes->from + head_end;
+    *to = absolute(bytes, tail_at);
+    return *to > *from;
+}

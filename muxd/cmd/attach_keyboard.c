@@ -1,0 +1,132 @@
+/* attach_keyboard: owns what a person who is attached does with the keyboard, and is told about it. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cmd/attachment.h"
+#include "cmd/op.h"
+#include "peer/stream.h"
+#include "session/inputlog.h"
+#include "session/recorder.h"
+#include "session/secret.h"
+#include "term/cells.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void send_status(struct attachment *attachment, struct session *session)
+{
+    struct owner_state state;
+    struct buf text = BUF_INIT;
+    struct json *status = json_object_new();
+    owner_get(session, &state);
+    bool own = state.kind == OWNER_PERSON && state.peer == attachment->author.peer;
+    json_add_text(status, "keyboard", own ? "you" : owner_word(state.kind));
+    describe_owner(status, &state);
+    json_print(&text, status);
+    if (!attachment->finished && text.len < ATTACH_PAYLOAD_MAX)
+        stream_send(attachment->peer, ATTACH_STATUS, text.data, text.len);
+    json_free(status);
+    buf_fini(&text);
+}
+
+static void say(struct attachment *attachment, const char *format, const char *name)
+{
+    char *text = xasprintf("%s%s", name, format);
+    attachment_notice(attachment, text);
+    free(text);
+}
+
+static void on_owner(void *arg, unsigned events)
+{
+    struct attachment *attachment = arg;
+    struct session *session = attachment_session(attachment);
+    struct owner_state state;
+    if (!session || attachment->finished)
+        return;
+    owner_get(session, &state);
+    if (events & OWNER_CHANGED)
+        send_status(attachment, session);
+    if ((events & OWNER_WANTED) && state.kind == OWNER_PERSON && state.peer == attachment->author.peer)
+        say(attachment, ": an agent wants to type; you have the keyboard (the prefix key and g give it back)", session_name(session));
+    if (events & OWNER_SECRET)
+        say(attachment,
+            secret_was_lost(session)  ? ": asks for a secret; the staged one is gone with a restart of muxd"
+            : attachment->read_only ? ": asks for a secret"
+                                     : ": asks for a secret; type it here, it is not recorded",
+            session_name(session));
+}
+
+void attach_keyboard_begin(struct attachment *attachment, struct session *session, struct request *request)
+{
+    const char *client = meta_str(request, "client");
+    snprintf(attachment->client, sizeof attachment->client, "%s", client ? client : "");
+    attachment->author = meta_author(request, INPUT_BY_PERSON);
+    attachment->author.client = attachment->client;
+    attachment->author.call_id = NULL;
+    attachment->keyboard = owner_watch(session, OWNER_CHANGED | OWNER_SECRET | OWNER_WANTED, on_owner, attachment);
+    if (!attachment->read_only)
+        owner_joined(session, &attachment->author);
+}
+
+/* Enter ends a command: its line is what the person sees, so that nothing is in it that was not shown. Not in full-screen programs. */
+static bool shows_command(struct attachment *attachment, const char *data, size_t size, struct buf *command)
+{
+    const struct screen *screen = watch_screen(attachment->watch);
+    if (!screen || screen_is_alternate(screen) || !(memchr(data, '\r', size) || memchr(data, '\n', size)))
+        return false;
+    const struct line *line = screen_line(screen, screen_cursor(screen).row);
+    line_append_text(line, command, line_used(line, false));
+    return command->len > 0;
+}
+
+int attach_keyboard_type(struct attachment *attachment, struct session *session, const char *data, size_t size, struct err *err)
+{
+    const struct input input = {.data = data, .size = size, .kind = INPUT_KEYS, .author = &attachment->author,
+                                .keys_id = attachment->keys_id};
+    struct buf command = BUF_INIT;
+    bool marked = recorder_is_on(session, NULL) && !session_reads_secret(session) && shows_command(attachment, data, size, &command);
+    int code = session_input(session, &input, err);
+    if (!code && marked)
+        recorder_command(session, command.data ? command.data : "", command.len);
+    buf_fini(&command);
+    return code;
+}
+
+bool attach_keyboard_begin_keys(struct attachment *attachment, struct attach_frame *frame)
+{
+    struct session *session = attachment_session(attachment);
+    if (frame->size < ATTACH_NUMBER)
+        return false;
+    memcpy(&attachment->keys_id, frame->data, ATTACH_NUMBER);
+    stream_send(attachment->peer, ATTACH_TYPED, frame->data, ATTACH_NUMBER); /* goes out at the end of this turn */
+    frame->data += ATTACH_NUMBER;
+    frame->size -= ATTACH_NUMBER;
+    return !session || !attachment->keys_id || !inputlog_keys_done(session_journal(session), attachment->keys_id);
+}
+
+void attach_keyboard_take(struct attachment *attachment)
+{
+    struct session *session = attachment_session(attachment);
+    if (attachment->read_only) {
+        attachment_notice(attachment, "you are looking only: the keyboard is not yours to take");
+    } else if (session && session_is_live(session)) {
+        owner_take(session, &attachment->author);
+        attachment_notice(attachment, "you have the keyboard: agents wait until you give it back");
+    }
+}
+
+void attach_keyboard_give(struct attachment *attachment)
+{
+    struct session *session = attachment_session(attachment);
+    if (session)
+        attachment_notice(attachment, owner_give(session, &attachment->author) ? "the keyboard is free: agents may type"
+                                                                               : "you don't have the keyboard");
+}
+
+void attach_keyboard_end(struct attachment *attachment)
+{
+    struct session *session = attachment_session(attachment);
+    owner_unwatch(attachment->keyboard);
+    attachment->keyboard = NULL;
+    if (session)
+        owner_left(session, attachment->author.peer);
+}

@@ -1,0 +1,123 @@
+/* attach_size: owns whose terminal a session takes its size from: [attach] size, or that of its [session NAME]. */
+#include "cmd/attachment.h"
+#include "cmd/op.h"
+#include <string.h>
+
+/* What `ue resize SESSION POLICY` has said stands in the journal: 0 or an enum config_size and one. */
+static unsigned policy_set(const struct session *session)
+{
+    return session_journal((struct session *)session)->header->flags >> JOURNAL_SIZE_AT & JOURNAL_SIZE_MASK;
+}
+
+static enum config_size policy_of(const struct cmd_context *ctx, const struct session *session)
+{
+    const char *described = journal_described(session_journal((struct session *)session));
+    const struct config_session *own = described ? config_session_find(ctx->config, described) : NULL;
+    unsigned set = policy_set(session);
+    return (enum config_size)(set > 0 ? (int)set - 1 : own ? own->size : ctx->config->attach.size);
+}
+
+static bool counts(const struct attachment *attachment, uint64_t number)
+{
+    return attachment->number == number && !attachment->read_only && !attachment->finished;
+}
+
+static int pick(int have, int other, bool smallest)
+{
+    if (have == 0)
+        return other;
+    return (other < have) == smallest ? other : have;
+}
+
+/* Of all that count; false: there is none. */
+static bool common_size(const struct cmd_context *ctx, uint64_t number, bool smallest, int *rows, int *cols)
+{
+    *rows = *cols = 0;
+    for (const struct attachment *at = ctx->attachments; at; at = at->next) {
+        if (!counts(at, number))
+            continue;
+        *rows = pick(*rows, paint_rows(at->paint), smallest);
+        *cols = pick(*cols, paint_cols(at->paint), smallest);
+    }
+    return *rows > 0;
+}
+
+static void apply(struct session *session, int wanted_rows, int wanted_cols, struct attachment *blamed)
+{
+    struct err err;
+    int rows, cols;
+    if (!session_is_live(session) || session_get_size(session, &rows, &cols) < 0 || (rows == wanted_rows && cols == wanted_cols))
+        return;
+    if (session_resize(session, wanted_rows, wanted_cols, &err) < 0 && blamed)
+        attachment_notice(blamed, err.text);
+}
+
+static void hold(const struct cmd_context *ctx, uint64_t number, bool held)
+{
+    for (struct attachment *at = ctx->attachments; at; at = at->next)
+        if (at->number == number)
+            at->held = held;
+}
+
+void attach_size_changed(struct attachment *attachment)
+{
+    struct session *session = attachment_session(attachment);
+    int rows = paint_rows(attachment->paint), cols = paint_cols(attachment->paint);
+    if (!session || attachment->read_only)
+        return;
+    enum config_size policy = policy_of(attachment->ctx, session);
+    if (policy == CONFIG_SIZE_FIXED)
+        return;
+    hold(attachment->ctx, attachment->number, false);
+    if (policy == CONFIG_SIZE_LEADER || common_size(attachment->ctx, attachment->number, policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
+        apply(session, rows, cols, attachment);
+}
+
+void attach_size_typed(struct attachment *attachment)
+{
+    struct session *session = attachment_session(attachment);
+    if (session && !attachment->read_only && !attachment->held && policy_of(attachment->ctx, session) == CONFIG_SIZE_LEADER)
+        apply(session, paint_rows(attachment->paint), paint_cols(attachment->paint), attachment);
+}
+
+void attach_size_left(struct cmd_context *ctx, uint64_t number)
+{
+    struct session *session = registry_by_number(ctx->registry, number);
+    int rows, cols;
+    enum config_size policy = session ? policy_of(ctx, session) : CONFIG_SIZE_FIXED;
+    if (policy != CONFIG_SIZE_SMALLEST && policy != CONFIG_SIZE_LARGEST)
+        return;
+    for (const struct attachment *at = ctx->attachments; at; at = at->next)
+        if (at->number == number && at->held)
+            return;
+    if (common_size(ctx, number, policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
+        apply(session, rows, cols, NULL);
+}
+
+void attach_hold_size(struct cmd_context *ctx, uint64_t number)
+{
+    hold(ctx, number, true);
+}
+
+#define WORD(ident, word) word,
+static const char *const words[] = {CONFIG_WORDS_SIZE(WORD) NULL};
+#undef WORD
+
+const char *attach_size_word(struct session *session)
+{
+    unsigned set = policy_set(session);
+    return set > 0 && set < sizeof words / sizeof *words ? words[set - 1] : NULL;
+}
+
+void attach_size_set(struct cmd_context *ctx, struct session *session, const char *word)
+{
+    struct journal_header *header = session_journal(session)->header;
+    unsigned policy = 0;
+    while (words[policy] && strcmp(words[policy], word) != 0)
+        policy++;
+    header->flags &= ~(JOURNAL_SIZE_MASK << JOURNAL_SIZE_AT);
+    if (words[policy])
+        header->flags |= (policy + 1) << JOURNAL_SIZE_AT;
+    hold(ctx, session_number(session), false);
+    attach_size_left(ctx, session_number(session)); /* the common size of those who look */
+}

@@ -1,0 +1,67 @@
+/* attach_start: owns the way from the request `attach` to a session that can be shown: one that the config describes may have to begin. */
+#include "base/mem.h"
+#include "base/strv.h"
+#include "cmd/attachment.h"
+#include "cmd/op.h"
+#include <stdlib.h>
+
+/* A described session that starts on demand begins when somebody uses its name. */
+struct start {
+    struct cmd_context *ctx;
+    struct request *request; /* NULL: nobody waits for it any more */
+};
+
+static void on_started(void *arg, uint64_t number, const struct err *why)
+{
+    struct start *start = arg;
+    struct err err = *why;
+    struct session *session = registry_by_number(start->ctx->registry, number);
+    if (start->request)
+        request_on_cancel(start->request, NULL, NULL);
+    if (!err.code && !session)
+        err_set(&err, ERR_ENDED, "session %llu has ended already", (unsigned long long)number);
+    if (start->request && err.code)
+        request_fail(start->request, &err);
+    else if (start->request)
+        attachment_begin(start->ctx, start->request, session);
+    free(start);
+}
+
+static void on_cancel(void *arg)
+{
+    struct start *start = arg;
+    start->request = NULL;
+}
+
+static int begin_described(struct cmd_context *ctx, struct request *request, const char *name, struct err *err)
+{
+    struct session *session;
+    char **env = meta_env(ctx, request, META_ENV_PEOPLE, NULL, err);
+    if (!env)
+        return err->code;
+    struct start *start = xcalloc(1, sizeof *start);
+    *start = (struct start){.ctx = ctx, .request = request};
+    request_on_cancel(request, on_cancel, start);
+    err->code = 0;
+    int code = registry_start_described(ctx->registry, name, env, on_started, start, &session, err);
+    if (code < 0) {
+        request_on_cancel(request, NULL, NULL);
+        free(start);
+    }
+    strv_free(env);
+    return code;
+}
+
+void cmd_ATTACH(struct cmd_context *ctx, struct request *request)
+{
+    char room[SCHEMA_SESSION_ROOM];
+    struct err err;
+    bool on_demand = false;
+    const char *name = schema_session(json_get(request_params(request), "session_id"), room);
+    struct session *session = registry_find(ctx->registry, name, &err);
+    bool begins = !(session && session_is_live(session)) && registry_is_described(ctx->registry, name, &on_demand) && on_demand;
+    if (begins ? begin_described(ctx, request, name, &err) < 0 : !session)
+        request_fail(request, &err);
+    else if (!begins)
+        attachment_begin(ctx, request, session);
+}

@@ -1,0 +1,175 @@
+/* events: the method `events`: what happened since a number, at once or as soon as something does. A listener asks again and again, each
+ * time with the `next` that it was given: nothing is kept for it here, and one that falls behind is told how much it has missed. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cmd/op.h"
+#include "session/news.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_BYTES (1u << 20) /* of events in one answer, more or less: the last may be longer */
+#define YIELD_DEFAULT_MS 30000
+
+struct listener {
+    struct cmd_context *ctx;
+    struct request *request;
+    uint32_t types;
+    size_t max_events, aggregated;
+    char *session; /* owned; NULL: all */
+    struct news_cursor cursor;
+    struct news_watch watch;
+    struct loop_timer deadline;
+};
+
+static void listener_free(struct listener *listener)
+{
+    news_watch_stop(listener->ctx->registry, &listener->watch);
+    news_unlisten(listener->ctx->registry, listener->types);
+    loop_timer_stop(&listener->deadline);
+    free(listener->session);
+    free(listener);
+}
+
+static void on_cancel(void *arg)
+{
+    listener_free(arg);
+}
+
+/* The numbers that are gone, as an event without a number of its own. */
+static void add_gap(struct buf *out, uint64_t from, uint64_t missed)
+{
+    if (missed == NEWS_MISSED_UNKNOWN)
+        buf_printf(out, "{\"type\":\"gap\",\"since\":%" PRIu64 ",\"reason\":\"restarted\"}", from);
+    else
+        buf_printf(out, "{\"type\":\"gap\",\"since\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"reason\":\"overwritten\"}", from, missed);
+}
+
+/* A rendered event back into a tree: the answer is one. */
+static void add_parsed(struct json *list, struct buf *line)
+{
+    struct err err;
+    struct json *event = json_parse_with(line->data, line->len, JSON_ALLOW_NUL, &err);
+    if (event)
+        json_add(list, NULL, event);
+    buf_clear(line);
+}
+
+static size_t collect(struct listener *listener, struct json *list)
+{
+    struct registry *registry = listener->ctx->registry;
+    struct buf line = BUF_INIT;
+    size_t count = 0, bytes = 0;
+    while (count < listener->max_events && bytes < ANSWER_BYTES) {
+        uint64_t missed, asked = listener->cursor.seq;
+        const char *text;
+        const struct news_record *record = news_read(registry, &listener->cursor, listener->types, listener->session, &text, &missed);
+        if (missed) {
+            add_gap(&line, asked, missed);
+            add_parsed(list, &line);
+            count++;
+        }
+        if (!record)
+            break;
+        news_render(registry, record, text, listener->aggregated, &line);
+        bytes += line.len;
+        add_parsed(list, &line);
+        count++;
+    }
+    buf_fini(&line);
+    return count;
+}
+
+static void answer(struct listener *listener, struct json *events)
+{
+    struct request *request = listener->request;
+    struct registry *registry = listener->ctx->registry;
+    struct json *result = json_object_new();
+    uint64_t next = listener->cursor.seq ? listener->cursor.seq : news_next(registry);
+    json_add(result, "events", events);
+    json_add_int(result, "next", (int64_t)next);
+    request_on_cancel(request, NULL, NULL);
+    request_reply(request, result);
+    listener_free(listener);
+}
+
+static void look(void *arg);
+
+/* Waits for more, or for room on the connection. False: there is nothing to tell yet. */
+static bool tell(struct listener *listener)
+{
+    if (!request_has_room(listener->request)) {
+        news_watch_stop(listener->ctx->registry, &listener->watch);
+        request_when_room(listener->request, look, listener);
+        return true;
+    }
+    struct json *events = json_array_new();
+    if (collect(listener, events) == 0) {
+        json_free(events);
+        return false;
+    }
+    answer(listener, events);
+    return true;
+}
+
+static void look(void *arg)
+{
+    struct listener *listener = arg;
+    if (!tell(listener))
+        news_watch_set(listener->ctx->registry, &listener->watch);
+}
+
+static void on_deadline(void *arg)
+{
+    struct listener *listener = arg;
+    if (!tell(listener))
+        answer(listener, json_array_new());
+}
+
+/* 0, or ERR_ARGUMENTS for a word that is no type. None: all but output, which is asked for by name. */
+static int types_of(const struct json *words, uint32_t *types, struct err *err)
+{
+    *types = words ? 0 : EVENT_ALL & ~EVENT_BIT(EVENT_OUTPUT);
+    for (const struct json *it = json_first(words); it; it = json_next(it)) {
+        const char *word = json_str(it, NULL), *nearest = event_nearest(word);
+        int type = event_by_name(word);
+        if (strcmp(word, "all") == 0)
+            *types = EVENT_ALL;
+        else if (type >= 0)
+            *types |= EVENT_BIT(type);
+        else
+            return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: unknown variant `%.64s` for `types`%s%s", word,
+                           nearest ? "; did you mean " : "; `ue help events` lists them", nearest ? nearest : "");
+    }
+    return 0;
+}
+
+void cmd_EVENTS(struct cmd_context *ctx, struct request *request)
+{
+    const struct tool *tool = &tools[TOOL_EVENTS];
+    const struct json *params = request_params(request), *id = json_get(params, "session_id");
+    struct err err;
+    char room[SCHEMA_SESSION_ROOM];
+    uint32_t types;
+    if (types_of(json_get(params, "types"), &types, &err) < 0) {
+        failure_reply(request, tool, &err);
+        return;
+    }
+    struct listener *listener = xcalloc(1, sizeof *listener);
+    *listener = (struct listener){.ctx = ctx, .request = request, .types = types};
+    listener->max_events = (size_t)schema_int(tool, params, "max_events", 0);
+    listener->aggregated = (size_t)schema_int(tool, params, "max_bytes", 0);
+    listener->session = id ? xstrdup(schema_session(id, room)) : NULL;
+    listener->cursor.seq = schema_has(params, "since") ? (uint64_t)schema_int(tool, params, "since", 0) : news_next(ctx->registry);
+    listener->watch = (struct news_watch){.types = types, .fn = look, .arg = listener};
+    loop_timer_init(&listener->deadline, ctx->loop, on_deadline, listener);
+    news_listen(ctx->registry, types);
+    request_on_cancel(request, on_cancel, listener);
+    if (tell(listener))
+        return;
+    int64_t yield_ms = schema_int(tool, params, "yield_time_ms", YIELD_DEFAULT_MS);
+    bool endless = meta_bool(request, "no_deadline");
+    news_watch_set(ctx->registry, &listener->watch);
+    if (!endless)
+        loop_timer_set_ms(&listener->deadline, yield_ms < ctx->config->limits.max_wait_ms ? yield_ms : ctx->config->limits.max_wait_ms);
+}

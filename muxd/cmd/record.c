@@ -1,0 +1,87 @@
+/* record: record_session: begins, tells of, and ends the recording of a session. */
+#include "base/mem.h"
+#include "cmd/op.h"
+#include "session/recorder.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct recording { /* a request that waits for the disk */
+    struct cmd_context *ctx;
+    struct request *request; /* NULL: its client has gone; the recording goes on */
+    uint64_t number;
+    bool stop;
+};
+
+static void on_cancel(void *arg)
+{
+    struct recording *recording = arg;
+    recording->request = NULL;
+}
+
+static void reply(struct recording *recording, const struct recorder_facts *facts)
+{
+    struct json *result = json_object_new();
+    struct session *session = registry_by_number(recording->ctx->registry, recording->number);
+    json_add_int(result, "session_id", (int64_t)recording->number);
+    if (session)
+        json_add_text(result, "name", session_name(session));
+    json_add_bool(result, "recorded", !recording->stop);
+    describe_recording(result, facts);
+    request_reply(recording->request, result);
+}
+
+static void on_done(void *arg, const struct err *err, const struct recorder_facts *facts)
+{
+    struct recording *recording = arg;
+    if (recording->request) {
+        request_on_cancel(recording->request, NULL, NULL);
+        if (err->code)
+            request_fail(recording->request, err);
+        else
+            reply(recording, facts);
+    }
+    free(recording);
+}
+
+void describe_recording(struct json *into, const struct recorder_facts *facts)
+{
+    json_add_text(into, "path", facts->path);
+    json_add_int(into, "format", facts->format);
+    json_add_bool(into, "input", facts->input);
+    json_add_int(into, "part", facts->part);
+    json_add_int(into, "bytes", (int64_t)facts->bytes);
+}
+
+static int begin(struct recording *recording, struct session *session, const struct json *params, struct err *err)
+{
+    const struct tool *tool = &tools[TOOL_RECORD_SESSION];
+    struct recorder_spec spec = {.path = schema_str(tool, params, "path", NULL),
+                                 .format = (int)schema_int(tool, params, "format", 0),
+                                 .input = schema_bool(tool, params, "input", false)};
+    if (recording->stop && (spec.path || spec.format || spec.input))
+        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `stop` stands alone");
+    if (spec.path && spec.path[0] != '/')
+        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `path`: '%.80s' is not absolute", spec.path);
+    return recording->stop ? recorder_stop(session, on_done, recording, err) : recorder_start(session, &spec, on_done, recording, err);
+}
+
+void cmd_RECORD_SESSION(struct cmd_context *ctx, struct request *request)
+{
+    const struct json *params = request_params(request);
+    char room[SCHEMA_SESSION_ROOM];
+    struct err err = {0};
+    struct session *session = registry_find(ctx->registry, schema_session(json_get(params, "session_id"), room), &err);
+    if (!session) {
+        request_fail(request, &err);
+        return;
+    }
+    struct recording *recording = xcalloc(1, sizeof *recording);
+    *recording = (struct recording){.ctx = ctx, .request = request, .number = session_number(session),
+                                    .stop = schema_bool(&tools[TOOL_RECORD_SESSION], params, "stop", false)};
+    if (begin(recording, session, params, &err) < 0) {
+        free(recording);
+        request_fail(request, &err);
+        return;
+    }
+    request_on_cancel(request, on_cancel, recording);
+}

@@ -1,0 +1,279 @@
+/* steps: run_steps: several calls about one session as one request. Each step is a call of write_stdin or read_output behind the scenes, so
+ * that keyboards, secrets and limits hold as for those; the first that fails ends it. */
+#include "base/mem.h"
+#include "cmd/op.h"
+#include "wire/schema.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct written { /* of the calls, to be told once the answer is out */
+    void (*fn)(void *arg, bool written);
+    void *arg;
+};
+
+struct steps {
+    struct cmd_context *ctx;
+    struct request *request; /* NULL once answered or cancelled */
+    struct request *inner;   /* the call that is under way */
+    const struct json *step; /* borrowed from the request's params */
+    const char *kind;        /* of that step */
+    uint64_t number;         /* of the session */
+    uint64_t mark;           /* output before the last write doesn't count for a wait */
+    struct json *results;
+    struct buf content;
+    struct written *written;
+    size_t count, done;
+    bool failed, running, stepped;
+};
+
+static const char *const kinds[] = {"write", "keys", "wait", "read"};
+
+static void steps_free(struct steps *steps)
+{
+    json_free(steps->results);
+    buf_fini(&steps->content);
+    free(steps->written);
+    free(steps);
+}
+
+static void on_cancel(void *arg)
+{
+    struct steps *steps = arg;
+    if (steps->inner)
+        request_drop_inner(steps->inner);
+    for (size_t i = 0; i < steps->count; i++)
+        steps->written[i].fn(steps->written[i].arg, false);
+    steps_free(steps);
+}
+
+static void on_written(void *arg, bool written)
+{
+    struct steps *steps = arg;
+    for (size_t i = 0; i < steps->count; i++)
+        steps->written[i].fn(steps->written[i].arg, written);
+    steps_free(steps);
+}
+
+static void answer(struct steps *steps)
+{
+    struct request *request = steps->request;
+    struct json *result = json_object_new();
+    struct session *session = registry_by_number(steps->ctx->registry, steps->number);
+    json_add_str(result, "content", steps->content.data ? steps->content.data : "", steps->content.len);
+    json_add_int(result, "completed", (int64_t)steps->done);
+    if (steps->failed)
+        json_add_int(result, "failed_step", (int64_t)steps->done + 1);
+    json_add(result, "steps", steps->results);
+    steps->results = NULL;
+    if (session && session_is_live(session))
+        json_add_int(result, "session_id", (int64_t)steps->number);
+    json_add_int(result, "number", (int64_t)steps->number);
+    if (session) {
+        json_add_text(result, "name", session_name(session));
+        describe_end(result, session);
+    }
+    steps->request = NULL;
+    request_on_cancel(request, NULL, NULL);
+    request_on_written(request, on_written, steps);
+    request_reply(request, result);
+}
+
+/* The one member that says what the step is; NULL and err. */
+static const char *kind_of(const struct json *step, size_t number, struct err *err)
+{
+    const char *kind = NULL;
+    for (const struct json *it = json_first(step); it; it = json_next(it)) {
+        const char *key = json_key(it), *known = NULL;
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (strcmp(key, kinds[i]) == 0)
+                known = kinds[i];
+        if (!known || kind) {
+            err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: step %zu: %s `%.64s`; a step is one of write, keys, wait and "
+                                          "read",
+                    number, known ? "a second member" : "unknown field", key);
+            return NULL;
+        }
+        kind = known;
+    }
+    if (!kind)
+        err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: step %zu is empty; a step is one of write, keys, wait and read",
+                number);
+    return kind;
+}
+
+static struct json *params_of(struct steps *steps)
+{
+    const struct json *value = json_get(steps->step, steps->kind), *outer = schema_meta(request_params(steps->request));
+    struct json *params = json_type(value) == JSON_OBJECT ? json_copy(value) : json_object_new();
+    bool writes = strcmp(steps->kind, "write") == 0 || strcmp(steps->kind, "keys") == 0;
+    if (writes)
+        json_add(params, strcmp(steps->kind, "write") == 0 ? "chars" : "keys", json_copy(value));
+    else if (json_type(value) == JSON_STRING) /* a wait for that */
+        json_add(params, strcmp(steps->kind, "wait") == 0 ? "until" : "value", json_copy(value));
+    json_free(json_detach(params, "session_id"));
+    json_add_int(params, "session_id", (int64_t)steps->number);
+    struct json *meta = json_add(params, "_meta", outer ? json_copy(outer) : json_object_new());
+    json_free(json_detach(meta, "request_id"));
+    json_free(json_detach(meta, "verb"));
+    json_add_bool(meta, "verb", true);
+    if (writes || strcmp(steps->kind, "read") == 0)
+        json_add_int(params, "yield_time_ms", 0);
+    if (strcmp(steps->kind, "read") == 0)
+        return params;
+    json_add_bool(params, "peek", true);
+    json_add_int(params, "max_output_tokens", 0);
+    if (!writes)
+        json_add_int(params, "since", (int64_t)steps->mark);
+    return params;
+}
+
+/* A wait that ended for another reason than the one that was asked for. */
+static bool came_true(const struct steps *steps, const struct json *result)
+{
+    const struct json *wanted = json_get(steps->step, "wait");
+    const char *reason = json_get_str(result, "reason", NULL);
+    bool exits = false, waits = json_type(wanted) == JSON_STRING || json_get(wanted, "until") || json_get(wanted, "ready") ||
+                                json_get(wanted, "quiet_ms");
+    json_get_bool(wanted, "exit", &exits);
+    if (strcmp(steps->kind, "wait") != 0 || !reason)
+        return true;
+    if (strcmp(reason, "deadline") == 0)
+        return false;
+    return !(waits && !exits && strcmp(reason, "exit") == 0);
+}
+
+static void copy_members(struct json *into, const struct json *result, const char *const *names)
+{
+    for (; *names; names++)
+        if (json_get(result, *names))
+            json_add(into, *names, json_copy(json_get(result, *names)));
+}
+
+static void note_success(struct steps *steps, struct json *one, const struct json *result)
+{
+    static const char *const of_wait[] = {"reason", "evidence", "wall_time_seconds", "waiting_for", NULL};
+    static const char *const of_read[] = {"output", "from", "to", "omitted_bytes", "truncated", NULL};
+    const char *reason = json_get_str(result, "reason", NULL);
+    size_t len = 0;
+    const char *output = json_get_str(result, "output", &len);
+    if (strcmp(steps->kind, "wait") == 0) {
+        copy_members(one, result, of_wait);
+        buf_printf(&steps->content, ": %s\n", reason ? reason : "done");
+    } else if (strcmp(steps->kind, "read") == 0) {
+        copy_members(one, result, of_read);
+        buf_append_text(&steps->content, ":\n");
+        buf_append(&steps->content, output ? output : "", len);
+        if (output && len > 0 && output[len - 1] != '\n')
+            buf_append_byte(&steps->content, '\n');
+    } else {
+        buf_append_text(&steps->content, ": done\n");
+    }
+}
+
+static void note_failure(struct steps *steps, struct json *one, const char *code, const char *text)
+{
+    json_add_text(one, "code", code);
+    json_add_text(one, "error", text);
+    buf_printf(&steps->content, ": failed: %s\n", text);
+    steps->failed = true;
+}
+
+static void pump(struct steps *steps);
+
+static void on_answer(void *arg, const struct request_answer *got)
+{
+    struct steps *steps = arg;
+    struct json *one = json_add_object(steps->results, NULL);
+    size_t number = steps->done + 1;
+    steps->inner = NULL;
+    json_add_int(one, "step", (int64_t)number);
+    json_add_text(one, "kind", steps->kind);
+    buf_printf(&steps->content, "Step %zu %s", number, steps->kind);
+    if (got->written)
+        steps->written[steps->count++] = (struct written){got->written, got->written_arg};
+    bool ok = got->result && came_true(steps, got->result);
+    json_add_bool(one, "ok", ok);
+    if (!got->result) {
+        note_failure(steps, one, err_name(got->err->code), got->err->text);
+    } else if (!ok) {
+        const char *reason = json_get_str(got->result, "reason", NULL);
+        bool exited = strcmp(reason, "exit") == 0;
+        json_add_text(one, "reason", reason);
+        note_failure(steps, one, exited ? "ended" : "deadline",
+                     exited ? "the session has ended before it came true" : "it did not come true in time");
+    } else {
+        note_success(steps, one, got->result);
+        steps->done++;
+        steps->step = json_next(steps->step);
+    }
+    json_free(got->result);
+    if (steps->running)
+        steps->stepped = true; /* answered at once */
+    else
+        pump(steps);
+}
+
+/* 0 when the call is under way or answered. */
+static int call(struct steps *steps, struct err *err)
+{
+    bool writes = strcmp(steps->kind, "write") == 0 || strcmp(steps->kind, "keys") == 0;
+    const struct tool *tool = &tools[writes ? TOOL_WRITE_STDIN : TOOL_READ_OUTPUT];
+    struct session *session = registry_by_number(steps->ctx->registry, steps->number);
+    struct json *params = params_of(steps);
+    int code = schema_check(tool, params, NULL, err);
+    if (code < 0) {
+        json_free(params);
+        return code;
+    }
+    if (writes && session)
+        steps->mark = journal_head(session_journal(session));
+    steps->inner = request_inner(steps->request, tool->name, params, on_answer, steps);
+    if (writes)
+        cmd_WRITE_STDIN(steps->ctx, steps->inner);
+    else
+        cmd_READ_OUTPUT(steps->ctx, steps->inner);
+    return 0;
+}
+
+/* One step after the other, without going deeper for each that is answered at once. */
+static void pump(struct steps *steps)
+{
+    struct err err = {0};
+    do {
+        if (!steps->step || steps->failed) {
+            answer(steps);
+            return;
+        }
+        steps->kind = kind_of(steps->step, steps->done + 1, &err);
+        steps->running = true;
+        steps->stepped = false;
+        if (call(steps, &err) < 0) {
+            const struct request_answer refused = {.err = &err};
+            on_answer(steps, &refused);
+        }
+        steps->running = false;
+    } while (steps->stepped);
+}
+
+void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
+{
+    const struct tool *tool = &tools[TOOL_RUN_STEPS];
+    const struct json *params = request_params(request), *list = json_get(params, "steps");
+    struct err err = {0};
+    char room[SCHEMA_SESSION_ROOM];
+    struct session *session = registry_find(ctx->registry, schema_session(json_get(params, "session_id"), room), &err);
+    size_t number = 0;
+    for (const struct json *it = json_first(list); it && !err.code; it = json_next(it))
+        kind_of(it, ++number, &err); /* what is misspelled is refused before anything is done */
+    if (err.code) {
+        failure_reply(request, tool, &err);
+        return;
+    }
+    struct steps *steps = xcalloc(1, sizeof *steps);
+    *steps = (struct steps){.ctx = ctx, .request = request, .number = session_number(session), .step = json_first(list),
+                            .mark = journal_head(session_journal(session)), .results = json_array_new(), .content = BUF_INIT};
+    steps->written = xcalloc(number, sizeof *steps->written);
+    request_on_cancel(request, on_cancel, steps);
+    pump(steps);
+}
