@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "keep/keeper.h"
 #include "keep/launch.h"
+#include "server/hooks.h"
 #include "server/server.h"
 #include "server/worker.h"
 #include <limits.h>
@@ -18,7 +19,8 @@
 #include <unistd.h>
 
 enum option { OPTION_SOCKET, OPTION_CONFIG, OPTION_DAEMON, OPTION_CHECK, OPTION_VERSION, OPTION_HELP,
-              OPTION_WORKER, OPTION_STATE, OPTION_KEEPER_CHECK, OPTION_FOR_WORKER, OPTION_GEN, OPTION_COUNT };
+              OPTION_WORKER, OPTION_STATE, OPTION_KEEPER_CHECK, OPTION_FOR_WORKER, OPTION_GEN, OPTION_HOOK,
+              OPTION_HOOK_TIMEOUT, OPTION_COUNT };
 #define FIRST_HIDDEN OPTION_WORKER
 static const struct option_row {
     const char *word, *letter, *value, *help;
@@ -26,7 +28,7 @@ static const struct option_row {
     [OPTION_SOCKET] = {"--socket", "-S", "PATH", "listen at PATH instead of $MUXD_SOCKET or $XDG_RUNTIME_DIR/muxd/muxd.sock"},
     [OPTION_CONFIG] = {"--config", "-f", "PATH", "read PATH instead of $MUXD_CONFIG or $XDG_CONFIG_HOME/muxd/muxd.ini"},
     [OPTION_DAEMON] = {"--daemon", "-d", NULL, "go to the background; returns when it listens"},
-    [OPTION_CHECK] = {"--check-config", NULL, NULL, "say whether the config file is right, and end"},
+    [OPTION_CHECK] = {"--check-config", NULL, NULL, "say whether the config file, or the one named behind it, is right, and end"},
     [OPTION_VERSION] = {"--version", NULL, NULL, "print the version, and end"},
     [OPTION_HELP] = {"--help", "-h", NULL, "print this, and end"},
     [OPTION_WORKER] = {"--worker", NULL, NULL, NULL},
@@ -34,6 +36,8 @@ static const struct option_row {
     [OPTION_KEEPER_CHECK] = {"--keeper-check", NULL, "FD", NULL},
     [OPTION_FOR_WORKER] = {"--keeper-for-worker", NULL, "FD", NULL},
     [OPTION_GEN] = {"--gen", NULL, "DIR", NULL},
+    [OPTION_HOOK] = {"--hook", NULL, "COMMAND", NULL},
+    [OPTION_HOOK_TIMEOUT] = {"--hook-timeout", NULL, "MS", NULL},
 };
 
 struct command_line {
@@ -78,6 +82,10 @@ static int parse(int argc, char **argv, struct command_line *line)
         char word[64];
         snprintf(word, sizeof word, "%.*s", equals ? (int)(equals - argv[i]) : INT_MAX, argv[i]);
         int option = find_option(word);
+        if (option < 0 && *argv[i] != '-' && line->value[OPTION_CHECK] && !line->value[OPTION_CONFIG]) {
+            line->value[OPTION_CONFIG] = argv[i];
+            continue;
+        }
         if (option < 0 || (equals && !rows[option].value))
             return unknown(argv[i]);
         if (!rows[option].value)
@@ -200,6 +208,8 @@ int main(int argc, char **argv)
         return check_config(line.value[OPTION_CONFIG]);
     if (line.value[OPTION_GEN])
         return generate(line.value[OPTION_GEN]);
+    if (line.value[OPTION_HOOK])
+        return hook_minder_main(line.value[OPTION_HOOK], line.value[OPTION_HOOK_TIMEOUT]);
     if (line.value[OPTION_KEEPER_CHECK])
         return keeper_check(line.value[OPTION_KEEPER_CHECK]);
     return line.value[OPTION_WORKER] ? work(&line) : keep(argv[0], &line);

@@ -1,5 +1,4 @@
 /* connections: accepting, counting and burying peers. A connection that says nothing has no effect and is the first to go. */
-#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -41,6 +40,13 @@ static void remove_from(struct peer **list, size_t *count, const struct peer *pe
     }
 }
 
+/* The kernel may have no memory for a moment: nobody would ever be let in again. */
+static void accept_again(struct server *server)
+{
+    if (server->listen_io && loop_io_set(server->listen_io, LOOP_READ) < 0)
+        loop_timer_set_ms(&server->accept_retry, ACCEPT_RETRY_MS);
+}
+
 static void on_closed(void *arg, struct peer *peer)
 {
     struct server *server = arg;
@@ -55,8 +61,7 @@ static void on_closed(void *arg, struct peer *peer)
     if (server->listen_io && !loop_timer_is_set(&server->accept_retry))
         return;
     loop_timer_stop(&server->accept_retry);
-    if (server->listen_io)
-        loop_io_set(server->listen_io, LOOP_READ);
+    accept_again(server);
 }
 
 static const struct peer_handlers handlers = {.request = on_request, .closed = on_closed, .dirty = on_dirty};
@@ -166,9 +171,7 @@ static void on_silence(void *arg)
 
 static void on_retry(void *arg)
 {
-    struct server *server = arg;
-    if (server->listen_io)
-        loop_io_set(server->listen_io, LOOP_READ);
+    accept_again(arg);
 }
 
 static void on_path_change(void *arg)
@@ -200,11 +203,10 @@ void connections_open(struct server *server)
     if (!server->accept_retry.loop)
         loop_timer_init(&server->accept_retry, server->loop, on_retry, server),
             loop_timer_init(&server->silence, server->loop, on_silence, server);
-    server->listen_io = loop_io_new(server->loop, server->listen_fd, LOOP_READ, on_accept, server);
-    if (!server->listen_io)
-        BUG("can't watch the listening socket: %s", strerror(errno));
+    server->listen_io = loop_io_new(server->loop, server->listen_fd, 0, on_accept, server);
+    accept_again(server);
     listen_watch_free(server->watch);
-    server->watch = listen_watch_new(server->loop, server->socket_path, on_path_change, server);
+    server->watch = listen_watch_new(server->loop, server->socket_path, server->watch_fd, on_path_change, server);
 }
 
 void connections_stop_listening(struct server *server)

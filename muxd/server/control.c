@@ -5,10 +5,12 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/fdio.h"
+#include "server/hooks.h"
 #include "server/notify.h"
 #include "server/server.h"
 #include "sys/pattern.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,10 +68,39 @@ void control_use_config(struct server *server, struct config *fresh)
     log_set_level((enum log_level)fresh->muxd.log_level);
     connections_apply_limits(server);
     registry_reload(server->registry, fresh);
+    hooks_reload(server->hooks);
     config_free(old);
 }
 
-static int reload(struct server *server, struct err *err)
+/* What does not hold at once: "[limits] journal", for the answer. */
+static void note_change(void *arg, const struct config_change *change)
+{
+    char text[200];
+    if (change->reload == CONFIG_NOW || !change->key)
+        return;
+    snprintf(text, sizeof text, change->name ? "[%s %s] %s" : "[%s%s] %s", change->section, change->name ? change->name : "", change->key);
+    struct json *into = arg;
+    const char *when = change->reload == CONFIG_RESTART ? "after_restart" : "new_sessions";
+    struct json *list = json_detach(into, when);
+    list = json_add(into, when, list ? list : json_array_new());
+    json_add_text(list, NULL, text);
+    log_info("config: %s %s", text, change->reload == CONFIG_RESTART ? "waits for a restart of the daemon" : "holds for new sessions only");
+}
+
+/* It may have been moved (logrotate(8)) or removed: what we write since then nobody would find. */
+static void reopen_log(struct server *server)
+{
+    struct err err;
+    if (path_private_dir(server->state_dir, &err) < 0) {
+        log_error("%s; ended sessions are not kept, and numbers may repeat after a restart", err.text);
+        if (!server->config->muxd.log)
+            return; /* it lies there */
+    }
+    if (log_open(server->log_path, (enum log_level)server->config->muxd.log_level, &err) < 0)
+        log_error("%s; goes on with the one that is open", err.text);
+}
+
+static int reload(struct server *server, struct json *into, struct err *err)
 {
     char *path = path_config(server->given_config);
     struct config *fresh = config_load(path, err);
@@ -82,11 +113,13 @@ static int reload(struct server *server, struct err *err)
         free(path);
         return err->code;
     }
-    size_t changes = config_diff(server->config, fresh, NULL, NULL);
+    size_t changes = config_diff(server->config, fresh, note_change, into);
+    json_add_int(into, "changes", (int64_t)changes);
     free(server->config_path);
     server->config_path = path;
     control_use_config(server, fresh);
     control_hold_config(server);
+    reopen_log(server);
     log_info("config '%s' read: %zu changes", path ? path : "(defaults)", changes);
     return 0;
 }
@@ -94,7 +127,9 @@ static int reload(struct server *server, struct err *err)
 void control_signal_reload(void *arg)
 {
     struct err err;
-    reload(arg, &err);
+    struct json *told = json_object_new(); /* the log has it, too */
+    reload(arg, told, &err);
+    json_free(told);
 }
 
 static void begin_stop(struct server *server)
@@ -135,12 +170,8 @@ void control_all_ended(void *arg)
     server->done = true;
 }
 
-/* Everybody who asked is told, then the keeper, then the loop ends. Clients that don't read are not waited for. */
-void control_finish(struct server *server)
+static void tell_stoppers(struct server *server)
 {
-    if (!server->done || !server->listen_io)
-        return;
-    connections_stop_listening(server);
     for (size_t i = 0; i < server->nstoppers; i++) {
         struct request *request = server->stoppers[i];
         if (request) {
@@ -150,10 +181,23 @@ void control_finish(struct server *server)
             request_reply(request, result);
         }
     }
-    connections_flush(server);
-    link_stop(server->link);
+}
+
+/* Everybody who asked is told, then the keeper, then the loop ends. Clients that don't read are not waited for; the keeper is: without
+ * that message it would start another worker. */
+void control_finish(struct server *server)
+{
+    if (!server->done || !hooks_are_done(server->hooks))
+        return;
+    if (server->listen_io) {
+        connections_stop_listening(server);
+        tell_stoppers(server);
+        connections_flush(server);
+        link_stop(server->link);
+    }
     link_flush(server->link);
-    loop_stop(server->loop);
+    if (!link_wants_write(server->link))
+        loop_stop(server->loop);
 }
 
 static void forget_upgrader(void *arg)

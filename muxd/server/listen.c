@@ -1,19 +1,25 @@
 /* listen: owns the making of the socket: directory, lock, path. */
 #include "server/listen.h"
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#define LOCK_WAIT_MS 3000
+#define LOCK_LOOK_US 5000
 
 static int address_of(const char *path, struct sockaddr_un *address, struct err *err)
 {
@@ -26,7 +32,56 @@ static int address_of(const char *path, struct sockaddr_un *address, struct err 
     return 0;
 }
 
-static int take_lock(const char *path, int *lock_fd, struct err *err)
+/* A connection with a question on it, or -1. */
+static int ask(const char *path)
+{
+    static const char hello[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\"}\n";
+    struct sockaddr_un address;
+    struct err unused;
+    int fd = address_of(path, &address, &unused) == 0 ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    if (fd >= 0 && (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 || send(fd, hello, sizeof hello - 1, MSG_NOSIGNAL) < 0))
+        fd_close(&fd);
+    return fd;
+}
+
+/* Somebody answers: that the connection was taken says little, a process that dies has its sockets for a while. */
+static bool is_served(const char *path, int *fd)
+{
+    char byte;
+    if (*fd < 0)
+        *fd = ask(path);
+    ssize_t n = *fd >= 0 ? recv(*fd, &byte, 1, MSG_DONTWAIT) : -1;
+    if (n == 0 || (n < 0 && errno != EAGAIN))
+        fd_close(fd);
+    return n > 0;
+}
+
+static void on_alarm(int signo)
+{
+    (void)signo; /* what waits is interrupted by it, and looks around */
+}
+
+/* One that leaves, or was killed, has the lock until the kernel has taken down all it had; one that is starting serves soon. False when
+ * somebody serves, or neither happens. */
+static bool wait_for_lock(int fd, const char *path, bool is_bound)
+{
+    struct sigaction look = {.sa_handler = on_alarm}, before;
+    struct itimerval often = {{0, LOCK_LOOK_US}, {0, LOCK_LOOK_US}}, never = {{0, 0}, {0, 0}};
+    int64_t until_ms = clock_mono_ms() + LOCK_WAIT_MS;
+    bool locked = false;
+    int asked = -1;
+    sigaction(SIGALRM, &look, &before);
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (!locked && (is_bound || !is_served(path, &asked)) && clock_mono_ms() < until_ms)
+        locked = flock(fd, LOCK_EX) == 0;
+    setitimer(ITIMER_REAL, &never, NULL);
+    fd_close(&asked);
+    sigaction(SIGALRM, &before, NULL);
+    return locked;
+}
+
+/* is_bound: the socket at path is there already, given to us, so that connecting to it tells nothing. */
+static int take_lock(const char *path, bool is_bound, int *lock_fd, struct err *err)
 {
     char *lock_path = xasprintf("%s.lock", path);
     int fd = open(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -35,10 +90,12 @@ static int take_lock(const char *path, int *lock_fd, struct err *err)
         result = err_set(err, ERR_SYSTEM, "'%s': can't open the lock file: %s", lock_path, strerror(errno));
     } else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         bool busy = errno == EWOULDBLOCK;
-        result = err_set(err, ERR_SYSTEM, busy ? "'%s': another muxd serves this socket; `ue stop` ends it" : "'%s': can't lock: %s", path,
-                         strerror(errno));
-        close(fd);
-        fd = busy ? -2 : -1;
+        if (!busy || !wait_for_lock(fd, path, is_bound)) {
+            result = err_set(err, ERR_SYSTEM, busy ? "'%s': another muxd serves this socket; `ue stop` ends it" : "'%s': can't lock: %s",
+                             path, strerror(errno));
+            close(fd);
+            fd = busy ? -2 : -1;
+        }
     }
     *lock_fd = fd;
     free(lock_path);
@@ -87,7 +144,7 @@ int listen_open(const char *path, int *listen_fd, int *lock_fd, struct err *err)
     result = path_private_dir(dir, err);
     free(dir);
     if (result == 0)
-        result = take_lock(path, lock_fd, err);
+        result = take_lock(path, false, lock_fd, err);
     if (result == 0 && (result = bind_path(path, listen_fd, err)) < 0)
         fd_close(lock_fd);
     return result;
@@ -95,7 +152,7 @@ int listen_open(const char *path, int *listen_fd, int *lock_fd, struct err *err)
 
 int listen_lock(const char *path, int *lock_fd, struct err *err)
 {
-    return take_lock(path, lock_fd, err);
+    return take_lock(path, true, lock_fd, err);
 }
 
 bool listen_is_bound(const char *path, int listen_fd)
@@ -122,7 +179,7 @@ int listen_rebind(const char *path, int *listen_fd, struct err *err)
 }
 
 struct listen_watch {
-    int fd;
+    int fd; /* borrowed */
     struct loop_io *io;
     loop_fn *fn;
     void *arg;
@@ -147,12 +204,20 @@ static void on_change(void *arg, unsigned events)
         watch->fn(watch->arg);
 }
 
-struct listen_watch *listen_watch_new(struct loop *loop, const char *path, loop_fn *fn, void *arg)
+int listen_watch_fd(void)
+{
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (fd < 0)
+        log_warn("no watch for the socket's directory: %s; SIGHUP binds the socket anew", strerror(errno));
+    return fd;
+}
+
+struct listen_watch *listen_watch_new(struct loop *loop, const char *path, int fd, loop_fn *fn, void *arg)
 {
     struct listen_watch *watch = xcalloc(1, sizeof *watch);
     char *dir = path_dirname(path);
     *watch = (struct listen_watch){
-        .fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .fn = fn, .arg = arg, .name = xstrdup(path_basename(path))};
+        .fd = fd, .fn = fn, .arg = arg, .name = xstrdup(path_basename(path))};
     if (watch->fd < 0 || inotify_add_watch(watch->fd, dir, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0 ||
         !(watch->io = loop_io_new(loop, watch->fd, LOOP_READ, on_change, watch))) {
         log_warn("'%s': can't watch the socket's directory: %s; SIGHUP binds it anew", dir, strerror(errno));
@@ -168,7 +233,6 @@ void listen_watch_free(struct listen_watch *watch)
     if (!watch)
         return;
     loop_io_free(watch->io);
-    fd_close(&watch->fd);
     free(watch->name);
     free(watch);
 }

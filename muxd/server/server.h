@@ -11,14 +11,17 @@ struct server {
     struct link *link;
     struct loop_io *link_io;
     struct loop_timer keeper_retry; /* when a new keeper could not be started */
+    struct loop_timer hold_retry;   /* when it had no descriptors for what we hold */
     int64_t keeper_backoff_ms;
     struct loop_timer readiness; /* the look at what the kernel tells, after clients were let in */
     struct config *config;
+    struct hooks *hooks;
     struct registry *registry;
     char *socket_path, *config_path, *state_dir, *log_path;
     const char *given_config; /* as on the command line; NULL: by the rules */
     struct cmd_context cmd;
     /* connections */
+    int watch_fd; /* of the socket's directory; the keeper holds it too, see listen.h */
     int listen_fd, lock_fd, config_fd; /* config_fd: memfd with the text of the config in force */
     bool socket_given;                 /* by systemd: not ours to remove */
     struct loop_io *listen_io;

@@ -1,0 +1,144 @@
+/* hook_minder: owns what one hook starts: a process of its own, `muxd --hook COMMAND`, stands between the worker and the command. All
+ * that leaves the command's session or its parent becomes this process's child (PR_SET_CHILD_SUBREAPER, prctl(2)), so that nothing
+ * outlives the hook's time, also when the worker has died meanwhile. */
+#include "base/clock.h"
+#include "base/value.h"
+#include "server/hooks.h"
+#include "sys/proc.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ENDING_MS 3000 /* for those that were killed; what the kernel holds longer is left to it */
+#define EXIT_NOT_STARTED 126
+
+struct minder {
+    pid_t command;
+    int status; /* of it, as waitpid(2) gives it */
+    bool ended; /* the command; what it left behind may still run */
+    int64_t deadline_ms;
+};
+
+/* True when no child is left. */
+static bool reap(struct minder *minder)
+{
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid <= 0)
+            return pid < 0;
+        if (pid == minder->command) {
+            minder->ended = true;
+            minder->status = status;
+        }
+    }
+}
+
+static bool kill_one(void *arg, pid_t pid)
+{
+    (void)arg;
+    kill(pid, SIGKILL); /* a child that only we can reap: the number is its own */
+    return true;
+}
+
+static bool kill_if_child(void *arg, const struct proc_stat *stat)
+{
+    if (stat->ppid == getpid())
+        kill_one(arg, stat->pid);
+    return true;
+}
+
+/* The next signal of the set, or 0 when until_ms has come. */
+static int next_signal(const sigset_t *set, int64_t until_ms)
+{
+    for (;;) {
+        int64_t left_ms = until_ms - clock_mono_ms();
+        if (left_ms <= 0)
+            return 0;
+        struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
+        int signo = sigtimedwait(set, NULL, &left);
+        if (signo > 0 || errno != EINTR)
+            return signo > 0 ? signo : 0;
+    }
+}
+
+/* The children of those that die become ours, and are next. */
+static void end_all(struct minder *minder, const sigset_t *child)
+{
+    int64_t until_ms = clock_mono_ms() + ENDING_MS;
+    while (!reap(minder)) {
+        if (!proc_children(getpid(), kill_one, NULL))
+            proc_each(kill_if_child, NULL);
+        if (!next_signal(child, until_ms))
+            return;
+    }
+}
+
+/* As the command ended: by the same status, or by the same signal. */
+static int end_like(const struct minder *minder)
+{
+    struct rlimit none = {0, 0};
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    if (!minder->ended || WIFEXITED(minder->status))
+        return minder->ended ? WEXITSTATUS(minder->status) : EXIT_NOT_STARTED;
+    int signo = WTERMSIG(minder->status);
+    sigset_t set;
+    setrlimit(RLIMIT_CORE, &none);
+    sigaction(signo, &standard, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, signo);
+    raise(signo);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    return 128 + signo;
+}
+
+static void __attribute__((__noreturn__)) become_command(const char *command)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    setsid();
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(EXIT_NOT_STARTED);
+}
+
+/* Its ends of event and output would keep both open. */
+static void let_go(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        close(fd);
+}
+
+int hook_minder_main(const char *command, const char *timeout)
+{
+    int64_t timeout_ms;
+    sigset_t set, child;
+    if (!timeout || !value_int(timeout, 1, INT64_MAX / 2, &timeout_ms))
+        return EXIT_NOT_STARTED;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    set = child;
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_SETMASK, &set, NULL);
+    struct minder minder = {.deadline_ms = clock_mono_ms() + timeout_ms};
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || (minder.command = fork()) < 0)
+        return EXIT_NOT_STARTED;
+    if (minder.command == 0)
+        become_command(command);
+    let_go();
+    while (!reap(&minder)) {
+        int signo = next_signal(&set, minder.deadline_ms);
+        if (signo == 0 || signo == SIGTERM) {
+            end_all(&minder, &child);
+            break;
+        }
+    }
+    return end_like(&minder);
+}

@@ -1,0 +1,386 @@
+/* hooks: owns the processes of the hooks. One place in the ring of events is kept for all of them: an event is passed when every hook that
+ * wants it has been started. A worker that dies in between has started each at most once. */
+#include "server/hooks.h"
+#include "base/fdio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "base/utf8.h"
+#include "server/server.h"
+#include "session/news.h"
+#include "sys/proc.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTPUT_MAX 65536 /* bytes that a hook may print; after that its output is closed */
+#define SHOWN_MAX 400   /* of them in the log */
+#define MINDER_MS 1000  /* its minder ends a command by itself that much after its time, when there is no worker any more */
+#define ENDING_MS 5000  /* a minder needs at most, then it is killed */
+#define LAST_MS 5000    /* for all the hooks of a daemon that has been stopped */
+
+extern char **environ;
+
+struct run { /* one command that runs, or what it has left behind; the process is its minder's */
+    struct run *next;
+    struct hooks *hooks;
+    char *name; /* of the hook, owned */
+    uint64_t seq;
+    pid_t pid;
+    int pidfd, out_fd;
+    struct loop_io *exit_io, *out_io;
+    struct loop_timer timeout;
+    struct buf output; /* the first SHOWN_MAX */
+    size_t printed;
+    bool late;
+};
+
+struct hooks {
+    struct server *server;
+    struct run *runs;
+    unsigned count;
+    uint32_t types; /* that some hook wants */
+    struct news_cursor cursor;
+    /* The event that is being handed out: to the hooks from `at` on. */
+    char *event; /* owned; NULL: none */
+    size_t event_size, at;
+    uint64_t event_seq;
+    int event_type;
+    char *session_name; /* owned */
+    uint64_t session;
+    struct news_watch watch;
+    struct loop_timer last; /* of a daemon that has been stopped */
+    bool ending, over;
+};
+
+static void pump(void *arg);
+
+static void close_output(struct run *run)
+{
+    loop_io_free(run->out_io);
+    run->out_io = NULL;
+    fd_close(&run->out_fd);
+}
+
+static void run_free(struct run *run)
+{
+    struct run **at = &run->hooks->runs;
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    run->hooks->count--;
+    loop_timer_stop(&run->timeout);
+    loop_io_free(run->exit_io);
+    close_output(run);
+    fd_close(&run->pidfd);
+    buf_fini(&run->output);
+    free(run->name);
+    free(run);
+}
+
+static void report(const struct run *run, const siginfo_t *info)
+{
+    struct buf shown = BUF_INIT;
+    const char *cut = run->printed > OUTPUT_MAX ? ", more than it may" : "";
+    utf8_append_escaped(&shown, run->output.data ? run->output.data : "", run->output.len, false);
+    const char *text = shown.data ? shown.data : "";
+    unsigned long long seq = (unsigned long long)run->seq;
+    if (run->late && info->si_code == CLD_EXITED)
+        log_warn("[hook %s] event %llu: exit status %d; what it had left behind was killed at its timeout%s: %s", run->name, seq,
+                 info->si_status, cut, text);
+    else if (run->late)
+        log_warn("[hook %s] event %llu: killed at its timeout; it printed %zu bytes%s: %s", run->name, seq, run->printed, cut, text);
+    else if (info->si_code != CLD_EXITED)
+        log_warn("[hook %s] event %llu: ended by signal %d%s: %s", run->name, seq, info->si_status, cut, text);
+    else if (info->si_status != 0)
+        log_warn("[hook %s] event %llu: exit status %d%s: %s", run->name, seq, info->si_status, cut, text);
+    else if (run->printed > 0)
+        log_info("[hook %s] event %llu printed%s: %s", run->name, seq, cut, text);
+    buf_fini(&shown);
+}
+
+/* A bounded piece a turn; who floods loses its reader, and dies of that or of its timeout. */
+static void on_output(void *arg, unsigned events)
+{
+    struct run *run = arg;
+    char piece[16384];
+    (void)events;
+    ssize_t n = read(run->out_fd, piece, sizeof piece);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        size_t room = SHOWN_MAX - run->output.len;
+        run->printed += (size_t)n;
+        buf_append(&run->output, piece, (size_t)n < room ? (size_t)n : room);
+    }
+    if (n <= 0 || run->printed > OUTPUT_MAX)
+        close_output(run);
+}
+
+static void on_exit_(void *arg, unsigned events)
+{
+    struct run *run = arg;
+    struct hooks *hooks = run->hooks;
+    siginfo_t info = {0};
+    (void)events;
+    if (waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG) != 0) {
+        info.si_code = CLD_EXITED; /* somebody else has its status */
+    } else if (info.si_pid == 0) {
+        return;
+    }
+    if (run->out_fd >= 0)
+        on_output(run, LOOP_READ);
+    report(run, &info);
+    run_free(run);
+    pump(hooks);
+}
+
+static void on_timeout(void *arg)
+{
+    struct run *run = arg;
+    kill(run->pid, run->late ? SIGKILL : SIGTERM); /* ours to reap: the number is its own */
+    run->late = true;
+    loop_timer_set_ms(&run->timeout, ENDING_MS);
+}
+
+static int event_file(const struct hooks *hooks)
+{
+    int fd = memfd_create("muxd-event", MFD_CLOEXEC);
+    if (fd >= 0 && (fd_write_all(fd, hooks->event, hooks->event_size) != (ssize_t)hooks->event_size || lseek(fd, 0, SEEK_SET) != 0))
+        fd_close(&fd);
+    return fd;
+}
+
+static char **environment(const struct hooks *hooks, const struct config_hook *hook)
+{
+    struct strv env = {0};
+    strv_add_all(&env, (const char *const *)environ);
+    strv_env_set(&env, "MUXD_HOOK", hook->name);
+    strv_env_set(&env, "MUXD_EVENT", event_rows[hooks->event_type].name);
+    strv_env_set(&env, "MUXD_SOCKET", hooks->server->socket_path);
+    return strv_take(&env);
+}
+
+static int spawn(const struct hooks *hooks, const struct config_hook *hook, int event_fd, int out_fd, pid_t *pid)
+{
+    static char self[] = "muxd", command[] = "--hook", timeout[] = "--hook-timeout";
+    char ms[24];
+    char *argv[] = {self, command, hook->run, timeout, ms, NULL};
+    snprintf(ms, sizeof ms, "%lld", (long long)hook->timeout_ms + MINDER_MS);
+    char **env = environment(hooks, hook);
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, event_fd, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, out_fd, STDERR_FILENO);
+    posix_spawn_file_actions_addchdir_np(&files, "/");
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    int error = posix_spawn(pid, "/proc/self/exe", &files, &attributes, argv, env);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    strv_free(env);
+    return error;
+}
+
+static int watch(struct run *run)
+{
+    struct loop *loop = run->hooks->server->loop;
+    run->pidfd = proc_pidfd(run->pid);
+    if (run->pidfd >= 0)
+        run->exit_io = loop_io_new(loop, run->pidfd, LOOP_READ, on_exit_, run);
+    run->out_io = loop_io_new(loop, run->out_fd, LOOP_READ, on_output, run);
+    return run->exit_io && run->out_io ? 0 : errno ? errno : EMFILE;
+}
+
+static void give_up(const struct hooks *hooks, const struct config_hook *hook, const char *what, int error)
+{
+    log_warn("[hook %s] event %llu: not run: %s: %s", hook->name, (unsigned long long)hooks->event_seq, what, strerror(error));
+}
+
+static void start(struct hooks *hooks, const struct config_hook *hook)
+{
+    int pipe_fds[2] = {-1, -1}, event_fd = event_file(hooks);
+    pid_t pid = 0;
+    int error = event_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0 || fd_set_nonblock(pipe_fds[0], true) != 0 ? errno : 0;
+    if (!error)
+        error = spawn(hooks, hook, event_fd, pipe_fds[1], &pid);
+    fd_close(&event_fd);
+    fd_close(&pipe_fds[1]);
+    if (error) {
+        fd_close(&pipe_fds[0]);
+        give_up(hooks, hook, "it can't be started", error);
+        return;
+    }
+    struct run *run = xcalloc(1, sizeof *run);
+    *run = (struct run){.next = hooks->runs, .hooks = hooks, .name = xstrdup(hook->name), .seq = hooks->event_seq, .pid = pid,
+                        .pidfd = -1, .out_fd = pipe_fds[0], .output = BUF_INIT};
+    hooks->runs = run;
+    hooks->count++;
+    loop_timer_init(&run->timeout, hooks->server->loop, on_timeout, run);
+    error = watch(run);
+    if (!error) {
+        loop_timer_set_ms(&run->timeout, hook->timeout_ms);
+        return;
+    }
+    kill(pid, SIGTERM); /* it has hardly begun */
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    give_up(hooks, hook, "it can't be watched", error);
+    run_free(run);
+}
+
+static bool is_for(const struct hooks *hooks, const struct config_hook *hook)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)hooks->session);
+    return (hook->types & EVENT_BIT(hooks->event_type)) &&
+           (!hook->session || strcmp(hook->session, hooks->session_name) == 0 || strcmp(hook->session, number) == 0);
+}
+
+static void drop_event(struct hooks *hooks)
+{
+    free(hooks->event);
+    free(hooks->session_name);
+    hooks->event = hooks->session_name = NULL;
+}
+
+/* The next event that some hook is for; it counts as handed out from now on. False: there is none. */
+static bool take_event(struct hooks *hooks)
+{
+    struct registry *registry = hooks->server->registry;
+    uint64_t missed;
+    const char *text;
+    const struct news_record *record = news_read(registry, &hooks->cursor, hooks->types, NULL, &text, &missed);
+    if (missed && missed != NEWS_MISSED_UNKNOWN)
+        log_warn("hooks were too slow: %llu events before %llu were not handed to them; make them faster, or raise [limits] hooks and "
+                 "events",
+                 (unsigned long long)missed, (unsigned long long)hooks->cursor.seq);
+    news_set_handed(registry, hooks->cursor.seq);
+    if (!record)
+        return false;
+    struct buf event = BUF_INIT;
+    news_render(registry, record, text, NEWS_AGGREGATED_MAX, &event);
+    buf_append_byte(&event, '\n');
+    hooks->event_size = event.len;
+    hooks->event = buf_take(&event);
+    hooks->event_type = record->type;
+    hooks->event_seq = record->seq;
+    hooks->session = record->session;
+    hooks->session_name = xstrdup(record->name);
+    hooks->at = 0;
+    return true;
+}
+
+/* Starts what may be started now. */
+static void pump(void *arg)
+{
+    struct hooks *hooks = arg;
+    const struct config *cfg = hooks->server->config;
+    while (hooks->types && hooks->count < (unsigned)cfg->limits.hooks) {
+        if (!hooks->event && !take_event(hooks)) {
+            news_watch_set(hooks->server->registry, &hooks->watch);
+            return;
+        }
+        while (hooks->at < cfg->nhooks && !is_for(hooks, &cfg->hooks[hooks->at]))
+            hooks->at++;
+        if (hooks->at < cfg->nhooks)
+            start(hooks, &cfg->hooks[hooks->at++]);
+        else
+            drop_event(hooks);
+    }
+}
+
+void hooks_reload(struct hooks *hooks)
+{
+    if (!hooks)
+        return;
+    const struct config *cfg = hooks->server->config;
+    struct registry *registry = hooks->server->registry;
+    uint32_t types = 0, before = hooks->types;
+    for (size_t i = 0; i < cfg->nhooks; i++)
+        types |= cfg->hooks[i].types;
+    drop_event(hooks); /* half handed out by the old table */
+    news_watch_stop(registry, &hooks->watch);
+    if (types)
+        news_listen(registry, types);
+    if (before)
+        news_unlisten(registry, before);
+    else
+        hooks->cursor = (struct news_cursor){.seq = news_next(registry)};
+    hooks->types = hooks->watch.types = types;
+    pump(hooks);
+}
+
+struct hooks *hooks_new(struct server *server)
+{
+    struct hooks *hooks = xcalloc(1, sizeof *hooks);
+    hooks->server = server;
+    hooks->watch = (struct news_watch){.fn = pump, .arg = hooks};
+    uint64_t handed = news_handed(server->registry);
+    hooks_reload(hooks);
+    if (handed && hooks->types) { /* where the worker before this one was */
+        hooks->cursor = (struct news_cursor){.seq = handed};
+        pump(hooks);
+    }
+    return hooks;
+}
+
+static void on_last(void *arg)
+{
+    struct hooks *hooks = arg;
+    hooks->over = true;
+    log_warn("the hooks of what happened last were too slow: %u killed", hooks->count);
+}
+
+bool hooks_are_done(struct hooks *hooks)
+{
+    if (!hooks || hooks->over)
+        return true;
+    if (!hooks->ending) {
+        hooks->ending = true;
+        loop_timer_init(&hooks->last, hooks->server->loop, on_last, hooks);
+        loop_timer_set_ms(&hooks->last, LAST_MS);
+    }
+    pump(hooks);
+    return hooks->count == 0 && !hooks->event;
+}
+
+/* Of a daemon that stops nothing is left; where a successor comes, minders see to their commands themselves. */
+static void end_run(struct run *run)
+{
+    struct pollfd ended = {.fd = run->pidfd, .events = POLLIN};
+    if (run->hooks->server->stopping && kill(run->pid, SIGTERM) == 0)
+        poll(&ended, 1, ENDING_MS);
+    waitpid(run->pid, NULL, WNOHANG);
+    run_free(run);
+}
+
+void hooks_free(struct hooks *hooks)
+{
+    if (!hooks)
+        return;
+    if (hooks->ending)
+        loop_timer_stop(&hooks->last);
+    news_watch_stop(hooks->server->registry, &hooks->watch);
+    for (const struct run *run = hooks->server->stopping ? hooks->runs : NULL; run; run = run->next)
+        kill(run->pid, SIGTERM); /* all at once, before each is waited for */
+    while (hooks->runs)
+        end_run(hooks->runs);
+    drop_event(hooks);
+    free(hooks);
+}
