@@ -67,6 +67,12 @@ int verb_STATUS(struct ue *ue)
     return simple(ue, "status", CALL_AGAIN, show_status);
 }
 
+static void append_late(struct buf *out, const struct json *keys, const char *when)
+{
+    for (const struct json *it = json_first(keys); it; it = json_next(it))
+        buf_printf(out, "%s %s\n", json_str(it, NULL), when);
+}
+
 static void show_reloaded(const struct ue *ue, const struct json *result)
 {
     struct buf out = BUF_INIT;
@@ -76,6 +82,8 @@ static void show_reloaded(const struct ue *ue, const struct json *result)
         buf_printf(&out, "config read from %s\n", path);
     else
         buf_append_text(&out, "no config file: the defaults are in effect\n");
+    append_late(&out, json_get(result, "new_sessions"), "holds for sessions that start from now on");
+    append_late(&out, json_get(result, "after_restart"), "holds when the daemon has been stopped and started again (ue stop)");
     say_text(out.data, out.len);
     buf_fini(&out);
 }

@@ -2,12 +2,14 @@
  * worker, so the same request, with the same request_id, goes to its successor. */
 #include "client/call.h"
 #include "base/clock.h"
+#include "client/say.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define REOPEN_MS 10000      /* how long a restart of the daemon is waited for */
 #define REOPEN_GONE_MS 1500  /* the same when the socket's path is gone: a daemon that lives binds it anew at once */
@@ -51,12 +53,13 @@ struct call {
     unsigned flags;
     struct watch before; /* with CALL_WAITS; its mask holds while polling */
     int interrupted;     /* how many interrupts were acted upon */
+    bool fed;            /* standard input was there first: cancelled */
     int64_t give_up_ms; /* clock_mono_ms; after an interrupt */
     struct msg_answer *answer;
     struct err *err;
 };
 
-enum step { STEP_DONE = 1, STEP_LOST = 2 }; /* besides 0 and errors */
+enum step { STEP_DONE = 1, STEP_LOST = 2, STEP_FED = 3 }; /* besides 0 and errors */
 
 static int send_all(int fd, const char *data, size_t size)
 {
@@ -77,12 +80,8 @@ static int interrupted(struct call *call)
     return err_set(call->err, ERR_CANCELLED, "interrupted");
 }
 
-/* The first ^C asks the daemon to end the wait, whose answer is then waited for briefly; the second one waits for nothing. */
-static int act_on_interrupt(struct call *call)
+static int send_cancel(struct call *call)
 {
-    if (call->interrupted++ > 0)
-        return interrupted(call);
-    call->give_up_ms = clock_mono_ms() + CANCEL_ANSWER_MS;
     struct buf line = BUF_INIT;
     struct json *params = json_object_new();
     json_add_int(params, "id", call->id);
@@ -90,13 +89,22 @@ static int act_on_interrupt(struct call *call)
     json_free(params);
     int result = send_all(call->conn->fd, line.data, line.len);
     buf_fini(&line);
-    return result == STEP_LOST ? interrupted(call) : 0;
+    return result;
+}
+
+/* The first ^C asks the daemon to end the wait, whose answer is then waited for briefly; the second one waits for nothing. */
+static int act_on_interrupt(struct call *call)
+{
+    if (call->interrupted++ > 0)
+        return interrupted(call);
+    call->give_up_ms = clock_mono_ms() + CANCEL_ANSWER_MS;
+    return send_cancel(call) == STEP_LOST ? interrupted(call) : 0;
 }
 
 /* 0: something can be read; an error after ^C. */
 static int wait_readable(struct call *call)
 {
-    struct pollfd poll_fd = {.fd = call->conn->fd, .events = POLLIN};
+    struct pollfd fds[] = {{.fd = call->conn->fd, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
     for (;;) {
         while (interrupts > call->interrupted) {
             int result = act_on_interrupt(call);
@@ -110,8 +118,23 @@ static int wait_readable(struct call *call)
                 return interrupted(call);
             left = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
         }
-        if (ppoll(&poll_fd, 1, call->interrupted ? &left : NULL, &call->before.mask) > 0)
+        bool feeds = (call->flags & CALL_FEEDS) && !call->fed && !call->interrupted;
+        bool slow = call->conn->slow_note && !call->interrupted;
+        if (slow)
+            left = (struct timespec){.tv_sec = call->conn->slow_ms / 1000, .tv_nsec = call->conn->slow_ms % 1000 * 1000000};
+        int ready = ppoll(fds, feeds ? 2 : 1, call->interrupted || slow ? &left : NULL, &call->before.mask);
+        if (slow && ready == 0) {
+            say_note("%s", call->conn->slow_note);
+            call->conn->slow_note = NULL;
+        }
+        if (ready <= 0)
+            continue;
+        if (fds[0].revents)
             return 0;
+        if (feeds && fds[1].revents) {
+            call->fed = true;
+            send_cancel(call); /* a connection that is lost shows when it is read */
+        }
     }
 }
 
@@ -133,6 +156,8 @@ static int take_line(struct call *call, const char *line, size_t len)
     *call->answer = answer;
     if (answer.err.code < 0) {
         *call->err = answer.err;
+        if (call->fed && answer.err.code == ERR_CANCELLED)
+            return STEP_FED;
         return call->interrupted && answer.err.code == ERR_CANCELLED ? interrupted(call) : answer.err.code;
     }
     return STEP_DONE;
@@ -180,6 +205,7 @@ static int receive(struct call *call)
 static int attempt(struct call *call)
 {
     int result = send_all(call->conn->fd, call->line.data, call->line.len);
+    call->fed = false;
     return result == 0 ? receive(call) : result;
 }
 
@@ -228,5 +254,15 @@ int call_run(struct connection *conn, const char *method, const struct json *par
     if (flags & CALL_WAITS)
         unwatch_interrupt(&call.before);
     buf_fini(&call.line);
-    return result < 0 ? result : 0;
+    return result < 0 ? result : result == STEP_FED ? CALL_FED : 0;
+}
+
+int call_post(struct connection *conn, const char *method, const struct json *params, int64_t *id, struct err *err)
+{
+    struct buf line = BUF_INIT;
+    *id = conn->next_id++;
+    msg_request(&line, *id, method, params);
+    int result = send_all(conn->fd, line.data, line.len);
+    buf_fini(&line);
+    return result == 0 ? 0 : err_set(err, ERR_NO_DAEMON, "'%s': the daemon went away", conn->path);
 }

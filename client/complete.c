@@ -5,7 +5,9 @@
 #include "client/call.h"
 #include "client/params.h"
 #include "client/say.h"
+#include "client/tools.h"
 #include "client/ue.h"
+#include "wire/event.h"
 #include "wire/keynames.h"
 #include "wire/tool.h"
 #include <signal.h>
@@ -129,6 +131,21 @@ static void complete_tools(struct ue *ue, struct buf *out)
             add(out, tools[i].name, tools[i].description);
 }
 
+static void complete_events(struct ue *ue, struct buf *out)
+{
+    (void)ue;
+    for (size_t i = 0; i < EVENT_COUNT_; i++)
+        add(out, event_rows[i].name, event_rows[i].help);
+    add(out, "all", "all of them");
+}
+
+static void complete_formats(struct ue *ue, struct buf *out)
+{
+    (void)ue;
+    for (size_t i = 0; i < sizeof tools_formats / sizeof *tools_formats; i++)
+        add(out, tools_formats[i], "");
+}
+
 static void complete_verbs(struct ue *ue, struct buf *out)
 {
     (void)ue;
@@ -155,7 +172,8 @@ static const struct {
     const char *name;
     void (*fn)(struct ue *ue, struct buf *out);
 } kinds[] = {{"sessions", complete_sessions}, {"ended", complete_ended},   {"described", complete_described}, {"signals", complete_signals},
-             {"keys", complete_keys},         {"tools", complete_tools}, {"verbs", complete_verbs},         {"shells", complete_shells}};
+             {"keys", complete_keys},         {"tools", complete_tools}, {"verbs", complete_verbs},         {"shells", complete_shells},
+             {"events", complete_events},     {"formats", complete_formats}};
 
 int verb_COMPLETE(struct ue *ue)
 {

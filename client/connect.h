@@ -14,6 +14,8 @@ struct connection {
     bool started;       /* this ue started the daemon */
     int why;            /* errno of the last attempt that failed */
     int64_t next_id;
+    const char *slow_note; /* borrowed; said once, when an answer that may take long has not come after slow_ms; NULL: nothing */
+    int slow_ms;
     struct frame in;
 };
 

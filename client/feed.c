@@ -1,5 +1,6 @@
 /* feed: owns `exec --stdin`: a command that reads what ue reads. */
 #include "base/clock.h"
+#include "client/call.h"
 #include "client/input.h"
 #include "client/params.h"
 #include "client/say.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 
 #define START_LOOK_MS 50 /* the session's number is wanted, not its output */
-#define IDLE_LOOK_MS 100 /* while standard input is silent: the session's output and end are looked for */
 
 struct feed {
     struct ue *ue;
@@ -65,16 +65,60 @@ static int look(struct feed *feed, int64_t yield_ms, struct err *err)
     return result;
 }
 
-/* A full queue is waited for as long as the command is; its output is looked at meanwhile, so that it can go on. */
+static int64_t left_ms(const struct feed *feed)
+{
+    int64_t left = feed->deadline_ms == INT64_MAX ? INT64_MAX : feed->deadline_ms - clock_mono_ms();
+    return left > 0 ? left : 0;
+}
+
+/* Nobody feeds: the program's end is waited for, with --raw its output too, until standard input has something or the deadline. */
+static int wait_for_input(struct feed *feed, struct err *err)
+{
+    int64_t left = left_ms(feed);
+    int result;
+    if (feed->raw) {
+        result = raw_read_fed(feed->ue, feed->number, &feed->at, left, true, CALL_WAITS | CALL_FEEDS, &feed->answer, err);
+    } else {
+        struct msg_answer fresh;
+        struct json *params = json_object_new();
+        json_add_int(params, "session_id", feed->number);
+        json_add_int(params, "since", feed->at);
+        json_add_bool(params, "exit", true);
+        json_add_bool(params, "peek", true);
+        params_meta(feed->ue, params, META_VERB);
+        if (left != INT64_MAX) /* with `exit` there is none by default */
+            json_add_int(params, "yield_time_ms", left);
+        result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS | CALL_FEEDS, &fresh, err);
+        json_free(params);
+        if (result == 0) {
+            msg_answer_fini(&feed->answer);
+            feed->answer = fresh;
+        } else {
+            msg_answer_fini(&fresh);
+        }
+    }
+    if (result == 0)
+        take(feed);
+    return result == CALL_FED ? 0 : result;
+}
+
+/* A full queue is waited for as long as the command is; output that is printed here is taken meanwhile, so that the program can go on. */
 static int send_piece(struct feed *feed, const struct buf *piece, bool last, struct err *err)
 {
+    struct typing *typing = &feed->typing;
+    uint64_t begin = typing->typed;
+    typing->yields = feed->raw;
     for (;;) {
-        int result = typing_send(&feed->typing, piece->data, piece->len, last, err);
+        size_t done = (size_t)(typing->typed - begin);
+        typing->read_to = feed->at;
+        typing->patience_ms = left_ms(feed);
+        int result = typing_send(typing, piece->data ? piece->data + done : NULL, piece->len - done, last, err);
         if (result != ERR_INPUT_FULL || is_over(feed))
             return result;
-        result = look(feed, IDLE_LOOK_MS, err);
+        result = look(feed, 0, err);
         if (result < 0)
             return result;
+        typing->yields = feed->at != typing->read_to; /* else no reading helps */
     }
 }
 
@@ -86,7 +130,7 @@ static int feed_all(struct feed *feed, struct err *err)
     int result = 0;
     while (result == 0 && !is_over(feed)) {
         if (!input_is_ready()) {
-            result = look(feed, IDLE_LOOK_MS, err);
+            result = wait_for_input(feed, err);
             continue;
         }
         result = input_piece(&piece, &last, err);
@@ -107,7 +151,6 @@ static int feed_all(struct feed *feed, struct err *err)
 static int finish(struct feed *feed, struct err *err)
 {
     struct json *params = json_object_new();
-    int64_t left_ms = feed->deadline_ms == INT64_MAX ? INT64_MAX : feed->deadline_ms - clock_mono_ms();
     bool any = false;
     json_add_int(params, "session_id", feed->number);
     json_add_int(params, "since", 0);
@@ -122,8 +165,8 @@ static int finish(struct feed *feed, struct err *err)
     if (json_get(feed->wanted, "max_output_tokens"))
         json_add(params, "max_output_tokens", json_copy(json_get(feed->wanted, "max_output_tokens")));
     params_meta(feed->ue, params, META_VERB | META_WAIT);
-    if (left_ms != INT64_MAX)
-        json_add_int(params, "yield_time_ms", left_ms > 0 ? left_ms : 0);
+    if (feed->deadline_ms != INT64_MAX)
+        json_add_int(params, "yield_time_ms", left_ms(feed));
     msg_answer_fini(&feed->answer);
     int result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS, &feed->answer, err);
     json_free(params);
@@ -150,10 +193,12 @@ int feed_talk(struct ue *ue, struct json *params)
 {
     struct feed feed = {.ue = ue, .wanted = params, .raw = args_has(&ue->args, "raw"), .deadline_ms = raw_deadline(ue, params)};
     struct err err = {0};
-    int status = 0, result = begin(&feed, &err);
+    int status = 0, result = raw_check_wait(ue, &err);
+    if (result == 0)
+        result = begin(&feed, &err);
     if (result == 0) {
         struct json *session = json_int_new(feed.number);
-        feed.typing = (struct typing){.ue = ue, .session = session};
+        feed.typing = (struct typing){.ue = ue, .session = session, .patient = true};
         result = feed_all(&feed, &err);
         json_free(session);
     }

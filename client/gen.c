@@ -36,6 +36,8 @@ const char *gen_kind_word(enum complete_kind kind)
     case COMPLETE_KEY: return "keys";
     case COMPLETE_VERB: return "verbs";
     case COMPLETE_TOOL: return "tools";
+    case COMPLETE_EVENT: return "events";
+    case COMPLETE_FORMAT: return "formats";
     case COMPLETE_NONE:
     case COMPLETE_FILE:
     case COMPLETE_DIR:

@@ -9,6 +9,9 @@ void gen_bash(struct buf *out);
 void gen_zsh(struct buf *out);
 void gen_fish(struct buf *out);
 void gen_man(struct buf *out);
+void gen_events(struct buf *out);      /* parts of the man page */
+void gen_differences(struct buf *out);
+void gen_roff(struct buf *out, const char *text); /* text as roff shows it */
 
 /* Appends text as the inside of a shell's '…': a quote as given. bash and zsh: '\'' ; fish: \' (and \\). */
 void gen_quoted(struct buf *out, const char *text, const char *quote, const char *backslash);

@@ -1,5 +1,6 @@
 /* gen_man: client/ue.1: verbs and options from the tables, the rest of the page from here. */
 #include "client/gen.h"
+#include "wire/attach.h"
 #include "wire/help.h"
 #include <string.h>
 
@@ -25,6 +26,35 @@ static const char head[] =
     "after them;\n"
     ".B \\-\\-\n"
     "ends them.\n";
+
+static const char attached[] =
+    ".SH ATTACHED TERMINALS\n"
+    ".B ue attach\n"
+    "draws the session on the terminal and types into it whatever is typed, but for these keys, which follow the prefix key (\n"
+    ".BR C\\-\\e ,\n"
+    "see\n"
+    ".BR \\-\\-prefix ,\n"
+    ".B $MUXD_ATTACH_KEY\n"
+    "and [attach] in\n"
+    ".BR muxd.ini (5)):\n";
+
+static const char shared[] =
+    ".SH SHARED TERMINALS\n"
+    "Input has an owner: nobody, an agent, or a person. Whoever is attached is a person, every other writer an agent. A person's key\n"
+    "takes the keyboard at once; an agent's write is then an error that says since when (keyboard_held, status 125), or waits with\n"
+    ".BR \\-\\-wait\\-keyboard .\n"
+    "It comes free by the key g, when the person leaves, and after [defaults] keyboard_idle without a key. After a restart of the\n"
+    "daemon the person keeps it.\n"
+    ".B ue logs \\-\\-input\n"
+    "tells who typed what, and when: of agents the beginning of the text, of people and of secrets only how much.\n"
+    ".PP\n"
+    "Where a program reads a line without showing it (waiting_for is secret), an agent's text is an error (secret_prompt, 126) unless\n"
+    "[defaults] agent_secrets allows it; attached people get a notice.\n"
+    ".B ue secret\n"
+    "types it from any other terminal. One that is staged lies in the daemon's process alone and is gone with it; that is told.\n"
+    ".PP\n"
+    "What a program asks its terminal (attributes, cursor, colours, modes) is answered by muxd from its model of the screen, also while\n"
+    "somebody is attached: people's terminals are drawn from that model, may be several, and see no query.\n";
 
 static const char waiting[] =
     ".SH WAITING\n"
@@ -89,13 +119,14 @@ static const char waiting[] =
     ".TP\n.B MUXD_SOCKET\nthe daemon's socket; set in each session\n"
     ".TP\n.B MUXD_SESSION\nset in each session: which one it is\n"
     ".TP\n.B MUXD_CONFIG\nthe config file of a daemon that is started\n"
+    ".TP\n.B MUXD_ATTACH_KEY\nthe prefix key of attached terminals\n"
     ".TP\n.B NO_COLOR\nno colours in tables\n"
     ".SH SEE ALSO\n"
     ".BR muxd (8),\n"
     ".BR muxd.ini (5)\n";
 
 /* Text as roff shows it: hyphens that are to be copied, backslashes, and no request at the beginning of a line. */
-static void append_roff(struct buf *out, const char *text)
+void gen_roff(struct buf *out, const char *text)
 {
     bool begin = true;
     for (; *text; text++) {
@@ -117,15 +148,15 @@ static void append_option(struct buf *out, const struct verb_option *option)
     if (option->letter)
         buf_printf(out, "\\fB\\-%c\\fR, ", option->letter);
     buf_append_text(out, "\\fB\\-\\-");
-    append_roff(out, option->name);
+    gen_roff(out, option->name);
     buf_append_text(out, "\\fR");
     if (option->metavar) {
         buf_append_text(out, " \\fI");
-        append_roff(out, option->metavar);
+        gen_roff(out, option->metavar);
         buf_append_text(out, "\\fR");
     }
     buf_append_byte(out, '\n');
-    append_roff(out, option->help);
+    gen_roff(out, option->help);
     buf_append_byte(out, '\n');
 }
 
@@ -136,11 +167,11 @@ static void append_examples(struct buf *out, const char *examples)
         struct buf part = BUF_INIT;
         buf_append(&part, at, command);
         buf_append_text(out, ".PP\n.RS\n.nf\n");
-        append_roff(out, part.data);
+        gen_roff(out, part.data);
         buf_append_text(out, "\n.fi\n.RS\n");
         buf_clear(&part);
         buf_append(&part, at + command + 1, whole - command - 1);
-        append_roff(out, part.data);
+        gen_roff(out, part.data);
         buf_append_text(out, "\n.RE\n.RE\n");
         buf_fini(&part);
         at += whole + (at[whole] == '\n');
@@ -152,16 +183,27 @@ static void append_verb(struct buf *out, const struct verb *verb)
     struct buf usage = BUF_INIT;
     help_usage(&usage, verb);
     buf_printf(out, ".SS %s\n.nf\n", verb->name);
-    append_roff(out, usage.data + strlen("usage: "));
+    gen_roff(out, usage.data + strlen("usage: "));
     buf_append_text(out, ".fi\n.PP\n");
-    append_roff(out, verb->summary);
+    gen_roff(out, verb->summary);
     buf_append_text(out, ".\n");
     if (verb->help)
-        append_roff(out, verb->help);
+        gen_roff(out, verb->help);
     for (const struct verb_option *option = verb->options; option->name; option++)
         append_option(out, option);
     append_examples(out, verb->examples);
     buf_fini(&usage);
+}
+
+static void append_keys(struct buf *out, const struct attach_key *keys)
+{
+    for (; keys->keys; keys++) {
+        buf_append_text(out, ".TP\n\\fB");
+        gen_roff(out, keys->keys);
+        buf_append_text(out, "\\fR\n");
+        gen_roff(out, keys->help);
+        buf_append_byte(out, '\n');
+    }
 }
 
 void gen_man(struct buf *out)
@@ -173,5 +215,12 @@ void gen_man(struct buf *out)
     buf_append_text(out, ".SH VERBS\n");
     for (const struct verb *verb = gen_next(NULL); verb; verb = gen_next(verb))
         append_verb(out, verb);
+    buf_append_text(out, attached);
+    append_keys(out, attach_keys);
+    buf_append_text(out, ".PP\nIn the scrolled view:\n");
+    append_keys(out, attach_view_keys);
+    buf_append_text(out, shared);
+    gen_events(out);
+    gen_differences(out);
     buf_append_text(out, waiting);
 }

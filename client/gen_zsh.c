@@ -22,6 +22,8 @@ static const char head[] =
     "_ue_signals() { _ue_ask signals }\n"
     "_ue_keys() { _ue_ask keys }\n"
     "_ue_tools() { _ue_ask tools }\n"
+    "_ue_events() { _ue_ask events }\n"
+    "_ue_formats() { _ue_ask formats }\n"
     "_ue_env() { compadd -qS= -- ${(k)parameters[(R)*export*]} }\n"
     "\n";
 
@@ -41,6 +43,8 @@ static const char *action_of(enum complete_kind kind)
     case COMPLETE_VERB: return "_ue_verbs";
     case COMPLETE_TOOL: return "_ue_tools";
     case COMPLETE_ENV: return "_ue_env";
+    case COMPLETE_EVENT: return "_ue_events";
+    case COMPLETE_FORMAT: return "_ue_formats";
     case COMPLETE_SIZE: return NULL;
     }
     return " ";

@@ -70,13 +70,16 @@ static void serve(struct mcp *mcp)
 {
     int64_t leave_ms = 0; /* 0: standard input is open */
     for (;;) {
-        int64_t left_ms = leave_ms ? leave_ms - clock_mono_ms() : -1;
+        int64_t now_ms = clock_mono_ms(), beat_ms = mcp_progress_due(mcp), left_ms = leave_ms ? leave_ms - now_ms : -1;
         if (leave_ms && (left_ms <= 0 || mcp->count == 0))
             return;
         short wanted = mcp->to_daemon.len > 0 ? POLLIN | POLLOUT : POLLIN;
         struct pollfd fds[] = {{.fd = leave_ms ? -1 : STDIN_FILENO, .events = POLLIN}, {.fd = mcp->ue->conn.fd, .events = wanted}};
+        if (beat_ms != INT64_MAX && (left_ms < 0 || beat_ms - now_ms < left_ms))
+            left_ms = beat_ms > now_ms ? beat_ms - now_ms : 0;
         if (poll(fds, 2, (int)left_ms) < 0)
             continue;
+        mcp_progress(mcp);
         if (fds[1].revents & POLLOUT)
             mcp_flush(mcp);
         if (fds[1].revents & (POLLIN | POLLHUP | POLLERR))

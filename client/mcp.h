@@ -39,6 +39,8 @@ struct mcp_call { /* a request to the daemon that has no answer yet */
     const struct tool *tool; /* &tools[TOOL_TOOLS]: for tools/list */
     struct buf line;         /* owned; sent again when the connection was lost */
     bool once;               /* but not this one: it may have been done */
+    struct json *token;      /* owned; of the progress that its client wants to hear of; NULL: none */
+    int64_t begun_ms, beat_ms; /* clock_mono_ms; of its next progress */
 };
 
 #define MCP_CALLS_MAX 256
@@ -50,6 +52,7 @@ struct mcp {
     struct mcp_call *calls;   /* owned */
     size_t count;
     struct buf to_daemon; /* not yet sent */
+    char client[64];      /* who speaks, as initialize said: "NAME/VERSION"; "": it did not */
 };
 
 /* mcp_message.c: a line of the client */
@@ -78,6 +81,10 @@ void mcp_drop(struct mcp *mcp, size_t at);
 void mcp_answered(struct mcp *mcp, const char *line, size_t size); /* a line of the daemon */
 void mcp_lost(struct mcp *mcp); /* the connection is gone: asks the successor again */
 void mcp_flush(struct mcp *mcp);
+/* mcp_progress.c: a sign of life for calls that take long, to those who gave a token for it. */
+void mcp_progress_begin(struct mcp_call *call, const struct json *params);
+int64_t mcp_progress_due(const struct mcp *mcp); /* clock_mono_ms; INT64_MAX: never */
+void mcp_progress(struct mcp *mcp);              /* what is due */
 
 /* mcp_coerce.c: some clients send numbers, booleans, lists and objects as strings: turns those that have to be none into what they say. */
 void mcp_coerce(const struct tool *tool, struct json *arguments);

@@ -4,6 +4,8 @@
 #include "client/mcp.h"
 #include "client/params.h"
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,6 +30,7 @@ void mcp_drop(struct mcp *mcp, size_t at)
     struct mcp_call call = mcp->calls[at];
     memmove(mcp->calls + at, mcp->calls + at + 1, (--mcp->count - at) * sizeof call);
     buf_fini(&call.line);
+    json_free(call.token);
     mcp_unanswered(&call.to);
 }
 
@@ -59,8 +62,8 @@ static void reply_wrong(struct mcp *mcp, const struct mcp_to *to, const char *te
     reply_text(mcp, to, text, strlen(text), NULL, true);
 }
 
-/* params are taken over. */
-static void ask(struct mcp *mcp, const struct tool *tool, struct json *params, const struct mcp_to *to)
+/* params are taken over; given: what the client said, or NULL. */
+static void ask(struct mcp *mcp, const struct tool *tool, struct json *params, const struct json *given, const struct mcp_to *to)
 {
     struct err err;
     struct connection *conn = &mcp->ue->conn;
@@ -72,7 +75,8 @@ static void ask(struct mcp *mcp, const struct tool *tool, struct json *params, c
         mcp->calls = xreallocarray(mcp->calls, mcp->count + 1, sizeof *mcp->calls);
         struct mcp_call *call = &mcp->calls[mcp->count++];
         *call = (struct mcp_call){.number = conn->next_id++, .to = *to, .tool = tool, .line = BUF_INIT};
-        call->once = tool == &tools[TOOL_APPLY_PATCH];
+        call->once = tool == &tools[TOOL_APPLY_PATCH] || tool == &tools[TOOL_RUN_STEPS];
+        mcp_progress_begin(call, given);
         msg_request(&call->line, call->number, tool->name, params);
         buf_append(&mcp->to_daemon, call->line.data, call->line.len);
         mcp_flush(mcp);
@@ -82,7 +86,22 @@ static void ask(struct mcp *mcp, const struct tool *tool, struct json *params, c
 
 void mcp_list(struct mcp *mcp, const struct mcp_to *to)
 {
-    ask(mcp, &tools[TOOL_TOOLS], json_object_new(), to);
+    ask(mcp, &tools[TOOL_TOOLS], json_object_new(), NULL, to);
+}
+
+/* Who types, for the log of a session's input. */
+static void add_author(const struct mcp *mcp, struct json *arguments, const struct mcp_to *to)
+{
+    struct json *meta = json_add_object(arguments, "_meta");
+    char word[32];
+    if (mcp->client[0])
+        json_add_text(meta, "client", mcp->client);
+    if (to->id.kind == MSG_ID_NUMBER) {
+        snprintf(word, sizeof word, "%" PRId64, to->id.number);
+        json_add_text(meta, "call_id", word);
+    } else if (to->id.kind == MSG_ID_STRING) {
+        json_add_text(meta, "call_id", to->id.text);
+    }
 }
 
 void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *to)
@@ -107,8 +126,9 @@ void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *t
     }
     struct json *arguments = json_type(given) == JSON_OBJECT ? json_copy(given) : json_object_new();
     mcp_coerce(tool, arguments);
+    add_author(mcp, arguments, to);
     params_meta(mcp->ue, arguments, META_PLACE | META_ID);
-    ask(mcp, tool, arguments, to);
+    ask(mcp, tool, arguments, params, to);
 }
 
 bool mcp_is_in_flight(const struct mcp *mcp, const struct msg_id *id)
@@ -151,14 +171,15 @@ static void done(struct mcp *mcp, const struct mcp_to *to, const struct json *re
 {
     size_t len = 0;
     const char *content = json_get_str(result, "content", &len);
-    bool failed = json_get(result, "stderr") != NULL; /* a patch that could not be written */
+    bool success = true; /* only where a status other than 0 is a failure: the one-shot tools, and patches */
+    json_get_bool(result, "success", &success);
     struct buf text = BUF_INIT;
     if (!content) {
         json_print(&text, result);
         content = text.data;
         len = text.len;
     }
-    reply_text(mcp, to, content, len, result, failed);
+    reply_text(mcp, to, content, len, result, !success);
     buf_fini(&text);
 }
 
@@ -189,7 +210,7 @@ static void give_up_once(struct mcp *mcp)
         if (!mcp->calls[i].once)
             continue;
         struct mcp_to to = settle(mcp, i);
-        reply_wrong(mcp, &to, "the daemon went away before it answered; look at the files to see whether the patch was applied");
+        reply_wrong(mcp, &to, "the daemon went away before it answered; look at the files, or at the session, to see what was done");
     }
 }
 

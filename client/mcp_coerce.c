@@ -22,7 +22,8 @@ static struct json *value_of(const struct tool_arg *arg, const char *text, size_
     case ARG_UINT: return parsed(text, len, JSON_NUMBER);
     case ARG_BOOL: return value_bool(text, &truth) ? json_bool_new(truth) : NULL;
     case ARG_SESSIONS:
-    case ARG_STRINGS: return parsed(text, len, JSON_ARRAY);
+    case ARG_STRINGS:
+    case ARG_OBJECTS: return parsed(text, len, JSON_ARRAY);
     case ARG_ENV:
     case ARG_OBJECT: return parsed(text, len, JSON_OBJECT);
     case ARG_STRING:

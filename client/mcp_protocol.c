@@ -1,4 +1,5 @@
 /* mcp_protocol: owns the revisions of MCP: which there are, how one is agreed on, and what each calls things. */
+#include "base/utf8.h"
 #include "client/mcp.h"
 #include "client/tools.h"
 #include <string.h>
@@ -81,6 +82,14 @@ struct json *mcp_initialize(struct mcp *mcp, const struct json *params)
 {
     enum mcp_version asked = version_by_word(json_get_str(params, "protocolVersion", NULL));
     struct json *result = json_object_new();
+    const struct json *info = json_get(params, "clientInfo");
+    const char *name = json_get_str(info, "name", NULL), *version = json_get_str(info, "version", NULL);
+    struct buf client = BUF_INIT;
+    buf_printf(&client, "%.40s%s%.20s", name ? name : "", name && version ? "/" : "", name && version ? version : "");
+    if (utf8_valid(client.data, client.len)) /* cut in the middle of a character it is none */
+        memcpy(mcp->client, client.data, client.len);
+    mcp->client[client.len < sizeof mcp->client ? client.len : 0] = '\0';
+    buf_fini(&client);
     mcp->version = asked == MCP_NONE || asked == MCP_2026_07_28 ? MCP_2025_11_25 : asked; /* the newest that has a handshake */
     json_add_text(result, "protocolVersion", words[mcp->version]);
     add_capabilities(result);
@@ -120,6 +129,10 @@ struct json *mcp_tools(const struct json *listed, enum mcp_version version)
         if (version < MCP_2025_06_18) {
             json_free(json_detach(tool, "title"));
             json_free(json_detach(tool, "outputSchema"));
+        } else { /* told beside them, not twice */
+            struct json *annotations = json_detach(tool, "annotations");
+            json_free(json_detach(annotations, "title"));
+            json_add(tool, "annotations", annotations);
         }
         if (version < MCP_2025_03_26)
             json_free(json_detach(tool, "annotations"));

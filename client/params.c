@@ -98,6 +98,13 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags)
         json_add_bool(meta, "no_deadline", true);
 }
 
+void params_no_deadline(struct json *params)
+{
+    struct json *meta = json_detach(params, "_meta");
+    json_add_bool(meta, "no_deadline", true);
+    json_add(params, "_meta", meta);
+}
+
 void params_output(const struct ue *ue, struct json *params)
 {
     const struct args *args = &ue->args;
@@ -106,6 +113,8 @@ void params_output(const struct ue *ue, struct json *params)
         json_add_int(params, "yield_time_ms", yield_ms);
     if (args_has(args, "max-tokens"))
         json_add_int(params, "max_output_tokens", args_int(args, "max-tokens", 0));
+    if (args_has(args, "max-line"))
+        json_add_int(params, "max_line", args_int(args, "max-line", 0));
     if (args_has(args, "until"))
         json_add_text(params, "until", args_get(args, "until"));
     if (args_has(args, "ready") || args_has(args, "no-ready"))

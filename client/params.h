@@ -14,6 +14,8 @@ enum meta_flags {
 
 /* Adds `_meta`, keeping what a given one says already. --reader goes in, too. */
 void params_meta(const struct ue *ue, struct json *params, unsigned flags);
+/* In a params that has its `_meta`: the wait lasts as long as it takes. */
+void params_no_deadline(struct json *params);
 /* -y, -m, --until, --ready, --no-ready, --quiet, --exit; not -y inf, which is META_WAIT. */
 void params_output(const struct ue *ue, struct json *params);
 /* --args: its text, or standard input for "-". NULL and err. */

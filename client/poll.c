@@ -9,6 +9,8 @@ static struct json *params_of(const struct ue *ue)
     json_add_text(params, "session_id", args->operands[0]);
     if (args_has(args, "since"))
         json_add_int(params, "since", args_int(args, "since", 0));
+    if (args_has(args, "to"))
+        json_add_int(params, "to", args_int(args, "to", 0));
     if (args_has(args, "peek"))
         json_add_bool(params, "peek", true);
     params_output(ue, params);

@@ -1,5 +1,6 @@
-/* prefix: owns the small table of keys behind the prefix key. Sources: xterm ctlseqs (modifyOtherKeys), the kitty keyboard protocol. */
+/* prefix: finds the keys of wire/attach.def among what is typed. Sources: xterm ctlseqs (modifyOtherKeys), the kitty keyboard protocol. */
 #include "client/prefix.h"
+#include "wire/attach.h"
 #include <string.h>
 
 #define MOD_CTRL 4          /* of the modifiers less one */
@@ -78,18 +79,13 @@ static struct key read_key(const char *data, size_t size)
     return key;
 }
 
+/* Whoever has forgotten the others gets the help. */
 static enum prefix_command command_of(long code)
 {
-    switch (code) {
-    case 'd':
-        return PREFIX_DETACH;
-    case 'r':
-        return PREFIX_REDRAW;
-    case 'z':
-        return PREFIX_SUSPEND;
-    default: /* '?', and whoever has forgotten the others */
-        return PREFIX_HELP;
-    }
+    for (int i = 0; i < ATTACH_KEY_COUNT; i++)
+        if (attach_keys[i].key != 0 && attach_keys[i].key == code)
+            return (enum prefix_command)(i + 1);
+    return PREFIX_HELP;
 }
 
 size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct buf *out, enum prefix_command *command)

@@ -1,11 +1,15 @@
-/* prefix: keys that are meant for ue itself among those that are typed: whatever follows the prefix key. */
+/* prefix: keys that are meant for ue itself among those that are typed: whatever follows the prefix key (wire/attach.def). */
 #ifndef MUXD_CLIENT_PREFIX_H
 #define MUXD_CLIENT_PREFIX_H
 #include "base/buf.h"
 #include <stdbool.h>
 #include <stddef.h>
 
-enum prefix_command { PREFIX_NONE, PREFIX_DETACH, PREFIX_REDRAW, PREFIX_SUSPEND, PREFIX_HELP };
+enum prefix_command {
+    PREFIX_NONE, /* the others in the order of attach_keys */
+#define ATTACH_KEY(ident, ...) PREFIX_##ident,
+#include "wire/attach.def"
+};
 
 struct prefix {
     unsigned char key; /* the control character */

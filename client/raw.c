@@ -1,6 +1,8 @@
 /* raw: owns --raw: exact bytes, standard error apart in pipe sessions, and more of them than one answer holds. */
 #include "client/talk.h"
 #include "base/clock.h"
+#include "base/value.h"
+#include "client/call.h"
 #include "client/params.h"
 #include "client/say.h"
 #include "client/typing.h"
@@ -8,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define MAX_WAIT_LEAST_MS 1000 /* [limits] max_wait is never less */
 #define FIRST_LOOK_MS 200     /* what ends within it takes one request */
 #define EXEC_YIELD_MS 10000   /* exec's default (contract, section 2) */
 #define ANSWER_BYTES (1 << 20) /* max_bytes of an answer */
@@ -86,10 +89,22 @@ static struct json *read_params(struct ue *ue, int64_t number, int64_t at, int64
 
 int raw_read(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, struct msg_answer *answer, struct err *err)
 {
+    return raw_read_fed(ue, number, at, yield_ms, print, CALL_WAITS, answer, err);
+}
+
+int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, unsigned flags, struct msg_answer *answer,
+                 struct err *err)
+{
+    struct msg_answer fresh;
     struct json *params = read_params(ue, number, *at, yield_ms, print);
-    msg_answer_fini(answer);
-    int result = call_run(&ue->conn, "read_output", params, CALL_WAITS, answer, err);
+    int result = call_run(&ue->conn, "read_output", params, flags, &fresh, err);
     json_free(params);
+    if (result == CALL_FED) { /* the answer before stays */
+        msg_answer_fini(&fresh);
+        return result;
+    }
+    msg_answer_fini(answer);
+    *answer = fresh;
     if (result < 0)
         return result;
     if (print)
@@ -165,6 +180,22 @@ static int fetch_rest(struct ue *ue, const struct json *first, struct err *err)
     return result;
 }
 
+/* -y is cut into several waits here, none of which the daemon could find too long: it is asked for the limit before anything is done. */
+int raw_check_wait(struct ue *ue, struct err *err)
+{
+    struct msg_answer answer;
+    int64_t yield_ms = args_int(&ue->args, "yield", -1), max_ms = 0;
+    if (yield_ms <= MAX_WAIT_LEAST_MS || yield_ms == INT64_MAX)
+        return 0;
+    int result = call_run(&ue->conn, "status", NULL, CALL_AGAIN, &answer, err);
+    const char *limit = result == 0 ? json_get_str(json_get(answer.result, "limits"), "max_wait", NULL) : NULL;
+    if (limit && value_ms(limit, &max_ms) && yield_ms > max_ms)
+        result = err_set(err, ERR_ARGUMENTS, "'-y %" PRId64 "': longer than [limits] max_wait (%" PRId64 " ms) allows; give less or `inf`, "
+                         "or raise it", yield_ms, max_ms);
+    msg_answer_fini(&answer);
+    return result;
+}
+
 /* When the end is what is waited for, -y is the deadline of the whole and output is printed as it comes. */
 static bool is_followed(const struct ue *ue, const char *tool, const struct json *params)
 {
@@ -188,6 +219,10 @@ int64_t raw_deadline(const struct ue *ue, const struct json *params)
 
 static int talk_followed(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
 {
+    if (raw_check_wait(ue, err) < 0) {
+        *answer = (struct msg_answer){0};
+        return err->code;
+    }
     int64_t deadline_ms = raw_deadline(ue, params), number = 0, at = 0, now_ms = clock_mono_ms();
     struct json *first = json_copy(params), *meta = json_detach(first, "_meta");
     json_free(json_detach(meta, "no_deadline"));

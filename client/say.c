@@ -37,11 +37,31 @@ void say_buf(struct buf *buf)
     buf_fini(buf);
 }
 
+/* Inside a string these may stand as they are (RFC 8259), but a terminal takes them for control characters: DEL and C1. */
+static void escape_controls(struct buf *out, const char *line, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)line[i], next = i + 1 < len ? (unsigned char)line[i + 1] : 0;
+        if (byte == 0x7f)
+            buf_append_text(out, "\\u007f");
+        else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
+            buf_printf(out, "\\u%04x", next), i++;
+        else
+            buf_append_byte(out, line[i]);
+    }
+}
+
 void say_json(const struct json *value)
 {
-    struct buf out = BUF_INIT;
-    json_print(&out, value);
-    buf_append_byte(&out, '\n');
+    struct buf line = BUF_INIT, out = BUF_INIT;
+    json_print(&line, value);
+    buf_append_byte(&line, '\n');
+    if (!say_is_tty(STDOUT_FILENO)) {
+        say_buf(&line);
+        return;
+    }
+    escape_controls(&out, line.data, line.len);
+    buf_fini(&line);
     say_buf(&out);
 }
 

@@ -10,7 +10,7 @@
 void say_out(const void *data, size_t size);
 void say_stderr_bytes(const void *data, size_t size); /* the same to standard error: what a program wrote there (--raw) */
 void say_buf(struct buf *buf);                        /* to standard output, and frees it */
-void say_json(const struct json *value);              /* one line */
+void say_json(const struct json *value);              /* one line; on a terminal without a byte that it would obey */
 /* Text that a program may have written: exact in a pipe; on a terminal escaped, "\r\n" as "\n", and a newline at its end. */
 void say_text(const char *text, size_t len);
 /* "ue: TEXT" on standard error, escaped. */

@@ -3,6 +3,7 @@
 #include "client/call.h"
 #include "client/params.h"
 #include "client/say.h"
+#include "wire/schema.h"
 #include <inttypes.h>
 
 static int run(struct ue *ue, const char *method, struct json *params, unsigned flags,
@@ -55,22 +56,36 @@ static void show_resized(struct buf *out, const struct json *result)
     append_session(out, result);
     if (json_get_int(result, "rows", &rows) && json_get_int(result, "cols", &cols))
         buf_printf(out, ": %" PRId64 "x%" PRId64, rows, cols);
+    const char *policy = json_get_str(result, "size_policy", NULL);
+    if (policy)
+        buf_printf(out, ", %s", policy);
     buf_append_byte(out, '\n');
+}
+
+static bool is_policy(const char *word)
+{
+    return schema_is_choice(tool_arg_by_name(&tools[TOOL_RESIZE_SESSION], "policy")->choices, word);
 }
 
 int verb_RESIZE(struct ue *ue)
 {
     int rows, cols;
     const char *size = ue->args.operands[1];
-    if (!value_size(size, &rows, &cols)) {
+    bool policy = is_policy(size);
+    if (!policy && !value_size(size, &rows, &cols)) {
         struct err err;
-        err_set(&err, ERR_USAGE, "'%s': no size; give ROWSxCOLS, each from 1 to 1000, such as 24x80", size);
+        err_set(&err, ERR_USAGE, "'%s': no size; give ROWSxCOLS, each from 1 to 1000, such as 24x80, or leader, smallest, largest, fixed "
+                                 "or config", size);
         return ue_fail(ue, &err);
     }
     struct json *params = json_object_new();
     json_add_text(params, "session_id", ue->args.operands[0]);
-    json_add_int(params, "rows", rows);
-    json_add_int(params, "cols", cols);
+    if (policy) {
+        json_add_text(params, "policy", size);
+    } else {
+        json_add_int(params, "rows", rows);
+        json_add_int(params, "cols", cols);
+    }
     return run(ue, "resize_session", params, CALL_AGAIN, show_resized);
 }
 

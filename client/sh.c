@@ -18,6 +18,8 @@ static struct json *params_of(const struct ue *ue)
         json_add_bool(params, "login", false);
     if (args_has(args, "max-tokens"))
         json_add_int(params, "max_output_tokens", args_int(args, "max-tokens", 0));
+    if (args_has(args, "max-line"))
+        json_add_int(params, "max_line", args_int(args, "max-line", 0));
     params_meta(ue, params, META_VERB | META_PLACE | META_ID);
     return params;
 }

@@ -5,28 +5,43 @@
 #include "client/params.h"
 #include "client/say.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LEAVING_MS 10000 /* for two processes that have nothing left to do */
+#define LEAVING_MS 10000 /* for two processes that have nothing left to do, and do nothing */
+#define LOOK_MS 1000     /* whether they do; and until people are told what takes so long */
+#define SLOW_MS 2000     /* the same for the end of the sessions */
 
 struct leaving {
     int worker, keeper; /* pidfd_open(2); -1: unknown */
+    int64_t worker_pid, keeper_pid, live; /* live: sessions, at the time */
+    bool told;
 };
+
+/* Where its name stands in /proc: the executable's path is hidden from the worker's own user, too (PR_SET_DUMPABLE). */
+static bool name_of(int64_t pid, char name[32])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, name, 31) : -1;
+    fd_close(&fd);
+    name[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
 
 static bool same_program(int64_t a, int64_t b)
 {
-    char path[64], first[PATH_MAX], second[PATH_MAX];
-    snprintf(path, sizeof path, "/proc/%lld/exe", (long long)a);
-    ssize_t first_len = readlink(path, first, sizeof first);
-    snprintf(path, sizeof path, "/proc/%lld/exe", (long long)b);
-    ssize_t second_len = readlink(path, second, sizeof second);
-    return first_len > 0 && first_len == second_len && memcmp(first, second, (size_t)first_len) == 0;
+    char first[32], second[32];
+    return name_of(a, first) && name_of(b, second) && strcmp(first, second) == 0;
 }
 
 static int open_process(int64_t pid)
@@ -37,7 +52,7 @@ static int open_process(int64_t pid)
 /* Asked before the stop, while the numbers are sure to mean these processes. */
 static struct leaving watch(struct ue *ue)
 {
-    struct leaving leaving = {-1, -1};
+    struct leaving leaving = {.worker = -1, .keeper = -1};
     struct msg_answer answer;
     struct err err = {0};
     int64_t worker = 0, keeper = 0;
@@ -46,39 +61,72 @@ static struct leaving watch(struct ue *ue)
         /* A worker that has lost its keeper has another parent, which goes on. */
         if (json_get_int(answer.result, "keeper_pid", &keeper) && same_program(worker, keeper))
             leaving.keeper = open_process(keeper);
+        leaving.worker_pid = worker;
+        leaving.keeper_pid = keeper;
+        json_get_int(answer.result, "live", &leaving.live);
     }
     msg_answer_fini(&answer);
     return leaving;
 }
 
-static bool wait_end(int *pidfd, int64_t until_ms)
+/* Processor time and descriptors of a process that is clearing up: as long as these change it is under way. */
+static uint64_t progress_of(int64_t pid)
 {
-    struct pollfd fd = {.fd = *pidfd, .events = POLLIN};
-    int ready = 1;
-    while (*pidfd >= 0) {
-        int64_t left_ms = until_ms - clock_mono_ms();
-        ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0);
-        if (ready >= 0 || errno != EINTR)
-            break;
+    char path[64], text[1024];
+    unsigned long long user = 0, system = 0;
+    struct stat fds;
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    fd_close(&fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *rest = strrchr(text, ')');
+    if (rest)
+        sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system);
+    snprintf(path, sizeof path, "/proc/%lld/fd", (long long)pid);
+    return (uint64_t)(user + system) * 65536 + (stat(path, &fds) == 0 ? (uint64_t)fds.st_size : 0);
+}
+
+/* True once fd has something; false when nothing moved for LEAVING_MS. */
+static bool wait_moving(struct leaving *leaving, int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    int64_t moved_ms = clock_mono_ms();
+    uint64_t before = 0;
+    for (;;) {
+        int ready = poll(&poll_fd, 1, LOOK_MS);
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR)
+            return false;
+        uint64_t now = progress_of(leaving->worker_pid) * 31 + progress_of(leaving->keeper_pid);
+        if (now != before)
+            moved_ms = clock_mono_ms();
+        before = now;
+        if (clock_mono_ms() - moved_ms > LEAVING_MS)
+            return false;
+        if (!leaving->told)
+            say_note("all sessions have ended; waits for the daemon's processes (%" PRId64 ", %" PRId64 ") to leave", leaving->worker_pid,
+                     leaving->keeper_pid);
+        leaving->told = true;
     }
+}
+
+static bool wait_end(struct leaving *leaving, int *pidfd)
+{
+    bool gone = *pidfd < 0 || wait_moving(leaving, *pidfd); /* one that we don't know can't be waited for */
     fd_close(pidfd);
-    return ready > 0;
+    return gone;
 }
 
 /* The end of the stream says that the worker has closed its side; the processes follow. */
 static bool wait_gone(struct ue *ue, struct leaving *leaving)
 {
-    int64_t until_ms = clock_mono_ms() + LEAVING_MS;
     char rest[512];
     ssize_t n = 1;
-    while (ue->conn.fd >= 0 && n > 0) {
-        struct pollfd fd = {.fd = ue->conn.fd, .events = POLLIN};
-        int64_t left_ms = until_ms - clock_mono_ms();
-        if (poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0) == 0)
-            break;
-        n = recv(ue->conn.fd, rest, sizeof rest, 0);
-    }
-    bool worker_gone = wait_end(&leaving->worker, until_ms), keeper_gone = wait_end(&leaving->keeper, until_ms);
+    while (ue->conn.fd >= 0 && n > 0 && wait_moving(leaving, ue->conn.fd))
+        n = recv(ue->conn.fd, rest, sizeof rest, MSG_DONTWAIT);
+    bool worker_gone = wait_end(leaving, &leaving->worker), keeper_gone = wait_end(leaving, &leaving->keeper);
     return worker_gone && keeper_gone;
 }
 
@@ -119,8 +167,13 @@ int verb_STOP(struct ue *ue)
     if (args_has(&ue->args, "self"))
         json_add_bool(params, "self", true);
     params_meta(ue, params, META_VERB);
+    char slow[120];
+    snprintf(slow, sizeof slow, "the daemon ends its sessions (%" PRId64 "); waits for the last of them", leaving.live);
+    ue->conn.slow_note = slow;
+    ue->conn.slow_ms = SLOW_MS;
     result = call_run(&ue->conn, "stop", params, CALL_WAITS | CALL_ONCE, &answer, &err);
     json_free(params);
+    ue->conn.slow_note = NULL;
     int status;
     if (result == ERR_CANCELLED) {
         say_note("interrupted; the daemon stops all the same once its sessions have ended");

@@ -52,7 +52,9 @@ int talk_status(struct ue *ue, const struct json *wanted, const struct json *res
 int talk_show(struct ue *ue, const struct json *wanted, const struct json *result)
 {
     size_t len;
-    const char *content = json_get_str(result, "content", &len);
+    const char *content = json_get_str(result, "content", &len), *replaced = json_get_str(result, "replaced_reader", NULL);
+    if (replaced)
+        say_note("'%s': this reader's position is forgotten: there are as many as [limits] readers allows", replaced);
     const struct args_option *raw = args_next(&ue->args, "raw", NULL);
     if (raw)
         raw_print(result);

@@ -26,8 +26,12 @@ int raw_talk(struct ue *ue, const char *tool, struct json *params);
 /* One read from *at on, which is moved: waits at most yield_ms (INT64_MAX: as long as it takes) for the first byte; 0 waits for nothing.
  * Without print nothing is shown and no reader moves. 0 or an error. */
 int raw_read(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, struct msg_answer *answer, struct err *err);
+/* The same with flags of call.h; CALL_FED leaves everything as it is. */
+int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, unsigned flags, struct msg_answer *answer,
+                 struct err *err);
 /* When the whole call is over: -y from now on, exec's default without it, INT64_MAX for none. */
 int64_t raw_deadline(const struct ue *ue, const struct json *params);
+int raw_check_wait(struct ue *ue, struct err *err); /* ERR_ARGUMENTS when -y is over the daemon's [limits] max_wait */
 /* Prints what came since `at` (moved on), in answers of the session numbered so, until deadline_ms (clock_mono_ms; INT64_MAX: none) or
  * its end. *answer is the last one. 0 or an error. */
 int raw_follow(struct ue *ue, int64_t number, int64_t *at, int64_t deadline_ms, struct msg_answer *answer, struct err *err);

@@ -12,9 +12,10 @@
 
 /* Title and mode of the wheel are saved, then a blank alternate screen without autowrap. */
 #define ENTER "\033[22;0t\033[?1007s\033[?1049h\033[?7l\033(B\017\033[m\033[2J\033[H"
+#define PLAIN \
+    "\033[?2026l\033[?9l\033[?1000l\033[?1002l\033[?1003l\033[?1005l\033[?1006l\033[?1015l\033[?1004l\033[?2004l\033[?1l\033>\033[?5l"
 #define LEAVE \
-    "\033[?2026l\033[?9l\033[?1000l\033[?1002l\033[?1003l\033[?1005l\033[?1006l\033[?1015l\033[?1004l\033[?2004l\033[?1l\033>\033[?5l" \
-    "\033[?25h\033[?7h\033[r\033[m\033[?1007r\033[?1049l\033[23;0t"
+    PLAIN "\033[?25h\033[?7h\033[r\033[m\033[?1007r\033[?1049l\033[23;0t"
 
 #define STOPPED_MS 2000
 
@@ -60,6 +61,15 @@ void terminal_leave(void)
         write_plain("\033[0 q");
     write_plain("\030" LEAVE); /* CAN ends a sequence that was cut */
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
+}
+
+void terminal_append_plain(struct buf *out, bool mouse)
+{
+    if (terminal.keys)
+        buf_append_text(out, "\033[>4m");
+    if (terminal.kitty)
+        buf_append_text(out, "\033[=0;1u");
+    buf_append_text(out, mouse ? PLAIN "\033[?1007l\033[?1000h\033[?1006h" : PLAIN);
 }
 
 static void on_deadly(int signo)
@@ -115,6 +125,8 @@ int terminal_open(struct err *err)
 int terminal_enter(struct err *err)
 {
     struct termios raw;
+    if (terminal.inside)
+        return 0;
     if (tcgetattr(STDIN_FILENO, &terminal.before) < 0)
         return err_set(err, ERR_SYSTEM, "the terminal can't be used: %s", strerror(errno));
     raw = terminal.before;

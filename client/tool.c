@@ -2,6 +2,7 @@
 #include "client/params.h"
 #include "client/say.h"
 #include "client/talk.h"
+#include "wire/tool.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +45,11 @@ int verb_CALL(struct ue *ue)
     struct json *params = params_parse(args->operand_count > 1 ? args->operands[1] : "", true, &err);
     if (!params)
         return show_unparsed(ue, &err);
+    if (strcmp(args->operands[0], tools[TOOL_TYPE_SECRET].name) == 0) {
+        json_free(params);
+        err_set(&err, ERR_DENIED, "'type_secret' is for people, not for agents; a person runs `ue secret`");
+        return ue_fail(ue, &err);
+    }
     params_meta(ue, params, META_PLACE | META_ID);
     int result = call_run(&ue->conn, args->operands[0], params, CALL_WAITS, &answer, &err);
     int status = result < 0 ? show_failure(ue, params, &answer, &err) : talk_show(ue, params, answer.result);

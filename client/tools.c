@@ -5,6 +5,9 @@
 #include "client/say.h"
 #include <string.h>
 
+const char *const tools_formats[SCHEMA_FORMAT_COUNT] = {
+    [SCHEMA_OPENAI] = "openai", [SCHEMA_OPENAI_CHAT] = "openai-chat", [SCHEMA_ANTHROPIC] = "anthropic", [SCHEMA_MCP] = "mcp"};
+
 bool tools_has(const struct json *listed, const char *name, bool shown)
 {
     for (const struct json *it = json_first(json_get(listed, "tools")); it; it = json_next(it)) {
@@ -28,11 +31,9 @@ struct json *tools_schemas(const struct json *listed, enum schema_view view, enu
 
 static int format_of(const char *word, enum schema_format *format, struct err *err)
 {
-    static const char *const words[] = {
-        [SCHEMA_OPENAI] = "openai", [SCHEMA_OPENAI_CHAT] = "openai-chat", [SCHEMA_ANTHROPIC] = "anthropic", [SCHEMA_MCP] = "mcp"};
     *format = SCHEMA_OPENAI;
-    for (size_t i = 0; word && i < sizeof words / sizeof *words; i++)
-        if (strcmp(word, words[i]) == 0) {
+    for (size_t i = 0; word && i < sizeof tools_formats / sizeof *tools_formats; i++)
+        if (strcmp(word, tools_formats[i]) == 0) {
             *format = (enum schema_format)i;
             return 0;
         }

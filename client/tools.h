@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 /* listed is the answer of the method `tools`; shown: only tools that are listed to models, else also those that work unlisted. */
+extern const char *const tools_formats[SCHEMA_FORMAT_COUNT]; /* as --format takes them */
 bool tools_has(const struct json *listed, const char *name, bool shown);
 /* The tools that are shown, in the order of the tables, as an array in that format. The caller's. */
 struct json *tools_schemas(const struct json *listed, enum schema_view view, enum schema_format format);

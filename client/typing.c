@@ -5,9 +5,11 @@
 #include "client/input.h"
 #include "client/params.h"
 #include <inttypes.h>
+#include <string.h>
 
 #define RETRY_MIN_MS 5
 #define RETRY_MAX_MS 100
+#define ROOM_MS 3600000 /* asked for at a time */
 
 static struct json *piece_params(struct typing *typing, const char *data, size_t len, bool eof)
 {
@@ -19,32 +21,104 @@ static struct json *piece_params(struct typing *typing, const char *data, size_t
     json_add_bool(params, "peek", true);
     if (eof)
         json_add_bool(params, "eof", true);
+    if (typing->yields)
+        json_add_int(params, "since", typing->read_to);
+    if (args_next(&typing->ue->args, "steal", NULL))
+        json_add_bool(params, "steal", true);
     params_meta(typing->ue, params, META_VERB | META_ID | (typing->typed == 0 ? META_PLACE : 0)); /* only the first may start the session */
     return params;
 }
 
-int typing_call(struct ue *ue, const char *tool, struct json *params, int64_t patience_ms, struct msg_answer *answer, struct err *err)
+static bool is_for_later(const struct ue *ue, int result)
 {
-    int64_t give_up_ms = patience_ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + patience_ms;
-    int result, pause_ms = RETRY_MIN_MS;
-    while ((result = call_run(&ue->conn, tool, params, CALL_WAITS, answer, err)) == ERR_INPUT_FULL && clock_mono_ms() < give_up_ms) {
-        msg_answer_fini(answer);
-        connection_pause(pause_ms);
-        pause_ms = pause_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : pause_ms * 2;
-    }
-    return result;
+    return result == ERR_INPUT_FULL || (result == ERR_KEYBOARD_HELD && args_next(&ue->args, "wait-keyboard", NULL));
 }
 
-int typing_send(struct typing *typing, const char *data, size_t len, bool eof, struct err *err)
+struct patience {
+    int64_t give_up_ms; /* CLOCK_MONOTONIC; INT64_MAX: never */
+    int pause_ms;       /* where nothing tells when it is time to try again */
+    bool yields, full;  /* as in struct typing */
+    bool asks;          /* the daemon may wait for room; an older one can't */
+};
+
+static bool ask_for_room(const struct patience *patience, struct json *params)
+{
+    int64_t left_ms = patience->give_up_ms == INT64_MAX ? ROOM_MS : patience->give_up_ms - clock_mono_ms();
+    if (!patience->asks || !patience->full || left_ms <= 0)
+        return false;
+    params_set(params, "wait_room", json_int_new(left_ms < ROOM_MS ? left_ms : ROOM_MS));
+    return true;
+}
+
+static int call_patiently(struct ue *ue, const char *tool, struct json *params, struct patience *patience, struct msg_answer *answer,
+                          struct err *err)
+{
+    for (;;) {
+        bool asked = ask_for_room(patience, params);
+        int result = call_run(&ue->conn, tool, params, CALL_WAITS, answer, err);
+        if (asked && result == ERR_ARGUMENTS) {
+            patience->asks = false;
+            json_free(json_detach(params, "wait_room"));
+            msg_answer_fini(answer);
+            continue;
+        }
+        if (!is_for_later(ue, result) || clock_mono_ms() >= patience->give_up_ms)
+            return result;
+        bool by_daemon = result == ERR_INPUT_FULL && patience->asks;
+        patience->full |= by_daemon;
+        if (!by_daemon) {
+            connection_pause(patience->pause_ms);
+            patience->pause_ms = patience->pause_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : patience->pause_ms * 2;
+        }
+        if (patience->yields && result == ERR_INPUT_FULL && (asked || !by_daemon))
+            return result;
+        msg_answer_fini(answer);
+    }
+}
+
+static struct patience patience_of(const char *tool, int64_t ms)
+{
+    return (struct patience){.give_up_ms = ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + ms, .pause_ms = RETRY_MIN_MS,
+                             .asks = strcmp(tool, "write_stdin") == 0};
+}
+
+int typing_call(struct ue *ue, const char *tool, struct json *params, int64_t patience_ms, struct msg_answer *answer, struct err *err)
+{
+    struct patience patience = patience_of(tool, patience_ms);
+    return call_patiently(ue, tool, params, &patience, answer, err);
+}
+
+static int send_whole(struct typing *typing, const char *data, size_t len, bool eof, struct err *err)
 {
     struct msg_answer answer;
+    bool waits = typing->patient || typing->typed > 0 || args_next(&typing->ue->args, "wait-keyboard", NULL);
+    struct patience patience = patience_of("write_stdin", waits ? typing->patience_ms : 0);
+    patience.yields = typing->yields;
+    patience.full = typing->full;
     struct json *params = piece_params(typing, data, len, eof);
-    int result = typing_call(typing->ue, "write_stdin", params, typing->typed > 0 ? typing->patience_ms : 0, &answer, err);
+    int result = call_patiently(typing->ue, "write_stdin", params, &patience, &answer, err);
+    typing->full = patience.full && patience.asks;
     msg_answer_fini(&answer);
     json_free(params);
     if (result == 0)
         typing->typed += len;
-    else if (typing->typed > 0 && result != ERR_CANCELLED)
+    return result;
+}
+
+/* A queue that is smaller than the piece gets it in two. */
+static int send_parts(struct typing *typing, const char *data, size_t len, bool eof, struct err *err)
+{
+    int result = send_whole(typing, data, len, eof, err);
+    if (result != ERR_TOO_LARGE || len < 2)
+        return result;
+    result = send_parts(typing, data, len / 2, false, err);
+    return result ? result : send_parts(typing, data + len / 2, len - len / 2, eof, err);
+}
+
+int typing_send(struct typing *typing, const char *data, size_t len, bool eof, struct err *err)
+{
+    int result = send_parts(typing, data, len, eof, err);
+    if (result != 0 && typing->typed > 0 && result != ERR_CANCELLED)
         err_set(err, result, "%s; %" PRIu64 " bytes before that were typed", err->text, typing->typed);
     return result;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PASTE_BYTES_MAX (4u << 20)
 #define PATIENCE_MS 5000 /* how long a session that reads nothing is waited for between two pieces */
 
 static int add_literal(const struct args *args, struct json *params, struct err *err)
@@ -73,10 +74,32 @@ static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool
 /* Text that was typed ahead and nothing after it: what is left is to wait, which read_output does. */
 static const char *tool_for(struct json *params, bool typed_ahead, size_t left)
 {
-    if (!typed_ahead || left > 0 || json_get(params, "keys"))
+    if (!typed_ahead || left > 0 || json_get(params, "keys") || json_get(params, "submit"))
         return "write_stdin";
     json_free(json_detach(params, "chars"));
     return "read_output";
+}
+
+/* How it is typed. */
+static void add_manner(const struct args *args, struct json *params)
+{
+    static const char *const flags[][2] = {
+        {"paste", "paste"}, {"submit", "submit"}, {"wait-keyboard", "wait_keyboard"}, {"steal", "steal"}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (args_has(args, flags[i][0]))
+            json_add_bool(params, flags[i][1], true);
+}
+
+/* A paste is one piece, however long. */
+static int read_whole(struct json *params, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, PASTE_BYTES_MAX);
+    int result = input_all(&text, err);
+    if (result == 0)
+        input_add_chars(params, text.data, text.len);
+    buf_fini(&text);
+    return result;
 }
 
 static int run(struct ue *ue, const char *tool, struct json *params)
@@ -107,8 +130,11 @@ int verb_WRITE(struct ue *ue)
     struct json *params = json_object_new();
     json_add_text(params, "session_id", args->operands[0]);
     add_keys(args, params);
+    add_manner(args, params);
     params_output(ue, params);
-    if (args->operand_count > 1 && strcmp(args->operands[1], "-") == 0) {
+    if (args->operand_count > 1 && strcmp(args->operands[1], "-") == 0 && args_has(args, "paste")) {
+        result = read_whole(params, &err);
+    } else if (args->operand_count > 1 && strcmp(args->operands[1], "-") == 0) {
         struct buf last = BUF_INIT;
         bool typed = false;
         result = type_ahead(ue, args->operands[0], &last, &typed, &err);

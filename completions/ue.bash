@@ -5,14 +5,22 @@ _ue_verbs() {
     printf '%s\n' \
             'exec	run a command in a new session' \
             'write	type into a session and return what it answers' \
+            'secret	type a secret, such as a password, where a session'\''s program asks for it' \
             'poll	return what a session has printed' \
             'screen	show what is on a session'\''s terminal' \
             'attach	show a session on this terminal and type into it' \
             'sh	run a shell command to its end, or to its timeout' \
             'patch	edit files as a patch in the form of apply_patch says' \
             'wait	wait until sessions have ended, or have printed something' \
+            'events	print what happens, one JSON object a line, as it happens' \
+            'logs	print a session'\''s output so far as lines' \
+            'watch	follow what several sessions print, as lines with their names' \
+            'steps	do several things with a session in one call, up to the first that fails' \
             'kill	end sessions with all their processes, or signal them' \
             'list	list sessions' \
+            'top	keep the table of sessions on the screen, and choose from it' \
+            'record	record what a session shows into a file (asciicast)' \
+            'replay	play a recording' \
             'rename	give a session another name' \
             'resize	change the size of a session'\''s terminal' \
             'rm	forget ended sessions with their output' \
@@ -43,6 +51,7 @@ _ue_options() {
             '--stdin	feed this command'\''s standard input to it (pipes only)' \
             '--yield	wait at most this long: 250, 10s, 5m, inf' \
             '--max-tokens	show at most this much of the output (tokens of 4 bytes; default 10000)' \
+            '--max-line	cut each longer line of the output' \
             '--json	print one JSON object' \
             '--raw	print only the session'\''s output bytes' \
             '--status-fd	write the command'\''s own exit status, or its state, to this descriptor' \
@@ -71,12 +80,17 @@ _ue_options() {
             '--exit	wait until the command has ended; without -y as long as it takes' \
             '--yield	wait at most this long: 250, 10s, 5m, inf' \
             '--max-tokens	show at most this much of the output (tokens of 4 bytes; default 10000)' \
+            '--max-line	cut each longer line of the output' \
             '--json	print one JSON object' \
             '--raw	print only the session'\''s output bytes' \
             '--status-fd	write the command'\''s own exit status, or its state, to this descriptor' \
             '--line	Enter after CHARS' \
             '--escapes	decode C escapes in CHARS: \n \t \x1b \033 \u00e9' \
             '--key	a named key after CHARS: Enter, Up, C-c, M-x, F5; may be repeated' \
+            '--paste	paste CHARS: marked as such where the program asks for that, without control characters' \
+            '--submit	then Enter by itself, once the program has taken the rest and waits for a key' \
+            '--wait-keyboard	while a person holds the keyboard: wait for it in place of an error' \
+            '--steal	type although a person holds the keyboard ([defaults] keyboard_steal must allow it)' \
             '--reader	read as this reader, which has a place of its own in the output' \
             '--args	the tool'\''s argument object in place of flags; - reads it from standard input' \
             '-y	wait at most this long: 250, 10s, 5m, inf' \
@@ -84,6 +98,15 @@ _ue_options() {
             '-l	Enter after CHARS' \
             '-e	decode C escapes in CHARS: \n \t \x1b \033 \u00e9' \
             '-k	a named key after CHARS: Enter, Up, C-c, M-x, F5; may be repeated'
+        ;;
+    secret)
+        printf '%s\n' \
+            '--stage	keep it in locked memory until the program asks, once' \
+            '--expire	how long a staged one is kept at most (default 5m)' \
+            '--blind	also when the program does not seem to ask: behind ssh, or where it hides its input by itself' \
+            '--stdin	read it from standard input, up to the first line end' \
+            '--forget	wipe the one that is staged' \
+            '--json	print one JSON object'
         ;;
     poll)
         printf '%s\n' \
@@ -94,10 +117,12 @@ _ue_options() {
             '--exit	wait until the command has ended; without -y as long as it takes' \
             '--yield	wait at most this long: 250, 10s, 5m, inf' \
             '--max-tokens	show at most this much of the output (tokens of 4 bytes; default 10000)' \
+            '--max-line	cut each longer line of the output' \
             '--json	print one JSON object' \
             '--raw	print only the session'\''s output bytes' \
             '--status-fd	write the command'\''s own exit status, or its state, to this descriptor' \
             '--since	read from this absolute offset on' \
+            '--to	read up to this offset, without waiting and moving no reader; an answer'\''s JSON names what it left out in truncated' \
             '--peek	leave the reader'\''s place where it is' \
             '--reader	read as this reader, which has a place of its own in the output' \
             '--args	the tool'\''s argument object in place of flags; - reads it from standard input' \
@@ -123,9 +148,11 @@ _ue_options() {
     attach)
         printf '%s\n' \
             '--read-only	look only' \
-            '--prefix	the key before d, r, z and ?: C-a to C-z, C-\, C-], C-^ or C-_ (default C-\)' \
+            '--detach-others	send away the others who look at it' \
+            '--prefix	the key before ue'\''s own: C-a to C-z, C-\, C-], C-^ or C-_ (default $MUXD_ATTACH_KEY, [attach] key, C-\)' \
             '-r	look only' \
-            '-k	the key before d, r, z and ?: C-a to C-z, C-\, C-], C-^ or C-_ (default C-\)'
+            '-x	send away the others who look at it' \
+            '-k	the key before ue'\''s own: C-a to C-z, C-\, C-], C-^ or C-_ (default $MUXD_ATTACH_KEY, [attach] key, C-\)'
         ;;
     sh)
         printf '%s\n' \
@@ -136,6 +163,7 @@ _ue_options() {
             '--no-login	not as a login shell' \
             '--env	set a variable for it; may be repeated' \
             '--max-tokens	show at most this much of the output (tokens of 4 bytes; default 10000)' \
+            '--max-line	cut each longer line of the output' \
             '--json	print one JSON object' \
             '--status-fd	write the command'\''s own exit status, or its state, to this descriptor' \
             '--args	the tool'\''s argument object in place of flags; - reads it from standard input' \
@@ -162,6 +190,37 @@ _ue_options() {
             '--status-fd	write the first command'\''s own exit status, or its state, to this descriptor' \
             '-y	wait at most this long: 250, 10s, 5m, inf'
         ;;
+    events)
+        printf '%s\n' \
+            '--since	begin with this event, not with the next one' \
+            '--session	only events of this session' \
+            '--type	only events of this type, or all; may be repeated' \
+            '--count	stop after so many' \
+            '--yield	stop after this time: 0, 250, 10s, 5m (default inf)' \
+            '--max-bytes	most bytes of a command'\''s whole output in its end (default 1048576; 0: none)' \
+            '-t	only events of this type, or all; may be repeated' \
+            '-c	stop after so many' \
+            '-y	stop after this time: 0, 250, 10s, 5m (default inf)'
+        ;;
+    logs)
+        printf '%s\n' \
+            '--follow	go on with what it prints until it ends' \
+            '--since	begin at this offset, or at what was printed from a time on: 10m (ago), 14:05, 2026-08-30T14:05' \
+            '--raw	the output'\''s bytes as they are' \
+            '--input	the input log in place of the output' \
+            '--json	one JSON object a line' \
+            '-f	go on with what it prints until it ends'
+        ;;
+    watch)
+        printf '%s\n' \
+            '--since	with what was printed from this time on: 10m (ago), 14:05' \
+            '--json	one JSON object a line'
+        ;;
+    steps)
+        printf '%s\n' \
+            '--json	print one JSON object' \
+            '--reader	read as this reader, which has a place of its own in the output'
+        ;;
     kill)
         printf '%s\n' \
             '--signal	send only this signal' \
@@ -177,6 +236,26 @@ _ue_options() {
             '--json	print one JSON object' \
             '--args	the tool'\''s argument object in place of flags; - reads it from standard input' \
             '-a	ended sessions, too'
+        ;;
+    top)
+        printf '%s\n' \
+            '--all	ended sessions, too' \
+            '-a	ended sessions, too'
+        ;;
+    record)
+        printf '%s\n' \
+            '--stop	end the recording; all of it is on disk then' \
+            '--format	version of asciicast (default 3)' \
+            '--input	what is typed, too' \
+            '--json	print one JSON object'
+        ;;
+    replay)
+        printf '%s\n' \
+            '--speed	so many times as fast: 2, 0.5 (default 1)' \
+            '--idle	no pause longer than this (default: what the recording says)' \
+            '--raw	all bytes as they were recorded' \
+            '-x	so many times as fast: 2, 0.5 (default 1)' \
+            '-i	no pause longer than this (default: what the recording says)'
         ;;
     rename)
         printf '%s\n' \
@@ -250,6 +329,7 @@ _ue_option() {
     exec:--env | exec:-e) kind=env ;;
     exec:--yield | exec:-y) kind=none ;;
     exec:--max-tokens | exec:-m) kind=none ;;
+    exec:--max-line) kind=none ;;
     exec:--status-fd) kind=none ;;
     exec:--until) kind=none ;;
     exec:--quiet) kind=none ;;
@@ -258,16 +338,20 @@ _ue_option() {
     write:--quiet) kind=none ;;
     write:--yield | write:-y) kind=none ;;
     write:--max-tokens | write:-m) kind=none ;;
+    write:--max-line) kind=none ;;
     write:--status-fd) kind=none ;;
     write:--key | write:-k) kind=keys ;;
     write:--reader) kind=none ;;
     write:--args) kind=none ;;
+    secret:--expire) kind=none ;;
     poll:--until) kind=none ;;
     poll:--quiet) kind=none ;;
     poll:--yield | poll:-y) kind=none ;;
     poll:--max-tokens | poll:-m) kind=none ;;
+    poll:--max-line) kind=none ;;
     poll:--status-fd) kind=none ;;
     poll:--since) kind=none ;;
+    poll:--to) kind=none ;;
     poll:--reader) kind=none ;;
     poll:--args) kind=none ;;
     screen:--history) kind=none ;;
@@ -282,18 +366,31 @@ _ue_option() {
     sh:--shell | sh:-s) kind=shells ;;
     sh:--env | sh:-e) kind=env ;;
     sh:--max-tokens | sh:-m) kind=none ;;
+    sh:--max-line) kind=none ;;
     sh:--status-fd) kind=none ;;
     sh:--args) kind=none ;;
     patch:--workdir | patch:-C) kind=dir ;;
     wait:--until) kind=none ;;
     wait:--yield | wait:-y) kind=none ;;
     wait:--status-fd) kind=none ;;
+    events:--since) kind=none ;;
+    events:--session) kind=sessions ;;
+    events:--type | events:-t) kind=events ;;
+    events:--count | events:-c) kind=none ;;
+    events:--yield | events:-y) kind=none ;;
+    events:--max-bytes) kind=none ;;
+    logs:--since) kind=none ;;
+    watch:--since) kind=none ;;
+    steps:--reader) kind=none ;;
     kill:--signal | kill:-s) kind=signals ;;
     kill:--args) kind=none ;;
     list:--args) kind=none ;;
+    record:--format) kind=none ;;
+    replay:--speed | replay:-x) kind=none ;;
+    replay:--idle | replay:-i) kind=none ;;
     call:--status-fd) kind=none ;;
     call:--reader) kind=none ;;
-    tools:--format) kind=none ;;
+    tools:--format) kind=formats ;;
     mcp:--reader) kind=none ;;
     *:--socket | *:-S) kind=file ;;
     *:--config | *:-f) kind=file ;;
@@ -308,6 +405,7 @@ _ue_operand() {
     exec:*) kind=file ;;
     write:0) kind=sessions ;;
     write:1) kind=none ;;
+    secret:0) kind=sessions ;;
     poll:0) kind=sessions ;;
     screen:0) kind=sessions ;;
     attach:0) kind=sessions ;;
@@ -320,6 +418,13 @@ _ue_operand() {
     wait:1) kind=sessions ;;
     wait:2) kind=sessions ;;
     wait:*) kind=sessions ;;
+    logs:0) kind=sessions ;;
+    watch:0) kind=sessions ;;
+    watch:1) kind=sessions ;;
+    watch:2) kind=sessions ;;
+    watch:*) kind=sessions ;;
+    steps:0) kind=sessions ;;
+    steps:1) kind=file ;;
     kill:0) kind=sessions ;;
     kill:1) kind=sessions ;;
     kill:2) kind=sessions ;;
@@ -328,6 +433,9 @@ _ue_operand() {
     list:1) kind=sessions ;;
     list:2) kind=sessions ;;
     list:*) kind=sessions ;;
+    record:0) kind=sessions ;;
+    record:1) kind=file ;;
+    replay:0) kind=file ;;
     rename:0) kind=sessions ;;
     rename:1) kind=none ;;
     resize:0) kind=sessions ;;

@@ -59,6 +59,7 @@ set -g __ue_takes \
     'exec --env' 'exec -e' \
     'exec --yield' 'exec -y' \
     'exec --max-tokens' 'exec -m' \
+    'exec --max-line' \
     'exec --status-fd' \
     'exec --until' \
     'exec --quiet' \
@@ -67,16 +68,20 @@ set -g __ue_takes \
     'write --quiet' \
     'write --yield' 'write -y' \
     'write --max-tokens' 'write -m' \
+    'write --max-line' \
     'write --status-fd' \
     'write --key' 'write -k' \
     'write --reader' \
     'write --args' \
+    'secret --expire' \
     'poll --until' \
     'poll --quiet' \
     'poll --yield' 'poll -y' \
     'poll --max-tokens' 'poll -m' \
+    'poll --max-line' \
     'poll --status-fd' \
     'poll --since' \
+    'poll --to' \
     'poll --reader' \
     'poll --args' \
     'screen --history' \
@@ -91,15 +96,28 @@ set -g __ue_takes \
     'sh --shell' 'sh -s' \
     'sh --env' 'sh -e' \
     'sh --max-tokens' 'sh -m' \
+    'sh --max-line' \
     'sh --status-fd' \
     'sh --args' \
     'patch --workdir' 'patch -C' \
     'wait --until' \
     'wait --yield' 'wait -y' \
     'wait --status-fd' \
+    'events --since' \
+    'events --session' \
+    'events --type' 'events -t' \
+    'events --count' 'events -c' \
+    'events --yield' 'events -y' \
+    'events --max-bytes' \
+    'logs --since' \
+    'watch --since' \
+    'steps --reader' \
     'kill --signal' 'kill -s' \
     'kill --args' \
     'list --args' \
+    'record --format' \
+    'replay --speed' 'replay -x' \
+    'replay --idle' 'replay -i' \
     'call --status-fd' \
     'call --reader' \
     'tools --format' \
@@ -107,14 +125,22 @@ set -g __ue_takes \
 
 complete -c ue -n '__ue_at ""' -f -a exec -d 'run a command in a new session'
 complete -c ue -n '__ue_at ""' -f -a write -d 'type into a session and return what it answers'
+complete -c ue -n '__ue_at ""' -f -a secret -d 'type a secret, such as a password, where a session\'s program asks for it'
 complete -c ue -n '__ue_at ""' -f -a poll -d 'return what a session has printed'
 complete -c ue -n '__ue_at ""' -f -a screen -d 'show what is on a session\'s terminal'
 complete -c ue -n '__ue_at ""' -f -a attach -d 'show a session on this terminal and type into it'
 complete -c ue -n '__ue_at ""' -f -a sh -d 'run a shell command to its end, or to its timeout'
 complete -c ue -n '__ue_at ""' -f -a patch -d 'edit files as a patch in the form of apply_patch says'
 complete -c ue -n '__ue_at ""' -f -a wait -d 'wait until sessions have ended, or have printed something'
+complete -c ue -n '__ue_at ""' -f -a events -d 'print what happens, one JSON object a line, as it happens'
+complete -c ue -n '__ue_at ""' -f -a logs -d 'print a session\'s output so far as lines'
+complete -c ue -n '__ue_at ""' -f -a watch -d 'follow what several sessions print, as lines with their names'
+complete -c ue -n '__ue_at ""' -f -a steps -d 'do several things with a session in one call, up to the first that fails'
 complete -c ue -n '__ue_at ""' -f -a kill -d 'end sessions with all their processes, or signal them'
 complete -c ue -n '__ue_at ""' -f -a list -d 'list sessions'
+complete -c ue -n '__ue_at ""' -f -a top -d 'keep the table of sessions on the screen, and choose from it'
+complete -c ue -n '__ue_at ""' -f -a record -d 'record what a session shows into a file (asciicast)'
+complete -c ue -n '__ue_at ""' -f -a replay -d 'play a recording'
 complete -c ue -n '__ue_at ""' -f -a rename -d 'give a session another name'
 complete -c ue -n '__ue_at ""' -f -a resize -d 'change the size of a session\'s terminal'
 complete -c ue -n '__ue_at ""' -f -a rm -d 'forget ended sessions with their output'
@@ -144,6 +170,7 @@ complete -c ue -n '__ue_at exec' -s e -l env -r -f -a '(__ue_env)' -d 'set a var
 complete -c ue -n '__ue_at exec' -l stdin -d 'feed this command\'s standard input to it (pipes only)'
 complete -c ue -n '__ue_at exec' -s y -l yield -r -f -d 'wait at most this long: 250, 10s, 5m, inf'
 complete -c ue -n '__ue_at exec' -s m -l max-tokens -r -f -d 'show at most this much of the output (tokens of 4 bytes; default 10000)'
+complete -c ue -n '__ue_at exec' -l max-line -r -f -d 'cut each longer line of the output'
 complete -c ue -n '__ue_at exec' -l json -d 'print one JSON object'
 complete -c ue -n '__ue_at exec' -l raw -d 'print only the session\'s output bytes'
 complete -c ue -n '__ue_at exec' -l status-fd -r -f -d 'write the command\'s own exit status, or its state, to this descriptor'
@@ -165,15 +192,27 @@ complete -c ue -n '__ue_at write' -l quiet -r -f -d 'wait until nothing was prin
 complete -c ue -n '__ue_at write' -l exit -d 'wait until the command has ended; without -y as long as it takes'
 complete -c ue -n '__ue_at write' -s y -l yield -r -f -d 'wait at most this long: 250, 10s, 5m, inf'
 complete -c ue -n '__ue_at write' -s m -l max-tokens -r -f -d 'show at most this much of the output (tokens of 4 bytes; default 10000)'
+complete -c ue -n '__ue_at write' -l max-line -r -f -d 'cut each longer line of the output'
 complete -c ue -n '__ue_at write' -l json -d 'print one JSON object'
 complete -c ue -n '__ue_at write' -l raw -d 'print only the session\'s output bytes'
 complete -c ue -n '__ue_at write' -l status-fd -r -f -d 'write the command\'s own exit status, or its state, to this descriptor'
 complete -c ue -n '__ue_at write' -s l -l line -d 'Enter after CHARS'
 complete -c ue -n '__ue_at write' -s e -l escapes -d 'decode C escapes in CHARS: \\n \\t \\x1b \\033 \\u00e9'
 complete -c ue -n '__ue_at write' -s k -l key -r -f -a '(__ue_ask keys)' -d 'a named key after CHARS: Enter, Up, C-c, M-x, F5; may be repeated'
+complete -c ue -n '__ue_at write' -l paste -d 'paste CHARS: marked as such where the program asks for that, without control characters'
+complete -c ue -n '__ue_at write' -l submit -d 'then Enter by itself, once the program has taken the rest and waits for a key'
+complete -c ue -n '__ue_at write' -l wait-keyboard -d 'while a person holds the keyboard: wait for it in place of an error'
+complete -c ue -n '__ue_at write' -l steal -d 'type although a person holds the keyboard ([defaults] keyboard_steal must allow it)'
 complete -c ue -n '__ue_at write' -l reader -r -f -d 'read as this reader, which has a place of its own in the output'
 complete -c ue -n '__ue_at write' -l args -r -f -d 'the tool\'s argument object in place of flags; - reads it from standard input'
 complete -c ue -n '__ue_at write 0' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at secret' -l stage -d 'keep it in locked memory until the program asks, once'
+complete -c ue -n '__ue_at secret' -l expire -r -f -d 'how long a staged one is kept at most (default 5m)'
+complete -c ue -n '__ue_at secret' -l blind -d 'also when the program does not seem to ask: behind ssh, or where it hides its input by itself'
+complete -c ue -n '__ue_at secret' -l stdin -d 'read it from standard input, up to the first line end'
+complete -c ue -n '__ue_at secret' -l forget -d 'wipe the one that is staged'
+complete -c ue -n '__ue_at secret' -l json -d 'print one JSON object'
+complete -c ue -n '__ue_at secret 0' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at poll' -l until -r -f -d 'wait for output that matches this pattern (PCRE2)'
 complete -c ue -n '__ue_at poll' -l ready -d 'wait until the program waits for input'
 complete -c ue -n '__ue_at poll' -l no-ready -d 'don\'t return because it waits for input'
@@ -181,10 +220,12 @@ complete -c ue -n '__ue_at poll' -l quiet -r -f -d 'wait until nothing was print
 complete -c ue -n '__ue_at poll' -l exit -d 'wait until the command has ended; without -y as long as it takes'
 complete -c ue -n '__ue_at poll' -s y -l yield -r -f -d 'wait at most this long: 250, 10s, 5m, inf'
 complete -c ue -n '__ue_at poll' -s m -l max-tokens -r -f -d 'show at most this much of the output (tokens of 4 bytes; default 10000)'
+complete -c ue -n '__ue_at poll' -l max-line -r -f -d 'cut each longer line of the output'
 complete -c ue -n '__ue_at poll' -l json -d 'print one JSON object'
 complete -c ue -n '__ue_at poll' -l raw -d 'print only the session\'s output bytes'
 complete -c ue -n '__ue_at poll' -l status-fd -r -f -d 'write the command\'s own exit status, or its state, to this descriptor'
 complete -c ue -n '__ue_at poll' -l since -r -f -d 'read from this absolute offset on'
+complete -c ue -n '__ue_at poll' -l to -r -f -d 'read up to this offset, without waiting and moving no reader; an answer\'s JSON names what it left out in truncated'
 complete -c ue -n '__ue_at poll' -l peek -d 'leave the reader\'s place where it is'
 complete -c ue -n '__ue_at poll' -l reader -r -f -d 'read as this reader, which has a place of its own in the output'
 complete -c ue -n '__ue_at poll' -l args -r -f -d 'the tool\'s argument object in place of flags; - reads it from standard input'
@@ -203,7 +244,8 @@ complete -c ue -n '__ue_at screen' -l json -d 'print one JSON object'
 complete -c ue -n '__ue_at screen' -l args -r -f -d 'the tool\'s argument object in place of flags; - reads it from standard input'
 complete -c ue -n '__ue_at screen 0' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at attach' -s r -l read-only -d 'look only'
-complete -c ue -n '__ue_at attach' -s k -l prefix -r -f -a '(__ue_ask keys)' -d 'the key before d, r, z and ?: C-a to C-z, C-\\, C-], C-^ or C-_ (default C-\\)'
+complete -c ue -n '__ue_at attach' -s x -l detach-others -d 'send away the others who look at it'
+complete -c ue -n '__ue_at attach' -s k -l prefix -r -f -a '(__ue_ask keys)' -d 'the key before ue\'s own: C-a to C-z, C-\\, C-], C-^ or C-_ (default $MUXD_ATTACH_KEY, [attach] key, C-\\)'
 complete -c ue -n '__ue_at attach 0' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at sh' -s T -l timeout -r -f -d 'kill it after this long: 250, 10s, 5m (default 10s)'
 complete -c ue -n '__ue_at sh' -s n -l name -r -f -d 'name of its session (default: that of the program)'
@@ -212,6 +254,7 @@ complete -c ue -n '__ue_at sh' -s s -l shell -r -f -a '(__ue_ask shells)' -d 'th
 complete -c ue -n '__ue_at sh' -l no-login -d 'not as a login shell'
 complete -c ue -n '__ue_at sh' -s e -l env -r -f -a '(__ue_env)' -d 'set a variable for it; may be repeated'
 complete -c ue -n '__ue_at sh' -s m -l max-tokens -r -f -d 'show at most this much of the output (tokens of 4 bytes; default 10000)'
+complete -c ue -n '__ue_at sh' -l max-line -r -f -d 'cut each longer line of the output'
 complete -c ue -n '__ue_at sh' -l json -d 'print one JSON object'
 complete -c ue -n '__ue_at sh' -l status-fd -r -f -d 'write the command\'s own exit status, or its state, to this descriptor'
 complete -c ue -n '__ue_at sh' -l args -r -f -d 'the tool\'s argument object in place of flags; - reads it from standard input'
@@ -232,6 +275,28 @@ complete -c ue -n '__ue_at wait 0' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at wait 1' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at wait 2' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at wait rest 3' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at events' -l since -r -f -d 'begin with this event, not with the next one'
+complete -c ue -n '__ue_at events' -l session -r -f -a '(__ue_ask sessions)' -d 'only events of this session'
+complete -c ue -n '__ue_at events' -s t -l type -r -f -a '(__ue_ask events)' -d 'only events of this type, or all; may be repeated'
+complete -c ue -n '__ue_at events' -s c -l count -r -f -d 'stop after so many'
+complete -c ue -n '__ue_at events' -s y -l yield -r -f -d 'stop after this time: 0, 250, 10s, 5m (default inf)'
+complete -c ue -n '__ue_at events' -l max-bytes -r -f -d 'most bytes of a command\'s whole output in its end (default 1048576; 0: none)'
+complete -c ue -n '__ue_at logs' -s f -l follow -d 'go on with what it prints until it ends'
+complete -c ue -n '__ue_at logs' -l since -r -f -d 'begin at this offset, or at what was printed from a time on: 10m (ago), 14:05, 2026-08-30T14:05'
+complete -c ue -n '__ue_at logs' -l raw -d 'the output\'s bytes as they are'
+complete -c ue -n '__ue_at logs' -l input -d 'the input log in place of the output'
+complete -c ue -n '__ue_at logs' -l json -d 'one JSON object a line'
+complete -c ue -n '__ue_at logs 0' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at watch' -l since -r -f -d 'with what was printed from this time on: 10m (ago), 14:05'
+complete -c ue -n '__ue_at watch' -l json -d 'one JSON object a line'
+complete -c ue -n '__ue_at watch 0' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at watch 1' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at watch 2' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at watch rest 3' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at steps' -l json -d 'print one JSON object'
+complete -c ue -n '__ue_at steps' -l reader -r -f -d 'read as this reader, which has a place of its own in the output'
+complete -c ue -n '__ue_at steps 0' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at steps 1' -F
 complete -c ue -n '__ue_at kill' -s s -l signal -r -f -a '(__ue_ask signals)' -d 'send only this signal'
 complete -c ue -n '__ue_at kill' -l all -d 'every live session'
 complete -c ue -n '__ue_at kill' -l self -d 'also the session that this command runs in'
@@ -248,6 +313,17 @@ complete -c ue -n '__ue_at list 0' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at list 1' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at list 2' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at list rest 3' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at top' -s a -l all -d 'ended sessions, too'
+complete -c ue -n '__ue_at record' -l stop -d 'end the recording; all of it is on disk then'
+complete -c ue -n '__ue_at record' -l format -r -f -d 'version of asciicast (default 3)'
+complete -c ue -n '__ue_at record' -l input -d 'what is typed, too'
+complete -c ue -n '__ue_at record' -l json -d 'print one JSON object'
+complete -c ue -n '__ue_at record 0' -f -a '(__ue_ask sessions)'
+complete -c ue -n '__ue_at record 1' -F
+complete -c ue -n '__ue_at replay' -s x -l speed -r -f -d 'so many times as fast: 2, 0.5 (default 1)'
+complete -c ue -n '__ue_at replay' -s i -l idle -r -f -d 'no pause longer than this (default: what the recording says)'
+complete -c ue -n '__ue_at replay' -l raw -d 'all bytes as they were recorded'
+complete -c ue -n '__ue_at replay 0' -F
 complete -c ue -n '__ue_at rename' -l json -d 'print one JSON object'
 complete -c ue -n '__ue_at rename 0' -f -a '(__ue_ask sessions)'
 complete -c ue -n '__ue_at resize' -l json -d 'print one JSON object'
@@ -262,7 +338,7 @@ complete -c ue -n '__ue_at call' -l json -d 'print one JSON object'
 complete -c ue -n '__ue_at call' -l status-fd -r -f -d 'write the command\'s own exit status, or its state, to this descriptor'
 complete -c ue -n '__ue_at call' -l reader -r -f -d 'read as this reader, which has a place of its own in the output'
 complete -c ue -n '__ue_at call 0' -f -a '(__ue_ask tools)'
-complete -c ue -n '__ue_at tools' -l format -r -f -d 'openai (the default), openai-chat, anthropic or mcp'
+complete -c ue -n '__ue_at tools' -l format -r -f -a '(__ue_ask formats)' -d 'openai (the default), openai-chat, anthropic or mcp'
 complete -c ue -n '__ue_at tools' -l extended -d 'with muxd\'s additional arguments'
 complete -c ue -n '__ue_at tools' -l json -d 'in one line'
 complete -c ue -n '__ue_at mcp' -l reader -r -f -d 'read as this reader, which has a place of its own in the output'
