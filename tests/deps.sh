@@ -3,7 +3,7 @@
 set -eu
 build="gcc make python3 libc6-dev pkg-config libuv1-dev libcjson-dev libinih-dev libvterm-dev libpcre2-dev"
 test="libcmocka-dev python3 python3-pytest python3-pytest-xdist python3-pexpect clang libclang-rt-14-dev shellcheck cppcheck clang-tidy
-    valgrind zsh fish dash lua5.4 sqlite3 gdb bc dc tcl perl ipython3 ruby nodejs vim less openssh-server openssh-client tmux dtach screen
+    valgrind zsh fish dash lua5.4 sqlite3 gdb bc dc tcl perl ipython3 ruby nodejs vim less htop openssh-server openssh-client tmux dtach screen
     bash-completion socat man-db busybox sudo procps util-linux"
 
 have_build() { # without dpkg too: a library that somebody built by hand is as good

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run-fuzz.sh BUILD SECONDS NAME…: each fuzz target for that long, three at once, from its committed corpus. What is found
+# run-fuzz.sh BUILD SECONDS NAME…: each fuzz target for that long, four at once, from its committed corpus. What is found
 # on the way goes to BUILD/corpus; an input that breaks a target is printed in base64 and kept in BUILD/crash-NAME-….
 set -u
 build=$1 seconds=$2
@@ -24,7 +24,7 @@ one() {
 failed=0
 running=0
 for name in "$@"; do
-    if [ "$running" -ge 3 ]; then
+    if [ "$running" -ge 4 ]; then
         wait -n || failed=1
         running=$((running - 1))
     fi

@@ -9,6 +9,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import measure  # noqa: E402
+from agents import bench_mcp, bench_task, bench_tokens  # noqa: E402
+from attach import bench_attach  # noqa: E402
+from comparison import bench_escapees, bench_stalled  # noqa: E402
 from latency import bench_crash, bench_exec, bench_list, bench_repl, bench_scale  # noqa: E402
 from upkeep import bench_idle, bench_memory  # noqa: E402
 from volume import bench_throughput  # noqa: E402
@@ -30,7 +33,9 @@ class Size:
 FULL = Size(rounds=400, warm=300, floods=5, megabytes=200, crashes=30, some=200, many=1000, peers=100, idle_s=10)
 QUICK = Size(rounds=40, warm=10, floods=3, megabytes=24, crashes=5, some=50, many=200, peers=20, idle_s=3)
 BENCHES = {"exec": bench_exec, "repl": bench_repl, "throughput": bench_throughput, "memory": bench_memory, "idle": bench_idle,
-           "scale": bench_scale, "list": bench_list, "crash": bench_crash}
+           "scale": bench_scale, "list": bench_list, "crash": bench_crash, "attach": bench_attach,
+           "mcp": bench_mcp, "tokens": bench_tokens, "task": bench_task,
+           "escapees": bench_escapees, "stalled": bench_stalled}
 
 
 def main():

@@ -19,7 +19,8 @@
 #define TURN_SECONDS_MAX 180 /* only something that hangs takes so long */
 
 static const struct turn_kind *const kinds[] = {&turn_spawn, &turn_fork,  &turn_helper,    &turn_call,
-                                               &turn_crash, &turn_repl, &turn_drain_pty, &turn_drain_pipe, &turn_keep_pipe};
+                                               &turn_crash, &turn_repl, &turn_drain_pty, &turn_drain_pipe, &turn_keep_pipe,
+                                               &turn_echo, &turn_view, &turn_first};
 static struct turn turns[TURNS_MAX];
 static int nturns;
 static pid_t pids[PIDS_MAX];

@@ -31,6 +31,8 @@ extern const struct turn_kind turn_spawn, turn_fork, turn_helper;           /* t
 extern const struct turn_kind turn_call, turn_crash;                        /* turn_socket.c */
 extern const struct turn_kind turn_repl, turn_drain_pty, turn_drain_pipe, turn_keep_pipe;   /* turn_terminal.c */
 
+extern const struct turn_kind turn_echo, turn_view, turn_first;              /* turn_attach.c */
+
 int64_t now_ns(void); /* monotonic */
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2))); /* errno's text follows when errno is set */
 void *must(void *memory);

@@ -72,6 +72,11 @@ def bench_memory(table, size):
                 table.alone(f"a session of {what}, of {count}", Figure([per_session[what, count]], "kB"), "<= 10")
                 if count >= 100:
                     table.alone(f"a session of {what}, of {count}: page tables besides", Figure([(tables - empty_tables) / count], "kB"))
+            if argv is BASH:
+                for name in names:
+                    muxd.client.call("write_stdin", {"session_id": name, "chars": "true\n"})
+                table.alone(f"a session of {what} that has been typed into, of {count}",
+                            Figure([(memory_kb(pids)[1] - empty) / count], "kB"))
     for peer in installed():
         with peer() as other:
             other.start(size.peers)

@@ -104,7 +104,8 @@ class Drill(Muxd):
         self.extra = {}
 
     def config(self, text):
-        self.conf.write_text(text)
+        """The programs of the drills read without echo, as passwords are read, so that only what they print is counted."""
+        self.conf.write_text(text + ("" if "[defaults]" in text else "\n[defaults]\nagent_secrets = yes\n"))
 
     def start(self, binary=None, env=None):
         """muxd -d; the keeper's number is remembered."""

@@ -1,41 +1,14 @@
 """System calls fail one by one: each failure is a clear error or none at all; nothing crashes or leaks, and the next request is served."""
-import errno, mmap, os, signal, struct, subprocess
+import subprocess
 
 import pytest
-from drill import BUILD, CAP, SANITIZED, FULL, FOREVER, Patient, RpcError, fds, gone, many, wait_for
+from drill import CAP, FOREVER, FULL, Patient, Rpc, RpcError, fds, gone, many, wait_for
+from faults import KEEPERS, WORKERS, Fault, can_fail, needs_faults
 
-FAULT = BUILD / "crash" / "fault.so"
-CALLS = ["open", "socket", "socketpair", "accept4", "pipe2", "memfd_create", "mmap", "fork", "epoll_ctl", "write", "sendmsg", "inotify",
-         "splice", "ftruncate", "dup"]
 ERRORS = {"open": ["EMFILE", "ENFILE"], "accept4": ["EMFILE"], "pipe2": ["EMFILE", "ENFILE"], "memfd_create": ["EMFILE"],
           "mmap": ["ENOMEM"], "fork": ["EAGAIN"], "epoll_ctl": ["ENOSPC", "ENOMEM"], "write": ["ENOSPC", "EAGAIN"],
-          "sendmsg": ["ENOMEM", "EAGAIN"], "splice": ["ENOMEM"], "ftruncate": ["ENOSPC"], "dup": ["EMFILE"], "socket": ["EMFILE"],
-          "socketpair": ["EMFILE"], "inotify": ["EMFILE", "ENOSPC"]}
-BY_PID, WORKERS, KEEPERS = range(3)
-NOT_OVER = 1 << 30
-
-pytestmark = pytest.mark.skipif(not FAULT.exists() or SANITIZED, reason="the sanitizer's own allocator and the injector can't both come first" if SANITIZED else f"'{FAULT}' was not built")
-
-
-class Fault:
-    """The other end of fault.c: eight 32-bit numbers in a file that both map."""
-
-    def __init__(self, directory):
-        self.path = directory / "fault"
-        self.path.write_bytes(bytes(4096))
-        with open(self.path, "r+b") as file:
-            self.map = mmap.mmap(file.fileno(), 4096)
-        self.env = {"LD_PRELOAD": str(FAULT), "MUXD_FAULT": str(self.path), "ASAN_OPTIONS": "verify_asan_link_order=0"}
-
-    def arm(self, calls, nth, error, pid=0, whom=BY_PID, always=0):
-        mask = sum(1 << CALLS.index(call) for call in calls)
-        self.map[:32] = struct.pack("8i", pid, whom, 0, getattr(errno, error), nth, 0, 0, always)
-        self.map[8:12] = struct.pack("i", mask)
-
-    def disarm(self):
-        """How often it hit; from here on nothing fails."""
-        self.map[8:12] = bytes(4)
-        return struct.unpack("i", self.map[20:24])[0]
+          "sendmsg": ["ENOMEM", "EAGAIN"], "splice": ["ENOMEM"], "ftruncate": ["ENOSPC"], "dup": ["EMFILE"]}
+pytestmark = needs_faults
 
 
 def scenario(mux):
@@ -141,7 +114,7 @@ def test_start(make_mux, whom, error):
     """muxd -d comes up and serves, or says why not, ends and leaves nothing."""
     mux = make_mux()
     fault = Fault(mux.dir)
-    nth, step, hit = 1, many(4, 1), 1
+    nth, step, hit = 1, many(4, 1) if error == "EMFILE" else 1, 1
     while hit:
         fault.arm(AT_START[error], nth, error, whom=whom)
         done = subprocess.run([str(mux.binary), "-d", "-S", str(mux.socket), "-f", str(mux.conf)],
@@ -175,8 +148,35 @@ def test_worker_that_dies_at_once(make_mux):
     fault.arm(["mmap", "memfd_create"], 1, "ENOMEM", whom=WORKERS, always=1)
     mux.kill_worker()
     try:
-        wait_for(lambda: struct.unpack("i", fault.map[20:24])[0] > many(10, 40), "one worker after the other to fail")
+        wait_for(lambda: fault.hits() > many(10, 40), "one worker after the other to fail")
         assert not gone(mux.keeper)
     finally:
         fault.disarm()
     assert mux.state_of(n) == "running" and b"up" in mux.output(n)
+
+
+def test_no_worker_ever_comes_up(make_mux):
+    """Who starts it is told so, rather than waiting for ever: there is nothing to be lost yet."""
+    if not can_fail("alloc"):
+        pytest.skip("the sanitizer brings an allocator of its own")
+    mux = make_mux()
+    fault = Fault(mux.dir)
+    fault.arm(["alloc"], 1, "ENOMEM", whom=WORKERS, always=1)
+    done = subprocess.run([str(mux.binary), "-d", "-S", str(mux.socket), "-f", str(mux.conf)], env={**mux.env, **fault.env}, cwd=mux.dir,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=CAP)
+    fault.disarm()
+    assert done.returncode not in (0, 75) and b"nothing was started" in done.stderr, done
+    wait_for(lambda: not mux.daemons(), "the sentinel to go, too")
+
+
+def test_answer_of_attach_comes_first(faulty):
+    """Frames follow it: that the size can't be changed is told after it."""
+    number = faulty.run(["/bin/cat"], tty=True)
+    rpc = Rpc(faulty.socket)
+    faulty.fault.arm(["ioctl"], 1, "EIO", faulty.worker(), always=1)
+    answer = rpc.call("attach", {"session_id": number, "rows": 31, "cols": 91})
+    faulty.fault.disarm()
+    assert answer["pid"] == faulty.row(number)["pid"]
+    while b"can't be resized" not in rpc.rest:
+        rpc.rest += rpc.sock.recv(1 << 16)
+    rpc.close()

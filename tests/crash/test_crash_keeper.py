@@ -1,5 +1,5 @@
 """The keeper is killed: sessions live on, a new keeper holds them. Keeper and worker at once: nothing stays behind."""
-import os, signal
+import os, signal, subprocess
 
 import pytest
 from drill import CAP, FOREVER, fds, gone, stat, wait_for
@@ -136,11 +136,17 @@ def test_start_after_both_died(mux):
     os.kill(mux.keeper, signal.SIGSTOP)
     os.kill(worker, signal.SIGKILL)
     os.kill(mux.keeper, signal.SIGKILL)
-    wait_for(lambda: not mux.daemons())
     mux.patient.close()
     mux.patient.rpc = None
-    mux.start()
+    mux.start()  # at once: the dead ones give the place back when the kernel has taken them down
     assert mux.call("list_sessions", {"all": True})["sessions"] == [] and mux.run("true") > n
+
+
+def test_second_start_leaves_the_first_alone(mux):
+    done = subprocess.run([str(mux.binary), "-S", str(mux.socket), "-f", str(mux.conf)], env=mux.env, cwd=mux.dir,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=CAP)
+    assert done.returncode == 75, done
+    assert mux.ended(mux.run("exit 3"))["exit_code"] == 3
 
 
 def test_sentinel_is_replaced(mux):

@@ -170,6 +170,44 @@ def test_modes_links_and_umask(mux, work):
     assert answer["exit_code"] == 0 and stat.S_IMODE((work / "uexec_apply.txt").stat().st_mode) == 0o600
 
 
+FAIL = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+
+
+def refused(mux, work, text):
+    """The patch fails while it is written, and leaves everything in work as it was."""
+    before = {path.name: path.read_text() for path in work.iterdir() if path.is_file()}
+    answer = mux.rpc().call("apply_patch", {"input": text, "workdir": str(work)})
+    assert answer["exit_code"] == 1 and answer["success"] is False, answer
+    assert {path.name: path.read_text() for path in work.iterdir() if path.is_file()} == before
+    assert not [path for path in work.rglob(".muxd-patch-*")]
+    return answer["output"]
+
+
+def mounted(mux, work, options):
+    """A small file system at work/disk in a mount namespace of the daemon's own."""
+    (work / "disk").mkdir()
+    script = f'mount -t tmpfs -o {options} none "$0/disk" && exec "$1" start'
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(work), str(UE)], env={**mux.env, **FAIL},
+                          capture_output=True, timeout=60)
+    if done.returncode:
+        pytest.skip(f"no mount namespace here: {done.stderr.decode().strip()[:100]}")
+
+
+def test_a_full_disk_changes_nothing(mux, work):
+    mounted(mux, work, "size=64k")
+    big = "*** Add File: disk/big\n" + "".join(f"+{'z' * 60}\n" for _ in range(3000))
+    said = refused(mux, work, update("modify.txt", "line2", "x").replace("*** End Patch", big + "*** End Patch"))
+    assert said.startswith("Failed to write file ") and "No space left on device" in said
+    mux.rpc().call("apply_patch", {"input": "*** Begin Patch\n*** Add File: disk/small\n+x\n*** End Patch", "workdir": str(work)})
+    assert mux.ue("sh", f"ls -A {work}/disk").ok().out.endswith("\nsmall\n")
+
+
+def test_a_directory_that_can_not_be_written_changes_nothing(mux, work):
+    mounted(mux, work, "ro")
+    said = refused(mux, work, update("modify.txt", "line2", "x").replace("*** End Patch", "*** Add File: disk/new\n+x\n*** End Patch"))
+    assert "disk/new: Read-only file system" in said
+
+
 def test_a_big_patch_keeps_nobody_waiting(mux, work):
     rpc, other = mux.rpc(), mux.rpc()
     lines = "".join(f"+line {i} of a file that is long enough to take its time\n" for i in range(100000))

@@ -75,13 +75,16 @@ def test_script_without_interpreter(mux):
 
 def test_ten_thousand_failures_leak_nothing_in_small(mux):
     mux.ue("start").ok()
-    counts = []
-    for _ in range(2):
+    wire = mux.rpc()
+
+    def round_of_failures():
         for _ in range(30):
             assert mux.ue("exec", "--argv", "/no/such/program").rc == 125
         wait_for(lambda: len(mux.pids()) == len(mux.daemons()))
-        counts.append([len(os.listdir(f"/proc/{pid}/fd")) for pid in mux.daemons()])
-    assert counts[0] == counts[1]
+        wait_for(lambda: wire.call("status")["connections"] == 1)  # the last client's end has been seen
+        return [len(os.listdir(f"/proc/{pid}/fd")) for pid in mux.daemons()]
+    before = round_of_failures()
+    assert round_of_failures() == before
 
 
 def test_out_of_descriptors(mux):

@@ -131,6 +131,21 @@ def test_tool(shell):
     assert shell.completed("ue call exec_c") == ["call", "exec_command"]
 
 
+def test_type_of_an_event_and_its_session(shell, mux):
+    assert shell.completed("ue events --type inter") == ["events", "--type", "interaction"]
+    assert shell.completed("ue events -t end -t secret_") == ["events", "-t", "end", "-t", "secret_lost"]
+    mux.ue("exec", "-n", "walrus", "-y", "0", "exec sleep 300").ok()
+    assert shell.completed("ue events --session wal") == ["events", "--session", "walrus"]
+
+
+def test_format_of_the_schemas(shell):
+    assert shell.completed("ue tools --format anth") == ["tools", "--format", "anthropic"]
+
+
+def test_types_of_events_are_listed(shell):
+    shell.listed("ue events --type ", "created", "interaction", "killed", "all")
+
+
 def test_directory(shell, mux):
     (mux.home / "onlydir").mkdir()
     (mux.home / "onlyfile").write_text("")
@@ -147,7 +162,7 @@ def test_completing_starts_no_daemon(shell, mux):
 
 
 @pytest.mark.no_pty
-@pytest.mark.parametrize("kind", "sessions ended described signals keys tools verbs shells".split())
+@pytest.mark.parametrize("kind", "sessions ended described signals keys tools verbs shells events formats".split())
 def test_candidates_are_words_with_descriptions(mux, kind):
     result = mux.ue("complete", kind).ok()
     assert result.err == "" and all(re.fullmatch(r"[^\t]+\t[^\t]*", line) for line in result.out.splitlines()) and not mux.daemons()

@@ -69,6 +69,9 @@ def test_check_config(mux):
     assert bad.returncode != 0 and b"max_sesions" in bad.stderr and b":2" in bad.stderr
     mux.configure("[limits]\nmax_sessions = 3\n")
     assert subprocess.run([DAEMON, "--check-config", "-f", mux.conf], env=mux.env, capture_output=True, timeout=CAP).returncode == 0
+    mux.conf.write_text("[limits]\nwaits = 5\n[nosuch]\n")
+    named = subprocess.run([DAEMON, "--check-config", mux.conf], env={**mux.env, "MUXD_CONFIG": "/dev/null"}, capture_output=True, timeout=CAP)
+    assert named.returncode == 1 and b":3: [nosuch]: unknown section" in named.stderr, named
 
 
 def test_sample_is_valid(mux):

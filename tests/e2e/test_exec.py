@@ -1,5 +1,6 @@
 """ue exec: a command run in place, in a pipe or tty session."""
-import hashlib, os, re, signal, subprocess
+import hashlib, os, re, signal, subprocess, threading, time
+from pathlib import Path
 
 import pytest
 from conftest import UE, wait_for
@@ -92,6 +93,45 @@ def test_stdin_takes_any_bytes_and_any_length(mux):
     data = os.urandom(3_000_000)
     result = mux.ue("exec", "--raw", "--stdin", "-y", "inf", "sha256sum", input=data).ok()
     assert result.out.split()[0] == hashlib.sha256(data).hexdigest()
+
+
+def feed_all(pipe, data):
+    try:
+        pipe.write(data)
+        pipe.close()
+    except BrokenPipeError:
+        pass
+
+
+@pytest.mark.no_pty
+def test_stdin_comes_back_through_a_small_queue(mux):
+    mux.configure("[limits]\ninput_queue = 16k\n")
+    data = os.urandom(3_000_000)
+    result = mux.ue("exec", "--raw", "--stdin", "-y", "inf", "cat", input=data).ok()
+    assert hashlib.sha256(result.raw).hexdigest() == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.no_pty
+@pytest.mark.parametrize("raw", [["--raw"], []])
+def test_a_full_queue_is_waited_for_in_silence(mux, raw):
+    command = [UE, "exec", *raw, "--stdin", "-y", "inf", "-n", "s", "echo up; exec sleep 300"]
+    with subprocess.Popen(command, env=mux.env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as feeder:
+        writer = threading.Thread(target=lambda: feed_all(feeder.stdin, b"x" * 4_000_000))
+        writer.start()
+        wait_for(lambda: mux.listed("s"))
+
+        def switches():
+            text = Path(f"/proc/{feeder.pid}/status").read_text()
+            return re.findall(r"ctxt_switches:\s*(\d+)", text)
+
+        def is_still():
+            before = switches()
+            time.sleep(0.5)  # what is asked every 100 ms shows in that time
+            return before == switches()
+        wait_for(is_still)
+        mux.ue("kill", "s").ok()
+        feeder.wait()
+        writer.join()
 
 
 @pytest.mark.no_pty
@@ -210,3 +250,26 @@ def test_output_that_is_no_text_comes_as_base64(mux):
 def test_size_without_a_terminal_is_refused(mux):
     result = mux.ue("exec", "--size", "30x90", "true")
     assert result.rc == 125 and "tty" in result.err
+
+
+@pytest.mark.no_pty
+def test_children_left_of_others_are_not_counted(mux):
+    client, left = mux.rpc(), []
+
+    def run(name, command):
+        return client.call("exec_command", {"cmd": command, "login": False, "name": name})
+
+    try:
+        assert run("alone", "/bin/true; /bin/true")["children_left"] == 0
+        other = run("other", "setsid sleep 300 > /dev/null 2>&1 & echo $!")
+        left.append(int(other["output"]))
+        assert other["children_left"] == 1
+        mux.ue("exec", "-n", "live", "-y", "0", "--argv", "sleep", "300").ok()
+        for i in range(3):
+            assert run(f"next-{i}", "/bin/true; /bin/true")["children_left"] == 0
+        kept = run("kept", "sleep 300 > /dev/null 2>&1 & echo $!")
+        left.append(int(kept["output"]))
+        assert kept["children_left"] == 1
+    finally:
+        for child in left:
+            os.kill(child, signal.SIGKILL)

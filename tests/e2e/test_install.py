@@ -16,3 +16,4 @@ def test_install_into_a_staging_directory(mux):
                  "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini"):
         assert (stage / "usr" / path).is_file(), path
     assert os.access(stage / "usr/bin/ue", os.X_OK)
+    assert os.readlink(stage / "usr/bin/apply_patch") == "ue"

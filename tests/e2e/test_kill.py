@@ -133,3 +133,28 @@ def test_name_is_free_after_the_kill(mux):
     up(mux, "echo up; exec sleep 300")
     mux.ue("kill", "s").ok()
     assert mux.ue("exec", "-n", "s", "--raw", "echo again").ok().out == "again\n"
+
+
+def passes(mux):
+    """How often the daemon has read all of /proc."""
+    return mux.js("status")["process_passes"]
+
+
+def test_many_share_their_looks(mux):
+    """Each look reads a file or two of every process: one for each session that is ended would be the square of their number."""
+    count = 60
+    mux.configure(f"[limits]\nmax_sessions = {count}\njournal_total = 8G\n")
+    rpc = mux.rpc()
+    started = [rpc.send("exec_command", {"cmd": ["/bin/sh", "-c", "sleep 300 & wait"], "yield_time_ms": 250, "name": f"s{n}"}) for n in range(count)]
+    for id in started:
+        rpc.result(id)
+    before = passes(mux)
+    assert mux.js("kill", "s0")["sessions"][0]["survivors"] == 0
+    assert passes(mux) - before <= 5
+    before = passes(mux)
+    answer = mux.js("kill", "--all")["sessions"]
+    assert len(answer) == count - 1 and all(one["survivors"] == 0 for one in answer), answer
+    assert passes(mux) - before <= count // 2
+    before = passes(mux)
+    assert len(mux.js("list", "--all")["sessions"]) == count
+    assert passes(mux) - before <= 1

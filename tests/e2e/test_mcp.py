@@ -111,13 +111,17 @@ def test_transcript_of_each_revision(mux, client):
 
 
 def test_structured_content_fits_the_output_schema(newest):
-    types = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "null": type(None)}
+    types = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict, "null": type(None)}
     schemas = {tool["name"]: tool["outputSchema"] for tool in newest.request("tools/list")["tools"]}
     for name, arguments in [("exec_command", {"cmd": "cat", "stdin": True, "name": "c", "yield_time_ms": 250}), ("write_stdin", {"session_id": "c", "chars": "x"}),
-                            ("read_output", {"session_id": "c"}), ("list_sessions", {}), ("kill_session", {"session_id": "c"}),
+                            ("read_output", {"session_id": "c"}), ("list_sessions", {}),
+                            ("run_steps", {"session_id": "c", "steps": [{"write": "y"}, {"read": {}}]}), ("exec_command", {"cmd": ["cat"], "tty": True, "name": "t"}),
+                            ("read_screen", {"session_id": "t"}), ("kill_session", {"session_id": "c"}),
                             ("apply_patch", {"input": "*** Begin Patch\n*** Add File: f\n+x\n*** End Patch"})]:
         answer = newest.tool(name, **arguments)
         assert not answer["isError"], answer
+        known = set(schemas[name]["properties"]) & set(answer["structuredContent"])
+        assert len(known) >= min(5, len(answer["structuredContent"])), (name, known)
         for key, value in answer["structuredContent"].items():
             field = schemas[name]["properties"].get(key)
             if field:
@@ -134,7 +138,12 @@ def test_what_a_model_can_act_on_is_a_result(mux, newest):
                                   ("apply_patch", {"input": "x"}, "apply_patch verification failed: ")]:
         answer = newest.tool(name, **arguments)
         assert answer["isError"] and answer["content"][0]["text"].startswith(text), answer
-    assert newest.tool("shell_command", command="exit 4", login=False)["isError"] is False
+    assert newest.tool("exec_command", cmd="exit 4", login=False)["isError"] is False
+    for command, failed in ("true", False), ("exit 4", True), ("sleep 600", True):  # of the one-shot tool only status 0 is a success
+        answer = newest.tool("shell_command", command=command, login=False, timeout_ms=300)
+        assert answer["isError"] is failed and answer["structuredContent"]["success"] is not failed, answer
+    patch = "*** Begin Patch\n*** Add File: f\n+x\n*** End Patch"
+    assert newest.tool("apply_patch", input=patch, workdir=str(mux.dir))["structuredContent"]["success"] is True
 
 
 def test_protocol_errors(mux, newest):
@@ -256,3 +265,26 @@ def test_no_daemon_and_none_may_be_started(mux):
     answer = json.loads(mux.finish(process, line.encode() + b"\n").out)
     assert answer["error"]["code"] == -32603 and "nobody listens" in answer["error"]["message"]
     assert UE.exists()
+
+
+def test_progress_only_with_a_token(mux, newest):
+    arguments = {"cmd": "sleep 6; echo slept", "login": False, "yield_time_ms": 20000}
+    newest.send("tools/call", {"name": "exec_command", "arguments": arguments, "_meta": {"progressToken": "t1"}}, id="with")
+    newest.send("tools/call", {"name": "exec_command", "arguments": arguments}, id="without")
+    for id in "with", "without":
+        assert newest.recv(id)["result"]["structuredContent"]["output"] == "slept\n"
+    beats = [message["params"] for message in newest.answers if message.get("method") == "notifications/progress"]
+    assert len(beats) == 1 and beats[0]["progressToken"] == "t1" and beats[0]["progress"] >= 5
+    assert [message for message in newest.answers if "method" not in message] == []
+
+
+def test_a_flood_of_calls_and_an_id_reused_later(mux, newest):
+    for i in range(300):  # more than may be in flight
+        newest.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "exec sleep 600", "login": False, "yield_time_ms": 250, "name": f"s{i}"}}, id=i)
+    answers = [newest.recv(i)["result"] for i in range(300)]
+    refused = [answer for answer in answers if answer["isError"]]
+    assert len(refused) < 300 and all("structuredContent" not in answer for answer in refused)
+    assert newest.request("tools/list")["tools"]
+    again = newest.recv(newest.send("tools/list", id=0))
+    assert again["result"]["tools"]
+    mux.ue("kill", "--all")

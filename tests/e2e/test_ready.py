@@ -89,7 +89,9 @@ def test_secret_prompt(mux):
     mux.shell()
     said = mux.line("sh", "read -s -p 'pass: ' x; echo; echo got ${#x}")
     assert said["output"].endswith("pass: ") and said["waiting_for"] == "secret", said
-    said = mux.line("sh", "hunter2")
+    assert mux.ue("write", "-l", "sh", "hunter2").rc == 126  # is not for agents
+    mux.ue("secret", "--stdin", "sh", input=b"hunter2\n").ok()
+    said = mux.js("poll", "--ready", "sh")
     assert "got 7" in said["output"] and "hunter2" not in said["output"]
 
 

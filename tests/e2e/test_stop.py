@@ -67,3 +67,12 @@ def test_next_call_starts_anew(mux):
     mux.ue("exec", "true").ok()
     mux.ue("stop").ok()
     assert mux.ue("exec", "--raw", "echo again").ok().out == "again\n"
+
+
+def test_a_slow_end_is_explained(mux):
+    """The client waits as long as it takes, and says what for."""
+    mux.configure("[muxd]\nkill_grace = 2500ms\n")
+    mux.ue("exec", "--until", "up", "-y", CAP * 1000, "trap '' HUP TERM INT; echo up; while :; do sleep 0.1; done").ok()
+    result = mux.ue("stop").ok()
+    assert "ends its sessions (1)" in result.err and "stopped" in result.out
+    gone(mux)

@@ -5,6 +5,7 @@ import pytest
 
 pytestmark = pytest.mark.no_pty
 ALWAYS = ["apply_patch", "list_sessions", "kill_session", "read_output", "read_screen"]
+STEPS = ["apply_patch", "list_sessions", "kill_session", "read_output", "run_steps", "read_screen"]  # where write_stdin is offered
 
 
 def names(mux):
@@ -13,19 +14,19 @@ def names(mux):
 
 @pytest.mark.smoke
 def test_default_family(mux):
-    assert names(mux) == ["exec_command", "write_stdin", *ALWAYS]
+    assert names(mux) == ["exec_command", "write_stdin", *STEPS]
     assert mux.call("shell_command", {"command": "true"}).rc == 0  # not listed, but it works
     assert mux.call("shell", {"command": ["true"]}).rc == 0
 
 
 @pytest.mark.parametrize("shell_type, listed, refused", [
     ("unified_exec", ["exec_command", "write_stdin"], []),
-    ("shell_command", ["shell_command"], ["exec_command", "write_stdin"]),
+    ("shell_command", ["shell_command"], ["exec_command", "write_stdin", "run_steps"]),
     ("disabled", [], ["exec_command", "write_stdin", "shell_command", "shell"]),
 ])
 def test_families(mux, shell_type, listed, refused):
     mux.configure(f"[tools]\nshell_type = {shell_type}\n")
-    assert names(mux) == listed + ALWAYS
+    assert names(mux) == listed + (STEPS if "write_stdin" in listed else ALWAYS)
     for tool in refused:
         result = mux.call(tool, {})
         assert (result.rc, result.out) == (125, f"unsupported call: {tool}\n")

@@ -1,5 +1,5 @@
 """ue write: typing into a session."""
-import hashlib, os, subprocess
+import hashlib, os, signal, subprocess
 
 import pytest
 from conftest import CAP, wait_for
@@ -195,7 +195,71 @@ def test_refused_input_says_free_space_and_cap(mux):
     assert failure["state"] == "running"
 
 
+# --- room in the queue is waited for
+def gated(mux, command, **more):
+    """A session that does not read its standard input before it gets SIGUSR1."""
+    mux.configure("[limits]\ninput_queue = 64k\n")
+    client = mux.rpc()
+    script = f"trap : USR1; echo up; sleep 300 & wait; kill $!; {command}"
+    client.call("exec_command", {"cmd": script, "name": "s", "stdin": True, "until": "up\n", "yield_time_ms": 30000, **more})
+    return client
+
+
+def fill(client):
+    """The pipe of the program and all of the queue."""
+    while True:
+        try:
+            client.call("write_stdin", {"session_id": "s", "chars": "x" * 65536, "yield_time_ms": 250})
+        except client.Error:
+            return
+
+
+@pytest.mark.no_pty
+def test_a_write_waits_for_room(mux):
+    client = gated(mux, "exec wc -c")
+    fill(client)
+    write = {"session_id": "s", "chars": "y" * 40000, "wait_room": 60000, "yield_time_ms": 250}
+    ids = [client.send("write_stdin", write) for _ in range(3)]
+    client.call("list_sessions", {})  # they wait, and nobody else does
+    os.kill(mux.listed("s")["pid"], signal.SIGUSR1)
+    for id in ids:
+        assert client.result(id)["state"] == "running"
+    client.call("write_stdin", {"session_id": "s", "chars": "", "eof": True, "yield_time_ms": 250})
+    answer = client.call("read_output", {"session_id": "s", "since": 0, "exit": True})
+    assert int(answer["output"].split()[-1]) % 65536 == 120000 % 65536
+
+
+@pytest.mark.no_pty
+def test_room_that_never_comes(mux):
+    client = gated(mux, "exec wc -c")
+    fill(client)
+    failure = client.error("write_stdin", {"session_id": "s", "chars": "y" * 40000, "wait_room": 300})
+    assert failure.code == "input_full" and "65536" in failure.message
+    failure = client.error("write_stdin", {"session_id": "s", "chars": "y" * 70000, "wait_room": 60000})
+    assert failure.code == "too_large" and "65536" in failure.message
+    id = client.send("write_stdin", {"session_id": "s", "chars": "y" * 40000, "wait_room": 60000})
+    client.call("list_sessions", {})
+    client.call("kill_session", {"sessions": ["s"]})
+    with pytest.raises(client.Error) as ended:
+        client.result(id)
+    assert ended.value.code in ("ended", "stdin_closed")  # whichever shows first
+
+
+@pytest.mark.no_pty
+def test_output_ends_the_wait_for_room(mux):
+    client = gated(mux, "echo more; sleep 300")
+    fill(client)
+    at = client.call("read_output", {"session_id": "s", "since": 0, "yield_time_ms": 250})["to"]
+    id = client.send("write_stdin", {"session_id": "s", "chars": "y" * 40000, "wait_room": 60000, "since": at})
+    client.call("list_sessions", {})
+    os.kill(mux.listed("s")["pid"], signal.SIGUSR1)
+    with pytest.raises(client.Error) as full:
+        client.result(id)
+    assert full.value.code == "input_full"
+
+
 def test_line_that_the_kernel_would_cut_is_refused_or_arrives(mux):
+    mux.configure("[defaults]\nagent_secrets = yes\n")  # without echo it looks like a password
     mux.ue("exec", "-n", "s", "-t", "stty -echo; echo up; wc -c").ok()
     result = mux.ue("write", "-l", "s", "y" * 6000)
     assert result.rc == 125 and "4095" in result.err.replace(",", "")
@@ -203,6 +267,7 @@ def test_line_that_the_kernel_would_cut_is_refused_or_arrives(mux):
 
 
 def test_lines_below_the_kernels_limit_arrive(mux):
+    mux.configure("[defaults]\nagent_secrets = yes\n")  # without echo it looks like a password
     mux.ue("exec", "-n", "s", "-t", "stty -echo; echo up; wc -c").ok()
     mux.ue("write", "-l", "s", "y" * 4000).ok()
     assert mux.js("write", "-k", "C-d", "--exit", "s")["output"].split()[-1] == "4001"

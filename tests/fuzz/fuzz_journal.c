@@ -2,31 +2,39 @@
  * from its beginning, or is a list of changes (2 bytes where, 1 byte how long, the bytes). */
 #include "base/buf.h"
 #include "base/log.h"
+#include "session/inputlog.h"
 #include "session/journal.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define CHANGED_MAX 4096
 
+#define LOG_BYTES 4096 /* the input log lies at the end */
+
 static void must(bool ok) {
     if (!ok)
         abort();
 }
 
-static int sound_journal(bool tty) {
+/* early: its output lies beside the header. */
+static int sound_journal(bool tty, bool early) {
     struct journal *journal;
     struct journal_make plan = {.number = 1000, .name = "py", .tty = tty, .rows = 24, .cols = 80, .ring_bytes = 8192, .head_bytes = 4096,
-                                .input_bytes = 4096, .cmd = "python3", .cwd = "/", .described = "py"};
+                                .input_bytes = 4096, .log_bytes = LOG_BYTES, .cmd = "python3", .cwd = "/", .described = "py"};
     must(journal_new(&journal, &plan, NULL) == 0);
     for (int i = 0; i < 6; i++) {
-        size_t room;
-        memset(journal_space(journal, 3000, &room), 'a' + i, 3000);
+        size_t room, size = early ? 100 : 3000;
+        memset(journal_space(journal, size, &room), 'a' + i, size);
         journal_commit(journal, room, i & 1);
     }
+    const struct author author = {.who = INPUT_BY_AGENT, .client = "ue", .call_id = "call"};
+    const struct input input = {.data = "typed", .size = 5, .author = &author};
+    inputlog_note(journal, &input, 0);
     journal_input_append(journal, "typed", 5);
     journal_request_note(journal, 5, 5);
     journal_reader_move(journal, journal_reader(journal, "bot", 16), 7);
@@ -43,13 +51,35 @@ static void change(int fd, const uint8_t *data, size_t size) {
         return;
     }
     while (size > 3) {
-        size_t at = (size_t)(data[0] | data[1] << 8) % CHANGED_MAX, length = data[2];
+        size_t at = (size_t)(data[0] | data[1] << 8), length = data[2];
+        struct stat st;
+        must(fstat(fd, &st) == 0);
+        at = at & 0x8000 ? (size_t)st.st_size - LOG_BYTES + at % LOG_BYTES : at % CHANGED_MAX;
         data += 3, size -= 3;
         if (length > size)
             length = size;
+        if (at + length > (size_t)st.st_size) /* its size is sealed */
+            length = (size_t)st.st_size - at;
         must(pwrite(fd, data, length, (off_t)at) >= 0);
         data += length, size -= length;
     }
+}
+
+static void see_event(void *arg, const struct input_event *event) {
+    (void)arg;
+    must(event->text_size <= sizeof event->text && strlen(event->client) < sizeof event->client);
+}
+
+static void use_log(struct journal *journal) {
+    const struct author author = {.who = INPUT_BY_PERSON};
+    const struct input input = {.data = "x", .size = 1, .author = &author, .kind = INPUT_KEYS};
+    inputlog_read(journal, 0, 1000, see_event, NULL);
+    for (int i = 0; i < 20; i++)
+        inputlog_note(journal, &input, journal->header->in_head);
+    inputlog_read(journal, 3, 1000, see_event, NULL);
+    struct input_holder *holder = inputlog_holder(journal, true);
+    if (holder)
+        holder->kind = 1;
 }
 
 static void add_run(void *arg, uint64_t from, uint64_t to, bool is_stderr) {
@@ -95,6 +125,7 @@ static void use(struct journal *journal) {
     }
     read_all(journal, 0, 1 << 20);
     read_all(journal, journal_reader(journal, "bot", 3)->cursor, 10);
+    use_log(journal);
     journal_request_done(journal, 5, NULL);
     journal_request_note(journal, 9, journal->header->in_head + 3);
     must(journal_input_free(journal) <= journal->header->input_size);
@@ -114,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     quiet = true;
     if (size < 2)
         return 0;
-    int fd = sound_journal(data[0] & 2);
+    int fd = sound_journal(data[0] & 2, data[0] & 4);
     change(fd, data, size);
     int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     must(again >= 0);

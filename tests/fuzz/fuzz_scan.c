@@ -26,16 +26,23 @@ static bool fact(void *arg, int *first, int *second)
 static size_t feed(struct result *result, const char *data, size_t size)
 {
     struct scan_seq seq;
-    size_t at = 0, before = 0;
+    size_t at = 0, before = 0, past = 0;
+    scan_past_drawing(data, size, &past);
     while (scan_next(data, size, &at, &seq)) {
         struct responder_facts facts = {.modes = result->modes, .size = fact, .cursor = fact};
         size_t len = result->answers.len;
         BUG_UNLESS(at > before && at <= size);
         BUG_UNLESS(!seq.text || (seq.text >= data + before && seq.text + seq.len <= data + at));
+        bool passed = at <= past;
         before = at;
         result->count++;
         if (!modes_apply(&result->modes, &seq) && !responder_answer(&result->answers, &seq, &facts))
             BUG_UNLESS(result->answers.len == len);
+        else
+            BUG_UNLESS(!passed); /* what may be passed over asks and switches nothing */
+        past = passed ? past : at;
+        if (!passed)
+            scan_past_drawing(data, size, &past);
         BUG_UNLESS(result->answers.len - len <= RESPONDER_MOST);
     }
     BUG_UNLESS(at >= before && at <= size && size - at < SCAN_STRING_MAX);

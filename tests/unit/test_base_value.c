@@ -189,6 +189,9 @@ static void finds_the_nearest(void **state)
     assert_null(value_nearest(monster, verbs, 8));
     const char *const one[] = {monster};
     assert_null(value_nearest("aaa", one, 1));
+    const char *const short_one = "b";
+    assert_null(value_nearest("a", &short_one, 1));
+    assert_string_equal(value_nearest("b2", &short_one, 1), "b");
     free(monster);
 }
 

@@ -28,6 +28,10 @@ static void test_plain(void **state)
     check("\034r", "", PREFIX_REDRAW);
     check("\034z", "", PREFIX_SUSPEND);
     check("\034?", "", PREFIX_HELP);
+    check("\034[", "", PREFIX_SCROLL);
+    check("\034l", "", PREFIX_LIST);
+    check("\034t", "", PREFIX_TAKE);
+    check("\034g", "", PREFIX_GIVE);
     check("\034x", "", PREFIX_HELP);
     check("a\034\034d", "a\034d", PREFIX_NONE);
 }

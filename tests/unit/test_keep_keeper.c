@@ -13,6 +13,7 @@
 #include "keep/link.h"
 #include "keep/plan.h"
 #include "keep/slots.h"
+#include "tests/lib/unit_child.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,8 @@
 #define PATIENCE_MS 20000
 #define WENT_BACK 33
 #define EVENTS_MAX 8192
+
+const bool unit_starts_itself = true;
 
 enum what { SLOT, LISTENER, HANDED, SPAWNED, FAILED, EXITED, ORPHAN, UPGRADE_FAILED, LOST };
 struct event {
@@ -144,7 +147,7 @@ static int spawn_plan(uint64_t session, const struct plan *plan)
     int fd = -1, out[2], null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_int_equal(plan_write(plan, &fd, &err), 0);
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    link_spawn(rig.link, session, fd, (int[3]){null, out[1], out[1]});
+    link_spawn(rig.link, session, fd, (int[3]){null, out[1], out[1]}, NULL);
     close(fd);
     close(null);
     close(out[1]);
@@ -262,7 +265,8 @@ static void test_exit_codes(void **state)
     struct event exited = wait_for(EXITED);
     assert_true(exited.session == 1000 && exited.pid == spawned.pid && exited.a == CLD_EXITED && exited.b == 42);
     assert_int_equal(kill(exited.pid, 0), 0); /* still there: not acknowledged */
-    link_ack(rig.link, 1000, exited.pid);
+    link_ack(rig.link, 1000, exited.pid, 0);
+    link_flush(rig.link);
     close(spawn(1001, "ulimit -c 0; kill -TERM $$"));
     exited = wait_for(EXITED);
     assert_true(exited.session == 1001 && exited.a == CLD_KILLED && exited.b == SIGTERM);
@@ -287,7 +291,8 @@ static void test_failures(void **state)
     for (int i = 0; i < 3; i++) {
         struct event failed = wait_for(FAILED);
         assert_int_equal(failed.a, cases[failed.session - 2000].step);
-        link_ack(rig.link, failed.session, 0);
+        link_ack(rig.link, failed.session, 0, 0);
+        link_flush(rig.link);
     }
     wait_for(HANDED);
     link_served(rig.link);
@@ -329,7 +334,7 @@ static void test_exits_are_repeated(void **state)
         struct err err;
         int fd = -1, null = open("/dev/null", O_RDWR | O_CLOEXEC);
         assert_int_equal(plan_write(&(struct plan){.argv = argv, .env = env}, &fd, &err), 0);
-        link_spawn(rig.link, 1000 + (uint64_t)i, fd, (int[3]){gate[0], null, null});
+        link_spawn(rig.link, 1000 + (uint64_t)i, fd, (int[3]){gate[0], null, null}, NULL);
         close(fd);
         close(null);
     }
@@ -349,9 +354,10 @@ static void test_exits_are_repeated(void **state)
         assert_false(seen[exited.b]);
         seen[exited.b] = true;
         if (i % 2 == 0)
-            link_ack(rig.link, exited.session, exited.pid);
+            link_ack(rig.link, exited.session, exited.pid, 0);
         else
             status = exited.b;
+        link_flush(rig.link);
     }
     assert_int_not_equal(status, -1);
     kill_worker();
@@ -380,6 +386,7 @@ static void test_hand_over(void **state)
     }
     link_release(rig.link, 7, 1 << KEEP_FD_IN | 1 << KEEP_FD_MASTER);
     link_drop(rig.link, 8);
+    link_flush(rig.link);
     close(spawn(9, "sleep 100"));
     struct event spawned = wait_for(SPAWNED);
     kill_worker();
@@ -407,13 +414,29 @@ static void test_hand_over(void **state)
 }
 
 /* The table is full: a clear refusal, and a hand-over that is longer than the socket's buffer. */
+/* As many as [limits] max_sessions may say fit; one more is refused, and a place that is given back is taken again. */
+static void test_slots(void **state)
+{
+    static struct slots slots;
+    (void)state;
+    assert_true(SLOTS_MAX > 65536);
+    for (uint64_t session = 0; session < SLOTS_MAX; session++)
+        assert_non_null(slots_take(&slots, session * 7));
+    assert_null(slots_take(&slots, 1));
+    assert_ptr_equal(slots_take(&slots, 7), slots_find(&slots, 7));
+    slots_release(&slots, slots_find(&slots, 7));
+    assert_null(slots_find(&slots, 7));
+    assert_non_null(slots_take(&slots, 1));
+    assert_int_equal(slots.count, SLOTS_MAX);
+}
+
 static void test_full_table(void **state)
 {
     (void)state;
     struct rlimit nofile;
     getrlimit(RLIMIT_NOFILE, &nofile);
     if (nofile.rlim_max < SLOTS_MAX + 100)
-        skip();
+        skip(); /* test_slots needs no descriptors */
     int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, -1, -1, -1, -1, -1, -1, -1, -1};
     for (uint64_t session = 0; session < SLOTS_MAX; session++) {
         link_hold(rig.link, session * 7, fds);
@@ -427,6 +450,7 @@ static void test_full_table(void **state)
     struct event failed = wait_for(FAILED);
     assert_true(failed.session == 1 && failed.a == PLAN_FORK && failed.b == ENFILE);
     link_drop(rig.link, 7);
+    link_flush(rig.link);
     close(spawn(1, "exit 8"));
     assert_int_equal(wait_for(EXITED).b, 8);
     kill_worker();
@@ -443,6 +467,10 @@ static void test_full_table(void **state)
 static void test_back_off(void **state)
 {
     (void)state;
+    int listener = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    link_listen(rig.link, listener); /* without one the keeper gives up after some */
+    link_flush(rig.link);
+    close(listener);
     int64_t before = clock_mono_ms();
     for (int i = 0; i < 5; i++)
         kill_worker(); /* 10 + 20 + 40 + 80 + 160 ms */
@@ -492,7 +520,8 @@ static void test_orphan(void **state)
     char *end;
     int out = spawn(1000, "sh -c 'echo $$; exec sleep 0.2' & exec sleep 0.05");
     struct event exited = wait_for(EXITED);
-    link_ack(rig.link, 1000, exited.pid);
+    link_ack(rig.link, 1000, exited.pid, 0);
+    link_flush(rig.link);
     long pid = strtol(output(out), &end, 10);
     struct event orphan = wait_for(ORPHAN);
     assert_int_equal(orphan.pid, pid);
@@ -510,18 +539,24 @@ static void test_drop_while_running(void **state)
     close(file);
     int out = spawn(1000, "sleep 0.1");
     pid_t pid = wait_for(SPAWNED).pid;
+    int watch = pidfd_open(pid, 0);
     link_drop(rig.link, 1000);
+    link_flush(rig.link);
     output(out);
+    assert_true(readable(watch, clock_mono_ms() + PATIENCE_MS)); /* its output ends a moment before it does */
+    close(watch);
     close(gate[0]);
     close(gate[1]);
     close(spawn(1001, "exit 1"));
     struct event exited = wait_for(EXITED); /* only of the one that is held */
     assert_int_equal(exited.session, 1001);
-    link_ack(rig.link, 1001, exited.pid);
+    link_ack(rig.link, 1001, exited.pid, 0);
+    link_flush(rig.link);
     link_drop(rig.link, 1001);
     close(spawn(1002, "/proc/nonexistent; exit 0"));
     exited = wait_for(EXITED);
-    link_ack(rig.link, 1002, exited.pid);
+    link_ack(rig.link, 1002, exited.pid, 0);
+    link_flush(rig.link);
     link_drop(rig.link, 1002);
     close(spawn(1003, "exit 0"));
     exited = wait_for(EXITED);
@@ -556,7 +591,8 @@ static void test_upgrade(void **state)
         assert_true(got.session == 1001 && got.b == 5);
         link_served(rig.link);
     }
-    link_ack(rig.link, 1001, rig.events[0].pid);
+    link_ack(rig.link, 1001, rig.events[0].pid, 0);
+    link_flush(rig.link);
     assert_string_equal(output(out), "still here\n");
     struct event got = wait_for(EXITED);
     assert_true(got.pid == pid && got.a == CLD_EXITED && got.b == 9);
@@ -658,11 +694,13 @@ static void test_respawn(void **state)
     close(spawn(1001, "exit 4"));
     struct event got = wait_for(EXITED);
     assert_true(got.session == 1001 && got.b == 4);
-    link_ack(rig.link, 1001, got.pid);
+    link_ack(rig.link, 1001, got.pid, 0);
+    link_flush(rig.link);
     got = wait_for(EXITED);
     assert_true(got.session == 1000 && got.pid == pid);
     assert_true((got.a == CLD_EXITED && got.b == 6) || got.a == 0); /* exact or lost, by the kernel's age */
-    link_ack(rig.link, 1000, pid);
+    link_ack(rig.link, 1000, pid, 0);
+    link_flush(rig.link);
     rig.keeper = 0;
     close(pidfd);
     close(file);
@@ -733,12 +771,20 @@ static void test_inherited(void **state)
 }
 
 /* Keeper and worker are killed at once: nothing stays behind. */
+enum { SENTINEL_ROUNDS = 200 };
+
 static void test_sentinel(void **state)
 {
     (void)state;
     start_keeper("--keeper-with-sentinel", rig.self);
     meet_worker();
     wait_for(HANDED);
+    for (int i = 0; i < SENTINEL_ROUNDS; i++) { /* more than its socket takes at once: it is woken now and then */
+        close(spawn(2000 + (uint64_t)i, "exit 0"));
+        struct event exited = wait_for(EXITED);
+        link_ack(rig.link, exited.session, exited.pid, 0);
+        link_drop(rig.link, exited.session);
+    }
     int out = spawn(1000, "trap '' HUP; echo on; sleep 100");
     pid_t pid = wait_for(SPAWNED).pid;
     char on[3];
@@ -836,7 +882,7 @@ int main(int argc, char **argv)
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 #define BARE(fn) cmocka_unit_test_setup_teardown(fn, setup_bare, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_exit_codes), TEST(test_failures), TEST(test_busy), TEST(test_exits_are_repeated), TEST(test_hand_over), TEST(test_full_table),
+        cmocka_unit_test(test_slots), TEST(test_exit_codes), TEST(test_failures), TEST(test_busy), TEST(test_exits_are_repeated), TEST(test_hand_over), TEST(test_full_table),
         TEST(test_back_off), TEST(test_clean_children), TEST(test_orphan), TEST(test_drop_while_running), TEST(test_upgrade),
         BARE(test_upgrade_to_nothing), BARE(test_upgrade_to_no_keeper), BARE(test_upgrade_to_bad_worker), cmocka_unit_test_setup(test_upgrade_unreadable, setup_bare),
         TEST(test_stop_signal), BARE(test_inherited), cmocka_unit_test_setup(test_failed_start, setup_bare), cmocka_unit_test_setup(test_sentinel, setup_bare),

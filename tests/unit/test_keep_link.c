@@ -183,9 +183,9 @@ static void test_queue(void **state)
         int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
         assert_true(fd >= 0);
         if (i % 100 == 0)
-            link_spawn(link_of_test, (uint64_t)i, fd, fds);
+            link_spawn(link_of_test, (uint64_t)i, fd, fds, NULL);
         else
-            link_ack(link_of_test, (uint64_t)i, 1);
+            link_adopt(link_of_test, (uint64_t)i, 1, -1);
         close(fd);
     }
     assert_true(link_wants_write(link_of_test));
@@ -208,18 +208,55 @@ static void test_no_descriptors(void **state)
 {
     (void)state;
     while (!link_wants_write(link_of_test))
-        link_ack(link_of_test, 1, 1);
+        link_adopt(link_of_test, 1, 1, -1);
     struct rlimit old, low;
     getrlimit(RLIMIT_NOFILE, &old);
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
     low = old;
     low.rlim_cur = (rlim_t)fd + 1;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-    link_spawn(link_of_test, 55, fd, fds);
+    link_spawn(link_of_test, 55, fd, fds, NULL);
     setrlimit(RLIMIT_NOFILE, &old);
     close(fd);
     link_flush(link_of_test);
     assert_true(seen.session == 55 && seen.a == PLAN_FORK && seen.b == EMFILE);
+}
+
+static struct keep_msg hear_plain(void)
+{
+    int got[FD_PASS_MAX];
+    size_t n;
+    struct keep_msg msg = hear(got, &n);
+    for (size_t i = 0; i < n; i++)
+        close(got[i]);
+    return msg;
+}
+
+/* Housekeeping is told last, but never after what came later about the same session. */
+static void test_late(void **state)
+{
+    (void)state;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
+    link_ack(link_of_test, 1, 11, 1 << KEEP_FD_ERR);
+    link_drop(link_of_test, 2);
+    link_spawn(link_of_test, 3, fd, fds, (int[KEEP_FD_COUNT]){fd, -1, fd, fd, fd, -1, -1, -1, -1});
+    struct keep_msg msg = hear_plain();
+    assert_true(msg.type == KEEP_SPAWN && msg.session == 3);
+    assert_int_equal(msg.arg[0], 1 << KEEP_FD_JOURNAL | 1 << KEEP_FD_OUT | 1 << KEEP_FD_ERR | 1 << KEEP_FD_IN);
+    link_adopt(link_of_test, 2, 22, -1);
+    msg = hear_plain();
+    assert_true(msg.type == KEEP_ACK && msg.session == 1 && msg.pid == 11 && msg.arg[0] == 1 << KEEP_FD_ERR);
+    msg = hear_plain();
+    assert_true(msg.type == KEEP_DROP && msg.session == 2 && msg.arg[0] == 0);
+    assert_int_equal(hear_plain().type, KEEP_ADOPT);
+    link_ack(link_of_test, 4, 44, 0);
+    link_stop(link_of_test);
+    assert_int_equal(hear_plain().type, KEEP_ACK);
+    assert_int_equal(hear_plain().type, KEEP_STOP);
+    link_ack(link_of_test, 5, 55, 0);
+    link_flush(link_of_test);
+    assert_int_equal(hear_plain().session, 5);
+    close(fd);
 }
 
 static void test_lost_and_replaced(void **state)
@@ -231,7 +268,8 @@ static void test_lost_and_replaced(void **state)
     link_on_readable(link_of_test);
     assert_int_equal(seen.lost, 1);
     assert_int_equal(link_fd(link_of_test), -1);
-    link_ack(link_of_test, 1, 1); /* goes nowhere, harms nobody */
+    link_ack(link_of_test, 1, 1, 0);
+    link_flush(link_of_test); /* goes nowhere, harms nobody */
     assert_false(link_wants_write(link_of_test));
     int pair[2];
     size_t n;
@@ -247,6 +285,7 @@ static void test_lost_and_replaced(void **state)
     assert_true(msg.type == KEEP_ADOPT && msg.session == 1000 && msg.pid == 4242 && n == 1);
     close(got[0]);
     link_release(link_of_test, 1000, 1 << KEEP_FD_IN);
+    link_flush(link_of_test);
     msg = hear(got, &n);
     assert_true(msg.type == KEEP_DROP && msg.arg[0] == 1 << KEEP_FD_IN);
     close(file);
@@ -255,7 +294,7 @@ static void test_lost_and_replaced(void **state)
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(test_hold), TEST(test_slot), TEST(test_words), TEST(test_queue), TEST(test_no_descriptors),
+    const struct CMUnitTest tests[] = {TEST(test_hold), TEST(test_slot), TEST(test_words), TEST(test_queue), TEST(test_no_descriptors), TEST(test_late),
                                        TEST(test_lost_and_replaced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

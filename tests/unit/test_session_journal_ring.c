@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RING 8192
@@ -85,6 +86,58 @@ static void ring_wraps(void **state) {
     assert_null(journal_view(journal, &from, &size));
     assert_int_equal(size, 0);
     journal_free(journal);
+}
+
+static long pages_of(const struct journal *journal) {
+    struct stat st;
+    assert_int_equal(fstat(journal->fd, &st), 0);
+    return (long)st.st_blocks * 512 / 4096;
+}
+
+static void little_output_costs_no_page(void **state) {
+    (void)state;
+    size_t size;
+    struct journal *journal = make(RING, 4096, true);
+    flood(journal, 500, 77);
+    assert_int_equal(check_views(journal, 0), 500);
+    assert_int_equal(pages_of(journal), 1);
+    journal = succeed(journal);
+    flood(journal, 500, 500);
+    assert_int_equal(check_views(journal, 3), 997);
+    assert_int_equal(pages_of(journal), 1);
+    /* The move to the ring was cut off before the flag: whatever is there already is written again. */
+    journal_space(journal, 2000, &size);
+    assert_false(journal->header->flags & JOURNAL_EARLY);
+    memset(journal->ring, '?', 1000);
+    journal->header->flags |= JOURNAL_EARLY;
+    journal = succeed(journal);
+    assert_int_equal(check_views(journal, 0), 1000);
+    flood(journal, 2000, 2000);
+    assert_false(journal->header->flags & JOURNAL_EARLY);
+    assert_int_equal(check_views(journal, 0), 3000);
+    journal = succeed(journal);
+    assert_int_equal(check_views(journal, 0), 3000);
+    flood(journal, RING, 1000);
+    assert_int_equal(check_views(journal, 0), 3000 + RING);
+    journal_free(journal);
+}
+
+static void a_full_page_has_no_room_for_output(void **state) {
+    (void)state;
+    char cmd[2000];
+    struct journal *journal;
+    struct journal_make plan = {.number = 1, .name = "s", .tty = true, .ring_bytes = RING, .cmd = cmd, .cwd = "/"};
+    for (size_t size = 1500; size < sizeof cmd; size += 33) {
+        memset(cmd, 'x', size);
+        cmd[size] = '\0';
+        assert_int_equal(journal_new(&journal, &plan, NULL), 0);
+        flood(journal, 400, 50);
+        journal = succeed(journal);
+        flood(journal, 400, 50);
+        assert_int_equal(check_views(journal, 0), 800);
+        assert_int_equal(strlen(journal_cmd(journal)), size);
+        journal_free(journal);
+    }
 }
 
 static void the_beginning_is_saved(void **state) {
@@ -299,6 +352,8 @@ static void old_streams_are_forgotten(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ring_wraps),
+        cmocka_unit_test(little_output_costs_no_page),
+        cmocka_unit_test(a_full_page_has_no_room_for_output),
         cmocka_unit_test(the_beginning_is_saved),
         cmocka_unit_test(the_window_moves_with_the_reader),
         cmocka_unit_test(nothing_is_saved_for_who_keeps_up),

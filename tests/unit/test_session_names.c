@@ -14,6 +14,7 @@
 #define MANY 500
 
 static struct registry registry;
+static struct config *cfg;
 static struct session *made[MANY + 8];
 static size_t count;
 
@@ -36,6 +37,9 @@ static int begin(void **state)
     (void)state;
     memset(&registry, 0, sizeof registry);
     list_init(&registry.order);
+    list_init(&registry.parked);
+    registry.cfg = cfg = config_default();
+    news_init(&registry);
     index_init(&registry);
     count = 0;
     return 0;
@@ -52,6 +56,8 @@ static int end(void **state)
         free(session);
     }
     index_fini(&registry);
+    news_fini(&registry);
+    config_free(cfg);
     return registry.count == 0 && registry.reserved_bytes == 0 ? 0 : -1;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "session/number.h"
+#include "sys/loop.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,16 +58,63 @@ static void test_begins_and_goes_on(void **state)
     (void)state;
     struct number number;
     struct err err;
-    assert_int_equal(number_init(&number, dir, &err), 0);
+    assert_int_equal(number_init(&number, NULL, dir, &err), 0);
     assert_int_equal(access(path, F_OK), -1); /* nothing is reserved before it is needed */
     for (uint64_t i = 0; i < 3; i++)
         assert_int_equal(number_take(&number), NUMBER_FIRST + i);
     assert_int_equal(on_disk(), NUMBER_FIRST + NUMBER_BLOCK);
     number_fini(&number);
     assert_int_equal(on_disk(), NUMBER_FIRST + 3); /* a clean end gives back the rest */
-    assert_int_equal(number_init(&number, dir, &err), 0);
+    assert_int_equal(number_init(&number, NULL, dir, &err), 0);
     assert_int_equal(number_take(&number), NUMBER_FIRST + 3);
     number_fini(&number);
+}
+
+/* The blocks come from a thread; no number is out before the disk has it. */
+static void test_ahead(void **state)
+{
+    (void)state;
+    struct number number;
+    struct err err;
+    struct loop *loop = loop_new(&err);
+    assert_non_null(loop);
+    assert_int_equal(number_init(&number, loop, dir, &err), 0);
+    number_begin(&number, NULL);
+    assert_non_null(number.job);
+    for (uint64_t i = 0; i < 20 * NUMBER_BLOCK; i++) {
+        assert_int_equal(number_take(&number), NUMBER_FIRST + i);
+        assert_true(on_disk() > NUMBER_FIRST + i);
+        if (i % 3 == 0)
+            loop_turn(loop, 0);
+    }
+    assert_true(number.block > NUMBER_BLOCK); /* they went fast */
+    number_fini(&number);
+    assert_int_equal(on_disk(), NUMBER_FIRST + 20 * NUMBER_BLOCK);
+    assert_int_equal(number_init(&number, loop, dir, &err), 0);
+    number_begin(&number, NULL);
+    number_fini(&number); /* nothing was taken */
+    assert_int_equal(on_disk(), NUMBER_FIRST + 20 * NUMBER_BLOCK);
+    loop_free(loop);
+}
+
+static void test_ahead_is_there_in_time(void **state)
+{
+    (void)state;
+    struct number number;
+    struct err err;
+    struct loop *loop = loop_new(&err);
+    assert_non_null(loop);
+    assert_int_equal(number_init(&number, loop, dir, &err), 0);
+    number_begin(&number, NULL);
+    loop_wait_offloaded(loop);
+    for (uint64_t i = 0; i < 3 * NUMBER_BLOCK; i++) {
+        if (number.next >= number.end) /* it would have to wait for the disk otherwise */
+            assert_true(!number.job && number.ahead.from == NUMBER_FIRST + i);
+        assert_int_equal(number_take(&number), NUMBER_FIRST + i);
+        loop_wait_offloaded(loop);
+    }
+    number_fini(&number);
+    loop_free(loop);
 }
 
 static void test_crash_skips_the_block(void **state)
@@ -74,15 +122,53 @@ static void test_crash_skips_the_block(void **state)
     (void)state;
     struct number first, second;
     struct err err;
-    assert_int_equal(number_init(&first, dir, &err), 0);
+    assert_int_equal(number_init(&first, NULL, dir, &err), 0);
     uint64_t last = 0;
     for (int i = 0; i < NUMBER_BLOCK + 5; i++)
         last = number_take(&first);
     /* first is never finished: that is the crash */
-    assert_int_equal(number_init(&second, dir, &err), 0);
+    assert_int_equal(number_init(&second, NULL, dir, &err), 0);
     assert_true(number_take(&second) > last);
     number_fini(&second);
     free(first.dir);
+}
+
+/* A worker is killed, its keeper is not: the next one goes on where it was. */
+static void test_successor_goes_on(void **state)
+{
+    (void)state;
+    struct number first, second;
+    struct number_kept kept = {0};
+    struct err err;
+    assert_int_equal(number_init(&first, NULL, dir, &err), 0);
+    number_begin(&first, &kept);
+    for (uint64_t i = 0; i < NUMBER_BLOCK + 5; i++)
+        assert_int_equal(number_take(&first), NUMBER_FIRST + i);
+    assert_int_equal(number_init(&second, NULL, dir, &err), 0);
+    number_skip_past(&second, NUMBER_FIRST + NUMBER_BLOCK + 4); /* it lives */
+    number_begin(&second, &kept);
+    for (uint64_t i = NUMBER_BLOCK + 5; i < 3 * NUMBER_BLOCK; i++)
+        assert_int_equal(number_take(&second), NUMBER_FIRST + i);
+    number_fini(&second);
+    free(first.dir);
+}
+
+/* What can't be true is not gone by: numbers would come twice. */
+static void test_kept_is_checked(void **state)
+{
+    (void)state;
+    static const struct { uint64_t next, end; } wrong[] = {
+        {UINT64_MAX, NUMBER_FIRST + 64}, {NUMBER_FIRST + 5, NUMBER_FIRST + 5}, {5, 60}, {NUMBER_FIRST, 5000}, {NUMBER_FIRST + 70, NUMBER_FIRST + 90}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct number number;
+        struct number_kept kept = {.next = wrong[i].next, .end = wrong[i].end};
+        struct err err;
+        write_next("1064\n");
+        assert_int_equal(number_init(&number, NULL, dir, &err), 0);
+        number_begin(&number, &kept);
+        assert_int_equal(number_take(&number), 1064);
+        number_fini(&number);
+    }
 }
 
 static void test_two_daemons(void **state)
@@ -91,8 +177,8 @@ static void test_two_daemons(void **state)
     struct number a, b;
     struct err err;
     bool seen[4 * NUMBER_BLOCK] = {false};
-    assert_int_equal(number_init(&a, dir, &err), 0);
-    assert_int_equal(number_init(&b, dir, &err), 0);
+    assert_int_equal(number_init(&a, NULL, dir, &err), 0);
+    assert_int_equal(number_init(&b, NULL, dir, &err), 0);
     for (int i = 0; i < NUMBER_BLOCK + 7; i++) {
         uint64_t n = number_take(i % 2 ? &a : &b) - NUMBER_FIRST;
         assert_true(n < sizeof seen && !seen[n]);
@@ -109,7 +195,7 @@ static void test_skip_past(void **state)
     (void)state;
     struct number number;
     struct err err;
-    assert_int_equal(number_init(&number, dir, &err), 0);
+    assert_int_equal(number_init(&number, NULL, dir, &err), 0);
     number_skip_past(&number, 5000);
     assert_int_equal(number_take(&number), 5001);
     assert_true(on_disk() > 5001);
@@ -126,10 +212,13 @@ static void test_broken_files(void **state)
     struct err err;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         write_next(texts[i]);
-        assert_int_equal(number_init(&number, dir, &err), ERR_SYSTEM);
+        assert_int_equal(number_init(&number, NULL, dir, &err), ERR_SYSTEM);
         assert_non_null(strstr(err.text, "/next'"));
+        assert_int_equal(number_take(&number), NUMBER_FIRST); /* from memory */
+        number_fini(&number);
     }
-    assert_int_equal(number_init(&number, "/nonexistent/dir", &err), ERR_SYSTEM);
+    assert_int_equal(number_init(&number, NULL, "/nonexistent/dir", &err), ERR_SYSTEM);
+    number_fini(&number);
 }
 
 static void test_disk_refuses(void **state)
@@ -138,7 +227,7 @@ static void test_disk_refuses(void **state)
     struct number number;
     struct err err;
     log_open("/dev/null", LOG_ERROR, &err);
-    assert_int_equal(number_init(&number, dir, &err), 0);
+    assert_int_equal(number_init(&number, NULL, dir, &err), 0);
     assert_int_equal(mkdir(path, 0700), 0); /* neither to be read as a number nor replaced */
     assert_int_equal(number_take(&number), NUMBER_FIRST);
     assert_true(number.warned);
@@ -155,7 +244,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_begins_and_goes_on, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(test_ahead, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(test_ahead_is_there_in_time, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(test_crash_skips_the_block, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(test_successor_goes_on, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(test_kept_is_checked, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(test_two_daemons, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(test_skip_past, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(test_broken_files, make_dir, drop_dir),

@@ -37,7 +37,7 @@ static char dir[64];
 static struct { unsigned created, ended, removed, all_ended, spawned, waited, killed, handed, lost; struct err err; struct wait_result wait;
                 struct kill_result kill; } seen;
 
-/* The link's handlers. */
+/* The link's handlers. Between two registries nobody listens, as when a worker has died: what is said then is said again to the next. */
 static void on_slot(void *arg, uint64_t session, pid_t pid, int fds[KEEP_FD_COUNT])
 {
     (void)arg;
@@ -51,11 +51,19 @@ static void on_handed(void *arg, int generation)
     seen.handed++;
     registry_handed_over(registry);
 }
-static void on_spawned(void *arg, uint64_t session, pid_t pid, int pidfd) { (void)arg; registry_spawned(registry, session, pid, pidfd); }
+static void on_spawned(void *arg, uint64_t session, pid_t pid, int pidfd)
+{
+    (void)arg;
+    if (registry)
+        registry_spawned(registry, session, pid, pidfd);
+    else if (pidfd >= 0)
+        close(pidfd);
+}
 static void on_failed(void *arg, uint64_t session, int step, int error)
 {
     (void)arg;
-    registry_spawn_failed(registry, session, step, error);
+    if (registry)
+        registry_spawn_failed(registry, session, step, error);
 }
 static void on_exited(void *arg, uint64_t session, pid_t pid, int how, int status)
 {
@@ -63,7 +71,12 @@ static void on_exited(void *arg, uint64_t session, pid_t pid, int how, int statu
     if (registry)
         registry_exited(registry, session, pid, how, status);
 }
-static void on_orphan(void *arg, pid_t pid, bool dead) { (void)arg; registry_orphan(registry, pid, dead); }
+static void on_orphan(void *arg, pid_t pid, bool dead)
+{
+    (void)arg;
+    if (registry)
+        registry_orphan(registry, pid, dead);
+}
 static void on_upgrade_failed(void *arg, int error) { (void)arg; (void)error; }
 static void on_lost(void *arg)
 {

@@ -267,6 +267,15 @@ static void in_cut_off(void **state) {
     begin_in(1000, UINT64_MAX, ""); /* scribbled over */
     succeed();
     output_is("abcdefghijklmnop");
+    begin_in(1000, 16 + 3000, ""); /* more than the early area could hold */
+    succeed();
+    output_is("abcdefghijklmnop");
+    char expected[16 + 3000 + 1] = "abcdefghijklmnop";
+    memset(expected + 16, 'q', 3000);
+    memset(journal_space(journal, 3000, &size), 'q', 3000);
+    begin_in(1000, 16 + 3000, ""); /* so many that the ring is used from now on: all read, nothing committed */
+    succeed();
+    output_is(expected);
 }
 
 static void begin_out(enum transfer_phase phase, size_t size, const char *in_pipe) {

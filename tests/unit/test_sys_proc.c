@@ -39,6 +39,48 @@ static void test_stat_parse(void **state)
     assert_false(proc_stat_parse("42 (a) R 1 2", &stat));
 }
 
+struct seen {
+    pid_t wanted[2];
+    int count, found;
+    bool stop;
+};
+
+static bool see_child(void *arg, pid_t pid)
+{
+    struct seen *seen = arg;
+    seen->count++;
+    seen->found += pid == seen->wanted[0] || pid == seen->wanted[1];
+    return !seen->stop;
+}
+
+static void test_children(void **state)
+{
+    struct seen seen = {0};
+    pid_t children[2];
+    (void)state;
+    if (!proc_children(getpid(), see_child, &seen))
+        skip(); /* a kernel without CONFIG_PROC_CHILDREN */
+    int before = seen.count;
+    for (int i = 0; i < 2; i++)
+        if ((children[i] = seen.wanted[i] = fork()) == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            pause();
+            _exit(0);
+        }
+    seen.count = 0;
+    assert_true(proc_children(getpid(), see_child, &seen));
+    assert_int_equal(seen.count, before + 2);
+    assert_int_equal(seen.found, 2);
+    seen = (struct seen){.stop = true};
+    assert_true(proc_children(getpid(), see_child, &seen));
+    assert_int_equal(seen.count, 1);
+    assert_false(proc_children(-1, see_child, &seen));
+    for (int i = 0; i < 2; i++) {
+        kill(children[i], SIGKILL);
+        assert_int_equal(waitpid(children[i], NULL, 0), children[i]);
+    }
+}
+
 static void test_usage(void **state)
 {
     (void)state;
@@ -103,17 +145,19 @@ static void test_env(void **state)
     big[sizeof big - 1] = '\0';
     setenv("MUXD_TEST_BIG", big, 1);
     pid_t pid = run("exec sleep 60", "MUXD_TEST_MARK=1000");
-    for (int i = 0; i < 2000 && !proc_has_env(pid, "MUXD_TEST_MARK=1000"); i++)
+    for (int i = 0; i < 2000 && !proc_env_number(pid, "MUXD_TEST_MARK", NULL); i++)
         poll(NULL, 0, 1);
-    assert_true(proc_has_env(pid, "MUXD_TEST_MARK=1000"));
-    assert_false(proc_has_env(pid, "MUXD_TEST_MARK=100"));
-    assert_false(proc_has_env(pid, "MUXD_TEST_MARK=10000"));
-    assert_false(proc_has_env(pid, "TEST_MARK=1000"));
-    assert_false(proc_has_env(pid, ""));
+    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", NULL), 1000);
+    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", "MUXD_TEST_MARK=1000"), 1000);
+    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", "MUXD_TEST_MARK=100"), 0);
+    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", "MUXD_TEST_MARK=10000"), 0);
+    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MAR", NULL), 0);
+    assert_int_equal(proc_env_number(pid, "TEST_MARK", NULL), 0);
+    assert_int_equal(proc_env_number(pid, "MUXD_TEST_BIG", NULL), 0); /* no number */
     unsetenv("MUXD_TEST_BIG");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    assert_false(proc_has_env(pid, "MUXD_TEST_MARK=1000"));
+    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", NULL), 0);
 }
 
 static void test_signals(void **state)
@@ -139,7 +183,12 @@ static void test_signals(void **state)
 
 static size_t find(pid_t leader, uint64_t start, struct family *family)
 {
-    family_find(&(struct family_query){.leader = leader, .start_ticks = start, .mark = "MUXD_TEST_FAMILY=77"}, family);
+    struct census census;
+    census_init(&census, "MUXD_TEST_FAMILY", NULL);
+    census_look(&census);
+    family_sort(&census, &(struct family_query){.number = 77, .leader = leader, .start_ticks = start}, 1, 0);
+    family_of(&census, 77, leader, family);
+    census_fini(&census);
     return family->count;
 }
 
@@ -188,8 +237,6 @@ static void test_family(void **state)
         ;
     assert_int_equal(find(leader, start, &family), 0);
     family_free(&family);
-    assert_int_equal(find(1, 0, &family), 0);
-    family_free(&family);
 }
 
 /* Who has the terminal belongs to its session, whatever its own session is; a program on another terminal does not, although that one
@@ -214,8 +261,13 @@ static void test_family_on_a_terminal(void **state)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(pty_session(master), pid);
-    struct family_query query = {.tty_session = pty_session(master), .mark = "MUXD_TEST_NOBODY=1"};
-    family_find(&query, &family);
+    struct family_query query = {.number = 78, .tty_session = pty_session(master)};
+    struct census census;
+    census_init(&census, "MUXD_TEST_NOBODY", NULL);
+    census_look(&census);
+    family_sort(&census, &query, 1, 0);
+    family_of(&census, 78, 0, &family);
+    census_fini(&census);
     assert_int_equal(family.count, 1);
     assert_int_equal(family.members[0].pid, pid);
     assert_int_equal(family_signal(&family, SIGKILL), 1);
@@ -262,7 +314,7 @@ static void test_cgroup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stat_parse), cmocka_unit_test(test_usage), cmocka_unit_test(test_self),   cmocka_unit_test(test_env),
+        cmocka_unit_test(test_stat_parse), cmocka_unit_test(test_children), cmocka_unit_test(test_usage), cmocka_unit_test(test_self),   cmocka_unit_test(test_env),
         cmocka_unit_test(test_signals),    cmocka_unit_test(test_family), cmocka_unit_test(test_family_on_a_terminal),
         cmocka_unit_test(test_cgroup),
     };

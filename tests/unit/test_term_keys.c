@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "term/keys.h"
+#include "term/paste.h"
 #include "wire/keynames.h"
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const struct { const char *name, *bytes; size_t size; } good[] = {
     K("Left", "\033[D") K("Home", "\033[H") K("End", "\033[F") K("S-Up", "\033[1;2A") K("M-Up", "\033[1;3A") K("C-Up", "\033[1;5A") K("ctrl+shift+up", "\033[1;6A")
     K("C-M-S-Left", "\033[1;8D") K("IC", "\033[2~") K("Insert", "\033[2~") K("DC", "\033[3~") K("Del", "\033[3~") K("PPage", "\033[5~") K("PgUp", "\033[5~") K("NPage", "\033[6~")
     K("C-PageDown", "\033[6;5~") K("F1", "\033OP") K("F4", "\033OS") K("S-F1", "\033[1;2P") K("F5", "\033[15~") K("F12", "\033[24~") K("C-F5", "\033[15;5~")
+    K("<up>", "\033[A") K("<C-Up>", "\033[1;5A") K("C-<up>", "\033[1;5A") K("RET", "\r") K("SPC", " ") K("KP5", "5") K("KPEnter", "\r") K("KP_Add", "+")
     K("F13", "\033[1;2P") K("F17", "\033[15;2~") K("C-F24", "\033[24;6~")
 #undef K
 };
@@ -49,9 +51,87 @@ static void application_cursor(void **state)
     buf_fini(&out);
 }
 
+#define CODED(modes_, ...) do { \
+        static const struct { const char *name, *bytes; } table_[] = {__VA_ARGS__}; \
+        for (size_t i_ = 0; i_ < sizeof table_ / sizeof *table_; i_++) \
+            check_code(&(modes_), table_[i_].name, table_[i_].bytes); \
+    } while (0)
+
+/* bytes NULL: refused */
+static void check_code(const struct keys_modes *modes, const char *name, const char *bytes)
+{
+    struct buf out = BUF_INIT;
+    struct err err;
+    int result = keys_append_modes(&out, name, modes, &err);
+    buf_append_byte(&out, '\0');
+    if (!bytes ? result != ERR_KEY : result != 0 || strcmp(out.data, bytes) != 0)
+        fail_msg("%s: %s", name, result ? err.text : out.data + (out.data[0] == 033));
+    buf_fini(&out);
+}
+
+static void application_keypad_and_backspace(void **state)
+{
+    const struct keys_modes keypad = {.application_keypad = true}, bs = {.backspace_is_bs = true};
+    (void)state;
+    CODED(keypad, {"KP0", "\033Op"}, {"KP9", "\033Oy"}, {"KP+", "\033Ok"}, {"KP-", "\033Om"}, {"KP*", "\033Oj"}, {"KP/", "\033Oo"}, {"KP.", "\033On"},
+          {"KPEnter", "\033OM"}, {"KP=", "\033OX"}, {"S-KP0", NULL}, {"Enter", "\r"});
+    CODED(bs, {"BSpace", "\b"}, {"C-BSpace", "\177"}, {"M-BSpace", "\033\b"});
+}
+
+/* xterm, modifyOtherKeys */
+static void other_keys(void **state)
+{
+    const struct keys_modes one = {.other_keys = 1}, two = {.other_keys = 2};
+    (void)state;
+    CODED(one, {"C-c", "\003"}, {"M-x", "\033x"}, {"S-Enter", "\033[27;2;13~"}, {"C-Enter", "\033[27;5;13~"}, {"C-Tab", "\033[27;5;9~"}, {"C-1", "\033[27;5;49~"},
+          {"C-S-a", "\033[27;6;65~"}, {"S-Tab", "\033[Z"}, {"Up", "\033[A"}, {"C-Up", "\033[1;5A"}, {"super+a", NULL}, {"C-\303\251", "\033[27;5;233~"});
+    CODED(two, {"C-c", "\033[27;5;99~"}, {"M-x", "\033[27;3;120~"}, {"A", "A"}, {"S-a", "A"}, {"a", "a"}, {"Enter", "\r"}, {"C-Up", "\033[1;5A"}, {"Escape", "\033"});
+}
+
+static void kitty_disambiguates(void **state)
+{
+    const struct keys_modes modes = {.kitty = 1, .application_cursor = true};
+    (void)state;
+    CODED(modes, {"a", "a"}, {"A", "A"}, {"S-a", "A"}, {"\303\251", "\303\251"}, {"Enter", "\r"}, {"Tab", "\t"}, {"BSpace", "\177"}, {"Escape", "\033[27u"}, {"C-c", "\033[99;5u"},
+          {"C-C", "\033[99;5u"}, {"C-i", "\033[105;5u"}, {"C-S-a", "\033[97;6u"}, {"M-x", "\033[120;3u"}, {"M-X", "\033[120;4u"}, {"S-Enter", "\033[13;2u"}, {"C-Enter", "\033[13;5u"},
+          {"BTab", "\033[9;2u"}, {"S-Tab", "\033[9;2u"}, {"C-Tab", "\033[9;5u"}, {"C-Space", "\033[32;5u"}, {"Up", "\033[A"}, {"C-Up", "\033[1;5A"}, {"F1", "\033[P"}, {"F3", "\033[13~"},
+          {"C-F3", "\033[13;5~"}, {"F4", "\033[S"}, {"F5", "\033[15~"}, {"F13", "\033[57376u"}, {"S-F13", "\033[57376;2u"}, {"F35", "\033[57398u"}, {"Menu", "\033[57363u"}, {"KP5", "5"},
+          {"C-KP5", "\033[57404;5u"}, {"KPEnter", "\033[57414u"}, {"super+a", "\033[97;9u"}, {"hyper+a", "\033[97;17u"}, {"C-1", "\033[49;5u"}, {"C-\303\251", "\033[233;5u"});
+}
+
+static void kitty_tells_everything(void **state)
+{
+    const struct keys_modes all = {.kitty = 8}, text = {.kitty = 8 | 16}, events = {.kitty = 1 | 2}, alternates = {.kitty = 8 | 4}, only_events = {.kitty = 2};
+    (void)state;
+    CODED(all, {"a", "\033[97u"}, {"A", "\033[97;2u"}, {"Enter", "\033[13u"}, {"Tab", "\033[9u"}, {"Escape", "\033[27u"}, {"Up", "\033[A"}, {"KP5", "\033[57404u"});
+    CODED(text, {"a", "\033[97;;97u"}, {"A", "\033[97;2;65u"}, {"C-a", "\033[97;5u"}, {"Enter", "\033[13u"});
+    CODED(events, {"C-c", "\033[99;5u\033[99;5:3u"}, {"Up", "\033[A\033[1;1:3A"}, {"Enter", "\r"}, {"a", "a"});
+    CODED(alternates, {"S-a", "\033[97:65;2u"}, {"a", "\033[97u"});
+    CODED(only_events, {"C-c", "\003"}, {"Up", "\033[A\033[1;1:3A"}, {"M-x", "\033x"}, {"Enter", "\r"});
+}
+
+static void check_paste(const char *text, bool bracketed, const char *bytes)
+{
+    struct buf out = BUF_INIT;
+    paste_append(&out, text, strlen(text), bracketed);
+    buf_append_byte(&out, '\0');
+    assert_string_equal(out.data, bytes);
+    buf_fini(&out);
+}
+
+static void pasted_text(void **state)
+{
+    (void)state;
+    check_paste("a\nb\r\nc\td", false, "a\rb\rc\td");
+    check_paste("a\nb", true, "\033[200~a\rb\033[201~");
+    check_paste("x\033[201~rm\003y\302\2331m\177z", true, "\033[200~x[201~rmy1mz\033[201~");
+    check_paste("\303\251\342\202\254", true, "\033[200~\303\251\342\202\254\033[201~");
+    check_paste("", true, "\033[200~\033[201~");
+}
+
 static void what_has_no_bytes_is_refused(void **state)
 {
-    static const char *const bad[] = {"C-1", "C-Enter", "S-Enter", "C-Tab", "C-S-x", "C-\303\251", "S-\303\251", "C-0x1b", "S-1", "S-F13", "U+D800", "U+110000"};
+    static const char *const bad[] = {"C-1", "C-Enter", "S-Enter", "C-Tab", "C-S-x", "C-\303\251", "S-\303\251", "C-0x1b", "S-1", "S-F13", "C-KP5", "super+a", "PrintScreen", "C-S-Tab", "C-M-Enter", "U+D800", "U+110000"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct buf out = BUF_INIT;
@@ -95,7 +175,9 @@ static void every_offered_name_is_taken(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_spelling), cmocka_unit_test(application_cursor), cmocka_unit_test(what_has_no_bytes_is_refused),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_spelling), cmocka_unit_test(application_cursor), cmocka_unit_test(application_keypad_and_backspace), cmocka_unit_test(other_keys),
+                                       cmocka_unit_test(kitty_disambiguates), cmocka_unit_test(kitty_tells_everything), cmocka_unit_test(pasted_text),
+                                       cmocka_unit_test(what_has_no_bytes_is_refused),
                                        cmocka_unit_test(an_unknown_name_has_a_neighbour), cmocka_unit_test(every_offered_name_is_taken)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,34 @@ static void test_only_what_changes(void **state)
     pair_free(&pair);
 }
 
+/* Lines that only move are not drawn anew, whatever the sizes; also while others change, in margins, and by more than one line. */
+static void test_scrolling(void **state)
+{
+    (void)state;
+    static const int sizes[][4] = {{24, 80, 24, 80}, {24, 80, 40, 90}, {24, 80, 10, 40}, {2, 80, 2, 80}, {1, 5, 1, 5}, {24, 80, 1, 1}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct pair pair = pair_new(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3]);
+        int top = sizes[i][0] > sizes[i][2] ? sizes[i][0] - sizes[i][2] : 0;
+        char line[100];
+        for (int n = 0; n < 200; n++) {
+            snprintf(line, sizeof line, "\r\n\033[3%dm%d and the rest of line number %d", n % 8, n, n);
+            feed(&pair, line);
+            if (n == 100)
+                feed(&pair, "\0337\033[1;1Hchanged\0338");
+            if (n == 120)
+                feed(&pair, "\033[5;15r\033[15;1H\r\n\r\nin margins\033[r\033[24;1H");
+            if (n % 3 == 0 && n != 100)
+                continue;
+            size_t size = draw(&pair);
+            if (sizes[i][0] == 24 && sizes[i][2] == 24 && n > 150)
+                assert_in_range(size, 1, 400);
+            if (n > 130)
+                assert_same(&pair, top, sizes[i][3] == 1 ? 35 : 0);
+        }
+        pair_free(&pair);
+    }
+}
+
 static void test_modes(void **state)
 {
     (void)state;
@@ -217,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_and_colours), cmocka_unit_test(test_only_what_changes), cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_scrolling),
         cmocka_unit_test(test_other_sizes),      cmocka_unit_test(test_large_and_hostile), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,29 @@ static size_t scan_all(struct buf *out, const char *data, size_t size)
     return at;
 }
 
+static bool draws(const struct scan_seq *seq)
+{
+    return seq->kind == SCAN_CSI && !seq->prefix && !seq->inter && ((seq->final >= '@' && seq->final <= 'X') || seq->final == 'm');
+}
+
+/* What is passed over on the fast way is drawing and text, and nothing else comes out of it but with them. */
+static void scan_past(const char *data, size_t size)
+{
+    struct buf all = BUF_INIT, rest = BUF_INIT;
+    struct scan_seq seq;
+    size_t at = 0, past = 0;
+    while (scan_next(data, size, &at, &seq))
+        if (!draws(&seq))
+            describe(&all, &seq);
+    for (scan_past_drawing(data, size, &past); scan_next(data, size, &past, &seq); scan_past_drawing(data, size, &past))
+        if (!draws(&seq)) /* those with control characters in the middle are left to the slow way */
+            describe(&rest, &seq);
+    assert_int_equal(past, at);
+    assert_string_equal(rest.data ? rest.data : "", all.data ? all.data : "");
+    buf_fini(&all);
+    buf_fini(&rest);
+}
+
 /* As reads would bring it: what is unfinished is given again, from an exact copy so that sanitizers see the edges. */
 static void scan_in_pieces(struct buf *out, const char *data, size_t size, size_t first, size_t step)
 {
@@ -40,6 +63,7 @@ static void scan_in_pieces(struct buf *out, const char *data, size_t size, size_
         assert_non_null(copy);
         memcpy(copy, data + from, to - from);
         size_t at = scan_all(out, copy, to - from);
+        scan_past(copy, to - from);
         free(copy);
         assert_true(to - from - at < SCAN_STRING_MAX);
         from += at;
@@ -66,6 +90,21 @@ static void expect(const char *data, size_t size, const char *what)
     buf_fini(&whole);
 }
 #define EXPECT(data, what) expect(data, sizeof(data) - 1, what)
+
+static void drawing_is_passed_over(void **state)
+{
+    static const char text[] = "a\033[1;38:5:208mb\033[2J\033[H\033[mc\033[31";
+    size_t at = 0;
+    (void)state;
+    scan_past_drawing(text, sizeof text - 1, &at);
+    assert_int_equal(at, sizeof text - 1 - strlen("\033[31")); /* more of it may come */
+    static const char *const others[] = {"\033[c", "\033[6n", "\033[>4m", "\033[?m", "\033[18t", "\033[4$p", "\033[ q", "\033c", "\033[1\rm"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        at = 0;
+        scan_past_drawing(others[i], strlen(others[i]), &at);
+        assert_int_equal(at, 0);
+    }
+}
 
 static void every_kind(void **state)
 {
@@ -167,6 +206,30 @@ static uint64_t after(uint64_t modes, const char *text)
     return modes;
 }
 
+/* Whatever was set before; the alternate screen is not told, kitty's flags as asked. */
+static void modes_are_told(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"", "\033[?1;6;25;1004;1005;2004h\033[?7l\033=\033[4 q",
+                                       "\033[?5;66;1002;1006;2026h\033[?25l\033[>4;2m\033[=5;1u",
+                                       "\033[?9;1000;1015h\033[?7;25l\033[>4;1m\033[=31;1u"};
+    for (size_t from = 0; from < sizeof sets / sizeof *sets; from++) {
+        for (size_t to = 0; to < sizeof sets / sizeof *sets; to++) {
+            struct buf words = BUF_INIT;
+            uint64_t wanted = after(0, sets[to]), before = after(0, sets[from]);
+            modes_append(&words, wanted, true);
+            buf_append(&words, "", 1);
+            assert_true(after(before, words.data) == wanted);
+            assert_true(modes_has(after(after(before, "\033[?1049h"), words.data), MODE_ALTERNATE_SCREEN));
+            buf_clear(&words);
+            modes_append(&words, wanted, false);
+            buf_append(&words, "", 1);
+            assert_int_equal(modes_kitty(after(before, words.data)), modes_kitty(before));
+            buf_fini(&words);
+        }
+    }
+}
+
 static void modes_are_followed(void **state)
 {
     (void)state;
@@ -221,8 +284,10 @@ static void keyboard_protocols_are_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind), cmocka_unit_test(what_is_broken_is_none), cmocka_unit_test(too_long_is_none_however_it_is_cut),
-        cmocka_unit_test(parameters), cmocka_unit_test(modes_are_followed), cmocka_unit_test(keyboard_protocols_are_followed),
+        cmocka_unit_test(every_kind),
+        cmocka_unit_test(drawing_is_passed_over), cmocka_unit_test(what_is_broken_is_none), cmocka_unit_test(too_long_is_none_however_it_is_cut),
+        cmocka_unit_test(parameters), cmocka_unit_test(modes_are_followed), cmocka_unit_test(modes_are_told),
+        cmocka_unit_test(keyboard_protocols_are_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

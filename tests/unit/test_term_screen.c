@@ -112,6 +112,30 @@ static void test_wrapping(void **state)
     screen_free(screen);
 }
 
+/* Where the short ways past the engine end, and it has to go on from the right place. */
+static void test_beside_the_edge(void **state)
+{
+    (void)state;
+    check(3, 6, "abcdef\rX", "Xbcdef\n");
+    check(3, 6, "abcdef\b\bXY", "abcXYf\n");
+    check(3, 6, "abcdef\033[1;6HX", "abcdeX\n"); /* no wrap is pending any more */
+    check(3, 6, "abcdef\rabcdeXY", "abcdeX\nY\n");
+    check(3, 6, "abcdef\033[CX", "abcdeX\n");
+    check(3, 6, "abcdef\r\nX\033[A\033[3CY", "abcdYf\nX\n");
+    check(3, 6, "abcd\xe4\xbd\xa0" "X", "abcd\xe4\xbd\xa0\nX\n");
+    check(3, 6, "abcd\xe4\xbd\xa0\rabcX", "abcX\xe4\xbd\xa0\n");
+    check(3, 6, "abc\xe4\xbd\xa0" "XY", "abc\xe4\xbd\xa0X\nY\n");
+    check(3, 20, "\tx\033[3D\033H\r\ty\033[3g\r\tz", "      y x          z\n");
+    check(3, 20, "\033[3g\033c\tx", "        x\n");
+    check(3, 9, "\033[20habc\nd", "abc\nd\n");
+    check(3, 9, "abc\nd\ve", "abc\n   d\n    e\n");
+    check(4, 9, "1\r\n2\r\n3\r\n4\033[2;3r\033[3;1Hx\ny", "1\nx\n y\n4\n");
+    check(4, 9, "1\r\n2\r\n3\r\n4\033[2;3r\033[?6h\033[1;1Hx\r\ny\r\nz\033[9;9H!", "1\ny\nz       !\n4\n");
+    check(3, 9, "ab\033[4hc\r12\033[4l3", "123bc\n");
+    check(3, 2, "abc\rd\bef", "ab\nef\n");
+    check(3, 9, "ab\0337\r\ncd\0338e", "abe\ncd\n");
+}
+
 static void test_wide_and_combining(void **state)
 {
     (void)state;
@@ -367,7 +391,8 @@ static void test_work_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_and_movement), cmocka_unit_test(test_wrapping), cmocka_unit_test(test_wide_and_combining),
+        cmocka_unit_test(test_text_and_movement), cmocka_unit_test(test_wrapping), cmocka_unit_test(test_beside_the_edge),
+        cmocka_unit_test(test_wide_and_combining),
         cmocka_unit_test(test_looks), cmocka_unit_test(test_modes_and_title), cmocka_unit_test(test_alternate),
         cmocka_unit_test(test_scrollback), cmocka_unit_test(test_sizes), cmocka_unit_test(test_many_sizes),
         cmocka_unit_test(test_what_breaks_others), cmocka_unit_test(test_gap), cmocka_unit_test(test_hash),

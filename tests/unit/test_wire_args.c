@@ -64,7 +64,7 @@ static void test_wrong_usage(void **state)
         {"exec -e K x", "'-e K': not a value for it; give NAME=VALUE"},
         {"exec -e =V x", "'-e =V'"},
         {"exec -e 1K=V x", "'-e 1K=V'"},
-        {"kill -s HOP s", "'-s HOP': not a value"},
+        {"kill -s HOP s", "'-s HOP': no signal of that name; did you mean 'HUP'?"},
         {"exec", "'exec': needs CMD…; 'ue exec -h'"},
         {"write", "'write': needs SESSION"},
         {"poll", "'poll': needs SESSION"},

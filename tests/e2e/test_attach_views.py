@@ -1,0 +1,342 @@
+"""What covers an attached session: the page of keys, its history, the list of sessions; and whose size, whose keys."""
+import base64
+import os
+import re
+import signal
+import subprocess
+from conftest import UE, wait_for
+from test_attach import (AGENTS, DETACH, PREFIX, RESIZE, _is_attach, agents_may_type, attach,  # noqa: F401
+                         attached, bash, frames, keys, receive, run_on_terminal, same, screen,
+                         send, shown, start, text)
+
+
+def press(mux, name, chars):
+    mux.ue("write", "-y", 0, name, chars).ok()
+
+
+def scroll(mux, name="outer"):
+    keys(mux, name, PREFIX)
+    press(mux, name, "[")
+    return shown(mux, name, "q leaves")
+
+
+def size_of(mux, name="inner"):
+    row = mux.listed(name)
+    return row["rows"], row["cols"]
+
+
+def test_every_key_stands_on_the_page_and_in_the_manuals(mux):
+    bash(mux)
+    attach(mux, size="40x100")
+    keys(mux, "outer", PREFIX, "?")
+    page = shown(mux, "outer", "Any key goes back")
+    for words in ("Keys after C-\\, in session 'inner'", "detach: the session goes on", "scroll back", "list the sessions",
+                  "take the keyboard", "give the keyboard", "draw the screen anew", "stop ue", "the next match"):
+        assert words in page, words
+    keys(mux, "outer", "x")
+    same(mux)
+    assert "x" not in screen(mux, "inner")["screen"].replace("sh>", "")
+    manual = mux.ue("attach", "-h").ok().out
+    assert "detach: the session goes on" in manual and "n N" in manual
+
+
+def test_scroll_search_and_copy_to_be_printed(mux):
+    bash(mux)
+    bash(mux, "outer")
+    text(mux, "inner", "seq 1000 1500; printf '\\e[31mred needle\\e[m\\n'; seq 2000 2050; echo bottom")
+    shown(mux, "inner", "bottom\n")
+    text(mux, "outer", f"clear; {UE} attach inner")
+    wait_for(lambda: attached(mux) == 1, "the attachment")
+    shown(mux, "outer", "bottom\n")
+    scroll(mux)
+    press(mux, "outer", "g")
+    shown(mux, "outer", "\n1000\n")
+    press(mux, "outer", "/NEEDLE\r")
+    shown(mux, "outer", "not found")
+    press(mux, "outer", "/red n\r")
+    assert "1500" in shown(mux, "outer", "red needle")
+    wait_for(lambda: re.search("\x1b\\[[0-9;]*7[;0-9]*m[^\x1b]*red n", screen(mux, "outer", "--ansi")["screen"]), "the mark on the match")
+    press(mux, "outer", "?135")
+    keys(mux, "outer", "BSpace")
+    press(mux, "outer", "5\r")
+    shown(mux, "outer", "1359\n")
+    press(mux, "outer", "nN")
+    press(mux, "outer", "v")
+    keys(mux, "outer", "Down", "Down", "Up")
+    shown(mux, "outer", "2 lines selected")
+    press(mux, "outer", "y")
+    shown(mux, "outer", "2 lines: printed when you leave")
+    text(mux, "outer", "echo typed again")
+    shown(mux, "inner", "\ntyped again\n")
+    keys(mux, "outer", PREFIX, "d")
+    assert re.search(r"13[0-9][0-9]\n13[0-9][0-9]\n", shown(mux, "outer", "detached"))
+    assert not screen(mux, "outer")["alternate"]
+
+
+def test_wheel_pages_and_leaving(mux):
+    bash(mux)
+    text(mux, "inner", "seq 300; printf '\\e[?1h\\e[?1000h\\e[?2004h'; echo modes")
+    shown(mux, "inner", "modes\n")
+    attach(mux)
+    scroll(mux)
+    press(mux, "outer", "g\x1b[<65;3;3M\x1b[<65;3;3M")
+    shown(mux, "outer", "line 7 of")
+    keys(mux, "outer", "PageDown")
+    shown(mux, "outer", "line 29 of")
+    keys(mux, "outer", "PageUp", "Home", "End", "Up", "Down")
+    press(mux, "outer", "kj")
+    for leave in ("q", "\x1b", "\x03"):
+        press(mux, "outer", leave)
+        same(mux)
+        scroll(mux)
+    press(mux, "outer", "q")
+    same(mux)
+    text(mux, "outer", "echo back")
+    shown(mux, "inner", "\nback\n")
+
+
+def test_keys_typed_ahead_go_where_they_belong(mux):
+    """All in one piece: into the history, search, leave, and on to the program."""
+    bash(mux)
+    text(mux, "inner", "seq 500")
+    attach(mux)
+    press(mux, "outer", "\x1c[g/321\rqecho a\x1c?qb\x1c[gqc\r")
+    shown(mux, "inner", "\nabc\n")
+    same(mux)
+
+
+def test_the_program_ends_while_its_history_is_read(mux):
+    bash(mux)
+    attach(mux)
+    scroll(mux)
+    text(mux, "inner", "exit 5")
+    mux.wait_state("inner", "exited")
+    shown(mux, "outer", "q leaves")
+    press(mux, "outer", "q")
+    assert mux.wait_state("outer", "exited")["exit_code"] == 5
+
+
+def test_clipboard_of_the_terminal_or_a_file(mux):
+    mux.configure(AGENTS + "[attach]\nclipboard = terminal\n")
+    bash(mux)
+    text(mux, "inner", "clear; echo copy m\u00e9; echo end")
+    shown(mux, "inner", "end\n")
+    attach(mux)
+    scroll(mux)
+    press(mux, "outer", "?copy\ry")
+    shown(mux, "outer", "1 line copied to the clipboard")
+    out = mux.ue("poll", "--raw", "--since", "0", "outer").raw
+    assert b"\x1b]52;c;" + base64.b64encode("copy m\u00e9\n".encode()) in out
+    keys(mux, "outer", PREFIX, "d")
+    mux.wait_state("outer", "exited")
+    mux.configure(AGENTS + f"[attach]\nclipboard = {mux.dir}/copied\nmouse = no\n")
+    mux.ue("reload").ok()
+    attach(mux, outer="next")
+    scroll(mux, "next")
+    press(mux, "next", "?copy\r\r")
+    shown(mux, "next", "copied to")
+    assert (mux.dir / "copied").read_text() == "copy m\u00e9\n" and (mux.dir / "copied").stat().st_mode & 0o777 == 0o600
+
+
+def test_stop_and_signals_inside_a_view(mux):
+    bash(mux)
+    bash(mux, "outer")
+    text(mux, "outer", "stty -g > before; echo $?-before")
+    shown(mux, "outer", "0-before")
+    text(mux, "outer", f"{UE} attach inner; echo left=$?")
+    wait_for(lambda: attached(mux) == 1, "the attachment")
+    scroll(mux)
+    keys(mux, "outer", "C-z")
+    shown(mux, "outer", "Stopped")
+    text(mux, "outer", "fg")
+    shown(mux, "outer", "q leaves")
+    mux.ue("resize", "outer", "10x50").ok()
+    wait_for(lambda: screen(mux, "outer")["screen"].count("\n") <= 10 and "inner, line" in screen(mux, "outer")["screen"], "the new size")
+    client = [int(p) for p in os.listdir("/proc") if p.isdigit() and _is_attach(mux, p)]
+    os.kill(client[0], signal.SIGTERM)
+    shown(mux, "outer", "Terminated")
+    text(mux, "outer", "stty -g > after; cmp before after && echo equal")
+    shown(mux, "outer", "\nequal\n")
+    assert not screen(mux, "outer")["alternate"]
+
+
+# --- the list
+
+def test_going_to_another_session(mux):
+    bash(mux, "inner")
+    bash(mux, "other")
+    text(mux, "other", "clear; echo this is the other one")
+    attach(mux)
+    keys(mux, "outer", PREFIX)
+    press(mux, "outer", "l")
+    page = shown(mux, "outer", "Enter goes there")
+    assert "inner" in page and "other" in page and "1 attached" in page
+    press(mux, "outer", "j\recho typed there\r")
+    shown(mux, "outer", "\ntyped there\n")
+    wait_for(lambda: (attached(mux, "inner"), attached(mux, "other")) == (0, 1), "the move")
+    same(mux, inner="other")
+    keys(mux, "outer", PREFIX)
+    press(mux, "outer", "l")
+    shown(mux, "outer", "Enter goes there")
+    press(mux, "outer", "q")
+    same(mux, inner="other")
+    text(mux, "outer", "exit 4")
+    assert mux.wait_state("outer", "exited")["exit_code"] == 4
+
+
+def test_going_where_nobody_can(mux):
+    bash(mux, "inner")
+    bash(mux, "host")
+    text(mux, "host", f"{UE} attach inner")
+    wait_for(lambda: attached(mux) == 1, "the attachment")
+    same(mux, outer="host")
+    keys(mux, "host", PREFIX)
+    press(mux, "host", "l")
+    shown(mux, "host", "Enter goes there")
+    bash(mux, "brief")
+    mux.ue("kill", "inner").ok()
+    keys(mux, "host", "Enter")
+    mux.wait_state("inner", "exited", "signaled", "killed")
+    shown(mux, "host", "has ended")
+
+
+def test_choosing_when_there_are_several(mux):
+    bash(mux, "one")
+    bash(mux, "two")
+    start(mux, "outer", str(UE), "attach")
+    assert "one" in shown(mux, "outer", "Enter goes there")
+    keys(mux, "outer", "Down", "Enter")
+    wait_for(lambda: attached(mux, "two") == 1, "the attachment")
+    same(mux, inner="two")
+    keys(mux, "outer", PREFIX, "d")
+    assert mux.wait_state("outer", "exited")["exit_code"] == 0
+    start(mux, "left", str(UE), "attach")
+    shown(mux, "left", "Enter goes there")
+    press(mux, "left", "q")
+    assert mux.wait_state("left", "exited")["exit_code"] == 130
+    result = mux.ue("attach")
+    assert result.rc == 64 and "name one: one, two" in result.err
+
+
+# --- whose keys, whose size
+
+def test_alone(mux):
+    bash(mux)
+    bash(mux, "first")
+    text(mux, "first", f"{UE} attach inner; echo left=$?")
+    wait_for(lambda: attached(mux) == 1, "the attachment")
+    attach_alone = ("-x",)
+    start(mux, "second", str(UE), "attach", *attach_alone, "inner")
+    assert "attached alone" in shown(mux, "first", "left=0")
+    wait_for(lambda: attached(mux) == 1, "the only one")
+    same(mux, outer="second")
+
+
+def test_prefix_from_config_environment_and_flag(mux):
+    mux.configure(AGENTS + "[attach]\nkey = C-a\n")
+    bash(mux)
+    attach(mux, outer="config")
+    keys(mux, "config", "C-a", "d")
+    mux.wait_state("config", "exited")
+    start(mux, "environment", str(UE), "attach", "inner", env=("-e", "MUXD_ATTACH_KEY=C-b"))
+    wait_for(lambda: attached(mux) == 1, "the attachment")
+    keys(mux, "environment", "C-a", "C-b", "d")
+    mux.wait_state("environment", "exited")
+    attach(mux, "-k", "C-g", outer="flag")
+    keys(mux, "flag", "C-g", "?")
+    shown(mux, "flag", "Keys after C-g")
+    keys(mux, "flag", "q", "C-g", "d")
+    mux.wait_state("flag", "exited")
+    mux.ue("exec", "-t", "-n", "wrong", "--exit", "-e", "MUXD_ATTACH_KEY=x", "--argv", "--", str(UE), "attach", "inner")
+    assert mux.listed("wrong", "--all")["exit_code"] == 64
+    mux.configure(AGENTS + "[attach]\nkey = x\n")
+    result = mux.ue("reload")
+    assert result.rc != 0 and "key" in result.err and "C-a" in result.err
+
+
+def policy(mux, word):
+    mux.configure(AGENTS + f"[attach]\nsize = {word}\n")
+    bash(mux, size="30x90")
+
+
+def test_smallest_and_largest(mux):
+    policy(mux, "smallest")
+    big = frames(mux, "inner", rows=40, cols=100)
+    assert size_of(mux) == (40, 100)
+    small = frames(mux, "inner", rows=50, cols=60)
+    assert size_of(mux) == (40, 60)
+    eyes = frames(mux, "inner", rows=5, cols=5, read_only=True)
+    send(big, b"i", b"\r")
+    assert size_of(mux) == (40, 60)
+    send(small, RESIZE, b"20x70")
+    wait_for(lambda: size_of(mux) == (20, 70), "the smaller one")
+    send(small, DETACH)
+    wait_for(lambda: size_of(mux) == (40, 100), "what is left")
+    mux.configure(AGENTS + "[attach]\nsize = largest\n")
+    mux.ue("reload").ok()
+    other = frames(mux, "inner", rows=20, cols=120)
+    assert size_of(mux) == (40, 120)
+    for peer in (big, other, eyes):
+        peer.close()
+        mux.clients.remove(peer)
+    mux.clients.remove(small)
+    small.close()
+
+
+def test_fixed_and_of_one_session(mux):
+    mux.configure(AGENTS + "[session web]\nargv = /bin/cat\nrows = 33\ncols = 99\nsize = fixed\n")
+    mux.ue("exec", "-y", 0, "-n", "web").ok()
+    peer = frames(mux, "web", rows=10, cols=20)
+    send(peer, RESIZE, b"11x21")
+    send(peer, b"i", b"x\r")
+    shown(mux, "web", "x\nx")
+    assert size_of(mux, "web") == (33, 99)
+    mux.ue("resize", "web", "12x34").ok()
+    assert size_of(mux, "web") == (12, 34)
+
+
+def test_a_size_that_was_asked_for_stays(mux):
+    bash(mux)
+    peer = frames(mux, "inner", rows=20, cols=60)
+    other = frames(mux, "inner", rows=22, cols=66)
+    mux.ue("resize", "inner", "40x120").ok()
+    send(peer, b"i", b"echo one\r")
+    shown(mux, "inner", "\none\n")
+    assert size_of(mux) == (40, 120)
+    send(peer, RESIZE, b"20x60")
+    send(peer, b"i", b"echo two\r")
+    shown(mux, "inner", "\ntwo\n")
+    assert size_of(mux) == (40, 120), "a size that is none does not count"
+    send(other, RESIZE, b"23x66")
+    wait_for(lambda: size_of(mux) == (23, 66), "its own new size")
+    send(peer, b"i", b"echo three\r")
+    wait_for(lambda: size_of(mux) == (20, 60), "who typed last")
+
+
+def test_a_restart_keeps_the_size(mux):
+    bash(mux)
+    attach(mux, outer="one", size="20x60")
+    attach(mux, outer="two", size="25x70")
+    text(mux, "one", "echo mine")
+    wait_for(lambda: size_of(mux) == (20, 60), "who typed last")
+    old = mux.js("status")["pid"]
+    os.kill(old, signal.SIGKILL)
+    wait_for(lambda: mux.js("status")["pid"] != old and attached(mux) == 2, "both again")
+    assert size_of(mux) == (20, 60)
+    text(mux, "two", "echo now mine")
+    wait_for(lambda: size_of(mux) == (25, 70), "who types now")
+
+
+def test_anew_is_told_before_the_drawing(mux):
+    bash(mux)
+    peer = frames(mux, "inner")
+    send(peer, b"r")
+    assert receive(peer, b"a") == b""
+    assert receive(peer, b"o").startswith(b"\x1b[m\x1b[r\x1b[2J")
+
+
+def test_not_on_a_terminal(mux):
+    bash(mux, "one")
+    result = mux.ue("attach", stdin=subprocess.DEVNULL)
+    assert result.rc == 64 and "must be a terminal" in result.err
+    assert run_on_terminal(mux, "attach", "-k", "Enter", "one")[0] == 64

@@ -1,0 +1,323 @@
+"""Conformance with the Codex shell tools, sections 2 to 9: exec_command, write_stdin, the text of their answers.
+
+A test is named by its section: test_5_1_… holds what we share, test_ours_9_… shows where muxd does better on purpose. The table
+of differences stands in ue(1), DIFFERENCES."""
+import json, os, re, time
+
+import pytest
+from conftest import ANSWER, wait_for
+
+PY = ["python3", "-c"]
+
+
+@pytest.fixture
+def rpc(mux):
+    client = mux.rpc()
+
+    def run(cmd, tool="exec_command", **arguments):
+        return client.call(tool, {"cmd": cmd, "login": False, "workdir": str(mux.dir), **arguments})
+    client.run = run
+    return client
+
+
+def parts(content):
+    match = ANSWER.match(content)
+    assert match, content
+    return match.groupdict()
+
+
+def print_text(text):
+    return [*PY, f"import sys; sys.stdout.write({text!r})"]
+
+
+# --- 2: schemas
+@pytest.mark.no_pty
+def test_2_schemas(mux):
+    tools = {tool["name"]: tool for tool in mux.ue("tools", "--json").json}
+    exec_, write = tools["exec_command"]["parameters"], tools["write_stdin"]["parameters"]
+    assert tools["exec_command"]["strict"] is False and exec_["additionalProperties"] is False
+    assert exec_["required"] == ["cmd"] and write["required"] == ["session_id"]
+    assert {"cmd", "workdir", "tty", "yield_time_ms", "max_output_tokens", "shell", "login", "sandbox_permissions", "justification",
+            "prefix_rule"} <= set(exec_["properties"])
+    assert set(write["properties"]) == {"session_id", "chars", "yield_time_ms", "max_output_tokens"}
+    assert exec_["properties"]["cmd"]["type"] == "string" and exec_["properties"]["yield_time_ms"]["type"] == "number"
+    assert tools["exec_command"]["description"] == "Runs a command in a PTY, returning output or a session ID for ongoing interaction."
+    assert tools["write_stdin"]["description"] == "Writes characters to an existing unified exec session and returns recent output."
+
+
+@pytest.mark.no_pty
+def test_2_wrong_types_name_the_field(rpc):
+    for arguments, words in [({"cmd": 5}, "`cmd`"), ({"cmd": "true", "yield_time_ms": "soon"}, "`yield_time_ms`"),
+                             ({"cmd": "true", "yield_time_ms": -1}, "`yield_time_ms`"), ({"cmd": "true", "tty": 1}, "`tty`")]:
+        error = rpc.error("exec_command", arguments)
+        assert error.error["data"]["content"].startswith("failed to parse function arguments: ") and words in error.message
+    assert "`session_id`" in rpc.error("write_stdin", {}).message
+
+
+@pytest.mark.no_pty
+def test_ours_2_unknown_fields_are_refused_by_name(rpc):
+    assert "unknown field `cmdd`, did you mean `cmd`" in rpc.error("exec_command", {"cmdd": "true"}).message
+    assert rpc.run("true", description="what it is for")["exit_code"] == 0  # what known clients add is let through
+
+
+@pytest.mark.no_pty
+def test_ours_2_a_session_has_a_name_too(rpc):
+    rpc.run("exec sleep 600", name="web", yield_time_ms=250)
+    assert rpc.call("write_stdin", {"session_id": "web", "chars": "\x03"})["exit_code"] == 130
+
+
+# --- 3 and 8: constants and the collection loop
+@pytest.mark.no_pty
+def test_3_the_least_yield_is_250_ms(rpc):
+    assert rpc.run("exec sleep 600", name="s", yield_time_ms=1)["wall_time_seconds"] >= 0.25
+    rpc.call("kill_session", {"session_id": "s"})
+
+
+@pytest.mark.no_pty
+def test_3_an_empty_poll_waits_five_seconds_at_least(rpc):
+    number = rpc.run("exec sleep 600", yield_time_ms=250)["session_id"]
+    assert rpc.call("write_stdin", {"session_id": number, "yield_time_ms": 250})["wall_time_seconds"] >= 5
+    rpc.call("kill_session", {"session_id": number})
+
+
+@pytest.mark.no_pty
+def test_8_exit_ends_the_wait_at_once(rpc):
+    assert rpc.run("echo hi", yield_time_ms=30000)["wall_time_seconds"] < 5
+
+
+@pytest.mark.no_pty
+def test_8_output_does_not_end_it(rpc):
+    answer = rpc.run("echo early; exec sleep 600", name="s", yield_time_ms=400)
+    assert answer["output"] == "early\n" and answer["wall_time_seconds"] >= 0.4 and answer["reason"] == "deadline"
+    rpc.call("kill_session", {"session_id": "s"})
+
+
+@pytest.mark.no_pty
+def test_8_a_child_that_holds_the_pipe_costs_little(rpc):
+    started = time.monotonic()
+    answer = rpc.run("sleep 600 & echo hi", name="s", yield_time_ms=30000)
+    assert answer["exit_code"] == 0 and answer["output"] == "hi\n" and time.monotonic() - started < 10
+    rpc.call("kill_session", {"session_id": "s"})
+
+
+def test_ours_8_a_call_returns_when_the_program_waits_for_input(rpc):
+    answer = rpc.run("python3 -q", tty=True, name="py", yield_time_ms=30000)
+    assert answer["reason"] == "ready" and answer["waiting_for"] and answer["output"].endswith(">>> ")
+    typed = rpc.call("write_stdin", {"session_id": "py", "chars": "6*7\n", "yield_time_ms": 30000})
+    assert typed["reason"] == "ready" and "42" in typed["output"] and typed["wall_time_seconds"] < 20
+
+
+@pytest.mark.no_pty
+def test_ours_8_a_poll_returns_with_output_that_has_settled(rpc):
+    number = rpc.run("while [ ! -e go ]; do sleep 0.02; done; echo now; exec sleep 600", yield_time_ms=250)["session_id"]
+    waiting = rpc.send("write_stdin", {"session_id": number, "yield_time_ms": 300000})
+    open(os.path.join(rpc.call("list_sessions")["sessions"][0]["cwd"], "go"), "w").close()
+    assert rpc.result(waiting)["output"] == "now\n"
+    rpc.call("kill_session", {"session_id": number})
+
+
+@pytest.mark.no_pty
+def test_ours_8_a_split_character_is_carried_over(rpc):
+    script = r"printf '\342\202'; while [ ! -e go ]; do sleep 0.02; done; printf '\254'"
+    first = rpc.run(script, name="s", yield_time_ms=300)
+    assert first["output"] == ""
+    open(os.path.join(rpc.call("list_sessions")["sessions"][0]["cwd"], "go"), "w").close()
+    assert rpc.call("write_stdin", {"session_id": "s"})["output"] == "\u20ac"
+
+
+# --- 4: order of operations
+@pytest.mark.no_pty
+def test_4_workdir_relative_empty_and_missing(mux, rpc):
+    (mux.dir / "sub").mkdir()
+    meta = {"cwd": str(mux.dir)}
+    assert rpc.call("exec_command", {"cmd": "pwd", "workdir": "sub", "login": False, "_meta": meta})["output"] == f"{mux.dir}/sub\n"
+    assert rpc.call("exec_command", {"cmd": "pwd", "workdir": "", "login": False, "_meta": meta})["output"] == f"{mux.dir}\n"
+    assert rpc.error("exec_command", {"cmd": "pwd", "workdir": "/no/such"}).error["data"]["content"].startswith("exec_command failed for `pwd`: ")
+
+
+@pytest.mark.no_pty
+def test_4_justification_needs_sandbox_permissions(rpc):
+    assert rpc.error("exec_command", {"cmd": "true", "justification": "why"}).error["data"]["content"] == (
+        '`justification` requires an explicit `sandbox_permissions`; use `sandbox_permissions: "require_escalated"` for unsandboxed execution, '
+        "or omit `justification`.")
+
+
+@pytest.mark.no_pty
+def test_4_argv_of_the_shell(rpc):
+    args = "tr '\\0' '|' < /proc/$$/cmdline"
+    assert rpc.run(args, shell="/bin/bash")["output"].startswith("/bin/bash|-c|")
+    assert rpc.call("exec_command", {"cmd": args, "shell": "bash"})["output"].split("|")[1] == "-lc"
+    assert rpc.run("echo $0", shell="sh")["output"].strip().endswith("sh")
+
+
+@pytest.mark.no_pty
+def test_4_no_command_line(rpc):
+    for arguments in {}, {"cmd": ""}, {"cmd": "  "}:
+        assert rpc.error("exec_command", arguments).error["data"]["content"] == "missing command line for PTY"
+
+
+@pytest.mark.no_pty
+def test_4_a_session_that_yields_can_be_found_while_it_is_waited_for(mux, rpc):
+    waiting = rpc.send("exec_command", {"cmd": "exec sleep 600", "name": "s", "login": False, "yield_time_ms": 30000})
+    wait_for(lambda: mux.listed("s"), "the session")
+    mux.rpc().call("kill_session", {"session_id": "s"})
+    assert "exit_code" in rpc.result(waiting)
+
+
+@pytest.mark.no_pty
+def test_ours_4_an_array_runs_without_a_shell(rpc):
+    assert rpc.run(["printf", "%s|", "a b", "$HOME"])["output"] == "a b|$HOME|"
+
+
+# --- 5: the text
+@pytest.mark.no_pty
+def test_5_1_finished(rpc):
+    content = rpc.run("echo hello")["content"]
+    assert re.fullmatch(r"Chunk ID: [0-9a-f]{6}\nWall time: \d+\.\d{4} seconds\nProcess exited with code 0\nOriginal token count: 2\nOutput:\nhello\n", content)
+
+
+@pytest.mark.no_pty
+def test_5_1_running_without_output(rpc):
+    answer = rpc.run("exec sleep 600", name="s", yield_time_ms=250)
+    assert re.fullmatch(r"Chunk ID: [0-9a-f]{6}\nWall time: \d+\.\d{4} seconds\nProcess running with session ID %d\nOriginal token count: 0\nOutput:\n"
+                        % answer["session_id"], answer["content"])
+    rpc.call("kill_session", {"session_id": "s"})
+
+
+@pytest.mark.no_pty
+def test_5_1_a_non_zero_exit_is_a_result(rpc):
+    assert parts(rpc.run("exit 3")["content"])["exit"] == "3"
+
+
+@pytest.mark.no_pty
+def test_5_1_chunk_ids_differ_and_escapes_pass(rpc):
+    answers = [rpc.run("printf '\\033[31mred\\r\\n'") for _ in range(3)]
+    assert len({answer["chunk_id"] for answer in answers}) == 3 and answers[0]["output"] == "\x1b[31mred\r\n"
+
+
+@pytest.mark.no_pty
+def test_5_1_intercepted_patch(mux, rpc):
+    patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: uexec_apply.txt\n+hi\n*** End Patch\nEOF\n"
+    assert re.fullmatch(r"Wall time: \d\.\d{4} seconds\nOutput:\nExit code: 0\nWall time: \d+(\.\d)? seconds\nOutput:\n"
+                        r"Success. Updated the following files:\nA uexec_apply.txt\n", rpc.run(patch)["content"])
+
+
+@pytest.mark.no_pty
+def test_5_2_one_byte_over_the_budget(rpc):
+    assert parts(rpc.run(print_text("x" * 40), max_output_tokens=10)["content"])["output"] == "x" * 40
+    assert "\u20261 tokens truncated\u2026" in rpc.run(print_text("x" * 41), max_output_tokens=10)["content"]
+
+
+@pytest.mark.no_pty
+def test_5_2_bytes_lost_in_collection(rpc):
+    output = parts(rpc.run("seq 400000", max_output_tokens=100)["content"])["output"]
+    assert re.match(r"Warning: truncated output \(original token count: \d+\)\n\.\.\. \d+ bytes omitted \.\.\.\n\n1\n2\n", output)
+    assert "Total output lines" not in output and output.endswith("400000\n")
+
+
+@pytest.mark.no_pty
+def test_5_3_the_json_result(rpc):
+    answer = rpc.run("echo hi")
+    assert {"chunk_id", "wall_time_seconds", "exit_code", "original_token_count", "output"} <= set(answer) and "session_id" not in answer
+    assert isinstance(answer["wall_time_seconds"], float)
+    running = rpc.run("exec sleep 600", name="s", yield_time_ms=250)
+    assert "exit_code" not in running and running["session_id"] >= 1000
+    rpc.call("kill_session", {"session_id": "s"})
+
+
+# --- 6: truncation
+@pytest.mark.no_pty
+@pytest.mark.parametrize("text, tokens, want, count, lines", [
+    ("example output", 1, "ex\u20263 tokens truncated\u2026ut", 4, 1),
+    ("this is an example of a long output that should be truncated", 5, "this is an\u202610 tokens truncated\u2026 truncated", 15, 1),
+    ("this is an example of a long output that should be truncated\nalso some other line", 10,
+     "this is an example o\u202611 tokens truncated\u2026also some other line", 21, 2),
+    ("\U0001f600" * 10 + "\nsecond line with text\n", 8, "\U0001f600" * 4 + "\u20268 tokens truncated\u2026 line with text\n", 16, 2),
+    ("abcdef", 0, "\u20262 tokens truncated\u2026", 2, 1),
+    ("token one token two token three token four token five", 4, "token on\u202610 tokens truncated\u2026ken five", 14, 1),
+])
+def test_6_3_worked_examples(rpc, text, tokens, want, count, lines):
+    got = parts(rpc.run(print_text(text), max_output_tokens=tokens)["content"])
+    assert got["tokens"] == str(count)
+    assert got["output"] == f"Warning: truncated output (original token count: {count})\nTotal output lines: {lines}\n\n{want}"
+
+
+@pytest.mark.no_pty
+def test_6_3_the_larger_example(rpc):
+    script = "for i in range(1, 1000): print('EXEC-LINE-%04d ' % i + 'x' * 20)"
+    output = parts(rpc.run([*PY, script], max_output_tokens=50)["content"])["output"]
+    assert output == ("Warning: truncated output (original token count: 8991)\nTotal output lines: 999\n\n"
+                      + "".join(f"EXEC-LINE-{i:04} {'x' * 20}\n" for i in (1, 2)) + "EXEC-LINE-0003 " + "x" * 13 + "\u20268941 tokens truncated\u2026"
+                      + "E-0997 " + "x" * 20 + "\n" + "".join(f"EXEC-LINE-{i:04} {'x' * 20}\n" for i in (998, 999)))
+
+
+# --- 7: what is kept
+@pytest.mark.no_pty
+def test_7_the_beginning_and_the_end_of_a_mebibyte(rpc):
+    answer = rpc.run("seq 400000")
+    omitted = int(re.search(r"\n\.\.\. (\d+) bytes omitted \.\.\.\n", answer["output"])[1])
+    size = len("".join(f"{i}\n" for i in range(1, 400001)))
+    assert answer["original_token_count"] == -(-size // 4) and omitted == answer["omitted_bytes"] == size - (1 << 20)
+    assert answer["output"].startswith("1\n2\n") and answer["output"].endswith("400000\n")
+
+
+@pytest.mark.no_pty
+def test_7_each_byte_is_delivered_once(rpc):
+    number = rpc.run("echo one; while [ ! -e go ]; do sleep 0.02; done; echo two", yield_time_ms=300)["session_id"]
+    open(os.path.join(rpc.call("list_sessions")["sessions"][0]["cwd"], "go"), "w").close()
+    assert rpc.call("write_stdin", {"session_id": number})["output"] == "two\n"
+
+
+@pytest.mark.no_pty
+def test_ours_7_output_can_be_read_again(rpc):
+    number = rpc.run("seq 3")["number"]
+    assert rpc.call("read_output", {"session_id": number, "since": 2, "yield_time_ms": 0})["output"] == "2\n3\n"
+
+
+# --- 9: write_stdin
+@pytest.mark.no_pty
+def test_9_an_unknown_id(rpc):
+    assert rpc.error("write_stdin", {"session_id": 4711}).error["data"]["content"] == "write_stdin failed: Unknown process id 4711"
+
+
+@pytest.mark.no_pty
+def test_9_a_pipe_session_takes_the_interrupt_alone(rpc):
+    number = rpc.run("exec sleep 600", yield_time_ms=250)["session_id"]
+    for chars in "text", "\x03\n":
+        assert rpc.error("write_stdin", {"session_id": number, "chars": chars}).error["data"]["content"] == (
+            "write_stdin failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open")
+    ended = rpc.call("write_stdin", {"session_id": number, "chars": "\x03"})
+    assert ended["exit_code"] == 130 and "session_id" not in ended
+
+
+def test_9_no_newline_is_added_and_no_escape_decoded(rpc):
+    rpc.run("exec cat", tty=True, name="c", yield_time_ms=1000)
+    assert rpc.call("write_stdin", {"session_id": "c", "chars": "a\\n", "until": "n"})["output"] == "a\\n"
+    assert rpc.call("write_stdin", {"session_id": "c", "chars": "b\n", "until": "nb\r\n"})["output"] == "b\r\na\\nb\r\n"
+
+
+@pytest.mark.no_pty
+def test_9_output_from_before_comes_first(rpc):
+    rpc.run("cat", stdin=True, name="c", yield_time_ms=250)
+    rpc.call("write_stdin", {"session_id": "c", "chars": "one\n", "peek": True, "until": "one"})
+    assert rpc.call("write_stdin", {"session_id": "c", "chars": "two\n", "until": "two"})["output"] == "one\ntwo\n"
+    rpc.call("kill_session", {"session_id": "c"})
+
+
+@pytest.mark.no_pty
+def test_ours_9_an_ended_session_answers_until_it_is_removed(rpc):
+    number = rpc.run("exit 3")["number"]
+    for _ in range(2):
+        assert rpc.call("write_stdin", {"session_id": number})["exit_code"] == 3
+    late = rpc.call("write_stdin", {"session_id": number, "chars": "\x03"})
+    assert late["exit_code"] == 3 and "had ended already" in late["content"]
+    rpc.call("remove_session", {"sessions": [number]})
+    assert f"Unknown process id {number}" in rpc.error("write_stdin", {"session_id": number}).error["data"]["content"]
+
+
+@pytest.mark.no_pty
+def test_ours_9_an_empty_poll_with_nothing_new_is_one_line(rpc):
+    number = rpc.run("exec sleep 600", yield_time_ms=250)["session_id"]
+    assert re.fullmatch(rf"Process running with session ID {number}: nothing new after \d+\.\d seconds\n",
+                        rpc.call("write_stdin", {"session_id": number})["content"])
+    rpc.call("kill_session", {"session_id": number})

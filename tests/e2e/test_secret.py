@@ -1,0 +1,266 @@
+"""Secrets: from a person straight to the program that asks, past everything that keeps or shows; agents can't."""
+import json
+import os
+import subprocess
+import pytest
+from conftest import CAP, UE, need, wait_for
+from test_keyboard import entries, frames, log, notice, send
+
+WAIT = CAP * 1000
+WORD = "hunter2-sesame"
+
+
+def asks(mux, name="sh"):
+    """A shell in which something asks for a secret."""
+    mux.shell(name)
+    said = mux.line(name, "read -s -p 'pass: ' x; echo; echo got ${#x}")
+    assert said["waiting_for"] == "secret", said
+
+
+def give(mux, *options, name="sh", word=WORD):
+    return mux.ue("secret", "--stdin", *options, name, input=word + "\nmore\n")
+
+
+def taken(mux, name="sh", word=WORD):
+    said = mux.js("poll", "--until", f"got {len(word)}", "-y", WAIT, name)
+    assert said["reason"] == "until" and word not in said["output"], said
+
+
+def everywhere(mux, word=WORD):
+    """Whether the word can be read in what the daemon keeps: its log, its memory, the journals."""
+    needle = word.encode()
+    found = [str(path) for path in mux.state.rglob("*") if path.is_file() and needle in path.read_bytes()]
+    pid = mux.js("status")["pid"]
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
+        for line in maps:
+            begin, end = (int(n, 16) for n in line.split()[0].split("-"))
+            if not line.split()[1].startswith("rw") or end - begin > 64 << 20:
+                continue
+            try:
+                mem.seek(begin)
+                if needle in mem.read(end - begin):
+                    found.append(line.strip())
+            except OSError:
+                pass
+    return found
+
+
+def test_typed_where_it_is_asked_for(mux):
+    asks(mux)
+    assert give(mux).ok().out == ""
+    taken(mux)
+    assert entries(mux)[-1] == ("person", "secret", None)
+    entry = log(mux)["entries"][-1]
+    assert entry["bytes"] == len(WORD) + 1 and entry["client"].startswith("ue/")
+    assert WORD not in json.dumps(log(mux))
+
+
+def test_nothing_of_it_is_left_in_the_daemon(mux):
+    asks(mux)
+    give(mux).ok()
+    taken(mux)
+    assert everywhere(mux) == []
+    asks(mux, "two")
+    give(mux, "--stage", "--json", name="sh").ok()
+    assert everywhere(mux) != []  # the test can see it
+    mux.ue("secret", "--forget", "sh").ok()
+    assert everywhere(mux) == []
+
+
+def test_agents_cant(mux):
+    asks(mux)
+    refused = mux.ue("write", "-l", "sh", "guess")
+    assert refused.rc == 126 and "`ue secret sh`" in refused.err, refused
+    error = mux.rpc().error("write_stdin", {"session_id": "sh", "chars": "guess\n"})
+    assert error.code == "secret_prompt"
+    for params in ({"session_id": "sh"}, {"session_id": "sh", "_meta": {"verb": True}}):
+        assert mux.rpc().error("type_secret", params).code == "denied"
+    called = mux.call("type_secret", {"session_id": "sh", "_meta": {"verb": True, "human": True}})
+    assert called.rc == 126 and "for people" in called.err
+    assert "type_secret" not in mux.ue("tools", "--extended").out
+    # keys without text pass
+    assert "sh" in mux.js("write", "sh", "-k", "C-c")["name"]
+    assert mux.js("poll", "sh")["waiting_for"] != "secret"
+
+
+def test_the_config_may_allow_it(mux):
+    mux.configure("[defaults]\nagent_secrets = yes\n")
+    asks(mux)
+    assert f"got {len(WORD)}" in mux.line("sh", WORD)["output"]
+    assert [e for e in entries(mux) if e[1] == "secret"] == [("agent", "secret", None)] and WORD not in json.dumps(log(mux))
+
+
+def test_text_for_a_session_that_has_just_begun(mux):
+    """What is typed before its first read must not become the answer to a password prompt."""
+    mux.ue("exec", "-t", "-n", "early", "-y", 0, "--argv", "--", "/usr/bin/python3", "-c",
+           "import getpass, time; time.sleep(0.5); print('got', len(getpass.getpass()))").ok()
+    refused = mux.ue("write", "-l", "early", "guess")
+    assert refused.rc == 126 and "reads a secret" in refused.err, refused
+    mux.ue("kill", "early").ok()
+    # the same where nobody waits for the outcome: it is thrown away
+    mux.ue("exec", "-t", "-n", "early", "-y", 0, "--argv", "--", "/usr/bin/python3", "-c",
+           "import getpass, time; time.sleep(0.5); print('got', len(getpass.getpass()))").ok()
+    mux.ue("write", "-y", 0, "-l", "early", "guess").ok()
+    assert mux.js("poll", "--ready", "-y", WAIT, "early")["waiting_for"] == "secret"
+    give(mux, name="early").ok()
+    assert mux.js("poll", "--exit", "early")["output"].split()[-2:] == ["got", str(len(WORD))]
+
+
+def test_only_where_it_is_asked_for(mux):
+    mux.shell()
+    refused = give(mux)
+    assert refused.rc == 126 and "--stage" in refused.err and "--blind" in refused.err
+    mux.line("sh", "stty raw -echo; head -c 15 | wc -c; stty sane")
+    give(mux, "--blind").ok()
+    assert mux.js("poll", "--until", "15", "-y", WAIT, "sh")["reason"] == "until"
+    assert entries(mux)[-1] == ("person", "secret", None)
+    mux.ue("exec", "-n", "pipe", "-y", 0, "sleep 1000").ok()
+    assert give(mux, name="pipe").rc == 125
+    assert give(mux, name="nobody").rc == 127
+    asks(mux, "two")
+    assert give(mux, name="two", word="x" * 5000).rc == 125
+    assert mux.ue("secret", "two").rc in (64, 130)  # no terminal, nothing on standard input
+
+
+def test_staged_once(mux):
+    mux.shell()
+    said = give(mux, "--stage").ok()
+    assert "once" in said.err
+    assert mux.listed("sh")["keyboard"]["secret_staged"] is True
+    said = mux.line("sh", "read -s -p 'pass: ' x; echo; echo got ${#x}")
+    assert f"got {len(WORD)}" in said["output"] and said["waiting_for"] != "secret", said  # an agent never sees the prompt wait
+    assert "secret_staged" not in mux.listed("sh")["keyboard"]
+    assert mux.line("sh", "read -s -p 'pass: ' x; echo; echo got ${#x}")["waiting_for"] == "secret"
+
+
+def test_staged_for_a_while(mux):
+    mux.shell()
+    give(mux, "--stage", "--expire", "1s").ok()
+    wait_for(lambda: "secret_staged" not in mux.listed("sh")["keyboard"], "the end of its time")
+    assert mux.line("sh", "read -s -p 'pass: ' x; echo; echo got ${#x}")["waiting_for"] == "secret"
+    assert "no secret was staged" in mux.ue("secret", "--forget", "sh").ok().err
+
+
+def test_staged_and_the_session_ends(mux):
+    mux.shell()
+    give(mux, "--stage").ok()
+    mux.ue("kill", "sh").ok()
+    assert everywhere(mux) == []
+
+
+def test_attached_people_are_told(mux):
+    mux.shell()
+    person = frames(mux, "sh")
+    mux.line("sh", "sleep 0.2; read -s -p 'pass: ' x; echo; echo got ${#x}")
+    notice(person, "sh: asks for a secret")
+    send(person, b"i", WORD.encode() + b"\r")
+    taken(mux)
+    assert entries(mux)[-1][:2] == ("person", "secret") and everywhere(mux) == []
+    late = frames(mux, "sh")
+    send(late, b"g")
+    notice(late, "the keyboard")
+
+
+def test_who_comes_while_it_is_asked_for_is_told(mux):
+    asks(mux)
+    notice(frames(mux, "sh"), "sh: asks for a secret")
+
+
+def test_from_a_terminal_without_echo(mux):
+    asks(mux)
+    mux.ue("exec", "-t", "-n", "person", "-y", WAIT, "--argv", "--", str(UE), "secret", "sh").ok()
+    assert mux.js("poll", "person")["waiting_for"] == "secret"
+    give(mux, name="person").ok()
+    assert mux.js("poll", "--exit", "person")["exit_code"] == 0
+    taken(mux)
+    out = mux.ue("poll", "--raw", "--since", "0", "person").out
+    assert "secret for 'sh':" in out and WORD not in out
+
+
+def test_interrupted_on_a_terminal(mux):
+    asks(mux)
+    mux.ue("exec", "-t", "-n", "person", "-y", WAIT, "stty -a | grep -o ' echo '; ue() { " + str(UE) + " \"$@\"; }; ue secret sh; echo rc $?; stty -a | grep -o ' echo '").ok()
+    assert mux.js("poll", "person")["waiting_for"] == "secret"
+    mux.ue("write", "-y", 0, "person", "-k", "C-c").ok()
+    mux.js("poll", "--exit", "person")
+    out = mux.ue("poll", "--raw", "--since", "0", "person").out
+    assert mux.js("poll", "sh")["waiting_for"] == "secret", out
+
+
+# --- sudo, su and ssh as they are, with a user that exists in a mount namespace only
+
+@pytest.fixture
+def user(mux):
+    need("sudo", "setpriv", "unshare", "perl")
+    if os.getuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+        pytest.skip("needs root and mount namespaces, to make a user with a password")
+    etc = mux.dir / "etc"
+    etc.mkdir()
+    hashed = subprocess.run(["perl", "-e", "print crypt($ARGV[0], q($6$mxsaltmx$))", WORD], capture_output=True, text=True, check=True).stdout
+    for name, line in (("passwd", f"mxtest:x:65531:65531::/:/bin/sh"), ("group", "mxtest:x:65531:"), ("shadow", f"mxtest:{hashed}:19000:0:99999:7:::")):
+        with open(f"/etc/{name}") as old:
+            (etc / name).write_text(old.read().rstrip("\n") + "\n" + line + "\n")
+    (etc / "sudoers").write_text("mxtest ALL=(ALL) ALL\n")
+    (etc / "sudoers").chmod(0o440)
+    binds = "".join(f"mount --bind {etc / name} /etc/{name} && " for name in ("passwd", "group", "shadow", "sudoers"))
+
+    def inside(name, command, as_user=True):
+        run = f"exec setpriv --reuid=65531 --regid=65531 --clear-groups {command}" if as_user else f"exec {command}"
+        return mux.js("exec", "-t", "-n", name, "-C", "/", "-y", WAIT, "--argv", "--", "unshare", "-m", "sh", "-c", binds + run)
+    inside.binds = binds
+    return inside
+
+
+def test_sudo(mux, user):
+    said = user("root", "sudo -k sh -c 'echo I am $(id -un)'")
+    assert said["waiting_for"] == "secret" and "password" in said["output"], said
+    assert mux.ue("write", "-l", "root", "guess").rc == 126
+    give(mux, name="root", word="wrong").ok()
+    said = mux.js("poll", "--ready", "-y", WAIT, "root")
+    while said["waiting_for"] != "secret":
+        said = mux.js("poll", "--ready", "-y", WAIT, "root")
+    give(mux, name="root").ok()
+    assert "I am root" in mux.js("poll", "--exit", "root")["output"]
+    assert WORD not in mux.ue("poll", "--raw", "--since", "0", "root").out and everywhere(mux) == []
+
+
+def test_sudo_with_a_staged_secret(mux, user):
+    said = user("shell", "sh")
+    assert said["waiting_for"] == "line", said
+    give(mux, "--stage", name="shell").ok()
+    said = mux.line("shell", "sudo -k sh -c 'echo I am $(id -un)'")
+    assert "I am root" in said["output"] and said["waiting_for"] == "line", said
+
+
+def test_su(mux, user):
+    said = user("su", "su mxtest -c 'echo I am $(id -un)'")
+    assert said["waiting_for"] == "secret", said
+    give(mux, name="su").ok()
+    assert "I am mxtest" in mux.js("poll", "--exit", "su")["output"]
+
+
+def test_ssh_on_loopback(mux, user):
+    need("ssh", "ssh-keygen", "/usr/sbin/sshd")
+    key, sshd = mux.dir / "hostkey", mux.dir / "sshd.conf"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    with __import__("socket").socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    os.makedirs("/run/sshd", exist_ok=True)
+    sshd.write_text(f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {key}\nPidFile none\nPasswordAuthentication yes\nKbdInteractiveAuthentication no\n"
+                    "PubkeyAuthentication no\nUsePAM no\nStrictModes no\nPrintMotd no\n")
+    mux.ue("exec", "-n", "sshd", "-t", "--until", "listening on", "-y", WAIT, "--argv", "--",
+           "unshare", "-m", "sh", "-c", user.binds + f"exec /usr/sbin/sshd -D -e -f {sshd}").ok()
+    said = mux.js("exec", "-t", "-n", "far", "-y", WAIT, "--ready", "--argv", "--", "ssh", "-F", "none", "-p", port, "-o", "StrictHostKeyChecking=no",
+                  "-o", f"UserKnownHostsFile={mux.dir / 'known'}", "-o", "PreferredAuthentications=password", "mxtest@127.0.0.1")
+    assert said["waiting_for"] == "secret" and "password:" in said["output"], said
+    assert mux.ue("write", "-l", "far", "guess").rc == 126
+    give(mux, name="far").ok()
+    mux.js("poll", "--until", r"\$ ", "-y", WAIT, "far")
+    # a secret on the other side can't be known here
+    mux.ue("write", "--until", "pass: ", "-y", WAIT, "-l", "far", "stty -echo; printf 'pa'; printf 'ss: '; read x; stty echo; echo; echo got ${#x}").ok()
+    assert give(mux, name="far").rc == 126
+    give(mux, "--blind", name="far").ok()
+    taken(mux, "far")
+    assert WORD not in mux.ue("poll", "--raw", "--since", "0", "far").out and WORD not in json.dumps(log(mux, "far"))
+    mux.ue("kill", "far", "sshd").ok()

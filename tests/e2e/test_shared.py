@@ -1,0 +1,282 @@
+"""What people and agents share at the edges: sessions that begin by attaching, whose size counts, who is told of the keyboard, and what
+becomes of keys, secrets and the terminal when the daemon dies."""
+import json
+import os
+import pty
+import signal
+import struct
+import sys
+import threading
+import time
+import pexpect
+import pytest
+from conftest import CAP, UE, wait_for
+from test_keyboard import frames, notice, owner, receive, send, wait_owner
+from test_secret import asks, give, taken
+
+WAIT = CAP * 1000
+KEYS, INPUT, GIVE = b"y", b"i", b"g"
+# Reads its terminal as it comes and keeps every byte.
+KEEPS = "import os,sys,tty; tty.setraw(0); f=open(sys.argv[1],'wb',0); os.write(1,b'go');\nwhile 1: f.write(os.read(0,4096))"
+
+
+def attach(mux, *options, size=(24, 80)):
+    return pexpect.spawn(str(UE), ["attach", *options], env=mux.env, cwd=mux.dir, dimensions=size, timeout=CAP)
+
+
+def attached(mux, name, count=1):
+    wait_for(lambda: (row := mux.listed(name)) and row["attached"] == count, f"{count} attached to {name}")
+
+
+def restarted(mux):
+    old = mux.js("status")["pid"]
+    os.kill(old, signal.SIGKILL)
+    wait_for(lambda: (found := mux.ue("status", "--json")).rc == 0 and found.json["pid"] != old, "another worker")
+
+
+# --- which session
+
+def test_attaching_starts_what_the_config_describes(mux):
+    mux.configure("[session calc]\ncmd = cat\nstart = demand\ntty = yes\n[session hand]\ncmd = cat\nstart = manual\ntty = yes\n"
+                  "[session bad]\nargv = /nowhere/program\nstart = demand\ntty = yes\n")
+    person = attach(mux, "calc", size=(30, 90))
+    person.send("hello\r")
+    person.expect("hello.*hello")
+    row = mux.listed("calc")
+    assert row["state"] == "running" and (row["rows"], row["cols"]) == (30, 90)
+    person.sendcontrol("d")
+    person.expect("has ended")
+    person = attach(mux, "calc")  # an ended one begins anew
+    attached(mux, "calc")
+    assert mux.listed("calc")["session_id"] != row["session_id"]
+    person.send("\x1cd")
+    person.expect("detached")
+    for name, status, words in (("hand", 127, "no session 'hand'"), ("bad", 125, "/nowhere/program")):
+        person = attach(mux, name)
+        person.expect(words)
+        person.expect(pexpect.EOF)
+        person.close()
+        assert person.exitstatus == status
+    assert not mux.listed("hand")
+    person = pexpect.spawn(str(UE), ["exec", "-a", "-n", "hand"], env=mux.env, cwd=mux.dir, dimensions=(31, 91), timeout=CAP)
+    attached(mux, "hand")
+    assert (mux.listed("hand")["rows"], mux.listed("hand")["cols"]) == (31, 91)
+    person.send("\x1cd")
+    person.expect("detached")
+
+
+def test_what_has_no_terminal_says_what_to_do(mux):
+    mux.ue("exec", "-y", 0, "-n", "pipe", "sleep 300").ok()
+    mux.ue("exec", "-t", "-n", "gone", "--exit", "true").ok()
+    for name, words in (("pipe", "ue logs -f pipe"), ("gone", "ue screen gone")):
+        person = attach(mux, name)
+        person.expect_exact(words)
+
+
+# --- whose size
+
+def test_a_policy_for_one_session_outlives_the_worker(mux):
+    mux.shell()
+    mux.shell("other")
+    assert mux.ue("resize", "sh", "smallest").out.endswith(", smallest\n")
+    wide, low = attach(mux, "sh", size=(40, 120)), attach(mux, "sh", size=(20, 132))
+    attached(mux, "sh", 2)
+    row = lambda name="sh": ((r := mux.listed(name))["rows"], r["cols"])
+    wait_for(lambda: row() == (20, 120), "the smallest")
+    restarted(mux)
+    attached(mux, "sh", 2)
+    assert row() == (20, 120) and mux.listed("sh")["size_policy"] == "smallest" and "size_policy" not in mux.listed("other")
+    mux.ue("resize", "sh", "largest").ok()
+    wait_for(lambda: row() == (40, 132), "the largest")
+    mux.ue("resize", "sh", "fixed").ok()
+    low.setwinsize(10, 30)
+    low.send("x")
+    wait_for(lambda: owner(mux) == "person", "the key")
+    assert row() == (40, 132)
+    mux.ue("resize", "sh", "config").ok()
+    low.send("y")
+    wait_for(lambda: row() == (10, 30), "that of who typed")
+    assert "size_policy" not in mux.listed("sh")
+    assert mux.ue("resize", "sh", "biggest").rc == 64
+    assert mux.rpc().error("resize_session", {"session_id": "sh"}).code == "arguments"
+    assert mux.rpc().error("resize_session", {"session_id": "sh", "policy": "fixed", "rows": 3, "cols": 3}).code == "arguments"
+    mux.ue("exec", "-y", 0, "-n", "pipe", "sleep 300").ok()
+    assert mux.rpc().error("resize_session", {"session_id": "pipe", "policy": "fixed"}).code == "not_available"
+    wide.close(force=True)
+
+
+# --- the keyboard
+
+def test_changes_of_owner_are_events(mux):
+    mux.configure("[defaults]\nkeyboard_idle = 300ms\n")
+    mux.shell()
+    rpc = mux.rpc()
+    next_seq = rpc.call("events", {"types": ["keyboard"], "yield_time_ms": 0})["next"]
+
+    def owners(count):
+        got, since = [], next_seq
+        while len(got) < count:
+            answer = rpc.call("events", {"types": ["keyboard"], "since": since, "yield_time_ms": 30000})
+            got += answer["events"]
+            since = answer["next"]
+        assert all(event["name"] == "sh" for event in got)
+        return [event["owner"] for event in got]
+    mux.line("sh", "echo one")
+    mux.line("sh", "echo two")  # no change
+    assert owners(1) == ["agent"]
+    person = frames(mux, "sh")
+    send(person, INPUT, b"x")
+    assert owners(3) == ["agent", "person", "nobody"]  # the last by idle time, though nobody asks
+    send(person, INPUT, b"y")
+    owners(4)
+    person.close()
+    assert owners(5) == ["agent", "person", "nobody", "person", "nobody"]
+
+
+# --- keys
+
+def keys(peer, number, data):
+    send(peer, KEYS, struct.pack("<Q", number) + data)
+
+
+def test_keys_sent_again_are_typed_once(mux):
+    kept = mux.dir / "kept"
+    mux.session("keeps", sys.executable, "-c", KEEPS, kept, options=("--argv", "--until", "go"))
+    person = frames(mux, "keeps")
+    for number, data in ((5, b"a"), (6, b"b"), (6, b"b"), (0, b"z"), (0, b"z")):  # 0: has no number
+        keys(person, number, data)
+        assert struct.unpack("<Q", receive(person, KEYS))[0] == number
+    restarted(mux)
+    person = frames(mux, "keeps")
+    for number, data in ((6, b"b"), (7, b"c"), (7, b"c")):
+        keys(person, number, data)
+        assert struct.unpack("<Q", receive(person, KEYS))[0] == number
+    wait_for(lambda: len(kept.read_bytes()) >= 5, "the keys")
+    assert kept.read_bytes() == b"abzzc"
+    send(person, KEYS, b"short")  # no number: typed as nothing
+    keys(person, 8, b"d")
+    wait_for(lambda: kept.read_bytes() == b"abzzcd", "the next key")
+
+
+def test_no_key_is_lost_or_doubled_while_the_worker_dies(mux):
+    kept = mux.dir / "kept"
+    mux.session("keeps", sys.executable, "-c", KEEPS, kept, options=("--argv", "--until", "go"))
+    person = attach(mux, "keeps")
+    attached(mux, "keeps")
+    reader = threading.Thread(target=lambda: person.expect(pexpect.EOF), daemon=True)
+    reader.start()
+    sent, done = b"", threading.Event()
+
+    def kill():
+        for _ in range(6):
+            restarted(mux)
+        done.set()
+    killer = threading.Thread(target=kill)
+    killer.start()
+    count = 0
+    while not done.is_set() or count < 200:
+        data = b"%d," % count
+        os.write(person.child_fd, data)
+        sent += data
+        count += 1
+        time.sleep(0.001)  # as a person who types fast
+    killer.join()
+    wait_for(lambda: len(kept.read_bytes()) >= len(sent), "all keys")
+    assert kept.read_bytes() == sent
+    os.write(person.child_fd, b"\x1cd")
+    reader.join(CAP)
+
+
+def test_keys_typed_before_leaving_arrive(mux):
+    kept = mux.dir / "kept"
+    mux.session("keeps", sys.executable, "-c", KEEPS, kept, options=("--argv", "--until", "go"))
+    for count in range(10):
+        person = attach(mux, "keeps")
+        person.expect("go")
+        person.send("k" * 3000 + "\x1cd")
+        person.expect("detached")
+        wait_for(lambda: len(kept.read_bytes()) == 3000 * (count + 1), "the keys before the last ones")
+
+
+# --- secrets
+
+def test_a_staged_secret_that_a_restart_has_taken_is_told(mux):
+    mux.shell()
+    assert give(mux, "--stage").rc == 0
+    assert mux.listed("sh")["keyboard"]["secret_staged"] is True
+    restarted(mux)
+    row = mux.listed("sh")["keyboard"]
+    assert row.get("secret_lost") is True and "secret_staged" not in row
+    events = mux.rpc().call("events", {"since": 1, "yield_time_ms": 0, "types": ["secret_lost"]})["events"]
+    assert [event["name"] for event in events] == ["sh"]
+    person = frames(mux, "sh")
+    send(person, INPUT, b"read -s -p 'pass: ' x; echo; echo got ${#x}\r")
+    notice(person, "the staged one is gone")
+    assert give(mux).rc == 0
+    taken(mux)
+    assert "secret_lost" not in mux.listed("sh")["keyboard"]
+    restarted(mux)
+    assert "secret_lost" not in mux.listed("sh")["keyboard"]  # told once
+    assert give(mux, "--stage").rc == 0 and mux.ue("secret", "--forget", "sh").rc == 0
+    restarted(mux)
+    assert "secret_lost" not in mux.listed("sh")["keyboard"]
+
+
+# --- the person's terminal
+
+@pytest.mark.parametrize("way", ["killed", "stopped"])
+def test_the_terminal_is_given_back_when_the_daemon_is_gone(mux, way):
+    """The worker, its keeper and its sentinel at once, or ue stop."""
+    mux.ue("exec", "-t", "-n", "sh", "-y", 0, r"printf '\e[?1049h\e[?1000h\e[?2004h\e[?25l'; exec cat").ok()
+    shell = pexpect.spawn("/bin/sh", env={**mux.env, "PS1": ""}, cwd=mux.dir, timeout=CAP, echo=False)
+    shell.sendline(f"stty -g; {UE} attach sh; echo left=$?; stty -g; echo end")
+    shell.expect(r"([0-9a-f]+(:[0-9a-f]+)+)\r")
+    before = shell.match.group(1)
+    shell.expect_exact("\x1b[?2004h")
+    attached(mux, "sh")
+    if way == "stopped":
+        mux.ue("stop").ok()
+    else:
+        for _ in range(3):
+            for pid in mux.daemons():
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+    shell.expect(r"left=(\d+)")
+    left, out = int(shell.match.group(1)), shell.before
+    shell.expect(r"([0-9a-f]+(:[0-9a-f]+)+)\r")
+    assert shell.match.group(1) == before and left != 0
+    for back in (b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?2004l", b"\x1b[?25h"):
+        assert back in out, (back, out)
+    shell.close(force=True)
+
+
+# --- recordings
+
+def test_commands_of_people_are_markers_and_secrets_are_not(mux):
+    mux.shell()
+    path = mux.dir / "a.cast"
+    mux.ue("record", "sh", path).ok()
+    mux.line("sh", "echo from an agent")
+    person = attach(mux, "sh")
+    person.expect("sh> ")
+    for typed, shown in (("echo by hand", "by hand"), ("read -s -p 'pass: ' x; echo; echo got ${#x}", "pass: ")):
+        person.send(typed)
+        person.expect_exact(typed)
+        person.send("\r")
+        person.expect_exact(shown)
+    person.send("hunter2\r")
+    person.expect("got 7")
+    wait_for(lambda: mux.js("screen", "sh")["screen"].rstrip().endswith("sh>"), "the prompt")
+    person.send("clear; printf '\\033[?1049h'; read y")
+    person.expect("read y")
+    person.send("\r")
+    wait_for(lambda: mux.js("screen", "sh")["alternate"], "the alternate screen")
+    person.send("in a full-screen program\r")
+    mux.ue("record", "--stop", "sh").ok()
+    lines = path.read_text().splitlines()
+    assert [event[2] for event in map(json.loads, lines[1:]) if event[1] == "m"] == [
+        "/bin/bash --norc --noprofile -i", "echo from an agent", "sh> echo by hand", "sh> read -s -p 'pass: ' x; echo; echo got ${#x}",
+        "sh> clear; printf '\\033[?1049h'; read y"]
+    assert "hunter2" not in path.read_text()

@@ -1,0 +1,95 @@
+/* Keys that are meant for ue, and the lines of a session's history: drawing, searching. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "client/history.h"
+#include "client/overlay.h"
+#include <string.h>
+
+static void key_is(const char *typed, size_t used, int32_t expected)
+{
+    int32_t key = 0;
+    assert_int_equal(overlay_key_next(typed, strlen(typed), &key), used);
+    if (used > 0)
+        assert_int_equal(key, expected);
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    key_is("q", 1, 'q');
+    key_is("\033", 1, 033);
+    key_is("\033\033", 2, 033);
+    key_is("\033[A", 3, OVERLAY_UP);
+    key_is("\033OB", 3, OVERLAY_DOWN);
+    key_is("\033[5~x", 4, OVERLAY_PAGE_UP);
+    key_is("\033[6;5~", 6, OVERLAY_PAGE_DOWN);
+    key_is("\033[1~", 4, OVERLAY_HOME);
+    key_is("\033[<64;10;20M", 12, OVERLAY_WHEEL_UP);
+    key_is("\033[<65;10;20m", 12, OVERLAY_WHEEL_DOWN);
+    key_is("\033[<0;1;1M", 9, OVERLAY_OTHER);
+    key_is("\303\251", 2, 0xe9);
+    key_is("\377", 1, OVERLAY_OTHER);
+}
+
+static void test_keys_in_part(void **state)
+{
+    (void)state;
+    key_is("\033[", 0, 0);
+    key_is("\033[1;5", 0, 0);
+    key_is("\033O", 0, 0);
+    key_is("\303", 0, 0);
+    key_is("\033[1111111111111111111111111111111111111111", 32, OVERLAY_OTHER);
+}
+
+static void draws(const char *text, int left, int cols, const char *words, bool chosen, const char *expected)
+{
+    struct history history;
+    struct buf out = BUF_INIT;
+    history_init(&history, text, strlen(text));
+    history_draw(&history, 0, left, cols, words, chosen, &out);
+    assert_string_equal(out.data, expected);
+    buf_fini(&out);
+    history_fini(&history);
+}
+
+static void test_drawing(void **state)
+{
+    (void)state;
+    draws("abc\n", 0, 10, NULL, false, "abc\033[m\033[K");
+    draws("abcdef\n", 1, 3, NULL, false, "bcd\033[m\033[K");
+    draws("a\344\275\240b\n", 0, 2, NULL, false, "a\033[m\033[K");
+    draws("a\302\233b\n", 0, 9, NULL, false, "a b\033[m\033[K");
+    draws("xabcx\n", 0, 10, "abc", false, "x\033[7mabc\033[27mx\033[m\033[K");
+    draws("xa\033[31mbcx\n", 0, 10, "abc", false, "x\033[7ma\033[31m\033[7mbc\033[27mx\033[m\033[K");
+    draws("ab\n", 0, 10, NULL, true, "\033[7mab\033[0;7m\033[K\033[m");
+    draws("", 0, 10, "a", false, "\033[m\033[K");
+}
+
+static void test_searching(void **state)
+{
+    (void)state;
+    static const char text[] = "one\ntwo\n\033[1mTh\033[mree\nfour one";
+    struct history history;
+    history_init(&history, text, strlen(text));
+    assert_int_equal(history.count, 4);
+    assert_int_equal(history_find(&history, 0, "one", false), 3);
+    assert_int_equal(history_find(&history, 3, "one", false), 0);
+    assert_int_equal(history_find(&history, 0, "one", true), 3);
+    assert_int_equal(history_find(&history, 1, "two", true), 1);
+    assert_int_equal(history_find(&history, 0, "three", false), 2);
+    assert_int_equal(history_find(&history, 0, "tHree", false), -1);
+    assert_int_equal(history_find(&history, 0, "Three", false), 2);
+    assert_int_equal(history_match("aXbx", 4, "x", 2), 3);
+    history_fini(&history);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_keys_in_part), cmocka_unit_test(test_drawing),
+                                       cmocka_unit_test(test_searching)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

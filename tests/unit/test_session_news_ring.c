@@ -1,0 +1,196 @@
+/* The ring of events: numbers, room, what a successor finds. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "session/news_ring.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct news_ring *make(size_t bytes)
+{
+    struct news_ring *ring = NULL;
+    struct err err;
+    assert_int_equal(news_ring_new(&ring, bytes, &err), 0);
+    return ring;
+}
+
+static uint64_t add(struct news_ring *ring, const char *text)
+{
+    struct news_record record = {.type = 3, .session = 1000, .text_size = (uint32_t)strlen(text), .name = "sh"};
+    return news_ring_add(ring, &record, text);
+}
+
+static void test_numbers_and_texts(void **state)
+{
+    (void)state;
+    struct news_ring *ring = make(0);
+    struct news_cursor cursor = {.seq = 2};
+    const char *text;
+    uint64_t missed;
+    assert_int_equal(news_ring_next(ring), 1);
+    for (int i = 1; i <= 3; i++)
+        assert_int_equal(add(ring, "{\"a\":1}"), i);
+    for (uint64_t seq = 2; seq <= 3; seq++) {
+        const struct news_record *record = news_ring_read(ring, &cursor, &text, &missed);
+        assert_non_null(record);
+        assert_int_equal(record->seq, seq);
+        assert_int_equal(missed, 0);
+        assert_memory_equal(text, "{\"a\":1}", record->text_size);
+        assert_string_equal(record->name, "sh");
+    }
+    assert_null(news_ring_read(ring, &cursor, &text, &missed));
+    assert_int_equal(cursor.seq, 4);
+    add(ring, "later");
+    assert_int_equal(news_ring_read(ring, &cursor, &text, &missed)->seq, 4);
+    news_ring_free(ring);
+}
+
+static void test_the_oldest_go_and_the_gap_is_told(void **state)
+{
+    (void)state;
+    struct news_ring *ring = make(16384);
+    struct news_cursor slow = {.seq = 1}, whole = {0};
+    const char *text;
+    uint64_t missed, seq = 0;
+    char line[333];
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = '\0';
+    for (int i = 0; i < 1000; i++) {
+        line[i % 300 + 1] = '\0'; /* all lengths, so that the end of the ring is met in every way */
+        add(ring, line);
+        line[i % 300 + 1] = 'x';
+    }
+    const struct news_record *record = news_ring_read(ring, &slow, &text, &missed);
+    assert_non_null(record);
+    assert_int_equal(missed, record->seq - 1);
+    assert_true(missed > 900);
+    while ((record = news_ring_read(ring, &whole, &text, &missed))) {
+        assert_int_equal(missed, 0);
+        assert_true(seq == 0 || record->seq == seq + 1);
+        seq = record->seq;
+        assert_int_equal(record->text_size, (seq - 1) % 300 + 1);
+    }
+    assert_int_equal(seq, 1000);
+    struct news_cursor beyond = {.seq = 5000};
+    assert_non_null(news_ring_read(ring, &beyond, &text, &missed));
+    assert_true(missed == NEWS_MISSED_UNKNOWN);
+    news_ring_free(ring);
+}
+
+static void test_a_text_that_is_too_large_is_left_out(void **state)
+{
+    (void)state;
+    static char large[8000];
+    struct news_ring *ring = make(16384);
+    struct news_cursor cursor = {0};
+    const char *text;
+    uint64_t missed;
+    memset(large, 'x', sizeof large - 1);
+    assert_int_equal(add(ring, large), 1);
+    assert_int_equal(news_ring_read(ring, &cursor, &text, &missed)->text_size, 0);
+    news_ring_free(ring);
+}
+
+static struct news_ring *succeed(struct news_ring *ring)
+{
+    struct news_ring *next = NULL;
+    struct err err;
+    int fd = fcntl(news_ring_fd(ring), F_DUPFD_CLOEXEC, 3);
+    news_ring_free(ring);
+    assert_int_equal(news_ring_adopt(&next, fd, &err), 0);
+    return next;
+}
+
+static void test_a_successor_goes_on(void **state)
+{
+    (void)state;
+    struct news_ring *ring = make(16384);
+    for (int i = 0; i < 500; i++)
+        add(ring, "{\"some\":\"event\"}");
+    news_ring_set_word(ring, NEWS_HANDED, 77);
+    ring = succeed(ring);
+    assert_int_equal(news_ring_next(ring), 501);
+    assert_int_equal(news_ring_word(ring, NEWS_HANDED), 77);
+    struct news_cursor cursor = {.seq = 500};
+    const char *text;
+    uint64_t missed;
+    assert_int_equal(news_ring_read(ring, &cursor, &text, &missed)->seq, 500);
+    assert_int_equal(missed, 0);
+    assert_int_equal(add(ring, "x"), 501);
+    news_ring_free(ring);
+}
+
+/* What stands at these offsets of the header: next after head and tail. */
+enum { AT_SIZE = 8, AT_HEAD = 16, AT_TAIL = 24, AT_NEXT = 32, DATA = 4096 };
+
+static void test_a_worker_that_died_before_the_next_number_was_written(void **state)
+{
+    (void)state;
+    struct news_ring *ring = make(16384);
+    add(ring, "a");
+    add(ring, "b");
+    uint64_t before = 2;
+    assert_int_equal(pwrite(news_ring_fd(ring), &before, sizeof before, AT_NEXT), sizeof before);
+    ring = succeed(ring);
+    assert_int_equal(add(ring, "c"), 3);
+    news_ring_free(ring);
+}
+
+static void test_broken_ones_give_numbers_that_never_go_back(void **state)
+{
+    (void)state;
+    static const struct { off_t at; uint64_t value; } breaks[] = {
+        {AT_HEAD, 7}, {AT_HEAD, 1}, {AT_HEAD, UINT64_MAX}, {AT_TAIL, UINT64_MAX}, {AT_TAIL, 4}, {DATA, 0}, {DATA, UINT64_MAX}, {DATA, 8}};
+    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+        struct news_ring *ring = make(16384);
+        for (int n = 0; n < 5; n++)
+            add(ring, "event");
+        assert_int_equal(pwrite(news_ring_fd(ring), &breaks[i].value, 8, breaks[i].at), 8);
+        ring = succeed(ring);
+        struct news_cursor cursor = {.seq = 6};
+        const char *text;
+        uint64_t missed;
+        assert_true(add(ring, "after") > 5);
+        assert_non_null(news_ring_read(ring, &cursor, &text, &missed));
+        assert_true(missed > 0);
+        news_ring_free(ring);
+    }
+}
+
+static void test_what_is_none_is_refused(void **state)
+{
+    (void)state;
+    struct news_ring *ring = NULL;
+    struct err err;
+    char path[] = "/tmp/news-XXXXXX";
+    int fd = mkstemp(path);
+    unlink(path);
+    assert_int_equal(news_ring_adopt(&ring, fd, &err), ERR_SYSTEM);
+    assert_null(ring);
+    close(fd);
+    ring = make(16384);
+    uint64_t zero = 0;
+    assert_int_equal(pwrite(news_ring_fd(ring), &zero, 8, 0), 8);
+    fd = fcntl(news_ring_fd(ring), F_DUPFD_CLOEXEC, 3);
+    news_ring_free(ring);
+    assert_int_equal(news_ring_adopt(&ring, fd, &err), ERR_SYSTEM);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_and_texts),
+        cmocka_unit_test(test_the_oldest_go_and_the_gap_is_told),
+        cmocka_unit_test(test_a_text_that_is_too_large_is_left_out),
+        cmocka_unit_test(test_a_successor_goes_on),
+        cmocka_unit_test(test_a_worker_that_died_before_the_next_number_was_written),
+        cmocka_unit_test(test_broken_ones_give_numbers_that_never_go_back),
+        cmocka_unit_test(test_what_is_none_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
