@@ -52,17 +52,19 @@ $(BUILD)/obj/%.o: %.c
 	$(if $(Q),@echo "CC $<")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# A unit test links the rooms as archives, so that it pulls in just what it needs.
+# A unit test links the rooms as archives, so that it pulls in just what it needs, and what keeps its forked children in check.
+UNIT_OBJ := $(BUILD)/obj/tests/lib/unit_child.o
+.SECONDARY: $(UNIT_OBJ)
 $(BUILD)/libmuxd.a: $(LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 $(BUILD)/libue.a: $(UE_LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libmuxd.a $(BUILD)/libue.a
+$(BUILD)/unit/%: tests/unit/%.c $(UNIT_OBJ) $(BUILD)/libmuxd.a $(BUILD)/libue.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "UNIT $<")
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libue.a $(BUILD)/libmuxd.a $(shell $(PKG_CONFIG) --libs cmocka) $(DAEMON_LIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(UNIT_OBJ) $(BUILD)/libue.a $(BUILD)/libmuxd.a $(shell $(PKG_CONFIG) --libs cmocka) $(DAEMON_LIBS)
 
 # Everything below installs nothing that is there already, and starts only what it ends.
 deps:
@@ -120,10 +122,10 @@ FUZZ_BUILD := $(BUILD)/fuzz-build
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 fuzz-bins: $(foreach n,$(FUZZ_NAMES),$(BUILD)/fuzz/$(n))
-$(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(BUILD)/libmuxd.a
+$(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(BUILD)/libmuxd.a $(BUILD)/libue.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "FUZZ $<")
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libmuxd.a $(DAEMON_LIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libue.a $(BUILD)/libmuxd.a $(DAEMON_LIBS)
 fuzz:
 	@$(MAKE) --no-print-directory -j2 BUILD=$(FUZZ_BUILD) CC=$(CLANG) OPT='-O1 -g' HARDEN=-fPIE \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' fuzz-bins
@@ -148,6 +150,7 @@ SHARE = $(PREFIX)/share
 into = install -d "$(DESTDIR)$(1)" && install -m $(2) $(3) "$(DESTDIR)$(1)"
 install: $(if $(NOBUILD),,all) # NOBUILD=1: what is built already, as it is
 	$(call into,$(BINDIR),755,$(BUILD)/muxd $(BUILD)/ue)
+	ln -sf ue "$(DESTDIR)$(BINDIR)/apply_patch"
 	$(if $(wildcard client/*.1),$(call into,$(SHARE)/man/man1,644,$(wildcard client/*.1)))
 	$(if $(wildcard conf/*.5),$(call into,$(SHARE)/man/man5,644,$(wildcard conf/*.5)))
 	$(if $(wildcard conf/*.8),$(call into,$(SHARE)/man/man8,644,$(wildcard conf/*.8)))
