@@ -96,7 +96,8 @@ static void forget_keys(struct attach *attach)
 static void go_on(struct attach *attach)
 {
     int64_t old = attach->number;
-    forget_keys(attach); /* they are with the daemon already */
+    attach_leave(attach);
+    forget_keys(attach); /* the daemon has them */
     connection_close(&attach->ue->conn);
     free(attach->keyboard);
     attach->keyboard = NULL;
@@ -142,6 +143,8 @@ static void finish(struct attach *attach)
     if (attach->state == ATTACH_ENDED && attach->out.len > 0)
         attach_write_out(attach);
     terminal_leave();
+    if (attach->state == ATTACH_DETACHED)
+        attach_leave(attach);
     frame_fini(&attach->ue->conn.in);
     if (attach->later.len > 0)
         say_text(attach->later.data, attach->later.len);

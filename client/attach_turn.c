@@ -15,12 +15,13 @@
 
 #define OUT_MAX (16u << 10)  /* what the terminal has not taken; over it nothing is read: what lies here is old once it is shown */
 #define NOTICE_MS 4000
+#define LEAVE_MS 2000 /* longest wait for a daemon that does not let us go */
 #define KEYS_FRAME (64u << 10) /* most keys in one frame */
 #define KEYS_MAX (256u << 10)  /* typed and not taken by the daemon; over it the terminal is not read */
 
 static void send_bytes(struct attach *attach, const char *data, size_t size)
 {
-    for (size_t at = 0; at < size && attach->state == ATTACH_SHOWING;) {
+    for (size_t at = 0; at < size;) {
         ssize_t n = send(attach->ue->conn.fd, data + at, size - at, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR) /* what came before the end is still to be read, and tells why */
             break;
@@ -88,6 +89,22 @@ static void take_typed(struct attach *attach, const struct attach_frame *frame)
         send_keys(attach);
 }
 
+/* To close first would throw away what the daemon has not read yet: it answers, we would be gone, and it would look no further. */
+void attach_leave(struct attach *attach)
+{
+    char unseen[4096];
+    int64_t until_ms = clock_mono_ms() + LEAVE_MS;
+    struct pollfd daemon = {.fd = attach->ue->conn.fd, .events = POLLIN};
+    send_frame(attach, ATTACH_DETACH, NULL, 0);
+    for (int64_t left_ms = LEAVE_MS; left_ms > 0; left_ms = until_ms - clock_mono_ms()) {
+        if (poll(&daemon, 1, (int)left_ms) <= 0)
+            continue;
+        ssize_t got = recv(daemon.fd, unseen, sizeof unseen, MSG_DONTWAIT);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            break;
+    }
+}
+
 static void send_size(struct attach *attach)
 {
     char text[32];
@@ -142,7 +159,6 @@ static void obey(struct attach *attach, enum prefix_command command)
 {
     switch (command) {
     case PREFIX_DETACH:
-        send_frame(attach, ATTACH_DETACH, NULL, 0);
         attach->state = ATTACH_DETACHED;
         break;
     case PREFIX_REDRAW:

@@ -38,6 +38,7 @@ struct attach {
 /* attach_turn.c. One turn of the loop; frames that have come already; keys that a view has left over; what the terminal takes now. */
 void attach_turn(struct attach *attach);
 void attach_take_frames(struct attach *attach);
+void attach_leave(struct attach *attach); /* returns once the daemon has taken all that was typed */
 void attach_send_again(struct attach *attach); /* to the daemon's successor */
 void attach_take_unused_keys(struct attach *attach);
 void attach_write_out(struct attach *attach);

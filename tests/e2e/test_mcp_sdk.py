@@ -4,34 +4,37 @@ import fcntl, json, os, shutil, signal, subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, UE, wait_for
+from conftest import BUILD, SANITIZED, UE, wait_for
 
 pytestmark = pytest.mark.no_pty
 HERE = Path(__file__).resolve().parent
 PACKAGES = {"sdk": "@modelcontextprotocol/sdk@1", "inspector": "@modelcontextprotocol/inspector@0"}
+NPM_CAP_S = 60  # a slow registry must not hold up everything else
 
 
 def installed(what):
     """The directory below the build directory that has the package; installed once, whoever comes first."""
     if not shutil.which("npm") or not shutil.which("node"):
         pytest.skip("'npm' or 'node' is not installed")
-    place = BUILD / "npm" / what
+    base = BUILD.parent if SANITIZED and (BUILD.parent / "npm").exists() else BUILD  # a sanitizer's build lies inside of a plain one
+    place, failed = base / "npm" / what, base / "npm" / "failed"
     place.mkdir(parents=True, exist_ok=True)
-    with open(place / "lock", "w") as lock:
+    with open(base / "npm" / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (place / "ok").exists():
             return place
-        if (place / "failed").exists():
-            pytest.skip((place / "failed").read_text())
-        command = ["npm", "install", "--prefix", str(place), "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", PACKAGES[what]]
+        if failed.exists():  # nobody waits twice for a registry that can't be reached
+            pytest.skip(failed.read_text())
+        command = ["npm", "install", "--prefix", str(place), "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error",
+                   "--fetch-retries=0", PACKAGES[what]]
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, start_new_session=True)
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=NPM_CAP_S, start_new_session=True)
             why = done.stderr[-300:] if done.returncode else ""
         except subprocess.TimeoutExpired:
-            why = "npm takes longer than 240 s"
+            why = f"npm takes longer than {NPM_CAP_S} s"
         if why:
-            (place / "failed").write_text(f"{PACKAGES[what]} can't be installed from npm: {why}")
-            pytest.skip((place / "failed").read_text())
+            failed.write_text(f"{PACKAGES[what]} can't be installed from npm: {why}")
+            pytest.skip(failed.read_text())
         (place / "ok").touch()
     return place
 
