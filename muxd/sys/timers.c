@@ -57,9 +57,9 @@ void loop_timer_set_ms(struct loop_timer *timer, int64_t after_ms)
 
 void loop_timer_stop(struct loop_timer *timer)
 {
-    struct timers *timers = loop_timers(timer->loop);
     if (timer->slot < 0)
         return;
+    struct timers *timers = loop_timers(timer->loop);
     size_t slot = (size_t)timer->slot;
     struct loop_timer *last = timers->heap[--timers->count];
     timer->slot = -1;
