@@ -19,7 +19,7 @@ def log_of(mux):
     return "".join(path.read_text(errors="replace") for path in mux.state.rglob("muxd.log"))
 
 
-@pytest.mark.smoke
+# Not marked smoke: valgrind has no pidfd_open(2), without which a hook can't be watched and is not run (the log says so).
 def test_the_event_on_standard_input(mux):
     out = mux.dir / "out"
     mux.configure(hooked(mux, "h", on="begin end", run=f'cat >> {out}; echo "$MUXD_HOOK $MUXD_EVENT $MUXD_SOCKET" >> {out}.env')
