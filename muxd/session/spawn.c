@@ -266,6 +266,17 @@ void spawn_failed(struct session *session, const struct err *err)
     registry_forget(session->registry, session, false); /* as if it had never been */
 }
 
+static const char *exec_advice(int error)
+{
+    switch (error) {
+    case ENOENT: return "give a program's path, or a name that is found in PATH";
+    case EACCES: return "give a file that may be executed";
+    case ENOEXEC: return "give a program, or a script with a #! line";
+    case E2BIG: return "give fewer or shorter arguments";
+    default: return "choose another program";
+    }
+}
+
 void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error)
 {
     struct session *session = registry_by_number(registry, number);
@@ -276,7 +287,7 @@ void registry_spawn_failed(struct registry *registry, uint64_t number, int step,
     if (step == PLAN_CHDIR)
         err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory", journal_cwd(session->journal), strerror(error));
     else if (step == PLAN_EXEC)
-        err_set(&err, ERR_SPAWN, "'%s': %s", program, strerror(error));
+        err_set(&err, ERR_SPAWN, "'%s': %s; %s", program, strerror(error), exec_advice(error));
     else
         err_set(&err, ERR_SYSTEM, "'%s' can't be started: %s: %s; try again", program, plan_step_text(step), strerror(error));
     spawn_failed(session, &err);

@@ -338,7 +338,8 @@ static void test_spawn_failures(void **state)
     assert_true(done(&seen.waited, 1));
     assert_int_equal(seen.spawned, 1);
     assert_int_equal(seen.err.code, ERR_SPAWN);
-    assert_string_equal(seen.err.text, "'/nonexistent/program': No such file or directory");
+    assert_string_equal(seen.err.text, "'/nonexistent/program': No such file or directory; "
+                                       "give a program's path, or a name that is found in PATH");
     assert_int_equal(seen.wait.reason, WAIT_STOPPING);
     char missing_dir[80], want[128];
     snprintf(missing_dir, sizeof missing_dir, "%s/missing", dir);
