@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 import pytest
 from conftest import CAP, SANITIZED, UE, need, wait_for
+from frames import frames, receive, send
 
 WAIT = CAP * 1000
 PREFIX = "C-\\"
@@ -317,30 +318,6 @@ def test_size_of_who_typed_last(mux):
     text(mux, "inner", "clear; echo resized")
     shown(mux, "large", "resized")
     same(mux, outer="large")
-
-
-def frames(mux, name, rows=24, cols=80, read_only=False):
-    """A connection that was changed to frames."""
-    peer = mux.rpc()
-    peer.call("attach", {"session_id": name, "rows": rows, "cols": cols, "read_only": read_only})
-    return peer
-
-
-def send(peer, kind, data=b""):
-    peer.send_raw(kind + struct.pack("<I", len(data)) + data)
-
-
-def receive(peer, kind):
-    """The next frame of that kind."""
-    while True:
-        while len(peer.rest) < 5 or len(peer.rest) < 5 + struct.unpack("<I", peer.rest[1:5])[0]:
-            data = peer.sock.recv(1 << 16)
-            assert data, "the daemon has closed the connection"
-            peer.rest += data
-        size = struct.unpack("<I", peer.rest[1:5])[0]
-        got, data, peer.rest = peer.rest[:1], peer.rest[5:5 + size], peer.rest[5 + size:]
-        if got == kind:
-            return data
 
 
 def test_who_does_not_read_slows_nobody_and_costs_little(mux):

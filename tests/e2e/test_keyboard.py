@@ -2,35 +2,12 @@
 import json
 import os
 import signal
-import struct
 import pytest
 from conftest import CAP, wait_for
+from frames import frames, receive, send
 
 WAIT = CAP * 1000
 INPUT, TAKE, GIVE, DETACH = b"i", b"t", b"g", b"d"
-
-
-def frames(mux, name, read_only=False):
-    peer = mux.rpc()
-    peer.call("attach", {"session_id": name, "rows": 24, "cols": 80, "read_only": read_only, "_meta": {"client": "tester"}})
-    return peer
-
-
-def send(peer, kind, data=b""):
-    peer.send_raw(kind + struct.pack("<I", len(data)) + data)
-
-
-def receive(peer, kind):
-    """The next frame of that kind."""
-    while True:
-        while len(peer.rest) < 5 or len(peer.rest) < 5 + struct.unpack("<I", peer.rest[1:5])[0]:
-            data = peer.sock.recv(1 << 16)
-            assert data, "the daemon has closed the connection"
-            peer.rest += data
-        size = struct.unpack("<I", peer.rest[1:5])[0]
-        got, data, peer.rest = peer.rest[:1], peer.rest[5:5 + size], peer.rest[5 + size:]
-        if got == kind:
-            return data
 
 
 def notice(peer, words):
