@@ -29,7 +29,7 @@ int err_vset(struct err *err, int code, const char *format, va_list args) __attr
 void err_prefix(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Facts of a code from errors.def: stable name ("no_such_session"), exit status of ue, JSON-RPC error number. */
 const char *err_name(int code);
-const char *err_help(int code); /* one line for people */
+const char *err_help(int code); /* one line for people: the man page has it */
 int err_exit_status(int code);
 int err_rpc(int code);
 int err_by_name(const char *name); /* the code of a stable name; ERR_INTERNAL when unknown */

@@ -3,20 +3,24 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     TEXT_MAX = 4096,            /* of one message before escaping */
     LINE_MAX_BYTES = 5 * TEXT_MAX, /* an escaped byte takes four; the rest is for time and role */
 };
+
+enum trouble { TROUBLE_NONE, TROUBLE_UNOPENED, TROUBLE_UNWRITABLE, TROUBLE_GONE };
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
@@ -27,21 +31,53 @@ static struct {
     uint64_t lost; /* lines since the last one that went out whole */
     bool torn;     /* the last line went out in part */
     struct buf line;
+    char *path; /* of the file that is open, or could not be opened; NULL: stderr is what was asked for */
+    enum trouble trouble;
+    int trouble_errno;
+    int64_t trouble_ms;
 } sink = {.fd = -1, .level = LOG_INFO, .line = {.max = LINE_MAX_BYTES}};
 
-int log_level_by_name(const char *name)
+static void note(enum trouble trouble, int error)
 {
-    for (int i = 0; i <= LOG_DEBUG; i++)
-        if (strcasecmp(name, level_names[i]) == 0)
-            return i;
-    return -1;
+    if (trouble != sink.trouble)
+        sink.trouble_ms = clock_real_ms();
+    sink.trouble = trouble;
+    sink.trouble_errno = error;
+}
+
+/* Lines that go to a file which nobody would find by its name are as good as lost, however well they are written. */
+static void look_at_place(void)
+{
+    struct stat open_one, there;
+    if (!sink.path || sink.fd < 0 || fstat(sink.fd, &open_one) != 0)
+        return;
+    bool same = lstat(sink.path, &there) == 0 && there.st_ino == open_one.st_ino && there.st_dev == open_one.st_dev;
+    if (!same)
+        note(TROUBLE_GONE, 0);
+    else if (sink.trouble == TROUBLE_GONE)
+        note(TROUBLE_NONE, 0);
+}
+
+static void set_path(const char *path)
+{
+    char *copy = path ? xstrdup(path) : NULL;
+    free(sink.path);
+    sink.path = copy;
 }
 
 int log_open(const char *path, enum log_level level, struct err *err)
 {
     int fd = -1;
-    if (path && strcmp(path, "-") != 0) {
+    if (path && strcmp(path, "-") == 0)
+        path = NULL;
+    if (path) {
         fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+        int error = errno;
+        if (fd < 0 && sink.fd < 0) { /* else the one that is open stays */
+            set_path(path);
+            note(TROUBLE_UNOPENED, error);
+        }
+        errno = error;
         if (fd < 0)
             return err_set(err, ERR_SYSTEM, "log '%s' can't be opened: %s; check its directory or set another in [muxd] log", path,
                            strerror(errno));
@@ -49,8 +85,18 @@ int log_open(const char *path, enum log_level level, struct err *err)
     fd_close(&sink.fd); /* what the one before had no room for is told in this one */
     sink.fd = fd;
     sink.level = level;
+    set_path(path);
+    note(TROUBLE_NONE, 0);
     buf_reserve(&sink.line, LINE_MAX_BYTES); /* now, so that writing a line never allocates */
     return 0;
+}
+
+void log_go_without(const char *path)
+{
+    if (sink.fd >= 0)
+        return;
+    set_path(path);
+    note(TROUBLE_UNOPENED, 0);
 }
 
 void log_set_level(enum log_level level)
@@ -66,8 +112,31 @@ void log_set_role(const char *role)
 void log_close(void)
 {
     fd_close(&sink.fd);
+    set_path(NULL);
+    note(TROUBLE_NONE, 0);
     sink.lost = 0;
     sink.torn = false;
+}
+
+bool log_trouble(struct log_trouble *out)
+{
+    look_at_place();
+    *out = (struct log_trouble){.since_ms = sink.trouble_ms, .lost = sink.lost};
+    const char *why = sink.trouble_errno ? strerror(sink.trouble_errno) : "its directory is refused";
+    switch (sink.trouble) {
+    case TROUBLE_NONE: return false;
+    case TROUBLE_UNOPENED:
+        snprintf(out->text, sizeof out->text,
+                 "can't be opened: %s; what is logged goes to standard error, if anywhere; mend that and run 'ue reload'", why);
+        break;
+    case TROUBLE_UNWRITABLE:
+        snprintf(out->text, sizeof out->text, "can't be written: %s; make room for it, or set another [muxd] log and run 'ue reload'", why);
+        break;
+    case TROUBLE_GONE:
+        snprintf(out->text, sizeof out->text, "is gone: it was moved or removed; 'ue reload' begins a new one there");
+        break;
+    }
+    return true;
 }
 
 static void begin_line(enum log_level level)
@@ -90,8 +159,13 @@ static bool send_line(void)
     while (done < 0 && errno == EINTR);
     if (done == (ssize_t)sink.line.len) {
         sink.torn = false;
+        if (sink.trouble == TROUBLE_UNWRITABLE)
+            note(TROUBLE_NONE, 0);
+        look_at_place();
         return true;
     }
+    if (sink.fd >= 0)
+        note(TROUBLE_UNWRITABLE, done < 0 ? errno : ENOSPC);
     sink.torn = sink.torn || done > 0;
     sink.lost++;
     return false;

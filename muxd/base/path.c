@@ -10,6 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+mode_t path_umask(void)
+{
+    mode_t own = umask(077);
+    umask(own);
+    return own;
+}
+
 static const char *env_text(const char *name)
 {
     const char *value = getenv(name);

@@ -2,6 +2,7 @@
 #ifndef MUXD_BASE_PATH_H
 #define MUXD_BASE_PATH_H
 #include "base/err.h"
+#include <sys/types.h>
 /* Each returns a string of the caller's. given: the command line's choice or NULL. */
 char *path_socket(const char *given);  /* given, $MUXD_SOCKET, $XDG_RUNTIME_DIR/muxd/muxd.sock, /run/user/UID/…, /tmp/muxd-UID/… */
 char *path_config(const char *given);  /* given, $MUXD_CONFIG, $XDG_CONFIG_HOME/muxd/muxd.ini, /etc/muxd/muxd.ini; NULL: none exists */
@@ -12,5 +13,6 @@ char *path_join(const char *dir, const char *name); /* name alone when it is abs
 /* Makes dir and its missing parents (0700). The last one must be a directory, not a symbolic link, ours and closed to
  * others (ERR_SYSTEM otherwise, the text says what to do). Opened O_DIRECTORY|O_NOFOLLOW and checked by fstat. */
 int path_private_dir(const char *dir, struct err *err);
+mode_t path_umask(void); /* this process's: umask(2) tells it only by setting another for a moment */
 char *path_home(void); /* $HOME, else the passwd entry, else "/" */
 #endif

@@ -42,7 +42,7 @@ void strv_addf(struct strv *vec, const char *format, ...)
     va_end(args);
 }
 
-void strv_remove(struct strv *vec, size_t at)
+static void remove_at(struct strv *vec, size_t at)
 {
     BUG_UNLESS(at < vec->count);
     free(vec->items[at]);
@@ -86,7 +86,7 @@ void strv_env_set(struct strv *env, const char *name, const char *value)
             env->items[i++] = entry;
             entry = NULL;
         } else {
-            strv_remove(env, i);
+            remove_at(env, i);
         }
     }
     if (entry)
@@ -99,6 +99,14 @@ size_t strv_len(const char *const *items)
     while (items && items[count])
         count++;
     return count;
+}
+
+size_t strv_bytes(const char *const *items)
+{
+    size_t bytes = 0;
+    for (; items && *items; items++)
+        bytes += strlen(*items) + 1;
+    return bytes;
 }
 
 char **strv_dup(const char *const *items)

@@ -14,7 +14,6 @@ void strv_add(struct strv *vec, const char *text);
 void strv_add_owned(struct strv *vec, char *text); /* takes text, which malloc(3) made */
 void strv_add_all(struct strv *vec, const char *const *items); /* items ends with NULL, or is NULL: nothing */
 void strv_addf(struct strv *vec, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void strv_remove(struct strv *vec, size_t at);
 char **strv_take(struct strv *vec); /* never NULL; freed by strv_free. vec is empty afterwards */
 
 /* Entries NAME=VALUE. */
@@ -22,6 +21,7 @@ const char *strv_env_get(const char *const *env, const char *name); /* borrowed;
 void strv_env_set(struct strv *env, const char *name, const char *value); /* in place of every entry of that name; value NULL: removes it */
 
 size_t strv_len(const char *const *items); /* 0 for NULL */
+size_t strv_bytes(const char *const *items); /* of all strings with their NULs; 0 for NULL */
 char **strv_dup(const char *const *items); /* never NULL; freed by strv_free */
 void strv_free(char **items);              /* each string too; NULL is fine */
 char *strv_quoted(char *const *argv);      /* one line of words as a shell would need them, for people's eyes; freed by free(3) */

@@ -47,7 +47,7 @@ size_t utf8_decode(const char *data, size_t size, int32_t *rune)
 }
 
 /* Eight bytes at a time: nearly all output of programs is ASCII. */
-static size_t ascii_run(const char *data, size_t size)
+size_t utf8_ascii_run(const char *data, size_t size)
 {
     size_t at = 0;
     for (uint64_t word; size - at >= sizeof word; at += sizeof word) {
@@ -65,7 +65,7 @@ static size_t valid_run(const char *data, size_t size)
 {
     size_t at = 0;
     for (;;) {
-        at += ascii_run(data + at, size - at);
+        at += utf8_ascii_run(data + at, size - at);
         for (;;) { /* stays here while characters are not ASCII, so that the word loop isn't entered for each */
             if (at == size)
                 return at;
@@ -136,9 +136,33 @@ size_t utf8_encode(int32_t rune, char out[4])
     return length;
 }
 
+bool utf8_append_rune(struct buf *out, int32_t rune)
+{
+    char bytes[4];
+    size_t size = utf8_encode(rune, bytes);
+    return size > 0 && buf_append(out, bytes, size);
+}
+
 bool utf8_is_boundary(const char *data, size_t size, size_t at)
 {
     return at == 0 || at >= size || ((unsigned char)data[at] & 0xC0) != 0x80;
+}
+
+size_t utf8_count(const char *data, size_t size)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < size; at++)
+        count += ((unsigned char)data[at] & 0xC0) != 0x80;
+    return count;
+}
+
+size_t utf8_cut(const char *data, size_t size, size_t max)
+{
+    if (size <= max)
+        return size;
+    while (!utf8_is_boundary(data, size, max))
+        max--;
+    return max;
 }
 
 /* What a terminal obeys instead of showing; the bidirectional controls reorder a line so that it reads as another. */

@@ -1,16 +1,20 @@
 /* value.c: owns the reading of words: numbers with units, names, signals, and the guess at what was meant. */
 #include "base/value.h"
-#include <ctype.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
 /* Digits at *text, which moves behind them. */
 static bool take_digits(const char **text, uint64_t *out)
 {
     const char *at = *text;
     uint64_t number = 0;
-    for (; *at >= '0' && *at <= '9'; at++)
+    for (; is_digit(*at); at++)
         if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
             return false;
     if (at == *text)
@@ -99,12 +103,7 @@ bool value_size(const char *text, int *rows, int *cols)
 
 static bool is_word_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
 }
 
 bool value_env_name(const char *name, size_t len)

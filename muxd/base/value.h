@@ -12,6 +12,7 @@ bool value_ms(const char *text, int64_t *out);       /* 250, 250ms, 10s, 5m, 1h,
 bool value_size(const char *text, int *rows, int *cols); /* ROWSxCOLS, each 1 to 1000 */
 bool value_env_name(const char *name, size_t len);   /* [A-Za-z_][A-Za-z0-9_]* */
 bool value_session_name(const char *name);           /* [A-Za-z0-9_][A-Za-z0-9_.-]{0,63}, not all digits */
+int value_hex_digit(char c);                         /* 0 to 15 in either case; -1: none */
 bool value_signal(const char *text, int *signo);     /* 9, KILL, SIGKILL, any case */
 const char *value_signal_name(int signo);            /* "KILL" without SIG; NULL when unknown. RTMIN+n is not named */
 /* Decodes C escapes (\n \t \r \e \a \b \f \v \\ \' \" \xHH \ooo \uHHHH) of text into out (room strlen + 1); bytes written,

@@ -1,9 +1,9 @@
-/* value_escape.c: owns the C escapes that people type. */
+/* value_escape.c: owns the C escapes that people type, and their digits. */
 #include "base/utf8.h"
 #include "base/value.h"
 #include <string.h>
 
-static int hex_digit(char c)
+int value_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -17,7 +17,7 @@ static int32_t take_hex(const char *text, int count)
 {
     int32_t number = 0;
     for (int i = 0; i < count; i++) {
-        int digit = hex_digit(text[i]);
+        int digit = value_hex_digit(text[i]);
         if (digit < 0)
             return -1;
         number = number << 4 | digit;

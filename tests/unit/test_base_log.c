@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -118,8 +119,12 @@ static void lost_lines_are_counted_and_told(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
     log_info("the first one that is lost, and is long enough to be cut at the limit");
     log_info("lost too");
+    struct log_trouble trouble;
+    assert_true(log_trouble(&trouble) && trouble.lost == 2);
+    assert_non_null(strstr(trouble.text, "can't be written"));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     log_info("after");
+    assert_false(log_trouble(&trouble));
     signal(SIGXFSZ, handler);
     char *text = contents();
     assert_non_null(strstr(text, "2 lines of this log were lost"));
@@ -139,12 +144,43 @@ static void refuses_links_and_missing_directories(void **state)
     assert_int_equal(log_open("/does/not/exist/muxd.log", LOG_INFO, &err), ERR_SYSTEM);
 }
 
-static void knows_levels(void **state)
+static void trouble_is_told_with_its_time(void **state)
 {
     (void)state;
-    assert_int_equal(log_level_by_name("error"), LOG_ERROR);
-    assert_int_equal(log_level_by_name("Debug"), LOG_DEBUG);
-    assert_int_equal(log_level_by_name("loud"), -1);
+    struct err err = {0};
+    struct log_trouble trouble;
+    int64_t before_ms = clock_real_ms();
+    assert_int_equal(log_open("/does/not/exist/muxd.log", LOG_INFO, &err), ERR_SYSTEM);
+    assert_true(log_trouble(&trouble) && trouble.since_ms >= before_ms && trouble.lost == 0);
+    assert_non_null(strstr(trouble.text, "No such file or directory"));
+    assert_int_equal(log_open(path, LOG_INFO, &err), 0);
+    log_info("well");
+    assert_false(log_trouble(&trouble));
+
+    char *moved = xasprintf("%s.1", path);
+    assert_int_equal(rename(path, moved), 0);
+    log_info("into the moved one");
+    assert_true(log_trouble(&trouble));
+    assert_non_null(strstr(trouble.text, "is gone"));
+    int64_t since_ms = trouble.since_ms;
+    int other = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* of the same name, but not ours */
+    assert_true(other >= 0);
+    fd_close(&other);
+    assert_true(log_trouble(&trouble) && trouble.since_ms == since_ms);
+    assert_int_equal(rename(moved, path), 0);
+    assert_false(log_trouble(&trouble));
+
+    assert_int_equal(unlink(path), 0);
+    assert_true(log_trouble(&trouble));
+    assert_int_equal(log_open(path, LOG_INFO, &err), 0);
+    assert_false(log_trouble(&trouble));
+    log_close();
+    log_go_without(path);
+    assert_true(log_trouble(&trouble));
+    assert_non_null(strstr(trouble.text, "its directory is refused"));
+    assert_int_equal(log_open("-", LOG_INFO, &err), 0);
+    assert_false(log_trouble(&trouble));
+    free(moved);
 }
 
 static void formats_dates(void **state)
@@ -172,7 +208,8 @@ int main(void)
         cmocka_unit_test_teardown(long_messages_are_cut_and_say_so, remove_log),
         cmocka_unit_test_teardown(lost_lines_are_counted_and_told, remove_log),
         cmocka_unit_test_teardown(refuses_links_and_missing_directories, remove_log),
-        cmocka_unit_test(knows_levels), cmocka_unit_test(formats_dates),
+        cmocka_unit_test_teardown(trouble_is_told_with_its_time, remove_log),
+        cmocka_unit_test(formats_dates),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -90,6 +90,21 @@ static void encodes_what_it_decodes(void **state)
     assert_int_equal(utf8_encode(-1, bytes), 0);
 }
 
+static void appends_characters_only(void **state)
+{
+    (void)state;
+    struct buf out;
+    buf_init(&out, 8);
+    assert_true(utf8_append_rune(&out, 'a'));
+    assert_true(utf8_append_rune(&out, 0x20ac));
+    assert_false(utf8_append_rune(&out, 0xd800));
+    assert_false(utf8_append_rune(&out, -1));
+    assert_true(utf8_append_rune(&out, 0x1f600));
+    assert_false(utf8_append_rune(&out, 'b'));
+    assert_string_equal(out.data, "a\xe2\x82\xac\xf0\x9f\x98\x80");
+    buf_fini(&out);
+}
+
 static void validates_at_every_offset_of_a_word(void **state)
 {
     (void)state;
@@ -132,6 +147,18 @@ static void knows_boundaries(void **state)
     const bool want[] = {true, true, false, true, true, true};
     for (size_t at = 0; at < 6; at++)
         assert_int_equal(utf8_is_boundary(text, 4, at), want[at]);
+}
+
+static void cuts_at_boundaries(void **state)
+{
+    (void)state;
+    const char *text = "a\xC3\xA9\xE2\x82\xAC";
+    const size_t want[] = {0, 1, 1, 3, 3, 3, 6, 6};
+    for (size_t max = 0; max < 8; max++)
+        assert_int_equal(utf8_cut(text, 6, max), want[max]);
+    assert_int_equal(utf8_cut("\x80\x80\x80", 3, 2), 0); /* no character at all: nothing */
+    assert_int_equal(utf8_cut(NULL, 0, 5), 0);
+    assert_int_equal(utf8_count(text, 6), 3);
 }
 
 static void expect_escaped(const char *in, size_t size, bool keep_newlines, const char *want)
@@ -186,9 +213,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replaces_maximal_subparts), cmocka_unit_test(lossy_appends_all_or_nothing),
-        cmocka_unit_test(decodes_table_3_7), cmocka_unit_test(encodes_what_it_decodes),
+        cmocka_unit_test(decodes_table_3_7), cmocka_unit_test(encodes_what_it_decodes), cmocka_unit_test(appends_characters_only),
         cmocka_unit_test(validates_at_every_offset_of_a_word), cmocka_unit_test(knows_the_tail_that_may_be_completed),
-        cmocka_unit_test(knows_boundaries), cmocka_unit_test(escapes_what_a_terminal_obeys),
+        cmocka_unit_test(knows_boundaries), cmocka_unit_test(cuts_at_boundaries), cmocka_unit_test(escapes_what_a_terminal_obeys),
         cmocka_unit_test(escaping_ends_whole_at_the_cap), cmocka_unit_test(knows_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
