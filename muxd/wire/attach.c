@@ -1,7 +1,6 @@
 /* attach: owns the layout of the frames of an attached connection. */
 #include "wire/attach.h"
 #include "base/bug.h"
-#include <stdint.h>
 
 bool attach_append(struct buf *out, enum attach_type type, const void *data, size_t size)
 {

@@ -15,6 +15,7 @@ enum attach_type {
     ATTACH_REDRAW = 'r', /* everything anew: the terminal shows something else; answered with ATTACH_ANEW before the drawing */
     ATTACH_TAKE = 't',   /* takes the keyboard */
     ATTACH_GIVE = 'g',   /* gives it back */
+    ATTACH_TERMINAL = 'q', /* what its terminal is (wire/outer.h): programs that ask theirs are answered with it while it is typed into */
     ATTACH_DETACH = 'd', /* it leaves */
     /* from the daemon */
     ATTACH_OUTPUT = 'o', /* bytes for the terminal; one drawing at most, never cut inside a sequence */

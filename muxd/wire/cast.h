@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "wire/json.h"
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

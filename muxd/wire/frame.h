@@ -15,7 +15,7 @@ struct frame {
     bool skipping;   /* in the rest of a line that was too long and has been reported */
 };
 
-void frame_init(struct frame *frame, size_t max_line_bytes);
+void frame_init(struct frame *frame, size_t max_line_bytes); /* of a line without its newline */
 void frame_fini(struct frame *frame); /* safe on a zeroed one */
 /* Room to read(2) into, at least 4 KiB; *size is set. Then tell with frame_filled how many bytes came (0 is fine). */
 char *frame_room(struct frame *frame, size_t *size);

@@ -1,19 +1,11 @@
 /* help: the tables of verbs as text for people. */
 #include "wire/help.h"
+#include "base/utf8.h"
 #include "wire/attach.h"
 #include <string.h>
 
-#define WIDTH 80
+#define WIDTH 80 /* columns, one for each character: the tables hold nothing wide */
 #define COLUMN 26 /* where the second column begins */
-
-/* Terminal columns of text: its characters, since the tables hold nothing wide. */
-static size_t columns(const char *text, size_t len)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < len; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return count;
-}
 
 static void pad(struct buf *out, size_t count)
 {
@@ -26,7 +18,7 @@ static void wrap(struct buf *out, const char *text, size_t at, size_t indent)
 {
     bool first = true;
     while (*text != '\0') {
-        size_t len = strcspn(text, " "), cols = columns(text, len);
+        size_t len = strcspn(text, " "), cols = utf8_count(text, len);
         if (!first && at + 1 + cols > WIDTH) {
             buf_append_byte(out, '\n');
             pad(out, indent);
@@ -47,7 +39,7 @@ static void wrap(struct buf *out, const char *text, size_t at, size_t indent)
 /* "  left        right, wrapped". */
 static void two_columns(struct buf *out, const char *left, const char *right)
 {
-    size_t cols = columns(left, strlen(left)) + 2;
+    size_t cols = utf8_count(left, strlen(left)) + 2;
     buf_printf(out, "  %s", left);
     if (cols + 2 > COLUMN) {
         buf_append_byte(out, '\n');
@@ -89,7 +81,7 @@ void help_usage(struct buf *out, const struct verb *verb)
     struct buf items = BUF_INIT;
     size_t mark = out->len;
     buf_printf(&items, "usage: ue%s%s", verb->name[0] != '\0' ? " " : "", verb->name);
-    size_t indent = columns(items.data, items.len) + 1;
+    size_t indent = utf8_count(items.data, items.len) + 1;
     for (const struct verb_option *option = verb->options; option->name != NULL; option++)
         usage_item(&items, option);
     if (verb->name[0] == '\0')

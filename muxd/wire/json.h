@@ -39,7 +39,6 @@ bool json_bool(const struct json *value, bool *out);
 /* The same by key; out is untouched when absent or of another type. */
 const char *json_get_str(const struct json *object, const char *key, size_t *len);
 bool json_get_int(const struct json *object, const char *key, int64_t *out);
-bool json_get_double(const struct json *object, const char *key, double *out);
 bool json_get_bool(const struct json *object, const char *key, bool *out);
 /* Members of an object and items of an array, in order: for (it = json_first(v); it; it = json_next(it)). */
 const struct json *json_first(const struct json *container); /* NULL: empty, or no container */
@@ -64,7 +63,7 @@ struct json *json_add_object(struct json *parent, const char *key);             
 struct json *json_add_array(struct json *parent, const char *key);
 void json_add_str(struct json *parent, const char *key, const char *data, size_t len);
 void json_add_text(struct json *parent, const char *key, const char *text); /* NUL-terminated; NULL becomes null */
-void json_add_taken(struct json *parent, const char *key, char *data, size_t len); /* as json_string_taken */
+void json_add_buf(struct json *parent, const char *key, struct buf *text); /* its contents, UTF-8, are taken: it is empty then */
 void json_add_int(struct json *parent, const char *key, int64_t number);
 void json_add_double(struct json *parent, const char *key, double number); /* finite, else a bug */
 void json_add_bool(struct json *parent, const char *key, bool truth);

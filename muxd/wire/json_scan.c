@@ -3,6 +3,7 @@
 #include "wire/json_scan.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "base/value.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,14 +45,6 @@ static void skip_blanks(struct scanner *s)
         s->at++;
 }
 
-static int hex_digit(int c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Four hexadecimal digits at s->at; -1 when they are not. */
 static int32_t scan_hex4(struct scanner *s)
 {
@@ -59,7 +52,7 @@ static int32_t scan_hex4(struct scanner *s)
         return -1;
     int32_t unit = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit((unsigned char)s->data[s->at + (size_t)i]);
+        int digit = value_hex_digit(s->data[s->at + (size_t)i]);
         if (digit < 0)
             return -1;
         unit = unit * 16 + digit;

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "wire/json.h"
-#include <stdlib.h>
 #include <string.h>
 
 const char *json_type_name(enum json_type type)
@@ -28,11 +27,6 @@ const char *json_get_str(const struct json *object, const char *key, size_t *len
 bool json_get_int(const struct json *object, const char *key, int64_t *out)
 {
     return json_int(json_get(object, key), out);
-}
-
-bool json_get_double(const struct json *object, const char *key, double *out)
-{
-    return json_double(json_get(object, key), out);
 }
 
 bool json_get_bool(const struct json *object, const char *key, bool *out)
@@ -80,9 +74,10 @@ void json_add_text(struct json *parent, const char *key, const char *text)
     json_add(parent, key, text != NULL ? json_string_new(text, strlen(text)) : json_null_new());
 }
 
-void json_add_taken(struct json *parent, const char *key, char *data, size_t len)
+void json_add_buf(struct json *parent, const char *key, struct buf *text)
 {
-    json_add(parent, key, json_string_taken(data, len));
+    size_t len = text->len;
+    json_add(parent, key, json_string_taken(buf_take(text), len));
 }
 
 void json_add_int(struct json *parent, const char *key, int64_t number)

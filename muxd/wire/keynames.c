@@ -5,12 +5,12 @@
 #include <string.h>
 #include <strings.h>
 
-const struct keyname keynames[] = {
+static const struct keyname keynames[] = {
 #define KEY(name_, aliases_, form_, code_) {name_, aliases_, KEYNAME_##form_, code_},
 #include "wire/keys.def"
 #undef KEY
 };
-const size_t keyname_count = sizeof keynames / sizeof *keynames;
+#define KEYNAMES (sizeof keynames / sizeof *keynames)
 
 static bool is_among(const char *words, const char *word)
 {
@@ -27,7 +27,7 @@ static bool is_among(const char *words, const char *word)
 
 const struct keyname *keyname_find(const char *name)
 {
-    for (size_t i = 0; i < keyname_count; i++)
+    for (size_t i = 0; i < KEYNAMES; i++)
         if (strcasecmp(keynames[i].name, name) == 0 || is_among(keynames[i].aliases, name))
             return &keynames[i];
     return NULL;
@@ -35,15 +35,15 @@ const struct keyname *keyname_find(const char *name)
 
 const char *keyname_nearest(const char *name)
 {
-    const char *names[sizeof keynames / sizeof *keynames];
-    for (size_t i = 0; i < keyname_count; i++)
+    const char *names[KEYNAMES];
+    for (size_t i = 0; i < KEYNAMES; i++)
         names[i] = keynames[i].name;
-    return value_nearest(name, names, keyname_count);
+    return value_nearest(name, names, KEYNAMES);
 }
 
 void keyname_each(void (*fn)(void *arg, const char *name), void *arg)
 {
-    for (size_t i = 0; i < keyname_count; i++)
+    for (size_t i = 0; i < KEYNAMES; i++)
         if (keynames[i].form != KEYNAME_KITTY)
             fn(arg, keynames[i].name);
     for (char letter = 'a'; letter <= 'z'; letter++) {

@@ -1,8 +1,6 @@
 /* keynames: the names of keys as data, for whoever encodes them and for completions. */
 #ifndef MUXD_WIRE_KEYNAMES_H
 #define MUXD_WIRE_KEYNAMES_H
-#include <stdbool.h>
-#include <stddef.h>
 
 enum keyname_form { KEYNAME_BYTE, KEYNAME_CURSOR, KEYNAME_SS3, KEYNAME_TILDE, KEYNAME_SHIFTED, KEYNAME_KEYPAD, KEYNAME_KITTY };
 struct keyname {
@@ -10,8 +8,6 @@ struct keyname {
     enum keyname_form form;
     int code;
 };
-extern const struct keyname keynames[];
-extern const size_t keyname_count;
 
 /* By name or alias, in any case; NULL: no such key. */
 const struct keyname *keyname_find(const char *name);

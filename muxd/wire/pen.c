@@ -125,20 +125,22 @@ void pen_append_sgr(struct buf *out, const struct pen *pen)
     buf_append_byte(out, 'm');
 }
 
+uint32_t pen_palette(unsigned index)
+{
+    static const uint32_t basic[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+                                       0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
+    static const uint8_t steps[6] = {0, 95, 135, 175, 215, 255};
+    if (index < 16)
+        return basic[index];
+    if (index >= 232)
+        return (8 + 10 * (index - 232)) * 0x010101u;
+    index -= 16;
+    return (uint32_t)steps[index / 36] << 16 | (uint32_t)steps[index / 6 % 6] << 8 | steps[index % 6];
+}
+
 uint32_t pen_rgb(uint32_t color, uint32_t fallback)
 {
-    static const uint32_t system[] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x1e90ff, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
-                                      0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
-    static const uint32_t steps[] = {0, 95, 135, 175, 215, 255};
-    uint32_t index = color & 255;
     if (color & COLOR_RGB)
         return color & 0xffffff;
-    if (!(color & COLOR_INDEXED))
-        return fallback;
-    if (index < 16)
-        return system[index];
-    if (index >= 232)
-        return (8 + (index - 232) * 10) * 0x010101;
-    index -= 16;
-    return steps[index / 36] << 16 | steps[index / 6 % 6] << 8 | steps[index % 6];
+    return color & COLOR_INDEXED ? pen_palette(color & 255) : fallback;
 }

@@ -39,5 +39,6 @@ static inline bool pen_equal(const struct pen *a, const struct pen *b)
 
 void pen_sgr(struct pen *pen, const struct token_csi *csi);      /* what ESC [ … m means for it; unknown parameters are skipped */
 void pen_append_sgr(struct buf *out, const struct pen *pen);     /* ESC [ 0 … m: from whatever there was to this look */
-uint32_t pen_rgb(uint32_t color, uint32_t fallback);             /* 0xRRGGBB; xterm's palette; fallback for COLOR_DEFAULT */
+uint32_t pen_palette(unsigned index);                            /* 0 to 255; 0xRRGGBB; xterm's defaults: 16, a cube, greys */
+uint32_t pen_rgb(uint32_t color, uint32_t fallback);             /* 0xRRGGBB; pen_palette; fallback for COLOR_DEFAULT */
 #endif

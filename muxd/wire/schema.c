@@ -1,12 +1,11 @@
 /* schema: the one place where a request's arguments are refused for their shape. Texts are read by models: they name the
  * field, what came and what was expected. */
 #include "wire/schema.h"
-#include "base/bug.h"
 #include "base/buf.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "base/value.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_BYTES_MAX 64
@@ -30,12 +29,7 @@ static struct shown show(const char *text)
 {
     struct shown shown;
     struct buf escaped = BUF_INIT;
-    size_t len = strlen(text), keep = len;
-    if (len > SHOWN_BYTES_MAX) {
-        keep = SHOWN_BYTES_MAX;
-        while (!utf8_is_boundary(text, len, keep))
-            keep--;
-    }
+    size_t len = strlen(text), keep = utf8_cut(text, len, SHOWN_BYTES_MAX);
     utf8_append_escaped(&escaped, text, keep, false);
     snprintf(shown.text, sizeof(shown.text), "%s%s", escaped.data ? escaped.data : "", keep < len ? "…" : "");
     buf_fini(&escaped);

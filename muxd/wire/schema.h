@@ -21,7 +21,6 @@ bool schema_has(const struct json *params, const char *name);
 const char *schema_str(const struct tool *tool, const struct json *params, const char *name, size_t *len); /* or default, or NULL */
 int64_t schema_int(const struct tool *tool, const struct json *params, const char *name, int64_t fallback); /* given, default, fallback */
 bool schema_bool(const struct tool *tool, const struct json *params, const char *name, bool fallback);
-const struct json *schema_get(const struct tool *tool, const struct json *params, const char *name); /* NULL: not given */
 const struct json *schema_meta(const struct json *params); /* the checked `_meta`, NULL: none. Read it with &tools[TOOL_META] */
 
 /* The text of an ARG_SESSION value: its name, or its number in digits written into room. */
@@ -40,10 +39,8 @@ enum schema_format { SCHEMA_OPENAI, SCHEMA_OPENAI_CHAT, SCHEMA_ANTHROPIC, SCHEMA
 /* New values of the caller's. */
 /* {"type":"object","properties":…,"required":…,"additionalProperties":false} */
 struct json *schema_view(const struct tool *tool, enum schema_view view);
-struct json *schema_json(const struct tool *tool); /* the same with all arguments */
 /* A tool as an API wants it: OpenAI's Responses and Chat Completions, Anthropic's Messages, MCP's tools/list (the newest revision). */
 struct json *schema_format(const struct tool *tool, enum schema_view view, enum schema_format format);
-struct json *schema_tool_json(const struct tool *tool); /* SCHEMA_OPENAI with all arguments */
 struct json *schema_output(const struct tool *tool);    /* of the answer's object; schema_output.c */
 /* Whether word is one of the words, separated by blanks, of an argument's choices. */
 bool schema_is_choice(const char *choices, const char *word);

@@ -111,11 +111,6 @@ struct json *schema_view(const struct tool *tool, enum schema_view view)
     return schema;
 }
 
-struct json *schema_json(const struct tool *tool)
-{
-    return schema_view(tool, SCHEMA_ALL);
-}
-
 static void add_name(struct json *into, const struct tool *tool)
 {
     json_add_text(into, "name", tool->name);
@@ -163,9 +158,4 @@ struct json *schema_format(const struct tool *tool, enum schema_view view, enum 
     case SCHEMA_MCP: add_mcp(whole, tool, view); break;
     }
     return whole;
-}
-
-struct json *schema_tool_json(const struct tool *tool)
-{
-    return schema_format(tool, SCHEMA_ALL, SCHEMA_OPENAI);
 }

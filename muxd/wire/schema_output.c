@@ -1,7 +1,6 @@
 /* schema_output: owns what the answers' objects look like for programs that check them (MCP's outputSchema). Members may be absent:
  * absent means unknown. More members may come, so none is refused. */
 #include "wire/schema.h"
-#include <string.h>
 
 struct member {
     const char *name, *type, *other; /* JSON types; other: a second one, or NULL */

@@ -3,7 +3,6 @@
 #include "base/value.h"
 #include "wire/schema.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct tool_arg *row(const struct tool *tool, const char *name)
@@ -17,11 +16,6 @@ static const struct tool_arg *row(const struct tool *tool, const char *name)
 bool schema_has(const struct json *params, const char *name)
 {
     return json_get(params, name) != NULL;
-}
-
-const struct json *schema_get(const struct tool *tool, const struct json *params, const char *name)
-{
-    return json_get(params, row(tool, name)->name);
 }
 
 const char *schema_str(const struct tool *tool, const struct json *params, const char *name, size_t *len)

@@ -29,25 +29,23 @@ size_t text_lines(const char *text, size_t len)
     return lines;
 }
 
-static size_t count_chars(const char *text, size_t from, size_t to)
+/* removed_chars is not counted yet: of a megabyte that takes a millisecond. */
+static struct text_split find_split(const char *text, size_t len, size_t begin_bytes, size_t end_bytes)
 {
-    size_t chars = 0;
-    for (size_t at = from; at < to; at++)
-        chars += ((unsigned char)text[at] & 0xC0) != 0x80;
-    return chars;
-}
-
-struct text_split text_split(const char *text, size_t len, size_t begin_bytes, size_t end_bytes)
-{
-    size_t head = begin_bytes < len ? begin_bytes : len;
-    while (!utf8_is_boundary(text, len, head))
-        head--;
+    size_t head = utf8_cut(text, len, begin_bytes);
     size_t tail = end_bytes < len ? len - end_bytes : 0;
     if (tail < head)
         tail = head;
     while (!utf8_is_boundary(text, len, tail))
         tail++;
-    return (struct text_split){.head_len = head, .tail_at = tail, .removed_chars = count_chars(text, head, tail)};
+    return (struct text_split){.head_len = head, .tail_at = tail};
+}
+
+struct text_split text_split(const char *text, size_t len, size_t begin_bytes, size_t end_bytes)
+{
+    struct text_split split = find_split(text, len, begin_bytes, end_bytes);
+    split.removed_chars = utf8_count(text + split.head_len, split.tail_at - split.head_len);
+    return split;
 }
 
 /* All or nothing: puts out back to its old length when what was appended since did not fit. */
@@ -58,7 +56,7 @@ static bool settle(struct buf *out, size_t before, bool fits)
     return fits;
 }
 
-bool text_append_marker(struct buf *out, uint64_t removed, bool tokens)
+static bool append_marker(struct buf *out, uint64_t removed, bool tokens)
 {
     return buf_printf(out, ELLIPSIS "%" PRIu64 " %s truncated" ELLIPSIS, removed, tokens ? "tokens" : "chars");
 }
@@ -67,9 +65,9 @@ bool text_append_marker(struct buf *out, uint64_t removed, bool tokens)
 static bool append_cut(struct buf *out, const char *text, size_t len, size_t budget_bytes, bool tokens)
 {
     size_t left = budget_bytes / 2;
-    struct text_split split = text_split(text, len, left, budget_bytes - left);
-    uint64_t removed = tokens ? text_tokens(len - budget_bytes) : split.removed_chars;
-    return buf_append(out, text, split.head_len) && text_append_marker(out, removed, tokens) &&
+    struct text_split split = find_split(text, len, left, budget_bytes - left);
+    uint64_t removed = tokens ? text_tokens(len - budget_bytes) : utf8_count(text + split.head_len, split.tail_at - split.head_len);
+    return buf_append(out, text, split.head_len) && append_marker(out, removed, tokens) &&
            buf_append(out, text + split.tail_at, len - split.tail_at);
 }
 
@@ -95,7 +93,7 @@ bool text_formatted(struct buf *out, const char *text, size_t len, size_t budget
     return settle(out, before, fits);
 }
 
-bool text_append_omitted(struct buf *out, uint64_t omitted_bytes)
+static bool append_omitted(struct buf *out, uint64_t omitted_bytes)
 {
     return buf_printf(out, "... %" PRIu64 " bytes omitted ...", omitted_bytes);
 }
@@ -105,7 +103,7 @@ bool text_join(struct buf *out, const char *head, size_t head_len, const char *t
     size_t before = out->len;
     bool fits = buf_append(out, head, head_len);
     if (omitted_bytes > 0)
-        fits = fits && buf_append_byte(out, '\n') && text_append_omitted(out, omitted_bytes) && buf_append_byte(out, '\n');
+        fits = fits && buf_append_byte(out, '\n') && append_omitted(out, omitted_bytes) && buf_append_byte(out, '\n');
     return settle(out, before, fits && buf_append(out, tail, tail_len));
 }
 
@@ -138,7 +136,7 @@ bool text_formatted_omitted(struct buf *out, const char *text, size_t len, uint6
         return text_formatted(out, text, len, budget_bytes, tokens);
     size_t before = out->len;
     struct buf line = BUF_INIT;
-    text_append_omitted(&line, omitted_bytes);
+    append_omitted(&line, omitted_bytes);
     bool fits;
     if (len > budget_bytes)
         fits = append_omitted_cut(out, text, len, original_bytes, budget_bytes, tokens, &line);
@@ -203,7 +201,7 @@ size_t text_clamp_lines(struct buf *out, const char *text, size_t len, size_t ma
             buf_append(out, text + at, line);
         } else {
             buf_append(out, text + at, split.head_len);
-            text_append_marker(out, split.removed_chars, false);
+            append_marker(out, split.removed_chars, false);
             cut++;
         }
         at += line;

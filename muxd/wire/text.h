@@ -25,10 +25,9 @@ struct text_split {
 };
 struct text_split text_split(const char *text, size_t len, size_t begin_bytes, size_t end_bytes);
 
-/* The marker alone: "…N tokens truncated…" or "…N chars truncated…". */
-bool text_append_marker(struct buf *out, uint64_t removed, bool tokens);
-/* Appends text, cut in the middle when it is longer than budget_bytes. The marker, which counts tokens (rounded up, of the bytes
- * over budget) or characters, comes on top of the budget. A budget of 0 leaves the marker only. */
+/* Appends text, cut in the middle when it is longer than budget_bytes. The marker ("…N tokens truncated…", "…N chars truncated…"),
+ * which counts tokens (rounded up, of the bytes over budget) or characters, comes on top of the budget. A budget of 0 leaves the marker
+ * only. */
 bool text_truncate_middle(struct buf *out, const char *text, size_t len, size_t budget_bytes, bool tokens);
 /* The same, and when something is cut the two header lines and an empty line before it (6.1). */
 bool text_formatted(struct buf *out, const char *text, size_t len, size_t budget_bytes, bool tokens);
@@ -37,10 +36,8 @@ bool text_formatted(struct buf *out, const char *text, size_t len, size_t budget
  * out. Returns how many lines were cut. */
 size_t text_clamp_lines(struct buf *out, const char *text, size_t len, size_t max_line);
 
-/* The line that stands for bytes that collection didn't keep: "... N bytes omitted ...", without a newline. */
-bool text_append_omitted(struct buf *out, uint64_t omitted_bytes);
-/* head and tail as raw bytes, with that line between them, on lines of its own, when omitted_bytes isn't 0 (section 7). The result
- * is decoded afterwards. */
+/* head and tail as raw bytes, and when omitted_bytes isn't 0 a line between them that stands for what collection didn't keep: "... N bytes
+ * omitted ..." (section 7). The result is decoded afterwards. */
 bool text_join(struct buf *out, const char *head, size_t head_len, const char *tail, size_t tail_len, uint64_t omitted_bytes);
 /* text_formatted for text with such a gap (5.2): the line of omitted bytes is told even when it was cut out or never was there, and
  * original_bytes, those lost in collection counted too, is what the warning names. */
@@ -57,7 +54,7 @@ struct text_answer {
     int64_t session_id;
     bool has_original;         /* false: no token count line (an intercepted patch) */
     uint64_t original_bytes;   /* observed during the call, those lost in collection counted too */
-    uint64_t omitted_bytes;    /* lost in collection; output should then have the line of text_append_omitted */
+    uint64_t omitted_bytes;    /* lost in collection; output should then have the line of text_join */
     const char *output;        /* may be NULL when output_len is 0 */
     size_t output_len;
     uint64_t max_tokens;       /* budget of output; the lines above it don't count */

@@ -3,7 +3,6 @@
 #ifndef MUXD_WIRE_TOOL_H
 #define MUXD_WIRE_TOOL_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum tool_id {

@@ -182,7 +182,7 @@ static void test_getters(void **state)
     struct json *params = accepted(TOOL_WRITE_STDIN, "{\"session_id\":1000,\"since\":null,\"quiet_ms\":7}");
     char room[SCHEMA_SESSION_ROOM];
     size_t len = 9;
-    assert_string_equal(schema_session(schema_get(tool, params, "session_id"), room), "1000");
+    assert_string_equal(schema_session(json_get(params, "session_id"), room), "1000");
     assert_int_equal(schema_int(tool, params, "yield_time_ms", -1), 250);
     assert_int_equal(schema_int(tool, params, "since", -1), -1);
     assert_int_equal(schema_int(tool, params, "quiet_ms", -1), 7);
@@ -193,7 +193,7 @@ static void test_getters(void **state)
     assert_false(schema_bool(tool, params, "peek", true));
     json_free(params);
     params = accepted(TOOL_WRITE_STDIN, "{\"session_id\":\"py\",\"chars\":\"é\"}");
-    assert_string_equal(schema_session(schema_get(tool, params, "session_id"), room), "py");
+    assert_string_equal(schema_session(json_get(params, "session_id"), room), "py");
     schema_str(tool, params, "chars", &len);
     assert_int_equal(len, 2);
     json_free(params);
@@ -217,7 +217,7 @@ static void test_schema_of_every_tool(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TOOL_COUNT_; i++) {
-        struct json *schema = schema_tool_json(&tools[i]);
+        struct json *schema = schema_format(&tools[i], SCHEMA_ALL, SCHEMA_OPENAI);
         const struct json *parameters = json_get(schema, "parameters");
         bool open = true, strict = true;
         assert_true(json_get_bool(parameters, "additionalProperties", &open) && !open);
@@ -229,7 +229,7 @@ static void test_schema_of_every_tool(void **state)
         }
         json_free(schema);
     }
-    struct json *schema = schema_json(&tools[TOOL_EXEC_COMMAND]);
+    struct json *schema = schema_view(&tools[TOOL_EXEC_COMMAND], SCHEMA_ALL);
     assert_string_equal(json_str(json_first(json_get(schema, "required")), NULL), "cmd");
     json_free(schema);
 }

@@ -1,0 +1,133 @@
+/* outer: owns how the facts of a person's terminal are written and read. Source of the colours' form: XParseColor(3), xterm ctlseqs. */
+#include "wire/outer.h"
+#include "wire/json.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORD_MAX 32
+
+static const char *const names[] = {"foreground", "background", "cursor"}; /* from OUTER_FOREGROUND on */
+static const char *const schemes[] = {NULL, "dark", "light"};              /* by enum outer_scheme */
+
+/* One part: its digits fill the scale, so that f, ff and ffff are the same. */
+static bool parse_part(const char **at, const char *end, uint16_t *part)
+{
+    unsigned value = 0, most = 0;
+    for (; *at < end && isxdigit((unsigned char)**at); ++*at) {
+        unsigned char byte = (unsigned char)**at;
+        if (most > 0xfff)
+            return false;
+        value = value << 4 | (isdigit(byte) ? byte - (unsigned)'0' : (byte | 32u) - 'a' + 10u);
+        most = most << 4 | 15;
+    }
+    *part = most ? (uint16_t)(value * 65535u / most) : 0;
+    return most > 0;
+}
+
+bool outer_parse_colour(const char *text, size_t size, uint16_t colour[3])
+{
+    const char *at = text, *end = text + size;
+    uint16_t parts[4];
+    int count = size > 4 && memcmp(text, "rgb:", 4) == 0 ? 3 : size > 5 && memcmp(text, "rgba:", 5) == 0 ? 4 : 0;
+    at += count + 1;
+    for (int i = 0; i < count; i++)
+        if (!parse_part(&at, end, &parts[i]) || (i < count - 1 && (at == end || *at++ != '/')))
+            return false;
+    if (count == 0 || at != end)
+        return false;
+    memcpy(colour, parts, 3 * sizeof *parts);
+    return true;
+}
+
+enum outer_scheme outer_scheme(const struct outer *outer)
+{
+    if (!outer)
+        return OUTER_DARK;
+    const uint16_t *colour = outer->colours[OUTER_BACKGROUND];
+    if (outer->scheme != OUTER_SCHEME_UNKNOWN)
+        return outer->scheme;
+    if (!(outer->known >> OUTER_BACKGROUND & 1))
+        return OUTER_DARK;
+    return colour[0] * 299u + colour[1] * 587u + colour[2] * 114u > 500u * 65535u ? OUTER_LIGHT : OUTER_DARK; /* luma, ITU-R BT.601 */
+}
+
+bool outer_equal(const struct outer *a, const struct outer *b)
+{
+    if (a->known != b->known || a->scheme != b->scheme || a->cell_height != b->cell_height || a->cell_width != b->cell_width)
+        return false;
+    for (int i = 0; i < OUTER_COLOURS; i++)
+        if ((a->known >> i & 1) && memcmp(a->colours[i], b->colours[i], sizeof a->colours[i]) != 0)
+            return false;
+    return true;
+}
+
+static void add_colour(struct json *parent, const char *key, const struct outer *outer, int which)
+{
+    char word[WORD_MAX];
+    const uint16_t *colour = outer->colours[which];
+    if (outer->known >> which & 1) {
+        snprintf(word, sizeof word, "rgb:%04x/%04x/%04x", colour[0], colour[1], colour[2]);
+        json_add_text(parent, key, word);
+    } else if (!key) {
+        json_add_null(parent, key); /* keeps its place */
+    }
+}
+
+void outer_print(struct buf *out, const struct outer *outer)
+{
+    struct json *object = json_object_new();
+    for (int i = OUTER_PALETTE; i < OUTER_COLOURS; i++)
+        add_colour(object, names[i - OUTER_PALETTE], outer, i);
+    struct json *palette = json_add_array(object, "palette");
+    for (int i = 0; i < OUTER_PALETTE; i++)
+        add_colour(palette, NULL, outer, i);
+    if (outer->scheme != OUTER_SCHEME_UNKNOWN)
+        json_add_text(object, "scheme", schemes[outer->scheme]);
+    if (outer->cell_height > 0 && outer->cell_width > 0) {
+        struct json *cell = json_add_array(object, "cell");
+        json_add(cell, NULL, json_int_new(outer->cell_height));
+        json_add(cell, NULL, json_int_new(outer->cell_width));
+    }
+    json_print(out, object);
+    json_free(object);
+}
+
+static void take_colour(struct outer *outer, const struct json *value, int which)
+{
+    size_t size;
+    const char *word = json_str(value, &size);
+    if (word && outer_parse_colour(word, size, outer->colours[which]))
+        outer->known |= 1u << which;
+}
+
+static void take_cell(struct outer *outer, const struct json *cell)
+{
+    int64_t height = 0, width = 0;
+    const struct json *first = json_type(cell) == JSON_ARRAY ? json_first(cell) : NULL;
+    if (first && json_int(first, &height) && json_int(json_next(first), &width) && height > 0 && width > 0 && height <= OUTER_CELL_MAX &&
+        width <= OUTER_CELL_MAX) {
+        outer->cell_height = (int)height;
+        outer->cell_width = (int)width;
+    }
+}
+
+bool outer_parse(struct outer *outer, const char *data, size_t size)
+{
+    struct err err;
+    struct json *object = json_parse(data, size, &err);
+    const struct json *palette = json_get(object, "palette"), *at = json_type(palette) == JSON_ARRAY ? json_first(palette) : NULL;
+    const char *scheme = json_get_str(object, "scheme", NULL);
+    bool is_object = json_type(object) == JSON_OBJECT;
+    *outer = (struct outer){0};
+    for (int i = 0; at && i < OUTER_PALETTE; i++, at = json_next(at))
+        take_colour(outer, at, i);
+    for (int i = OUTER_PALETTE; i < OUTER_COLOURS; i++)
+        take_colour(outer, json_get(object, names[i - OUTER_PALETTE]), i);
+    for (int i = OUTER_DARK; scheme && i <= OUTER_LIGHT; i++)
+        if (strcmp(scheme, schemes[i]) == 0)
+            outer->scheme = (enum outer_scheme)i;
+    take_cell(outer, json_get(object, "cell"));
+    json_free(object);
+    return is_object;
+}
