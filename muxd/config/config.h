@@ -200,8 +200,6 @@ struct config_change {
 /* Calls change (may be NULL) for each difference; the number of differences. Line numbers and the path don't count. */
 size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
                    void (*change)(void *ctx, const struct config_change *change), void *ctx);
-/* Both describe the same session. */
-bool config_session_equal(const struct config_session *a, const struct config_session *b);
 
 /* For `make gen`: conf/muxd.ini, every key commented out; and the page muxd.ini(5) in roff (man(7)). False: out is full. */
 bool config_sample(struct buf *out);

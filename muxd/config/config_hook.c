@@ -3,7 +3,6 @@
 #include "config/config_row.h"
 #include "wire/event.h"
 #include <stdlib.h>
-#include <string.h>
 
 struct config_hook *config_hook_add(struct config *cfg, const char *name, int line)
 {

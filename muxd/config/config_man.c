@@ -1,7 +1,6 @@
 /* config_man: muxd.ini(5) in roff, man(7). Its prose stands here, its lists come from config.def. */
 #include "config/config_row.h"
 #include "wire/attach.h"
-#include <string.h>
 
 static const char head[] =
     ".\\\" Made from muxd/config by make gen.\n"

@@ -1,6 +1,5 @@
 /* config_print: the effective values of a config one by one, as text, and the differences between two configs. */
 #include "config/config_row.h"
-#include <stdlib.h>
 #include <string.h>
 
 struct walk {
@@ -182,13 +181,4 @@ size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
             tell(&diff, &(struct config_change){"session", new_cfg->sessions[i].name, NULL, NULL, new_cfg->sessions[i].name, CONFIG_NOW});
     diff_hooks(&diff, old_cfg, new_cfg);
     return diff.count;
-}
-
-bool config_session_equal(const struct config_session *a, const struct config_session *b)
-{
-    struct diff diff = {0};
-    size_t first, end;
-    config_section_rows("session", &first, &end);
-    diff_rows(&diff, first, end, a, b, a->name);
-    return diff.count == 0 && strcmp(a->name, b->name) == 0;
 }

@@ -164,9 +164,7 @@ bool config_row_set(const struct config_row *row, void *base, const char *text, 
 {
     if (set(row, member(row, base), text))
         return true;
-    size_t size = strlen(text), shown = size > 60 ? 60 : size;
-    while (shown > 0 && !utf8_is_boundary(text, size, shown))
-        shown--;
+    size_t size = strlen(text), shown = utf8_cut(text, size, 60);
     buf_append_text(why, "'");
     utf8_append_escaped(why, text, shown, false);
     buf_printf(why, "%s' is not allowed here%s; allowed: ", shown < size ? "..." : "",

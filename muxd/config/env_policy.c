@@ -1,7 +1,6 @@
 /* env_policy: the filter between a caller's environment and a session's. */
 #include "config/env_policy.h"
 #include <string.h>
-#include <strings.h>
 
 static unsigned char lower(char c)
 {

@@ -68,13 +68,9 @@ static void trim(const char **start, const char **end)
 static char *excerpt(const char *start, const char *end)
 {
     struct buf out = BUF_INIT;
-    size_t size = (size_t)(end - start);
-    bool cut = size > 40;
-    if (cut)
-        for (size = 40; size > 0 && !utf8_is_boundary(start, (size_t)(end - start), size);)
-            size--;
-    utf8_append_escaped(&out, start, size, false);
-    if (cut)
+    size_t size = (size_t)(end - start), shown = utf8_cut(start, size, 40);
+    utf8_append_escaped(&out, start, shown, false);
+    if (shown < size)
         buf_append_text(&out, "...");
     return buf_take(&out);
 }

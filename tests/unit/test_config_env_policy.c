@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "base/buf.h"
 #include "config/env_policy.h"
+#include "tests/lib/unit_config.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +17,7 @@ static const char *const env[] = {"PATH=/bin", "home=/h",  "API_KEY=k", "GitHub_
 /* The names that pass, joined. */
 static void expect(const char *policy_text, const char *want)
 {
-    struct err err = {0};
-    struct config *cfg = config_parse("m.ini", policy_text, strlen(policy_text), &err);
-    if (!cfg)
-        fail_msg("%s", err.text);
+    struct config *cfg = config_of(policy_text);
     struct strv out = {0};
     struct buf seen = BUF_INIT;
     env_policy_filter(&cfg->env_policy, env, &out);

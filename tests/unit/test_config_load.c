@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "base/log.h"
 #include "config/config.h"
+#include "tests/lib/unit_config.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,23 +15,6 @@
 #include <unistd.h>
 
 static struct err err;
-
-static struct config *parse(const char *text)
-{
-    err = (struct err){0};
-    struct config *cfg = config_parse("m.ini", text, strlen(text), &err);
-    if (!cfg)
-        fail_msg("'%s': %s", text, err.text);
-    return cfg;
-}
-
-static void expect_error(const char *text, const char *want)
-{
-    err = (struct err){0};
-    assert_null(config_parse("m.ini", text, strlen(text), &err));
-    assert_int_equal(err.code, ERR_CONFIG);
-    assert_string_equal(err.text, want);
-}
 
 static void test_defaults(void **state)
 {
@@ -72,11 +56,11 @@ static void test_defaults(void **state)
 static void test_values(void **state)
 {
     (void)state;
-    struct config *cfg = parse("[muxd]\nlog = -\nlog_level = debug\nstate = /var/x\n"
-                               "[limits]\nmax_sessions = 3\nkeep_ended = 2d\njournal = 64k\n"
-                               "[defaults]\nready = no\non_slow = pause\nterm = a;b # c\n"
-                               "[tools]\nignore_fields =\n"
-                               "[env_policy]\ninherit = core\nexclude = A*, B?\nset.EDITOR = vi -c ':x ; y'\n");
+    struct config *cfg = config_of("[muxd]\nlog = -\nlog_level = debug\nstate = /var/x\n"
+                                   "[limits]\nmax_sessions = 3\nkeep_ended = 2d\njournal = 64k\n"
+                                   "[defaults]\nready = no\non_slow = pause\nterm = a;b # c\n"
+                                   "[tools]\nignore_fields =\n"
+                                   "[env_policy]\ninherit = core\nexclude = A*, B?\nset.EDITOR = vi -c ':x ; y'\n");
     assert_string_equal(cfg->path, "m.ini");
     assert_string_equal(cfg->muxd.log, "-");
     assert_string_equal(cfg->muxd.state, "/var/x");
@@ -101,26 +85,26 @@ static void test_values(void **state)
 static void test_env_section_replaces(void **state)
 {
     (void)state;
-    struct config *cfg = parse("[env]\nTERM = xterm\nX =\n");
+    struct config *cfg = config_of("[env]\nTERM = xterm\nX =\n");
     assert_int_equal(cfg->env.vars.count, 2);
     assert_string_equal(cfg->env.vars.items[0].value, "xterm");
     assert_string_equal(cfg->env.vars.items[1].value, "");
     config_free(cfg);
-    cfg = parse("[env]\n");
+    cfg = config_of("[env]\n");
     assert_int_equal(cfg->env.vars.count, 0);
     config_free(cfg);
-    expect_error("[env]\nA = 1\nB = 2\nA = 1\n", "m.ini:4: [env] A: it is there already, in line 2; remove one of them");
-    expect_error("[env]\nA.B = 1\n",
-                 "m.ini:2: [env] A.B: 'A.B' is no variable's name; allowed: letters, digits and _, no digit in front");
-    expect_error("[env_policy]\nset. = 1\n",
-                 "m.ini:2: [env_policy] set.: '' is no variable's name; allowed: letters, digits and _, no digit in front");
+    config_refused("[env]\nA = 1\nB = 2\nA = 1\n", "m.ini:4: [env] A: it is there already, in line 2; remove one of them");
+    config_refused("[env]\nA.B = 1\n",
+                   "m.ini:2: [env] A.B: 'A.B' is no variable's name; allowed: letters, digits and _, no digit in front");
+    config_refused("[env_policy]\nset. = 1\n",
+                   "m.ini:2: [env_policy] set.: '' is no variable's name; allowed: letters, digits and _, no digit in front");
 }
 
 static void test_home(void **state)
 {
     (void)state;
     setenv("HOME", "/home/ada", 1);
-    struct config *cfg = parse("[muxd]\nstate = ~/s\nlog = ~\n");
+    struct config *cfg = config_of("[muxd]\nstate = ~/s\nlog = ~\n");
     assert_string_equal(cfg->muxd.state, "/home/ada/s");
     assert_string_equal(cfg->muxd.log, "/home/ada");
     config_free(cfg);
@@ -129,30 +113,30 @@ static void test_home(void **state)
 static void test_wrong_values(void **state)
 {
     (void)state;
-    expect_error("[limits]\nmax_sessions = 0\n", "m.ini:2: [limits] max_sessions: '0' is not allowed here; allowed: 1 to 65536");
-    expect_error("[limits]\nmax_sessions = 65537\n", "m.ini:2: [limits] max_sessions: '65537' is not allowed here; allowed: 1 to 65536");
-    expect_error("[limits]\nmax_sessions = -1\n", "m.ini:2: [limits] max_sessions: '-1' is not allowed here; allowed: 1 to 65536");
-    expect_error("[limits]\nmax_sessions = 4294967297\n",
-                 "m.ini:2: [limits] max_sessions: '4294967297' is not allowed here; allowed: 1 to 65536");
-    expect_error("[limits]\nmax_sessions =\n", "m.ini:2: [limits] max_sessions: '' is not allowed here; allowed: 1 to 65536");
-    expect_error("[limits]\n\nmax_sessions = 5 ; five\n", "m.ini:3: [limits] max_sessions: '5 ; five' is not allowed here "
-                 "(a comment needs a line of its own); allowed: 1 to 65536");
-    expect_error("[limits]\njournal = 1k\n", "m.ini:2: [limits] journal: '1k' is not allowed here; allowed: 64k to 1G");
-    expect_error("[limits]\njournal = 99999999999G\n",
-                 "m.ini:2: [limits] journal: '99999999999G' is not allowed here; allowed: 64k to 1G");
-    expect_error("[limits]\nmax_wait = inf\n", "m.ini:2: [limits] max_wait: 'inf' is not allowed here; allowed: 1s to 7d");
-    expect_error("[defaults]\nraw_quiet = 1\n", "m.ini:2: [defaults] raw_quiet: '1' is not allowed here; allowed: 10ms to 1m");
-    expect_error("[defaults]\nready = maybe\n", "m.ini:2: [defaults] ready: 'maybe' is not allowed here; allowed: yes or no");
-    expect_error("[defaults]\non_slow = disconnect\n",
-                 "m.ini:2: [defaults] on_slow: 'disconnect' is not allowed here; allowed: drop or pause");
-    expect_error("[muxd]\nlog_level = \"info\"\n",
-                 "m.ini:2: [muxd] log_level: '\"info\"' is not allowed here; allowed: error, warn, info or debug");
-    expect_error("[muxd]\nstate = var\n", "m.ini:2: [muxd] state: 'var' is not allowed here; allowed: an absolute path or ~/PATH");
-    expect_error("[muxd]\nlog = ~bob/x\n", "m.ini:2: [muxd] log: '~bob/x' is not allowed here; allowed: an absolute path or ~/PATH or -");
-    expect_error("[tools]\nignore_fields = a b a\n",
-                 "m.ini:2: [tools] ignore_fields: 'a b a' is not allowed here; allowed: words separated by blanks, none twice");
-    expect_error("[env_policy]\nexclude = [ab]\n", "m.ini:2: [env_policy] exclude: '[ab]' is not allowed here; allowed: patterns of "
-                 "letters, digits, _, * and ?, separated by blanks, none twice");
+    config_refused("[limits]\nmax_sessions = 0\n", "m.ini:2: [limits] max_sessions: '0' is not allowed here; allowed: 1 to 65536");
+    config_refused("[limits]\nmax_sessions = 65537\n", "m.ini:2: [limits] max_sessions: '65537' is not allowed here; allowed: 1 to 65536");
+    config_refused("[limits]\nmax_sessions = -1\n", "m.ini:2: [limits] max_sessions: '-1' is not allowed here; allowed: 1 to 65536");
+    config_refused("[limits]\nmax_sessions = 4294967297\n",
+                   "m.ini:2: [limits] max_sessions: '4294967297' is not allowed here; allowed: 1 to 65536");
+    config_refused("[limits]\nmax_sessions =\n", "m.ini:2: [limits] max_sessions: '' is not allowed here; allowed: 1 to 65536");
+    config_refused("[limits]\n\nmax_sessions = 5 ; five\n", "m.ini:3: [limits] max_sessions: '5 ; five' is not allowed here "
+                   "(a comment needs a line of its own); allowed: 1 to 65536");
+    config_refused("[limits]\njournal = 1k\n", "m.ini:2: [limits] journal: '1k' is not allowed here; allowed: 64k to 1G");
+    config_refused("[limits]\njournal = 99999999999G\n",
+                   "m.ini:2: [limits] journal: '99999999999G' is not allowed here; allowed: 64k to 1G");
+    config_refused("[limits]\nmax_wait = inf\n", "m.ini:2: [limits] max_wait: 'inf' is not allowed here; allowed: 1s to 7d");
+    config_refused("[defaults]\nraw_quiet = 1\n", "m.ini:2: [defaults] raw_quiet: '1' is not allowed here; allowed: 10ms to 1m");
+    config_refused("[defaults]\nready = maybe\n", "m.ini:2: [defaults] ready: 'maybe' is not allowed here; allowed: yes or no");
+    config_refused("[defaults]\non_slow = disconnect\n",
+                   "m.ini:2: [defaults] on_slow: 'disconnect' is not allowed here; allowed: drop or pause");
+    config_refused("[muxd]\nlog_level = \"info\"\n",
+                   "m.ini:2: [muxd] log_level: '\"info\"' is not allowed here; allowed: error, warn, info or debug");
+    config_refused("[muxd]\nstate = var\n", "m.ini:2: [muxd] state: 'var' is not allowed here; allowed: an absolute path or ~/PATH");
+    config_refused("[muxd]\nlog = ~bob/x\n", "m.ini:2: [muxd] log: '~bob/x' is not allowed here; allowed: an absolute path or ~/PATH or -");
+    config_refused("[tools]\nignore_fields = a b a\n",
+                   "m.ini:2: [tools] ignore_fields: 'a b a' is not allowed here; allowed: words separated by blanks, none twice");
+    config_refused("[env_policy]\nexclude = [ab]\n", "m.ini:2: [env_policy] exclude: '[ab]' is not allowed here; allowed: patterns of "
+                   "letters, digits, _, * and ?, separated by blanks, none twice");
 }
 
 static void test_long_wrong_value_is_cut(void **state)
@@ -167,44 +151,47 @@ static void test_long_wrong_value_is_cut(void **state)
 static void test_unknown(void **state)
 {
     (void)state;
-    expect_error("[limits]\nmax_sesions = 3\n", "m.ini:2: [limits] max_sesions: unknown key; did you mean 'max_sessions'?");
-    expect_error("[muxd]\nKILL_GRACE = 3\n", "m.ini:2: [muxd] KILL_GRACE: unknown key; allowed: state, log, log_level, keep_on_disk, kill_grace");
-    expect_error("[env_policy]\nxyzzyxyzzy = 3\n",
-                 "m.ini:2: [env_policy] xyzzyxyzzy: unknown key; allowed: inherit, ignore_default_excludes, exclude, set.NAME, include_only");
-    expect_error("[limts]\n", "m.ini:1: [limts]: unknown section; did you mean 'limits'?");
-    expect_error("[sesion py]\n", "m.ini:1: [sesion py]: unknown section; did you mean 'session'?");
-    expect_error("[\xc2\x9b]\n", "m.ini:1: [\\xc2\\x9b]: unknown section; allowed: muxd, defaults, env, env_policy, limits, tools, attach, "
-                 "policy, sandbox, rule, session, hook");
-    expect_error("[limits x]\n", "m.ini:1: [limits x]: the section has no name of its own; write [limits]");
+    config_refused("[limits]\nmax_sesions = 3\n", "m.ini:2: [limits] max_sesions: unknown key; did you mean 'max_sessions'?");
+    config_refused("[muxd]\nKILL_GRACE = 3\n",
+                   "m.ini:2: [muxd] KILL_GRACE: unknown key; allowed: state, log, log_level, keep_on_disk, kill_grace");
+    config_refused("[env_policy]\nxyzzyxyzzy = 3\n",
+                   "m.ini:2: [env_policy] xyzzyxyzzy: unknown key; allowed: inherit, ignore_default_excludes, "
+                   "exclude, set.NAME, include_only");
+    config_refused("[limts]\n", "m.ini:1: [limts]: unknown section; did you mean 'limits'?");
+    config_refused("[sesion py]\n", "m.ini:1: [sesion py]: unknown section; did you mean 'session'?");
+    config_refused("[\xc2\x9b]\n",
+                   "m.ini:1: [\\xc2\\x9b]: unknown section; allowed: muxd, defaults, env, env_policy, limits, tools, attach, "
+                   "policy, sandbox, rule, session, hook");
+    config_refused("[limits x]\n", "m.ini:1: [limits x]: the section has no name of its own; write [limits]");
 }
 
 static void test_duplicates(void **state)
 {
     (void)state;
-    expect_error("[limits]\nwaits = 3\nidle = 1\nwaits = 3\n",
-                 "m.ini:4: [limits] waits: it is there already, in line 2; remove one of them");
-    expect_error("[limits]\n[muxd]\n[limits]\n", "m.ini:3: [limits]: the section is there already, in line 1; put its keys together");
+    config_refused("[limits]\nwaits = 3\nidle = 1\nwaits = 3\n",
+                   "m.ini:4: [limits] waits: it is there already, in line 2; remove one of them");
+    config_refused("[limits]\n[muxd]\n[limits]\n", "m.ini:3: [limits]: the section is there already, in line 1; put its keys together");
 }
 
 static void test_not_available(void **state)
 {
     (void)state;
-    config_free(parse("[policy]\n[sandbox]\n[rule a]\n[rule b]\n"));
-    expect_error("[policy]\nallow = x\n", "m.ini:2: [policy] allow: not available in this version; remove the line");
-    expect_error("[sandbox]\nx = y\n", "m.ini:2: [sandbox] x: not available in this version; remove the line");
-    expect_error("[rule a]\nx = y\n", "m.ini:2: [rule a] x: not available in this version; remove the line");
-    expect_error("[rule]\n", "m.ini:1: [rule]: the section needs a name; write [rule NAME]");
+    config_free(config_of("[policy]\n[sandbox]\n[rule a]\n[rule b]\n"));
+    config_refused("[policy]\nallow = x\n", "m.ini:2: [policy] allow: not available in this version; remove the line");
+    config_refused("[sandbox]\nx = y\n", "m.ini:2: [sandbox] x: not available in this version; remove the line");
+    config_refused("[rule a]\nx = y\n", "m.ini:2: [rule a] x: not available in this version; remove the line");
+    config_refused("[rule]\n", "m.ini:1: [rule]: the section needs a name; write [rule NAME]");
 }
 
 static void test_together(void **state)
 {
     (void)state;
-    expect_error("[limits]\njournal = 1M\njournal_total = 512k\n",
-                 "m.ini:2: [limits] journal: it does not fit '[limits] journal_total'; allowed: at most 512k");
-    expect_error("[limits]\njournal_total = 1M\n",
-                 "m.ini:2: [limits] journal_total: it does not fit '[limits] journal'; allowed: at least 2M");
-    expect_error("[limits]\nmax_output_tokens = 5\n",
-                 "m.ini:2: [limits] max_output_tokens: it does not fit '[defaults] max_output_tokens'; allowed: at least 10000");
+    config_refused("[limits]\njournal = 1M\njournal_total = 512k\n",
+                   "m.ini:2: [limits] journal: it does not fit '[limits] journal_total'; allowed: at most 512k");
+    config_refused("[limits]\njournal_total = 1M\n",
+                   "m.ini:2: [limits] journal_total: it does not fit '[limits] journal'; allowed: at least 2M");
+    config_refused("[limits]\nmax_output_tokens = 5\n",
+                   "m.ini:2: [limits] max_output_tokens: it does not fit '[defaults] max_output_tokens'; allowed: at least 10000");
 }
 
 static void test_many_variables(void **state)
@@ -214,9 +201,9 @@ static void test_many_variables(void **state)
     buf_append_text(&text, "[env]\n");
     for (int i = 0; i < CONFIG_MAX_VARS; i++)
         buf_printf(&text, "V%d = %d\n", i, i);
-    config_free(parse(text.data));
+    config_free(config_of(text.data));
     buf_append_text(&text, "ONE = more\n");
-    expect_error(text.data, "m.ini:1026: [env] ONE: too many variables; allowed: 1024 in a section");
+    config_refused(text.data, "m.ini:1026: [env] ONE: too many variables; allowed: 1024 in a section");
     buf_fini(&text);
 }
 

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "base/buf.h"
 #include "config/config_row.h"
+#include "tests/lib/unit_config.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +15,11 @@
 
 static struct err err;
 
-static struct config *parse(const char *text, size_t size)
-{
-    err = (struct err){0};
-    struct config *cfg = config_parse("m.ini", text, size, &err);
-    if (!cfg)
-        fail_msg("%s", err.text);
-    return cfg;
-}
-
 static void test_print(void **state)
 {
     (void)state;
     static const char text[] = "[limits]\njournal = 4096k\nidle = 90s\n[env]\nA = x ; y\n[session py]\ncmd = python3\non_start = 1\\n\n";
-    struct config *cfg = parse(text, strlen(text));
+    struct config *cfg = config_of(text);
     struct buf out = BUF_INIT;
     assert_true(config_print(&out, cfg));
     static const char *const lines[] = {
@@ -86,10 +78,10 @@ static void test_sample(void **state)
     (void)state;
     struct buf text = BUF_INIT;
     assert_true(config_sample(&text));
-    struct config *defaults = config_default(), *commented = parse(text.data, text.len);
+    struct config *defaults = config_default(), *commented = config_of_bytes(text.data, text.len);
     assert_int_equal(config_diff(defaults, commented, NULL, NULL), 0);
     uncomment(&text);
-    struct config *cfg = parse(text.data, text.len);
+    struct config *cfg = config_of_bytes(text.data, text.len);
     assert_int_equal(config_diff(defaults, cfg, note_change, NULL), 3); /* the two example sessions and a hook */
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
         const struct config_row *row = &config_rows[i];

@@ -6,34 +6,18 @@
 #include <cmocka.h>
 #include "base/buf.h"
 #include "config/config.h"
+#include "tests/lib/unit_config.h"
 #include <stdlib.h>
 #include <string.h>
 
 static struct err err;
 
-static struct config *parse(const char *text)
-{
-    err = (struct err){0};
-    struct config *cfg = config_parse("m.ini", text, strlen(text), &err);
-    if (!cfg)
-        fail_msg("'%s': %s", text, err.text);
-    return cfg;
-}
-
-static void expect_error(const char *text, const char *want)
-{
-    err = (struct err){0};
-    assert_null(config_parse("m.ini", text, strlen(text), &err));
-    assert_int_equal(err.code, ERR_CONFIG);
-    assert_string_equal(err.text, want);
-}
-
 static void test_all_keys(void **state)
 {
     (void)state;
-    struct config *cfg = parse("[session py]\ncmd = python3 -q ; echo '#'\nworkdir = /tmp\nshell = zsh\nlogin = no\ntty = no\nrows = 50\n"
-                               "cols = 132\nenv.A = 1\nenv.B_2 = x ; y\nstart = boot\nrestart = on-failure\nready_pattern = [;#] $\n"
-                               "on_start = import math\\n\non_slow = pause\nmemory = 1G\nidle = 5m\n");
+    struct config *cfg = config_of("[session py]\ncmd = python3 -q ; echo '#'\nworkdir = /tmp\nshell = zsh\nlogin = no\ntty = no\n"
+                                   "rows = 50\ncols = 132\nenv.A = 1\nenv.B_2 = x ; y\nstart = boot\nrestart = on-failure\n"
+                                   "ready_pattern = [;#] $\non_start = import math\\n\non_slow = pause\nmemory = 1G\nidle = 5m\n");
     const struct config_session *py = config_session_find(cfg, "py");
     assert_non_null(py);
     assert_null(config_session_find(cfg, "p"));
@@ -61,7 +45,7 @@ static void test_all_keys(void **state)
 static void test_argv(void **state)
 {
     (void)state;
-    struct config *cfg = parse("[session a]\nargv = sh -c 'a; b  # c' \"x \\\"y\\\" \\n\" '' p\\ q r's't\n");
+    struct config *cfg = config_of("[session a]\nargv = sh -c 'a; b  # c' \"x \\\"y\\\" \\n\" '' p\\ q r's't\n");
     const struct config_words *argv = &cfg->sessions[0].argv;
     const char *want[] = {"sh", "-c", "a; b  # c", "x \"y\" \\n", "", "p q", "rst"};
     assert_int_equal(argv->count, 7);
@@ -79,15 +63,15 @@ static void test_argv(void **state)
         assert_non_null(strstr(err.text, allowed));
         buf_fini(&text);
     }
-    config_free(parse("[session t]\nargv = [ -f x ]\n"));
+    config_free(config_of("[session t]\nargv = [ -f x ]\n"));
 }
 
 static void test_inherits(void **state)
 {
     (void)state;
     /* Also from a section that stands behind it. */
-    struct config *cfg = parse("[session a]\ncmd = x\nrows = 30\n[session b]\ncmd = y\n[defaults]\nrows = 40\nshell = fish\nlogin = no\n"
-                               "on_slow = pause\n[limits]\nmemory = 1000\nopen_files = 9\nidle = 1500ms\n");
+    struct config *cfg = config_of("[session a]\ncmd = x\nrows = 30\n[session b]\ncmd = y\n[defaults]\nrows = 40\nshell = fish\n"
+                                   "login = no\non_slow = pause\n[limits]\nmemory = 1000\nopen_files = 9\nidle = 1500ms\n");
     const struct config_session *a = config_session_find(cfg, "a"), *b = config_session_find(cfg, "b");
     assert_int_equal(a->rows, 30);
     assert_int_equal(b->rows, 40);
@@ -110,23 +94,23 @@ static void test_inherits(void **state)
 static void test_wrong(void **state)
 {
     (void)state;
-    expect_error("[session]\n", "m.ini:1: [session]: the section needs a name; write [session NAME]");
-    expect_error("\n[session 12]\ncmd = x\n", "m.ini:2: [session 12]: not a session's name; allowed: up to 64 letters, digits, '_', '.' "
-                 "and '-', not only digits, no '.' or '-' in front");
-    expect_error("[session a]\ncmd = x\n[session a]\ncmd = y\n",
-                 "m.ini:3: [session a]: the section is there already, in line 1; put its keys together");
-    expect_error("[session a]\ncmd = x\ncmd = y\n", "m.ini:3: [session a] cmd: it is there already, in line 2; remove one of them");
-    expect_error("[session a]\nrows = 5\n", "m.ini:1: [session a]: it has no command; add 'cmd' or 'argv'");
-    expect_error("[session a]\ncmd =\n", "m.ini:1: [session a]: it has no command; add 'cmd' or 'argv'");
-    expect_error("[session a]\ncmd = x\nargv = y\n", "m.ini:1: [session a]: it has both 'cmd' and 'argv'; remove one of them");
-    expect_error("[session a]\nstart = onboot\n",
-                 "m.ini:2: [session a] start: 'onboot' is not allowed here; allowed: boot, demand or manual");
-    expect_error("[session a]\nworkdir = src\n",
-                 "m.ini:2: [session a] workdir: 'src' is not allowed here; allowed: an absolute path or ~/PATH");
-    expect_error("[session a]\non_start = \\q\n",
-                 "m.ini:2: [session a] on_start: '\\q' is not allowed here; allowed: text with the escapes of C");
-    expect_error("[session a]\nenv.A = 1\nenv.A = 2\n", "m.ini:3: [session a] env.A: it is there already, in line 2; remove one of them");
-    expect_error("[session a]\nworkdri = /\n", "m.ini:2: [session a] workdri: unknown key; did you mean 'workdir'?");
+    config_refused("[session]\n", "m.ini:1: [session]: the section needs a name; write [session NAME]");
+    config_refused("\n[session 12]\ncmd = x\n", "m.ini:2: [session 12]: not a session's name; allowed: up to 64 letters, digits, '_', '.' "
+                   "and '-', not only digits, no '.' or '-' in front");
+    config_refused("[session a]\ncmd = x\n[session a]\ncmd = y\n",
+                   "m.ini:3: [session a]: the section is there already, in line 1; put its keys together");
+    config_refused("[session a]\ncmd = x\ncmd = y\n", "m.ini:3: [session a] cmd: it is there already, in line 2; remove one of them");
+    config_refused("[session a]\nrows = 5\n", "m.ini:1: [session a]: it has no command; add 'cmd' or 'argv'");
+    config_refused("[session a]\ncmd =\n", "m.ini:1: [session a]: it has no command; add 'cmd' or 'argv'");
+    config_refused("[session a]\ncmd = x\nargv = y\n", "m.ini:1: [session a]: it has both 'cmd' and 'argv'; remove one of them");
+    config_refused("[session a]\nstart = onboot\n",
+                   "m.ini:2: [session a] start: 'onboot' is not allowed here; allowed: boot, demand or manual");
+    config_refused("[session a]\nworkdir = src\n",
+                   "m.ini:2: [session a] workdir: 'src' is not allowed here; allowed: an absolute path or ~/PATH");
+    config_refused("[session a]\non_start = \\q\n",
+                   "m.ini:2: [session a] on_start: '\\q' is not allowed here; allowed: text with the escapes of C");
+    config_refused("[session a]\nenv.A = 1\nenv.A = 2\n", "m.ini:3: [session a] env.A: it is there already, in line 2; remove one of them");
+    config_refused("[session a]\nworkdri = /\n", "m.ini:2: [session a] workdri: unknown key; did you mean 'workdir'?");
 }
 
 static void test_many(void **state)
@@ -135,12 +119,12 @@ static void test_many(void **state)
     struct buf text = BUF_INIT;
     for (int i = 0; i < CONFIG_MAX_SESSIONS; i++)
         buf_printf(&text, "[session s%d]\ncmd = x\n", i);
-    struct config *cfg = parse(text.data);
+    struct config *cfg = config_of(text.data);
     assert_int_equal(cfg->nsessions, CONFIG_MAX_SESSIONS);
     assert_string_equal(config_session_find(cfg, "s1023")->cmd, "x");
     config_free(cfg);
     buf_append_text(&text, "[session more]\n");
-    expect_error(text.data, "m.ini:2049: [session more]: too many sessions; allowed: 1024");
+    config_refused(text.data, "m.ini:2049: [session more]: too many sessions; allowed: 1024");
     buf_fini(&text);
 }
 
@@ -153,7 +137,7 @@ static void note_change(void *ctx, const struct config_change *change)
 
 static void expect_diff(const char *was, const char *is, size_t count, const char *want)
 {
-    struct config *a = parse(was), *b = parse(is);
+    struct config *a = config_of(was), *b = config_of(is);
     struct buf seen = BUF_INIT;
     assert_int_equal(config_diff(a, b, note_change, &seen), count);
     assert_string_equal(seen.data ? seen.data : "", want);
@@ -179,23 +163,11 @@ static void test_diff(void **state)
                 "limits//idle 0>1h new\nsession/a/idle 0>1h new\n");
 }
 
-static void test_equal(void **state)
-{
-    (void)state;
-    struct config *a = parse("[session a]\ncmd = x\n[session b]\ncmd = x\n");
-    struct config *b = parse("\n\n[session a]\nrows = 24\ncmd = x\n[session b]\ncmd = x\nenv.A = 1\n");
-    assert_true(config_session_equal(&a->sessions[0], &b->sessions[0]));
-    assert_false(config_session_equal(&a->sessions[1], &b->sessions[1]));
-    assert_false(config_session_equal(&a->sessions[0], &a->sessions[1]));
-    config_free(a);
-    config_free(b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_keys), cmocka_unit_test(test_argv), cmocka_unit_test(test_inherits), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_many),     cmocka_unit_test(test_diff), cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_diff),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
