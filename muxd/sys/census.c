@@ -75,18 +75,13 @@ static void miss(struct census *census, pid_t pid)
     census->missing[census->nmissing++] = pid;
 }
 
-static bool is_dead(const struct proc_stat *stat)
-{
-    return stat->state == 'Z' || stat->state == 'X';
-}
-
 /* False: nobody is there. The dead stay in no list, but a zombie was there. */
 static bool look_at(struct census *census, pid_t pid)
 {
     struct proc_stat stat;
     if (!proc_stat(pid, &stat))
         return false;
-    if (is_dead(&stat) || census->count >= ENTRIES_MAX)
+    if (proc_is_dead(&stat) || census->count >= ENTRIES_MAX)
         return true;
     *add(census) = (struct census_entry){.pid = stat.pid, .ppid = stat.ppid, .pgrp = stat.pgrp, .session = stat.session,
                                          .start_ticks = stat.start_ticks, .lives = true, .fresh = true,
@@ -107,7 +102,7 @@ static void look_at_old(struct census_entry *entry)
 {
     struct proc_stat stat;
     entry->again = false;
-    entry->lives = proc_stat(entry->pid, &stat) && stat.start_ticks == entry->start_ticks && !is_dead(&stat);
+    entry->lives = proc_stat(entry->pid, &stat) && stat.start_ticks == entry->start_ticks && !proc_is_dead(&stat);
     if (entry->lives) {
         entry->pgrp = stat.pgrp;
         entry->session = stat.session;

@@ -38,8 +38,9 @@ struct census {
     bool exact;        /* nobody can have hopped over the last look by forking and dying */
 };
 
+/* Empty. The names are copied, see struct census; mark_beside may be NULL. */
 void census_init(struct census *census, const char *mark_name, const char *mark_beside);
-void census_fini(struct census *census);
+void census_fini(struct census *census); /* safe on a zeroed or finished one */
 /* Brings it up to date. It never blocks for a peer, but as long as the kernel takes for some reads of each process. */
 void census_look(struct census *census);
 /* Only what was started from that number on, for a census that is new. False: unknown or too many; census_look then. */

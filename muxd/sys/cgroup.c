@@ -165,19 +165,6 @@ int cgroup_kill(struct cgroup *cgroup)
     return cgroup ? write_file(cgroup, "cgroup.kill", "1\n") : -EOPNOTSUPP;
 }
 
-int cgroup_populated(struct cgroup *cgroup)
-{
-    char text[256];
-    int fd = cgroup ? openat(cgroup->dir, "cgroup.events", O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return -1;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[got > 0 ? got : 0] = '\0';
-    const char *field = strstr(text, "populated ");
-    return field ? field[10] == '1' : -1;
-}
-
 int cgroup_remove(struct cgroup *cgroup)
 {
     if (!cgroup)

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Tried once: makes a directory under our own group (or a "muxd-UID" beside, as root) and removes it again. The text is for
- * `status`: "cgroup v2" or "none (why)"; static after the first call. */
+/* Tried once: makes a directory under our own group and removes it again. For people: "cgroup v2" or "none (why)"; static after the first
+ * call. */
 const char *cgroup_probe(void);
 bool cgroup_available(void);
 
@@ -18,6 +18,5 @@ struct cgroup *cgroup_new(const char *daemon, uint64_t session);
 void cgroup_free(struct cgroup *cgroup);               /* closes; the group stays as long as cgroup_remove didn't succeed */
 int cgroup_put(struct cgroup *cgroup, pid_t pid);      /* moves a process and with it all its later children; 0 or -errno */
 int cgroup_kill(struct cgroup *cgroup);                /* SIGKILL to all at once (cgroup.kill, Linux 5.14); 0 or -errno */
-int cgroup_populated(struct cgroup *cgroup);           /* 1: someone lives in it, 0: empty, -1 unknown */
 int cgroup_remove(struct cgroup *cgroup);              /* only an empty one; 0 or -errno (-EBUSY) */
 #endif

@@ -194,11 +194,3 @@ size_t family_signal(const struct family *family, int signo)
     }
     return sent;
 }
-
-bool family_has(const struct family *family, pid_t pid)
-{
-    for (size_t i = 0; i < family->count; i++)
-        if (family->members[i].pid == pid)
-            return true;
-    return false;
-}

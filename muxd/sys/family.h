@@ -3,7 +3,6 @@
 #ifndef MUXD_SYS_FAMILY_H
 #define MUXD_SYS_FAMILY_H
 #include "sys/census.h"
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -34,5 +33,4 @@ void family_look_again(struct census *census, uint64_t number); /* at its member
 void family_free(struct family *family);
 /* Sends signo to every member through a pidfd that is checked against start_ticks. Returns how many got it. */
 size_t family_signal(const struct family *family, int signo);
-bool family_has(const struct family *family, pid_t pid);
 #endif

@@ -1,10 +1,10 @@
 /* loop: owns the epoll set, the heap of timers and the libuv loop behind them. Nothing that is being dispatched is freed
  * before the turn ends: a freed io goes to the dead list, so that handlers may free themselves and each other. */
 #include "sys/loop.h"
-#include "sys/timers.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "sys/timers.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@ enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4, LOOP_EDGE = 8 };
 typedef void loop_io_fn(void *arg, unsigned events);
 typedef void loop_fn(void *arg);
 
-struct loop *loop_new(struct err *err);
+struct loop *loop_new(struct err *err); /* NULL with err: ERR_SYSTEM. Sets the timer slack of the calling thread, too */
 void loop_free(struct loop *loop); /* NULL is fine; every io and timer must be gone before (BUG otherwise) */
 /* Runs turns until loop_stop. A turn: wait, io callbacks, due timers, then the turn-end callbacks in order of adding. */
 void loop_run(struct loop *loop);

@@ -131,12 +131,6 @@ const char *pattern_text(const struct pattern *pattern)
     return pattern->text;
 }
 
-bool pattern_has_jit(void)
-{
-    uint32_t has = 0;
-    return pcre2_config(PCRE2_CONFIG_JIT, &has) >= 0 && has;
-}
-
 /* Made once: matching allocates nothing that depends on the peer but PCRE2's own, limited heap. */
 static pcre2_match_context *match_context(void)
 {

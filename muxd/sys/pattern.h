@@ -37,5 +37,4 @@ enum pattern_result pattern_search(const struct pattern *pattern, struct pattern
                                    size_t *from, size_t *to);
 /* The same bytes begin later now (the ring has moved on): drops `bytes` from the front of what the offsets count. */
 void pattern_search_shift(struct pattern_search *search, size_t bytes);
-bool pattern_has_jit(void);
 #endif

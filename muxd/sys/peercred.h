@@ -1,10 +1,7 @@
-/* peercred: who is at the other end of a Unix socket. unix(7): SO_PEERCRED, SO_PEERPIDFD. */
+/* peercred: who is at the other end of a Unix socket. unix(7): SO_PEERCRED. */
 #ifndef MUXD_SYS_PEERCRED_H
 #define MUXD_SYS_PEERCRED_H
 #include <sys/types.h>
 struct peercred { uid_t uid; gid_t gid; pid_t pid; }; /* as of its connect(2); pid 0: in another pid namespace */
 int peercred_get(int sock, struct peercred *cred); /* 0 or -1 with errno */
-/* A pidfd of the peer (Linux 6.5), close-on-exec, the caller's; on older kernels one by its pid, which may be another's
- * by now. -1 with errno. */
-int peercred_pidfd(int sock);
 #endif

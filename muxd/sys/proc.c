@@ -1,7 +1,5 @@
 /* proc: owns nothing but the descriptors it opens for the length of a call. */
 #include "sys/proc.h"
-#include "base/bug.h"
-#include "base/mem.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +7,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +201,13 @@ uint64_t proc_env_number(pid_t pid, const char *name, const char *beside)
     return stands ? number : 0;
 }
 
+bool proc_env_is_empty(pid_t pid)
+{
+    char path[48], text[2];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    return read_file(path, text, sizeof text) == 0;
+}
+
 bool proc_is_thread(pid_t pid)
 {
     char path[48], text[256];
@@ -211,18 +217,54 @@ bool proc_is_thread(pid_t pid)
 }
 
 /* A file of that name may be somebody else's invention (lxcfs), and not every kernel fills it in. */
+static int open_proc(const char *path)
+{
+    struct statfs fs;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
+        return fd;
+    if (fd >= 0) {
+        close(fd);
+        errno = ENOENT;
+    }
+    return -1;
+}
+
+/* Whoever is first, in whichever thread, keeps it open: this is asked for at each end of a program and each look at a terminal. */
+static ssize_t read_again(atomic_int *kept, const char *path, char *text, size_t size)
+{
+    int fd = atomic_load(kept);
+    if (fd < 0) {
+        int none = -1;
+        fd = open_proc(path);
+        if (fd >= 0 && !atomic_compare_exchange_strong(kept, &none, fd)) {
+            close(fd);
+            fd = none;
+        }
+    }
+    ssize_t got = fd >= 0 ? pread(fd, text, size - 1, 0) : -1;
+    text[got > 0 ? got : 0] = '\0';
+    return got;
+}
+
 pid_t proc_last_pid(void)
 {
+    static atomic_int of_namespace = -1, of_load = -1;
+    static atomic_bool no_namespace; /* a kernel without CONFIG_CHECKPOINT_RESTORE */
     char text[128];
-    struct statfs fs;
-    int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[got > 0 ? got : 0] = '\0';
-    const char *word = strrchr(text, ' ');
+    const char *word = text;
+    if (atomic_load(&no_namespace) || read_again(&of_namespace, "/proc/sys/kernel/ns_last_pid", text, sizeof text) <= 0) {
+        if (errno == ENOENT || errno == EACCES)
+            atomic_store(&no_namespace, true);
+        word = read_again(&of_load, "/proc/loadavg", text, sizeof text) > 0 ? strrchr(text, ' ') : NULL;
+    }
     long last = word ? strtol(word, NULL, 10) : 0;
     return last > 1 && last <= INT_MAX ? (pid_t)last : 0;
+}
+
+bool proc_is_dead(const struct proc_stat *stat)
+{
+    return stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
 }
 
 /* Where pidfd_open is missing (a strict seccomp filter, valgrind) the process's directory stands in for it: once the process is reaped
@@ -281,12 +323,4 @@ int proc_signal_group(int leader_pidfd, pid_t pgrp, int signo)
             return status;
     }
     return kill(-pgrp, signo) < 0 ? -errno : 0;
-}
-
-char *proc_cwd(pid_t pid)
-{
-    char path[48], target[4096];
-    snprintf(path, sizeof path, "/proc/%d/cwd", (int)pid);
-    ssize_t length = readlink(path, target, sizeof target - 1);
-    return length <= 0 || (size_t)length == sizeof target - 1 ? NULL : xstrndup(target, (size_t)length);
 }

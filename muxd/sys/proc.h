@@ -2,7 +2,6 @@
 #ifndef MUXD_SYS_PROC_H
 #define MUXD_SYS_PROC_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,11 +31,14 @@ void proc_each(bool (*fn)(void *arg, const struct proc_stat *stat), void *arg);
 /* The value of the first entry `name` in its environment, where it is a number and, unless NULL, the whole entry `beside` (shorter than
  * 192 bytes) stands there, too. 0: none, or it may not be read. */
 uint64_t proc_env_number(pid_t pid, const char *name, const char *beside);
+bool proc_env_is_empty(pid_t pid); /* so is that of one in the middle of execve(2); may be read, and nothing is there */
 bool proc_is_thread(pid_t pid); /* the number is that of a thread other than its process's first */
-pid_t proc_last_pid(void);      /* the number that was given out last, by proc_loadavg(5); 0: unknown */
+/* The number that was given out last in our pid namespace: ns_last_pid (proc_sys_kernel(5)), else proc_loadavg(5); 0: unknown. Any
+ * thread; what it reads stays open. */
+pid_t proc_last_pid(void);
+bool proc_is_dead(const struct proc_stat *stat); /* all of it: a first thread that has ended while others run is a zombie, too */
 int proc_pidfd(pid_t pid);                           /* pidfd_open; -1 with errno */
-int proc_signal(int pidfd, int signo);               /* pidfd_send_signal; 0 or -1 errno */
+int proc_signal(int pidfd, int signo);               /* pidfd_send_signal; 0 or -errno */
 /* The group, only while the leader's pidfd proves that the number is not reused; refuses pgrp <= 1. 0 or -errno. */
 int proc_signal_group(int leader_pidfd, pid_t pgrp, int signo);
-char *proc_cwd(pid_t pid);                           /* the caller's; NULL when unreadable */
 #endif

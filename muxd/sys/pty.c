@@ -3,7 +3,9 @@
 #include "base/fdio.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -64,10 +66,36 @@ out:
     return 0;
 }
 
+static int set_size(int master, int rows, int cols, int height, int width)
+{
+    int64_t high = (int64_t)rows * height, wide = (int64_t)cols * width;
+    bool fits = high <= USHRT_MAX && wide <= USHRT_MAX;
+    struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols,
+                           .ws_ypixel = (unsigned short)(fits ? high : 0), .ws_xpixel = (unsigned short)(fits ? wide : 0)};
+    return ioctl(master, TIOCSWINSZ, &size) < 0 ? -errno : 0;
+}
+
 int pty_resize(int master, int rows, int cols)
 {
-    struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
-    return ioctl(master, TIOCSWINSZ, &size) < 0 ? -errno : 0;
+    int height = 0, width = 0;
+    pty_get_cell(master, &height, &width);
+    return set_size(master, rows, cols, height, width);
+}
+
+int pty_set_cell(int master, int height, int width)
+{
+    int rows = 0, cols = 0, code = pty_get_size(master, &rows, &cols);
+    return code < 0 ? code : set_size(master, rows, cols, height, width);
+}
+
+int pty_get_cell(int master, int *height, int *width)
+{
+    struct winsize size;
+    if (ioctl(master, TIOCGWINSZ, &size) < 0)
+        return -errno;
+    *height = size.ws_row ? size.ws_ypixel / size.ws_row : 0;
+    *width = size.ws_col ? size.ws_xpixel / size.ws_col : 0;
+    return 0;
 }
 
 int pty_get_size(int master, int *rows, int *cols)

@@ -10,8 +10,10 @@ struct pty_mode { bool canonical, echo, signals, echoctl, icrnl, opost; unsigned
 /* A new PTY: master non-blocking, both close-on-exec; the slave is for the child's stdio and is closed by the caller after the spawn.
  * Modes: the kernel's cooked ones with IUTF8. Mode 0600 or 0620 is checked (fstat). ERR_SYSTEM: no PTY left (says kernel.pty.max). */
 int pty_open(int rows, int cols, int *master, int *slave, struct err *err);
-int pty_resize(int master, int rows, int cols);          /* TIOCSWINSZ; 0 or -1 errno */
-int pty_get_size(int master, int *rows, int *cols);
+int pty_resize(int master, int rows, int cols);          /* TIOCSWINSZ; the cells keep their size in pixels. 0 or -errno */
+int pty_get_size(int master, int *rows, int *cols);      /* TIOCGWINSZ; 0 or -errno */
+int pty_set_cell(int master, int height, int width);     /* in pixels, of one cell: ws_xpixel, ws_ypixel. 0 or -errno */
+int pty_get_cell(int master, int *height, int *width);   /* 0 0: nobody has said */
 int pty_get_mode(int master, struct pty_mode *mode);     /* tcgetattr(3) on the master works on Linux; -1 with errno */
 pid_t pty_foreground(int master);                        /* tcgetpgrp(3); 0 when there is none, -1 with errno */
 /* The session whose controlling terminal it is, tcgetsid(3), which the kernel also answers on a master; 0: none. Its processes are

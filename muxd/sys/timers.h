@@ -9,6 +9,6 @@ struct timers {
     size_t count, cap;
 };
 
-struct timers *loop_timers(struct loop *loop);
+struct timers *loop_timers(struct loop *loop); /* of that loop, borrowed */
 bool timers_run(struct timers *timers, const struct loop *loop); /* those that are due; false when none was */
 #endif

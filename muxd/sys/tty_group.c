@@ -1,47 +1,21 @@
 /* tty_group: owns the list of threads of a group, and the budget of /proc descriptors that all groups share. */
 #include "sys/tty_group.h"
 #include "base/clock.h"
-#include "base/fdio.h"
 #include "base/mem.h"
 #include "sys/proc.h"
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { OPEN_THREADS_MAX = 96 }; /* of all groups together, two descriptors each */
 
 static struct tty_group *newest, *oldest;
-static size_t open_threads;
-
-/* The newest pid of our pid namespace: ns_last_pid (proc_sys_kernel(5)), else the last field of loadavg; -1 unknown. */
-static int newest_pid(void)
-{
-    static int ns_fd = -2, load_fd = -2;
-    char text[128];
-    ssize_t got;
-
-    if (ns_fd == -2)
-        ns_fd = open("/proc/sys/kernel/ns_last_pid", O_RDONLY | O_CLOEXEC);
-    if (ns_fd >= 0 && (got = pread(ns_fd, text, sizeof text - 1, 0)) > 0) {
-        text[got] = '\0';
-        return (int)strtol(text, NULL, 10);
-    }
-    if (load_fd == -2)
-        load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-    if (load_fd < 0 || (got = pread(load_fd, text, sizeof text - 1, 0)) <= 0)
-        return -1;
-    text[got] = '\0';
-    const char *field = strrchr(text, ' ');
-    return field ? (int)strtol(field, NULL, 10) : -1;
-}
 
 void tty_group_init(struct tty_group *group)
 {
-    *group = (struct tty_group){.last_pid = -1};
+    *group = (struct tty_group){.last_pid = 0};
 }
 
 /* --- the shared budget --- */
@@ -81,7 +55,7 @@ void tty_group_keep(struct tty_group *group)
     *(newest ? &newest->newer : &oldest) = group;
     newest = group;
     group->listed = true;
-    open_threads = 0;
+    size_t open_threads = 0;
     for (struct tty_group *each = newest, *older; each; each = older) {
         older = each->older;
         open_threads += count_open(each);
@@ -135,6 +109,43 @@ static void add_thread(struct scan *scan, pid_t pid, pid_t tid)
     }
 }
 
+/* setpgid(2): nobody joins a group of another session. So who is in this one and in another group has to be asked again. */
+static bool is_member(struct tty_group *group, pid_t pgrp, pid_t pid)
+{
+    if (group->session > 0 && getsid(pid) != group->session)
+        return false;
+    if (getpgid(pid) == pgrp)
+        return true;
+    if (group->nothers < TTY_GROUP_OTHERS)
+        group->others[group->nothers] = pid;
+    group->nothers += group->nothers <= TTY_GROUP_OTHERS;
+    return false;
+}
+
+static uint64_t not_there(pid_t last)
+{
+    uint64_t bits = 0;
+    for (pid_t n = 0; n < 64 && n < last; n++)
+        if (getsid(last - n) < 0)
+            bits |= UINT64_C(1) << n;
+    return bits;
+}
+
+bool tty_group_may_be_joined(struct tty_group *group)
+{
+    uint64_t unborn = group->unborn;
+    if (group->nothers > TTY_GROUP_OTHERS || group->last_pid <= 0)
+        return true;
+    for (int i = 0; i < group->nothers; i++)
+        if (getpgid(group->others[i]) == group->pgrp)
+            return true;
+    group->unborn = 0;
+    for (pid_t n = 0; n < 64; n++)
+        if (unborn >> n & 1 && getsid(group->last_pid - n) == group->session)
+            return true;
+    return false;
+}
+
 static bool scan_process(void *arg, pid_t pid)
 {
     struct scan *scan = arg;
@@ -142,7 +153,7 @@ static bool scan_process(void *arg, pid_t pid)
     char path[48];
     struct dirent *entry;
 
-    if (getpgid(pid) != scan->pgrp)
+    if (!is_member(scan->group, scan->pgrp, pid))
         return true;
     if (scan->processes == TTY_GROUP_PROCESSES) {
         scan->truncated = true;
@@ -168,8 +179,8 @@ static bool scan_process(void *arg, pid_t pid)
  * a moment after its birth; once there are many a whole pass is cheaper. */
 bool tty_group_has_newcomer(const struct tty_group *group)
 {
-    int now = newest_pid(), last = group->last_pid;
-    if (now < 0 || last < 0 || now < last || now - last > NEWCOMERS_MAX)
+    int now = proc_last_pid(), last = group->last_pid;
+    if (now <= 0 || last <= 0 || now < last || now - last > NEWCOMERS_MAX)
         return true;
     for (int pid = last + 1; pid <= now; pid++)
         if (getpgid(pid) == group->pgrp)
@@ -181,8 +192,13 @@ void tty_group_scan(struct tty_group *group, pid_t pgrp)
 {
     struct scan scan = {.group = group, .pgrp = pgrp};
 
-    group->last_pid = newest_pid(); /* before the pass: what is born during it makes the next one due */
+    group->last_pid = proc_last_pid(); /* before the pass: what is born during it makes the next one due */
+    group->session = getsid(pgrp);
+    group->nothers = 0;
     proc_each_pid(scan_process, &scan);
+    group->unborn = not_there(group->last_pid);
+    if (group->session <= 0 || scan.truncated)
+        group->nothers = TTY_GROUP_OTHERS + 1;
     close_all(group);
     free(group->threads);
     group->threads = scan.threads;
@@ -195,7 +211,7 @@ void tty_group_scan(struct tty_group *group, pid_t pgrp)
 
 bool tty_group_may_have_grown(const struct tty_group *group)
 {
-    return group->last_pid < 0 || newest_pid() != group->last_pid;
+    return group->last_pid <= 0 || proc_last_pid() != group->last_pid;
 }
 
 void tty_group_look(struct tty_group *group, dev_t slave)

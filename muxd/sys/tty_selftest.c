@@ -8,10 +8,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <stdio.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum { SELFTEST_MS = 1000, PAUSE_NS = 50000 };

@@ -6,7 +6,6 @@
  * running. Then everything once more: the same modes, no output, nobody ran. */
 #include "sys/tty_state.h"
 #include "base/clock.h"
-#include "base/fdio.h"
 #include "base/mem.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
@@ -16,7 +15,6 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <termios.h>
-#include <unistd.h>
 
 enum {
     DELIVERY_NS = 2000000,  /* typed bytes are with the reader long before, unless they woke nobody */
@@ -141,7 +139,7 @@ static void find_reader(struct tty_watch *watch, struct survey *survey)
     survey_group(group, survey);
     if (survey->others_running && !survey->reader)
         return; /* it computes */
-    bool due = !survey->reader && clock_mono_ns() - group->scanned_ns >= RESCAN_NS;
+    bool due = !survey->reader && clock_mono_ns() - group->scanned_ns >= RESCAN_NS && tty_group_may_be_joined(group);
     if (due || (tty_group_may_have_grown(group) && tty_group_has_newcomer(group))) {
         tty_group_scan(group, group->pgrp);
         tty_group_look(group, watch->slave);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void tty_thread_init(struct tty_thread *thread, pid_t pid, pid_t tid)
@@ -120,13 +119,19 @@ static bool has_other_sources(const struct tty_thread *thread, dev_t slave)
     return other;
 }
 
+/* All that is known where the kernel tells nothing else. */
+static enum tty_sleep by_state(char state)
+{
+    if (state == 0 || state == 'Z' || state == 'X')
+        return TTY_SLEEP_GONE;
+    return state == 'S' ? TTY_SLEEP_HIDDEN : TTY_SLEEP_RUNNING;
+}
+
 static enum tty_sleep by_wchan(const struct tty_thread *thread, dev_t slave)
 {
     enum tty_wait_place place = tty_wait_place(thread->where);
-    if (place == TTY_PLACE_NONE) {
-        char state = tty_thread_state(thread);
-        return state == 'S' ? TTY_SLEEP_HIDDEN : state == 0 || state == 'Z' || state == 'X' ? TTY_SLEEP_GONE : TTY_SLEEP_RUNNING;
-    }
+    if (place == TTY_PLACE_NONE)
+        return by_state(tty_thread_state(thread));
     if (place == TTY_PLACE_POLL)
         return TTY_SLEEP_MIXED;
     if (place == TTY_PLACE_READ)
@@ -142,9 +147,7 @@ void tty_thread_look(struct tty_thread *thread, dev_t slave)
     }
     if (!read_where(thread)) {
         char state = tty_thread_state(thread);
-        thread->sleep = state == 0 || state == 'Z' || state == 'X' ? TTY_SLEEP_GONE
-                        : state == 'S'                             ? TTY_SLEEP_HIDDEN
-                                                                   : TTY_SLEEP_RUNNING;
+        thread->sleep = by_state(state);
         snprintf(thread->where, sizeof thread->where, "%c", state ? state : '-');
         return;
     }

@@ -24,7 +24,7 @@ struct tty_thread {
     char where[208];        /* what where_fd said, to compare two looks */
 };
 
-void tty_thread_init(struct tty_thread *thread, pid_t pid, pid_t tid);
+void tty_thread_init(struct tty_thread *thread, pid_t pid, pid_t tid); /* opens nothing yet */
 void tty_thread_close(struct tty_thread *thread); /* gives the descriptors back; the next look opens them again */
 bool tty_thread_is_open(const struct tty_thread *thread);
 /* Fills in sleep, runs and where. slave: device number of the terminal, which must be the thread's controlling one. */

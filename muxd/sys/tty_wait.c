@@ -1,10 +1,8 @@
 /* tty_wait: owns the knowledge of system calls that wait for a terminal. A call it doesn't know is "elsewhere": never
  * early, at worst late. */
 #include "sys/tty_wait.h"
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -12,7 +10,6 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum { POLL_SET_MAX = 64 };
 

@@ -109,18 +109,13 @@ static void test_self(void **state)
 {
     struct proc_stat stat;
     bool seen = false;
-    char *cwd = proc_cwd(getpid()), *here = getcwd(NULL, 0);
     (void)state;
     assert_true(proc_stat(getpid(), &stat));
     assert_int_equal(stat.ppid, getppid());
     assert_int_equal(stat.session, getsid(0));
     proc_each(see_self, &seen);
     assert_true(seen);
-    assert_string_equal(cwd, here);
-    free(cwd);
-    free(here);
     assert_false(proc_stat(0x3ffffff, &stat));
-    assert_null(proc_cwd(0x3ffffff));
 }
 
 /* A child that runs a shell command in a session of its own. */
@@ -144,7 +139,7 @@ static void test_env(void **state)
     memset(big, 'x', sizeof big - 1);
     big[sizeof big - 1] = '\0';
     setenv("MUXD_TEST_BIG", big, 1);
-    pid_t pid = run("exec sleep 60", "MUXD_TEST_MARK=1000");
+    pid_t pid = run("kill -STOP $$", "MUXD_TEST_MARK=1000");
     for (int i = 0; i < 2000 && !proc_env_number(pid, "MUXD_TEST_MARK", NULL); i++)
         poll(NULL, 0, 1);
     assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", NULL), 1000);
@@ -220,8 +215,8 @@ static void test_family(void **state)
     }
     assert_true(is_settled(&family));
     assert_int_equal(family.members[0].pid, leader);
-    assert_true(family_has(&family, leader));
-    assert_false(family_has(&family, getpid()));
+    for (size_t i = 1; i < family.count; i++)
+        assert_true(family.members[i].pid != leader && family.members[i].pid != getpid());
     family.members[1].start_ticks++; /* another process under the number of a member: spared */
     assert_int_equal(family_signal(&family, SIGKILL), 4);
     family_free(&family);
@@ -286,7 +281,6 @@ static void test_cgroup(void **state)
     (void)state;
     assert_int_equal(cgroup_put(NULL, 1), -EOPNOTSUPP);
     assert_int_equal(cgroup_kill(NULL), -EOPNOTSUPP);
-    assert_int_equal(cgroup_populated(NULL), -1);
     print_message("cgroup: %s\n", cgroup_probe());
     if (!cgroup_available())
         skip();
@@ -298,16 +292,16 @@ static void test_cgroup(void **state)
     assert_true(WIFSTOPPED(status));
     assert_int_equal(cgroup_put(cgroup, pid), 0);
     assert_int_equal(kill(pid, SIGCONT), 0);
-    assert_int_equal(cgroup_populated(cgroup), 1);
     assert_int_equal(cgroup_remove(cgroup), -EBUSY);
     assert_int_equal(cgroup_kill(cgroup), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(WTERMSIG(status), SIGKILL);
     while (waitpid(-1, NULL, 0) > 0)
         ;
-    for (int i = 0; i < 2000 && cgroup_populated(cgroup) != 0; i++)
+    int removed = cgroup_remove(cgroup);
+    for (int i = 0; i < 2000 && removed == -EBUSY; i++, removed = cgroup_remove(cgroup))
         poll(NULL, 0, 1);
-    assert_int_equal(cgroup_remove(cgroup), 0);
+    assert_int_equal(removed, 0);
     cgroup_free(cgroup);
 }
 
