@@ -1,16 +1,14 @@
 /* adopt.c: owns the birth of a keeper from a worker. */
 #include "keep/adopt.h"
 #include "base/fdio.h"
+#include "keep/own_args.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define ARGS_MAX 64
 
 /* In a child between fork and exec. Its own child becomes the keeper and nobody's zombie. */
 static void __attribute__((__noreturn__)) become_keeper(int link, char *const args[])
@@ -55,15 +53,9 @@ int keeper_respawn(struct link *link, char *const argv[], struct err *err)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
         return err_set(err, ERR_SYSTEM, "no socket for a new keeper: %s; raise the limit on open files", strerror(errno));
-    char option[] = "--keeper-for-worker", number[16], *args[ARGS_MAX + 4];
+    char option[] = "--keeper-for-worker", number[16], *args[OWN_ARGS_MAX];
     snprintf(number, sizeof number, "%d", KEEP_LINK_FD);
-    size_t n = 0;
-    args[n++] = argv[0];
-    args[n++] = option;
-    args[n++] = number;
-    for (size_t i = 1; argv[i] && n < ARGS_MAX + 3; i++)
-        args[n++] = argv[i];
-    args[n] = NULL;
+    own_args(args, argv, option, number);
     int error = fork_keeper(pair[1], args);
     close(pair[1]);
     if (error != 0) {

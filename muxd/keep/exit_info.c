@@ -3,13 +3,13 @@
 #include "keep/exit_info.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,10 +35,10 @@ static void from_wait_status(int status, int how[2])
     }
 }
 
+/* A zombie can still be signalled, which does nothing; who may not signal it (EPERM) is told so only while it is there. */
 static bool is_reaped(int pidfd)
 {
-    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-    return poll(&ended, 1, 0) > 0 && (ended.revents & POLLHUP);
+    return pidfd_send_signal(pidfd, 0, NULL, 0) != 0 && errno == ESRCH;
 }
 
 /* -1: no zombie there, or not ours to see. The last look proves that the number was still that process's. */
@@ -54,7 +54,7 @@ static int zombie_status(pid_t pid, int pidfd)
         return -1;
     text[n] = '\0';
     const char *at = strrchr(text, ')'); /* the name may hold anything */
-    if (!at || (at[2] != 'Z' && at[2] != 'X'))
+    if (!at || strlen(at) < 3 || (at[2] != 'Z' && at[2] != 'X'))
         return -1;
     for (int field = 2; field < STAT_EXIT_CODE && at; field++)
         at = strchr(at + 1, ' ');

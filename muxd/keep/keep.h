@@ -7,6 +7,7 @@
 
 #define KEEP_PROTOCOL 1
 #define KEEP_LINK_FD 3 /* the worker's end after exec; told by "--worker" */
+#define KEEP_SESSION_MIN 1000 /* slots with lower numbers hold what is no session's */
 
 /* The descriptors that survive a worker, by their use. */
 enum keep_fd {
@@ -17,10 +18,11 @@ enum keep_fd {
     KEEP_FD_IN,         /* pipe sessions with stdin: write end */
     KEEP_FD_TRANSFER_R, /* bytes on their way from the program into the ring */
     KEEP_FD_TRANSFER_W,
-    KEEP_FD_INPUT_R,    /* bytes on their way from a request to the program */
+    KEEP_FD_INPUT_R,    /* bytes on their way from a request to the program; of a session: the memory of a staged secret */
     KEEP_FD_INPUT_W,
     KEEP_FD_COUNT
 };
+#define KEEP_NO_FDS {[0 ... KEEP_FD_COUNT - 1] = -1} /* initializer of an int[KEEP_FD_COUNT] */
 
 enum keep_type {
     /* worker to keeper */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/kept.h"
+#include "keep/lean_fork.h"
 #include "keep/sentinel.h"
 #include "keep/shed.h"
 #include <errno.h>
@@ -17,10 +18,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
 
 #define EVENTS_A_TURN 64
 #define END_GRACE_MS 2000  /* between hanging programs up and killing them */
@@ -52,9 +56,8 @@ pid_t keeper_fork(void)
 
 void keeper_unblock_signals(void)
 {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    const unsigned long none[2] = {0};
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, KERNEL_SIGSET_BYTES); /* each call of libc is a page of it more */
 }
 
 void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int place, bool write_too)
@@ -142,6 +145,7 @@ struct keeper *keeper_new(const struct keeper_options *options)
     while ((filled = open("/dev/null", O_RDWR)) >= 0 && filled <= STDERR_FILENO)
         ;
     fd_close(&filled);
+    lean_fork_init();
     keeper->options = *options;
     keeper->link = keeper->listener = keeper->old_exe = keeper->worker_pidfd = keeper->sentinel_fd = keeper->exit_status = -1;
     keeper->worker_before = -1;
@@ -194,7 +198,7 @@ static void on_signal(struct keeper *keeper, int signo)
     if (signo == SIGUSR2)
         upgrade_begin(keeper);
     else if (signo == SIGHUP)
-        minder_signal(keeper, SIGHUP);
+        supervise_signal(keeper, SIGHUP);
     else if (signo != SIGCHLD) {
         keeper->stopping = true;
         keeper->stop_told = keeper->generation;
@@ -203,7 +207,7 @@ static void on_signal(struct keeper *keeper, int signo)
         if (keeper->worker == 0)
             keeper_end(keeper, 0);
         else
-            minder_signal(keeper, SIGTERM);
+            supervise_signal(keeper, SIGTERM);
     }
 }
 
@@ -222,8 +226,8 @@ static void take_pending(struct keeper *keeper)
         }
     if (!children)
         return;
-    minder_look(keeper);
-    programs_look_at_all(keeper); /* several deaths may have come as one signal */
+    supervise_look(keeper);
+    programs_look_later(keeper); /* several deaths may have come as one signal */
 }
 
 static void on_slot(struct keeper *keeper, uint64_t tag)
@@ -240,7 +244,7 @@ static void on_slot(struct keeper *keeper, uint64_t tag)
 static int wait_ms(const struct keeper *keeper, int64_t now_ms)
 {
     const int64_t times[] = {keeper->restart_at_ms, keeper->retry_at_ms, keeper->end_at_ms, keeper->trial_until_ms, keeper->prove_until_ms,
-                             keeper->leave_until_ms, keeper->blind_at_ms};
+                             keeper->leave_until_ms, keeper->blind_at_ms, keeper->all_at_ms};
     int64_t least = INT32_MAX;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         if (times[i] != 0 && times[i] - now_ms < least)
@@ -283,9 +287,11 @@ static void turn(struct keeper *keeper, const struct epoll_event *events, int n)
         take_pending(keeper);
     if (keeper->blind_at_ms != 0 && clock_mono_ms() >= keeper->blind_at_ms)
         look_around_blindly(keeper);
-    minder_look(keeper);
+    supervise_look(keeper);
     int64_t now_ms = clock_mono_ms();
-    minder_timers(keeper, now_ms);
+    if (keeper->all_at_ms != 0 && now_ms >= keeper->all_at_ms)
+        programs_look_at_all(keeper);
+    supervise_timers(keeper, now_ms);
     upgrade_timers(keeper, now_ms);
     talk_pump(keeper);
 }
@@ -297,7 +303,7 @@ int keeper_loop(struct keeper *keeper)
         int n = epoll_wait(keeper->epoll, events, EVENTS_A_TURN, wait_ms(keeper, clock_mono_ms()));
         turn(keeper, events, n > 0 ? n : 0);
     }
-    minder_kill(keeper);
+    supervise_kill(keeper);
     sentinel_dismiss(keeper->sentinel_fd);
     prctl(PR_SET_DUMPABLE, 1); /* a leak checker may look at what is left */
     return keeper->exit_status;
@@ -336,8 +342,18 @@ int keeper_run(const struct keeper_options *options)
     }
     keeper->listener = passed;
     sentinel_start(keeper);
-    minder_start(keeper);
+    supervise_start(keeper);
     return keeper_loop(keeper);
+}
+
+/* Of the process that made the socket, also when its number is another's by now; before Linux 6.5 by that number. */
+static int pidfd_of_peer(int sock, pid_t pid)
+{
+    int pidfd = -1;
+    socklen_t size = sizeof pidfd;
+    if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) == 0)
+        return pidfd;
+    return errno == ENOPROTOOPT ? pidfd_open(pid, 0) : -1;
 }
 
 /* The other end belongs to a living worker that has its sessions: it will say what there is. */
@@ -350,7 +366,7 @@ int keeper_adopt(const struct keeper_options *options, int link_fd)
         return 1;
     keeper->link = link_fd;
     keeper->worker = peer.pid;
-    keeper->worker_pidfd = pidfd_open(peer.pid, 0);
+    keeper->worker_pidfd = pidfd_of_peer(link_fd, peer.pid);
     if (keeper->worker_pidfd < 0)
         return 1;
     keeper->served = true;

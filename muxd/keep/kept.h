@@ -32,6 +32,8 @@ struct keeper {
     struct slot *hand;  /* the slot whose turn it is in the hand-over */
     int hand_fd;        /* and its descriptor */
     int64_t blind_at_ms; /* something is not watched: look at everything then; 0: not so */
+    int64_t all_at_ms;   /* all children are to be looked at; 0: not */
+    bool hidden;         /* a zombie that waits for its acknowledgement may have others behind it */
     int64_t retry_at_ms; /* the link refused for a reason that no event ends */
     bool want_write;
     uint64_t seq;
@@ -82,19 +84,20 @@ void programs_adopt(struct keeper *keeper, uint64_t session, pid_t pid, int pidf
 void programs_status(struct keeper *keeper, struct slot *slot); /* its status pipe can be read */
 void programs_look(struct keeper *keeper, struct slot *slot);   /* has it ended? */
 void programs_look_at_all(struct keeper *keeper);               /* also at adopted orphans */
+void programs_look_later(struct keeper *keeper);                /* the same, in a moment */
 void programs_look_at(struct keeper *keeper, pid_t pid);
 void programs_ack(struct keeper *keeper, uint64_t session, pid_t pid);
 void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask);
 void programs_watch(struct keeper *keeper, struct slot *slot);
 int programs_signal(struct keeper *keeper, int signo); /* all groups; how many programs are left */
 
-/* minder.c: the worker's life */
-void minder_start(struct keeper *keeper);
-void minder_look(struct keeper *keeper);  /* has it died? */
-void minder_kill(struct keeper *keeper);  /* SIGKILL, waited for, its last messages taken */
-void minder_signal(struct keeper *keeper, int signo);
-void minder_served(struct keeper *keeper);
-void minder_timers(struct keeper *keeper, int64_t now_ms);
+/* supervise.c: the worker's life */
+void supervise_start(struct keeper *keeper);
+void supervise_look(struct keeper *keeper);  /* has it died? */
+void supervise_kill(struct keeper *keeper);  /* SIGKILL, waited for, its last messages taken */
+void supervise_signal(struct keeper *keeper, int signo);
+void supervise_served(struct keeper *keeper);
+void supervise_timers(struct keeper *keeper, int64_t now_ms);
 
 /* upgrade.c: the state across exec */
 void upgrade_begin(struct keeper *keeper);

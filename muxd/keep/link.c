@@ -10,7 +10,6 @@
 #include "keep/sentinel.h"
 #include "keep/spare.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -257,6 +256,8 @@ void link_on_readable(struct link *link)
         ssize_t n = fd_recv_cut(link->fd, &msg, sizeof msg, fds, &nfds, &cut, MSG_DONTWAIT);
         if (n < 0 && (errno == EAGAIN || fd_is_short(errno))) /* short: it is still there in the next turn */
             return;
+        if (n < 0 && errno == ECONNRESET) /* it left without having read all of ours: told once, before its last words */
+            continue;
         if (n <= 0)
             lose(link);
         else if (n == sizeof msg && msg.size_and_protocol == ABOUT)

@@ -51,19 +51,19 @@ static char **vector(struct plan_head *head, uint64_t at, uint64_t n)
     return pointers;
 }
 
-static struct plan_head *map_plan(int plan_fd)
+/* NULL with *error. The last byte is looked at only when the size is right. */
+static struct plan_head *map_plan(int plan_fd, int *error)
 {
-    struct stat st;
-    if (fstat(plan_fd, &st) != 0)
+    off_t size = lseek(plan_fd, 0, SEEK_END);
+    *error = EINVAL;
+    if (size < (off_t)sizeof(struct plan_head) + 1 || size > 4 * PLAN_BYTES_MAX)
         return NULL;
-    errno = EINVAL;
-    if (st.st_size < (off_t)sizeof(struct plan_head) + 1 || st.st_size > 4 * PLAN_BYTES_MAX)
+    struct plan_head *head = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_POPULATE, plan_fd, 0);
+    if (head == MAP_FAILED) {
+        *error = errno;
         return NULL;
-    struct plan_head *head = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, plan_fd, 0);
-    if (head == MAP_FAILED)
-        return NULL;
-    errno = EINVAL;
-    bool ok = head->magic == PLAN_MAGIC && head->version == PLAN_VERSION && head->size == (uint64_t)st.st_size &&
+    }
+    bool ok = head->magic == PLAN_MAGIC && head->version == PLAN_VERSION && head->size == (uint64_t)size &&
               ((char *)head)[head->size - 1] == '\0' && head->nlimits <= PLAN_LIMITS_MAX && head->argc > 0 &&
               head->argv >= sizeof *head + PLAN_ARGV_ROOM * sizeof(uint64_t) && string_ok(head, head->program) &&
               (head->cwd == 0 || string_ok(head, head->cwd));
@@ -86,6 +86,8 @@ static int set_stdio(const int stdio[3], int *status_fd)
 {
     int high[4] = {stdio[0], stdio[1], stdio[2], *status_fd};
     for (int i = 0; i < 4; i++) {
+        if (high[i] >= FIRST_FREE_FD)
+            continue;
         high[i] = fcntl(high[i], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
         if (high[i] < 0)
             return errno;
@@ -142,15 +144,10 @@ static const char *path_of(char *const *env)
     return "/usr/local/bin:/bin:/usr/bin";
 }
 
-/* Returns the errno that says most: a file that was found but may not be executed counts more than all that were not found. */
-static int execute(char *program, char **argv, char **env)
+/* Returns the errno that says most: a file that was found but may not be executed counts more than all that were not found. Not inlined:
+ * its buffer is a page more of the stack that most programs do without. */
+static int __attribute__((__noinline__)) search_path(char *program, char **argv, char **env)
 {
-    if (*program == '\0')
-        return ENOENT;
-    if (strchr(program, '/')) {
-        try_exec(program, argv, env);
-        return errno;
-    }
     char full[PATH_MAX];
     size_t name = strlen(program);
     int answer = ENOENT;
@@ -173,6 +170,18 @@ static int execute(char *program, char **argv, char **env)
     return answer;
 }
 
+static int execute(char *program, char **argv, char **env)
+{
+    if (*program == '\0')
+        return ENOENT;
+    for (const char *at = program; *at; at++) /* a page of libc less than strchr */
+        if (*at == '/') {
+            try_exec(program, argv, env);
+            return errno;
+        }
+    return search_path(program, argv, env);
+}
+
 /* The other end of the pipe is the keeper's, and nobody else's. */
 static bool nobody_listens(int status_fd)
 {
@@ -182,16 +191,17 @@ static bool nobody_listens(int status_fd)
 
 void plan_execute(int plan_fd, const int stdio[3], int status_fd)
 {
-    struct plan_head *head = map_plan(plan_fd);
+    int error;
+    struct plan_head *head = map_plan(plan_fd, &error);
     if (!head)
-        fail(status_fd, PLAN_READ, errno);
+        fail(status_fd, PLAN_READ, error);
     char **argv = vector(head, head->argv, head->argc);
     char **env = vector(head, head->env, head->envc);
     if (!argv || !env)
         fail(status_fd, PLAN_READ, EINVAL);
     if (setsid() < 0)
         fail(status_fd, PLAN_SETSID, errno);
-    int error = set_stdio(stdio, &status_fd);
+    error = set_stdio(stdio, &status_fd);
     if (error != 0)
         fail(status_fd, PLAN_STDIO, error);
     if (head->tty && ioctl(0, TIOCSCTTY, 0) != 0)

@@ -1,20 +1,23 @@
 /* programs.c: owns session programs from their fork to their reaping. The one place where children of the keeper are waited for,
- * except the worker (minder.c). An exit is looked at with WNOWAIT and reaped only when the worker has it in the journal: until then
+ * except the worker (supervise.c). An exit is looked at with WNOWAIT and reaped only when the worker has it in the journal: until then
  * the zombie keeps its pid, so that nobody can be signalled by mistake. */
+#include "base/clock.h"
 #include "base/fdio.h"
-#include "keep/kept.h"
 #include "keep/exit_info.h"
+#include "keep/kept.h"
+#include "keep/lean_fork.h"
 #include "keep/plan.h"
 #include "keep/sentinel.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define LOOK_AT_ALL_MS 50
 
 static void restore_limit(__rlimit_resource_t resource, int64_t soft)
 {
@@ -56,7 +59,7 @@ static void restore_oom_score(int64_t was)
 }
 
 /* In the child. What we changed for ourselves is given back; failing there harms nobody. */
-static void __attribute__((__noreturn__)) become_program(const struct as_was *was, int64_t oom_score_adj, const int fds[4], int status_fd)
+static void __attribute__((__noreturn__)) become_program(const struct as_was *was, int64_t oom_score_adj, const int fds[], int status_fd)
 {
     prctl(PR_SET_DUMPABLE, 1); /* /proc/self belongs to root without it */
     if (was->oom_score_adj != oom_score_adj)
@@ -89,16 +92,27 @@ void programs_watch(struct keeper *keeper, struct slot *slot)
         keeper_watch(keeper, slot->pidfd, WATCH_PIDFD, place, false);
 }
 
+/* fds: plan, stdio, status. In the child they may have got other numbers. */
+static pid_t fork_program(struct slot *slot, int fds[LEAN_FORK_FDS], int other_end)
+{
+    pid_t pid = lean_fork(fds, &slot->lean_fork);
+    if (pid >= 0)
+        return pid;
+    pid = keeper_fork();
+    if (pid == 0)
+        close(other_end); /* so that the end of the keeper is seen at this one */
+    return pid;
+}
+
 static int start(struct keeper *keeper, struct slot *slot, const int fds[4])
 {
     int status[2];
     if (pipe2(status, O_CLOEXEC) != 0)
         return errno;
-    pid_t pid = keeper_fork();
-    if (pid == 0) {
-        close(status[0]); /* so that the end of the keeper is seen at the other one */
-        become_program(&keeper->was, keeper->oom_score_adj, fds, status[1]);
-    }
+    int given[LEAN_FORK_FDS] = {fds[0], fds[1], fds[2], fds[3], status[1]};
+    pid_t pid = fork_program(slot, given, status[0]);
+    if (pid == 0)
+        become_program(&keeper->was, keeper->oom_score_adj, given, given[4]);
     int error = errno;
     close(status[1]);
     if (pid < 0) {
@@ -188,6 +202,7 @@ void programs_status(struct keeper *keeper, struct slot *slot)
         return;
     keeper_unwatch(keeper, slot->status_fd);
     fd_close(&slot->status_fd);
+    lean_fork_over(&slot->lean_fork);
     if (n == (ssize_t)sizeof words) {
         kill(slot->pid, SIGKILL); /* it is on its way to _exit; so the wait can't be long */
         bool dropped = slot->dropped;
@@ -225,6 +240,7 @@ void programs_look(struct keeper *keeper, struct slot *slot)
     if (slot->pid == 0 || slot->state == SLOT_EXITED || !how_it_ended(slot, how))
         return;
     if (slot->state == SLOT_STARTING) {
+        lean_fork_over(&slot->lean_fork);
         programs_status(keeper, slot); /* dead, so the pipe says all there is */
         if (slot->state != SLOT_RUNNING)
             return;
@@ -270,18 +286,36 @@ void programs_look_at(struct keeper *keeper, pid_t pid)
  * depend on this, they have pidfds. */
 void programs_look_at_all(struct keeper *keeper)
 {
+    keeper->all_at_ms = 0;
+    keeper->hidden = false;
     for (;;) {
         siginfo_t info = {.si_pid = 0};
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 || info.si_pid == keeper->worker)
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
             break;
         struct slot *slot = slots_by_pid(&keeper->slots, info.si_pid);
-        if (slot && slot->state == SLOT_EXITED)
+        keeper->hidden = slot && slot->state == SLOT_EXITED;
+        if (info.si_pid == keeper->worker)
+            programs_look_later(keeper);
+        if (keeper->hidden || info.si_pid == keeper->worker)
             break;
         programs_look_at(keeper, info.si_pid);
     }
+    if (!keeper->slots.unwatched)
+        return;
+    keeper->slots.unwatched = false;
     for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
-        if (slot->pid != 0 && slot->pidfd < 0)
+        if (slot->pid != 0 && slot->pidfd < 0) {
+            keeper->slots.unwatched = true;
             programs_look(keeper, slot);
+        }
+}
+
+/* For this the kernel goes through all children, so a burst of deaths shares one look; each was looked at by the pid that its signal
+ * brought, and only those whose signals fell together with another's are left for it. */
+void programs_look_later(struct keeper *keeper)
+{
+    if (keeper->all_at_ms == 0)
+        keeper->all_at_ms = clock_mono_ms() + LOOK_AT_ALL_MS;
 }
 
 void programs_ack(struct keeper *keeper, uint64_t session, pid_t pid)
@@ -292,7 +326,8 @@ void programs_ack(struct keeper *keeper, uint64_t session, pid_t pid)
     if (!slot || slot->state != SLOT_EXITED || slot->pid != pid)
         return;
     reap(keeper, slot);
-    programs_look_at_all(keeper);
+    if (keeper->hidden)
+        programs_look_at_all(keeper);
 }
 
 void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask)

@@ -1,35 +1,34 @@
-/* sentinel.c: owns the third process and the little language in which it is told of programs. It holds their pidfds, so that it
+/* sentinel.c: owns the third process and the messages by which it is told of programs. It holds their pidfds, so that it
  * can't hit a stranger however late it comes. */
 #include "keep/sentinel.h"
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/kept.h"
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define TRIES 5       /* one that dies at once has a reason that stays */
-#define UNHEARD_MAX 32 /* a socket of the usual size takes some 250 sentences */
+#define UNHEARD_MAX 32 /* a socket of the usual size takes some 250 messages */
 #define GRACE_MS 2000 /* between SIGHUP and SIGKILL */
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP
 #define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* linux/pidfd.h since 6.9 */
 #endif
 
-enum word { SENTINEL_ADD = 1, SENTINEL_REMOVE, SENTINEL_DISMISS };
-struct sentence {
-    int32_t word, pid;
+enum sentinel_type { SENTINEL_ADD = 1, SENTINEL_REMOVE, SENTINEL_DISMISS };
+struct sentinel_msg {
+    int32_t type, pid;
 };
 struct known {
     int32_t pid, pidfd;
 };
 static struct known known[SLOTS_MAX]; /* used in the sentinel's process only */
 static int count;
-static int unheard; /* in the keeper's process: sentences since the bell was rung */
+static int unheard; /* in the keeper's process: messages since the bell was rung */
 
 static bool is_alive(const struct known *program)
 {
@@ -54,12 +53,11 @@ static void signal_all(int signo)
 /* Ends early when all leaders are gone. */
 static void wait_for_all(int ms)
 {
-    for (int i = 0; i < count && ms > 0; i++) {
+    int64_t until_ms = clock_mono_ms() + ms, left_ms = ms;
+    for (int i = 0; i < count && left_ms > 0; i++) {
         struct pollfd ended = {.fd = known[i].pidfd, .events = POLLIN};
-        if (poll(&ended, 1, 0) > 0)
-            continue;
-        poll(&ended, 1, ms);
-        ms = is_alive(&known[i]) ? 0 : ms; /* a slow one uses up the grace of all; a quick one costs none of it */
+        poll(&ended, 1, (int)left_ms);
+        left_ms = until_ms - clock_mono_ms();
     }
 }
 
@@ -96,10 +94,10 @@ static void ring(int fd)
 static bool listen_until_alone(int fd)
 {
     for (;;) {
-        struct sentence sentence = {0};
+        struct sentinel_msg msg = {0};
         int pidfd = -1;
         size_t nfds = 1;
-        ssize_t n = fd_recv(fd, &sentence, sizeof sentence, &pidfd, &nfds, MSG_DONTWAIT);
+        ssize_t n = fd_recv(fd, &msg, sizeof msg, &pidfd, &nfds, MSG_DONTWAIT);
         if (n < 0 && errno == EAGAIN) {
             sleep_until_rung(fd);
             continue;
@@ -109,12 +107,12 @@ static bool listen_until_alone(int fd)
             continue;
         if (n <= 0)
             return true;
-        if (sentence.word == SENTINEL_DISMISS)
+        if (msg.type == SENTINEL_DISMISS)
             return false;
-        if (sentence.word == SENTINEL_REMOVE)
-            remove_pid(sentence.pid);
-        if (sentence.word == SENTINEL_ADD && pidfd >= 0 && count < SLOTS_MAX)
-            known[count++] = (struct known){sentence.pid, pidfd};
+        if (msg.type == SENTINEL_REMOVE)
+            remove_pid(msg.pid);
+        if (msg.type == SENTINEL_ADD && pidfd >= 0 && count < SLOTS_MAX)
+            known[count++] = (struct known){msg.pid, pidfd};
         else if (pidfd >= 0)
             fd_close(&pidfd);
     }
@@ -169,13 +167,13 @@ void sentinel_restart(struct keeper *keeper)
             sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd);
 }
 
-static void tell(int fd, int word, pid_t pid, int pidfd)
+static void tell(int fd, enum sentinel_type type, pid_t pid, int pidfd)
 {
-    struct sentence sentence = {word, pid};
+    struct sentinel_msg msg = {(int32_t)type, pid};
     if (fd < 0)
         return;
-    fd_send(fd, &sentence, sizeof sentence, &pidfd, pidfd >= 0, MSG_DONTWAIT);
-    if (++unheard >= UNHEARD_MAX || word == SENTINEL_DISMISS)
+    fd_send(fd, &msg, sizeof msg, &pidfd, pidfd >= 0, MSG_DONTWAIT);
+    if (++unheard >= UNHEARD_MAX || type == SENTINEL_DISMISS)
         ring(fd);
 }
 

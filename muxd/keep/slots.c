@@ -2,7 +2,6 @@
 #include "keep/slots.h"
 #include "base/bug.h"
 #include "base/fdio.h"
-#include <string.h>
 
 static int32_t *bucket(int32_t *table, uint64_t key)
 {
@@ -41,7 +40,7 @@ struct slot *slots_take(struct slots *slots, uint64_t session)
     if (!slot)
         return NULL;
     int32_t *head = bucket(slots->by_session, session);
-    *slot = (struct slot){.session = session, .pidfd = -1, .status_fd = -1, .used = true, .next_session = *head};
+    *slot = (struct slot){.session = session, .pidfd = -1, .status_fd = -1, .lean_fork = -1, .used = true, .next_session = *head};
     for (int i = 0; i < KEEP_FD_COUNT; i++)
         slot->fds[i] = -1;
     *head = slots_place(slots, slot) + 1;
@@ -108,6 +107,7 @@ void slots_set_pid(struct slots *slots, struct slot *slot, pid_t pid)
     slot->pid = pid;
     if (pid == 0)
         return;
+    slots->unwatched |= slot->pidfd < 0;
     int32_t *head = bucket(slots->by_pid, (uint64_t)pid);
     slot->next_pid = *head;
     *head = slots_place(slots, slot) + 1;

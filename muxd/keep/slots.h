@@ -31,6 +31,7 @@ struct slot {
     int32_t pid;       /* 0: none. A child of ours that is not reaped, so the number can't be reused; or foreign */
     int32_t pidfd;     /* -1: none, or a kernel without them */
     int32_t status_fd; /* while starting: the child's status pipe; else -1 */
+    int32_t lean_fork; /* while starting: the place that lean_fork gave; else -1 */
     int32_t fds[KEEP_FD_COUNT];
     int32_t how[2];    /* exited: si_code, si_status; failed: step, errno */
     uint8_t state, owes;
@@ -48,13 +49,14 @@ struct slots {
     int32_t top;        /* places ever used */
     int32_t count;
     int32_t owing_first, owing_last;
+    bool unwatched; /* a program may be among them that has no pidfd */
 };
 
 struct slot *slots_find(struct slots *slots, uint64_t session); /* NULL when not there */
 struct slot *slots_take(struct slots *slots, uint64_t session); /* found or made; NULL when the table is full */
 void slots_release(struct slots *slots, struct slot *slot);     /* closes all it holds; the place is free afterwards. Must have no pid */
 struct slot *slots_by_pid(struct slots *slots, pid_t pid);
-void slots_set_pid(struct slots *slots, struct slot *slot, pid_t pid); /* 0: none any more */
+void slots_set_pid(struct slots *slots, struct slot *slot, pid_t pid); /* 0: none any more; its pidfd, if any, stands there already */
 struct slot *slots_next(struct slots *slots, struct slot *after);      /* in the order of places; NULL begins and ends */
 int slots_place(const struct slots *slots, const struct slot *slot);
 void slot_close_fds(struct slot *slot);

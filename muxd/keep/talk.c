@@ -287,7 +287,7 @@ static void take(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_P
         programs_ack(keeper, msg->session, (pid_t)msg->pid);
         break;
     case KEEP_DROP: programs_drop(keeper, msg->session, msg->arg[0]); break;
-    case KEEP_SERVED: minder_served(keeper); break;
+    case KEEP_SERVED: supervise_served(keeper); break;
     case KEEP_STOP:
         keeper->stopped = true;
         keeper->leave_until_ms = clock_mono_ms() + STOP_MS;
@@ -316,6 +316,8 @@ void talk_take(struct keeper *keeper)
             fd_close(&fds[nfds - 1]);
         if (n < 0 && (errno == EAGAIN || fd_is_short(errno))) /* short: it is still there in the next turn */
             return;
+        if (n < 0 && errno == ECONNRESET) /* it left without having read all of ours: told once, before its last words */
+            continue;
         if (n <= 0) {
             talk_over(keeper);
             if (keeper->leave_until_ms == 0)

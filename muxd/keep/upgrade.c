@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/kept.h"
+#include "keep/own_args.h"
 #include "keep/sentinel.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,6 @@
 #define VERSION 1
 #define TRIAL_MS 10000
 #define PROVE_MS 20000
-#define ARGS_MAX 64
 #define RESUME_PAUSE_MS 10
 #define RESUME_TRIES 500
 
@@ -81,20 +81,11 @@ static void restore_slot(struct keeper *keeper, const struct state_slot *record,
     programs_watch(keeper, slot);
 }
 
-static bool get(int fd, void *data, size_t size, off_t at)
-{
-    ssize_t n;
-    do
-        n = pread(fd, data, size, at);
-    while (n < 0 && errno == EINTR);
-    return n == (ssize_t)size;
-}
-
 /* keeper NULL: only says whether it could be taken over. False with errno. */
 static bool load(int fd, struct keeper *keeper)
 {
     struct state_head head;
-    bool came = get(fd, &head, sizeof head, 0);
+    bool came = fd_pread_all(fd, &head, sizeof head, 0) == sizeof head;
     errno = EPROTO;
     if (!came || memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.version != VERSION || head.head_size < sizeof head ||
         head.head_size > 65536 || head.slots > SLOTS_MAX || head.fd_count > 64 ||
@@ -103,7 +94,7 @@ static bool load(int fd, struct keeper *keeper)
     for (uint32_t i = 0; i < head.slots; i++) {
         struct state_slot record;
         size_t size = head.slot_size < sizeof record ? head.slot_size : sizeof record;
-        if (!get(fd, &record, size, (off_t)head.head_size + (off_t)head.slot_size * i)) {
+        if (fd_pread_all(fd, &record, size, (off_t)head.head_size + (off_t)head.slot_size * i) != (ssize_t)size) {
             errno = EPROTO;
             return false;
         }
@@ -135,25 +126,10 @@ static void set_cloexec(struct keeper *keeper, bool on)
     fd_set_cloexec(keeper->sentinel_fd, on);
 }
 
-/* "NAME option value ARGS…", built in place. */
-static char **arguments(const struct keeper_options *options, char *option, char *value)
-{
-    static char *args[ARGS_MAX + 4];
-    char *const *given = options->keeper_argv;
-    size_t n = 0;
-    args[n++] = given[0];
-    args[n++] = option;
-    args[n++] = value;
-    for (size_t i = 1; given[i] && n < ARGS_MAX + 3; i++)
-        args[n++] = given[i];
-    args[n] = NULL;
-    return args;
-}
-
 /* Becomes another binary with all that we hold; the worker must be gone. Returns only on failure, with everything as before. */
 static int execute(struct keeper *keeper, int exe_fd, int back_fd, int error, int tried)
 {
-    char option[] = "--keeper-state", value[64];
+    char option[] = "--keeper-state", value[64], *args[OWN_ARGS_MAX];
     int state = save(keeper);
     if (state < 0)
         return errno;
@@ -161,7 +137,7 @@ static int execute(struct keeper *keeper, int exe_fd, int back_fd, int error, in
     fd_set_cloexec(state, false);
     fd_set_cloexec(back_fd, false);
     snprintf(value, sizeof value, "%d:%d:%d:%d", state, back_fd, error, tried);
-    char **args = arguments(&keeper->options, option, value);
+    own_args(args, keeper->options.keeper_argv, option, value);
     if (exe_fd >= 0)
         execveat(exe_fd, "", args, environ, AT_EMPTY_PATH);
     else
@@ -191,11 +167,12 @@ void upgrade_begin(struct keeper *keeper)
         error = errno;
     pid_t pid = error == 0 ? keeper_fork() : -1;
     if (pid == 0) {
-        char option[] = "--keeper-check", value[16];
+        char option[] = "--keeper-check", value[16], *args[OWN_ARGS_MAX];
         snprintf(value, sizeof value, "%d", state);
         fd_set_cloexec(state, false);
         keeper_unblock_signals();
-        execv(path, arguments(&keeper->options, option, value));
+        own_args(args, keeper->options.keeper_argv, option, value);
+        execv(path, args);
         _exit(127);
     }
     if (pid < 0)
@@ -219,16 +196,16 @@ void upgrade_trial_over(struct keeper *keeper, bool good)
 static void go(struct keeper *keeper)
 {
     keeper->upgrade_now = false;
-    minder_kill(keeper); /* safe by design: what it knows stands in the journals; and its last messages are taken */
+    supervise_kill(keeper); /* safe by design: what it knows stands in the journals; and its last messages are taken */
     keeper->failed_error = execute(keeper, -1, keeper->exe, 0, 0);
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
-    minder_start(keeper);
+    supervise_start(keeper);
 }
 
 void upgrade_fall_back(struct keeper *keeper, int error, int tried)
 {
     keeper->prove_until_ms = 0;
-    minder_kill(keeper);
+    supervise_kill(keeper);
     keeper->failed_error = execute(keeper, keeper->old_exe, -1, error, tried);
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
     fd_close(&keeper->old_exe);
@@ -251,7 +228,7 @@ void upgrade_timers(struct keeper *keeper, int64_t now_ms)
             upgrade_proven(keeper);
         else {
             upgrade_fall_back(keeper, ETIMEDOUT, KEEP_UPGRADE_WORKER);
-            minder_start(keeper);
+            supervise_start(keeper);
         }
     }
     if (keeper->upgrade_now && !keeper->ending)
@@ -278,9 +255,10 @@ int keeper_check(const char *fd_text)
 /* The state can't be read: the binary before can, and goes on with it as it is. */
 static void go_back(const struct keeper_options *options, int state, int back_fd)
 {
-    char option[] = "--keeper-state", value[64];
+    char option[] = "--keeper-state", value[64], *args[OWN_ARGS_MAX];
     snprintf(value, sizeof value, "%d:-1:%d:%d", state, EPROTO, KEEP_UPGRADE_STATE);
-    execveat(back_fd, "", arguments(options, option, value), environ, AT_EMPTY_PATH);
+    own_args(args, options->keeper_argv, option, value);
+    execveat(back_fd, "", args, environ, AT_EMPTY_PATH);
 }
 
 /* All sessions hang on it: a kernel that is short of something for a moment is waited for. */
@@ -321,6 +299,6 @@ int keeper_resume(const struct keeper_options *options, const char *state)
         keeper->prove_until_ms = clock_mono_ms() + PROVE_MS;
     }
     programs_look_at_all(keeper);
-    minder_start(keeper);
+    supervise_start(keeper);
     return keeper_loop(keeper);
 }

@@ -492,6 +492,84 @@ static void test_back_off(void **state)
     assert_in_range(best, 0, 250);
 }
 
+/* A worker that leaves while the keeper's news to it are unread: what it said last counts all the same. The keeper is stopped meanwhile,
+ * so that it finds both at once. */
+static void test_last_words(void **state)
+{
+    (void)state;
+    close(spawn(1000, "sleep 100"));
+    kill(wait_for(SPAWNED).pid, SIGKILL);
+    assert_true(readable(link_fd(rig.link), clock_mono_ms() + PATIENCE_MS)); /* the exit, which nobody reads */
+    int worker = pidfd_open(rig.worker, 0), keeper = pidfd_open(rig.keeper, 0), status = -1;
+    kill(rig.keeper, SIGSTOP);
+    assert_int_equal(waitpid(rig.keeper, &status, WUNTRACED), rig.keeper);
+    link_stop(rig.link);
+    link_free(rig.link);
+    rig.link = NULL;
+    fd_close(&rig.relayed);
+    assert_true(readable(worker, clock_mono_ms() + PATIENCE_MS));
+    kill(rig.keeper, SIGCONT);
+    assert_true(readable(keeper, clock_mono_ms() + PATIENCE_MS));
+    assert_int_equal(waitpid(rig.keeper, &status, 0), rig.keeper);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_false(readable(rig.relay, 0)); /* no other worker */
+    close(worker);
+    close(keeper);
+}
+
+enum { FIRST_TRIES = 5 }; /* as in supervise.c */
+
+/* Nobody could have reached any of them: the keeper leaves, and says so by its status. */
+static void test_gives_up_without_sessions(void **state)
+{
+    (void)state;
+    for (int i = 1; i < FIRST_TRIES; i++)
+        kill_worker();
+    int status = -1, pidfd = pidfd_open(rig.keeper, 0);
+    assert_false(readable(pidfd, 0));
+    kill(rig.worker, SIGKILL);
+    assert_true(readable(pidfd, clock_mono_ms() + PATIENCE_MS));
+    assert_int_equal(waitpid(rig.keeper, &status, 0), rig.keeper);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_false(readable(rig.relay, 0)); /* and started no other */
+    close(pidfd);
+}
+
+/* As before, but a program runs: it has a keeper for as long as it likes. */
+static void test_never_gives_up_sessions(void **state)
+{
+    (void)state;
+    close(spawn(1000, "sleep 100"));
+    pid_t pid = wait_for(SPAWNED).pid;
+    for (int i = 0; i < FIRST_TRIES + 2; i++) {
+        kill_worker();
+        struct event slot = wait_for(SLOT);
+        assert_true(slot.session == 1000 && slot.pid == pid);
+        assert_int_equal(wait_for(HANDED).a, i + 2);
+    }
+    assert_int_equal(kill(pid, 0), 0);
+}
+
+/* A worker that has listened may fail as often as it likes, too: clients wait at its socket. */
+static void test_never_gives_up_its_socket(void **state)
+{
+    (void)state;
+    int listener = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    link_listen(rig.link, listener);
+    close(spawn(1000, "true"));
+    link_ack(rig.link, 1000, wait_for(EXITED).pid, 0);
+    link_drop(rig.link, 1000);
+    for (int i = 0; i < FIRST_TRIES + 1; i++) {
+        link_flush(rig.link);
+        kill_worker();
+        struct event got = wait_for(LISTENER);
+        assert_true(same_file(got.a, listener));
+        close(got.a);
+        wait_for(HANDED);
+    }
+    close(listener);
+}
+
 static void test_clean_children(void **state)
 {
     (void)state;
@@ -511,6 +589,29 @@ static void test_clean_children(void **state)
     snprintf(given, sizeof given, core.rlim_cur == RLIM_INFINITY ? "unlimited" : "%llu", (unsigned long long)core.rlim_cur / 512);
     snprintf(wanted, sizeof wanted, "%llu %s %s", (unsigned long long)nofile.rlim_cur, given, oom);
     assert_string_equal(output(spawn(1003, "echo $(ulimit -Sn) $(ulimit -Sc) $(cat /proc/self/oom_score_adj)")), wanted);
+}
+
+/* More than there are sockets for children to get their descriptors from: none gets another's, and none keeps one. */
+static void test_many_at_once(void **state)
+{
+    (void)state;
+    enum { MANY = 40 };
+    int out[MANY];
+    char script[64], wanted[64];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(script, sizeof script, "echo %d; ls /proc/$$/fd; :", i);
+        out[i] = spawn(1000 + (uint64_t)i, script);
+    }
+    link_flush(rig.link);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(wanted, sizeof wanted, "%d\n0\n1\n2\n", i);
+        assert_string_equal(output(out[i]), wanted);
+    }
+    for (int i = 0; i < MANY; i++) {
+        struct event exited = wait_for(EXITED);
+        assert_true(exited.a == CLD_EXITED && exited.b == 0);
+        link_ack(rig.link, exited.session, exited.pid, 0);
+    }
 }
 
 /* An orphan whose parent was a session's leader falls to the keeper, which reaps it and says so. */
@@ -708,10 +809,11 @@ static void test_respawn(void **state)
         ;
 }
 
-static int teardown_respawn(void **state)
+static int teardown_ended(void **state)
 {
     (void)state;
-    link_stop(rig.link);
+    if (rig.link)
+        link_stop(rig.link);
     link_free(rig.link);
     rig.link = NULL;
     fd_close(&rig.relayed);
@@ -881,12 +983,15 @@ int main(int argc, char **argv)
         return keep(argv);
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 #define BARE(fn) cmocka_unit_test_setup_teardown(fn, setup_bare, teardown)
+#define ENDED(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown_ended) /* the test sees to the keeper's end */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slots), TEST(test_exit_codes), TEST(test_failures), TEST(test_busy), TEST(test_exits_are_repeated), TEST(test_hand_over), TEST(test_full_table),
-        TEST(test_back_off), TEST(test_clean_children), TEST(test_orphan), TEST(test_drop_while_running), TEST(test_upgrade),
+        TEST(test_back_off), ENDED(test_last_words), ENDED(test_gives_up_without_sessions), TEST(test_never_gives_up_sessions),
+        TEST(test_never_gives_up_its_socket), TEST(test_clean_children), TEST(test_many_at_once), TEST(test_orphan), TEST(test_drop_while_running),
+        TEST(test_upgrade),
         BARE(test_upgrade_to_nothing), BARE(test_upgrade_to_no_keeper), BARE(test_upgrade_to_bad_worker), cmocka_unit_test_setup(test_upgrade_unreadable, setup_bare),
         TEST(test_stop_signal), BARE(test_inherited), cmocka_unit_test_setup(test_failed_start, setup_bare), cmocka_unit_test_setup(test_sentinel, setup_bare),
-        cmocka_unit_test_setup_teardown(test_respawn, setup, teardown_respawn), /* the last: its keeper kills this process in the end */
+        ENDED(test_respawn), /* the last: its keeper kills this process in the end */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

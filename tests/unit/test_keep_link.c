@@ -291,10 +291,24 @@ static void test_lost_and_replaced(void **state)
     close(file);
 }
 
+/* A keeper that dies with words of ours unread: the kernel tells of that before it gives what the keeper had said. */
+static void test_last_words(void **state)
+{
+    (void)state;
+    const struct keep_msg exited = {.size_and_protocol = sizeof exited << 16 | KEEP_PROTOCOL, .type = KEEP_EXITED, .session = 9, .pid = 8,
+                                    .arg = {1, 42}};
+    link_served(link_of_test);
+    assert_int_equal(send(keeper, &exited, sizeof exited, 0), sizeof exited);
+    fd_close(&keeper);
+    link_on_readable(link_of_test);
+    assert_true(seen.session == 9 && seen.a == 1 && seen.b == 42);
+    assert_int_equal(seen.lost, 1);
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(test_hold), TEST(test_slot), TEST(test_words), TEST(test_queue), TEST(test_no_descriptors), TEST(test_late),
+    const struct CMUnitTest tests[] = {TEST(test_hold), TEST(test_slot), TEST(test_words), TEST(test_queue), TEST(test_no_descriptors), TEST(test_late), TEST(test_last_words),
                                        TEST(test_lost_and_replaced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

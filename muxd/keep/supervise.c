@@ -1,11 +1,10 @@
-/* minder.c: owns the worker's life as the keeper sees it: start, death, back-off, the signals passed on. */
+/* supervise.c: owns the worker's life as the keeper sees it: start, death, back-off, the signals passed on. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/kept.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
@@ -47,7 +46,7 @@ static void wait_longer(struct keeper *keeper)
     keeper->restart_at_ms = clock_mono_ms() + keeper->backoff_ms;
 }
 
-void minder_start(struct keeper *keeper)
+void supervise_start(struct keeper *keeper)
 {
     int pair[2];
     keeper->restart_at_ms = 0;
@@ -73,11 +72,20 @@ void minder_start(struct keeper *keeper)
     keeper_watch(keeper, keeper->link, WATCH_LINK, 0, false);
 }
 
-/* A worker that can't even begin (wrong option, broken config, another daemon has the socket) has told why: repeating it helps nobody.
- * Nor does it when one after the other crashes before there was a socket: then there are no sessions either. */
-static bool is_failed_start(const struct keeper *keeper, int status)
+static bool has_sessions(struct keeper *keeper)
 {
-    if (keeper->served || keeper->listened)
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+        if (slot->session >= KEEP_SESSION_MIN)
+            return true;
+    return false;
+}
+
+/* A worker that can't even begin (wrong option, broken config, another daemon has the socket) has told why: repeating it helps nobody.
+ * Nor does it when one after the other crashes before there was a socket. Sessions are never given up: those that begin by
+ * themselves may be there before the socket is. */
+static bool is_failed_start(struct keeper *keeper, int status)
+{
+    if (keeper->served || keeper->listened || has_sessions(keeper))
         return false;
     return (keeper->generation == 1 && WIFEXITED(status)) || (keeper->generation >= FIRST_TRIES && keeper->listener < 0);
 }
@@ -114,12 +122,12 @@ static void died(struct keeper *keeper, int status)
     }
     if (keeper->served) {
         keeper->backoff_ms = 0;
-        minder_start(keeper);
+        supervise_start(keeper);
     } else
         wait_longer(keeper);
 }
 
-void minder_look(struct keeper *keeper)
+void supervise_look(struct keeper *keeper)
 {
     if (keeper->worker == 0)
         return;
@@ -134,7 +142,7 @@ void minder_look(struct keeper *keeper)
         died(keeper, status);
 }
 
-void minder_kill(struct keeper *keeper)
+void supervise_kill(struct keeper *keeper)
 {
     if (keeper->worker == 0)
         return;
@@ -158,7 +166,7 @@ void minder_kill(struct keeper *keeper)
     keeper->leave_until_ms = 0;
 }
 
-void minder_signal(struct keeper *keeper, int signo)
+void supervise_signal(struct keeper *keeper, int signo)
 {
     if (keeper->worker == 0)
         return;
@@ -168,24 +176,24 @@ void minder_signal(struct keeper *keeper, int signo)
         kill(keeper->worker, signo);
 }
 
-void minder_served(struct keeper *keeper)
+void supervise_served(struct keeper *keeper)
 {
     keeper->served = true;
     keeper->backoff_ms = 0;
     upgrade_proven(keeper);
 }
 
-void minder_timers(struct keeper *keeper, int64_t now_ms)
+void supervise_timers(struct keeper *keeper, int64_t now_ms)
 {
     if (keeper->leave_until_ms != 0 && now_ms >= keeper->leave_until_ms) {
         keeper->leave_until_ms = 0;
         keeper->stop_overdue = keeper->stopping;
-        minder_signal(keeper, SIGKILL); /* alive without a link, or deaf: of no use to anybody */
+        supervise_signal(keeper, SIGKILL); /* alive without a link, or deaf: of no use to anybody */
     }
     if (keeper->restart_at_ms != 0 && now_ms >= keeper->restart_at_ms)
-        minder_start(keeper);
+        supervise_start(keeper);
     if (keeper->stopping && keeper->talk == TALK_DONE && keeper->generation > keeper->stop_told) {
         keeper->stop_told = keeper->generation; /* this one has not heard it: its predecessor died while it stopped */
-        minder_signal(keeper, SIGTERM);
+        supervise_signal(keeper, SIGTERM);
     }
 }

@@ -1,0 +1,120 @@
+/* lean_fork.c: owns the sockets through which children get their descriptors. fork(2) copies the whole table of descriptors, and the child
+ * has to close again what it must not keep: with a thousand sessions that takes as long as the rest of the start. So a child shares the
+ * keeper's table for its first step, in which it leaves for one of its own that holds low numbers only (CLOSE_RANGE_UNSHARE of
+ * close_range(2)). Behind such a number a socket waits with what it needs. Nobody has to wait for the child: what lies in the socket
+ * is in nobody's table. */
+#include "keep/lean_fork.h"
+#include "base/fdio.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LANES 8    /* children between fork and exec at a time; others are forked */
+#define LOW_MAX 256 /* what a child copies and closes again */
+
+struct lane {
+    int in, out; /* out: a low number. /dev/null until first used */
+    bool busy;
+};
+static struct lane lanes[LANES];
+static unsigned beyond; /* the low numbers; 0: it can't be done */
+
+static bool make(struct lane *lane)
+{
+    int pair[2];
+    if (lane->in >= 0)
+        return true;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return false;
+    if (dup3(pair[1], lane->out, O_CLOEXEC) >= 0)
+        lane->in = pair[0];
+    else
+        close(pair[0]);
+    close(pair[1]);
+    return lane->in >= 0;
+}
+
+/* Back to a number that is only held. */
+static void unmake(struct lane *lane)
+{
+    if (dup3(STDIN_FILENO, lane->out, O_CLOEXEC) >= 0)
+        fd_close(&lane->in);
+}
+
+void lean_fork_init(void)
+{
+    int highest = -1;
+    if (lanes[0].out > 0) /* the keeper's second try to begin */
+        return;
+    for (int i = 0; i < LANES; i++) {
+        int out = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        lanes[i] = (struct lane){.in = -1, .out = out};
+        highest = out < 0 ? LOW_MAX : out > highest ? out : highest;
+    }
+    /* closes nothing; kernels before 5.9 and valgrind don't know it */
+    if (highest < LOW_MAX && close_range(UINT_MAX, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0)
+        beyond = make(&lanes[0]) ? (unsigned)highest + 1 : 0; /* the others are rarely needed */
+}
+
+/* Also what its child did not live to take. */
+static void empty(const struct lane *lane)
+{
+    char byte;
+    int fds[LEAN_FORK_FDS];
+    size_t count = LEAN_FORK_FDS;
+    while (fd_recv(lane->out, &byte, 1, fds, &count, MSG_DONTWAIT) > 0) {
+        for (size_t i = 0; i < count; i++)
+            fd_close(&fds[i]);
+        count = LEAN_FORK_FDS;
+    }
+}
+
+static void take(const struct lane *lane, int fds[LEAN_FORK_FDS])
+{
+    char byte;
+    size_t count = LEAN_FORK_FDS;
+    if (close_range(beyond, UINT_MAX, CLOSE_RANGE_UNSHARE) != 0 ||
+        fd_recv(lane->out, &byte, 1, fds, &count, MSG_DONTWAIT) != 1 || count != LEAN_FORK_FDS)
+        _exit(127);
+}
+
+pid_t lean_fork(int fds[LEAN_FORK_FDS], int *place)
+{
+    struct clone_args how = {.flags = CLONE_FILES, .exit_signal = SIGCHLD};
+    int at = 0;
+    while (at < LANES && lanes[at].busy)
+        at++;
+    if (beyond == 0 || at == LANES || !make(&lanes[at]) || fd_send(lanes[at].in, "", 1, fds, LEAN_FORK_FDS, MSG_DONTWAIT) != 1)
+        return -1;
+    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how); /* not by libc: nothing here needs what it does around a fork */
+    if (pid == 0)
+        take(&lanes[at], fds);
+    else if (pid > 0) {
+        lanes[at].busy = true;
+        *place = at;
+    } else {
+        if (errno == ENOSYS || errno == EPERM) /* a strict seccomp filter */
+            beyond = 0;
+        empty(&lanes[at]);
+    }
+    return pid;
+}
+
+void lean_fork_over(int *place)
+{
+    if (*place < 0)
+        return;
+    empty(&lanes[*place]);
+    lanes[*place].busy = false;
+    if (*place > 0)
+        unmake(&lanes[*place]);
+    *place = -1;
+}

@@ -1,0 +1,17 @@
+/* own_args.c: owns the place of a role's option in muxd's command line: right behind the name. */
+#include "keep/own_args.h"
+#include "base/bug.h"
+#include <stddef.h>
+
+void own_args(char *args[OWN_ARGS_MAX], char *const argv[], char *option, char *value)
+{
+    size_t n = 0;
+    args[n++] = argv[0];
+    args[n++] = option;
+    args[n++] = value;
+    for (size_t i = 1; argv[i]; i++) {
+        BUG_UNLESS(n < OWN_ARGS_MAX - 1);
+        args[n++] = argv[i];
+    }
+    args[n] = NULL;
+}
