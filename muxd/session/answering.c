@@ -1,6 +1,7 @@
 /* answering.c: owns a session's place in its output up to which queries have their answers, and the answers on their way. */
 #include "session/answering.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "session/internal.h"
 #include "session/view.h"
@@ -8,7 +9,9 @@
 #include "term/modes.h"
 #include "term/responder.h"
 #include "term/scan.h"
+#include "wire/outer.h"
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Of one look; what is left over comes in the next. So a flood of queries neither stops the turn nor fills the input queue. */
@@ -20,6 +23,7 @@
 
 struct answering {
     struct session *session;
+    struct outer outer; /* of the person who types; all is 0 when there is none */
     uint64_t queued_to; /* input offset behind the last answer that went through the queue */
     int64_t refused_ns; /* when the program's input had no room for one; 0: never */
     struct buf late;    /* answers to a program that is in canonical mode still */
@@ -41,22 +45,18 @@ static bool place_size(void *arg, int *rows, int *cols)
     return session_get_size(place->session, rows, cols) == 0;
 }
 
+static bool place_cell(void *arg, int *height, int *width)
+{
+    const struct place *place = arg;
+    return place->session->out.fd >= 0 && pty_get_cell(place->session->out.fd, height, width) == 0 && *height > 0 && *width > 0;
+}
+
 static bool place_cursor(void *arg, int *row, int *col)
 {
     struct place *place = arg;
     int known = view_cursor_at(place->session, place->offset, row, col);
     place->later = known == 0;
     return known > 0;
-}
-
-static uint64_t in_head(const struct session *session)
-{
-    return atomic_load(&session->journal->header->in_head);
-}
-
-static uint64_t in_tail(const struct session *session)
-{
-    return atomic_load(&session->journal->header->in_tail);
 }
 
 static void on_timer(void *arg);
@@ -86,10 +86,10 @@ void answering_free(struct session *session)
 static bool may_answer(const struct session *session)
 {
     const struct answering *answering = session->answering;
-    bool unread = answering && answering->queued_to > in_tail(session);
+    bool unread = answering && answering->queued_to > journal_in_tail(session->journal);
     if (answering && answering->refused_ns && loop_now_ns(session->registry->loop) - answering->refused_ns < LATE_NS)
         unread = true;
-    return !session->exited && !session->answered_elsewhere && session->out.fd >= 0 && !unread;
+    return !session->exited && session->out.fd >= 0 && !unread;
 }
 
 /* Around input that is held back until the program reads: it is this that the program may read first. */
@@ -106,13 +106,13 @@ static void type_past_held(struct session *session, const struct buf *answers)
 /* Through the queue, so that no death of a worker doubles or tears it. done: up to where the output has its answers then. */
 static void type_queued(struct session *session, const struct buf *answers, uint64_t done)
 {
-    bool alone = in_head(session) == in_tail(session);
+    bool alone = journal_in_head(session->journal) == journal_in_tail(session->journal);
     uint64_t marked_head = session->marked_head;
     bool queued = journal_input_append(session->journal, answers->data, answers->len);
     atomic_store(&session->journal->header->answered_to, done);
     if (!queued)
         return;
-    get(session)->queued_to = session->line_from = in_head(session);
+    get(session)->queued_to = session->line_from = journal_in_head(session->journal);
     session_flush_input(session);
     if (alone) /* ready_pattern looks on at the output before: nobody has typed */
         session->marked_head = marked_head;
@@ -180,6 +180,26 @@ static void on_timer(void *arg)
     look_at_late(answering);
 }
 
+static bool wants_scheme(const struct session *session)
+{
+    return session->journal->header->flags & JOURNAL_SCHEME;
+}
+
+static const struct outer *outer_of(const struct session *session)
+{
+    return session->answering ? &session->answering->outer : NULL;
+}
+
+static void note_scheme_wish(struct session *session, const struct scan_seq *seq)
+{
+    struct journal_header *header = session->journal->header;
+    switch (modes_scheme(seq)) {
+    case MODES_SCHEME_ON: header->flags |= JOURNAL_SCHEME; break;
+    case MODES_SCHEME_OFF: header->flags &= ~JOURNAL_SCHEME; break;
+    case MODES_SCHEME_SAME: break;
+    }
+}
+
 enum searched { SEARCHED, ENOUGH, LATER }; /* to the end; for this look; a query can't be answered yet */
 
 /* Goes on at *from, which moves to the first byte that needs another look. */
@@ -196,8 +216,11 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
         scan_past_drawing(data, size, &at);
         for (size_t before = at; count < ANSWERS_MAX && answers->len < ANSWERS_BYTES && scan_next(data, size, &at, &seq); before = at) {
             struct place place = {session, *from + at, false};
-            const struct responder_facts facts = {.modes = *modes, .size = place_size, .cursor = place_cursor, .arg = &place};
-            if (!modes_apply(modes, &seq) && may)
+            const struct responder_facts facts = {.modes = *modes, .scheme_told = wants_scheme(session), .outer = outer_of(session),
+                                                  .size = place_size, .cell = place_cell, .cursor = place_cursor, .arg = &place};
+            if (modes_apply(modes, &seq))
+                note_scheme_wish(session, &seq);
+            else if (may)
                 count += responder_answer(answers, &seq, &facts);
             if (place.later) {
                 *from += before;
@@ -249,8 +272,36 @@ uint64_t session_modes(struct session *session)
     return atomic_load(&session->journal->header->modes);
 }
 
-void session_answer(struct session *session, bool answer)
+/* To a program that reads lines it would be text. */
+static void tell_scheme(struct session *session, enum outer_scheme scheme)
 {
-    answering_look(session); /* who was responsible until now answers what was asked until now */
-    session->answered_elsewhere = !answer;
+    struct buf report = BUF_INIT;
+    if (wants_scheme(session) && may_answer(session) && takes_answers(session)) {
+        responder_report_scheme(&report, scheme);
+        type(session, &report, atomic_load(&session->journal->header->answered_to));
+    }
+    buf_fini(&report);
+}
+
+void session_set_outer(struct session *session, const struct outer *outer)
+{
+    if (!session_is_tty(session) || (!outer && !session->answering))
+        return;
+    answering_look(session); /* what was asked until now is answered with what was known */
+    struct answering *answering = get(session);
+    enum outer_scheme before = outer_scheme(&answering->outer);
+    answering->outer = outer ? *outer : (struct outer){0};
+    if (outer_scheme(&answering->outer) != before)
+        tell_scheme(session, outer_scheme(&answering->outer));
+}
+
+void session_set_cell(struct session *session, int height, int width)
+{
+    int old_height, old_width;
+    if (!session_is_tty(session) || session->finished || session->out.fd < 0 || height < 1 || width < 1 ||
+        pty_get_cell(session->out.fd, &old_height, &old_width) < 0 || (height == old_height && width == old_width))
+        return;
+    int code = pty_set_cell(session->out.fd, height, width);
+    if (code < 0)
+        log_debug("session %llu: the size of its cells can't be set: %s", (unsigned long long)session_number(session), strerror(-code));
 }

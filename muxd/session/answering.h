@@ -1,5 +1,5 @@
-/* answering: what a program asks its terminal is answered from the session's own state, in the turn in which it was read and before
- * any later input, while no person's terminal does. PTY sessions only; internal to this room.
+/* answering: what a program asks its terminal is answered from the session's own state and from what the typing person's terminal has told
+ * (session_set_outer), in the turn in which it was read and before any later input. PTY sessions only; internal to this room.
  *
  * An answer goes to a program only while canonical mode is off: in canonical mode it would stand in somebody's line (a shell after
  * cat of a file with queries), and nobody could read it before the line's end. A program that asks first and sets its terminal

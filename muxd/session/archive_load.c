@@ -1,11 +1,11 @@
 /* archive_load.c: owns the way back: ended sessions of an earlier life from their directories. Names and statuses are read at once, the
  * output when somebody wants to see it. Nothing that is not exactly right is trusted: it is told in the log and left as it is. */
-#include "session/archive.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "session/archive.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -220,9 +220,7 @@ static void revive(struct archive *archive, const struct found *found, const str
 {
     struct registry *registry = archive->registry;
     struct err err;
-    int none[KEEP_FD_COUNT];
-    for (int i = 0; i < KEEP_FD_COUNT; i++)
-        none[i] = -1;
+    int none[KEEP_FD_COUNT] = KEEP_NO_FDS;
     struct journal *journal = make_journal(status, strchr(found->name, '-') + 1, &err);
     if (!journal) {
         log_error("session %llu can't be read back: %s", (unsigned long long)found->number, err.text);

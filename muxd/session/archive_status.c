@@ -136,8 +136,6 @@ static bool parse_text(const char *value, char **out)
     const char *bad;
     char *text = xmalloc(strlen(value) + 1);
     long size = value_unescape(value, text, &bad);
-    if (size >= 0)
-        text[size] = 0;
     if (size < 0 || memchr(text, 0, (size_t)size)) {
         free(text);
         return false;

@@ -2,8 +2,7 @@
 #ifndef MUXD_SESSION_ARCHIVE_STATUS_H
 #define MUXD_SESSION_ARCHIVE_STATUS_H
 #include "base/buf.h"
-#include "session/journal.h"
-#include <stdbool.h>
+#include "journal/journal.h"
 #include <stdint.h>
 
 #define ARCHIVE_STATUS_MAX (512 * 1024) /* bytes of the file: the texts of a journal, each byte escaped, and the rest */

@@ -27,5 +27,5 @@ struct archive_job {
         uint64_t ring_at, ring_size, head_at, head_size, tail_field; /* tail_field: where the header keeps out_tail */
     } source;
 };
-void archive_job_run(void *job);
+void archive_job_run(void *job); /* a struct archive_job, whose error it sets; in a thread */
 #endif

@@ -10,7 +10,6 @@
 #include "session/shell.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define BACKOFF_FIRST_MS 1000
@@ -223,13 +222,6 @@ static void queue_on_start(struct session *session, const struct config_session 
         log_warn("[session %s] on_start can't be typed: %s", config->name, err.text);
 }
 
-static mode_t own_umask(void)
-{
-    mode_t mask = umask(077);
-    umask(mask);
-    return mask;
-}
-
 int registry_start_described(struct registry *registry, const char *name, char *const *env_context, spawned_fn *spawned, void *arg,
                              struct session **out, struct err *err)
 {
@@ -245,7 +237,7 @@ int registry_start_described(struct registry *registry, const char *name, char *
         code = shell_argv(config->shell, config->login, config->cmd, env, &argv, err);
     if (!code) {
         struct session_spec spec = {.name = config->name, .cmd = shown, .argv = argv, .env = env, .cwd = cwd,
-                                    .tty = config->tty, .rows = config->rows, .cols = config->cols, .umask = own_umask(),
+                                    .tty = config->tty, .rows = config->rows, .cols = config->cols, .umask = path_umask(),
                                     .on_slow = config->on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP, .described = config->name,
                                     .record = config->record};
         fill_limits(config, spec.limits);

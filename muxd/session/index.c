@@ -12,14 +12,11 @@ uint64_t table_hash_number(uint64_t number)
     return number * 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio: spreads consecutive numbers */
 }
 
-/* FNV-1a; the sum is mixed again, because tables use the upper bits. Names come from the owner of the daemon only, so that
- * chosen collisions hurt nobody else. */
+/* Mixed again, because tables use the upper bits. Names come from the owner of the daemon only, so that chosen collisions hurt nobody
+ * else. */
 uint64_t table_hash_text(const char *text)
 {
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001B3u;
-    return table_hash_number(hash);
+    return table_hash_number(journal_hash(text));
 }
 
 static struct session **bucket_of(const struct table *table, uint64_t hash)
@@ -49,7 +46,7 @@ static void grow(struct table *table)
     *table = bigger;
 }
 
-void table_add(struct table *table, struct session *session, uint64_t hash)
+static void table_add(struct table *table, struct session *session, uint64_t hash)
 {
     struct chain *chain = &session->chains[table->id];
     BUG_UNLESS(!chain->in);
@@ -122,8 +119,7 @@ void index_take_name(struct registry *registry, struct session *session)
     if (holder == session)
         return;
     if (holder) { /* after a hand-over both may be alive in theory only; the younger one of two ended ones holds it */
-        bool keeps = session_is_live(holder) ? true : !session_is_live(session) && session_number(holder) > session_number(session);
-        if (keeps)
+        if (session_is_live(holder) || (!session_is_live(session) && session_number(holder) > session_number(session)))
             return;
         table_remove(table, holder);
     }
@@ -160,6 +156,13 @@ static bool is_free(struct registry *registry, const char *name)
     return !holder || !session_is_live(holder);
 }
 
+static void with_suffix(const char *base, unsigned suffix, char out[JOURNAL_NAME_MAX + 1])
+{
+    char text[16];
+    int len = snprintf(text, sizeof text, "-%u", suffix);
+    snprintf(out, JOURNAL_NAME_MAX + 1, "%.*s%s", JOURNAL_NAME_MAX - len, base, text);
+}
+
 /* The lowest free suffix: doubling first, then halving, finds a free one whose predecessor is taken in a logarithm of steps.
  * Where names in between were given back, it may be one above them: they are used again when they are met. */
 void index_pick_name(struct registry *registry, const char *base, char out[JOURNAL_NAME_MAX + 1])
@@ -170,21 +173,14 @@ void index_pick_name(struct registry *registry, const char *base, char out[JOURN
     unsigned taken = 1, candidate = 2;
     for (bool found = false; !found || candidate - taken > 1;) {
         unsigned probe = found ? taken + (candidate - taken) / 2 : candidate;
-        char suffix[16];
-        int len = snprintf(suffix, sizeof suffix, "-%u", probe);
-        snprintf(out, JOURNAL_NAME_MAX + 1, "%.*s%s", JOURNAL_NAME_MAX - len, base, suffix);
-        bool is = is_free(registry, out);
-        if (!found && !is) {
-            taken = candidate;
-            candidate *= 2;
-        } else if (is) {
+        with_suffix(base, probe, out);
+        if (is_free(registry, out)) {
             found = true;
             candidate = probe;
         } else {
             taken = probe;
+            candidate = found ? candidate : 2 * probe;
         }
     }
-    char suffix[16];
-    int len = snprintf(suffix, sizeof suffix, "-%u", candidate);
-    snprintf(out, JOURNAL_NAME_MAX + 1, "%.*s%s", JOURNAL_NAME_MAX - len, base, suffix);
+    with_suffix(base, candidate, out);
 }

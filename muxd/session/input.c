@@ -1,7 +1,7 @@
 /* input.c: owns the gate that what people and agents type goes through: keyboard, secret prompts, log; then the queue. */
 #include "session/input.h"
+#include "journal/inputlog.h"
 #include "session/answering.h"
-#include "session/inputlog.h"
 #include "session/internal.h"
 #include "session/news.h"
 #include "session/owner.h"
@@ -32,11 +32,12 @@ bool session_reads_lines(const struct session *session)
 void session_note_input(struct session *session, enum input_kind kind, const struct author *author, int detail)
 {
     const struct input input = {.kind = kind, .author = author, .detail = detail, .direct = true};
-    inputlog_note(session->journal, &input, atomic_load(&session->journal->header->in_head));
+    inputlog_note(session->journal, &input, journal_in_head(session->journal));
     owner_tell(session, OWNER_INPUT);
 }
 
-int session_may_input(struct session *session, const struct input *input, struct err *err)
+/* Whether it would be refused now; types nothing. */
+static int may_input(struct session *session, const struct input *input, struct err *err)
 {
     int code = input->steal ? 0 : owner_check(session, input->author, err);
     if (code || input->author->who != INPUT_BY_AGENT || input->kind == INPUT_SECRET || session->registry->cfg->defaults.agent_secrets)
@@ -49,39 +50,27 @@ int session_may_input(struct session *session, const struct input *input, struct
 
 int session_input(struct session *session, const struct input *input, struct err *err)
 {
-    bool person = input->author->who == INPUT_BY_PERSON, hidden = session_is_tty(session) && session_reads_secret(session);
+    bool person = input->author->who == INPUT_BY_PERSON, hidden = session_reads_secret(session);
     struct input noted = *input;
-    int code = session_may_input(session, input, err);
+    int code = may_input(session, input, err);
     if (!code)
         code = session_check_input(session, input->data, input->size, err);
     if (code)
         return code;
     if (input->blind || (hidden && has_text(input->data, input->size)))
         noted.kind = INPUT_SECRET;
-    inputlog_note(session->journal, &noted, atomic_load(&session->journal->header->in_head));
+    inputlog_note(session->journal, &noted, journal_in_head(session->journal));
     news_typed(session, input->author, input->data, input->size, noted.kind == INPUT_SECRET);
     session->held_text |= session->held && input->author->who == INPUT_BY_AGENT && has_text(input->data, input->size);
     owner_typed(session, input->author);
     owner_tell(session, OWNER_INPUT);
     if (input->keys_id) {
         answering_look(session); /* comes before it */
-        inputlog_keys_note(session->journal, input->keys_id, atomic_load(&session->journal->header->in_head) + input->size);
+        inputlog_keys_note(session->journal, input->keys_id, journal_in_head(session->journal) + input->size);
     }
     /* Nobody wants a person's keys back, whatever they were. */
     code = session_type(session, input->data, input->size, input->request_hash, person || noted.kind == INPUT_SECRET, err);
     if (!code && input->author->who == INPUT_BY_AGENT && noted.kind != INPUT_SECRET && has_text(input->data, input->size))
         recorder_command(session, input->data, input->size);
     return code;
-}
-
-const char *input_kind_word(unsigned kind)
-{
-    static const char *const words[] = {"text", "keys", "paste", "secret", "signal", "resize", "eof", "take", "give"};
-    return kind < sizeof words / sizeof words[0] ? words[kind] : "text";
-}
-
-const char *input_who_word(unsigned who)
-{
-    static const char *const words[] = {"muxd", "agent", "person"};
-    return who < sizeof words / sizeof words[0] ? words[who] : "agent";
 }

@@ -3,6 +3,7 @@
 #ifndef MUXD_SESSION_INTERNAL_H
 #define MUXD_SESSION_INTERNAL_H
 #include "config/config.h"
+#include "journal/transfer.h"
 #include "keep/keep.h"
 #include "keep/link.h"
 #include "keep/plan.h"
@@ -12,7 +13,6 @@
 #include "session/registry.h"
 #include "session/session.h"
 #include "session/times.h"
-#include "session/transfer.h"
 #include "sys/loop.h"
 #include "sys/pattern.h"
 
@@ -79,9 +79,10 @@ struct session {
     bool paused;            /* on_slow = pause, or followed: nobody reads fast enough */
     bool followed;          /* somebody takes all output: the program waits for the default reader */
     bool exited, finished;  /* the leader has ended; and everything about it stands in the journal */
+    bool left_nobody;       /* kin.c: ended, and no process that stems from it is alive */
     bool searched;          /* waiter.c: somebody waits for a pattern */
     bool caught_up;         /* since the exit a read has found nothing */
-    bool minded;            /* the keeper will tell of the exit */
+    bool keeper_knows;      /* of its program, and will tell of the exit */
     bool unacknowledged;    /* the keeper still holds the exit */
     bool own_child;         /* started by the keeper of now: what its program leaves behind falls to that */
     unsigned let_go;        /* what the keeper may close when it hears that the exit is known: 1 << enum keep_fd */
@@ -108,12 +109,12 @@ struct session {
 
     struct keyboard *keyboard; /* owner.c; owned; NULL while nobody asks */
     struct staged *staged;     /* secret.c; owned; NULL: none */
+    int staged_fd;             /* owned: of one that a predecessor has left; -1: none */
     bool staged_lost;          /* there was one before the restart */
 
     /* answering.c */
     struct answering *answering; /* owned; NULL while it has not answered anything */
     uint64_t scanned_head;       /* journal_head when its output was last searched for queries */
-    bool answered_elsewhere;     /* by a person's terminal */
 
     /* spawn.c, kill.c, limits.c, recover.c */
     spawned_fn *spawned;
@@ -185,6 +186,7 @@ struct registry {
     struct list described;
     enum { STOP_NOT, STOP_WANTED, STOP_DONE } stopping;
     bool handed_over;
+    unsigned attached; /* people who look at any of the sessions */
     struct archive *archive;
     char *state_dir;
     struct list recorders, recorders_told; /* recorder.c */
@@ -209,7 +211,6 @@ struct registry {
 /* index.c */
 uint64_t table_hash_text(const char *text);
 uint64_t table_hash_number(uint64_t number);
-void table_add(struct table *table, struct session *session, uint64_t hash);
 void table_remove(struct table *table, struct session *session);
 struct session *table_first(const struct table *table, uint64_t hash);
 struct session *table_next(const struct table *table, const struct session *session);
@@ -232,6 +233,7 @@ void session_free(struct session *session);
 void session_dirty(struct session *session); /* looked at, at the end of the turn */
 void session_look(struct session *session); /* the end of the turn is there */
 void session_set_pid(struct session *session, pid_t pid, int pidfd);
+int session_pidfd(struct session *session); /* of its program, borrowed; made when there is none; -1 with errno */
 
 /* session_io.c */
 int session_io_start(struct session *session, struct err *err); /* watches its descriptors */
@@ -251,10 +253,12 @@ void session_want_hold_end(struct session *session); /* somebody waits until it 
 int session_check_input(const struct session *session, const char *data, size_t size, struct err *err); /* as session_type refuses */
 /* Straight into the terminal, past the queue, which must be empty: no copy of it is left anywhere. 0 or an error. */
 int session_type_direct(struct session *session, const char *data, size_t size, struct err *err);
+int session_check_direct(const struct session *session, struct err *err); /* whether that would be refused now */
 void session_input_close(struct session *session); /* now, whatever is queued */
 
 /* secret.c */
 void secret_take_over(struct session *session); /* a predecessor's session */
+int secret_kept_fd(const struct session *session); /* for the keeper; -1: none */
 void secret_look(struct session *session); /* the end of the turn is there: a staged one may be due */
 void secret_free(struct session *session);
 
@@ -290,7 +294,6 @@ bool kill_wants_leader(const struct session *session); /* its exit must not be a
 /* recover.c */
 int recover_transfer(struct registry *registry, struct err *err); /* there is one, and the keeper holds it */
 
-void recover_late(struct session *session); /* it came after the hand-over */
 void recover_hold(struct registry *registry, struct session *session); /* gives it to the keeper; NULL: what is of all */
 
 /* parked.c */

@@ -56,12 +56,14 @@ static int64_t grace_ms(const struct kill *kill)
     return kill->session->registry->cfg->muxd.kill_grace_ms;
 }
 
-/* The leader, its group, and who is in the foreground of its terminal. */
-static void signal_groups(struct session *session, int signo)
+/* The leader, its group, and who is in the foreground of its terminal. False: no descriptor was left to do that with. */
+static bool signal_groups(struct session *session, int signo)
 {
     pid_t leader = session_pid(session);
-    if (leader <= 1 || session->exited || session->pidfd < 0)
-        return;
+    if (leader <= 1 || session->exited)
+        return true;
+    if (session_pidfd(session) < 0)
+        return false;
     if (session_is_tty(session) && session->out.fd >= 0) {
         pid_t foreground = pty_foreground(session->out.fd);
         if (foreground > 1 && foreground != leader)
@@ -69,6 +71,7 @@ static void signal_groups(struct session *session, int signo)
     }
     if (proc_signal_group(session->pidfd, leader, signo) != 0)
         proc_signal(session->pidfd, signo); /* it may have gone to another group */
+    return true;
 }
 
 static void tell_askers(struct kill *kill, const struct kill_result *result)
@@ -167,7 +170,10 @@ static void hunt(struct kill *kill, const struct look *look)
         ask_to_end(kill, family);
     if (family->count > 0 && kill->stage == KILL_HUNT_KILL)
         strike(kill, family);
-    if (is_over(kill, look) || over_time) {
+    bool over = is_over(kill, look);
+    if (over)
+        kin_left_nobody(kill->session);
+    if (over || over_time) {
         finish(kill);
         return;
     }
@@ -192,10 +198,12 @@ static void step(struct kill *kill)
     struct session *session = kill->session;
     int signo = signals[kill->stage];
     atomic_store(&session->journal->header->kill_signal, signo);
-    signal_groups(session, signo);
+    bool sent = signal_groups(session, signo);
     if (signo != SIGKILL) { /* a stopped program acts on it only when it goes on */
         signal_groups(session, SIGCONT);
         loop_timer_set_ms(&kill->timer, grace_ms(kill));
+    } else if (!sent) {
+        loop_timer_set_ms(&kill->timer, HUNT_LAST_MS); /* again */
     }
 }
 
@@ -204,8 +212,8 @@ static void on_timer(void *arg)
     struct kill *kill = arg;
     if (kill->stage >= KILL_HUNT_TERM) {
         looks_ask(kill->session->registry, &kill->ask);
-    } else if (kill->stage != KILL_KILL && !kill->session->exited) {
-        kill->stage++;
+    } else if (!kill->session->exited) {
+        kill->stage += kill->stage < KILL_KILL;
         step(kill);
     }
 }
@@ -246,9 +254,8 @@ bool kill_wants_leader(const struct session *session)
 
 void kill_started(struct session *session)
 {
-    if (session->kill && session->kill->stage == KILL_WAITS_FOR_PID) {
+    if (session->kill && session->kill->stage == KILL_WAITS_FOR_PID)
         begin_ladder(session->kill);
-    }
     if (session->pending_signal)
         signal_groups(session, session->pending_signal);
     session->pending_signal = 0;

@@ -10,12 +10,7 @@
 #include "sys/cgroup.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define ORPHANS_MAX 1024
@@ -36,7 +31,7 @@ static pid_t tty_session_of(const struct session *session)
 static bool is_alive(const struct orphan *orphan)
 {
     struct proc_stat stat;
-    return proc_stat(orphan->pid, &stat) && stat.start_ticks == orphan->start_ticks && stat.state != 'Z' && stat.state != 'X';
+    return proc_stat(orphan->pid, &stat) && stat.start_ticks == orphan->start_ticks && !proc_is_dead(&stat);
 }
 
 pid_t kin_keeper(const struct registry *registry)
@@ -63,11 +58,16 @@ pid_t kin_find_leader(struct session *session, int *pidfd)
     return found;
 }
 
+pid_t kin_leader(const struct session *session)
+{
+    bool reaped = session->finished && !session->unacknowledged;
+    return reaped ? 0 : session_pid(session);
+}
+
 struct family_query kin_query(const struct session *session)
 {
     const struct journal_header *header = session->journal->header;
-    bool reaped = session->finished && !session->unacknowledged;
-    return (struct family_query){.number = header->number, .leader = reaped ? 0 : session_pid(session),
+    return (struct family_query){.number = header->number, .leader = kin_leader(session),
                                  .start_ticks = header->pid_start_ticks, .tty_session = tty_session_of(session)};
 }
 
@@ -111,34 +111,39 @@ void kin_into_cgroup(struct cgroup *cgroup, const struct family_member *member)
         cgroup_put(cgroup, member->pid);
 }
 
-/* Nothing at all was started on this machine since the leader: the pid that was given out last (proc_loadavg(5)) is its own. Only for
- * short lives, in which the numbers can't have come round. */
-static bool nothing_was_started(const struct session *session)
+/* One that could stem from several sessions, and from this one, too. */
+static bool may_have_left_an_orphan(const struct session *session)
 {
-    char text[128] = "";
-    long last = 0;
-    if (session->exited_ns - session->created_ns > 1000 * NS_PER_MS)
-        return false;
-    int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    const char *word = n > 0 ? strrchr(text, ' ') : NULL;
-    return word && sscanf(word, "%ld", &last) == 1 && last == session_pid(session);
+    const struct registry *registry = session->registry;
+    for (const struct list *at = registry->orphans.next; at != &registry->orphans; at = at->next) {
+        const struct orphan *orphan = LIST_OWNER(at, struct orphan, link);
+        if (orphan->number == 0 && orphan->start_ticks >= session->journal->header->pid_start_ticks && is_alive(orphan))
+            return true;
+    }
+    return false;
+}
+
+void kin_left_nobody(struct session *session)
+{
+    session->left_nobody = session->exited && !may_have_left_an_orphan(session);
 }
 
 int session_children_left(struct session *session)
 {
+    if (session->left_nobody)
+        return 0;
     if (!session->exited || session_pid(session) <= 0)
         return -1;
-    if (nothing_was_started(session) || left_nothing(session))
+    session->left_nobody = left_nothing(session);
+    if (session->left_nobody)
         return 0;
     struct family family;
     looks_now(session, &family);
-    int count = (int)family.count;
+    int count = 0;
+    for (size_t i = 0; i < family.count; i++) /* the look may be of a moment ago, when the program itself still ran */
+        count += family.members[i].pid != session_pid(session);
     family_free(&family);
-    return count;
+    return count > 0 || !(may_have_left_an_orphan(session) || left_in_doubt(session)) ? count : -1;
 }
 
 /* Which session a process is in. */
@@ -155,8 +160,7 @@ static struct session *by_leader(struct registry *registry, pid_t sid)
 {
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
         struct session *session = LIST_OWNER(at, struct session, order);
-        bool reaped = session->finished && !session->unacknowledged;
-        if (sid > 1 && ((!reaped && session_pid(session) == sid) || tty_session_of(session) == sid))
+        if (sid > 1 && (kin_leader(session) == sid || tty_session_of(session) == sid))
             return session;
     }
     return NULL;
@@ -194,13 +198,13 @@ static void forget_dead(struct registry *registry)
     }
 }
 
-/* The only session whose program was there before the orphan; 0: none or several. */
+/* The only session whose program was there before the orphan, and that has not left nobody; 0: none or several. */
 static uint64_t only_origin(struct registry *registry, uint64_t start_ticks)
 {
     uint64_t number = 0;
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
         const struct session *session = LIST_OWNER(at, struct session, order);
-        if (session_pid(session) <= 0 || session->journal->header->pid_start_ticks > start_ticks)
+        if (session->left_nobody || session_pid(session) <= 0 || session->journal->header->pid_start_ticks > start_ticks)
             continue;
         if (number)
             return 0;

@@ -6,8 +6,12 @@
 
 struct cgroup;
 struct registry;
+/* The session's program while its number is surely its own; 0: it is reaped, or was not started yet. */
+pid_t kin_leader(const struct session *session);
 struct family_query kin_query(const struct session *session); /* what its processes are known by */
 pid_t kin_keeper(const struct registry *registry);
+/* It has ended and its family is dead: when there is no orphan of unknown origin either, it is nobody's origin from now on. */
+void kin_left_nobody(struct session *session);
 /* The session that dies with this child of the keeper, which belongs to none by any sign; 0: it could stem from several. */
 uint64_t kin_orphan(struct registry *registry, pid_t pid, uint64_t start_ticks);
 void kin_own_orphans(const struct registry *registry, struct census *census); /* those known already are given their owners */

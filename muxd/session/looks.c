@@ -3,10 +3,13 @@
 #include "base/mem.h"
 #include "session/internal.h"
 #include "session/kin.h"
+#include "sys/proc.h"
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define TOLD_A_TURN 32
+#define MARK_ROUNDS 100 /* a millisecond at most */
 #define YOUNG_MS 1000 /* in which the numbers can't have come round */
 
 struct looks {
@@ -182,6 +185,24 @@ void looks_done(struct registry *registry)
 
 /* --- at once --- */
 
+static bool is_stranger(const struct census_entry *entry, pid_t keeper)
+{
+    return !entry->owner && !entry->mark && entry->ppid == keeper && entry->pid != getpid();
+}
+
+/* One that is being executed shows no mark for a moment (execve(2) replaces it), and this answer can't wait for a later look. */
+static void await_marks(struct census *census, pid_t keeper)
+{
+    pid_t keeper_session = getsid(keeper);
+    for (size_t i = 0; i < census->count; i++) {
+        struct census_entry *entry = &census->all[i];
+        for (int round = 0; round < MARK_ROUNDS && is_stranger(entry, keeper) && entry->session != keeper_session; round++) {
+            sched_yield();
+            entry->mark = proc_env_number(entry->pid, census->mark_name, census->mark_beside);
+        }
+    }
+}
+
 /* What a session that lived only for a moment has left was started after its leader: no need to look at anybody else. */
 static bool look_at_young(struct session *session, struct census *census)
 {
@@ -191,11 +212,11 @@ static bool look_at_young(struct session *session, struct census *census)
     if (!session->exited || loop_now_ns(registry->loop) - session->created_ns > YOUNG_MS * NS_PER_MS ||
         !census_look_from(census, session_pid(session)))
         return false;
+    await_marks(census, keeper);
     query.leader = session_pid(session); /* reaped or not: so soon the number is nobody else's, and one in its exec shows no mark */
     family_sort(census, &query, 1, keeper);
     for (size_t i = 0; i < census->count; i++)
-        if (!census->all[i].owner && !census->all[i].mark && census->all[i].ppid == keeper && census->all[i].pid != getpid() &&
-            !is_spawning(registry))
+        if (is_stranger(&census->all[i], keeper) && !is_spawning(registry))
             registry_orphan(registry, census->all[i].pid, false);
     kin_own_orphans(registry, census);
     family_index(census);
@@ -235,11 +256,6 @@ void looks_turn_end(struct registry *registry)
     census_fini(&glance->census);
     free(glance);
     registry->glance = NULL;
-}
-
-unsigned looks_passes(const struct registry *registry)
-{
-    return registry->passes;
 }
 
 void looks_fini(struct registry *registry)

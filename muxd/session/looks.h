@@ -30,6 +30,5 @@ void looks_drop(struct look_ask *ask); /* fine when it waits for nothing */
 void looks_now(struct session *session, struct family *out);
 void looks_turn_end(struct registry *registry);
 void looks_done(struct registry *registry); /* nobody is being ended: what is known of the processes may be forgotten */
-unsigned looks_passes(const struct registry *registry); /* passes over all of /proc so far */
 void looks_fini(struct registry *registry);
 #endif

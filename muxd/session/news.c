@@ -21,9 +21,7 @@ static bool is_listened(const struct news *news, int type, int64_t now)
 bool news_wants(const struct registry *registry, enum event_type type)
 {
     const struct news *news = registry->news;
-    if (!(news->active & EVENT_BIT(type)))
-        return false;
-    return news->listeners[type] > 0 || news->until_ns[type] > loop_now_ns(registry->loop);
+    return (news->active & EVENT_BIT(type)) && is_listened(news, (int)type, loop_now_ns(registry->loop));
 }
 
 /* What has been listened for lately is kept with the ring, for a successor. */
@@ -237,9 +235,7 @@ void news_fini(struct registry *registry)
 
 void news_hold(struct registry *registry)
 {
-    int fds[KEEP_FD_COUNT];
-    for (int i = 0; i < KEEP_FD_COUNT; i++)
-        fds[i] = -1;
+    int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     if (!registry->news->ring || !registry->link)
         return;
     fds[KEEP_FD_JOURNAL] = news_ring_fd(registry->news->ring);

@@ -4,8 +4,8 @@
  * comes back has missed nothing. */
 #ifndef MUXD_SESSION_NEWS_H
 #define MUXD_SESSION_NEWS_H
+#include "journal/news_ring.h"
 #include "session/input.h"
-#include "session/news_ring.h"
 #include "session/registry.h"
 #include "wire/event.h"
 #include "wire/json.h"

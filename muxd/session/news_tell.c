@@ -11,20 +11,12 @@
 #define PAUSE_MS 10       /* between two pieces of a program that prints and prints */
 #define PIECES_MAX 10000 /* of one command's output (CODEX.md 12); its end has all of it */
 
-static size_t whole_characters(const char *text, size_t size, size_t max)
-{
-    size_t end = size < max ? size : max;
-    while (end > 0 && end < size && !utf8_is_boundary(text, size, end))
-        end--;
-    return end;
-}
-
 static void add_argv(struct json *facts, char *const *argv)
 {
     struct json *list = json_add_array(facts, "argv");
     size_t left = NEWS_TEXT_MAX;
     for (; *argv; argv++) {
-        size_t size = strlen(*argv), shown = whole_characters(*argv, size, left);
+        size_t size = strlen(*argv), shown = utf8_cut(*argv, size, left);
         if (left == 0 || shown < size) {
             if (shown > 0)
                 json_add_str(list, NULL, *argv, shown);
@@ -70,7 +62,7 @@ static void add_facts(struct json *object, const struct journal *journal)
 
 static void add_cut(struct json *object, const char *key, const char *text)
 {
-    json_add_str(object, key, text, whole_characters(text, strlen(text), NEWS_TEXT_MAX));
+    json_add_str(object, key, text, utf8_cut(text, strlen(text), NEWS_TEXT_MAX));
 }
 
 static void add_command(struct json *object, struct session *session)
@@ -391,7 +383,7 @@ void news_typed(struct session *session, const struct author *author, const char
     if (secret) {
         json_add_bool(object, "secret", true);
     } else if (author->who != INPUT_BY_PERSON) { /* nobody wants a person's keys back */
-        size_t shown = whole_characters(data, size, NEWS_TEXT_MAX);
+        size_t shown = utf8_cut(data, size, NEWS_TEXT_MAX);
         json_add_str(object, "text", data, shown);
         if (shown < size)
             json_add_bool(object, "text_cut", true);

@@ -3,7 +3,6 @@
  * on disk. */
 #include "session/number.h"
 #include "base/clock.h"
-#include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"

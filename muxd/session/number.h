@@ -3,7 +3,7 @@
 #ifndef MUXD_SESSION_NUMBER_H
 #define MUXD_SESSION_NUMBER_H
 #include "base/err.h"
-#include <stdatomic.h>
+#include "journal/transfer.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,8 +14,6 @@
 struct loop;
 struct number_job;
 struct number_block { uint64_t from, end; }; /* reserved on disk; empty: none */
-/* What a successor of this worker goes on with, in memory that outlives it; zero: nothing. */
-struct number_kept { _Atomic uint64_t next, end; };
 
 struct number {
     char *dir;                 /* owned */

@@ -2,7 +2,7 @@
 #include "session/owner.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "session/inputlog.h"
+#include "journal/inputlog.h"
 #include "session/news_internal.h"
 #include "session/owner_state.h"
 #include <stdlib.h>
@@ -65,9 +65,10 @@ struct keyboard *keyboard_get(struct session *session)
     return keyboard;
 }
 
-struct keyboard *keyboard_peek(struct session *session)
+/* NULL: nobody ever typed, or nobody can any more. */
+static struct keyboard *peek(struct session *session)
 {
-    bool untouched = !session->keyboard && atomic_load(&session->journal->header->in_head) == 0;
+    bool untouched = !session->keyboard && journal_in_head(session->journal) == 0;
     return untouched || session->finished ? NULL : keyboard_get(session);
 }
 
@@ -111,7 +112,7 @@ void keyboard_settle(struct keyboard *keyboard)
 
 void owner_get(struct session *session, struct owner_state *state)
 {
-    struct keyboard *keyboard = keyboard_peek(session);
+    struct keyboard *keyboard = peek(session);
     *state = (struct owner_state){.client = ""};
     if (!keyboard)
         return;
@@ -124,7 +125,7 @@ void owner_get(struct session *session, struct owner_state *state)
 
 void owner_listened(struct session *session)
 {
-    struct keyboard *keyboard = keyboard_peek(session);
+    struct keyboard *keyboard = peek(session);
     if (keyboard)
         keyboard_settle(keyboard); /* its timer */
 }
@@ -169,7 +170,7 @@ void owner_typed(struct session *session, const struct author *author)
 static void note(struct session *session, enum input_kind kind, const struct author *author)
 {
     const struct input input = {.kind = kind, .author = author};
-    inputlog_note(session->journal, &input, atomic_load(&session->journal->header->in_head));
+    inputlog_note(session->journal, &input, journal_in_head(session->journal));
     owner_tell(session, OWNER_INPUT);
 }
 
@@ -192,7 +193,7 @@ bool owner_give(struct session *session, const struct author *author)
 
 void owner_joined(struct session *session, const struct author *author)
 {
-    struct keyboard *keyboard = keyboard_peek(session);
+    struct keyboard *keyboard = peek(session);
     if (!keyboard || keyboard->kind != OWNER_PERSON || keyboard->peer || keyboard->pid != author->pid || keyboard->uid != author->uid)
         return;
     keyboard->peer = author->peer;

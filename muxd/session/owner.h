@@ -17,7 +17,7 @@ struct owner_state {
     const char *client; /* "": not told. Borrowed until the end of the turn */
     int64_t since_real_ms;
 };
-void owner_get(struct session *session, struct owner_state *state);
+void owner_get(struct session *session, struct owner_state *state); /* as it is now: whose time is over has it no more */
 const char *owner_word(enum owner_kind kind); /* "nobody", "agent", "person" */
 
 void owner_joined(struct session *session, const struct author *author); /* attached; one who held it before a restart holds on */

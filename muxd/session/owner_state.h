@@ -25,7 +25,6 @@ struct keyboard {
 };
 
 struct keyboard *keyboard_get(struct session *session);  /* made when there is none */
-struct keyboard *keyboard_peek(struct session *session); /* NULL: nobody ever typed */
 void keyboard_settle(struct keyboard *keyboard);         /* whose time is over holds it no more */
 /* owner_turn.c */
 void keyboard_turns_init(struct keyboard *keyboard);

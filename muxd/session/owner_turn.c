@@ -114,7 +114,7 @@ bool owner_wants_ready(const struct session *session)
 static void look_for_secret(struct keyboard *keyboard)
 {
     struct session *session = keyboard->session;
-    uint64_t head = journal_head(session->journal), tail = atomic_load(&session->journal->header->in_tail);
+    uint64_t head = journal_head(session->journal), tail = journal_in_tail(session->journal);
     if (keyboard->secret_watches == 0 && keyboard->staged == 0) {
         keyboard->due = false;
         return;

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "session/internal.h"
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

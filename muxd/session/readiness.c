@@ -147,7 +147,7 @@ struct readiness *readiness_new(struct loop *loop, int master, pid_t leader, con
     readiness->arg = arg;
     readiness->interval_ns = FIRST_NS;
     readiness->activity_ns = loop_now_ns(loop);
-    readiness_configure(readiness, config);
+    readiness->quiet_ns = (int64_t)config->raw_quiet_ms * 1000000;
     loop_timer_init(&readiness->timer, loop, on_timer, readiness);
     return readiness;
 }
@@ -159,11 +159,6 @@ void readiness_free(struct readiness *readiness)
     loop_timer_stop(&readiness->timer);
     tty_watch_free(readiness->watch);
     free(readiness);
-}
-
-void readiness_configure(struct readiness *readiness, const struct readiness_config *config)
-{
-    readiness->quiet_ns = (int64_t)config->raw_quiet_ms * 1000000;
 }
 
 void readiness_arm(struct readiness *readiness)

@@ -28,7 +28,6 @@ typedef void readiness_fn(void *arg, enum evidence evidence, enum waiting_for wa
 struct readiness *readiness_new(struct loop *loop, int master, pid_t leader, const struct readiness_config *config, readiness_fn *fn,
                                 void *arg);
 void readiness_free(struct readiness *readiness); /* NULL is fine */
-void readiness_configure(struct readiness *readiness, const struct readiness_config *config);
 /* Somebody waits: fn is called once, as soon as the program waits too, never from inside this call. Again while armed: looks anew. */
 void readiness_arm(struct readiness *readiness);
 void readiness_disarm(struct readiness *readiness);

@@ -1,6 +1,5 @@
 /* recorder: owns the recordings under way: what of each session is still to be formatted, what is on its way to the disk, and who waits. */
 #include "session/recorder.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/internal.h"
@@ -14,6 +13,18 @@
 
 static void run(struct recorder *recorder);
 
+/* The thread may be changing the file's own place: only what it leaves alone is read. */
+static void describe(const struct recorder *recorder, struct recorder_facts *facts)
+{
+    const struct recorder_note *note = &recorder->file->note;
+    char path[RECORDER_PATH_MAX] = "";
+    *facts = (struct recorder_facts){.format = recorder->format, .input = recorder->input, .bytes = recorder->total,
+                                      .part = recorder->part};
+    if (recorder->begun || note->given)
+        recorder_file_part(note, recorder->part, path);
+    facts->path = xstrdup(path);
+}
+
 static void answer(struct recorder *recorder, const struct err *err)
 {
     struct recorder_facts facts = {0};
@@ -24,7 +35,7 @@ static void answer(struct recorder *recorder, const struct err *err)
     if (err)
         fn(recorder->arg, err, NULL);
     else {
-        recorder_describe(recorder, &facts);
+        describe(recorder, &facts);
         fn(recorder->arg, &(struct err){0}, &facts);
         free(facts.path);
     }
@@ -40,9 +51,9 @@ static void recorder_free(struct recorder *recorder)
     watch_cancel(recorder->watch);
     buf_fini(&recorder->pending);
     recorder_file_free(recorder->file);
-    if (recorder->stillborn)
-        free(recorder->stillborn->data);
-    free(recorder->stillborn);
+    if (recorder->unstarted)
+        free(recorder->unstarted->data);
+    free(recorder->unstarted);
     free(recorder);
 }
 
@@ -113,7 +124,7 @@ static void run(struct recorder *recorder)
     recorder->running = true;
     if (loop_offload(recorder->registry->loop, recorder_job_run, on_done, job) < 0) {
         err_set(&job->err, ERR_SYSTEM, "'%s': the recording ends: there is no thread to write it; try again", recorder->name);
-        recorder->stillborn = job;
+        recorder->unstarted = job;
         loop_timer_set_ms(&recorder->flush, 0);
     }
 }
@@ -121,10 +132,10 @@ static void run(struct recorder *recorder)
 static void on_flush(void *arg)
 {
     struct recorder *recorder = arg;
-    struct recorder_job *stillborn = recorder->stillborn;
-    recorder->stillborn = NULL;
-    if (stillborn)
-        on_done(stillborn);
+    struct recorder_job *unstarted = recorder->unstarted;
+    recorder->unstarted = NULL;
+    if (unstarted)
+        on_done(unstarted);
     else
         run(recorder);
 }
@@ -160,7 +171,7 @@ static int check_same(struct recorder *recorder, const struct recorder_spec *spe
 {
     struct recorder_facts facts;
     const struct recorder_note *note = &recorder->file->note; /* what is read here does not change while it is recorded */
-    recorder_describe(recorder, &facts);
+    describe(recorder, &facts);
     bool same = !spec->path || (note->given && strcmp(spec->path, note->path) == 0);
     same = same && (!spec->format || spec->format == recorder->format) && (!spec->input || recorder->input);
     if (recorder->ending || recorder->fn)
@@ -237,22 +248,10 @@ int recorder_stop(struct session *session, recorder_fn *fn, void *arg, struct er
     return 0;
 }
 
-/* The thread may be changing the file's own place: only what it leaves alone is read. */
-void recorder_describe(const struct recorder *recorder, struct recorder_facts *facts)
-{
-    const struct recorder_note *note = &recorder->file->note;
-    char path[RECORDER_PATH_MAX] = "";
-    *facts = (struct recorder_facts){.format = recorder->format, .input = recorder->input, .bytes = recorder->total,
-                                      .part = recorder->part};
-    if (recorder->begun || note->given)
-        recorder_file_part(note, recorder->part, path);
-    facts->path = xstrdup(path);
-}
-
 bool recorder_is_on(const struct session *session, struct recorder_facts *facts)
 {
     if (session->recorder && facts)
-        recorder_describe(session->recorder, facts);
+        describe(session->recorder, facts);
     return session->recorder;
 }
 

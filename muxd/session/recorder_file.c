@@ -8,6 +8,7 @@
 #include "session/recorder_tidy.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,16 +57,14 @@ static char *note_path(const struct recorder_file *file)
     return xasprintf("%s/.%llu%s", file->dir, (unsigned long long)file->note.number, RECORDER_NOTE_EXTENSION);
 }
 
-static int note_open(struct recorder_file *file, int flags)
+/* fresh: made, or emptied once the lock is ours: until then it is another worker's. */
+static int note_open(struct recorder_file *file, bool fresh)
 {
     char *path = note_path(file);
-    int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0600), error = errno;
-    free(path);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        error = errno;
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (fresh ? O_CREAT : 0), 0600);
+    if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 || (fresh && ftruncate(fd, 0) != 0)))
         fd_close(&fd);
-    }
-    errno = error;
+    free(path); /* keeps errno (free(3)) */
     return file->note_fd = fd;
 }
 
@@ -73,9 +72,8 @@ static int note_open(struct recorder_file *file, int flags)
 static int note_write(struct recorder_file *file, bool whole)
 {
     size_t size = whole ? sizeof file->note : offsetof(struct recorder_note, device);
-    if (pwrite(file->note_fd, &file->note, size, 0) == (ssize_t)size)
-        return 0;
-    return errno ? -errno : -ENOSPC;
+    errno = ENOSPC; /* what a short write means on a disk */
+    return pwrite(file->note_fd, &file->note, size, 0) == (ssize_t)size ? 0 : -errno;
 }
 
 static void note_remove(struct recorder_file *file)
@@ -94,7 +92,7 @@ static int open_place(const struct recorder_job *job, struct err *err)
     int code = path_private_dir(file->dir, err);
     if (code)
         return code;
-    if (note_open(file, O_CREAT | O_TRUNC) < 0)
+    if (note_open(file, true) < 0)
         return err_set(err, ERR_SYSTEM, "'%s': the recording's note can't be made: %s; make room, or choose another [muxd] state",
                        file->dir, strerror(errno));
     return 0;
@@ -142,12 +140,16 @@ static int begin_part(const struct recorder_job *job, struct err *err)
     if (code)
         return code;
     note->place.next_part = note->place.part + 1;
-    if (note->place.part > 0 && note_write(file, false) != 0)
-        return cant(note->path, errno, err);
+    code = note->place.part > 0 ? note_write(file, false) : 0;
+    if (code)
+        return cant(note->path, -code, err);
     recorder_file_part(note, note->place.next_part, path);
     int fd = note->place.part == 0 ? open_first(job) : open_new(path);
-    if (fd < 0 || fstat(fd, &st) != 0)
-        return cant(note->place.part == 0 ? note->path : path, errno, err);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        code = cant(note->place.part == 0 ? note->path : path, errno, err);
+        fd_close(&fd);
+        return code;
+    }
     fd_close(&file->fd);
     file->fd = fd;
     note->device = (uint64_t)st.st_dev;
@@ -201,7 +203,6 @@ void recorder_job_run(void *arg)
     struct recorder_file *file = job->file;
     size_t split = job->begin ? job->split : 0;
     int code = 0;
-    errno = 0;
     if (split > 0)
         code = append(file, job->data, split, &job->err);
     if (!code && job->begin)
@@ -210,8 +211,9 @@ void recorder_job_run(void *arg)
         code = append(file, job->data + split, job->size - split, &job->err);
     if (!code && file->note_fd >= 0) {
         set_place(file, &job->place);
-        if (note_write(file, job->begin) != 0)
-            code = cant(file->note.path, errno ? errno : ENOSPC, &job->err);
+        code = note_write(file, job->begin);
+        if (code)
+            code = cant(file->note.path, -code, &job->err);
     }
     if (job->end || code) {
         note_remove(file);
@@ -253,7 +255,7 @@ static const char *reopen(struct recorder_file *file)
 struct recorder_file *recorder_file_find(const char *state_dir, uint64_t number)
 {
     struct recorder_file *file = recorder_file_new(state_dir, number, NULL, 3, false);
-    if (note_open(file, 0) < 0) {
+    if (note_open(file, false) < 0) {
         if (errno != ENOENT)
             log_warn("the note on the recording of session %llu can't be read: %s", (unsigned long long)number, strerror(errno));
         recorder_file_free(file);

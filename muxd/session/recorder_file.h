@@ -55,6 +55,7 @@ struct recorder_job {
 };
 void recorder_job_run(void *job);
 
+/* Nothing is opened yet. path: of the first part, at most RECORDER_PATH_MAX - 1 bytes, copied; NULL: STATE/recordings/NUMBER-NAME.cast. */
 struct recorder_file *recorder_file_new(const char *state_dir, uint64_t number, const char *path, int format, bool input);
 void recorder_file_free(struct recorder_file *file); /* closes; the note stays. NULL is fine */
 /* The recording of that session that a worker before this one has begun: cut to what the note says and open. NULL: there is none, or

@@ -35,7 +35,7 @@ struct recorder {
     bool begins;           /* pending holds the beginning of a part */
     bool begun;            /* the first one is on disk */
     bool running, ending;
-    struct recorder_job *stillborn; /* there was no thread for it */
+    struct recorder_job *unstarted; /* there was no thread for it */
     bool full;             /* the part is: another one begins with the next screen */
     uint64_t lost;         /* bytes that nobody recorded before the journal gave them up: the screen is painted anew */
     struct watch *watch;   /* the screen is waited for */
@@ -45,7 +45,6 @@ struct recorder {
 /* recorder.c */
 void recorder_written(struct recorder *recorder); /* pending has grown, or something else is new */
 void recorder_end(struct recorder *recorder);     /* no more: the last of it goes to the disk */
-void recorder_describe(const struct recorder *recorder, struct recorder_facts *facts);
 
 /* recorder_take.c */
 void recorder_take(struct recorder *recorder);       /* output that came */

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "session/recorder_state.h"
-#include "sys/pty.h"
 #include "term/resume.h"
 #include "wire/cast.h"
 #include <stdio.h>
@@ -210,8 +209,10 @@ void recorder_begin_part(struct recorder *recorder)
         write_head(recorder, NULL);
     } else {
         want_screen(recorder);
-        if (!recorder->watch) /* too many waits: it begins with what comes */
-            write_head(recorder, NULL), recorder->at = journal_head(session->journal);
+        if (!recorder->watch) { /* too many waits: it begins with what comes */
+            write_head(recorder, NULL);
+            recorder->at = journal_head(session->journal);
+        }
     }
     recorder_written(recorder);
     session_dirty(session);
@@ -286,10 +287,9 @@ void recorder_command(struct session *session, const char *label, size_t size)
     while (size > 0 && (label[size - 1] == '\n' || label[size - 1] == '\r'))
         size--;
     size_t line = 0;
-    while (line < size && line < LABEL_MAX && label[line] != '\n' && label[line] != '\r')
+    while (line < size && label[line] != '\n' && label[line] != '\r')
         line++;
-    while (line > 0 && !utf8_is_boundary(label, size, line))
-        line--;
+    line = utf8_cut(label, line, LABEL_MAX);
     utf8_append_escaped(&text, label, line, false);
     if (line < size)
         buf_append_text(&text, " \xe2\x80\xa6");
@@ -298,18 +298,12 @@ void recorder_command(struct session *session, const char *label, size_t size)
     buf_fini(&text);
 }
 
-static bool reads_secret(const struct session *session)
-{
-    struct pty_mode mode;
-    return session_is_tty(session) && session->out.fd >= 0 && pty_get_mode(session->out.fd, &mode) == 0 && mode.canonical && !mode.echo;
-}
-
 void recorder_input(struct session *session, const char *data, size_t size, bool secret)
 {
     struct recorder *recorder = session->recorder;
     if (!recorder || !recorder->input || recorder->ending || recorder->part == 0 || recorder->pending.len >= 2 * PENDING_MAX)
         return;
-    secret |= reads_secret(session);
+    secret |= session_reads_secret(session);
     if (secret || size > 0)
         event(recorder, CAST_INPUT, secret ? "" : data, secret ? 0 : size);
     recorder_written(recorder);

@@ -6,18 +6,14 @@
 #include "session/kin.h"
 #include "session/recorder.h"
 #include "sys/proc.h"
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The keeper knows descriptors by their use; the transfer's go as those of session 0. */
 static void hold_transfer(struct registry *registry)
 {
     static const int use[TRANSFER_FDS] = {KEEP_FD_JOURNAL, KEEP_FD_TRANSFER_R, KEEP_FD_TRANSFER_W, KEEP_FD_INPUT_R, KEEP_FD_INPUT_W};
-    int own[TRANSFER_FDS], fds[KEEP_FD_COUNT];
+    int own[TRANSFER_FDS], fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     transfer_fds(registry->transfer, own);
-    for (int i = 0; i < KEEP_FD_COUNT; i++)
-        fds[i] = -1;
     for (int i = 0; i < TRANSFER_FDS; i++)
         fds[use[i]] = own[i];
     link_hold(registry->link, 0, fds);
@@ -68,6 +64,8 @@ static bool is_final(const struct session *session)
     return state != SESSION_STARTING && state != SESSION_RUNNING;
 }
 
+static void recover_late(struct session *session);
+
 /* Nothing is read before the transfer has been repaired: descriptors are watched from registry_handed_over on. */
 void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[])
 {
@@ -104,7 +102,7 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         return;
     }
     struct session *session = session_new(registry, journal, fds);
-    session->line_from = atomic_load(&journal->header->in_head);
+    session->line_from = journal_in_head(journal);
     session->finished = session->exited = is_final(session);
     index_add(registry, session);
     number_skip_past(&registry->numbers, number);
@@ -149,12 +147,13 @@ static void revive(struct session *session)
     if (session_io_start(session, &err) != 0)
         leave_it_to_the_next(&err); /* the one before could: nobody would hear this session any more */
     if (session->finished) {
+        secret_take_over(session);
         tombs_place(session, false);
         return;
     }
     if (!session_is_tty(session) && !session->journal->header->stdin_open)
         session->close_stdin = session->in_fd >= 0;
-    if (!session->minded)
+    if (!session->keeper_knows)
         find_leader(session);
     limits_start(session);
     recorder_take_over(session);
@@ -164,7 +163,8 @@ static void revive(struct session *session)
     session_dirty(session);
 }
 
-void recover_late(struct session *session)
+/* It came after the hand-over, or just now. */
+static void recover_late(struct session *session)
 {
     if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
         registry_forget(session->registry, session, false); /* the worker died before it had asked for it */
@@ -210,13 +210,12 @@ void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int 
 
 static void hold_session(struct registry *registry, const struct session *session)
 {
-    int fds[KEEP_FD_COUNT];
-    for (int i = 0; i < KEEP_FD_COUNT; i++)
-        fds[i] = -1;
+    int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     fds[KEEP_FD_JOURNAL] = session->journal->fd;
     fds[session_is_tty(session) ? KEEP_FD_MASTER : KEEP_FD_OUT] = session->out.fd;
     fds[KEEP_FD_ERR] = session->errors.fd;
     fds[KEEP_FD_IN] = session->in_fd;
+    fds[KEEP_FD_INPUT_R] = secret_kept_fd(session);
     link_hold(registry->link, session_number(session), fds);
 }
 

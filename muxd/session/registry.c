@@ -1,15 +1,14 @@
 /* registry.c: owns the set of all sessions, the end of a turn, and what is told to others then. */
 #include "session/registry.h"
-#include "base/bug.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/value.h"
 #include "session/archive.h"
 #include "session/internal.h"
-#include "session/owner.h"
 #include "session/kin.h"
-#include "session/recorder.h"
 #include "session/looks.h"
+#include "session/owner.h"
+#include "session/recorder.h"
 #include "session/view.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,6 +240,8 @@ void registry_forget(struct registry *registry, struct session *session, bool to
     archive_forget(session);
     parked_forget(session);
     session->gone = true;
+    registry->attached -= session->attached; /* those who leave it from now on don't find it any more */
+    session->attached = 0;
     index_remove(registry, session);
     list_remove(&session->dirty);
     list_remove(&session->more);
@@ -318,7 +319,7 @@ void registry_stats(const struct registry *registry, struct registry_stats *stat
     *stats = (struct registry_stats){.live = registry->live,
                                      .ended = registry->count - registry->live,
                                      .next_number = registry->numbers.next,
-                                     .passes = looks_passes(registry),
+                                     .passes = registry->passes,
                                      .waits = registry->waits,
                                      .parked = registry->nparked,
                                      .unheld = registry->nunheld};

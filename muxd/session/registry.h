@@ -105,5 +105,5 @@ struct registry_stats {
     unsigned waits;
     unsigned parked, unheld; /* sessions that wait with the keeper for descriptors; those that the keeper has none for */
 };
-void registry_stats(const struct registry *registry, struct registry_stats *stats);
+void registry_stats(const struct registry *registry, struct registry_stats *stats); /* looks at all sessions */
 #endif

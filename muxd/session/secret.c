@@ -1,50 +1,36 @@
-/* secret.c: owns staged secrets and the memory that secrets lie in. */
+/* secret.c: owns staged secrets, and the typing of secrets. */
 #include "session/secret.h"
+#include "base/clock.h"
+#include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/inputlog.h"
+#include "journal/inputlog.h"
 #include "session/internal.h"
 #include "session/news.h"
 #include "session/owner.h"
 #include "session/recorder.h"
+#include "session/secret_page.h"
 #include "sys/pty.h"
-#include <assert.h>
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE_BYTES 4096
-static_assert(SECRET_MAX + 1 < PAGE_BYTES, "with its line end");
-
 struct staged {
     struct session *session;
-    char *page; /* locked, in no core dump, in no child */
-    size_t size;
-    uid_t uid;
-    pid_t pid;
-    char *client; /* owned */
+    char *page; /* a struct secret_staged, and the secret behind it */
+    int fd;     /* of the page, for the keeper; -1: it is ours alone */
     struct loop_timer expiry;
 };
 
-static char *page_new(struct err *err)
+static struct secret_staged *facts_of(const struct staged *staged)
 {
-    char *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED || mlock(page, PAGE_BYTES) != 0) {
-        err_set(err, ERR_LIMIT, "no memory can be locked for a secret: %s; raise the limit of locked memory (ulimit -l)", strerror(errno));
-        if (page != MAP_FAILED)
-            munmap(page, PAGE_BYTES);
-        return NULL;
-    }
-    madvise(page, PAGE_BYTES, MADV_DONTDUMP); /* what a kernel lacks of these is no reason to refuse */
-    madvise(page, PAGE_BYTES, MADV_DONTFORK);
-    return page;
+    return (struct secret_staged *)(void *)staged->page;
 }
 
-static void page_free(char *page)
+static char *text_of(const struct staged *staged)
 {
-    mem_wipe(page, PAGE_BYTES);
-    munmap(page, PAGE_BYTES);
+    return staged->page + sizeof(struct secret_staged);
 }
 
 /* The page holds `size` bytes; the line's end is put behind them. */
@@ -53,13 +39,16 @@ static int type_page(struct session *session, const struct author *author, char 
     struct pty_mode mode;
     bool translated = pty_get_mode(session->out.fd, &mode) != 0 || mode.icrnl || !mode.canonical;
     const struct input input = {.size = size + 1, .kind = INPUT_SECRET, .author = author, .direct = true};
+    int code = session_check_direct(session, err); /* first: what is refused is neither recorded nor told */
+    if (code)
+        return code;
     page[size] = translated ? '\r' : '\n';
     recorder_input(session, NULL, size + 1, true);
     news_typed(session, author, NULL, size + 1, true);
-    int code = session_type_direct(session, page, size + 1, err);
+    code = session_type_direct(session, page, size + 1, err);
     if (code)
         return code;
-    inputlog_note(session->journal, &input, atomic_load(&session->journal->header->in_head));
+    inputlog_note(session->journal, &input, journal_in_head(session->journal));
     owner_tell(session, OWNER_INPUT);
     owner_answered(session);
     session->staged_lost = false;
@@ -91,16 +80,16 @@ int secret_type(struct session *session, const struct author *author, const char
         code = secret_check(session, err);
     if (code)
         return code;
-    char *page = page_new(err);
+    char *page = secret_page_new(err);
     if (!page)
         return err->code;
     memcpy(page, data, size);
     code = type_page(session, author, page, size, err);
-    page_free(page);
+    secret_page_free(page);
     return code;
 }
 
-/* In the journal, so that a successor can say that it is gone. */
+/* In the journal, so that a successor knows that there must be one. */
 static void note_staged(struct session *session, bool staged)
 {
     uint32_t flags = session->journal->header->flags & ~JOURNAL_STAGED;
@@ -108,13 +97,19 @@ static void note_staged(struct session *session, bool staged)
     session->staged_lost = false;
 }
 
-static void drop(struct staged *staged)
+/* A worker that only ends leaves it to the next one, who finds it with the keeper. */
+static void drop(struct staged *staged, bool for_good)
 {
     struct session *session = staged->session;
     session->staged = NULL;
     loop_timer_stop(&staged->expiry);
-    page_free(staged->page);
-    free(staged->client);
+    if (for_good || staged->fd < 0)
+        secret_page_free(staged->page); /* wiped: the keeper's is the same */
+    else
+        munmap(staged->page, SECRET_PAGE_BYTES);
+    if (for_good && staged->fd >= 0 && session->registry->link)
+        link_release(session->registry->link, session_number(session), 1u << KEEP_FD_INPUT_R);
+    fd_close(&staged->fd);
     free(staged);
 }
 
@@ -124,7 +119,7 @@ bool secret_forget(struct session *session)
     if (!session->staged)
         return false;
     note_staged(session, false);
-    drop(session->staged);
+    drop(session->staged, true);
     owner_want_secrets(session, false);
     return true;
 }
@@ -136,31 +131,68 @@ static void on_expiry(void *arg)
     secret_forget(staged->session);
 }
 
-int secret_stage(struct session *session, const struct author *author, const char *data, size_t size, int64_t expire_ms, struct err *err)
+static void hold(struct session *session)
 {
-    int code = check(session, size, err);
-    if (!code && (session->exited || session->finished))
-        code = err_set(err, ERR_ENDED, "'%s' has ended; start a new one", session_name(session));
-    char *page = code ? NULL : page_new(err);
-    if (!page)
-        return err->code;
-    secret_forget(session);
+    int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
+    fds[KEEP_FD_INPUT_R] = session->staged->fd;
+    if (session->staged->fd >= 0 && session->registry->link) /* else when the next keeper is there */
+        link_hold(session->registry->link, session_number(session), fds);
+}
+
+static void begin(struct session *session, char *page, int fd, int64_t expire_ms)
+{
     struct staged *staged = xcalloc(1, sizeof *staged);
-    *staged = (struct staged){.session = session, .page = page, .size = size, .uid = author->uid, .pid = author->pid,
-                              .client = author->client ? xstrdup(author->client) : NULL};
-    memcpy(page, data, size);
+    *staged = (struct staged){.session = session, .page = page, .fd = fd};
     loop_timer_init(&staged->expiry, session->registry->loop, on_expiry, staged);
     loop_timer_set_ms(&staged->expiry, expire_ms);
     session->staged = staged;
-    note_staged(session, true);
     owner_want_secrets(session, true);
+}
+
+int secret_stage(struct session *session, const struct author *author, const char *data, size_t size, int64_t expire_ms, struct err *err)
+{
+    int fd, code = check(session, size, err);
+    if (!code && (session->exited || session->finished))
+        code = err_set(err, ERR_ENDED, "'%s' has ended; start a new one", session_name(session));
+    char *page = code ? NULL : secret_page_new_kept(&fd, err);
+    if (!page)
+        return err->code;
+    secret_forget(session);
+    begin(session, page, fd, expire_ms);
+    struct secret_staged *facts = facts_of(session->staged);
+    facts->size = (uint32_t)size;
+    facts->uid = author->uid;
+    facts->pid = author->pid;
+    facts->until_boot_ms = clock_boot_ms() + expire_ms;
+    snprintf(facts->client, sizeof facts->client, "%s", author->client ? author->client : "");
+    memcpy(text_of(session->staged), data, size);
+    facts->phase = SECRET_WAITS;
+    note_staged(session, true);
+    hold(session);
     return 0;
 }
 
-/* The locked page was its predecessor's own, and in no other process: it could not come along. */
+int secret_kept_fd(const struct session *session)
+{
+    return session->staged ? session->staged->fd : -1;
+}
+
+/* What lay in its predecessor's own memory is gone. */
 void secret_take_over(struct session *session)
 {
-    if (!(session->journal->header->flags & JOURNAL_STAGED))
+    int fd = session->staged_fd;
+    session->staged_fd = -1;
+    bool was_staged = session->journal->header->flags & JOURNAL_STAGED;
+    char *page = was_staged && !session->exited ? secret_page_adopt(fd) : NULL;
+    if (page) {
+        int64_t left_ms = ((struct secret_staged *)(void *)page)->until_boot_ms - clock_boot_ms();
+        begin(session, page, fd, left_ms > 0 ? left_ms : 0);
+        return;
+    }
+    if (fd >= 0 && session->registry->link)
+        link_release(session->registry->link, session_number(session), 1u << KEEP_FD_INPUT_R);
+    fd_close(&fd);
+    if (!was_staged)
         return;
     note_staged(session, false);
     if (session->exited)
@@ -192,9 +224,13 @@ void secret_look(struct session *session)
     }
     if (session->ready == EVIDENCE_NONE || session->ready_for != WAITING_SECRET)
         return;
-    const struct author author = {.who = INPUT_BY_PERSON, .uid = staged->uid, .pid = staged->pid, .client = staged->client};
-    if (type_page(session, &author, staged->page, staged->size, &err) == ERR_INPUT_FULL)
+    struct secret_staged *facts = facts_of(staged);
+    const struct author author = {.who = INPUT_BY_PERSON, .uid = facts->uid, .pid = facts->pid, .client = facts->client};
+    facts->phase = SECRET_TYPING;
+    if (type_page(session, &author, text_of(staged), facts->size, &err) == ERR_INPUT_FULL) {
+        facts->phase = SECRET_WAITS;
         return; /* what was typed before comes first */
+    }
     if (err.code)
         log_warn("session %llu: a staged secret can't be typed: %s", (unsigned long long)session_number(session), err.text);
     session->ready = EVIDENCE_NONE; /* it goes on; who waits for it waits on */
@@ -204,5 +240,6 @@ void secret_look(struct session *session)
 void secret_free(struct session *session)
 {
     if (session->staged)
-        drop(session->staged);
+        drop(session->staged, false);
+    fd_close(&session->staged_fd);
 }

@@ -11,7 +11,8 @@ int secret_type(struct session *session, const struct author *author, const char
 int secret_check(struct session *session, struct err *err); /* whether it reads one now: 0 or ERR_SECRET_PROMPT */
 /* Kept until the program reads a secret, at most expire_ms. Takes the place of an earlier one. ERR_LIMIT: no memory can be locked. */
 int secret_stage(struct session *session, const struct author *author, const char *data, size_t size, int64_t expire_ms, struct err *err);
-/* A restart of the worker loses what is staged: it lies in that process alone. True until a secret is typed, staged or forgotten. */
+/* Where the kernel has no memory for that (secret_page.h), a restart of the worker loses what is staged. True until a secret is typed,
+ * staged or forgotten. */
 bool secret_was_lost(const struct session *session);
 bool secret_is_staged(const struct session *session);
 bool secret_forget(struct session *session); /* false: there was none */

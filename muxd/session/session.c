@@ -7,8 +7,8 @@
 #include "session/answering.h"
 #include "session/archive.h"
 #include "session/internal.h"
-#include "session/recorder.h"
 #include "session/owner.h"
+#include "session/recorder.h"
 #include "session/view.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
@@ -16,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void on_drain(void *arg)
 {
@@ -43,6 +42,7 @@ struct session *session_new(struct registry *registry, struct journal *journal, 
     session->out = (struct stream){.session = session, .fd = fds[KEEP_FD_MASTER] >= 0 ? fds[KEEP_FD_MASTER] : fds[KEEP_FD_OUT]};
     session->errors = (struct stream){.session = session, .fd = fds[KEEP_FD_ERR], .is_stderr = true};
     session->in_fd = fds[KEEP_FD_IN];
+    session->staged_fd = fds[KEEP_FD_INPUT_R];
     session->pidfd = -1;
     session->seen_head = journal_head(journal);
     session->created_ns = session->last_output_ns = session->last_input_ns = loop_now_ns(registry->loop);
@@ -123,9 +123,25 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
     atomic_store(&header->pid, (int32_t)pid);
     atomic_store(&header->state, SESSION_RUNNING);
     fd_close(&session->pidfd);
-    session->minded = true;
+    session->keeper_knows = true;
     session->pidfd = pidfd >= 0 ? pidfd : proc_pidfd(pid);
     ready_start(session);
+}
+
+/* There may have been no descriptor left for it when the program began. Its number is still its own: the start says so, or the keeper,
+ * which reaps a child of its own only when the exit is acknowledged. */
+int session_pidfd(struct session *session)
+{
+    struct proc_stat stat;
+    pid_t pid = session_pid(session);
+    uint64_t start_ticks = session->journal->header->pid_start_ticks;
+    if (session->pidfd >= 0 || pid <= 0 || session->exited)
+        return session->pidfd;
+    int pidfd = proc_pidfd(pid);
+    bool same = start_ticks ? proc_stat(pid, &stat) && stat.start_ticks == start_ticks : session->own_child;
+    if (!same)
+        fd_close(&pidfd);
+    return session->pidfd = pidfd;
 }
 
 /* Facts. */
@@ -217,8 +233,9 @@ int session_interrupt(struct session *session, struct err *err)
         session->pending_signal = SIGINT;
         return 0;
     }
-    if (proc_signal_group(session->pidfd, session_pid(session), SIGINT) != 0 && errno != ESRCH)
-        return err_set(err, ERR_SYSTEM, "'%s' can't be interrupted: %s; try to kill it", session_name(session), strerror(errno));
+    int pidfd = session_pidfd(session), status = pidfd < 0 ? -errno : proc_signal_group(pidfd, session_pid(session), SIGINT);
+    if (status != 0 && status != -ESRCH)
+        return err_set(err, ERR_SYSTEM, "'%s' can't be interrupted: %s; try again, or kill it", session_name(session), strerror(-status));
     return 0;
 }
 
@@ -231,8 +248,9 @@ int session_resize(struct session *session, int rows, int cols, struct err *err)
     if (session->finished || session->out.fd < 0)
         return ended_error(session, err);
     view_resized(session, rows, cols);
-    if (pty_resize(session->out.fd, rows, cols) != 0)
-        return err_set(err, ERR_SYSTEM, "'%s' can't be resized: %s; try again", session_name(session), strerror(errno));
+    int status = pty_resize(session->out.fd, rows, cols);
+    if (status != 0)
+        return err_set(err, ERR_SYSTEM, "'%s' can't be resized: %s; try again", session_name(session), strerror(-status));
     bool same = session->journal->header->rows == rows && session->journal->header->cols == cols;
     session->journal->header->rows = rows;
     session->journal->header->cols = cols;
@@ -271,12 +289,6 @@ void session_end_read(struct session *session)
     archive_changed(session);
 }
 
-void session_mark(struct session *session)
-{
-    if (!session->exited)
-        ready_mark(session);
-}
-
 uint64_t session_offset_at(struct session *session, int64_t real_ms)
 {
     uint64_t head = journal_head(session->journal);
@@ -303,6 +315,7 @@ void session_touch(struct session *session)
 void session_attach(struct session *session, int by)
 {
     session->attached += (unsigned)by;
+    session->registry->attached += (unsigned)by;
 }
 
 unsigned session_attached(const struct session *session)

@@ -3,7 +3,7 @@
 #ifndef MUXD_SESSION_SESSION_H
 #define MUXD_SESSION_SESSION_H
 #include "base/err.h"
-#include "session/journal.h"
+#include "journal/journal.h"
 #include "session/readiness.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,16 +14,6 @@ struct session;
 struct pattern;
 struct config_session;
 
-enum session_limit {
-    SESSION_MEMORY,
-    SESSION_PROCESSES,
-    SESSION_CPU_TIME,
-    SESSION_OPEN_FILES,
-    SESSION_LIFETIME,
-    SESSION_IDLE,
-    SESSION_LIMIT_COUNT
-};
-enum session_killer { KILLER_NONE, KILLER_REQUEST, KILLER_STOP, KILLER_LIMIT /* + enum session_limit */ };
 enum session_slow { SLOW_DROP, SLOW_PAUSE };
 
 /* Facts; the pointers are borrowed until the end of the turn. */
@@ -58,14 +48,17 @@ int64_t session_hold_ended_ns(const struct session *session); /* CLOCK_MONOTONIC
 int session_interrupt(struct session *session, struct err *err); /* pipe sessions: U+0003 is SIGINT to the group */
 int session_resize(struct session *session, int rows, int cols, struct err *err);
 int session_rename(struct session *session, const char *name, struct err *err);
-/* Whether muxd answers what the program asks its terminal: yes from the start; not while the terminal of a person does. */
-void session_answer(struct session *session, bool answer);
+/* What the program asks its terminal is answered by muxd alone: from its own model, and with the colours of this person's terminal; NULL:
+ * there is none, then those of a plain dark one. Copied. A program that wants to know is told when it is light or dark now. */
+struct outer;
+void session_set_outer(struct session *session, const struct outer *outer);
+/* How large a cell of the terminal is, in pixels. It stays, as its rows and columns do, when whose terminal it was has gone. */
+void session_set_cell(struct session *session, int height, int width);
 /* Pipe sessions: end of file once everything queued is typed. ERR_ENDED, ERR_STDIN_CLOSED; ERR_NOT_AVAILABLE with a terminal. */
 int session_close_stdin(struct session *session, struct err *err);
 
 /* To be told by whoever serves readers. */
 void session_end_read(struct session *session); /* its end was told: [limits] keep_ended counts from now */
-void session_mark(struct session *session);     /* just before a write: ready means ready after it; session_type does it too */
 /* While it is followed nothing is dropped: the program waits until the default reader has caught up. A restart of the worker ends it. */
 void session_follow(struct session *session, bool followed);
 void session_touch(struct session *session);    /* it was used now, or a reader's cursor has moved: a paused program may go on */

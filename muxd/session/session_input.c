@@ -21,16 +21,6 @@ static int input_fd(const struct session *session)
     return session_is_tty(session) ? session->out.fd : session->in_fd;
 }
 
-static uint64_t in_head(const struct session *session)
-{
-    return atomic_load(&session->journal->header->in_head);
-}
-
-static uint64_t in_tail(const struct session *session)
-{
-    return atomic_load(&session->journal->header->in_tail);
-}
-
 static bool ends_line(const struct pty_mode *mode, char byte)
 {
     unsigned char c = (unsigned char)byte;
@@ -41,7 +31,7 @@ static bool ends_line(const struct pty_mode *mode, char byte)
 static int check_lines(const struct session *session, const char *data, size_t size, uint64_t *line_from, struct err *err)
 {
     struct pty_mode mode;
-    uint64_t head = in_head(session);
+    uint64_t head = journal_in_head(session->journal);
     *line_from = head + size;
     if (!session_is_tty(session) || pty_get_mode(session->out.fd, &mode) != 0 || !mode.canonical)
         return 0;
@@ -85,34 +75,40 @@ static bool interrupts(const char *data, size_t size)
     return memchr(data, 3, size) || memchr(data, 28, size) || memchr(data, 26, size);
 }
 
-static int input_full(const struct session *session, size_t size, size_t room, struct err *err)
+static int check(const struct session *session, const char *data, size_t size, uint64_t *line_from, struct err *err)
 {
+    size_t room = journal_input_free(session->journal);
+    int code = check_open(session, err);
+    if (!code)
+        code = check_lines(session, data, size, line_from, err);
+    if (code || size <= room)
+        return code;
     return err_set(err, ERR_INPUT_FULL, "'%s' has %zu of %llu bytes of its input queue free, not %zu; wait until it has read, or send less",
                    session_name(session), room, (unsigned long long)session->journal->header->input_size, size);
+}
+
+int session_check_input(const struct session *session, const char *data, size_t size, struct err *err)
+{
+    uint64_t line_from;
+    return check(session, data, size, &line_from, err);
 }
 
 int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err)
 {
     uint64_t line_from;
     struct journal *journal = session->journal;
-    int code = check_open(session, err);
-    if (!code)
-        answering_look(session); /* what it has asked before comes before this */
-    if (!code)
-        code = check_lines(session, data, size, &line_from, err);
+    answering_look(session); /* what it has asked before comes before this */
+    int code = check(session, data, size, &line_from, err);
     if (code)
         return code;
-    size_t room = journal_input_free(journal);
-    if (size > room)
-        return input_full(session, size, room, err);
     /* Noted first: a successor takes a note beyond the end of the queue as not done. */
     if (request_hash)
-        journal_request_note(journal, request_hash, in_head(session) + size);
+        journal_request_note(journal, request_hash, journal_in_head(session->journal) + size);
     if (size > 0 && !journal_input_append(journal, data, size))
         return err_set(err, ERR_INPUT_FULL, "'%s' has no room in its input queue; wait until it has read", session_name(session));
     session->line_from = line_from;
     if (secret)
-        session->wipe_to = in_head(session);
+        session->wipe_to = journal_in_head(session->journal);
     session->last_input_ns = loop_now_ns(session->registry->loop);
     if (session->held && size > 0 && interrupts(data, size))
         end_hold(session);
@@ -121,30 +117,24 @@ int session_type(struct session *session, const char *data, size_t size, uint64_
     return 0;
 }
 
-int session_check_input(const struct session *session, const char *data, size_t size, struct err *err)
+int session_check_direct(const struct session *session, struct err *err)
 {
-    uint64_t line_from;
-    size_t room = journal_input_free(session->journal);
     int code = check_open(session, err);
-    if (!code)
-        code = check_lines(session, data, size, &line_from, err);
-    if (!code && size > room)
-        code = input_full(session, size, room, err);
-    return code;
+    if (code || journal_in_head(session->journal) == journal_in_tail(session->journal))
+        return code;
+    return err_set(err, ERR_INPUT_FULL, "'%s' has not read yet what was typed before; try again when it has", session_name(session));
 }
 
 int session_type_direct(struct session *session, const char *data, size_t size, struct err *err)
 {
-    int code = check_open(session, err);
+    int code = session_check_direct(session, err);
     if (code)
         return code;
-    if (in_head(session) != in_tail(session))
-        return err_set(err, ERR_INPUT_FULL, "'%s' has not read yet what was typed before; try again when it has", session_name(session));
     if (session->held)
         end_hold(session);
     ready_mark(session);
     session->last_input_ns = loop_now_ns(session->registry->loop);
-    session->line_from = in_head(session);
+    session->line_from = journal_in_head(session->journal);
     ssize_t n;
     do
         n = write(input_fd(session), data, size);
@@ -286,7 +276,7 @@ static bool drop_held_text(struct session *session)
         return false;
     log_warn("session %llu reads a secret: what was typed before it asked is thrown away", (unsigned long long)session_number(session));
     journal_input_drop(session->journal);
-    session->line_from = in_head(session);
+    session->line_from = journal_in_head(session->journal);
     return true;
 }
 
@@ -312,15 +302,16 @@ static void keep_page(struct session *session)
 
 void session_flush_input(struct session *session)
 {
-    if (in_head(session) != in_tail(session) && input_fd(session) >= 0) {
+    struct journal *journal = session->journal;
+    if (journal_in_head(journal) != journal_in_tail(journal) && input_fd(session) >= 0) {
         if (hold_back(session))
             return;
         if (session->held_text && drop_held_text(session))
             return;
         ready_mark(session);
         ssize_t n = 1;
-        while (n > 0 && in_head(session) != in_tail(session))
-            n = transfer_out(session->registry->transfer, session->journal, input_fd(session), in_tail(session) < session->wipe_to);
+        while (n > 0 && journal_in_head(journal) != journal_in_tail(journal))
+            n = transfer_out(session->registry->transfer, journal, input_fd(session), journal_in_tail(journal) < session->wipe_to);
         owner_has_room(session);
         keep_page(session);
         if (n == -EAGAIN || n == 0) {

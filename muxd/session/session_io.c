@@ -2,20 +2,27 @@
  *
  * Every source is watched edge-triggered: a program that closes its terminal and lives would make a level-triggered hang-up spin.
  * So a source counts as readable until a read has found nothing; what the budget of a turn leaves over comes in the next turn. */
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "session/archive.h"
 #include "session/internal.h"
-#include "base/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
-/* Of one session in one turn. A pipe that nobody looks at may take more, but no longer than the other would, and not with many others. */
-#define BUDGET_BYTES (64u << 10)
+/* Of one session in one turn: bytes, and time once it had its first ones. A pipe that nobody looks at may take more bytes, but not with
+ * many others. */
+#define PIPE_FIRST_BYTES (64u << 10)
 #define PIPE_BUDGET_BYTES (1u << 20)
-#define PIPE_BUDGET_NS (NS_PER_MS / 4)
+#define BUDGET_NS (NS_PER_MS / 4)
+/* A terminal is filled by a thread of the kernel, one such piece after the other, and who reads on waits for it, non-blocking or not
+ * (tty_buffer_flush_work): on a busy machine a millisecond for each. So time is looked at more often, and while people look at other
+ * sessions a turn takes one piece: what they type is seen after one such wait and not after sixteen. */
+#define TTY_PIECE_BYTES 4095u
+#define TTY_FIRST_BYTES (4 * TTY_PIECE_BYTES)
+#define TTY_BUDGET_BYTES (16 * TTY_PIECE_BYTES)
 /* A program that has filled half of its pipe writes faster than we come by: with a larger one it sleeps less often. All pipes of a user
  * together may hold 64 MiB (pipe(7)), so only so many are enlarged at a time. */
 #define PIPE_BYTES (64u << 10)
@@ -123,10 +130,12 @@ static void at_end(struct stream *stream, bool broken)
 static size_t read_stream(struct stream *stream, size_t budget)
 {
     struct session *session = stream->session;
-    size_t done = 0;
-    int64_t end = budget > BUDGET_BYTES ? clock_mono_ns() + PIPE_BUDGET_NS : INT64_MAX;
-    while (done < budget && stream->readable && stream->fd >= 0 && (done < BUDGET_BYTES || clock_mono_ns() < end)) {
-        ssize_t n = transfer_in(session->registry->transfer, session->journal, stream->fd, budget - done, stream->is_stderr);
+    bool tty = session_is_tty(session);
+    size_t done = 0, gulp = tty ? TTY_FIRST_BYTES : budget, first = tty ? TTY_FIRST_BYTES : PIPE_FIRST_BYTES;
+    int64_t end = budget > first ? clock_mono_ns() + BUDGET_NS : INT64_MAX;
+    while (done < budget && stream->readable && stream->fd >= 0 && (done < first || clock_mono_ns() < end)) {
+        size_t most = gulp < budget - done ? gulp : budget - done;
+        ssize_t n = transfer_in(session->registry->transfer, session->journal, stream->fd, most, stream->is_stderr);
         if (n > 0) {
             done += (size_t)n;
             if (n >= (ssize_t)(PIPE_BYTES / 2))
@@ -150,7 +159,9 @@ static uint64_t most_of_a_turn(const struct session *session)
 {
     bool watched = session->searched || session->view || session->attached > 0 || may_pause(session);
     bool many = session->registry->wide_pipes > FEW_PIPES;
-    return watched || many || session_is_tty(session) ? BUDGET_BYTES : PIPE_BUDGET_BYTES;
+    if (session_is_tty(session))
+        return session->registry->attached > session->attached ? TTY_PIECE_BYTES : TTY_BUDGET_BYTES;
+    return watched || many ? PIPE_FIRST_BYTES : PIPE_BUDGET_BYTES;
 }
 
 void session_io_more(struct session *session)

@@ -46,18 +46,10 @@ static int choose_name(struct registry *registry, const struct session_spec *spe
     return 0;
 }
 
-static uint64_t bytes_of(char *const *words)
-{
-    uint64_t sum = 0;
-    for (; words && *words; words++)
-        sum += strlen(*words) + 1;
-    return sum;
-}
-
 static int check_sizes(const struct registry *registry, const struct session_spec *spec, struct err *err)
 {
     const struct config_limits *limits = &registry->cfg->limits;
-    uint64_t argv = bytes_of(spec->argv), env = bytes_of(spec->env);
+    uint64_t argv = strv_bytes((const char *const *)spec->argv), env = strv_bytes((const char *const *)spec->env);
     if (argv > (uint64_t)limits->argv_bytes)
         return err_set(err, ERR_TOO_LARGE, "the arguments have %llu bytes and [limits] 'argv' is %lld; use a file or raise it",
                        (unsigned long long)argv, (long long)limits->argv_bytes);
@@ -185,9 +177,7 @@ static int check_spec(struct registry *registry, const struct session_spec *spec
 int registry_create(struct registry *registry, const struct session_spec *spec, spawned_fn *spawned, void *arg,
                     struct session **out, struct err *err)
 {
-    struct birth birth = {.stdio = {-1, -1, -1}, .plan = -1};
-    for (int i = 0; i < KEEP_FD_COUNT; i++)
-        birth.fds[i] = -1;
+    struct birth birth = {.fds = KEEP_NO_FDS, .stdio = {-1, -1, -1}, .plan = -1};
     struct session *session = NULL;
     int code = check_spec(registry, spec, err);
     if (!code)

@@ -9,8 +9,8 @@
 enum watch_event {
     WATCH_CHANGED = 1, /* the model is up to date, for the first time or with something that may look different */
     WATCH_ENDED = 2,   /* the program has ended, and the model shows its last byte */
-    WATCH_BEHIND = 8,  /* watch_follow only: the model has moved on, but for a while more was printed than it could be fed */
-    WATCH_GONE = 4     /* the session was removed: only watch_cancel is left to do */
+    WATCH_GONE = 4,    /* the session was removed: only watch_cancel is left to do */
+    WATCH_BEHIND = 8   /* watch_follow only: the model has moved on, but for a while more was printed than it could be fed */
 };
 struct watch;
 /* events: one or several of enum watch_event. Called at the end of a turn, never inside session_watch. */

@@ -206,6 +206,7 @@ void waiter_look(struct session *session)
     int64_t now = loop_now_ns(session->registry->loop);
     bool wanted = session->hold_wanted || owner_wants_ready(session);
     struct list *next;
+    session->searched = false;
     for (struct list *at = session->waits.next; at != &session->waits; at = next) {
         next = at->next;
         struct wait *wait = LIST_OWNER(at, struct wait, link);

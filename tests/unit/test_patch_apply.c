@@ -386,6 +386,7 @@ static void a_failure_puts_everything_back(void **state)
         char *program = xasprintf("Failed to write file %s", path);
         assert_string_equal(failure.program, program);
         assert_non_null(strstr(failure.reply, "somebody changed it"));
+        assert_non_null(strstr(failure.cause, "somebody changed it"));
         free(program);
         free(path);
         patch_plan_free(plan);

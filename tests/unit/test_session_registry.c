@@ -11,14 +11,20 @@
 #include "config/config.h"
 #include "keep/keeper.h"
 #include "keep/link.h"
+#include "session/internal.h"
 #include "session/registry.h"
+#include "session/secret.h"
+#include "session/view.h"
 #include "sys/loop.h"
 #include "sys/pattern.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -443,6 +449,38 @@ static void test_cancelled_wait_is_silent(void **state)
     assert_int_equal(seen.waited, 0);
 }
 
+static void test_searched_only_while_somebody_searches(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *session = must_create(NULL, "sleep 30", false);
+    struct pattern *pattern = pattern_new("never", 5, &err);
+    struct wait_spec spec = {.until = pattern, .quiet_ms = -1, .deadline_ns = INT64_MAX};
+    struct wait *wait = session_wait(session, &spec, on_wait, NULL, &err);
+    while (!session->searched)
+        loop_turn(loop, 1000);
+    wait_cancel(wait);
+    loop_turn(loop, 1000);
+    assert_false(session->searched); /* it reads in large pieces again */
+    pattern_free(pattern);
+}
+
+static void test_refused_secret_is_not_told(void **state)
+{
+    (void)state;
+    struct err err;
+    struct author author = {.who = INPUT_BY_PERSON, .uid = getuid(), .pid = getpid()};
+    struct session *session = must_create(NULL, "sleep 30", true);
+    news_listen(registry, EVENT_BIT(EVENT_INTERACTION));
+    session->held = true;
+    session->hold_ms = 60000;
+    assert_int_equal(session_type(session, "x", 1, 0, false, &err), 0); /* waits until the program reads */
+    uint64_t next = news_next(registry);
+    assert_int_equal(secret_type(session, &author, "pw", 2, true, &err), ERR_INPUT_FULL);
+    assert_int_equal(news_next(registry), next);
+    news_unlisten(registry, EVENT_BIT(EVENT_INTERACTION));
+}
+
 static void test_input_refused(void **state)
 {
     (void)state;
@@ -494,6 +532,30 @@ static void test_interrupt_of_pipes(void **state)
     wait_exit(session);
     assert_true(session_has_exit(session, &code, &signo));
     assert_int_equal(signo, SIGINT);
+}
+
+/* There was no descriptor for the program when it began. */
+static void test_signals_without_a_pidfd(void **state)
+{
+    (void)state;
+    struct err err;
+    int code, signo;
+    for (int killed = 0; killed < 2; killed++) {
+        struct session *session = must_create(NULL, "exec sleep 30", false);
+        seen.killed = 0;
+        while (session_pid(session) <= 0)
+            loop_turn(loop, 1000);
+        close(session->pidfd);
+        session->pidfd = -1;
+        if (killed)
+            registry_kill(registry, session, 0, KILLER_REQUEST, on_kill, NULL);
+        else
+            assert_int_equal(session_interrupt(session, &err), 0);
+        wait_exit(session);
+        assert_true(session_has_exit(session, &code, &signo));
+        assert_int_equal(signo, killed ? SIGHUP : SIGINT);
+        assert_true(!killed || done(&seen.killed, 1));
+    }
 }
 
 static void test_kill_ladder(void **state)
@@ -669,6 +731,7 @@ static void test_process_in_session(void **state)
     struct session *session = must_create(NULL, "setsid sh -c 'echo pid $$ ; sleep 30' & wait", false);
     wait_for(session, (struct wait_spec){.until = ok});
     assert_true(done(&seen.waited, 1));
+    assert_true(done(&seen.spawned, 1)); /* what a program prints may be here before the word of its start */
     uint64_t from = 0;
     size_t size;
     const char *data = journal_view(session_journal(session), &from, &size);
@@ -721,18 +784,32 @@ static void test_successor(void **state)
     (void)state;
     struct err err;
     int code, signo;
+    char go[sizeof dir + 8], command[sizeof go + 64];
     struct pattern *begun = pattern_new("begun", 5, &err);
     struct session *lives = must_create("lives", "while read line; do echo \"got <$line>\"; done", true);
-    struct session *ends = must_create("ends", "echo begun; sleep 0.3; echo late; exit 9", false);
+    snprintf(go, sizeof go, "%s/go", dir);
+    snprintf(command, sizeof command, "echo begun; read word < '%s'; echo late; exit 9", go);
+    assert_int_equal(mkfifo(go, 0600), 0);
+    struct session *ends = must_create("ends", command, false);
     struct session *ended = must_create("ended", "echo old; exit 4", false);
     uint64_t numbers[] = {session_number(lives), session_number(ends), session_number(ended)};
     wait_exit(ended);
     wait_for(ends, (struct wait_spec){.until = begun});
     assert_true(done(&seen.waited, 1));
+    assert_true(done(&seen.spawned, 3)); /* what a program prints may be here before the word of its start */
+    while (session_pid(lives) <= 0)
+        assert_true(loop_turn(loop, PATIENCE_MS));
     pid_t pid = session_pid(lives);
+    struct pollfd end = {.fd = pidfd_open(session_pid(ends), 0), .events = POLLIN};
+    struct pollfd told = {.fd = link_fd(keeper_link), .events = POLLIN};
     registry_free(registry);
     registry = NULL;
-    usleep(500000); /* nobody is there when it ends */
+    int to_it = open(go, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(write(to_it, "go\n", 3), 3);
+    close(to_it);
+    assert_int_equal(poll(&end, 1, PATIENCE_MS), 1); /* nobody is there when it ends */
+    close(end.fd);
+    assert_int_equal(poll(&told, 1, PATIENCE_MS), 1);
     loop_turn(loop, 0); /* what was told to the one that died is gone with it */
     start_registry();
     link_hello(keeper_link);
@@ -798,16 +875,82 @@ static void test_interrupt_is_not_held(void **state)
     assert_int_equal(session_state(session), SESSION_SIGNALED);
 }
 
+#define TTY_PIECE 4095 /* what the kernel has of a terminal's output at most */
+#define FLOOD_BYTES (1u << 20)
+
+static uint64_t most_in_a_turn(struct session *session)
+{
+    uint64_t head = journal_head(session_journal(session)), end = head + FLOOD_BYTES, most = 0;
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+    while (head < end && clock_mono_ms() < until) {
+        loop_turn(loop, 50);
+        uint64_t now = journal_head(session_journal(session));
+        most = now - head > most ? now - head : most;
+        head = now;
+    }
+    assert_true(head >= end);
+    return most;
+}
+
+/* A turn is short while somebody looks at another session, whatever floods, and only then. */
+static void test_flood_beside_a_person(void **state)
+{
+    (void)state;
+    struct err err;
+    struct session *flood = must_create("flood", "exec yes", true), *other = must_create("other", "exec true", true);
+    wait_exit(other);
+    assert_true(most_in_a_turn(flood) > TTY_PIECE);
+    session_attach(other, 1);
+    assert_in_range(most_in_a_turn(flood), 1, TTY_PIECE);
+    session_attach(other, -1);
+    session_attach(flood, 1);
+    assert_true(most_in_a_turn(flood) > TTY_PIECE);
+    session_attach(flood, -1);
+    session_attach(other, 1);
+    assert_int_equal(registry_remove(registry, other, &err), 0); /* those who looked at it find it no more when they leave */
+    assert_true(most_in_a_turn(flood) > TTY_PIECE);
+}
+
+static void on_watch(void *arg, unsigned events)
+{
+    *(unsigned *)arg += (events & WATCH_CHANGED) != 0;
+}
+
+/* A viewer that takes nothing rests: what is printed meanwhile doesn't even go into the model of the screen. */
+static void test_nothing_is_fed_while_all_rest(void **state)
+{
+    (void)state;
+    struct err err;
+    unsigned told = 0;
+    struct session *session = must_create("flood", "echo first; read go; yes | head -c 2000000; read go", true);
+    struct watch *watch = session_watch(session, on_watch, &told, &err);
+    assert_non_null(watch);
+    wait_for(session, (struct wait_spec){.ready = true});
+    assert_true(done(&seen.waited, 1) && done(&told, 1));
+    watch_rest(watch);
+    uint64_t offset = watch_offset(watch);
+    unsigned before = told;
+    assert_int_equal(session_type(session, "\n", 1, 0, false, &err), 0);
+    most_in_a_turn(session);
+    assert_int_equal(watch_offset(watch), offset);
+    assert_int_equal(told, before);
+    watch_wake(watch, false);
+    assert_true(done(&told, before + 1));
+    assert_true(watch_offset(watch) > offset + FLOOD_BYTES);
+    watch_cancel(watch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
         TEST(exit_codes), TEST(death_by_signal), TEST(stderr_is_known), TEST(all_output_before_the_exit),
         TEST(background_child_holds_it_open), TEST(spawn_failures), TEST(names), TEST(typing_and_until), TEST(ready),
-        TEST(quiet_and_settle), TEST(cancelled_wait_is_silent), TEST(input_refused), TEST(stdin_of_pipes), TEST(interrupt_of_pipes),
-        TEST(kill_ladder), TEST(kill_takes_everybody), TEST(one_signal), TEST(session_limits), TEST(caps), TEST(tombstones_go),
+        TEST(quiet_and_settle), TEST(cancelled_wait_is_silent), TEST(input_refused),
+        TEST(searched_only_while_somebody_searches), TEST(refused_secret_is_not_told), TEST(stdin_of_pipes), TEST(interrupt_of_pipes),
+        TEST(signals_without_a_pidfd), TEST(kill_ladder), TEST(kill_takes_everybody), TEST(one_signal), TEST(session_limits), TEST(caps), TEST(tombstones_go),
         TEST(new_program_is_no_orphan), TEST(idle_loop_sleeps), TEST(process_in_session), TEST(described), TEST(successor), TEST(keeper_lost),
-        TEST(interrupt_is_not_held),
+        TEST(interrupt_is_not_held), TEST(flood_beside_a_person), TEST(nothing_is_fed_while_all_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 
 #include "term/modes.h"
 #include "term/responder.h"
+#include "wire/pen.h"
+#include <stdio.h>
 #include <string.h>
 
 static bool size(void *arg, int *rows, int *cols)
@@ -70,6 +72,31 @@ static void status(void **state)
     buf_fini(&out);
 }
 
+static bool cell(void *arg, int *height, int *width)
+{
+    *height = 20;
+    *width = 10;
+    return *(const bool *)arg;
+}
+
+static void persons(void **state)
+{
+    static const char queries[] = "\033]10;?;?;?\007\033]4;3;?;4;?;200;?\033\\\033[?996n\033[16t\033[14t\033[?2031$p\033[>q";
+    struct outer outer = {.known = 1u << OUTER_BACKGROUND | 1u << 3, .scheme = OUTER_LIGHT};
+    struct responder_facts facts = {.outer = &outer, .size = size, .cell = cell, .arg = &(bool){true}, .scheme_told = true};
+    struct buf out = BUF_INIT;
+    struct scan_seq seq;
+    (void)state;
+    outer.colours[OUTER_BACKGROUND][0] = 0x1234;
+    outer.colours[3][2] = 0xffff;
+    for (size_t at = 0; scan_next(queries, sizeof queries - 1, &at, &seq);)
+        responder_answer(&out, &seq, &facts);
+    assert_string_equal(out.data, "\033]10;rgb:e5e5/e5e5/e5e5\007\033]11;rgb:1234/0000/0000\007\033]12;rgb:e5e5/e5e5/e5e5\007"
+                                  "\033]4;3;rgb:0000/0000/ffff\033\\\033]4;4;rgb:0000/0000/eeee\033\\\033]4;200;rgb:ffff/0000/d7d7\033\\"
+                                  "\033[?997;2n\033[6;20;10t\033[4;480;800t\033[?2031;1$y\033P>|muxd " MUXD_VERSION "\033\\");
+    buf_fini(&out);
+}
+
 static void sizes(void **state)
 {
     (void)state;
@@ -103,6 +130,22 @@ static void colours(void **state)
     expect("\033]4;16;red;17;?\007", "\033]4;17;rgb:0000/0000/5f5f\007");
     expect("\033]4;256;?;x;?;;?;1\007\033]4\007\033]4;\007\033]10\007\033]13;?\007\033]11;?x\007\033]\007", "");
     expect("\033]52;c;?\007\033]0;title\007\033]8;;http://x\007\033]133;A\007", "");
+}
+
+/* A picture of the screen has the colours that programs are told. */
+static void one_palette(void **state)
+{
+    (void)state;
+    assert_int_equal(pen_palette(4), 0x0000ee);
+    for (unsigned i = 0; i < 256; i++) {
+        char query[32], answer[64];
+        unsigned rgb = pen_rgb(COLOR_INDEXED | i, 0);
+        assert_int_equal(rgb, pen_palette(i));
+        snprintf(query, sizeof query, "\033]4;%u;?\033\\", i);
+        snprintf(answer, sizeof answer, "\033]4;%u;rgb:%02x%02x/%02x%02x/%02x%02x\033\\", i, rgb >> 16, rgb >> 16, rgb >> 8 & 255,
+                 rgb >> 8 & 255, rgb & 255, rgb & 255);
+        expect(query, answer);
+    }
 }
 
 static void all_colours_at_once(void **state)
@@ -146,8 +189,8 @@ static void what_asks_nothing_gets_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices), cmocka_unit_test(status), cmocka_unit_test(sizes), cmocka_unit_test(modes), cmocka_unit_test(colours),
-        cmocka_unit_test(all_colours_at_once), cmocka_unit_test(capabilities), cmocka_unit_test(what_asks_nothing_gets_nothing),
+        cmocka_unit_test(devices), cmocka_unit_test(status), cmocka_unit_test(persons), cmocka_unit_test(sizes), cmocka_unit_test(modes),
+        cmocka_unit_test(colours), cmocka_unit_test(all_colours_at_once), cmocka_unit_test(one_palette), cmocka_unit_test(capabilities), cmocka_unit_test(what_asks_nothing_gets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "session/inputlog.h"
-#include "session/journal.h"
+#include "journal/inputlog.h"
+#include "journal/journal.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "session/journal.h"
-#include "session/transfer.h"
-#include "session/transfer_state.h"
+#include "journal/journal.h"
+#include "journal/transfer.h"
+#include "journal/transfer_state.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

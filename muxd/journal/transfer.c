@@ -1,10 +1,10 @@
 /* transfer.c owns the two pipes and the state page through which all bytes go, and what a successor does with what it finds
  * there. The transfers themselves: transfer_move.c. */
-#include "session/transfer.h"
+#include "journal/transfer.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/transfer_state.h"
+#include "journal/transfer_state.h"
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,15 @@
 static_assert(sizeof(struct transfer_state) == 80, "a successor of another build reads it");
 static_assert(offsetof(struct transfer_state, in_session) == 32, "pinned");
 
-static int fail(struct transfer *transfer, struct err *err, const char *what) {
+static int fail(struct transfer *transfer, struct err *err, const char *what)
+{
     int error = errno;
     transfer_free(transfer);
     return err_set(err, ERR_SYSTEM, "can't make the pipes to the sessions: '%s': %s; raise the limit of open files", what, strerror(error));
 }
 
-static bool map_state(struct transfer *transfer) {
+static bool map_state(struct transfer *transfer)
+{
     void *state = mmap(NULL, sizeof *transfer->state, PROT_READ | PROT_WRITE, MAP_SHARED, transfer->fds[TRANSFER_STATE], 0);
     if (state == MAP_FAILED)
         return false;
@@ -36,12 +38,14 @@ static bool map_state(struct transfer *transfer) {
     return true;
 }
 
-static size_t capacity(int pipe_fd) {
+static size_t capacity(int pipe_fd)
+{
     int size = fcntl(pipe_fd, F_GETPIPE_SZ);
     return size > 0 ? (size_t)size : FALLBACK_PIPE_BYTES;
 }
 
-static void measure(struct transfer *transfer) {
+static void measure(struct transfer *transfer)
+{
     transfer->out_capacity = capacity(transfer->fds[TRANSFER_OUT_W]);
     transfer->out_slots = transfer->out_capacity / (size_t)sysconf(_SC_PAGESIZE);
     if (transfer->out_slots == 0)
@@ -49,14 +53,16 @@ static void measure(struct transfer *transfer) {
     transfer->in_capacity = capacity(transfer->fds[TRANSFER_IN_W]);
 }
 
-static struct transfer *empty(void) {
+static struct transfer *empty(void)
+{
     struct transfer *transfer = xcalloc(1, sizeof *transfer);
     for (size_t i = 0; i < TRANSFER_FDS; i++)
         transfer->fds[i] = -1;
     return transfer;
 }
 
-int transfer_new(struct transfer **out, struct err *err) {
+int transfer_new(struct transfer **out, struct err *err)
+{
     struct transfer *transfer = empty();
     int *fds = transfer->fds;
     fds[TRANSFER_STATE] = memfd_create("muxd-transfer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -76,7 +82,8 @@ int transfer_new(struct transfer **out, struct err *err) {
     return 0;
 }
 
-static const char *check(const int fds[TRANSFER_FDS]) {
+static const char *check(const int fds[TRANSFER_FDS])
+{
     struct stat st;
     int seals = fcntl(fds[TRANSFER_STATE], F_GET_SEALS);
     if (seals < 0 || (seals & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
@@ -89,7 +96,8 @@ static const char *check(const int fds[TRANSFER_FDS]) {
     return NULL;
 }
 
-int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct err *err) {
+int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct err *err)
+{
     const char *reason = check(fds);
     struct transfer *transfer = empty();
     memcpy(transfer->fds, fds, sizeof transfer->fds);
@@ -111,7 +119,8 @@ int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct er
     return err_set(err, ERR_SYSTEM, "'transfer' can't be taken over: %s; bytes that were on their way are lost", reason);
 }
 
-void transfer_free(struct transfer *transfer) {
+void transfer_free(struct transfer *transfer)
+{
     if (!transfer)
         return;
     if (transfer->state)
@@ -121,27 +130,32 @@ void transfer_free(struct transfer *transfer) {
     free(transfer);
 }
 
-void transfer_fds(const struct transfer *transfer, int fds[TRANSFER_FDS]) {
+void transfer_fds(const struct transfer *transfer, int fds[TRANSFER_FDS])
+{
     memcpy(fds, transfer->fds, sizeof transfer->fds);
 }
 
-struct number_kept *transfer_numbers(struct transfer *transfer) {
+struct number_kept *transfer_numbers(struct transfer *transfer)
+{
     return &transfer->state->numbers;
 }
 
-static size_t pending(int pipe_fd) {
+static size_t pending(int pipe_fd)
+{
     int size = 0;
     return ioctl(pipe_fd, FIONREAD, &size) == 0 && size > 0 ? (size_t)size : 0;
 }
 
 /* Bytes of a session that is no more, or of a state that makes no sense: nobody can be given them. */
-static void discard_out(struct transfer *transfer, uint64_t session, size_t size) {
+static void discard_out(struct transfer *transfer, uint64_t session, size_t size)
+{
     if (size > 0)
         log_warn("session %llu: %zu bytes of output were on their way and belong to no journal", (unsigned long long)session, size);
     transfer_drain(transfer->fds[TRANSFER_OUT_R]);
 }
 
-static void repair_out(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg) {
+static void repair_out(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg)
+{
     struct transfer_state *state = transfer->state;
     uint64_t session = state->out_session;
     size_t in_pipe = pending(transfer->fds[TRANSFER_OUT_R]);
@@ -161,7 +175,8 @@ static void repair_out(struct transfer *transfer, struct journal *(*find)(void *
     atomic_store_explicit(&state->out_session, 0, memory_order_release);
 }
 
-static void repair_in(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg) {
+static void repair_in(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg)
+{
     struct transfer_state *state = transfer->state;
     size_t left = pending(transfer->fds[TRANSFER_IN_R]);
     struct journal *journal = state->in_phase == TRANSFER_FILLED ? find(arg, state->in_session) : NULL;
@@ -174,12 +189,14 @@ static void repair_in(struct transfer *transfer, struct journal *(*find)(void *a
     transfer_drain(transfer->fds[TRANSFER_IN_R]);
 }
 
-void transfer_busy(const struct transfer *transfer, uint64_t sessions[2]) {
+void transfer_busy(const struct transfer *transfer, uint64_t sessions[2])
+{
     sessions[0] = transfer->state->out_session;
     sessions[1] = transfer->state->in_phase == TRANSFER_FILLED ? transfer->state->in_session : 0;
 }
 
-void transfer_repair(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg) {
+void transfer_repair(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg)
+{
     repair_out(transfer, find, arg);
     repair_in(transfer, find, arg);
 }

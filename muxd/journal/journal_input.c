@@ -1,25 +1,24 @@
 /* journal_input.c owns the input queue: what was accepted and is not typed yet. */
 #include "base/bug.h"
 #include "base/mem.h"
-#include "session/journal.h"
-#include "session/journal_map.h"
+#include "journal/journal.h"
+#include "journal/journal_map.h"
 #include <string.h>
 
-static uint64_t load(const _Atomic uint64_t *field) {
-    return atomic_load_explicit(field, memory_order_relaxed);
+static size_t queued(const struct journal *journal)
+{
+    return journal_in_head(journal) - journal_in_tail(journal);
 }
 
-static size_t queued(const struct journal *journal) {
-    return load(&journal->header->in_head) - load(&journal->header->in_tail);
-}
-
-size_t journal_input_free(const struct journal *journal) {
+size_t journal_input_free(const struct journal *journal)
+{
     return journal->header->input_size - queued(journal);
 }
 
-bool journal_input_append(struct journal *journal, const void *data, size_t size) {
+bool journal_input_append(struct journal *journal, const void *data, size_t size)
+{
     struct journal_header *header = journal->header;
-    uint64_t head = load(&header->in_head);
+    uint64_t head = journal_in_head(journal);
     if (size > journal_input_free(journal))
         return false;
     if (size == 0)
@@ -32,21 +31,24 @@ bool journal_input_append(struct journal *journal, const void *data, size_t size
     return true;
 }
 
-const char *journal_input_view(const struct journal *journal, size_t *size) {
+const char *journal_input_view(const struct journal *journal, size_t *size)
+{
     const char *area = queued(journal) ? journal_input_area(journal) : NULL;
     *size = area ? queued(journal) : 0;
-    return area ? area + load(&journal->header->in_tail) % journal->header->input_size : NULL;
+    return area ? area + journal_in_tail(journal) % journal->header->input_size : NULL;
 }
 
-static void give_back(struct journal *journal) {
+static void give_back(struct journal *journal)
+{
     const struct journal_header *header = journal->header;
     journal_punch(journal, header->input_at, header->input_size);
-    journal->input_kept = load(&header->in_tail);
+    journal->input_kept = journal_in_tail(journal);
 }
 
-void journal_input_typed(struct journal *journal, size_t size, bool wipe) {
+void journal_input_typed(struct journal *journal, size_t size, bool wipe)
+{
     struct journal_header *header = journal->header;
-    uint64_t tail = load(&header->in_tail), page = journal_page_size();
+    uint64_t tail = journal_in_tail(journal), page = journal_page_size();
     BUG_UNLESS(size <= queued(journal));
     if (size == 0)
         return;
@@ -60,14 +62,16 @@ void journal_input_typed(struct journal *journal, size_t size, bool wipe) {
         give_back(journal);
 }
 
-void journal_trim(struct journal *journal) {
-    if (journal->input && queued(journal) == 0 && journal->header->in_tail != journal->input_kept)
+void journal_trim(struct journal *journal)
+{
+    if (journal->input && queued(journal) == 0 && journal_in_tail(journal) != journal->input_kept)
         give_back(journal);
 }
 
-void journal_input_drop(struct journal *journal) {
+void journal_input_drop(struct journal *journal)
+{
     if (queued(journal) == 0)
         return;
-    atomic_store_explicit(&journal->header->in_tail, load(&journal->header->in_head), memory_order_release);
+    atomic_store_explicit(&journal->header->in_tail, journal_in_head(journal), memory_order_release);
     give_back(journal);
 }

@@ -1,12 +1,12 @@
 /* journal.c owns the making and freeing of journals, and the texts in them. Taking over a predecessor's: journal_adopt.c. */
-#include "session/journal.h"
+#include "journal/journal.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "session/inputlog.h"
-#include "session/journal_map.h"
+#include "journal/inputlog.h"
+#include "journal/journal_map.h"
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -44,33 +44,27 @@ static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would die with the worker tha
 #define FACTS_MAX (16 * 1024)
 #define CWD_MAX (8 * 1024) /* longer than any path the kernel takes */
 
-static int memfd_open(void) {
+static int memfd_open(void)
+{
     int fd = memfd_create("muxd-journal", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
         fd = memfd_create("muxd-journal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     return fd;
 }
 
-static size_t cut_length(const char *text, size_t max) {
-    size_t size = strlen(text), end = max;
-    if (size <= max)
-        return size;
-    while (end > 0 && !utf8_is_boundary(text, size, end))
-        end--;
-    return end;
-}
-
 /* Appends text and its NUL; a text over max bytes ends in the mark. */
-static void add_string(struct buf *strings, const char *text, size_t max) {
+static void add_string(struct buf *strings, const char *text, size_t max)
+{
     size_t size = strlen(text);
     bool cut = size > max;
-    buf_append(strings, text, cut ? cut_length(text, max - strlen(CUT_MARK)) : size);
+    buf_append(strings, text, cut ? utf8_cut(text, size, max - strlen(CUT_MARK)) : size);
     if (cut)
         buf_append_text(strings, CUT_MARK);
     buf_append_byte(strings, '\0');
 }
 
-static void make_strings(struct buf *strings, const struct journal_make *make) {
+static void make_strings(struct buf *strings, const struct journal_make *make)
+{
     const char *described = make->described ? make->described : "";
     struct buf rest = BUF_INIT;
     add_string(&rest, make->cwd ? make->cwd : "", CWD_MAX);
@@ -82,7 +76,8 @@ static void make_strings(struct buf *strings, const struct journal_make *make) {
     buf_fini(&rest);
 }
 
-static void set_sizes(struct journal_header *sizes, const struct journal_make *make, size_t strings_size) {
+static void set_sizes(struct journal_header *sizes, const struct journal_make *make, size_t strings_size)
+{
     uint64_t page = journal_page_size();
     sizes->strings_size = strings_size;
     sizes->ring_size = journal_round(make->ring_bytes);
@@ -96,7 +91,8 @@ static void set_sizes(struct journal_header *sizes, const struct journal_make *m
 }
 
 static void fill_header(struct journal_header *header, const struct journal_make *make, const struct journal_header *sizes,
-                        const struct journal_layout *layout) {
+                        const struct journal_layout *layout)
+{
     header->version = JOURNAL_VERSION;
     header->header_size = sizeof *header;
     header->ring_size = sizes->ring_size;
@@ -127,12 +123,14 @@ static void fill_header(struct journal_header *header, const struct journal_make
     __atomic_store_n(&header->magic, JOURNAL_MAGIC, __ATOMIC_RELEASE); /* last: without it nobody adopts a half-made one */
 }
 
-static int fail(struct journal *journal, struct err *err, const char *what, int error) {
+static int fail(struct journal *journal, struct err *err, const char *what, int error)
+{
     journal_free(journal);
     return err_set(err, ERR_SYSTEM, "can't make a journal: '%s': %s; end some sessions or raise the limits", what, strerror(error));
 }
 
-int journal_new(struct journal **out, const struct journal_make *make, struct err *err) {
+int journal_new(struct journal **out, const struct journal_make *make, struct err *err)
+{
     BUG_UNLESS(make->number > 0 && make->name && *make->name && strlen(make->name) <= JOURNAL_NAME_MAX);
     BUG_UNLESS(make->ring_bytes <= JOURNAL_REGION_MAX && make->head_bytes <= JOURNAL_REGION_MAX);
     BUG_UNLESS(make->input_bytes <= JOURNAL_REGION_MAX && make->log_bytes <= JOURNAL_LOG_MAX);
@@ -163,7 +161,8 @@ int journal_new(struct journal **out, const struct journal_make *make, struct er
     return rc ? fail(journal, err, what, -rc) : 0;
 }
 
-void journal_free(struct journal *journal) {
+void journal_free(struct journal *journal)
+{
     if (!journal)
         return;
     journal_unmap(journal);
@@ -171,29 +170,35 @@ void journal_free(struct journal *journal) {
     free(journal);
 }
 
-const char *journal_cmd(const struct journal *journal) {
+const char *journal_cmd(const struct journal *journal)
+{
     return journal->strings;
 }
 
-const char *journal_cwd(const struct journal *journal) {
+const char *journal_cwd(const struct journal *journal)
+{
     return journal->strings + strlen(journal->strings) + 1;
 }
 
-const char *journal_described(const struct journal *journal) {
+const char *journal_described(const struct journal *journal)
+{
     const char *cwd = journal_cwd(journal);
     return journal->header->described ? cwd + strlen(cwd) + 1 : NULL;
 }
 
-const char *journal_facts(const struct journal *journal) {
+const char *journal_facts(const struct journal *journal)
+{
     const char *described = journal_cwd(journal) + strlen(journal_cwd(journal)) + 1, *facts = described + strlen(described) + 1;
     return facts < journal->strings + journal->header->strings_size && *facts ? facts : NULL;
 }
 
-static uint64_t touched(uint64_t written, uint64_t size) {
+static uint64_t touched(uint64_t written, uint64_t size)
+{
     return written < size ? journal_round(written) : size;
 }
 
-size_t journal_memory(const struct journal *journal) {
+size_t journal_memory(const struct journal *journal)
+{
     const struct journal_header *header = journal->header;
     uint64_t queued = header->in_head - header->in_tail;
     return sizeof *journal + header->ring_at + (journal->early ? 0 : touched(header->out_head, header->ring_size)) +

@@ -1,23 +1,26 @@
 /* journal_index.c owns the side index of pipe sessions: a ring of run beginnings, each an offset and a bit for the stream.
  * A session that never wrote to stderr has no entry and no page of it. */
-#include "session/journal.h"
-#include "session/journal_map.h"
+#include "journal/journal.h"
+#include "journal/journal_map.h"
 
 struct runs {
     const _Atomic uint64_t *entries;
     uint64_t slots, first, end; /* entries [first, end) are there */
 };
 
-static uint64_t entry_at(const struct runs *runs, uint64_t i) {
+static uint64_t entry_at(const struct runs *runs, uint64_t i)
+{
     return atomic_load_explicit(&runs->entries[i % runs->slots], memory_order_relaxed);
 }
 
-static uint64_t offset_of(uint64_t entry) {
+static uint64_t offset_of(uint64_t entry)
+{
     return entry & ~JOURNAL_STDERR_BIT;
 }
 
 /* One slot less than there are: the one that is written next is never read, so a half-done entry is never seen. */
-static bool runs_init(struct runs *runs, const struct journal *journal) {
+static bool runs_init(struct runs *runs, const struct journal *journal)
+{
     const struct journal_header *header = journal->header;
     runs->end = atomic_load_explicit(&header->index_head, memory_order_acquire);
     if (runs->end == 0 || !header->index_size)
@@ -28,7 +31,8 @@ static bool runs_init(struct runs *runs, const struct journal *journal) {
     return runs->entries != NULL;
 }
 
-void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr) {
+void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr)
+{
     struct journal_header *header = journal->header;
     uint64_t count = atomic_load_explicit(&header->index_head, memory_order_relaxed), fresh = at | (is_stderr ? JOURNAL_STDERR_BIT : 0);
     if (count == 0 && !is_stderr)
@@ -51,7 +55,8 @@ void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr) {
 }
 
 /* The first entry beyond offset `from`. Ends on any contents, also scribbled ones. */
-static uint64_t first_beyond(const struct runs *runs, uint64_t from) {
+static uint64_t first_beyond(const struct runs *runs, uint64_t from)
+{
     uint64_t low = runs->first, high = runs->end;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -64,7 +69,8 @@ static uint64_t first_beyond(const struct runs *runs, uint64_t from) {
 }
 
 void journal_streams(const struct journal *journal, uint64_t from, uint64_t to,
-                     void (*fn)(void *arg, uint64_t from, uint64_t to, bool is_stderr), void *arg) {
+                     void (*fn)(void *arg, uint64_t from, uint64_t to, bool is_stderr), void *arg)
+{
     struct runs runs;
     bool is_stderr = false;
     if (from >= to)

@@ -1,19 +1,22 @@
 /* journal_ring.c owns the output bytes: the ring, what of it is saved to the head area, and the views of both. */
 #include "base/bug.h"
-#include "session/journal.h"
-#include "session/journal_map.h"
+#include "journal/journal.h"
+#include "journal/journal_map.h"
 #include <string.h>
 
-static uint64_t load(const _Atomic uint64_t *field) {
+static uint64_t load(const _Atomic uint64_t *field)
+{
     return atomic_load_explicit(field, memory_order_relaxed);
 }
 
-static void store(_Atomic uint64_t *field, uint64_t value) {
+static void store(_Atomic uint64_t *field, uint64_t value)
+{
     atomic_store_explicit(field, value, memory_order_release);
 }
 
 /* The head area holds the byte at offset o in place o % head_size, so that it can give up its oldest bytes in place. */
-static void copy_to_area(const struct journal *journal, char *area, uint64_t from, uint64_t to) {
+static void copy_to_area(const struct journal *journal, char *area, uint64_t from, uint64_t to)
+{
     const struct journal_header *header = journal->header;
     while (from < to) {
         uint64_t at = from % header->head_size, size = header->head_size - at;
@@ -26,7 +29,8 @@ static void copy_to_area(const struct journal *journal, char *area, uint64_t fro
 
 /* Before the ring loses [tail, new_tail): keeps of it what lies within head_size bytes of the default reader's cursor. Once
  * something behind the saved bytes is gone they stay as they are until that reader is past them. */
-static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail) {
+static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
+{
     struct journal_header *header = journal->header;
     uint64_t cursor = load(&header->readers[0].cursor), from = load(&header->saved_from), end = from + load(&header->saved_len);
     if (header->head_size == 0 || cursor >= new_tail)
@@ -55,7 +59,8 @@ static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
 }
 
 /* The flag changes once all bytes are there: who is killed before leaves the early area as it was. */
-void journal_leave_early(struct journal *journal) {
+void journal_leave_early(struct journal *journal)
+{
     struct journal_header *header = journal->header;
     if (!journal->early)
         return;
@@ -66,11 +71,13 @@ void journal_leave_early(struct journal *journal) {
     journal->early = 0;
 }
 
-bool journal_may_commit(const struct journal *journal, uint64_t size) {
+bool journal_may_commit(const struct journal *journal, uint64_t size)
+{
     return size <= journal->header->ring_size / 2 && (!journal->early || size <= journal->early - load(&journal->header->out_head));
 }
 
-char *journal_space(struct journal *journal, size_t want, size_t *size) {
+char *journal_space(struct journal *journal, size_t want, size_t *size)
+{
     struct journal_header *header = journal->header;
     uint64_t head = load(&header->out_head), tail = load(&header->out_tail);
     if (journal->early && want > journal->early - head)
@@ -84,7 +91,8 @@ char *journal_space(struct journal *journal, size_t want, size_t *size) {
     return journal->ring + head % header->ring_size;
 }
 
-void journal_commit(struct journal *journal, size_t size, bool from_stderr) {
+void journal_commit(struct journal *journal, size_t size, bool from_stderr)
+{
     struct journal_header *header = journal->header;
     uint64_t head = load(&header->out_head);
     BUG_UNLESS(journal_may_commit(journal, size));
@@ -95,7 +103,8 @@ void journal_commit(struct journal *journal, size_t size, bool from_stderr) {
     store(&header->out_head, head + size);
 }
 
-static const char *view_saved(const struct journal *journal, uint64_t from, uint64_t end, size_t *size) {
+static const char *view_saved(const struct journal *journal, uint64_t from, uint64_t end, size_t *size)
+{
     const struct journal_header *header = journal->header;
     const char *area = journal_head_area(journal);
     uint64_t at = from % header->head_size, piece = header->head_size - at;
@@ -103,7 +112,8 @@ static const char *view_saved(const struct journal *journal, uint64_t from, uint
     return area ? area + at : NULL;
 }
 
-const char *journal_view(const struct journal *journal, uint64_t *from, size_t *size) {
+const char *journal_view(const struct journal *journal, uint64_t *from, size_t *size)
+{
     const struct journal_header *header = journal->header;
     if (journal->source && journal->source->pending)
         journal->source->fetch(journal->source);

@@ -1,9 +1,9 @@
 /* inputlog: who typed what into a session: a ring of fixed entries in the journal, the oldest going first, so that it survives the worker.
  * Of people and of secrets only how much was typed is kept, of others the beginning of the text. */
-#ifndef MUXD_SESSION_INPUTLOG_H
-#define MUXD_SESSION_INPUTLOG_H
-#include "session/input.h"
-#include "session/journal.h"
+#ifndef MUXD_JOURNAL_INPUTLOG_H
+#define MUXD_JOURNAL_INPUTLOG_H
+#include "journal/journal.h"
+#include "journal/typed.h"
 
 struct input_event { /* as it lies in the memfd: fixed size, native byte order */
     _Atomic uint64_t serial;  /* from 1; 0: not written */

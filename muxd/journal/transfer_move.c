@@ -2,8 +2,8 @@
 #include "base/bug.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/transfer.h"
-#include "session/transfer_state.h"
+#include "journal/transfer.h"
+#include "journal/transfer_state.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,11 +15,13 @@
 #define FIRST_PIPE_WRITE (16 * 1024)
 #define TURN_WRITE (1024 * 1024) /* at most this much in one call, so that nobody else waits for long */
 
-static size_t least(size_t a, size_t b) {
+static size_t least(size_t a, size_t b)
+{
     return a < b ? a : b;
 }
 
-void transfer_drain(int pipe_fd) {
+void transfer_drain(int pipe_fd)
+{
     char scratch[4096];
     ssize_t n;
     do
@@ -28,7 +30,8 @@ void transfer_drain(int pipe_fd) {
     mem_wipe(scratch, sizeof scratch);
 }
 
-void transfer_pour(struct transfer *transfer, struct journal *journal, size_t size, bool from_stderr) {
+void transfer_pour(struct transfer *transfer, struct journal *journal, size_t size, bool from_stderr)
+{
     while (size > 0) {
         size_t room;
         char *space = journal_space(journal, size, &room);
@@ -45,7 +48,8 @@ void transfer_pour(struct transfer *transfer, struct journal *journal, size_t si
 
 /* Fills the pipe. >0: bytes in it; else 0 or -errno as transfer_in. The pages of a pipe come over as they are, all in one call; a PTY is
  * copied from, piece by piece. */
-static ssize_t gather(struct transfer *transfer, int fd, size_t budget, bool tty) {
+static ssize_t gather(struct transfer *transfer, int fd, size_t budget, bool tty)
+{
     struct transfer_state *state = transfer->state;
     size_t got = 0, limit = least(budget, transfer->out_capacity);
     for (size_t pieces = 0; got < limit && pieces < transfer->out_slots; pieces++) {
@@ -65,14 +69,16 @@ static ssize_t gather(struct transfer *transfer, int fd, size_t budget, bool tty
     return got ? (ssize_t)got : -EAGAIN;
 }
 
-static void tell_refused(const char *what) {
+static void tell_refused(const char *what)
+{
     static bool told;
     if (!told)
         log_warn("the kernel refuses splice(2) for '%s': a kill -9 of muxd in the middle of a transfer may lose or double a piece", what);
     told = true;
 }
 
-static ssize_t read_directly(struct journal *journal, int fd, size_t budget, bool from_stderr) {
+static ssize_t read_directly(struct journal *journal, int fd, size_t budget, bool from_stderr)
+{
     size_t room;
     ssize_t n;
     tell_refused("output");
@@ -86,7 +92,8 @@ static ssize_t read_directly(struct journal *journal, int fd, size_t budget, boo
     return n;
 }
 
-ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, size_t budget, bool from_stderr) {
+ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, size_t budget, bool from_stderr)
+{
     struct transfer_state *state = transfer->state;
     BUG_UNLESS(budget > 0);
     state->out_from_stderr = from_stderr;
@@ -99,21 +106,27 @@ ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, 
     return got == -EINVAL ? read_directly(journal, fd, budget, from_stderr) : got;
 }
 
-static ssize_t write_directly(struct journal *journal, int fd, const char *data, size_t size, bool wipe) {
+static ssize_t write_directly(struct journal *journal, int fd, const char *data, size_t size, bool wipe)
+{
     tell_refused("input");
-    ssize_t n = write(fd, data, size);
+    ssize_t n;
+    do
+        n = write(fd, data, size);
+    while (n < 0 && errno == EINTR);
     if (n < 0)
         return -errno;
     journal_input_typed(journal, (size_t)n, wipe);
     return n;
 }
 
-static void set_phase(struct transfer_state *state, enum transfer_phase phase) {
+static void set_phase(struct transfer_state *state, enum transfer_phase phase)
+{
     atomic_store_explicit(&state->in_phase, phase, memory_order_release);
 }
 
 /* One filling of the pipe. Bytes typed, fewer than size when the program takes no more; or -errno. */
-static ssize_t type_piece(struct transfer *transfer, struct journal *journal, int fd, const char *data, size_t size, bool wipe) {
+static ssize_t type_piece(struct transfer *transfer, struct journal *journal, int fd, const char *data, size_t size, bool wipe)
+{
     struct transfer_state *state = transfer->state;
     state->in_session = journal->header->number;
     state->in_tail = journal->header->in_tail;
@@ -139,7 +152,8 @@ static ssize_t type_piece(struct transfer *transfer, struct journal *journal, in
     return typed > 0 ? typed : error == EINTR ? -EAGAIN : -error;
 }
 
-ssize_t transfer_out(struct transfer *transfer, struct journal *journal, int fd, bool wipe) {
+ssize_t transfer_out(struct transfer *transfer, struct journal *journal, int fd, bool wipe)
+{
     size_t typed = 0, piece = journal->header->tty ? FIRST_PTY_WRITE : FIRST_PIPE_WRITE;
     while (typed < TURN_WRITE) {
         size_t queued;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/buf.h"
-#include "session/journal.h"
+#include "journal/journal.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /* journal_collect.c owns what a reader gets of a stretch of output: all of it, or its beginning and its end with the count
  * of what is missing between, half the cap each (CODEX.md 7). */
 #include "base/bug.h"
-#include "session/journal.h"
+#include "journal/journal.h"
 
 struct stretch { /* what to give: [from, head_end) and [tail_from, to) */
     uint64_t head_end, tail_from;
 };
 
-static void append(const struct journal *journal, uint64_t from, uint64_t to, struct buf *out) {
+static void append(const struct journal *journal, uint64_t from, uint64_t to, struct buf *out)
+{
     while (from < to) {
         size_t size = 0;
         uint64_t at = from;
@@ -21,7 +22,8 @@ static void append(const struct journal *journal, uint64_t from, uint64_t to, st
 }
 
 /* The end of the unbroken run that begins at `from`, `to` at most; `from` itself when that byte is gone. */
-static uint64_t run_end(const struct journal *journal, uint64_t from, uint64_t to) {
+static uint64_t run_end(const struct journal *journal, uint64_t from, uint64_t to)
+{
     while (from < to) {
         size_t size = 0;
         uint64_t at = from;
@@ -33,7 +35,8 @@ static uint64_t run_end(const struct journal *journal, uint64_t from, uint64_t t
 }
 
 /* The beginning of the last unbroken run before `to`, `from` at least. There are few runs: the saved bytes and the ring. */
-static uint64_t last_run(const struct journal *journal, uint64_t from, uint64_t to) {
+static uint64_t last_run(const struct journal *journal, uint64_t from, uint64_t to)
+{
     uint64_t start = from;
     for (uint64_t at = from; at < to;) {
         size_t size = 0;
@@ -47,11 +50,13 @@ static uint64_t last_run(const struct journal *journal, uint64_t from, uint64_t 
     return start;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
+static uint64_t least(uint64_t a, uint64_t b)
+{
     return a < b ? a : b;
 }
 
-static struct stretch choose(const struct journal *journal, uint64_t from, uint64_t to, uint64_t cap) {
+static struct stretch choose(const struct journal *journal, uint64_t from, uint64_t to, uint64_t cap)
+{
     uint64_t head = run_end(journal, from, to) - from, last = last_run(journal, from, to), tail = to - last;
     if (head == to - from && head <= cap)
         return (struct stretch){to, to};
@@ -65,7 +70,8 @@ static struct stretch choose(const struct journal *journal, uint64_t from, uint6
 }
 
 void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, size_t cap, struct buf *out, uint64_t *omitted,
-                     size_t *gap_at) {
+                     size_t *gap_at)
+{
     uint64_t head = journal_head(journal);
     *omitted = 0;
     *gap_at = SIZE_MAX;

@@ -1,12 +1,13 @@
 /* journal_readers.c owns the readers' cursors and the memory of requests that were done. */
-#include "session/journal.h"
+#include "journal/journal.h"
 #include <stdio.h>
 #include <string.h>
 
 #define FNV_OFFSET UINT64_C(14695981039346656037) /* FNV-1a, draft-eastlake-fnv, section 5 */
 #define FNV_PRIME UINT64_C(1099511628211)
 
-uint64_t journal_hash(const char *request_id) {
+uint64_t journal_hash(const char *request_id)
+{
     uint64_t hash = FNV_OFFSET;
     for (const unsigned char *p = (const unsigned char *)request_id; *p; p++)
         hash = (hash ^ *p) * FNV_PRIME;
@@ -14,20 +15,23 @@ uint64_t journal_hash(const char *request_id) {
 }
 
 /* A name that is too long keeps its beginning and gets its hash, so that two long names never share a cursor. */
-static void fit_name(char out[JOURNAL_READER_NAME_MAX + 1], const char *name) {
+static void fit_name(char out[JOURNAL_READER_NAME_MAX + 1], const char *name)
+{
     if (strlen(name) <= JOURNAL_READER_NAME_MAX)
         memcpy(out, name, strlen(name) + 1);
     else
         snprintf(out, JOURNAL_READER_NAME_MAX + 1, "%.14s~%016llx", name, (unsigned long long)journal_hash(name));
 }
 
-static struct journal_reader *use(struct journal_header *header, struct journal_reader *reader) {
+static struct journal_reader *use(struct journal_header *header, struct journal_reader *reader)
+{
     reader->used = ++header->uses;
     return reader;
 }
 
 /* The slot for a new reader: a free one while there are fewer than limit, else the least recently used. */
-static struct journal_reader *slot_for_new(struct journal_header *header, unsigned limit) {
+static struct journal_reader *slot_for_new(struct journal_header *header, unsigned limit)
+{
     struct journal_reader *free_slot = NULL, *oldest = NULL;
     unsigned count = 1;
     for (size_t i = 1; i < JOURNAL_READERS; i++) {
@@ -44,7 +48,8 @@ static struct journal_reader *slot_for_new(struct journal_header *header, unsign
     return free_slot && (count < limit || !oldest) ? free_slot : oldest;
 }
 
-bool journal_reader_replaces(struct journal *journal, const char *name, unsigned limit, char out[JOURNAL_READER_NAME_MAX + 1]) {
+bool journal_reader_replaces(struct journal *journal, const char *name, unsigned limit, char out[JOURNAL_READER_NAME_MAX + 1])
+{
     struct journal_header *header = journal->header;
     char wanted[JOURNAL_READER_NAME_MAX + 1];
     if (!name || !*name)
@@ -57,7 +62,8 @@ bool journal_reader_replaces(struct journal *journal, const char *name, unsigned
     return out[0] != '\0';
 }
 
-struct journal_reader *journal_reader(struct journal *journal, const char *name, unsigned limit) {
+struct journal_reader *journal_reader(struct journal *journal, const char *name, unsigned limit)
+{
     struct journal_header *header = journal->header;
     char wanted[JOURNAL_READER_NAME_MAX + 1];
     if (!name || !*name)
@@ -74,12 +80,14 @@ struct journal_reader *journal_reader(struct journal *journal, const char *name,
     return use(header, reader);
 }
 
-void journal_reader_move(struct journal *journal, struct journal_reader *reader, uint64_t to) {
+void journal_reader_move(struct journal *journal, struct journal_reader *reader, uint64_t to)
+{
     uint64_t head = journal_head(journal);
     atomic_store_explicit(&reader->cursor, to < head ? to : head, memory_order_release);
 }
 
-bool journal_request_done(const struct journal *journal, uint64_t id_hash, uint64_t *input_end) {
+bool journal_request_done(const struct journal *journal, uint64_t id_hash, uint64_t *input_end)
+{
     const struct journal_header *header = journal->header;
     for (size_t i = 0; id_hash && i < JOURNAL_REQUESTS; i++) {
         const struct journal_request *request = &header->requests[i];
@@ -92,7 +100,8 @@ bool journal_request_done(const struct journal *journal, uint64_t id_hash, uint6
     return false;
 }
 
-void journal_request_note(struct journal *journal, uint64_t id_hash, uint64_t input_end) {
+void journal_request_note(struct journal *journal, uint64_t id_hash, uint64_t input_end)
+{
     struct journal_header *header = journal->header;
     uint64_t count = atomic_load_explicit(&header->requests_head, memory_order_relaxed);
     struct journal_request *request = &header->requests[count % JOURNAL_REQUESTS];

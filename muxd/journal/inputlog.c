@@ -1,11 +1,10 @@
 /* inputlog.c: owns the log region of a journal: a head with the holder of the keyboard, then the ring of events. */
-#include "session/inputlog.h"
+#include "journal/inputlog.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "session/journal_map.h"
+#include "journal/journal_map.h"
 #include <assert.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #define JOIN_MS 2000 /* keys of a person within this time are one event */
@@ -37,15 +36,10 @@ static struct log *log_of(const struct journal *journal, uint64_t *room)
 
 static void copy_cut(char *to, size_t room, const char *text)
 {
-    size_t size = text ? strlen(text) : 0;
-    if (size >= room) {
-        size = room - 1;
-        while (size > 0 && !utf8_is_boundary(text, strlen(text), size))
-            size--;
-    }
+    size_t size = text ? utf8_cut(text, strlen(text), room - 1) : 0;
     memset(to, 0, room);
-    if (size > 0)
-        snprintf(to, room, "%.*s", (int)size, text);
+    for (size_t i = 0; i < size; i++)
+        to[i] = text[i];
 }
 
 static bool joins(const struct input_event *event, const struct input *input, uint64_t from, int64_t now)
@@ -59,14 +53,11 @@ static bool joins(const struct input_event *event, const struct input *input, ui
 /* What may be shown to whoever reads the log: nothing that a person typed. */
 static void keep_text(struct input_event *event, const struct input *input)
 {
-    size_t size = input->size < sizeof event->text ? input->size : sizeof event->text;
     memset(event->text, 0, sizeof event->text);
     event->text_size = 0;
     if (input->author->who == INPUT_BY_PERSON || input->kind == INPUT_SECRET || !input->data)
         return;
-    if (size < input->size)
-        while (size > 0 && !utf8_is_boundary(input->data, input->size, size))
-            size--;
+    size_t size = utf8_cut(input->data, input->size, sizeof event->text);
     memcpy(event->text, input->data, size);
     event->text_size = (uint8_t)size;
 }
@@ -164,7 +155,7 @@ void inputlog_keys_note(struct journal *journal, uint64_t id, uint64_t input_end
 bool inputlog_keys_done(const struct journal *journal, uint64_t id)
 {
     uint64_t room;
-    const struct log *log = atomic_load(&journal->header->in_head) > 0 ? log_of(journal, &room) : NULL;
+    const struct log *log = journal_in_head(journal) > 0 ? log_of(journal, &room) : NULL;
     for (int i = 0; log && i < KEYS; i++)
         if (log->keys[i].id_hash == id)
             return true;
@@ -173,7 +164,7 @@ bool inputlog_keys_done(const struct journal *journal, uint64_t id)
 
 void inputlog_mend(struct journal *journal)
 {
-    uint64_t room, in_head = atomic_load(&journal->header->in_head);
+    uint64_t room, in_head = journal_in_head(journal);
     if (in_head == 0) /* nobody has typed: its pages stay untouched */
         return;
     struct log *log = log_of(journal, &room);

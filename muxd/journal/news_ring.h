@@ -1,9 +1,8 @@
 /* news_ring: the bounded ring of events: a memfd that outlives the worker, with records under numbers that never go back. When it is
  * full the oldest go. Internal to this room. */
-#ifndef MUXD_SESSION_NEWS_RING_H
-#define MUXD_SESSION_NEWS_RING_H
+#ifndef MUXD_JOURNAL_NEWS_RING_H
+#define MUXD_JOURNAL_NEWS_RING_H
 #include "base/err.h"
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +24,7 @@ struct news_cursor { /* zero it, then set seq to the first that is wanted */
 };
 
 struct news_ring;
+/* bytes: of records; 16 KiB to 1 GiB, else the nearer of the two. 0 and *out is the caller's, or ERR_SYSTEM. */
 int news_ring_new(struct news_ring **out, size_t bytes, struct err *err);
 /* From a predecessor's memfd, which becomes the ring's. What is broken in it is left out, the numbers go on. ERR_SYSTEM: it is none; fd
  * stays the caller's. */

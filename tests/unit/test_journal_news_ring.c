@@ -4,10 +4,11 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "session/news_ring.h"
+#include "journal/news_ring.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static struct news_ring *make(size_t bytes)
@@ -181,6 +182,43 @@ static void test_what_is_none_is_refused(void **state)
     close(fd);
 }
 
+/* Maps pages that nobody may touch, until the next mapping of that size comes to lie right below one of them. */
+static void put_guards(size_t size)
+{
+    char *last = NULL;
+    for (int in_a_row = 0; in_a_row < 8;) {
+        char *guard = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_true(guard != MAP_FAILED);
+        in_a_row = last && guard == last - size ? in_a_row + 1 : 0;
+        last = guard;
+    }
+}
+
+static void test_a_filler_that_is_shorter_than_a_record(void **state)
+{
+    (void)state;
+    struct news_ring *ring = make(16384), *next = NULL;
+    struct news_cursor cursor = {0};
+    struct err err;
+    const char *text;
+    uint64_t missed;
+    char line[65];
+    memset(line, 'x', 64);
+    line[64] = '\0';
+    for (int i = 0; i < 89 + 1; i++) /* 89 of 184 bytes leave 8 at the end */
+        add(ring, line);
+    int fd = dup(news_ring_fd(ring));
+    news_ring_free(ring);
+    put_guards(4096 + 16384);
+    assert_int_equal(news_ring_adopt(&next, fd, &err), 0);
+    assert_int_equal(news_ring_next(next), 91);
+    uint64_t last = 0;
+    for (const struct news_record *record; (record = news_ring_read(next, &cursor, &text, &missed));)
+        last = record->seq;
+    assert_int_equal(last, 90);
+    news_ring_free(next);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_a_text_that_is_too_large_is_left_out),
         cmocka_unit_test(test_a_successor_goes_on),
         cmocka_unit_test(test_a_worker_that_died_before_the_next_number_was_written),
+        cmocka_unit_test(test_a_filler_that_is_shorter_than_a_record),
         cmocka_unit_test(test_broken_ones_give_numbers_that_never_go_back),
         cmocka_unit_test(test_what_is_none_is_refused),
     };

@@ -10,24 +10,25 @@
  * Where the kernel refuses splice(2) for a source or target (EINVAL), plain read(2) and write(2) take its place, with a line in
  * the log: then a SIGKILL between the call and the counter behind it loses what one read took (4 KiB at most) or types one
  * piece (64 KiB at most) again. The caller ignores SIGPIPE. No memory for the ring's pages aborts; the bytes wait in the pipe. */
-#ifndef MUXD_SESSION_TRANSFER_H
-#define MUXD_SESSION_TRANSFER_H
+#ifndef MUXD_JOURNAL_TRANSFER_H
+#define MUXD_JOURNAL_TRANSFER_H
 #include "base/err.h"
-#include "session/journal.h"
+#include "journal/journal.h"
 
 struct transfer;
-struct number_kept;
+/* What a successor of this worker goes on with (session/number.h); zero: nothing. Not ours: it lies here because this outlives a worker. */
+struct number_kept { _Atomic uint64_t next, end; };
 #define TRANSFER_FDS 5 /* state memfd, out pipe r w, in pipe r w: kept in the keeper as session 0 */
 
-int transfer_new(struct transfer **out, struct err *err);
+int transfer_new(struct transfer **out, struct err *err); /* 0 and *out is the caller's, or ERR_SYSTEM */
 /* The descriptors become the transfer's on success. */
 int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct err *err);
 void transfer_free(struct transfer *transfer);
 struct number_kept *transfer_numbers(struct transfer *transfer); /* zeroed in a new one */
 void transfer_fds(const struct transfer *transfer, int fds[TRANSFER_FDS]); /* borrowed, to be handed to the keeper */
-/* After an adoption, once all journals are there: brings the one session that was in the middle up to date. find: its journal or NULL. */
 /* Whose bytes are between two places: of what came out and what goes in; 0 none. Before transfer_repair. */
 void transfer_busy(const struct transfer *transfer, uint64_t sessions[2]);
+/* After an adoption, once all journals are there: brings the one session that was in the middle up to date. find: its journal or NULL. */
 void transfer_repair(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg);
 
 /* Moves up to budget bytes from fd into the journal, and no more than the pipe between them holds. >0: bytes; 0: end of file (EOF, or

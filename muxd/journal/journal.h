@@ -6,8 +6,8 @@
  *
  * A worker may be killed between any two instructions: every field that a successor relies on is written in an order that
  * makes each intermediate state true (see transfer.h for bytes on their way in and out). */
-#ifndef MUXD_SESSION_JOURNAL_H
-#define MUXD_SESSION_JOURNAL_H
+#ifndef MUXD_JOURNAL_JOURNAL_H
+#define MUXD_JOURNAL_JOURNAL_H
 #include "base/buf.h"
 #include "base/err.h"
 #include <stdatomic.h>
@@ -19,15 +19,27 @@
 #define JOURNAL_VERSION 3         /* a newer worker reads every older version; 1 had no input log, 2 no early area */
 #define JOURNAL_RECORDED 0x100u   /* in flags: it is to be recorded from its beginning */
 #define JOURNAL_EARLY 0x200u      /* in flags: the output so far lies in the early area, and in the ring is nothing */
-#define JOURNAL_STAGED 0x400u     /* in flags: a secret is staged, which only this worker has */
+#define JOURNAL_STAGED 0x400u     /* in flags: a secret is staged, see secret_page.h */
+#define JOURNAL_SCHEME 0x800u     /* in flags: the program wants to be told when its terminal becomes dark or light (?2031) */
 #define JOURNAL_SIZE_AT 12        /* in flags, three bits: whose terminal decides its size; 0: the config says */
 #define JOURNAL_SIZE_MASK 7u
+#define JOURNAL_SIZE_HELD 0x8000u /* in flags: its size was set by a request; what people type doesn't change it */
 #define JOURNAL_READERS 16
 #define JOURNAL_REQUESTS 64
 #define JOURNAL_NAME_MAX 64
 #define JOURNAL_READER_NAME_MAX 31
 
 enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_SIGNALED, SESSION_KILLED, SESSION_LOST };
+enum session_limit {
+    SESSION_MEMORY,
+    SESSION_PROCESSES,
+    SESSION_CPU_TIME,
+    SESSION_OPEN_FILES,
+    SESSION_LIFETIME,
+    SESSION_IDLE,
+    SESSION_LIMIT_COUNT
+};
+enum session_killer { KILLER_NONE, KILLER_REQUEST, KILLER_STOP, KILLER_LIMIT /* + enum session_limit */ };
 
 struct journal_reader {
     char name[JOURNAL_READER_NAME_MAX + 1]; /* "" : free slot; slot 0 is the default reader, always in use */
@@ -56,7 +68,7 @@ struct journal_header {
     uint64_t pid_start_ticks;
     _Atomic uint32_t state;                          /* enum session_state */
     _Atomic int32_t exit_code, term_signal;          /* -1: unknown or none */
-    _Atomic uint32_t killed_by;                      /* enum: 0 nobody, 1 a request, 2 stop of the daemon, 3.. a limit (session.h) */
+    _Atomic uint32_t killed_by;                      /* enum session_killer */
     _Atomic int32_t kill_signal;                     /* the last signal muxd sent to end it, 0 none */
     int64_t limits[6];                               /* session limits in force, see session.h; 0: none */
     _Atomic uint64_t answered_to;                    /* queries of the output up to here have their answer (answering.h) */
@@ -102,6 +114,7 @@ struct journal_make {
     const char *facts; /* what else is to be told of it (news_facts), at most 16 KiB; NULL: nothing */
 };
 
+/* An empty one, which starts. 0 and *out is the caller's, or ERR_SYSTEM. */
 int journal_new(struct journal **out, const struct journal_make *make, struct err *err);
 /* The counters of a new one become those of output that was written long ago: [saved_from, saved_from + saved_size) in the head area,
  * [from, to) in the ring; both must fit. Then a source fills in the bytes through journal_put_back, which takes them in that order. */
@@ -126,14 +139,26 @@ char *journal_space(struct journal *journal, size_t want, size_t *size);
 void journal_commit(struct journal *journal, size_t size, bool from_stderr);
 /* Could a predecessor have read that many bytes into what journal_space gave it, without committing them? */
 bool journal_may_commit(const struct journal *journal, uint64_t size);
-static inline uint64_t journal_ring_at(const struct journal *journal) { /* where in the memfd byte 0 of the output has its place */
+/* Where in the memfd byte 0 of the output has its place. */
+static inline uint64_t journal_ring_at(const struct journal *journal)
+{
     return (uint64_t)(journal->ring - (const char *)journal->header);
 }
-static inline uint64_t journal_head(const struct journal *journal) {
+static inline uint64_t journal_head(const struct journal *journal)
+{
     return atomic_load_explicit(&journal->header->out_head, memory_order_relaxed);
 }
-static inline uint64_t journal_tail(const struct journal *journal) {
+static inline uint64_t journal_tail(const struct journal *journal)
+{
     return atomic_load_explicit(&journal->header->out_tail, memory_order_relaxed);
+}
+static inline uint64_t journal_in_head(const struct journal *journal)
+{
+    return atomic_load_explicit(&journal->header->in_head, memory_order_relaxed);
+}
+static inline uint64_t journal_in_tail(const struct journal *journal)
+{
+    return atomic_load_explicit(&journal->header->in_tail, memory_order_relaxed);
 }
 
 /* Output out. The longest contiguous piece at offset `from` (in the ring or the head area); NULL and *size = 0 at the head. Bytes that
@@ -151,15 +176,16 @@ void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, 
                      size_t *gap_at);
 
 /* Readers. name NULL or "": the default one. limit counts all readers with the default one, JOURNAL_READERS at most; longer names
- * are told apart by a hash at their end. find makes it (cursor at the oldest byte... of the session: 0) when new, the least
- * recently used goes when there are limit already. */
+ * are told apart by a hash at their end. A new one begins at byte 0 of the session; the least recently used goes when there are limit
+ * already. Borrowed until the journal is freed. */
 struct journal_reader *journal_reader(struct journal *journal, const char *name, unsigned limit);
 /* journal_reader would give that name the place of another one, whose position is forgotten: out is that other name. */
 bool journal_reader_replaces(struct journal *journal, const char *name, unsigned limit, char out[JOURNAL_READER_NAME_MAX + 1]);
 /* Never backwards past what was given unless asked by since: the caller's to know. Not beyond the head. */
 void journal_reader_move(struct journal *journal, struct journal_reader *reader, uint64_t to);
 
-/* Input queue: accepted whole or not at all. */
+/* Input queue: accepted whole or not at all. Offsets: of all that was ever accepted (journal_in_head), of what of it was typed
+ * (journal_in_tail). */
 size_t journal_input_free(const struct journal *journal);
 bool journal_input_append(struct journal *journal, const void *data, size_t size);
 const char *journal_input_view(const struct journal *journal, size_t *size); /* not yet typed, contiguous */

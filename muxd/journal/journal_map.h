@@ -1,9 +1,9 @@
 /* journal_map: how the memfd of a journal is laid out and mapped; shared by the journal_*.c files only. Header, strings and
  * ring are one mapping and the ring's second copy follows it: two mappings for a session. The other regions are mapped when
  * first used. */
-#ifndef MUXD_SESSION_JOURNAL_MAP_H
-#define MUXD_SESSION_JOURNAL_MAP_H
-#include "session/journal.h"
+#ifndef MUXD_JOURNAL_JOURNAL_MAP_H
+#define MUXD_JOURNAL_JOURNAL_MAP_H
+#include "journal/journal.h"
 
 #define JOURNAL_STRINGS_MAX (64 * 1024 + 3)        /* three or four NUL-terminated texts */
 #define JOURNAL_REGION_MAX (UINT64_C(1) << 40)     /* of any region; keeps sums far from overflow */

@@ -1,8 +1,7 @@
 /* transfer_state: what transfer.c and transfer_move.c share: the page that a successor reads, and the descriptors. */
-#ifndef MUXD_SESSION_TRANSFER_STATE_H
-#define MUXD_SESSION_TRANSFER_STATE_H
-#include "session/number.h"
-#include "session/transfer.h"
+#ifndef MUXD_JOURNAL_TRANSFER_STATE_H
+#define MUXD_JOURNAL_TRANSFER_STATE_H
+#include "journal/transfer.h"
 
 #define TRANSFER_MAGIC 0x72746475U
 #define TRANSFER_VERSION 1
@@ -20,7 +19,7 @@ struct transfer_state {
     uint64_t in_session, in_tail, in_size; /* in_size bytes from in_tail on are, or were, in the pipe */
     uint32_t in_wipe;
     _Atomic uint32_t in_phase; /* enum transfer_phase */
-    struct number_kept numbers; /* not ours: it lies here because this outlives a worker */
+    struct number_kept numbers;
 };
 
 struct transfer {

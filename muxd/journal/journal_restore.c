@@ -1,11 +1,12 @@
 /* journal_restore.c owns the filling of a journal with output of long ago, which a file has kept. */
 #include "base/bug.h"
-#include "session/journal.h"
-#include "session/journal_map.h"
+#include "base/fdio.h"
+#include "journal/journal.h"
+#include "journal/journal_map.h"
 #include <errno.h>
-#include <unistd.h>
 
-void journal_restore(struct journal *journal, uint64_t saved_from, uint64_t saved_size, uint64_t from, uint64_t to) {
+void journal_restore(struct journal *journal, uint64_t saved_from, uint64_t saved_size, uint64_t from, uint64_t to)
+{
     struct journal_header *header = journal->header;
     BUG_UNLESS(from <= to && to - from <= header->ring_size && saved_size <= header->head_size && saved_from + saved_size <= from);
     if (journal->early && to > journal->early)
@@ -16,21 +17,14 @@ void journal_restore(struct journal *journal, uint64_t saved_from, uint64_t save
     atomic_store(&header->out_head, to);
 }
 
-static int read_whole(int fd, char *to, uint64_t at, uint64_t size) {
-    while (size > 0) {
-        ssize_t n = pread(fd, to, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO;
-        to += n;
-        at += (uint64_t)n;
-        size -= (uint64_t)n;
-    }
-    return 0;
+static int read_whole(int fd, char *to, uint64_t at, uint64_t size)
+{
+    ssize_t n = fd_pread_all(fd, to, size, (off_t)at);
+    return n < 0 ? -errno : (uint64_t)n < size ? -EIO : 0;
 }
 
-int journal_put_back(struct journal *journal, int fd, uint64_t at, uint64_t from, uint64_t size, bool saved) {
+int journal_put_back(struct journal *journal, int fd, uint64_t at, uint64_t from, uint64_t size, bool saved)
+{
     const struct journal_header *header = journal->header;
     char *region = !saved ? journal->ring : size ? journal_head_area(journal) : NULL;
     uint64_t region_size = saved ? header->head_size : header->ring_size;
@@ -43,7 +37,8 @@ int journal_put_back(struct journal *journal, int fd, uint64_t at, uint64_t from
     return error ? error : read_whole(fd, region, at + first, size - first);
 }
 
-void journal_lose(struct journal *journal) {
+void journal_lose(struct journal *journal)
+{
     atomic_store(&journal->header->saved_len, 0);
     atomic_store(&journal->header->out_tail, journal_head(journal));
 }

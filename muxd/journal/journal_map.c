@@ -1,6 +1,5 @@
 /* journal_map.c owns the mappings of a journal's memfd. */
-#include "session/journal_map.h"
-#include "base/bug.h"
+#include "journal/journal_map.h"
 #include "base/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,19 +8,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-uint64_t journal_page_size(void) {
+uint64_t journal_page_size(void)
+{
     static uint64_t page;
     if (!page)
         page = (uint64_t)sysconf(_SC_PAGESIZE);
     return page;
 }
 
-uint64_t journal_round(uint64_t size) {
+uint64_t journal_round(uint64_t size)
+{
     uint64_t page = journal_page_size();
     return (size + page - 1) / page * page;
 }
 
-struct journal_layout journal_lay_out(const struct journal_header *header) {
+struct journal_layout journal_lay_out(const struct journal_header *header)
+{
     struct journal_layout layout = {.strings_at = sizeof *header};
     layout.early_at = layout.strings_at + header->strings_size;
     layout.ring_at = journal_round(layout.early_at);
@@ -35,17 +37,20 @@ struct journal_layout journal_lay_out(const struct journal_header *header) {
     return layout;
 }
 
-static void *map_at(void *where, uint64_t size, int fd, uint64_t at) {
+static void *map_at(void *where, uint64_t size, int fd, uint64_t at)
+{
     return mmap(where, size, PROT_READ | PROT_WRITE, MAP_SHARED | (where ? MAP_FIXED : 0), fd, (off_t)at);
 }
 
 /* `lead` bytes before the region once, the region twice, all in a row. */
-static char *map_twice(int fd, uint64_t lead, uint64_t at, uint64_t size) {
+static char *map_twice(int fd, uint64_t lead, uint64_t at, uint64_t size)
+{
     uint64_t whole = lead + 2 * size;
     char *base = map_at(NULL, whole, fd, at - lead); /* keeps the place of the second one, too */
     if (base == MAP_FAILED)
         return NULL;
-    if (map_at(base + lead + size, size, fd, at) == MAP_FAILED) {
+    const char *again = map_at(base + lead + size, size, fd, at);
+    if (again == MAP_FAILED) {
         int saved = errno;
         munmap(base, whole);
         errno = saved;
@@ -54,7 +59,8 @@ static char *map_twice(int fd, uint64_t lead, uint64_t at, uint64_t size) {
     return base;
 }
 
-int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size, bool early) {
+int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size, bool early)
+{
     char *base = map_twice(journal->fd, layout->ring_at, layout->ring_at, ring_size);
     if (!base)
         return -errno;
@@ -65,7 +71,8 @@ int journal_map(struct journal *journal, const struct journal_layout *layout, ui
     return 0;
 }
 
-void journal_unmap(struct journal *journal) {
+void journal_unmap(struct journal *journal)
+{
     const struct journal_header *header = journal->header;
     if (!header)
         return;
@@ -81,7 +88,8 @@ void journal_unmap(struct journal *journal) {
     journal->header = NULL;
 }
 
-static void *no_mapping(const char *what) {
+static void *no_mapping(const char *what)
+{
     static bool told;
     if (!told)
         log_error("'%s': can't map this part of a journal: %s; raise vm.max_map_count or end some sessions", what, strerror(errno));
@@ -90,12 +98,14 @@ static void *no_mapping(const char *what) {
 }
 
 /* The lazy mappings are a cache beside the journal's contents, so a const journal may get them too. */
-static struct journal *writable(const struct journal *journal) {
+static struct journal *writable(const struct journal *journal)
+{
     union { const struct journal *from; struct journal *to; } cast = {.from = journal};
     return cast.to;
 }
 
-char *journal_head_area(const struct journal *journal) {
+char *journal_head_area(const struct journal *journal)
+{
     const struct journal_header *header = journal->header;
     if (!journal->head_area && header->head_size) {
         void *area = map_at(NULL, header->head_size, journal->fd, header->head_at);
@@ -106,7 +116,8 @@ char *journal_head_area(const struct journal *journal) {
     return journal->head_area;
 }
 
-char *journal_input_area(const struct journal *journal) {
+char *journal_input_area(const struct journal *journal)
+{
     const struct journal_header *header = journal->header;
     if (!journal->input && header->input_size) {
         char *area = map_twice(journal->fd, 0, header->input_at, header->input_size);
@@ -117,7 +128,8 @@ char *journal_input_area(const struct journal *journal) {
     return journal->input;
 }
 
-_Atomic uint64_t *journal_index(const struct journal *journal) {
+_Atomic uint64_t *journal_index(const struct journal *journal)
+{
     const struct journal_header *header = journal->header;
     if (!journal->index && header->index_size) {
         void *area = map_at(NULL, header->index_size, journal->fd, header->index_at);
@@ -128,7 +140,8 @@ _Atomic uint64_t *journal_index(const struct journal *journal) {
     return journal->index;
 }
 
-void *journal_log_area(const struct journal *journal, size_t *size) {
+void *journal_log_area(const struct journal *journal, size_t *size)
+{
     const struct journal_layout layout = journal_lay_out(journal->header);
     *size = layout.log_size;
     if (!journal->log && layout.log_size) {
@@ -140,7 +153,8 @@ void *journal_log_area(const struct journal *journal, size_t *size) {
     return journal->log;
 }
 
-void journal_punch(const struct journal *journal, uint64_t at, uint64_t size) {
+void journal_punch(const struct journal *journal, uint64_t at, uint64_t size)
+{
     int rc;
     do
         rc = fallocate(journal->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)size);

@@ -1,25 +1,29 @@
 /* journal_adopt.c owns the taking over of a predecessor's journal. What decides where memory is read or written must be
  * exactly right or the journal is refused; what only describes is put right. */
 #include "base/clock.h"
+#include "base/fdio.h"
 #include "base/mem.h"
-#include "session/inputlog.h"
-#include "session/journal.h"
-#include "session/journal_map.h"
-#include <errno.h>
+#include "base/value.h"
+#include "journal/inputlog.h"
+#include "journal/journal.h"
+#include "journal/journal_map.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static int refuse(struct err *err, const char *reason) {
+#define LIMIT_MAX (INT64_MAX / 1000000) /* as milliseconds, it is still a time in nanoseconds */
+
+static int refuse(struct err *err, const char *reason)
+{
     return err_set(err, ERR_SYSTEM, "'journal' can't be taken over: %s; its session is lost", reason);
 }
 
 /* Without these seals whoever else holds the memfd could pull its pages from under the mapping. */
-static int check_seals(int fd, struct err *err) {
+static int check_seals(int fd, struct err *err)
+{
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0)
         return refuse(err, "it is no memfd");
@@ -30,12 +34,14 @@ static int check_seals(int fd, struct err *err) {
     return 0;
 }
 
-static bool region_ok(uint64_t size) {
+static bool region_ok(uint64_t size)
+{
     return size % journal_page_size() == 0 && size <= JOURNAL_REGION_MAX;
 }
 
 /* Offsets follow from the sizes, so there is only one right answer for each. */
-static int check_layout(const struct journal_header *header, uint64_t file_size, struct err *err) {
+static int check_layout(const struct journal_header *header, uint64_t file_size, struct err *err)
+{
     if (header->magic != JOURNAL_MAGIC)
         return refuse(err, "it doesn't begin as one");
     if (header->version == 0 || header->version > JOURNAL_VERSION)
@@ -61,23 +67,18 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
 }
 
 /* Bytes in the early area are never more than it holds, and none can be where there is none. */
-static int check_early(const struct journal_header *header, const struct journal_layout *layout, struct err *err) {
+static int check_early(const struct journal_header *header, const struct journal_layout *layout, struct err *err)
+{
     bool early = header->flags & JOURNAL_EARLY;
     if (early && (header->version < 3 || layout->early_size < JOURNAL_EARLY_MIN || header->out_head > layout->early_size))
         return refuse(err, "its output can't be where it says");
     return 0;
 }
 
-static bool name_ok(const char *name, size_t room) {
-    static const char first[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
-    static const char others[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-    return memchr(name, '\0', room) && *name && strchr(first, *name) && strspn(name, others) == strlen(name) &&
-           strspn(name, "0123456789") != strlen(name);
-}
-
-static void mend_texts(struct journal *journal) {
+static void mend_texts(struct journal *journal)
+{
     struct journal_header *header = journal->header;
-    if (!name_ok(header->name, sizeof header->name)) {
+    if (!memchr(header->name, '\0', sizeof header->name) || !value_session_name(header->name)) {
         memset(header->name, 0, sizeof header->name);
         snprintf(header->name, sizeof header->name, "salvaged-%llu", (unsigned long long)header->number);
     }
@@ -88,7 +89,8 @@ static void mend_texts(struct journal *journal) {
         memset(journal->strings, 0, header->strings_size);
 }
 
-static void mend_facts(struct journal_header *header) {
+static void mend_facts(struct journal_header *header)
+{
     int64_t now = clock_real_ms();
     header->tty = header->tty != 0;
     header->stdin_open = header->stdin_open != 0;
@@ -104,12 +106,12 @@ static void mend_facts(struct journal_header *header) {
         header->exit_code = -1;
     if (header->term_signal < -1 || header->term_signal >= NSIG)
         header->term_signal = -1;
-    if (header->killed_by > 3 + 8)
+    if (header->killed_by >= KILLER_LIMIT + SESSION_LIMIT_COUNT)
         header->killed_by = 0;
     if (header->kill_signal < 0 || header->kill_signal >= NSIG)
         header->kill_signal = 0;
     for (size_t i = 0; i < sizeof header->limits / sizeof header->limits[0]; i++)
-        if (header->limits[i] < 0)
+        if (header->limits[i] < 0 || header->limits[i] > LIMIT_MAX)
             header->limits[i] = 0;
     if (header->created_real_ms < 0)
         header->created_real_ms = now;
@@ -124,7 +126,8 @@ static void mend_facts(struct journal_header *header) {
     header->drained = header->drained != 0;
 }
 
-static void mend_readers(struct journal_header *header) {
+static void mend_readers(struct journal_header *header)
+{
     header->readers[0].name[0] = '\0';
     for (size_t i = 0; i < JOURNAL_READERS; i++) {
         struct journal_reader *reader = &header->readers[i];
@@ -140,7 +143,8 @@ static void mend_readers(struct journal_header *header) {
             header->requests[i].id_hash = 0;
 }
 
-static void mend_counters(struct journal *journal) {
+static void mend_counters(struct journal *journal)
+{
     struct journal_header *header = journal->header;
     if (header->out_head - header->out_tail > header->ring_size)
         header->out_tail = header->out_head - header->ring_size;
@@ -166,17 +170,14 @@ static void mend_counters(struct journal *journal) {
         journal_punch(journal, header->input_at, header->input_size); /* the predecessor may have died before it did */
 }
 
-int journal_adopt(struct journal **out, int fd, struct err *err) {
+int journal_adopt(struct journal **out, int fd, struct err *err)
+{
     struct journal_header header;
     struct stat st;
     int rc = check_seals(fd, err);
     if (rc)
         return rc;
-    ssize_t came;
-    do
-        came = pread(fd, &header, sizeof header, 0);
-    while (came < 0 && errno == EINTR);
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || came != (ssize_t)sizeof header)
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || fd_pread_all(fd, &header, sizeof header, 0) != sizeof header)
         return refuse(err, "it is too short");
     rc = check_layout(&header, (uint64_t)st.st_size, err);
     if (rc)

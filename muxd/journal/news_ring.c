@@ -1,6 +1,6 @@
 /* news_ring: owns the memfd of the events. The order of writing makes each state true in which a worker may die: room is made, the record
  * written, then the head moved, then the next number. */
-#include "session/news_ring.h"
+#include "journal/news_ring.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include <assert.h>
@@ -100,9 +100,9 @@ static void mend(struct news_ring *ring)
     while (!broken && at < head) {
         uint64_t size = span(ring, at, head);
         const struct news_record *record = record_at(ring, at);
-        bool follows = record->seq > 0 && record->seq <= next && (!last || record->seq == last + 1);
-        broken = size == 0 || (record->type != NEWS_FILLER && !follows);
-        last = record->type == NEWS_FILLER || broken ? last : record->seq;
+        bool filler = record->type == NEWS_FILLER; /* and may be too short for a number: behind it the mapping ends */
+        broken = size == 0 || (!filler && (record->seq == 0 || record->seq > next || (last && record->seq != last + 1)));
+        last = filler || broken ? last : record->seq;
         at += size;
     }
     if (broken) {

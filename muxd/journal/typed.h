@@ -1,0 +1,46 @@
+/* typed: a piece of input, and who typed it. */
+#ifndef MUXD_JOURNAL_TYPED_H
+#define MUXD_JOURNAL_TYPED_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum input_who { INPUT_BY_MUXD, INPUT_BY_AGENT /* any writer that is not attached */, INPUT_BY_PERSON /* attached */, INPUT_WHO_COUNT };
+enum input_kind {
+    INPUT_TEXT,
+    INPUT_KEYS,
+    INPUT_PASTE,
+    INPUT_SECRET,
+    INPUT_SIGNAL,
+    INPUT_RESIZE,
+    INPUT_EOF,
+    INPUT_TAKE, /* the keyboard was taken, or given back */
+    INPUT_GIVE,
+    INPUT_KIND_COUNT
+};
+
+struct author {
+    enum input_who who;
+    uid_t uid;
+    pid_t pid;
+    uint64_t peer;               /* number of the connection; 0: none */
+    const char *client, *call_id; /* borrowed; NULL: not told */
+};
+
+struct input {
+    const char *data;
+    size_t size;
+    enum input_kind kind;
+    const struct author *author; /* never NULL */
+    uint64_t request_hash;       /* 0: none */
+    uint64_t keys_id;            /* inputlog_keys_note; 0: none */
+    bool steal;                  /* although a person holds the keyboard */
+    bool blind;                  /* wiped and logged as a secret whatever the terminal is set to */
+    bool direct;                 /* not through the queue */
+    int detail;                  /* see inputlog.h */
+};
+
+const char *input_kind_word(unsigned kind); /* as inputlog_read's callers tell it; "text" for one that is not known */
+const char *input_who_word(unsigned who);   /* "muxd", "agent", "person" */
+#endif
