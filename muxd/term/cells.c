@@ -186,20 +186,14 @@ int line_used(const struct line *line, bool looks)
     return 0;
 }
 
-static void append_rune(struct buf *out, int32_t rune)
-{
-    char bytes[4];
-    buf_append(out, bytes, utf8_encode(rune, bytes));
-}
-
 void line_append_text(const struct line *line, struct buf *out, int cols)
 {
     for (int col = 0; col < cols && col < line->cols; col++) {
         const struct cell *cell = &line->cells[col];
         const int32_t *marks = line_marks(line, col);
         if (cell->width > 0)
-            append_rune(out, cell->rune ? cell->rune : ' ');
+            utf8_append_rune(out, cell->rune ? cell->rune : ' ');
         for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-            append_rune(out, marks[i]);
+            utf8_append_rune(out, marks[i]);
     }
 }

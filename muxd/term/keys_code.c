@@ -15,14 +15,6 @@ static void alt_prefix(struct buf *out, unsigned mods)
         buf_append_byte(out, 033);
 }
 
-static bool append_rune(struct buf *out, int32_t rune)
-{
-    char bytes[4];
-    size_t len = utf8_encode(rune, bytes);
-    buf_append(out, bytes, len);
-    return len > 0;
-}
-
 /* The byte of control with this character: @ A to Z [ \ ] ^ _ become 0 to 31, ? becomes DEL; letters in either case. -1: none. */
 static int control_byte(int32_t rune)
 {
@@ -48,7 +40,7 @@ static bool append_text(struct buf *out, const struct key *key)
         return true;
     }
     alt_prefix(out, key->mods);
-    return append_rune(out, key->mods & KEY_SHIFT ? toupper((int)rune) : rune);
+    return utf8_append_rune(out, key->mods & KEY_SHIFT ? toupper((int)rune) : rune);
 }
 
 /* Enter, Tab, Escape, Backspace, line feed. */

@@ -14,6 +14,7 @@ enum {
 static_assert((int)MODE_COUNT <= OTHER_KEYS_AT, "the flags lie below");
 
 #define PARAMS_MAX 32
+#define SCHEME_REPORTS 2031
 
 static const struct numbered {
     int number;
@@ -162,6 +163,19 @@ static bool apply_esc(uint64_t *modes, const struct scan_seq *seq)
     else
         put(modes, MODE_APPLICATION_KEYPAD, 1, seq->final == '=');
     return true;
+}
+
+enum modes_scheme modes_scheme(const struct scan_seq *seq)
+{
+    int numbers[PARAMS_MAX];
+    if (seq->kind == SCAN_ESC)
+        return seq->final == 'c' && !seq->inter ? MODES_SCHEME_OFF : MODES_SCHEME_SAME;
+    if (seq->kind != SCAN_CSI || seq->prefix != '?' || seq->inter || (seq->final != 'h' && seq->final != 'l'))
+        return MODES_SCHEME_SAME;
+    for (size_t i = 0, count = scan_params(seq, numbers, PARAMS_MAX); i < count; i++)
+        if (numbers[i] == SCHEME_REPORTS)
+            return seq->final == 'h' ? MODES_SCHEME_ON : MODES_SCHEME_OFF;
+    return MODES_SCHEME_SAME;
 }
 
 bool modes_apply(uint64_t *modes, const struct scan_seq *seq)

@@ -31,7 +31,8 @@ enum term_mode {
     MODE_COUNT
 };
 
-static inline bool modes_has(uint64_t modes, enum term_mode mode) {
+static inline bool modes_has(uint64_t modes, enum term_mode mode)
+{
     return modes >> mode & 1;
 }
 unsigned modes_other_keys(uint64_t modes);   /* modifyOtherKeys: 0 to 2 */
@@ -40,6 +41,10 @@ unsigned modes_kitty(uint64_t modes);        /* keyboard flags in force on the s
 
 /* What the sequence changes; true when it is one of those that set a mode. */
 bool modes_apply(uint64_t *modes, const struct scan_seq *seq);
+
+/* Whether it is to be told when the terminal becomes dark or light, ?2031, which has no place in the 64 bits. */
+enum modes_scheme { MODES_SCHEME_SAME, MODES_SCHEME_ON, MODES_SCHEME_OFF };
+enum modes_scheme modes_scheme(const struct scan_seq *seq);
 
 /* The sequences that set a terminal to these modes, whatever it was set to; but for the alternate screen, and for kitty's flags on request.
  * What they don't cover is as after DECSTR. */

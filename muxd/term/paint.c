@@ -168,12 +168,11 @@ static void use_pen(struct buf *out, struct pen *pen, const struct pen *wanted)
 
 static void append_cell(const struct paint *paint, struct buf *out, const struct line *line, int row, int col, const struct cell *cell)
 {
-    char bytes[4];
     const int32_t *marks = line && col + paint->left < line->cols ? line_marks(line, col + paint->left) : NULL;
     bool doubt = cell->rune >= WIDTH_DOUBT || (marks && marks[0]);
-    buf_append(out, bytes, utf8_encode(cell->rune, bytes));
+    utf8_append_rune(out, cell->rune);
     for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-        buf_append(out, bytes, utf8_encode(marks[i], bytes));
+        utf8_append_rune(out, marks[i]);
     if (doubt && col + cell->width < paint->cols)
         move_to(out, row, col + cell->width);
 }

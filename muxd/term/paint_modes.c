@@ -71,16 +71,12 @@ static void set_keys(struct paint_modes *modes, const struct screen_modes *wante
 /* The title's bytes are escaped: it can end its own sequence no more than it can begin another one. */
 static void set_title(struct paint_modes *modes, const char *title, struct buf *out)
 {
-    size_t size = strlen(title);
     if (strcmp(modes->title ? modes->title : "", title) == 0)
         return;
     free(modes->title);
     modes->title = xstrdup(title);
-    if (size > TITLE_MAX)
-        for (size = TITLE_MAX; size > 0 && !utf8_is_boundary(title, strlen(title), size);)
-            size--;
     buf_append_text(out, "\033]2;");
-    utf8_append_escaped(out, title, size, false);
+    utf8_append_escaped(out, title, utf8_cut(title, strlen(title), TITLE_MAX), false);
     buf_append_text(out, "\033\\");
 }
 

@@ -29,9 +29,8 @@ struct drawing {
     int cursor; /* column of the cursor in this line, -1: elsewhere or hidden */
 };
 
-static void append_rune(struct buf *out, int32_t rune, bool markup)
+static void append_written(struct buf *out, int32_t rune, bool markup)
 {
-    char bytes[4];
     if (markup && rune == '&')
         buf_append_text(out, "&amp;");
     else if (markup && rune == '<')
@@ -43,7 +42,7 @@ static void append_rune(struct buf *out, int32_t rune, bool markup)
     else if (markup && (rune == 0xfffe || rune == 0xffff)) /* no characters of XML */
         buf_append_text(out, "\xef\xbf\xbd");
     else
-        buf_append(out, bytes, utf8_encode(rune, bytes));
+        utf8_append_rune(out, rune);
 }
 
 static void append_cell(struct buf *out, const struct line *line, int col, bool markup)
@@ -51,9 +50,9 @@ static void append_cell(struct buf *out, const struct line *line, int col, bool 
     const struct cell *cell = &line->cells[col];
     const int32_t *marks = line_marks(line, col);
     if (cell->width > 0)
-        append_rune(out, cell->rune ? cell->rune : ' ', markup);
+        append_written(out, cell->rune ? cell->rune : ' ', markup);
     for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-        append_rune(out, marks[i], markup);
+        append_written(out, marks[i], markup);
 }
 
 static void draw_text(const struct drawing *drawing, const struct line *line, int used)

@@ -1,13 +1,16 @@
-/* responder.c: owns the answers. They describe a plain terminal: a VT220 with colours, light text on black, 256 colours of xterm,
- * cells of 8 by 16 pixels. */
+/* responder.c: owns the answers. They describe the terminal that muxd is, a VT220 with colours; what it looks like is the person's, or else
+ * light text on black, the 256 colours of xterm, cells of 8 by 16 pixels. Its name is muxd's own also while somebody is attached: programs
+ * conclude from a name what a terminal can do, and all that they print goes through muxd's model. */
 #include "term/responder.h"
+#include "base/value.h"
 #include "term/modes.h"
-#include <ctype.h>
+#include "wire/pen.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CELL_WIDTH 8
+#define SCHEME_REPORTS 2031
 #define CELL_HEIGHT 16
 #define CSI "\033["
 #define DCS "\033P"
@@ -34,7 +37,7 @@ static bool answer_status(struct buf *out, const struct scan_seq *seq, const str
     if (asked == 5 && !private)
         return buf_append_text(out, CSI "0n");
     if (asked == 996 && private)
-        return buf_append_text(out, CSI "?997;1n"); /* dark, like the colours that we tell */
+        return responder_report_scheme(out, outer_scheme(facts->outer));
     if (asked != 6 || !facts->cursor || !facts->cursor(facts->arg, &row, &col))
         return false;
     return buf_printf(out, CSI "%s%d;%dR", private ? "?" : "", row, col);
@@ -42,15 +45,24 @@ static bool answer_status(struct buf *out, const struct scan_seq *seq, const str
 
 static bool answer_size(struct buf *out, const struct responder_facts *facts, int asked)
 {
-    int rows, cols;
+    int rows, cols, height = CELL_HEIGHT, width = CELL_WIDTH;
+    if ((asked == 14 || asked == 16) && facts->cell && !facts->cell(facts->arg, &height, &width)) {
+        height = CELL_HEIGHT;
+        width = CELL_WIDTH;
+    }
     if (asked == 16)
-        return buf_printf(out, CSI "6;%d;%dt", CELL_HEIGHT, CELL_WIDTH);
+        return buf_printf(out, CSI "6;%d;%dt", height, width);
     /* Others act, or would tell a title that the output has set. */
     if ((asked != 14 && asked != 18 && asked != 19) || !facts->size || !facts->size(facts->arg, &rows, &cols))
         return false;
     if (asked == 14)
-        return buf_printf(out, CSI "4;%d;%dt", rows * CELL_HEIGHT, cols * CELL_WIDTH);
+        return buf_printf(out, CSI "4;%d;%dt", rows * height, cols * width);
     return buf_printf(out, CSI "%d;%d;%dt", asked - 10, rows, cols);
+}
+
+static int report_mode(const struct responder_facts *facts, int mode)
+{
+    return mode == SCHEME_REPORTS ? facts->scheme_told ? 1 : 2 : modes_report(facts->modes, mode);
 }
 
 #define KEY(prefix, inter, final) ((unsigned)(prefix) << 16 | (unsigned)(inter) << 8 | (unsigned)(final))
@@ -68,7 +80,7 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq, const struct
     case KEY(0, 0, 'n'):
     case KEY('?', 0, 'n'): return answer_status(out, seq, facts, first);
     case KEY(0, 0, 't'): return answer_size(out, facts, first);
-    case KEY('?', '$', 'p'): return first >= 0 && buf_printf(out, CSI "?%d;%d$y", first, modes_report(facts->modes, first));
+    case KEY('?', '$', 'p'): return first >= 0 && buf_printf(out, CSI "?%d;%d$y", first, report_mode(facts, first));
     case KEY(0, '$', 'p'): return first >= 0 && buf_printf(out, CSI "%d;0$y", first);
     case KEY('?', 0, 'u'): return buf_printf(out, CSI "?%uu", modes_kitty(facts->modes));
     case KEY('?', 0, 'm'): return first == 4 && buf_printf(out, CSI ">4;%um", modes_other_keys(facts->modes));
@@ -76,24 +88,17 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq, const struct
     }
 }
 
-/* xterm's 256 colours: 16, a cube, greys. */
-static uint32_t palette(unsigned index)
+/* index: enum outer_colour, or one of the palette's. */
+static bool append_colour(struct buf *out, const struct scan_seq *seq, const char *which, const struct outer *outer, unsigned index,
+                          uint32_t rgb)
 {
-    static const uint32_t basic[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
-                                       0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
-    static const uint8_t steps[6] = {0, 95, 135, 175, 215, 255};
-    if (index < 16)
-        return basic[index];
-    if (index >= 232)
-        return (8 + 10 * (index - 232)) * 0x010101u;
-    index -= 16;
-    return (uint32_t)steps[index / 36] << 16 | (uint32_t)steps[index / 6 % 6] << 8 | steps[index % 6];
-}
-
-static bool append_colour(struct buf *out, const struct scan_seq *seq, const char *which, uint32_t rgb)
-{
-    unsigned red = rgb >> 16 & 255, green = rgb >> 8 & 255, blue = rgb & 255;
-    return buf_printf(out, "\033]%s;rgb:%02x%02x/%02x%02x/%02x%02x%s", which, red, red, green, green, blue, blue, seq->bel ? "\007" : ST);
+    unsigned red = (rgb >> 16 & 255) * 257, green = (rgb >> 8 & 255) * 257, blue = (rgb & 255) * 257;
+    if (outer && index < OUTER_COLOURS && (outer->known >> index & 1)) {
+        red = outer->colours[index][0];
+        green = outer->colours[index][1];
+        blue = outer->colours[index][2];
+    }
+    return buf_printf(out, "\033]%s;rgb:%04x/%04x/%04x%s", which, red, green, blue, seq->bel ? "\007" : ST);
 }
 
 /* The next part of a string up to the separator; false at its end. */
@@ -124,7 +129,7 @@ static bool is_question(const char *part, size_t len)
     return len == 1 && *part == '?';
 }
 
-static bool answer_palette(struct buf *out, const struct scan_seq *seq, const char *at, const char *end)
+static bool answer_palette(struct buf *out, const struct scan_seq *seq, const char *at, const char *end, const struct outer *outer)
 {
     const char *part;
     size_t len, before = out->len;
@@ -137,13 +142,13 @@ static bool answer_palette(struct buf *out, const struct scan_seq *seq, const ch
         if (!known || !is_question(part, len))
             continue;
         snprintf(which, sizeof which, "4;%u", index & 255);
-        append_colour(out, seq, which, palette(index));
+        append_colour(out, seq, which, outer, index < OUTER_PALETTE ? index : OUTER_COLOURS, pen_palette(index));
     }
     return out->len > before;
 }
 
 /* OSC 10 to 12: text, background, cursor; each further part means the next of them. */
-static bool answer_osc(struct buf *out, const struct scan_seq *seq)
+static bool answer_osc(struct buf *out, const struct scan_seq *seq, const struct outer *outer)
 {
     static const char *const names[] = {"10", "11", "12"};
     static const uint32_t colours[] = {0xe5e5e5, 0x000000, 0xe5e5e5};
@@ -153,16 +158,11 @@ static bool answer_osc(struct buf *out, const struct scan_seq *seq)
     if (!next_part(&at, end, &part, &len) || !part_number(part, len, 12, &which))
         return false;
     if (which == 4)
-        return answer_palette(out, seq, at, end);
+        return answer_palette(out, seq, at, end, outer);
     for (; which >= 10 && which <= 12 && next_part(&at, end, &part, &len); which++)
         if (is_question(part, len))
-            append_colour(out, seq, names[which - 10], colours[which - 10]);
+            append_colour(out, seq, names[which - 10], outer, which - 10 + OUTER_FOREGROUND, colours[which - 10]);
     return out->len > before;
-}
-
-static int hex_digit(char byte)
-{
-    return isxdigit((unsigned char)byte) ? (isdigit((unsigned char)byte) ? byte - '0' : (byte | 32) - 'a' + 10) : -1;
 }
 
 static const char *capability(const char *hex, size_t len)
@@ -173,7 +173,7 @@ static const char *capability(const char *hex, size_t len)
     if (len % 2 != 0 || len / 2 >= sizeof name)
         return NULL;
     for (size_t i = 0; i < len / 2; i++)
-        name[i] = (char)(hex_digit(hex[2 * i]) * 16 + hex_digit(hex[2 * i + 1]));
+        name[i] = (char)(value_hex_digit(hex[2 * i]) * 16 + value_hex_digit(hex[2 * i + 1]));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i][0]) == 0)
             return known[i][1];
@@ -187,7 +187,7 @@ static bool answer_capabilities(struct buf *out, const char *at, const char *end
     size_t len, before = out->len;
     for (int i = 0; i < ASKED_MAX && next_part(&at, end, &part, &len); i++) {
         size_t digits = 0;
-        while (digits < len && hex_digit(part[digits]) >= 0)
+        while (digits < len && value_hex_digit(part[digits]) >= 0)
             digits++;
         if (len == 0 || digits < len || out->len - before > RESPONDER_MOST / 2)
             continue;
@@ -223,12 +223,17 @@ static bool answer_dcs(struct buf *out, const struct scan_seq *seq, const struct
     return false;
 }
 
+bool responder_report_scheme(struct buf *out, enum outer_scheme scheme)
+{
+    return buf_printf(out, CSI "?997;%dn", scheme == OUTER_LIGHT ? 2 : 1);
+}
+
 static bool answer(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
 {
     switch (seq->kind) {
     case SCAN_ESC: return seq->final == 'Z' && !seq->inter && buf_append_text(out, CSI "?62;22c"); /* DECID */
     case SCAN_CSI: return answer_csi(out, seq, facts);
-    case SCAN_OSC: return answer_osc(out, seq);
+    case SCAN_OSC: return answer_osc(out, seq, facts->outer);
     case SCAN_DCS: return answer_dcs(out, seq, facts);
     case SCAN_STRING: break;
     }

@@ -4,11 +4,10 @@
 #include "term/internal.h"
 #include <string.h>
 
-static void append_rune(struct buf *out, int32_t rune)
+static void append_shown(struct buf *out, int32_t rune)
 {
-    char bytes[4];
     bool control = rune < ' ' || (rune >= 0x7f && rune < 0xa0);
-    buf_append(out, bytes, utf8_encode(control ? ' ' : rune, bytes));
+    utf8_append_rune(out, control ? ' ' : rune);
 }
 
 static void draw_line(struct buf *out, const struct line *line, int row)
@@ -24,9 +23,9 @@ static void draw_line(struct buf *out, const struct line *line, int row)
         if (!pen_equal(&pen, &cell->pen) && cell->width > 0)
             pen_append_sgr(out, &cell->pen), pen = cell->pen;
         if (cell->width > 0)
-            append_rune(out, cell->rune);
+            append_shown(out, cell->rune);
         for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-            append_rune(out, marks[i]);
+            append_shown(out, marks[i]);
     }
     buf_append_text(out, "\033[m");
 }
