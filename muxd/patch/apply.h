@@ -10,7 +10,8 @@
  *
  * Prepare reads and verifies everything and writes nothing. Commit writes each new file beside its place, then exchanges them by
  * rename; when a later file fails, what was done is undone. Nothing here waits for anything but the file system, and sizes are
- * capped; there is no state outside the plan, so that it may run on a thread or in a child of its own. No fsync(2) is made.
+ * capped; there is no state outside the plan, so that it may run on a thread or in a child of its own. New contents are on the disk
+ * (fsync(2)) before they get their names.
  *
  * Rules: the last part of a path is never followed when it is a symbolic link (refused, with the target's name); directories on the
  * way may be links, and where they lead decides whether a file is inside the roots. Only regular files are updated, deleted,
@@ -58,6 +59,7 @@ struct patch_failure {
     char *program; /* what the program apply_patch says on stderr, without the last newline */
     char *reply;   /* what a tool answers: "apply_patch verification failed: …", "patch rejected: …", or for PATCH_STAGE_COMMIT the
                     * output of a call with exit code 1 */
+    char *cause;   /* what Codex's program keeps to itself: "Permission denied (os error 13)"; NULL: program says it all */
 };
 
 struct patch_plan;
@@ -74,7 +76,6 @@ void patch_failure_fini(struct patch_failure *failure);
 
 size_t patch_plan_count(const struct patch_plan *plan);
 struct patch_file patch_plan_file(const struct patch_plan *plan, size_t at);
-const char *patch_plan_environment(const struct patch_plan *plan); /* the patch's environment id, or NULL */
 /* "Success. Updated the following files:" and a line for each, added, modified, deleted; false when out is at its max. */
 bool patch_success(const struct patch_plan *plan, struct buf *out);
 #endif

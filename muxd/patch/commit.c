@@ -109,7 +109,11 @@ static int move_new(int fd, const char *from, const char *to)
         return errno;
     if (linkat(fd, from, fd, to, 0) < 0)
         return errno;
-    return unlinkat(fd, from, 0) < 0 ? errno : 0;
+    if (unlinkat(fd, from, 0) == 0)
+        return 0;
+    int error = errno;
+    unlinkat(fd, to, 0);
+    return error;
 }
 
 /* Puts the staged file to its place. 0, an errno, or -1: what is there is not what was verified. */

@@ -72,10 +72,6 @@ bool patch_line_next(struct patch_line *text, struct patch_line *line)
 
 struct patch_line patch_line_cut(struct patch_line line, size_t max)
 {
-    if (line.len > max) {
-        while (max > 0 && !utf8_is_boundary(line.text, line.len, max))
-            max--;
-        line.len = max;
-    }
+    line.len = utf8_cut(line.text, line.len, max);
     return line;
 }

@@ -9,7 +9,7 @@
 #define PLACE_DIRS_MAX 256 /* different directories that one patch may write to */
 
 struct place_dir {
-    int fd; /* owned, O_PATH */
+    int fd; /* owned; O_PATH, or readable when it was made here */
     dev_t dev;
     ino_t ino;
     char *real; /* owned; its path without symbolic links */

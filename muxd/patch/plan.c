@@ -33,8 +33,10 @@ static char *reply_text(enum patch_stage stage, const char *program, const char 
 int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, char *program, const char *reason)
 {
     patch_failure_fini(failure);
+    bool untold = reason != NULL && (stage == PATCH_STAGE_VERIFY || stage == PATCH_STAGE_COMMIT);
     char *reply = lossy(reply_text(stage, program, reason));
-    *failure = (struct patch_failure){.stage = stage, .code = code, .program = lossy(program), .reply = reply};
+    *failure = (struct patch_failure){.stage = stage, .code = code, .program = lossy(program), .reply = reply,
+                                      .cause = untold ? lossy(xstrdup(reason)) : NULL};
     return code;
 }
 
@@ -48,6 +50,7 @@ void patch_failure_fini(struct patch_failure *failure)
 {
     free(failure->program);
     free(failure->reply);
+    free(failure->cause);
     *failure = (struct patch_failure){.code = 0};
 }
 
@@ -89,11 +92,6 @@ struct patch_file patch_plan_file(const struct patch_plan *plan, size_t at)
         file.new_len = step->new.len;
     }
     return file;
-}
-
-const char *patch_plan_environment(const struct patch_plan *plan)
-{
-    return plan->patch.environment_id;
 }
 
 bool patch_success(const struct patch_plan *plan, struct buf *out)
