@@ -19,8 +19,8 @@ struct request {
     void *inner_arg;
 };
 
-struct delivery { /* a reply in the queue that somebody wants to hear of */
-    struct delivery *next;
+struct receipt { /* a reply in the queue that somebody wants to hear of */
+    struct receipt *next;
     uint64_t end; /* of its last byte, in bytes ever queued */
     void (*fn)(void *arg, bool written);
     void *arg;
@@ -40,7 +40,7 @@ struct peer {
     struct buf out;
     size_t out_at;         /* bytes of out that were sent */
     uint64_t queued, sent; /* bytes ever */
-    struct delivery *first, **last;
+    struct receipt *first, **last;
     const struct stream_handlers *stream; /* stream.c: frames instead of lines; NULL: lines */
     void *stream_arg;
     struct request *requests;
@@ -48,6 +48,7 @@ struct peer {
     int64_t since_ms;
     uint64_t follows; /* number of the session that is held for it; 0: none */
     bool spoken, dirty, at_eof, finishing, paused, closed;
+    bool deaf; /* takes no answer any more: what it had asked before is still done, then it is closed */
 };
 
 void peer_mark_dirty(struct peer *peer);

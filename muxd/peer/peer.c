@@ -5,6 +5,7 @@
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "wire/tool.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static void take_line(struct peer *peer, const char *line, size_t size)
     request->peer = peer;
     peer->spoken = true;
     int result = msg_parse(&request->msg, line, size, &err);
-    if (result == 0 && peer->in_flight >= peer->limits->in_flight)
+    bool makes_room = result == 0 && strcmp(request->msg.method, tools[TOOL_CANCEL].name) == 0; /* answered at once, too */
+    if (result == 0 && !makes_room && peer->in_flight >= peer->limits->in_flight)
         result = err_set(
             &err, ERR_LIMIT,
             "%u requests of this connection are in flight already; wait for an answer, or raise [limits] requests_per_connection",
@@ -99,14 +101,16 @@ static void take_lines(struct peer *peer)
     }
     if (peer->stream)
         stream_take(peer);
-    else if (peer->at_eof && !peer->paused && !peer->closed && frame_eof(&peer->frame, &line, &size) == 1)
+    else if (peer->at_eof && !peer->deaf && !peer->paused && !peer->closed && frame_eof(&peer->frame, &line, &size) == 1)
         take_line(peer, line, size);
 }
 
 static void watch(struct peer *peer)
 {
     unsigned events = pending(peer) > 0 ? LOOP_WRITE : 0;
-    if (peer->at_eof || peer->finishing)
+    if (peer->deaf)
+        events = LOOP_READ | LOOP_WRITE; /* comes at once, also when nothing is there to read */
+    else if (peer->at_eof || peer->finishing)
         events |= LOOP_EDGE | LOOP_READ; /* nothing to read any more, but the hang-up is worth knowing */
     else if (!peer->paused)
         events |= LOOP_READ;
@@ -115,7 +119,8 @@ static void watch(struct peer *peer)
 
 static bool is_over(const struct peer *peer)
 {
-    return (peer->at_eof || peer->finishing) && pending(peer) == 0 && (peer->in_flight == 0 || peer->finishing);
+    return (peer->at_eof || peer->finishing) && pending(peer) == 0 &&
+           (peer->in_flight == 0 || peer->finishing || peer->deaf);
 }
 
 static void read_some(struct peer *peer, bool hung_up)
@@ -128,8 +133,10 @@ static void read_some(struct peer *peer, bool hung_up)
         frame_filled(&peer->frame, got > 0 ? (size_t)got : 0);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0 && errno == EAGAIN)
+        if (got < 0 && errno == EAGAIN) {
+            peer->at_eof = peer->deaf;
             break;
+        }
         if (got <= 0) {
             peer->at_eof = true;
             if (got < 0 || hung_up) {
@@ -145,14 +152,34 @@ static void read_some(struct peer *peer, bool hung_up)
     }
 }
 
+static void drop_requests(struct peer *peer)
+{
+    for (struct request *next, *request = peer->requests; request; request = next) {
+        next = request->next; /* a cancelled request answers nobody, so the list stays as it is */
+        request_call_cancel(request);
+        request_forget(request);
+    }
+}
+
+/* The client is gone or has closed its ears. It may have said more before it went than we have read: that is still done, for a key
+ * that was pressed is pressed. Only its waits are over. */
+static void become_deaf(struct peer *peer)
+{
+    peer->deaf = true;
+    drop_requests(peer);
+    peer_mark_dirty(peer);
+}
+
 static void on_io(void *arg, unsigned events)
 {
     struct peer *peer = arg;
-    if ((events & LOOP_HANGUP) && (peer->at_eof || peer->finishing || peer->paused)) {
+    if ((events & LOOP_HANGUP) && (peer->finishing || (peer->at_eof && !peer->paused))) {
         peer_close(peer);
         return;
     }
-    if ((events & (LOOP_READ | LOOP_HANGUP)) && !peer->finishing)
+    if ((events & LOOP_HANGUP) && peer->paused && !peer->deaf)
+        become_deaf(peer);
+    if (((events & (LOOP_READ | LOOP_HANGUP)) || peer->deaf) && !peer->finishing)
         read_some(peer, events & LOOP_HANGUP);
     if (!peer->closed)
         peer_mark_dirty(peer);
@@ -161,12 +188,12 @@ static void on_io(void *arg, unsigned events)
 static void deliver(struct peer *peer, bool written)
 {
     while (peer->first && (!written || peer->first->end <= peer->sent)) {
-        struct delivery *delivery = peer->first;
-        peer->first = delivery->next;
+        struct receipt *receipt = peer->first;
+        peer->first = receipt->next;
         if (!peer->first)
             peer->last = &peer->first;
-        delivery->fn(delivery->arg, written);
-        free(delivery);
+        receipt->fn(receipt->arg, written);
+        free(receipt);
     }
 }
 
@@ -189,15 +216,25 @@ static bool send_some(struct peer *peer)
     return true;
 }
 
+static void discard(struct peer *peer)
+{
+    buf_fini(&peer->out);
+    buf_init(&peer->out, 0);
+    peer->out_at = 0;
+    deliver(peer, false);
+}
+
 void peer_flush(struct peer *peer)
 {
     peer->dirty = false;
-    if (!send_some(peer)) {
-        peer_close(peer);
-        return;
+    if (!peer->deaf && !send_some(peer))
+        become_deaf(peer);
+    if (peer->deaf) {
+        discard(peer);
+    } else {
+        deliver(peer, true);
+        stream_flushed(peer);
     }
-    deliver(peer, true);
-    stream_flushed(peer);
     if (peer->closed)
         return;
     if (peer->out_at > KEEP_BUFFER && peer->out_at > peer->out.len / 2) {
@@ -226,11 +263,7 @@ void peer_close(struct peer *peer)
     if (peer->closed)
         return;
     peer->closed = true;
-    for (struct request *next, *request = peer->requests; request; request = next) {
-        next = request->next; /* a cancelled request answers nobody, so the list stays as it is */
-        request_call_cancel(request);
-        request_forget(request);
-    }
+    drop_requests(peer);
     deliver(peer, false);
     stream_gone(peer);
     loop_io_free(peer->io);
@@ -260,11 +293,6 @@ uid_t peer_uid(const struct peer *peer)
 pid_t peer_pid(const struct peer *peer)
 {
     return peer->pid;
-}
-
-size_t peer_memory(const struct peer *peer)
-{
-    return sizeof *peer + peer->out.cap + peer->frame.cap;
 }
 
 bool peer_is_idle(const struct peer *peer)

@@ -39,7 +39,6 @@ void peer_flush(struct peer *peer);  /* sends what it can; called at the end of 
 uint64_t peer_id(const struct peer *peer);
 uid_t peer_uid(const struct peer *peer);
 pid_t peer_pid(const struct peer *peer);
-size_t peer_memory(const struct peer *peer);
 bool peer_is_idle(const struct peer *peer);     /* nothing in flight, nothing queued, no half line */
 bool peer_has_bytes(const struct peer *peer); /* something has come that was not read yet: it is about to speak */
 void peer_set_follows(struct peer *peer, uint64_t number); /* the session whose output waits for this connection; 0: none */
@@ -51,7 +50,6 @@ bool peer_has_spoken(const struct peer *peer);
 const char *request_method(const struct request *request);
 struct json *request_params(struct request *request); /* an object, never NULL; borrowed. schema_check may edit it */
 struct peer *request_peer(const struct request *request);
-bool request_is_notification(const struct request *request); /* its reply goes nowhere */
 
 /* Exactly one of these, once; result becomes the request's. The request is gone afterwards. */
 void request_reply(struct request *request, struct json *result);

@@ -22,10 +22,10 @@ static void request_done(struct request *request)
 {
     struct peer *peer = request->peer;
     if (request->written) {
-        struct delivery *delivery = xmalloc(sizeof *delivery);
-        *delivery = (struct delivery){.end = peer->queued, .fn = request->written, .arg = request->written_arg};
-        *peer->last = delivery;
-        peer->last = &delivery->next;
+        struct receipt *receipt = xmalloc(sizeof *receipt);
+        *receipt = (struct receipt){.end = peer->queued, .fn = request->written, .arg = request->written_arg};
+        *peer->last = receipt;
+        peer->last = &receipt->next;
     }
     request_forget(request);
     peer_mark_dirty(peer);
@@ -110,11 +110,6 @@ struct json *request_params(struct request *request)
 struct peer *request_peer(const struct request *request)
 {
     return request->peer;
-}
-
-bool request_is_notification(const struct request *request)
-{
-    return request->msg.notification;
 }
 
 void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg)

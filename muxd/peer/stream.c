@@ -6,11 +6,6 @@
 
 #define SOCKET_BYTES (32 << 10) /* that the kernel may hold for a reader: to a slow one, drawings in there are old news (unix(7)) */
 
-bool stream_is(const struct peer *peer)
-{
-    return peer->stream;
-}
-
 bool stream_begin(struct request *request, const struct stream_handlers *handlers, void *arg)
 {
     struct peer *peer = request_peer(request);

@@ -17,5 +17,4 @@ bool stream_begin(struct request *request, const struct stream_handlers *handler
 /* size may be larger than a frame's payload: then they are several. */
 void stream_send(struct peer *peer, enum attach_type type, const void *data, size_t size);
 size_t stream_pending(const struct peer *peer); /* bytes not taken by the socket yet */
-bool stream_is(const struct peer *peer);
 #endif
