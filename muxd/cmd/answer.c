@@ -1,8 +1,10 @@
 /* answer: the JSON object that exec_command, write_stdin and read_output return, with the model's text in it. */
+#include "cmd/answer.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "cmd/answer.h"
+#include "cmd/describe.h"
+#include "cmd/meta.h"
 #include "cmd/op.h"
 #include "wire/base64.h"
 #include "wire/text.h"
@@ -47,36 +49,32 @@ struct collected {
     size_t gap_at, clamped; /* clamped: lines that max_line has cut */
 };
 
-static void collect(struct op *op, struct session *session, struct collected *got)
+/* Bytes as they are, as many as are asked for. */
+static void collect_bytes(const struct op *op, struct journal *journal, struct collected *got)
+{
+    size_t size;
+    const char *view;
+    uint64_t at = got->from, limit = op->has_to ? op->to : UINT64_MAX;
+    got->to = got->from;
+    while (got->raw.len < (size_t)op->max_bytes && at < limit && (view = journal_view(journal, &at, &size)) && size > 0 && at < limit) {
+        size_t room = (size_t)op->max_bytes - got->raw.len;
+        if (at > got->to)
+            got->omitted += at - got->to;
+        size = size < room ? size : room;
+        size = size < limit - at ? size : (size_t)(limit - at);
+        buf_append(&got->raw, view, size);
+        at += size;
+        got->to = at;
+    }
+    if (at > got->to) { /* the rest is gone */
+        got->omitted += at - got->to;
+        got->to = at;
+    }
+}
+
+static void collect_text(const struct op *op, struct session *session, struct collected *got)
 {
     struct journal *journal = session_journal(session);
-    got->raw = got->text = BUF_INIT;
-    got->from = op->from;
-    got->gap_at = SIZE_MAX;
-    uint64_t head = journal_head(journal);
-    if (got->from > head)
-        got->from = head;
-    if (op->base64) {
-        size_t size;
-        const char *view;
-        uint64_t at = got->from, limit = op->has_to ? op->to : UINT64_MAX;
-        got->to = got->from;
-        while (got->raw.len < (size_t)op->max_bytes && at < limit && (view = journal_view(journal, &at, &size)) && size > 0 && at < limit) {
-            size_t room = (size_t)op->max_bytes - got->raw.len;
-            if (at > got->to)
-                got->omitted += at - got->to;
-            size = size < room ? size : room;
-            size = size < limit - at ? size : (size_t)(limit - at);
-            buf_append(&got->raw, view, size);
-            at += size;
-            got->to = at;
-        }
-        if (at > got->to) { /* the rest is gone */
-            got->omitted += at - got->to;
-            got->to = at;
-        }
-        return;
-    }
     got->to = answer_end(session, got->from);
     if (op->has_to && op->to < got->to)
         got->to = op->to > got->from ? op->to : got->from;
@@ -91,6 +89,18 @@ static void collect(struct op *op, struct session *session, struct collected *go
     } else if (got->raw.len > 0) {
         utf8_append_lossy(&got->text, got->raw.data, got->raw.len);
     }
+}
+
+static void collect(const struct op *op, struct session *session, struct collected *got)
+{
+    uint64_t head = journal_head(session_journal(session));
+    got->raw = got->text = BUF_INIT;
+    got->from = op->from < head ? op->from : head;
+    got->gap_at = SIZE_MAX;
+    if (op->base64)
+        collect_bytes(op, session_journal(session), got);
+    else
+        collect_text(op, session, got);
 }
 
 /* Before the budget, so that one line of minified text doesn't eat it all. */
@@ -128,8 +138,7 @@ static bool add_nothing_new(struct json *answer, const struct op *op, struct ses
     buf_printf(&line, "Process running with session ID %llu: nothing new after %.1f seconds%s%s\n",
                (unsigned long long)session_number(session), (double)wall_ns / 1e9, waiting_for ? ", waits for input: " : "",
                waiting_for ? waiting_for : "");
-    size_t len = line.len;
-    json_add_taken(answer, "content", buf_take(&line), len);
+    json_add_buf(answer, "content", &line);
     return true;
 }
 
@@ -155,8 +164,7 @@ static void add_content(struct json *answer, struct op *op, struct session *sess
     if (op->idle_interrupt)
         buf_printf(&content, "%s(the session had ended already; nothing was interrupted)\n",
                    content.len > 0 && content.data[content.len - 1] != '\n' ? "\n" : "");
-    size_t len = content.len;
-    json_add_taken(answer, "content", buf_take(&content), len);
+    json_add_buf(answer, "content", &content);
 }
 
 static void add_output(struct json *answer, struct op *op, const struct collected *got)
@@ -164,8 +172,7 @@ static void add_output(struct json *answer, struct op *op, const struct collecte
     struct buf out = BUF_INIT;
     if (op->base64) {
         base64_encode(&out, got->raw.data, got->raw.len);
-        size_t len = out.len;
-        json_add_taken(answer, "output_base64", buf_take(&out), len);
+        json_add_buf(answer, "output_base64", &out);
         return;
     }
     size_t budget = text_token_budget((uint64_t)op->max_tokens);
@@ -175,10 +182,8 @@ static void add_output(struct json *answer, struct op *op, const struct collecte
         text_formatted_omitted(&out, got->text.data, got->text.len, got->omitted, got->to - got->from, budget, true);
     else
         text_formatted(&out, got->text.data, got->text.len, budget, true);
-    if (out.len > 0) {
-        size_t len = out.len;
-        json_add_taken(answer, "output", buf_take(&out), len);
-    }
+    if (out.len > 0)
+        json_add_buf(answer, "output", &out);
     buf_fini(&out);
 }
 

@@ -5,7 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct json;
+struct op;
 struct session;
+struct wait_result;
+/* The JSON object of an answer (contract, section 5) */
+struct json *answer_build(struct op *op, struct session *session, const struct wait_result *result, uint64_t *to);
 /* Where the output ends that can be told: while more may come, a character that is not whole yet stays for the next answer. */
 uint64_t answer_end(struct session *session, uint64_t from);
 

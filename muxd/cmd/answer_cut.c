@@ -14,11 +14,18 @@ static size_t width_at(const struct answer_bytes *bytes, size_t at, size_t *used
     return n && rune >= 0 ? n : REPLACEMENT_BYTES;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static size_t raw_width(const struct answer_bytes *bytes)
 {
     size_t sum = 0, used;
-    for (size_t at = 0; at < bytes->size; at += used)
-        sum += width_at(bytes, at, &used);
+    for (size_t at = 0; at < bytes->size; at += used) {
+        used = utf8_ascii_run(bytes->raw + at, bytes->size - at);
+        sum += used ? used : width_at(bytes, at, &used);
+    }
     return sum;
 }
 
@@ -36,10 +43,18 @@ static void find_middle(const struct answer_bytes *bytes, size_t text_size, size
     *head_end = 0;
     *tail_at = bytes->size;
     for (size_t at = 0; at < bytes->size; at += used) {
-        size_t begins = shown + (at >= bytes->gap_at ? gap_line : 0), width = width_at(bytes, at, &used);
-        if (begins + width <= left && at < bytes->gap_at)
+        bool before = at < bytes->gap_at;
+        size_t begins = shown + (before ? 0 : gap_line), end = before && bytes->gap_at < bytes->size ? bytes->gap_at : bytes->size;
+        size_t ascii = utf8_ascii_run(bytes->raw + at, end - at), width = used = ascii; /* a run of them is cut anywhere */
+        if (ascii == 0)
+            width = width_at(bytes, at, &used);
+        if (before && ascii > 0 && begins < left)
+            *head_end = at + least(ascii, left - begins);
+        else if (before && begins + width <= left)
             *head_end = at + used;
-        if (begins >= tail_from && *tail_at == bytes->size)
+        if (*tail_at == bytes->size && begins + ascii > tail_from)
+            *tail_at = at + (begins < tail_from ? tail_from - begins : 0);
+        else if (*tail_at == bytes->size && begins >= tail_from)
             *tail_at = at;
         shown += width;
     }

@@ -3,8 +3,9 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "cmd/attachment.h"
-#include "cmd/op.h"
+#include "cmd/describe.h"
 #include "peer/stream.h"
+#include "wire/schema.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,8 +187,10 @@ static void type(struct attachment *attachment, const struct attach_frame *frame
             attachment_notice(attachment, "you are looking only: this was not typed");
         return;
     }
-    if (!is_report(frame))
+    if (!is_report(frame)) {
+        attach_terminal_typed(attachment);
         attach_size_typed(attachment);
+    }
     loop_timer_stop(&attachment->pace); /* what a key shows is not to wait */
     rest_or_wake(attachment);
     session_touch(session);
@@ -222,6 +225,9 @@ static void on_frame(void *arg, const struct attach_frame *frame)
         loop_timer_stop(&attachment->pace);
         draw(attachment);
         break;
+    case ATTACH_TERMINAL:
+        attach_terminal_told(attachment, frame->data, frame->size);
+        break;
     case ATTACH_TAKE:
         attach_keyboard_take(attachment);
         break;
@@ -243,6 +249,7 @@ static void attachment_free(struct attachment *attachment)
     struct session *session = attachment_session(attachment);
     while (*at != attachment)
         at = &(*at)->next;
+    attach_terminal_left(attachment);
     *at = attachment->next;
     attach_keyboard_end(attachment);
     if (session)
@@ -359,6 +366,7 @@ static void add_settings(struct json *answer, const struct config *config)
     json_add_bool(settings, "mouse", config->attach.mouse);
     json_add_text(settings, "clipboard", config->attach.clipboard);
     json_add_bool(settings, "numbered_keys", true); /* ATTACH_KEYS: a daemon before it does not know them */
+    json_add_bool(settings, "terminal", true);      /* nor ATTACH_TERMINAL */
 }
 
 void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session)
@@ -372,8 +380,10 @@ void attachment_begin(struct cmd_context *ctx, struct request *request, struct s
     const struct json *params = request_params(request);
     if (schema_bool(&tools[TOOL_ATTACH], params, "detach_others", false))
         dismiss_others(attachment);
-    if (!schema_bool(&tools[TOOL_ATTACH], params, "again", false))
+    bool again = schema_bool(&tools[TOOL_ATTACH], params, "again", false);
+    if (!again)
         attach_size_changed(attachment);
+    attach_terminal_joined(attachment, again);
     session_touch(session);
     struct json *answer = describe_session(session);
     add_settings(answer, ctx->config);

@@ -2,9 +2,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/attachment.h"
-#include "cmd/op.h"
+#include "cmd/describe.h"
+#include "cmd/meta.h"
+#include "journal/inputlog.h"
 #include "peer/stream.h"
-#include "session/inputlog.h"
 #include "session/recorder.h"
 #include "session/secret.h"
 #include "term/cells.h"
@@ -28,9 +29,9 @@ static void send_status(struct attachment *attachment, struct session *session)
     buf_fini(&text);
 }
 
-static void say(struct attachment *attachment, const char *format, const char *name)
+static void say(struct attachment *attachment, const char *what, const char *name)
 {
-    char *text = xasprintf("%s%s", name, format);
+    char *text = xasprintf("%s%s", name, what);
     attachment_notice(attachment, text);
     free(text);
 }
@@ -49,8 +50,8 @@ static void on_owner(void *arg, unsigned events)
         say(attachment, ": an agent wants to type; you have the keyboard (the prefix key and g give it back)", session_name(session));
     if (events & OWNER_SECRET)
         say(attachment,
-            secret_was_lost(session)  ? ": asks for a secret; the staged one is gone with a restart of muxd"
-            : attachment->read_only ? ": asks for a secret"
+            secret_was_lost(session) ? ": asks for a secret; the staged one is gone with a restart of muxd"
+            : attachment->read_only  ? ": asks for a secret"
                                      : ": asks for a secret; type it here, it is not recorded",
             session_name(session));
 }

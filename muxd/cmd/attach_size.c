@@ -1,6 +1,6 @@
 /* attach_size: owns whose terminal a session takes its size from: [attach] size, or that of its [session NAME]. */
+#include "cmd/attach_size.h"
 #include "cmd/attachment.h"
-#include "cmd/op.h"
 #include <string.h>
 
 /* What `ue resize SESSION POLICY` has said stands in the journal: 0 or an enum config_size and one. */
@@ -52,11 +52,16 @@ static void apply(struct session *session, int wanted_rows, int wanted_cols, str
         attachment_notice(blamed, err.text);
 }
 
-static void hold(const struct cmd_context *ctx, uint64_t number, bool held)
+/* In the journal, so that it outlives a worker. */
+static void hold(struct session *session, bool held)
 {
-    for (struct attachment *at = ctx->attachments; at; at = at->next)
-        if (at->number == number)
-            at->held = held;
+    struct journal_header *header = session_journal(session)->header;
+    header->flags = (header->flags & ~JOURNAL_SIZE_HELD) | (held ? JOURNAL_SIZE_HELD : 0);
+}
+
+static bool is_held(struct session *session)
+{
+    return session_journal(session)->header->flags & JOURNAL_SIZE_HELD;
 }
 
 void attach_size_changed(struct attachment *attachment)
@@ -68,7 +73,7 @@ void attach_size_changed(struct attachment *attachment)
     enum config_size policy = policy_of(attachment->ctx, session);
     if (policy == CONFIG_SIZE_FIXED)
         return;
-    hold(attachment->ctx, attachment->number, false);
+    hold(session, false);
     if (policy == CONFIG_SIZE_LEADER || common_size(attachment->ctx, attachment->number, policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
         apply(session, rows, cols, attachment);
 }
@@ -76,7 +81,7 @@ void attach_size_changed(struct attachment *attachment)
 void attach_size_typed(struct attachment *attachment)
 {
     struct session *session = attachment_session(attachment);
-    if (session && !attachment->read_only && !attachment->held && policy_of(attachment->ctx, session) == CONFIG_SIZE_LEADER)
+    if (session && !attachment->read_only && !is_held(session) && policy_of(attachment->ctx, session) == CONFIG_SIZE_LEADER)
         apply(session, paint_rows(attachment->paint), paint_cols(attachment->paint), attachment);
 }
 
@@ -85,18 +90,15 @@ void attach_size_left(struct cmd_context *ctx, uint64_t number)
     struct session *session = registry_by_number(ctx->registry, number);
     int rows, cols;
     enum config_size policy = session ? policy_of(ctx, session) : CONFIG_SIZE_FIXED;
-    if (policy != CONFIG_SIZE_SMALLEST && policy != CONFIG_SIZE_LARGEST)
+    if ((policy != CONFIG_SIZE_SMALLEST && policy != CONFIG_SIZE_LARGEST) || is_held(session))
         return;
-    for (const struct attachment *at = ctx->attachments; at; at = at->next)
-        if (at->number == number && at->held)
-            return;
     if (common_size(ctx, number, policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
         apply(session, rows, cols, NULL);
 }
 
-void attach_hold_size(struct cmd_context *ctx, uint64_t number)
+void attach_hold_size(struct session *session)
 {
-    hold(ctx, number, true);
+    hold(session, true);
 }
 
 #define WORD(ident, word) word,
@@ -118,6 +120,6 @@ void attach_size_set(struct cmd_context *ctx, struct session *session, const cha
     header->flags &= ~(JOURNAL_SIZE_MASK << JOURNAL_SIZE_AT);
     if (words[policy])
         header->flags |= (policy + 1) << JOURNAL_SIZE_AT;
-    hold(ctx, session_number(session), false);
+    hold(session, false);
     attach_size_left(ctx, session_number(session)); /* the common size of those who look */
 }

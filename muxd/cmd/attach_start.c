@@ -2,7 +2,8 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/attachment.h"
-#include "cmd/op.h"
+#include "cmd/meta.h"
+#include "wire/schema.h"
 #include <stdlib.h>
 
 /* A described session that starts on demand begins when somebody uses its name. */

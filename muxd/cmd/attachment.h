@@ -1,5 +1,5 @@
-/* attachment: a connection that shows a session: shared by attach.c, which owns it, and attach_size.c, which asks whose terminal the
- * session takes its size from. */
+/* attachment: a connection that shows a session: shared by attach.c, which owns it, and attach_*.c, each of which owns one thing that
+ * people who look at the same session share: its keyboard, its size, its colours. */
 #ifndef MUXD_CMD_ATTACHMENT_H
 #define MUXD_CMD_ATTACHMENT_H
 #include "cmd/cmd.h"
@@ -7,6 +7,7 @@
 #include "session/view.h"
 #include "term/paint.h"
 #include "wire/attach.h"
+#include "wire/outer.h"
 
 struct attachment {
     struct attachment *next;
@@ -23,12 +24,14 @@ struct attachment {
     bool anew;       /* it asked for everything: ATTACH_ANEW goes before the drawing */
     bool answered;   /* the request: before that no frame may go out */
     char *early;     /* a notice that waits for it */
-    bool held;       /* the session's size was set by a request: what is typed here doesn't change it */
     struct loop_timer pace, drawn, resize;
     struct author author; /* attach_keyboard.c: who types here; its client is the text below */
     char client[40];
     struct owner_watch *keyboard;
     uint64_t keys_id;     /* of the frame that is being typed; 0: none */
+    struct outer *outer;  /* attach_terminal.c: owned; what its terminal has told; NULL: nothing */
+    bool leads, spoke;    /* it is the one of its session that programs are told of; and that has been done */
+    int64_t led_ns;       /* when it came, or was typed into last */
 };
 
 /* attach.c: NULL once the session was removed */
@@ -45,6 +48,12 @@ bool attach_keyboard_begin_keys(struct attachment *attachment, struct attach_fra
 void attach_keyboard_take(struct attachment *attachment);
 void attach_keyboard_give(struct attachment *attachment);
 void attach_keyboard_end(struct attachment *attachment);
+
+/* attach_terminal.c. It came (again: after a restart); somebody typed there; it told what it is; it has gone (and is still in the list). */
+void attach_terminal_joined(struct attachment *attachment, bool again);
+void attach_terminal_typed(struct attachment *attachment);
+void attach_terminal_told(struct attachment *attachment, const char *data, size_t size);
+void attach_terminal_left(struct attachment *attachment);
 
 /* attach_size.c. This terminal came or has changed its own size; somebody typed there; it has gone (and is no longer in the list). */
 void attach_size_changed(struct attachment *attachment);

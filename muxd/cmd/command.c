@@ -4,19 +4,10 @@
 #include "base/strv.h"
 #include "session/shell.h"
 #include <stdlib.h>
-#include <string.h>
-
-static size_t argv_bytes(char *const *argv)
-{
-    size_t bytes = 0;
-    for (; *argv; argv++)
-        bytes += strlen(*argv) + 1;
-    return bytes;
-}
 
 static int check_size(const struct command *command, const struct config *cfg, struct err *err)
 {
-    size_t bytes = argv_bytes(command->argv);
+    size_t bytes = strv_bytes((const char *const *)command->argv);
     if (bytes <= (size_t)cfg->limits.argv_bytes)
         return 0;
     return err_set(err, ERR_LIMIT, "the command has %zu bytes, the limit is %lld; put it into a file or raise [limits] argv", bytes,

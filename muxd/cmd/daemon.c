@@ -1,16 +1,18 @@
 /* daemon: what a client asks of the daemon itself: hello, cancel, status, config, reload, stop, upgrade. */
 #include "base/bug.h"
 #include "base/mem.h"
-#include "cmd/op.h"
+#include "cmd/describe.h"
 #include "session/news.h"
+#include "session/owner.h"
 #include "sys/tty_state.h"
+#include "wire/schema.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char *const capabilities[] = {"exec",  "write", "poll", "kill",   "list",    "readers", "since",  "until",
                                            "ready", "quiet", "keys", "base64", "streams", "cancel",  "upgrade",
-                                           "oneshot", "patch", "tools", "keyboard", "secret"};
+                                           "oneshot", "patch", "tools", "keyboard", "secret",  "terminal"};
 
 void cmd_HELLO(struct cmd_context *ctx, struct request *request)
 {
@@ -20,6 +22,8 @@ void cmd_HELLO(struct cmd_context *ctx, struct request *request)
     json_add_int(result, "protocol", MSG_PROTOCOL);
     json_add_int(result, "pid", getpid());
     json_add_text(result, "socket", ctx->socket_path);
+    json_add_int(result, "requests_per_connection", ctx->config->limits.requests_per_connection);
+    json_add_int(result, "max_request", (int64_t)ctx->config->limits.max_request_bytes);
     struct json *list = json_add_array(result, "capabilities");
     for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
         json_add_text(list, NULL, capabilities[i]);
@@ -105,8 +109,7 @@ void cmd_CONFIG(struct cmd_context *ctx, struct request *request)
     json_add_text(result, "path", ctx->config->path);
     config_each(ctx->config, add_item, json_add_array(result, "values"));
     config_print(&text, ctx->config);
-    size_t len = text.len;
-    json_add_taken(result, "text", buf_take(&text), len);
+    json_add_buf(result, "text", &text);
     request_reply(request, result);
 }
 

@@ -1,12 +1,15 @@
 /* describe: a session as a JSON object (contract, section 5). Absent means unknown. */
+#include "cmd/describe.h"
 #include "base/clock.h"
 #include "base/value.h"
-#include "cmd/op.h"
+#include "cmd/attach_size.h"
+#include "cmd/record.h"
+#include "session/owner.h"
 #include "session/recorder.h"
 #include "session/secret.h"
 #include <stdlib.h>
 
-static void add_time(struct json *into, const char *key, int64_t real_ms)
+void describe_time(struct json *into, const char *key, int64_t real_ms)
 {
     char text[32];
     if (real_ms > 0) {
@@ -57,7 +60,7 @@ void describe_owner(struct json *into, const struct owner_state *state)
     json_add_int(into, "pid", (int64_t)state->pid);
     if (*state->client)
         json_add_text(into, "client", state->client);
-    add_time(into, "since", state->since_real_ms);
+    describe_time(into, "since", state->since_real_ms);
 }
 
 void describe_keyboard(struct json *into, struct session *session)
@@ -77,7 +80,7 @@ static void add_recording(struct json *into, const struct session *session)
 {
     struct recorder_facts facts;
     if (recorder_is_on(session, &facts)) {
-        describe_recording(json_add_object(into, "recording"), &facts);
+        record_describe(json_add_object(into, "recording"), &facts);
         free(facts.path);
     } else if (recorder_failure(session)) {
         json_add_text(into, "recording_failed", recorder_failure(session));
@@ -109,8 +112,8 @@ struct json *describe_session(struct session *session)
         describe_keyboard(into, session);
     }
     add_recording(into, session);
-    add_time(into, "created", header->created_real_ms);
-    add_time(into, "ended", atomic_load(&header->ended_real_ms));
+    describe_time(into, "created", header->created_real_ms);
+    describe_time(into, "ended", atomic_load(&header->ended_real_ms));
     json_add_int(into, "output_bytes", (int64_t)journal_head(journal));
     json_add_int(into, "unread_bytes", (int64_t)(journal_head(journal) - atomic_load(&header->readers[0].cursor)));
     return into;

@@ -2,8 +2,10 @@
  * time with the `next` that it was given: nothing is kept for it here, and one that falls behind is told how much it has missed. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cmd/op.h"
+#include "cmd/failure.h"
+#include "cmd/meta.h"
 #include "session/news.h"
+#include "wire/schema.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ struct listener {
     struct news_cursor cursor;
     struct news_watch watch;
     struct loop_timer deadline;
+    bool over; /* the deadline has come: the answer goes out as soon as there is room for one, with whatever there is */
 };
 
 static void listener_free(struct listener *listener)
@@ -93,37 +96,30 @@ static void answer(struct listener *listener, struct json *events)
     listener_free(listener);
 }
 
-static void look(void *arg);
-
-/* Waits for more, or for room on the connection. False: there is nothing to tell yet. */
-static bool tell(struct listener *listener)
-{
-    if (!request_has_room(listener->request)) {
-        news_watch_stop(listener->ctx->registry, &listener->watch);
-        request_when_room(listener->request, look, listener);
-        return true;
-    }
-    struct json *events = json_array_new();
-    if (collect(listener, events) == 0) {
-        json_free(events);
-        return false;
-    }
-    answer(listener, events);
-    return true;
-}
-
+/* Answers, when there is something to tell or it is time, or waits for that, or for room on the connection. */
 static void look(void *arg)
 {
     struct listener *listener = arg;
-    if (!tell(listener))
-        news_watch_set(listener->ctx->registry, &listener->watch);
+    struct registry *registry = listener->ctx->registry;
+    if (!request_has_room(listener->request)) {
+        news_watch_stop(registry, &listener->watch);
+        request_when_room(listener->request, look, listener);
+        return;
+    }
+    struct json *events = json_array_new();
+    if (collect(listener, events) > 0 || listener->over) {
+        answer(listener, events);
+        return;
+    }
+    json_free(events);
+    news_watch_set(registry, &listener->watch);
 }
 
 static void on_deadline(void *arg)
 {
     struct listener *listener = arg;
-    if (!tell(listener))
-        answer(listener, json_array_new());
+    listener->over = true;
+    look(listener);
 }
 
 /* 0, or ERR_ARGUMENTS for a word that is no type. None: all but output, which is asked for by name. */
@@ -165,11 +161,8 @@ void cmd_EVENTS(struct cmd_context *ctx, struct request *request)
     loop_timer_init(&listener->deadline, ctx->loop, on_deadline, listener);
     news_listen(ctx->registry, types);
     request_on_cancel(request, on_cancel, listener);
-    if (tell(listener))
-        return;
     int64_t yield_ms = schema_int(tool, params, "yield_time_ms", YIELD_DEFAULT_MS);
-    bool endless = meta_bool(request, "no_deadline");
-    news_watch_set(ctx->registry, &listener->watch);
-    if (!endless)
+    if (!meta_bool(request, "no_deadline"))
         loop_timer_set_ms(&listener->deadline, yield_ms < ctx->config->limits.max_wait_ms ? yield_ms : ctx->config->limits.max_wait_ms);
+    look(listener); /* last: it may be answered at once */
 }

@@ -1,6 +1,8 @@
 /* exec: exec_command: a command, or a session that the config describes, becomes a session. */
 #include "base/strv.h"
+#include "cmd/attach_terminal.h"
 #include "cmd/command.h"
+#include "cmd/meta.h"
 #include "cmd/op.h"
 #include "cmd/patching.h"
 #include <ctype.h>
@@ -132,6 +134,7 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     }
     if (!session_is_tty(session))
         spec.ready = false;
+    attach_terminal_start(request, session);
     if (schema_bool(op->tool, params, "follow", false))
         follow(ctx, request_peer(request), session);
     if (op_park(op, session, &spec, &err) < 0)

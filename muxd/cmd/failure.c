@@ -1,7 +1,9 @@
 /* failure: a refusal in the words that models know (CODEX.md 4 and 9), beside the plain error. `ue call` prints them. */
+#include "cmd/failure.h"
 #include "base/mem.h"
 #include "base/strv.h"
-#include "cmd/op.h"
+#include "cmd/cmd.h"
+#include "wire/schema.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,11 @@
 /* input_log: read_input: who typed what into a session, at once or as soon as there is something. */
-#include "session/inputlog.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
+#include "cmd/describe.h"
+#include "cmd/meta.h"
 #include "cmd/op.h"
+#include "journal/inputlog.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,13 +19,6 @@ struct reading { /* a request that waits for an entry */
     uint64_t number, since;
     struct loop_timer deadline;
 };
-
-static void add_time(struct json *into, const char *key, int64_t real_ms)
-{
-    char text[32];
-    clock_format_iso(real_ms, text);
-    json_add_text(into, key, text);
-}
 
 static void add_detail(struct json *one, const struct input_event *event)
 {
@@ -43,8 +37,7 @@ static void add_text(struct json *one, const struct input_event *event)
     if (event->text_size == 0)
         return;
     utf8_append_lossy(&text, event->text, event->text_size);
-    size_t size = text.len;
-    json_add_taken(one, "text", buf_take(&text), size);
+    json_add_buf(one, "text", &text);
     if (event->bytes > event->text_size)
         json_add_bool(one, "cut", true);
 }
@@ -53,9 +46,9 @@ static void add_event(void *arg, const struct input_event *event)
 {
     struct json *one = json_add_object(arg, NULL);
     json_add_int(one, "seq", (int64_t)event->serial);
-    add_time(one, "time", event->real_ms);
+    describe_time(one, "time", event->real_ms);
     if (event->last_ms != event->real_ms)
-        add_time(one, "last", event->last_ms);
+        describe_time(one, "last", event->last_ms);
     json_add_text(one, "author", input_who_word(event->who));
     json_add_int(one, "uid", (int64_t)event->uid);
     json_add_int(one, "pid", event->pid);
@@ -162,11 +155,10 @@ static int park(struct cmd_context *ctx, struct request *request, struct session
 
 void cmd_READ_INPUT(struct cmd_context *ctx, struct request *request)
 {
-    char room[SCHEMA_SESSION_ROOM];
     struct err err = {0};
     const struct json *params = request_params(request);
     uint64_t since = (uint64_t)schema_int(&tools[TOOL_READ_INPUT], params, "since", 0);
-    struct session *session = registry_find(ctx->registry, schema_session(json_get(params, "session_id"), room), &err);
+    struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     int64_t yield_ms = schema_int(&tools[TOOL_READ_INPUT], params, "yield_time_ms", 0);
     bool endless = meta_bool(request, "no_deadline"), wanted = yield_ms > 0 || endless;
     if (!session || (meta_bool(request, "verb") && !endless && op_check_wait(ctx, yield_ms, &err) < 0)) {

@@ -1,15 +1,20 @@
 /* meta: who asks, from where, with which environment: the context of a request apart from the tool's arguments. */
+#include "cmd/meta.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strv.h"
-#include "cmd/op.h"
 #include "config/env_policy.h"
+#include "wire/schema.h"
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
+
+struct session *meta_session(struct cmd_context *ctx, const struct json *id, struct err *err)
+{
+    char room[SCHEMA_SESSION_ROOM];
+    return registry_find(ctx->registry, schema_session(id, room), err);
+}
 
 const char *meta_str(struct request *request, const char *name)
 {
@@ -52,9 +57,7 @@ mode_t meta_umask(struct request *request)
     int64_t mask;
     if (json_get_int(schema_meta(request_params(request)), "umask", &mask))
         return (mode_t)mask;
-    mode_t own = umask(077);
-    umask(own);
-    return own;
+    return path_umask();
 }
 
 /* People's terminals get a TERM of their own; the words that say what it can do come from the caller. */
@@ -62,14 +65,6 @@ static void set_for_people(struct strv *env, const struct config *cfg)
 {
     strv_env_set(env, "TERM", cfg->defaults.term);
     strv_env_set(env, "COLORTERM", "truecolor");
-}
-
-static size_t env_bytes(const struct strv *env)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < env->count; i++)
-        bytes += strlen(env->items[i]) + 1;
-    return bytes;
 }
 
 char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_for whose, const struct json *extra, struct err *err)
@@ -91,9 +86,10 @@ char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_
         env_policy_overlay(&env, &cfg->env.vars);
     for (const struct json *it = json_first(extra); it; it = json_next(it))
         strv_env_set(&env, json_key(it), json_str(it, NULL));
-    if (env_bytes(&env) > (size_t)cfg->limits.environment_bytes) {
+    size_t bytes = strv_bytes((const char *const *)env.items);
+    if (bytes > (size_t)cfg->limits.environment_bytes) {
         err_set(err, ERR_LIMIT, "the environment has %zu bytes, the limit is %lld; pass on fewer variables or raise [limits] environment",
-                env_bytes(&env), (long long)cfg->limits.environment_bytes);
+                bytes, (long long)cfg->limits.environment_bytes);
         strv_fini(&env);
         return NULL;
     }

@@ -1,6 +1,7 @@
 /* offer: owns the meaning of [tools] shell_type and of the switches beside it, and the method that tells them. */
 #include "cmd/offer.h"
-#include "cmd/op.h"
+#include "cmd/cmd.h"
+#include "wire/schema.h"
 
 /* Models are given one family of shell tools. The one-shot tool works beside the unified pair, for those that know no other. */
 static enum offer by_family(const struct config_tools *cfg, bool unified)

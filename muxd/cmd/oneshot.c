@@ -5,8 +5,12 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/command.h"
-#include "cmd/op.h"
+#include "cmd/delivery.h"
+#include "cmd/describe.h"
+#include "cmd/failure.h"
+#include "cmd/meta.h"
 #include "cmd/patching.h"
+#include "wire/schema.h"
 #include "wire/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -42,30 +46,6 @@ static void fail(struct shot *shot, const struct err *err)
     free(shot);
 }
 
-struct delivery { /* what the reader was given, until its socket has taken it */
-    struct cmd_context *ctx;
-    uint64_t number, to;
-};
-
-static void on_written(void *arg, bool written)
-{
-    struct delivery *delivery = arg;
-    struct session *session = written ? registry_by_number(delivery->ctx->registry, delivery->number) : NULL;
-    if (session) {
-        struct journal *journal = session_journal(session);
-        journal_reader_move(journal, journal_reader(journal, "", (unsigned)delivery->ctx->config->limits.readers), delivery->to);
-        session_touch(session);
-        session_end_read(session);
-    }
-    free(delivery);
-}
-
-static void add_text(struct json *answer, const char *key, struct buf *text)
-{
-    size_t len = text->len;
-    json_add_taken(answer, key, buf_take(text), len);
-}
-
 /* How it went, in one number: its own status, or 124. */
 static int exit_code_of(struct shot *shot, struct session *session)
 {
@@ -96,9 +76,9 @@ static void add_output(struct shot *shot, struct json *answer, const struct buf 
     }
     text.budget_bytes = text_token_budget((uint64_t)(tokens < cfg->limits.max_output_tokens ? tokens : cfg->limits.max_output_tokens));
     text_oneshot(&content, &text);
-    add_text(answer, "content", &content);
+    json_add_buf(answer, "content", &content);
     text_truncate_middle(&output, text.output, text.output_len, given ? text.budget_bytes : SIZE_MAX, true);
-    add_text(answer, "output", &output);
+    json_add_buf(answer, "output", &output);
     buf_fini(&clamped);
     if (cut == 0 && text.output_len <= text.budget_bytes)
         return;
@@ -139,11 +119,10 @@ static struct json *build(struct shot *shot, struct session *session, uint64_t *
 static void finish(struct shot *shot, struct session *session)
 {
     if (shot->request) {
-        struct delivery *delivery = xcalloc(1, sizeof *delivery);
-        *delivery = (struct delivery){.ctx = shot->ctx, .number = shot->number};
-        struct json *answer = build(shot, session, &delivery->to);
+        struct delivery delivery = {.ctx = shot->ctx, .number = shot->number, .ended = true};
+        struct json *answer = build(shot, session, &delivery.to);
         request_on_cancel(shot->request, NULL, NULL);
-        request_on_written(shot->request, on_written, delivery);
+        delivery_begin(shot->request, &delivery);
         request_reply(shot->request, answer);
     }
     free(shot);

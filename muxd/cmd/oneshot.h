@@ -2,7 +2,7 @@
 #ifndef MUXD_CMD_ONESHOT_H
 #define MUXD_CMD_ONESHOT_H
 #include "base/buf.h"
-#include "session/journal.h"
+#include "journal/journal.h"
 
 #define ONESHOT_CAP (1u << 20) /* bytes of both streams together (CODEX.md 13) */
 

@@ -1,8 +1,12 @@
 /* op: owns a parked request from its arguments to its answer. */
 #include "cmd/op.h"
-#include "cmd/answer.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cmd/answer.h"
+#include "cmd/delivery.h"
+#include "cmd/failure.h"
+#include "cmd/meta.h"
+#include "cmd/typing.h"
 #include "session/news.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +16,13 @@
 #define CODEX_POLL_MIN_MS 5000
 #define READ_YIELD_MAX_MS 300000
 #define VERB_WAIT_MS 30000 /* a verb's default where something is waited for */
+
+static void op_free(struct op *op)
+{
+    typing_free(op->typing);
+    pattern_free(op->until);
+    free(op);
+}
 
 static void release(struct op *op)
 {
@@ -64,13 +75,6 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
     }
     request_on_cancel(request, on_cancel, op);
     return op;
-}
-
-void op_free(struct op *op)
-{
-    typing_free(op->typing);
-    pattern_free(op->until);
-    free(op);
 }
 
 void op_fail(struct op *op, const struct err *err)
@@ -176,28 +180,6 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     return 0;
 }
 
-struct delivery { /* what a reader was given, until its socket has taken it */
-    struct cmd_context *ctx;
-    uint64_t number, to;
-    char reader[JOURNAL_READER_NAME_MAX + 1];
-    bool peek, ended;
-};
-
-static void on_written(void *arg, bool written)
-{
-    struct delivery *delivery = arg;
-    struct session *session = written ? registry_by_number(delivery->ctx->registry, delivery->number) : NULL;
-    if (session && !delivery->peek) {
-        struct journal *journal = session_journal(session);
-        journal_reader_move(journal, journal_reader(journal, delivery->reader, (unsigned)delivery->ctx->config->limits.readers),
-                            delivery->to);
-        session_touch(session); /* one that was paused for its readers goes on */
-    }
-    if (session && delivery->ended)
-        session_end_read(session);
-    free(delivery);
-}
-
 static void on_room(void *arg);
 
 static void finish(struct op *op, const struct wait_result *result)
@@ -221,17 +203,16 @@ static void finish(struct op *op, const struct wait_result *result)
         op_fail(op, &err);
         return;
     }
-    struct delivery *delivery = xcalloc(1, sizeof *delivery);
-    *delivery = (struct delivery){.ctx = op->ctx, .number = op->number, .peek = op->peek, .ended = !session_is_live(session)};
-    memcpy(delivery->reader, op->reader, sizeof delivery->reader);
-    struct json *answer = answer_build(op, session, result, &delivery->to);
+    struct delivery delivery = {.ctx = op->ctx, .number = op->number, .peek = op->peek, .ended = !session_is_live(session)};
+    memcpy(delivery.reader, op->reader, sizeof delivery.reader);
+    struct json *answer = answer_build(op, session, result, &delivery.to);
     if (op->polls && op->tool == &tools[TOOL_WRITE_STDIN] && session_is_live(session)) { /* somebody looked (CODEX.md 12) */
         const struct author author = meta_author(request, INPUT_BY_AGENT);
         news_typed(session, &author, "", 0, false);
     }
     op->request = NULL;
     request_on_cancel(request, NULL, NULL);
-    request_on_written(request, on_written, delivery);
+    delivery_begin(request, &delivery);
     request_reply(request, answer);
     release(op);
 }

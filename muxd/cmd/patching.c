@@ -4,11 +4,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strv.h"
-#include "cmd/op.h"
+#include "cmd/failure.h"
+#include "cmd/meta.h"
 #include "patch/apply.h"
 #include "patch/intercept.h"
 #include "patch/place.h"
 #include "session/news.h"
+#include "wire/schema.h"
 #include "wire/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,14 @@ static void add_files(struct json *answer, const struct patch_plan *plan)
     }
 }
 
+/* What the program apply_patch says, and what it leaves out. */
+static void add_program(struct json *into, const struct patch_failure *failure)
+{
+    json_add_text(into, "stderr", failure->program);
+    if (failure->cause)
+        json_add_text(into, "cause", failure->cause);
+}
+
 static struct json *build(struct patching *patching)
 {
     struct json *answer = json_object_new();
@@ -97,7 +107,7 @@ static struct json *build(struct patching *patching)
     if (done)
         add_files(answer, patching->plan);
     else
-        json_add_text(answer, "stderr", patching->failure.program);
+        add_program(answer, &patching->failure);
     return answer;
 }
 
@@ -130,7 +140,7 @@ static void done(void *arg)
         struct json *data = json_object_new();
         err_set(&err, patching->failure.code, "%s", patching->failure.reply);
         json_add_text(data, "content", patching->failure.reply);
-        json_add_text(data, "stderr", patching->failure.program);
+        add_program(data, &patching->failure);
         request_fail_with(request, &err, data);
     }
     patching_free(patching);

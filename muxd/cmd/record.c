@@ -1,7 +1,9 @@
 /* record: record_session: begins, tells of, and ends the recording of a session. */
+#include "cmd/record.h"
 #include "base/mem.h"
-#include "cmd/op.h"
+#include "cmd/meta.h"
 #include "session/recorder.h"
+#include "wire/schema.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +28,7 @@ static void reply(struct recording *recording, const struct recorder_facts *fact
     if (session)
         json_add_text(result, "name", session_name(session));
     json_add_bool(result, "recorded", !recording->stop);
-    describe_recording(result, facts);
+    record_describe(result, facts);
     request_reply(recording->request, result);
 }
 
@@ -43,7 +45,7 @@ static void on_done(void *arg, const struct err *err, const struct recorder_fact
     free(recording);
 }
 
-void describe_recording(struct json *into, const struct recorder_facts *facts)
+void record_describe(struct json *into, const struct recorder_facts *facts)
 {
     json_add_text(into, "path", facts->path);
     json_add_int(into, "format", facts->format);
@@ -68,9 +70,8 @@ static int begin(struct recording *recording, struct session *session, const str
 void cmd_RECORD_SESSION(struct cmd_context *ctx, struct request *request)
 {
     const struct json *params = request_params(request);
-    char room[SCHEMA_SESSION_ROOM];
     struct err err = {0};
-    struct session *session = registry_find(ctx->registry, schema_session(json_get(params, "session_id"), room), &err);
+    struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     if (!session) {
         request_fail(request, &err);
         return;

@@ -2,6 +2,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "cmd/describe.h"
+#include "cmd/failure.h"
+#include "cmd/meta.h"
 #include "cmd/op.h"
 #include "session/view.h"
 #include "term/render.h"
@@ -204,7 +207,6 @@ static int parse(struct look *look, const struct json *params, struct err *err)
 void cmd_READ_SCREEN(struct cmd_context *ctx, struct request *request)
 {
     const struct json *params = request_params(request);
-    char room[SCHEMA_SESSION_ROOM];
     struct err err = {0};
     struct look *look = xcalloc(1, sizeof *look);
     *look = (struct look){.ctx = ctx, .request = request};
@@ -212,7 +214,7 @@ void cmd_READ_SCREEN(struct cmd_context *ctx, struct request *request)
     loop_timer_init(&look->deadline, ctx->loop, on_deadline, look);
     loop_timer_init(&look->drawn, ctx->loop, on_drawn, look);
     request_on_cancel(request, on_cancel, look);
-    struct session *session = registry_find(ctx->registry, schema_session(json_get(params, "session_id"), room), &err);
+    struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     int64_t yield = 0;
     if (session && parse(look, params, &err) == 0 && yield_ms(look, params, &yield, &err) == 0)
         look->watch = session_watch(session, on_watch, look, &err);

@@ -2,8 +2,10 @@
  * never a part of any JSON and lies nowhere but in the buffer that is wiped right after. */
 #include "session/secret.h"
 #include "base/mem.h"
-#include "cmd/op.h"
+#include "cmd/describe.h"
+#include "cmd/meta.h"
 #include "peer/stream.h"
+#include "wire/schema.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -106,9 +108,8 @@ static bool begin(struct cmd_context *ctx, struct request *request, struct sessi
 
 void cmd_TYPE_SECRET(struct cmd_context *ctx, struct request *request)
 {
-    char room[SCHEMA_SESSION_ROOM];
     struct err err = {0};
-    struct session *session = registry_find(ctx->registry, schema_session(json_get(request_params(request), "session_id"), room), &err);
+    struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"), &err);
     if (!session || check(request, session, &err) < 0) {
         request_fail(request, &err);
     } else if (schema_bool(&tools[TOOL_TYPE_SECRET], request_params(request), "forget", false)) {

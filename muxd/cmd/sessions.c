@@ -1,23 +1,13 @@
 /* sessions: list, kill, rename, resize, remove. */
 #include "base/mem.h"
 #include "base/value.h"
-#include "cmd/op.h"
-#include <inttypes.h>
+#include "cmd/attach_size.h"
+#include "cmd/describe.h"
+#include "cmd/failure.h"
+#include "cmd/meta.h"
+#include "wire/schema.h"
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static struct session *find_by(struct cmd_context *ctx, const struct json *id, struct err *err)
-{
-    int64_t number;
-    char word[32];
-    if (json_int(id, &number)) {
-        snprintf(word, sizeof word, "%" PRId64, number);
-        return registry_find(ctx->registry, word, err);
-    }
-    return registry_find(ctx->registry, json_str(id, NULL), err);
-}
 
 static bool list_one(void *arg, struct session *session)
 {
@@ -40,7 +30,7 @@ void cmd_LIST_SESSIONS(struct cmd_context *ctx, struct request *request)
     if (!names)
         registry_each_parked(ctx->registry, list_parked, list);
     for (const struct json *it = json_first(names); it; it = json_next(it)) {
-        struct session *session = find_by(ctx, it, &err);
+        struct session *session = meta_session(ctx, it, &err);
         if (!session) {
             json_free(result);
             failure_reply(request, &tools[TOOL_LIST_SESSIONS], &err);
@@ -104,15 +94,21 @@ struct targets {
     size_t count;
 };
 
-static bool add_target(void *arg, struct session *session)
+static bool append_target(void *arg, struct session *session)
 {
     struct targets *targets = arg;
-    for (size_t i = 0; i < targets->count; i++)
-        if (targets->numbers[i] == session_number(session))
-            return true;
     targets->numbers = xreallocarray(targets->numbers, targets->count + 1, sizeof *targets->numbers);
     targets->numbers[targets->count++] = session_number(session);
     return true;
+}
+
+/* Named twice is meant once. */
+static void add_target(struct targets *targets, struct session *session)
+{
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->numbers[i] == session_number(session))
+            return;
+    append_target(targets, session);
 }
 
 static int find_targets(struct cmd_context *ctx, struct request *request, struct targets *targets, struct err *err)
@@ -122,9 +118,9 @@ static int find_targets(struct cmd_context *ctx, struct request *request, struct
     if (!one && !several && !all)
         return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: one of `session_id`, `sessions` and `all` is needed");
     if (all)
-        registry_each(ctx->registry, true, add_target, targets);
+        registry_each(ctx->registry, true, append_target, targets);
     for (const struct json *it = one ? one : json_first(several); it; it = one ? NULL : json_next(it)) {
-        struct session *session = find_by(ctx, it, err);
+        struct session *session = meta_session(ctx, it, err);
         if (!session)
             return err->code;
         add_target(targets, session);
@@ -187,7 +183,7 @@ void cmd_RENAME_SESSION(struct cmd_context *ctx, struct request *request)
 {
     const struct json *params = request_params(request);
     struct err err;
-    struct session *session = find_by(ctx, json_get(params, "session_id"), &err);
+    struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     if (!session || session_rename(session, schema_str(&tools[TOOL_RENAME_SESSION], params, "name", NULL), &err) < 0) {
         request_fail(request, &err);
         return;
@@ -195,34 +191,38 @@ void cmd_RENAME_SESSION(struct cmd_context *ctx, struct request *request)
     request_reply(request, describe_session(session));
 }
 
+/* A policy or a size, and where there is a policy a terminal that it is for. */
+static int check_resize(const struct session *session, const struct json *params, const char *policy, struct err *err)
+{
+    bool rows = schema_has(params, "rows"), cols = schema_has(params, "cols");
+    if (policy ? rows || cols : !rows || !cols)
+        return err_set(err, ERR_ARGUMENTS, "'resize_session': give rows and cols, or policy");
+    if (policy && !session_is_tty(session))
+        return err_set(err, ERR_NOT_AVAILABLE, "'%s': has no terminal that could have a size", session_name(session));
+    if (policy && !session_is_live(session))
+        return err_set(err, ERR_ENDED, "'%s': has ended; start a new one", session_name(session));
+    return 0;
+}
+
 void cmd_RESIZE_SESSION(struct cmd_context *ctx, struct request *request)
 {
     const struct tool *tool = &tools[TOOL_RESIZE_SESSION];
     const struct json *params = request_params(request);
     struct err err;
-    struct session *session = find_by(ctx, json_get(params, "session_id"), &err);
+    struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     const char *policy = schema_str(tool, params, "policy", NULL);
-    bool sized = schema_has(params, "rows") && schema_has(params, "cols");
-    if (session && (policy ? schema_has(params, "rows") || schema_has(params, "cols") : !sized)) {
-        err_set(&err, ERR_ARGUMENTS, "'resize_session': give rows and cols, or policy");
-        session = NULL;
-    } else if (session && policy && (!session_is_tty(session) || !session_is_live(session))) {
-        err_set(&err, session_is_tty(session) ? ERR_ENDED : ERR_NOT_AVAILABLE, "'%s': %s", session_name(session),
-                session_is_tty(session) ? "has ended; start a new one" : "has no terminal that could have a size");
-        session = NULL;
-    } else if (session && policy) {
-        attach_size_set(ctx, session, policy);
-        request_reply(request, describe_session(session));
-        return;
-    }
-    if (!session || session_resize(session, (int)schema_int(tool, params, "rows", 0), (int)schema_int(tool, params, "cols", 0), &err) < 0) {
+    int rows = (int)schema_int(tool, params, "rows", 0), cols = (int)schema_int(tool, params, "cols", 0);
+    if (!session || check_resize(session, params, policy, &err) < 0 || (!policy && session_resize(session, rows, cols, &err) < 0)) {
         request_fail(request, &err);
         return;
     }
-    const struct author author = meta_author(request, INPUT_BY_AGENT);
-    session_note_input(session, INPUT_RESIZE, &author,
-                       (int)(schema_int(tool, params, "rows", 0) << 16 | schema_int(tool, params, "cols", 0)));
-    attach_hold_size(ctx, session_number(session));
+    if (policy) {
+        attach_size_set(ctx, session, policy);
+    } else {
+        const struct author author = meta_author(request, INPUT_BY_AGENT);
+        session_note_input(session, INPUT_RESIZE, &author, rows << 16 | cols);
+        attach_hold_size(session);
+    }
     request_reply(request, describe_session(session));
 }
 
@@ -233,7 +233,7 @@ void cmd_REMOVE_SESSION(struct cmd_context *ctx, struct request *request)
     struct targets targets = {0};
     struct err err = {0};
     for (const struct json *it = json_first(sessions); it && !err.code; it = json_next(it)) {
-        struct session *session = find_by(ctx, it, &err);
+        struct session *session = meta_session(ctx, it, &err);
         if (session && session_is_live(session))
             err_set(&err, ERR_NOT_ENDED, "'%s': still runs; end it with `ue kill %s` first", session_name(session), session_name(session));
         else if (session)

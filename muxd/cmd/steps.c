@@ -1,7 +1,9 @@
 /* steps: run_steps: several calls about one session as one request. Each step is a call of write_stdin or read_output behind the scenes, so
  * that keyboards, secrets and limits hold as for those; the first that fails ends it. */
 #include "base/mem.h"
-#include "cmd/op.h"
+#include "cmd/describe.h"
+#include "cmd/failure.h"
+#include "cmd/meta.h"
 #include "wire/schema.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -261,8 +263,7 @@ void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
     const struct tool *tool = &tools[TOOL_RUN_STEPS];
     const struct json *params = request_params(request), *list = json_get(params, "steps");
     struct err err = {0};
-    char room[SCHEMA_SESSION_ROOM];
-    struct session *session = registry_find(ctx->registry, schema_session(json_get(params, "session_id"), room), &err);
+    struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     size_t number = 0;
     for (const struct json *it = json_first(list); it && !err.code; it = json_next(it))
         kind_of(it, ++number, &err); /* what is misspelled is refused before anything is done */

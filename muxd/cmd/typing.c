@@ -1,6 +1,8 @@
 /* typing: owns what write_stdin types: now, or when its turn has come; and Enter by itself once the program has taken the rest. */
+#include "cmd/typing.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cmd/meta.h"
 #include "cmd/op.h"
 #include "term/keys.h"
 #include "term/modes.h"

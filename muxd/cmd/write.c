@@ -1,28 +1,17 @@
 /* write: write_stdin and read_output: input into a session, output out of it. */
 #include "base/strv.h"
+#include "cmd/meta.h"
 #include "cmd/op.h"
+#include "cmd/typing.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct session *find(struct op *op, struct err *err)
-{
-    const struct json *id = json_get(request_params(op->request), "session_id");
-    int64_t number;
-    char word[32];
-    if (json_int(id, &number)) {
-        snprintf(word, sizeof word, "%" PRId64, number);
-        return registry_find(op->ctx->registry, word, err);
-    }
-    return registry_find(op->ctx->registry, json_str(id, NULL), err);
-}
 
 /* A described session that starts on demand begins when somebody uses its name. */
 static struct session *find_or_start(struct op *op, struct err *err)
 {
     const char *name = json_get_str(request_params(op->request), "session_id", NULL);
-    struct session *session = find(op, err);
+    struct session *session = meta_session(op->ctx, json_get(request_params(op->request), "session_id"), err);
     bool on_demand;
     if ((session && session_is_live(session)) || !name || !registry_is_described(op->ctx->registry, name, &on_demand) || !on_demand)
         return session;
@@ -99,7 +88,7 @@ void cmd_READ_OUTPUT(struct cmd_context *ctx, struct request *request)
     struct op *op = op_new(ctx, request, &tools[TOOL_READ_OUTPUT]);
     if (!op)
         return;
-    struct session *session = find(op, &err);
+    struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"), &err);
     if (session) {
         op_set_from(op, session);
         session_touch(session);

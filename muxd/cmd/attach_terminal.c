@@ -1,0 +1,102 @@
+/* attach_terminal: owns whose terminal a program's questions about colours are answered with: that of the writing person who typed last. It
+ * is asked by ue, not by the program, so that an answer is never late and never comes twice; who only looks is not asked. */
+#include "cmd/attach_terminal.h"
+#include "base/mem.h"
+#include "cmd/attachment.h"
+#include "wire/schema.h"
+#include <stdlib.h>
+
+#define FACTS_MAX 4096 /* bytes of a frame; no terminal has more to say */
+
+static bool may_lead(const struct attachment *attachment)
+{
+    return !attachment->read_only && !attachment->finished;
+}
+
+static void apply(struct session *session, struct attachment *leader)
+{
+    if (leader)
+        leader->spoke = true;
+    session_set_outer(session, leader ? leader->outer : NULL);
+    if (leader && leader->outer)
+        session_set_cell(session, leader->outer->cell_height, leader->outer->cell_width);
+}
+
+static struct attachment *leader_of(const struct cmd_context *ctx, uint64_t number)
+{
+    for (struct attachment *at = ctx->attachments; at; at = at->next)
+        if (at->number == number && at->leads)
+            return at;
+    return NULL;
+}
+
+static void lead(struct attachment *attachment)
+{
+    struct attachment *old = leader_of(attachment->ctx, attachment->number);
+    if (old)
+        old->leads = false;
+    attachment->leads = true;
+    attachment->spoke = false;
+}
+
+/* What was known for the session stays until this terminal has said something, or is typed into and has nothing to say. */
+void attach_terminal_joined(struct attachment *attachment, bool again)
+{
+    if (may_lead(attachment) && !(again && leader_of(attachment->ctx, attachment->number)))
+        lead(attachment);
+    attachment->led_ns = loop_now_ns(attachment->ctx->loop);
+}
+
+void attach_terminal_typed(struct attachment *attachment)
+{
+    struct session *session = attachment_session(attachment);
+    attachment->led_ns = loop_now_ns(attachment->ctx->loop);
+    if ((attachment->leads && attachment->spoke) || !session || !may_lead(attachment))
+        return;
+    lead(attachment);
+    apply(session, attachment);
+}
+
+void attach_terminal_told(struct attachment *attachment, const char *data, size_t size)
+{
+    struct session *session = attachment_session(attachment);
+    struct outer outer;
+    if (!may_lead(attachment) || size > FACTS_MAX || !outer_parse(&outer, data, size))
+        return;
+    if (!attachment->outer)
+        attachment->outer = xcalloc(1, sizeof *attachment->outer);
+    *attachment->outer = outer;
+    if (attachment->leads && session)
+        apply(session, attachment);
+}
+
+void attach_terminal_left(struct attachment *attachment)
+{
+    struct session *session = attachment_session(attachment);
+    struct attachment *next = NULL;
+    free(attachment->outer);
+    attachment->outer = NULL;
+    if (!attachment->leads)
+        return;
+    attachment->leads = false;
+    for (struct attachment *at = attachment->ctx->attachments; at; at = at->next)
+        if (at != attachment && at->number == attachment->number && may_lead(at) && (!next || at->led_ns > next->led_ns))
+            next = at;
+    if (next)
+        next->leads = true;
+    if (session)
+        apply(session, next);
+}
+
+void attach_terminal_start(struct request *request, struct session *session)
+{
+    const struct json *given = json_get(schema_meta(request_params(request)), "terminal");
+    struct buf text;
+    struct outer outer;
+    buf_init(&text, FACTS_MAX);
+    if (given && json_print(&text, given) && outer_parse(&outer, text.data, text.len)) {
+        session_set_outer(session, &outer);
+        session_set_cell(session, outer.cell_height, outer.cell_width);
+    }
+    buf_fini(&text);
+}

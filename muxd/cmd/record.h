@@ -1,0 +1,7 @@
+/* record: a recording, as JSON. */
+#ifndef MUXD_CMD_RECORD_H
+#define MUXD_CMD_RECORD_H
+struct json;
+struct recorder_facts;
+void record_describe(struct json *into, const struct recorder_facts *facts); /* its members of an object */
+#endif
