@@ -174,7 +174,7 @@ static void on_retry(void *arg)
     accept_again(arg);
 }
 
-static void on_path_change(void *arg)
+void connections_bind_again(void *arg)
 {
     struct server *server = arg;
     struct err err;
@@ -206,7 +206,7 @@ void connections_open(struct server *server)
     server->listen_io = loop_io_new(server->loop, server->listen_fd, 0, on_accept, server);
     accept_again(server);
     listen_watch_free(server->watch);
-    server->watch = listen_watch_new(server->loop, server->socket_path, server->watch_fd, on_path_change, server);
+    server->watch = listen_watch_new(server->loop, server->socket_path, server->watch_fd, connections_bind_again, server);
 }
 
 void connections_stop_listening(struct server *server)

@@ -120,6 +120,7 @@ static int reload(struct server *server, struct json *into, struct err *err)
     control_use_config(server, fresh);
     control_hold_config(server);
     reopen_log(server);
+    connections_bind_again(server); /* listen_watch_new promises it */
     log_info("config '%s' read: %zu changes", path ? path : "(defaults)", changes);
     return 0;
 }
@@ -225,7 +226,7 @@ void control_upgrade_failed(struct server *server, int error)
 {
     struct err err;
     err_set(&err, ERR_SYSTEM, "the new binary did not come up (%s); the old one goes on", strerror(error));
-    log_error("%s", err.text);
+    log_error("upgrade: can't %s: %s", link_upgrade_text(server->link), strerror(error));
     if (server->upgrader) {
         struct request *request = server->upgrader;
         server->upgrader = NULL;
@@ -234,11 +235,25 @@ void control_upgrade_failed(struct server *server, int error)
     }
 }
 
+static void add_log_trouble(struct json *into)
+{
+    struct log_trouble trouble;
+    char since[32];
+    if (!log_trouble(&trouble))
+        return;
+    clock_format_iso(trouble.since_ms, since);
+    json_add_text(into, "log_trouble", trouble.text);
+    json_add_text(into, "log_trouble_since", since);
+    if (trouble.lost > 0)
+        json_add_int(into, "log_lines_lost", (int64_t)trouble.lost);
+}
+
 static void status(struct server *server, struct json *into)
 {
     char started[32];
     clock_format_iso(server->started_real_ms, started);
     json_add_text(into, "started", started);
+    add_log_trouble(into);
     if (link_keeper_pid(server->link) > 0)
         json_add_int(into, "keeper_pid", link_keeper_pid(server->link));
     json_add_int(into, "generation", server->generation);

@@ -1,6 +1,7 @@
 /* hooks: owns the processes of the hooks. One place in the ring of events is kept for all of them: an event is passed when every hook that
  * wants it has been started. A worker that dies in between has started each at most once. */
 #include "server/hooks.h"
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -8,7 +9,6 @@
 #include "base/utf8.h"
 #include "server/server.h"
 #include "session/news.h"
-#include "sys/proc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,6 +26,7 @@
 #define MINDER_MS 1000  /* its minder ends a command by itself that much after its time, when there is no worker any more */
 #define ENDING_MS 5000  /* a minder needs at most, then it is killed */
 #define LAST_MS 5000    /* for all the hooks of a daemon that has been stopped */
+#define STEP_MS 10      /* of looking for the end of one, when the loop is over */
 
 extern char **environ;
 
@@ -35,12 +36,12 @@ struct run { /* one command that runs, or what it has left behind; the process i
     char *name; /* of the hook, owned */
     uint64_t seq;
     pid_t pid;
-    int pidfd, out_fd;
-    struct loop_io *exit_io, *out_io;
+    int out_fd;
+    struct loop_io *out_io;
     struct loop_timer timeout;
     struct buf output; /* the first SHOWN_MAX */
     size_t printed;
-    bool late;
+    bool late, unwatched; /* unwatched: it was given up as it began: nothing is told of its end */
 };
 
 struct hooks {
@@ -58,7 +59,7 @@ struct hooks {
     uint64_t session;
     struct news_watch watch;
     struct loop_timer last; /* of a daemon that has been stopped */
-    bool ending, over;
+    bool hears, ending, over; /* hears: of the end of a child */
 };
 
 static void pump(void *arg);
@@ -78,9 +79,7 @@ static void run_free(struct run *run)
     *at = run->next;
     run->hooks->count--;
     loop_timer_stop(&run->timeout);
-    loop_io_free(run->exit_io);
     close_output(run);
-    fd_close(&run->pidfd);
     buf_fini(&run->output);
     free(run->name);
     free(run);
@@ -125,12 +124,9 @@ static void on_output(void *arg, unsigned events)
         close_output(run);
 }
 
-static void on_exit_(void *arg, unsigned events)
+static void look_at(struct run *run)
 {
-    struct run *run = arg;
-    struct hooks *hooks = run->hooks;
     siginfo_t info = {0};
-    (void)events;
     if (waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG) != 0) {
         info.si_code = CLD_EXITED; /* somebody else has its status */
     } else if (info.si_pid == 0) {
@@ -138,8 +134,19 @@ static void on_exit_(void *arg, unsigned events)
     }
     if (run->out_fd >= 0)
         on_output(run, LOOP_READ);
-    report(run, &info);
+    if (!run->unwatched)
+        report(run, &info);
     run_free(run);
+}
+
+/* By SIGCHLD and not by pidfd, which there is not everywhere (Linux before 5.3, strict seccomp filters). */
+static void on_child(void *arg)
+{
+    struct hooks *hooks = arg;
+    for (struct run *next, *run = hooks->runs; run; run = next) {
+        next = run->next;
+        look_at(run);
+    }
     pump(hooks);
 }
 
@@ -197,16 +204,6 @@ static int spawn(const struct hooks *hooks, const struct config_hook *hook, int 
     return error;
 }
 
-static int watch(struct run *run)
-{
-    struct loop *loop = run->hooks->server->loop;
-    run->pidfd = proc_pidfd(run->pid);
-    if (run->pidfd >= 0)
-        run->exit_io = loop_io_new(loop, run->pidfd, LOOP_READ, on_exit_, run);
-    run->out_io = loop_io_new(loop, run->out_fd, LOOP_READ, on_output, run);
-    return run->exit_io && run->out_io ? 0 : errno ? errno : EMFILE;
-}
-
 static void give_up(const struct hooks *hooks, const struct config_hook *hook, const char *what, int error)
 {
     log_warn("[hook %s] event %llu: not run: %s: %s", hook->name, (unsigned long long)hooks->event_seq, what, strerror(error));
@@ -228,20 +225,19 @@ static void start(struct hooks *hooks, const struct config_hook *hook)
     }
     struct run *run = xcalloc(1, sizeof *run);
     *run = (struct run){.next = hooks->runs, .hooks = hooks, .name = xstrdup(hook->name), .seq = hooks->event_seq, .pid = pid,
-                        .pidfd = -1, .out_fd = pipe_fds[0], .output = BUF_INIT};
+                        .out_fd = pipe_fds[0], .output = BUF_INIT};
     hooks->runs = run;
     hooks->count++;
     loop_timer_init(&run->timeout, hooks->server->loop, on_timeout, run);
-    error = watch(run);
-    if (!error) {
-        loop_timer_set_ms(&run->timeout, hook->timeout_ms);
+    loop_timer_set_ms(&run->timeout, hook->timeout_ms);
+    run->out_io = loop_io_new(hooks->server->loop, run->out_fd, LOOP_READ, on_output, run);
+    if (run->out_io)
         return;
-    }
-    kill(pid, SIGTERM); /* it has hardly begun */
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    give_up(hooks, hook, "it can't be watched", error);
-    run_free(run);
+    error = errno ? errno : EMFILE;
+    give_up(hooks, hook, "its output can't be watched", error);
+    run->unwatched = true;
+    close_output(run);
+    on_timeout(run); /* on_child reaps it, like every other one */
 }
 
 static bool is_for(const struct hooks *hooks, const struct config_hook *hook)
@@ -314,6 +310,10 @@ void hooks_reload(struct hooks *hooks)
     uint32_t types = 0, before = hooks->types;
     for (size_t i = 0; i < cfg->nhooks; i++)
         types |= cfg->hooks[i].types;
+    if (types && !hooks->hears && !(hooks->hears = loop_signal(hooks->server->loop, SIGCHLD, on_child, hooks) == 0)) {
+        log_error("no hook is run: the end of their commands can't be heard of; stop the daemon and start it again");
+        types = 0;
+    }
     drop_event(hooks); /* half handed out by the old table */
     news_watch_stop(registry, &hooks->watch);
     if (types)
@@ -363,10 +363,12 @@ bool hooks_are_done(struct hooks *hooks)
 /* Of a daemon that stops nothing is left; where a successor comes, minders see to their commands themselves. */
 static void end_run(struct run *run)
 {
-    struct pollfd ended = {.fd = run->pidfd, .events = POLLIN};
+    int64_t until_ms = clock_mono_ms() + ENDING_MS;
     if (run->hooks->server->stopping && kill(run->pid, SIGTERM) == 0)
-        poll(&ended, 1, ENDING_MS);
-    waitpid(run->pid, NULL, WNOHANG);
+        while (waitpid(run->pid, NULL, WNOHANG) == 0 && clock_mono_ms() < until_ms)
+            poll(NULL, 0, STEP_MS);
+    else
+        waitpid(run->pid, NULL, WNOHANG);
     run_free(run);
 }
 

@@ -7,6 +7,7 @@
 #include "server/hooks.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define FIRST_SESSION 1000 /* slots below are ours */
 #define OWN_SLOT 1         /* the keeper's slot for the lock file and the config in force */
@@ -64,6 +65,9 @@ static void on_handed(void *arg, int generation)
     struct server *server = arg;
     server->handed = true;
     server->generation = generation;
+    int before = link_predecessor(server->link);
+    if (before != -1 && WIFSIGNALED(before))
+        log_info("goes on for a worker that ended by signal %d", WTERMSIG(before));
 }
 
 static void on_spawned(void *arg, uint64_t number, pid_t pid, int pidfd)
@@ -143,7 +147,7 @@ void keeping_replace_keeper(void *arg)
         BUG("can't watch the new keeper: %s", strerror(errno));
     server_hold_own(server);
     registry_keeper_lost(server->registry, server->link);
-    link_listen(server->link, server->listen_fd); /* last: it tells the new keeper that it has everything (minder.c) */
+    link_listen(server->link, server->listen_fd); /* last: it tells the new keeper that it has everything (supervise.c) */
     server->told_served = false;
     server->keeper_unnamed = true;
     log_warn("the keeper had died; a new one holds the sessions");

@@ -42,11 +42,12 @@ struct server {
     int64_t started_real_ms;
 };
 
-/* worker.c */
+/* keeping.c */
 void server_own_socket(struct server *server); /* the socket is no longer the one that was given to us, but our own */
-void server_hold_own(struct server *server); /* the keeper holds our lock file and config for a successor */
+void server_hold_own(struct server *server);   /* the keeper holds our lock file and config for a successor */
 /* connections.c */
 void connections_open(struct server *server);  /* watches listen_fd */
+void connections_bind_again(void *server);     /* where the socket's path has vanished; loop_fn */
 void connections_close(struct server *server); /* all, at once */
 void connections_stop_listening(struct server *server);
 void connections_flush(struct server *server); /* end of turn: sends, frees the dead */

@@ -202,6 +202,8 @@ static int begin(struct server *server, const struct worker_options *options, st
     open_places(server, options, &state_err);
     if (!state_err.code || server->config->muxd.log)
         open_log(server); /* what is said of the hand-over belongs there */
+    else
+        log_go_without(server->log_path);
     int result = build(server, &state_err, err);
     if (result == 0)
         result = take_over(server, err);
