@@ -172,7 +172,7 @@ int verb_UPGRADE(struct ue *ue)
         bool left = result == ERR_NO_DAEMON && ue->conn.fd < 0;
         msg_answer_fini(&answer);
         if (left)
-            result = connection_reopen(&ue->conn, clock_mono_ms() + 10000, &err);
+            result = connection_reopen(&ue->conn, clock_mono_ms() + CONNECTION_RESTART_MS, &err);
     }
     json_free(params);
     if (result == 0)

@@ -5,6 +5,8 @@
 #include "client/attach_pick.h"
 #include "client/attached.h"
 #include "client/call.h"
+#include "client/inquiry.h"
+#include "client/overlay.h"
 #include "client/params.h"
 #include "client/say.h"
 #include "client/talk.h"
@@ -15,7 +17,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define REOPEN_MS 10000
+#define REOPEN_LEAVING_MS 3000
 
 /* What the daemon's config says, unless the person has said it here. */
 static void take_settings(struct attach *attach, const struct json *answer)
@@ -28,6 +30,8 @@ static void take_settings(struct attach *attach, const struct json *answer)
     json_get_bool(settings, "mouse", &attach->mouse);
     attach->numbered_keys = false;
     json_get_bool(settings, "numbered_keys", &attach->numbered_keys);
+    attach->tells_terminal = false;
+    json_get_bool(settings, "terminal", &attach->tells_terminal);
     free(attach->clipboard);
     attach->clipboard = xstrdup(clipboard ? clipboard : "print");
 }
@@ -38,6 +42,7 @@ static int begin(struct attach *attach, const char *session, bool again)
     struct msg_answer answer;
     struct json *params = json_object_new();
     const char *name;
+    struct outer outer;
     int rows = attach->rows, cols = attach->cols;
     terminal_size(&attach->rows, &attach->cols);
     json_add_text(params, "session_id", session);
@@ -59,6 +64,8 @@ static int begin(struct attach *attach, const char *session, bool again)
         attach->state = ATTACH_SHOWING;
         attach->stale = 0;
         attach->err = (struct err){0}; /* nobody listened at first, say */
+        if (inquiry_known(&outer))
+            attach_tell_terminal(attach, &outer);
     }
     msg_answer_fini(&answer);
     json_free(params);
@@ -78,12 +85,33 @@ static void reconnect(struct attach *attach)
     struct connection *conn = &attach->ue->conn;
     conn->may_start = false;
     connection_close(conn);
-    if (connection_reopen(conn, clock_mono_ms() + REOPEN_MS, &attach->err) < 0 || begin_number(attach, attach->number, true) < 0)
+    if (connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, &attach->err) < 0 ||
+        begin_number(attach, attach->number, true) < 0)
         attach->state = ATTACH_FAILED;
     else
         attach_send_again(attach);
     if (attach->state == ATTACH_SHOWING)
         attach_take_frames(attach);
+}
+
+/* What was typed just before the daemon died is given to its successor, once. */
+static void leave(struct attach *attach)
+{
+    enum attach_state state = attach->state;
+    if (attach_leave(attach) || !attach->numbered_keys)
+        return;
+    bool handed_over = false;
+    connection_close(&attach->ue->conn);
+    attach->ue->conn.may_start = false;
+    if (connection_reopen(&attach->ue->conn, clock_mono_ms() + REOPEN_LEAVING_MS, &attach->err) == 0 &&
+        begin_number(attach, attach->number, true) == 0) {
+        attach_send_again(attach);
+        handed_over = attach_leave(attach);
+    }
+    attach->state = state;
+    attach->err = (struct err){0};
+    if (!handed_over)
+        say_note("'%s': what was typed last may not have reached it; look with `ue screen %s`", attach->name, attach->name);
 }
 
 static void forget_keys(struct attach *attach)
@@ -96,7 +124,7 @@ static void forget_keys(struct attach *attach)
 static void go_on(struct attach *attach)
 {
     int64_t old = attach->number;
-    attach_leave(attach);
+    leave(attach);
     forget_keys(attach); /* the daemon has them */
     connection_close(&attach->ue->conn);
     free(attach->keyboard);
@@ -142,9 +170,10 @@ static void finish(struct attach *attach)
 {
     if (attach->state == ATTACH_ENDED && attach->out.len > 0)
         attach_write_out(attach);
+    inquiry_settle();
     terminal_leave();
     if (attach->state == ATTACH_DETACHED)
-        attach_leave(attach);
+        leave(attach);
     frame_fini(&attach->ue->conn.in);
     if (attach->later.len > 0)
         say_text(attach->later.data, attach->later.len);
@@ -179,6 +208,7 @@ static int show(struct ue *ue, const char *session, const char *key, bool read_o
 {
     struct attach attach = {.ue = ue, .read_only = read_only, .detach_others = detach_others, .mouse = true, .out = BUF_INIT,
                             .later = BUF_INIT, .prefix.key = PREFIX_DEFAULT};
+    struct outer outer;
     buf_init_wiping(&attach.keys, 0);
     buf_init_wiping(&attach.sent, 0);
     if (getrandom(&attach.keys_number, sizeof attach.keys_number, 0) < 0)
@@ -190,6 +220,8 @@ static int show(struct ue *ue, const char *session, const char *key, bool read_o
         attach_fini(&attach);
         return ue_fail(ue, &attach.err);
     }
+    if (attach_asks(&attach) && !inquiry_known(&outer)) /* it was not asked before the start */
+        inquiry_ask(&attach.out);
     attach_take_unused_keys(&attach);
     attach_take_frames(&attach); /* those that came with the answer */
     while (attach.state == ATTACH_SHOWING) {
@@ -215,14 +247,39 @@ int verb_ATTACH(struct ue *ue)
         status = ue_fail(ue, &err);
     else if (status == 0)
         status = show(ue, session, args_get(&ue->args, "prefix"), args_has(&ue->args, "read-only"), args_has(&ue->args, "detach-others"));
-    attach_pick_free(session);
+    free(session);
     return status;
+}
+
+/* A program asks its terminal as soon as it runs, before we are attached: the daemon is told with its start, one that understands it. */
+static void tell_before(struct ue *ue, struct json *params, struct buf *ahead)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    struct outer outer;
+    bool known = false;
+    int result = call_run(&ue->conn, "hello", NULL, CALL_AGAIN, &answer, &err);
+    for (const struct json *it = result < 0 ? NULL : json_first(json_get(answer.result, "capabilities")); it; it = json_next(it)) {
+        const char *word = json_str(it, NULL);
+        known |= word && strcmp(word, "terminal") == 0;
+    }
+    msg_answer_fini(&answer);
+    if (!known || terminal_enter(&err) < 0)
+        return;
+    inquiry_now(ahead, &outer);
+    struct buf text = BUF_INIT;
+    outer_print(&text, &outer);
+    struct json *meta = json_detach(params, "_meta");
+    json_add(meta, "terminal", json_parse(text.data, text.len, &err));
+    json_add(params, "_meta", meta);
+    buf_fini(&text);
 }
 
 int attach_new_session(struct ue *ue, struct json *params)
 {
     struct msg_answer answer;
     struct err err = {0};
+    struct buf ahead;
     char number[24];
     int64_t id = 0;
     int rows, cols, status = 0;
@@ -233,9 +290,19 @@ int attach_new_session(struct ue *ue, struct json *params)
         json_add_int(params, "rows", rows);
         json_add_int(params, "cols", cols);
     }
-    if (call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, &err) < 0)
+    buf_init_wiping(&ahead, OVERLAY_AHEAD);
+    tell_before(ue, params, &ahead);
+    overlay_type_ahead(ahead.data ? ahead.data : "", ahead.len);
+    buf_fini(&ahead);
+    int result = call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, &err);
+    bool runs = result == 0 && json_get_int(answer.result, "session_id", &id);
+    if (!runs) {
+        inquiry_settle();
+        terminal_leave();
+    }
+    if (result < 0)
         status = ue_fail(ue, &err);
-    else if (!json_get_int(answer.result, "session_id", &id)) /* it has ended already */
+    else if (!runs) /* it has ended already */
         status = talk_show(ue, params, answer.result);
     msg_answer_fini(&answer);
     snprintf(number, sizeof number, "%" PRId64, id);

@@ -73,8 +73,3 @@ int attach_pick(struct ue *ue, bool ask, char **session)
     json_free(params);
     return status;
 }
-
-void attach_pick_free(char *session)
-{
-    free(session);
-}

@@ -4,7 +4,6 @@
 #include "client/ue.h"
 
 /* The operand; else the only live session with a terminal but the one that we run in; else the one that the person chooses, when ask: then
- * the terminal has been entered. 0 and *session, or the exit status, all said. */
+ * the terminal has been entered. 0 and *session (the caller's), or the exit status, all said. */
 int attach_pick(struct ue *ue, bool ask, char **session);
-void attach_pick_free(char *session);
 #endif

@@ -1,8 +1,9 @@
-/* attach_turn: owns one turn of an attached terminal: keys, frames, signals. */
+/* attach_turn: owns one turn of an attached terminal: keys, frames, signals, and what the terminal says of itself. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "client/attached.h"
+#include "client/inquiry.h"
 #include "client/overlay.h"
 #include "client/terminal.h"
 #include <errno.h>
@@ -15,102 +16,14 @@
 
 #define OUT_MAX (16u << 10)  /* what the terminal has not taken; over it nothing is read: what lies here is old once it is shown */
 #define NOTICE_MS 4000
-#define LEAVE_MS 2000 /* longest wait for a daemon that does not let us go */
-#define KEYS_FRAME (64u << 10) /* most keys in one frame */
 #define KEYS_MAX (256u << 10)  /* typed and not taken by the daemon; over it the terminal is not read */
-
-static void send_bytes(struct attach *attach, const char *data, size_t size)
-{
-    for (size_t at = 0; at < size;) {
-        ssize_t n = send(attach->ue->conn.fd, data + at, size - at, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR) /* what came before the end is still to be read, and tells why */
-            break;
-        at += n > 0 ? (size_t)n : 0;
-    }
-}
-
-static void send_frame(struct attach *attach, enum attach_type type, const char *data, size_t size)
-{
-    struct buf frame = BUF_INIT;
-    attach_append(&frame, type, data, size);
-    send_bytes(attach, frame.data, frame.len);
-    buf_fini(&frame);
-}
-
-static void send_plain_keys(struct attach *attach)
-{
-    while (attach->keys.len > 0) {
-        size_t size = attach->keys.len < KEYS_FRAME ? attach->keys.len : KEYS_FRAME;
-        struct buf frame;
-        buf_init_wiping(&frame, 0);
-        attach_append(&frame, ATTACH_INPUT, attach->keys.data, size);
-        send_bytes(attach, frame.data, frame.len);
-        buf_fini(&frame);
-        buf_consume(&attach->keys, size);
-    }
-}
-
-/* Keys go in frames that the daemon acknowledges; what is typed meanwhile is the next one. It may be a secret: nothing of it stays. */
-static void send_keys(struct attach *attach)
-{
-    if (!attach->numbered_keys)
-        send_plain_keys(attach);
-    while (attach->keys.len > 0) {
-        size_t size = attach->keys.len < KEYS_FRAME ? attach->keys.len : KEYS_FRAME, from = attach->sent.len;
-        struct buf payload;
-        buf_init_wiping(&payload, 0);
-        attach->keys_number += attach->keys_number == UINT64_MAX ? 2 : 1;
-        buf_append(&payload, (const char *)&attach->keys_number, ATTACH_NUMBER);
-        buf_append(&payload, attach->keys.data, size);
-        attach_append(&attach->sent, ATTACH_KEYS, payload.data, payload.len);
-        send_bytes(attach, attach->sent.data + from, attach->sent.len - from);
-        buf_fini(&payload);
-        buf_consume(&attach->keys, size);
-    }
-}
-
-void attach_send_again(struct attach *attach)
-{
-    if (!attach->numbered_keys)
-        buf_clear(&attach->sent); /* an older daemon took over: it can't tell which of them came */
-    send_bytes(attach, attach->sent.data, attach->sent.len);
-    if (attach->sent.len == 0)
-        send_keys(attach);
-}
-
-static void take_typed(struct attach *attach, const struct attach_frame *frame)
-{
-    struct attach_frame first;
-    long used = attach->sent.len > 0 ? attach_next(attach->sent.data, attach->sent.len, &first) : 0;
-    if (used <= 0 || frame->size != ATTACH_NUMBER || memcmp(first.data, frame->data, ATTACH_NUMBER) != 0)
-        return;
-    buf_consume(&attach->sent, (size_t)used);
-    if (attach->sent.len == 0)
-        send_keys(attach);
-}
-
-/* To close first would throw away what the daemon has not read yet: it answers, we would be gone, and it would look no further. */
-void attach_leave(struct attach *attach)
-{
-    char unseen[4096];
-    int64_t until_ms = clock_mono_ms() + LEAVE_MS;
-    struct pollfd daemon = {.fd = attach->ue->conn.fd, .events = POLLIN};
-    send_frame(attach, ATTACH_DETACH, NULL, 0);
-    for (int64_t left_ms = LEAVE_MS; left_ms > 0; left_ms = until_ms - clock_mono_ms()) {
-        if (poll(&daemon, 1, (int)left_ms) <= 0)
-            continue;
-        ssize_t got = recv(daemon.fd, unseen, sizeof unseen, MSG_DONTWAIT);
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-            break;
-    }
-}
 
 static void send_size(struct attach *attach)
 {
     char text[32];
     terminal_size(&attach->rows, &attach->cols);
     snprintf(text, sizeof text, "%dx%d", attach->rows, attach->cols);
-    send_frame(attach, ATTACH_RESIZE, text, strlen(text));
+    attach_send(attach, ATTACH_RESIZE, text, strlen(text));
 }
 
 /* In the last line, until the next key; the daemon then draws anew what was there. */
@@ -120,9 +33,7 @@ void attach_notice(struct attach *attach, const char *text, size_t size)
     int rows, cols;
     terminal_size(&rows, &cols);
     utf8_append_escaped(&line, text, size, false);
-    size_t cut = line.len < (size_t)cols ? line.len : (size_t)cols;
-    while (cut > 0 && !utf8_is_boundary(line.data, line.len, cut))
-        cut--;
+    size_t cut = utf8_cut(line.data, line.len, (size_t)cols);
     buf_printf(&attach->out, "\0337\033[%d;1H\033[0;7m", rows);
     buf_append(&attach->out, line.data ? line.data : "", cut);
     buf_append_text(&attach->out, "\033[m\033[K\0338");
@@ -132,7 +43,7 @@ void attach_notice(struct attach *attach, const char *text, size_t size)
 
 void attach_anew(struct attach *attach)
 {
-    send_frame(attach, ATTACH_REDRAW, NULL, 0);
+    attach_send(attach, ATTACH_REDRAW, NULL, 0);
     attach->stale++;
 }
 
@@ -153,6 +64,15 @@ static void come_back(struct attach *attach)
     attach->notice_until_ms = 0;
     send_size(attach);
     attach_anew(attach);
+    if (attach_asks(attach))
+        inquiry_ask(&attach->out);
+}
+
+static void stop(struct attach *attach)
+{
+    inquiry_settle();
+    terminal_suspend();
+    come_back(attach);
 }
 
 static void obey(struct attach *attach, enum prefix_command command)
@@ -166,8 +86,7 @@ static void obey(struct attach *attach, enum prefix_command command)
         attach_anew(attach);
         break;
     case PREFIX_SUSPEND:
-        terminal_suspend();
-        come_back(attach);
+        stop(attach);
         break;
     case PREFIX_SCROLL:
         attach_view_scroll(attach);
@@ -179,10 +98,10 @@ static void obey(struct attach *attach, enum prefix_command command)
         attach_view_help(attach);
         break;
     case PREFIX_TAKE:
-        send_frame(attach, ATTACH_TAKE, NULL, 0);
+        attach_send(attach, ATTACH_TAKE, NULL, 0);
         break;
     case PREFIX_GIVE:
-        send_frame(attach, ATTACH_GIVE, NULL, 0);
+        attach_send(attach, ATTACH_GIVE, NULL, 0);
         break;
     case PREFIX_ITSELF: /* was passed on */
     case PREFIX_NONE:
@@ -196,7 +115,7 @@ static void use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t siz
         enum prefix_command command;
         at += prefix_take(&attach->prefix, data + at, size - at, &attach->keys, &command);
         if (attach->sent.len == 0 || command != PREFIX_NONE) /* in the order of typing */
-            send_keys(attach);
+            attach_send_keys(attach);
         if (command == PREFIX_NONE)
             continue;
         overlay_type_ahead(data + at, size - at); /* what covers the session now gets them first */
@@ -211,11 +130,11 @@ static void use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t siz
 static void take_keys(struct attach *attach)
 {
     char data[OVERLAY_AHEAD];
-    ssize_t got = read(STDIN_FILENO, data, sizeof data);
+    ssize_t got = inquiry_read(data, sizeof data);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (got <= 0) { /* the terminal is gone, as after a hang-up */
-        send_keys(attach);
+        attach_send_keys(attach);
         obey(attach, PREFIX_DETACH);
         return;
     }
@@ -263,7 +182,7 @@ static void take_frame(struct attach *attach, const struct attach_frame *frame)
         take_drawing(attach, frame);
         break;
     case ATTACH_TYPED:
-        take_typed(attach, frame);
+        attach_take_typed(attach, frame);
         break;
     case ATTACH_ANEW:
         attach->stale -= attach->stale > 0;
@@ -333,28 +252,49 @@ static void look_at_signals(struct attach *attach)
     if (terminal_resized) {
         terminal_resized = 0;
         send_size(attach);
+        inquiry_resized();
     }
     if (attach->notice_until_ms && clock_mono_ms() >= attach->notice_until_ms)
         end_notice(attach);
 }
 
+/* What is asked goes out with what is drawn; what was answered, to the daemon. */
+static void look_at_terminal(struct attach *attach)
+{
+    struct outer outer;
+    if (attach_asks(attach) && inquiry_news(&outer, &attach->out))
+        attach_tell_terminal(attach, &outer);
+}
+
+/* The first of what has a time; -1: nothing has. */
+static int wait_ms(const struct attach *attach)
+{
+    int64_t notice_ms = attach->notice_until_ms - clock_mono_ms();
+    int held_ms = inquiry_wait_ms();
+    if (!attach->notice_until_ms || (held_ms >= 0 && held_ms < notice_ms))
+        return held_ms;
+    return notice_ms > 0 ? (int)notice_ms : 0;
+}
+
 void attach_turn(struct attach *attach)
 {
     bool full = attach->out.len >= OUT_MAX;
-    int64_t left_ms = attach->notice_until_ms - clock_mono_ms();
-    struct timespec left = {.tv_sec = left_ms > 0 ? left_ms / 1000 : 0, .tv_nsec = left_ms > 0 ? left_ms % 1000 * 1000000 : 0};
+    int left_ms = wait_ms(attach);
+    struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
     bool keys_full = attach->keys.len >= KEYS_MAX;
     struct pollfd fds[3] = {{.fd = keys_full ? -1 : STDIN_FILENO, .events = POLLIN},
                             {.fd = attach->ue->conn.fd, .events = full ? 0 : POLLIN},
                             {.fd = attach->out.len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
-    int ready = ppoll(fds, 3, attach->notice_until_ms ? &left : NULL, terminal_wait_mask());
+    int ready = ppoll(fds, 3, left_ms >= 0 ? &left : NULL, terminal_wait_mask());
     look_at_signals(attach);
-    if (ready <= 0 || attach->state != ATTACH_SHOWING)
+    if (attach->state != ATTACH_SHOWING)
         return;
-    if (fds[0].revents)
+    if ((ready > 0 && fds[0].revents) || inquiry_wait_ms() == 0)
         take_keys(attach);
-    if (fds[1].revents && attach->state == ATTACH_SHOWING)
+    if (ready > 0 && fds[1].revents && attach->state == ATTACH_SHOWING)
         receive(attach);
+    if (attach->state == ATTACH_SHOWING)
+        look_at_terminal(attach);
     if (attach->out.len > 0 && attach->state != ATTACH_DETACHED) /* at once: what came just now is a key's echo */
         attach_write_out(attach);
 }

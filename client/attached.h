@@ -6,6 +6,7 @@
 #include "client/ue.h"
 #include "wire/attach.h"
 #include "wire/json.h"
+#include "wire/outer.h"
 
 enum attach_state { ATTACH_SHOWING, ATTACH_LOST, ATTACH_DETACHED, ATTACH_ENDED, ATTACH_FAILED, ATTACH_MOVES };
 
@@ -26,6 +27,7 @@ struct attach {
     struct buf sent;          /* sent, and the daemon has not said that it has them: whole frames; goes again after a restart of it */
     uint64_t keys_number;     /* of the last such frame */
     bool numbered_keys;       /* the daemon takes them; to an older one keys go as they are */
+    bool tells_terminal;      /* it wants to know what the terminal is */
     struct buf later;         /* to be printed when the terminal was given back */
     unsigned stale;           /* drawings are skipped: so many times everything was asked for anew */
     int64_t notice_until_ms;  /* clock_mono_ms; 0: none is shown */
@@ -38,12 +40,22 @@ struct attach {
 /* attach_turn.c. One turn of the loop; frames that have come already; keys that a view has left over; what the terminal takes now. */
 void attach_turn(struct attach *attach);
 void attach_take_frames(struct attach *attach);
-void attach_leave(struct attach *attach); /* returns once the daemon has taken all that was typed */
-void attach_send_again(struct attach *attach); /* to the daemon's successor */
 void attach_take_unused_keys(struct attach *attach);
 void attach_write_out(struct attach *attach);
 void attach_notice(struct attach *attach, const char *text, size_t size); /* in the last line, until the next key */
 void attach_anew(struct attach *attach);                                  /* the terminal shows something else: everything, please */
+
+/* attach_keys.c. A frame; what was typed, to the daemon, and again to its successor; what the daemon says it has of it. */
+void attach_send(struct attach *attach, enum attach_type type, const char *data, size_t size);
+void attach_send_keys(struct attach *attach);
+void attach_send_again(struct attach *attach);
+void attach_take_typed(struct attach *attach, const struct attach_frame *frame);
+bool attach_leave(struct attach *attach); /* true once the daemon has taken all that was typed; false: it has died before that */
+void attach_tell_terminal(struct attach *attach, const struct outer *outer);
+static inline bool attach_asks(const struct attach *attach) /* the terminal, what it is */
+{
+    return attach->tells_terminal && !attach->read_only;
+}
 
 /* attach_view.c: each covers the session until the person leaves it, and asks for everything anew. */
 void attach_view_help(struct attach *attach);

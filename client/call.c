@@ -11,8 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define REOPEN_MS 10000      /* how long a restart of the daemon is waited for */
-#define REOPEN_GONE_MS 1500  /* the same when the socket's path is gone: a daemon that lives binds it anew at once */
+#define REOPEN_GONE_MS 1500 /* a restart is waited for when the socket's path is gone: a daemon that lives binds it anew at once */
 #define CANCEL_ANSWER_MS 2000
 
 static volatile sig_atomic_t interrupts;
@@ -61,20 +60,6 @@ struct call {
 
 enum step { STEP_DONE = 1, STEP_LOST = 2, STEP_FED = 3 }; /* besides 0 and errors */
 
-static int send_all(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return STEP_LOST;
-        data += n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
-
 static int interrupted(struct call *call)
 {
     return err_set(call->err, ERR_CANCELLED, "interrupted");
@@ -87,7 +72,7 @@ static int send_cancel(struct call *call)
     json_add_int(params, "id", call->id);
     msg_request(&line, call->conn->next_id++, "cancel", params);
     json_free(params);
-    int result = send_all(call->conn->fd, line.data, line.len);
+    int result = connection_send(call->conn, line.data, line.len);
     buf_fini(&line);
     return result;
 }
@@ -98,7 +83,7 @@ static int act_on_interrupt(struct call *call)
     if (call->interrupted++ > 0)
         return interrupted(call);
     call->give_up_ms = clock_mono_ms() + CANCEL_ANSWER_MS;
-    return send_cancel(call) == STEP_LOST ? interrupted(call) : 0;
+    return send_cancel(call) < 0 ? interrupted(call) : 0;
 }
 
 /* 0: something can be read; an error after ^C. */
@@ -204,16 +189,15 @@ static int receive(struct call *call)
 
 static int attempt(struct call *call)
 {
-    int result = send_all(call->conn->fd, call->line.data, call->line.len);
     call->fed = false;
-    return result == 0 ? receive(call) : result;
+    return connection_send(call->conn, call->line.data, call->line.len) == 0 ? receive(call) : STEP_LOST;
 }
 
 static int reopen(struct call *call, int64_t lost_ms)
 {
     int result = connection_reopen(call->conn, lost_ms + REOPEN_GONE_MS, call->err);
     struct pollfd none = {.fd = -1};
-    while (result == ERR_NO_DAEMON && clock_mono_ms() < lost_ms + REOPEN_MS && call->conn->why == ECONNREFUSED) {
+    while (result == ERR_NO_DAEMON && clock_mono_ms() < lost_ms + CONNECTION_RESTART_MS && call->conn->why == ECONNREFUSED) {
         if (interrupts > call->interrupted)
             return interrupted(call);
         ppoll(&none, 0, &(struct timespec){.tv_nsec = 50000000}, call->flags & CALL_WAITS ? &call->before.mask : NULL);
@@ -262,7 +246,7 @@ int call_post(struct connection *conn, const char *method, const struct json *pa
     struct buf line = BUF_INIT;
     *id = conn->next_id++;
     msg_request(&line, *id, method, params);
-    int result = send_all(conn->fd, line.data, line.len);
+    int result = connection_send(conn, line.data, line.len);
     buf_fini(&line);
     return result == 0 ? 0 : err_set(err, ERR_NO_DAEMON, "'%s': the daemon went away", conn->path);
 }

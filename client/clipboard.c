@@ -1,5 +1,6 @@
 /* clipboard: owns the three ways out of the scrolled view. Source: xterm ctlseqs (OSC 52). */
 #include "client/clipboard.h"
+#include "base/fdio.h"
 #include "wire/base64.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +22,8 @@ static int to_file(const char *path, const struct buf *copied)
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600), code = 0;
     if (fd < 0)
         return errno;
-    for (size_t at = 0; at < copied->len && code == 0;) {
-        ssize_t n = write(fd, copied->data + at, copied->len - at);
-        at += n > 0 ? (size_t)n : 0;
-        code = n < 0 && errno != EINTR ? errno : 0;
-    }
+    if (fd_write_all(fd, copied->data, copied->len) < 0)
+        code = errno;
     if (close(fd) < 0 && code == 0)
         code = errno;
     return code;

@@ -22,9 +22,7 @@
 static void add(struct buf *out, const char *word, const char *description)
 {
     struct buf safe = BUF_INIT;
-    size_t len = description ? strlen(description) : 0, keep = len < DESCRIPTION_BYTES_MAX ? len : DESCRIPTION_BYTES_MAX;
-    while (keep > 0 && !utf8_is_boundary(description, len, keep))
-        keep--;
+    size_t len = description ? strlen(description) : 0, keep = utf8_cut(description, len, DESCRIPTION_BYTES_MAX);
     utf8_append_escaped(&safe, description ? description : "", keep, false);
     buf_printf(out, "%s\t%s%s\n", word, safe.data ? safe.data : "", keep < len ? "\xe2\x80\xa6" : "");
     buf_fini(&safe);

@@ -100,6 +100,17 @@ int connection_try(struct connection *conn, struct err *err)
     return result;
 }
 
+int connection_send(struct connection *conn, const void *data, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t n = send(conn->fd, (const char *)data + at, size - at, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
 void connection_pause(int ms)
 {
     poll(NULL, 0, ms);

@@ -26,7 +26,10 @@ void connection_fini(struct connection *conn); /* safe on a zeroed one */
 int connection_open(struct connection *conn, struct err *err);
 /* Connects to a daemon that must be there already: tried again and again until deadline_ms (clock_mono_ms). ERR_NO_DAEMON. */
 int connection_reopen(struct connection *conn, int64_t deadline_ms, struct err *err);
+#define CONNECTION_RESTART_MS 10000 /* how long a restart of the daemon is waited for */
 void connection_close(struct connection *conn);
+/* All of it, waiting for the daemon to take it. 0, or -1 with errno: the connection is lost (what came before is still to be read). */
+int connection_send(struct connection *conn, const void *data, size_t size);
 /* One attempt. 0, ERR_NO_DAEMON when nobody listens there, another error when trying again is in vain. */
 int connection_try(struct connection *conn, struct err *err);
 void connection_pause(int ms); /* between two attempts: nothing tells when somebody begins to listen */

@@ -8,6 +8,7 @@
 #include "wire/event.h"
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #define ASK_MS 300000 /* one question waits so long; then it is seen whether anybody still reads what we print */
@@ -30,7 +31,7 @@ static int check_types(const struct args *args, struct err *err)
 {
     for (const struct args_option *at = args_next(args, "type", NULL); at; at = args_next(args, "type", at)) {
         const char *nearest = event_nearest(at->value);
-        if (event_by_name(at->value) >= 0 || (at->value[0] == 'a' && at->value[1] == 'l' && at->value[2] == 'l' && !at->value[3]))
+        if (event_by_name(at->value) >= 0 || strcmp(at->value, "all") == 0)
             continue;
         if (nearest)
             return err_set(err, ERR_USAGE, "'--type %s': no such event; did you mean '%s'?", at->value, nearest);

@@ -5,19 +5,12 @@
 #include "client/say.h"
 #include "client/talk.h"
 
-static void add_argv(const struct args *args, struct json *params)
+static void add_command(const struct ue *ue, struct json *params)
 {
-    struct json *argv = json_add_array(params, "cmd");
-    for (size_t i = 0; i < args->operand_count; i++)
-        json_add_text(argv, NULL, args->operands[i]);
-}
-
-static void add_command(const struct args *args, struct json *params)
-{
-    if (args->operand_count > 0 && args_has(args, "argv"))
-        add_argv(args, params);
+    if (ue->args.operand_count > 0 && args_has(&ue->args, "argv"))
+        params_operands(ue, params, "cmd");
     else
-        params_joined(args, params, "cmd");
+        params_joined(&ue->args, params, "cmd");
 }
 
 static void add_text(const struct args *args, struct json *params, const char *option, const char *key)
@@ -31,7 +24,7 @@ static struct json *params_of(const struct ue *ue)
     const struct args *args = &ue->args;
     struct json *params = json_object_new();
     int rows, cols;
-    add_command(args, params);
+    add_command(ue, params);
     add_text(args, params, "name", "name");
     add_text(args, params, "workdir", "workdir");
     add_text(args, params, "shell", "shell");

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define REOPEN_MS 10000 /* how long a restart of the daemon is waited for */
 #define CHANNEL_WAITS 32 /* well below what [limits] requests_per_connection usually is */
 #define PIECE_BYTES (256 << 10)
 #define REST_MS 500
@@ -251,7 +250,7 @@ static int reopen(struct follow *follow, size_t channel, struct err *err)
 {
     struct connection *conn = follow->channels[channel]->conn;
     connection_close(conn);
-    int result = connection_reopen(conn, clock_mono_ms() + REOPEN_MS, err);
+    int result = connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, err);
     if (result == 0 && channel == 0 && follow->joins)
         result = ask_for_new(follow, err);
     for (size_t i = 0; i < follow->count && result == 0; i++)

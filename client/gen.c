@@ -107,3 +107,20 @@ int verb_GEN(struct ue *ue)
     }
     return 0;
 }
+
+/* Text as roff shows it: hyphens that are to be copied, backslashes, and no request at the beginning of a line. */
+void gen_roff(struct buf *out, const char *text)
+{
+    bool begin = true;
+    for (; *text; text++) {
+        if (begin && (*text == '.' || *text == '\''))
+            buf_append_text(out, "\\&");
+        if (*text == '-')
+            buf_append_text(out, "\\-");
+        else if (*text == '\\')
+            buf_append_text(out, "\\e");
+        else
+            buf_append_byte(out, *text);
+        begin = *text == '\n';
+    }
+}

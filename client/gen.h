@@ -10,6 +10,7 @@ void gen_zsh(struct buf *out);
 void gen_fish(struct buf *out);
 void gen_man(struct buf *out);
 void gen_events(struct buf *out);      /* parts of the man page */
+void gen_errors(struct buf *out);
 void gen_differences(struct buf *out);
 void gen_roff(struct buf *out, const char *text); /* text as roff shows it */
 

@@ -51,10 +51,22 @@ static const char shared[] =
     "Where a program reads a line without showing it (waiting_for is secret), an agent's text is an error (secret_prompt, 126) unless\n"
     "[defaults] agent_secrets allows it; attached people get a notice.\n"
     ".B ue secret\n"
-    "types it from any other terminal. One that is staged lies in the daemon's process alone and is gone with it; that is told.\n"
+    "types it from any other terminal. One that is staged lies in memory that no other process can read and that is never swapped out,\n"
+    "held for the next worker when one dies; where the kernel has no such memory,\n"
+    ".BR memfd_secret (2),\n"
+    "it is gone with the worker, and that is told.\n"
     ".PP\n"
-    "What a program asks its terminal (attributes, cursor, colours, modes) is answered by muxd from its model of the screen, also while\n"
-    "somebody is attached: people's terminals are drawn from that model, may be several, and see no query.\n";
+    "What a program asks its terminal is always answered by muxd, once; no query reaches a person's terminal. What the terminal can do\n"
+    "(attributes, name and version, cursor, modes, keyboard) is what muxd's model of the screen can do, from which people's terminals are\n"
+    "drawn. What it looks like is that of the person who typed last and is attached without\n"
+    ".BR \\-r :\n"
+    "text, background, cursor and the first 16 colours of the palette (OSC 10, 11, 12, 4), dark or light (CSI ? 996 n, and reports of a\n"
+    "change, mode 2031), and the size of a cell in pixels (CSI 14 t and 16 t, TIOCGWINSZ).\n"
+    ".B ue attach\n"
+    "asks its own terminal for these when it begins, when the terminal says that it has changed, is given back or has another size, and\n"
+    "takes the answers out of what is typed; it waits for none of them. While nobody types, or the terminal does not tell, they are those\n"
+    "of a plain dark terminal. The size, in cells and in pixels, stays when the person leaves. With TERM unset, dumb,\n"
+    "linux or vt* nothing is asked.\n";
 
 static const char waiting[] =
     ".SH WAITING\n"
@@ -114,7 +126,9 @@ static const char waiting[] =
     ".TP\n.BI deadline \" SESSION\"\nit goes on, and what was waited for did not happen\n"
     ".TP\n.BI stopping \" SESSION\"\nthe daemon is being stopped\n"
     ".TP\n.B interrupted\nthe wait was ended by an interrupt\n"
-    ".TP\n.BI failed \" NAME\"\nmuxd or ue failed or refused; the name of the error is that of data.code on the wire\n"
+    ".TP\n.BI failed \" NAME\"\nmuxd or ue failed or refused; the name of the error is that of data.code on the wire\n";
+
+static const char around[] =
     ".SH ENVIRONMENT\n"
     ".TP\n.B MUXD_SOCKET\nthe daemon's socket; set in each session\n"
     ".TP\n.B MUXD_SESSION\nset in each session: which one it is\n"
@@ -124,23 +138,6 @@ static const char waiting[] =
     ".SH SEE ALSO\n"
     ".BR muxd (8),\n"
     ".BR muxd.ini (5)\n";
-
-/* Text as roff shows it: hyphens that are to be copied, backslashes, and no request at the beginning of a line. */
-void gen_roff(struct buf *out, const char *text)
-{
-    bool begin = true;
-    for (; *text; text++) {
-        if (begin && (*text == '.' || *text == '\''))
-            buf_append_text(out, "\\&");
-        if (*text == '-')
-            buf_append_text(out, "\\-");
-        else if (*text == '\\')
-            buf_append_text(out, "\\e");
-        else
-            buf_append_byte(out, *text);
-        begin = *text == '\n';
-    }
-}
 
 static void append_option(struct buf *out, const struct verb_option *option)
 {
@@ -223,4 +220,6 @@ void gen_man(struct buf *out)
     gen_events(out);
     gen_differences(out);
     buf_append_text(out, waiting);
+    gen_errors(out);
+    buf_append_text(out, around);
 }

@@ -1,5 +1,6 @@
-/* gen_tools: the parts of client/ue.1 for who drives tools: the types of events, and where muxd differs from the Codex shell tools. */
+/* gen_tools: the parts of client/ue.1 for who drives tools: types of events, errors, and where muxd differs from the Codex shell tools. */
 #include "client/gen.h"
+#include "base/err.h"
 #include "wire/event.h"
 
 struct difference { /* tests/e2e/test_conformance_*.py has a test_ours_SECTION_… for each */
@@ -26,6 +27,7 @@ static const struct difference differences[] = {
     {"children left behind are killed", "they live and are counted (children_left)", "nohup and & mean it; kill_session ends them all"},
     {"no tool ends a session", "kill_session: HUP, TERM, KILL, then every descendant", "dev servers keep ports"},
     {"death by signal on a terminal is status 1", "128+N, and the JSON names signal and killer", "the truth"},
+    {"what a program asks its terminal gets no answer", "it is answered, see SHARED TERMINALS", "programs wait for it, or guess"},
     {"a terminal is 24x80 for ever", "rows, cols, ue resize", "programs with tables"},
     {"shell_command drops a stream that stays open, and all output at a timeout", "what was read is kept", "that output is what one wants"},
     {"shell_command's timeout kills the process group", "everything that it started", "setsid escapes a group"},
@@ -33,6 +35,8 @@ static const struct difference differences[] = {
     {"shell_command killed by a signal is an execution error", "the usual text with 128+N", "one form"},
     {"an interrupt kills shell_command", "it ends the wait; the timeout holds", "an interrupt is about the call"},
     {"the program apply_patch stops half way", "all files are changed or none", "half a patch helps nobody"},
+    {"Failed to write file PATH is all that is said", "the reason stands behind it; ue patch and apply_patch tell it on a second line",
+     "a full disk is not a missing right"},
     {"a patch may write everywhere that the sandbox allows", "[tools] patch_roots may bind it", "there need not be a sandbox"},
     {"events are told once, as they happen", "they are numbered and can be asked for later", "a client that comes back has missed nothing"},
 };
@@ -48,6 +52,19 @@ void gen_events(struct buf *out)
     }
     buf_append_text(out, ".PP\nEach has seq, type and time, and session_id and name where it is about a session. A line of type\n.B gap\n"
                          "stands where events are missing.\n");
+}
+
+void gen_errors(struct buf *out)
+{
+    buf_append_text(out, ".SH ERRORS\nAn error has a text for people and one of these names: data.code on the wire, and code in the JSON "
+                         "of a step. Beside it stand its number there (error.code) and the exit status of\n.BR ue .\n");
+    for (int code = ERR_INTERNAL; code > -ERR_COUNT_; code--) {
+        buf_append_text(out, ".TP\n\\fB");
+        gen_roff(out, err_name(code));
+        buf_printf(out, "\\fR \\-%d, %d\n", -err_rpc(code), err_exit_status(code));
+        gen_roff(out, err_help(code));
+        buf_append_byte(out, '\n');
+    }
 }
 
 void gen_differences(struct buf *out)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #define PAGE_BYTES 4096
 static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU};
 #define CAUGHT (sizeof caught / sizeof *caught)
+#define HELD 5 /* the first of them come only while a key is waited for; the others are of read and tcsetattr themselves (termios(3)) */
 
 static volatile sig_atomic_t came;
 
@@ -39,13 +41,15 @@ void hidden_free(char *line)
     munmap(line, PAGE_BYTES);
 }
 
-/* One line, byte by byte, so that nothing behind it is taken. Its length; -1 with errno; ENODATA: the end came first. */
-static long read_line(int fd, char *line)
+/* One line, byte by byte, so that nothing behind it is taken. Its length; -1 with errno; ENODATA: the end came first.
+ * mask: the signals that wait while there is something to read (ppoll(2)); NULL: it is just read. */
+static long read_line(int fd, char *line, const sigset_t *mask)
 {
+    struct pollfd key = {.fd = fd, .events = POLLIN};
     size_t len = 0;
     for (;;) {
         char byte;
-        ssize_t n = read(fd, &byte, 1);
+        ssize_t n = mask && ppoll(&key, 1, NULL, mask) < 0 ? -1 : read(fd, &byte, 1);
         if (n < 0)
             return -1;
         if (n == 0 && len == 0) {
@@ -76,6 +80,7 @@ static long ask_once(int fd, const char *prompt, char *line)
 {
     struct sigaction action = {.sa_handler = on_signal}, old[CAUGHT];
     struct termios plain, hidden;
+    sigset_t held, mask;
     if (tcgetattr(fd, &plain) < 0)
         return -1;
     hidden = plain;
@@ -83,20 +88,27 @@ static long ask_once(int fd, const char *prompt, char *line)
     hidden.c_lflag |= ICANON | ISIG;
     hidden.c_iflag |= ICRNL;
     came = 0;
-    for (size_t i = 0; i < CAUGHT; i++)
+    sigemptyset(&held);
+    for (size_t i = 0; i < CAUGHT; i++) {
         sigaction(caught[i], &action, &old[i]);
+        if (i < HELD)
+            sigaddset(&held, caught[i]);
+    }
     long len = -1;
     if (tcsetattr(fd, TCSAFLUSH, &hidden) == 0) {
         fd_write_all(fd, prompt, strlen(prompt));
-        len = read_line(fd, line);
+        sigprocmask(SIG_BLOCK, &held, &mask);
+        if (!came)
+            len = read_line(fd, line, &mask);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
     }
     int saved = errno;
     fd_write_all(fd, "\n", 1);
     tcsetattr(fd, TCSAFLUSH, &plain);
     for (size_t i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &old[i], NULL);
-    errno = saved;
-    return len;
+    errno = came ? EINTR : saved; /* one that came with the last key counts, too */
+    return came ? -1 : len;
 }
 
 long hidden_ask(const char *prompt, char *line, struct err *err)
@@ -125,7 +137,7 @@ long hidden_read(char *line, struct err *err)
 {
     long len;
     do
-        len = read_line(STDIN_FILENO, line);
+        len = read_line(STDIN_FILENO, line, NULL);
     while (len < 0 && errno == EINTR);
     return len < 0 ? failed(err, "standard input") : len;
 }

@@ -1,9 +1,10 @@
-/* input: owns standard input: any bytes, never more in memory than asked for. */
+/* input: owns standard input, and files that are given in its place: any bytes, never more in memory than asked for. */
 #include "client/input.h"
 #include "base/fdio.h"
 #include "base/utf8.h"
 #include "wire/base64.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -30,6 +31,22 @@ int input_all(struct buf *out, struct err *err)
         if ((size_t)n < sizeof piece)
             return 0;
     }
+}
+
+int input_file(const char *path, struct buf *out, struct err *err)
+{
+    char piece[16384];
+    ssize_t n = -1;
+    bool fits = true;
+    int result = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd >= 0 && fits && (n = fd_read_all(fd, piece, sizeof piece)) > 0)
+        fits = buf_append(out, piece, (size_t)n);
+    if (!fits)
+        result = err_set(err, ERR_TOO_LARGE, "'%s': more than %zu bytes; send less", path, out->max);
+    else if (n < 0)
+        result = err_set(err, ERR_SYSTEM, "'%s': can't be read: %s", path, strerror(errno));
+    fd_close(&fd);
+    return result;
 }
 
 /* 1: something can be read, or the end was reached; 0: a pause. */
@@ -90,6 +107,5 @@ void input_add_chars(struct json *params, const char *data, size_t len)
     }
     struct buf encoded = BUF_INIT;
     base64_encode(&encoded, data, len);
-    size_t size = encoded.len;
-    json_add_taken(params, "chars_base64", buf_take(&encoded), size);
+    json_add_buf(params, "chars_base64", &encoded);
 }

@@ -160,9 +160,8 @@ int launch_daemon(const struct connection *conn, struct err *err)
     strv_add(&argv, "-S");
     strv_add(&argv, conn->path);
     add_config(&argv, conn);
-    signal(SIGCHLD, SIG_DFL); /* who started us may ignore it, and then nobody's status is kept */
     struct sigaction plain = {.sa_handler = SIG_DFL};
-    sigaction(SIGCHLD, &plain, NULL); /* where it was ignored, waitpid(2) would know no status */
+    sigaction(SIGCHLD, &plain, NULL); /* who started us may ignore it: waitpid(2) would know no status */
     int result, report_fd = memfd_create("muxd-start", MFD_CLOEXEC); /* no pipe: a daemon that kept its end would hold us */
     pid_t pid = report_fd < 0 ? -1 : fork();
     if (pid == 0)

@@ -7,6 +7,7 @@
 #include "client/params.h"
 #include "client/render.h"
 #include "client/say.h"
+#include "client/when.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +110,7 @@ int logs_input(struct ue *ue)
     const char *since = args_get(&ue->args, "since");
     bool more = true;
     int result = 0;
-    if (since && !value_int(since, 0, JSON_INTEGER_MAX, &log.next) && !logs_time(since, clock_real_ms(), &log.since_ms))
+    if (since && !value_int(since, 0, JSON_INTEGER_MAX, &log.next) && !when_read(since, clock_real_ms(), &log.since_ms))
         result = err_set(&err, ERR_USAGE, "'--since %s': is neither the number of an entry nor a time such as 10m or 14:05", since);
     while (result == 0 && more)
         result = read_once(&log, false, &more, &err);

@@ -21,6 +21,12 @@ enum mcp_code { /* of JSON-RPC and of MCP */
     MCP_UNSUPPORTED_VERSION = -32022,
 };
 
+struct mcp_out { /* what goes to standard output */
+    struct buf queue;
+    size_t at, piece; /* the first byte that was not written; as many at once as don't wait */
+    bool is_socket;
+};
+
 /* The answers to an array of requests go out as one array. */
 struct mcp_batch {
     struct buf out;
@@ -33,8 +39,14 @@ struct mcp_to { /* whom an answer goes to */
     struct mcp_batch *batch; /* NULL: none */
 };
 
+struct mcp_problem { /* why a request can't be taken */
+    int code; /* enum mcp_code */
+    const char *text;
+    struct json *data; /* the receiver's; NULL: nothing more to tell */
+};
+
 struct mcp_call { /* a request to the daemon that has no answer yet */
-    int64_t number; /* its id there */
+    int64_t number; /* its id there; those below mcp.sent were sent, in the order of the list */
     struct mcp_to to;
     const struct tool *tool; /* &tools[TOOL_TOOLS]: for tools/list */
     struct buf line;         /* owned; sent again when the connection was lost */
@@ -43,28 +55,44 @@ struct mcp_call { /* a request to the daemon that has no answer yet */
     int64_t begun_ms, beat_ms; /* clock_mono_ms; of its next progress */
 };
 
-#define MCP_CALLS_MAX 256
+#define MCP_CLIENT_ROOM 64
+#define MCP_CALLS_MAX 4096
+#define MCP_CALLS_BYTES_MAX (64u << 20) /* of all their lines */
 
 struct mcp {
     struct ue *ue;
     struct frame in;
+    struct mcp_out out;
     enum mcp_version version; /* of initialize; MCP_NONE before */
-    struct mcp_call *calls;   /* owned */
-    size_t count;
-    struct buf to_daemon; /* not yet sent */
-    char client[64];      /* who speaks, as initialize said: "NAME/VERSION"; "": it did not */
+    struct mcp_call **calls;  /* owned */
+    size_t count, bytes;      /* of their lines */
+    size_t sent, window;      /* how many of them the daemon has, and may have: it takes so many of one connection and refuses more */
+    int64_t hello;            /* the number of the question for the window; 0: it was answered */
+    struct buf to_daemon;     /* not yet sent */
+    char client[MCP_CLIENT_ROOM]; /* who speaks, as initialize said: "NAME/VERSION"; "": it did not */
 };
+
+/* mcp_out.c */
+void mcp_out_init(struct mcp_out *out);
+void mcp_out_fini(struct mcp_out *out);
+void mcp_out_add(struct mcp_out *out, const void *data, size_t size);
+size_t mcp_out_left(const struct mcp_out *out); /* bytes that the client has not taken */
+/* Writes what can be written without waiting; true when it was something. A client that went away ends ue (say_lost). */
+bool mcp_out_flush(struct mcp_out *out);
 
 /* mcp_message.c: a line of the client */
 void mcp_message(struct mcp *mcp, const char *line, size_t size);
+
+/* mcp_answer.c */
 void mcp_reply(struct mcp *mcp, const struct mcp_to *to, struct json *result); /* takes result */
 void mcp_fail(struct mcp *mcp, const struct mcp_to *to, int code, const char *text, struct json *data); /* takes data, may be NULL */
-void mcp_unanswered(const struct mcp_to *to); /* nothing is sent for it */
+void mcp_unanswered(struct mcp *mcp, const struct mcp_to *to); /* nothing is sent for it */
 
 /* mcp_protocol.c: what needs no daemon */
-const char *mcp_version_word(enum mcp_version version);
-/* The era of a request, or MCP_NONE: it was answered with what is wrong. */
-enum mcp_version mcp_version_of(struct mcp *mcp, const struct json *params, const struct mcp_to *to);
+/* The era of a request, or MCP_NONE: then *problem says what is wrong. */
+enum mcp_version mcp_version_of(const struct mcp *mcp, const struct json *params, struct mcp_problem *problem);
+/* "NAME/VERSION" of the request's own clientInfo, else of that of initialize. */
+void mcp_client_of(const struct mcp *mcp, const struct json *params, char client[MCP_CLIENT_ROOM]);
 struct json *mcp_initialize(struct mcp *mcp, const struct json *params);
 struct json *mcp_discover(void);
 /* The daemon's list of tools in the words of that revision. */
@@ -79,6 +107,7 @@ void mcp_cancel(struct mcp *mcp, const struct msg_id *id); /* the wait ends, the
 bool mcp_is_in_flight(const struct mcp *mcp, const struct msg_id *id);
 void mcp_drop(struct mcp *mcp, size_t at);
 void mcp_answered(struct mcp *mcp, const char *line, size_t size); /* a line of the daemon */
+void mcp_give_up(struct mcp *mcp); /* the client has closed standard input: what is still open is answered with that */
 void mcp_lost(struct mcp *mcp); /* the connection is gone: asks the successor again */
 void mcp_flush(struct mcp *mcp);
 /* mcp_progress.c: a sign of life for calls that take long, to those who gave a token for it. */

@@ -1,4 +1,5 @@
-/* mcp_call: owns the calls that the daemon works on: sent with a request_id, sent again to its successor when it dies, answered once. */
+/* mcp_call: owns the calls that wait for the daemon: no more are sent at once than it takes of a connection, the others wait here for
+ * their turn, in order. Each is sent with a request_id, sent again to its successor when it dies, and answered once. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/mcp.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define REOPEN_MS 10000 /* how long a restart of the daemon is waited for */
+#define WINDOW_UNTOLD 32 /* where the daemon does not say how many requests it takes of a connection */
 
 void mcp_flush(struct mcp *mcp)
 {
@@ -25,20 +26,43 @@ void mcp_flush(struct mcp *mcp)
     }
 }
 
+/* Sends those whose turn it is. */
+static void send_next(struct mcp *mcp)
+{
+    while (mcp->sent < mcp->count && mcp->sent < mcp->window) {
+        const struct buf *line = &mcp->calls[mcp->sent++]->line;
+        buf_append(&mcp->to_daemon, line->data, line->len);
+    }
+    mcp_flush(mcp);
+}
+
+/* A new connection: how many requests it may carry is asked first; one goes along meanwhile. */
+static void begin_connection(struct mcp *mcp)
+{
+    mcp->hello = mcp->ue->conn.next_id++;
+    mcp->window = 1;
+    mcp->sent = 0;
+    buf_clear(&mcp->to_daemon);
+    msg_request(&mcp->to_daemon, mcp->hello, "hello", NULL);
+}
+
 void mcp_drop(struct mcp *mcp, size_t at)
 {
-    struct mcp_call call = mcp->calls[at];
-    memmove(mcp->calls + at, mcp->calls + at + 1, (--mcp->count - at) * sizeof call);
-    buf_fini(&call.line);
-    json_free(call.token);
-    mcp_unanswered(&call.to);
+    struct mcp_call *call = mcp->calls[at];
+    memmove(mcp->calls + at, mcp->calls + at + 1, (--mcp->count - at) * sizeof *mcp->calls);
+    mcp->sent -= at < mcp->sent;
+    mcp->bytes -= call->line.len;
+    buf_fini(&call->line);
+    json_free(call->token);
+    mcp_unanswered(mcp, &call->to);
+    free(call);
 }
 
 /* Takes the call away from the list; its answer is the caller's to send. */
 static struct mcp_to settle(struct mcp *mcp, size_t at)
 {
-    struct mcp_to to = mcp->calls[at].to;
-    mcp->calls[at].to.batch = NULL;
+    struct mcp_to to = mcp->calls[at]->to;
+    mcp->calls[at]->to.batch = NULL;
     mcp_drop(mcp, at);
     return to;
 }
@@ -67,19 +91,22 @@ static void ask(struct mcp *mcp, const struct tool *tool, struct json *params, c
 {
     struct err err;
     struct connection *conn = &mcp->ue->conn;
-    if (mcp->count >= MCP_CALLS_MAX) {
-        reply_wrong(mcp, to, "too many calls are in flight; wait for some of their answers");
+    bool connected = conn->fd >= 0;
+    if (mcp->count >= MCP_CALLS_MAX || mcp->bytes >= MCP_CALLS_BYTES_MAX) {
+        reply_wrong(mcp, to, "not done: too many calls are unanswered already; wait for some of their answers, then call again");
     } else if (connection_open(conn, &err) < 0) {
         mcp_fail(mcp, to, MCP_INTERNAL, err.text, NULL);
     } else {
+        if (!connected)
+            begin_connection(mcp);
         mcp->calls = xreallocarray(mcp->calls, mcp->count + 1, sizeof *mcp->calls);
-        struct mcp_call *call = &mcp->calls[mcp->count++];
+        struct mcp_call *call = mcp->calls[mcp->count++] = xcalloc(1, sizeof *call);
         *call = (struct mcp_call){.number = conn->next_id++, .to = *to, .tool = tool, .line = BUF_INIT};
         call->once = tool == &tools[TOOL_APPLY_PATCH] || tool == &tools[TOOL_RUN_STEPS];
         mcp_progress_begin(call, given);
         msg_request(&call->line, call->number, tool->name, params);
-        buf_append(&mcp->to_daemon, call->line.data, call->line.len);
-        mcp_flush(mcp);
+        mcp->bytes += call->line.len;
+        send_next(mcp);
     }
     json_free(params);
 }
@@ -90,12 +117,13 @@ void mcp_list(struct mcp *mcp, const struct mcp_to *to)
 }
 
 /* Who types, for the log of a session's input. */
-static void add_author(const struct mcp *mcp, struct json *arguments, const struct mcp_to *to)
+static void add_author(const struct mcp *mcp, const struct json *params, struct json *arguments, const struct mcp_to *to)
 {
     struct json *meta = json_add_object(arguments, "_meta");
-    char word[32];
-    if (mcp->client[0])
-        json_add_text(meta, "client", mcp->client);
+    char word[32], client[MCP_CLIENT_ROOM];
+    mcp_client_of(mcp, params, client);
+    if (client[0])
+        json_add_text(meta, "client", client);
     if (to->id.kind == MSG_ID_NUMBER) {
         snprintf(word, sizeof word, "%" PRId64, to->id.number);
         json_add_text(meta, "call_id", word);
@@ -126,7 +154,7 @@ void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *t
     }
     struct json *arguments = json_type(given) == JSON_OBJECT ? json_copy(given) : json_object_new();
     mcp_coerce(tool, arguments);
-    add_author(mcp, arguments, to);
+    add_author(mcp, params, arguments, to);
     params_meta(mcp->ue, arguments, META_PLACE | META_ID);
     ask(mcp, tool, arguments, params, to);
 }
@@ -134,7 +162,7 @@ void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *t
 bool mcp_is_in_flight(const struct mcp *mcp, const struct msg_id *id)
 {
     for (size_t i = 0; i < mcp->count; i++)
-        if (msg_id_equal(&mcp->calls[i].to.id, id))
+        if (msg_id_equal(&mcp->calls[i]->to.id, id))
             return true;
     return false;
 }
@@ -142,14 +170,16 @@ bool mcp_is_in_flight(const struct mcp *mcp, const struct msg_id *id)
 void mcp_cancel(struct mcp *mcp, const struct msg_id *id)
 {
     for (size_t i = 0; i < mcp->count; i++) {
-        if (!msg_id_equal(&mcp->calls[i].to.id, id))
+        if (!msg_id_equal(&mcp->calls[i]->to.id, id))
             continue;
-        struct json *params = json_object_new();
-        json_add_int(params, "id", mcp->calls[i].number);
-        msg_request(&mcp->to_daemon, mcp->ue->conn.next_id++, "cancel", params);
-        json_free(params);
+        if (i < mcp->sent) {
+            struct json *params = json_object_new();
+            json_add_int(params, "id", mcp->calls[i]->number);
+            msg_request(&mcp->to_daemon, mcp->ue->conn.next_id++, "cancel", params);
+            json_free(params);
+        }
         mcp_drop(mcp, i);
-        mcp_flush(mcp);
+        send_next(mcp);
         return;
     }
 }
@@ -183,16 +213,26 @@ static void done(struct mcp *mcp, const struct mcp_to *to, const struct json *re
     buf_fini(&text);
 }
 
+static void take_window(struct mcp *mcp, const struct json *hello)
+{
+    int64_t most = 0;
+    bool told = json_get_int(hello, "requests_per_connection", &most) && most > 0;
+    mcp->window = told ? (size_t)most : WINDOW_UNTOLD;
+    mcp->hello = 0;
+}
+
 void mcp_answered(struct mcp *mcp, const char *line, size_t size)
 {
     struct msg_answer answer;
     struct err err;
     size_t at = 0;
     bool readable = msg_parse_answer(&answer, line, size, &err) == 0 && !answer.method && answer.id.kind == MSG_ID_NUMBER;
-    while (at < mcp->count && !(readable && mcp->calls[at].number == answer.id.number))
+    while (at < mcp->sent && !(readable && mcp->calls[at]->number == answer.id.number))
         at++;
-    if (at < mcp->count) { /* else it was cancelled meanwhile */
-        const struct tool *tool = mcp->calls[at].tool;
+    if (readable && mcp->hello && answer.id.number == mcp->hello) {
+        take_window(mcp, answer.result);
+    } else if (at < mcp->sent) { /* else it was cancelled meanwhile */
+        const struct tool *tool = mcp->calls[at]->tool;
         struct mcp_to to = settle(mcp, at);
         if (answer.err.code < 0)
             refused(mcp, &to, &answer);
@@ -202,12 +242,23 @@ void mcp_answered(struct mcp *mcp, const char *line, size_t size)
             done(mcp, &to, answer.result);
     }
     msg_answer_fini(&answer);
+    send_next(mcp);
+}
+
+void mcp_give_up(struct mcp *mcp)
+{
+    while (mcp->count > 0) {
+        bool sent = mcp->sent > 0;
+        struct mcp_to to = settle(mcp, 0);
+        reply_wrong(mcp, &to, sent ? "standard input was closed before this call was answered; list_sessions shows what became of it"
+                                   : "not done: standard input was closed before it was this call's turn");
+    }
 }
 
 static void give_up_once(struct mcp *mcp)
 {
-    for (size_t i = mcp->count; i-- > 0;) {
-        if (!mcp->calls[i].once)
+    for (size_t i = mcp->sent; i-- > 0;) {
+        if (!mcp->calls[i]->once)
             continue;
         struct mcp_to to = settle(mcp, i);
         reply_wrong(mcp, &to, "the daemon went away before it answered; look at the files, or at the session, to see what was done");
@@ -221,16 +272,16 @@ void mcp_lost(struct mcp *mcp)
     connection_close(conn);
     buf_clear(&mcp->to_daemon);
     give_up_once(mcp);
+    mcp->sent = 0;
     if (mcp->count == 0)
         return;
-    if (connection_reopen(conn, clock_mono_ms() + REOPEN_MS, &err) < 0) {
+    if (connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, &err) < 0) {
         while (mcp->count > 0) {
             struct mcp_to to = settle(mcp, 0);
             reply_wrong(mcp, &to, "the daemon went away before it answered; list_sessions shows what became of the session");
         }
         return;
     }
-    for (size_t i = 0; i < mcp->count; i++)
-        buf_append(&mcp->to_daemon, mcp->calls[i].line.data, mcp->calls[i].line.len);
-    mcp_flush(mcp);
+    begin_connection(mcp);
+    send_next(mcp);
 }

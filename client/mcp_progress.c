@@ -2,7 +2,6 @@
  * each, so that a long wait is not given up. Nothing is sent to those that gave none. */
 #include "base/clock.h"
 #include "client/mcp.h"
-#include "client/say.h"
 
 #define BEAT_MS 5000
 
@@ -22,11 +21,11 @@ int64_t mcp_progress_due(const struct mcp *mcp)
 {
     int64_t due = INT64_MAX;
     for (size_t i = 0; i < mcp->count; i++)
-        due = mcp->calls[i].beat_ms < due ? mcp->calls[i].beat_ms : due;
+        due = mcp->calls[i]->beat_ms < due ? mcp->calls[i]->beat_ms : due;
     return due;
 }
 
-static void beat(const struct mcp_call *call, int64_t now_ms)
+static void beat(struct mcp_out *out, const struct mcp_call *call, int64_t now_ms)
 {
     struct buf line = BUF_INIT;
     struct json *params = json_object_new();
@@ -37,17 +36,18 @@ static void beat(const struct mcp_call *call, int64_t now_ms)
         json_add_text(params, "message", "waiting; the session goes on");
     msg_notification(&line, "notifications/progress", params);
     json_free(params);
-    say_buf(&line);
+    mcp_out_add(out, line.data, line.len);
+    buf_fini(&line);
 }
 
 void mcp_progress(struct mcp *mcp)
 {
     int64_t now_ms = clock_mono_ms();
     for (size_t i = 0; i < mcp->count; i++) {
-        struct mcp_call *call = &mcp->calls[i];
+        struct mcp_call *call = mcp->calls[i];
         if (call->beat_ms > now_ms)
             continue;
-        beat(call, now_ms);
+        beat(&mcp->out, call, now_ms);
         call->beat_ms = now_ms + BEAT_MS;
     }
 }

@@ -21,11 +21,6 @@ static const char instructions[] =
 
 static const char *const words[MCP_VERSION_COUNT] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"};
 
-const char *mcp_version_word(enum mcp_version version)
-{
-    return words[version];
-}
-
 static enum mcp_version version_by_word(const char *word)
 {
     for (int i = 0; word && i < MCP_VERSION_COUNT; i++)
@@ -54,42 +49,51 @@ static void add_capabilities(struct json *into)
     json_add_bool(json_add_object(json_add_object(into, "capabilities"), "tools"), "listChanged", false);
 }
 
-enum mcp_version mcp_version_of(struct mcp *mcp, const struct json *params, const struct mcp_to *to)
+enum mcp_version mcp_version_of(const struct mcp *mcp, const struct json *params, struct mcp_problem *problem)
 {
     const struct json *meta = json_get(params, "_meta"), *given = json_get(meta, KEY "protocolVersion");
     if (!given && mcp->version != MCP_NONE)
         return mcp->version;
+    *problem = (struct mcp_problem){.code = MCP_INVALID_PARAMS};
     if (!given) {
-        mcp_fail(mcp, to, MCP_INVALID_PARAMS, "params._meta lacks " KEY "protocolVersion; name it, or begin with initialize", NULL);
-        return MCP_NONE;
+        problem->text = "params._meta lacks " KEY "protocolVersion; name it, or begin with initialize";
+    } else if (version_by_word(json_str(given, NULL)) != MCP_2026_07_28) {
+        *problem = (struct mcp_problem){MCP_UNSUPPORTED_VERSION, "Unsupported protocol version", json_object_new()};
+        add_supported(problem->data, "supported");
+        json_add(problem->data, "requested", json_copy(given));
+    } else if (json_type(json_get(meta, KEY "clientCapabilities")) != JSON_OBJECT) {
+        problem->text = "params._meta lacks the object " KEY "clientCapabilities";
+    } else {
+        return MCP_2026_07_28;
     }
-    const char *word = json_str(given, NULL);
-    if (version_by_word(word) != MCP_2026_07_28) {
-        struct json *data = json_object_new();
-        add_supported(data, "supported");
-        json_add(data, "requested", json_copy(given));
-        mcp_fail(mcp, to, MCP_UNSUPPORTED_VERSION, "Unsupported protocol version", data);
-        return MCP_NONE;
-    }
-    if (json_type(json_get(meta, KEY "clientCapabilities")) != JSON_OBJECT) {
-        mcp_fail(mcp, to, MCP_INVALID_PARAMS, "params._meta lacks the object " KEY "clientCapabilities", NULL);
-        return MCP_NONE;
-    }
-    return MCP_2026_07_28;
+    return MCP_NONE;
+}
+
+static void name_client(const struct json *info, char client[MCP_CLIENT_ROOM])
+{
+    const char *name = json_get_str(info, "name", NULL), *version = json_get_str(info, "version", NULL);
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%.40s%s%.20s", name ? name : "", name && version ? "/" : "", name && version ? version : "");
+    bool whole = text.len < MCP_CLIENT_ROOM && utf8_valid(text.data, text.len); /* cut in the middle of a character it is none */
+    memcpy(client, text.data, whole ? text.len : 0);
+    client[whole ? text.len : 0] = '\0';
+    buf_fini(&text);
+}
+
+void mcp_client_of(const struct mcp *mcp, const struct json *params, char client[MCP_CLIENT_ROOM])
+{
+    const struct json *info = json_get(json_get(params, "_meta"), KEY "clientInfo");
+    if (info)
+        name_client(info, client);
+    else
+        memcpy(client, mcp->client, MCP_CLIENT_ROOM);
 }
 
 struct json *mcp_initialize(struct mcp *mcp, const struct json *params)
 {
     enum mcp_version asked = version_by_word(json_get_str(params, "protocolVersion", NULL));
     struct json *result = json_object_new();
-    const struct json *info = json_get(params, "clientInfo");
-    const char *name = json_get_str(info, "name", NULL), *version = json_get_str(info, "version", NULL);
-    struct buf client = BUF_INIT;
-    buf_printf(&client, "%.40s%s%.20s", name ? name : "", name && version ? "/" : "", name && version ? version : "");
-    if (utf8_valid(client.data, client.len)) /* cut in the middle of a character it is none */
-        memcpy(mcp->client, client.data, client.len);
-    mcp->client[client.len < sizeof mcp->client ? client.len : 0] = '\0';
-    buf_fini(&client);
+    name_client(json_get(params, "clientInfo"), mcp->client);
     mcp->version = asked == MCP_NONE || asked == MCP_2026_07_28 ? MCP_2025_11_25 : asked; /* the newest that has a handshake */
     json_add_text(result, "protocolVersion", words[mcp->version]);
     add_capabilities(result);

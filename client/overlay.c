@@ -1,6 +1,7 @@
 /* overlay: owns the terminal's keys and picture between overlay_run and its return. */
 #include "client/overlay.h"
 #include "base/utf8.h"
+#include "client/inquiry.h"
 #include "client/terminal.h"
 #include <errno.h>
 #include <poll.h>
@@ -68,7 +69,7 @@ static void use_keys(struct run *run)
 
 static void take_keys(struct run *run)
 {
-    ssize_t got = read(STDIN_FILENO, ahead.data + ahead.size, sizeof ahead.data - ahead.size);
+    ssize_t got = inquiry_read(ahead.data + ahead.size, sizeof ahead.data - ahead.size);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     run->gone = got <= 0;
@@ -94,9 +95,11 @@ bool overlay_run(const struct overlay *overlay, struct buf *out)
         /* Keys are read only while the terminal keeps up: a drawing for each of them would pile up otherwise. */
         struct pollfd fds[2] = {{.fd = out->len > 0 ? -1 : STDIN_FILENO, .events = POLLIN},
                                 {.fd = out->len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
-        int ready = terminal_stop ? 0 : ppoll(fds, 2, NULL, terminal_wait_mask());
+        int held_ms = out->len > 0 ? -1 : inquiry_wait_ms();
+        struct timespec left = {.tv_sec = held_ms / 1000, .tv_nsec = held_ms % 1000 * 1000000};
+        int ready = terminal_stop ? 0 : ppoll(fds, 2, held_ms >= 0 ? &left : NULL, terminal_wait_mask());
         look_at_signals(&run);
-        if (ready > 0 && fds[0].revents)
+        if ((ready > 0 && fds[0].revents) || (ready == 0 && held_ms >= 0))
             take_keys(&run);
         if (out->len > 0 && !run.gone)
             write_out(&run);

@@ -1,45 +1,32 @@
 /* patch: owns `ue patch` and ue under the name apply_patch (CODEX.md 19.4): success on standard output, what is wrong on standard error. */
 #include "client/patch.h"
-#include "base/fdio.h"
 #include "base/path.h"
 #include "base/utf8.h"
 #include "client/input.h"
 #include "client/params.h"
 #include "client/say.h"
 #include "client/talk.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PATCH_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
 #define NOT_APPLIED 1
 #define PROGRAM_USAGE 2
 
-static int read_file(const char *path, struct buf *text, struct err *err)
-{
-    char piece[65536];
-    ssize_t n = -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (n = fd_read_all(fd, piece, sizeof piece)) > 0)
-        if (!buf_append(text, piece, (size_t)n)) {
-            close(fd);
-            return err_set(err, ERR_TOO_LARGE, "'%s': more than %zu bytes; make several patches of it", path, text->max);
-        }
-    int result = n == 0 ? 0 : err_set(err, ERR_SYSTEM, "'%s': can't be read: %s", path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return result;
-}
-
 static int read_patch(const char *operand, struct buf *text, struct err *err)
 {
-    int result = !operand || strcmp(operand, "-") == 0 ? input_all(text, err) : read_file(operand, text, err);
+    int result = !operand || strcmp(operand, "-") == 0 ? input_all(text, err) : input_file(operand, text, err);
     const char *data = text->data ? text->data : "";
     if (result == 0 && (!utf8_valid(data, text->len) || memchr(data, 0, text->len)))
         return err_set(err, ERR_ARGUMENTS, "the patch is no UTF-8 text; files in another encoding can't be patched by it");
     return result;
+}
+
+/* The shared text first, as it is; what Codex's program leaves out on a line of its own. */
+static void tell_why(const struct json *facts)
+{
+    const char *cause = json_get_str(facts, "cause", NULL);
+    if (cause)
+        say_note("the reason: %s", cause);
 }
 
 static void tell(const char *text)
@@ -63,6 +50,9 @@ static int apply(struct ue *ue, const struct buf *text, const char *workdir, boo
     const char *wrong = json_get_str(facts, "stderr", NULL);
     size_t len = 0;
     const char *output = json_get_str(facts, "output", &len);
+    if (err.code == ERR_TOO_LARGE)
+        err_set(&err, ERR_TOO_LARGE,
+                "the patch is larger than a request may be; make several patches of it, or raise [limits] max_request");
     if (result < 0 && !wrong)
         status = ue_fail(ue, &err);
     else if (wrong)
@@ -70,7 +60,7 @@ static int apply(struct ue *ue, const struct buf *text, const char *workdir, boo
     if (as_json && (wrong || result == 0))
         say_json(facts);
     else if (wrong)
-        tell(wrong);
+        tell(wrong), tell_why(facts);
     else if (result == 0)
         say_out(output ? output : "", len);
     msg_answer_fini(&answer);

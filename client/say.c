@@ -8,15 +8,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static void write_or_leave(int fd, const void *data, size_t size)
+/* errno says why fd can't be written. */
+static void __attribute__((__noreturn__)) leave(int fd)
 {
-    if (fd_write_all(fd, data, size) >= 0)
-        return;
     if (errno == EPIPE) /* who starts us with SIGPIPE ignored gets the status of those who don't */
         exit(128 + SIGPIPE);
     if (fd == STDOUT_FILENO)
         say_note("standard output: can't be written: %s; the sessions go on", strerror(errno));
     exit(125);
+}
+
+static void write_or_leave(int fd, const void *data, size_t size)
+{
+    if (fd_write_all(fd, data, size) >= 0)
+        return;
+    leave(fd);
+}
+
+void say_lost(void)
+{
+    leave(STDOUT_FILENO);
 }
 
 void say_out(const void *data, size_t size)

@@ -8,6 +8,7 @@
 
 /* To standard output, whole. A reader that went away ends ue silently (141), any other failure with its reason (125). */
 void say_out(const void *data, size_t size);
+void say_lost(void) __attribute__((__noreturn__)); /* the same end, for who has tried to write there: errno says why not */
 void say_stderr_bytes(const void *data, size_t size); /* the same to standard error: what a program wrote there (--raw) */
 void say_buf(struct buf *buf);                        /* to standard output, and frees it */
 void say_json(const struct json *value);              /* one line; on a terminal without a byte that it would obey */

@@ -35,17 +35,10 @@ static int lost(struct err *err)
 /* As a frame of its own that is wiped: no JSON, no copy. */
 static int send_line(struct connection *conn, const char *line, size_t len, struct err *err)
 {
-    struct buf frame = BUF_INIT;
-    int code = 0;
-    buf_reserve(&frame, ATTACH_HEADER + HIDDEN_MAX); /* so that it does not move */
+    struct buf frame;
+    buf_init_wiping(&frame, 0);
     attach_append(&frame, ATTACH_INPUT, line, len);
-    for (size_t at = 0; at < frame.len && code == 0;) {
-        ssize_t n = send(conn->fd, frame.data + at, frame.len - at, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR)
-            code = lost(err);
-        at += n > 0 ? (size_t)n : 0;
-    }
-    mem_wipe(frame.data, frame.len);
+    int code = connection_send(conn, frame.data, frame.len) < 0 ? lost(err) : 0;
     buf_fini(&frame);
     return code;
 }

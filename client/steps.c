@@ -3,26 +3,26 @@
 #include "client/params.h"
 #include "client/say.h"
 #include "client/input.h"
-#include "base/fdio.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #define STEPS_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
 
+/* A file whose name begins like an array is given as ./NAME. */
+static bool is_json(const char *operand)
+{
+    const char *first = operand + strspn(operand, " \t\r\n");
+    return *first == '[' || *first == '{';
+}
+
 static int read_steps(const char *operand, struct buf *text, struct err *err)
 {
-    char piece[65536];
-    ssize_t n = -1;
     if (!operand || strcmp(operand, "-") == 0)
         return input_all(text, err);
-    int fd = open(operand, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (n = fd_read_all(fd, piece, sizeof piece)) > 0)
-        buf_append(text, piece, (size_t)n);
-    int result = n == 0 ? 0 : err_set(err, ERR_SYSTEM, "'%s': can't be read: %s", operand, strerror(errno));
-    fd_close(&fd);
-    return result;
+    if (is_json(operand)) {
+        buf_append_text(text, operand);
+        return 0;
+    }
+    return input_file(operand, text, err);
 }
 
 /* 0 when all were done; of the one that failed: 124 when it was a wait, else as its error says. */

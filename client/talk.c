@@ -97,7 +97,8 @@ static const char *name_of_command(struct ue *ue, const struct json *cmd, struct
     return found;
 }
 
-int talk_interrupted(struct ue *ue, const char *name, const struct json *cmd)
+/* name: of the session; NULL: asks which one runs cmd. */
+static int interrupted(struct ue *ue, const char *name, const struct json *cmd)
 {
     struct msg_answer answer = {0};
     if (!name)
@@ -124,5 +125,5 @@ int talk_fail(struct ue *ue, const struct json *params, const struct err *err)
         snprintf(word, sizeof word, "%" PRId64, number);
         name = word;
     }
-    return talk_interrupted(ue, name, json_get(params, "cmd"));
+    return interrupted(ue, name, json_get(params, "cmd"));
 }

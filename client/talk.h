@@ -11,15 +11,15 @@ int talk(struct ue *ue, const char *tool, struct json *params);
 int talk_show(struct ue *ue, const struct json *wanted, const struct json *result);
 /* Only the status; also written to --status-fd. */
 int talk_status(struct ue *ue, const struct json *wanted, const struct json *result);
-/* After ^C: says that the session goes on. name: of the session, NULL: asks which one runs cmd. Returns 130. */
-int talk_interrupted(struct ue *ue, const char *name, const struct json *cmd);
-/* ue_fail, or talk_interrupted when that is what the error says. */
+/* ue_fail; after ^C: says that the session goes on, and returns 130. params: of the call. */
 int talk_fail(struct ue *ue, const struct json *params, const struct err *err);
 
-/* raw.c: the session's bytes and nothing else. raw_ask adds to params what is needed for it. */
+/* raw_answer.c: the session's bytes and nothing else. raw_ask adds to params what is needed for it. */
 void raw_ask(struct json *params);
 void raw_print(const struct json *result);
 bool raw_is_full(const struct json *result); /* as much as fits an answer: there may be more */
+
+/* raw.c */
 /* Asks and prints until all is out that the wait gives: a first answer may hold less than there is, and a command that is waited for
  * to its end is printed as it goes. Returns ue's exit status. */
 int raw_talk(struct ue *ue, const char *tool, struct json *params);

@@ -24,7 +24,7 @@ volatile sig_atomic_t terminal_resized, terminal_continued, terminal_stop;
 static struct {
     struct termios before;
     volatile sig_atomic_t inside;
-    bool keys, kitty, shape; /* modes that were used: not every terminal knows them */
+    bool keys, kitty, shape, scheme; /* modes that were used: not every terminal knows them */
     int out;
     sigset_t wait_mask;
 } terminal = {.out = STDOUT_FILENO};
@@ -59,6 +59,8 @@ void terminal_leave(void)
         write_plain("\033[=0;1u");
     if (terminal.shape)
         write_plain("\033[0 q");
+    if (terminal.scheme)
+        write_plain("\033[?2031l");
     write_plain("\030" LEAVE); /* CAN ends a sequence that was cut */
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
 }
@@ -134,8 +136,10 @@ int terminal_enter(struct err *err)
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     terminal.inside = 1;
-    if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0)
+    if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0) {
+        terminal.inside = 0; /* nothing was changed that leaving could take back */
         return err_set(err, ERR_SYSTEM, "the terminal can't be made raw: %s", strerror(errno));
+    }
     write_plain(ENTER);
     return 0;
 }
@@ -165,6 +169,7 @@ void terminal_notice_modes(const char *data, size_t size)
 {
     terminal.keys |= memmem(data, size, "\033[>4;", 5) != NULL;
     terminal.kitty |= memmem(data, size, "\033[=", 3) != NULL;
+    terminal.scheme |= memmem(data, size, "\033[?2031h", 8) != NULL;
     terminal.shape |= memmem(data, size, " q", 2) != NULL;
 }
 

@@ -8,14 +8,13 @@
 const char *const tools_formats[SCHEMA_FORMAT_COUNT] = {
     [SCHEMA_OPENAI] = "openai", [SCHEMA_OPENAI_CHAT] = "openai-chat", [SCHEMA_ANTHROPIC] = "anthropic", [SCHEMA_MCP] = "mcp"};
 
-bool tools_has(const struct json *listed, const char *name, bool shown)
+static bool is_shown(const struct json *listed, const char *name)
 {
     for (const struct json *it = json_first(json_get(listed, "tools")); it; it = json_next(it)) {
         const char *other = json_get_str(it, "name", NULL);
-        bool is_shown = false;
-        json_get_bool(it, "shown", &is_shown);
+        bool shown = false;
         if (other && strcmp(other, name) == 0)
-            return is_shown || !shown;
+            return json_get_bool(it, "shown", &shown) && shown;
     }
     return false;
 }
@@ -24,7 +23,7 @@ struct json *tools_schemas(const struct json *listed, enum schema_view view, enu
 {
     struct json *schemas = json_array_new();
     for (size_t i = 0; i < TOOL_COUNT_; i++)
-        if (tools[i].kind == TOOL_MODEL && tools_has(listed, tools[i].name, true))
+        if (tools[i].kind == TOOL_MODEL && is_shown(listed, tools[i].name))
             json_add(schemas, NULL, schema_format(&tools[i], view, format));
     return schemas;
 }

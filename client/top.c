@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/call.h"
+#include "client/overlay.h"
 #include "client/params.h"
 #include "client/terminal.h"
 #include <errno.h>
@@ -18,8 +19,7 @@
 #include <unistd.h>
 
 #define TICK_MS 1000
-#define REOPEN_MS 10000
-#define KEY_BYTES 64
+#define FAR 100000L /* rows: to the end */
 
 enum verdict { GO_ON, REDRAW, LEAVE };
 
@@ -131,7 +131,7 @@ static enum verdict receive(struct top *top, struct err *err)
     connection_close(conn); /* the daemon's successor has the same sessions */
     top->list_id = top->events_id = top->kill_id = 0;
     top->asks_kill = false;
-    if (connection_reopen(conn, clock_mono_ms() + REOPEN_MS, err) < 0)
+    if (connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, err) < 0)
         return LEAVE;
     ask_events(top);
     ask_list(top);
@@ -191,37 +191,33 @@ static void move_by(struct top *top, long by)
     select_row(top, row);
 }
 
-/* Arrows and their like, as terminals send them. Bytes taken. */
-static size_t take_sequence(struct top *top, const char *data, size_t size)
+static void move(struct top *top, int32_t key)
 {
     int rows, cols;
     terminal_size(&rows, &cols);
     long page = rows > 3 ? rows - 3 : 1;
-    static const struct { const char *text; int what; } keys[] = {{"\033[A", -1},  {"\033OA", -1}, {"\033[B", 1},   {"\033OB", 1},
-                                                                 {"\033[5~", -2}, {"\033[6~", 2}, {"\033[H", -3},  {"\033[F", 3},
-                                                                 {"\033OH", -3},  {"\033OF", 3},  {"\033[1~", -3}, {"\033[4~", 3}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        size_t len = strlen(keys[i].text);
-        if (size < len || memcmp(data, keys[i].text, len) != 0)
-            continue;
-        int what = keys[i].what;
-        move_by(top, what == -1 || what == 1 ? what : what == -2 ? -page : what == 2 ? page : what * 100000L);
-        return len;
+    switch (key) {
+    case OVERLAY_UP: move_by(top, -1); break;
+    case OVERLAY_DOWN: move_by(top, 1); break;
+    case OVERLAY_PAGE_UP: move_by(top, -page); break;
+    case OVERLAY_PAGE_DOWN: move_by(top, page); break;
+    case OVERLAY_HOME: move_by(top, -FAR); break;
+    case OVERLAY_END: move_by(top, FAR); break;
+    default: break;
     }
-    size_t end = 1;
-    while (end < size && end < 2 && (data[end] == '[' || data[end] == 'O'))
-        end++;
-    while (end < size && end > 1 && (data[end] < 0x40 || data[end] > 0x7e))
-        end++;
-    return end < size && end > 1 ? end + 1 : end;
 }
 
-static enum verdict take_key(struct top *top, char key, struct err *err)
+static enum verdict take_key(struct top *top, int32_t key, struct err *err)
 {
     if (top->asks_kill) {
         top->asks_kill = false;
         if (key == 'y' || key == 'Y')
             kill_selected(top);
+        if (key < OVERLAY_UP)
+            return REDRAW;
+    }
+    if (key >= OVERLAY_UP) {
+        move(top, key);
         return REDRAW;
     }
     top->status[0] = 0;
@@ -244,22 +240,22 @@ static enum verdict take_key(struct top *top, char key, struct err *err)
 
 static enum verdict take_keys(struct top *top, struct err *err)
 {
-    char data[KEY_BYTES];
     enum verdict verdict = GO_ON;
-    ssize_t n = read(STDIN_FILENO, data, sizeof data);
+    size_t at = 0, used;
+    int32_t key;
+    ssize_t n = read(STDIN_FILENO, top->typed + top->typed_size, sizeof top->typed - top->typed_size);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return GO_ON;
     if (n <= 0)
         return LEAVE;
-    for (size_t at = 0; at < (size_t)n && verdict != LEAVE;) {
-        if (data[at] == 033) {
-            at += take_sequence(top, data + at, (size_t)n - at);
-            top->asks_kill = false;
-            verdict = REDRAW;
-        } else {
-            verdict = take_key(top, data[at++], err);
-        }
+    top->typed_size += (size_t)n;
+    while (at < top->typed_size && verdict != LEAVE &&
+           (used = overlay_key_next(top->typed + at, top->typed_size - at, &key)) > 0) {
+        at += used;
+        verdict = take_key(top, key, err);
     }
+    top->typed_size -= at; /* the beginning of a key stays: each is shorter than there is room */
+    memmove(top->typed, top->typed + at, top->typed_size);
     return verdict;
 }
 

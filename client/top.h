@@ -22,6 +22,8 @@ struct top {
     size_t first;           /* row at the top of the screen */
     bool asks_kill;
     char status[160];
+    char typed[64];         /* keys that are not complete yet */
+    size_t typed_size;
     int64_t list_id, events_id, kill_id, events_next; /* requests in flight; 0: none */
     int64_t tick_ms;        /* clock_mono_ms of the next second */
 };

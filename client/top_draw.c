@@ -134,10 +134,7 @@ static void append_status(const struct top *top, struct buf *out, int row, int c
         snprintf(text, sizeof text, "Enter attach  k kill  a %s  q quit", top->all ? "live ones only" : "ended ones, too");
     struct buf safe = BUF_INIT;
     utf8_append_escaped(&safe, text, strlen(text), false);
-    size_t len = safe.len < (size_t)cols ? safe.len : (size_t)cols;
-    while (len > 0 && !utf8_is_boundary(safe.data, safe.len, len))
-        len--;
-    append_line(out, row, safe.data, len);
+    append_line(out, row, safe.data, utf8_cut(safe.data, safe.len, (size_t)cols));
     buf_fini(&safe);
 }
 

@@ -10,6 +10,8 @@
 #define RETRY_MIN_MS 5
 #define RETRY_MAX_MS 100
 #define ROOM_MS 3600000 /* asked for at a time */
+#define SURE_BYTES 8192 /* fit the least [limits] max_request, 64 KiB, with all that stands beside them */
+#define LINE_TO_PIECE 8 /* an escaped byte takes six, and something stands beside them */
 
 static struct json *piece_params(struct typing *typing, const char *data, size_t len, bool eof)
 {
@@ -115,9 +117,34 @@ static int send_parts(struct typing *typing, const char *data, size_t len, bool 
     return result ? result : send_parts(typing, data + len / 2, len - len / 2, eof, err);
 }
 
+int typing_piece_max(struct ue *ue, size_t len, size_t *max, struct err *err)
+{
+    *max = ue->piece_max;
+    if (*max > 0 || len <= SURE_BYTES) {
+        *max = *max > 0 ? *max : SURE_BYTES;
+        return 0;
+    }
+    struct msg_answer answer;
+    int64_t line = 0; /* an older daemon doesn't say: then it takes what we always sent */
+    int result = call_run(&ue->conn, "hello", NULL, CALL_AGAIN, &answer, err);
+    if (result == 0 && json_get_int(answer.result, "max_request", &line) && line > 0)
+        *max = (size_t)line / LINE_TO_PIECE;
+    if (*max == 0 || *max > INPUT_PIECE_BYTES)
+        *max = INPUT_PIECE_BYTES;
+    msg_answer_fini(&answer);
+    if (result == 0)
+        ue->piece_max = *max;
+    return result;
+}
+
 int typing_send(struct typing *typing, const char *data, size_t len, bool eof, struct err *err)
 {
-    int result = send_parts(typing, data, len, eof, err);
+    size_t most, done = 0;
+    int result = typing_piece_max(typing->ue, len, &most, err);
+    for (; result == 0 && len - done > most; done += most)
+        result = send_parts(typing, data + done, most, false, err);
+    if (result == 0)
+        result = send_parts(typing, data ? data + done : NULL, len - done, eof, err);
     if (result != 0 && typing->typed > 0 && result != ERR_CANCELLED)
         err_set(err, result, "%s; %" PRIu64 " bytes before that were typed", err->text, typing->typed);
     return result;

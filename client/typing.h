@@ -17,8 +17,11 @@ struct typing {
 
 /* call_run for a tool that types: a full queue is waited for up to patience_ms (INT64_MAX: for ever). */
 int typing_call(struct ue *ue, const char *tool, struct json *params, int64_t patience_ms, struct msg_answer *answer, struct err *err);
+/* Bytes of input that fit one request whatever they are, by the daemon's [limits] max_request. It is asked once, and only for more than
+ * would always fit. 0 or an error. */
+int typing_piece_max(struct ue *ue, size_t len, size_t *max, struct err *err);
 /* Sends a piece that waits for no answer and moves no reader. The first one is refused at once when it doesn't fit, so that nothing of
- * it was typed; for later ones room is waited for, by the daemon. One that is larger than the queue goes in parts: after an error `typed`
- * says how far it came. eof: nothing follows, the session's standard input is closed. 0 or an error. */
+ * it was typed; for later ones room is waited for, by the daemon. One that is larger than the queue or a request goes in parts: after an
+ * error `typed` says how far it came. eof: nothing follows, the session's standard input is closed. 0 or an error. */
 int typing_send(struct typing *typing, const char *data, size_t len, bool eof, struct err *err);
 #endif

@@ -19,6 +19,7 @@ struct ue {
     int status_fd; /* --status-fd; -1: none */
     bool told;     /* something was written to it */
     int64_t patience_ms; /* how long a session's full input queue is waited for (typing.h) */
+    size_t piece_max;    /* bytes of input in one request, whatever they are (typing_piece_max); 0: not asked yet */
 };
 
 /* One function for each row of commands.def; it returns the exit status. A missing one is a link error. */

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define REOPEN_MS 10000 /* how long a restart of the daemon is waited for */
-
 struct awaited {
     int64_t id;
     struct json *params; /* owned */
@@ -48,9 +46,8 @@ static void set_deadline(const struct waiting *waiting, struct json *params)
 {
     int64_t yield_ms = args_int(&waiting->ue->args, "yield", INT64_MAX), gone_ms = clock_mono_ms() - waiting->begun_ms;
     if (yield_ms == INT64_MAX) {
-        struct json *meta = json_detach(params, "_meta");
-        params_set(meta, "no_deadline", json_bool_new(true));
-        json_add(params, "_meta", meta);
+        if (!json_get(json_get(params, "_meta"), "no_deadline")) /* sent again after a restart */
+            params_no_deadline(params);
     } else {
         params_set(params, "yield_time_ms", json_int_new(yield_ms > gone_ms ? yield_ms - gone_ms : 0));
     }
@@ -69,12 +66,8 @@ static int send_all(struct waiting *waiting, struct err *err)
         set_deadline(waiting, one->params);
         msg_request(&lines, one->id, "read_output", one->params);
     }
-    for (size_t at = 0; at < lines.len && result == 0;) {
-        ssize_t n = send(conn->fd, lines.data + at, lines.len - at, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR)
-            result = err_set(err, ERR_NO_DAEMON, "'%s': the daemon went away", conn->path);
-        at += n > 0 ? (size_t)n : 0;
-    }
+    if (connection_send(conn, lines.data, lines.len) < 0)
+        result = err_set(err, ERR_NO_DAEMON, "'%s': the daemon went away", conn->path);
     buf_fini(&lines);
     return result;
 }
@@ -151,7 +144,7 @@ static int wait_all(struct waiting *waiting, struct err *err)
             result = take_lines(waiting, err);
         } else if (n == 0 || errno != EINTR) { /* sessions outlive the worker: its successor is asked for the rest */
             connection_close(conn);
-            result = connection_reopen(conn, clock_mono_ms() + REOPEN_MS, err);
+            result = connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, err);
             result = result == 0 ? send_all(waiting, err) : result;
         }
     }

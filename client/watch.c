@@ -1,9 +1,9 @@
 /* watch: `ue watch`: what several sessions print, as it comes, each line with the name of its session before it. */
 #include "base/clock.h"
 #include "client/follow.h"
-#include "client/logs.h"
 #include "client/render.h"
 #include "client/say.h"
+#include "client/when.h"
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ int verb_WATCH(struct ue *ue)
     watching.colors = !watching.json && say_is_tty(STDOUT_FILENO) && render_wants_colors();
     watching.follow.arg = &watching;
     watching.follow.colors = watching.colors;
-    if (since && !logs_time(since, clock_real_ms(), &watching.follow.since_ms))
+    if (since && !when_read(since, clock_real_ms(), &watching.follow.since_ms))
         result = err_set(&err, ERR_USAGE, "'--since %s': is no time; give one such as 10m, 14:05 or 2026-08-30T14:05", since);
     if (result == 0)
         result = follow_begin(&watching.follow, &err);

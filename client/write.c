@@ -64,6 +64,13 @@ static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool
             next = swap;
         }
     }
+    size_t most = last->len;
+    if (result == 0)
+        result = typing_piece_max(ue, last->len, &most, err);
+    if (result == 0 && last->len > most) { /* what waits for an answer is one request */
+        result = typing_send(&typing, last->data, last->len - most, false, err);
+        buf_consume(last, last->len - most);
+    }
     buf_fini(&next);
     json_free(id);
     *typed = typing.typed > 0;
