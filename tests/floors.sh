@@ -4,7 +4,7 @@ set -eu
 find muxd client -name '*.c' -o -name '*.h' -o -name '*.def' | sort | xargs awk '
 BEGIN {
     floor["base"] = 0; floor["wire"] = 1
-    floor["config"] = floor["sys"] = floor["keep"] = floor["term"] = floor["patch"] = 2
+    floor["config"] = floor["sys"] = floor["keep"] = floor["journal"] = floor["term"] = floor["patch"] = 2
     floor["session"] = floor["guard"] = floor["peer"] = 3
     floor["cmd"] = 4; floor["server"] = 5
 }
@@ -24,6 +24,7 @@ FNR == 1 {
     if (!(other in floor)) { refuse("no such room in the house"); next }
     if (room == "client") { if (floor[other] > 1) refuse("ue may use base and wire only"); next }
     if (room == "keep" && other != "base") { refuse("the keeper may use base only"); next }
+    if (room == "journal" && other != "base") { refuse("what outlives the worker may use base only"); next }
     if (floor[other] > floor[room]) refuse("climbs from floor " floor[room] " to floor " floor[other])
     else if (floor[other] == floor[room]) refuse("another folder on its own floor " floor[room])
 }

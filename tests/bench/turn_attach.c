@@ -39,6 +39,14 @@ static void stop(struct shown *shown)
     waitpid(shown->pid, NULL, 0);
 }
 
+/* What every person's terminal answers, and who asks it waits for: what it is. */
+static void answer(int fd, const char *text, size_t size)
+{
+    static const char asked[] = "\033[c", told[] = "\033[?62;22c";
+    if (memmem(text, size, asked, sizeof asked - 1))
+        write_whole(fd, told, sizeof told - 1);
+}
+
 /* Reads until the text is there. The end of what was read before counts, so that no mark is cut. */
 static void read_until(const struct turn *turn, int fd, const char *mark)
 {
@@ -49,6 +57,7 @@ static void read_until(const struct turn *turn, int fd, const char *mark)
         if (n <= 0)
             die("'%s': '%s' was never shown", turn->label, mark);
         size_t have = kept + (size_t)n;
+        answer(fd, text + kept, (size_t)n);
         if (memmem(text, have, mark, len))
             return;
         kept = have < len ? have : len - 1;
@@ -60,8 +69,9 @@ static void settle(int fd)
 {
     char text[READ_SIZE];
     struct pollfd poller = {.fd = fd, .events = POLLIN};
-    while (poll(&poller, 1, SETTLED_MS) > 0 && read(fd, text, sizeof text) > 0)
-        ;
+    ssize_t n;
+    while (poll(&poller, 1, SETTLED_MS) > 0 && (n = read(fd, text, sizeof text)) > 0)
+        answer(fd, text, (size_t)n);
 }
 
 /* One of letters that end no sequence of a terminal's language. */
@@ -100,8 +110,8 @@ static int64_t take_view(struct turn *turn)
     char text[READ_SIZE];
     int64_t start_ns = now_ns();
     start(turn, &shown, turn->argv);
-    while (read(shown.fd, text, sizeof text) > 0)
-        ;
+    for (ssize_t n; (n = read(shown.fd, text, sizeof text)) > 0;)
+        answer(shown.fd, text, (size_t)n);
     int64_t wall_ns = now_ns() - start_ns;
     stop(&shown);
     errno = 0;

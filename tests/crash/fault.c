@@ -50,7 +50,7 @@ static int is_worker;
     X(fsync) X(ftruncate) X(inotify_add_watch) X(inotify_init1) X(ioctl) X(linkat) X(memfd_create) X(mkdir) X(mkdirat) \
     X(mmap) X(open) X(open64) X(openat) X(openat64) X(opendir) X(pidfd_open) X(pipe2) X(posix_openpt) X(pread) \
     X(pthread_create) X(pwrite) X(read) X(recvmsg) X(renameat) X(renameat2) X(send) X(sendmsg) X(signalfd) X(socket) \
-    X(socketpair) X(splice) X(write)
+    X(socketpair) X(splice) X(syscall) X(write)
 #define MEMBER(name) __typeof__(&name) name;
 static struct { REALS(MEMBER) } real;
 #define LOOK_UP(name) real.name = (__typeof__(&name))dlsym(RTLD_NEXT, #name);
@@ -177,6 +177,17 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
 pid_t fork(void)
 {
     return fails(FORK) ? -1 : REAL(fork)();
+}
+
+long syscall(long number, ...) /* the keeper forks by it (keep/lean_fork.c) */
+{
+    va_list args;
+    long arg[6];
+    va_start(args, number);
+    for (int i = 0; i < 6; i++) /* as libc does: what was not given is not looked at */
+        arg[i] = va_arg(args, long);
+    va_end(args);
+    return number == SYS_clone3 && fails(FORK) ? -1 : REAL(syscall)(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }
 
 int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)

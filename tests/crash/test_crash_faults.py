@@ -1,5 +1,6 @@
 """System calls fail one by one: each failure is a clear error or none at all; nothing crashes or leaks, and the next request is served."""
-import subprocess
+import json, subprocess
+from pathlib import Path
 
 import pytest
 from drill import CAP, FOREVER, FULL, Patient, Rpc, RpcError, fds, gone, many, wait_for
@@ -179,4 +180,25 @@ def test_answer_of_attach_comes_first(faulty):
     assert answer["pid"] == faulty.row(number)["pid"]
     while b"can't be resized" not in rpc.rest:
         rpc.rest += rpc.sock.recv(1 << 16)
+    rpc.close()
+
+
+def test_a_hook_whose_output_cannot_be_watched(make_mux):
+    """It is given up, reaped, and makes room for the next event."""
+    mux = make_mux()
+    out = mux.dir / "out"
+    mux.config(f"[limits]\nhooks = 1\n[hook h]\non = renamed\nrun = cat >> {out}\n")
+    fault = Fault(mux.dir)
+    mux.start(env=fault.env)
+    number = mux.run("exec sleep 300", name="a")
+    worker, rpc = mux.worker(), Rpc(mux.socket)
+    rpc.call("hello")
+    fault.arm(["epoll_ctl"], 1, "ENOSPC", worker, always=1)
+    rpc.call("rename_session", {"session_id": number, "name": "b"})
+    wait_for(lambda: "output can't be watched: No space" in mux.log_tail(), "its end in the log")
+    assert fault.disarm() == 1
+    wait_for(lambda: not Path(f"/proc/{worker}/task/{worker}/children").read_text(), "its process to be reaped")
+    rpc.call("rename_session", {"session_id": number, "name": "c"})
+    wait_for(lambda: out.exists() and out.read_text().endswith("\n"), "the hook of the next event")
+    assert [json.loads(line)["name"] for line in out.read_text().splitlines()] == ["c"] and mux.worker() == worker
     rpc.close()

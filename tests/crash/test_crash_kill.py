@@ -19,7 +19,7 @@ while time.monotonic() < end:
     if os.fork():
         os._exit(0)
     os.setsid()
-    time.sleep(0.002)
+    time.sleep(0.002)  # as fast as it can be without taking a whole processor
 """
 
 ESCAPES = {
@@ -92,6 +92,18 @@ def test_neighbours_are_left_alone(quick):
     quick.call("kill_session", {"session_id": n})
     assert quick.state_of(other) == "running" and escapees(quick)
     quick.call("kill_session", {"session_id": other})
+    assert not escapees(quick)
+
+
+def test_sessions_that_left_nobody_are_nobodys_origin(quick):
+    """What shed its mark can't stem from one that was killed whole or that ended with nothing left: so the kill of the other takes it."""
+    killed = start(quick, f"setsid -f {MARK}; setsid -f env -i /bin/{MARK}; echo up; exec sleep 300", name="killed")
+    quick.call("kill_session", {"session_id": killed})
+    assert not escapees(quick)
+    assert quick.ended(quick.run("true", "ended"))["children_left"] == 0
+    n = start(quick, f"setsid -f env -i /bin/{MARK}; echo up; exec sleep 300")
+    wait_for(lambda: escapees(quick))
+    assert quick.call("kill_session", {"session_id": n})["sessions"][0]["survivors"] == 0
     assert not escapees(quick)
 
 

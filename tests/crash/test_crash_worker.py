@@ -199,7 +199,7 @@ def test_many_restarts_cost_nothing(mux):
     for _ in range(many(40, 400)):
         mux.kill_worker()
         mux.call("hello")
-    wait_for(lambda: size() == before, f"{before} descriptors again, not {size()}")
+    wait_for(lambda: all(now <= was for now, was in zip(size(), before)), f"{before} descriptors again, not {size()}")  # fewer: some were on their way
     assert int(mux.call("status")["live"]) == 10
 
 

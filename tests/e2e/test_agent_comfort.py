@@ -24,6 +24,24 @@ def test_steps_in_a_repl(mux):
 
 
 @pytest.mark.no_pty
+def test_steps_as_an_operand_a_file_or_standard_input(mux):
+    mux.ue("exec", "-n", "c", "--stdin", "--argv", "-y", "0", "cat").ok()
+    text = ' \n[{"write": "ping\\n"}, {"wait": {"until": "ping"}}, {"read": {}}]'
+    for name in "steps.json", "[steps]":
+        (mux.dir / name).write_text(text)
+    for operands, given in [([text], None), (["steps.json"], None), (["./[steps]"], None), (["-"], text), ([], text)]:
+        assert mux.ue("steps", "c", *operands, input=given).ok().out.endswith("Step 3 read:\nping\n"), operands
+    with open(mux.dir / "huge", "wb") as file:
+        file.truncate((64 << 20) + 1)
+    huge = mux.ue("steps", "c", "huge")
+    assert huge.rc == 125 and "'huge': more than 67108864 bytes; send less" in huge.err, huge
+    gone = mux.ue("steps", "c", "gone.json")
+    assert gone.rc == 125 and "'gone.json': can't be read: No such file" in gone.err, gone
+    assert "SESSION [JSON|FILE|-]" in mux.ue("steps", "-h").ok().out
+    mux.ue("kill", "c")
+
+
+@pytest.mark.no_pty
 def test_steps_stop_at_the_first_failure(mux):
     rpc = mux.rpc()
     rpc.call("exec_command", {"cmd": "cat", "stdin": True, "name": "c", "login": False, "yield_time_ms": 250})
@@ -50,6 +68,9 @@ def test_steps_that_are_wrong_are_refused_before_the_first(mux):
     assert rpc.call("read_output", {"session_id": "c", "yield_time_ms": 0})["output"] == ""
     assert rpc.error("run_steps", {"session_id": "x", "steps": [{"read": {}}]}).code == "no_such_session"
     assert mux.ue("steps", "c", input="nonsense").rc == 125 and mux.ue("steps", "c", "/no/such/file").rc == 125
+    for wrong in '[{"read": {}}', '{"read": {}}', "[]":
+        said = mux.ue("steps", "c", wrong)
+        assert said.rc == 125 and said.err.startswith("ue: ") and not said.out, said
     mux.ue("kill", "c")
 
 

@@ -56,13 +56,16 @@ def test_verb_that_fails_changes_nothing(mux, work):
     assert mux.ue("patch", "/no/such/file").rc == 125
     assert mux.ue("patch", input=b"*** Begin Patch\n\xff\n").rc == 125
     assert mux.ue("patch", "a", "b").rc == 64
+    large = mux.ue("patch", input="*** Begin Patch\n*** Add File: big\n" + f"+{'x' * 99}\n" * 100_000 + "*** End Patch\n", cwd=work)
+    assert large.rc == 125 and "make several patches of it" in large.err and not (work / "big").exists()
 
 
 def test_program(mux, work, program):
     done = program(THREE, cwd=work)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"Success. Updated the following files:\nA nested/new.txt\nM modify.txt\nD delete.txt\n", b"")
     done = program(THREE, cwd=work)
-    assert done.returncode == 1 and done.stdout == b"" and done.stderr.startswith(b"Failed to delete file ")
+    assert done.returncode == 1 and done.stdout == b""
+    assert done.stderr.decode() == f"Failed to delete file {work}/delete.txt\nue: the reason: No such file or directory (os error 2)\n"
     done = program(input=ADD.encode(), cwd=work)
     assert (done.returncode, done.stdout) == (0, DONE.encode())
 
@@ -198,6 +201,9 @@ def test_a_full_disk_changes_nothing(mux, work):
     big = "*** Add File: disk/big\n" + "".join(f"+{'z' * 60}\n" for _ in range(3000))
     said = refused(mux, work, update("modify.txt", "line2", "x").replace("*** End Patch", big + "*** End Patch"))
     assert said.startswith("Failed to write file ") and "No space left on device" in said
+    told = mux.ue("patch", input=big.join(["*** Begin Patch\n", "*** End Patch\n"]), cwd=work)
+    assert (told.rc, told.out) == (1, "")
+    assert told.err == f"Failed to write file {work}/disk/big\nue: the reason: No space left on device (os error 28)\n"
     mux.rpc().call("apply_patch", {"input": "*** Begin Patch\n*** Add File: disk/small\n+x\n*** End Patch", "workdir": str(work)})
     assert mux.ue("sh", f"ls -A {work}/disk").ok().out.endswith("\nsmall\n")
 

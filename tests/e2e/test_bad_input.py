@@ -1,5 +1,5 @@
 """Bad input, one by one: each is answered with a clear word, leaves nothing behind and lets the daemon go on."""
-import json, os, re, resource, shutil, socket, subprocess, sys
+import json, os, re, resource, shutil, signal, socket, subprocess, sys
 
 import pytest
 from conftest import CAP, UE, need, needs_root, wait_for
@@ -259,6 +259,29 @@ def test_socket_that_vanishes_is_bound_anew(mux):
     wait_for(mux.socket.exists, "the socket to come back")
     goes_on(mux)
     assert mux.daemons() == daemons
+
+
+def test_socket_that_could_not_be_bound_anew_is_at_the_next_hangup_signal(mux):
+    """Nothing tells when what is in its way has gone: whoever takes it away says so."""
+    mux.configure(f"[muxd]\nlog = {mux.dir}/log\n")
+    place = mux.dir / "place"
+    path = place / "sub" / "s"
+    mux.ue("-S", path, "start").ok()
+    daemons = mux.daemons()
+    for pid in daemons:  # so that all of it happens before they look
+        os.kill(pid, signal.SIGSTOP)
+    path.parent.rename(mux.dir / "away")
+    place.rmdir()
+    place.write_text("in its way")
+    for pid in daemons:
+        os.kill(pid, signal.SIGCONT)
+    wait_for(lambda: "SIGHUP" in (mux.dir / "log").read_text(), "the failure to be told")
+    place.unlink()
+    for pid in daemons:
+        os.kill(pid, signal.SIGHUP)
+    wait_for(lambda: mux.ue("-S", path, "--no-start", "status").rc == 0, "the socket to come back", cap=CAP / 4)
+    assert mux.daemons() == daemons
+    mux.ue("-S", path, "stop").ok()
 
 
 def test_state_directory_that_cannot_be_written(mux):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, CAP, DAEMON, ROOT, UE, Muxd, wait_for
+from outer import Outer
 
 REVISION = (Path(__file__).parent / "compat" / "baseline").read_text().strip()
 LINES = 20000
@@ -167,6 +168,17 @@ def test_terminal(pair):
     assert killed["name"] == "shell" and killed["survivors"] == 0, killed
     pair.ue("rm", "shell").ok()
     assert pair.js("list", "--all")["sessions"] == []
+
+
+def test_a_terminal_that_would_answer(pair):
+    """Where one of the two does not know what to do with it, nobody asks it what it is."""
+    person = Outer(pair, "exec", "-a", "-n", "cat", "--argv", "--", "/bin/cat", colours={b"11": b"f/f/f"}, scheme=2, cell=(20, 10))
+    person.shows(b"\x1b[?1049h")
+    person.type(b"hello\r")
+    person.shows(b"hello")
+    assert person.leaves() == 0
+    assert person.asked == 0 and b"\x1b]11;" not in person.seen
+    assert pair.ue("poll", "--raw", "--since", "0", "cat").out == "hello\r\nhello\r\n"
 
 
 def test_daemon_verbs(pair):

@@ -234,6 +234,15 @@ def test_19_4_the_program(program, mux):
     assert missing.stderr.decode() == f"Failed to read file to update {mux.dir}/missing.txt: No such file or directory (os error 2)\n"
 
 
+def test_ours_19_4_why_a_file_was_not_written(program, mux):
+    (mux.dir / "d").mkdir()
+    failed = program("*** Begin Patch\n*** Add File: d\n+x\n*** End Patch\n")
+    assert (failed.returncode, failed.stdout) == (1, b"")
+    theirs, ours = failed.stderr.decode().splitlines()
+    assert theirs == f"Failed to write file {mux.dir}/d" and ours == "ue: the reason: Is a directory (os error 21)"
+    assert program("nonsense").stderr.count(b"\n") == 1  # what is said whole has no second line
+
+
 def test_ours_19_4_all_or_nothing(program, mux):
     failed = program("*** Begin Patch\n*** Add File: added\n+x\n*** Update File: missing.txt\n@@\n-a\n+b\n*** End Patch\n")
     assert failed.returncode == 1 and not (mux.dir / "added").exists()

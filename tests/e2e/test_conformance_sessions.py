@@ -87,6 +87,11 @@ def test_ours_10_5_size_and_resize(rpc):
     assert rpc.run("stty size", tty=True, rows=50, cols=132)["output"] == "50 132\r\n"
 
 
+def test_ours_10_5_what_a_program_asks_its_terminal_is_answered(rpc):
+    said = rpc.run(r"stty raw -echo; printf '\033[c'; dd bs=1 count=9 2>/dev/null | od -An -c", tty=True, yield_time_ms=30000)
+    assert said["output"].split("\033[c")[-1].split()[:9] == ["033", "[", "?", "6", "2", ";", "2", "2", "c"], said
+
+
 @pytest.mark.no_pty
 @pytest.mark.parametrize("name, status", [("INT", 130), ("KILL", 137), ("TERM", 143)])
 def test_10_6_death_by_signal_on_pipes(rpc, name, status):

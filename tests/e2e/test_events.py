@@ -261,3 +261,15 @@ def test_an_idle_daemon_with_a_listener_sleeps(mux):
     before = switches()
     subprocess.run(["sleep", "1"], check=True)
     assert switches() - before <= 2
+
+
+def test_a_deadline_that_finds_no_room_holds_once_there_is_some(mux):
+    """What waits for room on its connection is answered when there is some, also when nothing has happened."""
+    mux.configure("[limits]\noutput_queue = 64k\n")
+    mux.ue("exec", "-n", "much", "--exit", "head -c 1000000 /dev/zero").ok()
+    reader, clock = mux.rpc(), mux.rpc()
+    asked = reader.send("events", {"types": ["renamed"], "yield_time_ms": 1000})
+    flood = reader.send("read_output", {"session_id": "much", "since": 0, "encoding": "base64", "max_bytes": 1 << 20, "_meta": {"verb": True}})
+    clock.call("events", {"types": ["renamed"], "yield_time_ms": 1500})  # begun later, with more time: the other one's is over
+    assert len(reader.result(flood)["output_base64"]) > 1000000
+    assert reader.result(asked)["events"] == []

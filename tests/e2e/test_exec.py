@@ -273,3 +273,51 @@ def test_children_left_of_others_are_not_counted(mux):
     finally:
         for child in left:
             os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.no_pty
+def test_children_left_while_others_start_programs(mux):
+    """Numbers that were given to others since, and to other sessions, are neither taken for children nor do they hide any. Where it
+    can't be told (somebody is in the middle of an exec, and shows nobody whose he is) nothing is said."""
+    over, told, left = threading.Event(), [], []
+
+    def disturb():
+        while not over.is_set():
+            subprocess.run(["/bin/sh", "-c", "/bin/true & /bin/true; wait"], check=True)
+
+    def run(name, command, count):
+        client = mux.rpc()
+        for i in range(40):
+            answer = client.call("exec_command", {"cmd": ["/bin/sh", "-c", command], "name": f"{name}-{i}"})
+            left.extend(map(int, answer["output"].split()))
+            told.append((answer.get("children_left"), count, answer["name"]))
+
+    threads = [threading.Thread(target=target, args=args) for target, *args in (
+        (run, "leaves", "(setsid sleep 300 > /dev/null 2>&1 & echo $!)", 1), (run, "none", "/bin/true & /bin/true; wait", 0),
+        (run, "bare", "exit 0", 0))]
+    noise = threading.Thread(target=disturb)
+    noise.start()
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        over.set()
+        noise.join()
+        for child in left:
+            os.kill(child, signal.SIGKILL)
+    assert len(left) == 40 and [row for row in told if row[0] not in (None, row[1])] == []
+    assert len([row for row in told if row[0] is not None]) > len(told) / 2
+
+
+@pytest.mark.no_pty
+def test_child_whose_first_thread_has_ended_is_left(mux):
+    program = ("import ctypes, os, threading, time; print(os.getpid(), flush=True); os.close(1); os.close(2); "
+               "threading.Thread(target=time.sleep, args=(300,)).start(); ctypes.CDLL(None).pthread_exit(None)")
+    answer = mux.js("exec", "-y", "inf", "--argv", "/bin/sh", "-c",
+                    f"/usr/bin/python3 -c '{program}' & while ! grep -qs '^State:.Z' /proc/$!/status; do :; done")
+    try:
+        assert answer["exit_code"] == 0 and answer["children_left"] == 1
+    finally:
+        os.kill(int(answer["output"]), signal.SIGKILL)

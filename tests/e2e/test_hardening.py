@@ -1,5 +1,5 @@
 """What programs inherit, what the daemon shows of itself, whom it lets in, and places that are not fit or full."""
-import os, resource, shutil, signal, socket, stat, subprocess, sys
+import datetime, os, resource, shutil, signal, socket, stat, subprocess, sys, time
 from pathlib import Path
 import pytest
 from conftest import CAP, SANITIZED, UE, needs_root, wait_for
@@ -134,6 +134,35 @@ def test_log_that_is_a_pipe_does_not_hang(mux):
     (mux.state / "muxd").mkdir(0o700)
     os.mkfifo(mux.state / "muxd" / "muxd.log", 0o600)
     mux.ue("exec", "true", timeout=CAP).ok()
+
+
+def test_status_tells_that_the_log_is_gone_and_since_when(mux):
+    mux.ue("start").ok()
+    log = mux.state / "muxd" / "muxd.log"
+    wait_for(lambda: log.exists() and log.stat().st_size > 0)
+    assert not {"log_trouble", "log_trouble_since", "log_lines_lost"} & set(mux.js("status"))
+    shutil.rmtree(mux.state / "muxd")
+    first = mux.js("status")
+    assert "is gone" in first["log_trouble"] and "ue reload" in first["log_trouble"]
+    since = datetime.datetime.fromisoformat(first["log_trouble_since"].replace("Z", "+00:00"))
+    assert abs(time.time() - since.timestamp()) < CAP
+    assert mux.js("status")["log_trouble_since"] == first["log_trouble_since"]
+    assert "log_trouble: is gone" in mux.ue("status").ok().out
+    mux.ue("reload").ok()
+    assert "log_trouble" not in mux.js("status") and log.exists()
+
+
+def test_status_tells_that_a_successor_has_no_log(mux):
+    """A directory that is open to others is not written to; whoever comes after a crash says so."""
+    mux.ue("start").ok()
+    (mux.state / "muxd").chmod(0o777)
+    worker = mux.js("status")["pid"]
+    os.kill(worker, signal.SIGKILL)
+    status = wait_for(lambda: mux.js("status"))
+    assert status["pid"] != worker and "can't be opened: its directory is refused" in status["log_trouble"]
+    (mux.state / "muxd").chmod(0o700)
+    mux.ue("reload").ok()
+    assert "log_trouble" not in mux.js("status")
 
 
 # --- places that are not fit

@@ -1,5 +1,5 @@
 """[hook NAME]: commands that are run on events."""
-import json, os, signal
+import ctypes, errno, json, os, platform, signal, struct
 
 import pytest
 from conftest import wait_for
@@ -19,7 +19,7 @@ def log_of(mux):
     return "".join(path.read_text(errors="replace") for path in mux.state.rglob("muxd.log"))
 
 
-# Not marked smoke: valgrind has no pidfd_open(2), without which a hook can't be watched and is not run (the log says so).
+# Not marked smoke: a hook begins as /proc/self/exe, which under valgrind is valgrind.
 def test_the_event_on_standard_input(mux):
     out = mux.dir / "out"
     mux.configure(hooked(mux, "h", on="begin end", run=f'cat >> {out}; echo "$MUXD_HOOK $MUXD_EVENT $MUXD_SOCKET" >> {out}.env')
@@ -132,3 +132,29 @@ def test_a_stop_does_not_wait_for_ever_for_the_last_hooks(mux):
     mux.ue("exec", "-n", "a", "--no-login", "-y", "0", "exec sleep 600").ok()
     mux.ue("stop").ok()
     assert is_gone(pids.read_text().strip()) and "too slow: 1 killed" in log_of(mux)
+
+
+def without_pidfd():
+    """In a child: pidfd_open(2) and pidfd_send_signal(2) are as on a kernel that does not know them."""
+    code = [(0x20, 0, 0, 0), (0x15, 1, 0, 434), (0x15, 0, 1, 424), (0x06, 0, 0, 0x00050000 | errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000)]
+    filters = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
+    program = ctypes.create_string_buffer(struct.pack("HL", len(code), ctypes.addressof(filters)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):  # PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP
+        os._exit(99)
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="the numbers of the system calls")
+def test_where_the_kernel_has_no_pidfd(mux):
+    out = mux.dir / "out"
+    mux.configure(hooked(mux, "h", on="end", run=f"cat >> {out}; exit 3") + hooked(mux, "slow", on="end", run="exec sleep 600", timeout="300ms"))
+    mux.finish(mux.popen("start", preexec_fn=without_pidfd)).ok()
+    for i in range(3):
+        mux.ue("exec", "--no-login", f"echo {i}").ok()
+    wait_for(lambda: len(events_in(out)) == 3 and log_of(mux).count("exit status 3") == 3, "the hooks")
+    wait_for(lambda: log_of(mux).count("killed at its timeout") == 3, "the log")
+    mux.ue("exec", "-n", "a", "--no-login", "-y", "0", "sleep 600 & exec sleep 600").ok()
+    assert mux.js("kill", "a")["sessions"][0]["survivors"] == 0
+    os.kill(mux.rpc().call("hello")["pid"], signal.SIGKILL)
+    mux.ue("exec", "--no-login", "echo again").ok()
+    wait_for(lambda: any(event["aggregated_output"] == "again\n" for event in events_in(out)), "a hook of the successor")

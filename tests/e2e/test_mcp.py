@@ -1,5 +1,5 @@
 """ue mcp: the tools for MCP clients, in every revision, over standard input and output."""
-import itertools, json, os, select, signal, subprocess
+import itertools, json, os, select, signal, socket, subprocess, threading
 
 import pytest
 from conftest import CAP, UE, wait_for
@@ -239,9 +239,119 @@ def test_the_daemon_is_started_anew_after_a_stop(mux, newest):
 def test_standard_input_closes_in_the_middle_of_a_call(mux, newest):
     newest.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "echo there; exec sleep 600", "login": False, "name": "s", "yield_time_ms": 30000}})
     wait_for(lambda: (row := mux.listed("s")) and row["output_bytes"] > 0, "the command to run")
-    assert newest.leave() == 0
+    newest.process.stdin.close()
+    assert newest.process.wait(CAP) == 0
+    mux.background.remove(newest.process)
+    last = json.loads(newest.process.stdout.read())
+    assert last["id"] == 1 and last["result"]["isError"] and last["result"]["content"][0]["text"].startswith("standard input was closed before")
     assert mux.listed("s")["state"] == "running"
     mux.ue("kill", "s")
+
+
+def flood(count, tool="exec_command", arguments={"cmd": ["/bin/echo", "hi"]}):
+    lines = [{"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {"protocolVersion": LEGACY[-1]}}]
+    lines += [{"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": {"name": tool, "arguments": arguments}} for i in range(count)]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def tell_apart(out):
+    """The calls that were done, and the texts of those that were not; every line is one answer, none comes twice."""
+    answers = [json.loads(line) for line in out.splitlines()]
+    by_id = {answer["id"]: answer["result"] for answer in answers}
+    assert len(by_id) == len(answers) and "hello" in by_id
+    refused = {id: result["content"][0]["text"] for id, result in by_id.items() if result.get("isError")}
+    return set(by_id) - set(refused) - {"hello"}, refused
+
+
+@pytest.mark.parametrize("count", [300, 3000])
+def test_a_flood_in_one_write_with_standard_input_closed_behind_it(mux, count):
+    done, refused = tell_apart(mux.ue("mcp", input=flood(count, "list_sessions", {})).ok().raw)
+    assert done == set(range(count)) and not refused
+
+
+def test_commands_in_a_flood_all_run(mux):
+    done, refused = tell_apart(mux.ue("mcp", input=flood(300)).ok().raw)
+    assert done == set(range(300)) and not refused
+
+
+def test_calls_wait_for_their_turn_on_a_narrow_connection_and_keep_their_order(mux):
+    mux.configure("[limits]\nrequests_per_connection = 2\n")
+    client = Client(mux, LEGACY[-1])
+    client.tool("exec_command", cmd="cat", stdin=True, name="c", yield_time_ms=250)
+    calls = [client.send("tools/call", {"name": "write_stdin", "arguments": {"session_id": "c", "chars": f"{i}\n", "yield_time_ms": 250}}) for i in range(12)]
+    assert not [call for call in calls if client.recv(call)["result"]["isError"]]
+    assert client.tool("read_output", session_id="c", since=0)["structuredContent"]["output"] == "".join(f"{i}\n" for i in range(12))
+    mux.ue("kill", "c")
+
+
+def test_a_call_that_has_not_had_its_turn_can_be_cancelled(mux):
+    mux.configure("[limits]\nrequests_per_connection = 1\n")
+    client = Client(mux, LEGACY[-1])
+    first = client.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "exec sleep 600", "name": "a", "login": False, "yield_time_ms": 30000}})
+    wait_for(lambda: mux.listed("a"))
+    second = client.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "true", "name": "b"}})
+    third = client.send("tools/call", {"name": "list_sessions", "arguments": {}})
+    for id in second, first:
+        client.notify("notifications/cancelled", {"requestId": id})
+    assert [row["name"] for row in client.recv(third)["result"]["structuredContent"]["sessions"]] == ["a"]
+    assert not mux.listed("b") and not client.answers
+    mux.ue("kill", "a")
+
+
+def test_over_the_cap_each_call_is_told_so(mux):
+    held = json.dumps({"jsonrpc": "2.0", "id": "held", "method": "tools/call", "params": {
+        "name": "exec_command", "arguments": {"cmd": "while [ ! -e go ]; do sleep 0.05; done", "login": False, "yield_time_ms": 30000}}})
+    mux.configure("[limits]\nrequests_per_connection = 1\n")
+    client = Client(mux, LEGACY[-1])
+    client.write(held)
+    for i in range(4200):
+        client.send("tools/call", {"name": "list_sessions", "arguments": {}}, id=i)
+    first = client.line()  # while none of those before it is done
+    assert first["id"] >= 4000 and first["result"]["isError"] and "too many calls are unanswered" in first["result"]["content"][0]["text"]
+    (mux.dir / "go").touch()
+    refused = {first["id"]} | {i for i in range(4200) if i != first["id"] and client.recv(i)["result"]["isError"]}
+    assert refused == set(range(min(refused), 4200)) and not client.recv("held")["result"]["isError"]
+
+
+def test_a_client_that_writes_everything_before_it_reads(mux):
+    process = mux.popen("mcp", stdin=subprocess.PIPE)
+    process.stdin.write(flood(2000, "list_sessions", {}))  # more than both pipes hold: nobody else reads meanwhile
+    process.stdin.close()
+    process.stdin = None
+    done, refused = tell_apart(mux.finish(process).ok().raw)
+    assert done == set(range(2000)) and not refused
+
+
+def test_standard_output_may_be_a_socket_or_a_file(mux):
+    ours, theirs = socket.socketpair()
+    process = mux.popen("mcp", stdin=subprocess.PIPE, stdout=theirs)
+    theirs.close()
+    writer = threading.Thread(target=lambda: (process.stdin.write(flood(2000, "list_sessions", {})), process.stdin.close()))
+    writer.start()
+    writer.join(CAP)  # nobody has read yet
+    out = b"".join(iter(lambda: ours.recv(1 << 16), b""))
+    assert process.wait(CAP) == 0 and tell_apart(out) == (set(range(2000)), {})
+    mux.background.remove(process)
+    with open(mux.dir / "out", "wb") as file:
+        mux.ue("mcp", input=flood(500, "list_sessions", {}), stdout=file).ok()
+    assert tell_apart((mux.dir / "out").read_bytes()) == (set(range(500)), {})
+
+
+def test_without_a_standard_output(mux):
+    gone = mux.popen("mcp", stdin=subprocess.PIPE, preexec_fn=lambda: os.close(1))
+    assert gone.wait(CAP) == 125 and b"standard output" in gone.stderr.read()
+    mux.background.remove(gone)
+
+
+def test_a_client_that_goes_away_without_reading(mux):
+    client = Client(mux, LEGACY[-1])
+    client.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "exec sleep 600", "name": "a", "login": False, "yield_time_ms": 30000}})
+    wait_for(lambda: mux.listed("a"))
+    client.process.stdout.close()  # standard input stays open
+    assert client.process.wait(CAP) == 128 + signal.SIGPIPE
+    mux.background.remove(client.process)
+    assert mux.listed("a")["state"] == "running"
+    mux.ue("kill", "a")
 
 
 def test_a_last_line_without_newline_and_a_flood(mux):
@@ -249,6 +359,12 @@ def test_a_last_line_without_newline_and_a_flood(mux):
     lines += [json.dumps({"jsonrpc": "2.0", "id": i, "method": "ping"}) for i in range(1, 20000)]
     result = mux.ue("mcp", input="\n".join(lines))
     assert result.rc == 0 and [json.loads(line)["id"] for line in result.out.splitlines()] == list(range(20000))
+
+
+def test_events_name_the_client(mux, client):
+    client.tool("exec_command", cmd=["true"], name="s")
+    begun = [json.loads(line) for line in mux.ue("events", "--since", "1", "-y", "0", "--type", "begin").out.splitlines()]
+    assert [event["client"] for event in begun if event["name"] == "s"] == ["t/1"]
 
 
 def test_only_what_the_config_offers(mux):

@@ -48,7 +48,7 @@ def test_first_answer_has_the_prompt(mux):
     assert start(mux, "py", ["/usr/bin/python3", "-q"])["output"].endswith(">>> ")
 
 
-SLOW = [
+SLOW = [  # each is busy, or silent, for about a second: what looks like a program that waits and is none
     ("python3", ["/usr/bin/python3", "-q"], "import time; time.sleep(1); print('la' + 'te')"),
     ("bash", ["/bin/bash", "--norc", "--noprofile", "-i"], "sleep 1; echo la''te"),
     ("dash", ["dash", "-i"], "sleep 1; echo la''te"),
@@ -75,7 +75,7 @@ def test_python_in_a_blocking_receive_is_not_ready(mux):
 def test_program_behind_the_shell_leader(mux):
     mux.shell()
     mux.line("sh", "/usr/bin/python3 -q; echo done")
-    said = mux.line("sh", "import time; time.sleep(0.5); print(20 + 3)")
+    said = mux.line("sh", "import time; time.sleep(0.5); print(20 + 3)")  # silent for longer than raw_quiet
     assert "\r\n23\r\n" in said["output"] and said["output"].endswith(">>> ")
 
 

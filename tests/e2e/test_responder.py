@@ -116,7 +116,7 @@ def test_an_answer_passes_input_that_is_held_for_the_start(mux):
 go = os.environ["GO"]
 raw()
 while not os.path.exists(go):
-    time.sleep(0.01)
+    time.sleep(0.01)  # it must not read, not even to be told to go on
 say(b"\033[c")
 show(get(b"c"))
 show(get(b"\r"))
@@ -146,7 +146,7 @@ def test_asked_before_raw_mode(mux):
     """bash: printf, then read -s -d; the answer waits for the terminal to be set."""
     program(mux, r"""
 say(b"\033[c")
-time.sleep(0.03)
+time.sleep(0.03)  # the gap is the point
 raw()
 show(get(b"c"))
 """)
@@ -238,7 +238,7 @@ say(b"\033[?1;2004h\033[>3u\033[c\033[5n\033]11;?\007\033]1")
 show(get(b"\007"))
 def wait(path):
     while not os.path.exists(path):
-        time.sleep(0.01)
+        time.sleep(0.01)  # it must not read, not even to be told to go on
 wait({str(go[0])!r})
 say(b"\033[?2004$p\033[?u\033[?1$p")
 show([get(b"y"), get(b"u"), get(b"y"), quiet(0.5)])

@@ -85,7 +85,7 @@ def assert_like_tmux(mux, tmux, name, rows=24, cols=80):
         theirs = as_lines(tmux.capture().rstrip())
         if theirs == ours:
             break
-        time.sleep(0.05)
+        time.sleep(0.05)  # tmux tells nobody that it has drawn what it was given
     assert ours == theirs
     cursor = tmux.run("display-message", "-p", "#{cursor_y} #{cursor_x} #{alternate_on} #{cursor_flag}").stdout.split()
     assert [answer["cursor"]["row"] - 1, min(answer["cursor"]["col"] - 1, cols - 1), answer["alternate"], answer["cursor"]["visible"]] == [
@@ -282,6 +282,7 @@ def test_stable(mux):
 
 
 def test_half_drawn_is_not_shown(mux):
+    """The first one sleeps in the middle of a drawing, for less than is waited for it; the other one never goes on."""
     mux.session("app", "/usr/bin/python3", "-c", "import os,time\nos.write(1,b'\\033[?2026hhalf')\ntime.sleep(0.05)\nos.write(1,b' whole\\033[?2026l')\ntime.sleep(300)",
                 options=("--argv", "--until", "half"))
     assert screen(mux, "app")["screen"] == "half whole\n"

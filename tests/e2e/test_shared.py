@@ -1,5 +1,6 @@
 """What people and agents share at the edges: sessions that begin by attaching, whose size counts, who is told of the keyboard, and what
 becomes of keys, secrets and the terminal when the daemon dies."""
+import ctypes
 import json
 import os
 import pty
@@ -12,7 +13,7 @@ import pexpect
 import pytest
 from conftest import CAP, UE, wait_for
 from test_keyboard import frames, notice, owner, receive, send, wait_owner
-from test_secret import asks, give, taken
+from test_secret import WORD, asks, give, taken
 
 WAIT = CAP * 1000
 KEYS, INPUT, GIVE = b"y", b"i", b"g"
@@ -103,6 +104,23 @@ def test_a_policy_for_one_session_outlives_the_worker(mux):
     mux.ue("exec", "-y", 0, "-n", "pipe", "sleep 300").ok()
     assert mux.rpc().error("resize_session", {"session_id": "pipe", "policy": "fixed"}).code == "not_available"
     wide.close(force=True)
+
+
+def test_a_size_set_by_hand_outlives_the_worker(mux):
+    mux.shell()
+    person = attach(mux, "sh", size=(30, 90))
+    row = lambda: ((r := mux.listed("sh"))["rows"], r["cols"])
+    attached(mux, "sh")
+    wait_for(lambda: row() == (30, 90), "the person's size")
+    mux.ue("resize", "sh", "12x50").ok()
+    for _ in range(2):
+        restarted(mux)
+        attached(mux, "sh")
+        person.send("x")
+        wait_for(lambda: owner(mux) == "person", "the key")
+        assert row() == (12, 50)
+    person.setwinsize(31, 91)
+    wait_for(lambda: row() == (31, 91), "the terminal's own new size")
 
 
 # --- the keyboard
@@ -200,7 +218,84 @@ def test_keys_typed_before_leaving_arrive(mux):
 
 # --- secrets
 
+def test_keys_typed_before_leaving_arrive_though_the_worker_dies(mux):
+    """It has not read them, or has not said so: its successor gets them from who leaves, once."""
+    mux.session("count", "stty -echo; while read line; do echo \"<$line>\"; done")
+    for number in range(3):
+        worker = json.loads(mux.ue("status", "--json").out)["pid"]
+        person = attach(mux, "count")
+        attached(mux, "count")
+        person.send(f"seen{number}\r")
+        person.expect_exact(f"<seen{number}>")
+        os.kill(worker, signal.SIGSTOP)
+        person.send(f"last{number}\r\x1cd")
+        person.expect_exact("\x1b[?1049l")  # its terminal is back; it waits for the daemon
+        os.kill(worker, signal.SIGKILL)
+        person.expect_exact("detached; session 'count' goes on")
+        person.expect(pexpect.EOF)
+        wait_for(lambda: f"<last{number}>" in mux.js("poll", "--since", 0, "--peek", "count")["output"], "what was typed last")
+    out = mux.js("poll", "--since", 0, "--peek", "count")["output"]
+    assert [line for line in out.split("\r\n") if line] == [f"<{word}{n}>" for n in range(3) for word in ("seen", "last")], out
+
+
+MEMFD_SECRET = 447  # on every kind of machine
+
+
+def without_secret_memory():
+    """In the child: a kernel that has no memfd_secret(2), by a filter that refuses it."""
+    code = struct.pack("HBBI" * 4, 0x20, 0, 0, 0, 0x15, 0, 1, MEMFD_SECRET, 0x06, 0, 0, 0x00050000 | 38, 0x06, 0, 0, 0x7fff0000)
+    room = ctypes.create_string_buffer(code, len(code))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(room)), 16)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0  # PR_SET_SECCOMP
+
+
+def has_secret_memory():
+    fd = ctypes.CDLL(None).syscall(MEMFD_SECRET, 0)
+    if fd >= 0:
+        os.close(fd)
+    return fd >= 0
+
+
+@pytest.mark.skipif(not has_secret_memory(), reason="this kernel has no memfd_secret(2)")
+def test_a_staged_secret_outlives_the_worker_and_is_typed_once(mux):
+    mux.shell()
+    mux.shell("other")
+    assert give(mux, "--stage").rc == 0 and give(mux, "--stage", name="other").rc == 0
+    for way in ("kill", "kill", "upgrade", "keeper", "kill"):
+        status = mux.js("status")
+        if way == "keeper":
+            os.kill(status["keeper_pid"], signal.SIGKILL)
+            wait_for(lambda: mux.js("status").get("keeper_pid", status["keeper_pid"]) != status["keeper_pid"], "a new keeper")
+        elif way == "upgrade":
+            mux.ue("upgrade").ok()
+        else:
+            restarted(mux)
+        row = mux.listed("sh")["keyboard"]
+        assert row["secret_staged"] is True and "secret_lost" not in row, way
+    assert mux.ue("secret", "--forget", "other").rc == 0
+    prompt = "read -s -p 'pass: ' x; echo; echo got ${#x}"
+    assert f"got {len(WORD)}" in mux.line("sh", prompt)["output"]
+    for _ in range(2):
+        assert "secret_staged" not in mux.listed("sh")["keyboard"] and "secret_staged" not in mux.listed("other")["keyboard"]
+        restarted(mux)
+    said = mux.line("sh", prompt)
+    assert said["waiting_for"] == "secret", said
+    assert mux.line("other", prompt)["waiting_for"] == "secret"
+
+
+@pytest.mark.skipif(not has_secret_memory(), reason="this kernel has no memfd_secret(2)")
+def test_the_time_of_a_staged_secret_goes_on_without_the_worker(mux):
+    mux.shell()
+    assert give(mux, "--stage", "--expire", "2s").rc == 0
+    restarted(mux)
+    wait_for(lambda: "secret_staged" not in mux.listed("sh")["keyboard"], "the end of its time")
+    assert "secret_lost" not in mux.listed("sh")["keyboard"]
+
+
 def test_a_staged_secret_that_a_restart_has_taken_is_told(mux):
+    mux.finish(mux.popen("start", preexec_fn=without_secret_memory)).ok()
     mux.shell()
     assert give(mux, "--stage").rc == 0
     assert mux.listed("sh")["keyboard"]["secret_staged"] is True

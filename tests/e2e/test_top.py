@@ -110,6 +110,15 @@ def test_top_selects_and_kills_only_when_told_twice(mux):
     child.expect_exact("q quit")
     child.send("k")
     child.expect_exact("y/n")
+    child.send("\x1b[A")  # another key than y
+    child.expect_exact("q quit")
+    child.send("k")
+    child.expect_exact("y/n")
+    child.send("n")
+    child.expect_exact("q quit")
+    for piece in "\x1b[", "B", "k":  # a key in pieces is one key
+        child.send(piece)
+    child.expect_exact("y/n")
     child.send("y")
     assert mux.wait_state("s2", "killed", "signaled")
     assert mux.listed("s1")["state"] == mux.listed("s3")["state"] == "running"

@@ -110,7 +110,7 @@ def test_submit_waits_until_the_text_was_taken(mux):
 import os, tty, time
 tty.setraw(0)
 print("up", flush=True)
-time.sleep(1)
+time.sleep(1)  # busy: longer than the text takes to come
 while True:
     print("read", repr(os.read(0, 100)), end="\\r\\n", flush=True)
 """).ok()
@@ -119,6 +119,7 @@ while True:
 
 
 def test_submit_to_a_program_that_never_reads(mux):
+    """It goes on with something else, in short sleeps."""
     mux.ue("exec", "-t", "-n", "deaf", "--until", "up", "-y", WAIT, "--argv", "--", "/usr/bin/python3", "-c",
            "import tty, time; tty.setraw(0); print('up', flush=True)\nwhile True: time.sleep(0.01)").ok()
     said = mux.js("write", "--submit", "-y", 100, "deaf", "text")
@@ -165,7 +166,7 @@ def test_input_is_held_until_the_first_read(mux, delay):
     mux.configure("[defaults]\nhold = 2s\n")
     mux.ue("exec", "-t", "-n", "slow", "-y", 0, "--argv", "--", "/usr/bin/python3", "-c", f"""
 import os, time, tty, termios
-time.sleep({delay})
+time.sleep({delay})  # shorter or longer than hold
 tty.setraw(0, termios.TCSAFLUSH)
 print("up", flush=True)
 while True:
@@ -180,6 +181,7 @@ while True:
 
 
 def test_keys_for_a_session_that_has_just_begun_are_coded_by_what_it_sets(mux):
+    # it sleeps until the keys have come, long before its first read
     mux.ue("exec", "-t", "-n", "late", "-y", 0, "--argv", "--", "/usr/bin/python3", "-c",
            "import time; time.sleep(0.5); import runpy, sys; sys.argv = ['x', '[?1h']; runpy.run_path(%r, run_name='__main__')" % str(PROGRAM)).ok()
     assert typed(mux, "-k", "Up", name="late") == b"\x1bOA"
@@ -199,6 +201,7 @@ def test_interrupt_is_not_held(mux):
 
 
 def test_writes_to_a_session_that_has_just_begun_keep_their_order(mux):
+    """It sleeps, so that some of them come before its first read and others around it."""
     mux.ue("exec", "-t", "-n", "slow", "-y", 0, "--argv", "--", "/usr/bin/python3", "-c",
            "import time; time.sleep(0.5)\nfor i in range(6): print('got', input(), flush=True)").ok()
     client = mux.rpc()

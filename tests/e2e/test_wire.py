@@ -222,8 +222,11 @@ def test_requests_of_a_connection_are_capped(mux):
     wait_for(lambda: len(mux.js("list")["sessions"]) == 2)
     over = client.send("exec_command", {"cmd": "true"})
     assert client.recv(over)["error"]["data"]["code"] == "limit"
+    assert client.call("cancel", {"id": waiting[1]})["cancelled"]  # makes room, so it needs none
+    assert client.recv(waiting[1])["error"]["data"]["code"] == "cancelled"
+    assert client.call("hello")["requests_per_connection"] == 2
     mux.ue("kill", "--all").ok()
-    assert [client.result(id)["state"] for id in waiting] == ["killed", "killed"]
+    assert client.result(waiting[0])["state"] == "killed"
 
 
 def test_client_that_leaves_in_the_middle_of_a_request(mux):
@@ -329,3 +332,64 @@ def test_another_users_client_is_refused(mux):
         verdict = f.read()
     assert b"result" not in verdict and verdict != b"error"
     assert mux.js("list", "--all")["sessions"] == []
+
+
+def typed_lines(mux, count, name="s"):
+    """A session that keeps what is typed, and the requests that type `count` numbered lines."""
+    mux.ue("exec", "-n", name, "-t", "-y", CAP * 1000, "--until", "up", "stty raw -echo; echo up; exec cat > typed").ok()
+    return b"".join(json.dumps({"jsonrpc": "2.0", "id": n, "method": "write_stdin", "params": {
+        "session_id": name, "chars": f"line {n}\n", "yield_time_ms": 0, "ready": False, "_meta": {"verb": True}}}).encode() + b"\n"
+        for n in range(count))
+
+
+def all_typed(mux, count):
+    wanted = "".join(f"line {n}\n" for n in range(count))
+    wait_for(lambda: (mux.dir / "typed").read_text() == wanted or len((mux.dir / "typed").read_text()) > len(wanted),
+             f"{count} lines, each once")
+    assert (mux.dir / "typed").read_text() == wanted
+
+
+def test_what_was_asked_before_leaving_is_done_once(mux):
+    """More than the daemon reads in a turn: its answers meet a closed connection while half of the requests are unread."""
+    mux.configure("[limits]\nrequests_per_connection = 4096\nwaits = 8192\n")
+    lines = typed_lines(mux, 4000)
+    client = mux.rpc()
+    client.send_raw(lines)
+    client.close()
+    all_typed(mux, 4000)
+    wait_for(lambda: mux.js("status")["connections"] == 1, "the connection's end")
+
+
+def test_what_was_asked_before_leaving_is_done_though_answers_wait(mux):
+    """The same when answers that nobody reads have stopped the reading of requests."""
+    mux.configure("[limits]\noutput_queue = 64k\nrequests_per_connection = 4096\n")
+    lines = typed_lines(mux, 40)
+    large = mux.js("exec", "-n", "large", "--no-login", "-y", "inf", "head -c 500000 /dev/zero | tr '\\0' x")["number"]
+    client = mux.rpc()
+    for n in range(8):
+        client.send("read_output", {"session_id": large, "since": 0, "max_output_tokens": 262144}, id=f"large {n}")
+    client.send_raw(lines)
+    wait_for(lambda: mux.js("status")["connections"] == 2, "the connection")
+    client.close()
+    all_typed(mux, 40)
+    wait_for(lambda: mux.js("status")["connections"] == 1, "the connection's end")
+
+
+def test_who_reads_no_answers_any_more_can_still_type(mux):
+    lines = typed_lines(mux, 10)
+    client = mux.rpc()
+    client.sock.shutdown(socket.SHUT_RD)
+    client.send_raw(lines)
+    all_typed(mux, 10)
+    wait_for(lambda: mux.js("status")["connections"] == 1, "the connection's end")
+    alive(mux)
+
+
+def test_half_a_request_of_who_left_is_not_done(mux):
+    lines = typed_lines(mux, 2)
+    client = mux.rpc()
+    client.send_raw(lines.rstrip(b"\n"))
+    client.close()
+    alive(mux)
+    assert (mux.dir / "typed").read_text() in ("", "line 0\n")
+    wait_for(lambda: (mux.dir / "typed").read_text() == "line 0\n")

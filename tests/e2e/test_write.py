@@ -195,6 +195,20 @@ def test_refused_input_says_free_space_and_cap(mux):
     assert failure["state"] == "running"
 
 
+# --- requests have a length
+@pytest.mark.parametrize("cap", ["64k", "100k", "350k"])
+@pytest.mark.parametrize("data", [os.urandom(300_000), b"\x1b" * 300_000, "".join(f"{n} \u00e9\u2713\n" for n in range(30_000)).encode()],
+                         ids=["bytes", "escapes", "text"])
+def test_long_input_goes_in_pieces_that_fit_a_request(mux, data, cap):
+    mux.configure(f"[limits]\nmax_request = {cap}\n")
+    assert mux.rpc().call("hello")["max_request"] == int(cap[:-1]) * 1024
+    sink(mux, f"head -c {len(data)} | sha256sum")
+    answer = mux.ue("write", "--json", "--exit", "s", "-", input=data).ok().json
+    assert hashlib.sha256(data).hexdigest() in answer["output"]
+    fed = mux.ue("exec", "--stdin", "--no-login", "-y", "inf", "--raw", "sha256sum", input=data).ok()
+    assert hashlib.sha256(data).hexdigest() in fed.out
+
+
 # --- room in the queue is waited for
 def gated(mux, command, **more):
     """A session that does not read its standard input before it gets SIGUSR1."""

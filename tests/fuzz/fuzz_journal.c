@@ -2,8 +2,8 @@
  * from its beginning, or is a list of changes (2 bytes where, 1 byte how long, the bytes). */
 #include "base/buf.h"
 #include "base/log.h"
-#include "session/inputlog.h"
-#include "session/journal.h"
+#include "journal/inputlog.h"
+#include "journal/journal.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

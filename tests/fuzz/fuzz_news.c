@@ -1,5 +1,5 @@
 /* The ring of events as a predecessor of another build, or a broken one, may leave it: adopted, read to its end, written to. */
-#include "session/news_ring.h"
+#include "journal/news_ring.h"
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@ static void read_all(const struct tool *tool, const struct json *params)
 {
     char room[SCHEMA_SESSION_ROOM];
     for (const struct tool_arg *arg = tool->args; arg->name != NULL; arg++) {
-        const struct json *value = schema_get(tool, params, arg->name);
+        const struct json *value = json_get(params, arg->name);
         if (json_type(value) == JSON_NULL)
             abort();
         if (arg->type == ARG_UINT && value != NULL) {
