@@ -37,8 +37,7 @@ def gone(pid):
     return fields is None or fields[0] in "ZX"
 
 
-def fds(pid):
-    return len(os.listdir(f"/proc/{pid}/fd"))
+fds = harness.open_files
 
 
 class Gone(Exception):
@@ -128,7 +127,7 @@ class Drill(Muxd):
         """The worker of now; None while there is none."""
         def is_worker(pid):
             try:
-                return b"--worker" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") and not gone(pid)
+                return b"--worker" in harness.command_line(pid) and not gone(pid)
             except OSError:
                 return False
         try:

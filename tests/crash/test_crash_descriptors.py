@@ -13,7 +13,8 @@ def limit(pid, soft):
 
 
 def highest(pid):
-    return max(map(int, os.listdir(f"/proc/{pid}/fd")))
+    """The highest number of a descriptor; an ordinary user sees only how many there are, which is no more than that and one."""
+    return max(map(int, os.listdir(f"/proc/{pid}/fd"))) if os.access(f"/proc/{pid}/fd", os.R_OK) else fds(pid) - 1
 
 
 def talkers(mux, count, first=0):

@@ -3,7 +3,7 @@ import base64, json, os, select, socket, threading, time
 from pathlib import Path
 
 import pytest
-from drill import CAP, FOREVER, SANITIZED, Patient, Rpc, gone, many, wait_for
+from drill import CAP, FOREVER, SANITIZED, Patient, Rpc, fds, gone, many, wait_for
 
 KEPT = 16 << 20  # output_queue below, and some room: what one client may make the daemon hold
 LIMITS = "[limits]\noutput_queue = 1M\njournal = 1M\n"
@@ -106,7 +106,7 @@ def test_vanished_clients_cost_nothing(mux):
         # Those that still lie in the backlog are no connections yet.
         wait_for(lambda: mux.call("status")["connections_accepted"] >= before + 20 and mux.call("status")["connections"] == 1)
         assert mux.call("status")["waits"] == 0
-        return rss(worker), len(os.listdir(f"/proc/{worker}/fd"))
+        return rss(worker), fds(worker)
     first = [round() for _ in range(3)][-1]
     last = [round() for _ in range(5)][-1]
     assert last[1] == first[1] and last[0] - first[0] < 4 << 20, (first, last)

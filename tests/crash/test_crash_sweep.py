@@ -3,7 +3,7 @@ requests. Each request ends in a result or a clear error, nothing crashes, nothi
 import os, struct
 
 import pytest
-from drill import CAP, FOREVER, FULL, Patient, Rpc, RpcError, gone, many, wait_for
+from drill import CAP, FOREVER, FULL, Patient, Rpc, RpcError, fds, gone, many, wait_for
 from faults import BY_PID, KEEPERS, WORKERS, Fault, can_fail, needs_faults
 
 VERB = {"verb": True}
@@ -118,8 +118,10 @@ def tidy(mux):
 
 
 def links(pid):
-    """Where its descriptors lead, but for what is opened once, when it is first of use, and kept."""
+    """Where its descriptors lead, but for what is opened once, when it is first of use, and kept. An ordinary user sees only how many."""
     found = []
+    if not os.access(f"/proc/{pid}/fd", os.R_OK):
+        return range(fds(pid))
     for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
             found.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
@@ -130,7 +132,8 @@ def links(pid):
 
 def settled(mux):
     now = tidy(mux)
-    return all(a <= b for a, b in zip(now, mux.base))
+    unseen = len(KEPT_OPEN) if os.geteuid() else 0  # an ordinary user can't tell them from others
+    return all(a <= b for a, b in zip(now, (mux.base[0] + unseen, mux.base[1] + unseen, mux.base[2])))
 
 
 def witnessed(mux, count):

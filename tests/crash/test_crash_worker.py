@@ -2,7 +2,7 @@
 import os, random, signal, threading, time
 
 import pytest
-from drill import CAP, FOREVER, SANITIZED, Patient, RpcError, fds, gone, many, stat, wait_for
+from drill import CAP, FOREVER, SANITIZED, Patient, RpcError, fds, gone, many, harness, stat, wait_for
 
 LOOP = "trap '' HUP; echo up; while :; do sleep 0.05; done"
 
@@ -123,8 +123,7 @@ def test_kill_in_the_middle_is_complete(mux):
     killed_now_and_then(mux, many(12, 100), work, 0.05)
     marks = set(seen)
     for pid in mux.pids():
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            assert not marks & set(file.read().split(b"\0")) or gone(pid)
+        assert not marks & set(harness.proc_bytes(pid, "environ").split(b"\0")) or gone(pid)
     assert len(seen) > 1 and all(row["state"] == "killed" for row in mux.call("list_sessions", {"all": True})["sessions"])
 
 

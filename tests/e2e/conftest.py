@@ -2,7 +2,7 @@
 
 MUXD_BUILD names the build directory (default: build). Nothing here depends on time: tests wait for events, with caps that
 only a hang can reach."""
-import errno, faulthandler, itertools, json, os, pty, re, select, shutil, signal, socket, subprocess, tempfile, threading, time
+import faulthandler, itertools, json, os, pty, random, re, resource, select, shutil, signal, socket, subprocess, tempfile, threading, time
 from pathlib import Path
 
 import pytest
@@ -142,6 +142,46 @@ class Rpc:
         self.sock.close()
 
 
+# Which test a process belongs to. The kernel hides environment and executable of a process that is not dumpable, as muxd is, from its own
+# user; the command line and the limits it shows to everybody. RLIMIT_RTTIME has no effect on a program without real-time scheduling
+# (getrlimit(2)), and what is set of it goes down to every descendant, whatever that does to its environment.
+def set_mark(mark):
+    resource.setrlimit(resource.RLIMIT_RTTIME, (mark, resource.getrlimit(resource.RLIMIT_RTTIME)[1]))
+
+
+def new_mark():
+    hard = resource.getrlimit(resource.RLIMIT_RTTIME)[1]
+    return random.randrange(1 << 40, 1 << 62 if hard == resource.RLIM_INFINITY else hard)
+
+
+def proc_bytes(pid, name):
+    """A file of /proc/PID, or nothing where the process is gone or hides it."""
+    try:
+        return Path("/proc", str(pid), name).read_bytes()
+    except OSError:
+        return b""
+
+
+def command_line(pid):
+    return proc_bytes(pid, "cmdline").split(b"\0")
+
+
+def proc_state(pid):
+    """R, S, D, T, Z … of proc_pid_stat(5); X: there is no such process."""
+    return (proc_bytes(pid, "stat").rpartition(b")")[2].split() or [b"X"])[0].decode()
+
+
+def open_files(pid):
+    """How many descriptors a process has; of a process that is not dumpable the kernel tells an ordinary user since Linux 6.2."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except PermissionError:
+        count = os.stat(f"/proc/{pid}/fd").st_size
+        if not count:
+            pytest.skip("needs root, or Linux 6.2, to count the descriptors of a process that is not dumpable")
+        return count
+
+
 class Muxd:
     """A daemon to be, in a directory of its own. ue() starts it on demand, as for everybody."""
 
@@ -157,12 +197,15 @@ class Muxd:
                     "XDG_RUNTIME_DIR": str(self.dir), "XDG_STATE_HOME": str(self.state), "MUXD_SOCKET": str(self.socket),
                     "MUXD_CONFIG": str(self.conf)}
         self.prefix, self.background, self.clients = [], [], []
+        self.rt_mark = new_mark()
+        set_mark(self.rt_mark)
 
     def configure(self, text):
         self.conf.write_text(text)
 
     # --- running ue
     def popen(self, *args, env=None, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw):
+        set_mark(self.rt_mark)  # a test may have several of us
         process = subprocess.Popen([*self.prefix, str(UE), *map(str, args)], env={**self.env, **(env or {})}, cwd=cwd or self.dir, stdin=stdin,
                                    stdout=stdout, stderr=stderr, start_new_session=True, **kw)
         self.background.append(process)
@@ -227,28 +270,19 @@ class Muxd:
 
     # --- processes
     def pids(self):
-        """All processes that carry this test's directory in their environment."""
-        mine = []
-        for entry in os.listdir("/proc"):
-            if entry.isdigit() and int(entry) != os.getpid():
-                try:
-                    if str(self.dir).encode() in Path("/proc", entry, "environ").read_bytes():
-                        mine.append(int(entry))
-                except OSError:
-                    pass
-        return mine
+        """All processes of this test: they bear its mark, or its directory stands in their command line or environment."""
+        mark, here = str(self.rt_mark).encode(), str(self.dir).encode()
+        return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and int(entry) != os.getpid() and
+                (mark in proc_bytes(entry, "limits") or here in proc_bytes(entry, "cmdline") or here in proc_bytes(entry, "environ")) and
+                proc_state(entry) not in "ZX"]
+
+    def is_daemon(self, pid):
+        """Keeper, worker or sentinel, by the command line (or valgrind's, running it)."""
+        args = command_line(pid)
+        return os.path.basename(args[0]) == b"muxd" or (b"valgrind" in args[0] and any(a.endswith(b"/muxd") for a in args))
 
     def daemons(self):
-        """Keeper and worker: processes of ours whose executable is our muxd (or valgrind running it)."""
-        found = []
-        for pid in self.pids():
-            try:
-                exe, args = os.readlink(f"/proc/{pid}/exe"), Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if exe.removesuffix(" (deleted)") == str(DAEMON.resolve()) or ("valgrind" in exe and any(a.endswith(b"/muxd") for a in args)):
-                found.append(pid)
-        return sorted(found)
+        return sorted(pid for pid in self.pids() if self.is_daemon(pid))
 
     def close(self):
         """Ends the daemon as a user would and returns what was wrong about the end."""
@@ -263,23 +297,32 @@ class Muxd:
             stopped = subprocess.run([*self.prefix, str(UE), "--no-start", "stop"], env=self.env, capture_output=True, timeout=CAP, cwd="/")
             if stopped.returncode not in (0, 69):
                 wrong.append(f"ue stop: {stopped.returncode} {stopped.stderr[-500:]!r}")
-        end = time.monotonic() + 20
-        left = self.pids()
-        while left and time.monotonic() < end:
-            select.select([], [], [], 0.02)
-            left = self.pids()
-        for pid in left:
-            try:
-                command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                os.kill(pid, signal.SIGKILL)
-                wrong.append(f"left behind: {pid} {command[:200]}")
-            except OSError as e:
-                if e.errno not in (errno.ESRCH, errno.ENOENT):
-                    raise
+        wrong += self.end_rest()
         for report in sorted([*self.dir.glob("sanitizer*"), *self.dir.glob("valgrind.*")]):
             text = "\n".join(line for line in report.read_text(errors="replace").splitlines() if not VALGRIND_IGNORANCE.search(line))
             if text.strip():
                 wrong.append(f"{report.name}:\n{text[:6000]}")
+        return wrong
+
+    def end_rest(self):
+        """What outlives `ue stop`. What is on its way out has 20 s; what has not run for a second is not, and is told at once."""
+        wrong, end, seen, since = [], time.monotonic() + 20, None, 0
+        while (left := self.pids()) and time.monotonic() < end:
+            now = [(pid, proc_bytes(pid, "schedstat")) for pid in left]
+            if now != seen:
+                seen, since = now, time.monotonic()
+            elif time.monotonic() - since > 1 and not any(proc_state(pid) in "RD" for pid in left):
+                break
+            select.select([], [], [], 0.02)
+        wrong += [f"left behind: {pid} {b' '.join(command_line(pid)).decode(errors='replace')[:200]}" for pid in left]
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # keeper and worker start each other anew, so all stand still before the first one dies
+            for pid in left:
+                try:
+                    os.kill(pid, number)
+                except ProcessLookupError:
+                    pass
+                except PermissionError as e:
+                    wrong.append(f"can't be ended: {pid}: {e}")
         return wrong
 
     def log_tail(self):

@@ -1,5 +1,6 @@
 """Real programs through ue attach, compared with what tmux shows for the same keys; clients in trouble; ssh; odd sizes."""
 import os
+import re
 import shutil
 import signal
 import socket
@@ -269,8 +270,10 @@ def test_through_ssh_on_loopback(mux):
         try:
             wait_for(lambda: attached(mux) == 1, "the attachment through ssh", cap=20)
         except BaseException:
-            if os.geteuid() != 0 or "Permission" in (mux.dir / "sshd.log").read_text():
-                pytest.skip(f"ssh on loopback is not possible here: {(mux.dir / 'sshd.log').read_text()[-300:]}")
+            said = (mux.dir / "sshd.log").read_text()
+            if os.geteuid() and re.search(r"^chown\(/dev/pts", said, re.M):
+                pytest.skip("an sshd without root can't give a terminal to the group tty where devpts is mounted without gid=5")
+            print(said)
             raise
         text(mux, "outer", "clear; echo through ssh")
         shown(mux, "outer", "through ssh")

@@ -2,7 +2,7 @@
 import json, os, re, resource, shutil, signal, socket, subprocess, sys
 
 import pytest
-from conftest import CAP, UE, need, needs_root, wait_for
+from conftest import CAP, UE, open_files, need, needs_root, wait_for
 
 pytestmark = pytest.mark.no_pty
 
@@ -82,7 +82,7 @@ def test_ten_thousand_failures_leak_nothing_in_small(mux):
             assert mux.ue("exec", "--argv", "/no/such/program").rc == 125
         wait_for(lambda: len(mux.pids()) == len(mux.daemons()))
         wait_for(lambda: wire.call("status")["connections"] == 1)  # the last client's end has been seen
-        return [len(os.listdir(f"/proc/{pid}/fd")) for pid in mux.daemons()]
+        return [open_files(pid) for pid in mux.daemons()]
     before = round_of_failures()
     assert round_of_failures() == before
 
@@ -91,7 +91,7 @@ def test_out_of_descriptors(mux):
     mux.ue("start").ok()
     before = {pid: resource.prlimit(pid, resource.RLIMIT_NOFILE) for pid in mux.daemons()}
     for pid in before:
-        used = max(map(int, os.listdir(f"/proc/{pid}/fd"))) + 1
+        used = open_files(pid)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + 2, before[pid][1]))
     result = mux.ue("exec", "-t", "true")
     assert result.rc in (125, 69), result
@@ -123,7 +123,7 @@ def test_fork_fails(mux):
             changed = as_user("prlimit", f"--pid={pid}", f"--nproc={soft}:")
             assert changed.returncode == 0, changed
     assert ue("exec", "--raw", "echo up").stdout == b"up\n"
-    daemons = [pid for pid in mux.pids() if os.readlink(f"/proc/{pid}/exe") == str(build / "muxd")]
+    daemons = mux.daemons()
     try:
         usual = as_user("prlimit", f"--pid={daemons[0]}", "--nproc", "--output=SOFT", "--noheadings").stdout.decode().strip()
         allow_processes(1)
@@ -330,14 +330,14 @@ def test_ten_requests_of_rubbish_from_fifty_connections(mux):
     mux.ue("start").ok()
     mux.ue("list").ok()
 
-    def open_files():
-        return [len(os.listdir(f"/proc/{pid}/fd")) for pid in mux.daemons()]
-    before = open_files()
+    def files_of_all():
+        return [open_files(pid) for pid in mux.daemons()]
+    before = files_of_all()
     for n in range(50):
         client = mux.rpc()
         client.send_raw(os.urandom(300).replace(b"\n", b" ") + b"\n" * (n % 3))
         client.close()
-    wait_for(lambda: open_files() == before, "all descriptors to be closed")
+    wait_for(lambda: files_of_all() == before, "all descriptors to be closed")
     goes_on(mux)
 
 

@@ -5,7 +5,7 @@ import contextlib, json, os, random, re, resource, select, socket, threading, ti
 from collections import Counter
 from pathlib import Path
 import pytest
-from conftest import CAP, SANITIZED, wait_for
+from conftest import CAP, SANITIZED, open_files, wait_for
 
 TIMES = int(os.environ.get("MUXD_TORTURE", "1"))
 CONFIG = "[muxd]\nkill_grace = 10ms\n[limits]\nmax_sessions = 64\nkeep_ended = 1h\nwaits = 100\nmax_request = 1M\njournal = 256k\n"
@@ -20,8 +20,11 @@ def parent(pid):
 
 
 def descriptors(pid):
-    """What each is; without the cgroup directory of this user's daemons, which stays open while another one has a cgroup in it."""
+    """What each is; without the cgroup directory of this user's daemons, which stays open while another one has a cgroup in it. An ordinary
+    user sees only how many."""
     found = []
+    if not os.access(f"/proc/{pid}/fd", os.R_OK):
+        return ["hidden"] * open_files(pid)
     for fd in os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(FileNotFoundError):
             link = os.readlink(f"/proc/{pid}/fd/{fd}")
