@@ -1,4 +1,4 @@
-# muxd: make, make run, make test, make check, make bench, make fuzz, make zoo, make gen, make install
+# muxd: make, make run, make test, make check, make bench, make fresh, make fuzz, make zoo, make gen, make install
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -39,10 +39,15 @@ SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 
-.PHONY: all deps test-deps run test unit-bins units e2e check check-compilers check-tests check-sanitizers check-valgrind \
-	check-laws check-lint bench fuzz fuzz-bins zoo gen install clean
+.PHONY: all writable deps test-deps run test unit-bins units e2e check check-compilers check-tests check-sanitizers check-valgrind \
+	check-laws check-lint bench fresh fuzz fuzz-bins zoo gen install clean
 .DEFAULT_GOAL := all
 all: $(BUILD)/muxd $(BUILD)/ue
+
+# Told before anything is installed or built.
+writable:
+	@place="$(BUILD)"; while [ ! -e "$$place" ]; do place=$$(dirname "$$place"); done; [ -w "$$place" ] || { \
+		echo "make: '$$place' can't be written by $$(id -un); clone into a directory of yours, or name another: make BUILD=DIRECTORY" >&2; exit 1; }
 
 DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -linih -lm
 CLIENT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson)
@@ -55,7 +60,7 @@ $(BUILD)/muxd: $(call obj,$(DAEMON_SRC)) $(SANITIZE_OBJ)
 $(BUILD)/ue: $(call obj,$(CLIENT_SRC)) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CLIENT_LIBS)
-$(BUILD)/obj/%.o: %.c
+$(BUILD)/obj/%.o: %.c | writable
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "CC $<")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -80,7 +85,7 @@ deps:
 	@tests/deps.sh build
 test-deps:
 	@tests/deps.sh build test
-run:
+run: writable
 	@$(MAKE) --no-print-directory deps
 	@$(MAKE) --no-print-directory -j2 all
 	@tests/demo.sh $(BUILD)
@@ -90,7 +95,7 @@ units: unit-bins
 	tests/run-tests.sh $(BUILD) units
 e2e: all $(BUILD)/crash/fault.so
 	PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) e2e
-test:
+test: writable
 	@$(MAKE) --no-print-directory test-deps
 	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
@@ -146,6 +151,10 @@ ZOO_SLOW ?= 3
 ZOO_BUSY ?= 2
 zoo: all
 	MUXD_BUILD=$(abspath $(BUILD)) $(PYTHON) tests/zoo/zoo.py --fast $(ZOO_FAST) --slow $(ZOO_SLOW) --busy $(ZOO_BUSY)
+# The two commands of the README on bare Debian machines; FRESH=full: every user and every release, for an hour.
+FRESH ?= sample
+fresh:
+	@tests/fresh.sh $(BUILD) $(FRESH) $(RELEASE)
 # All of it takes many minutes; a part: make bench BENCH="--quick --only exec repl"
 bench: all
 	MUXD_BUILD=$(abspath $(BUILD)) tests/bench/run.sh $(BENCH)
