@@ -1,6 +1,6 @@
 #!/bin/bash
-# fresh.sh BUILD sample|full [RELEASE…]: the README's two commands on bare machines: minimal roots of Debian releases with git, make and sudo and
-# nothing else, entered in namespaces of their own. In each: an ordinary user without sudo is told what is missing; one with sudo runs both
+# fresh.sh BUILD sample|full [RELEASE…]: the README's two commands on bare machines: minimal roots of Debian releases with git, make, sudo and
+# what makes users, and nothing else, entered in namespaces of their own. In each: an ordinary user without sudo is told what is missing; one with sudo runs both
 # commands; then the one without runs them; root runs them in a checkout below its home and elsewhere. `sample` is for every day: the user with
 # sudo in full, root's demonstration and smoke tests. What is tested is the last commit. Needs root, mmdebstrap and a Debian mirror; else skips.
 set -u
@@ -74,7 +74,7 @@ base_of() { # base_of RELEASE: the bare root, made once a day
     local base=$build/$1
     if [ -e "$base.made" ] && [ -n "$(find "$base.made" -mtime -1)" ]; then return 0; fi
     rm -rf "$base" "$base.made"
-    mmdebstrap --quiet --variant=apt --include=git,make,sudo "$1" "$base" "$mirror" || return 1
+    mmdebstrap --quiet --variant=apt --include=git,make,sudo,passwd "$1" "$base" "$mirror" || return 1
     touch "$base.made"
 }
 layer() { # layer RELEASE NAME: a root that begins as the bare one; its place
