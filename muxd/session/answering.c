@@ -190,9 +190,12 @@ static const struct outer *outer_of(const struct session *session)
     return session->answering ? &session->answering->outer : NULL;
 }
 
-static void note_scheme_wish(struct session *session, const struct scan_seq *seq)
+static void note_mode(struct session *session, const struct scan_seq *seq)
 {
     struct journal_header *header = session->journal->header;
+    enum modes_editor editor = modes_editor(seq);
+    if (editor != MODES_EDITOR_SAME && session->readiness)
+        readiness_editor(session->readiness, editor == MODES_EDITOR_READS);
     switch (modes_scheme(seq)) {
     case MODES_SCHEME_ON: header->flags |= JOURNAL_SCHEME; break;
     case MODES_SCHEME_OFF: header->flags &= ~JOURNAL_SCHEME; break;
@@ -219,7 +222,7 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
             const struct responder_facts facts = {.modes = *modes, .scheme_told = wants_scheme(session), .outer = outer_of(session),
                                                   .size = place_size, .cell = place_cell, .cursor = place_cursor, .arg = &place};
             if (modes_apply(modes, &seq))
-                note_scheme_wish(session, &seq);
+                note_mode(session, &seq);
             else if (may)
                 count += responder_answer(answers, &seq, &facts);
             if (place.later) {

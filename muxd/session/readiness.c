@@ -76,6 +76,7 @@ static void restart(struct readiness *readiness, int64_t delay_ns)
 
 static void fire(struct readiness *readiness, enum evidence evidence, enum waiting_for waiting_for)
 {
+    tty_watch_believed(readiness->watch);
     readiness_disarm(readiness);
     readiness->fn(readiness->arg, evidence, waiting_for); /* may free us */
 }
@@ -187,6 +188,11 @@ void readiness_output(struct readiness *readiness)
     tty_watch_output(readiness->watch);
     readiness->activity_ns = loop_now_ns(readiness->loop);
     restart(readiness, FIRST_NS);
+}
+
+void readiness_editor(struct readiness *readiness, bool reads)
+{
+    tty_watch_editor(readiness->watch, reads);
 }
 
 void readiness_hold(struct readiness *readiness, bool held)

@@ -33,6 +33,7 @@ void readiness_arm(struct readiness *readiness);
 void readiness_disarm(struct readiness *readiness);
 void readiness_mark(struct readiness *readiness);   /* just before each write to the master */
 void readiness_output(struct readiness *readiness); /* output came */
+void readiness_editor(struct readiness *readiness, bool reads); /* the program says so in its output: tty_watch_editor */
 /* While input waits in the session's own queue nothing is ready: fn is not called while held. */
 void readiness_hold(struct readiness *readiness, bool held);
 enum waiting_for readiness_state(struct readiness *readiness); /* one look, now; NONE: it computes, or it can't be told */

@@ -22,6 +22,7 @@ enum {
     SETTLE_THREADS_US = 200,
     SETTLE_HIDDEN_US = 1000,
     SETTLE_MIXED_US = 2000, /* ipython and the like poll with a time limit right before they act */
+    SETTLE_AT_HOME_US = 500,
     SETTLE_OTHERS_US = 20000
 };
 
@@ -34,6 +35,10 @@ struct tty_watch {
     bool was_canonical;  /* since the mark */
     bool printed_in_raw; /* since it went raw again: what a line editor does, and a program that computes there does not */
     unsigned raw_looks;  /* in a row since it was canonical, with all output read */
+    bool editor;         /* its line editor reads, as it says itself */
+    bool editor_began;   /* and it has begun since the mark */
+    uint64_t place;      /* tty_thread_place of the reader at the last look; 0: none */
+    uint64_t home;       /* of the last one that was believed */
     pid_t mark_group;
     uint64_t mark_runs;
     int64_t marked_ns;
@@ -93,6 +98,17 @@ void tty_watch_mark(struct tty_watch *watch)
     watch->was_canonical = tcgetattr(watch->master, &modes) == 0 && modes.c_lflag & ICANON;
     watch->printed_in_raw = false;
     watch->raw_looks = 0;
+    watch->editor_began = false;
+}
+
+void tty_watch_editor(struct tty_watch *watch, bool reads)
+{
+    watch->editor = watch->editor_began = reads;
+}
+
+void tty_watch_believed(struct tty_watch *watch)
+{
+    watch->home = watch->place;
 }
 
 /* Two looks, because the first may be in the very turn in which older output is reported. */
@@ -203,11 +219,21 @@ static bool same_modes(const struct tty_watch *watch, const struct termios *mode
     return tcgetattr(watch->master, &now) == 0 && now.c_lflag == modes->c_lflag && now.c_cc[VMIN] == modes->c_cc[VMIN];
 }
 
-static void judge(const struct tty_watch *watch, const struct survey *survey, const struct termios *modes, struct tty_look *look)
+/* An editor with a time limit of its own wakes and sleeps again without input, so its call alone says little. It reads when it has said so
+ * since the write; or when it has not said that it has the line, and sleeps where it slept when it waited before (a line of a block that
+ * goes on, half a line). */
+static bool editor_reads(const struct tty_watch *watch, const struct tty_thread *reader)
+{
+    return watch->editor && (watch->editor_began || (reader->sleep == TTY_SLEEP_TIMED && watch->home && watch->place == watch->home));
+}
+
+static void judge(struct tty_watch *watch, const struct survey *survey, const struct termios *modes, struct tty_look *look)
 {
     const struct tty_thread *reader = survey->reader;
-    bool mixed = reader && (reader->sleep == TTY_SLEEP_MIXED || read_is_timed(modes));
+    bool mixed = reader && (reader->sleep < TTY_SLEEP_ONLY || read_is_timed(modes));
     unsigned settle = survey->several_threads ? SETTLE_THREADS_US : 0;
+
+    watch->place = reader ? tty_thread_place(reader) : 0;
 
     if (!reader && look->canonical && !look->echo) {
         look->wait = TTY_SECRET; /* sudo, su, ssh: the modes alone decide */
@@ -222,8 +248,10 @@ static void judge(const struct tty_watch *watch, const struct survey *survey, co
         look->wait = look->echo ? TTY_LINE : TTY_SECRET;
     } else {
         look->wait = TTY_KEY;
-        look->line_editor = !mixed || watch->printed_in_raw;
-        settle = mixed ? SETTLE_MIXED_US : settle;
+        bool said = mixed && editor_reads(watch, reader);
+        look->line_editor = !mixed || watch->printed_in_raw || said;
+        if (mixed)
+            settle = said && reader->sleep == TTY_SLEEP_TIMED ? SETTLE_AT_HOME_US : SETTLE_MIXED_US;
     }
     look->settle_us = survey->others_running ? SETTLE_OTHERS_US : settle;
     look->needs_confirmation = look->settle_us > 0;

@@ -19,7 +19,8 @@ struct tty_look { /* the result of one look */
     enum tty_wait wait;
     bool canonical, echo;
     /* TTY_KEY that is sure: it can go on only when the terminal has input (its call and descriptors say so), or it left raw mode
-     * since the mark, came back and printed. Without it the program may compute in raw mode: only silence can tell. */
+     * since the mark, came back and printed, or it has said itself that its line editor reads. Without it the program may compute in raw
+     * mode: only silence can tell. */
     bool line_editor;
     bool ran;                /* the foreground process has run since the mark, or is another one */
     bool needs_confirmation; /* settle_us > 0 */
@@ -38,6 +39,11 @@ void tty_watch_free(struct tty_watch *watch);              /* NULL is fine */
 /* Before a write: notes run counts and modes, so that later looks can tell what happened since. */
 void tty_watch_mark(struct tty_watch *watch);
 void tty_watch_output(struct tty_watch *watch); /* output of the program was read */
+/* The program has asked for bracketed paste, or ended it: line editors do so when they begin to read a line and when they have it (readline,
+ * zle, fish, reline, prompt_toolkit, python's; xterm ctlseqs, mode 2004). To be called in the order of the output. */
+void tty_watch_editor(struct tty_watch *watch, bool reads);
+/* The last look was believed: where its reader sleeps is where this program waits for input. */
+void tty_watch_believed(struct tty_watch *watch);
 void tty_watch_look(struct tty_watch *watch, struct tty_look *look);
 void tty_watch_leader_gone(struct tty_watch *watch);       /* no more TIOCGPTPEER, everything is TTY_BUSY from now on */
 /* Tried once at start on an own PTY with an own child: "kernel", or "degraded (why)". The text is static after the first call. */

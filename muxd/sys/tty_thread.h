@@ -11,7 +11,8 @@ enum tty_sleep {
     TTY_SLEEP_RUNNING,   /* on a processor, or about to be */
     TTY_SLEEP_ELSEWHERE, /* asleep, but not for this terminal */
     TTY_SLEEP_HIDDEN,    /* asleep, and the kernel won't tell us where */
-    TTY_SLEEP_MIXED,     /* waits for this terminal and for a time or other things too */
+    TTY_SLEEP_MIXED,     /* waits for this terminal and for other things too, or it isn't known for what else */
+    TTY_SLEEP_TIMED,     /* waits for this terminal and for a time, for nothing else */
     TTY_SLEEP_ONLY       /* can go on only when this terminal has input: a read, or a select or poll of it without a time */
 };
 
@@ -32,5 +33,8 @@ void tty_thread_look(struct tty_thread *thread, dev_t slave);
 /* Looks again without decoding: true when it has neither run nor moved since. */
 bool tty_thread_unchanged(struct tty_thread *thread);
 char tty_thread_state(const struct tty_thread *thread); /* R S D T … of proc_pid_stat(5); 0 unknown */
+/* The call in which the thread sleeps and where it was made: two looks that give the same found it at the same place of its program, at the
+ * same depth. 0: not known. */
+uint64_t tty_thread_place(const struct tty_thread *thread);
 bool tty_thread_count_runs(struct tty_thread *thread); /* runs alone; false when it is gone */
 #endif

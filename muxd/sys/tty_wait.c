@@ -58,7 +58,7 @@ static void set_add(struct set *set, pid_t tid, int fd, dev_t slave)
 
 static enum tty_sleep set_verdict(const struct set *set, bool timed)
 {
-    return !set->tty ? TTY_SLEEP_ELSEWHERE : set->others || timed ? TTY_SLEEP_MIXED : TTY_SLEEP_ONLY;
+    return !set->tty ? TTY_SLEEP_ELSEWHERE : set->others ? TTY_SLEEP_MIXED : timed ? TTY_SLEEP_TIMED : TTY_SLEEP_ONLY;
 }
 
 static bool read_memory(pid_t tid, unsigned long at, void *data, size_t size)

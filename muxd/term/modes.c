@@ -14,6 +14,7 @@ enum {
 static_assert((int)MODE_COUNT <= OTHER_KEYS_AT, "the flags lie below");
 
 #define PARAMS_MAX 32
+#define BRACKETED_PASTE 2004
 #define SCHEME_REPORTS 2031
 
 static const struct numbered {
@@ -27,7 +28,7 @@ static const struct numbered {
     {1000, MODE_MOUSE_CLICK, false},     {1002, MODE_MOUSE_DRAG, false},       {1003, MODE_MOUSE_MOVE, false},
     {1004, MODE_FOCUS, false},           {1005, MODE_MOUSE_UTF8, false},       {1006, MODE_MOUSE_SGR, false},
     {1007, MODE_ALTERNATE_SCROLL, false}, {1015, MODE_MOUSE_URXVT, false},     {1047, MODE_ALTERNATE_SCREEN, false},
-    {1049, MODE_ALTERNATE_SCREEN, false}, {2004, MODE_BRACKETED_PASTE, false}, {2026, MODE_SYNCHRONIZED, false},
+    {1049, MODE_ALTERNATE_SCREEN, false}, {BRACKETED_PASTE, MODE_BRACKETED_PASTE, false}, {2026, MODE_SYNCHRONIZED, false},
 };
 
 static const struct numbered *find(int number)
@@ -165,17 +166,31 @@ static bool apply_esc(uint64_t *modes, const struct scan_seq *seq)
     return true;
 }
 
-enum modes_scheme modes_scheme(const struct scan_seq *seq)
+static bool sets_private(const struct scan_seq *seq, int number)
 {
     int numbers[PARAMS_MAX];
-    if (seq->kind == SCAN_ESC)
-        return seq->final == 'c' && !seq->inter ? MODES_SCHEME_OFF : MODES_SCHEME_SAME;
     if (seq->kind != SCAN_CSI || seq->prefix != '?' || seq->inter || (seq->final != 'h' && seq->final != 'l'))
-        return MODES_SCHEME_SAME;
+        return false;
     for (size_t i = 0, count = scan_params(seq, numbers, PARAMS_MAX); i < count; i++)
-        if (numbers[i] == SCHEME_REPORTS)
-            return seq->final == 'h' ? MODES_SCHEME_ON : MODES_SCHEME_OFF;
-    return MODES_SCHEME_SAME;
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+enum modes_scheme modes_scheme(const struct scan_seq *seq)
+{
+    if (seq->kind == SCAN_ESC && seq->final == 'c' && !seq->inter)
+        return MODES_SCHEME_OFF;
+    if (!sets_private(seq, SCHEME_REPORTS))
+        return MODES_SCHEME_SAME;
+    return seq->final == 'h' ? MODES_SCHEME_ON : MODES_SCHEME_OFF;
+}
+
+enum modes_editor modes_editor(const struct scan_seq *seq)
+{
+    if (!sets_private(seq, BRACKETED_PASTE))
+        return MODES_EDITOR_SAME;
+    return seq->final == 'h' ? MODES_EDITOR_READS : MODES_EDITOR_LEAVES;
 }
 
 bool modes_apply(uint64_t *modes, const struct scan_seq *seq)

@@ -46,6 +46,10 @@ bool modes_apply(uint64_t *modes, const struct scan_seq *seq);
 enum modes_scheme { MODES_SCHEME_SAME, MODES_SCHEME_ON, MODES_SCHEME_OFF };
 enum modes_scheme modes_scheme(const struct scan_seq *seq);
 
+/* Whether bracketed paste, ?2004, is switched on or off by it: a line editor's word that it begins to read, or has read. */
+enum modes_editor { MODES_EDITOR_SAME, MODES_EDITOR_READS, MODES_EDITOR_LEAVES };
+enum modes_editor modes_editor(const struct scan_seq *seq);
+
 /* The sequences that set a terminal to these modes, whatever it was set to; but for the alternate screen, and for kitty's flags on request.
  * What they don't cover is as after DECSTR. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty);

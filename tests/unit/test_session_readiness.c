@@ -10,6 +10,8 @@
 #include "session/readiness.h"
 #include "sys/pty.h"
 #include "sys/tty_state.h"
+#include "term/modes.h"
+#include "term/scan.h"
 #include <errno.h>
 #include <ftw.h>
 #include <signal.h>
@@ -30,7 +32,7 @@ struct rig {
     int master;
     pid_t pid;
     char text[262144];
-    size_t len;
+    size_t len, scanned;
     bool fired, late, ended;
     enum evidence evidence;
     enum waiting_for waiting_for;
@@ -61,6 +63,9 @@ static void on_output(void *arg, unsigned events)
         char *asked = memmem(rig->text + rig->len, (size_t)got, "\033[6n", 4);
         rig->len += (size_t)got;
         rig->text[rig->len] = '\0';
+        for (struct scan_seq seq; scan_next(rig->text, rig->len, &rig->scanned, &seq);)
+            if (modes_editor(&seq) != MODES_EDITOR_SAME)
+                readiness_editor(rig->readiness, modes_editor(&seq) == MODES_EDITOR_READS);
         readiness_output(rig->readiness);
         if (asked) { /* irb asks where the cursor is and waits for the answer, as every terminal gives it */
             readiness_mark(rig->readiness);
