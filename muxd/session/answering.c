@@ -92,12 +92,21 @@ static bool may_answer(const struct session *session)
     return !session->exited && session->out.fd >= 0 && !unread;
 }
 
+/* An answer takes nothing of what the program has said: an editor that asks where the cursor is reads its line all the same. */
+static bool editor_began(const struct session *session)
+{
+    return session->readiness && readiness_editor_began(session->readiness);
+}
+
 /* Around input that is held back until the program reads: it is this that the program may read first. */
 static void type_past_held(struct session *session, const struct buf *answers)
 {
+    bool began = editor_began(session);
     session->ready = EVIDENCE_NONE;
     if (session->readiness)
         readiness_mark(session->readiness);
+    if (began)
+        readiness_editor(session->readiness, true);
     ssize_t n = write(session->out.fd, answers->data, answers->len);
     if (n != (ssize_t)answers->len)
         get(session)->refused_ns = loop_now_ns(session->registry->loop);
@@ -107,6 +116,7 @@ static void type_past_held(struct session *session, const struct buf *answers)
 static void type_queued(struct session *session, const struct buf *answers, uint64_t done)
 {
     bool alone = journal_in_head(session->journal) == journal_in_tail(session->journal);
+    bool began = editor_began(session);
     uint64_t marked_head = session->marked_head;
     bool queued = journal_input_append(session->journal, answers->data, answers->len);
     atomic_store(&session->journal->header->answered_to, done);
@@ -114,8 +124,11 @@ static void type_queued(struct session *session, const struct buf *answers, uint
         return;
     get(session)->queued_to = session->line_from = journal_in_head(session->journal);
     session_flush_input(session);
-    if (alone) /* ready_pattern looks on at the output before: nobody has typed */
-        session->marked_head = marked_head;
+    if (!alone)
+        return;
+    session->marked_head = marked_head; /* ready_pattern looks on at the output before: nobody has typed */
+    if (began)
+        readiness_editor(session->readiness, true);
 }
 
 static void type(struct session *session, const struct buf *answers, uint64_t done)
@@ -172,6 +185,16 @@ static void look_at_late(struct answering *answering)
         return;
     }
     forget_late(answering);
+}
+
+bool answering_type_late(struct session *session)
+{
+    struct answering *answering = session->answering;
+    if (!answering || answering->late.len == 0 || !may_answer(session) || pty_foreground(session->out.fd) != answering->group)
+        return false;
+    type(session, &answering->late, atomic_load(&session->journal->header->answered_to));
+    forget_late(answering);
+    return true;
 }
 
 static void on_timer(void *arg)

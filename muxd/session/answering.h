@@ -6,11 +6,15 @@
  * afterwards gets it as soon as it has, if that is soon and it is still the one in the foreground. */
 #ifndef MUXD_SESSION_ANSWERING_H
 #define MUXD_SESSION_ANSWERING_H
+#include <stdbool.h>
 
 struct session;
 
 /* Follows the modes and answers, in the output that came since the last look. Cheap when there is none. Before each other look at the
  * session, and before anything is typed. */
 void answering_look(struct session *session);
+/* The program sleeps in raw mode until its terminal has input: an answer that it was too early for goes to it now. False: there is none, and
+ * it waits for somebody else. */
+bool answering_type_late(struct session *session);
 void answering_free(struct session *session);
 #endif

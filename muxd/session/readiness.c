@@ -76,8 +76,8 @@ static void restart(struct readiness *readiness, int64_t delay_ns)
 
 static void fire(struct readiness *readiness, enum evidence evidence, enum waiting_for waiting_for)
 {
-    tty_watch_believed(readiness->watch);
     readiness_disarm(readiness);
+    tty_watch_found(readiness->watch);
     readiness->fn(readiness->arg, evidence, waiting_for); /* may free us */
 }
 
@@ -193,6 +193,16 @@ void readiness_output(struct readiness *readiness)
 void readiness_editor(struct readiness *readiness, bool reads)
 {
     tty_watch_editor(readiness->watch, reads);
+}
+
+void readiness_believe(struct readiness *readiness)
+{
+    tty_watch_believed(readiness->watch);
+}
+
+bool readiness_editor_began(const struct readiness *readiness)
+{
+    return tty_watch_editor_began(readiness->watch);
 }
 
 void readiness_hold(struct readiness *readiness, bool held)

@@ -34,6 +34,9 @@ void readiness_disarm(struct readiness *readiness);
 void readiness_mark(struct readiness *readiness);   /* just before each write to the master */
 void readiness_output(struct readiness *readiness); /* output came */
 void readiness_editor(struct readiness *readiness, bool reads); /* the program says so in its output: tty_watch_editor */
+/* The answer that fn got holds, as nobody had to write since: tty_watch_believed. */
+void readiness_believe(struct readiness *readiness);
+bool readiness_editor_began(const struct readiness *readiness); /* and nothing was written since */
 /* While input waits in the session's own queue nothing is ready: fn is not called while held. */
 void readiness_hold(struct readiness *readiness, bool held);
 enum waiting_for readiness_state(struct readiness *readiness); /* one look, now; NONE: it computes, or it can't be told */

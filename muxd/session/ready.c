@@ -1,6 +1,7 @@
 /* ready.c: owns what a session knows about its program being ready: asked from the kernel while somebody waits for it, or, where the config
  * has a pattern for that, from the end of the output. */
 #include "base/log.h"
+#include "session/answering.h"
 #include "session/internal.h"
 #include <string.h>
 
@@ -10,6 +11,10 @@ static void on_ready(void *arg, enum evidence evidence, enum waiting_for waiting
 {
     struct session *session = arg;
     session->armed = false;
+    if (waiting_for == WAITING_KEY && answering_type_late(session)) {
+        session_dirty(session); /* it has waited for us; who waits for it waits on */
+        return;
+    }
     session->ready = evidence;
     session->ready_for = waiting_for;
     session->ready_ns = loop_now_ns(session->registry->loop);
@@ -83,6 +88,8 @@ void ready_look(struct session *session, bool output)
         readiness_output(session->readiness);
     if (session->ready_pattern && !session->exited && end_matches(session))
         session->ready = EVIDENCE_PATTERN;
+    if (session->ready != EVIDENCE_NONE && session->readiness)
+        readiness_believe(session->readiness);
     if (session->ready == EVIDENCE_NONE || !session->held)
         return;
     /* Its first read. What waited for that goes out now, and who waits for the answer to it waits on. */

@@ -22,7 +22,8 @@ enum {
     SETTLE_THREADS_US = 200,
     SETTLE_HIDDEN_US = 1000,
     SETTLE_MIXED_US = 2000, /* ipython and the like poll with a time limit right before they act */
-    SETTLE_AT_HOME_US = 500,
+    SETTLE_SAID_US = 500,
+    SETTLE_HOME_US = 4000,
     SETTLE_OTHERS_US = 20000
 };
 
@@ -33,11 +34,13 @@ struct tty_watch {
     bool gone, opened; /* opened: the leader has had this terminal, TIOCGPTPEER does no harm */
     bool marked;
     bool was_canonical;  /* since the mark */
+    bool printed;        /* since the mark */
     bool printed_in_raw; /* since it went raw again: what a line editor does, and a program that computes there does not */
     unsigned raw_looks;  /* in a row since it was canonical, with all output read */
     bool editor;         /* its line editor reads, as it says itself */
     bool editor_began;   /* and it has begun since the mark */
     uint64_t place;      /* tty_thread_place of the reader at the last look; 0: none */
+    uint64_t found;      /* of the one that was taken for an answer, until that is believed; 0: none */
     uint64_t home;       /* of the last one that was believed */
     pid_t mark_group;
     uint64_t mark_runs;
@@ -98,6 +101,8 @@ void tty_watch_mark(struct tty_watch *watch)
     watch->was_canonical = tcgetattr(watch->master, &modes) == 0 && modes.c_lflag & ICANON;
     watch->printed_in_raw = false;
     watch->raw_looks = 0;
+    watch->printed = false;
+    watch->found = 0;
     watch->editor_began = false;
 }
 
@@ -106,14 +111,27 @@ void tty_watch_editor(struct tty_watch *watch, bool reads)
     watch->editor = watch->editor_began = reads;
 }
 
+bool tty_watch_editor_began(const struct tty_watch *watch)
+{
+    return watch->editor_began;
+}
+
+void tty_watch_found(struct tty_watch *watch)
+{
+    watch->found = watch->place;
+}
+
 void tty_watch_believed(struct tty_watch *watch)
 {
-    watch->home = watch->place;
+    if (watch->found)
+        watch->home = watch->found;
+    watch->found = 0;
 }
 
 /* Two looks, because the first may be in the very turn in which older output is reported. */
 void tty_watch_output(struct tty_watch *watch)
 {
+    watch->printed = true;
     watch->printed_in_raw |= watch->raw_looks >= 2;
 }
 
@@ -219,12 +237,20 @@ static bool same_modes(const struct tty_watch *watch, const struct termios *mode
     return tcgetattr(watch->master, &now) == 0 && now.c_lflag == modes->c_lflag && now.c_cc[VMIN] == modes->c_cc[VMIN];
 }
 
-/* An editor with a time limit of its own wakes and sleeps again without input, so its call alone says little. It reads when it has said so
- * since the write; or when it has not said that it has the line, and sleeps where it slept when it waited before (a line of a block that
- * goes on, half a line). */
-static bool editor_reads(const struct tty_watch *watch, const struct tty_thread *reader)
+/* A program whose wait has a time limit wakes and sleeps again without input, so its call alone says little. It reads its terminal when it has
+ * said so since the write. Or, when it has not said that it has its line, when nothing but its terminal and the time can wake it and it sleeps
+ * at the very place where it slept when it was last known to wait: half a line, a block that goes on. One that says nothing must have
+ * printed, and have nobody beside it that could work meanwhile. */
+static unsigned said_settle_us(const struct tty_watch *watch, const struct survey *survey)
 {
-    return watch->editor && (watch->editor_began || (reader->sleep == TTY_SLEEP_TIMED && watch->home && watch->place == watch->home));
+    bool timed = survey->reader->sleep == TTY_SLEEP_TIMED;
+    if (watch->editor_began)
+        return timed ? SETTLE_SAID_US : SETTLE_MIXED_US;
+    if (!timed || !watch->home || watch->place != watch->home)
+        return 0;
+    if (watch->editor)
+        return SETTLE_SAID_US;
+    return watch->printed && watch->group.count == 1 ? SETTLE_HOME_US : 0;
 }
 
 static void judge(struct tty_watch *watch, const struct survey *survey, const struct termios *modes, struct tty_look *look)
@@ -248,10 +274,10 @@ static void judge(struct tty_watch *watch, const struct survey *survey, const st
         look->wait = look->echo ? TTY_LINE : TTY_SECRET;
     } else {
         look->wait = TTY_KEY;
-        bool said = mixed && editor_reads(watch, reader);
-        look->line_editor = !mixed || watch->printed_in_raw || said;
+        unsigned said = mixed ? said_settle_us(watch, survey) : 0;
+        look->line_editor = !mixed || watch->printed_in_raw || said > 0;
         if (mixed)
-            settle = said && reader->sleep == TTY_SLEEP_TIMED ? SETTLE_AT_HOME_US : SETTLE_MIXED_US;
+            settle = said > 0 ? said : SETTLE_MIXED_US;
     }
     look->settle_us = survey->others_running ? SETTLE_OTHERS_US : settle;
     look->needs_confirmation = look->settle_us > 0;

@@ -42,7 +42,10 @@ void tty_watch_output(struct tty_watch *watch); /* output of the program was rea
 /* The program has asked for bracketed paste, or ended it: line editors do so when they begin to read a line and when they have it (readline,
  * zle, fish, reline, prompt_toolkit, python's; xterm ctlseqs, mode 2004). To be called in the order of the output. */
 void tty_watch_editor(struct tty_watch *watch, bool reads);
-/* The last look was believed: where its reader sleeps is where this program waits for input. */
+bool tty_watch_editor_began(const struct tty_watch *watch); /* since the mark */
+/* The last look is taken for an answer; and: nothing was found that speaks against it, so where its reader slept is where this program waits
+ * for input. A mark in between takes the first back. */
+void tty_watch_found(struct tty_watch *watch);
 void tty_watch_believed(struct tty_watch *watch);
 void tty_watch_look(struct tty_watch *watch, struct tty_look *look);
 void tty_watch_leader_gone(struct tty_watch *watch);       /* no more TIOCGPTPEER, everything is TTY_BUSY from now on */

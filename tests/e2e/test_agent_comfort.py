@@ -11,7 +11,7 @@ def steps(mux, session, *list_, options=()):
 
 @pytest.mark.smoke
 def test_steps_in_a_repl(mux):
-    mux.session("py", "python3", "-q")
+    mux.session("py", "python3", "-q", options=("-e", "TERM=dumb"))  # so that it draws nothing
     answer = steps(mux, "py", {"read": {}}, {"write": "x = 6\n"}, {"write": "x * 7\n"}, {"wait": {"until": "^42"}}, {"keys": ["C-l"]},
                    {"wait": {"ready": True}}, {"read": {"max_output_tokens": 100}}, options=["--json"])
     assert answer.rc == 0 and answer.json["completed"] == 7 and "failed_step" not in answer.json
