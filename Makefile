@@ -39,7 +39,7 @@ SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 
-.PHONY: all writable deps test-deps run test unit-bins units e2e check check-compilers check-tests check-sanitizers check-valgrind \
+.PHONY: all writable deps test-deps run test test-root unit-bins units e2e check check-compilers check-tests check-sanitizers check-valgrind \
 	check-laws check-lint bench fresh fuzz fuzz-bins zoo gen install clean
 .DEFAULT_GOAL := all
 all: $(BUILD)/muxd $(BUILD)/ue
@@ -99,6 +99,12 @@ test: writable
 	@$(MAKE) --no-print-directory test-deps
 	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
+
+# What differs for root, as root; all else is tested as an ordinary user.
+test-root: writable
+	@[ "$$(id -u)" = 0 ] || { echo "make: test-root is for root"; exit 1; }
+	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
+	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) root
 
 # What the continuous integration runs (.ci/run goes through the same list and times each step).
 check:

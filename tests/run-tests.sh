@@ -1,6 +1,6 @@
 #!/bin/bash
-# run-tests.sh BUILD units|e2e|smoke…: runs the unit tests of BUILD two at once, the end-to-end tests and the crash drills
-# against its binaries by pytest, or the few of them that are marked smoke. The last line is the count of all.
+# run-tests.sh BUILD units|e2e|smoke|root…: runs the unit tests of BUILD two at once, the end-to-end tests and the crash drills
+# against its binaries by pytest, or those of them that are marked smoke, or root. The last line is the count of all.
 set -u
 build=$(cd "$1" && pwd) || exit 1
 shift
@@ -82,7 +82,8 @@ for what in "$@"; do
     units) units ;;
     e2e) e2e "" ;;
     smoke) e2e smoke ;;
-    *) echo "run-tests.sh: unknown '$what'; use units, e2e or smoke" >&2; exit 64 ;;
+    root) e2e "root or smoke" ;;
+    *) echo "run-tests.sh: unknown '$what'; use units, e2e, smoke or root" >&2; exit 64 ;;
     esac
 done
 echo "took $((SECONDS - began)) s"

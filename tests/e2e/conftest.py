@@ -371,9 +371,19 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to limit o
 def pytest_configure(config):
     config.addinivalue_line("markers", "smoke: one of the few tests that also run with the daemon under valgrind")
     config.addinivalue_line("markers", "no_pty: does not need a pseudo terminal")
+    config.addinivalue_line("markers", "root: something in it differs for root, or needs root")
+
+
+# What differs for root: other users' files and processes, set-id programs, owners of files, limits that the kernel lets root go over, and
+# what it shows to root alone (descriptors, memory, executables).
+ROOT_TOO = {"test_hardening", "test_secret", "test_bad_input", "test_kill", "test_session_limits", "test_user_limits", "test_install",
+            "test_start_race", "test_stop", "test_crash_kill", "test_crash_upgrade", "test_crash_preload", "test_crash_descriptors"}
 
 
 def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem in ROOT_TOO or any("root" in mark.kwargs.get("reason", "") for mark in item.iter_markers("skipif")):
+            item.add_marker(pytest.mark.root)
     if have_pty():
         return
     for item in items:
