@@ -213,12 +213,14 @@ static const struct outer *outer_of(const struct session *session)
     return session->answering ? &session->answering->outer : NULL;
 }
 
-static void note_mode(struct session *session, const struct scan_seq *seq)
+/* A full-screen program asks for bracketed paste at its start, long before it has drawn: no line editor's word. */
+static void note_mode(struct session *session, const struct scan_seq *seq, uint64_t modes)
 {
     struct journal_header *header = session->journal->header;
     enum modes_editor editor = modes_editor(seq);
-    if (editor != MODES_EDITOR_SAME && session->readiness)
-        readiness_editor(session->readiness, editor == MODES_EDITOR_READS);
+    bool full_screen = modes_has(modes, MODE_ALTERNATE_SCREEN);
+    if (session->readiness && (full_screen || editor != MODES_EDITOR_SAME))
+        readiness_editor(session->readiness, !full_screen && editor == MODES_EDITOR_READS);
     switch (modes_scheme(seq)) {
     case MODES_SCHEME_ON: header->flags |= JOURNAL_SCHEME; break;
     case MODES_SCHEME_OFF: header->flags &= ~JOURNAL_SCHEME; break;
@@ -245,7 +247,7 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
             const struct responder_facts facts = {.modes = *modes, .scheme_told = wants_scheme(session), .outer = outer_of(session),
                                                   .size = place_size, .cell = place_cell, .cursor = place_cursor, .arg = &place};
             if (modes_apply(modes, &seq))
-                note_mode(session, &seq);
+                note_mode(session, &seq, *modes);
             else if (may)
                 count += responder_answer(answers, &seq, &facts);
             if (place.later) {
