@@ -113,3 +113,19 @@ def test_a_program_that_waits_for_its_terminal_s_answer_is_not_ready(mux):
     for n in range(5):
         said = mux.js("exec", "-n", f"s{n}", "-t", "-y", CAP * 1000, "--argv", "--", "/usr/bin/python3", "-c", LATE)
         assert said["reason"] == "ready" and said["output"].endswith("has 6 > "), said
+
+
+FULL_SCREEN = """
+import os, select, sys, tty
+print(end="\\x1b[?1049h\\x1b[?2004h", flush=True)
+tty.setraw(0)
+select.select([0], [], [], 0.1)
+os.write(1, b"drawn")
+os.read(0, 1)
+"""
+
+
+def test_a_full_screen_program_that_begins_is_not_ready_before_it_has_drawn(mux):
+    for n in range(3):
+        said = mux.js("exec", "-n", f"s{n}", "-t", "-y", CAP * 1000, "--argv", "--", "/usr/bin/python3", "-c", FULL_SCREEN)
+        assert said["reason"] == "ready" and said["output"].endswith("drawn"), said
