@@ -26,7 +26,7 @@ static const char head[] =
     "            set skip 0\n"
     "        else if test $ended = 0; and test \"$token\" = --\n"
     "            set ended 1\n"
-    "        else if test $ended = 0; and string match -q -- '-?*' \"$token\"\n"
+    "        else if test $ended = 0; and string match -qr -- '^-.' \"$token\"\n"
     "            contains -- \"$verb $token\" $__ue_takes; or contains -- \"* $token\" $__ue_takes; and set skip 1\n"
     "        else if test -z \"$verb\"\n"
     "            set verb \"$token\"\n"

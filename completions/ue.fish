@@ -22,7 +22,7 @@ function __ue_at
             set skip 0
         else if test $ended = 0; and test "$token" = --
             set ended 1
-        else if test $ended = 0; and string match -q -- '-?*' "$token"
+        else if test $ended = 0; and string match -qr -- '^-.' "$token"
             contains -- "$verb $token" $__ue_takes; or contains -- "* $token" $__ue_takes; and set skip 1
         else if test -z "$verb"
             set verb "$token"

@@ -1,5 +1,5 @@
-/* screen: owns the model's life and its engine, libvterm 0.1.4, which is a cursor with margins, tabs and wrapping to it. The only
- * includer of vterm.h.
+/* screen: owns the model's life and its engine, libvterm (0.1.4 and 0.3.3 were read), which is a cursor with margins, tabs and wrapping
+ * to it. The only includer of vterm.h.
  *
  * The engine trusts its input: more than 16 parameters or a huge one overflow, REP may never end, marks pile up, a saved cursor may lie
  * outside after a resize, double-width lines and side margins break its bounds. So it sees only what the files beside this one write:
@@ -88,10 +88,11 @@ struct screen *screen_new(int rows, int cols, size_t scrollback_bytes)
     screen->work_max = SIZE_MAX;
     screen->scrollback = scrollback_new(scrollback_bytes);
     screen->grids[0] = screen_grid_new(screen->rows, screen->cols);
-    screen->vt = vterm_new_with_allocator(screen->rows, screen->cols, &allocator, NULL);
+    screen->vt = vterm_new_with_allocator(SCREEN_SIZE_MAX, screen->cols, &allocator, NULL);
     vterm_set_utf8(screen->vt, 1);
     vterm_output_set_callback(screen->vt, no_answer, NULL);
     screen->state = vterm_obtain_state(screen->vt);
+    vterm_set_size(screen->vt, screen->rows, screen->cols); /* 0.3.3 never makes room for more rows than it began with */
     vterm_state_set_callbacks(screen->state, &callbacks, screen);
     screen_reset(screen);
     return screen;

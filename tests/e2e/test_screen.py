@@ -146,6 +146,7 @@ def test_tmux_inside_like_tmux(mux, tmux):
                 "env PS1=deep$ /bin/sh -i", options=("--argv", "--until", "deep"))
     shown(mux, "inner", "deep$")
     mux.ue("write", "-y", "0", "inner", "\x02%").ok()
+    shown(mux, "inner", "│")  # keys within a millisecond are a paste for tmux (assume-paste-time), and the first ones may be held back
     mux.ue("write", "-y", "0", "inner", "\x02\"").ok()
     shown(mux, "inner", "─")
     mux.ue("write", "-y", "0", "inner", "seq 1 30; echo 你好\r").ok()

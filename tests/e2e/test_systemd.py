@@ -179,6 +179,11 @@ def test_programs_can_not_speak_for_the_daemon(mux, start):
     assert service.silent() is None
 
 
+# Of the machine that verifies, not of the unit: systemd 257 says it wherever it sees no cgroups v2, as in a container.
+OLD_CGROUPS = ("muxd.service: Service has ExitType=cgroup set, but we are running with legacy cgroups v1, which might not work correctly. "
+               "Continuing.")
+
+
 @pytest.mark.no_pty
 def test_the_units_are_valid(mux):
     if not shutil.which("systemd-analyze"):
@@ -190,7 +195,7 @@ def test_the_units_are_valid(mux):
     (mux.dir / "systemd").mkdir(mode=0o700)
     done = subprocess.run(["systemd-analyze", "--user", "--man=no", "verify", units / "muxd.service", units / "muxd.socket"], env=mux.env,
                           capture_output=True, text=True, timeout=CAP, stdin=subprocess.DEVNULL)
-    assert done.returncode == 0 and not done.stderr.strip(), done
+    assert done.returncode == 0 and [line for line in done.stderr.splitlines() if line.strip() and line != OLD_CGROUPS] == [], done
 
 
 @pytest.mark.no_pty

@@ -313,6 +313,25 @@ static void test_many_sizes(void **state)
     screen_free(screen);
 }
 
+/* Text that wraps, and scrolling, in rows that the engine did not begin with: what lies behind its memory stays whole. */
+static void test_more_rows_than_at_first(void **state)
+{
+    (void)state;
+    struct screen *screen = screen_new(2, 3, 0), *others[8];
+    for (int i = 0; i < 8; i++)
+        others[i] = screen_new(2, 3, 0);
+    screen_resize(screen, SCREEN_SIZE_MAX, 3);
+    for (int i = 0; i < SCREEN_SIZE_MAX + 10; i++)
+        feed(screen, "abcd\033[L\033[M\r");
+    feed(screen, "\033[2J\033[999;1Habcd");
+    char *text = text_of(screen, false, 0);
+    assert_string_equal(text + SCREEN_SIZE_MAX - 2, "abc\nd\n");
+    free(text);
+    for (int i = 0; i < 8; i++)
+        screen_free(others[i]);
+    screen_free(screen);
+}
+
 static void test_what_breaks_others(void **state)
 {
     (void)state;
@@ -395,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_wide_and_combining),
         cmocka_unit_test(test_looks), cmocka_unit_test(test_modes_and_title), cmocka_unit_test(test_alternate),
         cmocka_unit_test(test_scrollback), cmocka_unit_test(test_sizes), cmocka_unit_test(test_many_sizes),
+        cmocka_unit_test(test_more_rows_than_at_first),
         cmocka_unit_test(test_what_breaks_others), cmocka_unit_test(test_gap), cmocka_unit_test(test_hash),
         cmocka_unit_test(test_work_is_bounded),
     };
