@@ -159,7 +159,7 @@ static void survey_group(const struct tty_group *group, struct survey *survey)
         survey->others_running |= thread->sleep == TTY_SLEEP_RUNNING;
         survey->hidden |= thread->sleep == TTY_SLEEP_HIDDEN;
         survey->several_threads |= i > 0 && thread->pid == group->threads[i - 1].pid;
-        if (thread->sleep >= TTY_SLEEP_MIXED && (!survey->reader || thread->sleep > survey->reader->sleep))
+        if (thread->sleep >= TTY_SLEEP_REMOTE && (!survey->reader || thread->sleep > survey->reader->sleep))
             survey->reader = thread;
     }
 }
@@ -244,6 +244,8 @@ static bool same_modes(const struct tty_watch *watch, const struct termios *mode
 static unsigned said_settle_us(const struct tty_watch *watch, const struct survey *survey)
 {
     bool timed = survey->reader->sleep == TTY_SLEEP_TIMED;
+    if (survey->reader->sleep == TTY_SLEEP_REMOTE) /* the word may be another machine's, which has not seen what was typed last */
+        return 0;
     if (watch->editor_began)
         return timed ? SETTLE_SAID_US : SETTLE_MIXED_US;
     if (!timed || !watch->home || watch->place != watch->home)

@@ -130,7 +130,7 @@ static bool has_other_sources(const struct tty_thread *thread, dev_t slave)
     for (int left = 512; !other && (entry = readdir(dir)); left--)
         if (isdigit((unsigned char)entry->d_name[0])) {
             enum tty_wait_source source = tty_wait_source(thread->tid, (int)strtol(entry->d_name, NULL, 10), slave);
-            other = source == TTY_SOURCE_OTHER || left == 0;
+            other = source >= TTY_SOURCE_OTHER || left == 0;
         }
     closedir(dir);
     return other;
@@ -150,7 +150,7 @@ static enum tty_sleep by_wchan(const struct tty_thread *thread, dev_t slave)
     if (place == TTY_PLACE_NONE)
         return by_state(tty_thread_state(thread));
     if (place == TTY_PLACE_POLL)
-        return TTY_SLEEP_MIXED;
+        return has_other_sources(thread, slave) ? TTY_SLEEP_REMOTE : TTY_SLEEP_MIXED; /* which ones it polls is hidden */
     if (place == TTY_PLACE_READ)
         return has_other_sources(thread, slave) ? TTY_SLEEP_HIDDEN : TTY_SLEEP_ONLY;
     return TTY_SLEEP_ELSEWHERE;

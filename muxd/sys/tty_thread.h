@@ -11,7 +11,8 @@ enum tty_sleep {
     TTY_SLEEP_RUNNING,   /* on a processor, or about to be */
     TTY_SLEEP_ELSEWHERE, /* asleep, but not for this terminal */
     TTY_SLEEP_HIDDEN,    /* asleep, and the kernel won't tell us where */
-    TTY_SLEEP_MIXED,     /* waits for this terminal and for other things too, or it isn't known for what else */
+    TTY_SLEEP_REMOTE,    /* waits for this terminal and for what may be another machine, or can't be told */
+    TTY_SLEEP_MIXED,     /* waits for this terminal and for other things of this machine */
     TTY_SLEEP_TIMED,     /* waits for this terminal and for a time, for nothing else */
     TTY_SLEEP_ONLY       /* can go on only when this terminal has input: a read, or a select or poll of it without a time */
 };

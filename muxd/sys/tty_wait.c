@@ -1,6 +1,7 @@
 /* tty_wait: owns the knowledge of system calls that wait for a terminal. A call it doesn't know is "elsewhere": never
  * early, at worst late. */
 #include "sys/tty_wait.h"
+#include "sys/tty_socket.h"
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,9 @@ enum tty_wait_source tty_wait_source(pid_t tid, int fd, dev_t slave)
         return st.st_rdev == slave || st.st_rdev == makedev(5, 0) ? TTY_SOURCE_TTY
                : st.st_rdev == makedev(1, 3)                      ? TTY_SOURCE_NEUTRAL
                                                                   : TTY_SOURCE_OTHER;
-    return S_ISSOCK(st.st_mode) ? TTY_SOURCE_OTHER : TTY_SOURCE_NEUTRAL;
+    if (S_ISSOCK(st.st_mode))
+        return tty_socket_is_local(tid, st.st_ino) ? TTY_SOURCE_OTHER : TTY_SOURCE_REMOTE;
+    return TTY_SOURCE_NEUTRAL;
 }
 
 enum tty_wait_place tty_wait_place(const char *wchan)
@@ -44,21 +47,24 @@ enum tty_wait_place tty_wait_place(const char *wchan)
 
 /* What a set of descriptors amounts to, once all of them were added. */
 struct set {
-    bool tty, others;
+    bool tty, others, remote;
 };
 
 static void set_add(struct set *set, pid_t tid, int fd, dev_t slave)
 {
     enum tty_wait_source source = tty_wait_source(tid, fd, slave);
-    if (source == TTY_SOURCE_TTY)
-        set->tty = true;
-    else if (source != TTY_SOURCE_NEUTRAL)
-        set->others = true;
+    set->tty |= source == TTY_SOURCE_TTY;
+    set->others |= source != TTY_SOURCE_TTY && source != TTY_SOURCE_NEUTRAL;
+    set->remote |= source == TTY_SOURCE_REMOTE;
 }
 
 static enum tty_sleep set_verdict(const struct set *set, bool timed)
 {
-    return !set->tty ? TTY_SLEEP_ELSEWHERE : set->others ? TTY_SLEEP_MIXED : timed ? TTY_SLEEP_TIMED : TTY_SLEEP_ONLY;
+    if (!set->tty)
+        return TTY_SLEEP_ELSEWHERE;
+    if (set->others)
+        return set->remote ? TTY_SLEEP_REMOTE : TTY_SLEEP_MIXED;
+    return timed ? TTY_SLEEP_TIMED : TTY_SLEEP_ONLY;
 }
 
 static bool read_memory(pid_t tid, unsigned long at, void *data, size_t size)
@@ -69,7 +75,7 @@ static bool read_memory(pid_t tid, unsigned long at, void *data, size_t size)
 
 static enum tty_sleep decode_select(pid_t tid, const unsigned long *arg, dev_t slave)
 {
-    struct set set = {false, false};
+    struct set set = {.tty = false};
     unsigned long words[3][FD_SETSIZE / (8 * sizeof(long))] = {{0}};
     size_t bits = 8 * sizeof(long), count = (size_t)(int)arg[0];
 
@@ -77,7 +83,7 @@ static enum tty_sleep decode_select(pid_t tid, const unsigned long *arg, dev_t s
         return TTY_SLEEP_ELSEWHERE;
     for (int i = 0; i < 3; i++)
         if (arg[1 + i] && !read_memory(tid, arg[1 + i], words[i], (count + bits - 1) / bits * sizeof(long)))
-            return TTY_SLEEP_MIXED; /* unreadable: only a change of mode or silence can tell */
+            return TTY_SLEEP_REMOTE; /* unreadable: only a change of mode or silence can tell */
     for (size_t fd = 0; fd < count; fd++) {
         if (words[0][fd / bits] >> fd % bits & 1)
             set_add(&set, tid, (int)fd, slave);
@@ -89,13 +95,13 @@ static enum tty_sleep decode_select(pid_t tid, const unsigned long *arg, dev_t s
 
 static enum tty_sleep decode_poll(pid_t tid, const unsigned long *arg, bool timed, dev_t slave)
 {
-    struct set set = {false, false};
+    struct set set = {.tty = false};
     struct pollfd fds[POLL_SET_MAX];
 
     if (arg[1] == 0)
         return TTY_SLEEP_ELSEWHERE;
     if (arg[1] > POLL_SET_MAX || !read_memory(tid, arg[0], fds, arg[1] * sizeof *fds))
-        return TTY_SLEEP_MIXED;
+        return TTY_SLEEP_REMOTE;
     for (unsigned long i = 0; i < arg[1]; i++)
         if (fds[i].fd >= 0 && fds[i].events & (POLLIN | POLLRDNORM | POLLPRI))
             set_add(&set, tid, fds[i].fd, slave);
@@ -108,7 +114,7 @@ static enum tty_sleep decode_poll(pid_t tid, const unsigned long *arg, bool time
  * else: event loops get the results of their worker threads through them. */
 static enum tty_sleep decode_epoll(pid_t tid, int epoll, bool timed, dev_t slave)
 {
-    struct set set = {false, false};
+    struct set set = {.tty = false};
     char path[64], line[256];
     int fd;
     unsigned events;
@@ -116,12 +122,11 @@ static enum tty_sleep decode_epoll(pid_t tid, int epoll, bool timed, dev_t slave
     snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)tid, epoll);
     FILE *file = fopen(path, "re");
     if (!file)
-        return TTY_SLEEP_MIXED;
+        return TTY_SLEEP_REMOTE;
     while (fgets(line, sizeof line, file))
         if (sscanf(line, "tfd: %d events: %x", &fd, &events) == 2 && events & (EPOLLIN | EPOLLRDNORM | EPOLLPRI)) {
-            bool is_tty = tty_wait_source(tid, fd, slave) == TTY_SOURCE_TTY;
-            set.tty |= is_tty;
-            set.others |= !is_tty;
+            set_add(&set, tid, fd, slave);
+            set.others |= tty_wait_source(tid, fd, slave) == TTY_SOURCE_NEUTRAL;
         }
     fclose(file);
     return set_verdict(&set, timed);

@@ -8,7 +8,8 @@ enum tty_wait_source {
     TTY_SOURCE_NONE,    /* closed, or not to be seen */
     TTY_SOURCE_TTY,     /* the terminal */
     TTY_SOURCE_NEUTRAL, /* a pipe, eventfd, signalfd and the like: how a program wakes itself */
-    TTY_SOURCE_OTHER    /* a socket, another terminal, a device */
+    TTY_SOURCE_OTHER,   /* a local socket, another terminal, a device */
+    TTY_SOURCE_REMOTE   /* a socket that may lead to another machine */
 };
 enum tty_wait_source tty_wait_source(pid_t tid, int fd, dev_t slave);
 

@@ -129,3 +129,27 @@ def test_a_full_screen_program_that_begins_is_not_ready_before_it_has_drawn(mux)
     for n in range(3):
         said = mux.js("exec", "-n", f"s{n}", "-t", "-y", CAP * 1000, "--argv", "--", "/usr/bin/python3", "-c", FULL_SCREEN)
         assert said["reason"] == "ready" and said["output"].endswith("drawn"), said
+
+
+REMOTE = """
+import os, select, socket, sys, tty
+s = socket.create_server(("127.0.0.1", 0))
+print(end="start> \\x1b[?2004h", flush=True)
+tty.setraw(0)
+while True:
+    select.select([0, s], [], [])
+    os.read(0, 99)
+    os.write(1, b"\\x1b[?2004h")  # the word that the other machine said before it got the line
+    end = 30
+    while end and not select.select([0, s], [], [], 0.01)[0]:
+        end -= 1
+    os.write(1, b"late")
+"""
+
+
+def test_the_word_of_another_machine_is_none_about_what_was_just_typed(mux):
+    mux.configure("[defaults]\nraw_quiet = 1s\n")
+    said = mux.js("exec", "-n", "s", "-t", "-y", CAP * 1000, "--argv", "--", "/usr/bin/python3", "-c", REMOTE)
+    assert said["reason"] == "ready"
+    said = mux.js("write", "-y", CAP * 1000, "s", "x")
+    assert said["reason"] == "ready" and said["output"].endswith("late") and said["evidence"] == "quiet", said

@@ -426,11 +426,11 @@ static void test_decoding(void **state)
     snprintf(line, sizeof line, "%d 0xffffffff 0x0 0x0 0x0 0x0 0x0 0x1 0x2\n", (int)SYS_read);
     assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_ELSEWHERE);
     snprintf(line, sizeof line, "%d 0x8 0x1 0x0 0x0 0x0 0x0 0x1 0x2\n", (int)SYS_pselect6);
-    assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_MIXED); /* its memory can't be read */
+    assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_REMOTE); /* its memory can't be read */
     snprintf(line, sizeof line, "%d 0xffffffffffffffff 0x1 0x0 0x0 0x0 0x0 0x1 0x2\n", (int)SYS_pselect6);
     assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_ELSEWHERE);
     snprintf(line, sizeof line, "%d 0x1 0xffffffff 0x0 0x0 0x0 0x0 0x1 0x2\n", (int)SYS_ppoll);
-    assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_MIXED);
+    assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_REMOTE);
     assert_int_equal(tty_wait_place("wait_woken"), TTY_PLACE_READ);
     assert_int_equal(tty_wait_place("poll_schedule_timeout.constprop.0"), TTY_PLACE_POLL);
     assert_int_equal(tty_wait_place("0"), TTY_PLACE_NONE);
