@@ -13,8 +13,8 @@ struct session;
 /* Follows the modes and answers, in the output that came since the last look. Cheap when there is none. Before each other look at the
  * session, and before anything is typed. */
 void answering_look(struct session *session);
-/* The program sleeps in raw mode until its terminal has input: an answer that it was too early for goes to it now. False: there is none, and
- * it waits for somebody else. */
+/* The program sleeps in raw mode until its terminal has input: an answer that it was too early for
+ * goes to it now. False: there is none, and it waits for somebody else. */
 bool answering_type_late(struct session *session);
 void answering_free(struct session *session);
 #endif

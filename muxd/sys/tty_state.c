@@ -237,10 +237,11 @@ static bool same_modes(const struct tty_watch *watch, const struct termios *mode
     return tcgetattr(watch->master, &now) == 0 && now.c_lflag == modes->c_lflag && now.c_cc[VMIN] == modes->c_cc[VMIN];
 }
 
-/* A program whose wait has a time limit wakes and sleeps again without input, so its call alone says little. It reads its terminal when it has
- * said so since the write. Or, when it has not said that it has its line, when nothing but its terminal and the time can wake it and it sleeps
- * at the very place where it slept when it was last known to wait: half a line, a block that goes on. One that says nothing must have
- * printed, and have nobody beside it that could work meanwhile. */
+/* A program whose wait has a time limit wakes and sleeps again without input, so its call alone says
+ * little. It reads its terminal when it has said so since the write. Or, when it has not said that it
+ * has its line, when nothing but its terminal and the time can wake it and it sleeps at the very place
+ * where it slept when it was last known to wait: half a line, a block that goes on. One that says
+ * nothing must have printed, and have nobody beside it that could work meanwhile. */
 static unsigned said_settle_us(const struct tty_watch *watch, const struct survey *survey)
 {
     bool timed = survey->reader->sleep == TTY_SLEEP_TIMED;

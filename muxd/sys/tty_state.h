@@ -39,12 +39,13 @@ void tty_watch_free(struct tty_watch *watch);              /* NULL is fine */
 /* Before a write: notes run counts and modes, so that later looks can tell what happened since. */
 void tty_watch_mark(struct tty_watch *watch);
 void tty_watch_output(struct tty_watch *watch); /* output of the program was read */
-/* The program has asked for bracketed paste, or ended it: line editors do so when they begin to read a line and when they have it (readline,
- * zle, fish, reline, prompt_toolkit, python's; xterm ctlseqs, mode 2004). To be called in the order of the output. */
+/* The program has asked for bracketed paste, or ended it: line editors do so when they begin to read a
+ * line and when they have it (readline, zle, fish, reline, prompt_toolkit, python's; xterm ctlseqs,
+ * mode 2004). To be called in the order of the output. */
 void tty_watch_editor(struct tty_watch *watch, bool reads);
 bool tty_watch_editor_began(const struct tty_watch *watch); /* since the mark */
-/* The last look is taken for an answer; and: nothing was found that speaks against it, so where its reader slept is where this program waits
- * for input. A mark in between takes the first back. */
+/* The last look is taken for an answer; and: nothing was found that speaks against it, so where its
+ * reader slept is where this program waits for input. A mark in between takes the first back. */
 void tty_watch_found(struct tty_watch *watch);
 void tty_watch_believed(struct tty_watch *watch);
 void tty_watch_look(struct tty_watch *watch, struct tty_look *look);

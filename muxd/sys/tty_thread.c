@@ -87,16 +87,16 @@ static bool read_where(struct tty_thread *thread)
     return thread->where_fd >= 0 && read_again(thread->where_fd, thread->where, sizeof thread->where) > 0;
 }
 
-/* Of what proc_pid_syscall(5) tells: the call's number, its first three arguments (the others may be what is left of something else), the
- * stack pointer and the program counter. FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+/* Of what proc_pid_syscall(5) tells: the call's number, its first three arguments (the others may be
+ * what is left of something else), the stack pointer and the program counter. FNV-1a, draft-eastlake-fnv. */
 uint64_t tty_thread_place(const struct tty_thread *thread)
 {
     unsigned long long field[9];
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
     if (thread->where_fd < 0 || thread->by_wchan ||
-        sscanf(thread->where, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &field[0], &field[1], &field[2], &field[3], &field[4], &field[5],
-               &field[6], &field[7], &field[8]) != 9)
+        sscanf(thread->where, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &field[0], &field[1], &field[2],
+               &field[3], &field[4], &field[5], &field[6], &field[7], &field[8]) != 9)
         return 0;
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         if (i < 4 || i > 6)
