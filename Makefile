@@ -157,7 +157,7 @@ ZOO_SLOW ?= 3
 ZOO_BUSY ?= 2
 zoo: all
 	MUXD_BUILD=$(abspath $(BUILD)) $(PYTHON) tests/zoo/zoo.py --fast $(ZOO_FAST) --slow $(ZOO_SLOW) --busy $(ZOO_BUSY)
-# The two commands of the README on bare Debian machines; FRESH=full: every user and every release, for an hour.
+# The two commands of the README on bare Debian machines; FRESH=full: every user, for an hour; FRESH=zoo: readiness.
 FRESH ?= sample
 fresh:
 	@tests/fresh.sh $(BUILD) $(FRESH) $(RELEASE)

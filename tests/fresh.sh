@@ -1,8 +1,11 @@
 #!/bin/bash
-# fresh.sh BUILD sample|full [RELEASE…]: the README's two commands on bare machines: minimal roots of Debian releases with git, make, sudo and
-# what makes users, and nothing else, entered in namespaces of their own. In each: an ordinary user without sudo is told what is missing; one with sudo runs both
-# commands; then the one without runs them; root runs them in a checkout below its home and elsewhere. `sample` is for every day: the user with
-# sudo in full, root's demonstration and smoke tests. What is tested is the last commit. Needs root, mmdebstrap and a Debian mirror; else skips.
+# fresh.sh BUILD sample|full|zoo [RELEASE…]: the README's two commands on bare machines: minimal roots of
+# Debian releases with git, make, sudo and what makes users, and nothing else, entered in namespaces of
+# their own. In each: an ordinary user without sudo is told what is missing; one with sudo runs both
+# commands; then the one without runs them; root runs them in a checkout below its home and elsewhere.
+# `sample` is for every day: the user with sudo in full, and root's demonstration. `zoo` is readiness with
+# the release's own programs, a thousand times each. What is tested is the last commit. Needs root,
+# mmdebstrap and a mirror of Debian; else it skips and says so.
 set -u
 build=$1 extent=$2
 shift 2
@@ -70,6 +73,16 @@ refused() { # refused RELEASE ROOT USER DIRECTORY TARGET: told what is missing, 
 checkout() { # checkout ROOT DIRECTORY USER
     git -c safe.directory='*' clone -q --no-hardlinks "$here" "$1$2" && chroot "$1" chown -R "$3:" "$2"
 }
+zoo() { # zoo RELEASE ROOT: with a database server to talk to, of which Debian's package would start one for all
+    local log=$build/$1-zoo.log began=$SECONDS status
+    mkdir -p "$2/etc/postgresql-common"
+    echo 'create_main_cluster = false' >"$2/etc/postgresql-common/createcluster.conf"
+    as "$2" admin "cd muxd && make test-deps && sudo apt-get install -y -q --no-install-recommends postgresql &&
+        make -s -j2 all && make -s zoo ZOO_FAST=${ZOO_FAST:-1000} ZOO_SLOW=${ZOO_SLOW:-50} ZOO_BUSY=${ZOO_BUSY:-2}" >"$log" 2>&1
+    status=$?
+    sed -n '/^idle/,$p' "$log"
+    note "$status" "$1: zoo" $((SECONDS - began))
+}
 base_of() { # base_of RELEASE: the bare root, made once a day
     local base=$build/$1
     if [ -e "$base.made" ] && [ -n "$(find "$base.made" -mtime -1)" ]; then return 0; fi
@@ -103,9 +116,13 @@ one() { # one RELEASE
     chroot "$root" mv /usr/bin/sudo.hidden /usr/bin/sudo
     refused "$release" "$root" plain /home/plain/muxd run # sudo is there, and refuses
     echo 'admin ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/admin"
+    if [ "$extent" = zoo ]; then
+        zoo "$release" "$root"
+        away "$root"
+        return
+    fi
     both "$release" "$root" admin /home/admin/muxd run test
     [ "$extent" = sample ] || both "$release" "$root" plain /home/plain/muxd run test
-    [ "$extent" = sample ] || both "$release" "$root" admin /home/admin/muxd zoo
     away "$root"
     root=$(layer "$release" root) || { note 1 "$release: a layer over it" 0; return; }
     checkout "$root" /root/muxd root
