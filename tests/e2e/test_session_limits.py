@@ -1,5 +1,5 @@
 """Limits of one session, each with its end; readers that are too slow; input that nobody reads."""
-import os, time
+import os, signal, time
 import pytest
 from conftest import CAP, wait_for
 
@@ -111,6 +111,10 @@ def test_processes(mux):
     else:
         row = mux.wait_state("s", "killed", "exited")
         assert row["state"] == "exited" or row["killed_by"] == "processes"
+        left = set(mux.pids()) - set(mux.daemons()) if row["state"] == "exited" else ()
+        assert len(left) < 20
+        for pid in left:  # of a shell that got no child any more and gave up: they are left alone
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_open_files(mux):
