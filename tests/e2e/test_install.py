@@ -17,3 +17,8 @@ def test_install_into_a_staging_directory(mux):
         assert (stage / "usr" / path).is_file(), path
     assert os.access(stage / "usr/bin/ue", os.X_OK)
     assert os.readlink(stage / "usr/bin/apply_patch") == "ue"
+
+
+def test_manual_pages_can_be_read_without_a_locale():
+    for page in ("client/ue.1", "conf/muxd.8", "conf/muxd.ini.5"):
+        assert (ROOT / page).read_bytes().isascii(), page
