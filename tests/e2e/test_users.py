@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 import pytest
-from conftest import CAP, UE, need, needs_root, wait_for
+from conftest import CAP, DAEMON, UE, need, needs_root, wait_for
 
 pytestmark = [pytest.mark.no_pty, needs_root]
 
@@ -34,7 +34,8 @@ class Person:
         if has_runtime:
             mine["XDG_RUNTIME_DIR"] = str(self.runtime)
         kept, self.mux.env = self.mux.env, mine
-        self.mux.prefix = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", "--"]
+        self.mux.prefix = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", "--",
+                           "sh", "-c", f'shift; exec {self.mux.dir}/bin/ue "$@"', "sh"]
         try:
             return self.mux.popen(*args, cwd="/")
         finally:
@@ -65,14 +66,14 @@ class Person:
 def people(mux):
     need("setpriv")
     os.chmod(mux.dir, 0o711)
+    (mux.dir / "bin").mkdir()
+    for program in (UE, DAEMON):  # the build may lie where nobody else may go
+        shutil.copy(program, mux.dir / "bin")
     made = []
 
     def make():
         made.append(Person(mux))
         return made[-1]
-    person = make()
-    if subprocess.run(["setpriv", f"--reuid={person.uid}", "--clear-groups", UE, "--version"], capture_output=True, env={}).returncode:
-        pytest.skip("another user may not run the binaries of this build")
     yield make
     for person in made:
         person.close()
