@@ -31,12 +31,14 @@ class Manager:
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(["unshare", "-m", "sh", "-c", BEGIN, "sh", mux.dir.name], env=mux.env, cwd="/", stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, start_new_session=True)
-        wait_for(lambda: self.process.poll() is not None or self.ctl("is-system-running").stdout in ("running\n", "degraded\n"), "the manager")
-        if self.process.poll() is not None:
+        wait_for(lambda: self.process.poll() is not None or (mux.dir / "systemd/private").exists(), "the manager")
+        if self.process.poll() is not None or self.ctl("is-system-running").stdout == "offline\n":  # systemctl(1) does nothing in a chroot
+            self.close()
             pytest.skip(f"no service manager of a user here: {self.log.read_text()[-300:]}")
+        wait_for(lambda: self.ctl("is-system-running").stdout in ("running\n", "degraded\n"), "the manager")
 
     def run(self, *args):
-        return subprocess.run(["nsenter", "-t", str(self.process.pid), "-m", *args], env=self.mux.env, cwd="/", capture_output=True, text=True,
+        return subprocess.run(["nsenter", "-t", str(self.process.pid), "-m", "-r", *args], env=self.mux.env, cwd="/", capture_output=True, text=True,
                               timeout=CAP, stdin=subprocess.DEVNULL)
 
     def ctl(self, *args):
