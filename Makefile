@@ -1,4 +1,4 @@
-# muxd: make, make run, make test, make check, make bench, make fresh, make fuzz, make zoo, make gen, make install
+# muxd: make, make run, make test, make check, make bench, make fresh, make fuzz, make zoo, make gen, make install, make uninstall
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -40,7 +40,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 
 .PHONY: all writable deps test-deps run test test-root unit-bins units e2e check check-compilers check-tests check-sanitizers check-valgrind \
-	check-laws check-lint bench fresh fuzz fuzz-bins zoo gen install clean
+	check-laws check-lint bench fresh fuzz fuzz-bins zoo gen installable install uninstall clean
 .DEFAULT_GOAL := all
 all: $(BUILD)/muxd $(BUILD)/ue
 
@@ -169,21 +169,45 @@ include tests/crash/rules.mk
 gen: all
 	tests/gen.sh $(BUILD) .
 
+# Not every shell expands the tilde of PREFIX=~/.local.
+ifneq ($(filter ~/%,$(PREFIX)),)
+override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
+endif
 BINDIR = $(PREFIX)/bin
 SHARE = $(PREFIX)/share
-into = install -d "$(DESTDIR)$(1)" && install -m $(2) $(3) "$(DESTDIR)$(1)"
-install: $(if $(NOBUILD),,all) # NOBUILD=1: what is built already, as it is
-	$(call into,$(BINDIR),755,$(BUILD)/muxd $(BUILD)/ue)
+# Where systemd looks for a user's units: in a home it is another place than in the system (systemd.unit(5)).
+UNITDIR = $(if $(filter %/.local %/.local/,$(PREFIX)),$(SHARE),$(PREFIX)/lib)/systemd/user
+UNITS := $(wildcard conf/*.service conf/*.socket)
+# All that is installed: $(1) is what to do with it. Of each the directory, the mode, the files.
+define places
+$(call $(1),$(BINDIR),755,$(BUILD)/muxd $(BUILD)/ue)
+$(call $(1),$(SHARE)/man/man1,644,$(wildcard client/*.1))
+$(call $(1),$(SHARE)/man/man5,644,$(wildcard conf/*.5))
+$(call $(1),$(SHARE)/man/man8,644,$(wildcard conf/*.8))
+$(call $(1),$(SHARE)/zsh/site-functions,644,completions/_ue)
+$(call $(1),$(SHARE)/fish/vendor_completions.d,644,completions/ue.fish)
+$(call $(1),$(SHARE)/muxd,644,$(wildcard conf/*.ini))
+endef
+put = install -d "$(DESTDIR)$(1)" && install -m $(2) $(3) "$(DESTDIR)$(1)"
+take = rm -f $(foreach file,$(notdir $(3)),"$(DESTDIR)$(1)/$(file)")
+installable:
+	@place="$(DESTDIR)$(BINDIR)"; while [ ! -e "$$place" ]; do place=$$(dirname "$$place"); done; [ -w "$$place" ] || { \
+		echo "make: '$$place' can't be written by $$(id -un); install into your home: make install PREFIX=~/.local" >&2; exit 1; }
+install: installable $(if $(NOBUILD),,all) # NOBUILD=1: what is built already, as it is
+	$(call places,put)
 	ln -sf ue "$(DESTDIR)$(BINDIR)/apply_patch"
-	$(if $(wildcard client/*.1),$(call into,$(SHARE)/man/man1,644,$(wildcard client/*.1)))
-	$(if $(wildcard conf/*.5),$(call into,$(SHARE)/man/man5,644,$(wildcard conf/*.5)))
-	$(if $(wildcard conf/*.8),$(call into,$(SHARE)/man/man8,644,$(wildcard conf/*.8)))
-	$(if $(wildcard completions/ue.bash),install -D -m 644 completions/ue.bash "$(DESTDIR)$(SHARE)/bash-completion/completions/ue")
-	$(if $(wildcard completions/_ue),$(call into,$(SHARE)/zsh/site-functions,644,completions/_ue))
-	$(if $(wildcard completions/ue.fish),$(call into,$(SHARE)/fish/vendor_completions.d,644,completions/ue.fish))
-	$(if $(wildcard conf/*.ini),$(call into,$(SHARE)/muxd,644,$(wildcard conf/*.ini)))
-	for unit in $(wildcard conf/*.service conf/*.socket); do install -d "$(DESTDIR)$(PREFIX)/lib/systemd/user" && \
-		sed 's|@BINDIR@|$(BINDIR)|g' "$$unit" > "$(DESTDIR)$(PREFIX)/lib/systemd/user/$${unit##*/}" || exit 1; done
+	install -D -m 644 completions/ue.bash "$(DESTDIR)$(SHARE)/bash-completion/completions/ue"
+	install -d "$(DESTDIR)$(UNITDIR)" && for unit in $(UNITS); do \
+		sed 's|@BINDIR@|$(BINDIR)|g' "$$unit" > "$(DESTDIR)$(UNITDIR)/$${unit##*/}" || exit 1; done
+	@case "$(DESTDIR):$$PATH:" in *":$(BINDIR):"* | [!:]*) ;; \
+		*) echo "'$(BINDIR)' is not in your PATH; in this shell: PATH=$(BINDIR):\$$PATH" ;; esac
+# Nothing but what was put there; directories that others use as well stay.
+uninstall:
+	$(call places,take)
+	$(call take,$(BINDIR),,apply_patch)
+	$(call take,$(SHARE)/bash-completion/completions,,ue)
+	$(call take,$(UNITDIR),,$(UNITS))
+	if [ -d "$(DESTDIR)$(SHARE)/muxd" ]; then rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(SHARE)/muxd"; fi
 
 -include $(wildcard $(patsubst %.o,%.d,$(call obj,$(sort $(DAEMON_SRC) $(CLIENT_SRC)))) $(addsuffix .d,$(UNIT_BIN)))
 clean:

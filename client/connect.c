@@ -21,7 +21,8 @@
 void connection_init(struct connection *conn, const char *given, const char *config, bool may_start)
 {
     char *path = path_socket(given);
-    *conn = (struct connection){.fd = -1, .path = launch_absolute(path), .config = config, .may_start = may_start, .next_id = 1};
+    *conn = (struct connection){.fd = -1, .path = launch_absolute(path), .named = path_socket_is_named(given), .config = config,
+                                .may_start = may_start, .next_id = 1};
     free(path);
     frame_init(&conn->in, ANSWER_BYTES_MAX);
 }
@@ -57,30 +58,29 @@ static int above_standard(int fd)
     return moved;
 }
 
-/* In a directory that anybody may write to, somebody else could listen under our name. */
-static int check_listener(int fd, const char *path, struct err *err)
+/* In a directory that anybody may write to, somebody else could listen under our name. Root may go to another user's daemon by its path,
+ * but is not to be caught by one. */
+static int check_listener(int fd, const char *path, bool named, struct err *err)
 {
     struct ucred cred;
     socklen_t size = sizeof cred;
     uid_t own = geteuid();
-    if (own == 0 || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == own))
+    if ((own == 0 && named) || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == own))
         return 0;
     return err_set(err, ERR_SYSTEM, "'%s': another user listens there; choose another path with -S or $MUXD_SOCKET", path);
 }
 
-int connection_try(struct connection *conn, struct err *err)
+static int try_at(struct connection *conn, const char *path, struct err *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (conn->fd >= 0)
-        return 0;
-    if (strlen(conn->path) >= sizeof address.sun_path)
+    if (strlen(path) >= sizeof address.sun_path)
         return err_set(err, ERR_SYSTEM,
-                       "'%s': the socket path has %zu bytes, the kernel allows %zu; choose a shorter one with -S or $MUXD_SOCKET",
-                       conn->path, strlen(conn->path), sizeof address.sun_path - 1);
-    memcpy(address.sun_path, conn->path, strlen(conn->path));
+                       "'%s': the socket path has %zu bytes, the kernel allows %zu; choose a shorter one with -S or $MUXD_SOCKET", path,
+                       strlen(path), sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path));
     int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
-        return err_set(err, ERR_SYSTEM, "'%s': can't make a socket: %s", conn->path, strerror(errno));
+        return err_set(err, ERR_SYSTEM, "'%s': can't make a socket: %s", path, strerror(errno));
     int result;
     do
         result = connect(fd, (struct sockaddr *)&address, sizeof address);
@@ -88,15 +88,45 @@ int connection_try(struct connection *conn, struct err *err)
     if (result < 0) {
         conn->why = errno;
         bool nobody = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR || errno == ECONNRESET;
-        result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", conn->path,
+        result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", path,
                          nobody ? "nobody listens there" : "can't connect", strerror(conn->why));
     } else {
-        result = check_listener(fd, conn->path, err);
+        result = check_listener(fd, path, conn->named, err);
     }
     if (result < 0)
         close(fd);
     else
         conn->fd = fd;
+    return result;
+}
+
+/* What another login of ours has started is ours as well. The error is that of the place where one would be started. */
+static int try_everywhere(struct connection *conn, struct err *err)
+{
+    int result = ERR_NO_DAEMON;
+    char *place;
+    for (int i = 0; (place = path_socket_look(conn->path, i)); i++) {
+        struct err unused;
+        bool home = strcmp(place, conn->path) == 0;
+        int tried = try_at(conn, place, home ? err : &unused);
+        if (home)
+            result = tried;
+        if (tried == 0) {
+            free(conn->path);
+            conn->path = place;
+            return 0;
+        }
+        free(place);
+    }
+    return result;
+}
+
+int connection_try(struct connection *conn, struct err *err)
+{
+    if (conn->fd >= 0)
+        return 0;
+    int result = conn->named || conn->joined ? try_at(conn, conn->path, err) : try_everywhere(conn, err);
+    conn->joined |= result == 0;
     return result;
 }
 
@@ -130,9 +160,12 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
 {
     char *dir = path_dirname(conn->path);
     char *path = path_join(dir, "start.lock");
-    int result = path_private_dir(dir, err);
+    struct err unfit;
+    int result = path_private_dir(dir, &unfit);
     *lock_fd = -1;
-    if (result == 0) {
+    if (result < 0) {
+        err_set(err, result, "%s for the socket (-S or $MUXD_SOCKET)", unfit.text);
+    } else {
         *lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         int locked = *lock_fd;
         while (locked >= 0 && (locked = flock(*lock_fd, LOCK_EX)) < 0 && errno == EINTR)
@@ -165,6 +198,7 @@ static int start_and_connect(struct connection *conn, struct err *err)
 
 int connection_open(struct connection *conn, struct err *err)
 {
+    conn->joined = false;
     int lock_fd, result = connection_try(conn, err);
     if (result != ERR_NO_DAEMON)
         return result;

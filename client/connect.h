@@ -9,6 +9,8 @@
 struct connection {
     int fd;             /* -1: not connected */
     char *path;         /* absolute; owned */
+    bool named;         /* path, by -S or $MUXD_SOCKET; else any daemon of ours is the one, see path_socket_look */
+    bool joined;        /* found at path; it is not looked for elsewhere while a request is under way */
     const char *config; /* -f, borrowed; NULL: none */
     bool may_start;     /* false: --no-start */
     bool started;       /* this ue started the daemon */

@@ -108,7 +108,10 @@ int verb_GEN(struct ue *ue)
     return 0;
 }
 
-/* Text as roff shows it: hyphens that are to be copied, backslashes, and no request at the beginning of a line. */
+#define ELLIPSIS "\xe2\x80\xa6"
+
+/* Text as roff shows it: hyphens that are to be copied, backslashes, and no request at the beginning of a line. A login without a locale
+ * has no ellipsis. */
 void gen_roff(struct buf *out, const char *text)
 {
     bool begin = true;
@@ -119,6 +122,8 @@ void gen_roff(struct buf *out, const char *text)
             buf_append_text(out, "\\-");
         else if (*text == '\\')
             buf_append_text(out, "\\e");
+        else if (strncmp(text, ELLIPSIS, strlen(ELLIPSIS)) == 0)
+            buf_append_text(out, "..."), text += strlen(ELLIPSIS) - 1;
         else
             buf_append_byte(out, *text);
         begin = *text == '\n';

@@ -42,7 +42,20 @@ char *path_home(void)
 static bool is_our_dir(const char *dir)
 {
     struct stat info;
-    return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+    return stat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
+#define SHARED_PLACES 2
+
+/* The places of a user's daemon that all logins know: the first goes with the last login of those that have it, the second stays. */
+static char *shared_place(int i)
+{
+    return xasprintf(i == 0 ? "/run/user/%u/muxd/muxd.sock" : "/tmp/muxd-%u/muxd.sock", (unsigned)geteuid());
+}
+
+bool path_socket_is_named(const char *given)
+{
+    return given || env_text("MUXD_SOCKET");
 }
 
 char *path_socket(const char *given)
@@ -51,14 +64,22 @@ char *path_socket(const char *given)
         given = env_text("MUXD_SOCKET");
     if (given)
         return xstrdup(given);
+    /* After su(1) it may be another user's, and after a logout it may be gone. */
     const char *runtime = env_dir("XDG_RUNTIME_DIR");
-    if (runtime)
-        return path_join(runtime, "muxd/muxd.sock");
-    unsigned uid = geteuid();
-    char *run_user = xasprintf("/run/user/%u", uid);
-    char *path = is_our_dir(run_user) ? path_join(run_user, "muxd/muxd.sock") : xasprintf("/tmp/muxd-%u/muxd.sock", uid);
-    free(run_user);
-    return path;
+    return runtime && is_our_dir(runtime) ? path_join(runtime, "muxd/muxd.sock") : shared_place(SHARED_PLACES - 1);
+}
+
+char *path_socket_look(const char *path, int i)
+{
+    bool shared = false;
+    for (int place = 0; place < SHARED_PLACES && !shared; place++) {
+        char *known = shared_place(place);
+        shared = strcmp(path, known) == 0;
+        free(known);
+    }
+    if (shared)
+        return i < SHARED_PLACES ? shared_place(i) : NULL;
+    return i == 0 ? xstrdup(path) : NULL;
 }
 
 /* A file that can't be looked at counts as there: its owner wants to hear why it can't be read. */

@@ -2,9 +2,15 @@
 #ifndef MUXD_BASE_PATH_H
 #define MUXD_BASE_PATH_H
 #include "base/err.h"
+#include <stdbool.h>
 #include <sys/types.h>
 /* Each returns a string of the caller's. given: the command line's choice or NULL. */
-char *path_socket(const char *given);  /* given, $MUXD_SOCKET, $XDG_RUNTIME_DIR/muxd/muxd.sock, /run/user/UID/…, /tmp/muxd-UID/… */
+/* Where a daemon listens: given, $MUXD_SOCKET, $XDG_RUNTIME_DIR/muxd/muxd.sock where that directory is ours, /tmp/muxd-UID/muxd.sock. */
+char *path_socket(const char *given);
+bool path_socket_is_named(const char *given); /* by given or $MUXD_SOCKET: there and nowhere else */
+/* Where to look for one that was not named, i from 0; NULL: no further. path: where path_socket wants it. Logins of one user differ in
+ * whether they have a runtime directory, so /run/user/UID and /tmp/muxd-UID are looked at in both kinds, in this order. */
+char *path_socket_look(const char *path, int i);
 char *path_config(const char *given);  /* given, $MUXD_CONFIG, $XDG_CONFIG_HOME/muxd/muxd.ini, /etc/muxd/muxd.ini; NULL: none exists */
 char *path_state(const char *given);   /* given, $XDG_STATE_HOME/muxd, ~/.local/state/muxd */
 char *path_dirname(const char *path);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,11 +24,40 @@ static void keep_private(char *page)
     madvise(page, SECRET_PAGE_BYTES, MADV_DONTFORK);
 }
 
+/* A login may leave less than it allows (ulimit -S -l): for the moment of locking we take what we may. What is locked stays so. */
+static struct rlimit limit_raise(void)
+{
+    struct rlimit was = {0}, most;
+    if (getrlimit(RLIMIT_MEMLOCK, &was) == 0) {
+        most = (struct rlimit){was.rlim_max, was.rlim_max};
+        setrlimit(RLIMIT_MEMLOCK, &most);
+    }
+    return was;
+}
+
+static void limit_restore(const struct rlimit *was)
+{
+    int saved = errno;
+    if (was->rlim_cur != was->rlim_max)
+        setrlimit(RLIMIT_MEMLOCK, was);
+    errno = saved;
+}
+
+static int lock_page(char *page)
+{
+    struct rlimit was = limit_raise();
+    int result = mlock(page, SECRET_PAGE_BYTES);
+    limit_restore(&was);
+    return result;
+}
+
 char *secret_page_new(struct err *err)
 {
     char *page = mmap(NULL, SECRET_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED || mlock(page, SECRET_PAGE_BYTES) != 0) {
-        err_set(err, ERR_LIMIT, "no memory can be locked for a secret: %s; raise the limit of locked memory (ulimit -l)", strerror(errno));
+    if (page == MAP_FAILED || lock_page(page) != 0) {
+        err_set(err, ERR_LIMIT,
+                "no memory can be locked for a secret: %s; type it in `ue attach`, or start muxd anew where `ulimit -Hl` is not 0",
+                strerror(errno));
         if (page != MAP_FAILED)
             munmap(page, SECRET_PAGE_BYTES);
         return NULL;
@@ -46,7 +76,9 @@ void secret_page_free(char *page)
 
 static char *map_kept(int fd)
 {
+    struct rlimit was = limit_raise(); /* the kernel counts it as locked memory */
     char *page = mmap(NULL, SECRET_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    limit_restore(&was);
     if (page == MAP_FAILED)
         return NULL;
     keep_private(page);

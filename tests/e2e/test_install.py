@@ -1,19 +1,81 @@
-"""make install: what is put where."""
+"""make install and make uninstall: what is put where, and taken away again."""
 import os, subprocess
 
 import pytest
-from conftest import BUILD, CAP, ROOT
+from conftest import BUILD, CAP, ROOT, need
 
 pytestmark = pytest.mark.no_pty
 
 
+def make(*words, status=0, prefix=(), **env):
+    done = subprocess.run([*prefix, "make", "-C", str(ROOT), f"BUILD={BUILD}", "NOBUILD=1", *words], capture_output=True, text=True, timeout=CAP,
+                          env={"PATH": os.environ["PATH"], **env}, stdin=subprocess.DEVNULL)
+    assert (done.returncode == 0) == (status == 0), done
+    return done
+
+
+def files(place):
+    return sorted(str(path.relative_to(place)) for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
+
+
 def test_install_into_a_staging_directory(mux):
     stage = mux.dir / "stage"
-    done = subprocess.run(["make", "-C", str(ROOT), f"BUILD={BUILD}", "PREFIX=/usr", f"DESTDIR={stage}", "NOBUILD=1", "install"], capture_output=True, timeout=CAP,
-                          env={"PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL)
-    assert done.returncode == 0, done.stderr[-1000:]
+    said = make("PREFIX=/usr", f"DESTDIR={stage}", "install").stdout
     for path in ("bin/muxd", "bin/ue", "share/man/man1/ue.1", "share/man/man8/muxd.8", "share/man/man5/muxd.ini.5",
-                 "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini"):
+                 "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
+                 "lib/systemd/user/muxd.service", "lib/systemd/user/muxd.socket"):
         assert (stage / "usr" / path).is_file(), path
     assert os.access(stage / "usr/bin/ue", os.X_OK)
     assert os.readlink(stage / "usr/bin/apply_patch") == "ue"
+    assert "not in your PATH" not in said
+
+
+def test_uninstall_takes_what_install_has_put_and_no_more(mux):
+    stage = mux.dir / "a stage"
+    others = ["usr/bin/other", "usr/share/man/man1/other.1", "usr/share/muxd/mine.ini"]
+    for other in others:
+        (stage / other).parent.mkdir(parents=True, exist_ok=True)
+        (stage / other).touch()
+    make("PREFIX=/usr", f"DESTDIR={stage}", "install")
+    assert len(files(stage)) == len(others) + 12
+    make("PREFIX=/usr", f"DESTDIR={stage}", "uninstall")
+    assert files(stage) == others
+    (stage / others[2]).unlink()
+    make("PREFIX=/usr", f"DESTDIR={stage}", "uninstall")  # again, and of nothing
+    assert files(stage) == others[:2] and not (stage / "usr/share/muxd").exists()
+
+
+def test_into_a_home(mux):
+    """Of zsh, fish and sh the tilde comes as it was typed."""
+    said = make("PREFIX=~/.local", "install", HOME=str(mux.home)).stdout
+    local = mux.home / ".local"
+    assert os.access(local / "bin/ue", os.X_OK) and not (ROOT / "~").exists()
+    assert f"'{local}/bin' is not in your PATH" in said
+    # Not lib/systemd/user, which systemd.unit(5) does not list.
+    assert f"ExecStart={local}/bin/muxd " in (local / "share/systemd/user/muxd.service").read_text()
+    assert (local / "share/systemd/user/muxd.socket").is_file() and not (local / "lib").exists()
+    assert "not in your PATH" not in make("PREFIX=~/.local", "install", HOME=str(mux.home), PATH=f"{local}/bin:{os.environ['PATH']}").stdout
+    make("PREFIX=~/.local", "uninstall", HOME=str(mux.home))
+    assert files(mux.home) == []
+
+
+def test_the_manual_is_found_beside_the_binaries(mux):
+    need("man", "manpath")
+    make("PREFIX=~/.local", "install", HOME=str(mux.home))
+    env = {"HOME": str(mux.home), "PATH": f"{mux.home}/.local/bin:{mux.env['PATH']}"}
+    found = subprocess.run(["man", "-w", "ue"], env=env, capture_output=True, text=True, timeout=CAP)
+    assert found.stdout == f"{mux.home}/.local/share/man/man1/ue.1\n", found
+
+
+def test_where_one_may_not_write(mux):
+    need("setpriv")
+    as_anybody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"] if os.geteuid() == 0 else []
+    if as_anybody and subprocess.run([*as_anybody, "ls", ROOT / "Makefile"], capture_output=True).returncode:
+        pytest.skip("another user may not read the checkout")
+    said = make("PREFIX=/usr", "install", status=2, prefix=as_anybody).stderr
+    assert "'/usr/bin' can't be written by" in said and "make install PREFIX=~/.local" in said, said
+
+
+def test_manual_pages_can_be_read_without_a_locale():
+    for page in ("client/ue.1", "conf/muxd.8", "conf/muxd.ini.5"):
+        assert (ROOT / page).read_bytes().isascii(), page

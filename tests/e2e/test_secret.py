@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import pexpect
 import pytest
 from conftest import CAP, UE, need, wait_for
 from test_keyboard import entries, frames, log, notice, send
@@ -150,6 +151,39 @@ def test_staged_and_the_session_ends(mux):
     give(mux, "--stage").ok()
     mux.ue("kill", "sh").ok()
     assert everywhere(mux) == []
+
+
+def limit_locked_memory(mux, how):
+    """The daemon's limit; root has none (CAP_IPC_LOCK), as long as it may have that capability."""
+    need("setpriv")
+    as_anybody = ["setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock"] if os.geteuid() == 0 else []
+    mux.prefix = [*as_anybody, "sh", "-c", f'{how}; exec "$@"', "sh"]
+
+
+def test_locked_memory_up_to_the_hard_limit(mux):
+    limit_locked_memory(mux, "ulimit -S -l 0")
+    mux.session("here", "read -s -p 'pass: ' x; echo; echo got ${#x}; exec bash --norc")
+    give(mux, name="here").ok()
+    taken(mux, "here")
+    give(mux, "--stage", name="here").ok()
+    os.kill(mux.js("status")["pid"], 9)
+    said = mux.line("here", "echo limit=$(ulimit -S -l); read -s -p 'pass: ' x; echo; echo got ${#x}", "--until", "got [0-9]+")["output"]
+    assert f"got {len(WORD)}" in said, "the staged one outlives the worker"
+    assert "limit=0\r\n" in said, "the program's own limit is as it was"
+
+
+def test_no_locked_memory(mux):
+    limit_locked_memory(mux, "ulimit -l 0")
+    asks(mux)
+    for options in ((), ("--stage",)):
+        refused = give(mux, *options)
+        assert refused.rc == 125 and "`ue attach`" in refused.err, refused
+    person = pexpect.spawn(str(UE), ["attach", "sh"], env=mux.env, cwd=mux.dir, dimensions=(24, 80), timeout=CAP)
+    person.expect("pass: ")
+    person.send(WORD + "\r")
+    person.expect(f"got {len(WORD)}")
+    person.send("\x1cd")
+    person.expect("detached")
 
 
 def test_attached_people_are_told(mux):

@@ -38,22 +38,54 @@ static int clear_variables(void **state)
 static void finds_the_socket(void **state)
 {
     (void)state;
-    char *run_user = xasprintf("/run/user/%u", (unsigned)geteuid());
-    struct stat info;
-    bool ours = lstat(run_user, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
-    char *want = ours ? xasprintf("%s/muxd/muxd.sock", run_user) : xasprintf("/tmp/muxd-%u/muxd.sock", (unsigned)geteuid());
-    expect(path_socket(NULL), want);
-    setenv("XDG_RUNTIME_DIR", "relative", 1);
-    expect(path_socket(NULL), want);
-    setenv("XDG_RUNTIME_DIR", "", 1);
-    expect(path_socket(NULL), want);
-    free(want);
-    free(run_user);
-    setenv("XDG_RUNTIME_DIR", "/run/me/", 1);
-    expect(path_socket(NULL), "/run/me/muxd/muxd.sock");
+    char *common = xasprintf("/tmp/muxd-%u/muxd.sock", (unsigned)geteuid()), *runtime = below("runtime"), *link = below("runtime-link");
+    char *want = below("runtime/muxd/muxd.sock"), *slash = below("runtime/");
+    const char *unfit[] = {"relative", "", runtime /* there is none yet */, "/proc/self/environ"};
+    expect(path_socket(NULL), common);
+    for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++) {
+        setenv("XDG_RUNTIME_DIR", unfit[i], 1);
+        expect(path_socket(NULL), common);
+    }
+    assert_int_equal(mkdir(runtime, 0700), 0);
+    const char *fit[] = {runtime, slash};
+    for (size_t i = 0; i < sizeof fit / sizeof *fit; i++) {
+        setenv("XDG_RUNTIME_DIR", fit[i], 1);
+        expect(path_socket(NULL), want);
+    }
+    assert_int_equal(symlink(runtime, link), 0);
+    setenv("XDG_RUNTIME_DIR", link, 1);
+    char *through = path_join(link, "muxd/muxd.sock");
+    expect(path_socket(NULL), through);
+    assert_false(path_socket_is_named(NULL));
+    if (geteuid() == 0)
+        assert_int_equal(chown(runtime, 12345, 12345), 0); /* as after su(1) */
+    else
+        setenv("XDG_RUNTIME_DIR", "/", 1);
+    expect(path_socket(NULL), common);
     setenv("MUXD_SOCKET", "here.sock", 1);
     expect(path_socket(NULL), "here.sock");
+    assert_true(path_socket_is_named(NULL));
     expect(path_socket("/given"), "/given");
+    assert_true(path_socket_is_named("/given"));
+    char *const all[] = {common, runtime, link, want, slash, through};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+static void looks_where_another_login_may_have_it(void **state)
+{
+    (void)state;
+    unsigned uid = geteuid();
+    char *places[] = {xasprintf("/run/user/%u/muxd/muxd.sock", uid), xasprintf("/tmp/muxd-%u/muxd.sock", uid)};
+    for (int i = 0; i < 2; i++) {
+        expect(path_socket_look(places[i], 0), places[0]);
+        expect(path_socket_look(places[i], 1), places[1]);
+        assert_null(path_socket_look(places[i], 2));
+    }
+    expect(path_socket_look("/other/muxd/muxd.sock", 0), "/other/muxd/muxd.sock");
+    assert_null(path_socket_look("/other/muxd/muxd.sock", 1));
+    free(places[0]);
+    free(places[1]);
 }
 
 static void finds_the_state(void **state)
@@ -197,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(finds_the_socket, clear_variables), cmocka_unit_test_setup(finds_the_state, clear_variables),
+        cmocka_unit_test_setup(looks_where_another_login_may_have_it, clear_variables),
         cmocka_unit_test_setup(finds_the_config, clear_variables), cmocka_unit_test(splits_and_joins),
         cmocka_unit_test_setup(knows_the_home, clear_variables), cmocka_unit_test(makes_private_directories),
     };
