@@ -66,7 +66,12 @@ char *path_socket(const char *given)
         return xstrdup(given);
     /* After su(1) it may be another user's, and after a logout it may be gone. */
     const char *runtime = env_dir("XDG_RUNTIME_DIR");
-    return runtime && is_our_dir(runtime) ? path_join(runtime, "muxd/muxd.sock") : shared_place(SHARED_PLACES - 1);
+    if (runtime && is_our_dir(runtime))
+        return path_join(runtime, "muxd/muxd.sock");
+    char *run_user = xasprintf("/run/user/%u", (unsigned)geteuid());
+    bool ours = is_our_dir(run_user);
+    free(run_user);
+    return shared_place(ours ? 0 : 1);
 }
 
 char *path_socket_look(const char *path, int i)

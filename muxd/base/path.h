@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 /* Each returns a string of the caller's. given: the command line's choice or NULL. */
-/* Where a daemon listens: given, $MUXD_SOCKET, $XDG_RUNTIME_DIR/muxd/muxd.sock where that directory is ours, /tmp/muxd-UID/muxd.sock. */
+/* Where a daemon listens: given, $MUXD_SOCKET, $XDG_RUNTIME_DIR/muxd/muxd.sock where that directory is ours,
+ * /run/user/UID/muxd/muxd.sock where that one is, /tmp/muxd-UID/muxd.sock. */
 char *path_socket(const char *given);
 bool path_socket_is_named(const char *given); /* by given or $MUXD_SOCKET: there and nowhere else */
 /* Where to look for one that was not named, i from 0; NULL: no further. path: where path_socket wants it. Logins of one user differ in

@@ -38,7 +38,11 @@ static int clear_variables(void **state)
 static void finds_the_socket(void **state)
 {
     (void)state;
-    char *common = xasprintf("/tmp/muxd-%u/muxd.sock", (unsigned)geteuid()), *runtime = below("runtime"), *link = below("runtime-link");
+    char *run_user = xasprintf("/run/user/%u", (unsigned)geteuid());
+    struct stat info;
+    bool ours = stat(run_user, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+    free(run_user);
+    char *common = xasprintf(ours ? "/run/user/%u/muxd/muxd.sock" : "/tmp/muxd-%u/muxd.sock", (unsigned)geteuid()), *runtime = below("runtime"), *link = below("runtime-link");
     char *want = below("runtime/muxd/muxd.sock"), *slash = below("runtime/");
     const char *unfit[] = {"relative", "", runtime /* there is none yet */, "/proc/self/environ"};
     expect(path_socket(NULL), common);
