@@ -105,18 +105,13 @@ def test_out_of_descriptors(mux):
 @needs_root
 def test_fork_fails(mux):
     uid = 61000 + os.getpid() % 4000  # a user whose processes are all ours
-    build = mux.dir / "bin"
-    build.mkdir()
-    for program in ("ue", "muxd"):
-        shutil.copy(UE.parent / program, build)
-    for path in (mux.dir, mux.home, mux.state, mux.conf):
-        os.chown(path, uid, uid)
+    own_ue = mux.give_to(uid)
 
     def as_user(*args):
         return subprocess.run(["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *map(str, args)], env=mux.env, cwd=mux.dir, capture_output=True, timeout=CAP, stdin=subprocess.DEVNULL)
 
     def ue(*args):
-        return as_user(build / "ue", *args)
+        return as_user(own_ue, *args)
 
     def allow_processes(soft):
         for pid in daemons:

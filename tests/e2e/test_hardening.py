@@ -2,7 +2,7 @@
 import datetime, os, resource, shutil, signal, socket, stat, subprocess, sys, time
 from pathlib import Path
 import pytest
-from conftest import CAP, DAEMON, SANITIZED, UE, needs_root, wait_for
+from conftest import CAP, SANITIZED, needs_root, wait_for
 
 pytestmark = pytest.mark.no_pty
 NOBODY = 65534
@@ -97,13 +97,7 @@ def as_nobody(mux):
     if os.geteuid() == 0:
         if not shutil.which("setpriv"):
             pytest.skip("'setpriv' is not installed")
-        programs = mux.dir / "bin"  # copies: the build may be where no other user can go
-        programs.mkdir()
-        for place in (programs, shutil.copy(UE, programs), shutil.copy(DAEMON, programs)):
-            os.chmod(place, 0o755)
-        mux.program = programs / "ue"
-        for place in (mux.dir, mux.home, mux.state, mux.conf):
-            os.chown(place, NOBODY, NOBODY)
+        mux.program = mux.give_to(NOBODY)
         mux.prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
         # By a shell: setpriv itself still has root's capabilities when it executes, and goes where they let it.
         if subprocess.run([*mux.prefix, "/bin/sh", "-c", '"$0" --version', mux.program], capture_output=True, env=mux.env, cwd="/").returncode:

@@ -5,7 +5,7 @@ import json
 import os
 
 import pytest
-from conftest import UE, CAP, need
+from conftest import CAP, need
 
 # name, command, a line to type, what must come back, the prompt at the end
 PROGRAMS = [
@@ -154,15 +154,10 @@ def test_pattern_of_the_config_overrides_the_kernel(mux):
 def test_prompt_of_a_set_id_program_is_a_secret(mux, within_shell):
     """Its /proc is hidden from the daemon, which is another user's: the terminal's modes tell."""
     uid = 62000 + os.getpid() % 3000
-    build = mux.dir / "bin"
-    build.mkdir()
-    for program in ("ue", "muxd"):
-        shutil.copy(UE.parent / program, build)
-    for path in (mux.dir, mux.home, mux.state, mux.conf):
-        os.chown(path, uid, uid)
+    own_ue = mux.give_to(uid)
 
     def ue(*args):
-        done = subprocess.run(["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", build / "ue", *args], env=mux.env, cwd=mux.dir,
+        done = subprocess.run(["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", own_ue, *args], env=mux.env, cwd=mux.dir,
                               capture_output=True, timeout=CAP, stdin=subprocess.DEVNULL)
         return json.loads(done.stdout) if done.stdout.startswith(b"{") else done
     try:
