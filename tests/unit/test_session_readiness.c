@@ -293,8 +293,9 @@ static void test_busy_is_never_ready(void **state)
     free(rig);
 }
 
-/* In raw mode, asleep for its terminal and for a time: may be computing, so only silence tells. */
-static void test_raw_with_a_time_goes_by_silence(void **state)
+/* In raw mode, asleep for its terminal and for a time: may be computing, so silence tells, or the place where it
+ * slept when it was last seen to wait; but never before its answer. */
+static void test_raw_with_a_time_goes_by_silence_or_place(void **state)
 {
     struct rig *rig = malloc(sizeof *rig);
     (void)state;
@@ -305,12 +306,16 @@ static void test_raw_with_a_time_goes_by_silence(void **state)
                                          NULL});
     assert_true(rig_first(rig));
     assert_string_equal(rig->text, "up");
-    int64_t begin = clock_mono_ms();
-    rig_ask(rig, "k");
-    assert_string_equal(rig->text, "got");
-    assert_int_equal(rig->evidence, EVIDENCE_QUIET);
-    assert_int_equal(rig->waiting_for, WAITING_KEY);
-    assert_true(clock_mono_ms() - begin >= RAW_QUIET_MS);
+    for (int i = 0; i < 5; i++) {
+        int64_t begin = clock_mono_ms();
+        rig_ask(rig, "k");
+        assert_string_equal(rig->text, "got");
+        assert_int_equal(rig->waiting_for, WAITING_KEY);
+        if (rig->evidence == EVIDENCE_QUIET)
+            assert_true(clock_mono_ms() - begin >= RAW_QUIET_MS);
+        else
+            assert_int_equal(rig->evidence, EVIDENCE_LINE_EDITOR);
+    }
     rig_stop(rig);
     free(rig);
 }
@@ -393,7 +398,7 @@ int main(void)
     struct CMUnitTest tests[32] = {
         cmocka_unit_test(test_secret),
         cmocka_unit_test(test_busy_is_never_ready),
-        cmocka_unit_test(test_raw_with_a_time_goes_by_silence),
+        cmocka_unit_test(test_raw_with_a_time_goes_by_silence_or_place),
         cmocka_unit_test(test_await_is_told_as_silence),
         cmocka_unit_test(test_partial_line_is_ready),
         cmocka_unit_test(test_nobody_waits_no_timer),
