@@ -2,6 +2,7 @@
 #include "client/connect.h"
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include <errno.h>
@@ -21,7 +22,8 @@
 void connection_init(struct connection *conn, const char *given, const char *config, bool may_start)
 {
     char *path = path_socket(given);
-    *conn = (struct connection){.fd = -1, .path = launch_absolute(path), .config = config, .may_start = may_start, .next_id = 1};
+    *conn = (struct connection){.fd = -1, .path = launch_absolute(path), .config = config, .may_start = may_start, .next_id = 1,
+                                .chosen = path_socket_is_chosen(given)};
     free(path);
     frame_init(&conn->in, ANSWER_BYTES_MAX);
 }
@@ -57,15 +59,15 @@ static int above_standard(int fd)
     return moved;
 }
 
-/* In a directory that anybody may write to, somebody else could listen under our name. */
-static int check_listener(int fd, const char *path, struct err *err)
+/* In a directory that anybody may write to, somebody else could listen under our name. Root may go to others, by naming them. */
+static int check_listener(const struct connection *conn, int fd, struct err *err)
 {
     struct ucred cred;
     socklen_t size = sizeof cred;
     uid_t own = geteuid();
-    if (own == 0 || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == own))
+    if ((own == 0 && conn->chosen) || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == own))
         return 0;
-    return err_set(err, ERR_SYSTEM, "'%s': another user listens there; choose another path with -S or $MUXD_SOCKET", path);
+    return err_set(err, ERR_SYSTEM, "'%s': another user listens there; " PATH_CHOOSE_SOCKET, conn->path);
 }
 
 int connection_try(struct connection *conn, struct err *err)
@@ -80,7 +82,7 @@ int connection_try(struct connection *conn, struct err *err)
     memcpy(address.sun_path, conn->path, strlen(conn->path));
     int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
-        return err_set(err, ERR_SYSTEM, "'%s': can't make a socket: %s", conn->path, strerror(errno));
+        return limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "'%s': can't make a socket", conn->path);
     int result;
     do
         result = connect(fd, (struct sockaddr *)&address, sizeof address);
@@ -88,10 +90,12 @@ int connection_try(struct connection *conn, struct err *err)
     if (result < 0) {
         conn->why = errno;
         bool nobody = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR || errno == ECONNRESET;
-        result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", conn->path,
-                         nobody ? "nobody listens there" : "can't connect", strerror(conn->why));
+        result = conn->why == EACCES ? path_foreign(conn->path, PATH_CHOOSE_SOCKET, err) : 0;
+        if (result == 0)
+            result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", conn->path,
+                             nobody ? "nobody listens there" : "can't connect", strerror(conn->why));
     } else {
-        result = check_listener(fd, conn->path, err);
+        result = check_listener(conn, fd, err);
     }
     if (result < 0)
         close(fd);
@@ -130,7 +134,7 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
 {
     char *dir = path_dirname(conn->path);
     char *path = path_join(dir, "start.lock");
-    int result = path_private_dir(dir, err);
+    int result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
     *lock_fd = -1;
     if (result == 0) {
         *lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -138,7 +142,11 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
         while (locked >= 0 && (locked = flock(*lock_fd, LOCK_EX)) < 0 && errno == EINTR)
             locked = 0;
         if (locked < 0) {
-            result = err_set(err, ERR_SYSTEM, "'%s': can't take the lock for starting muxd: %s", path, strerror(errno));
+            int error = errno;
+            result = error == EACCES ? path_foreign(path, PATH_CHOOSE_SOCKET, err) : 0;
+            if (result == 0)
+                result = err_set(err, ERR_SYSTEM, "'%s': can't take the lock for starting muxd: %s; " PATH_CHOOSE_SOCKET, path,
+                                 strerror(error));
             fd_close(lock_fd);
         }
     }

@@ -10,6 +10,7 @@ struct connection {
     int fd;             /* -1: not connected */
     char *path;         /* absolute; owned */
     const char *config; /* -f, borrowed; NULL: none */
+    bool chosen;        /* by -S or the environment, not the usual place */
     bool may_start;     /* false: --no-start */
     bool started;       /* this ue started the daemon */
     int why;            /* errno of the last attempt that failed */

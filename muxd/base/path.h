@@ -2,17 +2,25 @@
 #ifndef MUXD_BASE_PATH_H
 #define MUXD_BASE_PATH_H
 #include "base/err.h"
+#include <stdbool.h>
 #include <sys/types.h>
 /* Each returns a string of the caller's. given: the command line's choice or NULL. */
-char *path_socket(const char *given);  /* given, $MUXD_SOCKET, $XDG_RUNTIME_DIR/muxd/muxd.sock, /run/user/UID/…, /tmp/muxd-UID/… */
+/* given, $MUXD_SOCKET, $XDG_RUNTIME_DIR/muxd/muxd.sock (where that is ours), /run/user/UID/…, /tmp/muxd-UID/… */
+char *path_socket(const char *given);
+bool path_socket_is_chosen(const char *given); /* the first two */
 char *path_config(const char *given);  /* given, $MUXD_CONFIG, $XDG_CONFIG_HOME/muxd/muxd.ini, /etc/muxd/muxd.ini; NULL: none exists */
 char *path_state(const char *given);   /* given, $XDG_STATE_HOME/muxd, ~/.local/state/muxd */
 char *path_dirname(const char *path);
 const char *path_basename(const char *path); /* borrowed from path */
 char *path_join(const char *dir, const char *name); /* name alone when it is absolute */
 /* Makes dir and its missing parents (0700). The last one must be a directory, not a symbolic link, ours and closed to
- * others (ERR_SYSTEM otherwise, the text says what to do). Opened O_DIRECTORY|O_NOFOLLOW and checked by fstat. */
-int path_private_dir(const char *dir, struct err *err);
+ * others (ERR_SYSTEM otherwise, the text says what to do; choose: "choose another by …"). Opened O_DIRECTORY|O_NOFOLLOW and checked by
+ * fstat. */
+int path_private_dir(const char *dir, const char *choose, struct err *err);
+#define PATH_CHOOSE_SOCKET "choose another path for the socket with -S or $MUXD_SOCKET"
+#define PATH_CHOOSE_STATE "choose a directory of yours that can be written, by $XDG_STATE_HOME or [muxd] state"
+/* ERR_SYSTEM when the path, or the last directory of it that can be looked at, belongs to somebody else; else 0. */
+int path_foreign(const char *path, const char *choose, struct err *err);
 mode_t path_umask(void); /* this process's: umask(2) tells it only by setting another for a moment */
 char *path_home(void); /* $HOME, else the passwd entry, else "/" */
 #endif

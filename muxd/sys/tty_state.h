@@ -39,14 +39,15 @@ void tty_watch_free(struct tty_watch *watch);              /* NULL is fine */
 /* Before a write: notes run counts and modes, so that later looks can tell what happened since. */
 void tty_watch_mark(struct tty_watch *watch);
 void tty_watch_output(struct tty_watch *watch); /* output of the program was read */
-/* The program has asked for bracketed paste, or ended it: line editors do so when they begin to read a line and when they have it (readline,
- * zle, fish, reline, prompt_toolkit, python's; xterm ctlseqs, mode 2004). To be called in the order of the output. */
+/* The program has asked for bracketed paste, or ended it: line editors do so when they begin to read a line and when they have it
+ * (readline, zle, fish, reline, prompt_toolkit, python's; xterm ctlseqs, mode 2004). To be called in the order of the output. */
 void tty_watch_editor(struct tty_watch *watch, bool reads);
 /* The last look was believed: where its reader sleeps is where this program waits for input. */
 void tty_watch_believed(struct tty_watch *watch);
 void tty_watch_look(struct tty_watch *watch, struct tty_look *look);
 void tty_watch_leader_gone(struct tty_watch *watch);       /* no more TIOCGPTPEER, everything is TTY_BUSY from now on */
-/* Tried once at start on an own PTY with an own child: "kernel", or "degraded (why)". The text is static after the first call. */
-const char *tty_state_selftest(void);
+/* Tried once at start on an own PTY with an own child: "kernel", or "degraded (why)"; static text. is_known (may be NULL) false:
+ * "unknown (why)", it could not be tried for a limit, and the next call tries again. */
+const char *tty_state_selftest(bool *is_known);
 void tty_state_assume(const char *answer); /* what a predecessor's test has found; copied */
 #endif

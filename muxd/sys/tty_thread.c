@@ -32,7 +32,12 @@ static int open_file(const struct tty_thread *thread, const char *name)
 {
     char path[80];
     snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)thread->pid, (int)thread->tid, name);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || !fd_is_among_last(fd))
+        return fd;
+    fd_close(&fd);
+    errno = EMFILE;
+    return -1;
 }
 
 static ssize_t read_again(int fd, char *text, size_t size)
@@ -95,8 +100,8 @@ uint64_t tty_thread_place(const struct tty_thread *thread)
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
     if (thread->where_fd < 0 || thread->by_wchan ||
-        sscanf(thread->where, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &field[0], &field[1], &field[2], &field[3], &field[4], &field[5],
-               &field[6], &field[7], &field[8]) != 9)
+        sscanf(thread->where, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &field[0], &field[1], &field[2], &field[3], &field[4],
+               &field[5], &field[6], &field[7], &field[8]) != 9)
         return 0;
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         if (i < 4 || i > 6)
@@ -159,7 +164,7 @@ static enum tty_sleep by_wchan(const struct tty_thread *thread, dev_t slave)
 void tty_thread_look(struct tty_thread *thread, dev_t slave)
 {
     if (!tty_thread_count_runs(thread)) {
-        thread->sleep = TTY_SLEEP_GONE;
+        thread->sleep = errno == EMFILE || errno == ENFILE ? TTY_SLEEP_HIDDEN : TTY_SLEEP_GONE;
         return;
     }
     if (!read_where(thread)) {

@@ -196,7 +196,7 @@ class Muxd:
         self.env = {"PATH": PATH, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash", "USER": "tester", "TERM": "xterm",
                     "XDG_RUNTIME_DIR": str(self.dir), "XDG_STATE_HOME": str(self.state), "MUXD_SOCKET": str(self.socket),
                     "MUXD_CONFIG": str(self.conf)}
-        self.prefix, self.background, self.clients = [], [], []
+        self.program, self.prefix, self.background, self.clients = UE, [], [], []
         self.rt_mark = new_mark()
         set_mark(self.rt_mark)
 
@@ -206,7 +206,7 @@ class Muxd:
     # --- running ue
     def popen(self, *args, env=None, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw):
         set_mark(self.rt_mark)  # a test may have several of us
-        process = subprocess.Popen([*self.prefix, str(UE), *map(str, args)], env={**self.env, **(env or {})}, cwd=cwd or self.dir, stdin=stdin,
+        process = subprocess.Popen([*self.prefix, str(self.program), *map(str, args)], env={**self.env, **(env or {})}, cwd=cwd or self.dir, stdin=stdin,
                                    stdout=stdout, stderr=stderr, start_new_session=True, **kw)
         self.background.append(process)
         return process
@@ -294,7 +294,7 @@ class Muxd:
             process.communicate()
         if self.daemons():
             self.background = []
-            stopped = subprocess.run([*self.prefix, str(UE), "--no-start", "stop"], env=self.env, capture_output=True, timeout=CAP, cwd="/")
+            stopped = subprocess.run([*self.prefix, str(self.program), "--no-start", "stop"], env=self.env, capture_output=True, timeout=CAP, cwd="/")
             if stopped.returncode not in (0, 69):
                 wrong.append(f"ue stop: {stopped.returncode} {stopped.stderr[-500:]!r}")
         wrong += self.end_rest()
@@ -362,6 +362,28 @@ def need(*programs):
     for program in programs:
         if not shutil.which(program, path=PATH):
             pytest.skip(f"'{program}' is not installed")
+
+
+@pytest.fixture
+def ordinary(mux):
+    """The daemon of an ordinary user. Where the tests run as root, of one who has nothing else: what the kernel counts of a user is its own."""
+    if os.geteuid() == 0:
+        need("setpriv")
+        (mux.dir / "bin").mkdir()
+        for program in ("ue", "muxd"):
+            shutil.copy(BUILD / program, mux.dir / "bin")
+        mux.program = mux.dir / "bin" / "ue"
+        become_new_user(mux)
+    return mux
+
+
+def become_new_user(mux):
+    """Root's daemon to be is that of somebody who has no process, not even a dead one that waits for its parent."""
+    uid = random.randrange(1 << 20, 1 << 30)
+    for place in (mux.dir, *mux.dir.rglob("*")):
+        os.chown(place, uid, uid, follow_symlinks=False)
+    mux.prefix = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
+    return uid
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to limit or to change the daemon's user")
