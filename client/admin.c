@@ -35,12 +35,24 @@ static void append_value(struct buf *out, const struct json *value)
         json_print(out, value);
 }
 
+/* What a limit of the kernel holds up now, a line each. */
+static void append_constraints(struct buf *out, const struct json *list)
+{
+    for (const struct json *it = json_first(list); it; it = json_next(it))
+        buf_printf(out, "constrained: %s: %s; %s\n", json_get_str(it, "limit", NULL), json_get_str(it, "what", NULL),
+                   json_get_str(it, "raise", NULL));
+}
+
 /* "key: value" lines; the members of an object stand indented below it. */
 static void append_members(struct buf *out, const struct json *object, int indent)
 {
     for (const struct json *it = json_first(object); it; it = json_next(it)) {
         if (json_type(it) == JSON_NULL)
             continue;
+        if (indent == 0 && strcmp(json_key(it), "constraints") == 0) {
+            append_constraints(out, it);
+            continue;
+        }
         buf_printf(out, "%*s%s:", indent, "", json_key(it));
         if (json_type(it) == JSON_OBJECT) {
             buf_append_byte(out, '\n');

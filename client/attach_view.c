@@ -19,6 +19,7 @@ static int ask(struct attach *attach, const char *tool, struct json *params, str
 {
     struct connection side;
     connection_init(&side, attach->ue->conn.path, NULL, false);
+    side.named = attach->ue->conn.named;
     params_meta(attach->ue, params, META_VERB);
     int result = call_run(&side, tool, params, CALL_ONCE, answer, err);
     connection_fini(&side);

@@ -2,6 +2,7 @@
 #include "client/connect.h"
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include <errno.h>
@@ -67,7 +68,7 @@ static int check_listener(int fd, const char *path, bool named, struct err *err)
     uid_t own = geteuid();
     if ((own == 0 && named) || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == own))
         return 0;
-    return err_set(err, ERR_SYSTEM, "'%s': another user listens there; choose another path with -S or $MUXD_SOCKET", path);
+    return err_set(err, ERR_SYSTEM, "'%s': another user listens there; " PATH_CHOOSE_SOCKET, path);
 }
 
 static int try_at(struct connection *conn, const char *path, struct err *err)
@@ -80,7 +81,7 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
     memcpy(address.sun_path, path, strlen(path));
     int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
-        return err_set(err, ERR_SYSTEM, "'%s': can't make a socket: %s", path, strerror(errno));
+        return limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "'%s': can't make a socket", path);
     int result;
     do
         result = connect(fd, (struct sockaddr *)&address, sizeof address);
@@ -88,8 +89,10 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
     if (result < 0) {
         conn->why = errno;
         bool nobody = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR || errno == ECONNRESET;
-        result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", path,
-                         nobody ? "nobody listens there" : "can't connect", strerror(conn->why));
+        result = conn->why == EACCES ? path_foreign(path, PATH_CHOOSE_SOCKET, err) : 0;
+        if (result == 0)
+            result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", path,
+                             nobody ? "nobody listens there" : "can't connect", strerror(conn->why));
     } else {
         result = check_listener(fd, path, conn->named, err);
     }
@@ -160,18 +163,19 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
 {
     char *dir = path_dirname(conn->path);
     char *path = path_join(dir, "start.lock");
-    struct err unfit;
-    int result = path_private_dir(dir, &unfit);
+    int result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
     *lock_fd = -1;
-    if (result < 0) {
-        err_set(err, result, "%s for the socket (-S or $MUXD_SOCKET)", unfit.text);
-    } else {
+    if (result == 0) {
         *lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         int locked = *lock_fd;
         while (locked >= 0 && (locked = flock(*lock_fd, LOCK_EX)) < 0 && errno == EINTR)
             locked = 0;
         if (locked < 0) {
-            result = err_set(err, ERR_SYSTEM, "'%s': can't take the lock for starting muxd: %s", path, strerror(errno));
+            int error = errno;
+            result = error == EACCES ? path_foreign(path, PATH_CHOOSE_SOCKET, err) : 0;
+            if (result == 0)
+                result = err_set(err, ERR_SYSTEM, "'%s': can't take the lock for starting muxd: %s; " PATH_CHOOSE_SOCKET, path,
+                                 strerror(error));
             fd_close(lock_fd);
         }
     }

@@ -80,6 +80,7 @@ static size_t free_channel(struct follow *follow)
     if (follow->channel_count > 0) {
         channel->conn = &channel->own;
         connection_init(channel->conn, follow->ue->conn.path, NULL, false);
+        channel->conn->named = follow->ue->conn.named;
     }
     follow->channels = xreallocarray(follow->channels, follow->channel_count + 1, sizeof(struct follow_channel *));
     follow->channels[follow->channel_count] = channel;

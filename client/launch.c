@@ -1,6 +1,7 @@
 /* launch: owns the birth of a daemon: which muxd, with which environment, and what it said when it failed. */
 #include "client/connect.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strv.h"
@@ -81,8 +82,12 @@ static void become(const char *program, char *const *argv, char *const *env, int
     setsid();
     int null_fd = open("/dev/null", O_RDWR);
     if (null_fd < 0 || chdir("/") != 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0 ||
-        dup2(report_fd, STDERR_FILENO) < 0)
-        _exit(STATUS_NO_PROGRAM);
+        dup2(report_fd, STDERR_FILENO) < 0) {
+        struct err err;
+        limit_err(&err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "its standard descriptors can't be set up");
+        dprintf(report_fd, "%s", err.text);
+        _exit(1);
+    }
     close_range(STDERR_FILENO + 1, ~0u, 0);
     execvpe(program, argv, env);
     dprintf(STDERR_FILENO, "%s", strerror(errno));
@@ -167,7 +172,7 @@ int launch_daemon(const struct connection *conn, struct err *err)
     if (pid == 0)
         become(program, argv.items, env, report_fd);
     if (pid < 0)
-        result = err_set(err, ERR_NO_DAEMON, "'%s': can't be started: %s; try again", program, strerror(errno));
+        result = limit_err(err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "'%s': can't be started", program);
     else
         result = judge(wait_for(pid), program, report_fd, err);
     fd_close(&report_fd);

@@ -38,10 +38,12 @@ static bool name_of(int64_t pid, char name[32])
     return n > 0;
 }
 
+/* Where /proc hides both (hidepid) their word has to do. */
 static bool same_program(int64_t a, int64_t b)
 {
     char first[32], second[32];
-    return name_of(a, first) && name_of(b, second) && strcmp(first, second) == 0;
+    bool known = name_of(a, first), other_known = name_of(b, second);
+    return known == other_known && strcmp(first, second) == 0;
 }
 
 static int open_process(int64_t pid)

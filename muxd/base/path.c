@@ -165,47 +165,79 @@ static int make_dir(const char *dir)
     return mkdir(dir, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-static int check_dir(const char *dir, int fd, struct err *err)
+int path_foreign(const char *path, const char *choose, struct err *err)
+{
+    struct stat info;
+    char *at = xstrdup(path), *dir = path_dirname(path);
+    while (stat(at, &info) != 0 && strcmp(at, dir) != 0) {
+        free(at);
+        at = dir;
+        dir = path_dirname(at);
+    }
+    int result = 0;
+    if (stat(at, &info) == 0 && info.st_uid != geteuid())
+        result = err_set(err, ERR_SYSTEM, "'%s' belongs to user %u and not to us (%u); %s%s", at, (unsigned)info.st_uid,
+                         (unsigned)geteuid(), is_our_dir(dir) ? "remove it, or " : "", choose);
+    free(at);
+    free(dir);
+    return result;
+}
+
+static int check_dir(const char *dir, int fd, const char *choose, struct err *err)
 {
     struct stat info;
     if (fstat(fd, &info) != 0)
-        return err_set(err, ERR_SYSTEM, "'%s' can't be examined: %s; choose another directory", dir, strerror(errno));
+        return err_set(err, ERR_SYSTEM, "'%s' can't be examined: %s; %s", dir, strerror(errno), choose);
     if (info.st_uid != geteuid())
-        return err_set(err, ERR_SYSTEM, "'%s' belongs to user %u and not to us (%u); choose another directory", dir,
-                       (unsigned)info.st_uid, (unsigned)geteuid());
+        return err_set(err, ERR_SYSTEM, "'%s' belongs to user %u and not to us (%u); %s", dir, (unsigned)info.st_uid,
+                       (unsigned)geteuid(), choose);
     if (info.st_mode & 077)
-        return err_set(err, ERR_SYSTEM, "'%s' is open to others (mode %04o); run 'chmod 700' on it or choose another directory",
-                       dir, (unsigned)info.st_mode & 07777);
+        return err_set(err, ERR_SYSTEM, "'%s' is open to others (mode %04o); run 'chmod 700' on it, or %s", dir,
+                       (unsigned)info.st_mode & 07777, choose);
     return 0;
 }
 
-static int private_dir(const char *dir, struct err *err)
+/* The one above it that is there. */
+static int unmade(const char *dir, int error, const char *choose, struct err *err)
+{
+    char *above = path_dirname(dir);
+    while (access(above, F_OK) != 0 && errno == ENOENT) {
+        char *next = path_dirname(above);
+        free(above);
+        above = next;
+    }
+    int result = err_set(err, ERR_SYSTEM, "'%s' can't be made below '%s': %s; %s", dir, above, strerror(error), choose);
+    free(above);
+    return result;
+}
+
+static int private_dir(const char *dir, const char *choose, struct err *err)
 {
     if (!*dir)
         return err_set(err, ERR_SYSTEM, "'' is no directory; give its path");
     if (make_dir(dir) != 0)
-        return err_set(err, ERR_SYSTEM, "'%s' can't be made: %s; choose another directory", dir, strerror(errno));
+        return unmade(dir, errno, choose, err);
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         struct stat info;
         int saved = errno;
         if (lstat(dir, &info) == 0 && S_ISLNK(info.st_mode))
-            return err_set(err, ERR_SYSTEM, "'%s' is a symbolic link; remove it or choose another directory", dir);
-        return err_set(err, ERR_SYSTEM, "'%s' can't be used as a directory: %s; remove it or choose another", dir, strerror(saved));
+            return err_set(err, ERR_SYSTEM, "'%s' is a symbolic link; remove it, or %s", dir, choose);
+        return err_set(err, ERR_SYSTEM, "'%s' can't be used as a directory: %s; remove it, or %s", dir, strerror(saved), choose);
     }
-    int result = check_dir(dir, fd, err);
+    int result = check_dir(dir, fd, choose, err);
     close(fd);
     return result;
 }
 
-int path_private_dir(const char *dir, struct err *err)
+int path_private_dir(const char *dir, const char *choose, struct err *err)
 {
     /* "link/" and "link/." would be followed in spite of O_NOFOLLOW. */
     char *clean = xstrdup(dir);
     size_t len = strlen(clean);
     while (len > 1 && (clean[len - 1] == '/' || (clean[len - 1] == '.' && clean[len - 2] == '/')))
         clean[--len] = 0;
-    int result = private_dir(clean, err);
+    int result = private_dir(clean, choose, err);
     free(clean);
     return result;
 }

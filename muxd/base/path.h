@@ -18,8 +18,13 @@ char *path_dirname(const char *path);
 const char *path_basename(const char *path); /* borrowed from path */
 char *path_join(const char *dir, const char *name); /* name alone when it is absolute */
 /* Makes dir and its missing parents (0700). The last one must be a directory, not a symbolic link, ours and closed to
- * others (ERR_SYSTEM otherwise, the text says what to do). Opened O_DIRECTORY|O_NOFOLLOW and checked by fstat. */
-int path_private_dir(const char *dir, struct err *err);
+ * others (ERR_SYSTEM otherwise, the text says what to do; choose: "choose another by …"). Opened O_DIRECTORY|O_NOFOLLOW and checked by
+ * fstat. */
+int path_private_dir(const char *dir, const char *choose, struct err *err);
+#define PATH_CHOOSE_SOCKET "choose another path for the socket with -S or $MUXD_SOCKET"
+#define PATH_CHOOSE_STATE "choose a directory of yours that can be written, by $XDG_STATE_HOME or [muxd] state"
+/* ERR_SYSTEM when the path, or the last directory of it that can be looked at, belongs to somebody else; else 0. */
+int path_foreign(const char *path, const char *choose, struct err *err);
 mode_t path_umask(void); /* this process's: umask(2) tells it only by setting another for a moment */
 char *path_home(void); /* $HOME, else the passwd entry, else "/" */
 #endif

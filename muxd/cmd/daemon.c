@@ -72,7 +72,7 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_text(result, "state", ctx->state_dir);
     json_add_text(result, "log", ctx->log_path);
     json_add_text(result, "config", ctx->config->path);
-    json_add_text(result, "readiness", tty_state_selftest());
+    json_add_text(result, "readiness", tty_state_selftest(NULL));
     json_add_int(result, "live", stats.live);
     json_add_int(result, "ended", stats.ended);
     json_add_int(result, "next_number", (int64_t)stats.next_number);

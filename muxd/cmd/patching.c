@@ -2,6 +2,7 @@
  * waiting; until then the request is parked, and a patch whose client has gone is applied all the same. */
 #include "cmd/patching.h"
 #include "base/clock.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/failure.h"
@@ -179,10 +180,11 @@ static void begin(struct cmd_context *ctx, struct request *request, const struct
     const char *call_id = meta_str(request, "call_id");
     patching->call_id = call_id ? xstrdup(call_id) : NULL;
     request_on_cancel(request, on_cancel, patching);
-    if (loop_offload(ctx->loop, work, done, patching) == 0)
+    int status = loop_offload(ctx->loop, work, done, patching);
+    if (status == 0)
         return;
     struct err err;
-    err_set(&err, ERR_SYSTEM, "the patch can't be worked on: no thread could be had; try again");
+    limit_err(&err, ERR_SYSTEM, LIMIT_THREAD, -status, "the patch can't be worked on: there is no thread for it");
     request_on_cancel(request, NULL, NULL);
     patching_free(patching);
     failure_reply(request, tool, &err);

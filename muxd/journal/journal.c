@@ -3,6 +3,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "journal/inputlog.h"
@@ -126,7 +127,7 @@ static void fill_header(struct journal_header *header, const struct journal_make
 static int fail(struct journal *journal, struct err *err, const char *what, int error)
 {
     journal_free(journal);
-    return err_set(err, ERR_SYSTEM, "can't make a journal: '%s': %s; end some sessions or raise the limits", what, strerror(error));
+    return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, error, "can't make a journal: '%s'", what);
 }
 
 int journal_new(struct journal **out, const struct journal_make *make, struct err *err)

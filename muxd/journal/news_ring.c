@@ -2,6 +2,7 @@
  * written, then the head moved, then the next number. */
 #include "journal/news_ring.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include <assert.h>
 #include <errno.h>
@@ -51,7 +52,7 @@ static int fail(struct news_ring *ring, struct err *err, const char *what)
 {
     int error = errno;
     news_ring_free(ring);
-    return err_set(err, ERR_SYSTEM, "no room for events: %s: %s; end sessions or raise the limit of open files", what, strerror(error));
+    return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, error, "no room for events: %s", what);
 }
 
 int news_ring_new(struct news_ring **out, size_t bytes, struct err *err)

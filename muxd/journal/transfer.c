@@ -2,6 +2,7 @@
  * there. The transfers themselves: transfer_move.c. */
 #include "journal/transfer.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "journal/transfer_state.h"
@@ -26,7 +27,7 @@ static int fail(struct transfer *transfer, struct err *err, const char *what)
 {
     int error = errno;
     transfer_free(transfer);
-    return err_set(err, ERR_SYSTEM, "can't make the pipes to the sessions: '%s': %s; raise the limit of open files", what, strerror(error));
+    return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, error, "can't make the pipes to the sessions: '%s'", what);
 }
 
 static bool map_state(struct transfer *transfer)

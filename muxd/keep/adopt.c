@@ -1,6 +1,7 @@
 /* adopt.c: owns the birth of a keeper from a worker. */
 #include "keep/adopt.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "keep/own_args.h"
 #include <errno.h>
 #include <signal.h>
@@ -52,7 +53,7 @@ int keeper_respawn(struct link *link, char *const argv[], struct err *err)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
-        return err_set(err, ERR_SYSTEM, "no socket for a new keeper: %s; raise the limit on open files", strerror(errno));
+        return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, errno, "no socket for a new keeper");
     char option[] = "--keeper-for-worker", number[16], *args[OWN_ARGS_MAX];
     snprintf(number, sizeof number, "%d", KEEP_LINK_FD);
     own_args(args, argv, option, number);
@@ -60,8 +61,9 @@ int keeper_respawn(struct link *link, char *const argv[], struct err *err)
     close(pair[1]);
     if (error != 0) {
         close(pair[0]);
-        return err_set(err, ERR_SYSTEM, "no process for a new keeper: %s; raise the limit on processes", strerror(error));
+        return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no process for a new keeper");
     }
+    limit_passed(LIMIT_KEEPER);
     link_replace(link, pair[0]);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "keep/keeper.h"
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "keep/kept.h"
 #include "keep/lean_fork.h"
 #include "keep/sentinel.h"
@@ -43,7 +44,7 @@ void keeper_say(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char line[256];
+    char line[768];
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     dprintf(STDERR_FILENO, "muxd: keeper: %s\n", line);
@@ -337,7 +338,9 @@ int keeper_run(const struct keeper_options *options)
     int passed = take_inherited(options->ready_fd);
     struct keeper *keeper = keeper_new(options);
     if (!keeper) {
-        keeper_say("can't start: %s; raise the limits on descriptors and processes", strerror(errno));
+        struct err err;
+        limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, errno, "can't start");
+        keeper_say("%s", err.text);
         return 1;
     }
     keeper->listener = passed;

@@ -24,6 +24,7 @@ struct keeper {
     pid_t worker;          /* 0: none now */
     int worker_pidfd;      /* of a worker that is not our child; -1 */
     bool served;           /* it has answered a request */
+    int start_tries;       /* that there was not even a process for the first one */
     bool listened;         /* one of them has said KEEP_LISTEN */
     int32_t worker_before; /* wait status of the one before; -1: none */
     int64_t generation, backoff_ms, restart_at_ms, started_at_ms, leave_until_ms; /* times: CLOCK_MONOTONIC, 0: not set */

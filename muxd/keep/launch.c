@@ -1,6 +1,7 @@
 /* launch.c: owns the way into the background, so that whoever started muxd -d learns that it serves, or why not. */
 #include "keep/launch.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,10 +28,21 @@ static int status_of(pid_t keeper)
     return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 1; /* also 0 is no success: nobody listens */
 }
 
+static pid_t started;
+
+/* It is not to stay when nobody waits for it any more; its status comes as ever. */
+static void on_term(int signo)
+{
+    kill(started, signo);
+}
+
 /* The process that was started. */
 static void __attribute__((__noreturn__)) stay_behind(pid_t keeper, int ready, int words)
 {
     struct pollfd ends[2] = {{.fd = ready, .events = POLLIN}, {.fd = words, .events = POLLIN}};
+    struct sigaction pass_term = {.sa_handler = on_term};
+    started = keeper;
+    sigaction(SIGTERM, &pass_term, NULL);
     fd_set_nonblock(words, true);
     for (;;) {
         if (poll(ends, 2, -1) < 0 && errno != EINTR)
@@ -69,7 +81,7 @@ int launch_detached(int *ready_fd, struct err *err)
         stay_behind(pid, ready[0], words[0]);
     }
     if (pid < 0 || go_on(words[1], null) != 0) {
-        code = err_set(err, ERR_SYSTEM, "can't go to the background: %s; run it without --daemon to see more", strerror(errno));
+        code = limit_err(err, ERR_SYSTEM, LIMIT_PROGRAM, errno, "can't go to the background");
         fd_close(&ready[1]);
     }
     fd_close(&null);

@@ -1,6 +1,7 @@
 /* plan.c: owns the shape of a plan as its writer sees it: checks it against the kernel's caps and lays it out in a sealed memfd. */
 #include "keep/plan.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "keep/plan_layout.h"
 #include <errno.h>
@@ -104,8 +105,7 @@ int plan_write(const struct plan *plan, int *memfd, struct err *err)
     int fd = memfd_create("muxd-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || fd_write_all(fd, base, size) != (ssize_t)size ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
-        code = err_set(err, ERR_SYSTEM, "no memory file for the plan of '%s': %s; end sessions or raise the limits", plan->argv[0],
-                       strerror(errno));
+        code = limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "no memory file for the plan of '%s'", plan->argv[0]);
         fd_close(&fd);
     }
     mem_wipe(base, size); /* an environment often holds secrets */

@@ -102,6 +102,17 @@ static int set_stdio(const int stdio[3], int *status_fd)
     return 0;
 }
 
+/* The user's own limit is lower, and only root may go over it: then it is the one that holds. */
+static bool set_lower(const struct plan_limit_row *row)
+{
+    struct rlimit limit;
+    if (errno != EPERM || getrlimit((__rlimit_resource_t)row->resource, &limit) != 0)
+        return false;
+    limit.rlim_max = limit.rlim_max < row->hard ? limit.rlim_max : row->hard;
+    limit.rlim_cur = limit.rlim_max < row->soft ? limit.rlim_max : row->soft;
+    return setrlimit((__rlimit_resource_t)row->resource, &limit) == 0;
+}
+
 static int set_limits(const struct plan_head *head)
 {
     struct rlimit limit;
@@ -113,7 +124,7 @@ static int set_limits(const struct plan_head *head)
     for (uint64_t i = 0; i < head->nlimits; i++) {
         const struct plan_limit_row *row = &head->limits[i];
         limit = (struct rlimit){.rlim_cur = row->soft, .rlim_max = row->hard};
-        if (setrlimit((__rlimit_resource_t)row->resource, &limit) != 0)
+        if (setrlimit((__rlimit_resource_t)row->resource, &limit) != 0 && !set_lower(row))
             return errno;
     }
     return 0;

@@ -132,6 +132,8 @@ static int start(struct keeper *keeper, struct slot *slot, const int fds[4])
 void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t nfds)
 {
     struct slot *slot = slots_take(&keeper->slots, session);
+    if (keeper->sentinel_fd < 0) /* there was no process for it until now */
+        sentinel_restart(keeper);
     if (!slot)
         refuse(keeper, session, PLAN_FORK, ENFILE);
     else if (slot->pid != 0 || slot->dropped)

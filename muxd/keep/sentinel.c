@@ -142,7 +142,7 @@ static void __attribute__((__noreturn__)) be_sentinel(int fd)
 void sentinel_start(struct keeper *keeper)
 {
     int pair[2];
-    if (!keeper->options.sentinel || keeper->sentinel_tries++ >= TRIES || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    if (!keeper->options.sentinel || keeper->sentinel_tries >= TRIES || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return;
     pid_t pid = keeper_fork();
     if (pid == 0)
@@ -152,6 +152,7 @@ void sentinel_start(struct keeper *keeper)
         close(pair[0]);
         return;
     }
+    keeper->sentinel_tries++;
     keeper->sentinel = pid;
     keeper->sentinel_fd = pair[0];
 }
@@ -161,7 +162,7 @@ void sentinel_restart(struct keeper *keeper)
     keeper->sentinel = 0;
     fd_close(&keeper->sentinel_fd);
     sentinel_start(keeper);
-    keeper->owes_was = keeper->sentinel_fd >= 0;
+    keeper->owes_was |= keeper->sentinel_fd >= 0;
     for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
         if (slot->pid != 0)
             sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd);

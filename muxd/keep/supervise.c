@@ -1,6 +1,7 @@
 /* supervise.c: owns the worker's life as the keeper sees it: start, death, back-off, the signals passed on. */
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "keep/kept.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -46,12 +47,32 @@ static void wait_longer(struct keeper *keeper)
     keeper->restart_at_ms = clock_mono_ms() + keeper->backoff_ms;
 }
 
+static bool has_sessions(struct keeper *keeper)
+{
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+        if (slot->session >= KEEP_SESSION_MIN)
+            return true;
+    return false;
+}
+
+/* Tried again for as long as there is something to lose. Who waits for the first worker is told why there is none. */
+static void not_started(struct keeper *keeper, const char *what, int error)
+{
+    struct err err;
+    wait_longer(keeper);
+    if (keeper->served || keeper->listened || has_sessions(keeper) || ++keeper->start_tries < FIRST_TRIES)
+        return;
+    limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, error, "no %s for the worker", what);
+    keeper_say("%s", err.text);
+    keeper_end(keeper, 1);
+}
+
 void supervise_start(struct keeper *keeper)
 {
     int pair[2];
     keeper->restart_at_ms = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
-        wait_longer(keeper);
+        not_started(keeper, "socket", errno);
         return;
     }
     pid_t pid = keeper_fork();
@@ -59,8 +80,9 @@ void supervise_start(struct keeper *keeper)
         become_worker(keeper, pair[1]);
     close(pair[1]);
     if (pid < 0) {
+        int error = errno;
         close(pair[0]);
-        wait_longer(keeper);
+        not_started(keeper, "process", error);
         return;
     }
     keeper->worker = pid;
@@ -70,14 +92,6 @@ void supervise_start(struct keeper *keeper)
     keeper->started_at_ms = clock_mono_ms();
     keeper->generation++;
     keeper_watch(keeper, keeper->link, WATCH_LINK, 0, false);
-}
-
-static bool has_sessions(struct keeper *keeper)
-{
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
-        if (slot->session >= KEEP_SESSION_MIN)
-            return true;
-    return false;
 }
 
 /* A worker that can't even begin (wrong option, broken config, another daemon has the socket) has told why: repeating it helps nobody.

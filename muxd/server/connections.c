@@ -1,12 +1,14 @@
 /* connections: accepting, counting and burying peers. A connection that says nothing has no effect and is the first to go. */
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "server/server.h"
 #include "sys/peercred.h"
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +16,7 @@
 
 #define ACCEPTS_A_TURN 64
 #define ACCEPT_RETRY_MS 250 /* when descriptors have run out and no peer leaves */
+#define WATCH_AGAIN_MS 5000 /* limits.def says it */
 
 static void on_request(void *arg, struct request *request)
 {
@@ -60,6 +63,7 @@ static void on_closed(void *arg, struct peer *peer)
     server->dead[server->ndead++] = peer;
     if (server->listen_io && !loop_timer_is_set(&server->accept_retry))
         return;
+    server->starved = false;
     loop_timer_stop(&server->accept_retry);
     accept_again(server);
 }
@@ -89,42 +93,80 @@ static bool evict_silent(struct server *server)
     return oldest;
 }
 
-static void refuse(struct server *server, int fd, const char *format, long number)
+static void refuse(struct server *server, int fd, const struct err *err)
 {
-    struct err err;
     struct buf out = BUF_INIT;
     struct msg_id none = {.kind = MSG_ID_NONE};
-    char text[200];
-    snprintf(text, sizeof text, "%s%ld", format, number);
-    err_set(&err, ERR_LIMIT, "%s", text);
-    if (msg_error(&out, &none, &err, NULL) && send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    if (msg_error(&out, &none, err, NULL) && send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         log_debug("a refused connection did not take its refusal: %s", strerror(errno));
     buf_fini(&out);
     close(fd);
     if (server->refused++ % 1000 == 0)
-        log_warn("connection refused: %s", text);
+        log_warn("connection refused: %s", err->text);
 }
 
 static void take(struct server *server, int fd)
 {
     struct peercred cred;
+    struct err err;
     if (peercred_get(fd, &cred) < 0 || (cred.uid != geteuid() && cred.uid != 0)) {
-        refuse(server, fd, "this daemon serves another user; your uid is ", (long)cred.uid);
+        err_set(&err, ERR_LIMIT, "this daemon serves another user; your uid is %ld", (long)cred.uid);
+        refuse(server, fd, &err);
         return;
     }
     if (server->npeers >= (size_t)server->config->limits.connections && !evict_silent(server)) {
-        refuse(server, fd, "too many connections; close one or raise [limits] connections, now ", server->config->limits.connections);
+        err_set(&err, ERR_LIMIT, "too many connections; close one or raise [limits] connections, now %lld",
+                (long long)server->config->limits.connections);
+        refuse(server, fd, &err);
         return;
     }
     make_room(server);
     struct peer *peer = peer_new(server->loop, fd, ++server->next_peer, cred.uid, cred.pid, &server->peer_limits, &handlers, server);
     if (!peer) {
-        refuse(server, fd, "the kernel has no room to watch another connection; try again later; errno ", errno);
+        limit_err(&err, ERR_LIMIT, LIMIT_CONNECTION, errno, "the kernel has no room to watch another connection");
+        refuse(server, fd, &err);
         return;
     }
     server->peers[server->npeers++] = peer;
+    server->starved = false;
+    limit_passed(LIMIT_CONNECTION);
     server->accepted++;
     server->newcomers = true;
+}
+
+/* Who waits in vain is told so: by the descriptor that is kept for this. */
+static void turn_away(struct server *server)
+{
+    struct err err;
+    limit_err(&err, ERR_LIMIT, LIMIT_CONNECTION, EMFILE, "no further connection can be taken");
+    for (int i = 0; i < ACCEPTS_A_TURN && server->spare_fd >= 0; i++) {
+        fd_close(&server->spare_fd);
+        int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0)
+            refuse(server, fd, &err);
+        server->spare_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            return;
+    }
+}
+
+/* A client soon leaves, as a rule; then the next one is let in at once (on_closed). The kernel says so also when nobody waits. */
+static void wait_for_room(struct server *server, int error)
+{
+    struct pollfd next = {.fd = server->listen_fd, .events = POLLIN};
+    if (poll(&next, 1, 0) == 0)
+        return;
+    if (limit_met(LIMIT_CONNECTION, error) || fd_is_short(error))
+        log_warn("can't accept a connection: %s; waiting for one to leave", strerror(error));
+    if (evict_silent(server))
+        return;
+    server->starved = !server->starved || fd_is_short(error);
+    if (!server->starved) {
+        turn_away(server);
+        return;
+    }
+    loop_io_set(server->listen_io, 0);
+    loop_timer_set_ms(&server->accept_retry, ACCEPT_RETRY_MS);
 }
 
 static void on_accept(void *arg, unsigned events)
@@ -136,11 +178,7 @@ static void on_accept(void *arg, unsigned events)
         if (fd >= 0) {
             take(server, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            log_warn("can't accept a connection: %s; waiting for one to leave", strerror(errno));
-            if (!evict_silent(server)) {
-                loop_io_set(server->listen_io, 0);
-                loop_timer_set_ms(&server->accept_retry, ACCEPT_RETRY_MS);
-            }
+            wait_for_room(server, errno);
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
@@ -174,18 +212,38 @@ static void on_retry(void *arg)
     accept_again(arg);
 }
 
+/* The path is looked at now and then while the kernel tells nothing of it. */
+static void watch_place(struct server *server)
+{
+    listen_watch_free(server->watch);
+    server->watch = NULL;
+    if (server->watch_fd < 0 && (server->watch_fd = listen_watch_fd()) >= 0)
+        server_hold_own(server);
+    if (server->watch_fd >= 0)
+        server->watch = listen_watch_new(server->loop, server->socket_path, server->watch_fd, connections_bind_again, server);
+    if (!server->watch)
+        loop_timer_set_ms(&server->watch_again, WATCH_AGAIN_MS);
+}
+
 void connections_bind_again(void *arg)
 {
     struct server *server = arg;
     struct err err;
-    if (server->stopping || listen_is_bound(server->socket_path, server->listen_fd))
+    if (server->stopping)
         return;
+    if (listen_is_bound(server->socket_path, server->listen_fd)) {
+        if (!server->watch)
+            watch_place(server);
+        return;
+    }
     loop_io_free(server->listen_io);
     server->listen_io = NULL;
-    if (listen_rebind(server->socket_path, &server->listen_fd, &err) < 0)
-        log_error("%s", err.text);
-    else
+    bool failed = listen_rebind(server->socket_path, &server->listen_fd, &err) < 0;
+    if (failed && !server->unbound)
+        log_error("%s; the socket can't be bound anew; tried again every %d s, and at SIGHUP", err.text, WATCH_AGAIN_MS / 1000);
+    if (!failed)
         log_warn("'%s' had vanished and was bound anew", server->socket_path), server_own_socket(server);
+    server->unbound = failed;
     link_listen(server->link, server->listen_fd);
     connections_open(server);
 }
@@ -202,22 +260,25 @@ void connections_open(struct server *server)
 {
     if (!server->accept_retry.loop)
         loop_timer_init(&server->accept_retry, server->loop, on_retry, server),
+            loop_timer_init(&server->watch_again, server->loop, connections_bind_again, server),
             loop_timer_init(&server->silence, server->loop, on_silence, server);
     server->listen_io = loop_io_new(server->loop, server->listen_fd, 0, on_accept, server);
     accept_again(server);
-    listen_watch_free(server->watch);
-    server->watch = listen_watch_new(server->loop, server->socket_path, server->watch_fd, connections_bind_again, server);
+    if (server->spare_fd < 0)
+        server->spare_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    watch_place(server);
 }
 
 void connections_stop_listening(struct server *server)
 {
     if (server->accept_retry.loop)
-        loop_timer_stop(&server->accept_retry), loop_timer_stop(&server->silence);
+        loop_timer_stop(&server->accept_retry), loop_timer_stop(&server->silence), loop_timer_stop(&server->watch_again);
     listen_watch_free(server->watch);
     server->watch = NULL;
     loop_io_free(server->listen_io);
     server->listen_io = NULL;
     fd_close(&server->listen_fd);
+    fd_close(&server->spare_fd);
 }
 
 static void bury(struct server *server)

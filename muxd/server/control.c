@@ -1,6 +1,7 @@
 /* control: the server's own acts: reload, stop, upgrade, what only it knows of its state. */
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -9,6 +10,7 @@
 #include "server/notify.h"
 #include "server/server.h"
 #include "sys/pattern.h"
+#include "sys/proc.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +93,7 @@ static void note_change(void *arg, const struct config_change *change)
 static void reopen_log(struct server *server)
 {
     struct err err;
-    if (path_private_dir(server->state_dir, &err) < 0) {
+    if (path_private_dir(server->state_dir, PATH_CHOOSE_STATE, &err) < 0) {
         log_error("%s; ended sessions are not kept, and numbers may repeat after a restart", err.text);
         if (!server->config->muxd.log)
             return; /* it lies there */
@@ -248,12 +250,38 @@ static void add_log_trouble(struct json *into)
         json_add_int(into, "log_lines_lost", (int64_t)trouble.lost);
 }
 
+static void add_constraint(void *arg, const struct limit_text *text)
+{
+    char since[32];
+    struct json *one = json_add_object(arg, NULL);
+    clock_format_iso(text->since_ms, since);
+    json_add_text(one, "limit", text->limit);
+    json_add_text(one, "what", text->what);
+    json_add_text(one, "raise", text->raise);
+    json_add_text(one, "since", since);
+}
+
+/* What is not tried again and again is looked at when it is asked for. */
+static void add_constraints(struct server *server, struct json *into)
+{
+    struct registry_stats stats;
+    registry_stats(server->registry, &stats);
+    if (stats.parked == 0 && stats.unheld == 0 && !loop_timer_is_set(&server->hold_retry))
+        limit_passed(LIMIT_HAND_OVER);
+    if (proc_hides_others())
+        limit_met(LIMIT_OTHERS, ENOENT);
+    else
+        limit_passed(LIMIT_OTHERS);
+    limit_each(add_constraint, json_add_array(into, "constraints"));
+}
+
 static void status(struct server *server, struct json *into)
 {
     char started[32];
     clock_format_iso(server->started_real_ms, started);
     json_add_text(into, "started", started);
     add_log_trouble(into);
+    add_constraints(server, into);
     if (link_keeper_pid(server->link) > 0)
         json_add_int(into, "keeper_pid", link_keeper_pid(server->link));
     json_add_int(into, "generation", server->generation);

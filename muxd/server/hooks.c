@@ -3,6 +3,7 @@
 #include "server/hooks.h"
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strv.h"
@@ -206,7 +207,10 @@ static int spawn(const struct hooks *hooks, const struct config_hook *hook, int 
 
 static void give_up(const struct hooks *hooks, const struct config_hook *hook, const char *what, int error)
 {
-    log_warn("[hook %s] event %llu: not run: %s: %s", hook->name, (unsigned long long)hooks->event_seq, what, strerror(error));
+    struct err err;
+    limit_err(&err, ERR_SYSTEM, LIMIT_HOOK, error, "[hook %s] event %llu: not run: %s", hook->name,
+              (unsigned long long)hooks->event_seq, what);
+    log_warn("%s", err.text);
 }
 
 static void start(struct hooks *hooks, const struct config_hook *hook)
@@ -231,8 +235,10 @@ static void start(struct hooks *hooks, const struct config_hook *hook)
     loop_timer_init(&run->timeout, hooks->server->loop, on_timeout, run);
     loop_timer_set_ms(&run->timeout, hook->timeout_ms);
     run->out_io = loop_io_new(hooks->server->loop, run->out_fd, LOOP_READ, on_output, run);
-    if (run->out_io)
+    if (run->out_io) {
+        limit_passed(LIMIT_HOOK);
         return;
+    }
     error = errno ? errno : EMFILE;
     give_up(hooks, hook, "its output can't be watched", error);
     run->unwatched = true;

@@ -2,6 +2,7 @@
 #include "server/keeping.h"
 #include "base/bug.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "keep/adopt.h"
 #include "server/hooks.h"
@@ -55,6 +56,7 @@ static void on_missed(void *arg, unsigned type, uint64_t number)
         registry_missed(server->registry, type, number);
         return;
     }
+    limit_met(LIMIT_HAND_OVER, EMFILE);
     log_error("a successor of this worker would not have the socket: the keeper has no descriptor left; tried again; raise the limit on "
               "open files");
     loop_timer_set_ms(&server->hold_retry, KEEPER_BACKOFF_MAX_MS);

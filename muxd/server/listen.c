@@ -2,6 +2,7 @@
 #include "server/listen.h"
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -87,7 +88,10 @@ static int take_lock(const char *path, bool is_bound, int *lock_fd, struct err *
     int fd = open(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     int result = 0;
     if (fd < 0) {
-        result = err_set(err, ERR_SYSTEM, "'%s': can't open the lock file: %s", lock_path, strerror(errno));
+        int error = errno;
+        result = error == EACCES ? path_foreign(lock_path, PATH_CHOOSE_SOCKET, err) : 0;
+        if (result == 0)
+            result = err_set(err, ERR_SYSTEM, "'%s': can't open the lock file: %s; " PATH_CHOOSE_SOCKET, lock_path, strerror(error));
     } else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         bool busy = errno == EWOULDBLOCK;
         if (!busy || !wait_for_lock(fd, path, is_bound)) {
@@ -141,7 +145,7 @@ int listen_open(const char *path, int *listen_fd, int *lock_fd, struct err *err)
     if (result < 0)
         return result;
     char *dir = path_dirname(path);
-    result = path_private_dir(dir, err);
+    result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
     free(dir);
     if (result == 0)
         result = take_lock(path, false, lock_fd, err);
@@ -169,7 +173,7 @@ int listen_rebind(const char *path, int *listen_fd, struct err *err)
 {
     char *dir = path_dirname(path);
     int fresh = -1;
-    int result = path_private_dir(dir, err);
+    int result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
     free(dir);
     if (result == 0 && (result = bind_path(path, &fresh, err)) == 0) {
         fd_close(listen_fd);
@@ -204,11 +208,21 @@ static void on_change(void *arg, unsigned events)
         watch->fn(watch->arg);
 }
 
+/* Tried again and again: the log need not have it each time. */
+static void tell_unwatched(const char *dir, int error)
+{
+    struct limit_text text;
+    if (!limit_explain(LIMIT_SOCKET_WATCH, error, &text))
+        log_debug("%s can't be watched: %s", dir, strerror(error));
+    else if (limit_met(LIMIT_SOCKET_WATCH, error))
+        log_warn("%s can't be watched: %s: the limit of %s is reached: %s; %s", dir, strerror(error), text.limit, text.what, text.raise);
+}
+
 int listen_watch_fd(void)
 {
     int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (fd < 0)
-        log_warn("no watch for the socket's directory: %s; SIGHUP binds the socket anew", strerror(errno));
+        tell_unwatched("the socket's directory", errno);
     return fd;
 }
 
@@ -220,9 +234,11 @@ struct listen_watch *listen_watch_new(struct loop *loop, const char *path, int f
         .fd = fd, .fn = fn, .arg = arg, .name = xstrdup(path_basename(path))};
     if (watch->fd < 0 || inotify_add_watch(watch->fd, dir, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0 ||
         !(watch->io = loop_io_new(loop, watch->fd, LOOP_READ, on_change, watch))) {
-        log_warn("'%s': can't watch the socket's directory: %s; SIGHUP binds it anew", dir, strerror(errno));
+        tell_unwatched(dir, errno);
         listen_watch_free(watch);
         watch = NULL;
+    } else {
+        limit_passed(LIMIT_SOCKET_WATCH);
     }
     free(dir);
     return watch;

@@ -20,8 +20,8 @@ int listen_rebind(const char *path, int *listen_fd, struct err *err);
 /* True when path still leads to this socket. */
 bool listen_is_bound(const char *path, int listen_fd);
 
-/* Tells when the path may have vanished (inotify(7) on its directory; no wake-ups otherwise). NULL with a logged reason when it can't be
- * watched. */
+/* Tells when the path may have vanished (inotify(7) on its directory; no wake-ups otherwise). NULL when it can't be watched; where a limit
+ * is why, the log and limit_each have it. */
 struct listen_watch;
 struct listen_watch *listen_watch_new(struct loop *loop, const char *path, int fd, loop_fn *fn, void *arg);
 /* For listen_watch_new; -1. The last close of one blocks for milliseconds (inotify(7) waits for all who look at its marks): whoever dies

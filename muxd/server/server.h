@@ -25,7 +25,10 @@ struct server {
     int listen_fd, lock_fd, config_fd; /* config_fd: memfd with the text of the config in force */
     bool socket_given;                 /* by systemd: not ours to remove */
     struct loop_io *listen_io;
-    struct loop_timer accept_retry, silence;
+    struct loop_timer accept_retry, silence, watch_again;
+    int spare_fd;   /* given up for a moment to tell a client that there is none for it */
+    bool starved;   /* that there was none had to be waited for once, in vain */
+    bool unbound;   /* the path leads elsewhere, and it could not be bound anew */
     bool newcomers; /* accepted in this turn */
     struct listen_watch *watch;
     struct peer_limits peer_limits;

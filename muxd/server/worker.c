@@ -84,7 +84,7 @@ static void open_places(struct server *server, const struct worker_options *opti
     server->socket_path = path_socket(options->socket_path);
     server->state_dir = path_state(server->config->muxd.state);
     server->log_path = server->config->muxd.log ? xstrdup(server->config->muxd.log) : path_join(server->state_dir, "muxd.log");
-    path_private_dir(server->state_dir, err);
+    path_private_dir(server->state_dir, PATH_CHOOSE_STATE, err);
 }
 
 /* What the kernel lets us know is found out once and stands in the lock file for every successor: the test takes a while. */
@@ -92,15 +92,17 @@ static void find_readiness(void *arg)
 {
     struct server *server = arg;
     char known[200] = "";
+    const char *found = known;
+    bool is_known;
     ssize_t size = server->generation > 1 ? pread(server->lock_fd, known, sizeof known - 1, 0) : 0;
     if (size > 0) {
         tty_state_assume(known);
     } else {
-        const char *found = tty_state_selftest();
-        if (pwrite(server->lock_fd, found, strlen(found), 0) < 0)
+        found = tty_state_selftest(&is_known);
+        if (is_known && pwrite(server->lock_fd, found, strlen(found), 0) < 0)
             log_debug("readiness can't be noted: %s", strerror(errno));
     }
-    log_info("readiness: %s", tty_state_selftest());
+    log_info("readiness: %s", found);
 }
 
 static int build(struct server *server, struct err *state_err, struct err *err)
@@ -265,8 +267,10 @@ int worker_main(const struct worker_options *options)
 {
     static struct server server;
     struct err err = {0};
-    server = (struct server){.listen_fd = -1, .lock_fd = -1, .config_fd = -1, .watch_fd = -1, .started_real_ms = clock_real_ms()};
+    server = (struct server){.listen_fd = -1, .lock_fd = -1, .config_fd = -1, .watch_fd = -1, .spare_fd = -1,
+                             .started_real_ms = clock_real_ms()};
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a journal beyond RLIMIT_FSIZE is an error, and no end */
     prctl(PR_SET_DUMPABLE, 0); /* what is typed passes through our memory */
     log_set_role("worker");
     if (begin(&server, options, &err) < 0) {

@@ -75,7 +75,7 @@ bool archive_open(struct archive *archive, bool make)
         return true;
     if (!make && access(archive->path, F_OK) != 0 && errno == ENOENT)
         return false;
-    if (path_private_dir(archive->path, &err) == 0)
+    if (path_private_dir(archive->path, PATH_CHOOSE_STATE, &err) == 0)
         archive->dir = open(archive->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     else if (!archive->warned)
         log_error("%s; ended sessions are not kept on disk", err.text);
@@ -229,7 +229,8 @@ static void run_next(struct archive *archive)
         struct archive_job *job = LIST_OWNER(archive->jobs.next, struct archive_job, link);
         list_remove(&job->link);
         int error = prepare(job, archive->registry);
-        if (!error && loop_offload(archive->registry->loop, archive_job_run, on_done, job) == 0) {
+        error = error ? error : loop_offload(archive->registry->loop, archive_job_run, on_done, job);
+        if (!error) {
             archive->running = job;
             return;
         }

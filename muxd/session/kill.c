@@ -152,7 +152,7 @@ static bool is_over(struct kill *kill, const struct look *look)
         kill->looks = LOOKS;
     else
         kill->looks = look->sure ? 0 : kill->looks - (kill->looks > 0);
-    return look->family.count == 0 && kill->looks == 0;
+    return look->family.count == 0 && kill->looks == 0 && !look->blind;
 }
 
 static void hunt(struct kill *kill, const struct look *look)
@@ -160,7 +160,7 @@ static void hunt(struct kill *kill, const struct look *look)
     const struct family *family = &look->family;
     kill->survivors = (int)family->count;
     bool over_time = now_ms(kill) >= kill->hunt_until_ms;
-    if (family->count > 0 && kill->stage == KILL_HUNT_TERM && over_time) {
+    if ((family->count > 0 || look->blind) && kill->stage == KILL_HUNT_TERM && over_time) {
         kill->stage = KILL_HUNT_KILL;
         kill->hunt_until_ms = now_ms(kill) + HUNT_MAX_MS;
         kill->pause_ms = HUNT_FIRST_MS;
@@ -174,6 +174,9 @@ static void hunt(struct kill *kill, const struct look *look)
     if (over)
         kin_left_nobody(kill->session);
     if (over || over_time) {
+        if (!over && look->blind)
+            log_warn("whether processes of session %llu survived can't be seen: no descriptors are left; raise the limit on open files",
+                     (unsigned long long)session_number(kill->session));
         finish(kill);
         return;
     }

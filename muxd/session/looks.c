@@ -59,14 +59,13 @@ static bool is_spawning(const struct registry *registry)
 static void sort_orphans(struct registry *registry, struct census *census, bool spawning)
 {
     pid_t keeper = kin_keeper(registry);
-    const struct census_entry *self = census_find(census, keeper);
-    pid_t keeper_session = self ? self->session : 0;
+    pid_t keeper_session = getsid(keeper); /* not by /proc, which may hide it from us (hidepid) */
     kin_own_orphans(registry, census);
     for (size_t i = census->count; i-- > 0;) {
         struct census_entry *entry = &census->all[i];
         if (entry->owner || entry->pid == keeper || entry->pid == getpid())
             continue;
-        bool orphan = self && entry->ppid == keeper && entry->session != keeper_session;
+        bool orphan = keeper_session > 0 && entry->ppid == keeper && entry->session != keeper_session;
         if (orphan && !spawning)
             entry->owner = kin_orphan(registry, entry->pid, entry->start_ticks);
         if (!entry->owner && (orphan || (entry->ppid > 0 && !census_find(census, entry->ppid))))
@@ -92,7 +91,8 @@ static void tell(struct looks *looks, struct look_ask *ask)
 {
     struct registry *registry = looks->registry;
     const struct session *session = registry_by_number(registry, ask->number);
-    struct look look = {.sure = looks->census.exact && !looks->spawning, .spawning = looks->spawning};
+    struct look look = {.sure = looks->census.exact && !looks->spawning, .spawning = looks->spawning,
+                        .blind = looks->census.blind};
     family_of(&looks->census, ask->number, session ? session_pid(session) : 0, &look.family);
     ask->fn(ask->arg, &look);
     family_free(&look.family);

@@ -14,6 +14,7 @@ struct look {
      * somebody's orphan. */
     bool sure;
     bool spawning;
+    bool blind; /* not everybody was seen */
 };
 typedef void look_fn(void *arg, const struct look *look);
 

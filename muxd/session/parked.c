@@ -1,9 +1,12 @@
 /* parked.c: owns the sessions for which there were no descriptors: those that a predecessor left with the keeper and that this worker
  * could not take over, and those that the keeper could not be given. Neither is given up: each is tried again until it goes well. */
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/value.h"
 #include "session/internal.h"
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,11 +86,15 @@ static void read_name(struct parked *parked, int journal)
 void registry_park(struct registry *registry, uint64_t number, pid_t pid, int journal)
 {
     if (number == 0) {
-        log_error("can't take over now, the next worker tries again: no descriptors left; raise the limit on open files");
+        struct err err;
+        limit_err(&err, ERR_SYSTEM, LIMIT_HAND_OVER, EMFILE, "no descriptors to begin with");
+        log_error("can't take over now, the next worker tries again: %s", err.text);
+        fprintf(stderr, "muxd: %s\n", err.text); /* for who waits for the first one */
         _exit(1);
     }
     struct parked *parked = parked_find(registry, number);
     bool fresh = !parked;
+    limit_met(LIMIT_HAND_OVER, EMFILE);
     if (fresh) {
         parked = xcalloc(1, sizeof *parked);
         parked->number = number;
@@ -196,6 +203,7 @@ void parked_given_up(struct registry *registry)
 void registry_missed(struct registry *registry, unsigned type, uint64_t number)
 {
     struct session *session = registry_by_number(registry, number);
+    limit_met(LIMIT_HAND_OVER, EMFILE);
     if (number == 0 || number == NEWS_SLOT) {
         registry->transfer_unheld = true;
     } else if (session && !session->gone) {

@@ -1,5 +1,6 @@
 /* recorder: owns the recordings under way: what of each session is still to be formatted, what is on its way to the disk, and who waits. */
 #include "session/recorder.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/internal.h"
@@ -122,8 +123,9 @@ static void run(struct recorder *recorder)
     loop_timer_stop(&recorder->flush);
     struct recorder_job *job = make_job(recorder);
     recorder->running = true;
-    if (loop_offload(recorder->registry->loop, recorder_job_run, on_done, job) < 0) {
-        err_set(&job->err, ERR_SYSTEM, "'%s': the recording ends: there is no thread to write it; try again", recorder->name);
+    int status = loop_offload(recorder->registry->loop, recorder_job_run, on_done, job);
+    if (status < 0) {
+        limit_err(&job->err, ERR_SYSTEM, LIMIT_THREAD, -status, "'%s': the recording ends: there is no thread to write it", recorder->name);
         recorder->unstarted = job;
         loop_timer_set_ms(&recorder->flush, 0);
     }

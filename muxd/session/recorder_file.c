@@ -89,7 +89,7 @@ static void note_remove(struct recorder_file *file)
 static int open_place(const struct recorder_job *job, struct err *err)
 {
     struct recorder_file *file = job->file;
-    int code = path_private_dir(file->dir, err);
+    int code = path_private_dir(file->dir, PATH_CHOOSE_STATE, err);
     if (code)
         return code;
     if (note_open(file, true) < 0)

@@ -149,16 +149,32 @@ static void begin(struct session *session, char *page, int fd, int64_t expire_ms
     owner_want_secrets(session, true);
 }
 
+/* An earlier one gives its page: how much memory may be locked is a limit. */
+static int make_place(struct session *session, int64_t expire_ms, struct err *err)
+{
+    if (session->staged) {
+        __atomic_store_n(&facts_of(session->staged)->phase, SECRET_FILLING, __ATOMIC_SEQ_CST);
+        mem_wipe(text_of(session->staged), facts_of(session->staged)->size);
+        loop_timer_set_ms(&session->staged->expiry, expire_ms);
+        return 0;
+    }
+    int fd;
+    char *page = secret_page_new_kept(&fd, err);
+    if (page)
+        begin(session, page, fd, expire_ms);
+    return page ? 0 : err->code;
+}
+
 int secret_stage(struct session *session, const struct author *author, const char *data, size_t size, int64_t expire_ms, struct err *err)
 {
-    int fd, code = check(session, size, err);
+    int code = check(session, size, err);
     if (!code && (session->exited || session->finished))
         code = err_set(err, ERR_ENDED, "'%s' has ended; start a new one", session_name(session));
-    char *page = code ? NULL : secret_page_new_kept(&fd, err);
-    if (!page)
-        return err->code;
-    secret_forget(session);
-    begin(session, page, fd, expire_ms);
+    bool fresh = !session->staged;
+    if (!code)
+        code = make_place(session, expire_ms, err);
+    if (code)
+        return code;
     struct secret_staged *facts = facts_of(session->staged);
     facts->size = (uint32_t)size;
     facts->uid = author->uid;
@@ -166,9 +182,10 @@ int secret_stage(struct session *session, const struct author *author, const cha
     facts->until_boot_ms = clock_boot_ms() + expire_ms;
     snprintf(facts->client, sizeof facts->client, "%s", author->client ? author->client : "");
     memcpy(text_of(session->staged), data, size);
-    facts->phase = SECRET_WAITS;
+    __atomic_store_n(&facts->phase, SECRET_WAITS, __ATOMIC_SEQ_CST);
     note_staged(session, true);
-    hold(session);
+    if (fresh)
+        hold(session);
     return 0;
 }
 

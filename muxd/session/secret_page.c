@@ -1,6 +1,7 @@
 /* secret_page: owns how memory for secrets is made and given up. */
 #include "session/secret_page.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "session/secret.h"
 #include <assert.h>
@@ -51,18 +52,27 @@ static int lock_page(char *page)
     return result;
 }
 
-char *secret_page_new(struct err *err)
+/* NULL with errno. */
+static char *new_page(bool locked)
 {
     char *page = mmap(NULL, SECRET_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED || lock_page(page) != 0) {
-        err_set(err, ERR_LIMIT,
-                "no memory can be locked for a secret: %s; type it in `ue attach`, or start muxd anew where `ulimit -Hl` is not 0",
-                strerror(errno));
-        if (page != MAP_FAILED)
-            munmap(page, SECRET_PAGE_BYTES);
+    if (page == MAP_FAILED)
+        return NULL;
+    if (lock_page(page) != 0 && locked) {
+        int error = errno;
+        munmap(page, SECRET_PAGE_BYTES);
+        errno = error;
         return NULL;
     }
     keep_private(page);
+    return page;
+}
+
+char *secret_page_new(struct err *err)
+{
+    char *page = new_page(false);
+    if (!page)
+        err_set(err, ERR_SYSTEM, "no memory for a secret: %s; try again", strerror(errno));
     return page;
 }
 
@@ -100,9 +110,13 @@ char *secret_page_new_kept(int *fd, struct err *err)
     char *page = *fd >= 0 && ftruncate(*fd, SECRET_PAGE_BYTES) == 0 ? map_kept(*fd) : NULL;
     if (!page)
         fd_close(fd);
-    page = page ? page : secret_page_new(err);
-    if (page)
-        ((struct secret_staged *)(void *)page)->magic = MAGIC;
+    page = page ? page : new_page(true);
+    if (!page) {
+        limit_err(err, ERR_LIMIT, LIMIT_SECRET, errno, "no memory can be locked for a secret that waits");
+        return NULL;
+    }
+    limit_passed(LIMIT_SECRET);
+    ((struct secret_staged *)(void *)page)->magic = MAGIC;
     return page;
 }
 

@@ -9,7 +9,8 @@
 
 #define SECRET_PAGE_BYTES 4096
 
-char *secret_page_new(struct err *err); /* ERR_LIMIT: no memory can be locked */
+/* For the moment in which it is typed: locked where that is allowed. */
+char *secret_page_new(struct err *err);
 void secret_page_free(char *page);      /* wiped first; NULL is fine */
 
 /* The beginning of a page that outlives a worker; the secret stands behind it. */
@@ -22,7 +23,7 @@ struct secret_staged {
 };
 enum secret_phase { SECRET_FILLING, SECRET_WAITS, SECRET_TYPING }; /* the last: nobody knows whether it was typed, so it is not again */
 
-/* As secret_page_new, with *fd for the keeper; -1: it can't outlive us. */
+/* For one that waits: locked always, with *fd for the keeper; -1: it can't outlive us. ERR_LIMIT: no memory can be locked. */
 char *secret_page_new_kept(int *fd, struct err *err);
 char *secret_page_adopt(int fd); /* NULL: it is none, or not whole */
 #endif

@@ -2,6 +2,7 @@
  * keeper is asked to spawn, it answers with the pid, and only then the session runs. */
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include "base/strv.h"
 #include "base/value.h"
@@ -64,7 +65,7 @@ static int make_pipe(int *ours, int *theirs, bool we_write, struct err *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return err_set(err, ERR_SYSTEM, "no pipe for the session: %s; end sessions or raise the limit of open files", strerror(errno));
+        return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "no pipe for the session");
     *ours = ends[we_write ? 1 : 0];
     *theirs = ends[we_write ? 0 : 1];
     if (fd_set_nonblock(*ours, true) != 0)
@@ -80,7 +81,7 @@ static int make_pipes(struct birth *birth, bool stdin_open, struct err *err)
     if (!code && stdin_open)
         return make_pipe(&birth->fds[KEEP_FD_IN], &birth->stdio[0], true, err);
     if (!code && (birth->stdio[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
-        return err_set(err, ERR_SYSTEM, "'/dev/null' can't be opened: %s; try again", strerror(errno));
+        return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "'/dev/null' can't be opened");
     return code;
 }
 
@@ -93,8 +94,7 @@ static int make_tty(struct birth *birth, int rows, int cols, struct err *err)
     birth->stdio[0] = slave;
     for (int i = 1; i < 3; i++)
         if ((birth->stdio[i] = fcntl(slave, F_DUPFD_CLOEXEC, 3)) < 0)
-            return err_set(err, ERR_SYSTEM, "no descriptor for the session: %s; end sessions or raise the limit of open files",
-                           strerror(errno));
+            return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "no descriptor for the session");
     return 0;
 }
 
@@ -153,7 +153,11 @@ static int give_birth(struct registry *registry, const struct session_spec *spec
     int code = spec->tty ? make_tty(birth, spec->rows, spec->cols, err) : make_pipes(birth, spec->stdin_open, err);
     if (!code)
         code = make_journal(registry, spec, birth, err);
-    return code ? code : make_plan(registry, spec, birth, err);
+    if (!code)
+        code = make_plan(registry, spec, birth, err);
+    if (!code && fd_is_among_last(birth->plan))
+        code = limit_err(err, ERR_SYSTEM, LIMIT_SESSION, EMFILE, "the session would take the last descriptors, that clients need");
+    return code;
 }
 
 static void hand_to_keeper(struct registry *registry, struct birth *birth)
@@ -204,6 +208,7 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     }
     index_add(registry, session);
     registry->live++;
+    limit_passed(LIMIT_SESSION);
     hand_to_keeper(registry, &birth);
     *out = session;
 out:
@@ -234,6 +239,7 @@ void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int
     }
     bool first = session_state(session) == SESSION_STARTING;
     session_set_pid(session, pid, pidfd);
+    limit_passed(LIMIT_PROGRAM);
     if (!first) /* told again after a hand-over */
         return;
     session->own_child = true;
@@ -279,6 +285,6 @@ void registry_spawn_failed(struct registry *registry, uint64_t number, int step,
     else if (step == PLAN_EXEC)
         err_set(&err, ERR_SPAWN, "'%s': %s; %s", program, strerror(error), exec_advice(error));
     else
-        err_set(&err, ERR_SYSTEM, "'%s' can't be started: %s: %s; try again", program, plan_step_text(step), strerror(error));
+        limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, error, "'%s' can't be started: %s", program, plan_step_text(step));
     spawn_failed(session, &err);
 }

@@ -199,7 +199,8 @@ static void look_at_all(struct census *census)
 void census_look(struct census *census)
 {
     int64_t now_ns = clock_mono_ns();
-    bool followed = census->looked_ns > 0 && census->upto > 0 && now_ns - census->looked_ns < FOLLOWED_MS * NS_PER_MS;
+    proc_was_blind();
+    bool followed = !census->blind && census->looked_ns > 0 && census->upto > 0 && now_ns - census->looked_ns < FOLLOWED_MS * NS_PER_MS;
     if (followed) {
         for (size_t i = 0; i < census->count; i++)
             if (census->all[i].again)
@@ -210,6 +211,8 @@ void census_look(struct census *census)
     if (!followed)
         look_at_all(census);
     census->looked_ns = now_ns;
+    census->blind = proc_was_blind();
+    census->exact &= !census->blind;
 }
 
 bool census_look_from(struct census *census, pid_t first)

@@ -35,6 +35,7 @@ struct census {
     pid_t upto;        /* no number above this was given out when it was last looked; 0: unknown */
     int64_t looked_ns; /* CLOCK_MONOTONIC; 0: never */
     unsigned passes;   /* over all of /proc, ever */
+    bool blind;        /* no descriptor was left to look at everybody: who is not in it may be there all the same */
     bool exact;        /* nobody can have hopped over the last look by forking and dying */
 };
 

@@ -3,7 +3,9 @@
 #include "sys/loop.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/limit.h"
 #include "base/mem.h"
+#include "sys/offload.h"
 #include "sys/timers.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +45,8 @@ struct loop {
     bool stopped, in_turn, once_more, uv_dirty;
     uv_loop_t uv;
     struct loop_io *uv_io, *dead;
-    size_t offloaded;
+    uv_async_t async;
+    struct offload *offload;
     size_t ios; /* alive, uv_io not counted */
     int64_t now_ns;
     struct timers timers;
@@ -167,47 +170,42 @@ int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg)
     return uv_signal_start(&signal->handle, on_uv_signal, signo) == 0 ? 0 : ERR_SYSTEM;
 }
 
-struct offloaded {
-    uv_work_t request;
-    struct loop *loop;
-    loop_fn *work, *done;
-    void *arg;
-};
-
-static void in_thread(uv_work_t *request)
+static void wake_from_thread(void *arg)
 {
-    const struct offloaded *offloaded = request->data;
-    offloaded->work(offloaded->arg);
+    uv_async_send(&((struct loop *)arg)->async);
 }
 
-static void after_work(uv_work_t *request, int status)
+/* While something is under way libuv counts as alive, so that it looks at its descriptors. */
+static void finish_offloaded(struct loop *loop, bool wait)
 {
-    struct offloaded *offloaded = request->data;
-    (void)status; /* never cancelled */
-    offloaded->loop->offloaded--;
-    owe_turn(offloaded->loop);
-    offloaded->done(offloaded->arg);
-    free(offloaded);
+    offload_finish(loop->offload, wait);
+    if (offload_count(loop->offload) == 0)
+        uv_unref((uv_handle_t *)&loop->async);
+}
+
+static void on_async(uv_async_t *handle)
+{
+    owe_turn(handle->data);
+    finish_offloaded(handle->data, false);
 }
 
 int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg)
 {
-    struct offloaded *offloaded = xcalloc(1, sizeof *offloaded);
-    *offloaded = (struct offloaded){.loop = loop, .work = work, .done = done, .arg = arg};
-    offloaded->request.data = offloaded;
-    if (uv_queue_work(&loop->uv, &offloaded->request, in_thread, after_work) != 0) {
-        free(offloaded);
-        return ERR_SYSTEM;
+    int error = offload_put(loop->offload, work, done, arg);
+    if (error) {
+        limit_met(LIMIT_THREAD, error);
+        return -error;
     }
-    loop->offloaded++;
+    limit_passed(LIMIT_THREAD);
+    uv_ref((uv_handle_t *)&loop->async);
     loop->uv_dirty = true;
     return 0;
 }
 
 void loop_wait_offloaded(struct loop *loop)
 {
-    while (loop->offloaded > 0)
-        uv_run(&loop->uv, UV_RUN_ONCE);
+    while (offload_count(loop->offload) > 0)
+        finish_offloaded(loop, true);
 }
 
 /* --- turns --- */
@@ -333,20 +331,24 @@ struct loop *loop_new(struct err *err)
     struct loop *loop = xcalloc(1, sizeof *loop);
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (loop->epoll < 0) {
-        err_set(err, ERR_SYSTEM, "event loop: epoll_create1: %s; raise the limit of open files", strerror(errno));
+        limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "event loop: epoll_create1");
         free(loop);
         return NULL;
     }
     int status = uv_loop_init(&loop->uv);
     if (status != 0) {
-        err_set(err, ERR_SYSTEM, "event loop: libuv: %s; raise the limit of open files", uv_strerror(status));
+        limit_err(err, ERR_SYSTEM, LIMIT_SESSION, -status, "event loop: libuv");
         goto no_uv;
     }
     loop->uv_io = loop_io_new(loop, uv_backend_fd(&loop->uv), LOOP_READ, uv_on_ready, loop);
     if (!loop->uv_io) {
-        err_set(err, ERR_SYSTEM, "event loop: epoll_ctl: %s; raise the limit of epoll watches", strerror(errno));
+        limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "event loop: epoll_ctl");
         goto no_io;
     }
+    uv_async_init(&loop->uv, &loop->async, on_async); /* the descriptor for it is there already */
+    loop->async.data = loop;
+    uv_unref((uv_handle_t *)&loop->async);
+    loop->offload = offload_new(wake_from_thread, loop);
     loop->ios = 0;
     loop_update(loop);
     /* Looks at a terminal are 30 us apart: the usual slack of 50 us would triple that (PR_SET_TIMERSLACK in prctl(2)). */
@@ -373,6 +375,8 @@ void loop_free(struct loop *loop)
     bury_dead(loop);
     for (struct loop_signal *signal = loop->signals; signal; signal = signal->next)
         uv_close((uv_handle_t *)&signal->handle, NULL);
+    offload_free(loop->offload);
+    uv_close((uv_handle_t *)&loop->async, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     if (uv_loop_close(&loop->uv) != 0)
         BUG("libuv still holds handles");

@@ -44,8 +44,8 @@ void loop_timer_stop(struct loop_timer *timer); /* fine when not set */
 static inline bool loop_timer_is_set(const struct loop_timer *timer) { return timer->slot >= 0; }
 
 int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg); /* through libuv (self-pipe); 0 or negative ERR_SYSTEM */
-/* work(arg) in a thread of libuv's pool, for what may block (disks); it may touch nothing but arg. Then done(arg) in a turn. 0 or negative
- * ERR_SYSTEM: neither is called. */
+/* work(arg) in a thread, for what may block (disks); it may touch nothing but arg. Then done(arg) in a turn. 0, or a negative errno when
+ * the kernel gives no thread: neither is called. */
 int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg);
 void loop_wait_offloaded(struct loop *loop); /* blocks until the last done has been called; for the end, outside of a turn */
 /* Called at the end of every turn in which something happened, in the order of adding. */

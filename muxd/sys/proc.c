@@ -1,5 +1,6 @@
 /* proc: owns nothing but the descriptors it opens for the length of a call. */
 #include "sys/proc.h"
+#include "base/fdio.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -21,10 +22,26 @@
 
 #define STAT_FIELDS 19 /* of /proc/PID/stat from ppid, the fourth, to starttime */
 
+static _Thread_local bool blind;
+
+static int open_file(const char *path, int flags)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    blind |= fd < 0 && (errno == EMFILE || errno == ENFILE);
+    return fd;
+}
+
+bool proc_was_blind(void)
+{
+    bool was = blind;
+    blind = false;
+    return was;
+}
+
 /* Reads a small file whole; bytes, or -1 with errno. The text is NUL-terminated. */
 static ssize_t read_file(const char *path, char *text, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open_file(path, O_NOCTTY);
     if (fd < 0)
         return -1;
     ssize_t got = read(fd, text, size - 1);
@@ -94,10 +111,13 @@ bool proc_usage(pid_t pid, struct proc_usage *out)
 
 void proc_each_pid(bool (*fn)(void *arg, pid_t pid), void *arg)
 {
-    DIR *dir = opendir("/proc");
+    int fd = open_file("/proc", O_DIRECTORY);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
-    if (!dir)
+    if (!dir) {
+        fd_close(&fd);
         return;
+    }
     while ((entry = readdir(dir)))
         if (isdigit((unsigned char)entry->d_name[0]) && !fn(arg, (pid_t)strtol(entry->d_name, NULL, 10)))
             break;
@@ -184,7 +204,7 @@ uint64_t proc_env_number(pid_t pid, const char *name, const char *beside)
     ssize_t got;
 
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_file(path, 0);
     if (fd < 0)
         return 0;
     while (!(number && stands) && (got = read(fd, piece, sizeof piece)) > 0)
@@ -260,6 +280,13 @@ pid_t proc_last_pid(void)
     }
     long last = word ? strtol(word, NULL, 10) : 0;
     return last > 1 && last <= INT_MAX ? (pid_t)last : 0;
+}
+
+/* Process 1 is always there (proc(5), hidepid=). */
+bool proc_hides_others(void)
+{
+    struct proc_stat stat;
+    return proc_stat(getpid(), &stat) && !proc_stat(1, &stat) && (errno == ENOENT || errno == EACCES || errno == EPERM);
 }
 
 bool proc_is_dead(const struct proc_stat *stat)

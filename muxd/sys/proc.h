@@ -36,6 +36,8 @@ bool proc_is_thread(pid_t pid); /* the number is that of a thread other than its
 /* The number that was given out last in our pid namespace: ns_last_pid (proc_sys_kernel(5)), else proc_loadavg(5); 0: unknown. Any
  * thread; what it reads stays open. */
 pid_t proc_last_pid(void);
+bool proc_was_blind(void); /* since it was last asked in this thread, something here was not seen because no descriptor was left */
+bool proc_hides_others(void); /* /proc shows our own user's processes only (hidepid, proc(5)) */
 bool proc_is_dead(const struct proc_stat *stat); /* all of it: a first thread that has ended while others run is a zombie, too */
 int proc_pidfd(pid_t pid);                           /* pidfd_open; -1 with errno */
 int proc_signal(int pidfd, int signo);               /* pidfd_send_signal; 0 or -errno */

@@ -1,6 +1,7 @@
 /* pty: owns nothing; every function works on a master that the caller owns. */
 #include "sys/pty.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -39,28 +40,32 @@ static int open_slave(int master, int flags)
     return ioctl(master, TIOCGPTPEER, flags | O_NOCTTY | O_CLOEXEC);
 }
 
+static int no_terminal(struct err *err, int error)
+{
+    struct limit_text text;
+    if (limit_explain(LIMIT_TERMINAL, error, &text))
+        return limit_err(err, ERR_SYSTEM, LIMIT_TERMINAL, error, "no terminal (PTY) can be made");
+    return err_set(err, ERR_SYSTEM, "no terminal (PTY) can be made: %s; see whether devpts is mounted at /dev/pts", strerror(error));
+}
+
 int pty_open(int rows, int cols, int *master, int *slave, struct err *err)
 {
     int status, m, s = -1;
 
     *master = *slave = -1;
     m = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-    if (m < 0) {
-        if (errno == ENOSPC)
-            return err_set(err, ERR_SYSTEM, "pty: all terminals of this machine are in use; end sessions or raise kernel.pty.max");
-        return err_set(err, ERR_SYSTEM, "pty: posix_openpt: %s; end sessions or raise the limit of open files", strerror(errno));
-    }
-    if (grantpt(m) < 0 || unlockpt(m) < 0 || (s = open_slave(m, O_RDWR)) < 0 || set_modes(s) < 0 || pty_resize(m, rows, cols) < 0) {
-        status = err_set(err, ERR_SYSTEM, "pty: the new terminal can't be set up: %s; see whether devpts is mounted", strerror(errno));
-        goto out;
-    }
-    status = check_private(s, err);
-out:
+    if (m < 0)
+        return no_terminal(err, errno);
+    if (grantpt(m) < 0 || unlockpt(m) < 0 || (s = open_slave(m, O_RDWR)) < 0 || set_modes(s) < 0 || pty_resize(m, rows, cols) < 0)
+        status = no_terminal(err, errno);
+    else
+        status = check_private(s, err);
     if (status < 0) {
         fd_close(&s);
         fd_close(&m);
         return status;
     }
+    limit_passed(LIMIT_TERMINAL);
     *master = m;
     *slave = s;
     return 0;

@@ -8,7 +8,7 @@
 struct pty_mode { bool canonical, echo, signals, echoctl, icrnl, opost; unsigned char intr, eof, erase; };
 
 /* A new PTY: master non-blocking, both close-on-exec; the slave is for the child's stdio and is closed by the caller after the spawn.
- * Modes: the kernel's cooked ones with IUTF8. Mode 0600 or 0620 is checked (fstat). ERR_SYSTEM: no PTY left (says kernel.pty.max). */
+ * Modes: the kernel's cooked ones with IUTF8. Mode 0600 or 0620 is checked (fstat). ERR_SYSTEM: none is left, says by which limit. */
 int pty_open(int rows, int cols, int *master, int *slave, struct err *err);
 int pty_resize(int master, int rows, int cols);          /* TIOCSWINSZ; the cells keep their size in pixels. 0 or -errno */
 int pty_get_size(int master, int *rows, int *cols);      /* TIOCGWINSZ; 0 or -errno */

@@ -2,6 +2,7 @@
  * of our own, before there are sessions and threads. */
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "sys/pty.h"
 #include "sys/tty_state.h"
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -19,6 +21,8 @@ enum {
     HIDDEN_MS = 50, /* a sleep that stays hidden so long is hidden for good */
     PAUSE_NS = 50000
 };
+
+static const char forbidden[] = "degraded (what a program polls can't be read: Yama or another policy forbids it)";
 
 /* The child: reads a line, then waits for the other end of its pipe, so that it has read but doesn't read. */
 static _Noreturn void selftest_child(int slave, const int gate[2])
@@ -92,17 +96,22 @@ static const char *try_all(struct tty_watch *watch, int master, int gate)
     if (fd_write_all(gate, "", 1) != 1)
         return "degraded (the trial program ended early)";
     if (!reaches_line(watch, master, &look))
-        return "degraded (what a program polls can't be read: Yama or another policy forbids it)";
+        return forbidden;
     return "kernel";
 }
 
-static const char *selftest(void)
+/* tried: the answer is one for good. */
+static const char *selftest(bool *tried)
 {
     int master = -1, slave = -1, gate[2] = {-1, -1};
-    const char *answer = "degraded (no terminal could be opened for the trial)";
+    const char *answer = "unknown (no terminal for the trial)";
 
-    if (pty_open(24, 80, &master, &slave, NULL) < 0 || pipe2(gate, O_CLOEXEC) < 0)
+    if (pty_open(24, 80, &master, &slave, NULL) < 0)
         goto out;
+    answer = "unknown (no descriptors for the trial)";
+    if (pipe2(gate, O_CLOEXEC) < 0)
+        goto out;
+    answer = "unknown (no process for the trial)";
     pid_t child = fork();
     if (child == 0)
         selftest_child(slave, gate);
@@ -112,6 +121,7 @@ static const char *selftest(void)
         goto out;
     struct tty_watch *watch = tty_watch_new(master, child);
     answer = try_all(watch, master, gate[1]);
+    *tried = true;
     tty_watch_free(watch);
     kill(child, SIGKILL); /* our own child, not yet waited for */
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
@@ -124,18 +134,29 @@ out:
     return answer;
 }
 
-static const char *answer;
+static const char *known;
+
+static void keep(const char *answer)
+{
+    known = answer;
+    if (strcmp(answer, forbidden) == 0)
+        limit_met(LIMIT_READINESS, EACCES);
+}
 
 void tty_state_assume(const char *text)
 {
     static char copy[200];
     snprintf(copy, sizeof copy, "%s", text);
-    answer = copy;
+    keep(copy);
 }
 
-const char *tty_state_selftest(void)
+const char *tty_state_selftest(bool *is_known)
 {
-    if (!answer)
-        answer = selftest();
+    bool tried = known;
+    const char *answer = known ? known : selftest(&tried);
+    if (tried)
+        keep(answer);
+    if (is_known)
+        *is_known = tried;
     return answer;
 }

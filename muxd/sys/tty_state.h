@@ -50,7 +50,8 @@ void tty_watch_found(struct tty_watch *watch);
 void tty_watch_believed(struct tty_watch *watch);
 void tty_watch_look(struct tty_watch *watch, struct tty_look *look);
 void tty_watch_leader_gone(struct tty_watch *watch);       /* no more TIOCGPTPEER, everything is TTY_BUSY from now on */
-/* Tried once at start on an own PTY with an own child: "kernel", or "degraded (why)". The text is static after the first call. */
-const char *tty_state_selftest(void);
+/* Tried once at start on an own PTY with an own child: "kernel", or "degraded (why)"; static text. is_known (may be NULL) false:
+ * "unknown (why)", it could not be tried for a limit, and the next call tries again. */
+const char *tty_state_selftest(bool *is_known);
 void tty_state_assume(const char *answer); /* what a predecessor's test has found; copied */
 #endif

@@ -374,6 +374,28 @@ def need(*programs):
             pytest.skip(f"'{program}' is not installed")
 
 
+@pytest.fixture
+def ordinary(mux):
+    """The daemon of an ordinary user. Where the tests run as root, of one who has nothing else: what the kernel counts of a user is its own."""
+    if os.geteuid() == 0:
+        need("setpriv")
+        (mux.dir / "bin").mkdir()
+        for program in ("ue", "muxd"):
+            shutil.copy(BUILD / program, mux.dir / "bin")
+        mux.program = mux.dir / "bin" / "ue"
+        become_new_user(mux)
+    return mux
+
+
+def become_new_user(mux):
+    """Root's daemon to be is that of somebody who has no process, not even a dead one that waits for its parent."""
+    uid = random.randrange(1 << 20, 1 << 30)
+    for place in (mux.dir, *mux.dir.rglob("*")):
+        os.chown(place, uid, uid, follow_symlinks=False)
+    mux.prefix = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
+    return uid
+
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to limit or to change the daemon's user")
 
 

@@ -160,7 +160,7 @@ static void expect_private(const char *name, const char *refused)
 {
     char *dir = below(name);
     struct err err = {0};
-    int result = path_private_dir(dir, &err);
+    int result = path_private_dir(dir, "choose another", &err);
     if (refused) {
         assert_int_equal(result, ERR_SYSTEM);
         assert_int_equal(err.code, ERR_SYSTEM);
@@ -199,13 +199,13 @@ static void makes_private_directories(void **state)
     assert_int_equal(chmod(open_dir, 0750), 0);
     expect_private("open", "open to others (mode 0750)");
     struct err err;
-    assert_int_equal(path_private_dir("", &err), ERR_SYSTEM);
+    assert_int_equal(path_private_dir("", "choose another", &err), ERR_SYSTEM);
     if (geteuid() == 0) {
         assert_int_equal(chmod(open_dir, 0700), 0);
         assert_int_equal(chown(open_dir, 12345, 12345), 0);
         expect_private("open", "belongs to user 12345");
     } else {
-        assert_int_equal(path_private_dir("/", &err), ERR_SYSTEM);
+        assert_int_equal(path_private_dir("/", "choose another", &err), ERR_SYSTEM);
         assert_non_null(strstr(err.text, "belongs to user 0"));
     }
     free(link);

@@ -409,7 +409,7 @@ int main(void)
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < sizeof talks / sizeof *talks; i++)
         tests[count++] = (struct CMUnitTest){talks[i].argv[0], test_talks, NULL, NULL, (void *)(uintptr_t)&talks[i]};
-    print_message("readiness: %s\n", tty_state_selftest());
+    print_message("readiness: %s\n", tty_state_selftest(NULL));
     if (!mkdtemp(home))
         return 1;
     int failed = _cmocka_run_group_tests("readiness", tests, count, NULL, NULL);

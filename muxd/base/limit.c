@@ -1,0 +1,84 @@
+/* limit.c: owns the list of what the kernel refuses now. */
+#include "base/limit.h"
+#include "base/clock.h"
+#include "base/limit_kind.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct met {
+    enum limit_kind kind; /* NONE: nothing was refused */
+    uint64_t value;       /* at the time */
+    int64_t since_ms;
+};
+static struct met all[LIMIT_USES];
+
+static const struct {
+    const char *what;
+    bool again;
+} rows[] = {
+#define LIMIT(ident, ...) {__VA_ARGS__},
+#include "base/limits.def"
+#undef LIMIT
+};
+_Static_assert(sizeof rows / sizeof *rows == LIMIT_USES, "one row for each use");
+
+bool limit_explain(enum limit_use use, int error, struct limit_text *out)
+{
+    struct limit_value value;
+    enum limit_kind kind = limit_kind_of(use, error);
+    *out = (struct limit_text){.what = rows[use].what};
+    if (kind == LIMIT_KIND_NONE)
+        return false;
+    limit_kind_value(kind, &value);
+    limit_kind_text(kind, &value, out);
+    return true;
+}
+
+bool limit_met(enum limit_use use, int error)
+{
+    struct limit_value value;
+    enum limit_kind kind = limit_kind_of(use, error);
+    if (kind == LIMIT_KIND_NONE)
+        return false;
+    bool fresh = all[use].kind != kind;
+    limit_kind_value(kind, &value);
+    all[use] = (struct met){.kind = kind, .value = value.value, .since_ms = fresh ? clock_real_ms() : all[use].since_ms};
+    return fresh;
+}
+
+void limit_passed(enum limit_use use)
+{
+    all[use].kind = LIMIT_KIND_NONE;
+}
+
+int limit_err(struct err *err, int code, enum limit_use use, int error, const char *format, ...)
+{
+    struct limit_text text;
+    char what[sizeof err->text / 2];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    limit_met(use, error);
+    if (!limit_explain(use, error, &text))
+        return err_set(err, code, "%s: %s; try again", what, strerror(error));
+    return err_set(err, code, "%s: %s: the limit of %s is reached; %s", what, strerror(error), text.limit, text.raise);
+}
+
+void limit_each(void (*fn)(void *arg, const struct limit_text *text), void *arg)
+{
+    for (int use = 0; use < LIMIT_USES; use++) {
+        struct limit_text text = {.what = rows[use].what, .since_ms = all[use].since_ms};
+        struct limit_value value;
+        if (all[use].kind == LIMIT_KIND_NONE)
+            continue;
+        limit_kind_value(all[use].kind, &value);
+        if (value.value > all[use].value && !rows[use].again) {
+            limit_passed((enum limit_use)use);
+            continue;
+        }
+        limit_kind_text(all[use].kind, &value, &text);
+        fn(arg, &text);
+    }
+}
