@@ -319,6 +319,9 @@ static void look_at(struct tty_watch *watch, struct tty_look *look)
     look->typed_unread = unread > 0;
     if (unread > 0 || (unread < 0 && !look->ran))
         return;
+    /* Woken by ^C it still stands in its read, asleep for a moment until the kernel lets go of the terminal (state D). */
+    if (survey.reader && tty_thread_state(survey.reader) != 'S')
+        return;
     if (!group_unchanged(&watch->group, survey.reader, survey.others_running) || !same_modes(watch, &modes) ||
         pty_foreground(watch->master) != look->foreground)
         return;
