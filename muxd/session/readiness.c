@@ -183,6 +183,11 @@ void readiness_mark(struct readiness *readiness)
     restart(readiness, FIRST_NS);
 }
 
+void readiness_interrupt(struct readiness *readiness)
+{
+    tty_watch_interrupt(readiness->watch);
+}
+
 void readiness_output(struct readiness *readiness)
 {
     tty_watch_output(readiness->watch);

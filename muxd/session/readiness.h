@@ -32,6 +32,7 @@ void readiness_free(struct readiness *readiness); /* NULL is fine */
 void readiness_arm(struct readiness *readiness);
 void readiness_disarm(struct readiness *readiness);
 void readiness_mark(struct readiness *readiness);   /* just before each write to the master */
+void readiness_interrupt(struct readiness *readiness); /* and that write had a key that sends a signal, as ^C */
 void readiness_output(struct readiness *readiness); /* output came */
 void readiness_editor(struct readiness *readiness, bool reads); /* the program says so in its output: tty_watch_editor */
 /* The answer that fn got holds, as nobody had to write since: tty_watch_believed. */

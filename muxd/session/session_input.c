@@ -114,6 +114,8 @@ int session_type(struct session *session, const char *data, size_t size, uint64_
         end_hold(session);
     recorder_input(session, data, size, false); /* before the program can change its terminal */
     session_flush_input(session);
+    if (session->readiness && interrupts(data, size))
+        readiness_interrupt(session->readiness);
     return 0;
 }
 

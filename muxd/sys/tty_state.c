@@ -37,6 +37,7 @@ struct tty_watch {
     bool printed;        /* since the mark */
     bool printed_in_raw; /* since it went raw again: what a line editor does, and a program that computes there does not */
     unsigned raw_looks;  /* in a row since it was canonical, with all output read */
+    bool interrupted;    /* a key that sends a signal was typed with the mark */
     bool editor;         /* its line editor reads, as it says itself */
     bool editor_began;   /* and it has begun since the mark */
     uint64_t place;      /* tty_thread_place of the reader at the last look; 0: none */
@@ -101,9 +102,15 @@ void tty_watch_mark(struct tty_watch *watch)
     watch->was_canonical = tcgetattr(watch->master, &modes) == 0 && modes.c_lflag & ICANON;
     watch->printed_in_raw = false;
     watch->raw_looks = 0;
+    watch->interrupted = false;
     watch->printed = false;
     watch->found = 0;
     watch->editor_began = false;
+}
+
+void tty_watch_interrupt(struct tty_watch *watch)
+{
+    watch->interrupted = true;
 }
 
 void tty_watch_editor(struct tty_watch *watch, bool reads)
@@ -320,7 +327,7 @@ static void look_at(struct tty_watch *watch, struct tty_look *look)
     if (unread > 0 || (unread < 0 && !look->ran))
         return;
     /* Woken by ^C it still stands in its read, asleep for a moment until the kernel lets go of the terminal (state D). */
-    if (survey.reader && tty_thread_state(survey.reader) != 'S')
+    if (watch->interrupted && survey.reader && tty_thread_state(survey.reader) != 'S')
         return;
     if (!group_unchanged(&watch->group, survey.reader, survey.others_running) || !same_modes(watch, &modes) ||
         pty_foreground(watch->master) != look->foreground)

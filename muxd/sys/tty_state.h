@@ -38,6 +38,7 @@ struct tty_watch *tty_watch_new(int master, pid_t leader); /* master is borrowed
 void tty_watch_free(struct tty_watch *watch);              /* NULL is fine */
 /* Before a write: notes run counts and modes, so that later looks can tell what happened since. */
 void tty_watch_mark(struct tty_watch *watch);
+void tty_watch_interrupt(struct tty_watch *watch); /* what was written since the mark has a key that sends a signal */
 void tty_watch_output(struct tty_watch *watch); /* output of the program was read */
 /* The program has asked for bracketed paste, or ended it: line editors do so when they begin to read a
  * line and when they have it (readline, zle, fish, reline, prompt_toolkit, python's; xterm ctlseqs,

@@ -246,7 +246,8 @@ def test_after_a_restart_of_the_worker(mux, terminals):
 
 def test_pixels_of_the_program_s_terminal(mux, terminals):
     """From the kernel's own numbers where the outer terminal has set them, without asking."""
-    program = "import fcntl,struct,termios,signal;f=lambda *a:print(*struct.unpack('HHHH',fcntl.ioctl(0,termios.TIOCGWINSZ,bytes(8))),flush=True)\n" \
+    program = "import fcntl,os,struct,termios,signal\n" \
+              "f=lambda *a:os.write(1,b'%d %d %d %d\\n' % struct.unpack('HHHH',fcntl.ioctl(0,termios.TIOCGWINSZ,bytes(8))))\n" \
               "signal.signal(signal.SIGWINCH,f);f()\nwhile True: signal.pause()"
     mux.ue("exec", "--json", "-n", "ask", "-t", "-y", 0, "--argv", "--", PYTHON, "-c", program).ok()
     mux.ue("poll", "--until", "24 80 0 0", "-y", CAP * 1000, "ask").ok()

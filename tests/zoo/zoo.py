@@ -11,6 +11,15 @@ from conftest import PATH, Muxd  # noqa: E402
 
 BASH = ["/bin/bash", "--norc", "--noprofile", "-i"]
 PYTHON = ["/usr/bin/python3", "-q"]
+# Woken by ^C a reader stands in its read for a moment still.
+INTERRUPTED = """
+import getpass, itertools
+for n in itertools.count(5000):
+    try:
+        getpass.getpass("")
+    except KeyboardInterrupt:
+        print(f"a{n}z")
+"""
 PSQL = ["psql", "-X", "-q", "-d", "postgres"]
 # name, argv, setup lines, fast line and slow line as functions of n, what must come back, inside the claim
 ZOO = [
@@ -44,6 +53,7 @@ ZOO = [
     ("tclsh", ["tclsh"], [], "expr {n}+1000001", "after 300; expr {n}+1000001", "{k}", True),
     ("cat", ["cat"], [], "a{n}z", None, "a{n}z\r\na{n}z", True),
     ("read -s", ["/bin/bash", "-c", "while read -s x; do echo \"a${x}z\"; done"], [], "{n}", None, "a{n}z", True),
+    ("python3, ^C", ["/usr/bin/python3", "-c", INTERRUPTED], [], "\x03", None, "a{n}z", True),
     ("node", ["node"], [], "'a' + ({n}+1) + 'z'", None, "a{m}z", False),
     ("irb", ["irb", "-f", "--nocolorize", "--noautocomplete"], [], "'a' + ({n}+1).to_s + 'z'", "sleep 0.3; 'a' + ({n}+1).to_s + 'z'", "a{m}z", True),
 ]
@@ -55,7 +65,7 @@ def expected(pattern, n):
 
 def one(client, name, line, want):
     began = time.monotonic()
-    said = client.call("write_stdin", {"session_id": name, "chars": line if line.endswith(("\r", "\n")) else line + "\n", "yield_time_ms": 30000, "_meta": {"verb": True}})
+    said = client.call("write_stdin", {"session_id": name, "chars": line if line.endswith(("\r", "\n", "\x03")) else line + "\n", "yield_time_ms": 30000, "_meta": {"verb": True}})
     took = (time.monotonic() - began) * 1000
     if said["reason"] != "ready":
         return "missed", took, said
