@@ -201,12 +201,6 @@ int fd_raise_nofile(void)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? old : -1;
 }
 
-bool fd_is_among_last(int fd)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && (rlim_t)fd + FD_LAST >= limit.rlim_cur;
-}
-
 bool fd_is_short(int error)
 {
     return error == ENOMEM || error == ENOBUFS || error == ENOSPC;

@@ -20,8 +20,5 @@ ssize_t fd_send(int sock, const void *data, size_t size, const int *fds, size_t 
 ssize_t fd_recv(int sock, void *data, size_t size, int *fds, size_t *nfds, int flags);
 /* The same, but what came of a message for whose descriptors or data there was no room is given, and *cut says so. */
 ssize_t fd_recv_cut(int sock, void *data, size_t size, int *fds, size_t *nfds, bool *cut, int flags);
-/* One that was just opened got the lowest free number. The last of them are left to clients, who must get in to end something. */
-#define FD_LAST 4
-bool fd_is_among_last(int fd);
 int fd_raise_nofile(void); /* soft RLIMIT_NOFILE to hard; the old soft limit, to be restored in children */
 #endif

@@ -4,10 +4,10 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/reserve.h"
 #include "server/server.h"
 #include "sys/peercred.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,17 +134,17 @@ static void take(struct server *server, int fd)
     server->newcomers = true;
 }
 
-/* Who waits in vain is told so: by the descriptor that is kept for this. */
+/* Who waits in vain is told so: by the last descriptor that is kept. */
 static void turn_away(struct server *server)
 {
     struct err err;
     limit_err(&err, ERR_LIMIT, LIMIT_CONNECTION, EMFILE, "no further connection can be taken");
-    for (int i = 0; i < ACCEPTS_A_TURN && server->spare_fd >= 0; i++) {
-        fd_close(&server->spare_fd);
+    for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+        reserve_release(0);
         int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0)
             refuse(server, fd, &err);
-        server->spare_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+        reserve_fill();
         if (fd < 0)
             return;
     }
@@ -156,6 +156,10 @@ static void wait_for_room(struct server *server, int error)
     struct pollfd next = {.fd = server->listen_fd, .events = POLLIN};
     if (poll(&next, 1, 0) == 0)
         return;
+    if (reserve_count() > 1) {
+        reserve_release(1);
+        return;
+    }
     if (limit_met(LIMIT_CONNECTION, error) || fd_is_short(error))
         log_warn("can't accept a connection: %s; waiting for one to leave", strerror(error));
     if (evict_silent(server))
@@ -264,9 +268,8 @@ void connections_open(struct server *server)
             loop_timer_init(&server->silence, server->loop, on_silence, server);
     server->listen_io = loop_io_new(server->loop, server->listen_fd, 0, on_accept, server);
     accept_again(server);
-    if (server->spare_fd < 0)
-        server->spare_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
     watch_place(server);
+    reserve_fill(); /* last: what a daemon needs comes first */
 }
 
 void connections_stop_listening(struct server *server)
@@ -278,13 +281,15 @@ void connections_stop_listening(struct server *server)
     loop_io_free(server->listen_io);
     server->listen_io = NULL;
     fd_close(&server->listen_fd);
-    fd_close(&server->spare_fd);
+    reserve_release(0);
 }
 
 static void bury(struct server *server)
 {
     for (size_t i = 0; i < server->ndead; i++)
         peer_free(server->dead[i]);
+    if (server->ndead > 0 && reserve_is_short())
+        reserve_fill();
     server->ndead = 0;
 }
 

@@ -26,8 +26,7 @@ struct server {
     bool socket_given;                 /* by systemd: not ours to remove */
     struct loop_io *listen_io;
     struct loop_timer accept_retry, silence, watch_again;
-    int spare_fd;   /* given up for a moment to tell a client that there is none for it */
-    bool starved;   /* that there was none had to be waited for once, in vain */
+    bool starved;   /* that a descriptor comes free was waited for once, in vain */
     bool unbound;   /* the path leads elsewhere, and it could not be bound anew */
     bool newcomers; /* accepted in this turn */
     struct listen_watch *watch;

@@ -267,8 +267,7 @@ int worker_main(const struct worker_options *options)
 {
     static struct server server;
     struct err err = {0};
-    server = (struct server){.listen_fd = -1, .lock_fd = -1, .config_fd = -1, .watch_fd = -1, .spare_fd = -1,
-                             .started_real_ms = clock_real_ms()};
+    server = (struct server){.listen_fd = -1, .lock_fd = -1, .config_fd = -1, .watch_fd = -1, .started_real_ms = clock_real_ms()};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a journal beyond RLIMIT_FSIZE is an error, and no end */
     prctl(PR_SET_DUMPABLE, 0); /* what is typed passes through our memory */

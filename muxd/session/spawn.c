@@ -153,11 +153,7 @@ static int give_birth(struct registry *registry, const struct session_spec *spec
     int code = spec->tty ? make_tty(birth, spec->rows, spec->cols, err) : make_pipes(birth, spec->stdin_open, err);
     if (!code)
         code = make_journal(registry, spec, birth, err);
-    if (!code)
-        code = make_plan(registry, spec, birth, err);
-    if (!code && fd_is_among_last(birth->plan))
-        code = limit_err(err, ERR_SYSTEM, LIMIT_SESSION, EMFILE, "the session would take the last descriptors, that clients need");
-    return code;
+    return code ? code : make_plan(registry, spec, birth, err);
 }
 
 static void hand_to_keeper(struct registry *registry, struct birth *birth)

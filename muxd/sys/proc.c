@@ -24,7 +24,7 @@
 
 static _Thread_local bool blind;
 
-static int open_file(const char *path, int flags)
+int proc_open(const char *path, int flags)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
     blind |= fd < 0 && (errno == EMFILE || errno == ENFILE);
@@ -41,7 +41,7 @@ bool proc_was_blind(void)
 /* Reads a small file whole; bytes, or -1 with errno. The text is NUL-terminated. */
 static ssize_t read_file(const char *path, char *text, size_t size)
 {
-    int fd = open_file(path, O_NOCTTY);
+    int fd = proc_open(path, O_NOCTTY);
     if (fd < 0)
         return -1;
     ssize_t got = read(fd, text, size - 1);
@@ -111,7 +111,7 @@ bool proc_usage(pid_t pid, struct proc_usage *out)
 
 void proc_each_pid(bool (*fn)(void *arg, pid_t pid), void *arg)
 {
-    int fd = open_file("/proc", O_DIRECTORY);
+    int fd = proc_open("/proc", O_DIRECTORY);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
     if (!dir) {
@@ -204,7 +204,7 @@ uint64_t proc_env_number(pid_t pid, const char *name, const char *beside)
     ssize_t got;
 
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    int fd = open_file(path, 0);
+    int fd = proc_open(path, 0);
     if (fd < 0)
         return 0;
     while (!(number && stands) && (got = read(fd, piece, sizeof piece)) > 0)

@@ -36,7 +36,9 @@ bool proc_is_thread(pid_t pid); /* the number is that of a thread other than its
 /* The number that was given out last in our pid namespace: ns_last_pid (proc_sys_kernel(5)), else proc_loadavg(5); 0: unknown. Any
  * thread; what it reads stays open. */
 pid_t proc_last_pid(void);
-bool proc_was_blind(void); /* since it was last asked in this thread, something here was not seen because no descriptor was left */
+int proc_open(const char *path, int flags); /* open(2), read-only and close-on-exec */
+/* Since this was last asked in this thread, something here could not be opened because no descriptor was left. */
+bool proc_was_blind(void);
 bool proc_hides_others(void); /* /proc shows our own user's processes only (hidepid, proc(5)) */
 bool proc_is_dead(const struct proc_stat *stat); /* all of it: a first thread that has ended while others run is a zombie, too */
 int proc_pidfd(pid_t pid);                           /* pidfd_open; -1 with errno */

@@ -7,9 +7,11 @@
 #include "sys/tty_state.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/reserve.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
 #include "sys/tty_group.h"
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +301,16 @@ static bool has_run(const struct tty_watch *watch, const struct tty_look *look)
     return !watch->marked || look->foreground != watch->mark_group || tty_group_runs(&watch->group) != watch->mark_runs;
 }
 
+/* The terminal's modes are all that is known then. */
+static void cannot_look(struct tty_look *look)
+{
+    bool secret = look->canonical && !look->echo;
+    look->wait = secret ? TTY_SECRET : TTY_UNKNOWN;
+    look->why = "no descriptors are left to look at the program";
+    look->settle_us = secret ? SETTLE_HIDDEN_US : 0;
+    look->needs_confirmation = secret;
+}
+
 static void look_at(struct tty_watch *watch, struct tty_look *look)
 {
     struct termios modes;
@@ -314,8 +326,17 @@ static void look_at(struct tty_watch *watch, struct tty_look *look)
     look->foreground = pty_foreground(watch->master);
     if (master != 0 || look->foreground <= 0 || !leader_has_tty(watch))
         return;
+    if (reserve_is_short()) { /* what is left is for clients */
+        cannot_look(look);
+        return;
+    }
+    proc_was_blind();
     follow_group(watch, look->foreground);
     find_reader(watch, &survey);
+    if (proc_was_blind()) {
+        cannot_look(look);
+        return;
+    }
     look->ran = has_run(watch, look);
     if (!survey.reader && (survey.others_running || !survey.hidden))
         return;
@@ -324,6 +345,8 @@ static void look_at(struct tty_watch *watch, struct tty_look *look)
     survey.others_running |= others_wait_for_disk(&watch->group, survey.reader);
     int unread = pty_unread_input(watch->master);
     look->typed_unread = unread > 0;
+    if (unread < 0 && errno == EMFILE)
+        cannot_look(look);
     if (unread > 0 || (unread < 0 && !look->ran))
         return;
     /* Woken by ^C it still stands in its read, asleep for a moment until the kernel lets go of the terminal (state D). */

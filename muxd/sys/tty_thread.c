@@ -32,12 +32,7 @@ static int open_file(const struct tty_thread *thread, const char *name)
 {
     char path[80];
     snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)thread->pid, (int)thread->tid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || !fd_is_among_last(fd))
-        return fd;
-    fd_close(&fd);
-    errno = EMFILE;
-    return -1;
+    return proc_open(path, 0);
 }
 
 static ssize_t read_again(int fd, char *text, size_t size)
@@ -164,7 +159,7 @@ static enum tty_sleep by_wchan(const struct tty_thread *thread, dev_t slave)
 void tty_thread_look(struct tty_thread *thread, dev_t slave)
 {
     if (!tty_thread_count_runs(thread)) {
-        thread->sleep = errno == EMFILE || errno == ENFILE ? TTY_SLEEP_HIDDEN : TTY_SLEEP_GONE;
+        thread->sleep = TTY_SLEEP_GONE;
         return;
     }
     if (!read_where(thread)) {

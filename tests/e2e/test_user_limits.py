@@ -207,19 +207,21 @@ def test_sessions_leave_descriptors_for_clients(mux, tty, count):
         pytest.skip("this machine gives no pseudo terminals")
     mux.configure("[muxd]\nkill_grace = 50ms\n")
     mux.ue("start", **with_limits(NOFILE=count)).ok()
-    worker = mux.js("status")["pid"]
-    names = []
+    names, options = [], ["-t"] if tty else []
     while True:
         name = f"s{len(names)}"
-        result = mux.ue("exec", "-n", name, "-y", "0", "--no-login", *(["-t"] if tty else []), "trap '' HUP TERM; setsid sleep 300 & wait")
+        result = mux.ue("exec", *options, "-n", name, "-y", "0", "--no-login", "trap '' HUP TERM; setsid sleep 300 & wait")
         if result.rc:
             break
         names.append(name)
     refused(result, f"RLIMIT_NOFILE={count})", "ulimit -n")
-    constrained(mux, f"RLIMIT_NOFILE={count})", "no further session starts")
-    wait_for(lambda: count - open_files(worker) >= 4, "some to be free", cap=CAP / 4)
+    constrained(mux, f"RLIMIT_NOFILE={count})", "no further session")
+    clients = [mux.rpc() for _ in range(5)]
+    assert all(client.call("hello")["protocol"] == 1 for client in clients)
+    while mux.clients:
+        mux.clients.pop().close()
     assert all(row["survivors"] == 0 for row in mux.js("kill", *names)["sessions"])
-    mux.ue("exec", "true").ok()
+    mux.ue("exec", *options, "true").ok()
     assert len(names) >= 2 and constraints(mux) == []
     wait_for(lambda: set(mux.pids()) <= set(mux.daemons()), "all of them to be ended")
 
@@ -251,6 +253,13 @@ def fill(mux):
     pytest.fail("more connections than descriptors")
 
 
+def make_room(mux, rpc):
+    """One of them leaves; returns when that has been seen."""
+    count = rpc.call("status")["connections"]
+    mux.clients.pop().close()
+    wait_for(lambda: rpc.call("status")["connections"] < count)
+
+
 @needs_ordinary_build
 def test_no_descriptor_for_a_client(mux):
     """Connections that are used are not given up for another one; who comes then is told so in a moment."""
@@ -258,7 +267,7 @@ def test_no_descriptor_for_a_client(mux):
     refused(mux.ue("list", timeout=CAP / 4), "no further connection", limit, "ulimit -n")
     row, = rpc.call("status")["constraints"]
     assert row["what"] == "no further connection is let in" and limit in row["limit"]
-    mux.clients.pop().close()
+    make_room(mux, rpc)
     mux.ue("list").ok()
     assert rpc.call("status")["constraints"] == []
     restore()
@@ -268,19 +277,42 @@ def test_no_descriptor_for_a_client(mux):
 @needs_ordinary_build
 def test_last_descriptor_is_for_a_client(mux):
     """The kernel says that there is none for another one, too, when there is no other one: nobody makes way for it."""
-    fill(mux)
-    mux.clients.pop().close()
+    make_room(mux, fill(mux)[0])
     last = mux.rpc()
     assert not select.select([last.sock], [], [], 0.5)[0], "it may take its time to speak"
     assert last.call("hello")["protocol"] == 1
 
 
 @needs_ordinary_build
+@pytest.mark.parametrize("room", [1, 5], ids=["some kept for clients", "all kept for clients"])
+def test_last_descriptors_are_not_for_looks_at_programs(mux, room):
+    """A terminal's program is ready by its silence then, and a client gets in."""
+    if not have_pty():
+        pytest.skip("this machine gives no pseudo terminals")
+    mux.session("s", "/bin/cat", options=("--argv",))
+    mux.session("hidden", "/bin/sh", "-c", "stty -echo; exec cat", options=("--argv",))
+    os.kill(mux.js("status")["pid"], signal.SIGKILL)  # its successor has not looked yet
+    wait_for(lambda: mux.ue("status").rc == 0)
+    rpc, _, restore = fill(mux)
+    for _ in range(room):
+        make_room(mux, rpc)
+    write = {"session_id": "s", "chars": "x\n", "yield_time_ms": CAP * 1000}
+    answer = rpc.call("write_stdin", write)
+    assert (answer["reason"], answer["evidence"]) == ("ready", "quiet"), answer
+    assert rpc.error("write_stdin", {**write, "session_id": "hidden"}).code == "secret_prompt"
+    read = rpc.call("read_output", {"session_id": "hidden", "ready": True, "yield_time_ms": CAP * 1000, "_meta": {"verb": True}})
+    assert (read["reason"], read["waiting_for"]) == ("ready", "secret"), read
+    mux.ue("list").ok()
+    restore()
+    mux.ue("list").ok()
+    assert rpc.call("write_stdin", write)["evidence"] == "line_read"
+
+
+@needs_ordinary_build
 def test_client_waits_for_one_that_leaves(mux):
     """A moment without descriptors is no reason to refuse anybody."""
-    fill(mux)
-    mux.clients.pop().close()
-    mux.rpc().call("hello")  # takes the place
+    make_room(mux, fill(mux)[0])
+    mux.rpc().call("hello")
     waiting = mux.popen("list")
     with pytest.raises(subprocess.TimeoutExpired):
         waiting.wait(0.1)
@@ -292,10 +324,8 @@ def test_client_waits_for_one_that_leaves(mux):
 def test_kill_without_a_descriptor(mux):
     """Who can't look at /proc doesn't know that nobody is left: the hunt goes on until it can."""
     mux.ue("exec", "-n", "s", "-y", "0", "--no-login", "trap '' HUP TERM; setsid sh -c 'trap \"\" HUP TERM; sleep 300; sleep 301' & wait").ok()
-    rpc = mux.rpc()
-    worker = rpc.call("status")["pid"]
     wait_for(lambda: len(mux.pids()) >= len(mux.daemons()) + 3, "all to run")
-    restore = set_soft(mux, [worker], "nofile", 20)
+    rpc, _, restore = fill(mux)
     kill = rpc.send("kill_session", {"session_id": mux_number(rpc, "s")})
     rpc.call("status")
     time.sleep(1.5)  # not so long that it gives up, and longer than it would look when it finds nobody

@@ -1,0 +1,36 @@
+/* reserve.c: owns the descriptors that are kept back. */
+#include "base/reserve.h"
+#include "base/fdio.h"
+#include <fcntl.h>
+#include <unistd.h>
+
+static int fds[RESERVE_MAX];
+static size_t count;
+static bool begun;
+
+void reserve_fill(void)
+{
+    begun = true;
+    while (count < RESERVE_MAX) {
+        int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            return;
+        fds[count++] = fd;
+    }
+}
+
+void reserve_release(size_t keep)
+{
+    while (count > keep)
+        fd_close(&fds[--count]);
+}
+
+size_t reserve_count(void)
+{
+    return count;
+}
+
+bool reserve_is_short(void)
+{
+    return begun && count < RESERVE_MAX;
+}
