@@ -1,5 +1,5 @@
-/* reserve: descriptors that lead nowhere, kept back for clients: when everything else has taken what there was, somebody must still get in to
- * look and to end something. */
+/* reserve: descriptors that lead nowhere, kept back for clients: when everything else has taken what there was, somebody must still get in
+ * to look and to end something. */
 #ifndef MUXD_BASE_RESERVE_H
 #define MUXD_BASE_RESERVE_H
 #include <stdbool.h>

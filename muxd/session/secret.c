@@ -160,9 +160,10 @@ static int make_place(struct session *session, int64_t expire_ms, struct err *er
     }
     int fd;
     char *page = secret_page_new_kept(&fd, err);
-    if (page)
-        begin(session, page, fd, expire_ms);
-    return page ? 0 : err->code;
+    if (!page)
+        return ERR_LIMIT;
+    begin(session, page, fd, expire_ms);
+    return 0;
 }
 
 int secret_stage(struct session *session, const struct author *author, const char *data, size_t size, int64_t expire_ms, struct err *err)
