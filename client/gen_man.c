@@ -128,10 +128,38 @@ static const char waiting[] =
     ".TP\n.B interrupted\nthe wait was ended by an interrupt\n"
     ".TP\n.BI failed \" NAME\"\nmuxd or ue failed or refused; the name of the error is that of data.code on the wire\n";
 
+static const char trouble[] =
+    ".SH TROUBLE\n"
+    "Limits that the kernel sets for a user (getrlimit(2), sysctl, control groups) are named by whatever they refuse, with what to raise,\n"
+    "and by\n"
+    ".B ue status\n"
+    "for as long as they hold something up. Nothing else ends for it:\n"
+    ".TP\n.B inotify instances, watches\nthe daemon looks every five seconds whether the path of its socket is still there\n"
+    ".TP\n.B processes\nno program starts; a keeper or a worker that dies is made anew as soon as there is room\n"
+    ".TP\n.B descriptors\nno session starts; some are kept for clients, so that they get in to look and to end sessions; readiness is "
+    "seen by\nsilence\n"
+    ".TP\n.B locked memory\nno secret can be staged; one that is typed at once is typed\n"
+    ".TP\n.B terminals\nno session on a terminal starts; those on pipes do\n"
+    ".TP\n.B hidepid of /proc\nwhat runs as another user is not seen: it is ready by its silence, and may survive a kill unseen\n"
+    ".TP\n.B Yama's ptrace_scope\nprograms that poll their terminal are ready by their silence\n"
+    ".PP\n"
+    "Daemons that were left behind, whose socket is gone or whose directory was removed, end like any other by SIGTERM:\n"
+    ".B pkill \\-TERM \\-x muxd\n"
+    "ends all of a user, with their sessions. SIGKILL to one process after the other does not, as keeper and worker start each other\n"
+    "anew.\n"
+    ".PP\n"
+    "A directory for the socket that belongs to somebody else is never used. After\n"
+    ".BR su (1)\n"
+    "without a minus XDG_RUNTIME_DIR is that of the user before; it is ignored. Root talks to another user's daemon only where the\n"
+    "socket is named by\n"
+    ".B \\-S\n"
+    "or MUXD_SOCKET.\n";
+
 static const char around[] =
     ".SH ENVIRONMENT\n"
     ".TP\n.B MUXD_SOCKET\nthe daemon's socket; set in each session\n"
     ".TP\n.B MUXD_SESSION\nset in each session: which one it is\n"
+    ".TP\n.B XDG_RUNTIME_DIR\nthe socket is muxd/muxd.sock below it, where it is ours and MUXD_SOCKET is not set\n"
     ".TP\n.B MUXD_CONFIG\nthe config file of a daemon that is started\n"
     ".TP\n.B MUXD_ATTACH_KEY\nthe prefix key of attached terminals\n"
     ".TP\n.B NO_COLOR\nno colours in tables\n"
@@ -221,5 +249,6 @@ void gen_man(struct buf *out)
     gen_differences(out);
     buf_append_text(out, waiting);
     gen_errors(out);
+    buf_append_text(out, trouble);
     buf_append_text(out, around);
 }

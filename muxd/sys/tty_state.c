@@ -324,19 +324,18 @@ static void look_at(struct tty_watch *watch, struct tty_look *look)
     look->output_unread = master > 0;
     follow_modes(watch, look->canonical, look->output_unread);
     look->foreground = pty_foreground(watch->master);
-    if (master != 0 || look->foreground <= 0 || !leader_has_tty(watch))
+    if (master != 0 || look->foreground <= 0)
         return;
-    if (reserve_is_short()) { /* what is left is for clients */
-        cannot_look(look);
-        return;
-    }
     proc_was_blind();
-    follow_group(watch, look->foreground);
-    find_reader(watch, &survey);
-    if (proc_was_blind()) {
-        cannot_look(look);
-        return;
+    bool opened = !reserve_is_short() && leader_has_tty(watch); /* what is in reserve is for clients */
+    if (opened) {
+        follow_group(watch, look->foreground);
+        find_reader(watch, &survey);
     }
+    if (proc_was_blind() || reserve_is_short())
+        cannot_look(look);
+    if (!opened || look->wait != TTY_BUSY)
+        return;
     look->ran = has_run(watch, look);
     if (!survey.reader && (survey.others_running || !survey.hidden))
         return;

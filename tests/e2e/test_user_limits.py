@@ -284,6 +284,31 @@ def test_last_descriptor_is_for_a_client(mux):
 
 
 @needs_ordinary_build
+@pytest.mark.parametrize("room", [1, 5], ids=["some kept for clients", "all kept for clients"])
+def test_last_descriptors_are_not_for_looks_at_programs(mux, room):
+    """A terminal's program is ready by its silence then, and a client gets in."""
+    if not have_pty():
+        pytest.skip("this machine gives no pseudo terminals")
+    mux.session("s", "/bin/cat", options=("--argv",))
+    mux.session("hidden", "/bin/sh", "-c", "stty -echo; exec cat", options=("--argv",))
+    os.kill(mux.js("status")["pid"], signal.SIGKILL)  # its successor has not looked yet
+    wait_for(lambda: mux.ue("status").rc == 0)
+    rpc, _, restore = fill(mux)
+    for _ in range(room):
+        make_room(mux, rpc)
+    write = {"session_id": "s", "chars": "x\n", "yield_time_ms": CAP * 1000}
+    answer = rpc.call("write_stdin", write)
+    assert (answer["reason"], answer["evidence"]) == ("ready", "quiet"), answer
+    assert rpc.error("write_stdin", {**write, "session_id": "hidden"}).code == "secret_prompt"
+    read = rpc.call("read_output", {"session_id": "hidden", "ready": True, "yield_time_ms": CAP * 1000, "_meta": {"verb": True}})
+    assert (read["reason"], read["waiting_for"]) == ("ready", "secret"), read
+    mux.ue("list").ok()
+    restore()
+    mux.ue("list").ok()
+    assert rpc.call("write_stdin", write)["evidence"] == "line_read"
+
+
+@needs_ordinary_build
 def test_client_waits_for_one_that_leaves(mux):
     """A moment without descriptors is no reason to refuse anybody."""
     make_room(mux, fill(mux)[0])

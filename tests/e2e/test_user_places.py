@@ -1,6 +1,6 @@
 """An ordinary user's bad places: what belongs to somebody else, what is not there, what /proc hides. Each is told with its name and what to do,
 nothing hangs, and nothing is left half done."""
-import fcntl, json, os, shutil, socket, subprocess, sys
+import fcntl, json, os, shutil, signal, socket, subprocess, sys
 from pathlib import Path
 
 import pytest
@@ -168,6 +168,27 @@ def test_start_that_is_ended_leaves_nothing(mux):
         starting.terminate()
         assert starting.wait(CAP) != 0
         wait_for(lambda: not mux.pids(), "all of them to be gone", cap=2)
+
+
+def test_daemon_that_was_left_behind_ends_by_term(mux):
+    """As the manual says. Its directories are gone; by SIGKILL it does not end, it heals."""
+    mux.ue("exec", "-n", "s", "-y", "0", "--no-login", "trap '' TERM HUP; setsid sleep 300 & wait").ok()
+    mux.configure("[muxd]\nkill_grace = 50ms\n")
+    mux.ue("reload").ok()
+    before = mux.daemons()
+    shutil.rmtree(mux.dir, ignore_errors=True)  # it may bind its socket anew meanwhile
+    os.kill(before[0], signal.SIGKILL)
+    named = wait_for(lambda: len(now := mux.daemons()) >= 3 and now != before and [pid for pid in now if comm(pid) == "muxd"], "another one")
+    for pid in named:  # pkill -TERM -x muxd
+        os.kill(pid, signal.SIGTERM)
+    wait_for(lambda: not mux.pids(), "all of them to end", cap=CAP / 4)
+
+
+def comm(pid):
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 # --- /proc that hides what is not dumpable
