@@ -399,6 +399,12 @@ def become_new_user(mux):
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to limit or to change the daemon's user")
 
 
+# What is started in the background of a shell ignores ^C, and so would every program of every test.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 # --- pytest's own affairs
 def pytest_configure(config):
     config.addinivalue_line("markers", "smoke: one of the few tests that also run with the daemon under valgrind")
