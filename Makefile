@@ -39,7 +39,7 @@ SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 
-.PHONY: all writable deps test-deps run test test-root unit-bins units e2e check check-compilers check-tests check-sanitizers check-valgrind \
+.PHONY: all writable deps test-deps run test test-root unit-bins units e2e check check-compilers check-tests san-bins check-sanitizers check-valgrind \
 	check-laws check-lint bench fresh fuzz fuzz-bins zoo gen installable install uninstall clean
 .DEFAULT_GOAL := all
 all: $(BUILD)/muxd $(BUILD)/ue
@@ -119,13 +119,15 @@ check:
 	@$(MAKE) --no-print-directory zoo
 check-compilers:
 	$(MAKE) -j2 BUILD=$(BUILD) CC=gcc WERROR=-Werror all unit-bins
-	$(MAKE) -j2 BUILD=$(BUILD)/clang CC=$(CLANG) WERROR=-Werror all unit-bins
+	@$(MAKE) --no-print-directory san-bins
 check-tests:
 	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-check-sanitizers:
+# clang's build is the sanitizers'.
+san-bins:
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san CC=$(CLANG) WERROR=-Werror OPT='-O1 -g' HARDEN=-fPIE SANITIZE='$(SANITIZERS)' all unit-bins $(BUILD)/san/crash/fault.so
+check-sanitizers: san-bins
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD)/san units e2e
 # The daemon under valgrind is slow, so only the tests marked smoke run against it.
 check-valgrind: all

@@ -45,25 +45,26 @@ def test_waiting_clients_go_on(mux, tty):
     assert answers[1]["reason"] == "until" and answers[2]["reason"] == "exit"
 
 
-def killed_now_and_then(mux, times, work, longest=0.004):
-    """Does work(i) in a thread while the worker dies at random moments; each death begins with a worker that served."""
-    dice, done, problems = random.Random(4711), threading.Event(), []
+def killed_now_and_then(mux, times, work, longest=0.004, least=1):
+    """Does work(i) in a thread while the worker dies at random moments, `times` or as often as the work takes to be done `least` times.
+    Each death begins with a worker that served."""
+    dice, done, problems, worked = random.Random(4711), threading.Event(), [], [0]
 
     def run():
         try:
-            i = 0
             while not done.is_set():
-                work(i)
-                i += 1
+                work(worked[0])
+                worked[0] += 1
         except BaseException as e:
             problems.append(e)
     thread = threading.Thread(target=run)
     thread.start()
     eye = Patient(mux)
     try:
-        for _ in range(times):
-            if problems:
-                break
+        deaths, end = 0, time.monotonic() + CAP
+        while not problems and (deaths < times or worked[0] < least):
+            assert time.monotonic() < end, "the work gets nowhere"
+            deaths += 1
             eye.call("hello")
             time.sleep(dice.random() * longest)  # the moment is the point: anything between two instructions
             mux.kill_worker()
@@ -120,7 +121,7 @@ def test_kill_in_the_middle_is_complete(mux):
         result = client.call("kill_session", {"session_id": n})["sessions"][0]
         assert result["survivors"] == 0, result
         seen.append(mark)
-    killed_now_and_then(mux, many(12, 100), work, 0.05)
+    killed_now_and_then(mux, many(12, 100), work, 0.05, least=2)
     marks = set(seen)
     for pid in mux.pids():
         assert not marks & set(harness.proc_bytes(pid, "environ").split(b"\0")) or gone(pid)

@@ -20,9 +20,11 @@ ANSWER = re.compile(
     r"(?:Original token count: (?P<tokens>\d+)\n)?Output:\n(?P<output>.*)\Z", re.S)
 
 
-# What valgrind says about system calls that are newer than itself; muxd then takes its other road.
-VALGRIND_IGNORANCE = re.compile(r"^--\d+-- (WARNING: unhandled|You may be able|Read the file|Nevertheless we|it at http)|"
-                                r"^==\d+== (Warning: noted but unhandled ioctl|   This could cause spurious|   See README_MISSING)")
+# What valgrind says about system calls that are newer than itself (muxd then takes its other road), and what a sanitizer says
+# that is killed while it looks for leaks.
+REPORT_NOISE = re.compile(r"^--\d+-- (WARNING: unhandled|You may be able|Read the file|Nevertheless we|it at http)|"
+                          r"^==\d+== (Warning: noted but unhandled ioctl|   This could cause spurious|   See README_MISSING)|"
+                          r"^==\d+==Unable to get registers from thread \d+\.$")
 
 
 def wait_for(predicate, what="the condition", cap=CAP):
@@ -309,7 +311,7 @@ class Muxd:
                 wrong.append(f"ue stop: {stopped.returncode} {stopped.stderr[-500:]!r}")
         wrong += self.end_rest()
         for report in sorted([*self.dir.glob("sanitizer*"), *self.dir.glob("valgrind.*")]):
-            text = "\n".join(line for line in report.read_text(errors="replace").splitlines() if not VALGRIND_IGNORANCE.search(line))
+            text = "\n".join(line for line in report.read_text(errors="replace").splitlines() if not REPORT_NOISE.search(line))
             if text.strip():
                 wrong.append(f"{report.name}:\n{text[:6000]}")
         return wrong

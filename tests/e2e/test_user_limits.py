@@ -8,6 +8,7 @@ from conftest import CAP, SANITIZED, Rpc, become_new_user, have_pty, needs_root,
 
 pytestmark = pytest.mark.no_pty
 needs_ordinary_build = pytest.mark.skipif(SANITIZED, reason="a sanitizer takes descriptors, address space and threads of its own")
+locks_memory = pytest.mark.skipif(SANITIZED, reason="a sanitizer locks no memory: its mlock() does nothing")
 
 
 def constraints(mux):
@@ -145,6 +146,7 @@ def test_no_process_for_the_next_sentinel(ordinary):
     wait_for(sentinels, "another one", cap=CAP / 4)
 
 
+@needs_ordinary_build
 def test_start_without_a_process(ordinary):
     refused(ordinary.ue("exec", "true", **with_limits(NPROC=1)), "can't be started", "RLIMIT_NPROC=1)", "ulimit -u")
 
@@ -340,6 +342,7 @@ def mux_number(rpc, name):
 
 # --- locked memory
 
+@locks_memory
 def test_no_memory_may_be_locked(ordinary):
     """A secret that waits needs it and is refused; one that is typed at once is typed."""
     if not have_pty():
@@ -354,6 +357,7 @@ def test_no_memory_may_be_locked(ordinary):
     mux.ue("poll", "s", "--until", "got hunter2 hunter3").ok()
 
 
+@locks_memory
 def test_one_page_may_be_locked(ordinary):
     """It is enough for one session, also when its secret is given once more."""
     if not have_pty():
