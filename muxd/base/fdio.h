@@ -12,7 +12,9 @@ void fd_close(int *fd);               /* closes unless -1 and sets -1; keeps err
 /* Blocking, EINTR-proof; for start-up, client and tests only. Bytes done, or -1 with errno; fewer than size at end of file. */
 ssize_t fd_read_all(int fd, void *data, size_t size);
 ssize_t fd_write_all(int fd, const void *data, size_t size);
-ssize_t fd_pread_all(int fd, void *data, size_t size, off_t at); /* of a file: its own offset stays where it is (pread(2)) */
+/* Of a file, whose own offset stays where it is (pread(2), pwrite(2)). */
+ssize_t fd_pread_all(int fd, void *data, size_t size, off_t at);
+ssize_t fd_pwrite_all(int fd, const void *data, size_t size, off_t at);
 /* One message with up to 8 descriptors (SCM_RIGHTS, unix(7)). Sent whole or -1 with errno. */
 #define FD_PASS_MAX 8
 ssize_t fd_send(int sock, const void *data, size_t size, const int *fds, size_t nfds, int flags);

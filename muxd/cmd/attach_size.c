@@ -3,10 +3,15 @@
 #include "cmd/attachment.h"
 #include <string.h>
 
+#define WORD(ident, word) word,
+static const char *const words[] = {CONFIG_WORDS_SIZE(WORD) NULL};
+#undef WORD
+
 /* What `ue resize SESSION POLICY` has said stands in the journal: 0 or an enum config_size and one. */
 static unsigned policy_set(const struct session *session)
 {
-    return session_journal((struct session *)session)->header->flags >> JOURNAL_SIZE_AT & JOURNAL_SIZE_MASK;
+    unsigned set = session_journal((struct session *)session)->header->size_policy;
+    return set < sizeof words / sizeof *words ? set : 0; /* a journal is not trusted */
 }
 
 static enum config_size policy_of(const struct cmd_context *ctx, const struct session *session)
@@ -55,13 +60,12 @@ static void apply(struct session *session, int wanted_rows, int wanted_cols, str
 /* In the journal, so that it outlives a worker. */
 static void hold(struct session *session, bool held)
 {
-    struct journal_header *header = session_journal(session)->header;
-    header->flags = (header->flags & ~JOURNAL_SIZE_HELD) | (held ? JOURNAL_SIZE_HELD : 0);
+    session_journal(session)->header->size_held = held;
 }
 
 static bool is_held(struct session *session)
 {
-    return session_journal(session)->header->flags & JOURNAL_SIZE_HELD;
+    return session_journal(session)->header->size_held;
 }
 
 void attach_size_changed(struct attachment *attachment)
@@ -101,25 +105,18 @@ void attach_hold_size(struct session *session)
     hold(session, true);
 }
 
-#define WORD(ident, word) word,
-static const char *const words[] = {CONFIG_WORDS_SIZE(WORD) NULL};
-#undef WORD
-
 const char *attach_size_word(struct session *session)
 {
     unsigned set = policy_set(session);
-    return set > 0 && set < sizeof words / sizeof *words ? words[set - 1] : NULL;
+    return set > 0 ? words[set - 1] : NULL;
 }
 
 void attach_size_set(struct cmd_context *ctx, struct session *session, const char *word)
 {
-    struct journal_header *header = session_journal(session)->header;
-    unsigned policy = 0;
+    uint8_t policy = 0;
     while (words[policy] && strcmp(words[policy], word) != 0)
         policy++;
-    header->flags &= ~(JOURNAL_SIZE_MASK << JOURNAL_SIZE_AT);
-    if (words[policy])
-        header->flags |= (policy + 1) << JOURNAL_SIZE_AT;
+    session_journal(session)->header->size_policy = words[policy] ? policy + 1 : 0;
     hold(session, false);
     attach_size_left(ctx, session_number(session)); /* the common size of those who look */
 }

@@ -21,35 +21,24 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-/* A successor may be another build: versions 1 to 3 look exactly like this. A change here needs a new JOURNAL_VERSION and code
- * that still reads the old one. */
-static_assert(sizeof(struct journal_header) == 2216, "the header of versions 1 to 3 is fixed");
-static_assert(offsetof(struct journal_header, ring_size) == 16, "pinned");
-static_assert(offsetof(struct journal_header, number) == 104, "pinned");
-static_assert(offsetof(struct journal_header, name) == 112, "pinned");
-static_assert(offsetof(struct journal_header, tty) == 177, "pinned");
-static_assert(offsetof(struct journal_header, rows) == 184, "pinned");
-static_assert(offsetof(struct journal_header, request_hash) == 232, "pinned");
-static_assert(offsetof(struct journal_header, pid) == 240, "pinned");
-static_assert(offsetof(struct journal_header, state) == 256, "pinned");
-static_assert(offsetof(struct journal_header, limits) == 280, "pinned");
-static_assert(offsetof(struct journal_header, out_head) == 344, "pinned");
-static_assert(offsetof(struct journal_header, in_head) == 376, "pinned");
-static_assert(offsetof(struct journal_header, drained) == 400, "pinned");
-static_assert(offsetof(struct journal_header, readers) == 416, "pinned");
-static_assert(offsetof(struct journal_header, requests_head) == 1184, "pinned");
-static_assert(offsetof(struct journal_header, requests) == 1192, "pinned");
+/* A successor may be another build. A new field comes out of `reserved` with a new JOURNAL_MINOR; anything else that moves a
+ * field is a new JOURNAL_MAJOR. */
+static_assert(sizeof(struct journal_header) == 2304, "the header of version 1 is fixed");
+static_assert(offsetof(struct journal_header, requests_head) == 1208, "the fields of version 1 are fixed");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would die with the worker that holds it");
 
 #define CUT_MARK "..."
 #define FACTS_MAX (16 * 1024)
 #define CWD_MAX (8 * 1024) /* longer than any path the kernel takes */
 
-static int memfd_open(void)
+int journal_memfd(uint64_t size)
 {
     int fd = memfd_create("muxd-journal", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
         fd = memfd_create("muxd-journal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0 && (ftruncate(fd, (off_t)size) != 0 ||
+                    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0))
+        fd_close(&fd);
     return fd;
 }
 
@@ -88,24 +77,27 @@ static void set_sizes(struct journal_header *sizes, const struct journal_make *m
     sizes->input_size = journal_round(make->input_bytes);
     /* A session with both streams on one PTY needs none. Lines of 128 bytes that alternate fill it just when they fill the ring. */
     sizes->index_size = make->tty ? 0 : journal_round(sizes->ring_size / 16);
-    sizes->flags = (uint32_t)(journal_round(make->log_bytes) / JOURNAL_LOG_UNIT) << JOURNAL_LOG_AT;
+    sizes->log_size = journal_round(make->log_bytes);
 }
 
 static void fill_header(struct journal_header *header, const struct journal_make *make, const struct journal_header *sizes,
                         const struct journal_layout *layout)
 {
-    header->version = JOURNAL_VERSION;
+    header->major = JOURNAL_MAJOR;
+    header->minor = JOURNAL_MINOR;
     header->header_size = sizeof *header;
     header->ring_size = sizes->ring_size;
     header->head_size = sizes->head_size;
     header->input_size = sizes->input_size;
     header->index_size = sizes->index_size;
-    header->flags |= sizes->flags | (layout->early_size >= JOURNAL_EARLY_MIN ? JOURNAL_EARLY : 0);
+    header->log_size = sizes->log_size;
+    header->early = layout->early_size >= JOURNAL_EARLY_MIN;
     header->strings_size = sizes->strings_size;
     header->ring_at = layout->ring_at;
     header->head_at = layout->head_at;
     header->input_at = layout->input_at;
     header->index_at = layout->index_at;
+    header->log_at = layout->log_at;
     header->strings_at = layout->strings_at;
     header->total_size = layout->total_size;
     header->number = make->number;
@@ -142,17 +134,9 @@ int journal_new(struct journal **out, const struct journal_make *make, struct er
     struct journal_layout layout = journal_lay_out(&sizes);
 
     struct journal *journal = xcalloc(1, sizeof *journal);
-    const char *what = "memfd_create";
-    int rc = 0;
-    journal->fd = memfd_open();
-    if (journal->fd < 0)
-        rc = -errno;
-    if (!rc && (what = "ftruncate", ftruncate(journal->fd, (off_t)layout.total_size) != 0))
-        rc = -errno;
-    if (!rc && (what = "seal", fcntl(journal->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0))
-        rc = -errno;
-    if (!rc)
-        what = "mmap", rc = journal_map(journal, &layout, sizes.ring_size, layout.early_size >= JOURNAL_EARLY_MIN);
+    journal->fd = journal_memfd(layout.total_size);
+    const char *what = journal->fd < 0 ? "memfd" : "mmap";
+    int rc = journal->fd < 0 ? -errno : journal_map(journal, &layout, sizes.ring_size, layout.early_size >= JOURNAL_EARLY_MIN);
     if (!rc) {
         memcpy(journal->strings, strings.data, strings.len);
         fill_header(journal->header, make, &sizes, &layout);
@@ -205,5 +189,5 @@ size_t journal_memory(const struct journal *journal)
     return sizeof *journal + header->ring_at + (journal->early ? 0 : touched(header->out_head, header->ring_size)) +
            touched(header->saved_len, header->head_size) + touched(queued, header->input_size) +
            touched(header->index_head * sizeof(uint64_t), header->index_size) +
-           touched(journal->log ? (inputlog_last(journal) + 1) * sizeof(struct input_event) : 0, journal_log_size(header));
+           touched(journal->log ? (inputlog_last(journal) + 1) * sizeof(struct input_event) : 0, header->log_size);
 }

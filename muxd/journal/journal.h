@@ -16,14 +16,12 @@
 #include <sys/types.h>
 
 #define JOURNAL_MAGIC 0x6478756dU /* "muxd" */
-#define JOURNAL_VERSION 3         /* a newer worker reads every older version; 1 had no input log, 2 no early area */
-#define JOURNAL_RECORDED 0x100u   /* in flags: it is to be recorded from its beginning */
-#define JOURNAL_EARLY 0x200u      /* in flags: the output so far lies in the early area, and in the ring is nothing */
-#define JOURNAL_STAGED 0x400u     /* in flags: a secret is staged, see secret_page.h */
-#define JOURNAL_SCHEME 0x800u     /* in flags: the program wants to be told when its terminal becomes dark or light (?2031) */
-#define JOURNAL_SIZE_AT 12        /* in flags, three bits: whose terminal decides its size; 0: the config says */
-#define JOURNAL_SIZE_MASK 7u
-#define JOURNAL_SIZE_HELD 0x8000u /* in flags: its size was set by a request; what people type doesn't change it */
+/* A worker takes over journals of its own major version. A higher minor version means more fields: they come out of
+ * `reserved`, zero means that nobody has set them, and whoever does not know them leaves them alone. */
+#define JOURNAL_MAJOR 1
+#ifndef JOURNAL_MINOR
+#define JOURNAL_MINOR 0
+#endif
 #define JOURNAL_READERS 16
 #define JOURNAL_REQUESTS 64
 #define JOURNAL_NAME_MAX 64
@@ -51,13 +49,25 @@ struct journal_request { uint64_t id_hash; uint64_t input_end; }; /* a write tha
 
 /* Lives at offset 0 of the memfd; one page with the strings behind it. Fixed sizes, native byte order. */
 struct journal_header {
-    uint32_t magic, version, header_size, flags; /* flags: the upper half is the size of the input log in 4 KiB, 0: none */
-    uint64_t ring_size, head_size, input_size, index_size; /* bytes of each region, multiples of the page size; 0: none */
-    uint64_t ring_at, head_at, input_at, index_at, strings_at, strings_size, total_size;
+    uint32_t magic;
+    uint16_t major, minor;
+    uint64_t header_size;
+    /* Bytes of each region, multiples of the page size, 0: none; and where it is. */
+    uint64_t ring_size, head_size, input_size, index_size, log_size;
+    uint64_t ring_at, head_at, input_at, index_at, log_at, strings_at, strings_size, total_size;
     /* who and what */
     uint64_t number;
     char name[JOURNAL_NAME_MAX + 1];
-    uint8_t tty, stdin_open, on_slow, described; /* described: name of a [session] of the config, see strings */
+    uint8_t tty, stdin_open, on_slow;
+    uint8_t described;        /* named in the config: the [session] is among the strings */
+    uint8_t recorded;         /* to be recorded from its beginning */
+    uint8_t staged;           /* a secret is staged, see secret_page.h */
+    uint8_t wants_scheme;     /* the program is told when its terminal becomes dark or light (?2031) */
+    uint8_t size_policy;      /* whose terminal decides its size: enum + 1; 0: the config says */
+    uint8_t size_held;        /* its size was set by a request; what people type doesn't change it */
+    uint8_t told_begin;       /* its begin stands among the events, */
+    uint8_t told_end;         /* and its end */
+    _Atomic uint8_t early;    /* the output so far lies in the early area, and in the ring is nothing */
     int32_t rows, cols;
     int64_t created_real_ms, created_boot_ms;
     _Atomic int64_t ended_real_ms, end_read_real_ms; /* 0: not yet */
@@ -70,7 +80,7 @@ struct journal_header {
     _Atomic int32_t exit_code, term_signal;          /* -1: unknown or none */
     _Atomic uint32_t killed_by;                      /* enum session_killer */
     _Atomic int32_t kill_signal;                     /* the last signal muxd sent to end it, 0 none */
-    int64_t limits[6];                               /* session limits in force, see session.h; 0: none */
+    int64_t limits[SESSION_LIMIT_COUNT];             /* in force, see session.h; 0: none */
     _Atomic uint64_t answered_to;                    /* queries of the output up to here have their answer (answering.h) */
     _Atomic uint64_t modes;                          /* of the terminal there, see term/modes.h */
     /* bytes */
@@ -84,6 +94,7 @@ struct journal_header {
     struct journal_reader readers[JOURNAL_READERS];
     _Atomic uint64_t requests_head;
     struct journal_request requests[JOURNAL_REQUESTS];
+    uint64_t reserved[8]; /* of later minor versions; zero */
 };
 
 /* Output that is not in the journal yet, but in a file: fetched when somebody wants to see it. */
@@ -122,7 +133,7 @@ void journal_restore(struct journal *journal, uint64_t saved_from, uint64_t save
 /* Reads `size` bytes of fd at `at` into the place of output offset `from`. 0 or -errno (-EIO: too short). */
 int journal_put_back(struct journal *journal, int fd, uint64_t at, uint64_t from, uint64_t size, bool saved);
 void journal_lose(struct journal *journal); /* the bytes are gone: readers are told */
-/* From a memfd of a predecessor (of any older version). Everything is checked: seals, sizes, offsets, counters, names; what is
+/* From a memfd of a predecessor, of the same major version. Everything is checked: seals, sizes, offsets, counters, names; what is
  * broken is salvaged where the ring is sound (cursors clamped), else refused: ERR_SYSTEM with the reason; ERR_LIMIT: no memory to
  * map it now, the journal is sound. fd becomes the journal's on success. */
 int journal_adopt(struct journal **out, int fd, struct err *err);
@@ -130,7 +141,7 @@ void journal_free(struct journal *journal); /* unmaps and closes; NULL is fine *
 const char *journal_cmd(const struct journal *journal);
 const char *journal_cwd(const struct journal *journal);
 const char *journal_described(const struct journal *journal); /* NULL: none */
-const char *journal_facts(const struct journal *journal);     /* NULL: none, or made by an older muxd */
+const char *journal_facts(const struct journal *journal);     /* NULL: none */
 size_t journal_memory(const struct journal *journal);         /* bytes of touched pages, estimated from the counters */
 
 /* Output in. journal_space: where the next bytes go, contiguous; *size at most ring_size / 2. Gives up what they will overwrite, so

@@ -44,18 +44,17 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
 {
     if (header->magic != JOURNAL_MAGIC)
         return refuse(err, "it doesn't begin as one");
-    if (header->version == 0 || header->version > JOURNAL_VERSION)
+    if (header->major != JOURNAL_MAJOR)
         return refuse(err, "its version is not known to this muxd");
     if (header->header_size != sizeof *header)
         return refuse(err, "its header has a wrong size");
     if (!region_ok(header->ring_size) || !region_ok(header->head_size) || !region_ok(header->input_size) ||
         !region_ok(header->index_size) || header->ring_size < 2 * journal_page_size() || header->strings_size < 3 ||
-        header->strings_size > JOURNAL_STRINGS_MAX || journal_log_size(header) > JOURNAL_LOG_MAX ||
-        journal_log_size(header) % journal_page_size() != 0 || (header->version == 1 && journal_log_size(header) != 0))
+        !region_ok(header->log_size) || header->log_size > JOURNAL_LOG_MAX || header->strings_size > JOURNAL_STRINGS_MAX)
         return refuse(err, "a region has a wrong size");
     struct journal_layout layout = journal_lay_out(header);
     if (header->strings_at != layout.strings_at || header->ring_at != layout.ring_at || header->head_at != layout.head_at ||
-        header->input_at != layout.input_at || header->index_at != layout.index_at || header->total_size != layout.total_size)
+        header->input_at != layout.input_at || header->index_at != layout.index_at || header->log_at != layout.log_at || header->total_size != layout.total_size)
         return refuse(err, "a region is in a wrong place");
     if (file_size != layout.total_size)
         return refuse(err, "the file is not as long as it says");
@@ -69,8 +68,7 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
 /* Bytes in the early area are never more than it holds, and none can be where there is none. */
 static int check_early(const struct journal_header *header, const struct journal_layout *layout, struct err *err)
 {
-    bool early = header->flags & JOURNAL_EARLY;
-    if (early && (header->version < 3 || layout->early_size < JOURNAL_EARLY_MIN || header->out_head > layout->early_size))
+    if (header->early && (layout->early_size < JOURNAL_EARLY_MIN || header->out_head > layout->early_size))
         return refuse(err, "its output can't be where it says");
     return 0;
 }
@@ -95,7 +93,10 @@ static void mend_facts(struct journal_header *header)
     header->tty = header->tty != 0;
     header->stdin_open = header->stdin_open != 0;
     header->on_slow = header->on_slow == 1;
-    header->described = header->described != 0;
+    uint8_t *const truths[] = {&header->described, &header->recorded, &header->staged, &header->wants_scheme,
+                               &header->size_held, &header->told_begin, &header->told_end};
+    for (size_t i = 0; i < sizeof truths / sizeof truths[0]; i++)
+        *truths[i] = *truths[i] != 0;
     header->rows = header->rows < 0 || header->rows > UINT16_MAX ? 0 : header->rows;
     header->cols = header->cols < 0 || header->cols > UINT16_MAX ? 0 : header->cols;
     if (header->pid < 0)
@@ -110,7 +111,7 @@ static void mend_facts(struct journal_header *header)
         header->killed_by = 0;
     if (header->kill_signal < 0 || header->kill_signal >= NSIG)
         header->kill_signal = 0;
-    for (size_t i = 0; i < sizeof header->limits / sizeof header->limits[0]; i++)
+    for (size_t i = 0; i < SESSION_LIMIT_COUNT; i++)
         if (header->limits[i] < 0 || header->limits[i] > LIMIT_MAX)
             header->limits[i] = 0;
     if (header->created_real_ms < 0)
@@ -188,7 +189,7 @@ int journal_adopt(struct journal **out, int fd, struct err *err)
         return rc;
     struct journal *journal = xcalloc(1, sizeof *journal);
     journal->fd = fd;
-    rc = journal_map(journal, &layout, header.ring_size, header.flags & JOURNAL_EARLY);
+    rc = journal_map(journal, &layout, header.ring_size, header.early);
     if (rc) {
         free(journal);
         return err_set(err, ERR_LIMIT, "the journal can't be mapped: %s; raise vm.max_map_count, or end something", strerror(-rc));

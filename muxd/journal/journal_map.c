@@ -32,8 +32,7 @@ struct journal_layout journal_lay_out(const struct journal_header *header)
     layout.input_at = layout.head_at + header->head_size;
     layout.index_at = layout.input_at + header->input_size;
     layout.log_at = layout.index_at + header->index_size;
-    layout.log_size = journal_log_size(header);
-    layout.total_size = layout.log_at + layout.log_size;
+    layout.total_size = layout.log_at + header->log_size;
     return layout;
 }
 
@@ -83,7 +82,7 @@ void journal_unmap(struct journal *journal)
     if (journal->index)
         munmap(journal->index, header->index_size);
     if (journal->log)
-        munmap(journal->log, journal_lay_out(header).log_size);
+        munmap(journal->log, header->log_size);
     munmap(journal->header, header->ring_at + 2 * header->ring_size);
     journal->header = NULL;
 }
@@ -142,10 +141,10 @@ _Atomic uint64_t *journal_index(const struct journal *journal)
 
 void *journal_log_area(const struct journal *journal, size_t *size)
 {
-    const struct journal_layout layout = journal_lay_out(journal->header);
-    *size = layout.log_size;
-    if (!journal->log && layout.log_size) {
-        void *area = map_at(NULL, layout.log_size, journal->fd, layout.log_at);
+    const struct journal_header *header = journal->header;
+    *size = header->log_size;
+    if (!journal->log && header->log_size) {
+        void *area = map_at(NULL, header->log_size, journal->fd, header->log_at);
         if (area == MAP_FAILED)
             return no_mapping("input log");
         writable(journal)->log = area;

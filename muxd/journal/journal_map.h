@@ -7,22 +7,16 @@
 
 #define JOURNAL_STRINGS_MAX (64 * 1024 + 3)        /* three or four NUL-terminated texts */
 #define JOURNAL_REGION_MAX (UINT64_C(1) << 40)     /* of any region; keeps sums far from overflow */
-#define JOURNAL_LOG_UNIT 4096                      /* what the flags count its size in */
-#define JOURNAL_LOG_AT 16                          /* in header->flags; the bits below are switches */
 #define JOURNAL_LOG_MAX (UINT64_C(1) << 24)
 #define JOURNAL_EARLY_MIN 256                      /* a smaller rest of the page is not worth the copying later */
 #define JOURNAL_OFFSET_MAX (UINT64_C(1) << 62)     /* no program writes that much: a larger counter is broken */
 #define JOURNAL_STDERR_BIT (UINT64_C(1) << 63)     /* in an index entry: the run from that offset on came from stderr */
 
-static inline uint64_t journal_log_size(const struct journal_header *header)
-{
-    return (uint64_t)(header->flags >> JOURNAL_LOG_AT) * JOURNAL_LOG_UNIT;
-}
-
 struct journal_layout {
-    uint64_t strings_at, early_at, early_size, ring_at, head_at, input_at, index_at, log_at, log_size, total_size;
+    uint64_t strings_at, early_at, early_size, ring_at, head_at, input_at, index_at, log_at, total_size;
 };
 
+int journal_memfd(uint64_t size); /* sealed against another size, all zeros; the caller's, or -1 with errno */
 uint64_t journal_page_size(void);
 uint64_t journal_round(uint64_t size); /* up to whole pages */
 /* Where everything is, from the sizes in the header. The same for who makes and for who checks. */

@@ -58,7 +58,7 @@ static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
     store(&header->saved_len, stop - from);
 }
 
-/* The flag changes once all bytes are there: who is killed before leaves the early area as it was. */
+/* `early` changes once all bytes are there: who is killed before leaves the early area as it was. */
 void journal_leave_early(struct journal *journal)
 {
     struct journal_header *header = journal->header;
@@ -66,7 +66,7 @@ void journal_leave_early(struct journal *journal)
         return;
     char *ring = (char *)header + header->ring_at;
     memcpy(ring, journal->ring, load(&header->out_head));
-    __atomic_store_n(&header->flags, header->flags & ~JOURNAL_EARLY, __ATOMIC_RELEASE);
+    atomic_store_explicit(&header->early, 0, memory_order_release);
     journal->ring = ring;
     journal->early = 0;
 }

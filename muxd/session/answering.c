@@ -205,7 +205,7 @@ static void on_timer(void *arg)
 
 static bool wants_scheme(const struct session *session)
 {
-    return session->journal->header->flags & JOURNAL_SCHEME;
+    return session->journal->header->wants_scheme;
 }
 
 static const struct outer *outer_of(const struct session *session)
@@ -222,8 +222,8 @@ static void note_mode(struct session *session, const struct scan_seq *seq, uint6
     if (session->readiness && (full_screen || editor != MODES_EDITOR_SAME))
         readiness_editor(session->readiness, !full_screen && editor == MODES_EDITOR_READS);
     switch (modes_scheme(seq)) {
-    case MODES_SCHEME_ON: header->flags |= JOURNAL_SCHEME; break;
-    case MODES_SCHEME_OFF: header->flags &= ~JOURNAL_SCHEME; break;
+    case MODES_SCHEME_ON: header->wants_scheme = 1; break;
+    case MODES_SCHEME_OFF: header->wants_scheme = 0; break;
     case MODES_SCHEME_SAME: break;
     }
 }

@@ -276,9 +276,9 @@ void news_scan(struct registry *registry, struct session *only)
             continue;
         struct journal_header *header = session->journal->header;
         if (record->type == EVENT_BEGIN)
-            header->flags |= NEWS_TOLD_BEGIN;
+            header->told_begin = 1;
         else if (record->type == EVENT_END)
-            header->flags |= NEWS_TOLD_END;
+            header->told_end = 1;
         bool heard = record->type == EVENT_BEGIN && record->seq >= news_ring_word(news->ring, NEWS_OUTPUT_SINCE);
         if (record->type != EVENT_OUTPUT && !heard)
             continue;
@@ -291,7 +291,7 @@ void news_scan(struct registry *registry, struct session *only)
 void news_recover(struct session *session)
 {
     if (session->finished && (session->registry->news->anew || session->archived.from_disk))
-        session->journal->header->flags |= NEWS_TOLD_BEGIN | NEWS_TOLD_END;
+        session->journal->header->told_begin = session->journal->header->told_end = 1;
     if (session_pid(session) > 0)
         news_began(session);
     if (session->finished)

@@ -5,8 +5,6 @@
 #include "sys/loop.h"
 #include "wire/json.h"
 
-/* Bits of journal_header.flags. */
-enum { NEWS_TOLD_BEGIN = 1, NEWS_TOLD_END = 2 };
 
 struct news { /* of the registry */
     struct news_ring *ring; /* NULL: there is no memory for one now */

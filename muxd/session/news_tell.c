@@ -76,7 +76,7 @@ void news_began(struct session *session)
 {
     struct registry *registry = session->registry;
     struct journal_header *header = session->journal->header;
-    if (header->flags & NEWS_TOLD_BEGIN)
+    if (header->told_begin)
         return;
     struct json *created = news_object(registry, EVENT_CREATED, session);
     json_add_bool(created, "tty", session_is_tty(session));
@@ -92,7 +92,7 @@ void news_began(struct session *session)
     if (session_pid(session) > 0)
         json_add_int(begin, "pid", session_pid(session));
     news_publish(registry, EVENT_BEGIN, session, 0, 0, begin);
-    header->flags |= NEWS_TOLD_BEGIN; /* last: a successor looks into the ring, too */
+    header->told_begin = 1; /* last: a successor looks into the ring, too */
     if (news_wants(registry, EVENT_OUTPUT)) /* all that it has printed by now comes behind */
         session->news.epoch = registry->news->output_epoch;
 }
@@ -104,7 +104,7 @@ void news_ended(struct session *session)
     struct registry *registry = session->registry;
     struct journal_header *header = session->journal->header;
     int exit_code = -1, signo = 0;
-    if ((header->flags & NEWS_TOLD_END) || !(header->flags & NEWS_TOLD_BEGIN))
+    if (header->told_end || !header->told_begin)
         return;
     tell_rest(session);
     struct json *end = news_object(registry, EVENT_END, session);
@@ -124,12 +124,12 @@ void news_ended(struct session *session)
     uint64_t head = journal_head(session->journal);
     json_add_int(end, "output_bytes", (int64_t)head);
     news_publish(registry, EVENT_END, session, 0, head, end);
-    header->flags |= NEWS_TOLD_END;
+    header->told_end = 1;
 }
 
 void news_removed(struct session *session)
 {
-    if (session->journal->header->flags & NEWS_TOLD_BEGIN)
+    if (session->journal->header->told_begin)
         news_publish(session->registry, EVENT_REMOVED, session, 0, 0, news_object(session->registry, EVENT_REMOVED, session));
 }
 
@@ -198,7 +198,7 @@ static uint64_t whole_head(struct session *session)
 static bool follows_output(struct session *session, uint64_t seen_head)
 {
     const struct news *news = session->registry->news;
-    if (!news_wants(session->registry, EVENT_OUTPUT) || !(session->journal->header->flags & NEWS_TOLD_BEGIN))
+    if (!news_wants(session->registry, EVENT_OUTPUT) || !session->journal->header->told_begin)
         return false;
     if (session->news.epoch != news->output_epoch) {
         session->news.epoch = news->output_epoch;

@@ -64,7 +64,7 @@ static void fail(struct recorder *recorder, const struct err *err)
     if (recorder->session) {
         free(recorder->session->record_failure);
         recorder->session->record_failure = xstrdup(err->text);
-        recorder->session->journal->header->flags &= ~JOURNAL_RECORDED;
+        recorder->session->journal->header->recorded = 0;
     }
     answer(recorder, err);
     recorder_free(recorder);
@@ -244,7 +244,7 @@ int recorder_stop(struct session *session, recorder_fn *fn, void *arg, struct er
                        recorder->ending ? "ended" : "begun");
     recorder->fn = fn;
     recorder->arg = arg;
-    session->journal->header->flags &= ~JOURNAL_RECORDED;
+    session->journal->header->recorded = 0;
     recorder_take(recorder);
     recorder_end(recorder);
     return 0;
@@ -284,7 +284,7 @@ void recorder_forget(struct session *session)
 void recorder_begin_wanted(struct session *session)
 {
     struct err err;
-    if (!(session->journal->header->flags & JOURNAL_RECORDED) || session->recorder)
+    if (!session->journal->header->recorded || session->recorder)
         return;
     if (recorder_start(session, &(struct recorder_spec){0}, NULL, NULL, &err) != 0)
         log_error("%s", err.text);

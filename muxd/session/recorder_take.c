@@ -201,7 +201,7 @@ static uint64_t last_lines(const struct session *session)
 void recorder_begin_part(struct recorder *recorder)
 {
     struct session *session = recorder->session;
-    bool whole = session->journal->header->flags & JOURNAL_RECORDED && journal_tail(session->journal) == 0;
+    bool whole = session->journal->header->recorded && journal_tail(session->journal) == 0;
     if (!session_is_tty(session)) {
         recorder->at = whole ? 0 : last_lines(session);
         write_head(recorder, NULL);

@@ -92,8 +92,7 @@ int secret_type(struct session *session, const struct author *author, const char
 /* In the journal, so that a successor knows that there must be one. */
 static void note_staged(struct session *session, bool staged)
 {
-    uint32_t flags = session->journal->header->flags & ~JOURNAL_STAGED;
-    session->journal->header->flags = flags | (staged ? JOURNAL_STAGED : 0);
+    session->journal->header->staged = staged;
     session->staged_lost = false;
 }
 
@@ -200,7 +199,7 @@ void secret_take_over(struct session *session)
 {
     int fd = session->staged_fd;
     session->staged_fd = -1;
-    bool was_staged = session->journal->header->flags & JOURNAL_STAGED;
+    bool was_staged = session->journal->header->staged;
     char *page = was_staged && !session->exited ? secret_page_adopt(fd) : NULL;
     if (page) {
         int64_t left_ms = ((struct secret_staged *)(void *)page)->until_boot_ms - clock_boot_ms();

@@ -119,7 +119,7 @@ static int make_journal(const struct registry *registry, const struct session_sp
     header->on_slow = (uint8_t)spec->on_slow;
     header->request_hash = spec->request_hash;
     memcpy(header->limits, spec->limits, sizeof spec->limits);
-    header->flags |= spec->record ? JOURNAL_RECORDED : 0;
+    header->recorded = spec->record;
     atomic_store(&header->last_used_real_ms, clock_real_ms());
     return 0;
 }

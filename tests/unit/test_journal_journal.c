@@ -183,14 +183,15 @@ static int adopt_damaged(struct journal **out, size_t at, const void *value, siz
 static void damaged_ones_are_refused(void **state) {
     (void)state;
     static const struct { size_t at; uint64_t value; size_t size; } broken[] = {
-        {FIELD(magic), 1, 4}, {FIELD(version), 0, 4}, {FIELD(version), JOURNAL_VERSION + 1, 4}, {FIELD(flags), 1 << 16, 4}, {FIELD(header_size), 4096, 4},
+        {FIELD(magic), 1, 4}, {FIELD(major), 0, 2}, {FIELD(major), JOURNAL_MAJOR + 1, 2}, {FIELD(header_size), 4096, 8},
         {FIELD(ring_size), 128 << 10, 8}, {FIELD(ring_size), 0, 8}, {FIELD(ring_size), UINT64_MAX - 4095, 8}, {FIELD(ring_size), 65537, 8},
         {FIELD(head_size), 1 << 30, 8}, {FIELD(input_size), UINT64_C(1) << 63, 8}, {FIELD(index_size), 12345, 8},
+        {FIELD(log_size), 4096, 8}, {FIELD(log_size), 1, 8}, {FIELD(log_at), 0, 8},
         {FIELD(ring_at), 0, 8}, {FIELD(head_at), 4096, 8}, {FIELD(input_at), UINT64_MAX, 8}, {FIELD(index_at), 0, 8},
         {FIELD(strings_at), 0, 8}, {FIELD(strings_size), 1, 8}, {FIELD(strings_size), UINT64_MAX, 8}, {FIELD(total_size), 4096, 8},
         {FIELD(number), 0, 8}, {FIELD(out_head), UINT64_MAX, 8}, {FIELD(out_tail), 6, 8},
         /* output that lies in the early area */
-        {FIELD(out_head), 4096, 8}, {FIELD(version), 1, 4}, {FIELD(version), 2, 4}, {FIELD(strings_size), 1700, 8},
+        {FIELD(out_head), 4096, 8}, {FIELD(strings_size), 1700, 8},
     };
     struct journal *journal;
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)

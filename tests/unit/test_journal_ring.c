@@ -107,13 +107,13 @@ static void little_output_costs_no_page(void **state) {
     assert_int_equal(pages_of(journal), 1);
     /* The move to the ring was cut off before the flag: whatever is there already is written again. */
     journal_space(journal, 2000, &size);
-    assert_false(journal->header->flags & JOURNAL_EARLY);
+    assert_false(journal->header->early);
     memset(journal->ring, '?', 1000);
-    journal->header->flags |= JOURNAL_EARLY;
+    journal->header->early = 1;
     journal = succeed(journal);
     assert_int_equal(check_views(journal, 0), 1000);
     flood(journal, 2000, 2000);
-    assert_false(journal->header->flags & JOURNAL_EARLY);
+    assert_false(journal->header->early);
     assert_int_equal(check_views(journal, 0), 3000);
     journal = succeed(journal);
     assert_int_equal(check_views(journal, 0), 3000);
