@@ -150,6 +150,12 @@ char *journal_space(struct journal *journal, size_t want, size_t *size);
 void journal_commit(struct journal *journal, size_t size, bool from_stderr);
 /* Could a predecessor have read that many bytes into what journal_space gave it, without committing them? */
 bool journal_may_commit(const struct journal *journal, uint64_t size);
+/* Output that is still in a file is fetched now. */
+static inline void journal_need(const struct journal *journal)
+{
+    if (journal->source && journal->source->pending)
+        journal->source->fetch(journal->source);
+}
 /* Where in the memfd byte 0 of the output has its place. */
 static inline uint64_t journal_ring_at(const struct journal *journal)
 {

@@ -15,6 +15,17 @@
 
 #define PIECE_BYTES (32 * 1024) /* on the stack of a thread */
 
+/* A process number, input and requests mean nothing to another life of the daemon. */
+static void forget_what_lives(struct journal_header *header)
+{
+    header->pid = 0;
+    header->pid_start_ticks = header->request_hash = 0;
+    header->in_tail = atomic_load(&header->in_head);
+    memset(header->requests, 0, sizeof header->requests);
+    header->staged = 0;
+    header->drained = 1;
+}
+
 int journal_image_take(struct journal_image *image, const struct journal *journal)
 {
     *image = (struct journal_image)JOURNAL_IMAGE_NONE;
@@ -24,9 +35,7 @@ int journal_image_take(struct journal_image *image, const struct journal *journa
     image->head_size = journal->header->ring_at;
     image->head = xmalloc(image->head_size);
     memcpy(image->head, journal->header, image->head_size);
-    struct journal_header *header = (struct journal_header *)(void *)image->head;
-    atomic_store(&header->in_tail, atomic_load(&header->in_head));
-    header->staged = 0;
+    forget_what_lives((struct journal_header *)(void *)image->head);
     return 0;
 }
 

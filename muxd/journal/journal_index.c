@@ -75,6 +75,7 @@ void journal_streams(const struct journal *journal, uint64_t from, uint64_t to,
     bool is_stderr = false;
     if (from >= to)
         return;
+    journal_need(journal);
     if (runs_init(&runs, journal)) {
         uint64_t next = first_beyond(&runs, from);
         if (next > runs.first)

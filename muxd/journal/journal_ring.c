@@ -115,8 +115,7 @@ static const char *view_saved(const struct journal *journal, uint64_t from, uint
 const char *journal_view(const struct journal *journal, uint64_t *from, size_t *size)
 {
     const struct journal_header *header = journal->header;
-    if (journal->source && journal->source->pending)
-        journal->source->fetch(journal->source);
+    journal_need(journal);
     uint64_t head = load(&header->out_head), tail = load(&header->out_tail);
     uint64_t saved = load(&header->saved_from), saved_end = saved + load(&header->saved_len);
     if (saved_end > tail)

@@ -1,9 +1,10 @@
-/* A journal that was scribbled over, and all that can be done with it. The first byte chooses: the rest lies over the header
+/* A journal that was scribbled over, also as a file on disk, and all that can be done with it. The first byte chooses: the rest lies over the header
  * from its beginning, or is a list of changes (2 bytes where, 1 byte how long, the bytes). */
 #include "base/buf.h"
 #include "base/log.h"
 #include "journal/inputlog.h"
 #include "journal/journal.h"
+#include "journal/journal_image.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     int fd = sound_journal(data[0] & 2, data[0] & 4);
     change(fd, data, size);
+    struct err err;
+    if (journal_image_adopt(&journal, fd, &err) == 0) { /* the same bytes as a file */
+        journal_image_fetch(journal, fd);
+        use(journal);
+        journal_free(journal);
+    }
     int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     must(again >= 0);
     if (journal_adopt(&journal, fd, NULL) == 0) {
