@@ -30,8 +30,11 @@ DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal term patch session peer 
 SHARED_SRC := $(foreach r,$(SHARED_ROOMS),$(wildcard muxd/$(r)/*.c))
 DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
 CLIENT_SRC := $(SHARED_SRC) $(wildcard client/*.c)
+# The keeper must never fail: it is libc, its own room, what it shares with the worker, and these of base. All else is a link error.
+KEEPER_SRC := $(wildcard muxd/keep/keeper/*.c) $(addprefix muxd/keep/,keep.c own_args.c sentinel.c) \
+	$(addprefix muxd/base/,bug.c clock.c fdio.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-LIB_OBJ := $(filter-out $(BUILD)/obj/muxd/main.o,$(call obj,$(DAEMON_SRC)))
+LIB_OBJ := $(filter-out %/main.o,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC))))
 UE_LIB_OBJ := $(filter-out $(BUILD)/obj/client/main.o,$(call obj,$(wildcard client/*.c)))
 # A sanitized daemon has no terminal to report to: this writes its reports into the runtime directory, where the tests look.
 SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
@@ -42,7 +45,7 @@ UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 .PHONY: all writable deps test-deps run test test-root unit-bins units e2e check check-compilers check-tests san-bins check-sanitizers check-valgrind \
 	check-laws check-lint bench fresh fuzz fuzz-bins zoo gen installable install uninstall clean
 .DEFAULT_GOAL := all
-all: $(BUILD)/muxd $(BUILD)/ue
+all: $(BUILD)/muxd $(BUILD)/muxd-keeper $(BUILD)/ue
 
 # Told before anything is installed or built.
 writable:
@@ -57,6 +60,9 @@ Q := $(if $(V),,@)
 $(BUILD)/muxd: $(call obj,$(DAEMON_SRC)) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+$(BUILD)/muxd-keeper: $(call obj,$(KEEPER_SRC)) $(SANITIZE_OBJ)
+	$(if $(Q),@echo "LINK $@")
+	$(Q)$(CC) $(LDFLAGS) -Wl,-Map=$@.map -o $@ $^
 $(BUILD)/ue: $(call obj,$(CLIENT_SRC)) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CLIENT_LIBS)
@@ -136,6 +142,7 @@ check-valgrind: all
 check-laws: all
 	tests/floors.sh
 	tests/laws.sh
+	tests/keeper.sh $(BUILD)
 	tests/drift.sh $(BUILD)
 check-lint:
 	tests/lint.sh -std=gnu11 $(CPPFLAGS)
@@ -176,12 +183,14 @@ ifneq ($(filter ~/%,$(PREFIX)),)
 override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
 endif
 BINDIR = $(PREFIX)/bin
+LIBEXECDIR = $(PREFIX)/libexec/muxd
 SHARE = $(PREFIX)/share
 # Where systemd looks for a user's units: in a home it is another place than in the system (systemd.unit(5)).
 UNITDIR = $(if $(filter %/.local %/.local/,$(PREFIX)),$(SHARE),$(PREFIX)/lib)/systemd/user
 UNITS := $(wildcard conf/*.service conf/*.socket)
 # All that is installed: $(1) is what to do with it. Of each the directory, the mode, the files.
 define places
+$(call $(1),$(LIBEXECDIR),755,$(BUILD)/muxd-keeper)
 $(call $(1),$(BINDIR),755,$(BUILD)/muxd $(BUILD)/ue)
 $(call $(1),$(SHARE)/man/man1,644,$(wildcard client/*.1))
 $(call $(1),$(SHARE)/man/man5,644,$(wildcard conf/*.5))
@@ -209,8 +218,9 @@ uninstall:
 	$(call take,$(BINDIR),,apply_patch)
 	$(call take,$(SHARE)/bash-completion/completions,,ue)
 	$(call take,$(UNITDIR),,$(UNITS))
-	if [ -d "$(DESTDIR)$(SHARE)/muxd" ]; then rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(SHARE)/muxd"; fi
+	for dir in "$(DESTDIR)$(SHARE)/muxd" "$(DESTDIR)$(LIBEXECDIR)"; do \
+		if [ -d "$$dir" ]; then rmdir --ignore-fail-on-non-empty "$$dir"; fi; done
 
--include $(wildcard $(patsubst %.o,%.d,$(call obj,$(sort $(DAEMON_SRC) $(CLIENT_SRC)))) $(addsuffix .d,$(UNIT_BIN)))
+-include $(wildcard $(patsubst %.o,%.d,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC) $(CLIENT_SRC)))) $(addsuffix .d,$(UNIT_BIN)))
 clean:
 	rm -rf $(BUILD)

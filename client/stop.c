@@ -38,12 +38,12 @@ static bool name_of(int64_t pid, char name[32])
     return n > 0;
 }
 
-/* Where /proc hides both (hidepid) their word has to do. */
-static bool same_program(int64_t a, int64_t b)
+/* Where /proc hides both (hidepid) the worker's word has to do. */
+static bool is_keeper(int64_t pid, int64_t worker)
 {
-    char first[32], second[32];
-    bool known = name_of(a, first), other_known = name_of(b, second);
-    return known == other_known && strcmp(first, second) == 0;
+    char name[32], workers_name[32];
+    bool known = name_of(pid, name), worker_known = name_of(worker, workers_name);
+    return known == worker_known && (!known || strcmp(name, "muxd-keeper\n") == 0);
 }
 
 static int open_process(int64_t pid)
@@ -61,7 +61,7 @@ static struct leaving watch(struct ue *ue)
     if (call_run(&ue->conn, "status", NULL, CALL_ONCE, &answer, &err) == 0 && json_get_int(answer.result, "pid", &worker)) {
         leaving.worker = open_process(worker);
         /* A worker that has lost its keeper has another parent, which goes on. */
-        if (json_get_int(answer.result, "keeper_pid", &keeper) && same_program(worker, keeper))
+        if (json_get_int(answer.result, "keeper_pid", &keeper) && is_keeper(keeper, worker))
             leaving.keeper = open_process(keeper);
         leaving.worker_pid = worker;
         leaving.keeper_pid = keeper;

@@ -1,11 +1,13 @@
-/* main.c: owns muxd's command line and its roles: keeper (what people start), worker (what the keeper starts), and the few
- * errands of an upgrade. */
+/* main.c: owns muxd's command line and its roles: what people start, which becomes muxd-keeper; the worker, which that one starts; and a
+ * few errands. */
 #include "base/err.h"
+#include "base/limit.h"
 #include "base/path.h"
 #include "base/value.h"
 #include "config/config.h"
-#include "keep/keeper.h"
+#include "keep/keep.h"
 #include "keep/launch.h"
+#include "keep/start.h"
 #include "server/hooks.h"
 #include "server/server.h"
 #include "server/worker.h"
@@ -19,7 +21,7 @@
 #include <unistd.h>
 
 enum option { OPTION_SOCKET, OPTION_CONFIG, OPTION_DAEMON, OPTION_CHECK, OPTION_VERSION, OPTION_HELP,
-              OPTION_WORKER, OPTION_STATE, OPTION_KEEPER_CHECK, OPTION_FOR_WORKER, OPTION_GEN, OPTION_HOOK,
+              OPTION_WORKER, OPTION_SPEAKS, OPTION_EXPLAIN, OPTION_GEN, OPTION_HOOK,
               OPTION_HOOK_TIMEOUT, OPTION_COUNT };
 #define FIRST_HIDDEN OPTION_WORKER
 static const struct option_row {
@@ -32,9 +34,8 @@ static const struct option_row {
     [OPTION_VERSION] = {"--version", NULL, NULL, "print the version, and end"},
     [OPTION_HELP] = {"--help", "-h", NULL, "print this, and end"},
     [OPTION_WORKER] = {"--worker", NULL, NULL, NULL},
-    [OPTION_STATE] = {"--keeper-state", NULL, "STATE", NULL},
-    [OPTION_KEEPER_CHECK] = {"--keeper-check", NULL, "FD", NULL},
-    [OPTION_FOR_WORKER] = {"--keeper-for-worker", NULL, "FD", NULL},
+    [OPTION_SPEAKS] = {"--speaks", NULL, "PROTOCOL", NULL},
+    [OPTION_EXPLAIN] = {"--explain", NULL, "ERRNO:TEXT", NULL},
     [OPTION_GEN] = {"--gen", NULL, "DIR", NULL},
     [OPTION_HOOK] = {"--hook", NULL, "COMMAND", NULL},
     [OPTION_HOOK_TIMEOUT] = {"--hook-timeout", NULL, "MS", NULL},
@@ -45,7 +46,6 @@ struct command_line {
 };
 
 #define STATUS_USAGE 64
-#define WORKER_ARGS 8
 
 static int complain(int status, const char *text)
 {
@@ -138,51 +138,36 @@ static int generate(const char *dir)
     return config_gen(dir, &err) == 0 ? 0 : complain(1, err.text);
 }
 
-/* Where our executable lies, for upgrades; when it was replaced meanwhile the kernel marks the old name. */
-static const char *path_on_disk(void)
+/* The last words of a keeper that could not begin: it does not know the kernel's limits. */
+static int explain(const char *value)
 {
-    static char path[PATH_MAX];
-    static const char mark[] = " (deleted)";
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
-        return NULL;
-    path[n] = '\0';
-    if ((size_t)n > sizeof mark - 1 && strcmp(path + n - (sizeof mark - 1), mark) == 0)
-        path[(size_t)n - (sizeof mark - 1)] = '\0';
-    return path;
+    struct err err;
+    char *text;
+    int error = (int)strtol(value, &text, 10);
+    limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, error, "keeper: %s", *text == ':' ? text + 1 : text);
+    return complain(1, err.text);
 }
 
-/* "NAME [role] -S PATH -f PATH" into args. */
-static void build_arguments(char *args[WORKER_ARGS], char *name, const char *role, const struct command_line *line)
+static int keep(const struct command_line *line)
 {
     static const enum option kept[] = {OPTION_SOCKET, OPTION_CONFIG};
+    struct start_programs programs;
+    struct err err = {0};
+    char *args[START_ARGS];
     size_t n = 0;
-    args[n++] = name;
-    if (role)
-        args[n++] = (char *)role;
+    int ready_fd = -1;
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (line->value[kept[i]]) {
             args[n++] = (char *)rows[kept[i]].word;
             args[n++] = line->value[kept[i]];
         }
     args[n] = NULL;
-}
-
-static int keep(char *name, const struct command_line *line)
-{
-    static char *worker_args[WORKER_ARGS], *keeper_args[WORKER_ARGS];
-    build_arguments(worker_args, name, rows[OPTION_WORKER].word, line);
-    build_arguments(keeper_args, name, NULL, line);
-    struct keeper_options options = {
-        .worker_argv = worker_args, .keeper_argv = keeper_args, .path = path_on_disk(), .ready_fd = -1, .sentinel = true};
-    if (line->value[OPTION_STATE])
-        return keeper_resume(&options, line->value[OPTION_STATE]);
-    if (line->value[OPTION_FOR_WORKER])
-        return keeper_adopt(&options, (int)strtol(line->value[OPTION_FOR_WORKER], NULL, 10));
-    struct err err = {0};
-    if (line->value[OPTION_DAEMON] && launch_detached(&options.ready_fd, &err) != 0)
-        return complain(1, err.text);
-    return keeper_run(&options);
+    int code = start_find(&programs, &err);
+    if (code == 0 && line->value[OPTION_DAEMON])
+        code = launch_detached(&ready_fd, &err);
+    if (code == 0)
+        start_keeper(&programs, ready_fd, args, &err);
+    return complain(1, err.text);
 }
 
 static int work(const struct command_line *line)
@@ -210,7 +195,9 @@ int main(int argc, char **argv)
         return generate(line.value[OPTION_GEN]);
     if (line.value[OPTION_HOOK])
         return hook_minder_main(line.value[OPTION_HOOK], line.value[OPTION_HOOK_TIMEOUT]);
-    if (line.value[OPTION_KEEPER_CHECK])
-        return keeper_check(line.value[OPTION_KEEPER_CHECK]);
-    return line.value[OPTION_WORKER] ? work(&line) : keep(argv[0], &line);
+    if (line.value[OPTION_SPEAKS])
+        return strcmp(line.value[OPTION_SPEAKS], keep_protocol_word) == 0 ? 0 : 1;
+    if (line.value[OPTION_EXPLAIN])
+        return explain(line.value[OPTION_EXPLAIN]);
+    return line.value[OPTION_WORKER] ? work(&line) : keep(&line);
 }

@@ -23,7 +23,7 @@ FNR == 1 {
     if (other == "client") { refuse("the daemon knows nothing of its client"); next }
     if (!(other in floor)) { refuse("no such room in the house"); next }
     if (room == "client") { if (floor[other] > 1) refuse("ue may use base and wire only"); next }
-    if (room == "keep" && other != "base") { refuse("the keeper may use base only"); next }
+    if (room == "keep" && other != "base") { refuse("keeper and link may use base only"); next }
     if (room == "journal" && other != "base") { refuse("what outlives the worker may use base only"); next }
     if (floor[other] > floor[room]) refuse("climbs from floor " floor[room] " to floor " floor[other])
     else if (floor[other] == floor[room]) refuse("another folder on its own floor " floor[room])

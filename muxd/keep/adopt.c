@@ -4,6 +4,7 @@
 #include "base/limit.h"
 #include "keep/own_args.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+struct birth { /* all that the new keeper needs; the descriptors close at exec until the child says otherwise */
+    int link, own_exe; /* its end of the socket; what it starts workers from */
+    int exe;           /* its own program; -1: args[0] */
+    char **args;
+};
+
 /* In a child between fork and exec. Its own child becomes the keeper and nobody's zombie. */
-static void __attribute__((__noreturn__)) become_keeper(int link, char *const args[])
+static void __attribute__((__noreturn__)) become_keeper(const struct birth *birth)
 {
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigset_t none;
@@ -23,23 +30,23 @@ static void __attribute__((__noreturn__)) become_keeper(int link, char *const ar
     for (int signo = 1; signo < NSIG; signo++)
         sigaction(signo, &standard, NULL); /* a handler of the worker must not run here: it writes into the worker's pipes */
     sigemptyset(&none);
-    if (link == KEEP_LINK_FD)
-        fd_set_cloexec(link, false);
-    else if (dup2(link, KEEP_LINK_FD) < 0)
-        _exit(127);
+    fd_set_cloexec(birth->link, false);
+    fd_set_cloexec(birth->own_exe, false);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execv("/proc/self/exe", args);
+    if (birth->exe >= 0)
+        execveat(birth->exe, "", birth->args, environ, AT_EMPTY_PATH);
+    execv(birth->args[0], birth->args);
     _exit(127);
 }
 
-static int fork_keeper(int link, char *const args[])
+static int fork_keeper(const struct birth *birth)
 {
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
     if (pid == 0)
-        become_keeper(link, args);
+        become_keeper(birth);
     int error = errno, status = 0;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0)
@@ -49,19 +56,35 @@ static int fork_keeper(int link, char *const args[])
     return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
+static int give_birth(struct birth *birth, char *const argv[], struct err *err)
+{
+    char option[] = "--adopt", value[32], *args[OWN_ARGS_MAX];
+    snprintf(value, sizeof value, "%d:%d", birth->link, birth->own_exe);
+    own_args(args, argv, option, value);
+    birth->args = args;
+    int error = fork_keeper(birth);
+    return error == 0 ? 0 : limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no process for a new keeper");
+}
+
 int keeper_respawn(struct link *link, char *const argv[], struct err *err)
 {
     int pair[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
-        return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, errno, "no socket for a new keeper");
-    char option[] = "--keeper-for-worker", number[16], *args[OWN_ARGS_MAX];
-    snprintf(number, sizeof number, "%d", KEEP_LINK_FD);
-    own_args(args, argv, option, number);
-    int error = fork_keeper(pair[1], args);
+    struct birth birth = {.exe = link_keeper_exe(link)};
+    birth.own_exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    if (birth.own_exe < 0)
+        return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, errno, "no descriptor for a new keeper");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
+        int error = errno;
+        close(birth.own_exe);
+        return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no socket for a new keeper");
+    }
+    birth.link = pair[1];
+    int code = give_birth(&birth, argv, err);
+    close(birth.own_exe);
     close(pair[1]);
-    if (error != 0) {
+    if (code != 0) {
         close(pair[0]);
-        return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no process for a new keeper");
+        return code;
     }
     limit_passed(LIMIT_KEEPER);
     link_replace(link, pair[0]);

@@ -24,10 +24,10 @@ bool arrival_add(struct arrival *arrival, const struct keep_msg *msg, int fds[],
     if (!arrival->open || arrival->session != msg->session)
         begin(arrival, msg);
     size_t next = 0;
-    for (int use = 0; use < KEEP_FD_COUNT && next < nfds; use++)
-        if (msg->arg[0] & 1 << use) {
-            fd_close(&arrival->fds[use]);
-            arrival->fds[use] = fds[next];
+    for (int tag = 0; tag < KEEP_FD_COUNT && next < nfds; tag++)
+        if (msg->arg[0] & 1 << tag) {
+            fd_close(&arrival->fds[tag]);
+            arrival->fds[tag] = fds[next];
             fds[next++] = -1;
         }
     if (msg->arg[1] != 0)

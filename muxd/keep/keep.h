@@ -1,4 +1,4 @@
-/* keep: what keeper and worker say to each other. One SOCK_SEQPACKET socketpair, fixed-size messages with sequence
+/* keep: what muxd-keeper and muxd's worker say to each other. One SOCK_SEQPACKET socketpair, fixed-size messages with sequence
  * numbers, descriptors beside them (SCM_RIGHTS). The keeper interprets numbers only: it parses nothing that a client or a program wrote. */
 #ifndef MUXD_KEEP_KEEP_H
 #define MUXD_KEEP_KEEP_H
@@ -6,20 +6,32 @@
 #include <sys/types.h>
 
 #define KEEP_PROTOCOL 1
-#define KEEP_LINK_FD 3 /* the worker's end after exec; told by "--worker" */
-#define KEEP_SESSION_MIN 1000 /* slots with lower numbers hold what is no session's */
+#define KEEP_LINK_FD 3        /* the worker's end after exec; told by "--worker" */
+#define KEEP_SESSION_MIN 1000 /* slots with lower numbers belong to the daemon, not to a session */
 
-/* The descriptors that survive a worker, by their use. */
-enum keep_fd {
-    KEEP_FD_JOURNAL,    /* memfd */
-    KEEP_FD_MASTER,     /* PTY master; -1 for pipes */
-    KEEP_FD_OUT,        /* pipe sessions: read end of stdout */
-    KEEP_FD_ERR,        /* pipe sessions: read end of stderr */
-    KEEP_FD_IN,         /* pipe sessions with stdin: write end */
-    KEEP_FD_TRANSFER_R, /* bytes on their way from the program into the ring */
+/* "muxd-keep-1": the protocol as a word, which muxd gives to muxd-keeper and muxd-keeper to muxd, so that programs of two versions
+ * refuse each other before either has begun. */
+extern const char keep_protocol_word[];
+
+/* The tag under which the keeper holds a descriptor: what it is. The keeper itself reads nothing into it. */
+enum keep_tag {
+    /* a session's */
+    KEEP_FD_JOURNAL, /* memfd */
+    KEEP_FD_MASTER,  /* PTY master; -1 for pipes */
+    KEEP_FD_OUT,     /* pipe sessions: read end of stdout */
+    KEEP_FD_ERR,     /* pipe sessions: read end of stderr */
+    KEEP_FD_IN,      /* pipe sessions with stdin: write end */
+    KEEP_FD_SECRET,  /* memfd: a staged secret */
+    /* the daemon's */
+    KEEP_FD_TRANSFER,   /* memfd: what is known of the bytes in the four pipes below */
+    KEEP_FD_TRANSFER_R, /* bytes on their way from a program into its ring */
     KEEP_FD_TRANSFER_W,
-    KEEP_FD_INPUT_R,    /* bytes on their way from a request to the program; of a session: the memory of a staged secret */
+    KEEP_FD_INPUT_R,    /* bytes on their way from a request to a program */
     KEEP_FD_INPUT_W,
+    KEEP_FD_EVENTS,    /* memfd: the ring of events */
+    KEEP_FD_LOCK,      /* the lock file beside the socket */
+    KEEP_FD_CONFIG,    /* memfd: the text of the config in force */
+    KEEP_FD_DIRECTORY, /* inotify watch of the socket's directory */
     KEEP_FD_COUNT
 };
 #define KEEP_NO_FDS {[0 ... KEEP_FD_COUNT - 1] = -1} /* initializer of an int[KEEP_FD_COUNT] */
@@ -27,21 +39,21 @@ enum keep_fd {
 enum keep_type {
     /* worker to keeper */
     KEEP_HELLO = 1, /* arg[0]: protocol. First message of a worker: the keeper answers with the hand-over */
-    KEEP_HOLD,      /* session, arg[0]: mask of enum keep_fd, descriptors in that order (at most 8 a message; repeated adds) */
-    KEEP_LISTEN,    /* the listening socket */
+    KEEP_HOLD,      /* session, arg[0]: mask of enum keep_tag, descriptors in that order (at most 8 a message; repeated adds) */
+    KEEP_LISTEN,    /* the listening socket; arg[0]: 1 when it was given to the daemon (by systemd) */
     /* session; descriptors: plan memfd, child's 0, 1, 2, and as of KEEP_HOLD what arg[0] says: nothing of it is held when one is missing */
     KEEP_SPAWN,
-    KEEP_ACK,       /* session, pid: the exit stands in the journal, reap it; arg[0]: mask of enum keep_fd to close first */
-    KEEP_DROP,      /* session; arg[0]: mask of enum keep_fd to close, 0: close everything held for it and forget it */
+    KEEP_ACK,       /* session, pid: the exit stands in the journal, reap it; arg[0]: mask of enum keep_tag to close first */
+    KEEP_DROP,      /* session; arg[0]: mask of enum keep_tag to close, 0: close everything held for it and forget it */
     KEEP_SERVED,    /* this worker has answered a request: no back-off after its death */
     KEEP_STOP,      /* the worker is done on purpose; the keeper ends when it does */
-    KEEP_UPGRADE,   /* re-execute from the binary on disk */
+    KEEP_UPGRADE,   /* re-execute keeper and worker from the programs on disk */
     /* session, pid; descriptor: pidfd. To a keeper that the worker started: a program that runs already and is not its child */
     KEEP_ADOPT,
     KEEP_AGAIN, /* session: tell its KEEP_SLOT once more, and what is owed of it; the first time there was no room for its descriptors */
     /* keeper to worker */
     KEEP_SLOT = 64, /* hand-over: session, pid (0: not running), arg[0]: mask, arg[1]: 1 when more descriptors of it follow; descriptors */
-    KEEP_SLOT_LISTEN,
+    KEEP_SLOT_LISTEN, /* arg[0]: as of KEEP_LISTEN */
     /* end of the hand-over; arg[0]: count of slots, arg[1]: generation of the worker (1: first), arg[2]: wait status of the one before,
      * -1: none */
     KEEP_HANDED,
@@ -57,12 +69,12 @@ enum keep_type {
     KEEP_UPGRADE_FAILED, /* arg[0]: errno, arg[1]: enum keep_upgrade, what was tried */
     KEEP_MISSED,         /* session; arg[0]: KEEP_HOLD, KEEP_LISTEN or KEEP_ADOPT, for whose descriptors the keeper had no room */
     /* Both ways, part of a hand-over. arg[0], arg[1]: soft RLIMIT_NOFILE and RLIMIT_CORE (-1: infinite), arg[2]: oom_score_adj, as muxd was
-     * started with; arg[3]: generation; pid: the keeper, when it says so; descriptor: the sentinel's. A worker gives it on to a
-     * keeper that it starts. */
+     * started with; arg[3]: generation. Of a keeper: pid: itself; descriptors: its own program (O_PATH), the sentinel's socket where
+     * there is one. Of a worker, to a keeper that it starts: the sentinel's socket. */
     KEEP_WAS = 128
 };
 
-/* What an upgrade tried when it failed. */
+/* What an upgrade tried when it failed; told as text by link_upgrade_text(). */
 enum keep_upgrade { KEEP_UPGRADE_TRIAL = 1, KEEP_UPGRADE_EXEC, KEEP_UPGRADE_STATE, KEEP_UPGRADE_WORKER };
 
 struct keep_msg {

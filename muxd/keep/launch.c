@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ static int status_of(pid_t keeper)
     while (waitpid(keeper, &status, 0) < 0)
         if (errno != EINTR)
             return 1;
+    if (WIFSIGNALED(status))
+        dprintf(STDERR_FILENO, "muxd: the keeper was ended by signal %d before it listened\n", WTERMSIG(status));
     return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 1; /* also 0 is no success: nobody listens */
 }
 

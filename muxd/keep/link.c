@@ -32,8 +32,9 @@ struct link {
     struct spare spare;      /* held while a hand-over is on its way */
     bool again;              /* one that link_again asked for */
     struct keep_msg was;     /* what muxd was started with, to be given to a new keeper; type 0: not told yet */
-    int sentinel;
+    int sentinel, keeper_exe;
     int predecessor, upgrade_tried;
+    bool listener_given;
 };
 
 struct link *link_new(int fd, const struct link_handlers *handlers, void *arg)
@@ -42,7 +43,7 @@ struct link *link_new(int fd, const struct link_handlers *handlers, void *arg)
     link->fd = fd;
     link->handlers = handlers;
     link->arg = arg;
-    link->sentinel = link->predecessor = -1;
+    link->sentinel = link->keeper_exe = link->predecessor = -1;
     STAILQ_INIT(&link->queue);
     STAILQ_INIT(&link->late);
     STAILQ_INIT(&link->refused);
@@ -62,6 +63,7 @@ void link_free(struct link *link)
     spare_release(&link->spare);
     fd_close(&link->fd);
     fd_close(&link->sentinel);
+    fd_close(&link->keeper_exe);
     free(link);
 }
 
@@ -165,16 +167,24 @@ static bool is_same(int a, int b)
     return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-static void on_was(struct link *link, const struct keep_msg *msg, int *fd)
+static void use(int *place, int *fd)
+{
+    fd_close(place);
+    *place = *fd;
+    *fd = -1;
+}
+
+/* No room for another descriptor: the one before is better than none. */
+static void on_was(struct link *link, const struct keep_msg *msg, int *exe, int *sentinel)
 {
     link->was = *msg;
-    if (*fd < 0 && link->sentinel >= 0)
-        return; /* no room for another one: this is better than none */
-    if (link->sentinel >= 0 && !is_same(link->sentinel, *fd))
+    if (*exe >= 0)
+        use(&link->keeper_exe, exe);
+    if (*sentinel < 0 && link->sentinel >= 0)
+        return;
+    if (link->sentinel >= 0 && !is_same(link->sentinel, *sentinel))
         sentinel_dismiss(link->sentinel); /* replaced: its end must not be taken for ours */
-    fd_close(&link->sentinel);
-    link->sentinel = *fd;
-    *fd = -1;
+    use(&link->sentinel, sentinel);
 }
 
 static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
@@ -186,9 +196,10 @@ static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_
         if (arrival_add(&link->arrival, msg, fds, nfds))
             call->slot(link->arg, link->arrival.session, link->arrival.pid, link->arrival.fds);
         break;
-    case KEEP_WAS: on_was(link, msg, &fds[0]); break;
+    case KEEP_WAS: on_was(link, msg, &fds[0], &fds[1]); break;
     case KEEP_SLOT_LISTEN:
         fds[0] = -1;
+        link->listener_given = msg->arg[0] != 0;
         call->listener(link->arg, first);
         break;
     case KEEP_HANDED:
@@ -263,7 +274,7 @@ void link_on_readable(struct link *link)
         else if (n == sizeof msg && msg.size_and_protocol == ABOUT)
             receive(link, &msg, fds, nfds, cut);
         else
-            BUG("a message of %zd bytes from another protocol than %d", n, KEEP_PROTOCOL); /* both are of one binary */
+            BUG("a message of %zd bytes from another protocol than %d", n, KEEP_PROTOCOL); /* keep_protocol_word was the same */
     }
 }
 
@@ -308,9 +319,9 @@ void link_hold(struct link *link, uint64_t session, const int fds[KEEP_FD_COUNT]
     }
 }
 
-void link_listen(struct link *link, int fd)
+void link_listen(struct link *link, int fd, bool given)
 {
-    post(link, (struct keep_msg){.type = KEEP_LISTEN}, &fd, 1);
+    post(link, (struct keep_msg){.type = KEEP_LISTEN, .arg = {given}}, &fd, 1);
 }
 
 void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3], const int held[KEEP_FD_COUNT])
@@ -318,11 +329,11 @@ void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdi
     int fds[FD_PASS_MAX] = {plan_fd, stdio[0], stdio[1], stdio[2]};
     struct keep_msg msg = {.type = KEEP_SPAWN, .session = session};
     size_t n = 4;
-    for (int use = 0; held && use < KEEP_FD_COUNT; use++)
-        if (held[use] >= 0) {
+    for (int tag = 0; held && tag < KEEP_FD_COUNT; tag++)
+        if (held[tag] >= 0) {
             BUG_UNLESS(n < FD_PASS_MAX);
-            msg.arg[0] |= 1 << use;
-            fds[n++] = held[use];
+            msg.arg[0] |= 1 << tag;
+            fds[n++] = held[tag];
         }
     post(link, msg, fds, n);
 }
@@ -369,16 +380,15 @@ pid_t link_keeper_pid(const struct link *link)
     return link->fd >= 0 ? (pid_t)link->was.pid : 0;
 }
 
-int link_predecessor(const struct link *link)
-{
-    return link->predecessor;
-}
+bool link_listener_given(const struct link *link) { return link->listener_given; }
+int link_keeper_exe(const struct link *link) { return link->keeper_exe; }
+int link_predecessor(const struct link *link) { return link->predecessor; }
 
 const char *link_upgrade_text(const struct link *link)
 {
-    static const char *const texts[] = {[KEEP_UPGRADE_TRIAL] = "run the new program", [KEEP_UPGRADE_EXEC] = "execute the new program",
-                                        [KEEP_UPGRADE_STATE] = "have the sessions taken over by the new program",
-                                        [KEEP_UPGRADE_WORKER] = "have the new program's worker come up"};
+    static const char *const texts[] = {[KEEP_UPGRADE_TRIAL] = "run the new programs", [KEEP_UPGRADE_EXEC] = "execute the new keeper",
+                                        [KEEP_UPGRADE_STATE] = "have the sessions taken over by the new keeper",
+                                        [KEEP_UPGRADE_WORKER] = "have the new worker come up"};
     bool known = link->upgrade_tried > 0 && link->upgrade_tried < (int)(sizeof texts / sizeof *texts);
     return known ? texts[link->upgrade_tried] : "upgrade";
 }

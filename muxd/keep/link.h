@@ -41,14 +41,15 @@ void link_hello(struct link *link);
 bool link_again(struct link *link, uint64_t session, bool urgent);
 /* -1 entries are left out; the caller keeps its own */
 void link_hold(struct link *link, uint64_t session, const int fds[KEEP_FD_COUNT]);
-void link_listen(struct link *link, int fd);
+/* given: the daemon did not make it; a successor is told by link_listener_given */
+void link_listen(struct link *link, int fd, bool given);
 /* All are dup'ed or sent before return; the caller closes its own. held: as for link_hold, at most four; NULL: held already. */
 void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3], const int held[KEEP_FD_COUNT]);
 /* Acknowledged, dropped and released is with the next link_flush, or when something else is said of the session. mask: as of link_release,
  * released with it; 0: nothing. */
 void link_ack(struct link *link, uint64_t session, pid_t pid, unsigned mask);
 void link_drop(struct link *link, uint64_t session); /* all of it */
-/* only these descriptors: bits 1 << enum keep_fd; 0: all, as link_drop */
+/* only these descriptors: bits 1 << enum keep_tag; 0: all, as link_drop */
 void link_release(struct link *link, uint64_t session, unsigned mask);
 void link_served(struct link *link);
 void link_stop(struct link *link);
@@ -57,6 +58,8 @@ void link_upgrade(struct link *link);
 void link_adopt(struct link *link, uint64_t session, pid_t pid, int pidfd);
 void link_replace(struct link *link, int fd); /* to a new keeper, which is told what muxd was started with; fd becomes the link's */
 
+bool link_listener_given(const struct link *link); /* after listener(): by a service manager, so it is not ours to remove */
+int link_keeper_exe(const struct link *link); /* the keeper's own program (O_PATH), borrowed; -1: not known */
 int link_predecessor(const struct link *link); /* after handed(): wait status of the worker before this one (waitpid(2)); -1: none */
 /* The keeper of now, which is not our parent when we started it; 0: not known yet. */
 pid_t link_keeper_pid(const struct link *link);

@@ -1,4 +1,4 @@
-/* own_args.c: owns the place of a role's option in muxd's command line: right behind the name. */
+/* own_args.c: owns the place of a role in muxd-keeper's command line: right behind the name. */
 #include "keep/own_args.h"
 #include "base/bug.h"
 #include <stddef.h>

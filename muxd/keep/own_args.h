@@ -1,8 +1,8 @@
-/* own_args: the argument vector with which one of our processes executes muxd as another. */
+/* own_args: the argument vector with which one of our processes executes another. */
 #ifndef MUXD_KEEP_OWN_ARGS_H
 #define MUXD_KEEP_OWN_ARGS_H
 
-#define OWN_ARGS_MAX 64 /* with the NULL at the end; main.c makes no more than a few */
+#define OWN_ARGS_MAX 64 /* with the NULL at the end; nobody makes more than a few */
 
 /* Fills args with "ARGV[0] option value ARGV[1]… NULL", all borrowed, as execv(3) takes it. Async-signal-safe. */
 void own_args(char *args[OWN_ARGS_MAX], char *const argv[], char *option, char *value);

@@ -1,86 +1,11 @@
-/* sentinel.c: owns the third process and the messages by which it is told of programs. It holds their pidfds, so that it
- * can't hit a stranger however late it comes. */
+/* sentinel.c: owns the messages by which the sentinel is told of programs, and the bell that wakes it. */
 #include "keep/sentinel.h"
-#include "base/clock.h"
 #include "base/fdio.h"
-#include "keep/kept.h"
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#define TRIES 5       /* one that dies at once has a reason that stays */
 #define UNHEARD_MAX 32 /* a socket of the usual size takes some 250 messages */
-#define GRACE_MS 2000 /* between SIGHUP and SIGKILL */
-#ifndef PIDFD_SIGNAL_PROCESS_GROUP
-#define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* linux/pidfd.h since 6.9 */
-#endif
 
-enum sentinel_type { SENTINEL_ADD = 1, SENTINEL_REMOVE, SENTINEL_DISMISS };
-struct sentinel_msg {
-    int32_t type, pid;
-};
-struct known {
-    int32_t pid, pidfd;
-};
-static struct known known[SLOTS_MAX]; /* used in the sentinel's process only */
-static int count;
-static int unheard; /* in the keeper's process: messages since the bell was rung */
-
-static bool is_alive(const struct known *program)
-{
-    struct pollfd ended = {.fd = program->pidfd, .events = POLLIN};
-    return poll(&ended, 1, 0) == 0;
-}
-
-static void signal_group(const struct known *program, int signo)
-{
-    if (pidfd_send_signal(program->pidfd, signo, NULL, PIDFD_SIGNAL_PROCESS_GROUP) == 0 || errno != EINVAL)
-        return;
-    if (is_alive(program)) /* an older kernel: the leader lives, so the number is still its own */
-        kill(-program->pid, signo);
-}
-
-static void signal_all(int signo)
-{
-    for (int i = 0; i < count; i++)
-        signal_group(&known[i], signo);
-}
-
-/* Ends early when all leaders are gone. */
-static void wait_for_all(int ms)
-{
-    int64_t until_ms = clock_mono_ms() + ms, left_ms = ms;
-    for (int i = 0; i < count && left_ms > 0; i++) {
-        struct pollfd ended = {.fd = known[i].pidfd, .events = POLLIN};
-        poll(&ended, 1, (int)left_ms);
-        left_ms = until_ms - clock_mono_ms();
-    }
-}
-
-static void remove_pid(int32_t pid)
-{
-    for (int i = 0; i < count; i++)
-        if (known[i].pid == pid) {
-            fd_close(&known[i].pidfd);
-            known[i] = known[--count];
-            return;
-        }
-}
-
-/* What was said may lie in the socket until it matters: woken for each program, this process would take its time from that program's
- * start. So it does not wait for something to read but for room to write, after it has filled the little room there is; the keeper makes
- * room (ring) before too much lies here, and the end of the others wakes in any case. */
-static void sleep_until_rung(int fd)
-{
-    struct pollfd bell = {.fd = fd, .events = POLLOUT};
-    while (send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
-        ;
-    poll(&bell, 1, -1);
-}
+static int unheard; /* messages since the bell was rung */
 
 static void ring(int fd)
 {
@@ -88,84 +13,6 @@ static void ring(int fd)
     while (recv(fd, &byte, 1, MSG_DONTWAIT) == 1)
         ;
     unheard = 0;
-}
-
-/* False: dismissed. */
-static bool listen_until_alone(int fd)
-{
-    for (;;) {
-        struct sentinel_msg msg = {0};
-        int pidfd = -1;
-        size_t nfds = 1;
-        ssize_t n = fd_recv(fd, &msg, sizeof msg, &pidfd, &nfds, MSG_DONTWAIT);
-        if (n < 0 && errno == EAGAIN) {
-            sleep_until_rung(fd);
-            continue;
-        }
-        /* reset: they ended with the bell unread; what they said is still here */
-        if (n < 0 && (errno == EMSGSIZE || errno == ECONNRESET || fd_is_short(errno)))
-            continue;
-        if (n <= 0)
-            return true;
-        if (msg.type == SENTINEL_DISMISS)
-            return false;
-        if (msg.type == SENTINEL_REMOVE)
-            remove_pid(msg.pid);
-        if (msg.type == SENTINEL_ADD && pidfd >= 0 && count < SLOTS_MAX)
-            known[count++] = (struct known){msg.pid, pidfd};
-        else if (pidfd >= 0)
-            fd_close(&pidfd);
-    }
-}
-
-static void __attribute__((__noreturn__)) be_sentinel(int fd)
-{
-    prctl(PR_SET_NAME, "muxd-sentinel");
-    if (dup2(fd, STDERR_FILENO + 1) < 0)
-        _exit(1);
-    fd = STDERR_FILENO + 1;
-    if (close_range((unsigned)fd + 1, UINT_MAX, 0) != 0)
-        _exit(1); /* it would hold terminals open: better none */
-    for (int i = 0; i < fd; i++)
-        close(i);
-    int least = 0; /* the kernel makes it what it takes at least, socket(7) */
-    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least);
-    if (listen_until_alone(fd)) {
-        signal_all(SIGHUP);
-        signal_all(SIGCONT);
-        wait_for_all(GRACE_MS);
-        signal_all(SIGKILL);
-    }
-    _exit(0);
-}
-
-void sentinel_start(struct keeper *keeper)
-{
-    int pair[2];
-    if (!keeper->options.sentinel || keeper->sentinel_tries >= TRIES || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-        return;
-    pid_t pid = keeper_fork();
-    if (pid == 0)
-        be_sentinel(pair[1]);
-    close(pair[1]);
-    if (pid < 0) {
-        close(pair[0]);
-        return;
-    }
-    keeper->sentinel_tries++;
-    keeper->sentinel = pid;
-    keeper->sentinel_fd = pair[0];
-}
-
-void sentinel_restart(struct keeper *keeper)
-{
-    keeper->sentinel = 0;
-    fd_close(&keeper->sentinel_fd);
-    sentinel_start(keeper);
-    keeper->owes_was |= keeper->sentinel_fd >= 0;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
-        if (slot->pid != 0)
-            sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd);
 }
 
 static void tell(int fd, enum sentinel_type type, pid_t pid, int pidfd)

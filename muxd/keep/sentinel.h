@@ -1,12 +1,16 @@
 /* sentinel: a third, tiny process that outlives keeper and worker by a moment. It reads a socket whose other end only those two hold;
- * when both are gone at once it ends the programs that they left, pipe sessions above all, which no terminal hangs up. */
+ * when both are gone at once it ends the programs that they left, pipe sessions above all, which no terminal hangs up. Here is what
+ * the two say to it; the process itself is the keeper's (keeper/sentinel_process.c). */
 #ifndef MUXD_KEEP_SENTINEL_H
 #define MUXD_KEEP_SENTINEL_H
+#include <stdint.h>
 #include <sys/types.h>
 
-struct keeper;
-void sentinel_start(struct keeper *keeper);   /* none when it can't be forked: the keeper does without */
-void sentinel_restart(struct keeper *keeper); /* it died: a new one, told of all programs */
+enum sentinel_type { SENTINEL_ADD = 1, SENTINEL_REMOVE, SENTINEL_DISMISS };
+struct sentinel_msg {
+    int32_t type, pid; /* SENTINEL_ADD: with a descriptor, the pidfd */
+};
+
 /* All: fd -1 is fine (no sentinel). Never block; a sentinel that is too slow misses a program. */
 void sentinel_add(int fd, pid_t pid, int pidfd);
 void sentinel_remove(int fd, pid_t pid);

@@ -246,9 +246,9 @@ void connections_bind_again(void *arg)
     if (failed && !server->unbound)
         log_error("%s; the socket can't be bound anew; tried again every %d s, and at SIGHUP", err.text, WATCH_AGAIN_MS / 1000);
     if (!failed)
-        log_warn("'%s' had vanished and was bound anew", server->socket_path), server_own_socket(server);
+        log_warn("'%s' had vanished and was bound anew", server->socket_path), server->socket_given = false;
     server->unbound = failed;
-    link_listen(server->link, server->listen_fd);
+    link_listen(server->link, server->listen_fd, server->socket_given);
     connections_open(server);
 }
 

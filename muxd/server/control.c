@@ -224,10 +224,11 @@ static void upgrade(struct server *server, struct request *request)
     link_flush(server->link);
 }
 
-void control_upgrade_failed(struct server *server, int error)
+void control_upgrade_failed(void *arg, int error)
 {
+    struct server *server = arg;
     struct err err;
-    err_set(&err, ERR_SYSTEM, "the new binary did not come up (%s); the old one goes on", strerror(error));
+    err_set(&err, ERR_SYSTEM, "the new muxd did not come up (%s); the old one goes on", strerror(error));
     log_error("upgrade: can't %s: %s", link_upgrade_text(server->link), strerror(error));
     if (server->upgrader) {
         struct request *request = server->upgrader;

@@ -5,25 +5,29 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "keep/adopt.h"
+#include "keep/start.h"
 #include "server/hooks.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#define FIRST_SESSION 1000 /* slots below are ours */
-#define OWN_SLOT 1         /* the keeper's slot for the lock file and the config in force */
+#define OWN_SLOT 1 /* the keeper's slot for what is the daemon's own */
 #define KEEPER_BACKOFF_MS 50
 #define KEEPER_BACKOFF_MAX_MS 5000
+
+/* Of the arg of all handlers. */
+static struct registry *registry_of(void *server)
+{
+    return ((struct server *)server)->registry;
+}
 
 static void on_slot(void *arg, uint64_t number, pid_t pid, int fds[KEEP_FD_COUNT])
 {
     struct server *server = arg;
     if (number == OWN_SLOT) {
-        server->lock_fd = fds[KEEP_FD_JOURNAL];
-        server->config_fd = fds[KEEP_FD_OUT];
-        server->watch_fd = fds[KEEP_FD_ERR];
-        server->socket_given = fds[KEEP_FD_IN] >= 0;
-        fd_close(&fds[KEEP_FD_IN]);
+        server->lock_fd = fds[KEEP_FD_LOCK];
+        server->config_fd = fds[KEEP_FD_CONFIG];
+        server->watch_fd = fds[KEEP_FD_DIRECTORY];
     } else {
         registry_adopt(server->registry, number, pid, fds);
     }
@@ -33,20 +37,20 @@ static void on_listener(void *arg, int fd)
 {
     struct server *server = arg;
     server->listen_fd = fd;
+    server->socket_given = link_listener_given(server->link);
 }
 
 /* Without the lock and the socket nobody can be served: the next worker tries, and the keeper keeps everything. */
 static void on_cut(void *arg, unsigned type, uint64_t number, pid_t pid, int journal)
 {
-    struct server *server = arg;
-    registry_park(server->registry, type == KEEP_SLOT && number >= FIRST_SESSION ? number : 0, pid, journal);
+    registry_park(registry_of(arg), type == KEEP_SLOT && number >= KEEP_SESSION_MIN ? number : 0, pid, journal);
 }
 
 void keeping_hold_again(void *arg)
 {
     struct server *server = arg;
     server_hold_own(server);
-    link_listen(server->link, server->listen_fd);
+    link_listen(server->link, server->listen_fd, server->socket_given);
 }
 
 static void on_missed(void *arg, unsigned type, uint64_t number)
@@ -74,8 +78,7 @@ static void on_handed(void *arg, int generation)
 
 static void on_spawned(void *arg, uint64_t number, pid_t pid, int pidfd)
 {
-    struct server *server = arg;
-    registry_spawned(server->registry, number, pid, pidfd);
+    registry_spawned(registry_of(arg), number, pid, pidfd);
 }
 
 static void on_failed(void *arg, uint64_t number, int step, int error)
@@ -87,19 +90,12 @@ static void on_failed(void *arg, uint64_t number, int step, int error)
 
 static void on_exited(void *arg, uint64_t number, pid_t pid, int code, int status)
 {
-    struct server *server = arg;
-    registry_exited(server->registry, number, pid, code, status);
+    registry_exited(registry_of(arg), number, pid, code, status);
 }
 
 static void on_orphan(void *arg, pid_t pid, bool dead)
 {
-    struct server *server = arg;
-    registry_orphan(server->registry, pid, dead);
-}
-
-static void on_upgrade_failed(void *arg, int error)
-{
-    control_upgrade_failed(arg, error);
+    registry_orphan(registry_of(arg), pid, dead);
 }
 
 void keeping_on_link(void *arg, unsigned events)
@@ -111,20 +107,25 @@ void keeping_on_link(void *arg, unsigned events)
 
 void server_hold_own(struct server *server)
 {
-    int fds[KEEP_FD_COUNT];
-    for (int i = 0; i < KEEP_FD_COUNT; i++)
-        fds[i] = -1;
-    fds[KEEP_FD_JOURNAL] = server->lock_fd;
-    fds[KEEP_FD_OUT] = server->config_fd;
-    fds[KEEP_FD_ERR] = server->watch_fd;
-    fds[KEEP_FD_IN] = server->socket_given ? server->listen_fd : -1; /* so that a successor does not remove it either */
+    int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
+    fds[KEEP_FD_LOCK] = server->lock_fd;
+    fds[KEEP_FD_CONFIG] = server->config_fd;
+    fds[KEEP_FD_DIRECTORY] = server->watch_fd;
     link_hold(server->link, OWN_SLOT, fds);
 }
 
-void server_own_socket(struct server *server)
+static int start_new(struct server *server, struct err *err)
 {
-    server->socket_given = false;
-    link_release(server->link, OWN_SLOT, 1 << KEEP_FD_IN);
+    static char socket_option[] = "-S", config_option[] = "-f";
+    char *const args[] = {socket_option, server->socket_path, server->given_config ? config_option : NULL, (char *)server->given_config,
+                          NULL};
+    struct start_programs programs;
+    char *argv[START_ARGS + 2];
+    int code = start_find(&programs, err);
+    if (code < 0 && link_keeper_exe(server->link) < 0)
+        return code;
+    start_argv(argv, &programs, args);
+    return keeper_respawn(server->link, argv, err);
 }
 
 /* Sessions live on without a keeper, but nobody could start one or survive us: a new one is made at once, or as soon as it can be. */
@@ -132,10 +133,7 @@ void keeping_replace_keeper(void *arg)
 {
     struct server *server = arg;
     struct err err;
-    static char name[] = "muxd", socket_option[] = "-S", config_option[] = "-f";
-    char *argv[] = {name, socket_option, server->socket_path, server->given_config ? config_option : NULL, (char *)server->given_config,
-                    NULL};
-    if (keeper_respawn(server->link, argv, &err) < 0) {
+    if (start_new(server, &err) < 0) {
         log_error("%s", err.text);
         server->keeper_backoff_ms = server->keeper_backoff_ms ? server->keeper_backoff_ms * 2 : KEEPER_BACKOFF_MS;
         if (server->keeper_backoff_ms > KEEPER_BACKOFF_MAX_MS)
@@ -149,7 +147,8 @@ void keeping_replace_keeper(void *arg)
         BUG("can't watch the new keeper: %s", strerror(errno));
     server_hold_own(server);
     registry_keeper_lost(server->registry, server->link);
-    link_listen(server->link, server->listen_fd); /* last: it tells the new keeper that it has everything (supervise.c) */
+    /* last: it tells the new keeper that it has everything (supervise.c) */
+    link_listen(server->link, server->listen_fd, server->socket_given);
     server->told_served = false;
     server->keeper_unnamed = true;
     log_warn("the keeper had died; a new one holds the sessions");
@@ -174,6 +173,6 @@ const struct link_handlers keeping_handlers = {.slot = on_slot,
                                               .failed = on_failed,
                                               .exited = on_exited,
                                               .orphan = on_orphan,
-                                              .upgrade_failed = on_upgrade_failed,
+                                              .upgrade_failed = control_upgrade_failed,
                                               .missed = on_missed,
                                               .lost = on_lost};

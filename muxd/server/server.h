@@ -23,7 +23,7 @@ struct server {
     /* connections */
     int watch_fd; /* of the socket's directory; the keeper holds it too, see listen.h */
     int listen_fd, lock_fd, config_fd; /* config_fd: memfd with the text of the config in force */
-    bool socket_given;                 /* by systemd: not ours to remove */
+    bool socket_given;                 /* by systemd: not ours to remove; the keeper tells a successor */
     struct loop_io *listen_io;
     struct loop_timer accept_retry, silence, watch_again;
     bool starved;   /* that a descriptor comes free was waited for once, in vain */
@@ -45,7 +45,6 @@ struct server {
 };
 
 /* keeping.c */
-void server_own_socket(struct server *server); /* the socket is no longer the one that was given to us, but our own */
 void server_hold_own(struct server *server);   /* the keeper holds our lock file and config for a successor */
 /* connections.c */
 void connections_open(struct server *server);  /* watches listen_fd */
@@ -67,6 +66,6 @@ struct config *control_held_config(struct server *server, struct err *err);
 void control_signal_stop(void *server);
 void control_signal_reload(void *server);
 void control_all_ended(void *server);
-void control_upgrade_failed(struct server *server, int error);
+void control_upgrade_failed(void *server, int error); /* of struct link_handlers */
 void control_finish(struct server *server); /* end of turn of a stopping server: leaves when everybody has been told */
 #endif

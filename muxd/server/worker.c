@@ -162,7 +162,6 @@ static int take_over(struct server *server, struct err *err)
 static int open_socket(struct server *server, struct err *err)
 {
     int result = 0;
-    server->socket_given |= server->listen_fd >= 0 && server->generation == 1; /* by whoever started us: systemd */
     if (server->socket_given && fd_set_nonblock(server->listen_fd, true) < 0) /* it may come as a blocking one, and accept() would block */
         return err_set(err, ERR_SYSTEM, "the listening socket that was passed on can't be used: %s", strerror(errno));
     if (server->listen_fd < 0 && server->lock_fd >= 0) /* a predecessor died between the two */
@@ -230,7 +229,7 @@ static int begin(struct server *server, const struct worker_options *options, st
     log_info("muxd %s serves '%s', worker %d", MUXD_VERSION, server->socket_path, server->generation);
     server->hooks = hooks_new(server);
     registry_boot(server->registry);
-    link_listen(server->link, server->listen_fd); /* from here on clients may come */
+    link_listen(server->link, server->listen_fd, server->socket_given); /* from here on clients may come */
     link_flush(server->link);
     leave_starter(server);
     notify_systemd("READY=1");

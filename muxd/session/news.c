@@ -238,7 +238,7 @@ void news_hold(struct registry *registry)
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     if (!registry->news->ring || !registry->link)
         return;
-    fds[KEEP_FD_JOURNAL] = news_ring_fd(registry->news->ring);
+    fds[KEEP_FD_EVENTS] = news_ring_fd(registry->news->ring);
     link_hold(registry->link, NEWS_SLOT, fds);
 }
 
@@ -246,11 +246,11 @@ void news_adopt(struct registry *registry, int fds[])
 {
     struct err err;
     struct news *news = registry->news;
-    if (news->ring || fds[KEEP_FD_JOURNAL] < 0 || news_ring_adopt(&news->ring, fds[KEEP_FD_JOURNAL], &err) < 0) {
-        if (!news->ring && fds[KEEP_FD_JOURNAL] >= 0)
+    if (news->ring || fds[KEEP_FD_EVENTS] < 0 || news_ring_adopt(&news->ring, fds[KEEP_FD_EVENTS], &err) < 0) {
+        if (!news->ring && fds[KEEP_FD_EVENTS] >= 0)
             log_error("%s", err.text);
     } else {
-        fds[KEEP_FD_JOURNAL] = -1;
+        fds[KEEP_FD_EVENTS] = -1;
         news->active = (uint32_t)news_ring_word(news->ring, NEWS_WANTED) & EVENT_ALL;
         for (int i = 0; i < EVENT_COUNT_; i++)
             if (news->active >> i & 1)

@@ -8,10 +8,10 @@
 #include "sys/proc.h"
 #include <unistd.h>
 
-/* The keeper knows descriptors by their use; the transfer's go as those of session 0. */
+/* The keeper knows descriptors by their tags; the transfer's are in slot 0. */
 static void hold_transfer(struct registry *registry)
 {
-    static const int use[TRANSFER_FDS] = {KEEP_FD_JOURNAL, KEEP_FD_TRANSFER_R, KEEP_FD_TRANSFER_W, KEEP_FD_INPUT_R, KEEP_FD_INPUT_W};
+    static const int use[TRANSFER_FDS] = {KEEP_FD_TRANSFER, KEEP_FD_TRANSFER_R, KEEP_FD_TRANSFER_W, KEEP_FD_INPUT_R, KEEP_FD_INPUT_W};
     int own[TRANSFER_FDS], fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     transfer_fds(registry->transfer, own);
     for (int i = 0; i < TRANSFER_FDS; i++)
@@ -46,7 +46,7 @@ static void __attribute__((__noreturn__)) leave_it_to_the_next(const struct err 
 
 static void adopt_transfer(struct registry *registry, int fds[KEEP_FD_COUNT])
 {
-    const int own[TRANSFER_FDS] = {fds[KEEP_FD_JOURNAL], fds[KEEP_FD_TRANSFER_R], fds[KEEP_FD_TRANSFER_W], fds[KEEP_FD_INPUT_R],
+    const int own[TRANSFER_FDS] = {fds[KEEP_FD_TRANSFER], fds[KEEP_FD_TRANSFER_R], fds[KEEP_FD_TRANSFER_W], fds[KEEP_FD_INPUT_R],
                                    fds[KEEP_FD_INPUT_W]};
     struct err err = {0};
     if (registry->transfer || transfer_adopt(&registry->transfer, own, &err) != 0) {
@@ -215,7 +215,7 @@ static void hold_session(struct registry *registry, const struct session *sessio
     fds[session_is_tty(session) ? KEEP_FD_MASTER : KEEP_FD_OUT] = session->out.fd;
     fds[KEEP_FD_ERR] = session->errors.fd;
     fds[KEEP_FD_IN] = session->in_fd;
-    fds[KEEP_FD_INPUT_R] = secret_kept_fd(session);
+    fds[KEEP_FD_SECRET] = secret_kept_fd(session);
     link_hold(registry->link, session_number(session), fds);
 }
 

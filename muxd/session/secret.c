@@ -107,7 +107,7 @@ static void drop(struct staged *staged, bool for_good)
     else
         munmap(staged->page, SECRET_PAGE_BYTES);
     if (for_good && staged->fd >= 0 && session->registry->link)
-        link_release(session->registry->link, session_number(session), 1u << KEEP_FD_INPUT_R);
+        link_release(session->registry->link, session_number(session), 1u << KEEP_FD_SECRET);
     fd_close(&staged->fd);
     free(staged);
 }
@@ -133,7 +133,7 @@ static void on_expiry(void *arg)
 static void hold(struct session *session)
 {
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
-    fds[KEEP_FD_INPUT_R] = session->staged->fd;
+    fds[KEEP_FD_SECRET] = session->staged->fd;
     if (session->staged->fd >= 0 && session->registry->link) /* else when the next keeper is there */
         link_hold(session->registry->link, session_number(session), fds);
 }
@@ -207,7 +207,7 @@ void secret_take_over(struct session *session)
         return;
     }
     if (fd >= 0 && session->registry->link)
-        link_release(session->registry->link, session_number(session), 1u << KEEP_FD_INPUT_R);
+        link_release(session->registry->link, session_number(session), 1u << KEEP_FD_SECRET);
     fd_close(&fd);
     if (!was_staged)
         return;

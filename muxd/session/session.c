@@ -42,7 +42,7 @@ struct session *session_new(struct registry *registry, struct journal *journal, 
     session->out = (struct stream){.session = session, .fd = fds[KEEP_FD_MASTER] >= 0 ? fds[KEEP_FD_MASTER] : fds[KEEP_FD_OUT]};
     session->errors = (struct stream){.session = session, .fd = fds[KEEP_FD_ERR], .is_stderr = true};
     session->in_fd = fds[KEEP_FD_IN];
-    session->staged_fd = fds[KEEP_FD_INPUT_R];
+    session->staged_fd = fds[KEEP_FD_SECRET];
     session->pidfd = -1;
     session->seen_head = journal_head(journal);
     session->created_ns = session->last_output_ns = session->last_input_ns = loop_now_ns(registry->loop);

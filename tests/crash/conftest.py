@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from drill import BUILD, DAEMON, Drill, harness
+from drill import BUILD, DAEMON, KEEPER, Drill, harness
 
 # All of it, also the hooks: both folders may be run at once, and then `conftest` is either of the two.
 globals().update({name: value for name, value in vars(harness).items() if not name.startswith("__")})
@@ -14,8 +14,8 @@ globals().update({name: value for name, value in vars(harness).items() if not na
 @pytest.fixture
 def make_mux(request):
     """Makes daemons that are ended, and looked at for what they leave behind, after the test."""
-    if not DAEMON.exists():
-        pytest.fail(f"'{BUILD}' holds no muxd; run make first")
+    if not DAEMON.exists() or not KEEPER.exists():
+        pytest.fail(f"'{BUILD}' holds no muxd and muxd-keeper; run make first")
     made = []
 
     def make(**options):

@@ -9,7 +9,8 @@ harness = importlib.util.module_from_spec(_spec)
 sys.modules["muxd_harness"] = harness
 _spec.loader.exec_module(harness)
 
-BUILD, DAEMON, SANITIZED, Muxd, Rpc, RpcError = (getattr(harness, name) for name in ("BUILD", "DAEMON", "SANITIZED", "Muxd", "Rpc", "RpcError"))
+BUILD, DAEMON, KEEPER, SANITIZED = harness.BUILD, harness.DAEMON, harness.KEEPER, harness.SANITIZED
+Muxd, Rpc, RpcError, copy_programs = harness.Muxd, harness.Rpc, harness.RpcError, harness.copy_programs
 CAP = int(os.environ.get("MUXD_DRILL_CAP") or harness.CAP)  # only a hang gets there
 FULL = os.environ.get("MUXD_DRILL") == "full"
 FOREVER = {"verb": True, "no_deadline": True}

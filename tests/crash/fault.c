@@ -44,7 +44,7 @@ static struct control { /* as faults.py packs it */
 } *control;
 static int is_worker;
 
-/* Looked up at the start: a child of the keeper has no longer all the libraries that a search would go through (keep/shed.h). */
+/* Looked up at the start: a child of the keeper is to do nothing but system calls before its exec. */
 #define REALS(X) \
     X(accept4) X(dup2) X(dup3) X(epoll_create1) X(epoll_ctl) X(eventfd) X(fallocate) X(fcntl) X(fcntl64) X(fopen) X(fork) \
     X(fsync) X(ftruncate) X(inotify_add_watch) X(inotify_init1) X(ioctl) X(linkat) X(memfd_create) X(mkdir) X(mkdirat) \
@@ -72,8 +72,8 @@ static void __attribute__((constructor)) begin(void)
     if (at == MAP_FAILED || n <= 0)
         return;
     text[n] = '\0';
-    const char *name = strrchr(text, '/');
-    if (strcmp(name ? name + 1 : text, "muxd") != 0)
+    const char *slash = strrchr(text, '/'), *name = slash ? slash + 1 : text;
+    if (strcmp(name, "muxd") != 0 && strcmp(name, "muxd-keeper") != 0)
         return; /* a session's program */
     is_worker = memmem(text, (size_t)n, "--worker", 8) != NULL;
     control = at;

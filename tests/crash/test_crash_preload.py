@@ -1,4 +1,4 @@
-"""A library that others put before ours: programs are started all the same, though the keeper's children do without most libraries."""
+"""A library that others put before ours: programs are started all the same."""
 import os, shutil, subprocess
 
 import pytest

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MUXD_BUILD") or ROOT / "build").resolve()
-UE, DAEMON = BUILD / "ue", BUILD / "muxd"
+UE, DAEMON, KEEPER = BUILD / "ue", BUILD / "muxd", BUILD / "muxd-keeper"
 SANITIZED = DAEMON.exists() and b"__asan_init" in DAEMON.read_bytes()
 CAP = 60  # seconds that only something that hangs can take, also on a busy machine and under valgrind
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -25,6 +25,13 @@ ANSWER = re.compile(
 REPORT_NOISE = re.compile(r"^--\d+-- (WARNING: unhandled|You may be able|Read the file|Nevertheless we|it at http)|"
                           r"^==\d+== (Warning: noted but unhandled ioctl|   This could cause spurious|   See README_MISSING)|"
                           r"^==\d+==Unable to get registers from thread \d+\.$")
+
+
+def copy_programs(place, *programs):
+    """Copies of the programs (all three, or those that are named) in a directory of their own: each finds the others beside itself."""
+    place = Path(place)
+    place.mkdir(exist_ok=True)
+    return [Path(shutil.copy(program, place)) for program in programs or (UE, DAEMON, KEEPER)]
 
 
 def wait_for(predicate, what="the condition", cap=CAP):
@@ -205,8 +212,7 @@ class Muxd:
     def give_to(self, uid):
         """Makes all of it another user's, whose ue is returned: a copy, as the build may be where no other user can go."""
         programs = self.dir / "bin"
-        programs.mkdir()
-        for place in (programs, shutil.copy(UE, programs), shutil.copy(DAEMON, programs)):
+        for place in (*copy_programs(programs), programs):
             os.chmod(place, 0o755)
         for place in (self.dir, self.home, self.state, self.conf):
             os.chown(place, uid, uid)
@@ -291,7 +297,8 @@ class Muxd:
     def is_daemon(self, pid):
         """Keeper, worker or sentinel, by the command line (or valgrind's, running it)."""
         args = command_line(pid)
-        return os.path.basename(args[0]) == b"muxd" or (b"valgrind" in args[0] and any(a.endswith(b"/muxd") for a in args))
+        return os.path.basename(args[0]) in (b"muxd", b"muxd-keeper") or (
+            b"valgrind" in args[0] and any(a.endswith((b"/muxd", b"/muxd-keeper")) for a in args))
 
     def daemons(self):
         return sorted(pid for pid in self.pids() if self.is_daemon(pid))
@@ -356,8 +363,8 @@ def have_pty():
 
 @pytest.fixture
 def mux(request):
-    if not UE.exists() or not DAEMON.exists():
-        pytest.fail(f"'{BUILD}' holds no ue and muxd; run make first")
+    if not all(program.exists() for program in (UE, DAEMON, KEEPER)):
+        pytest.fail(f"'{BUILD}' holds no ue, muxd and muxd-keeper; run make first")
     muxd = Muxd()
     yield muxd
     wrong = muxd.close()
@@ -381,9 +388,7 @@ def ordinary(mux):
     """The daemon of an ordinary user. Where the tests run as root, of one who has nothing else: what the kernel counts of a user is its own."""
     if os.geteuid() == 0:
         need("setpriv")
-        (mux.dir / "bin").mkdir()
-        for program in ("ue", "muxd"):
-            shutil.copy(BUILD / program, mux.dir / "bin")
+        copy_programs(mux.dir / "bin")
         mux.program = mux.dir / "bin" / "ue"
         become_new_user(mux)
     return mux

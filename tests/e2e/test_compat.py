@@ -1,14 +1,13 @@
-"""Programs of two revisions together: the client of the one with the daemon of the other, and an upgrade of the one into the other. The older
-revision is built from the git history, once (tests/e2e/compat/baseline names it)."""
+"""Programs of two revisions together: the client of the one with the daemon of the other. The older revision is built
+from the git history, once (tests/e2e/compat/baseline names it)."""
 import fcntl, os, pty, shutil, subprocess, threading
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, CAP, DAEMON, ROOT, UE, Muxd, command_line, wait_for
+from conftest import BUILD, CAP, DAEMON, ROOT, UE, Muxd, command_line, copy_programs, wait_for
 from outer import Outer
 
 REVISION = (Path(__file__).parent / "compat" / "baseline").read_text().strip()
-LINES = 20000
 
 
 def built(place):
@@ -53,25 +52,19 @@ def old():
 
 
 class Mixed(Muxd):
-    """A daemon from one binary, and clients from others."""
+    """A daemon from one build, and clients from another."""
 
     def __init__(self, daemon, client):
         super().__init__()
         self.daemon, self.client = Path(daemon), Path(client)
-        self.binary = self.dir / "bin" / "muxd"  # of its own, so that it can be replaced
-        self.binary.parent.mkdir()
-        shutil.copy(self.daemon, self.binary)
+        keeper = self.daemon.with_name("muxd-keeper")
+        self.binary = copy_programs(self.dir / "bin", self.daemon, *([keeper] if keeper.exists() else []))[0]
 
     def start(self):
         done = subprocess.run([str(self.binary), "-d", "-S", str(self.socket), "-f", str(self.conf)], env=self.env, cwd=self.dir,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=CAP)
         assert done.returncode == 0, done
         return self
-
-    def replace(self, binary):
-        fresh = self.binary.with_name("fresh")
-        shutil.copy(binary, fresh)
-        fresh.rename(self.binary)
 
     def popen(self, *args, client=None, **kw):
         kw = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.dir, **kw}
@@ -182,45 +175,3 @@ def test_daemon_verbs(pair):
     pair.ue("config").ok()
     pair.ue("stop").ok()
     wait_for(lambda: not pair.daemons(), "the daemon to go")
-
-
-@pytest.mark.parametrize("client", ["old", "new"])
-def test_upgrade(old, mixed, client):
-    """From the older binary to the newer one in the middle of output and input: not a byte, not a status, no waiting client is lost."""
-    ue = UE if client == "new" else old / "ue"
-    mux = mixed(old / "muxd", old / "ue")
-    go = mux.dir / "go"
-    count = f"i=0; while [ $i -lt {LINES} ]; do echo line $i; i=$((i+1)); done; until [ -e {go} ]; do sleep 0.02; done; echo last; exit 7"
-    for name, options in (("pipe", ()), ("tty", ("-t",))):
-        mux.ue("exec", "-n", name, "-y", 0, *options, "--argv", "--", "/bin/sh", "-c", count).ok()
-    mux.ue("exec", "-n", "cat", "-y", 0, "-t", "--argv", "--", "/bin/cat").ok()
-    mux.ue("write", "--until", "one", "-l", "cat", "one").ok()
-    mux.ue("exec", "-n", "tomb", "echo gone; kill -9 $$")
-    before = {row["name"]: row for row in mux.js("list", "--all")["sessions"]}
-    waiting = mux.popen("poll", "--exit", "--json", "--since", 0, "-m", 1 << 18, "--peek", "pipe", client=ue)
-    keeper = mux.js("status")["keeper_pid"]
-    mux.replace(DAEMON)
-    mux.finish(mux.popen("upgrade", client=ue)).ok()
-    mux.client = UE
-    status = mux.js("status")
-    assert status["keeper_pid"] == keeper
-    assert os.geteuid() or Path(f"/proc/{status['pid']}/exe").samefile(mux.binary)  # root alone may look
-    after = {row["name"]: row for row in mux.js("list", "--all")["sessions"]}
-    for name, row in before.items():
-        for key in ("session_id", "pid", "state", "tty", "created", "cmd", "cwd", "exit_code", "signal"):
-            assert after[name].get(key) == row.get(key), (name, key, row, after[name])
-    assert mux.js("poll", "--since", 0, "tomb")["output"].startswith("gone")
-    mux.ue("write", "--until", "two", "-l", "cat", "two").ok()
-    go.touch()
-    answer = mux.finish(waiting)
-    assert answer.rc == 7 and answer.json["exit_code"] == 7, answer
-    want = "".join(f"line {i}\n" for i in range(LINES)) + "last\n"
-    for name in ("pipe", "tty"):
-        mux.ue("poll", "--exit", "--peek", name)
-        got = mux.ue("poll", "--raw", "--since", 0, name).out.replace("\r\n", "\n")
-        assert len(got) == len(want) and got == want, f"{name}: {len(got)} bytes, wanted {len(want)}"
-    assert mux.js("poll", "--since", 0, "cat")["output"].replace("\r", "") == "one\none\ntwo\ntwo\n"
-    assert mux.ue("exec", "--raw", "echo fresh").ok().out == "fresh\n"
-    os.kill(status["pid"], 9)  # and the newer one takes over what it took over
-    assert mux.js("list", "cat")["sessions"][0]["state"] == "running"
-    assert mux.js("kill", "cat")["sessions"][0]["survivors"] == 0

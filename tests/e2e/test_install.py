@@ -2,7 +2,7 @@
 import os, subprocess
 
 import pytest
-from conftest import BUILD, CAP, ROOT, need
+from conftest import BUILD, CAP, ROOT, command_line, need
 
 pytestmark = pytest.mark.no_pty
 
@@ -21,11 +21,11 @@ def files(place):
 def test_install_into_a_staging_directory(mux):
     stage = mux.dir / "stage"
     said = make("PREFIX=/usr", f"DESTDIR={stage}", "install").stdout
-    for path in ("bin/muxd", "bin/ue", "share/man/man1/ue.1", "share/man/man8/muxd.8", "share/man/man5/muxd.ini.5",
+    for path in ("bin/muxd", "bin/ue", "libexec/muxd/muxd-keeper", "share/man/man1/ue.1", "share/man/man8/muxd.8", "share/man/man5/muxd.ini.5",
                  "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
                  "lib/systemd/user/muxd.service", "lib/systemd/user/muxd.socket"):
         assert (stage / "usr" / path).is_file(), path
-    assert os.access(stage / "usr/bin/ue", os.X_OK)
+    assert os.access(stage / "usr/bin/ue", os.X_OK) and os.access(stage / "usr/libexec/muxd/muxd-keeper", os.X_OK)
     assert os.readlink(stage / "usr/bin/apply_patch") == "ue"
     assert "not in your PATH" not in said
 
@@ -37,12 +37,12 @@ def test_uninstall_takes_what_install_has_put_and_no_more(mux):
         (stage / other).parent.mkdir(parents=True, exist_ok=True)
         (stage / other).touch()
     make("PREFIX=/usr", f"DESTDIR={stage}", "install")
-    assert len(files(stage)) == len(others) + 12
+    assert len(files(stage)) == len(others) + 13
     make("PREFIX=/usr", f"DESTDIR={stage}", "uninstall")
     assert files(stage) == others
     (stage / others[2]).unlink()
     make("PREFIX=/usr", f"DESTDIR={stage}", "uninstall")  # again, and of nothing
-    assert files(stage) == others[:2] and not (stage / "usr/share/muxd").exists()
+    assert files(stage) == others[:2] and not (stage / "usr/share/muxd").exists() and not (stage / "usr/libexec/muxd").exists()
 
 
 def test_into_a_home(mux):
@@ -57,6 +57,22 @@ def test_into_a_home(mux):
     assert "not in your PATH" not in make("PREFIX=~/.local", "install", HOME=str(mux.home), PATH=f"{local}/bin:{os.environ['PATH']}").stdout
     make("PREFIX=~/.local", "uninstall", HOME=str(mux.home))
     assert files(mux.home) == []
+
+
+def test_what_is_installed_runs(mux):
+    """muxd finds its keeper from where it lies itself, also by a link."""
+    place = mux.dir / "place"
+    make(f"PREFIX={place}", "install")
+    (mux.dir / "links").mkdir()
+    for name in ("ue", "muxd"):
+        (mux.dir / "links" / name).symlink_to(place / "bin" / name)
+    mux.program = mux.dir / "links" / "ue"
+    assert mux.ue("exec", "--raw", "echo here").ok().out == "here\n"
+    keeper = mux.js("status")["keeper_pid"]
+    assert command_line(keeper)[0] == os.fsencode(place / "libexec/muxd/muxd-keeper")
+    assert command_line(mux.js("status")["pid"])[0] == os.fsencode(place / "bin/muxd")
+    mux.ue("upgrade").ok()
+    assert mux.ue("exec", "--raw", "echo again").ok().out == "again\n"
 
 
 def test_the_manual_is_found_beside_the_binaries(mux):

@@ -80,7 +80,7 @@ def test_a_service_of_the_user(mux, manager):
     assert manager.state() == "inactive"
     mux.ue("--no-start", "exec", "-n", "work", "-y", 0, "exec sleep 300").ok()
     first = manager.keeper()
-    assert manager.state() == "active" and command_line(first)[0] == os.fsencode(mux.home / ".local/bin/muxd")
+    assert manager.state() == "active" and command_line(first)[0] == os.fsencode(mux.home / ".local/libexec/muxd/muxd-keeper")
 
     # Whatever dies, is replaced or read again: the sessions stay, and the manager knows whom to ask.
     os.kill(first, signal.SIGKILL)

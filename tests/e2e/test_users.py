@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 import pytest
-from conftest import CAP, DAEMON, UE, need, needs_root, wait_for
+from conftest import CAP, copy_programs, need, needs_root, wait_for
 
 pytestmark = [pytest.mark.no_pty, needs_root]
 
@@ -66,9 +66,7 @@ class Person:
 def people(mux):
     need("setpriv")
     os.chmod(mux.dir, 0o711)
-    (mux.dir / "bin").mkdir()
-    for program in (UE, DAEMON):  # the build may lie where nobody else may go
-        shutil.copy(program, mux.dir / "bin")
+    copy_programs(mux.dir / "bin")  # the build may lie where nobody else may go
     made = []
 
     def make():

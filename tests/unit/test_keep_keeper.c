@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/adopt.h"
-#include "keep/keeper.h"
+#include "keep/keeper/keeper.h"
 #include "keep/link.h"
 #include "keep/plan.h"
-#include "keep/slots.h"
+#include "keep/keeper/slots.h"
 #include "tests/lib/unit_child.h"
 #include <dirent.h>
 #include <errno.h>
@@ -370,13 +370,13 @@ static void test_hand_over(void **state)
 {
     (void)state;
     int fds[KEEP_FD_COUNT], listener = memfd_create("listener", MFD_CLOEXEC);
-    link_listen(rig.link, listener);
+    link_listen(rig.link, listener, false);
     for (uint64_t session = 0; session < 60; session++) {
         for (int i = 0; i < KEEP_FD_COUNT; i++)
             fds[i] = (session + (unsigned)i) % 3 == 0 && i > 0 ? -1 : memfd_create("held", MFD_CLOEXEC);
         if (session == 7)
             for (int i = 0; i < KEEP_FD_COUNT; i++)
-                fds[i] = fds[i] < 0 ? memfd_create("held", MFD_CLOEXEC) : fds[i]; /* all nine: two messages */
+                fds[i] = fds[i] < 0 ? memfd_create("held", MFD_CLOEXEC) : fds[i]; /* all: more than one message */
         for (int i = 0; i < KEEP_FD_COUNT; i++)
             if (fds[i] >= 0)
                 dprintf(fds[i], "%d %d", (int)session, i);
@@ -398,7 +398,7 @@ static void test_hand_over(void **state)
         got = wait_for(SLOT);
         assert_int_not_equal(got.session, 8);
         assert_int_equal(got.pid, got.session == 9 ? spawned.pid : 0);
-        for (int use = 0; use < KEEP_FD_COUNT; use++) {
+        for (int use = 0; use < KEEP_FD_COUNT; use++) { /* each under the tag that it was given with */
             bool held = got.session == 7 ? use != KEEP_FD_IN && use != KEEP_FD_MASTER : (got.session + (unsigned)use) % 3 != 0 || use == 0;
             assert_int_equal(got.fds[use] >= 0, held);
             if (!held)
@@ -437,7 +437,7 @@ static void test_full_table(void **state)
     getrlimit(RLIMIT_NOFILE, &nofile);
     if (nofile.rlim_max < SLOTS_MAX + 100)
         skip(); /* test_slots needs no descriptors */
-    int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, -1, -1, -1, -1, -1, -1, -1, -1};
+    int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
     for (uint64_t session = 0; session < SLOTS_MAX; session++) {
         link_hold(rig.link, session * 7, fds);
         while (link_wants_write(rig.link)) {
@@ -468,7 +468,7 @@ static void test_back_off(void **state)
 {
     (void)state;
     int listener = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    link_listen(rig.link, listener); /* without one the keeper gives up after some */
+    link_listen(rig.link, listener, false); /* without one the keeper gives up after some */
     link_flush(rig.link);
     close(listener);
     int64_t before = clock_mono_ms();
@@ -555,7 +555,7 @@ static void test_never_gives_up_its_socket(void **state)
 {
     (void)state;
     int listener = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    link_listen(rig.link, listener);
+    link_listen(rig.link, listener, false);
     close(spawn(1000, "true"));
     link_ack(rig.link, 1000, wait_for(EXITED).pid, 0);
     link_drop(rig.link, 1000);
@@ -573,7 +573,7 @@ static void test_never_gives_up_its_socket(void **state)
 static void test_clean_children(void **state)
 {
     (void)state;
-    int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, file, -1, -1, -1, -1, -1, -1, -1};
+    int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, file, [2 ... KEEP_FD_COUNT - 1] = -1};
     link_hold(rig.link, 900, fds);
     close(file);
     assert_string_equal(output(spawn(1000, "ls /proc/$$/fd; :")), "0\n1\n2\n");
@@ -634,7 +634,7 @@ static void test_drop_while_running(void **state)
 {
     (void)state;
     int before = count_fds(rig.keeper), gate[2], file = memfd_create("held", MFD_CLOEXEC);
-    int fds[KEEP_FD_COUNT] = {file, -1, -1, -1, -1, -1, -1, -1, -1};
+    int fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
     assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
     link_hold(rig.link, 1000, fds);
     close(file);
@@ -668,8 +668,8 @@ static void test_drop_while_running(void **state)
 static void test_upgrade(void **state)
 {
     (void)state;
-    int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, -1, -1, -1, -1, -1, -1, -1, -1};
-    link_listen(rig.link, file);
+    int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
+    link_listen(rig.link, file, true);
     link_hold(rig.link, 1000, fds);
     int out = spawn(1000, "sleep 0.3; echo still here; exit 9");
     pid_t pid = wait_for(SPAWNED).pid;
@@ -682,7 +682,7 @@ static void test_upgrade(void **state)
         link_flush(rig.link);
         meet_worker();
         struct event got = wait_for(LISTENER);
-        assert_true(same_file(got.a, file));
+        assert_true(same_file(got.a, file) && link_listener_given(rig.link));
         close(got.a);
         got = wait_for(SLOT);
         assert_true(got.session == 1000 && got.pid == pid && same_file(got.fds[0], file));
@@ -732,7 +732,7 @@ static void test_upgrade_to_bad_worker(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/new", rig.dir);
     FILE *file = fopen(path, "we");
-    fprintf(file, "#!/bin/sh\ncase $1 in --keeper-check) exit 0;; esac\nexec %s \"$1\" \"$2\" --bad-worker %s\n", rig.self, rig.socket);
+    fprintf(file, "#!/bin/sh\ncase $1 in --check) exit 0;; esac\nexec %s \"$1\" \"$2\" --bad-worker %s\n", rig.self, rig.socket);
     fclose(file);
     chmod(path, 0700);
     upgrade_to(path, ECHILD, true);
@@ -748,7 +748,7 @@ static void test_upgrade_unreadable(void **state)
     if (pid == 0) {
         dup2(memfd_create("garbage", 0), 20);
         dup2(open(rig.self, O_PATH), 21);
-        execl(rig.self, rig.self, "--keeper-state", "20:21:0:0", "--unreadable", "x", NULL);
+        execl(rig.self, rig.self, "--resume", "20:21:0:0", "--unreadable", "x", NULL);
         _exit(127);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -776,7 +776,7 @@ static void test_stop_signal(void **state)
 static void test_respawn(void **state)
 {
     (void)state;
-    int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, -1, -1, -1, -1, -1, -1, -1, -1};
+    int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* else its children go to init, and the new keeper with them */
     close(spawn(1000, "sleep 0.4; exit 6"));
     pid_t pid = wait_for(SPAWNED).pid;
@@ -789,7 +789,7 @@ static void test_respawn(void **state)
     char *args[] = {rig.self, (char *)"--keeper", rig.socket, NULL};
     assert_int_equal(keeper_respawn(rig.link, args, &err), 0);
     int pidfd = pidfd_open(pid, 0);
-    link_listen(rig.link, file);
+    link_listen(rig.link, file, false);
     link_hold(rig.link, 1000, fds);
     link_adopt(rig.link, 1000, pid, pidfd);
     close(spawn(1001, "exit 4"));
@@ -864,10 +864,21 @@ static void test_inherited(void **state)
     struct event got = wait_for(LISTENER);
     assert_true(same_file(got.a, passed));
     assert_int_equal(wait_for(HANDED).a, 1);
+    assert_true(link_listener_given(rig.link));
     assert_true(readable(leak[0], clock_mono_ms() + PATIENCE_MS));
     char byte;
     assert_int_equal(read(leak[0], &byte, 1), 0);
+    link_listen(rig.link, got.a, true); /* as it is, */
+    link_flush(rig.link);
     close(got.a);
+    kill_worker();
+    close(wait_for(LISTENER).a);
+    assert_true(link_listener_given(rig.link));
+    link_listen(rig.link, passed, false); /* and one of the daemon's own */
+    link_flush(rig.link);
+    kill_worker();
+    close(wait_for(LISTENER).a);
+    assert_false(link_listener_given(rig.link));
     close(leak[0]);
     close(passed);
 }
@@ -907,6 +918,17 @@ static void test_sentinel(void **state)
     rmdir(rig.dir);
 }
 
+static void test_numbers(void **state)
+{
+    (void)state;
+    int number[4];
+    assert_true(keeper_numbers("12:-1:0:71", number, 4));
+    assert_true(number[0] == 12 && number[1] == -1 && number[2] == 0 && number[3] == 71);
+    assert_true(keeper_numbers("7", number, 1));
+    for (const char *const *bad = (const char *const[]){"", "x", "1:2:3", "1:2:3:4:5", "1:2:3:4x", "1::3:4", NULL}; *bad; bad++)
+        assert_false(keeper_numbers(*bad, number, 4));
+}
+
 /* --- the roles of this executable -------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t terminated;
@@ -939,10 +961,10 @@ static int relay(const char *path)
 static int keep(char **argv)
 {
     const char *role = argv[1], *state = NULL, *link = NULL;
-    if (strcmp(role, "--keeper-state") == 0) {
+    if (strcmp(role, "--resume") == 0) {
         state = argv[2];
         argv += 2;
-    } else if (strcmp(role, "--keeper-for-worker") == 0) {
+    } else if (strcmp(role, "--adopt") == 0) {
         link = argv[2];
         argv += 2;
     }
@@ -955,7 +977,7 @@ static int keep(char **argv)
     worker[0] = keeper[0] = self;
     worker[2] = keeper[2] = argv[2];
     keeper[3] = argv[2] ? argv[3] : NULL;
-    struct keeper_options options = {.worker_argv = worker, .keeper_argv = keeper, .path = keeper[3], .ready_fd = -1,
+    struct keeper_options options = {.worker_argv = worker, .keeper_argv = keeper, .worker_path = self, .path = keeper[3], .ready_fd = -1,
                                      .sentinel = strcmp(role, "--keeper-with-sentinel") == 0};
     if (strcmp(role, "--bad-worker") == 0 || strcmp(role, "--no-start") == 0) {
         options.worker_path = "/bin/sh";
@@ -970,22 +992,28 @@ static int keep(char **argv)
     }
     if (state)
         return keeper_resume(&options, state);
-    return link ? keeper_adopt(&options, (int)strtol(link, NULL, 10)) : keeper_run(&options);
+    int number[2];
+    if (!link)
+        return keeper_run(&options);
+    if (!keeper_numbers(link, number, 2))
+        return 1;
+    options.worker_exe = number[1];
+    return keeper_adopt(&options, number[0]);
 }
 
 int main(int argc, char **argv)
 {
     if (argc >= 3 && strcmp(argv[1], "--relay") == 0)
         return relay(argv[2]);
-    if (argc >= 3 && strcmp(argv[1], "--keeper-check") == 0)
-        return keeper_check(argv[2]);
+    if (argc >= 3 && strcmp(argv[1], "--check") == 0)
+        return keeper_check((int)strtol(argv[2], NULL, 10));
     if (argc >= 3)
         return keep(argv);
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 #define BARE(fn) cmocka_unit_test_setup_teardown(fn, setup_bare, teardown)
 #define ENDED(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown_ended) /* the test sees to the keeper's end */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots), TEST(test_exit_codes), TEST(test_failures), TEST(test_busy), TEST(test_exits_are_repeated), TEST(test_hand_over), TEST(test_full_table),
+        cmocka_unit_test(test_slots), cmocka_unit_test(test_numbers), TEST(test_exit_codes), TEST(test_failures), TEST(test_busy), TEST(test_exits_are_repeated), TEST(test_hand_over), TEST(test_full_table),
         TEST(test_back_off), ENDED(test_last_words), ENDED(test_gives_up_without_sessions), TEST(test_never_gives_up_sessions),
         TEST(test_never_gives_up_its_socket), TEST(test_clean_children), TEST(test_many_at_once), TEST(test_orphan), TEST(test_drop_while_running),
         TEST(test_upgrade),

@@ -106,19 +106,22 @@ static struct keep_msg hear(int fds[FD_PASS_MAX], size_t *nfds)
 static void test_hold(void **state)
 {
     (void)state;
-    int file[KEEP_FD_COUNT], got[FD_PASS_MAX];
+    int file[KEEP_FD_COUNT], got[FD_PASS_MAX], wanted = 0;
     size_t n, all = 0;
-    for (int i = 0; i < KEEP_FD_COUNT; i++)
-        file[i] = i == KEEP_FD_MASTER ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (int tag = 0; tag < KEEP_FD_COUNT; tag++) {
+        file[tag] = tag == KEEP_FD_MASTER || tag > FD_PASS_MAX ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+        wanted |= file[tag] >= 0 ? 1 << tag : 0;
+    }
     link_hold(link_of_test, 1000, file);
     struct keep_msg msg = hear(got, &n);
     assert_int_equal(msg.type, KEEP_HOLD);
     assert_int_equal(msg.session, 1000);
-    assert_int_equal(msg.arg[0], ((1 << KEEP_FD_COUNT) - 1) & ~(1 << KEEP_FD_MASTER));
-    assert_int_equal(n, KEEP_FD_COUNT - 1);
+    assert_int_equal(msg.arg[0], wanted);
+    assert_int_equal(n, FD_PASS_MAX);
     for (size_t i = 0; i < n; i++)
         close(got[i]);
-    file[KEEP_FD_MASTER] = open("/dev/zero", O_RDONLY | O_CLOEXEC); /* nine: two messages */
+    for (int tag = 0; tag < KEEP_FD_COUNT; tag++)
+        file[tag] = file[tag] >= 0 ? file[tag] : open("/dev/zero", O_RDONLY | O_CLOEXEC); /* more than one message takes */
     link_hold(link_of_test, 1000, file);
     for (int64_t mask = 0; mask != (1 << KEEP_FD_COUNT) - 1; all += n) {
         msg = hear(got, &n);
@@ -168,7 +171,7 @@ static void test_words(void **state)
     assert_true(seen.pid == 13 && seen.a == 1);
     say((struct keep_msg){.type = KEEP_UPGRADE_FAILED, .arg = {ENOEXEC, KEEP_UPGRADE_TRIAL}}, NULL, 0);
     assert_int_equal(seen.a, ENOEXEC);
-    assert_string_equal(link_upgrade_text(link_of_test), "run the new program");
+    assert_string_equal(link_upgrade_text(link_of_test), "run the new programs");
     assert_int_equal(seen.calls, 6);
     say((struct keep_msg){.type = 999}, NULL, 0); /* left alone */
     assert_int_equal(seen.calls, 6);
@@ -239,7 +242,7 @@ static void test_late(void **state)
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
     link_ack(link_of_test, 1, 11, 1 << KEEP_FD_ERR);
     link_drop(link_of_test, 2);
-    link_spawn(link_of_test, 3, fd, fds, (int[KEEP_FD_COUNT]){fd, -1, fd, fd, fd, -1, -1, -1, -1});
+    link_spawn(link_of_test, 3, fd, fds, (int[KEEP_FD_COUNT]){fd, -1, fd, fd, fd, [5 ... KEEP_FD_COUNT - 1] = -1});
     struct keep_msg msg = hear_plain();
     assert_true(msg.type == KEEP_SPAWN && msg.session == 3);
     assert_int_equal(msg.arg[0], 1 << KEEP_FD_JOURNAL | 1 << KEEP_FD_OUT | 1 << KEEP_FD_ERR | 1 << KEEP_FD_IN);
@@ -262,12 +265,14 @@ static void test_late(void **state)
 static void test_lost_and_replaced(void **state)
 {
     (void)state;
-    int file = open("/dev/null", O_RDONLY | O_CLOEXEC), got[FD_PASS_MAX];
-    say((struct keep_msg){.type = KEEP_WAS, .arg = {1024, 0, -5, 7}}, &file, 1);
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC), got[FD_PASS_MAX], exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    say((struct keep_msg){.type = KEEP_WAS, .arg = {1024, 0, -5, 7}}, (int[]){exe, file}, 2);
     fd_close(&keeper);
     link_on_readable(link_of_test);
     assert_int_equal(seen.lost, 1);
     assert_int_equal(link_fd(link_of_test), -1);
+    assert_true(same_file(link_keeper_exe(link_of_test), exe)); /* what a new keeper is made from */
+    close(exe);
     link_ack(link_of_test, 1, 1, 0);
     link_flush(link_of_test); /* goes nowhere, harms nobody */
     assert_false(link_wants_write(link_of_test));

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "keep/keeper.h"
+#include "keep/keeper/keeper.h"
 #include "keep/link.h"
 #include "session/internal.h"
 #include "session/registry.h"

@@ -1,8 +1,8 @@
 /* supervise.c: owns the worker's life as the keeper sees it: start, death, back-off, the signals passed on. */
 #include "base/clock.h"
 #include "base/fdio.h"
-#include "base/limit.h"
-#include "keep/kept.h"
+#include "keep/keeper/kept.h"
+#include "keep/sentinel.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 static void __attribute__((__noreturn__)) become_worker(const struct keeper *keeper, int link)
 {
     setpgid(0, 0); /* ^C at the keeper's terminal comes through the keeper, once */
-    int exe = keeper->exe;
+    int exe = keeper->worker_exe;
     if (exe == KEEP_LINK_FD)
         exe = fcntl(exe, F_DUPFD_CLOEXEC, KEEP_LINK_FD + 1);
     if (link == KEEP_LINK_FD)
@@ -29,10 +29,10 @@ static void __attribute__((__noreturn__)) become_worker(const struct keeper *kee
         _exit(127);
     }
     keeper_unblock_signals();
-    if (keeper->options.worker_path)
-        execv(keeper->options.worker_path, keeper->options.worker_argv);
-    else
+    if (exe >= 0)
         execveat(exe, "", keeper->options.worker_argv, environ, AT_EMPTY_PATH);
+    if (exe < 0 || errno == ENOENT) /* a script can't be read from a descriptor that exec closes */
+        execv(keeper->options.worker_path, keeper->options.worker_argv);
     keeper_say("the worker can't be executed: %s", strerror(errno));
     _exit(127);
 }
@@ -58,12 +58,11 @@ static bool has_sessions(struct keeper *keeper)
 /* Tried again for as long as there is something to lose. Who waits for the first worker is told why there is none. */
 static void not_started(struct keeper *keeper, const char *what, int error)
 {
-    struct err err;
     wait_longer(keeper);
     if (keeper->served || keeper->listened || has_sessions(keeper) || ++keeper->start_tries < FIRST_TRIES)
         return;
-    limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, error, "no %s for the worker", what);
-    keeper_say("%s", err.text);
+    sentinel_dismiss(keeper->sentinel_fd);
+    keeper_give_up(&keeper->options, what, error);
     keeper_end(keeper, 1);
 }
 
@@ -72,7 +71,7 @@ void supervise_start(struct keeper *keeper)
     int pair[2];
     keeper->restart_at_ms = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
-        not_started(keeper, "socket", errno);
+        not_started(keeper, "no socket for the worker", errno);
         return;
     }
     pid_t pid = keeper_fork();
@@ -82,7 +81,7 @@ void supervise_start(struct keeper *keeper)
     if (pid < 0) {
         int error = errno;
         close(pair[0]);
-        not_started(keeper, "process", error);
+        not_started(keeper, "no process for the worker", error);
         return;
     }
     keeper->worker = pid;

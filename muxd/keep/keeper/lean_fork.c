@@ -3,7 +3,7 @@
  * keeper's table for its first step, in which it leaves for one of its own that holds low numbers only (CLOSE_RANGE_UNSHARE of
  * close_range(2)). Behind such a number a socket waits with what it needs. Nobody has to wait for the child: what lies in the socket
  * is in nobody's table. */
-#include "keep/lean_fork.h"
+#include "keep/keeper/lean_fork.h"
 #include "base/fdio.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,37 +1,27 @@
 /* keeper.c: owns the keeper's process: its own hardening, its loop, its signals and its end. */
-#include "keep/keeper.h"
+#include "keep/keeper/keeper.h"
 #include "base/clock.h"
 #include "base/fdio.h"
-#include "base/limit.h"
-#include "keep/kept.h"
-#include "keep/lean_fork.h"
+#include "keep/keeper/kept.h"
+#include "keep/keeper/lean_fork.h"
 #include "keep/sentinel.h"
-#include "keep/shed.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
 
 #define EVENTS_A_TURN 64
 #define END_GRACE_MS 2000  /* between hanging programs up and killing them */
 #define END_KILLED_MS 1000 /* and until we go without having seen them dead */
 #define STOP_MS 30000      /* for a worker to end all sessions after SIGTERM */
-#define FIRST_PASSED_FD 3  /* SD_LISTEN_FDS_START of sd_listen_fds(3) */
 #define BLIND_MS 20        /* until a watch that the kernel had no room for is tried again */
 #define OOM_SCORE_ADJ -900
 #define LIBC_FIRST 32 /* real-time signals below SIGRTMIN, see nptl(7) */
@@ -148,8 +138,9 @@ struct keeper *keeper_new(const struct keeper_options *options)
     fd_close(&filled);
     lean_fork_init();
     keeper->options = *options;
-    keeper->link = keeper->listener = keeper->old_exe = keeper->worker_pidfd = keeper->sentinel_fd = keeper->exit_status = -1;
-    keeper->worker_before = -1;
+    keeper->link = keeper->listener = keeper->worker_pidfd = keeper->sentinel_fd = keeper->exit_status = keeper->worker_before = -1;
+    keeper->old_exe = keeper->old_worker_exe = -1;
+    keeper->worker_exe = options->worker_exe > STDERR_FILENO ? options->worker_exe : -1;
     keeper->was = look_around();
     keeper->exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     keeper->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -160,8 +151,8 @@ struct keeper *keeper_new(const struct keeper_options *options)
         fd_close(&keeper->signals);
         return NULL;
     }
+    fd_set_cloexec(keeper->worker_exe, true); /* -1: refused by the kernel, as it should */
     harden(keeper);
-    shed_libraries();
     keeper_watch(keeper, keeper->signals, WATCH_SIGNALS, 0, false);
     return keeper;
 }
@@ -308,75 +299,4 @@ int keeper_loop(struct keeper *keeper)
     sentinel_dismiss(keeper->sentinel_fd);
     prctl(PR_SET_DUMPABLE, 1); /* a leak checker may look at what is left */
     return keeper->exit_status;
-}
-
-/* The listening socket of a service manager (sd_listen_fds(3)), or -1. Everything else that a careless parent left open goes: it would
- * stay open as long as we live, and the parent might wait for its end. */
-static int take_inherited(int ready_fd)
-{
-    int passed = -1;
-    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
-    if (pid && count && strtol(pid, NULL, 10) == getpid() && strtol(count, NULL, 10) >= 1)
-        passed = fcntl(FIRST_PASSED_FD, F_DUPFD_CLOEXEC, FIRST_PASSED_FD + 1);
-    unsetenv("LISTEN_PID");
-    unsetenv("LISTEN_FDS");
-    unsetenv("LISTEN_FDNAMES");
-    int kept[2] = {passed < ready_fd ? passed : ready_fd, passed < ready_fd ? ready_fd : passed};
-    unsigned from = FIRST_PASSED_FD;
-    for (int i = 0; i < 2; i++)
-        if (kept[i] >= (int)from) {
-            if (kept[i] > (int)from)
-                close_range(from, (unsigned)kept[i] - 1, 0);
-            from = (unsigned)kept[i] + 1;
-        }
-    close_range(from, UINT_MAX, 0);
-    return passed;
-}
-
-int keeper_run(const struct keeper_options *options)
-{
-    int passed = take_inherited(options->ready_fd);
-    struct keeper *keeper = keeper_new(options);
-    if (!keeper) {
-        struct err err;
-        limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, errno, "can't start");
-        keeper_say("%s", err.text);
-        return 1;
-    }
-    keeper->listener = passed;
-    sentinel_start(keeper);
-    supervise_start(keeper);
-    return keeper_loop(keeper);
-}
-
-/* Of the process that made the socket, also when its number is another's by now; before Linux 6.5 by that number. */
-static int pidfd_of_peer(int sock, pid_t pid)
-{
-    int pidfd = -1;
-    socklen_t size = sizeof pidfd;
-    if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) == 0)
-        return pidfd;
-    return errno == ENOPROTOOPT ? pidfd_open(pid, 0) : -1;
-}
-
-/* The other end belongs to a living worker that has its sessions: it will say what there is. */
-int keeper_adopt(const struct keeper_options *options, int link_fd)
-{
-    struct keeper *keeper = keeper_new(options);
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (!keeper || getsockopt(link_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || fd_set_cloexec(link_fd, true) != 0)
-        return 1;
-    keeper->link = link_fd;
-    keeper->worker = peer.pid;
-    keeper->worker_pidfd = pidfd_of_peer(link_fd, peer.pid);
-    if (keeper->worker_pidfd < 0)
-        return 1;
-    keeper->served = true;
-    keeper->generation = 1;
-    keeper->talk = TALK_DONE;
-    keeper->started_at_ms = clock_mono_ms();
-    keeper_watch(keeper, keeper->link, WATCH_LINK, 0, false);
-    keeper_watch(keeper, keeper->worker_pidfd, WATCH_WORKER, 0, false);
-    return keeper_loop(keeper);
 }

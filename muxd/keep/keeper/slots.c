@@ -1,5 +1,5 @@
 /* slots.c: owns the chains of the keeper's table: by session, by pid, free places and those that owe a message. */
-#include "keep/slots.h"
+#include "keep/keeper/slots.h"
 #include "base/bug.h"
 #include "base/fdio.h"
 

@@ -32,7 +32,7 @@ struct slot {
     int32_t pidfd;     /* -1: none, or a kernel without them */
     int32_t status_fd; /* while starting: the child's status pipe; else -1 */
     int32_t lean_fork; /* while starting: the place that lean_fork gave; else -1 */
-    int32_t fds[KEEP_FD_COUNT];
+    int32_t fds[KEEP_FD_COUNT]; /* by enum keep_tag */
     int32_t how[2];    /* exited: si_code, si_status; failed: step, errno */
     uint8_t state, owes;
     bool used, queued;

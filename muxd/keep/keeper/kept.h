@@ -1,8 +1,8 @@
 /* kept: the keeper's inner state, shared by its files. Private to the keeper's process. */
 #ifndef MUXD_KEEP_KEPT_H
 #define MUXD_KEEP_KEPT_H
-#include "keep/keeper.h"
-#include "keep/slots.h"
+#include "keep/keeper/keeper.h"
+#include "keep/keeper/slots.h"
 #include <signal.h>
 
 #define KEEPER_ODD_MAX 256 /* messages about no slot that wait for a worker */
@@ -16,7 +16,10 @@ struct as_was { /* what muxd was started with, to be given back to the programs 
 
 struct keeper {
     struct keeper_options options;
-    int epoll, signals, link, listener, exe, old_exe; /* exe: our own, O_PATH; old_exe: the one before an upgrade, until that is proven */
+    int epoll, signals, link, listener;
+    bool listener_given;            /* by a service manager, or so a worker says */
+    int exe, old_exe;               /* our own program, O_PATH; old: the one before an upgrade, until that is proven */
+    int worker_exe, old_worker_exe; /* the worker's, likewise; -1: options.worker_path is executed */
     struct as_was was;
     int64_t oom_score_adj; /* ours now: an ordinary user could not lower it */
     struct slots slots;
@@ -62,7 +65,7 @@ struct keeper {
     bool owes_was;   /* the worker has to hear of a new sentinel */
 };
 
-/* keeper.c */
+/* keeper.c, begin.c */
 struct keeper *keeper_new(const struct keeper_options *options); /* the one of this process, its machinery set up; NULL with errno */
 int keeper_loop(struct keeper *keeper);
 void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int place, bool write_too);
@@ -71,6 +74,9 @@ pid_t keeper_fork(void); /* in the child: descriptors and blocked signals as the
 void keeper_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void keeper_unblock_signals(void); /* in a child: empty mask */
 void keeper_end(struct keeper *keeper, int status); /* ends the programs that are left, then the keeper */
+/* There is nothing to lose, and a limit of the kernel may be why: the worker's program knows which, and ends in our place. Returns only
+ * when it can't be executed either; then the plain reason was told. */
+void keeper_give_up(const struct keeper_options *options, const char *what, int error);
 
 /* talk.c: messages */
 void talk_take(struct keeper *keeper); /* all that are there */
@@ -99,6 +105,10 @@ void supervise_kill(struct keeper *keeper);  /* SIGKILL, waited for, its last me
 void supervise_signal(struct keeper *keeper, int signo);
 void supervise_served(struct keeper *keeper);
 void supervise_timers(struct keeper *keeper, int64_t now_ms);
+
+/* sentinel_process.c: the sentinel's life */
+void sentinel_start(struct keeper *keeper);   /* none when it can't be forked: the keeper does without */
+void sentinel_restart(struct keeper *keeper); /* it died: a new one, told of all programs */
 
 /* upgrade.c: the state across exec */
 void upgrade_begin(struct keeper *keeper);

@@ -2,7 +2,7 @@
  * what is owed stands in the slots, so that a worker that reads slowly or dies costs no memory, and its successor hears all of it. */
 #include "base/clock.h"
 #include "base/fdio.h"
-#include "keep/kept.h"
+#include "keep/keeper/kept.h"
 #include "keep/sentinel.h"
 #include <errno.h>
 #include <sys/socket.h>
@@ -72,7 +72,14 @@ static bool tell_was(struct keeper *keeper)
     const struct as_was *was = &keeper->was;
     struct keep_msg msg = {.type = KEEP_WAS, .pid = getpid(),
                            .arg = {was->nofile_soft, was->core_soft, was->oom_score_adj, keeper->generation}};
-    return tell(keeper, msg, &keeper->sentinel_fd, keeper->sentinel_fd >= 0);
+    int fds[] = {keeper->exe, keeper->sentinel_fd};
+    return tell(keeper, msg, fds, keeper->sentinel_fd >= 0 ? 2 : 1);
+}
+
+static bool tell_listener(struct keeper *keeper)
+{
+    struct keep_msg msg = {.type = KEEP_SLOT_LISTEN, .arg = {keeper->listener_given}};
+    return keeper->listener < 0 || tell(keeper, msg, &keeper->listener, 1);
 }
 
 static bool tell_handed(struct keeper *keeper)
@@ -94,8 +101,7 @@ static bool hand_over(struct keeper *keeper)
 {
     if (keeper->talk == TALK_WAS && tell_was(keeper))
         keeper->talk = TALK_LISTEN;
-    if (keeper->talk == TALK_LISTEN &&
-        (keeper->listener < 0 || tell(keeper, (struct keep_msg){.type = KEEP_SLOT_LISTEN}, &keeper->listener, 1)))
+    if (keeper->talk == TALK_LISTEN && tell_listener(keeper))
         keeper->talk = TALK_SLOTS;
     if (keeper->talk == TALK_SLOTS && tell_slots(keeper))
         keeper->talk = TALK_HANDED;
@@ -210,11 +216,11 @@ static void on_hold(struct keeper *keeper, const struct keep_msg *msg, int fds[]
     size_t next = 0;
     if (slot)
         slot->unheld = false;
-    for (int use = 0; slot && !slot->dropped && use < KEEP_FD_COUNT && next < nfds; use++) {
-        if (!(msg->arg[0] & 1 << use))
+    for (int tag = 0; slot && !slot->dropped && tag < KEEP_FD_COUNT && next < nfds; tag++) {
+        if (!(msg->arg[0] & 1 << tag))
             continue;
-        fd_close(&slot->fds[use]);
-        slot->fds[use] = fds[next];
+        fd_close(&slot->fds[tag]);
+        slot->fds[tag] = fds[next];
         fds[next++] = -1;
     }
 }
@@ -243,10 +249,11 @@ static bool missed(struct keeper *keeper, const struct keep_msg *msg)
     return true;
 }
 
-static void on_listen(struct keeper *keeper, int *fd)
+static void on_listen(struct keeper *keeper, const struct keep_msg *msg, int *fd)
 {
     fd_close(&keeper->listener);
     keeper->listener = *fd;
+    keeper->listener_given = msg->arg[0] != 0;
     keeper->listened = true;
     *fd = -1;
     if (keeper->options.ready_fd >= 0) {
@@ -275,7 +282,7 @@ static void take(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_P
     case KEEP_AGAIN: on_again(keeper, msg->session); break;
     case KEEP_HELLO: on_hello(keeper); break;
     case KEEP_HOLD: on_hold(keeper, msg, fds, nfds); break;
-    case KEEP_LISTEN: on_listen(keeper, &fds[0]); break;
+    case KEEP_LISTEN: on_listen(keeper, msg, &fds[0]); break;
     case KEEP_SPAWN:
         if (nfds > SPAWN_FDS)
             on_hold(keeper, msg, fds + SPAWN_FDS, nfds - SPAWN_FDS);

@@ -1,9 +1,10 @@
 /* upgrade.c: owns the keeper's state on its way through exec: a sealed memfd with numbers of descriptors that stay open. The process
  * stays the same, and so it stays the parent of its programs. A newer reader takes older states, and an older one newer states of
- * the same version (what it doesn't know stands at the ends and is left alone), so that going back works too. */
+ * the same version (what it doesn't know stands at the ends and is left alone), so that going back works too. What is
+ * replaced are two programs, the keeper's and the worker's, together or not at all. */
 #include "base/clock.h"
 #include "base/fdio.h"
-#include "keep/kept.h"
+#include "keep/keeper/kept.h"
 #include "keep/own_args.h"
 #include "keep/sentinel.h"
 #include <errno.h>
@@ -26,7 +27,8 @@
 struct state_head {
     char magic[8];
     uint32_t version, head_size, slot_size, fd_count, slots;
-    int32_t listener, sentinel, sentinel_fd, worker_before, stopping;
+    int32_t listener, listener_given, sentinel, sentinel_fd, worker_before, stopping;
+    int32_t worker_exe; /* the worker's program before the upgrade: what a keeper that goes back executes. -1: by its path */
     int64_t nofile_soft, core_soft, oom_score_adj, generation;
 };
 struct state_slot {
@@ -44,13 +46,30 @@ static struct state_slot slot_record(const struct slot *slot)
     return record;
 }
 
-static int save(struct keeper *keeper)
+static struct state_head head_record(const struct keeper *keeper, int worker_exe)
 {
-    struct state_head head = {.magic = MAGIC, .version = VERSION, .head_size = sizeof head, .slot_size = sizeof(struct state_slot),
-                              .fd_count = KEEP_FD_COUNT, .slots = (uint32_t)keeper->slots.count, .listener = keeper->listener,
-                              .sentinel = keeper->sentinel, .sentinel_fd = keeper->sentinel_fd, .worker_before = keeper->worker_before,
-                              .stopping = keeper->stopping, .nofile_soft = keeper->was.nofile_soft, .core_soft = keeper->was.core_soft,
-                              .oom_score_adj = keeper->was.oom_score_adj, .generation = keeper->generation};
+    return (struct state_head){.magic = MAGIC,
+                               .version = VERSION,
+                               .head_size = sizeof(struct state_head),
+                               .slot_size = sizeof(struct state_slot),
+                               .fd_count = KEEP_FD_COUNT,
+                               .slots = (uint32_t)keeper->slots.count,
+                               .listener = keeper->listener,
+                               .listener_given = keeper->listener_given,
+                               .sentinel = keeper->sentinel,
+                               .sentinel_fd = keeper->sentinel_fd,
+                               .worker_before = keeper->worker_before,
+                               .stopping = keeper->stopping,
+                               .worker_exe = worker_exe,
+                               .nofile_soft = keeper->was.nofile_soft,
+                               .core_soft = keeper->was.core_soft,
+                               .oom_score_adj = keeper->was.oom_score_adj,
+                               .generation = keeper->generation};
+}
+
+static int save(struct keeper *keeper, int worker_exe)
+{
+    struct state_head head = head_record(keeper, worker_exe);
     int fd = memfd_create("muxd-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     bool good = fd >= 0 && fd_write_all(fd, &head, sizeof head) == sizeof head;
     for (struct slot *slot = slots_next(&keeper->slots, NULL); slot && good; slot = slots_next(&keeper->slots, slot)) {
@@ -104,6 +123,8 @@ static bool load(int fd, struct keeper *keeper)
     if (!keeper)
         return true;
     keeper->listener = head.listener;
+    keeper->listener_given = head.listener_given;
+    keeper->old_worker_exe = head.worker_exe;
     keeper->listened = true; /* only a daemon that serves is upgraded */
     keeper->sentinel = head.sentinel;
     keeper->sentinel_fd = head.sentinel_fd;
@@ -126,26 +147,36 @@ static void set_cloexec(struct keeper *keeper, bool on)
     fd_set_cloexec(keeper->sentinel_fd, on);
 }
 
-/* Becomes another binary with all that we hold; the worker must be gone. Returns only on failure, with everything as before. */
-static int execute(struct keeper *keeper, int exe_fd, int back_fd, int error, int tried)
+/* Which programs go on with what we hold. */
+struct going {
+    int exe;         /* the keeper's; -1: the one on disk */
+    int worker_exe;  /* the worker's, for a keeper that goes back */
+    int back;        /* the keeper's to go back to; -1: this is the way back */
+    int error, tried; /* why it went back; else 0 */
+};
+
+/* Becomes another program with all that we hold; the worker must be gone. Returns only on failure, with everything as before. */
+static int execute(struct keeper *keeper, const struct going *going)
 {
-    char option[] = "--keeper-state", value[64], *args[OWN_ARGS_MAX];
-    int state = save(keeper);
+    char option[] = "--resume", value[64], *args[OWN_ARGS_MAX];
+    int state = save(keeper, going->worker_exe);
     if (state < 0)
         return errno;
+    const int taken[] = {state, going->worker_exe, going->back};
     set_cloexec(keeper, false);
-    fd_set_cloexec(state, false);
-    fd_set_cloexec(back_fd, false);
-    snprintf(value, sizeof value, "%d:%d:%d:%d", state, back_fd, error, tried);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        fd_set_cloexec(taken[i], false);
+    snprintf(value, sizeof value, "%d:%d:%d:%d", state, going->back, going->error, going->tried);
     own_args(args, keeper->options.keeper_argv, option, value);
-    if (exe_fd >= 0)
-        execveat(exe_fd, "", args, environ, AT_EMPTY_PATH);
+    if (going->exe >= 0)
+        execveat(going->exe, "", args, environ, AT_EMPTY_PATH);
     else
         execv(keeper->options.path, args);
     int failure = errno;
     close(state);
     set_cloexec(keeper, true);
-    fd_set_cloexec(back_fd, true);
+    for (size_t i = 1; i < sizeof taken / sizeof *taken; i++)
+        fd_set_cloexec(taken[i], true);
     return failure;
 }
 
@@ -158,23 +189,40 @@ static bool holds_all(struct keeper *keeper)
     return true;
 }
 
+/* 0, or why there is nothing to try. */
+static int why_not(struct keeper *keeper)
+{
+    const struct keeper_options *options = &keeper->options;
+    if (keeper->trial != 0 || keeper->upgrade_now || keeper->prove_until_ms != 0 || keeper->stopping || keeper->ending)
+        return EBUSY;
+    if (!options->path)
+        return ENOENT;
+    if (access(options->path, X_OK) != 0 || access(options->worker_path, X_OK) != 0)
+        return errno;
+    return holds_all(keeper) ? 0 : EMFILE;
+}
+
+/* The new keeper's program looks at our state, and then executes the new worker's (main.c), so that both have run before anything is given
+ * up. */
+static void __attribute__((__noreturn__)) try_new(const struct keeper_options *options, int state)
+{
+    char option[] = "--check", value[16], *args[OWN_ARGS_MAX];
+    snprintf(value, sizeof value, "%d", state);
+    fd_set_cloexec(state, false);
+    keeper_unblock_signals();
+    own_args(args, options->keeper_argv, option, value);
+    execv(options->path, args);
+    _exit(127);
+}
+
 void upgrade_begin(struct keeper *keeper)
 {
-    const char *path = keeper->options.path;
-    bool busy = keeper->trial != 0 || keeper->upgrade_now || keeper->prove_until_ms != 0 || keeper->stopping || keeper->ending;
-    int state = -1, error = busy ? EBUSY : !path ? ENOENT : access(path, X_OK) != 0 ? errno : holds_all(keeper) ? 0 : EMFILE;
-    if (error == 0 && (state = save(keeper)) < 0)
+    int state = -1, error = why_not(keeper);
+    if (error == 0 && (state = save(keeper, -1)) < 0)
         error = errno;
     pid_t pid = error == 0 ? keeper_fork() : -1;
-    if (pid == 0) {
-        char option[] = "--keeper-check", value[16], *args[OWN_ARGS_MAX];
-        snprintf(value, sizeof value, "%d", state);
-        fd_set_cloexec(state, false);
-        keeper_unblock_signals();
-        own_args(args, keeper->options.keeper_argv, option, value);
-        execv(path, args);
-        _exit(127);
-    }
+    if (pid == 0)
+        try_new(&keeper->options, state);
     if (pid < 0)
         talk_upgrade_failed(keeper, error != 0 ? error : errno, KEEP_UPGRADE_TRIAL);
     else {
@@ -197,24 +245,30 @@ static void go(struct keeper *keeper)
 {
     keeper->upgrade_now = false;
     supervise_kill(keeper); /* safe by design: what it knows stands in the journals; and its last messages are taken */
-    keeper->failed_error = execute(keeper, -1, keeper->exe, 0, 0);
+    keeper->failed_error = execute(keeper, &(struct going){.exe = -1, .worker_exe = keeper->worker_exe, .back = keeper->exe});
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
     supervise_start(keeper);
+}
+
+static void forget_old(struct keeper *keeper)
+{
+    fd_close(&keeper->old_exe);
+    fd_close(&keeper->old_worker_exe);
 }
 
 void upgrade_fall_back(struct keeper *keeper, int error, int tried)
 {
     keeper->prove_until_ms = 0;
     supervise_kill(keeper);
-    keeper->failed_error = execute(keeper, keeper->old_exe, -1, error, tried);
+    keeper->failed_error = execute(keeper, &(struct going){keeper->old_exe, keeper->old_worker_exe, -1, error, tried});
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
-    fd_close(&keeper->old_exe);
+    forget_old(keeper);
 }
 
 void upgrade_proven(struct keeper *keeper)
 {
     keeper->prove_until_ms = 0;
-    fd_close(&keeper->old_exe);
+    forget_old(keeper);
 }
 
 void upgrade_timers(struct keeper *keeper, int64_t now_ms)
@@ -235,30 +289,35 @@ void upgrade_timers(struct keeper *keeper, int64_t now_ms)
         go(keeper);
 }
 
-static bool parse_state(const char *text, int number[4])
+bool keeper_numbers(const char *text, int numbers[], int count)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < count; i++) {
         char *end;
-        number[i] = (int)strtol(text, &end, 10);
-        if (end == text || *end != (i < 3 ? ':' : '\0'))
+        numbers[i] = (int)strtol(text, &end, 10);
+        if (end == text || *end != (i < count - 1 ? ':' : '\0'))
             return false;
         text = end + 1;
     }
     return true;
 }
 
-int keeper_check(const char *fd_text)
+int keeper_check(int state_fd)
 {
-    return load((int)strtol(fd_text, NULL, 10), NULL) ? 0 : 1;
+    return load(state_fd, NULL) ? 0 : 1;
 }
 
-/* The state can't be read: the binary before can, and goes on with it as it is. */
-static void go_back(const struct keeper_options *options, int state, int back_fd)
+/* What "--resume" says. */
+enum { RESUME_STATE, RESUME_BACK, RESUME_ERROR, RESUME_TRIED, RESUME_NUMBERS };
+
+/* The state can't be read: the keeper before can go on with it as it is, and with the worker before. */
+static void go_back(const struct keeper_options *options, const int number[RESUME_NUMBERS])
 {
-    char option[] = "--keeper-state", value[64], *args[OWN_ARGS_MAX];
-    snprintf(value, sizeof value, "%d:-1:%d:%d", state, EPROTO, KEEP_UPGRADE_STATE);
+    char option[] = "--resume", value[64], *args[OWN_ARGS_MAX];
+    if (number[RESUME_BACK] < 0)
+        return;
+    snprintf(value, sizeof value, "%d:-1:%d:%d", number[RESUME_STATE], EPROTO, KEEP_UPGRADE_STATE);
     own_args(args, options->keeper_argv, option, value);
-    execveat(back_fd, "", args, environ, AT_EMPTY_PATH);
+    execveat(number[RESUME_BACK], "", args, environ, AT_EMPTY_PATH);
 }
 
 /* All sessions hang on it: a kernel that is short of something for a moment is waited for. */
@@ -273,31 +332,44 @@ static struct keeper *try_hard(const struct keeper_options *options)
     return keeper;
 }
 
+/* On the way forward the worker's program is the one on disk, and the one before is kept until that is proven; on the way back it is
+ * the one before. */
+static void choose_worker(struct keeper *keeper, int back)
+{
+    keeper->old_exe = back;
+    if (back < 0) {
+        keeper->worker_exe = keeper->old_worker_exe;
+        keeper->old_worker_exe = -1;
+    } else {
+        keeper->worker_exe = open(keeper->options.worker_path, O_PATH | O_CLOEXEC); /* -1: its path is tried, and then the way back */
+        fd_set_cloexec(back, true);
+        keeper->prove_until_ms = clock_mono_ms() + PROVE_MS;
+    }
+    fd_set_cloexec(keeper->worker_exe, true);
+    fd_set_cloexec(keeper->old_worker_exe, true);
+}
+
 int keeper_resume(const struct keeper_options *options, const char *state)
 {
-    int number[4];
-    if (!parse_state(state, number)) {
+    int number[RESUME_NUMBERS];
+    if (!keeper_numbers(state, number, RESUME_NUMBERS)) {
         keeper_say("'%s' is no state of a keeper; this option is for upgrades only", state);
         return 1;
     }
-    if (!load(number[0], NULL) && number[1] >= 0)
-        go_back(options, number[0], number[1]);
+    if (!load(number[RESUME_STATE], NULL))
+        go_back(options, number);
     struct keeper *keeper = try_hard(options);
-    if (!keeper && number[1] >= 0)
-        go_back(options, number[0], number[1]);
-    if (!keeper || !load(number[0], keeper)) {
+    if (!keeper)
+        go_back(options, number);
+    if (!keeper || !load(number[RESUME_STATE], keeper)) {
         keeper_say("can't take over after the upgrade: %s", strerror(errno));
         return 1;
     }
     set_cloexec(keeper, true);
-    close(number[0]);
-    keeper->old_exe = number[1];
-    keeper->failed_error = number[2];
-    keeper->failed_tried = number[3];
-    if (keeper->old_exe >= 0) {
-        fd_set_cloexec(keeper->old_exe, true);
-        keeper->prove_until_ms = clock_mono_ms() + PROVE_MS;
-    }
+    close(number[RESUME_STATE]);
+    choose_worker(keeper, number[RESUME_BACK]);
+    keeper->failed_error = number[RESUME_ERROR];
+    keeper->failed_tried = number[RESUME_TRIED];
     programs_look_at_all(keeper);
     supervise_start(keeper);
     return keeper_loop(keeper);

@@ -3,9 +3,9 @@
  * the zombie keeps its pid, so that nobody can be signalled by mistake. */
 #include "base/clock.h"
 #include "base/fdio.h"
-#include "keep/exit_info.h"
-#include "keep/kept.h"
-#include "keep/lean_fork.h"
+#include "keep/keeper/exit_info.h"
+#include "keep/keeper/kept.h"
+#include "keep/keeper/lean_fork.h"
 #include "keep/plan.h"
 #include "keep/sentinel.h"
 #include <errno.h>
@@ -337,9 +337,9 @@ void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask)
     struct slot *slot = slots_find(&keeper->slots, session);
     if (!slot)
         return;
-    for (int use = 0; use < KEEP_FD_COUNT; use++)
-        if (mask & 1 << use)
-            fd_close(&slot->fds[use]);
+    for (int tag = 0; tag < KEEP_FD_COUNT; tag++)
+        if (mask & 1 << tag)
+            fd_close(&slot->fds[tag]);
     if (mask != 0)
         return;
     slot->dropped = true;

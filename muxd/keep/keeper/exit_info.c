@@ -1,6 +1,6 @@
 /* exit_info.c: owns the two places where the kernel keeps a stranger's exit status: the pidfd itself once it was reaped, and
  * /proc/PID/stat while it is a zombie. */
-#include "keep/exit_info.h"
+#include "keep/keeper/exit_info.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,0 +1,99 @@
+/* main.c: owns the command line of muxd-keeper, which only our own programs write: "ROLE VALUE MUXD [ARGUMENT…]", where MUXD is the
+ * worker's program and the arguments are what it is started with. */
+#include "base/fdio.h"
+#include "keep/keep.h"
+#include "keep/keeper/keeper.h"
+#include "keep/own_args.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define STATUS_USAGE 64
+enum { ARG_NAME, ARG_ROLE, ARG_VALUE, ARG_WORKER };
+
+static int complain(int status, const char *text)
+{
+    dprintf(STDERR_FILENO, "muxd: keeper: %s\n", text);
+    return status;
+}
+
+/* Where our program lies, for upgrades; when it was replaced meanwhile the kernel marks the old name. */
+static const char *path_on_disk(void)
+{
+    static char path[PATH_MAX];
+    static const char mark[] = " (deleted)";
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        return NULL;
+    path[n] = '\0';
+    char *end = path + n - (sizeof mark - 1);
+    if (end > path && strcmp(end, mark) == 0)
+        *end = '\0';
+    return path;
+}
+
+/* "WORD:READY:EXE": the protocol that muxd speaks, where to say that the daemon listens, and muxd itself. */
+static int start(struct keeper_options *options, const char *value)
+{
+    size_t length = strlen(keep_protocol_word);
+    int number[2];
+    if (strncmp(value, keep_protocol_word, length) != 0 || value[length] != ':')
+        return complain(1, "muxd and muxd-keeper are not of one version; install both anew");
+    if (!keeper_numbers(value + length + 1, number, 2))
+        return STATUS_USAGE;
+    options->ready_fd = number[0];
+    options->worker_exe = number[1];
+    return keeper_run(options);
+}
+
+/* "LINK:EXE": the socket to a living worker, and its program. */
+static int adopt(struct keeper_options *options, const char *value)
+{
+    int number[2];
+    if (!keeper_numbers(value, number, 2))
+        return STATUS_USAGE;
+    options->worker_exe = number[1];
+    return keeper_adopt(options, number[0]);
+}
+
+/* "STATE": an older keeper asks whether the two programs on disk can take over from it. The worker's answers by its exit status. */
+static int check(const struct keeper_options *options, const char *value)
+{
+    int state;
+    char option[] = "--speaks", word[32], *args[] = {(char *)options->worker_path, option, word, NULL};
+    if (!keeper_numbers(value, &state, 1) || keeper_check(state) != 0)
+        return 1;
+    fd_set_cloexec(state, true);
+    snprintf(word, sizeof word, "%s", keep_protocol_word);
+    execv(options->worker_path, args);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    static char *worker_argv[OWN_ARGS_MAX], *keeper_argv[OWN_ARGS_MAX];
+    char option[] = "--worker";
+    prctl(PR_SET_NAME, "muxd-keeper"); /* executed by descriptor it would have a number for its name */
+    if (argc <= ARG_WORKER || argc >= OWN_ARGS_MAX)
+        return complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");
+    worker_argv[0] = argv[ARG_WORKER];
+    worker_argv[1] = option;
+    keeper_argv[0] = argv[ARG_NAME];
+    keeper_argv[1] = argv[ARG_WORKER];
+    for (int i = ARG_WORKER + 1; i < argc; i++)
+        worker_argv[i - ARG_WORKER + 1] = keeper_argv[i - ARG_WORKER + 1] = argv[i];
+    struct keeper_options options = {.worker_argv = worker_argv, .keeper_argv = keeper_argv, .worker_path = argv[ARG_WORKER],
+                                     .path = path_on_disk(), .ready_fd = -1, .sentinel = true};
+    const char *role = argv[ARG_ROLE], *value = argv[ARG_VALUE];
+    if (strcmp(role, "--start") == 0)
+        return start(&options, value);
+    if (strcmp(role, "--resume") == 0)
+        return keeper_resume(&options, value);
+    if (strcmp(role, "--adopt") == 0)
+        return adopt(&options, value);
+    if (strcmp(role, "--check") == 0)
+        return check(&options, value);
+    return complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");
+}

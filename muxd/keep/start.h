@@ -1,0 +1,21 @@
+/* start: muxd's way to muxd-keeper, another program: where it lies, and how muxd becomes it. */
+#ifndef MUXD_KEEP_START_H
+#define MUXD_KEEP_START_H
+#include "base/err.h"
+#include <limits.h>
+
+struct start_programs { /* paths; "" when the kernel does not tell */
+    char muxd[PATH_MAX], keeper[PATH_MAX];
+};
+
+/* Our own program, and the keeper's: beside ours (a build), or else ../libexec/muxd from there (installed). ERR_SYSTEM names both places;
+ * then keeper is the second. */
+int start_find(struct start_programs *programs, struct err *err);
+/* Becomes the keeper. args: what a worker is to be started with, NULL at the end; ready_fd: as launch.h gives it, -1: none. Returns only
+ * with ERR_SYSTEM. */
+int start_keeper(struct start_programs *programs, int ready_fd, char *const args[], struct err *err);
+
+#define START_ARGS 8
+/* "KEEPER MUXD ARGS…", into which own_args puts the role. */
+void start_argv(char *argv[START_ARGS + 2], struct start_programs *programs, char *const args[]);
+#endif
