@@ -169,6 +169,18 @@ int admin_version(struct ue *ue)
     return 0;
 }
 
+/* The one that answers now may be of the old program: then it tells why. */
+static int look_for_failure(struct ue *ue, struct err *err)
+{
+    struct msg_answer answer = {0};
+    int result = call_run(&ue->conn, "status", NULL, CALL_AGAIN, &answer, err);
+    const char *why = result == 0 ? json_get_str(answer.result, "upgrade_failed", NULL) : NULL;
+    if (why)
+        result = err_set(err, ERR_SYSTEM, "%s", why);
+    msg_answer_fini(&answer);
+    return result;
+}
+
 /* The worker that was asked leaves without an answer when all goes well: its successor's hello is the answer. */
 int verb_UPGRADE(struct ue *ue)
 {
@@ -185,6 +197,8 @@ int verb_UPGRADE(struct ue *ue)
         msg_answer_fini(&answer);
         if (left)
             result = connection_reopen(&ue->conn, clock_mono_ms() + CONNECTION_RESTART_MS, &err);
+        if (left && result == 0)
+            result = look_for_failure(ue, &err);
     }
     json_free(params);
     if (result == 0)

@@ -4,7 +4,7 @@
 # allocates. Run from the project's root.
 set -u
 export LC_ALL=C.UTF-8
-build=$1 program=$1/muxd-keeper
+program=$1/muxd-keeper
 max_lines=3000
 breaches=0
 breach() {

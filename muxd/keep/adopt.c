@@ -56,31 +56,28 @@ static int fork_keeper(const struct birth *birth)
     return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-static int give_birth(struct birth *birth, char *const argv[], struct err *err)
+static int give_birth(int link, int own_exe, int exe, char *const argv[], struct err *err)
 {
     char option[] = "--adopt", value[32], *args[OWN_ARGS_MAX];
-    snprintf(value, sizeof value, "%d:%d", birth->link, birth->own_exe);
+    const struct birth birth = {.link = link, .own_exe = own_exe, .exe = exe, .args = args};
+    snprintf(value, sizeof value, "%d:%d", link, own_exe);
     own_args(args, argv, option, value);
-    birth->args = args;
-    int error = fork_keeper(birth);
+    int error = fork_keeper(&birth);
     return error == 0 ? 0 : limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no process for a new keeper");
 }
 
 int keeper_respawn(struct link *link, char *const argv[], struct err *err)
 {
-    int pair[2];
-    struct birth birth = {.exe = link_keeper_exe(link)};
-    birth.own_exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
-    if (birth.own_exe < 0)
+    int pair[2], own_exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    if (own_exe < 0)
         return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, errno, "no descriptor for a new keeper");
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
         int error = errno;
-        close(birth.own_exe);
+        close(own_exe);
         return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no socket for a new keeper");
     }
-    birth.link = pair[1];
-    int code = give_birth(&birth, argv, err);
-    close(birth.own_exe);
+    int code = give_birth(pair[1], own_exe, link_keeper_exe(link), argv, err);
+    close(own_exe);
     close(pair[1]);
     if (code != 0) {
         close(pair[0]);

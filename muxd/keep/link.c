@@ -187,6 +187,12 @@ static void on_was(struct link *link, const struct keep_msg *msg, int *exe, int 
     use(&link->sentinel, sentinel);
 }
 
+static void tell_upgrade_failed(struct link *link, int64_t error, int64_t tried)
+{
+    link->upgrade_tried = (int)tried;
+    link->handlers->upgrade_failed(link->arg, (int)error);
+}
+
 static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
 {
     const struct link_handlers *call = link->handlers;
@@ -204,6 +210,8 @@ static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_
         break;
     case KEEP_HANDED:
         spare_release(&link->spare);
+        if (msg->arg[3] != 0)
+            tell_upgrade_failed(link, msg->arg[3] & 0xffff, msg->arg[3] >> 16);
         link->predecessor = (int)msg->arg[2];
         call->handed(link->arg, (int)msg->arg[1]);
         break;
@@ -214,10 +222,7 @@ static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_
     case KEEP_FAILED: call->failed(link->arg, msg->session, (int)msg->arg[0], (int)msg->arg[1]); break;
     case KEEP_EXITED: call->exited(link->arg, msg->session, (pid_t)msg->pid, (int)msg->arg[0], (int)msg->arg[1]); break;
     case KEEP_ORPHAN: call->orphan(link->arg, (pid_t)msg->pid, msg->arg[0] != 0); break;
-    case KEEP_UPGRADE_FAILED:
-        link->upgrade_tried = (int)msg->arg[1];
-        call->upgrade_failed(link->arg, (int)msg->arg[0]);
-        break;
+    case KEEP_UPGRADE_FAILED: tell_upgrade_failed(link, msg->arg[0], msg->arg[1]); break;
     case KEEP_MISSED: call->missed(link->arg, (unsigned)msg->arg[0], msg->session); break;
     default: log_warn("keeper: message of unknown type %u is left alone", msg->type);
     }

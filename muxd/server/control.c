@@ -218,6 +218,7 @@ static void upgrade(struct server *server, struct request *request)
         return;
     }
     server->upgrader = request;
+    server->upgrade_failed.code = ERR_NONE;
     request_on_cancel(request, forget_upgrader, server);
     log_info("upgrade asked for");
     link_upgrade(server->link);
@@ -228,8 +229,10 @@ void control_upgrade_failed(void *arg, int error)
 {
     struct server *server = arg;
     struct err err;
-    err_set(&err, ERR_SYSTEM, "the new muxd did not come up (%s); the old one goes on", strerror(error));
-    log_error("upgrade: can't %s: %s", link_upgrade_text(server->link), strerror(error));
+    const char *tried = link_upgrade_text(server->link);
+    err_set(&err, ERR_SYSTEM, "the new muxd did not come up (can't %s: %s); the old one goes on", tried, strerror(error));
+    server->upgrade_failed = err;
+    log_error("upgrade: can't %s: %s", tried, strerror(error));
     if (server->upgrader) {
         struct request *request = server->upgrader;
         server->upgrader = NULL;
@@ -282,6 +285,8 @@ static void status(struct server *server, struct json *into)
     clock_format_iso(server->started_real_ms, started);
     json_add_text(into, "started", started);
     add_log_trouble(into);
+    if (server->upgrade_failed.code)
+        json_add_text(into, "upgrade_failed", server->upgrade_failed.text);
     add_constraints(server, into);
     if (link_keeper_pid(server->link) > 0)
         json_add_int(into, "keeper_pid", link_keeper_pid(server->link));

@@ -37,6 +37,7 @@ struct server {
     unsigned long accepted, refused;
     /* the end */
     struct request **stoppers, *upgrader;
+    struct err upgrade_failed; /* why the last upgrade came to nothing; code 0: it did not */
     size_t nstoppers;
     int generation, exit_status;
     bool handed, stopping, served, told_served, done;

@@ -73,8 +73,7 @@ static int check(const struct keeper_options *options, const char *value)
 
 int main(int argc, char **argv)
 {
-    static char *worker_argv[OWN_ARGS_MAX], *keeper_argv[OWN_ARGS_MAX];
-    char option[] = "--worker";
+    static char *worker_argv[OWN_ARGS_MAX], *keeper_argv[OWN_ARGS_MAX], option[] = "--worker";
     prctl(PR_SET_NAME, "muxd-keeper"); /* executed by descriptor it would have a number for its name */
     if (argc <= ARG_WORKER || argc >= OWN_ARGS_MAX)
         return complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");

@@ -85,13 +85,13 @@ static bool tell_listener(struct keeper *keeper)
 static bool tell_handed(struct keeper *keeper)
 {
     struct keep_msg msg = {.type = KEEP_HANDED, .arg = {keeper->slots.count, keeper->generation, keeper->worker_before}};
+    if (keeper->failed_error != 0)
+        msg.arg[3] = keeper->failed_error | keeper->failed_tried << 16;
     if (!tell(keeper, msg, NULL, 0))
         return false;
     for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
         if (slot->state == SLOT_EXITED)
             slots_owe(&keeper->slots, slot, SLOT_OWES_EXITED);
-    if (keeper->failed_error != 0)
-        talk_upgrade_failed(keeper, keeper->failed_error, keeper->failed_tried);
     keeper->failed_error = 0;
     return true;
 }
