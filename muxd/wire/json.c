@@ -1,17 +1,13 @@
-/* json: the tree. cJSON's nodes behind struct json, with one habit of our own: a string node keeps its length in
- * valuedouble, since its bytes may hold NULs. The grammar lives in json_scan.c, printing in json_print.c, what needs no
- * look behind struct json in json_util.c. */
+/* json: the tree. cJSON's nodes behind struct json, with one habit of our own: a string node keeps
+ * its length in valuedouble, since its bytes may hold NULs. A text is read in json_parse.c and
+ * printed in json_print.c; what needs no look behind struct json is in json_util.c. */
 #include "wire/json.h"
 #include "base/bug.h"
 #include "base/mem.h"
-#include "base/utf8.h"
-#include "wire/json_scan.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PAIRWISE_KEYS_MAX 8 /* with so few, comparing each pair beats sorting */
 
 __attribute__((constructor)) static void use_our_memory(void)
 {
@@ -27,100 +23,6 @@ static cJSON *node_of(const struct json *value)
 static struct json *json_of(cJSON *node)
 {
     return (struct json *)node;
-}
-
-/* ---- parsing ---- */
-
-struct finish {
-    const struct json_scan *scan;
-    size_t strings, next_nul;
-    struct err *err;
-};
-
-static int fail_key(struct finish *f, const char *key)
-{
-    struct buf text = BUF_INIT;
-    size_t len = strlen(key);
-    utf8_append_escaped(&text, key, len < 64 ? len : 64, false);
-    int rc = err_set(f->err, ERR_PARSE, "JSON is wrong: the key '%s' stands twice in one object", text.data ? text.data : "");
-    buf_fini(&text);
-    return rc;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int check_keys(struct finish *f, const cJSON *object)
-{
-    size_t count = json_count((const struct json *)object), i = 0;
-    const char *few[PAIRWISE_KEYS_MAX] = {NULL};
-    const char **keys = count <= PAIRWISE_KEYS_MAX ? few : xreallocarray(NULL, count, sizeof(*keys));
-    for (const cJSON *it = object->child; it != NULL; it = it->next)
-        keys[i++] = it->string ? it->string : ""; /* a member always has a name; an item of an array none */
-    int rc = 0;
-    const size_t found = i;
-    if (keys == few) {
-        for (i = 0; i < found && rc == 0; i++) {
-            for (size_t j = 0; j < i && rc == 0; j++)
-                rc = strcmp(keys[i], keys[j]) == 0 ? fail_key(f, keys[i]) : 0;
-        }
-        return rc;
-    }
-    qsort(keys, found, sizeof(*keys), compare_keys);
-    for (i = 1; i < found && rc == 0; i++)
-        rc = strcmp(keys[i], keys[i - 1]) == 0 ? fail_key(f, keys[i]) : 0;
-    free(keys);
-    return rc;
-}
-
-/* What the grammar can't see: lengths, duplicate keys, overflow. Recursion is bounded by JSON_DEPTH_MAX. */
-static int finish_node(struct finish *f, cJSON *node)
-{
-    if (cJSON_IsNumber(node) && !isfinite(node->valuedouble))
-        return err_set(f->err, ERR_PARSE, "JSON is wrong: a number is too large");
-    if (cJSON_IsString(node)) {
-        const struct json_scan *scan = f->scan;
-        bool has_nul = f->next_nul < scan->count && scan->nuls[f->next_nul].ordinal == f->strings;
-        node->valuedouble = (double)(has_nul ? scan->nuls[f->next_nul].len : strlen(node->valuestring));
-        f->next_nul += has_nul;
-        f->strings++;
-    }
-    if (cJSON_IsObject(node)) {
-        int rc = check_keys(f, node);
-        if (rc < 0)
-            return rc;
-    }
-    for (cJSON *it = node->child; it != NULL; it = it->next) {
-        int rc = finish_node(f, it);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
-struct json *json_parse_with(const char *data, size_t size, enum json_flags flags, struct err *err)
-{
-    struct json_scan scan;
-    cJSON *root = NULL;
-    if (json_scan(&scan, data, size, flags, err) == 0) {
-        root = cJSON_ParseWithLengthOpts(data, size, NULL, 0);
-        if (root == NULL)
-            BUG("the JSON library refuses what the grammar allows");
-        struct finish f = {.scan = &scan, .err = err};
-        if (finish_node(&f, root) < 0) {
-            cJSON_Delete(root);
-            root = NULL;
-        }
-    }
-    json_scan_fini(&scan);
-    return json_of(root);
-}
-
-struct json *json_parse(const char *data, size_t size, struct err *err)
-{
-    return json_parse_with(data, size, JSON_STRICT, err);
 }
 
 void json_free(struct json *value)
@@ -244,14 +146,19 @@ struct json *json_string_taken(char *data, size_t len)
     return json_of(node);
 }
 
+struct json *json_add_taken(struct json *parent, char *key, struct json *value)
+{
+    cJSON *node = node_of(value);
+    BUG_UNLESS(json_type(parent) == (key != NULL ? JSON_OBJECT : JSON_ARRAY));
+    free(node->string); /* it may have been detached from elsewhere */
+    node->string = key;
+    cJSON_AddItemToArray(node_of(parent), node); /* a member is an item with a name */
+    return value;
+}
+
 struct json *json_add(struct json *parent, const char *key, struct json *value)
 {
-    BUG_UNLESS(json_type(parent) == (key != NULL ? JSON_OBJECT : JSON_ARRAY));
-    if (key == NULL)
-        cJSON_AddItemToArray(node_of(parent), node_of(value));
-    else
-        cJSON_AddItemToObject(node_of(parent), key, node_of(value));
-    return value;
+    return json_add_taken(parent, key != NULL ? xstrdup(key) : NULL, value);
 }
 
 struct json *json_detach(struct json *object, const char *key)

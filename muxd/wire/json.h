@@ -23,7 +23,8 @@ enum json_flags {
 
 /* One value and nothing behind it but white space. NULL and ERR_PARSE for: anything outside RFC 8259, duplicate keys, \u0000 (see the
  * flag), lone surrogates, ill-formed UTF-8, nesting deeper than JSON_DEPTH_MAX, integers beyond 2^53, numbers that overflow
- * or are longer than 63 characters. The text names the byte position, counted from 1. Linear in size but for sorting keys. */
+ * or are longer than 63 characters, more than 262144 values. The text names the byte position, counted from 1. The text is
+ * read once; linear in size but for sorting keys. */
 struct json *json_parse(const char *data, size_t size, struct err *err);
 struct json *json_parse_with(const char *data, size_t size, enum json_flags flags, struct err *err);
 void json_free(struct json *value); /* NULL is fine. Only roots and detached values */
@@ -59,6 +60,8 @@ struct json *json_bool_new(bool truth);
 struct json *json_null_new(void);
 struct json *json_copy(const struct json *value);
 struct json *json_add(struct json *parent, const char *key, struct json *value); /* takes value over and returns it */
+/* The same, and takes key over too, which is malloced. */
+struct json *json_add_taken(struct json *parent, char *key, struct json *value);
 struct json *json_add_object(struct json *parent, const char *key);              /* a new one, borrowed from parent */
 struct json *json_add_array(struct json *parent, const char *key);
 void json_add_str(struct json *parent, const char *key, const char *data, size_t len);

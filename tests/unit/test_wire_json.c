@@ -53,7 +53,10 @@ static void test_refuses_what_is_no_json(void **state)
         {"0.0000000000000000000000000000000000000000000000000000000000000001", "63 characters"},
         {"{\"a\":1,\"a\":2}", "'a' stands twice"}, {"{\"a\":1,\"\\u0061\":2}", "'a' stands twice"},
         {"[{\"b\":{},\"b\":1}]", "'b' stands twice"},
+        {"{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"a\":2}", "'a' stands twice"},
         {"{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"c\":2}", "'c' stands twice"},
+        {"[{\"a\":[{\"b\":\"\\n\",", "expected a key"}, {"{\"a\":1,\"b", "has no end"},
+        {"{\"a\":{\"b\" 1", "expected ':'"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         refused(cases[i].text, strlen(cases[i].text), cases[i].why);
@@ -241,6 +244,42 @@ static void test_doubles_survive(void **state)
     }
 }
 
+static void test_a_member_moves(void **state)
+{
+    (void)state;
+    struct json *v = parse("{\"a\":1,\"b\":[2],\"c\":3}");
+    json_add(v, "d", json_detach(v, "a"));
+    json_add((struct json *)(uintptr_t)json_get(v, "b"), NULL, json_detach(v, "c"));
+    assert_null(json_key(json_next(json_first(json_get(v, "b")))));
+    char *text = print(v);
+    assert_string_equal(text, "{\"b\":[2,3],\"d\":1}");
+    free(text);
+    json_free(v);
+}
+
+/* Runs of plain bytes, characters and escapes meet at each place. */
+static void test_strings_in_pieces(void **state)
+{
+    (void)state;
+    static const char *const pieces[][2] = {
+        {"", ""}, {"a", "a"}, {"\xc3\xa9", "\xc3\xa9"}, {"\\n", "\n"}, {"\\u00e9", "\xc3\xa9"},
+        {"\\ud83d\\uDE00", "\xf0\x9f\x98\x80"}, {"\\/\\\"", "/\""},
+    };
+    enum { PIECES = sizeof(pieces) / sizeof(pieces[0]) };
+    for (size_t i = 0; i < PIECES * PIECES * PIECES; i++) {
+        const char *const *a = pieces[i % PIECES], *const *b = pieces[i / PIECES % PIECES];
+        const char *const *c = pieces[i / PIECES / PIECES];
+        char text[128], want[64];
+        size_t len = 0;
+        snprintf(text, sizeof(text), "{\"%s%s%s\":\"%s%s%s\"}", a[0], b[0], c[0], a[0], b[0], c[0]);
+        snprintf(want, sizeof(want), "%s%s%s", a[1], b[1], c[1]);
+        struct json *v = parse(text);
+        assert_string_equal(json_get_str(v, want, &len), want);
+        assert_int_equal(len, strlen(want));
+        json_free(v);
+    }
+}
+
 static void test_print_stops_at_the_cap(void **state)
 {
     (void)state;
@@ -287,6 +326,8 @@ int main(void)
         cmocka_unit_test(test_strings_with_nul_keep_their_length),
         cmocka_unit_test(test_ill_formed_text_is_replaced),
         cmocka_unit_test(test_doubles_survive),
+        cmocka_unit_test(test_a_member_moves),
+        cmocka_unit_test(test_strings_in_pieces),
         cmocka_unit_test(test_print_stops_at_the_cap),
         cmocka_unit_test(test_eight_mebibytes_of_text),
     };
