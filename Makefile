@@ -7,7 +7,7 @@ PYTHON ?= /usr/bin/python3
 BUILD ?= build
 PREFIX ?= /usr/local
 VERSION := 0.1.0
-PKGS := libuv libcjson libpcre2-8 vterm
+PKGS := libuv libcjson inih libpcre2-8 vterm
 PKG_CONFIG ?= pkg-config
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings
@@ -52,7 +52,7 @@ writable:
 	@place="$(BUILD)"; while [ ! -e "$$place" ]; do place=$$(dirname "$$place"); done; [ -w "$$place" ] || { \
 		echo "make: '$$place' can't be written by $$(id -un); clone into a directory of yours, or name another: make BUILD=DIRECTORY" >&2; exit 1; }
 
-DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -linih -lm
+DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lm
 CLIENT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson)
 
 # What runs is shown in short; V=1 shows the commands.

@@ -1,10 +1,11 @@
-/* ini_lines: stands between a file and inih. inih gets lines in which nothing has a meaning for it except the first '=':
- * blanks and comment characters of a value travel as control bytes (which the file itself may not contain), long values as
- * continuation lines of at most what inih takes at once, section names as short aliases. What inih can't carry is refused
- * here, with the line's number, so that no setting of the library's build changes what a file means. */
+/* ini_lines: stands between a file and inih, which parses it. inih tells no line's number, cuts a
+ * value at " ;" and a line at its own limit, and takes an indented line for more of the value
+ * above. So each line is numbered and checked here, and handed on without its indentation, its
+ * value in quotes and in pieces: the second and later ones are continuation lines, which inih
+ * folds. A piece ends where inih's line is full and in front of each ';' or '#' behind a blank,
+ * since behind a quote neither begins a comment. */
 #include "config/ini_lines.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include <ini.h>
 #include <stdio.h>
@@ -13,32 +14,16 @@
 
 struct source {
     const char *name;
-    const char *at, *end; /* what is not read yet */
+    const char *at, *end;         /* of the file: what is not read yet */
+    const char *value, *value_end; /* of the current line: what inih has not got yet */
     int line;
-    int section;           /* ordinal of the current [section]; 0: none yet */
+    bool given; /* inih has got a key, and has not handed over its whole value yet */
+    char key[INI_LINES_MAX_KEY + 1];
+    struct buf text; /* what inih has handed over of the value */
     const struct ini_lines_events *events;
     struct err *err;
     int result;
-    /* The key = value on its way through inih. */
-    bool open;
-    char key[INI_LINES_MAX_KEY + 1];
-    struct buf value;      /* protected */
-    size_t handed;         /* bytes of value that inih has got */
-    struct buf back;       /* bytes that came back, no longer protected */
 };
-
-static const char guarded[] = {' ', '\t', ';', '#'};
-
-static char guard(char byte)
-{
-    const char *at = memchr(guarded, byte, sizeof(guarded));
-    return at ? (char)(at - guarded + 1) : byte;
-}
-
-static char unguard(char byte)
-{
-    return byte >= 1 && byte <= (char)sizeof(guarded) ? guarded[byte - 1] : byte;
-}
 
 static bool fail(struct source *src, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool fail(struct source *src, const char *format, ...)
@@ -87,42 +72,42 @@ static bool check_bytes(struct source *src, const char *start, const char *end)
     return true;
 }
 
-/* The end of the file and the next heading are when a value is known to be whole. */
-static bool close_value(struct source *src)
+/* The callee has said no. */
+static bool stop(struct source *src)
 {
-    if (!src->open)
-        return true;
-    src->open = false;
-    if (src->back.len != src->value.len)
-        return fail(src, "inih handed back %zu of %zu bytes of '%s'; use another version of the library", src->back.len,
-                    src->value.len, src->key);
-    if (src->events->value(src->events->ctx, src->key, src->back.data ? src->back.data : "", src->line))
-        return true;
     src->result = src->err && src->err->code ? src->err->code : ERR_CONFIG;
     return false;
 }
 
-static bool take_heading(struct source *src, const char *start, const char *end)
+static bool begins_comment(const char *at)
 {
-    const char *close = memchr(start, ']', (size_t)(end - start));
+    return *at == ';' || *at == '#';
+}
+
+/* inih does not announce a section and cuts its name: it is asked only whether it has seen one. */
+static bool take_heading(struct source *src, const char *start, const char *end, char *out,
+                         int room)
+{
+    const char *close = memchr(start, ']', (size_t)(end - start)), *name = start + 1;
     if (!close)
         return fail(src, "a section's ']' is missing; write [name] on a line of its own");
-    const char *rest = close + 1, *rest_end = end, *name = start + 1;
-    trim(&rest, &rest_end);
-    if (rest < rest_end && *rest != ';' && *rest != '#')
+    const char *rest = close + 1;
+    trim(&rest, &end);
+    if (rest < end && !begins_comment(rest))
         return fail(src, "text behind a section's ']'; put it on a line of its own");
     trim(&name, &close);
     if (name == close)
         return fail(src, "a section without a name; write [name]");
     if (close - name > INI_LINES_MAX_NAME)
-        return fail(src, "the section's name has %zu bytes; at most %d are allowed", (size_t)(close - name), INI_LINES_MAX_NAME);
-    src->section++;
-    char *text = xstrndup(name, (size_t)(close - name));
-    bool ok = src->events->section(src->events->ctx, text, src->line);
-    free(text);
-    if (!ok)
-        src->result = src->err && src->err->code ? src->err->code : ERR_CONFIG;
-    return ok;
+        return fail(src, "the section's name has %zu bytes; at most %d are allowed",
+                    (size_t)(close - name), INI_LINES_MAX_NAME);
+    for (const char *at = name + 1; at < close; at++)
+        if (*at == ';' && is_blank(at[-1]))
+            return fail(src, "a comment in a section's name; put it behind the ']'");
+    char text[INI_LINES_MAX_NAME + 1];
+    snprintf(text, sizeof(text), "%.*s", (int)(close - name), name);
+    snprintf(out, (size_t)room, "[%s]\n", text);
+    return src->events->section(src->events->ctx, text, src->line) || stop(src);
 }
 
 static bool is_key_byte(char byte)
@@ -148,7 +133,32 @@ static bool check_key(struct source *src, const char *key, const char *end)
     return true;
 }
 
-static bool take_pair(struct source *src, const char *start, const char *end)
+/* Bytes of the value that go into one line of inih's with room for so many. */
+static size_t piece_size(const struct source *src, size_t room)
+{
+    size_t left = (size_t)(src->value_end - src->value), size = left < room ? left : room;
+    for (size_t i = 1; i < size; i++)
+        if (begins_comment(src->value + i) && is_blank(src->value[i - 1]))
+            return i;
+    return size;
+}
+
+/* The next line for inih: the key and the first piece of its value, or a blank and another one. */
+static bool give_piece(struct source *src, char *out, int room)
+{
+    const char *key = src->given ? "" : src->key, *mark = src->given ? " " : "=";
+    int used = snprintf(out, (size_t)room, "%s%s", key, mark);
+    int spare = room - used - (int)sizeof("\"\"\n");
+    if (spare < 1)
+        return fail(src, "'%s' is too long for this build of inih; use a shorter key", src->key);
+    size_t size = piece_size(src, (size_t)spare);
+    snprintf(out + used, (size_t)(room - used), "\"%.*s\"\n", (int)size, src->value);
+    src->value += size;
+    src->given = true;
+    return true;
+}
+
+static bool take_pair(struct source *src, const char *start, const char *end, char *out, int room)
 {
     const char *equals = memchr(start, '=', (size_t)(end - start));
     if (!equals) {
@@ -162,24 +172,18 @@ static bool take_pair(struct source *src, const char *start, const char *end)
     trim(&value, &end);
     if (!check_key(src, key, key_end))
         return false;
-    if (src->section == 0)
-        return fail(src, "'%.*s' stands before the first [section]; put it into one", (int)(key_end - key), key);
+    snprintf(src->key, sizeof(src->key), "%.*s", (int)(key_end - key), key);
     if (end - value > INI_LINES_MAX_VALUE)
-        return fail(src, "the value of '%.*s' has %zu bytes; at most %d are allowed", (int)(key_end - key), key,
+        return fail(src, "the value of '%s' has %zu bytes; at most %d are allowed", src->key,
                     (size_t)(end - value), INI_LINES_MAX_VALUE);
-    memcpy(src->key, key, (size_t)(key_end - key));
-    src->key[key_end - key] = '\0';
-    buf_clear(&src->value);
-    buf_clear(&src->back);
-    for (; value < end; value++)
-        buf_append_byte(&src->value, guard(*value));
-    src->handed = 0;
-    src->open = true;
-    return true;
+    buf_clear(&src->text);
+    src->value = value;
+    src->value_end = end;
+    return give_piece(src, out, room);
 }
 
-/* Finds the next line that inih must see; false at the end and on errors. */
-static bool next_line(struct source *src, bool *heading)
+/* The next line that is neither blank nor a comment; false at the end of the file and on errors. */
+static bool next_line(struct source *src, char *out, int room)
 {
     while (src->at < src->end) {
         const char *start = src->at;
@@ -192,71 +196,55 @@ static bool next_line(struct source *src, bool *heading)
         if (!check_bytes(src, start, end))
             return false;
         trim(&start, &end);
-        if (start == end || *start == ';' || *start == '#')
+        if (start == end || begins_comment(start))
             continue;
-        *heading = *start == '[';
-        return *heading ? take_heading(src, start, end) : take_pair(src, start, end);
+        return *start == '[' ? take_heading(src, start, end, out, room)
+                             : take_pair(src, start, end, out, room);
     }
     return false;
-}
-
-/* Writes the next part of the open value: its first with the key, the others behind a blank, which inih folds. */
-static char *hand_part(struct source *src, char *out, int room)
-{
-    int used = src->handed == 0 ? snprintf(out, (size_t)room, "%s=", src->key) : snprintf(out, (size_t)room, " ");
-    int space = room - used - 2; /* newline and NUL */
-    if (space < 1) {
-        fail(src, "'%s' is too long for this build of inih; use a shorter key", src->key);
-        return NULL;
-    }
-    size_t part = src->value.len - src->handed;
-    if (part > (size_t)space)
-        part = (size_t)space;
-    if (part > 0)
-        memcpy(out + used, src->value.data + src->handed, part);
-    memcpy(out + used + (int)part, "\n", 2);
-    src->handed += part;
-    return out;
 }
 
 static char *on_read(char *out, int room, void *stream)
 {
     struct source *src = stream;
-    bool heading = false;
     if (src->result)
         return NULL;
-    if (src->open && src->handed < src->value.len)
-        return hand_part(src, out, room);
-    if (!close_value(src) || !next_line(src, &heading))
+    if (src->value < src->value_end)
+        return give_piece(src, out, room) ? out : NULL;
+    if (src->given) {
+        fail(src, "inih has not passed on all of '%s'; use another build of the library", src->key);
         return NULL;
-    if (!heading)
-        return hand_part(src, out, room);
-    snprintf(out, (size_t)room, "[s%d]\n", src->section);
-    return out;
+    }
+    return next_line(src, out, room) ? out : NULL;
 }
 
+/* Of a continuation inih repeats only the beginning of the key. */
 static int on_pair(void *user, const char *section, const char *name, const char *value)
 {
     struct source *src = user;
-    char alias[16];
-    snprintf(alias, sizeof(alias), "s%d", src->section);
-    /* Of a continuation inih repeats only the beginning of the name. */
-    if (!src->open || strcmp(section, alias) != 0 || !value || !*name || strncmp(src->key, name, strlen(name)) != 0)
+    size_t size = strlen(value);
+    if (src->result || size < 2 || strncmp(src->key, name, strlen(name)) != 0)
         return 0;
-    for (; *value; value++)
-        buf_append_byte(&src->back, unguard(*value));
-    return 1;
+    if (!*section)
+        return fail(src, "'%s' stands before the first [section]; put it into one", src->key);
+    buf_append(&src->text, value + 1, size - 2);
+    if (src->value < src->value_end)
+        return 1;
+    src->given = false;
+    return src->events->value(src->events->ctx, src->key, src->text.data, src->line) || stop(src);
 }
 
-int ini_lines_read(const char *name, const char *data, size_t size, const struct ini_lines_events *events, struct err *err)
+int ini_lines_read(const char *name, const char *data, size_t size,
+                   const struct ini_lines_events *events, struct err *err)
 {
-    struct source src = {.name = name, .at = data, .end = data + size, .events = events, .err = err, .value = BUF_INIT, .back = BUF_INIT};
+    struct source src = {.name = name, .at = data, .end = data + size, .text = BUF_INIT};
+    src.events = events;
+    src.err = err;
     if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
         src.at += 3;
     int wrong = ini_parse_stream(on_read, &src, on_pair, &src);
-    if (!src.result && close_value(&src) && wrong)
-        fail(&src, "inih does not understand its %d. line; use another version of the library", wrong);
-    buf_fini(&src.value);
-    buf_fini(&src.back);
+    if (wrong && !src.result)
+        fail(&src, "inih does not take its line %d; use another build of the library", wrong);
+    buf_fini(&src.text);
     return src.result;
 }

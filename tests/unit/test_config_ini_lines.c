@@ -92,6 +92,8 @@ static void test_comment_characters_in_values(void **state)
     expect("[a]\nk = a\t; b \t;\n", "[a]@1 k=<a\t; b \t;>@2 ");
     expect("[a]\nk = echo one ; echo 'two # three' ; x=\"[y]\" z:=w\n", "[a]@1 k=<echo one ; echo 'two # three' ; x=\"[y]\" z:=w>@2 ");
     expect("[a]\nk = [b]\n", "[a]@1 k=<[b]>@2 ");
+    expect("[a]\nk = \"b\"\nl = \"\nm = \" ;\" ;\n", "[a]@1 k=<\"b\">@2 l=<\">@3 m=<\" ;\" ;>@4 ");
+    expect("[a]\nk = ; ; # #;\n", "[a]@1 k=<; ; # #;>@2 ");
     expect("[a]\nk = =\n", "[a]@1 k=<=>@2 ");
     expect("[a]\nk =\n", "[a]@1 k=<>@2 ");
     expect("[a]\nk = \xc2\xa0\xe2\x82\xac \xf0\x9f\x98\x80\n", "[a]@1 k=<\xc2\xa0\xe2\x82\xac \xf0\x9f\x98\x80>@2 ");
@@ -179,6 +181,8 @@ static void test_headings(void **state)
     (void)state;
     expect("[ a  b ] ; c\nk=v\n", "[a  b]@1 k=<v>@2 ");
     expect("[a]# c\n[a;b # c]\n", "[a]@1 [a;b # c]@2 ");
+    expect("[a]\n[;b]\nk = 1\n", "[a]@1 [;b]@2 k=<1>@3 ");
+    expect_error("[a]\nk = 1\n[b ; c]\n", "f.ini:3: ", "a comment in a section's name");
     expect_error("[a\nk = v\n", "f.ini:1: ", "']' is missing");
     expect_error("[a] b = c\n", "f.ini:1: ", "behind a section's ']'");
     expect_error("[]\n", "f.ini:1: ", "without a name");
@@ -213,9 +217,8 @@ static void test_stops_at_the_first_error(void **state)
     assert_int_equal(feed_bytes(text, strlen(text)), ERR_CONFIG);
     assert_string_equal(err.text, "stopped");
     assert_string_equal(seen.text.data, "[a]@1 k=<1>@2 l=<2>@3 ");
-    seen.stop_at = "m"; /* the last value is delivered behind the end of the file */
+    seen.stop_at = "m"; /* the last value counts, too */
     assert_int_equal(feed_bytes(text, strlen(text)), ERR_CONFIG);
-    /* A value is whole when the next line comes: what is wrong with that one must not hide it. */
     seen.stop_at = NULL;
     expect_error("[a]\nk = 1\nbroken\n", "f.ini:3: ", "neither");
     assert_string_equal(seen.text.data, "[a]@1 k=<1>@2 ");
