@@ -7,7 +7,7 @@ PYTHON ?= /usr/bin/python3
 BUILD ?= build
 PREFIX ?= /usr/local
 VERSION := 0.1.0
-PKGS := libuv libcjson inih libpcre2-8 vterm
+PKGS := libcjson inih libpcre2-8 vterm
 PKG_CONFIG ?= pkg-config
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings

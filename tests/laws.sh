@@ -24,7 +24,7 @@ breach < <(awk -v max="$max_line" 'length($0) > max { printf "%s:%d: %d columns,
     /\t/ { printf "%s:%d: a tab\n", FILENAME, FNR }
     FNR == 1 && !/^\/\*/ { printf "%s:1: says nothing at its top about what it owns\n", FILENAME }' "${code[@]}" "${tables[@]}")
 
-for library in ini.h cJSON.h cjson/cJSON.h vterm.h pcre2.h uv.h seccomp.h; do
+for library in ini.h cJSON.h cjson/cJSON.h vterm.h pcre2.h seccomp.h; do
     mapfile -t users < <(grep -lE "^[ ]*#[ ]*include[ ]*[<\"]${library}[>\"]" "${code[@]}")
     [ "${#users[@]}" -le 1 ] || breach <<<"${library}: one includer a library, but: ${users[*]}"
 done

@@ -1,21 +1,25 @@
-/* loop: owns the epoll set, the heap of timers and the libuv loop behind them. Nothing that is being dispatched is freed
- * before the turn ends: a freed io goes to the dead list, so that handlers may free themselves and each other. */
+/* loop: owns the epoll set, the heap of timers, and two descriptors of its own in the set: one for
+ * signals, one by which threads wake it. Nothing that is being dispatched is freed before the turn
+ * ends: a freed io goes to the dead list, so that handlers may free themselves and each other. */
 #include "sys/loop.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/fdio.h"
 #include "base/limit.h"
 #include "base/mem.h"
 #include "sys/offload.h"
 #include "sys/timers.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
-#include <uv.h>
 
-enum { EVENTS_A_TURN = 256, TIMER_SLACK_NS = 1000 };
+enum { EVENTS_A_TURN = 256, SIGNALS_A_TURN = 8, TIMER_SLACK_NS = 1000 };
 
 struct loop_io {
     struct loop *loop;
@@ -32,27 +36,19 @@ struct hook {
     void *arg;
 };
 
-struct loop_signal {
-    uv_signal_t handle;
-    struct loop_signal *next;
-    struct loop *loop;
-    struct hook hook;
-};
-
 struct loop {
-    int epoll;
+    int epoll, signal_fd, wake_fd;
     bool ms_only; /* no epoll_pwait2 here: timers are late by up to a millisecond */
-    bool stopped, in_turn, once_more, uv_dirty;
-    uv_loop_t uv;
-    struct loop_io *uv_io, *dead;
-    uv_async_t async;
+    bool stopped, in_turn, once_more;
+    struct loop_io *signal_io, *wake_io, *dead;
     struct offload *offload;
-    size_t ios; /* alive, uv_io not counted */
+    size_t ios; /* alive, the loop's own two not counted */
     int64_t now_ns;
     struct timers timers;
     struct hook *turn_end;
     size_t turn_ends;
-    struct loop_signal *signals;
+    sigset_t signals;
+    struct hook on_signal[NSIG];
 };
 
 /* --- descriptors --- */
@@ -132,61 +128,45 @@ static void dispatch_io(const struct epoll_event *event)
         io->fn(io->arg, events);
 }
 
-/* --- libuv behind it --- */
+/* --- signals and threads --- */
 
-static void uv_on_ready(void *arg, unsigned events)
+static void on_signals(void *arg, unsigned events)
 {
+    struct loop *loop = arg;
+    struct signalfd_siginfo infos[SIGNALS_A_TURN];
+    ssize_t got = read(loop->signal_fd, infos, sizeof infos);
     (void)events;
-    uv_run(&((struct loop *)arg)->uv, UV_RUN_NOWAIT);
-}
-
-/* libuv also runs before the wait, outside of a turn: what its callbacks have done must come to a turn's end all the same. */
-static void owe_turn(struct loop *loop)
-{
-    loop->once_more |= !loop->in_turn;
-}
-
-static void on_uv_signal(uv_signal_t *handle, int signo)
-{
-    const struct hook *hook = &((struct loop_signal *)handle->data)->hook;
-    (void)signo;
-    owe_turn(((struct loop_signal *)handle->data)->loop);
-    hook->fn(hook->arg);
+    for (ssize_t i = 0; i < got / (ssize_t)sizeof *infos; i++) {
+        const struct hook *hook = &loop->on_signal[infos[i].ssi_signo];
+        hook->fn(hook->arg);
+    }
 }
 
 int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg)
 {
-    struct loop_signal *signal = xcalloc(1, sizeof *signal);
-    if (uv_signal_init(&loop->uv, &signal->handle) != 0) {
-        free(signal);
+    BUG_UNLESS(signo > 0 && signo < NSIG);
+    loop->on_signal[signo] = (struct hook){fn, arg};
+    sigaddset(&loop->signals, signo);
+    /* Blocked only once it is heard. */
+    if (signalfd(loop->signal_fd, &loop->signals, 0) < 0 ||
+        pthread_sigmask(SIG_BLOCK, &loop->signals, NULL) != 0)
         return ERR_SYSTEM;
-    }
-    signal->handle.data = signal;
-    signal->loop = loop;
-    signal->hook = (struct hook){fn, arg};
-    signal->next = loop->signals;
-    loop->signals = signal; /* from here on libuv knows the handle: freed in loop_free only */
-    loop->uv_dirty = true;
-    return uv_signal_start(&signal->handle, on_uv_signal, signo) == 0 ? 0 : ERR_SYSTEM;
+    return 0;
 }
 
+/* In a thread. Nothing can go wrong: a counter that is full wakes the loop all the same. */
 static void wake_from_thread(void *arg)
 {
-    uv_async_send(&((struct loop *)arg)->async);
+    eventfd_write(((struct loop *)arg)->wake_fd, 1);
 }
 
-/* While something is under way libuv counts as alive, so that it looks at its descriptors. */
-static void finish_offloaded(struct loop *loop, bool wait)
+static void on_wake(void *arg, unsigned events)
 {
-    offload_finish(loop->offload, wait);
-    if (offload_count(loop->offload) == 0)
-        uv_unref((uv_handle_t *)&loop->async);
-}
-
-static void on_async(uv_async_t *handle)
-{
-    owe_turn(handle->data);
-    finish_offloaded(handle->data, false);
+    struct loop *loop = arg;
+    eventfd_t count;
+    (void)events;
+    eventfd_read(loop->wake_fd, &count);
+    offload_finish(loop->offload, false);
 }
 
 int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg)
@@ -197,15 +177,13 @@ int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg)
         return -error;
     }
     limit_passed(LIMIT_THREAD);
-    uv_ref((uv_handle_t *)&loop->async);
-    loop->uv_dirty = true;
     return 0;
 }
 
 void loop_wait_offloaded(struct loop *loop)
 {
     while (offload_count(loop->offload) > 0)
-        finish_offloaded(loop, true);
+        offload_finish(loop->offload, true);
 }
 
 /* --- turns --- */
@@ -215,22 +193,12 @@ struct timers *loop_timers(struct loop *loop)
     return &loop->timers;
 }
 
-/* What libuv wants: -1 nothing, else milliseconds. It answers 0 when it has no handles at all, which means the same as -1. */
-static int uv_timeout_ms(struct loop *loop)
-{
-    return uv_loop_alive(&loop->uv) ? uv_backend_timeout(&loop->uv) : -1;
-}
-
 /* How long the wait may last: INT64_MAX for ever. */
 static int64_t wait_ns(struct loop *loop, int timeout_ms)
 {
     int64_t wait = timeout_ms < 0 ? INT64_MAX : (int64_t)timeout_ms * 1000000;
-    int uv_ms = uv_timeout_ms(loop);
-
     if (loop->once_more)
         return 0;
-    if (uv_ms >= 0 && uv_ms * INT64_C(1000000) < wait)
-        wait = uv_ms * INT64_C(1000000);
     if (loop->timers.count > 0) {
         int64_t left = loop->timers.heap[0]->due_ns - clock_mono_ns();
         if (left < wait)
@@ -262,10 +230,6 @@ bool loop_turn(struct loop *loop, int timeout_ms)
     struct epoll_event events[EVENTS_A_TURN];
     BUG_UNLESS(!loop->in_turn);
 
-    if (loop->uv_dirty) { /* libuv registers new watchers with its own set only when it runs */
-        loop->uv_dirty = false;
-        uv_run(&loop->uv, UV_RUN_NOWAIT);
-    }
     int count = wait_events(loop, events, wait_ns(loop, timeout_ms));
     loop->in_turn = true;
     loop_update(loop);
@@ -273,8 +237,6 @@ bool loop_turn(struct loop *loop, int timeout_ms)
     loop->once_more = false;
     for (int i = 0; i < count; i++)
         dispatch_io(&events[i]);
-    if (uv_timeout_ms(loop) == 0)
-        uv_run(&loop->uv, UV_RUN_NOWAIT);
     loop_update(loop);
     any = timers_run(&loop->timers, loop) || any || count > 0;
     for (size_t i = 0; any && i < loop->turn_ends; i++)
@@ -326,39 +288,50 @@ void loop_drop_turn_end(struct loop *loop, void *arg)
 
 /* --- birth and death --- */
 
+/* All that is there goes, also of a loop that is half made. */
+static void drop(struct loop *loop)
+{
+    loop_io_free(loop->signal_io);
+    loop_io_free(loop->wake_io);
+    bury_dead(loop);
+    offload_free(loop->offload);
+    fd_close(&loop->signal_fd);
+    fd_close(&loop->wake_fd);
+    fd_close(&loop->epoll);
+    free(loop->turn_end);
+    free(loop->timers.heap);
+    free(loop);
+}
+
+static bool watch_own(struct loop *loop, struct err *err)
+{
+    loop->signal_io = loop_io_new(loop, loop->signal_fd, LOOP_READ, on_signals, loop);
+    if (loop->signal_io)
+        loop->wake_io = loop_io_new(loop, loop->wake_fd, LOOP_READ, on_wake, loop);
+    loop->ios = 0;
+    if (!loop->wake_io)
+        limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "event loop: epoll_ctl");
+    return loop->wake_io != NULL;
+}
+
 struct loop *loop_new(struct err *err)
 {
     struct loop *loop = xcalloc(1, sizeof *loop);
-    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (loop->epoll < 0) {
-        limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "event loop: epoll_create1");
-        free(loop);
-        return NULL;
-    }
-    int status = uv_loop_init(&loop->uv);
-    if (status != 0) {
-        limit_err(err, ERR_SYSTEM, LIMIT_SESSION, -status, "event loop: libuv");
-        goto no_uv;
-    }
-    loop->uv_io = loop_io_new(loop, uv_backend_fd(&loop->uv), LOOP_READ, uv_on_ready, loop);
-    if (!loop->uv_io) {
-        limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "event loop: epoll_ctl");
-        goto no_io;
-    }
-    uv_async_init(&loop->uv, &loop->async, on_async); /* the descriptor for it is there already */
-    loop->async.data = loop;
-    uv_unref((uv_handle_t *)&loop->async);
+    sigemptyset(&loop->signals);
     loop->offload = offload_new(wake_from_thread, loop);
-    loop->ios = 0;
-    loop_update(loop);
-    /* Looks at a terminal are 30 us apart: the usual slack of 50 us would triple that (PR_SET_TIMERSLACK in prctl(2)). */
-    prctl(PR_SET_TIMERSLACK, (unsigned long)TIMER_SLACK_NS, 0L, 0L, 0L);
-    return loop;
-no_io:
-    uv_loop_close(&loop->uv);
-no_uv:
-    close(loop->epoll);
-    free(loop);
+    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+    loop->signal_fd = signalfd(-1, &loop->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (loop->epoll < 0 || loop->signal_fd < 0 || loop->wake_fd < 0)
+        limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "event loop: no descriptors for it");
+    else if (watch_own(loop, err)) {
+        loop_update(loop);
+        /* Looks at a terminal are 30 us apart: the usual slack of 50 us would triple that
+         * (PR_SET_TIMERSLACK in prctl(2)). */
+        prctl(PR_SET_TIMERSLACK, (unsigned long)TIMER_SLACK_NS, 0L, 0L, 0L);
+        return loop;
+    }
+    drop(loop);
     return NULL;
 }
 
@@ -370,23 +343,5 @@ void loop_free(struct loop *loop)
     if (loop->ios != 0 || loop->timers.count != 0)
         BUG("the loop is freed with %zu descriptors and %zu timers in it", loop->ios, loop->timers.count);
     loop_wait_offloaded(loop);
-    loop->ios++;
-    loop_io_free(loop->uv_io);
-    bury_dead(loop);
-    for (struct loop_signal *signal = loop->signals; signal; signal = signal->next)
-        uv_close((uv_handle_t *)&signal->handle, NULL);
-    offload_free(loop->offload);
-    uv_close((uv_handle_t *)&loop->async, NULL);
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
-    if (uv_loop_close(&loop->uv) != 0)
-        BUG("libuv still holds handles");
-    while (loop->signals) {
-        struct loop_signal *next = loop->signals->next;
-        free(loop->signals);
-        loop->signals = next;
-    }
-    close(loop->epoll);
-    free(loop->turn_end);
-    free(loop->timers.heap);
-    free(loop);
+    drop(loop);
 }

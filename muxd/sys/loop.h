@@ -1,5 +1,5 @@
-/* loop: the one event loop of the worker. An epoll set with libuv behind it (signals, and whatever else a library does
- * better); descriptors, timers and the end of a turn are ordinary callbacks. Handlers may free themselves or any other
+/* loop: the one event loop of the worker, on epoll. Descriptors, timers, signals, what threads have
+ * done and the end of a turn are ordinary callbacks. Handlers may free themselves or any other
  * handler during dispatch. Nothing here blocks but the wait itself; an idle loop never wakes. */
 #ifndef MUXD_SYS_LOOP_H
 #define MUXD_SYS_LOOP_H
@@ -43,7 +43,10 @@ void loop_timer_set_ms(struct loop_timer *timer, int64_t after_ms);
 void loop_timer_stop(struct loop_timer *timer); /* fine when not set */
 static inline bool loop_timer_is_set(const struct loop_timer *timer) { return timer->slot >= 0; }
 
-int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg); /* through libuv (self-pipe); 0 or negative ERR_SYSTEM */
+/* fn(arg) in a turn whenever signo has come; 0 or negative ERR_SYSTEM. The calling thread blocks
+ * signo from now on, also after loop_free: whoever starts a program from it sets the program's mask.
+ * Other threads must block it too, as those of loop_offload do. */
+int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg);
 /* work(arg) in a thread, for what may block (disks); it may touch nothing but arg. Then done(arg) in a turn. 0, or a negative errno when
  * the kernel gives no thread: neither is called. */
 int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg);

@@ -56,6 +56,14 @@ def test_one_that_floods_fails_or_reads_nothing(mux):
     assert max(map(len, log.splitlines())) < 4000
 
 
+def test_its_signals_are_not_the_daemons(mux):
+    out = mux.dir / "out"
+    mux.configure(hooked(mux, "h", on="end", run=f"grep ^SigBlk /proc/self/status > {out}.part; mv {out}.part {out}"))
+    mux.ue("exec", "--no-login", "true").ok()
+    wait_for(out.exists, "the hook")
+    assert int(out.read_text().split()[1], 16) == 0
+
+
 def test_reload_and_what_is_wrong(mux):
     out = mux.dir / "out"
     mux.ue("exec", "--no-login", "true").ok()

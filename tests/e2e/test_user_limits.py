@@ -193,7 +193,7 @@ def test_start_with_few_descriptors(mux, count):
     elif result.rc:
         refused(result, f"RLIMIT_NOFILE={count})", "ulimit -n", "LimitNOFILE=")
     if result.rc == 125:
-        constrained(mux, f"descriptors (RLIMIT_NOFILE={count})", "no further session starts")
+        constrained(mux, f"descriptors (RLIMIT_NOFILE={count})", "no further ")
         mux.ue("stop").ok()
     wait_for(lambda: not mux.pids() or not result.rc, "nothing to be left")
     if count == 30:
@@ -204,7 +204,8 @@ def test_start_with_few_descriptors(mux, count):
 @pytest.mark.parametrize("tty", [False, True], ids=["pipes", "tty"])
 @pytest.mark.parametrize("count", range(47, 52))
 def test_sessions_leave_descriptors_for_clients(mux, tty, count):
-    """When sessions have taken all that they may, clients still get in to look and to end them, and the end is whole."""
+    """When sessions have taken all that they may, clients still get in to look and to end them, and the end is whole.
+    Worker (session) and keeper (program) hold about as many: either may be the first that is full."""
     if tty and not have_pty():
         pytest.skip("this machine gives no pseudo terminals")
     mux.configure("[muxd]\nkill_grace = 50ms\n")
@@ -217,7 +218,7 @@ def test_sessions_leave_descriptors_for_clients(mux, tty, count):
             break
         names.append(name)
     refused(result, f"RLIMIT_NOFILE={count})", "ulimit -n")
-    constrained(mux, f"RLIMIT_NOFILE={count})", "no further session")
+    constrained(mux, f"RLIMIT_NOFILE={count})", "no further ")
     clients = [mux.rpc() for _ in range(5)]
     assert all(client.call("hello")["protocol"] == 1 for client in clients)
     while mux.clients:

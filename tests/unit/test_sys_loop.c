@@ -239,6 +239,35 @@ static void test_signal_ends_run(void **state)
     loop_free(loop);
 }
 
+static void count(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void test_each_signal_has_its_own_handler(void **state)
+{
+    (void)state;
+    struct loop *loop = loop_new(NULL);
+    int first = 0, second = 0;
+    sigset_t mask;
+    assert_int_equal(loop_signal(loop, SIGUSR1, count, &first), 0);
+    assert_int_equal(loop_signal(loop, SIGUSR2, count, &second), 0);
+    kill(getpid(), SIGUSR2);
+    assert_true(loop_turn(loop, 1000));
+    assert_int_equal(first, 0);
+    assert_int_equal(second, 1);
+    kill(getpid(), SIGUSR1);
+    kill(getpid(), SIGUSR2);
+    assert_true(loop_turn(loop, 1000));
+    assert_int_equal(first, 1);
+    assert_int_equal(second, 2);
+    assert_false(loop_turn(loop, 0));
+    loop_free(loop);
+    /* One that comes while the process ends must not decide how it ends. */
+    assert_int_equal(sigprocmask(SIG_SETMASK, NULL, &mask), 0);
+    assert_true(sigismember(&mask, SIGUSR1) && sigismember(&mask, SIGUSR2));
+}
+
 static void work_nothing(void *arg)
 {
     (void)arg;
@@ -285,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_short_timer_is_precise),
         cmocka_unit_test(test_turn_end_and_once_more),
         cmocka_unit_test(test_signal_ends_run),
+        cmocka_unit_test(test_each_signal_has_its_own_handler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
