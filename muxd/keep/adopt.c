@@ -28,7 +28,7 @@ static void __attribute__((__noreturn__)) become_keeper(const struct birth *birt
         _exit(pid < 0 ? errno : 0);
     setsid();
     for (int signo = 1; signo < NSIG; signo++)
-        sigaction(signo, &standard, NULL); /* a handler of the worker must not run here: it writes into the worker's pipes */
+        sigaction(signo, &standard, NULL); /* the worker ignores some */
     sigemptyset(&none);
     fd_set_cloexec(birth->link, false);
     fd_set_cloexec(birth->own_exe, false);
