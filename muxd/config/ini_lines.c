@@ -14,7 +14,7 @@
 
 struct source {
     const char *name;
-    const char *at, *end;         /* of the file: what is not read yet */
+    const char *at, *end;          /* of the file: what is not read yet */
     const char *value, *value_end; /* of the current line: what inih has not got yet */
     int line;
     bool given; /* inih has got a key, and has not handed over its whole value yet */

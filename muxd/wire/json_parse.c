@@ -10,7 +10,7 @@
 
 #define NUMBER_CHARS_MAX 63
 #define PAIRWISE_KEYS_MAX 8 /* with so few, comparing each pair beats sorting */
-#define VALUES_MAX 262144 /* a value costs some 80 bytes: "[0,0,0…" must not become a gigabyte */
+#define VALUES_MAX 262144   /* a value costs some 80 bytes: "[0,0,0…" must not become a gigabyte */
 
 struct parser {
     const char *data;

@@ -118,6 +118,12 @@ static void test_long_values(void **state)
             buf_printf(&want, "[a]@1 key=<%s>@2 next=<1>@3 ", value);
             expect(text, want.data);
         }
+    for (size_t size = 1; size < 620; size++) { /* a piece that begins with a blank */
+        snprintf(text, sizeof(text), "[a]\nkey = %0*d ;b\n", (int)size, 0);
+        buf_clear(&want);
+        buf_printf(&want, "[a]@1 key=<%0*d ;b>@2 ", (int)size, 0);
+        expect(text, want.data);
+    }
     buf_fini(&want);
 }
 

@@ -298,6 +298,7 @@ static void test_offloaded_ends_in_a_turn(void **state)
         while (seen[0] == i)
             assert_true(loop_turn(loop, 1000));
         assert_int_equal(seen[1], i + 1);
+        assert_false(loop_turn(loop, 0));
     }
     loop_free(loop);
 }

@@ -57,6 +57,8 @@ static void test_refuses_what_is_no_json(void **state)
         {"{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"c\":2}", "'c' stands twice"},
         {"[{\"a\":[{\"b\":\"\\n\",", "expected a key"}, {"{\"a\":1,\"b", "has no end"},
         {"{\"a\":{\"b\" 1", "expected ':'"},
+        {"{\"i\":1,\"h\":1,\"g\":1,\"f\":1,\"e\":1,\"d\":1,\"c\":1,\"b\":1,\"a\":1,\"a\":2}", "'a' stands twice"},
+        {"\"\\ud800\\ue000\"", "surrogate"}, {"\"\x1f\"", "control character"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         refused(cases[i].text, strlen(cases[i].text), cases[i].why);
@@ -97,6 +99,11 @@ static void test_depth(void **state)
     json_free(parse(text));
     memset(text, '[', 65);
     refused(text, 65, "deeper than 64");
+    size_t len = (size_t)snprintf(text, sizeof(text), "[");
+    for (int i = 0; i < 100; i++) /* beside each other */
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "[[]],{\"a\":[{}]},");
+    snprintf(text + len - 1, sizeof(text) - len, "]");
+    json_free(parse(text));
 }
 
 static void test_number_of_values_is_capped(void **state)
@@ -109,6 +116,10 @@ static void test_number_of_values_is_capped(void **state)
         memcpy(text + 1 + i * 2, "0,", 2);
     text[count * 2] = ']';
     refused(text, count * 2 + 1, "262144 values");
+    strcpy(text + 262143 * 2, "]"); /* the array is one, too */
+    json_free(parse(text));
+    strcpy(text + 262143 * 2, ",0]");
+    refused(text, strlen(text), "262144 values");
     free(text);
 }
 
@@ -202,6 +213,8 @@ static void test_print(void **state)
 static void test_strings_with_nul_keep_their_length(void **state)
 {
     (void)state;
+    struct err err = {0};
+    assert_null(json_parse_with("{\"\\u0000\":1}", 12, JSON_ALLOW_NUL, &err)); /* a key has none */
     static const char text[] = "[\"plain\",\"\\u0000\",{\"k\":\"a\\u0000\\u00e9\\ud83d\\ude00b\",\"j\":\"x\"},\"\\u0000\\u0000\"]";
     struct json *v = json_parse_with(text, sizeof(text) - 1, JSON_ALLOW_NUL, NULL);
     size_t len = 0;
