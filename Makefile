@@ -29,13 +29,15 @@ SHARED_ROOMS := base wire
 DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal term patch session peer cmd server
 SHARED_SRC := $(foreach r,$(SHARED_ROOMS),$(wildcard muxd/$(r)/*.c))
 DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
-CLIENT_SRC := $(SHARED_SRC) $(wildcard client/*.c)
+CLIENT_ROOMS := print terminal rpc attach follow mcp verbs
+UE_SRC := $(foreach r,$(CLIENT_ROOMS),$(wildcard client/$(r)/*.c))
+CLIENT_SRC := $(SHARED_SRC) $(UE_SRC) client/main.c
 # The keeper must never fail: it is libc, its own room, what it shares with the worker, and these of base. All else is a link error.
 KEEPER_SRC := $(wildcard muxd/keep/keeper/*.c) $(addprefix muxd/keep/,keep.c own_args.c sentinel.c) \
 	$(addprefix muxd/base/,bug.c clock.c fdio.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB_OBJ := $(filter-out %/main.o,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC))))
-UE_LIB_OBJ := $(filter-out $(BUILD)/obj/client/main.o,$(call obj,$(wildcard client/*.c)))
+UE_LIB_OBJ := $(call obj,$(UE_SRC))
 # A sanitized daemon has no terminal to report to: this writes its reports into the runtime directory, where the tests look.
 SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
 

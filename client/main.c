@@ -1,9 +1,9 @@
 /* main: ue from the command line to the exit status: parse, find the verb's function, run it. */
 #include "base/bug.h"
 #include "base/mem.h"
-#include "client/patch.h"
-#include "client/say.h"
-#include "client/ue.h"
+#include "client/verbs/patch.h"
+#include "client/print/say.h"
+#include "client/rpc/ue.h"
 #include "wire/help.h"
 #include <errno.h>
 #include <fcntl.h>

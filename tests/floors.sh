@@ -7,6 +7,17 @@ BEGIN {
     floor["config"] = floor["sys"] = floor["keep"] = floor["journal"] = floor["term"] = floor["patch"] = 2
     floor["session"] = floor["guard"] = floor["peer"] = 3
     floor["cmd"] = 4; floor["server"] = 5
+    inside["print"] = inside["terminal"] = 0; inside["rpc"] = 1 # the rooms of client/
+    inside["attach"] = inside["follow"] = inside["mcp"] = 2; inside["verbs"] = 3
+}
+function climbs_inside() {
+    sub(/^[^\/]*\//, "", other)
+    if (other !~ /\//) { refuse("name the room, as in \"client/rpc/call.h\""); return }
+    sub(/\/.*/, "", other)
+    if (parts == 2 || other == part[2]) return
+    if (!(other in inside) || !(part[2] in inside)) refuse("no such room in client/")
+    else if (inside[other] > inside[part[2]]) refuse("climbs from " part[2] " to " other)
+    else if (inside[other] == inside[part[2]]) refuse("another room on its own floor of client/")
 }
 function refuse(why) { printf "%s:%d: \"%s\": %s\n", FILENAME, FNR, target, why; bad = 1 }
 FNR == 1 {
@@ -19,6 +30,7 @@ FNR == 1 {
     includes++
     if (target !~ /\//) { refuse("name the folder, as in \"base/buf.h\""); next }
     other = target; sub(/\/.*/, "", other)
+    if (other == "client" && room == "client") { other = target; climbs_inside(); next }
     if (other == room || room == "main") next
     if (other == "client") { refuse("the daemon knows nothing of its client"); next }
     if (!(other in floor)) { refuse("no such room in the house"); next }

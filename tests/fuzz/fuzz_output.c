@@ -1,7 +1,7 @@
 /* A program's output on its way to a person's terminal: what comes out holds no sequence but those on the list, however it was cut. */
 #include "base/bug.h"
-#include "client/lines.h"
-#include "client/safe.h"
+#include "client/print/lines.h"
+#include "client/print/safe.h"
 #include <stdint.h>
 #include <string.h>
 

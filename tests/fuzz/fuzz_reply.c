@@ -1,7 +1,7 @@
 /* Any bytes as what a terminal sends: each reply lies inside of what was given; however it is cut, a reply that was whole is waited for,
  * with the same meaning; and any bytes as what a client says of its terminal: what is understood is written so that it reads back equal. */
 #include "base/bug.h"
-#include "client/reply.h"
+#include "client/terminal/reply.h"
 #include <stdint.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include "base/fdio.h"
 #include "base/mem.h"
-#include "client/call.h"
+#include "client/rpc/call.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

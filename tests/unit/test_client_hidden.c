@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "client/hidden.h"
+#include "client/terminal/hidden.h"
 #include <pty.h>
 #include <signal.h>
 #include <stdbool.h>

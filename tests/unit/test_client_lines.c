@@ -1,6 +1,6 @@
 /* client/lines, client/safe: what reaches a person's terminal of what a program wrote. */
-#include "client/lines.h"
-#include "client/safe.h"
+#include "client/print/lines.h"
+#include "client/print/safe.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

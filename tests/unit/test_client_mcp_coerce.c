@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "client/mcp.h"
+#include "client/mcp/mcp.h"
 #include <string.h>
 
 static void expect(enum tool_id id, const char *given, const char *want)

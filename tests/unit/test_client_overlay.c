@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "client/history.h"
-#include "client/overlay.h"
+#include "client/attach/history.h"
+#include "client/terminal/overlay.h"
 #include <string.h>
 
 static void key_is(const char *typed, size_t used, int32_t expected)

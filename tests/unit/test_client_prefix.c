@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "client/prefix.h"
+#include "client/attach/prefix.h"
 #include <string.h>
 
 static void check(const char *typed, const char *passed, enum prefix_command expected)

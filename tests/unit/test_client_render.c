@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "client/render.h"
+#include "client/print/render.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "client/reply.h"
+#include "client/terminal/reply.h"
 #include <string.h>
 
 /* Whole with keys behind it, and each beginning of it. */

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/strv.h"
-#include "client/gen.h"
-#include "client/params.h"
-#include "client/say.h"
-#include "client/talk.h"
+#include "client/verbs/gen.h"
+#include "client/rpc/params.h"
+#include "client/print/say.h"
+#include "client/rpc/talk.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,310 @@
+/* attach: `ue attach`: owns the way into a session, from one to another, through restarts of the daemon, and out of it. */
+#include "client/attach/attach.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "client/attach/attach_pick.h"
+#include "client/attach/attached.h"
+#include "client/rpc/call.h"
+#include "client/terminal/inquiry.h"
+#include "client/terminal/overlay.h"
+#include "client/rpc/params.h"
+#include "client/print/say.h"
+#include "client/rpc/talk.h"
+#include "client/terminal/terminal.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define REOPEN_LEAVING_MS 3000
+
+/* What the daemon's config says, unless the person has said it here. */
+static void take_settings(struct attach *attach, const struct json *answer)
+{
+    const struct json *settings = json_get(answer, "attach");
+    const char *key = attach->prefix_given ? attach->prefix_given : json_get_str(settings, "key", NULL);
+    const char *clipboard = json_get_str(settings, "clipboard", NULL);
+    if (key && prefix_parse(key, &attach->prefix.key))
+        snprintf(attach->prefix_word, sizeof attach->prefix_word, "%s", key);
+    json_get_bool(settings, "mouse", &attach->mouse);
+    attach->numbered_keys = false;
+    json_get_bool(settings, "numbered_keys", &attach->numbered_keys);
+    attach->tells_terminal = false;
+    json_get_bool(settings, "terminal", &attach->tells_terminal);
+    free(attach->clipboard);
+    attach->clipboard = xstrdup(clipboard ? clipboard : "print");
+}
+
+/* Asks for the frames. again: after a restart of the daemon. 0 or an error. */
+static int begin(struct attach *attach, const char *session, bool again)
+{
+    struct msg_answer answer;
+    struct json *params = json_object_new();
+    const char *name;
+    struct outer outer;
+    int rows = attach->rows, cols = attach->cols;
+    terminal_size(&attach->rows, &attach->cols);
+    json_add_text(params, "session_id", session);
+    json_add_int(params, "rows", attach->rows);
+    json_add_int(params, "cols", attach->cols);
+    if (attach->read_only)
+        json_add_bool(params, "read_only", true);
+    if (attach->detach_others && !again)
+        json_add_bool(params, "detach_others", true);
+    if (again && rows == attach->rows && cols == attach->cols)
+        json_add_bool(params, "again", true);
+    params_meta(attach->ue, params, META_VERB | META_HUMAN | (again ? 0 : META_PLACE)); /* it may be the one that starts it */
+    int result = call_run(&attach->ue->conn, "attach", params, CALL_AGAIN, &answer, &attach->err);
+    if (result == 0) {
+        json_get_int(answer.result, "session_id", &attach->number);
+        name = json_get_str(answer.result, "name", NULL);
+        snprintf(attach->name, sizeof attach->name, "%s", name ? name : session);
+        take_settings(attach, answer.result);
+        attach->state = ATTACH_SHOWING;
+        attach->stale = 0;
+        attach->err = (struct err){0}; /* nobody listened at first, say */
+        if (inquiry_known(&outer))
+            attach_tell_terminal(attach, &outer);
+    }
+    msg_answer_fini(&answer);
+    json_free(params);
+    return result;
+}
+
+static int begin_number(struct attach *attach, int64_t number, bool again)
+{
+    char word[24];
+    snprintf(word, sizeof word, "%" PRId64, number);
+    return begin(attach, word, again);
+}
+
+/* The daemon has been restarted: its successor has the same session. */
+static void reconnect(struct attach *attach)
+{
+    struct connection *conn = &attach->ue->conn;
+    conn->may_start = false;
+    connection_close(conn);
+    if (connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, &attach->err) < 0 ||
+        begin_number(attach, attach->number, true) < 0)
+        attach->state = ATTACH_FAILED;
+    else
+        attach_send_again(attach);
+    if (attach->state == ATTACH_SHOWING)
+        attach_take_frames(attach);
+}
+
+/* What was typed just before the daemon died is given to its successor, once. */
+static void leave(struct attach *attach)
+{
+    enum attach_state state = attach->state;
+    if (attach_leave(attach) || !attach->numbered_keys)
+        return;
+    bool handed_over = false;
+    connection_close(&attach->ue->conn);
+    attach->ue->conn.may_start = false;
+    if (connection_reopen(&attach->ue->conn, clock_mono_ms() + REOPEN_LEAVING_MS, &attach->err) == 0 &&
+        begin_number(attach, attach->number, true) == 0) {
+        attach_send_again(attach);
+        handed_over = attach_leave(attach);
+    }
+    attach->state = state;
+    attach->err = (struct err){0};
+    if (!handed_over)
+        say_note("'%s': what was typed last may not have reached it; look with `ue screen %s`", attach->name, attach->name);
+}
+
+static void forget_keys(struct attach *attach)
+{
+    buf_clear(&attach->sent);
+    buf_clear(&attach->keys);
+}
+
+/* To the session that was chosen; where that can't be shown, back to this one with the reason. */
+static void go_on(struct attach *attach)
+{
+    int64_t old = attach->number;
+    leave(attach);
+    forget_keys(attach); /* the daemon has them */
+    connection_close(&attach->ue->conn);
+    free(attach->keyboard);
+    attach->keyboard = NULL;
+    if (begin_number(attach, attach->next, false) < 0) {
+        struct err why = attach->err;
+        connection_close(&attach->ue->conn);
+        free(attach->said);
+        attach->said = xstrdup(why.text);
+        attach->err = (struct err){0};
+        if (begin_number(attach, old, true) < 0) {
+            attach->state = ATTACH_FAILED;
+            return;
+        }
+    }
+    attach_take_unused_keys(attach);
+    attach_take_frames(attach);
+}
+
+static int status_of(struct attach *attach)
+{
+    if (attach->state == ATTACH_FAILED)
+        return ue_fail(attach->ue, &attach->err);
+    if (attach->state == ATTACH_DETACHED) {
+        say_note("detached; session '%s' goes on", attach->name);
+        return 0;
+    }
+    const char *state = json_get_str(attach->end, "state", NULL);
+    if (state && strcmp(state, "detached") == 0) {
+        say_note("'%s': somebody else has attached alone (-x); the session goes on", attach->name);
+        return 0;
+    }
+    if (state && strcmp(state, "removed") == 0) {
+        say_note("'%s': was removed", attach->name);
+        return UE_FAILED;
+    }
+    int status = talk_status(attach->ue, NULL, attach->end);
+    say_note("'%s': has ended (%s), status %d", attach->name, state ? state : "?", status);
+    return status;
+}
+
+static void finish(struct attach *attach)
+{
+    if (attach->state == ATTACH_ENDED && attach->out.len > 0)
+        attach_write_out(attach);
+    inquiry_settle();
+    terminal_leave();
+    if (attach->state == ATTACH_DETACHED)
+        leave(attach);
+    frame_fini(&attach->ue->conn.in);
+    if (attach->later.len > 0)
+        say_text(attach->later.data, attach->later.len);
+}
+
+static void attach_fini(struct attach *attach)
+{
+    forget_keys(attach);
+    buf_fini(&attach->keys);
+    buf_fini(&attach->sent);
+    buf_fini(&attach->out);
+    buf_fini(&attach->later);
+    free(attach->clipboard);
+    free(attach->said);
+    free(attach->keyboard);
+    json_free(attach->end);
+}
+
+/* -k, else the environment's. */
+static int find_prefix(struct attach *attach, const char *key)
+{
+    const char *own = getenv("MUXD_ATTACH_KEY");
+    attach->prefix_given = key ? key : own && *own ? own : NULL;
+    snprintf(attach->prefix_word, sizeof attach->prefix_word, "C-\\");
+    if (!attach->prefix_given || prefix_parse(attach->prefix_given, &attach->prefix.key))
+        return 0;
+    return err_set(&attach->err, ERR_USAGE, "'%s %s': no key that can be one; use C-a to C-z, C-\\, C-], C-^ or C-_",
+                   key ? "--prefix" : "MUXD_ATTACH_KEY", attach->prefix_given);
+}
+
+static int show(struct ue *ue, const char *session, const char *key, bool read_only, bool detach_others)
+{
+    struct attach attach = {.ue = ue, .read_only = read_only, .detach_others = detach_others, .mouse = true, .out = BUF_INIT,
+                            .later = BUF_INIT, .prefix.key = PREFIX_DEFAULT};
+    struct outer outer;
+    buf_init_wiping(&attach.keys, 0);
+    buf_init_wiping(&attach.sent, 0);
+    if (getrandom(&attach.keys_number, sizeof attach.keys_number, 0) < 0)
+        attach.keys_number = (uint64_t)clock_mono_ns() << 16;
+    if (find_prefix(&attach, key) == 0 && begin(&attach, session, false) == 0)
+        terminal_enter(&attach.err);
+    if (attach.err.code < 0) {
+        terminal_leave(); /* a session was chosen on it */
+        attach_fini(&attach);
+        return ue_fail(ue, &attach.err);
+    }
+    if (attach_asks(&attach) && !inquiry_known(&outer)) /* it was not asked before the start */
+        inquiry_ask(&attach.out);
+    attach_take_unused_keys(&attach);
+    attach_take_frames(&attach); /* those that came with the answer */
+    while (attach.state == ATTACH_SHOWING) {
+        attach_turn(&attach);
+        if (attach.state == ATTACH_LOST)
+            reconnect(&attach);
+        if (attach.state == ATTACH_MOVES)
+            go_on(&attach);
+    }
+    finish(&attach);
+    int status = status_of(&attach);
+    attach_fini(&attach);
+    return status;
+}
+
+int verb_ATTACH(struct ue *ue)
+{
+    struct err err;
+    char *session = NULL;
+    bool can = terminal_open(&err) == 0;
+    int status = attach_pick(ue, can, &session);
+    if (status == 0 && !can)
+        status = ue_fail(ue, &err);
+    else if (status == 0)
+        status = show(ue, session, args_get(&ue->args, "prefix"), args_has(&ue->args, "read-only"), args_has(&ue->args, "detach-others"));
+    free(session);
+    return status;
+}
+
+/* A program asks its terminal as soon as it runs, before we are attached: the daemon is told with its start, one that understands it. */
+static void tell_before(struct ue *ue, struct json *params, struct buf *ahead)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    struct outer outer;
+    bool known = false;
+    int result = call_run(&ue->conn, "hello", NULL, CALL_AGAIN, &answer, &err);
+    for (const struct json *it = result < 0 ? NULL : json_first(json_get(answer.result, "capabilities")); it; it = json_next(it)) {
+        const char *word = json_str(it, NULL);
+        known |= word && strcmp(word, "terminal") == 0;
+    }
+    msg_answer_fini(&answer);
+    if (!known || terminal_enter(&err) < 0)
+        return;
+    inquiry_now(ahead, &outer);
+    struct buf text = BUF_INIT;
+    outer_print(&text, &outer);
+    struct json *meta = json_detach(params, "_meta");
+    json_add(meta, "terminal", json_parse(text.data, text.len, &err));
+    json_add(params, "_meta", meta);
+    buf_fini(&text);
+}
+
+int attach_new_session(struct ue *ue, struct json *params)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    struct buf ahead;
+    char number[24];
+    int64_t id = 0;
+    int rows, cols, status = 0;
+    if (terminal_open(&err) < 0)
+        return ue_fail(ue, &err);
+    terminal_size(&rows, &cols);
+    if (!json_get(params, "rows") && json_get(params, "cmd")) { /* a described one gets it when it is attached */
+        json_add_int(params, "rows", rows);
+        json_add_int(params, "cols", cols);
+    }
+    buf_init_wiping(&ahead, OVERLAY_AHEAD);
+    tell_before(ue, params, &ahead);
+    overlay_type_ahead(ahead.data ? ahead.data : "", ahead.len);
+    buf_fini(&ahead);
+    int result = call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, &err);
+    bool runs = result == 0 && json_get_int(answer.result, "session_id", &id);
+    if (!runs) {
+        inquiry_settle();
+        terminal_leave();
+    }
+    if (result < 0)
+        status = ue_fail(ue, &err);
+    else if (!runs) /* it has ended already */
+        status = talk_show(ue, params, answer.result);
+    msg_answer_fini(&answer);
+    snprintf(number, sizeof number, "%" PRId64, id);
+    return id > 0 ? show(ue, number, NULL, false, false) : status;
+}

@@ -1,0 +1,75 @@
+/* attach_pick: owns the choice of a session by the person's command line or for want of another one. */
+#include "client/attach/attach_pick.h"
+#include "base/mem.h"
+#include "client/rpc/call.h"
+#include "client/attach/chooser.h"
+#include "client/rpc/params.h"
+#include "client/print/say.h"
+#include "client/terminal/terminal.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_MAX 20 /* names in the text of an error */
+
+static int choose(struct ue *ue, const struct json *sessions, int64_t *chosen)
+{
+    struct buf out = BUF_INIT;
+    struct err err;
+    int there = terminal_enter(&err);
+    if (there == 0 && chooser_run(sessions, 0, &out, chosen) == 0 && *chosen > 0) {
+        buf_fini(&out);
+        return 0; /* the terminal stays ours */
+    }
+    terminal_leave();
+    buf_fini(&out);
+    if (there < 0)
+        return ue_fail(ue, &err);
+    say_note("no session was chosen");
+    return UE_INTERRUPTED;
+}
+
+static int decide(struct ue *ue, const struct json *sessions, bool ask, char **chosen)
+{
+    struct buf names = BUF_INIT;
+    struct err err;
+    int64_t number, picked = 0;
+    size_t count = 0;
+    int status = 0;
+    for (const struct json *it = json_first(sessions); it; it = json_next(it)) {
+        const char *name = json_get_str(it, "name", NULL);
+        if (!chooser_takes(it, &number))
+            continue;
+        picked = number;
+        if (++count <= SHOWN_MAX)
+            buf_printf(&names, "%s%s", count > 1 ? ", " : "", name ? name : "?");
+    }
+    if (count > 1 && ask)
+        status = choose(ue, sessions, &picked);
+    else if (count == 0)
+        status = ue_fail(ue, (err_set(&err, ERR_NO_SUCH_SESSION, "no session with a terminal runs; `ue exec -a CMD` starts one"), &err));
+    else if (count > 1)
+        status = ue_fail(ue, (err_set(&err, ERR_USAGE, "%zu sessions have a terminal, name one: %s%s", count, names.data,
+                                      count > SHOWN_MAX ? ", \xe2\x80\xa6" : ""), &err));
+    if (status == 0)
+        *chosen = xasprintf("%" PRId64, picked);
+    buf_fini(&names);
+    return status;
+}
+
+int attach_pick(struct ue *ue, bool ask, char **session)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    if (ue->args.operand_count > 0) {
+        *session = xstrdup(ue->args.operands[0]);
+        return 0;
+    }
+    struct json *params = json_object_new();
+    params_meta(ue, params, META_VERB);
+    int result = call_run(&ue->conn, "list_sessions", params, CALL_AGAIN, &answer, &err);
+    int status = result < 0 ? ue_fail(ue, &err) : decide(ue, json_get(answer.result, "sessions"), ask, session);
+    msg_answer_fini(&answer);
+    json_free(params);
+    return status;
+}

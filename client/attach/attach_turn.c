@@ -1,0 +1,300 @@
+/* attach_turn: owns one turn of an attached terminal: keys, frames, signals, and what the terminal says of itself. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "client/attach/attached.h"
+#include "client/terminal/inquiry.h"
+#include "client/terminal/overlay.h"
+#include "client/terminal/terminal.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define OUT_MAX (16u << 10)  /* what the terminal has not taken; over it nothing is read: what lies here is old once it is shown */
+#define NOTICE_MS 4000
+#define KEYS_MAX (256u << 10)  /* typed and not taken by the daemon; over it the terminal is not read */
+
+static void send_size(struct attach *attach)
+{
+    char text[32];
+    terminal_size(&attach->rows, &attach->cols);
+    snprintf(text, sizeof text, "%dx%d", attach->rows, attach->cols);
+    attach_send(attach, ATTACH_RESIZE, text, strlen(text));
+}
+
+/* In the last line, until the next key; the daemon then draws anew what was there. */
+void attach_notice(struct attach *attach, const char *text, size_t size)
+{
+    struct buf line = BUF_INIT;
+    int rows, cols;
+    terminal_size(&rows, &cols);
+    utf8_append_escaped(&line, text, size, false);
+    size_t cut = utf8_cut(line.data, line.len, (size_t)cols);
+    buf_printf(&attach->out, "\0337\033[%d;1H\033[0;7m", rows);
+    buf_append(&attach->out, line.data ? line.data : "", cut);
+    buf_append_text(&attach->out, "\033[m\033[K\0338");
+    buf_fini(&line);
+    attach->notice_until_ms = clock_mono_ms() + NOTICE_MS;
+}
+
+void attach_anew(struct attach *attach)
+{
+    attach_send(attach, ATTACH_REDRAW, NULL, 0);
+    attach->stale++;
+}
+
+static void end_notice(struct attach *attach)
+{
+    if (!attach->notice_until_ms)
+        return;
+    attach->notice_until_ms = 0;
+    attach_anew(attach);
+}
+
+static void come_back(struct attach *attach)
+{
+    if (terminal_enter(&attach->err) < 0) {
+        attach->state = ATTACH_FAILED;
+        return;
+    }
+    attach->notice_until_ms = 0;
+    send_size(attach);
+    attach_anew(attach);
+    if (attach_asks(attach))
+        inquiry_ask(&attach->out);
+}
+
+static void stop(struct attach *attach)
+{
+    inquiry_settle();
+    terminal_suspend();
+    come_back(attach);
+}
+
+static void obey(struct attach *attach, enum prefix_command command)
+{
+    switch (command) {
+    case PREFIX_DETACH:
+        attach->state = ATTACH_DETACHED;
+        break;
+    case PREFIX_REDRAW:
+        send_size(attach);
+        attach_anew(attach);
+        break;
+    case PREFIX_SUSPEND:
+        stop(attach);
+        break;
+    case PREFIX_SCROLL:
+        attach_view_scroll(attach);
+        break;
+    case PREFIX_LIST:
+        attach_view_list(attach);
+        break;
+    case PREFIX_HELP:
+        attach_view_help(attach);
+        break;
+    case PREFIX_TAKE:
+        attach_send(attach, ATTACH_TAKE, NULL, 0);
+        break;
+    case PREFIX_GIVE:
+        attach_send(attach, ATTACH_GIVE, NULL, 0);
+        break;
+    case PREFIX_ITSELF: /* was passed on */
+    case PREFIX_NONE:
+        break;
+    }
+}
+
+static void use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t size)
+{
+    for (size_t at = 0; at < size && attach->state == ATTACH_SHOWING;) {
+        enum prefix_command command;
+        at += prefix_take(&attach->prefix, data + at, size - at, &attach->keys, &command);
+        if (attach->sent.len == 0 || command != PREFIX_NONE) /* in the order of typing */
+            attach_send_keys(attach);
+        if (command == PREFIX_NONE)
+            continue;
+        overlay_type_ahead(data + at, size - at); /* what covers the session now gets them first */
+        obey(attach, command);
+        if (attach->state == ATTACH_SHOWING) {
+            size = overlay_unused(data);
+            at = 0;
+        }
+    }
+}
+
+static void take_keys(struct attach *attach)
+{
+    char data[OVERLAY_AHEAD];
+    ssize_t got = inquiry_read(data, sizeof data);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (got <= 0) { /* the terminal is gone, as after a hang-up */
+        attach_send_keys(attach);
+        obey(attach, PREFIX_DETACH);
+        return;
+    }
+    end_notice(attach);
+    use_keys(attach, data, (size_t)got);
+}
+
+/* Those that were typed while a session was chosen. */
+void attach_take_unused_keys(struct attach *attach)
+{
+    char data[OVERLAY_AHEAD];
+    use_keys(attach, data, overlay_unused(data));
+}
+
+static void take_drawing(struct attach *attach, const struct attach_frame *frame)
+{
+    terminal_notice_modes(frame->data, frame->size);
+    if (attach->stale > 0) /* what the terminal showed when this was made is gone */
+        return;
+    buf_append(&attach->out, frame->data, frame->size);
+    if (attach->said) {
+        attach_notice(attach, attach->said, strlen(attach->said));
+        free(attach->said);
+        attach->said = NULL;
+    }
+}
+
+/* Who has the keyboard, for the page of keys. */
+static void take_status(struct attach *attach, const struct attach_frame *frame)
+{
+    struct err err;
+    struct json *status = json_parse(frame->data, frame->size, &err);
+    const char *keyboard = json_get_str(status, "keyboard", NULL);
+    if (keyboard) {
+        free(attach->keyboard);
+        attach->keyboard = xstrdup(keyboard);
+    }
+    json_free(status);
+}
+
+static void take_frame(struct attach *attach, const struct attach_frame *frame)
+{
+    switch (frame->type) {
+    case ATTACH_OUTPUT:
+        take_drawing(attach, frame);
+        break;
+    case ATTACH_TYPED:
+        attach_take_typed(attach, frame);
+        break;
+    case ATTACH_ANEW:
+        attach->stale -= attach->stale > 0;
+        break;
+    case ATTACH_NOTICE:
+        attach_notice(attach, frame->data, frame->size);
+        break;
+    case ATTACH_STATUS:
+        take_status(attach, frame);
+        break;
+    case ATTACH_END:
+        attach->end = json_parse(frame->data, frame->size, &attach->err);
+        attach->state = attach->end ? ATTACH_ENDED : ATTACH_FAILED;
+        break;
+    default: /* of a newer daemon */
+        break;
+    }
+}
+
+void attach_take_frames(struct attach *attach)
+{
+    struct frame *in = &attach->ue->conn.in;
+    struct attach_frame frame;
+    long used = 1;
+    while (attach->state == ATTACH_SHOWING && in->len > in->start) {
+        used = attach_next(in->data + in->start, in->len - in->start, &frame);
+        if (used <= 0)
+            break;
+        take_frame(attach, &frame);
+        in->start += (size_t)used;
+        in->scanned = in->start;
+    }
+    if (used < 0)
+        attach->state = ATTACH_LOST;
+}
+
+static void receive(struct attach *attach)
+{
+    size_t room;
+    char *to = frame_room(&attach->ue->conn.in, &room);
+    ssize_t got = recv(attach->ue->conn.fd, to, room, MSG_DONTWAIT);
+    frame_filled(&attach->ue->conn.in, got > 0 ? (size_t)got : 0);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+        attach->state = ATTACH_LOST;
+    else
+        attach_take_frames(attach);
+}
+
+void attach_write_out(struct attach *attach)
+{
+    ssize_t n = terminal_write(attach->out.data, attach->out.len);
+    if (n < 0)
+        obey(attach, PREFIX_DETACH);
+    else
+        buf_consume(&attach->out, (size_t)n);
+}
+
+static void look_at_signals(struct attach *attach)
+{
+    if (terminal_stop)
+        obey(attach, PREFIX_SUSPEND);
+    if (terminal_continued) { /* somebody stopped us with what can't be caught: the shell has used the terminal since */
+        terminal_continued = 0;
+        terminal_leave();
+        come_back(attach);
+    }
+    if (terminal_resized) {
+        terminal_resized = 0;
+        send_size(attach);
+        inquiry_resized();
+    }
+    if (attach->notice_until_ms && clock_mono_ms() >= attach->notice_until_ms)
+        end_notice(attach);
+}
+
+/* What is asked goes out with what is drawn; what was answered, to the daemon. */
+static void look_at_terminal(struct attach *attach)
+{
+    struct outer outer;
+    if (attach_asks(attach) && inquiry_news(&outer, &attach->out))
+        attach_tell_terminal(attach, &outer);
+}
+
+/* The first of what has a time; -1: nothing has. */
+static int wait_ms(const struct attach *attach)
+{
+    int64_t notice_ms = attach->notice_until_ms - clock_mono_ms();
+    int held_ms = inquiry_wait_ms();
+    if (!attach->notice_until_ms || (held_ms >= 0 && held_ms < notice_ms))
+        return held_ms;
+    return notice_ms > 0 ? (int)notice_ms : 0;
+}
+
+void attach_turn(struct attach *attach)
+{
+    bool full = attach->out.len >= OUT_MAX;
+    int left_ms = wait_ms(attach);
+    struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
+    bool keys_full = attach->keys.len >= KEYS_MAX;
+    struct pollfd fds[3] = {{.fd = keys_full ? -1 : STDIN_FILENO, .events = POLLIN},
+                            {.fd = attach->ue->conn.fd, .events = full ? 0 : POLLIN},
+                            {.fd = attach->out.len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
+    int ready = ppoll(fds, 3, left_ms >= 0 ? &left : NULL, terminal_wait_mask());
+    look_at_signals(attach);
+    if (attach->state != ATTACH_SHOWING)
+        return;
+    if ((ready > 0 && fds[0].revents) || inquiry_wait_ms() == 0)
+        take_keys(attach);
+    if (ready > 0 && fds[1].revents && attach->state == ATTACH_SHOWING)
+        receive(attach);
+    if (attach->state == ATTACH_SHOWING)
+        look_at_terminal(attach);
+    if (attach->out.len > 0 && attach->state != ATTACH_DETACHED) /* at once: what came just now is a key's echo */
+        attach_write_out(attach);
+}

@@ -1,0 +1,102 @@
+/* attach_view: owns what covers an attached session: help, its history, the list of sessions. What they show is asked for on a second
+ * connection; the first one waits, and the daemon skips what nobody takes. */
+#include "base/mem.h"
+#include "client/attach/attach_help.h"
+#include "client/attach/attached.h"
+#include "client/rpc/call.h"
+#include "client/attach/chooser.h"
+#include "client/attach/clipboard.h"
+#include "client/rpc/params.h"
+#include "client/attach/scroll.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define HISTORY_LINES 1000000 /* all there is; less when the answer would be too large: */
+#define HISTORY_LEAST 500
+
+/* 0 and *answer, to be finished in any case; or an error. */
+static int ask(struct attach *attach, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
+{
+    struct connection side;
+    connection_init(&side, attach->ue->conn.path, NULL, false);
+    side.named = attach->ue->conn.named;
+    params_meta(attach->ue, params, META_VERB);
+    int result = call_run(&side, tool, params, CALL_ONCE, answer, err);
+    connection_fini(&side);
+    json_free(params);
+    return result;
+}
+
+static void leave(struct attach *attach, bool there)
+{
+    attach->notice_until_ms = 0;
+    attach_anew(attach);
+    if (!there && attach->state == ATTACH_SHOWING)
+        attach->state = ATTACH_DETACHED;
+}
+
+void attach_view_help(struct attach *attach)
+{
+    leave(attach, attach_help_run(attach->prefix_word, attach->name, attach->keyboard, &attach->out));
+}
+
+static int ask_history(struct attach *attach, struct msg_answer *answer, struct err *err)
+{
+    for (int64_t lines = HISTORY_LINES;; lines = lines > 64000 ? 64000 : lines / 2) {
+        struct json *params = json_object_new();
+        json_add_int(params, "session_id", attach->number);
+        json_add_text(params, "format", "ansi");
+        json_add_int(params, "history", lines);
+        int result = ask(attach, "read_screen", params, answer, err);
+        if (result != ERR_TOO_LARGE || lines < HISTORY_LEAST)
+            return result;
+        msg_answer_fini(answer);
+    }
+}
+
+static void show_history(struct attach *attach, const struct json *result)
+{
+    struct history history;
+    struct buf copied = BUF_INIT, said = BUF_INIT;
+    size_t size = 0;
+    const char *drawing = json_get_str(result, "screen", &size);
+    history_init(&history, drawing ? drawing : "", size);
+    leave(attach, scroll_run(&history, attach->name, attach->mouse, &attach->out, &copied));
+    history_fini(&history);
+    if (copied.len > 0) {
+        clipboard_put(attach->clipboard, &copied, &attach->out, &attach->later, &said);
+        free(attach->said);
+        attach->said = buf_take(&said);
+    }
+    buf_fini(&said);
+    buf_fini(&copied);
+}
+
+void attach_view_scroll(struct attach *attach)
+{
+    struct msg_answer answer;
+    struct err err;
+    if (ask_history(attach, &answer, &err) == 0)
+        show_history(attach, answer.result);
+    else
+        attach_notice(attach, err.text, strlen(err.text));
+    msg_answer_fini(&answer);
+}
+
+void attach_view_list(struct attach *attach)
+{
+    struct msg_answer answer;
+    struct err err;
+    int64_t chosen = 0;
+    if (ask(attach, "list_sessions", json_object_new(), &answer, &err) < 0) {
+        attach_notice(attach, err.text, strlen(err.text));
+    } else {
+        int there = chooser_run(json_get(answer.result, "sessions"), attach->number, &attach->out, &chosen);
+        leave(attach, there == 0);
+        if (there == 0 && chosen > 0 && chosen != attach->number) {
+            attach->next = chosen;
+            attach->state = ATTACH_MOVES;
+        }
+    }
+    msg_answer_fini(&answer);
+}

@@ -1,0 +1,112 @@
+/* prefix: finds the keys of wire/attach.def among what is typed. Sources: xterm ctlseqs (modifyOtherKeys), the kitty keyboard protocol. */
+#include "client/attach/prefix.h"
+#include "wire/attach.h"
+#include <string.h>
+
+#define MOD_CTRL 4          /* of the modifiers less one */
+#define MOD_SHIFTS (1 | 64 | 128) /* shift, caps lock, num lock: they leave a control key what it is */
+#define EVENT_RELEASE 3
+#define KITTY_ALONE_FIRST 57358 /* caps lock to the modifiers: keys that say nothing by themselves */
+#define KITTY_ALONE_LAST 57454
+
+struct key {
+    size_t size; /* bytes */
+    long code;   /* the character that it would be in plain encoding; -1: another key */
+    bool nothing; /* a release, or a modifier alone */
+};
+
+bool prefix_parse(const char *word, unsigned char *key)
+{
+    char c = 0;
+    if (strlen(word) == 3 && (word[0] == 'C' || word[0] == 'c') && word[1] == '-')
+        c = word[2];
+    else if (strlen(word) == 2 && word[0] == '^')
+        c = word[1];
+    if (c >= 'a' && c <= 'z')
+        c = (char)(c - 'a' + 'A');
+    if (c < 'A' || c > '_' || strchr("IM[", c))
+        return false;
+    *key = (unsigned char)(c & 0x1f);
+    return true;
+}
+
+/* A parameter with its first subparameter; -1: none. Those behind (kitty's other layouts) don't matter. */
+static const char *number(const char *at, const char *end, long *value, long *sub)
+{
+    long parts[3] = {-1, -1, -1};
+    for (int part = 0; at < end && (*at == ':' || (*at >= '0' && *at <= '9')); at++) {
+        if (*at == ':')
+            part = part < 2 ? part + 1 : 2;
+        else if (parts[part] < 1000000)
+            parts[part] = (parts[part] < 0 ? 0 : parts[part]) * 10 + *at - '0';
+    }
+    *value = parts[0];
+    *sub = parts[1];
+    return at;
+}
+
+static void decode(struct key *key, long code, long mods, long event)
+{
+    long held = mods > 0 ? mods - 1 : 0;
+    key->nothing = event == EVENT_RELEASE || (code >= KITTY_ALONE_FIRST && code <= KITTY_ALONE_LAST);
+    if ((held & MOD_CTRL) && !(held & ~(MOD_CTRL | MOD_SHIFTS)) && code >= '@' && code < 0x7f)
+        key->code = code & 0x1f;
+    else if (!(held & ~MOD_SHIFTS))
+        key->code = code;
+}
+
+/* CSI code ; modifiers : event u, and CSI 27 ; modifiers ; code ~. */
+static struct key read_key(const char *data, size_t size)
+{
+    struct key key = {.size = 1, .code = (unsigned char)data[0]};
+    const char *end = data + size, *at = data + 2;
+    long values[3] = {-1, -1, -1}, subs[3] = {-1, -1, -1};
+    if (size < 4 || data[0] != 033 || data[1] != '[')
+        return key;
+    for (int i = 0; i < 3; i++) {
+        at = number(at, end, &values[i], &subs[i]);
+        if (at == end || *at != ';')
+            break;
+        at++;
+    }
+    if (at == end || values[0] < 0 || (*at != 'u' && !(*at == '~' && values[0] == 27 && values[2] >= 0)))
+        return key;
+    key = (struct key){.size = (size_t)(at - data) + 1, .code = -1};
+    if (*at == 'u')
+        decode(&key, values[0], values[1], subs[1]);
+    else
+        decode(&key, values[2], values[1], -1);
+    return key;
+}
+
+/* Whoever has forgotten the others gets the help. */
+static enum prefix_command command_of(long code)
+{
+    for (int i = 0; i < ATTACH_KEY_COUNT; i++)
+        if (attach_keys[i].key != 0 && attach_keys[i].key == code)
+            return (enum prefix_command)(i + 1);
+    return PREFIX_HELP;
+}
+
+size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct buf *out, enum prefix_command *command)
+{
+    *command = PREFIX_NONE;
+    for (size_t at = 0; at < size;) {
+        struct key key = read_key(data + at, size - at);
+        const char *bytes = data + at;
+        at += key.size;
+        if (!prefix->pending && key.code == prefix->key) {
+            prefix->pending = !key.nothing;
+        } else if (!prefix->pending) {
+            buf_append(out, bytes, key.size);
+        } else if (!key.nothing) {
+            prefix->pending = false;
+            if (key.code != prefix->key) {
+                *command = command_of(key.code);
+                return at;
+            }
+            buf_append(out, bytes, key.size);
+        }
+    }
+    return size;
+}

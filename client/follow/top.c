@@ -1,0 +1,331 @@
+/* top: `ue top`: owns the time between its first drawing and its end: the list once a second and when something has happened, keys, and
+ * what they do. */
+#include "client/follow/top.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "client/rpc/call.h"
+#include "client/terminal/overlay.h"
+#include "client/rpc/params.h"
+#include "client/terminal/terminal.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TICK_MS 1000
+#define FAR 100000L /* rows: to the end */
+
+enum verdict { GO_ON, REDRAW, LEAVE };
+
+/* What can't be sent is seen when the answer is to be read. */
+static void send_request(struct top *top, const char *method, struct json *params, bool waits, int64_t *id)
+{
+    params_meta(top->ue, params, META_VERB);
+    if (waits)
+        params_no_deadline(params);
+    call_post(&top->ue->conn, method, params, id, NULL);
+    json_free(params);
+}
+
+static void ask_list(struct top *top)
+{
+    struct json *params = json_object_new();
+    if (top->list_id) {
+        json_free(params);
+        return;
+    }
+    if (top->all)
+        json_add_bool(params, "all", true);
+    send_request(top, "list_sessions", params, false, &top->list_id);
+}
+
+/* Who watches the table wants to see at once what has changed. */
+static void ask_events(struct top *top)
+{
+    static const char *const types[] = {"created", "ready", "secret", "renamed", "killed", "end", "removed"};
+    struct json *params = json_object_new(), *list = json_add_array(params, "types");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        json_add_text(list, NULL, types[i]);
+    if (top->events_next >= 0)
+        json_add_int(params, "since", top->events_next);
+    json_add_int(params, "max_bytes", 0);
+    send_request(top, "events", params, true, &top->events_id);
+}
+
+static void select_row(struct top *top, size_t row)
+{
+    size_t count = top_rows(top);
+    top->selected = count == 0 ? 0 : top_number_at(top, row < count ? row : count - 1);
+}
+
+static enum verdict take_list(struct top *top, struct msg_answer *answer)
+{
+    size_t before = top_row_of(top, top->selected);
+    top->list_id = 0;
+    if (answer->err.code)
+        return GO_ON;
+    msg_answer_fini(&top->list);
+    top->list = *answer;
+    *answer = (struct msg_answer){0};
+    top_rates_look(top);
+    if (top_row_of(top, top->selected) == SIZE_MAX)
+        select_row(top, before == SIZE_MAX ? 0 : before);
+    return REDRAW;
+}
+
+static enum verdict take(struct top *top, struct msg_answer *answer)
+{
+    if (answer->method || answer->id.kind != MSG_ID_NUMBER)
+        return GO_ON;
+    if (answer->id.number == top->list_id)
+        return take_list(top, answer);
+    if (answer->id.number == top->events_id) {
+        top->events_id = 0;
+        if (answer->err.code == 0) {
+            json_get_int(answer->result, "next", &top->events_next);
+            ask_events(top);
+        }
+        ask_list(top);
+    } else if (answer->id.number == top->kill_id) {
+        top->kill_id = 0;
+        snprintf(top->status, sizeof top->status, "%.150s", answer->err.code ? answer->err.text : "");
+        ask_list(top);
+        return REDRAW;
+    }
+    return GO_ON;
+}
+
+static enum verdict take_lines(struct top *top)
+{
+    enum verdict verdict = GO_ON;
+    const char *line;
+    size_t len;
+    int result;
+    struct err err;
+    while ((result = frame_next(&top->ue->conn.in, &line, &len, &err)) != 0) {
+        struct msg_answer answer = {0};
+        if (result > 0 && msg_parse_answer(&answer, line, len, &err) == 0 && take(top, &answer) == REDRAW)
+            verdict = REDRAW;
+        msg_answer_fini(&answer);
+    }
+    return verdict;
+}
+
+static enum verdict receive(struct top *top, struct err *err)
+{
+    struct connection *conn = &top->ue->conn;
+    size_t room;
+    char *to = frame_room(&conn->in, &room);
+    ssize_t n = recv(conn->fd, to, room, MSG_DONTWAIT);
+    frame_filled(&conn->in, n > 0 ? (size_t)n : 0);
+    if (n > 0)
+        return take_lines(top);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return GO_ON;
+    connection_close(conn); /* the daemon's successor has the same sessions */
+    top->list_id = top->events_id = top->kill_id = 0;
+    top->asks_kill = false;
+    if (connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, err) < 0)
+        return LEAVE;
+    ask_events(top);
+    ask_list(top);
+    return REDRAW;
+}
+
+/* `ue attach` in this terminal, as a child; it comes back when that ends. */
+static enum verdict attach(struct top *top, struct err *err)
+{
+    extern char **environ;
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, top->selected);
+    char name[] = "ue", socket[] = "-S", stay[] = "--no-start", verb[] = "attach";
+    char *argv[] = {name, socket, top->ue->conn.path, stay, verb, number, NULL};
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    pid_t pid;
+    int status = 0;
+    if (!top->selected)
+        return GO_ON;
+    terminal_leave();
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    int error = posix_spawn(&pid, "/proc/self/exe", NULL, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    while (error == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    top->status[0] = 0;
+    if (error || (WIFEXITED(status) && WEXITSTATUS(status) == UE_FAILED))
+        snprintf(top->status, sizeof top->status, "session %" PRId64 " can't be shown here; `ue logs %" PRId64 "` shows its output",
+                 top->selected, top->selected);
+    if (terminal_enter(err) < 0)
+        return LEAVE;
+    ask_list(top);
+    return REDRAW;
+}
+
+static void kill_selected(struct top *top)
+{
+    struct json *params = json_object_new();
+    json_add_int(params, "session_id", top->selected);
+    snprintf(top->status, sizeof top->status, "session %" PRId64 " is being ended", top->selected);
+    send_request(top, "kill_session", params, false, &top->kill_id);
+}
+
+static void move_by(struct top *top, long by)
+{
+    size_t row = top_row_of(top, top->selected), count = top_rows(top);
+    if (row == SIZE_MAX)
+        row = 0;
+    if (by < 0 && (size_t)-by > row)
+        row = 0;
+    else if (count > 0)
+        row = (size_t)((long)row + by) < count ? (size_t)((long)row + by) : count - 1;
+    select_row(top, row);
+}
+
+static void move(struct top *top, int32_t key)
+{
+    int rows, cols;
+    terminal_size(&rows, &cols);
+    long page = rows > 3 ? rows - 3 : 1;
+    switch (key) {
+    case OVERLAY_UP: move_by(top, -1); break;
+    case OVERLAY_DOWN: move_by(top, 1); break;
+    case OVERLAY_PAGE_UP: move_by(top, -page); break;
+    case OVERLAY_PAGE_DOWN: move_by(top, page); break;
+    case OVERLAY_HOME: move_by(top, -FAR); break;
+    case OVERLAY_END: move_by(top, FAR); break;
+    default: break;
+    }
+}
+
+static enum verdict take_key(struct top *top, int32_t key, struct err *err)
+{
+    if (top->asks_kill) {
+        top->asks_kill = false;
+        if (key == 'y' || key == 'Y')
+            kill_selected(top);
+        if (key < OVERLAY_UP)
+            return REDRAW;
+    }
+    if (key >= OVERLAY_UP) {
+        move(top, key);
+        return REDRAW;
+    }
+    top->status[0] = 0;
+    switch (key) {
+    case 'q':
+    case 'Q':
+    case 3: /* ^C */ return LEAVE;
+    case '\r':
+    case '\n': return attach(top, err);
+    case 'k': top->asks_kill = top->selected != 0; break;
+    case 'a':
+        top->all = !top->all;
+        ask_list(top);
+        break;
+    case 26: terminal_stop = 1; break; /* ^Z */
+    default: break;
+    }
+    return REDRAW;
+}
+
+static enum verdict take_keys(struct top *top, struct err *err)
+{
+    enum verdict verdict = GO_ON;
+    size_t at = 0, used;
+    int32_t key;
+    ssize_t n = read(STDIN_FILENO, top->typed + top->typed_size, sizeof top->typed - top->typed_size);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return GO_ON;
+    if (n <= 0)
+        return LEAVE;
+    top->typed_size += (size_t)n;
+    while (at < top->typed_size && verdict != LEAVE &&
+           (used = overlay_key_next(top->typed + at, top->typed_size - at, &key)) > 0) {
+        at += used;
+        verdict = take_key(top, key, err);
+    }
+    top->typed_size -= at; /* the beginning of a key stays: each is shorter than there is room */
+    memmove(top->typed, top->typed + at, top->typed_size);
+    return verdict;
+}
+
+/* All of it, or the terminal is gone. */
+static enum verdict draw(struct top *top)
+{
+    struct buf out = BUF_INIT;
+    enum verdict verdict = GO_ON;
+    top_draw(top, &out);
+    for (size_t at = 0; at < out.len && verdict == GO_ON;) {
+        ssize_t n = terminal_write(out.data + at, out.len - at);
+        struct pollfd slow = {.fd = terminal_out_fd(), .events = POLLOUT};
+        if (n < 0)
+            verdict = LEAVE;
+        else if (n == 0)
+            ppoll(&slow, 1, NULL, terminal_wait_mask());
+        at += n > 0 ? (size_t)n : 0;
+    }
+    buf_fini(&out);
+    return verdict;
+}
+
+static enum verdict look_at_signals(struct top *top, struct err *err)
+{
+    bool again = terminal_resized || terminal_continued || terminal_stop;
+    if (terminal_stop)
+        terminal_suspend();
+    else if (terminal_continued)
+        terminal_leave();
+    if (again && terminal_enter(err) < 0)
+        return LEAVE;
+    terminal_resized = terminal_continued = 0;
+    (void)top;
+    return again ? REDRAW : GO_ON;
+}
+
+static enum verdict turn(struct top *top, struct err *err)
+{
+    int64_t left_ms = top->tick_ms - clock_mono_ms();
+    struct timespec left = {.tv_sec = left_ms > 0 ? left_ms / 1000 : 0, .tv_nsec = left_ms > 0 ? left_ms % 1000 * 1000000 : 0};
+    struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = top->ue->conn.fd, .events = POLLIN}};
+    int ready = ppoll(fds, 2, &left, terminal_wait_mask());
+    enum verdict verdict = look_at_signals(top, err), more = GO_ON;
+    if (ready > 0 && fds[1].revents && verdict != LEAVE)
+        more = receive(top, err);
+    verdict = more > verdict ? more : verdict;
+    if (ready > 0 && fds[0].revents && verdict != LEAVE)
+        more = take_keys(top, err);
+    verdict = more > verdict ? more : verdict;
+    if (clock_mono_ms() >= top->tick_ms) {
+        top->tick_ms = clock_mono_ms() + TICK_MS;
+        top_rates_tick(top);
+        ask_list(top);
+    }
+    return verdict == REDRAW ? draw(top) : verdict;
+}
+
+int verb_TOP(struct ue *ue)
+{
+    struct top top = {.ue = ue, .all = args_has(&ue->args, "all"), .events_next = -1};
+    struct err err = {0};
+    if (terminal_open(&err) < 0 || connection_open(&ue->conn, &err) < 0 || terminal_enter(&err) < 0)
+        return ue_fail(ue, &err);
+    top.tick_ms = clock_mono_ms() + TICK_MS;
+    ask_events(&top);
+    ask_list(&top);
+    while (turn(&top, &err) != LEAVE)
+        ;
+    terminal_leave();
+    msg_answer_fini(&top.list);
+    free(top.rates);
+    return err.code < 0 ? ue_fail(ue, &err) : 0;
+}

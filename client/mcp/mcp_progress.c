@@ -1,0 +1,53 @@
+/* mcp_progress: owns the signs of life of calls that take long. Clients that give a progressToken may start their time-out anew with
+ * each, so that a long wait is not given up. Nothing is sent to those that gave none. */
+#include "base/clock.h"
+#include "client/mcp/mcp.h"
+
+#define BEAT_MS 5000
+
+void mcp_progress_begin(struct mcp_call *call, const struct json *params)
+{
+    const struct json *token = json_get(json_get(params, "_meta"), "progressToken");
+    int64_t number;
+    call->begun_ms = clock_mono_ms();
+    call->beat_ms = INT64_MAX;
+    if (!json_str(token, NULL) && !json_int(token, &number))
+        return;
+    call->token = json_copy(token);
+    call->beat_ms = call->begun_ms + BEAT_MS;
+}
+
+int64_t mcp_progress_due(const struct mcp *mcp)
+{
+    int64_t due = INT64_MAX;
+    for (size_t i = 0; i < mcp->count; i++)
+        due = mcp->calls[i]->beat_ms < due ? mcp->calls[i]->beat_ms : due;
+    return due;
+}
+
+static void beat(struct mcp_out *out, const struct mcp_call *call, int64_t now_ms)
+{
+    struct buf line = BUF_INIT;
+    struct json *params = json_object_new();
+    int64_t seconds = (now_ms - call->begun_ms) / 1000;
+    json_add(params, "progressToken", json_copy(call->token));
+    json_add_int(params, "progress", seconds);
+    if (call->to.version >= MCP_2025_03_26)
+        json_add_text(params, "message", "waiting; the session goes on");
+    msg_notification(&line, "notifications/progress", params);
+    json_free(params);
+    mcp_out_add(out, line.data, line.len);
+    buf_fini(&line);
+}
+
+void mcp_progress(struct mcp *mcp)
+{
+    int64_t now_ms = clock_mono_ms();
+    for (size_t i = 0; i < mcp->count; i++) {
+        struct mcp_call *call = mcp->calls[i];
+        if (call->beat_ms > now_ms)
+            continue;
+        beat(&mcp->out, call, now_ms);
+        call->beat_ms = now_ms + BEAT_MS;
+    }
+}

@@ -1,0 +1,209 @@
+/* render: owns the look of tables. */
+#include "client/print/render.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#define GAP 2
+#define LAST_MIN 8  /* columns of the last column that should be seen */
+#define CUT_MIN 12  /* no column is cut to less */
+
+static const char *const codes[] = {
+    [RENDER_GREEN] = "\033[32m", [RENDER_YELLOW] = "\033[33m", [RENDER_RED] = "\033[31m", [RENDER_DIM] = "\033[2m"};
+
+struct render_cell *render_add_row(struct render_table *table)
+{
+    size_t count = (table->row_count + 1) * table->column_count;
+    table->cells = xreallocarray(table->cells, count, sizeof *table->cells);
+    struct render_cell *row = table->cells + table->row_count++ * table->column_count;
+    memset(row, 0, table->column_count * sizeof *row);
+    return row;
+}
+
+void render_fini(struct render_table *table)
+{
+    for (size_t i = 0; i < table->row_count * table->column_count; i++)
+        free(table->cells[i].text);
+    free(table->cells);
+    table->cells = NULL;
+    table->row_count = 0;
+}
+
+static const char *shown(const struct render_cell *cell)
+{
+    return cell->text && *cell->text ? cell->text : "-";
+}
+
+static size_t columns_of(const char *text, size_t len)
+{
+    size_t columns = 0;
+    for (size_t at = 0, size; at < len; at += size) {
+        int32_t rune;
+        size = utf8_decode(text + at, len - at, &rune);
+        if (size == 0)
+            break;
+        int width = rune < 0 ? 1 : utf8_width(rune);
+        columns += width > 0 ? (size_t)width : 0;
+    }
+    return columns;
+}
+
+/* Appends as much of text as fits into room columns, with "…" where it was cut. Returns the columns taken. */
+static size_t append_cut(struct buf *out, const char *text, size_t len, size_t room)
+{
+    size_t used = 0, at = 0;
+    if (columns_of(text, len) <= room) {
+        buf_append(out, text, len);
+        return columns_of(text, len);
+    }
+    while (at < len) {
+        int32_t rune;
+        size_t size = utf8_decode(text + at, len - at, &rune);
+        int width = size && rune >= 0 ? utf8_width(rune) : 1;
+        if (size == 0 || used + (size_t)(width > 0 ? width : 0) + 1 > room)
+            break;
+        used += (size_t)(width > 0 ? width : 0);
+        at += size;
+    }
+    buf_append(out, text, at);
+    if (room == 0)
+        return 0;
+    buf_append_text(out, "\xe2\x80\xa6");
+    return used + 1;
+}
+
+static void append_blanks(struct buf *out, size_t count)
+{
+    for (; count > 0; count--)
+        buf_append_byte(out, ' ');
+}
+
+struct line { /* while one is made */
+    struct buf *out;
+    size_t width, at;
+};
+
+static void append_cell(struct line *line, const char *text, size_t width, bool right, bool last, enum render_color color)
+{
+    struct buf safe = BUF_INIT;
+    utf8_append_escaped(&safe, text, strlen(text), false);
+    size_t own = columns_of(safe.data, safe.len), room = own;
+    if (!last && own > width)
+        room = width;
+    if (line->width > 0 && line->at + room > line->width)
+        room = line->width > line->at ? line->width - line->at : 0;
+    if (right && own < width)
+        append_blanks(line->out, width - own);
+    if (color != RENDER_PLAIN)
+        buf_append_text(line->out, codes[color]);
+    size_t used = append_cut(line->out, safe.data, safe.len, room);
+    if (color != RENDER_PLAIN)
+        buf_append_text(line->out, "\033[0m");
+    if (!right && !last && used < width)
+        append_blanks(line->out, width - used);
+    if (!last)
+        append_blanks(line->out, GAP);
+    line->at += (width > used ? width : used) + GAP;
+    buf_fini(&safe);
+}
+
+static size_t width_of(const struct render_table *table, size_t column)
+{
+    size_t width = strlen(table->titles[column]);
+    for (size_t row = 0; row < table->row_count; row++) {
+        struct buf safe = BUF_INIT;
+        const char *text = shown(&table->cells[row * table->column_count + column]);
+        utf8_append_escaped(&safe, text, strlen(text), false);
+        size_t own = columns_of(safe.data, safe.len);
+        width = own > width ? own : width;
+        buf_fini(&safe);
+    }
+    return width;
+}
+
+/* A long text takes no column's place: the widest ones are cut until the last column has room to begin. */
+static void make_room(size_t *widths, size_t count, size_t width)
+{
+    for (;;) {
+        size_t sum = 0, widest = 0;
+        for (size_t column = 0; column + 1 < count; column++) {
+            sum += widths[column] + GAP;
+            if (widths[column] > widths[widest])
+                widest = column;
+        }
+        if (width == 0 || count < 2 || sum + LAST_MIN <= width || widths[widest] <= CUT_MIN)
+            return;
+        widths[widest]--;
+    }
+}
+
+void render_people(struct buf *out, const struct render_table *table, size_t width, bool colors)
+{
+    size_t count = table->column_count;
+    size_t *widths = xcalloc(count, sizeof *widths);
+    for (size_t column = 0; column < count; column++)
+        widths[column] = width_of(table, column);
+    make_room(widths, count, width);
+    for (size_t row = 0; row <= table->row_count; row++) {
+        struct line line = {.out = out, .width = width};
+        for (size_t column = 0; column < count; column++) {
+            const struct render_cell *cell = row > 0 ? &table->cells[(row - 1) * count + column] : NULL;
+            enum render_color color = !colors ? RENDER_PLAIN : cell ? cell->color : RENDER_DIM;
+            append_cell(&line, cell ? shown(cell) : table->titles[column], widths[column], table->to_the_right[column],
+                        column + 1 == count, color);
+        }
+        buf_append_byte(out, '\n');
+    }
+    free(widths);
+}
+
+void render_tabs(struct buf *out, const struct render_table *table)
+{
+    for (size_t i = 0; i < table->row_count * table->column_count; i++) {
+        const char *text = shown(&table->cells[i]);
+        utf8_append_escaped(out, text, strlen(text), false);
+        buf_append_byte(out, (i + 1) % table->column_count == 0 ? '\n' : '\t');
+    }
+}
+
+size_t render_width_of(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool render_wants_colors(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+void render_age(int64_t ms, char out[16])
+{
+    int64_t seconds = ms > 0 ? ms / 1000 : 0;
+    if (seconds < 60)
+        snprintf(out, 16, "%" PRId64 "s", seconds);
+    else if (seconds < 3600)
+        snprintf(out, 16, "%" PRId64 "m", seconds / 60);
+    else if (seconds < 86400)
+        snprintf(out, 16, "%" PRId64 "h", seconds / 3600);
+    else
+        snprintf(out, 16, "%" PRId64 "d", seconds / 86400);
+}
+
+int64_t render_time_of(const char *iso)
+{
+    struct tm tm = {0};
+    int ms = 0, end = 0;
+    if (!iso || sscanf(iso, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec,
+                       &ms, &end) != 7 || end == 0)
+        return -1;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return (int64_t)timegm(&tm) * 1000 + ms;
+}

@@ -1,0 +1,133 @@
+/* say: owns what ue writes to standard output and standard error. */
+#include "client/print/say.h"
+#include "base/fdio.h"
+#include "base/utf8.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* errno says why fd can't be written. */
+static void __attribute__((__noreturn__)) leave(int fd)
+{
+    if (errno == EPIPE) /* who starts us with SIGPIPE ignored gets the status of those who don't */
+        exit(128 + SIGPIPE);
+    if (fd == STDOUT_FILENO)
+        say_note("standard output: can't be written: %s; the sessions go on", strerror(errno));
+    exit(125);
+}
+
+static void write_or_leave(int fd, const void *data, size_t size)
+{
+    if (fd_write_all(fd, data, size) >= 0)
+        return;
+    leave(fd);
+}
+
+void say_lost(void)
+{
+    leave(STDOUT_FILENO);
+}
+
+void say_out(const void *data, size_t size)
+{
+    if (size > 0)
+        write_or_leave(STDOUT_FILENO, data, size);
+}
+
+void say_stderr_bytes(const void *data, size_t size)
+{
+    if (size > 0)
+        write_or_leave(STDERR_FILENO, data, size);
+}
+
+void say_buf(struct buf *buf)
+{
+    say_out(buf->data, buf->len);
+    buf_fini(buf);
+}
+
+/* Inside a string these may stand as they are (RFC 8259), but a terminal takes them for control characters: DEL and C1. */
+static void escape_controls(struct buf *out, const char *line, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)line[i], next = i + 1 < len ? (unsigned char)line[i + 1] : 0;
+        if (byte == 0x7f)
+            buf_append_text(out, "\\u007f");
+        else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
+            buf_printf(out, "\\u%04x", next), i++;
+        else
+            buf_append_byte(out, line[i]);
+    }
+}
+
+void say_json(const struct json *value)
+{
+    struct buf line = BUF_INIT, out = BUF_INIT;
+    json_print(&line, value);
+    buf_append_byte(&line, '\n');
+    if (!say_is_tty(STDOUT_FILENO)) {
+        say_buf(&line);
+        return;
+    }
+    escape_controls(&out, line.data, line.len);
+    buf_fini(&line);
+    say_buf(&out);
+}
+
+bool say_is_tty(int fd)
+{
+    return isatty(fd) == 1;
+}
+
+void say_for_terminal(struct buf *out, const char *text, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        const char *end = memchr(text + at, '\n', len - at);
+        size_t stop = end ? (size_t)(end - text) : len;
+        size_t cut = end && stop > at && text[stop - 1] == '\r' ? stop - 1 : stop;
+        utf8_append_escaped(out, text + at, cut - at, true);
+        buf_append_byte(out, '\n'); /* also where the text ends without one: the prompt begins on a line of its own */
+        at = end ? stop + 1 : len;
+    }
+}
+
+void say_text(const char *text, size_t len)
+{
+    if (!say_is_tty(STDOUT_FILENO)) {
+        say_out(text, len);
+        return;
+    }
+    struct buf out = BUF_INIT;
+    say_for_terminal(&out, text, len);
+    say_buf(&out);
+}
+
+/* Nobody can be told that standard error can't be written. */
+static void say_escaped(const char *head, const char *subject, const char *text)
+{
+    struct buf out = BUF_INIT;
+    buf_printf(&out, "%s%s%s", head, subject ? subject : "", subject ? ": " : "");
+    utf8_append_escaped(&out, text, strlen(text), false);
+    buf_append_byte(&out, '\n');
+    if (fd_write_all(STDERR_FILENO, out.data, out.len) < 0)
+        errno = 0;
+    buf_fini(&out);
+}
+
+void say_note(const char *format, ...)
+{
+    struct buf text = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    say_escaped("ue: ", NULL, text.data ? text.data : "");
+    buf_fini(&text);
+}
+
+void say_err(const char *verb, const struct err *err)
+{
+    say_escaped("ue: ", err->text[0] == '\'' ? NULL : verb, err->text);
+}

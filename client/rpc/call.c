@@ -1,0 +1,252 @@
+/* call: owns the way of a request to the daemon and of the answer back. A lost connection is no lost answer: sessions outlive the
+ * worker, so the same request, with the same request_id, goes to its successor. */
+#include "client/rpc/call.h"
+#include "base/clock.h"
+#include "client/print/say.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define REOPEN_GONE_MS 1500 /* a restart is waited for when the socket's path is gone: a daemon that lives binds it anew at once */
+#define CANCEL_ANSWER_MS 2000
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int signo)
+{
+    (void)signo;
+    interrupts++;
+}
+
+struct watch { /* what SIGINT did before */
+    struct sigaction action;
+    sigset_t mask;
+};
+
+/* Until unwatch_interrupt SIGINT comes only while we poll. Left alone where it is ignored (a shell's background jobs). */
+static void watch_interrupt(struct watch *before)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigset_t block;
+    sigemptyset(&block);
+    sigaddset(&block, SIGINT);
+    sigprocmask(SIG_BLOCK, &block, &before->mask);
+    if (sigaction(SIGINT, &action, &before->action) == 0 && before->action.sa_handler == SIG_IGN)
+        sigaction(SIGINT, &before->action, NULL);
+}
+
+static void unwatch_interrupt(const struct watch *before)
+{
+    sigaction(SIGINT, &before->action, NULL);
+    sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+struct call {
+    struct connection *conn;
+    struct buf line; /* the request */
+    int64_t id;
+    unsigned flags;
+    struct watch before; /* with CALL_WAITS; its mask holds while polling */
+    int interrupted;     /* how many interrupts were acted upon */
+    bool fed;            /* standard input was there first: cancelled */
+    int64_t give_up_ms; /* clock_mono_ms; after an interrupt */
+    struct msg_answer *answer;
+    struct err *err;
+};
+
+enum step { STEP_DONE = 1, STEP_LOST = 2, STEP_FED = 3 }; /* besides 0 and errors */
+
+static int interrupted(struct call *call)
+{
+    return err_set(call->err, ERR_CANCELLED, "interrupted");
+}
+
+static int send_cancel(struct call *call)
+{
+    struct buf line = BUF_INIT;
+    struct json *params = json_object_new();
+    json_add_int(params, "id", call->id);
+    msg_request(&line, call->conn->next_id++, "cancel", params);
+    json_free(params);
+    int result = connection_send(call->conn, line.data, line.len);
+    buf_fini(&line);
+    return result;
+}
+
+/* The first ^C asks the daemon to end the wait, whose answer is then waited for briefly; the second one waits for nothing. */
+static int act_on_interrupt(struct call *call)
+{
+    if (call->interrupted++ > 0)
+        return interrupted(call);
+    call->give_up_ms = clock_mono_ms() + CANCEL_ANSWER_MS;
+    return send_cancel(call) < 0 ? interrupted(call) : 0;
+}
+
+/* 0: something can be read; an error after ^C. */
+static int wait_readable(struct call *call)
+{
+    struct pollfd fds[] = {{.fd = call->conn->fd, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    for (;;) {
+        while (interrupts > call->interrupted) {
+            int result = act_on_interrupt(call);
+            if (result < 0)
+                return result;
+        }
+        struct timespec left = {0};
+        if (call->interrupted) {
+            int64_t ms = call->give_up_ms - clock_mono_ms();
+            if (ms <= 0)
+                return interrupted(call);
+            left = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+        }
+        bool feeds = (call->flags & CALL_FEEDS) && !call->fed && !call->interrupted;
+        bool slow = call->conn->slow_note && !call->interrupted;
+        if (slow)
+            left = (struct timespec){.tv_sec = call->conn->slow_ms / 1000, .tv_nsec = call->conn->slow_ms % 1000 * 1000000};
+        int ready = ppoll(fds, feeds ? 2 : 1, call->interrupted || slow ? &left : NULL, &call->before.mask);
+        if (slow && ready == 0) {
+            say_note("%s", call->conn->slow_note);
+            call->conn->slow_note = NULL;
+        }
+        if (ready <= 0)
+            continue;
+        if (fds[0].revents)
+            return 0;
+        if (feeds && fds[1].revents) {
+            call->fed = true;
+            send_cancel(call); /* a connection that is lost shows when it is read */
+        }
+    }
+}
+
+static int take_line(struct call *call, const char *line, size_t len)
+{
+    struct msg_answer answer;
+    int result = msg_parse_answer(&answer, line, len, call->err);
+    if (result < 0) {
+        err_prefix(call->err, "'%s' answers what can't be read", call->conn->path);
+        msg_answer_fini(&answer);
+        return call->err->code = ERR_INTERNAL;
+    }
+    bool nobodys = answer.id.kind == MSG_ID_NONE; /* the daemon could not tell which request it was: we have only this one */
+    bool ours = answer.method == NULL && (nobodys || (answer.id.kind == MSG_ID_NUMBER && answer.id.number == call->id));
+    if (!ours) { /* the cancel's own answer, or a notification */
+        msg_answer_fini(&answer);
+        return 0;
+    }
+    *call->answer = answer;
+    if (answer.err.code < 0) {
+        *call->err = answer.err;
+        if (call->fed && answer.err.code == ERR_CANCELLED)
+            return STEP_FED;
+        return call->interrupted && answer.err.code == ERR_CANCELLED ? interrupted(call) : answer.err.code;
+    }
+    return STEP_DONE;
+}
+
+static int take_lines(struct call *call)
+{
+    const char *line;
+    size_t len;
+    for (;;) {
+        int result = frame_next(&call->conn->in, &line, &len, call->err);
+        if (result == 0)
+            return 0;
+        if (result < 0)
+            return err_set(call->err, ERR_TOO_LARGE, "'%s' answers with a line longer than %zu bytes; ask for less", call->conn->path,
+                           call->conn->in.max_line);
+        result = take_line(call, line, len);
+        if (result != 0)
+            return result;
+    }
+}
+
+static int receive(struct call *call)
+{
+    for (;;) {
+        size_t room;
+        int result = call->flags & CALL_WAITS ? wait_readable(call) : 0;
+        if (result < 0)
+            return result;
+        char *to = frame_room(&call->conn->in, &room);
+        ssize_t n = recv(call->conn->fd, to, room, 0);
+        frame_filled(&call->conn->in, n > 0 ? (size_t)n : 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) /* only where a timeout was set: completions */
+            return err_set(call->err, ERR_NO_DAEMON, "'%s': does not answer", call->conn->path);
+        if (n <= 0)
+            return STEP_LOST;
+        result = take_lines(call);
+        if (result != 0)
+            return result;
+    }
+}
+
+static int attempt(struct call *call)
+{
+    call->fed = false;
+    return connection_send(call->conn, call->line.data, call->line.len) == 0 ? receive(call) : STEP_LOST;
+}
+
+static int reopen(struct call *call, int64_t lost_ms)
+{
+    int result = connection_reopen(call->conn, lost_ms + REOPEN_GONE_MS, call->err);
+    struct pollfd none = {.fd = -1};
+    while (result == ERR_NO_DAEMON && clock_mono_ms() < lost_ms + CONNECTION_RESTART_MS && call->conn->why == ECONNREFUSED) {
+        if (interrupts > call->interrupted)
+            return interrupted(call);
+        ppoll(&none, 0, &(struct timespec){.tv_nsec = 50000000}, call->flags & CALL_WAITS ? &call->before.mask : NULL);
+        result = connection_try(call->conn, call->err);
+    }
+    if (result == ERR_NO_DAEMON)
+        err_set(call->err, ERR_NO_DAEMON, "'%s': the daemon went away before it answered; `ue list --all` shows what became of the session",
+                call->conn->path);
+    return result;
+}
+
+int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags, struct msg_answer *answer,
+             struct err *err)
+{
+    struct call call = {.conn = conn, .line = BUF_INIT, .flags = flags, .answer = answer, .err = err};
+    *answer = (struct msg_answer){0};
+    int result = connection_open(conn, err);
+    if (result < 0)
+        return result;
+    call.id = conn->next_id++;
+    call.interrupted = interrupts;
+    msg_request(&call.line, call.id, method, params);
+    if (flags & CALL_WAITS)
+        watch_interrupt(&call.before);
+    while ((result = attempt(&call)) == STEP_LOST) {
+        connection_close(conn);
+        if (call.interrupted) {
+            result = interrupted(&call);
+            break;
+        }
+        if (flags & CALL_ONCE) {
+            result = err_set(err, ERR_NO_DAEMON, "'%s': the daemon went away before it answered; look whether it was done", conn->path);
+            break;
+        }
+        if ((result = reopen(&call, clock_mono_ms())) < 0)
+            break;
+    }
+    if (flags & CALL_WAITS)
+        unwatch_interrupt(&call.before);
+    buf_fini(&call.line);
+    return result < 0 ? result : result == STEP_FED ? CALL_FED : 0;
+}
+
+int call_post(struct connection *conn, const char *method, const struct json *params, int64_t *id, struct err *err)
+{
+    struct buf line = BUF_INIT;
+    *id = conn->next_id++;
+    msg_request(&line, *id, method, params);
+    int result = connection_send(conn, line.data, line.len);
+    buf_fini(&line);
+    return result == 0 ? 0 : err_set(err, ERR_NO_DAEMON, "'%s': the daemon went away", conn->path);
+}

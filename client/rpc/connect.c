@@ -1,0 +1,221 @@
+/* connect: owns the connection to the daemon and the rule who may start one: whoever holds the lock beside the socket. */
+#include "client/rpc/connect.h"
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "base/limit.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ANSWER_BYTES_MAX (64u << 20) /* 16 MiB of output in base64 and its text fit thrice */
+#define START_MS 10000               /* while another daemon is leaving, or about to listen */
+#define RETRY_MS 20
+
+void connection_init(struct connection *conn, const char *given, const char *config, bool may_start)
+{
+    char *path = path_socket(given);
+    *conn = (struct connection){.fd = -1, .path = launch_absolute(path), .named = path_socket_is_named(given), .config = config,
+                                .may_start = may_start, .next_id = 1};
+    free(path);
+    frame_init(&conn->in, ANSWER_BYTES_MAX);
+}
+
+void connection_close(struct connection *conn)
+{
+    fd_close(&conn->fd);
+    frame_fini(&conn->in);
+}
+
+void connection_fini(struct connection *conn)
+{
+    if (!conn->path)
+        return;
+    connection_close(conn);
+    free(conn->path);
+    conn->path = NULL;
+}
+
+/* We may have been started with a standard descriptor closed: the socket must not take its place, or output would go there. */
+static int above_standard(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    int filler;
+    do
+        filler = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (filler >= 0 && filler < STDERR_FILENO);
+    if (filler > STDERR_FILENO)
+        close(filler);
+    return moved;
+}
+
+/* In a directory that anybody may write to, somebody else could listen under our name. Root may go to another user's daemon by its path,
+ * but is not to be caught by one. */
+static int check_listener(int fd, const char *path, bool named, struct err *err)
+{
+    struct ucred cred;
+    socklen_t size = sizeof cred;
+    uid_t own = geteuid();
+    if ((own == 0 && named) || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == own))
+        return 0;
+    return err_set(err, ERR_SYSTEM, "'%s': another user listens there; " PATH_CHOOSE_SOCKET, path);
+}
+
+static int try_at(struct connection *conn, const char *path, struct err *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return err_set(err, ERR_SYSTEM,
+                       "'%s': the socket path has %zu bytes, the kernel allows %zu; choose a shorter one with -S or $MUXD_SOCKET", path,
+                       strlen(path), sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path));
+    int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (fd < 0)
+        return limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "'%s': can't make a socket", path);
+    int result;
+    do
+        result = connect(fd, (struct sockaddr *)&address, sizeof address);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) {
+        conn->why = errno;
+        bool nobody = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR || errno == ECONNRESET;
+        result = conn->why == EACCES ? path_foreign(path, PATH_CHOOSE_SOCKET, err) : 0;
+        if (result == 0)
+            result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", path,
+                             nobody ? "nobody listens there" : "can't connect", strerror(conn->why));
+    } else {
+        result = check_listener(fd, path, conn->named, err);
+    }
+    if (result < 0)
+        close(fd);
+    else
+        conn->fd = fd;
+    return result;
+}
+
+/* What another login of ours has started is ours as well. The error is that of the place where one would be started. */
+static int try_everywhere(struct connection *conn, struct err *err)
+{
+    int result = ERR_NO_DAEMON;
+    char *place;
+    for (int i = 0; (place = path_socket_look(conn->path, i)); i++) {
+        struct err unused;
+        bool home = strcmp(place, conn->path) == 0;
+        int tried = try_at(conn, place, home ? err : &unused);
+        if (home)
+            result = tried;
+        if (tried == 0) {
+            free(conn->path);
+            conn->path = place;
+            return 0;
+        }
+        free(place);
+    }
+    return result;
+}
+
+int connection_try(struct connection *conn, struct err *err)
+{
+    if (conn->fd >= 0)
+        return 0;
+    int result = conn->named || conn->joined ? try_at(conn, conn->path, err) : try_everywhere(conn, err);
+    conn->joined |= result == 0;
+    return result;
+}
+
+int connection_send(struct connection *conn, const void *data, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t n = send(conn->fd, (const char *)data + at, size - at, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+void connection_pause(int ms)
+{
+    poll(NULL, 0, ms);
+}
+
+int connection_reopen(struct connection *conn, int64_t deadline_ms, struct err *err)
+{
+    for (;;) {
+        int result = connection_try(conn, err);
+        if (result != ERR_NO_DAEMON || clock_mono_ms() >= deadline_ms)
+            return result;
+        connection_pause(RETRY_MS);
+    }
+}
+
+static int take_start_lock(const struct connection *conn, int *lock_fd, struct err *err)
+{
+    char *dir = path_dirname(conn->path);
+    char *path = path_join(dir, "start.lock");
+    int result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
+    *lock_fd = -1;
+    if (result == 0) {
+        *lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        int locked = *lock_fd;
+        while (locked >= 0 && (locked = flock(*lock_fd, LOCK_EX)) < 0 && errno == EINTR)
+            locked = 0;
+        if (locked < 0) {
+            int error = errno;
+            result = error == EACCES ? path_foreign(path, PATH_CHOOSE_SOCKET, err) : 0;
+            if (result == 0)
+                result = err_set(err, ERR_SYSTEM, "'%s': can't take the lock for starting muxd: %s; " PATH_CHOOSE_SOCKET, path,
+                                 strerror(error));
+            fd_close(lock_fd);
+        }
+    }
+    free(path);
+    free(dir);
+    return result;
+}
+
+/* A daemon that is leaving still owns the place (75, which launch_daemon takes as success), so it is tried until it has left. */
+static int start_and_connect(struct connection *conn, struct err *err)
+{
+    int64_t deadline_ms = clock_mono_ms() + START_MS;
+    for (;;) {
+        int result = launch_daemon(conn, err);
+        if (result < 0)
+            return result;
+        conn->started = true;
+        result = connection_try(conn, err);
+        if (result != ERR_NO_DAEMON || clock_mono_ms() >= deadline_ms)
+            return result;
+        connection_pause(RETRY_MS);
+    }
+}
+
+int connection_open(struct connection *conn, struct err *err)
+{
+    conn->joined = false;
+    int lock_fd, result = connection_try(conn, err);
+    if (result != ERR_NO_DAEMON)
+        return result;
+    if (!conn->may_start)
+        return err_set(err, ERR_NO_DAEMON, "'%s': nobody listens there; `ue start` starts the daemon, or leave out --no-start", conn->path);
+    result = take_start_lock(conn, &lock_fd, err);
+    if (result == 0) {
+        result = connection_try(conn, err); /* another ue may have started it while we waited for the lock */
+        if (result == ERR_NO_DAEMON)
+            result = start_and_connect(conn, err);
+        close(lock_fd);
+    }
+    if (result < 0)
+        err->code = ERR_NO_DAEMON; /* whatever hindered it: there is none */
+    return result < 0 ? ERR_NO_DAEMON : 0;
+}

@@ -1,0 +1,183 @@
+/* launch: owns the birth of a daemon: which muxd, with which environment, and what it said when it failed. */
+#include "client/rpc/connect.h"
+#include "base/fdio.h"
+#include "base/limit.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strv.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STATUS_ANOTHER_WON 75 /* EX_TEMPFAIL: another muxd serves this socket */
+#define STATUS_NO_PROGRAM 127
+#define STUCK_MS 60000 /* listening takes milliseconds, also on a busy machine not more than seconds */
+
+extern char **environ;
+
+char *launch_absolute(const char *path)
+{
+    char dir[PATH_MAX];
+    return path[0] == '/' || !getcwd(dir, sizeof dir) ? xstrdup(path) : path_join(dir, path);
+}
+
+static bool is_kept(const char *entry)
+{
+    static const char *const names[] = {"HOME=", "PATH=", "LANG=", "SHELL=", "USER=", "LOGNAME=", "TMPDIR="};
+    if (strncmp(entry, "MUXD_SESSION=", 13) == 0) /* a daemon runs in no session, also when it is started from one */
+        return false;
+    if (strncmp(entry, "MUXD_", 5) == 0 || strncmp(entry, "XDG_", 4) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(entry, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+char **launch_environment(const char *socket_path)
+{
+    struct strv env = {0};
+    for (char **at = environ; at && *at; at++)
+        if (is_kept(*at))
+            strv_add(&env, *at);
+    strv_env_set(&env, "MUXD_SOCKET", socket_path);
+    return strv_take(&env);
+}
+
+/* muxd beside our own binary; NULL: the one in PATH. */
+static char *neighbour(void)
+{
+    char own[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (len <= 0)
+        return NULL;
+    own[len] = 0;
+    char *dir = path_dirname(own);
+    char *path = path_join(dir, "muxd");
+    free(dir);
+    if (access(path, X_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* In the child, until exec. Nothing of ours is left to the daemon: no descriptor, no signal setting, no terminal. */
+static void become(const char *program, char *const *argv, char *const *env, int report_fd)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    sigemptyset(&none);
+    for (int signo = 1; signo < SIGRTMIN; signo++)
+        sigaction(signo, &plain, NULL); /* fails for KILL and STOP, as it must */
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    int null_fd = open("/dev/null", O_RDWR);
+    if (null_fd < 0 || chdir("/") != 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0 ||
+        dup2(report_fd, STDERR_FILENO) < 0) {
+        struct err err;
+        limit_err(&err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "its standard descriptors can't be set up");
+        dprintf(report_fd, "%s", err.text);
+        _exit(1);
+    }
+    close_range(STDERR_FILENO + 1, ~0u, 0);
+    execvpe(program, argv, env);
+    dprintf(STDERR_FILENO, "%s", strerror(errno));
+    _exit(STATUS_NO_PROGRAM);
+}
+
+/* The last words of a daemon that failed, in one line; its own "muxd: " is not repeated. */
+static char *last_words(int report_fd)
+{
+    char text[768];
+    ssize_t len = pread(report_fd, text, sizeof text - 1, 0);
+    while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == ' '))
+        len--;
+    text[len > 0 ? len : 0] = 0;
+    for (char *at = text; *at; at++)
+        if (*at == '\n')
+            *at = ' ';
+    return xstrdup(strncmp(text, "muxd: ", 6) == 0 ? text + 6 : text);
+}
+
+/* One that neither listens nor leaves must not hold up everybody who waits for the lock. It ends, and its last words are ours. */
+static void end_when_stuck(pid_t pid)
+{
+    struct pollfd fd = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    int ready = -1;
+    while (fd.fd >= 0 && (ready = poll(&fd, 1, STUCK_MS)) < 0 && errno == EINTR)
+        ready = -1;
+    if (ready == 0)
+        kill(pid, SIGTERM);
+    fd_close(&fd.fd);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
+    end_when_stuck(pid);
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return STATUS_NO_PROGRAM;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int judge(int status, const char *program, int report_fd, struct err *err)
+{
+    if (status == 0 || status == STATUS_ANOTHER_WON)
+        return 0;
+    char *words = last_words(report_fd);
+    if (status == STATUS_NO_PROGRAM)
+        err_set(err, ERR_NO_DAEMON, "'%s': can't be started: %s; install it beside ue or in $PATH", program, words);
+    else if (*words)
+        err_set(err, ERR_NO_DAEMON, "'%s': %s", program, words);
+    else
+        err_set(err, ERR_NO_DAEMON, "'%s': left with status %d before it listened; its log may say why", program, status);
+    free(words);
+    return ERR_NO_DAEMON;
+}
+
+static void add_config(struct strv *argv, const struct connection *conn)
+{
+    const char *config = conn->config ? conn->config : getenv("MUXD_CONFIG");
+    if (!config || !*config || (!conn->config && config[0] == '/')) /* the daemon finds it in its environment */
+        return;
+    strv_add(argv, "-f");
+    strv_add_owned(argv, launch_absolute(config));
+}
+
+int launch_daemon(const struct connection *conn, struct err *err)
+{
+    struct strv argv = {0};
+    char *found = neighbour();
+    const char *program = found ? found : "muxd";
+    char **env = launch_environment(conn->path);
+    strv_add(&argv, program);
+    strv_add(&argv, "-d");
+    strv_add(&argv, "-S");
+    strv_add(&argv, conn->path);
+    add_config(&argv, conn);
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &plain, NULL); /* who started us may ignore it: waitpid(2) would know no status */
+    int result, report_fd = memfd_create("muxd-start", MFD_CLOEXEC); /* no pipe: a daemon that kept its end would hold us */
+    pid_t pid = report_fd < 0 ? -1 : fork();
+    if (pid == 0)
+        become(program, argv.items, env, report_fd);
+    if (pid < 0)
+        result = limit_err(err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "'%s': can't be started", program);
+    else
+        result = judge(wait_for(pid), program, report_fd, err);
+    fd_close(&report_fd);
+    strv_free(env);
+    strv_fini(&argv);
+    free(found);
+    return result;
+}

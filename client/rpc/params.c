@@ -1,0 +1,190 @@
+/* params: owns the translation of options into arguments and what every request says about who asks, from where. */
+#include "client/rpc/params.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "client/rpc/input.h"
+#include "wire/schema.h"
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OBJECT_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
+
+extern char **environ;
+
+void params_set(struct json *params, const char *key, struct json *value)
+{
+    json_free(json_detach(params, key));
+    json_add(params, key, value);
+}
+
+static void add_absent(struct json *object, const char *key, struct json *value)
+{
+    if (json_get(object, key))
+        json_free(value);
+    else
+        json_add(object, key, value);
+}
+
+static struct json *text_json(const char *text)
+{
+    return json_string_new(text, strlen(text));
+}
+
+/* A name that comes twice counts once, as getenv has it; a value that is no text would arrive changed, and stays here. */
+static void add_environment(struct json *meta)
+{
+    if (json_get(meta, "env"))
+        return;
+    struct json *env = json_add_object(meta, "env");
+    for (char **at = environ; at && *at; at++) {
+        const char *equals = strchr(*at, '=');
+        if (!equals || equals == *at || !utf8_valid(*at, strlen(*at)))
+            continue;
+        char *name = xstrndup(*at, (size_t)(equals - *at));
+        if (getenv(name) == equals + 1)
+            json_add_text(env, name, equals + 1);
+        free(name);
+    }
+}
+
+static void add_place(struct json *meta)
+{
+    char dir[PATH_MAX];
+    mode_t mask = umask(077);
+    umask(mask);
+    if (getcwd(dir, sizeof dir) && dir[0] == '/' && utf8_valid(dir, strlen(dir)))
+        add_absent(meta, "cwd", text_json(dir));
+    add_absent(meta, "umask", json_int_new(mask));
+    add_environment(meta);
+}
+
+static void add_request_id(struct json *meta)
+{
+    uint64_t random;
+    char id[17];
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+        return; /* never for eight bytes; without an id a retry is told from the first by nothing */
+    snprintf(id, sizeof id, "%016" PRIx64, random);
+    add_absent(meta, "request_id", text_json(id));
+}
+
+void params_meta(const struct ue *ue, struct json *params, unsigned flags)
+{
+    struct json *meta = json_detach(params, "_meta");
+    if (json_type(meta) != JSON_OBJECT && json_type(meta) != JSON_ABSENT) { /* the daemon says what is wrong with it */
+        json_add(params, "_meta", meta);
+        return;
+    }
+    meta = json_add(params, "_meta", meta ? meta : json_object_new());
+    add_absent(meta, "client", text_json("ue/" MUXD_VERSION));
+    if (flags & META_ID)
+        add_request_id(meta);
+    if (flags & META_VERB)
+        json_add_bool(meta, "verb", true);
+    if (flags & META_HUMAN)
+        json_add_bool(meta, "human", true);
+    if (flags & META_PLACE)
+        add_place(meta);
+    const struct args_option *reader = args_next(&ue->args, "reader", NULL);
+    for (const struct args_option *o = reader; o; o = args_next(&ue->args, "reader", o))
+        params_set(meta, "reader", text_json(o->value));
+    if ((flags & META_WAIT) && args_int(&ue->args, "yield", 0) == INT64_MAX)
+        json_add_bool(meta, "no_deadline", true);
+}
+
+void params_no_deadline(struct json *params)
+{
+    struct json *meta = json_detach(params, "_meta");
+    json_add_bool(meta, "no_deadline", true);
+    json_add(params, "_meta", meta);
+}
+
+void params_output(const struct ue *ue, struct json *params)
+{
+    const struct args *args = &ue->args;
+    int64_t yield_ms = args_int(args, "yield", -1);
+    if (yield_ms >= 0 && yield_ms <= JSON_INTEGER_MAX)
+        json_add_int(params, "yield_time_ms", yield_ms);
+    if (args_has(args, "max-tokens"))
+        json_add_int(params, "max_output_tokens", args_int(args, "max-tokens", 0));
+    if (args_has(args, "max-line"))
+        json_add_int(params, "max_line", args_int(args, "max-line", 0));
+    if (args_has(args, "until"))
+        json_add_text(params, "until", args_get(args, "until"));
+    if (args_has(args, "ready") || args_has(args, "no-ready"))
+        json_add_bool(params, "ready", args_has(args, "ready"));
+    if (args_has(args, "quiet"))
+        json_add_int(params, "quiet_ms", args_int(args, "quiet", 1));
+    if (args_has(args, "exit"))
+        json_add_bool(params, "exit", true);
+}
+
+void params_joined(const struct args *args, struct json *params, const char *key)
+{
+    struct buf joined = BUF_INIT;
+    if (args->operand_count == 0)
+        return;
+    for (size_t i = 0; i < args->operand_count; i++)
+        buf_printf(&joined, "%s%s", i ? " " : "", args->operands[i]);
+    json_add_str(params, key, joined.data ? joined.data : "", joined.len);
+    buf_fini(&joined);
+}
+
+void params_environment(const struct args *args, struct json *params)
+{
+    const struct args_option *option = args_next(args, "env", NULL);
+    if (!option)
+        return;
+    struct json *env = json_add_object(params, "env");
+    for (; option; option = args_next(args, "env", option)) {
+        const char *equals = strchr(option->value, '=');
+        struct buf name = BUF_INIT;
+        buf_append(&name, option->value, (size_t)(equals - option->value));
+        params_set(env, name.data, json_string_new(equals + 1, strlen(equals + 1)));
+        buf_fini(&name);
+    }
+}
+
+void params_operands(const struct ue *ue, struct json *params, const char *key)
+{
+    struct json *list = json_add_array(params, key);
+    for (size_t i = 0; i < ue->args.operand_count; i++)
+        json_add_text(list, NULL, ue->args.operands[i]);
+}
+
+static bool is_blank(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!strchr(" \t\r\n", text[i]) || !text[i])
+            return false;
+    return true;
+}
+
+struct json *params_parse(const char *text, bool blank_is_empty, struct err *err)
+{
+    struct buf input;
+    buf_init(&input, OBJECT_BYTES_MAX);
+    struct json *params = NULL;
+    if (strcmp(text, "-") != 0)
+        buf_append_text(&input, text);
+    else if (input_all(&input, err) < 0)
+        goto out;
+    if (!blank_is_empty && is_blank(input.data ? input.data : "", input.len))
+        err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: nothing there, expected an object");
+    else
+        params = schema_parse(input.data ? input.data : "", input.len, err);
+out:
+    buf_fini(&input);
+    return params;
+}
+
+struct json *params_from_args(const struct ue *ue, struct err *err)
+{
+    return params_parse(args_get(&ue->args, "args"), false, err);
+}

@@ -1,0 +1,33 @@
+/* params: the command line as a tool's argument object, and the context of the request (_meta) beside it. */
+#ifndef MUXD_CLIENT_PARAMS_H
+#define MUXD_CLIENT_PARAMS_H
+#include "client/rpc/ue.h"
+#include "wire/json.h"
+
+enum meta_flags {
+    META_VERB = 1,  /* the verb's clamps and defaults */
+    META_PLACE = 2, /* working directory, environment, umask: the call may start a session */
+    META_HUMAN = 4, /* exec -t: a session for people */
+    META_ID = 8,    /* a fresh request_id: a retry is not done twice */
+    META_WAIT = 16, /* the wait of the command line: -y inf becomes no_deadline */
+};
+
+/* Adds `_meta`, keeping what a given one says already. --reader goes in, too. */
+void params_meta(const struct ue *ue, struct json *params, unsigned flags);
+/* In a params that has its `_meta`: the wait lasts as long as it takes. */
+void params_no_deadline(struct json *params);
+/* -y, -m, --until, --ready, --no-ready, --quiet, --exit; not -y inf, which is META_WAIT. */
+void params_output(const struct ue *ue, struct json *params);
+/* --args: its text, or standard input for "-". NULL and err. */
+struct json *params_from_args(const struct ue *ue, struct err *err);
+/* The text of an argument object, or all of standard input for "-"; blank_is_empty: nothing stands for {}. NULL and err (ERR_ARGUMENTS). */
+struct json *params_parse(const char *text, bool blank_is_empty, struct err *err);
+/* Sets key to value, in place of one that is there. */
+void params_set(struct json *params, const char *key, struct json *value);
+/* The operands joined with blanks, as ssh does; nothing when there are none. */
+void params_joined(const struct args *args, struct json *params, const char *key);
+/* -e NAME=VALUE as the object `env`. */
+void params_environment(const struct args *args, struct json *params);
+/* An array of the operands, each a string. */
+void params_operands(const struct ue *ue, struct json *params, const char *key);
+#endif

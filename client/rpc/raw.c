@@ -1,0 +1,200 @@
+/* raw: owns the waits of --raw: more bytes than one answer holds, printed as they come. */
+#include "client/rpc/talk.h"
+#include "base/clock.h"
+#include "base/value.h"
+#include "client/rpc/call.h"
+#include "client/rpc/params.h"
+#include "client/rpc/typing.h"
+#include <inttypes.h>
+#include <string.h>
+
+#define MAX_WAIT_LEAST_MS 1000 /* [limits] max_wait is never less */
+#define FIRST_LOOK_MS 200     /* what ends within it takes one request */
+#define EXEC_YIELD_MS 10000   /* exec's default (contract, section 2) */
+
+static struct json *read_params(struct ue *ue, int64_t number, int64_t at, int64_t yield_ms, bool print)
+{
+    struct json *params = json_object_new();
+    json_add_int(params, "session_id", number);
+    json_add_int(params, "since", at);
+    json_add_bool(params, "ready", false);
+    if (yield_ms > 0)
+        json_add_text(params, "until", "(?s).");
+    if (!print || args_next(&ue->args, "peek", NULL))
+        json_add_bool(params, "peek", true);
+    raw_ask(params);
+    params_meta(ue, params, META_VERB);
+    if (yield_ms == INT64_MAX) {
+        struct json *meta = json_detach(params, "_meta");
+        json_add_bool(meta, "no_deadline", true);
+        json_add(params, "_meta", meta);
+    } else {
+        json_add_int(params, "yield_time_ms", yield_ms);
+    }
+    return params;
+}
+
+int raw_read(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, struct msg_answer *answer, struct err *err)
+{
+    return raw_read_fed(ue, number, at, yield_ms, print, CALL_WAITS, answer, err);
+}
+
+int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, unsigned flags, struct msg_answer *answer,
+                 struct err *err)
+{
+    struct msg_answer fresh;
+    struct json *params = read_params(ue, number, *at, yield_ms, print);
+    int result = call_run(&ue->conn, "read_output", params, flags, &fresh, err);
+    json_free(params);
+    if (result == CALL_FED) { /* the answer before stays */
+        msg_answer_fini(&fresh);
+        return result;
+    }
+    msg_answer_fini(answer);
+    *answer = fresh;
+    if (result < 0)
+        return result;
+    if (print)
+        raw_print(answer->result);
+    json_get_int(answer->result, "to", at);
+    return 0;
+}
+
+static bool is_running(const struct json *result)
+{
+    const char *state = json_get_str(result, "state", NULL);
+    return state && strcmp(state, "running") == 0;
+}
+
+int raw_follow(struct ue *ue, int64_t number, int64_t *at, int64_t deadline_ms, struct msg_answer *answer, struct err *err)
+{
+    while (is_running(answer->result)) {
+        int64_t left_ms = deadline_ms == INT64_MAX ? INT64_MAX : deadline_ms - clock_mono_ms();
+        if (left_ms <= 0)
+            return 0;
+        int result = raw_read(ue, number, at, left_ms, true, answer, err);
+        if (result < 0)
+            return result;
+    }
+    while (raw_is_full(answer->result)) {
+        int result = raw_read(ue, number, at, 0, true, answer, err);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+/* How far the output went when the first answer was there: what a flooding program prints later is not for this call. */
+static int64_t head_of(struct ue *ue, int64_t number)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    int64_t head = INT64_MAX;
+    struct json *params = json_object_new();
+    json_add_int(json_add_array(params, "names"), NULL, number);
+    params_meta(ue, params, META_VERB); /* [tools] may keep list_sessions from models, not from us */
+    if (call_run(&ue->conn, "list_sessions", params, CALL_AGAIN, &answer, &err) == 0)
+        json_get_int(json_first(json_get(answer.result, "sessions")), "output_bytes", &head);
+    msg_answer_fini(&answer);
+    json_free(params);
+    return head;
+}
+
+/* The rest of what the wait gave; the wait's own answer keeps deciding about the status. */
+static int fetch_rest(struct ue *ue, const struct json *first, struct err *err)
+{
+    int64_t number = 0, at = 0;
+    struct msg_answer answer = {0};
+    int result = 0;
+    json_get_int(first, "number", &number);
+    json_get_int(first, "to", &at);
+    if (!raw_is_full(first))
+        return 0;
+    int64_t head = head_of(ue, number);
+    do
+        result = raw_read(ue, number, &at, 0, true, &answer, err);
+    while (result == 0 && at < head && raw_is_full(answer.result));
+    msg_answer_fini(&answer);
+    return result;
+}
+
+/* -y is cut into several waits here, none of which the daemon could find too long: it is asked for the limit before anything is done. */
+int raw_check_wait(struct ue *ue, struct err *err)
+{
+    struct msg_answer answer;
+    int64_t yield_ms = args_int(&ue->args, "yield", -1), max_ms = 0;
+    if (yield_ms <= MAX_WAIT_LEAST_MS || yield_ms == INT64_MAX)
+        return 0;
+    int result = call_run(&ue->conn, "status", NULL, CALL_AGAIN, &answer, err);
+    const char *limit = result == 0 ? json_get_str(json_get(answer.result, "limits"), "max_wait", NULL) : NULL;
+    if (limit && value_ms(limit, &max_ms) && yield_ms > max_ms)
+        result = err_set(err, ERR_ARGUMENTS, "'-y %" PRId64 "': longer than [limits] max_wait (%" PRId64 " ms) allows; give less or `inf`, "
+                         "or raise it", yield_ms, max_ms);
+    msg_answer_fini(&answer);
+    return result;
+}
+
+/* When the end is what is waited for, -y is the deadline of the whole and output is printed as it comes. */
+static bool is_followed(const struct ue *ue, const char *tool, const struct json *params)
+{
+    bool exec = strcmp(tool, "exec_command") == 0, exit = false, tty = false;
+    json_get_bool(params, "exit", &exit);
+    json_get_bool(params, "tty", &tty);
+    if (args_next(&ue->args, "args", NULL) || json_get(params, "until") || json_get(params, "ready") || json_get(params, "quiet_ms"))
+        return false;
+    return exit || (exec && !tty && json_get(params, "cmd"));
+}
+
+int64_t raw_deadline(const struct ue *ue, const struct json *params)
+{
+    bool exit = false;
+    int64_t yield_ms = args_int(&ue->args, "yield", -1);
+    json_get_bool(params, "exit", &exit);
+    if (yield_ms < 0)
+        yield_ms = exit ? INT64_MAX : EXEC_YIELD_MS;
+    return yield_ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + yield_ms;
+}
+
+static int talk_followed(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
+{
+    if (raw_check_wait(ue, err) < 0) {
+        *answer = (struct msg_answer){0};
+        return err->code;
+    }
+    int64_t deadline_ms = raw_deadline(ue, params), number = 0, at = 0, now_ms = clock_mono_ms();
+    struct json *first = json_copy(params), *meta = json_detach(first, "_meta");
+    json_free(json_detach(meta, "no_deadline"));
+    json_add(first, "_meta", meta);
+    int64_t left_ms = deadline_ms == INT64_MAX ? FIRST_LOOK_MS : deadline_ms - now_ms;
+    params_set(first, "yield_time_ms", json_int_new(left_ms < FIRST_LOOK_MS ? left_ms : FIRST_LOOK_MS));
+    if (strcmp(tool, "exec_command") == 0)
+        json_add_bool(first, "follow", true); /* it is all printed, however long it is */
+    int result = call_run(&ue->conn, tool, first, CALL_WAITS, answer, err);
+    json_free(first);
+    if (result < 0)
+        return result;
+    raw_print(answer->result);
+    json_get_int(answer->result, "number", &number);
+    json_get_int(answer->result, "to", &at);
+    return raw_follow(ue, number, &at, deadline_ms, answer, err);
+}
+
+int raw_talk(struct ue *ue, const char *tool, struct json *params)
+{
+    struct msg_answer answer = {0};
+    struct err err = {0};
+    int result, status;
+    raw_ask(params);
+    if (is_followed(ue, tool, params)) {
+        result = talk_followed(ue, tool, params, &answer, &err);
+    } else {
+        result = typing_call(ue, tool, params, ue->patience_ms, &answer, &err);
+        if (result == 0) {
+            raw_print(answer.result);
+            result = fetch_rest(ue, answer.result, &err);
+        }
+    }
+    status = result < 0 ? talk_fail(ue, params, &err) : talk_status(ue, params, answer.result);
+    msg_answer_fini(&answer);
+    return status;
+}

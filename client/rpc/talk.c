@@ -1,0 +1,129 @@
+/* talk: owns the reading of an answer: which status it means for ue and how people, programs and pipes get to see it. */
+#include "client/rpc/talk.h"
+#include "client/rpc/params.h"
+#include "client/print/say.h"
+#include "client/rpc/typing.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_true(const struct json *object, const char *key)
+{
+    bool truth = false;
+    return json_get_bool(object, key, &truth) && truth;
+}
+
+static bool is_word(const struct json *object, const char *key, const char *word)
+{
+    const char *text = json_get_str(object, key, NULL);
+    return text && word && strcmp(text, word) == 0;
+}
+
+static int64_t number_of(const struct json *result)
+{
+    int64_t number = 0;
+    if (!json_get_int(result, "number", &number))
+        json_get_int(result, "session_id", &number);
+    return number;
+}
+
+int talk_status(struct ue *ue, const struct json *wanted, const struct json *result)
+{
+    bool early = json_get(wanted, "until") || is_true(wanted, "ready") || json_get(wanted, "quiet_ms"), exit = is_true(wanted, "exit");
+    const char *state = json_get_str(result, "state", NULL);
+    int64_t code;
+    if (!state) /* an answer about no session: list_sessions and the like */
+        return 0;
+    if (strcmp(state, "running") == 0) {
+        /* With nothing but --exit, running says it all: the last of several answers may have another reason (--raw). */
+        bool stopping = is_word(result, "reason", "stopping"), late = early ? is_word(result, "reason", "deadline") : exit && !stopping;
+        ue_tell_status(ue, "%s %" PRId64, late ? "deadline" : stopping ? "stopping" : "running", number_of(result));
+        return late ? UE_NOT_TRUE : stopping ? UE_NO_DAEMON : 0;
+    }
+    if (!json_get_int(result, "exit_code", &code)) {
+        ue_tell_status(ue, "%s %" PRId64, state, number_of(result));
+        say_note("'%s': has ended (%s), its exit status is not known", json_get_str(result, "name", NULL), state);
+        return UE_FAILED;
+    }
+    ue_tell_status(ue, "%s %" PRId64, state, code);
+    return early && !exit && is_word(result, "reason", "exit") ? UE_NOT_TRUE : (int)code;
+}
+
+int talk_show(struct ue *ue, const struct json *wanted, const struct json *result)
+{
+    size_t len;
+    const char *content = json_get_str(result, "content", &len), *replaced = json_get_str(result, "replaced_reader", NULL);
+    if (replaced)
+        say_note("'%s': this reader's position is forgotten: there are as many as [limits] readers allows", replaced);
+    const struct args_option *raw = args_next(&ue->args, "raw", NULL);
+    if (raw)
+        raw_print(result);
+    else if (content && !args_next(&ue->args, "json", NULL))
+        say_text(content, len);
+    else
+        say_json(result);
+    return talk_status(ue, wanted, result);
+}
+
+int talk(struct ue *ue, const char *tool, struct json *params)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    int result = typing_call(ue, tool, params, ue->patience_ms, &answer, &err);
+    int status = result < 0 ? talk_fail(ue, params, &err) : talk_show(ue, params, answer.result);
+    msg_answer_fini(&answer);
+    return status;
+}
+
+/* The one live session that runs cmd; "" when several do or none. Two equal commands are told apart by nothing we know. */
+static const char *name_of_command(struct ue *ue, const struct json *cmd, struct msg_answer *answer)
+{
+    struct err err = {0};
+    struct json *params = json_object_new();
+    const char *found = "", *text = json_str(cmd, NULL);
+    params_meta(ue, params, META_VERB);
+    int result = text ? call_run(&ue->conn, "list_sessions", params, CALL_ONCE, answer, &err) : -1;
+    const struct json *first = json_first(result < 0 ? NULL : json_get(answer->result, "sessions"));
+    for (const struct json *it = first; it; it = json_next(it)) {
+        if (!is_word(it, "cmd", text))
+            continue;
+        if (*found) {
+            found = "";
+            break;
+        }
+        found = json_get_str(it, "name", NULL);
+    }
+    json_free(params);
+    return found;
+}
+
+/* name: of the session; NULL: asks which one runs cmd. */
+static int interrupted(struct ue *ue, const char *name, const struct json *cmd)
+{
+    struct msg_answer answer = {0};
+    if (!name)
+        name = name_of_command(ue, cmd, &answer);
+    if (*name)
+        say_note("interrupted; session '%s' goes on", name);
+    else
+        say_note("interrupted; the session goes on, `ue list` shows it");
+    ue_tell_status(ue, "interrupted");
+    msg_answer_fini(&answer);
+    return UE_INTERRUPTED;
+}
+
+int talk_fail(struct ue *ue, const struct json *params, const struct err *err)
+{
+    int64_t number;
+    char word[32];
+    if (err->code != ERR_CANCELLED)
+        return ue_fail(ue, err);
+    const char *name = json_get_str(params, "name", NULL);
+    if (!name)
+        name = json_get_str(params, "session_id", NULL);
+    if (!name && json_get_int(params, "session_id", &number)) {
+        snprintf(word, sizeof word, "%" PRId64, number);
+        name = word;
+    }
+    return interrupted(ue, name, json_get(params, "cmd"));
+}

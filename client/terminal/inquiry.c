@@ -1,0 +1,228 @@
+/* inquiry: owns what was asked of the person's terminal, what it has answered, and bytes that may become an answer. */
+#include "client/terminal/inquiry.h"
+#include "base/bug.h"
+#include "base/clock.h"
+#include "client/terminal/reply.h"
+#include "client/terminal/terminal.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define KEY_MS 30     /* an Escape that may begin an answer waits so long for the rest of it; keys come in one piece */
+#define PART_MS 1000  /* what no key begins with waits longer */
+#define KEY_BYTES 2   /* ESC and one more may be a key */
+#define LATE_MS 10000 /* answers are known as such so long after the last one that was expected: some terminals ask others first */
+#define ALONE_MS 1000 /* a terminal that has not answered for so long is no reason to wait */
+#define WAIT_MS 300   /* at most after a question, where nothing can go on meanwhile; … */
+#define LEAVE_MS 500  /* … and before the terminal is given back */
+
+#define COLOURS "\033]10;?\033\\\033]11;?\033\\\033]12;?\033\\"
+#define SCHEME "\033[?996n"
+#define CELL "\033[16t"
+#define LAST "\033[c"
+#define FOLLOW "\033[?2031h"
+
+static struct {
+    struct outer outer, told; /* what it says; what the last inquiry_news was about */
+    bool asked, begun;        /* questions are open; and were asked since it was entered */
+    bool answers;             /* it has answered them once */
+    bool once_more;           /* something has changed since */
+    bool changed;             /* what is known may be new */
+    bool follows;             /* it tells of its scheme */
+    int64_t asked_ms;
+    char held[INQUIRY_HELD]; /* read, and not known yet what it is */
+    size_t held_size;
+    int64_t held_until_ms;
+} inquiry;
+
+/* Consoles have no colours to tell, and print what they don't know. */
+static bool may_ask(void)
+{
+    const char *term = getenv("TERM");
+    return term && *term && strcmp(term, "dumb") != 0 && strncmp(term, "linux", 5) != 0 && strncmp(term, "vt", 2) != 0;
+}
+
+static bool expects(void)
+{
+    return inquiry.asked || (inquiry.answers && clock_mono_ms() - inquiry.asked_ms < LATE_MS);
+}
+
+void inquiry_ask(struct buf *out)
+{
+    if (!may_ask())
+        return;
+    if (inquiry.asked && inquiry.begun)
+        return;
+    inquiry.asked = inquiry.begun = inquiry.changed = true;
+    inquiry.once_more = false;
+    inquiry.asked_ms = clock_mono_ms();
+    buf_append_text(out, inquiry.follows ? COLOURS : FOLLOW COLOURS);
+    inquiry.follows = true;
+    terminal_notice_modes(FOLLOW, strlen(FOLLOW));
+    for (int i = 0; i < OUTER_PALETTE; i++)
+        buf_printf(out, "\033]4;%d;?\033\\", i);
+    buf_append_text(out, SCHEME CELL LAST);
+}
+
+static bool kernel_cell(struct outer *outer)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
+        return false;
+    int height = size.ws_ypixel / size.ws_row, width = size.ws_xpixel / size.ws_col;
+    if (height < 1 || width < 1 || height > OUTER_CELL_MAX || width > OUTER_CELL_MAX)
+        return false;
+    outer->cell_height = height;
+    outer->cell_width = width;
+    return true;
+}
+
+void inquiry_resized(void)
+{
+    struct outer cell;
+    inquiry.once_more |= !kernel_cell(&cell);
+    inquiry.changed = true;
+}
+
+static void take(enum reply reply)
+{
+    inquiry.changed = true;
+    if (reply == REPLY_LAST) {
+        inquiry.asked = false;
+        inquiry.answers = true;
+    }
+    if (reply == REPLY_SCHEME && !inquiry.asked)
+        inquiry.once_more = true; /* with all the colours that belong to it */
+}
+
+static void hold(const char *data, size_t size)
+{
+    memcpy(inquiry.held, data, size);
+    inquiry.held_size = size;
+    inquiry.held_until_ms = clock_mono_ms() + (size <= KEY_BYTES ? KEY_MS : PART_MS);
+}
+
+/* What remains are keys, still in data. Only what no key begins with is waited for, but just after a question. */
+static size_t without_answers(char *data, size_t size, bool whole)
+{
+    size_t kept = 0;
+    bool expected = expects(), soon = inquiry.asked && clock_mono_ms() - inquiry.asked_ms < ALONE_MS;
+    for (size_t at = 0, used; at < size; at += used) {
+        const char *escape = memchr(data + at, '\033', size - at);
+        used = escape ? (size_t)(escape - data) - at : size - at;
+        memmove(data + kept, data + at, used);
+        kept += used;
+        at += used;
+        if (at == size)
+            break;
+        enum reply reply = expected || inquiry.follows ? reply_take(&inquiry.outer, data + at, size - at, &used) : REPLY_NONE;
+        if ((!expected && (reply == REPLY_LAST || reply == REPLY_FACT)) || (!soon && reply == REPLY_PART && used <= KEY_BYTES))
+            reply = REPLY_NONE;
+        if (reply == REPLY_PART && !whole) {
+            hold(data + at, used);
+            return kept;
+        }
+        if (reply == REPLY_NONE || reply == REPLY_PART) {
+            inquiry.once_more |= size - at >= 3 && memcmp(data + at, "\033[I", 3) == 0; /* it has the focus: a program wants to know */
+            used = 1;
+            data[kept++] = data[at];
+        } else {
+            take(reply);
+        }
+    }
+    return kept;
+}
+
+ssize_t inquiry_read(char *data, size_t size)
+{
+    size_t had = inquiry.held_size;
+    BUG_UNLESS(size > INQUIRY_HELD);
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    bool more = had == 0 || poll(&in, 1, 0) > 0, over = had > 0 && clock_mono_ms() >= inquiry.held_until_ms;
+    ssize_t got = more ? read(STDIN_FILENO, data + had, size - had) : 0;
+    if (got < 0 || (got == 0 && more && had == 0))
+        return got;
+    if (!more && !over) {
+        errno = EAGAIN;
+        return -1;
+    }
+    memcpy(data, inquiry.held, had);
+    inquiry.held_size = 0;
+    size_t kept = without_answers(data, had + (size_t)got, got == 0);
+    if (kept > 0)
+        return (ssize_t)kept;
+    errno = EAGAIN;
+    return -1;
+}
+
+int inquiry_wait_ms(void)
+{
+    int64_t left_ms = inquiry.held_until_ms - clock_mono_ms();
+    return inquiry.held_size == 0 ? -1 : left_ms > 0 ? (int)left_ms : 0;
+}
+
+bool inquiry_known(struct outer *outer)
+{
+    static const struct outer nothing;
+    *outer = inquiry.told;
+    return !outer_equal(outer, &nothing);
+}
+
+bool inquiry_news(struct outer *outer, struct buf *out)
+{
+    if (inquiry.once_more && inquiry.answers && !inquiry.asked)
+        inquiry_ask(out);
+    if (!inquiry.changed || (inquiry.asked && clock_mono_ms() - inquiry.asked_ms < ALONE_MS)) /* all in one */
+        return false;
+    inquiry.changed = false;
+    *outer = inquiry.outer;
+    kernel_cell(outer);
+    if (outer_equal(outer, &inquiry.told))
+        return false;
+    inquiry.told = *outer;
+    return true;
+}
+
+/* Until all is answered; what else is typed goes to ahead, or nowhere. */
+static void wait_for_answers(struct buf *ahead, int wait_ms)
+{
+    char data[1024];
+    int64_t now_ms, until_ms = inquiry.asked_ms + wait_ms;
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    while (inquiry.asked && (now_ms = clock_mono_ms()) < until_ms) {
+        int ready = poll(&in, 1, (int)(until_ms - now_ms));
+        ssize_t got = ready > 0 ? inquiry_read(data, sizeof data) : 0;
+        if (ready > 0 && (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)))
+            break;
+        if (ahead && got > 0)
+            buf_append(ahead, data, (size_t)got);
+    }
+}
+
+void inquiry_now(struct buf *ahead, struct outer *outer)
+{
+    struct buf out = BUF_INIT;
+    inquiry_ask(&out);
+    for (size_t at = 0; at < out.len;) {
+        struct pollfd to = {.fd = terminal_out_fd(), .events = POLLOUT};
+        ssize_t n = poll(&to, 1, WAIT_MS) > 0 ? terminal_write(out.data + at, out.len - at) : -1;
+        if (n < 0)
+            break;
+        at += (size_t)n;
+    }
+    buf_fini(&out);
+    wait_for_answers(ahead, WAIT_MS);
+    *outer = inquiry.outer;
+    kernel_cell(outer);
+    inquiry.told = *outer;
+}
+
+void inquiry_settle(void)
+{
+    wait_for_answers(NULL, LEAVE_MS);
+    inquiry.begun = inquiry.follows = false;
+    inquiry.held_size = 0;
+}

@@ -1,0 +1,144 @@
+/* overlay: owns the terminal's keys and picture between overlay_run and its return. */
+#include "client/terminal/overlay.h"
+#include "base/utf8.h"
+#include "client/terminal/inquiry.h"
+#include "client/terminal/terminal.h"
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct { /* typed, and not used yet */
+    char data[OVERLAY_AHEAD];
+    size_t size;
+} ahead;
+
+struct run {
+    const struct overlay *overlay;
+    struct buf *out;
+    bool done, gone, resized;
+};
+
+static void draw(struct run *run)
+{
+    int rows, cols;
+    terminal_size(&rows, &cols);
+    terminal_append_plain(run->out, run->overlay->mouse);
+    buf_append_text(run->out, "\033[?2026h\033[?25l\033[m\033[r\033[H\033[2J");
+    run->overlay->draw(run->overlay->arg, run->out, rows, cols);
+    buf_append_text(run->out, "\033[?2026l");
+}
+
+static void look_at_signals(struct run *run)
+{
+    struct err err;
+    bool stop = terminal_stop, continued = terminal_continued;
+    if (stop)
+        terminal_suspend();
+    else if (continued)
+        terminal_leave();
+    terminal_continued = 0;
+    if ((stop || continued) && terminal_enter(&err) < 0)
+        run->gone = true;
+    run->resized |= terminal_resized || stop || continued;
+    if (terminal_resized || stop || continued)
+        draw(run);
+    terminal_resized = 0;
+}
+
+static void use_keys(struct run *run)
+{
+    int rows, cols;
+    size_t at = 0, used = 1;
+    int32_t key;
+    terminal_size(&rows, &cols);
+    while (!run->done && at < ahead.size && (used = overlay_key_next(ahead.data + at, ahead.size - at, &key)) > 0) {
+        at += used;
+        if (key == 'Z' - '@')
+            terminal_stop = 1;
+        else
+            run->done = run->overlay->key(run->overlay->arg, key, rows);
+    }
+    ahead.size -= at;
+    memmove(ahead.data, ahead.data + at, ahead.size);
+    if (ahead.size == sizeof ahead.data && !run->done) /* no key is so long */
+        ahead.size = 0;
+    if (!run->done)
+        draw(run);
+}
+
+static void take_keys(struct run *run)
+{
+    ssize_t got = inquiry_read(ahead.data + ahead.size, sizeof ahead.data - ahead.size);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    run->gone = got <= 0;
+    ahead.size += got > 0 ? (size_t)got : 0;
+    if (!run->gone)
+        use_keys(run);
+}
+
+static void write_out(struct run *run)
+{
+    ssize_t n = terminal_write(run->out->data, run->out->len);
+    if (n < 0)
+        run->gone = true;
+    else
+        buf_consume(run->out, (size_t)n);
+}
+
+bool overlay_run(const struct overlay *overlay, struct buf *out)
+{
+    struct run run = {.overlay = overlay, .out = out};
+    use_keys(&run);
+    while (!run.done && !run.gone) {
+        /* Keys are read only while the terminal keeps up: a drawing for each of them would pile up otherwise. */
+        struct pollfd fds[2] = {{.fd = out->len > 0 ? -1 : STDIN_FILENO, .events = POLLIN},
+                                {.fd = out->len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
+        int held_ms = out->len > 0 ? -1 : inquiry_wait_ms();
+        struct timespec left = {.tv_sec = held_ms / 1000, .tv_nsec = held_ms % 1000 * 1000000};
+        int ready = terminal_stop ? 0 : ppoll(fds, 2, held_ms >= 0 ? &left : NULL, terminal_wait_mask());
+        look_at_signals(&run);
+        if ((ready > 0 && fds[0].revents) || (ready == 0 && held_ms >= 0))
+            take_keys(&run);
+        if (out->len > 0 && !run.gone)
+            write_out(&run);
+    }
+    terminal_resized |= run.resized;
+    buf_clear(out);
+    return !run.gone;
+}
+
+void overlay_type_ahead(const char *data, size_t size)
+{
+    ahead.size = size < sizeof ahead.data ? size : sizeof ahead.data;
+    memcpy(ahead.data, data, ahead.size);
+}
+
+size_t overlay_unused(char *data)
+{
+    size_t size = ahead.size;
+    memcpy(data, ahead.data, size);
+    ahead.size = 0;
+    return size;
+}
+
+void overlay_line(struct buf *out, int row, int cols, const char *style, const char *text, size_t size)
+{
+    int used = 0;
+    buf_printf(out, "\033[%d;1H\033[m%s", row + 1, style);
+    for (size_t at = 0; at < size;) {
+        int32_t rune;
+        size_t taken = utf8_decode(text + at, size - at, &rune);
+        int width = taken > 0 && rune >= 0 ? utf8_width(rune) : 1;
+        if (taken == 0 || used + width > cols)
+            break;
+        if (rune < 0)
+            buf_append_byte(out, '?');
+        else if (rune >= ' ' && (rune < 0x7f || rune >= 0xa0))
+            buf_append(out, text + at, taken);
+        used += width;
+        at += taken;
+    }
+    buf_append_text(out, "\033[K\033[m");
+}

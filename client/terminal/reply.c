@@ -1,0 +1,113 @@
+/* reply: owns the forms of replies. No key begins and ends like one: keys have neither private parameters, nor a `t` behind three of them,
+ * nor a string. Sources: xterm ctlseqs (OSC 4, 10 to 12, XTWINOPS, DA1), contour's report of the colour scheme (?997). */
+#include "client/terminal/reply.h"
+#include "wire/ecma48.h"
+#include <string.h>
+
+#define PARAMS_MAX 3
+#define CELL_REPORT 6
+#define SCHEME_REPORT 997
+
+/* Digits up to something else, without a leading zero; false: there are none. */
+static bool number(const char **at, const char *end, int *value)
+{
+    const char *begin = *at;
+    *value = 0;
+    do {
+        if (*at == end || **at < '0' || **at > '9')
+            break;
+        *value = *value * 10 + *(*at)++ - '0';
+    } while (*value > 0 && *value < 100000);
+    return *at > begin;
+}
+
+static enum reply note_cell(struct outer *outer, const int *values)
+{
+    if (values[1] > 0 && values[1] <= OUTER_CELL_MAX && values[2] > 0 && values[2] <= OUTER_CELL_MAX) {
+        outer->cell_height = values[1];
+        outer->cell_width = values[2];
+    }
+    return REPLY_FACT;
+}
+
+static enum reply note_scheme(struct outer *outer, int value)
+{
+    if (value != 1 && value != 2)
+        return REPLY_NONE;
+    outer->scheme = value == 1 ? OUTER_DARK : OUTER_LIGHT;
+    return REPLY_SCHEME;
+}
+
+static enum reply take_csi(struct outer *outer, const char *data, const char *end, size_t *used)
+{
+    const char *at = data + 2;
+    int values[PARAMS_MAX] = {0}, count = 0;
+    bool private = at < end && *at == '?';
+    at += private;
+    for (int value; at < end; at++, count++) {
+        bool some = number(&at, end, &value);
+        if (count < PARAMS_MAX)
+            values[count] = value;
+        if (at < end && (!some || *at != ';')) {
+            count += some;
+            break;
+        }
+        if (at == end) /* in the middle of a number, or just behind it */
+            break;
+    }
+    /* A key that is not finished yet is not held back longer than it must be. */
+    if (at == end)
+        return private || at == data + 2 || values[0] == CELL_REPORT ? REPLY_PART : REPLY_NONE;
+    *used = (size_t)(at - data) + 1;
+    if (private && *at == 'c' && count > 0)
+        return REPLY_LAST;
+    if (private && *at == 'n' && count == 2 && values[0] == SCHEME_REPORT)
+        return note_scheme(outer, values[1]);
+    return !private && *at == 't' && count == PARAMS_MAX && values[0] == CELL_REPORT ? note_cell(outer, values) : REPLY_NONE;
+}
+
+static void note_colour(struct outer *outer, int which, const char *text, size_t size)
+{
+    uint16_t colour[3];
+    if (which < 0 || which >= OUTER_COLOURS || !outer_parse_colour(text, size, colour))
+        return;
+    memcpy(outer->colours[which], colour, sizeof colour);
+    outer->known |= 1u << which;
+}
+
+static enum reply take_osc(struct outer *outer, const char *data, const char *end, size_t *used)
+{
+    const char *at = data + 2, *text;
+    int code, which;
+    bool some = number(&at, end, &code);
+    if (at == end)
+        return !some || code == 1 || code == 4 || (code >= 10 && code <= 12) ? REPLY_PART : REPLY_NONE;
+    if (!some || *at++ != ';' || (code != 4 && (code < 10 || code > 12)))
+        return REPLY_NONE;
+    which = code - 10 + OUTER_FOREGROUND;
+    if (code == 4 && number(&at, end, &which) && at < end && *at++ != ';')
+        return REPLY_NONE;
+    for (text = at; at < end && *at >= ' ' && *at < 0x7f;)
+        at++;
+    if (at == end || (*at == ECMA_ESC && at + 1 == end))
+        return REPLY_PART;
+    if (*at != ECMA_BEL && (*at != ECMA_ESC || at[1] != '\\'))
+        return REPLY_NONE;
+    *used = (size_t)(at - data) + (*at == ECMA_BEL ? 1 : 2);
+    note_colour(outer, code == 4 && which >= OUTER_PALETTE ? -1 : which, text, (size_t)(at - text));
+    return REPLY_FACT;
+}
+
+enum reply reply_take(struct outer *outer, const char *data, size_t size, size_t *used)
+{
+    enum reply reply = REPLY_NONE;
+    const char *end = data + (size < REPLY_MAX ? size : REPLY_MAX);
+    *used = size;
+    if (size == 1)
+        return REPLY_PART;
+    if (ecma_begins(data[1]) == ECMA_CSI)
+        reply = take_csi(outer, data, end, used);
+    else if (ecma_begins(data[1]) == ECMA_OSC)
+        reply = take_osc(outer, data, end, used);
+    return reply == REPLY_PART && size >= REPLY_MAX ? REPLY_NONE : reply;
+}

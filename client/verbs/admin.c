@@ -1,0 +1,209 @@
+/* admin: the verbs about the daemon itself: start, status, reload, config, upgrade, --version. */
+#include "base/clock.h"
+#include "client/rpc/call.h"
+#include "client/rpc/params.h"
+#include "client/print/say.h"
+#include "wire/msg.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* A call without arguments, whose answer goes to show unless --json is asked for. */
+static int simple(struct ue *ue, const char *method, unsigned flags, void (*show)(const struct ue *ue, const struct json *result))
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    struct json *params = json_object_new();
+    int status = 0;
+    params_meta(ue, params, META_VERB);
+    if (call_run(&ue->conn, method, params, flags, &answer, &err) < 0)
+        status = ue_fail(ue, &err);
+    else if (args_next(&ue->args, "json", NULL))
+        say_json(answer.result);
+    else
+        show(ue, answer.result);
+    msg_answer_fini(&answer);
+    json_free(params);
+    return status;
+}
+
+static void append_value(struct buf *out, const struct json *value)
+{
+    const char *text = json_str(value, NULL);
+    if (text)
+        buf_append_text(out, text);
+    else
+        json_print(out, value);
+}
+
+/* What a limit of the kernel holds up now, a line each. */
+static void append_constraints(struct buf *out, const struct json *list)
+{
+    for (const struct json *it = json_first(list); it; it = json_next(it))
+        buf_printf(out, "constrained: %s: %s; %s\n", json_get_str(it, "limit", NULL), json_get_str(it, "what", NULL),
+                   json_get_str(it, "raise", NULL));
+}
+
+/* "key: value" lines; the members of an object stand indented below it. */
+static void append_members(struct buf *out, const struct json *object, int indent)
+{
+    for (const struct json *it = json_first(object); it; it = json_next(it)) {
+        if (json_type(it) == JSON_NULL)
+            continue;
+        if (indent == 0 && strcmp(json_key(it), "constraints") == 0) {
+            append_constraints(out, it);
+            continue;
+        }
+        buf_printf(out, "%*s%s:", indent, "", json_key(it));
+        if (json_type(it) == JSON_OBJECT) {
+            buf_append_byte(out, '\n');
+            append_members(out, it, indent + 2);
+            continue;
+        }
+        buf_append_byte(out, ' ');
+        append_value(out, it);
+        buf_append_byte(out, '\n');
+    }
+}
+
+static void show_status(const struct ue *ue, const struct json *result)
+{
+    struct buf out = BUF_INIT;
+    (void)ue;
+    append_members(&out, result, 0);
+    say_text(out.data ? out.data : "", out.len);
+    buf_fini(&out);
+}
+
+int verb_STATUS(struct ue *ue)
+{
+    return simple(ue, "status", CALL_AGAIN, show_status);
+}
+
+static void append_late(struct buf *out, const struct json *keys, const char *when)
+{
+    for (const struct json *it = json_first(keys); it; it = json_next(it))
+        buf_printf(out, "%s %s\n", json_str(it, NULL), when);
+}
+
+static void show_reloaded(const struct ue *ue, const struct json *result)
+{
+    struct buf out = BUF_INIT;
+    const char *path = json_get_str(result, "path", NULL);
+    (void)ue;
+    if (path)
+        buf_printf(&out, "config read from %s\n", path);
+    else
+        buf_append_text(&out, "no config file: the defaults are in effect\n");
+    append_late(&out, json_get(result, "new_sessions"), "holds for sessions that start from now on");
+    append_late(&out, json_get(result, "after_restart"), "holds when the daemon has been stopped and started again (ue stop)");
+    say_text(out.data, out.len);
+    buf_fini(&out);
+}
+
+int verb_RELOAD(struct ue *ue)
+{
+    return simple(ue, "reload", CALL_AGAIN, show_reloaded);
+}
+
+static void show_config(const struct ue *ue, const struct json *result)
+{
+    size_t len = 0;
+    const char *text = json_get_str(result, "text", &len);
+    (void)ue;
+    say_text(text ? text : "", len);
+}
+
+int verb_CONFIG(struct ue *ue)
+{
+    return simple(ue, "config", CALL_AGAIN, show_config);
+}
+
+static void append_hello(struct buf *out, const struct ue *ue, const struct json *hello)
+{
+    int64_t pid = 0;
+    const char *version = json_get_str(hello, "version", NULL);
+    json_get_int(hello, "pid", &pid);
+    buf_printf(out, "muxd %s listens on %s (pid %" PRId64 ")\n", version ? version : "?", ue->conn.path, pid);
+}
+
+static void show_hello(const struct ue *ue, const struct json *result)
+{
+    struct buf out = BUF_INIT;
+    append_hello(&out, ue, result);
+    say_text(out.data, out.len);
+    buf_fini(&out);
+}
+
+int verb_START(struct ue *ue)
+{
+    return simple(ue, "hello", CALL_AGAIN, show_hello);
+}
+
+static void append_protocol(struct buf *out, const struct json *hello)
+{
+    int64_t theirs = MSG_PROTOCOL;
+    json_get_int(hello, "protocol", &theirs);
+    buf_printf(out, "protocol %d\n", MSG_PROTOCOL);
+    if (theirs != MSG_PROTOCOL)
+        buf_printf(out, "muxd speaks protocol %" PRId64 ": `ue upgrade` brings it up to date\n", theirs);
+}
+
+int admin_version(struct ue *ue)
+{
+    struct msg_answer answer = {0};
+    struct err err = {0};
+    struct buf out = BUF_INIT;
+    ue->conn.may_start = false;
+    int result = call_run(&ue->conn, "hello", NULL, CALL_ONCE, &answer, &err);
+    buf_append_text(&out, "ue " MUXD_VERSION "\n");
+    if (result == 0)
+        append_hello(&out, ue, answer.result);
+    else if (err.code == ERR_NO_DAEMON)
+        buf_printf(&out, "muxd does not run (%s)\n", ue->conn.path);
+    else
+        buf_printf(&out, "muxd: %s\n", err.text);
+    append_protocol(&out, answer.result);
+    say_text(out.data, out.len);
+    buf_fini(&out);
+    msg_answer_fini(&answer);
+    return 0;
+}
+
+/* The one that answers now may be of the old program: then it tells why. */
+static int look_for_failure(struct ue *ue, struct err *err)
+{
+    struct msg_answer answer = {0};
+    int result = call_run(&ue->conn, "status", NULL, CALL_AGAIN, &answer, err);
+    const char *why = result == 0 ? json_get_str(answer.result, "upgrade_failed", NULL) : NULL;
+    if (why)
+        result = err_set(err, ERR_SYSTEM, "%s", why);
+    msg_answer_fini(&answer);
+    return result;
+}
+
+/* The worker that was asked leaves without an answer when all goes well: its successor's hello is the answer. */
+int verb_UPGRADE(struct ue *ue)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    struct json *params = json_object_new();
+    int status = 0;
+    params_meta(ue, params, META_VERB);
+    ue->conn.may_start = false; /* a daemon that is started now is up to date */
+    int result = connection_open(&ue->conn, &err);
+    if (result == 0) {
+        result = call_run(&ue->conn, "upgrade", params, CALL_WAITS | CALL_ONCE, &answer, &err);
+        bool left = result == ERR_NO_DAEMON && ue->conn.fd < 0;
+        msg_answer_fini(&answer);
+        if (left)
+            result = connection_reopen(&ue->conn, clock_mono_ms() + CONNECTION_RESTART_MS, &err);
+        if (left && result == 0)
+            result = look_for_failure(ue, &err);
+    }
+    json_free(params);
+    if (result == 0)
+        status = simple(ue, "hello", CALL_AGAIN, show_hello);
+    else
+        status = ue_fail(ue, &err);
+    return status;
+}

@@ -1,0 +1,214 @@
+/* feed: owns `exec --stdin`: a command that reads what ue reads. */
+#include "client/verbs/feed.h"
+#include "base/clock.h"
+#include "client/rpc/call.h"
+#include "client/rpc/input.h"
+#include "client/rpc/params.h"
+#include "client/print/say.h"
+#include "client/rpc/talk.h"
+#include "client/rpc/typing.h"
+#include <inttypes.h>
+#include <string.h>
+
+#define START_LOOK_MS 50 /* the session's number is wanted, not its output */
+
+struct feed {
+    struct ue *ue;
+    struct json *wanted; /* what the command line asked for */
+    struct typing typing;
+    int64_t number, at, deadline_ms;
+    bool raw, running, ended; /* ended: all of standard input was fed */
+    struct msg_answer answer;
+};
+
+static const char *const conditions[] = {"until", "quiet_ms", "exit", "ready"};
+
+static void take(struct feed *feed)
+{
+    const char *state = json_get_str(feed->answer.result, "state", NULL);
+    feed->running = state && strcmp(state, "running") == 0;
+}
+
+static int begin(struct feed *feed, struct err *err)
+{
+    struct json *params = json_copy(feed->wanted), *meta = json_detach(params, "_meta");
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
+        json_free(json_detach(params, conditions[i]));
+    json_free(json_detach(meta, "no_deadline"));
+    json_add(params, "_meta", meta);
+    params_set(params, "yield_time_ms", json_int_new(START_LOOK_MS));
+    if (feed->raw)
+        raw_ask(params);
+    if (feed->raw && !json_get(feed->wanted, "until") && !json_get(feed->wanted, "quiet_ms"))
+        json_add_bool(params, "follow", true);
+    int result = call_run(&feed->ue->conn, "exec_command", params, CALL_WAITS, &feed->answer, err);
+    json_free(params);
+    if (result < 0)
+        return result;
+    if (feed->raw)
+        raw_print(feed->answer.result);
+    json_get_int(feed->answer.result, "number", &feed->number);
+    json_get_int(feed->answer.result, "to", &feed->at);
+    take(feed);
+    return 0;
+}
+
+static bool is_over(const struct feed *feed)
+{
+    return !feed->running || feed->ended || (feed->deadline_ms != INT64_MAX && clock_mono_ms() >= feed->deadline_ms);
+}
+
+static int look(struct feed *feed, int64_t yield_ms, struct err *err)
+{
+    int result = raw_read(feed->ue, feed->number, &feed->at, yield_ms, feed->raw, &feed->answer, err);
+    if (result == 0)
+        take(feed);
+    return result;
+}
+
+static int64_t left_ms(const struct feed *feed)
+{
+    int64_t left = feed->deadline_ms == INT64_MAX ? INT64_MAX : feed->deadline_ms - clock_mono_ms();
+    return left > 0 ? left : 0;
+}
+
+/* Nobody feeds: the program's end is waited for, with --raw its output too, until standard input has something or the deadline. */
+static int wait_for_input(struct feed *feed, struct err *err)
+{
+    int64_t left = left_ms(feed);
+    int result;
+    if (feed->raw) {
+        result = raw_read_fed(feed->ue, feed->number, &feed->at, left, true, CALL_WAITS | CALL_FEEDS, &feed->answer, err);
+    } else {
+        struct msg_answer fresh;
+        struct json *params = json_object_new();
+        json_add_int(params, "session_id", feed->number);
+        json_add_int(params, "since", feed->at);
+        json_add_bool(params, "exit", true);
+        json_add_bool(params, "peek", true);
+        params_meta(feed->ue, params, META_VERB);
+        if (left != INT64_MAX) /* with `exit` there is none by default */
+            json_add_int(params, "yield_time_ms", left);
+        result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS | CALL_FEEDS, &fresh, err);
+        json_free(params);
+        if (result == 0) {
+            msg_answer_fini(&feed->answer);
+            feed->answer = fresh;
+        } else {
+            msg_answer_fini(&fresh);
+        }
+    }
+    if (result == 0)
+        take(feed);
+    return result == CALL_FED ? 0 : result;
+}
+
+/* A full queue is waited for as long as the command is; output that is printed here is taken meanwhile, so that the program can go on. */
+static int send_piece(struct feed *feed, const struct buf *piece, bool last, struct err *err)
+{
+    struct typing *typing = &feed->typing;
+    uint64_t begin = typing->typed;
+    typing->yields = feed->raw;
+    for (;;) {
+        size_t done = (size_t)(typing->typed - begin);
+        typing->read_to = feed->at;
+        typing->patience_ms = left_ms(feed);
+        int result = typing_send(typing, piece->data ? piece->data + done : NULL, piece->len - done, last, err);
+        if (result != ERR_INPUT_FULL || is_over(feed))
+            return result;
+        result = look(feed, 0, err);
+        if (result < 0)
+            return result;
+        typing->yields = feed->at != typing->read_to; /* else no reading helps */
+    }
+}
+
+/* A program that reads no further is no error, as in a shell's pipeline. */
+static int feed_all(struct feed *feed, struct err *err)
+{
+    struct buf piece = BUF_INIT;
+    bool last = false;
+    int result = 0;
+    while (result == 0 && !is_over(feed)) {
+        if (!input_is_ready()) {
+            result = wait_for_input(feed, err);
+            continue;
+        }
+        result = input_piece(&piece, &last, err);
+        if (result == 0)
+            result = send_piece(feed, &piece, last, err);
+        if (result == 0 && feed->raw) /* what it prints must not pile up while it is fed */
+            result = look(feed, 0, err);
+        feed->ended = last && result == 0;
+    }
+    buf_fini(&piece);
+    if (result == ERR_INPUT_FULL || (result == 0 && feed->running && !feed->ended))
+        say_note("standard input: the wait was over after %" PRIu64 " bytes; `ue write %" PRId64 " -` feeds more", feed->typing.typed,
+                 feed->number);
+    return result == ERR_STDIN_CLOSED || result == ERR_ENDED || result == ERR_INPUT_FULL ? 0 : result;
+}
+
+/* The wait that the command line asked for, with the time that is left; without one, for the end. */
+static int finish(struct feed *feed, struct err *err)
+{
+    struct json *params = json_object_new();
+    bool any = false;
+    json_add_int(params, "session_id", feed->number);
+    json_add_int(params, "since", 0);
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        const struct json *value = json_get(feed->wanted, conditions[i]);
+        if (value)
+            json_add(params, conditions[i], json_copy(value));
+        any |= value && i < 3;
+    }
+    if (!any)
+        json_add_bool(params, "exit", true);
+    if (json_get(feed->wanted, "max_output_tokens"))
+        json_add(params, "max_output_tokens", json_copy(json_get(feed->wanted, "max_output_tokens")));
+    params_meta(feed->ue, params, META_VERB | META_WAIT);
+    if (feed->deadline_ms != INT64_MAX)
+        json_add_int(params, "yield_time_ms", left_ms(feed));
+    msg_answer_fini(&feed->answer);
+    int result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS, &feed->answer, err);
+    json_free(params);
+    return result;
+}
+
+static int finish_raw(struct feed *feed, struct err *err)
+{
+    bool early = json_get(feed->wanted, "until") || json_get(feed->wanted, "quiet_ms");
+    if (!early)
+        return raw_follow(feed->ue, feed->number, &feed->at, feed->deadline_ms, &feed->answer, err);
+    int result = finish(feed, err); /* decides when it is enough; the bytes come by a read of their own */
+    if (result < 0)
+        return result;
+    struct msg_answer bytes = {0};
+    do
+        result = raw_read(feed->ue, feed->number, &feed->at, 0, true, &bytes, err);
+    while (result == 0 && raw_is_full(bytes.result));
+    msg_answer_fini(&bytes);
+    return result;
+}
+
+int feed_talk(struct ue *ue, struct json *params)
+{
+    struct feed feed = {.ue = ue, .wanted = params, .raw = args_has(&ue->args, "raw"), .deadline_ms = raw_deadline(ue, params)};
+    struct err err = {0};
+    int status = 0, result = raw_check_wait(ue, &err);
+    if (result == 0)
+        result = begin(&feed, &err);
+    if (result == 0) {
+        struct json *session = json_int_new(feed.number);
+        feed.typing = (struct typing){.ue = ue, .session = session, .patient = true};
+        result = feed_all(&feed, &err);
+        json_free(session);
+    }
+    if (result == 0)
+        result = feed.raw ? finish_raw(&feed, &err) : finish(&feed, &err);
+    if (result < 0)
+        status = talk_fail(ue, params, &err);
+    else
+        status = feed.raw ? talk_status(ue, params, feed.answer.result) : talk_show(ue, params, feed.answer.result);
+    msg_answer_fini(&feed.answer);
+    return status;
+}

@@ -1,0 +1,254 @@
+/* gen_man: client/ue.1: verbs and options from the tables, the rest of the page from here. */
+#include "client/verbs/gen.h"
+#include "wire/attach.h"
+#include "wire/help.h"
+#include <string.h>
+
+static const char head[] =
+    ".\\\" Made from muxd/wire/commands.def by make gen; never edited.\n"
+    ".TH UE 1 \"\" \"muxd " MUXD_VERSION "\" \"User Commands\"\n"
+    ".SH NAME\n"
+    "ue \\- drive named terminal sessions held by muxd\n"
+    ".SH SYNOPSIS\n"
+    ".B ue\n"
+    ".RI [ options ]\n"
+    ".I verb\n"
+    ".RI [ options ]\n"
+    ".RI [ operands ]\n"
+    ".SH DESCRIPTION\n"
+    ".B ue\n"
+    "starts programs in sessions that muxd holds, types into them and reads what they print. A session goes on between calls, has a\n"
+    "number that is never used twice and a name, and keeps its output and exit status after its end. The daemon is started when it is\n"
+    "first needed.\n"
+    ".PP\n"
+    "Options stand before the operands or, except in\n"
+    ".BR exec ,\n"
+    "after them;\n"
+    ".B \\-\\-\n"
+    "ends them.\n";
+
+static const char attached[] =
+    ".SH ATTACHED TERMINALS\n"
+    ".B ue attach\n"
+    "draws the session on the terminal and types into it whatever is typed, but for these keys, which follow the prefix key (\n"
+    ".BR C\\-\\e ,\n"
+    "see\n"
+    ".BR \\-\\-prefix ,\n"
+    ".B $MUXD_ATTACH_KEY\n"
+    "and [attach] in\n"
+    ".BR muxd.ini (5)):\n";
+
+static const char shared[] =
+    ".SH SHARED TERMINALS\n"
+    "Input has an owner: nobody, an agent, or a person. Whoever is attached is a person, every other writer an agent. A person's key\n"
+    "takes the keyboard at once; an agent's write is then an error that says since when (keyboard_held, status 125), or waits with\n"
+    ".BR \\-\\-wait\\-keyboard .\n"
+    "It comes free by the key g, when the person leaves, and after [defaults] keyboard_idle without a key. After a restart of the\n"
+    "daemon the person keeps it.\n"
+    ".B ue logs \\-\\-input\n"
+    "tells who typed what, and when: of agents the beginning of the text, of people and of secrets only how much.\n"
+    ".PP\n"
+    "Where a program reads a line without showing it (waiting_for is secret), an agent's text is an error (secret_prompt, 126) unless\n"
+    "[defaults] agent_secrets allows it; attached people get a notice.\n"
+    ".B ue secret\n"
+    "types it from any other terminal. One that is staged lies in memory that no other process can read and that is never swapped out,\n"
+    "held for the next worker when one dies; where the kernel has no such memory,\n"
+    ".BR memfd_secret (2),\n"
+    "it is gone with the worker, and that is told.\n"
+    ".PP\n"
+    "What a program asks its terminal is always answered by muxd, once; no query reaches a person's terminal. What the terminal can do\n"
+    "(attributes, name and version, cursor, modes, keyboard) is what muxd's model of the screen can do, from which people's terminals are\n"
+    "drawn. What it looks like is that of the person who typed last and is attached without\n"
+    ".BR \\-r :\n"
+    "text, background, cursor and the first 16 colours of the palette (OSC 10, 11, 12, 4), dark or light (CSI ? 996 n, and reports of a\n"
+    "change, mode 2031), and the size of a cell in pixels (CSI 14 t and 16 t, TIOCGWINSZ).\n"
+    ".B ue attach\n"
+    "asks its own terminal for these when it begins, when the terminal says that it has changed, is given back or has another size, and\n"
+    "takes the answers out of what is typed; it waits for none of them. While nobody types, or the terminal does not tell, they are those\n"
+    "of a plain dark terminal. The size, in cells and in pixels, stays when the person leaves. With TERM unset, dumb,\n"
+    "linux or vt* nothing is asked.\n";
+
+static const char waiting[] =
+    ".SH WAITING\n"
+    "A call ends at the first of what it waits for, at the end of the program, and at the deadline\n"
+    ".B \\-y\n"
+    "at the latest. On a terminal it waits, unless something else is asked for, until the program waits for input again.\n"
+    ".PP\n"
+    "The defaults of\n"
+    ".B \\-y\n"
+    "are 10 s for\n"
+    ".BR exec ,\n"
+    "30 s for\n"
+    ".B write\n"
+    "on a terminal or with something to wait for and for\n"
+    ".B poll\n"
+    "with something to wait for, and otherwise 250 ms.\n"
+    ".B \\-\\-exit\n"
+    "without\n"
+    ".B \\-y\n"
+    "has no deadline. An interrupt from the keyboard ends the wait and leaves the session as it is.\n"
+    ".SH OUTPUT\n"
+    "Without options the answer is the text that a model reads: a few lines about the call, then the output, of which the middle is left\n"
+    "out when it is long.\n"
+    ".B \\-\\-json\n"
+    "prints one JSON object,\n"
+    ".B \\-\\-raw\n"
+    "the bytes of the session and nothing else: all of them, those of its standard error on standard error, and, when the end of a\n"
+    "command on pipes is waited for, as they come.\n"
+    ".PP\n"
+    "The columns of\n"
+    ".B list\n"
+    "in a pipe are number, name, state, what it waits for, pid, unread bytes, time of creation, exit status and command, with a\n"
+    "tab between them and\n"
+    ".B \\-\n"
+    "for what is not there.\n"
+    ".SH EXIT STATUS\n"
+    ".BR exec ,\n"
+    ".B write\n"
+    "and\n"
+    ".B poll\n"
+    "exit with the status of the command once it has ended (128+N for signal N), and with 0 while it runs. Besides:\n"
+    ".TP\n.B 64\nwrong usage\n"
+    ".TP\n.B 69\nno daemon\n"
+    ".TP\n.B 124\nwhat was waited for did not happen\n"
+    ".TP\n.B 125\nmuxd or ue failed or refused\n"
+    ".TP\n.B 126\ndenied by policy, sandbox or a person\n"
+    ".TP\n.B 127\nno such session\n"
+    ".TP\n.B 130\ninterrupted\n"
+    ".PP\n"
+    "A command may exit with 124 to 127 itself.\n"
+    ".BI \\-\\-status\\-fd \" N\"\n"
+    "tells the two apart with one line on descriptor\n"
+    ".IR N :\n"
+    ".TP\n.BI exited \" STATUS\" \\fR, \\fBsignaled \" STATUS\" \\fR, \\fBkilled \" STATUS\"\nhow the command ended, and its status\n"
+    ".TP\n.BI lost \" SESSION\"\nit has ended and nobody saw how\n"
+    ".TP\n.BI running \" SESSION\"\nit goes on\n"
+    ".TP\n.BI deadline \" SESSION\"\nit goes on, and what was waited for did not happen\n"
+    ".TP\n.BI stopping \" SESSION\"\nthe daemon is being stopped\n"
+    ".TP\n.B interrupted\nthe wait was ended by an interrupt\n"
+    ".TP\n.BI failed \" NAME\"\nmuxd or ue failed or refused; the name of the error is that of data.code on the wire\n";
+
+static const char trouble[] =
+    ".SH TROUBLE\n"
+    "Limits that the kernel sets for a user (getrlimit(2), sysctl, control groups) are named by whatever they refuse, with what to raise,\n"
+    "and by\n"
+    ".B ue status\n"
+    "for as long as they hold something up. Nothing else ends for it:\n"
+    ".TP\n.B inotify instances, watches\nthe daemon looks every five seconds whether the path of its socket is still there\n"
+    ".TP\n.B processes\nno program starts; a keeper or a worker that dies is made anew as soon as there is room\n"
+    ".TP\n.B descriptors\nno session starts; some are kept for clients, so that they get in to look and to end sessions; readiness is "
+    "seen by\nsilence\n"
+    ".TP\n.B locked memory\nno secret can be staged; one that is typed at once is typed\n"
+    ".TP\n.B terminals\nno session on a terminal starts; those on pipes do\n"
+    ".TP\n.B hidepid of /proc\nwhat runs as another user is not seen: it is ready by its silence, and may survive a kill unseen\n"
+    ".TP\n.B Yama's ptrace_scope\nprograms that poll their terminal are ready by their silence\n"
+    ".PP\n"
+    "Daemons that were left behind, whose socket is gone or whose directory was removed, end like any other by SIGTERM:\n"
+    ".B pkill \\-TERM \\-x muxd\n"
+    "ends all of a user, with their sessions. SIGKILL to one process after the other does not, as keeper and worker start each other\n"
+    "anew.\n"
+    ".PP\n"
+    "A directory for the socket that belongs to somebody else is never used. After\n"
+    ".BR su (1)\n"
+    "without a minus XDG_RUNTIME_DIR is that of the user before; it is ignored. Root talks to another user's daemon only where the\n"
+    "socket is named by\n"
+    ".B \\-S\n"
+    "or MUXD_SOCKET.\n";
+
+static const char around[] =
+    ".SH ENVIRONMENT\n"
+    ".TP\n.B MUXD_SOCKET\nthe daemon's socket; set in each session\n"
+    ".TP\n.B MUXD_SESSION\nset in each session: which one it is\n"
+    ".TP\n.B XDG_RUNTIME_DIR\nthe socket is muxd/muxd.sock below it, where it is ours and MUXD_SOCKET is not set\n"
+    ".TP\n.B MUXD_CONFIG\nthe config file of a daemon that is started\n"
+    ".TP\n.B MUXD_ATTACH_KEY\nthe prefix key of attached terminals\n"
+    ".TP\n.B NO_COLOR\nno colours in tables\n"
+    ".SH SEE ALSO\n"
+    ".BR muxd (8),\n"
+    ".BR muxd.ini (5)\n";
+
+static void append_option(struct buf *out, const struct verb_option *option)
+{
+    buf_append_text(out, ".TP\n");
+    if (option->letter)
+        buf_printf(out, "\\fB\\-%c\\fR, ", option->letter);
+    buf_append_text(out, "\\fB\\-\\-");
+    gen_roff(out, option->name);
+    buf_append_text(out, "\\fR");
+    if (option->metavar) {
+        buf_append_text(out, " \\fI");
+        gen_roff(out, option->metavar);
+        buf_append_text(out, "\\fR");
+    }
+    buf_append_byte(out, '\n');
+    gen_roff(out, option->help);
+    buf_append_byte(out, '\n');
+}
+
+static void append_examples(struct buf *out, const char *examples)
+{
+    for (const char *at = examples; at && *at;) {
+        size_t whole = strcspn(at, "\n"), command = strcspn(at, "\t");
+        struct buf part = BUF_INIT;
+        buf_append(&part, at, command);
+        buf_append_text(out, ".PP\n.RS\n.nf\n");
+        gen_roff(out, part.data);
+        buf_append_text(out, "\n.fi\n.RS\n");
+        buf_clear(&part);
+        buf_append(&part, at + command + 1, whole - command - 1);
+        gen_roff(out, part.data);
+        buf_append_text(out, "\n.RE\n.RE\n");
+        buf_fini(&part);
+        at += whole + (at[whole] == '\n');
+    }
+}
+
+static void append_verb(struct buf *out, const struct verb *verb)
+{
+    struct buf usage = BUF_INIT;
+    help_usage(&usage, verb);
+    buf_printf(out, ".SS %s\n.nf\n", verb->name);
+    gen_roff(out, usage.data + strlen("usage: "));
+    buf_append_text(out, ".fi\n.PP\n");
+    gen_roff(out, verb->summary);
+    buf_append_text(out, ".\n");
+    if (verb->help)
+        gen_roff(out, verb->help);
+    for (const struct verb_option *option = verb->options; option->name; option++)
+        append_option(out, option);
+    append_examples(out, verb->examples);
+    buf_fini(&usage);
+}
+
+static void append_keys(struct buf *out, const struct attach_key *keys)
+{
+    for (; keys->keys; keys++) {
+        buf_append_text(out, ".TP\n\\fB");
+        gen_roff(out, keys->keys);
+        buf_append_text(out, "\\fR\n");
+        gen_roff(out, keys->help);
+        buf_append_byte(out, '\n');
+    }
+}
+
+void gen_man(struct buf *out)
+{
+    buf_append_text(out, head);
+    buf_append_text(out, ".SH OPTIONS OF EVERY VERB\n");
+    for (const struct verb_option *option = verbs[VERB_GLOBAL].options; option->name; option++)
+        append_option(out, option);
+    buf_append_text(out, ".SH VERBS\n");
+    for (const struct verb *verb = gen_next(NULL); verb; verb = gen_next(verb))
+        append_verb(out, verb);
+    buf_append_text(out, attached);
+    append_keys(out, attach_keys);
+    buf_append_text(out, ".PP\nIn the scrolled view:\n");
+    append_keys(out, attach_view_keys);
+    buf_append_text(out, shared);
+    gen_events(out);
+    gen_differences(out);
+    buf_append_text(out, waiting);
+    gen_errors(out);
+    buf_append_text(out, trouble);
+    buf_append_text(out, around);
+}

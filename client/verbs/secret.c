@@ -1,0 +1,126 @@
+/* secret: `ue secret`: from the person's own terminal straight to the program that asks, or to be kept until it does. */
+#include "base/mem.h"
+#include "client/rpc/call.h"
+#include "client/terminal/hidden.h"
+#include "client/rpc/params.h"
+#include "client/print/say.h"
+#include "client/rpc/talk.h"
+#include "client/rpc/ue.h"
+#include "wire/attach.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static struct json *params_of(const struct ue *ue)
+{
+    const struct args *args = &ue->args;
+    struct json *params = json_object_new();
+    json_add_text(params, "session_id", args->operands[0]);
+    static const char *const flags[] = {"stage", "blind", "forget"};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (args_has(args, flags[i]))
+            json_add_bool(params, flags[i], true);
+    if (args_has(args, "expire"))
+        json_add_int(params, "expire_ms", args_int(args, "expire", 0));
+    params_meta(ue, params, META_VERB | META_HUMAN);
+    return params;
+}
+
+static int lost(struct err *err)
+{
+    return err_set(err, ERR_NO_DAEMON, "muxd: the connection was lost; whether the secret was typed is not known");
+}
+
+/* As a frame of its own that is wiped: no JSON, no copy. */
+static int send_line(struct connection *conn, const char *line, size_t len, struct err *err)
+{
+    struct buf frame;
+    buf_init_wiping(&frame, 0);
+    attach_append(&frame, ATTACH_INPUT, line, len);
+    int code = connection_send(conn, frame.data, frame.len) < 0 ? lost(err) : 0;
+    buf_fini(&frame);
+    return code;
+}
+
+/* The daemon's last frame, as an object; NULL and err. */
+static struct json *receive_end(struct connection *conn, struct err *err)
+{
+    struct frame *in = &conn->in;
+    struct attach_frame frame;
+    long used;
+    while ((used = in->len > in->start ? attach_next(in->data + in->start, in->len - in->start, &frame) : 0) == 0) {
+        size_t room;
+        char *to = frame_room(in, &room);
+        ssize_t got = recv(conn->fd, to, room, 0);
+        frame_filled(in, got > 0 ? (size_t)got : 0);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            lost(err);
+            return NULL;
+        }
+    }
+    if (used < 0 || frame.type != ATTACH_END) {
+        lost(err);
+        return NULL;
+    }
+    return json_parse(frame.data, frame.size, err);
+}
+
+static int give(struct ue *ue, const char *line, size_t len, struct err *err)
+{
+    int code = send_line(&ue->conn, line, len, err);
+    struct json *end = code ? NULL : receive_end(&ue->conn, err);
+    if (!end)
+        return err->code;
+    const char *text = json_get_str(end, "error", NULL);
+    if (text)
+        code = err_set(err, err_by_name(json_get_str(end, "code", NULL)), "%s", text);
+    else if (args_has(&ue->args, "json"))
+        say_json(end);
+    else if (args_has(&ue->args, "stage"))
+        say_note("kept for the next time that '%s' asks, once", ue->args.operands[0]);
+    json_free(end);
+    return code;
+}
+
+static long ask(struct ue *ue, const struct json *answer, char *line, struct err *err)
+{
+    if (args_has(&ue->args, "stdin"))
+        return hidden_read(line, err);
+    const char *name = json_get_str(answer, "name", NULL);
+    char *prompt = xasprintf("secret for '%s': ", name ? name : ue->args.operands[0]);
+    long len = hidden_ask(prompt, line, err);
+    free(prompt);
+    return len;
+}
+
+static int talk_secret(struct ue *ue, const struct json *answer, struct err *err)
+{
+    char *line = hidden_new();
+    if (!line)
+        return err_set(err, ERR_SYSTEM, "no memory for a secret: %s", strerror(errno));
+    long len = ask(ue, answer, line, err);
+    int code = len < 0 ? err->code : give(ue, line, (size_t)len, err);
+    hidden_free(line);
+    return code;
+}
+
+int verb_SECRET(struct ue *ue)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    struct json *params = params_of(ue);
+    int code = call_run(&ue->conn, "type_secret", params, CALL_ONCE, &answer, &err);
+    bool forgotten = false;
+    if (code == 0 && args_has(&ue->args, "forget")) {
+        if (args_has(&ue->args, "json"))
+            say_json(answer.result);
+        else if (json_get_bool(answer.result, "forgotten", &forgotten) && !forgotten)
+            say_note("'%s': no secret was staged", ue->args.operands[0]);
+    } else if (code == 0) {
+        code = talk_secret(ue, answer.result, &err);
+    }
+    json_free(params);
+    msg_answer_fini(&answer);
+    return code < 0 ? ue_fail(ue, &err) : 0;
+}

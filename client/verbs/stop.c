@@ -1,0 +1,196 @@
+/* stop: `ue stop`: ends the daemon and returns when both of its processes have gone, so that what follows finds a free place. */
+#include "base/clock.h"
+#include "base/fdio.h"
+#include "client/rpc/call.h"
+#include "client/rpc/params.h"
+#include "client/print/say.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LEAVING_MS 10000 /* for two processes that have nothing left to do, and do nothing */
+#define LOOK_MS 1000     /* whether they do; and until people are told what takes so long */
+#define SLOW_MS 2000     /* the same for the end of the sessions */
+
+struct leaving {
+    int worker, keeper; /* pidfd_open(2); -1: unknown */
+    int64_t worker_pid, keeper_pid, live; /* live: sessions, at the time */
+    bool told;
+};
+
+/* Where its name stands in /proc: the executable's path is hidden from the worker's own user, too (PR_SET_DUMPABLE). */
+static bool name_of(int64_t pid, char name[32])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, name, 31) : -1;
+    fd_close(&fd);
+    name[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* Where /proc hides both (hidepid) the worker's word has to do. */
+static bool is_keeper(int64_t pid, int64_t worker)
+{
+    char name[32], workers_name[32];
+    bool known = name_of(pid, name), worker_known = name_of(worker, workers_name);
+    return known == worker_known && (!known || strcmp(name, "muxd-keeper\n") == 0);
+}
+
+static int open_process(int64_t pid)
+{
+    return pid > 1 && pid <= INT_MAX ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1; /* close-on-exec by itself */
+}
+
+/* Asked before the stop, while the numbers are sure to mean these processes. */
+static struct leaving watch(struct ue *ue)
+{
+    struct leaving leaving = {.worker = -1, .keeper = -1};
+    struct msg_answer answer;
+    struct err err = {0};
+    int64_t worker = 0, keeper = 0;
+    if (call_run(&ue->conn, "status", NULL, CALL_ONCE, &answer, &err) == 0 && json_get_int(answer.result, "pid", &worker)) {
+        leaving.worker = open_process(worker);
+        /* A worker that has lost its keeper has another parent, which goes on. */
+        if (json_get_int(answer.result, "keeper_pid", &keeper) && is_keeper(keeper, worker))
+            leaving.keeper = open_process(keeper);
+        leaving.worker_pid = worker;
+        leaving.keeper_pid = keeper;
+        json_get_int(answer.result, "live", &leaving.live);
+    }
+    msg_answer_fini(&answer);
+    return leaving;
+}
+
+/* Processor time and descriptors of a process that is clearing up: as long as these change it is under way. */
+static uint64_t progress_of(int64_t pid)
+{
+    char path[64], text[1024];
+    unsigned long long user = 0, system = 0;
+    struct stat fds;
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    fd_close(&fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *rest = strrchr(text, ')');
+    if (rest)
+        sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system);
+    snprintf(path, sizeof path, "/proc/%lld/fd", (long long)pid);
+    return (uint64_t)(user + system) * 65536 + (stat(path, &fds) == 0 ? (uint64_t)fds.st_size : 0);
+}
+
+/* True once fd has something; false when nothing moved for LEAVING_MS. */
+static bool wait_moving(struct leaving *leaving, int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    int64_t moved_ms = clock_mono_ms();
+    uint64_t before = 0;
+    for (;;) {
+        int ready = poll(&poll_fd, 1, LOOK_MS);
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR)
+            return false;
+        uint64_t now = progress_of(leaving->worker_pid) * 31 + progress_of(leaving->keeper_pid);
+        if (now != before)
+            moved_ms = clock_mono_ms();
+        before = now;
+        if (clock_mono_ms() - moved_ms > LEAVING_MS)
+            return false;
+        if (!leaving->told)
+            say_note("all sessions have ended; waits for the daemon's processes (%" PRId64 ", %" PRId64 ") to leave", leaving->worker_pid,
+                     leaving->keeper_pid);
+        leaving->told = true;
+    }
+}
+
+static bool wait_end(struct leaving *leaving, int *pidfd)
+{
+    bool gone = *pidfd < 0 || wait_moving(leaving, *pidfd); /* one that we don't know can't be waited for */
+    fd_close(pidfd);
+    return gone;
+}
+
+/* The end of the stream says that the worker has closed its side; the processes follow. */
+static bool wait_gone(struct ue *ue, struct leaving *leaving)
+{
+    char rest[512];
+    ssize_t n = 1;
+    while (ue->conn.fd >= 0 && n > 0 && wait_moving(leaving, ue->conn.fd))
+        n = recv(ue->conn.fd, rest, sizeof rest, MSG_DONTWAIT);
+    bool worker_gone = wait_end(leaving, &leaving->worker), keeper_gone = wait_end(leaving, &leaving->keeper);
+    return worker_gone && keeper_gone;
+}
+
+static int show(struct ue *ue, const struct json *result)
+{
+    struct json *stopped = json_object_new();
+    json_add_bool(stopped, "stopped", true);
+    if (args_has(&ue->args, "json"))
+        say_json(result ? result : stopped);
+    else
+        say_out("muxd has stopped\n", 17);
+    json_free(stopped);
+    return 0;
+}
+
+static int no_daemon(struct ue *ue)
+{
+    if (args_has(&ue->args, "json"))
+        say_out("{\"stopped\":false}\n", 18);
+    else
+        say_out("no daemon runs\n", 15);
+    return 0;
+}
+
+int verb_STOP(struct ue *ue)
+{
+    struct msg_answer answer;
+    struct err err = {0};
+    struct leaving leaving;
+    int result = connection_try(&ue->conn, &err);
+    if (result == ERR_NO_DAEMON)
+        return no_daemon(ue);
+    if (result < 0)
+        return ue_fail(ue, &err);
+    ue->conn.may_start = false;
+    leaving = watch(ue);
+    struct json *params = json_object_new();
+    if (args_has(&ue->args, "self"))
+        json_add_bool(params, "self", true);
+    params_meta(ue, params, META_VERB);
+    char slow[120];
+    snprintf(slow, sizeof slow, "the daemon ends its sessions (%" PRId64 "); waits for the last of them", leaving.live);
+    ue->conn.slow_note = slow;
+    ue->conn.slow_ms = SLOW_MS;
+    result = call_run(&ue->conn, "stop", params, CALL_WAITS | CALL_ONCE, &answer, &err);
+    json_free(params);
+    ue->conn.slow_note = NULL;
+    int status;
+    if (result == ERR_CANCELLED) {
+        say_note("interrupted; the daemon stops all the same once its sessions have ended");
+        status = UE_INTERRUPTED;
+    } else if (result < 0 && !(result == ERR_NO_DAEMON && ue->conn.fd < 0)) { /* a lost connection is what was asked for */
+        status = ue_fail(ue, &err);
+    } else if (!wait_gone(ue, &leaving)) {
+        err_set(&err, ERR_SYSTEM, "'%s': the daemon has ended its sessions but its processes are still there; look into its log",
+                ue->conn.path);
+        status = ue_fail(ue, &err);
+    } else {
+        status = show(ue, answer.result);
+    }
+    fd_close(&leaving.worker);
+    fd_close(&leaving.keeper);
+    msg_answer_fini(&answer);
+    return status;
+}

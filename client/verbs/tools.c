@@ -1,0 +1,55 @@
+/* tools: `ue tools`: the schemas of what the daemon offers to models. */
+#include "client/print/say.h"
+#include "client/rpc/call.h"
+#include "client/rpc/params.h"
+#include "client/rpc/schemas.h"
+#include <string.h>
+
+static int format_of(const char *word, enum schema_format *format, struct err *err)
+{
+    *format = SCHEMA_OPENAI;
+    for (size_t i = 0; word && i < sizeof schemas_formats / sizeof *schemas_formats; i++)
+        if (strcmp(word, schemas_formats[i]) == 0) {
+            *format = (enum schema_format)i;
+            return 0;
+        }
+    return word ? err_set(err, ERR_USAGE, "'--format %s': no such format; use openai, openai-chat, anthropic or mcp", word) : 0;
+}
+
+/* A tool a line: as valid as in one line, and people can read it. */
+static void show(const struct json *schemas, bool in_one_line)
+{
+    struct buf out = BUF_INIT;
+    if (in_one_line) {
+        say_json(schemas);
+        return;
+    }
+    for (const struct json *it = json_first(schemas); it; it = json_next(it)) {
+        buf_append_text(&out, out.len ? ",\n" : "[\n");
+        json_print(&out, it);
+    }
+    buf_append_text(&out, out.len ? "\n]\n" : "[]\n");
+    say_buf(&out);
+}
+
+int verb_TOOLS(struct ue *ue)
+{
+    struct msg_answer answer = {0};
+    struct err err = {0};
+    enum schema_format format;
+    if (format_of(args_get(&ue->args, "format"), &format, &err) < 0)
+        return ue_fail(ue, &err);
+    struct json *params = json_object_new();
+    params_meta(ue, params, META_VERB);
+    int status = 0;
+    if (call_run(&ue->conn, "tools", params, CALL_AGAIN, &answer, &err) < 0) {
+        status = ue_fail(ue, &err);
+    } else {
+        struct json *schemas = schemas_offered(answer.result, args_has(&ue->args, "extended") ? SCHEMA_ALL : SCHEMA_CODEX, format);
+        show(schemas, args_has(&ue->args, "json"));
+        json_free(schemas);
+    }
+    msg_answer_fini(&answer);
+    json_free(params);
+    return status;
+}
