@@ -2,6 +2,7 @@
 #include "base/bug.h"
 #include "base/mem.h"
 #include "client/verbs/patch.h"
+#include "client/verbs/run.h"
 #include "client/print/say.h"
 #include "client/rpc/ue.h"
 #include "wire/help.h"
@@ -11,6 +12,7 @@
 
 static ue_verb_fn *const handlers[VERB_COUNT_] = {
 #define VERB(ident, ...) [VERB_##ident] = verb_##ident,
+#define PLAIN(ident, ...) [VERB_##ident] = run_plain,
 #define OPTION(...)
 #define END(ident)
 #include "wire/commands.def"

@@ -2,6 +2,6 @@
 # gen.sh BUILD DIR: writes all that is generated from the tables into the tree at DIR.
 set -eu
 build=$1 dir=$2
-mkdir -p "$dir/completions" "$dir/conf" "$dir/client"
+mkdir -p "$dir/conf" "$dir/client"
 "$build/ue" gen "$dir"
 "$build/muxd" --gen "$dir"

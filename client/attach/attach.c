@@ -28,10 +28,6 @@ static void take_settings(struct attach *attach, const struct json *answer)
     if (key && prefix_parse(key, &attach->prefix.key))
         snprintf(attach->prefix_word, sizeof attach->prefix_word, "%s", key);
     json_get_bool(settings, "mouse", &attach->mouse);
-    attach->numbered_keys = false;
-    json_get_bool(settings, "numbered_keys", &attach->numbered_keys);
-    attach->tells_terminal = false;
-    json_get_bool(settings, "terminal", &attach->tells_terminal);
     free(attach->clipboard);
     attach->clipboard = xstrdup(clipboard ? clipboard : "print");
 }
@@ -40,18 +36,16 @@ static void take_settings(struct attach *attach, const struct json *answer)
 static int begin(struct attach *attach, const char *session, bool again)
 {
     struct msg_answer answer;
-    struct json *params = json_object_new();
+    struct json *params = json_copy(attach->wanted);
     const char *name;
     struct outer outer;
     int rows = attach->rows, cols = attach->cols;
     terminal_size(&attach->rows, &attach->cols);
-    json_add_text(params, "session_id", session);
+    params_set(params, "session_id", json_string_new(session, strlen(session)));
     json_add_int(params, "rows", attach->rows);
     json_add_int(params, "cols", attach->cols);
-    if (attach->read_only)
-        json_add_bool(params, "read_only", true);
-    if (attach->detach_others && !again)
-        json_add_bool(params, "detach_others", true);
+    if (again)
+        json_free(json_detach(params, "detach_others"));
     if (again && rows == attach->rows && cols == attach->cols)
         json_add_bool(params, "again", true);
     params_meta(attach->ue, params, META_VERB | META_HUMAN | (again ? 0 : META_PLACE)); /* it may be the one that starts it */
@@ -98,7 +92,7 @@ static void reconnect(struct attach *attach)
 static void leave(struct attach *attach)
 {
     enum attach_state state = attach->state;
-    if (attach_leave(attach) || !attach->numbered_keys)
+    if (attach_leave(attach))
         return;
     bool handed_over = false;
     connection_close(&attach->ue->conn);
@@ -190,6 +184,7 @@ static void attach_fini(struct attach *attach)
     free(attach->said);
     free(attach->keyboard);
     json_free(attach->end);
+    json_free(attach->wanted);
 }
 
 /* -k, else the environment's. */
@@ -204,11 +199,13 @@ static int find_prefix(struct attach *attach, const char *key)
                    key ? "--prefix" : "MUXD_ATTACH_KEY", attach->prefix_given);
 }
 
-static int show(struct ue *ue, const char *session, const char *key, bool read_only, bool detach_others)
+/* wanted is taken over. */
+static int show(struct ue *ue, const char *session, const char *key, struct json *wanted)
 {
-    struct attach attach = {.ue = ue, .read_only = read_only, .detach_others = detach_others, .mouse = true, .out = BUF_INIT,
-                            .later = BUF_INIT, .prefix.key = PREFIX_DEFAULT};
+    struct attach attach = {.ue = ue, .wanted = wanted, .mouse = true, .out = BUF_INIT, .later = BUF_INIT,
+                            .prefix.key = PREFIX_DEFAULT};
     struct outer outer;
+    json_get_bool(wanted, "read_only", &attach.read_only);
     buf_init_wiping(&attach.keys, 0);
     buf_init_wiping(&attach.sent, 0);
     if (getrandom(&attach.keys_number, sizeof attach.keys_number, 0) < 0)
@@ -246,25 +243,17 @@ int verb_ATTACH(struct ue *ue)
     if (status == 0 && !can)
         status = ue_fail(ue, &err);
     else if (status == 0)
-        status = show(ue, session, args_get(&ue->args, "prefix"), args_has(&ue->args, "read-only"), args_has(&ue->args, "detach-others"));
+        status = show(ue, session, args_get(&ue->args, "prefix"), params_map(&ue->args));
     free(session);
     return status;
 }
 
-/* A program asks its terminal as soon as it runs, before we are attached: the daemon is told with its start, one that understands it. */
-static void tell_before(struct ue *ue, struct json *params, struct buf *ahead)
+/* A program asks its terminal as soon as it runs, before we are attached: the daemon is told with its start. */
+static void tell_before(struct json *params, struct buf *ahead)
 {
-    struct msg_answer answer;
     struct err err = {0};
     struct outer outer;
-    bool known = false;
-    int result = call_run(&ue->conn, "hello", NULL, CALL_AGAIN, &answer, &err);
-    for (const struct json *it = result < 0 ? NULL : json_first(json_get(answer.result, "capabilities")); it; it = json_next(it)) {
-        const char *word = json_str(it, NULL);
-        known |= word && strcmp(word, "terminal") == 0;
-    }
-    msg_answer_fini(&answer);
-    if (!known || terminal_enter(&err) < 0)
+    if (terminal_enter(&err) < 0)
         return;
     inquiry_now(ahead, &outer);
     struct buf text = BUF_INIT;
@@ -291,7 +280,7 @@ int attach_new_session(struct ue *ue, struct json *params)
         json_add_int(params, "cols", cols);
     }
     buf_init_wiping(&ahead, OVERLAY_AHEAD);
-    tell_before(ue, params, &ahead);
+    tell_before(params, &ahead);
     overlay_type_ahead(ahead.data ? ahead.data : "", ahead.len);
     buf_fini(&ahead);
     int result = call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, &err);
@@ -306,5 +295,5 @@ int attach_new_session(struct ue *ue, struct json *params)
         status = talk_show(ue, params, answer.result);
     msg_answer_fini(&answer);
     snprintf(number, sizeof number, "%" PRId64, id);
-    return id > 0 ? show(ue, number, NULL, false, false) : status;
+    return id > 0 ? show(ue, number, NULL, json_object_new()) : status;
 }

@@ -23,24 +23,9 @@ void attach_send(struct attach *attach, enum attach_type type, const char *data,
     buf_fini(&frame);
 }
 
-static void send_plain_keys(struct attach *attach)
-{
-    while (attach->keys.len > 0) {
-        size_t size = attach->keys.len < KEYS_FRAME ? attach->keys.len : KEYS_FRAME;
-        struct buf frame;
-        buf_init_wiping(&frame, 0);
-        attach_append(&frame, ATTACH_INPUT, attach->keys.data, size);
-        send_bytes(attach, frame.data, frame.len);
-        buf_fini(&frame);
-        buf_consume(&attach->keys, size);
-    }
-}
-
 /* Keys go in frames that the daemon acknowledges; what is typed meanwhile is the next one. It may be a secret: nothing of it stays. */
 void attach_send_keys(struct attach *attach)
 {
-    if (!attach->numbered_keys)
-        send_plain_keys(attach);
     while (attach->keys.len > 0) {
         size_t size = attach->keys.len < KEYS_FRAME ? attach->keys.len : KEYS_FRAME, from = attach->sent.len;
         struct buf payload;
@@ -57,8 +42,6 @@ void attach_send_keys(struct attach *attach)
 
 void attach_send_again(struct attach *attach)
 {
-    if (!attach->numbered_keys)
-        buf_clear(&attach->sent); /* an older daemon took over: it can't tell which of them came */
     send_bytes(attach, attach->sent.data, attach->sent.len);
     if (attach->sent.len == 0)
         attach_send_keys(attach);

@@ -14,7 +14,8 @@ struct attach {
     struct ue *ue;
     int64_t number, next; /* the session; the one to go to (ATTACH_MOVES) */
     char name[80];
-    bool read_only, detach_others;
+    struct json *wanted;  /* owned: of the method attach, what the command line says */
+    bool read_only;
     enum attach_state state;
     struct prefix prefix;
     const char *prefix_given; /* -k or $MUXD_ATTACH_KEY; NULL: the daemon's config says it */
@@ -26,8 +27,6 @@ struct attach {
     struct buf keys;          /* typed, not sent yet: while others are on their way */
     struct buf sent;          /* sent, and the daemon has not said that it has them: whole frames; goes again after a restart of it */
     uint64_t keys_number;     /* of the last such frame */
-    bool numbered_keys;       /* the daemon takes them; to an older one keys go as they are */
-    bool tells_terminal;      /* it wants to know what the terminal is */
     struct buf later;         /* to be printed when the terminal was given back */
     unsigned stale;           /* drawings are skipped: so many times everything was asked for anew */
     int64_t notice_until_ms;  /* clock_mono_ms; 0: none is shown */
@@ -54,7 +53,7 @@ bool attach_leave(struct attach *attach); /* true once the daemon has taken all 
 void attach_tell_terminal(struct attach *attach, const struct outer *outer);
 static inline bool attach_asks(const struct attach *attach) /* the terminal, what it is */
 {
-    return attach->tells_terminal && !attach->read_only;
+    return !attach->read_only;
 }
 
 /* attach_view.c: each covers the session until the person leaves it, and asks for everything anew. */

@@ -40,23 +40,6 @@ static int check_types(const struct args *args, struct err *err)
     return 0;
 }
 
-static void fill(struct following *following)
-{
-    const struct args *args = &following->ue->args;
-    struct json *params = following->params, *types = NULL;
-    if (args_has(args, "since"))
-        json_add_int(params, "since", args_int(args, "since", 0));
-    if (args_has(args, "session"))
-        json_add_text(params, "session_id", args_get(args, "session"));
-    if (args_has(args, "max-bytes"))
-        json_add_int(params, "max_bytes", args_int(args, "max-bytes", 0));
-    for (const struct args_option *at = args_next(args, "type", NULL); at; at = args_next(args, "type", at)) {
-        types = types ? types : json_add_array(params, "types");
-        json_add_text(types, NULL, at->value);
-    }
-    params_meta(following->ue, params, META_VERB);
-}
-
 static void print(struct following *following, const struct json *events)
 {
     struct buf out = BUF_INIT;
@@ -99,9 +82,9 @@ int verb_EVENTS(struct ue *ue)
     int64_t yield_ms = args_int(args, "yield", INT64_MAX);
     if (check_types(args, &err) < 0 || raw_check_wait(ue, &err) < 0)
         return ue_fail(ue, &err);
-    struct following following = {.ue = ue, .params = json_object_new(), .left = args_int(args, "count", -1)};
+    struct following following = {.ue = ue, .params = params_map(args), .left = args_int(args, "count", -1)};
     following.end_ms = yield_ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + yield_ms;
-    fill(&following);
+    params_meta(ue, following.params, META_VERB);
     int result = 0, status = 0;
     for (bool first = true; result == 0 && following.left != 0 && status == 0; first = false) {
         if (!first && clock_mono_ms() >= following.end_ms)

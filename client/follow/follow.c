@@ -38,7 +38,7 @@ static void on_line(void *arg, const char *text, size_t size)
 static int send_request(struct follow *follow, size_t channel, const char *method, struct json *params, int64_t *id, struct err *err)
 {
     params_meta(follow->ue, params, META_VERB);
-    params_no_deadline(params);
+    params_wait(params, INT64_MAX);
     int result = call_post(follow->channels[channel]->conn, method, params, id, err);
     json_free(params);
     return result;

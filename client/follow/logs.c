@@ -65,10 +65,7 @@ static struct json *read_params(const struct logs *logs, int64_t yield_ms)
     if (yield_ms > 0)
         json_add_text(params, "until", "(?s).");
     params_meta(logs->ue, params, META_VERB);
-    if (yield_ms == INT64_MAX)
-        params_no_deadline(params);
-    else
-        json_add_int(params, "yield_time_ms", yield_ms);
+    params_wait(params, yield_ms);
     return params;
 }
 

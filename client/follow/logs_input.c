@@ -77,7 +77,7 @@ static struct json *params_of(const struct log *log, bool wait)
     json_add_int(params, "since", log->next);
     params_meta(log->ue, params, META_VERB);
     if (wait)
-        params_no_deadline(params);
+        params_wait(params, INT64_MAX);
     return params;
 }
 

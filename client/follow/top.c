@@ -28,7 +28,7 @@ static void send_request(struct top *top, const char *method, struct json *param
 {
     params_meta(top->ue, params, META_VERB);
     if (waits)
-        params_no_deadline(params);
+        params_wait(params, INT64_MAX);
     call_post(&top->ue->conn, method, params, id, NULL);
     json_free(params);
 }

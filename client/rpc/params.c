@@ -94,35 +94,24 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags)
     const struct args_option *reader = args_next(&ue->args, "reader", NULL);
     for (const struct args_option *o = reader; o; o = args_next(&ue->args, "reader", o))
         params_set(meta, "reader", text_json(o->value));
-    if ((flags & META_WAIT) && args_int(&ue->args, "yield", 0) == INT64_MAX)
-        json_add_bool(meta, "no_deadline", true);
 }
 
-void params_no_deadline(struct json *params)
+void params_wait(struct json *params, int64_t yield_ms)
 {
     struct json *meta = json_detach(params, "_meta");
-    json_add_bool(meta, "no_deadline", true);
-    json_add(params, "_meta", meta);
-}
-
-void params_output(const struct ue *ue, struct json *params)
-{
-    const struct args *args = &ue->args;
-    int64_t yield_ms = args_int(args, "yield", -1);
-    if (yield_ms >= 0 && yield_ms <= JSON_INTEGER_MAX)
+    bool endless = yield_ms > JSON_INTEGER_MAX;
+    if (!meta && endless)
+        meta = json_object_new();
+    json_free(json_detach(meta, "no_deadline"));
+    json_free(json_detach(params, "yield_time_ms"));
+    if (endless)
+        json_add_bool(meta, "no_deadline", true);
+    else
         json_add_int(params, "yield_time_ms", yield_ms);
-    if (args_has(args, "max-tokens"))
-        json_add_int(params, "max_output_tokens", args_int(args, "max-tokens", 0));
-    if (args_has(args, "max-line"))
-        json_add_int(params, "max_line", args_int(args, "max-line", 0));
-    if (args_has(args, "until"))
-        json_add_text(params, "until", args_get(args, "until"));
-    if (args_has(args, "ready") || args_has(args, "no-ready"))
-        json_add_bool(params, "ready", args_has(args, "ready"));
-    if (args_has(args, "quiet"))
-        json_add_int(params, "quiet_ms", args_int(args, "quiet", 1));
-    if (args_has(args, "exit"))
-        json_add_bool(params, "exit", true);
+    if (json_first(meta))
+        json_add(params, "_meta", meta);
+    else
+        json_free(meta);
 }
 
 void params_joined(const struct args *args, struct json *params, const char *key)
@@ -136,24 +125,10 @@ void params_joined(const struct args *args, struct json *params, const char *key
     buf_fini(&joined);
 }
 
-void params_environment(const struct args *args, struct json *params)
-{
-    const struct args_option *option = args_next(args, "env", NULL);
-    if (!option)
-        return;
-    struct json *env = json_add_object(params, "env");
-    for (; option; option = args_next(args, "env", option)) {
-        const char *equals = strchr(option->value, '=');
-        struct buf name = BUF_INIT;
-        buf_append(&name, option->value, (size_t)(equals - option->value));
-        params_set(env, name.data, json_string_new(equals + 1, strlen(equals + 1)));
-        buf_fini(&name);
-    }
-}
-
 void params_operands(const struct ue *ue, struct json *params, const char *key)
 {
-    struct json *list = json_add_array(params, key);
+    struct json *list = json_array_new();
+    params_set(params, key, list);
     for (size_t i = 0; i < ue->args.operand_count; i++)
         json_add_text(list, NULL, ue->args.operands[i]);
 }

@@ -4,7 +4,6 @@
 #include "base/value.h"
 #include "client/rpc/call.h"
 #include "client/rpc/params.h"
-#include "client/rpc/typing.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -24,13 +23,7 @@ static struct json *read_params(struct ue *ue, int64_t number, int64_t at, int64
         json_add_bool(params, "peek", true);
     raw_ask(params);
     params_meta(ue, params, META_VERB);
-    if (yield_ms == INT64_MAX) {
-        struct json *meta = json_detach(params, "_meta");
-        json_add_bool(meta, "no_deadline", true);
-        json_add(params, "_meta", meta);
-    } else {
-        json_add_int(params, "yield_time_ms", yield_ms);
-    }
+    params_wait(params, yield_ms);
     return params;
 }
 
@@ -162,11 +155,9 @@ static int talk_followed(struct ue *ue, const char *tool, struct json *params, s
         return err->code;
     }
     int64_t deadline_ms = raw_deadline(ue, params), number = 0, at = 0, now_ms = clock_mono_ms();
-    struct json *first = json_copy(params), *meta = json_detach(first, "_meta");
-    json_free(json_detach(meta, "no_deadline"));
-    json_add(first, "_meta", meta);
+    struct json *first = json_copy(params);
     int64_t left_ms = deadline_ms == INT64_MAX ? FIRST_LOOK_MS : deadline_ms - now_ms;
-    params_set(first, "yield_time_ms", json_int_new(left_ms < FIRST_LOOK_MS ? left_ms : FIRST_LOOK_MS));
+    params_wait(first, left_ms < FIRST_LOOK_MS ? left_ms : FIRST_LOOK_MS);
     if (strcmp(tool, "exec_command") == 0)
         json_add_bool(first, "follow", true); /* it is all printed, however long it is */
     int result = call_run(&ue->conn, tool, first, CALL_WAITS, answer, err);
@@ -179,7 +170,7 @@ static int talk_followed(struct ue *ue, const char *tool, struct json *params, s
     return raw_follow(ue, number, &at, deadline_ms, answer, err);
 }
 
-int raw_talk(struct ue *ue, const char *tool, struct json *params)
+int raw_talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *ask)
 {
     struct msg_answer answer = {0};
     struct err err = {0};
@@ -188,7 +179,7 @@ int raw_talk(struct ue *ue, const char *tool, struct json *params)
     if (is_followed(ue, tool, params)) {
         result = talk_followed(ue, tool, params, &answer, &err);
     } else {
-        result = typing_call(ue, tool, params, ue->patience_ms, &answer, &err);
+        result = ask(ue, tool, params, &answer, &err);
         if (result == 0) {
             raw_print(answer.result);
             result = fetch_rest(ue, answer.result, &err);

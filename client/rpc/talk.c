@@ -2,7 +2,6 @@
 #include "client/rpc/talk.h"
 #include "client/rpc/params.h"
 #include "client/print/say.h"
-#include "client/rpc/typing.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,26 +26,51 @@ static int64_t number_of(const struct json *result)
     return number;
 }
 
+/* Whether something was waited for that need not come: with `exit` alone the program's end is all there is. */
+static bool waits_early(const struct json *wanted)
+{
+    return json_get(wanted, "until") || is_true(wanted, "ready") || json_get(wanted, "quiet_ms");
+}
+
+/* With nothing but --exit, running says it all: the last of several answers may have another reason (--raw). */
+static bool is_late(const struct json *wanted, const struct json *result)
+{
+    if (waits_early(wanted))
+        return is_word(result, "reason", "deadline");
+    return is_true(wanted, "exit") && !is_word(result, "reason", "stopping");
+}
+
+static int status_of_running(struct ue *ue, const struct json *wanted, const struct json *result)
+{
+    int64_t number = number_of(result);
+    if (is_late(wanted, result)) {
+        ue_tell_status(ue, "deadline %" PRId64, number);
+        return UE_NOT_TRUE;
+    }
+    if (is_word(result, "reason", "stopping")) {
+        ue_tell_status(ue, "stopping %" PRId64, number);
+        return UE_NO_DAEMON;
+    }
+    ue_tell_status(ue, "running %" PRId64, number);
+    return 0;
+}
+
 int talk_status(struct ue *ue, const struct json *wanted, const struct json *result)
 {
-    bool early = json_get(wanted, "until") || is_true(wanted, "ready") || json_get(wanted, "quiet_ms"), exit = is_true(wanted, "exit");
     const char *state = json_get_str(result, "state", NULL);
     int64_t code;
     if (!state) /* an answer about no session: list_sessions and the like */
         return 0;
-    if (strcmp(state, "running") == 0) {
-        /* With nothing but --exit, running says it all: the last of several answers may have another reason (--raw). */
-        bool stopping = is_word(result, "reason", "stopping"), late = early ? is_word(result, "reason", "deadline") : exit && !stopping;
-        ue_tell_status(ue, "%s %" PRId64, late ? "deadline" : stopping ? "stopping" : "running", number_of(result));
-        return late ? UE_NOT_TRUE : stopping ? UE_NO_DAEMON : 0;
-    }
+    if (strcmp(state, "running") == 0)
+        return status_of_running(ue, wanted, result);
     if (!json_get_int(result, "exit_code", &code)) {
         ue_tell_status(ue, "%s %" PRId64, state, number_of(result));
         say_note("'%s': has ended (%s), its exit status is not known", json_get_str(result, "name", NULL), state);
         return UE_FAILED;
     }
     ue_tell_status(ue, "%s %" PRId64, state, code);
-    return early && !exit && is_word(result, "reason", "exit") ? UE_NOT_TRUE : (int)code;
+    bool ended_first = waits_early(wanted) && !is_true(wanted, "exit") && is_word(result, "reason", "exit");
+    return ended_first ? UE_NOT_TRUE : (int)code;
 }
 
 int talk_show(struct ue *ue, const struct json *wanted, const struct json *result)
@@ -55,21 +79,25 @@ int talk_show(struct ue *ue, const struct json *wanted, const struct json *resul
     const char *content = json_get_str(result, "content", &len), *replaced = json_get_str(result, "replaced_reader", NULL);
     if (replaced)
         say_note("'%s': this reader's position is forgotten: there are as many as [limits] readers allows", replaced);
-    const struct args_option *raw = args_next(&ue->args, "raw", NULL);
-    if (raw)
-        raw_print(result);
-    else if (content && !args_next(&ue->args, "json", NULL))
+    if (content && !args_next(&ue->args, "json", NULL))
         say_text(content, len);
     else
         say_json(result);
     return talk_status(ue, wanted, result);
 }
 
-int talk(struct ue *ue, const char *tool, struct json *params)
+int talk_ask(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
+{
+    return call_run(&ue->conn, tool, params, CALL_WAITS, answer, err);
+}
+
+int talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *ask)
 {
     struct msg_answer answer;
     struct err err = {0};
-    int result = typing_call(ue, tool, params, ue->patience_ms, &answer, &err);
+    if (args_next(&ue->args, "raw", NULL))
+        return raw_talk(ue, tool, params, ask);
+    int result = ask(ue, tool, params, &answer, &err);
     int status = result < 0 ? talk_fail(ue, params, &err) : talk_show(ue, params, answer.result);
     msg_answer_fini(&answer);
     return status;

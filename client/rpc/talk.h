@@ -5,8 +5,11 @@
 #include "client/rpc/call.h"
 #include "client/rpc/ue.h"
 
-/* Asks once and prints the answer as --json, --raw or the model's text. Returns ue's exit status. */
-int talk(struct ue *ue, const char *tool, struct json *params);
+/* How a call is made: talk_ask, or typing_ask for what types. 0 or an error; msg_answer_fini(answer) is due in any case. */
+typedef int talk_ask_fn(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err);
+talk_ask_fn talk_ask;
+/* Asks and prints the answer as --json, --raw or the model's text. Returns ue's exit status. */
+int talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *ask);
 /* The same for an answer that is there. wanted: the arguments that say what was waited for. */
 int talk_show(struct ue *ue, const struct json *wanted, const struct json *result);
 /* Only the status; also written to --status-fd. */
@@ -22,7 +25,7 @@ bool raw_is_full(const struct json *result); /* as much as fits an answer: there
 /* raw.c */
 /* Asks and prints until all is out that the wait gives: a first answer may hold less than there is, and a command that is waited for
  * to its end is printed as it goes. Returns ue's exit status. */
-int raw_talk(struct ue *ue, const char *tool, struct json *params);
+int raw_talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *ask);
 /* One read from *at on, which is moved: waits at most yield_ms (INT64_MAX: as long as it takes) for the first byte; 0 waits for nothing.
  * Without print nothing is shown and no reader moves. 0 or an error. */
 int raw_read(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, struct msg_answer *answer, struct err *err);

@@ -40,53 +40,52 @@ struct patience {
     int64_t give_up_ms; /* CLOCK_MONOTONIC; INT64_MAX: never */
     int pause_ms;       /* where nothing tells when it is time to try again */
     bool yields, full;  /* as in struct typing */
-    bool asks;          /* the daemon may wait for room; an older one can't */
 };
 
+/* The daemon waits for room, once the queue was seen to be full. */
 static bool ask_for_room(const struct patience *patience, struct json *params)
 {
     int64_t left_ms = patience->give_up_ms == INT64_MAX ? ROOM_MS : patience->give_up_ms - clock_mono_ms();
-    if (!patience->asks || !patience->full || left_ms <= 0)
+    if (!patience->full || left_ms <= 0)
         return false;
     params_set(params, "wait_room", json_int_new(left_ms < ROOM_MS ? left_ms : ROOM_MS));
     return true;
 }
 
-static int call_patiently(struct ue *ue, const char *tool, struct json *params, struct patience *patience, struct msg_answer *answer,
-                          struct err *err)
+/* Nothing tells when the keyboard comes free. */
+static void pause_for_keyboard(struct patience *patience)
+{
+    connection_pause(patience->pause_ms);
+    patience->pause_ms = patience->pause_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : patience->pause_ms * 2;
+}
+
+static int call_patiently(struct ue *ue, const char *tool, struct json *params, struct patience *patience,
+                          struct msg_answer *answer, struct err *err)
 {
     for (;;) {
         bool asked = ask_for_room(patience, params);
         int result = call_run(&ue->conn, tool, params, CALL_WAITS, answer, err);
-        if (asked && result == ERR_ARGUMENTS) {
-            patience->asks = false;
-            json_free(json_detach(params, "wait_room"));
-            msg_answer_fini(answer);
-            continue;
-        }
         if (!is_for_later(ue, result) || clock_mono_ms() >= patience->give_up_ms)
             return result;
-        bool by_daemon = result == ERR_INPUT_FULL && patience->asks;
-        patience->full |= by_daemon;
-        if (!by_daemon) {
-            connection_pause(patience->pause_ms);
-            patience->pause_ms = patience->pause_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : patience->pause_ms * 2;
-        }
-        if (patience->yields && result == ERR_INPUT_FULL && (asked || !by_daemon))
+        if (result == ERR_INPUT_FULL && patience->yields && asked)
             return result;
+        if (result == ERR_INPUT_FULL)
+            patience->full = true;
+        else
+            pause_for_keyboard(patience);
         msg_answer_fini(answer);
     }
 }
 
-static struct patience patience_of(const char *tool, int64_t ms)
+static struct patience patience_of(int64_t ms)
 {
-    return (struct patience){.give_up_ms = ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + ms, .pause_ms = RETRY_MIN_MS,
-                             .asks = strcmp(tool, "write_stdin") == 0};
+    int64_t give_up_ms = ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + ms;
+    return (struct patience){.give_up_ms = give_up_ms, .pause_ms = RETRY_MIN_MS};
 }
 
-int typing_call(struct ue *ue, const char *tool, struct json *params, int64_t patience_ms, struct msg_answer *answer, struct err *err)
+int typing_ask(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
 {
-    struct patience patience = patience_of(tool, patience_ms);
+    struct patience patience = patience_of(ue->patience_ms);
     return call_patiently(ue, tool, params, &patience, answer, err);
 }
 
@@ -94,12 +93,12 @@ static int send_whole(struct typing *typing, const char *data, size_t len, bool 
 {
     struct msg_answer answer;
     bool waits = typing->patient || typing->typed > 0 || args_next(&typing->ue->args, "wait-keyboard", NULL);
-    struct patience patience = patience_of("write_stdin", waits ? typing->patience_ms : 0);
+    struct patience patience = patience_of(waits ? typing->patience_ms : 0);
     patience.yields = typing->yields;
     patience.full = typing->full;
     struct json *params = piece_params(typing, data, len, eof);
     int result = call_patiently(typing->ue, "write_stdin", params, &patience, &answer, err);
-    typing->full = patience.full && patience.asks;
+    typing->full = patience.full;
     msg_answer_fini(&answer);
     json_free(params);
     if (result == 0)
@@ -125,7 +124,7 @@ int typing_piece_max(struct ue *ue, size_t len, size_t *max, struct err *err)
         return 0;
     }
     struct msg_answer answer;
-    int64_t line = 0; /* an older daemon doesn't say: then it takes what we always sent */
+    int64_t line = 0;
     int result = call_run(&ue->conn, "hello", NULL, CALL_AGAIN, &answer, err);
     if (result == 0 && json_get_int(answer.result, "max_request", &line) && line > 0)
         *max = (size_t)line / LINE_TO_PIECE;

@@ -1,8 +1,7 @@
 /* typing: long input in pieces: one is sent when the session has room for it. */
 #ifndef MUXD_CLIENT_TYPING_H
 #define MUXD_CLIENT_TYPING_H
-#include "client/rpc/call.h"
-#include "client/rpc/ue.h"
+#include "client/rpc/talk.h"
 
 struct typing {
     struct ue *ue;
@@ -15,8 +14,8 @@ struct typing {
     uint64_t typed;             /* bytes the session has taken so far */
 };
 
-/* call_run for a tool that types: a full queue is waited for up to patience_ms (INT64_MAX: for ever). */
-int typing_call(struct ue *ue, const char *tool, struct json *params, int64_t patience_ms, struct msg_answer *answer, struct err *err);
+/* For talk: a call that types; a full queue is waited for as long as ue's patience says (INT64_MAX: for ever). */
+talk_ask_fn typing_ask;
 /* Bytes of input that fit one request whatever they are, by the daemon's [limits] max_request. It is asked once, and only for more than
  * would always fit. 0 or an error. */
 int typing_piece_max(struct ue *ue, size_t len, size_t *max, struct err *err);

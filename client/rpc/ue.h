@@ -22,9 +22,10 @@ struct ue {
     size_t piece_max;    /* bytes of input in one request, whatever they are (typing_piece_max); 0: not asked yet */
 };
 
-/* One function for each row of commands.def; it returns the exit status. A missing one is a link error. */
+/* One function for each VERB row of commands.def; it returns the exit status. A missing one is a link error. */
 typedef int ue_verb_fn(struct ue *ue);
 #define VERB(ident, ...) ue_verb_fn verb_##ident;
+#define PLAIN(ident, ...)
 #define OPTION(...)
 #define END(ident)
 #include "wire/commands.def"

@@ -1,83 +1,11 @@
-/* admin: the verbs about the daemon itself: start, status, reload, config, upgrade, --version. */
+/* admin: the verbs about the daemon itself: start, reload, upgrade, --version. */
 #include "base/clock.h"
 #include "client/rpc/call.h"
 #include "client/rpc/params.h"
+#include "client/verbs/run.h"
 #include "client/print/say.h"
 #include "wire/msg.h"
 #include <inttypes.h>
-#include <string.h>
-
-/* A call without arguments, whose answer goes to show unless --json is asked for. */
-static int simple(struct ue *ue, const char *method, unsigned flags, void (*show)(const struct ue *ue, const struct json *result))
-{
-    struct msg_answer answer;
-    struct err err = {0};
-    struct json *params = json_object_new();
-    int status = 0;
-    params_meta(ue, params, META_VERB);
-    if (call_run(&ue->conn, method, params, flags, &answer, &err) < 0)
-        status = ue_fail(ue, &err);
-    else if (args_next(&ue->args, "json", NULL))
-        say_json(answer.result);
-    else
-        show(ue, answer.result);
-    msg_answer_fini(&answer);
-    json_free(params);
-    return status;
-}
-
-static void append_value(struct buf *out, const struct json *value)
-{
-    const char *text = json_str(value, NULL);
-    if (text)
-        buf_append_text(out, text);
-    else
-        json_print(out, value);
-}
-
-/* What a limit of the kernel holds up now, a line each. */
-static void append_constraints(struct buf *out, const struct json *list)
-{
-    for (const struct json *it = json_first(list); it; it = json_next(it))
-        buf_printf(out, "constrained: %s: %s; %s\n", json_get_str(it, "limit", NULL), json_get_str(it, "what", NULL),
-                   json_get_str(it, "raise", NULL));
-}
-
-/* "key: value" lines; the members of an object stand indented below it. */
-static void append_members(struct buf *out, const struct json *object, int indent)
-{
-    for (const struct json *it = json_first(object); it; it = json_next(it)) {
-        if (json_type(it) == JSON_NULL)
-            continue;
-        if (indent == 0 && strcmp(json_key(it), "constraints") == 0) {
-            append_constraints(out, it);
-            continue;
-        }
-        buf_printf(out, "%*s%s:", indent, "", json_key(it));
-        if (json_type(it) == JSON_OBJECT) {
-            buf_append_byte(out, '\n');
-            append_members(out, it, indent + 2);
-            continue;
-        }
-        buf_append_byte(out, ' ');
-        append_value(out, it);
-        buf_append_byte(out, '\n');
-    }
-}
-
-static void show_status(const struct ue *ue, const struct json *result)
-{
-    struct buf out = BUF_INIT;
-    (void)ue;
-    append_members(&out, result, 0);
-    say_text(out.data ? out.data : "", out.len);
-    buf_fini(&out);
-}
-
-int verb_STATUS(struct ue *ue)
-{
-    return simple(ue, "status", CALL_AGAIN, show_status);
-}
 
 static void append_late(struct buf *out, const struct json *keys, const char *when)
 {
@@ -85,8 +13,9 @@ static void append_late(struct buf *out, const struct json *keys, const char *wh
         buf_printf(out, "%s %s\n", json_str(it, NULL), when);
 }
 
-static void show_reloaded(const struct ue *ue, const struct json *result)
+static void print_reloaded(struct ue *ue, const struct json *params, const struct json *result)
 {
+    (void)params;
     struct buf out = BUF_INIT;
     const char *path = json_get_str(result, "path", NULL);
     (void)ue;
@@ -102,20 +31,7 @@ static void show_reloaded(const struct ue *ue, const struct json *result)
 
 int verb_RELOAD(struct ue *ue)
 {
-    return simple(ue, "reload", CALL_AGAIN, show_reloaded);
-}
-
-static void show_config(const struct ue *ue, const struct json *result)
-{
-    size_t len = 0;
-    const char *text = json_get_str(result, "text", &len);
-    (void)ue;
-    say_text(text ? text : "", len);
-}
-
-int verb_CONFIG(struct ue *ue)
-{
-    return simple(ue, "config", CALL_AGAIN, show_config);
+    return run_verb(ue, &(struct run){.call = CALL_AGAIN, .print = print_reloaded});
 }
 
 static void append_hello(struct buf *out, const struct ue *ue, const struct json *hello)
@@ -126,17 +42,23 @@ static void append_hello(struct buf *out, const struct ue *ue, const struct json
     buf_printf(out, "muxd %s listens on %s (pid %" PRId64 ")\n", version ? version : "?", ue->conn.path, pid);
 }
 
-static void show_hello(const struct ue *ue, const struct json *result)
+static void print_hello(struct ue *ue, const struct json *params, const struct json *result)
 {
+    (void)params;
     struct buf out = BUF_INIT;
     append_hello(&out, ue, result);
     say_text(out.data, out.len);
     buf_fini(&out);
 }
 
+static int say_hello(struct ue *ue)
+{
+    return run_verb(ue, &(struct run){.tool = "hello", .call = CALL_AGAIN, .print = print_hello});
+}
+
 int verb_START(struct ue *ue)
 {
-    return simple(ue, "hello", CALL_AGAIN, show_hello);
+    return say_hello(ue);
 }
 
 static void append_protocol(struct buf *out, const struct json *hello)
@@ -202,7 +124,7 @@ int verb_UPGRADE(struct ue *ue)
     }
     json_free(params);
     if (result == 0)
-        status = simple(ue, "hello", CALL_AGAIN, show_hello);
+        status = say_hello(ue);
     else
         status = ue_fail(ue, &err);
     return status;

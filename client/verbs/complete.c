@@ -1,32 +1,14 @@
-/* complete: `ue complete KIND`: candidates for the completion scripts, one a line, with a tab and a description behind it. Silent where
- * there is nothing to offer, quick where nobody answers, and never the reason that a daemon starts. */
-#include "base/utf8.h"
-#include "base/value.h"
+/* complete: `ue complete`: owns the candidates that only the daemon knows. Silent where there is nothing to offer, quick where
+ * nobody answers, and never the reason that a daemon starts. */
+#include "client/verbs/complete.h"
+#include "base/strv.h"
+#include "client/print/say.h"
 #include "client/rpc/call.h"
 #include "client/rpc/params.h"
-#include "client/print/say.h"
-#include "client/rpc/schemas.h"
-#include "client/rpc/ue.h"
-#include "wire/event.h"
-#include "wire/keynames.h"
-#include "wire/tool.h"
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define ANSWER_MS 500 /* a person waits for the list */
-#define DESCRIPTION_BYTES_MAX 60
-
-static void add(struct buf *out, const char *word, const char *description)
-{
-    struct buf safe = BUF_INIT;
-    size_t len = description ? strlen(description) : 0, keep = utf8_cut(description, len, DESCRIPTION_BYTES_MAX);
-    utf8_append_escaped(&safe, description ? description : "", keep, false);
-    buf_printf(out, "%s\t%s%s\n", word, safe.data ? safe.data : "", keep < len ? "\xe2\x80\xa6" : "");
-    buf_fini(&safe);
-}
 
 /* The result of a call to a daemon that runs; NULL: none, or it does not answer in time. */
 static const struct json *ask(struct ue *ue, const char *method, const struct json *params, struct msg_answer *answer)
@@ -35,18 +17,25 @@ static const struct json *ask(struct ue *ue, const char *method, const struct js
     struct timeval patience = {.tv_sec = ANSWER_MS / 1000, .tv_usec = ANSWER_MS % 1000 * 1000};
     *answer = (struct msg_answer){0};
     ue->conn.may_start = false;
-    if (connection_try(&ue->conn, &err) < 0 || setsockopt(ue->conn.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
+    if (connection_try(&ue->conn, &err) < 0)
+        return NULL;
+    if (setsockopt(ue->conn.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
         return NULL;
     return call_run(&ue->conn, method, params, CALL_ONCE, answer, &err) == 0 ? answer->result : NULL;
 }
 
-static bool is_running(const struct json *session)
+/* The verb takes many, and this one stands there already. */
+static bool stands_there(const struct place *place, const char *name)
 {
-    const char *state = json_get_str(session, "state", NULL);
-    return state && strcmp(state, "running") == 0;
+    if (place->option || place->verb->operands_max >= 0)
+        return false;
+    for (size_t i = 0; i + 1 < place->count; i++)
+        if (strcmp(place->words[i], name) == 0)
+            return true;
+    return false;
 }
 
-static void add_sessions(struct ue *ue, struct buf *out, bool running)
+static void add_sessions(struct ue *ue, struct candidates *all, const struct place *place, bool running)
 {
     struct msg_answer answer;
     struct json *params = json_object_new();
@@ -54,136 +43,130 @@ static void add_sessions(struct ue *ue, struct buf *out, bool running)
     params_meta(ue, params, META_VERB);
     const struct json *result = ask(ue, "list_sessions", params, &answer);
     for (const struct json *it = json_first(json_get(result, "sessions")); it; it = json_next(it)) {
-        const char *name = json_get_str(it, "name", NULL);
-        if (name && is_running(it) == running)
-            add(out, name, json_get_str(it, "cmd", NULL));
+        const char *name = json_get_str(it, "name", NULL), *state = json_get_str(it, "state", NULL);
+        bool runs = state && strcmp(state, "running") == 0;
+        if (name && runs == running && !stands_there(place, name))
+            candidates_add(all, name, json_get_str(it, "cmd", NULL));
     }
     msg_answer_fini(&answer);
     json_free(params);
 }
 
-static void complete_sessions(struct ue *ue, struct buf *out)
+static bool is_word(const struct json *object, const char *key, const char *word)
 {
-    add_sessions(ue, out, true);
+    const char *text = json_get_str(object, key, NULL);
+    return text && word && strcmp(text, word) == 0;
 }
 
-static void complete_ended(struct ue *ue, struct buf *out)
+/* The value of a key of [session NAME]; NULL: none. */
+static const char *configured_value(const struct json *values, const char *name, const char *key)
 {
-    add_sessions(ue, out, false);
+    for (const struct json *it = json_first(values); it; it = json_next(it))
+        if (is_word(it, "key", key) && is_word(it, "name", name) && is_word(it, "section", "session"))
+            return json_get_str(it, "value", NULL);
+    return NULL;
 }
 
-static bool runs(const struct json *list, const char *name)
+/* What a [session NAME] runs, its cmd or argv, is its description. by_name: those whose name starts them. */
+static void add_configured(struct ue *ue, struct candidates *all, bool by_name)
 {
-    for (const struct json *it = json_first(json_get(list, "sessions")); it; it = json_next(it)) {
-        const char *other = json_get_str(it, "name", NULL);
-        if (other && strcmp(other, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* What a [session NAME] runs: its cmd or argv. */
-static void complete_described(struct ue *ue, struct buf *out)
-{
-    struct msg_answer config, list;
-    const struct json *values = json_get(ask(ue, "config", NULL, &config), "values");
-    const struct json *live = values ? ask(ue, "list_sessions", NULL, &list) : NULL;
+    struct msg_answer answer;
+    const struct json *values = json_get(ask(ue, "config", NULL, &answer), "values");
     for (const struct json *it = json_first(values); it; it = json_next(it)) {
-        const char *section = json_get_str(it, "section", NULL), *name = json_get_str(it, "name", NULL);
-        const char *key = json_get_str(it, "key", NULL), *value = json_get_str(it, "value", NULL);
-        bool what = key && (strcmp(key, "cmd") == 0 || strcmp(key, "argv") == 0) && value && *value;
-        if (section && name && what && strcmp(section, "session") == 0 && !runs(live, name))
-            add(out, name, value);
+        const char *name = json_get_str(it, "name", NULL), *value = json_get_str(it, "value", NULL);
+        bool what = is_word(it, "key", "cmd") || is_word(it, "key", "argv");
+        if (!what || !name || !value || !*value || !is_word(it, "section", "session"))
+            continue;
+        const char *start = by_name ? configured_value(values, name, "start") : NULL;
+        if (!start || strcmp(start, "manual") != 0)
+            candidates_add(all, name, value);
     }
-    if (values)
-        msg_answer_fini(&list);
-    msg_answer_fini(&config);
+    msg_answer_fini(&answer);
 }
 
-static void complete_signals(struct ue *ue, struct buf *out)
+static void remove_running(struct candidates *all, const struct candidates *running)
 {
-    (void)ue;
-    for (int signo = 1; signo < SIGRTMIN; signo++) {
-        const char *name = value_signal_name(signo), *description = sigdescr_np(signo);
-        if (name)
-            add(out, name, description);
+    for (size_t i = 0; i < running->count; i++)
+        candidates_remove(all, running->list[i].word);
+}
+
+static void add_configured_only(struct ue *ue, struct candidates *all, const struct place *place)
+{
+    struct candidates running = {0};
+    add_configured(ue, all, false);
+    if (all->count > 0)
+        add_sessions(ue, &running, place, true);
+    remove_running(all, &running);
+    candidates_fini(&running);
+}
+
+static void add_from_daemon(struct ue *ue, struct candidates *all, const struct place *place)
+{
+    switch (place_kind(place)) {
+    case COMPLETE_SESSION: add_sessions(ue, all, place, true); break;
+    case COMPLETE_ENDED: add_sessions(ue, all, place, false); break;
+    case COMPLETE_CONFIGURED: add_configured_only(ue, all, place); break;
+    case COMPLETE_STARTABLE:
+        add_sessions(ue, all, place, true);
+        add_configured(ue, all, true);
+        break;
+    default: break;
     }
 }
 
-static void add_key(void *arg, const char *name)
+static void answer(struct ue *ue, const struct asked *asked, const char *const *words, size_t count)
 {
-    add(arg, name, "");
-}
-
-static void complete_keys(struct ue *ue, struct buf *out)
-{
-    (void)ue;
-    keyname_each(add_key, out);
-}
-
-static void complete_tools(struct ue *ue, struct buf *out)
-{
-    (void)ue;
-    for (size_t i = 0; i < TOOL_COUNT_; i++)
-        if (tools[i].kind != TOOL_INNER)
-            add(out, tools[i].name, tools[i].description);
-}
-
-static void complete_events(struct ue *ue, struct buf *out)
-{
-    (void)ue;
-    for (size_t i = 0; i < EVENT_COUNT_; i++)
-        add(out, event_rows[i].name, event_rows[i].help);
-    add(out, "all", "all of them");
-}
-
-static void complete_formats(struct ue *ue, struct buf *out)
-{
-    (void)ue;
-    for (size_t i = 0; i < sizeof schemas_formats / sizeof *schemas_formats; i++)
-        add(out, schemas_formats[i], "");
-}
-
-static void complete_verbs(struct ue *ue, struct buf *out)
-{
-    (void)ue;
-    for (size_t i = VERB_GLOBAL + 1; i < VERB_COUNT_; i++)
-        if (!verbs[i].hidden)
-            add(out, verbs[i].name, verbs[i].summary);
-}
-
-static void complete_shells(struct ue *ue, struct buf *out)
-{
-    char line[256];
-    FILE *file = fopen("/etc/shells", "re");
-    (void)ue;
-    while (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = 0;
-        if (line[0] == '/')
-            add(out, line, "");
+    struct place place;
+    struct candidates all = {0};
+    struct buf out = BUF_INIT;
+    place_find(&place, words, count);
+    if (place.socket && *place.socket) {
+        connection_fini(&ue->conn);
+        connection_init(&ue->conn, place.socket, NULL, false);
     }
-    if (file)
-        fclose(file);
+    candidates_of_place(&all, &place);
+    add_from_daemon(ue, &all, &place);
+    complete_append(&out, asked, &place, &all);
+    say_buf(&out);
+    candidates_fini(&all);
 }
 
-static const struct {
-    const char *name;
-    void (*fn)(struct ue *ue, struct buf *out);
-} kinds[] = {{"sessions", complete_sessions}, {"ended", complete_ended},   {"described", complete_described}, {"signals", complete_signals},
-             {"keys", complete_keys},         {"tools", complete_tools}, {"verbs", complete_verbs},         {"shells", complete_shells},
-             {"events", complete_events},     {"formats", complete_formats}};
+static int answer_bash(struct ue *ue)
+{
+    const struct args *args = &ue->args;
+    if (args->operand_count != 4)
+        return -1;
+    struct asked asked = {.shell = COMPLETE_BASH, .lists = strcmp(args->operands[1], "63") == 0, .behind = args->operands[2]};
+    char **words = bash_words(args->operands[3]);
+    size_t count = strv_len((const char *const *)words);
+    if (count > 1) /* the first one is ue */
+        answer(ue, &asked, (const char *const *)words + 1, count - 1);
+    strv_free(words);
+    return 0;
+}
+
+static int answer_words(struct ue *ue, enum complete_shell shell)
+{
+    struct asked asked = {.shell = shell};
+    if (ue->args.operand_count < 2)
+        return -1;
+    answer(ue, &asked, ue->args.operands + 1, ue->args.operand_count - 1);
+    return 0;
+}
 
 int verb_COMPLETE(struct ue *ue)
 {
-    struct buf out = BUF_INIT;
+    const char *shell = ue->args.operands[0];
     struct err err;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(kinds[i].name, ue->args.operands[0]) == 0) {
-            kinds[i].fn(ue, &out);
-            say_buf(&out);
-            return 0;
-        }
-    }
-    err_set(&err, ERR_USAGE, "'%s': no kind of candidates", ue->args.operands[0]);
+    int result = -1;
+    if (strcmp(shell, "bash") == 0)
+        result = answer_bash(ue);
+    else if (strcmp(shell, "zsh") == 0)
+        result = answer_words(ue, COMPLETE_ZSH);
+    else if (strcmp(shell, "fish") == 0)
+        result = answer_words(ue, COMPLETE_FISH);
+    if (result == 0)
+        return 0;
+    err_set(&err, ERR_USAGE, "'%s': give bash TYPE WORD LINE, zsh WORD\xe2\x80\xa6 or fish WORD\xe2\x80\xa6", shell);
     return ue_fail(ue, &err);
 }

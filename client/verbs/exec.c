@@ -1,78 +1,55 @@
 /* exec: `ue exec`: a command, or a session that the config describes, as if it were run in place. */
 #include "client/attach/attach.h"
-#include "client/rpc/input.h"
-#include "client/rpc/params.h"
 #include "client/print/say.h"
+#include "client/rpc/input.h"
 #include "client/rpc/talk.h"
 #include "client/verbs/feed.h"
+#include "client/verbs/run.h"
 
-static void add_command(const struct ue *ue, struct json *params)
+static bool attaches(const struct ue *ue)
 {
-    if (ue->args.operand_count > 0 && args_has(&ue->args, "argv"))
+    return args_has(&ue->args, "attach");
+}
+
+static int fill(struct ue *ue, struct json *params, struct err *err)
+{
+    (void)err;
+    if (args_has(&ue->args, "argv") && ue->args.operand_count > 0)
         params_operands(ue, params, "cmd");
-    else
-        params_joined(&ue->args, params, "cmd");
-}
-
-static void add_text(const struct args *args, struct json *params, const char *option, const char *key)
-{
-    if (args_has(args, option))
-        json_add_text(params, key, args_get(args, option));
-}
-
-static struct json *params_of(const struct ue *ue)
-{
-    const struct args *args = &ue->args;
-    struct json *params = json_object_new();
-    int rows, cols;
-    add_command(ue, params);
-    add_text(args, params, "name", "name");
-    add_text(args, params, "workdir", "workdir");
-    add_text(args, params, "shell", "shell");
-    params_environment(args, params);
-    bool attach = args_has(args, "attach"), tty = attach || args_has(args, "tty");
-    if (tty)
-        json_add_bool(params, "tty", true);
-    if (attach)
-        json_add_int(params, "yield_time_ms", 0);
-    if (args_has(args, "no-login"))
-        json_add_bool(params, "login", false);
-    if (args_has(args, "stdin"))
-        json_add_bool(params, "stdin", true);
-    if (args_size(args, "size", &rows, &cols)) {
-        json_add_int(params, "rows", rows);
-        json_add_int(params, "cols", cols);
+    if (attaches(ue)) {
+        params_set(params, "tty", json_bool_new(true));
+        params_wait(params, 0);
     }
-    params_output(ue, params);
-    params_meta(ue, params, META_VERB | META_WAIT | META_PLACE | META_ID | (tty ? META_HUMAN : 0));
-    return params;
+    return 0;
+}
+
+static int run(struct ue *ue, struct json *params)
+{
+    if (attaches(ue))
+        return attach_new_session(ue, params);
+    if (args_has(&ue->args, "stdin"))
+        return feed_talk(ue, params);
+    return talk(ue, "exec_command", params, talk_ask);
+}
+
+/* Looked at last: who pipes into us may not have written yet when we began. */
+static void look_at_input(const struct ue *ue)
+{
+    bool given = args_has(&ue->args, "stdin") || args_has(&ue->args, "args") || attaches(ue);
+    if (!given && input_is_waiting())
+        say_note("standard input: has data that the command was not given; --stdin feeds it to the command");
 }
 
 int verb_EXEC(struct ue *ue)
 {
     struct err err;
-    struct json *params;
-    bool object = args_has(&ue->args, "args");
-    if (object) {
-        params = params_from_args(ue, &err);
-        if (!params)
-            return ue_fail(ue, &err);
-        params_meta(ue, params, META_PLACE | META_ID);
-    } else {
-        params = params_of(ue);
-    }
-    int status;
-    if (!object && args_has(&ue->args, "attach"))
-        status = attach_new_session(ue, params);
-    else if (!object && args_has(&ue->args, "stdin"))
-        status = feed_talk(ue, params);
-    else if (args_has(&ue->args, "raw"))
-        status = raw_talk(ue, "exec_command", params);
-    else
-        status = talk(ue, "exec_command", params);
+    bool person = !args_has(&ue->args, "args") && (args_has(&ue->args, "tty") || attaches(ue));
+    struct run how = {.meta = META_PLACE | META_ID | (person ? META_HUMAN : 0), .fill = fill};
+    struct json *params = run_params(ue, &how, &err);
+    if (!params)
+        return ue_fail(ue, &err);
+    int status = run(ue, params);
     json_free(params);
-    /* Looked at last: who pipes into us may not have written yet when we began. */
-    if (!object && !args_has(&ue->args, "stdin") && !args_has(&ue->args, "attach") && input_is_waiting())
-        say_note("standard input: has data that the command was not given; --stdin feeds it to the command");
+    look_at_input(ue);
     return status;
 }

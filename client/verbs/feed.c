@@ -31,12 +31,10 @@ static void take(struct feed *feed)
 
 static int begin(struct feed *feed, struct err *err)
 {
-    struct json *params = json_copy(feed->wanted), *meta = json_detach(params, "_meta");
+    struct json *params = json_copy(feed->wanted);
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
         json_free(json_detach(params, conditions[i]));
-    json_free(json_detach(meta, "no_deadline"));
-    json_add(params, "_meta", meta);
-    params_set(params, "yield_time_ms", json_int_new(START_LOOK_MS));
+    params_wait(params, START_LOOK_MS);
     if (feed->raw)
         raw_ask(params);
     if (feed->raw && !json_get(feed->wanted, "until") && !json_get(feed->wanted, "quiet_ms"))
@@ -87,8 +85,7 @@ static int wait_for_input(struct feed *feed, struct err *err)
         json_add_bool(params, "exit", true);
         json_add_bool(params, "peek", true);
         params_meta(feed->ue, params, META_VERB);
-        if (left != INT64_MAX) /* with `exit` there is none by default */
-            json_add_int(params, "yield_time_ms", left);
+        params_wait(params, left);
         result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS | CALL_FEEDS, &fresh, err);
         json_free(params);
         if (result == 0) {
@@ -165,9 +162,8 @@ static int finish(struct feed *feed, struct err *err)
         json_add_bool(params, "exit", true);
     if (json_get(feed->wanted, "max_output_tokens"))
         json_add(params, "max_output_tokens", json_copy(json_get(feed->wanted, "max_output_tokens")));
-    params_meta(feed->ue, params, META_VERB | META_WAIT);
-    if (feed->deadline_ms != INT64_MAX)
-        json_add_int(params, "yield_time_ms", left_ms(feed));
+    params_meta(feed->ue, params, META_VERB);
+    params_wait(params, left_ms(feed));
     msg_answer_fini(&feed->answer);
     int result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS, &feed->answer, err);
     json_free(params);

@@ -167,7 +167,7 @@ static const char around[] =
     ".BR muxd (8),\n"
     ".BR muxd.ini (5)\n";
 
-static void append_option(struct buf *out, const struct verb_option *option)
+static void append_option(struct buf *out, const struct verb *verb, const struct verb_option *option)
 {
     buf_append_text(out, ".TP\n");
     if (option->letter)
@@ -181,7 +181,7 @@ static void append_option(struct buf *out, const struct verb_option *option)
         buf_append_text(out, "\\fR");
     }
     buf_append_byte(out, '\n');
-    gen_roff(out, option->help);
+    gen_roff(out, verb_option_full(verb, option).help);
     buf_append_byte(out, '\n');
 }
 
@@ -215,7 +215,7 @@ static void append_verb(struct buf *out, const struct verb *verb)
     if (verb->help)
         gen_roff(out, verb->help);
     for (const struct verb_option *option = verb->options; option->name; option++)
-        append_option(out, option);
+        append_option(out, verb, option);
     append_examples(out, verb->examples);
     buf_fini(&usage);
 }
@@ -236,7 +236,7 @@ void gen_man(struct buf *out)
     buf_append_text(out, head);
     buf_append_text(out, ".SH OPTIONS OF EVERY VERB\n");
     for (const struct verb_option *option = verbs[VERB_GLOBAL].options; option->name; option++)
-        append_option(out, option);
+        append_option(out, &verbs[VERB_GLOBAL], option);
     buf_append_text(out, ".SH VERBS\n");
     for (const struct verb *verb = gen_next(NULL); verb; verb = gen_next(verb))
         append_verb(out, verb);

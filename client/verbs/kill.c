@@ -1,28 +1,10 @@
 /* kill: `ue kill`: ends sessions, or signals them, and says how each one ended. */
-#include "base/value.h"
 #include "client/rpc/call.h"
-#include "client/rpc/params.h"
-#include "client/print/render.h"
+#include "client/verbs/run.h"
 #include "client/print/say.h"
 #include <inttypes.h>
 
-static struct json *params_of(const struct ue *ue)
-{
-    const struct args *args = &ue->args;
-    struct json *params = json_object_new();
-    if (args->operand_count > 0)
-        params_operands(ue, params, "sessions");
-    if (args_has(args, "all"))
-        json_add_bool(params, "all", true);
-    if (args_has(args, "signal"))
-        json_add_text(params, "signal", args_get(args, "signal"));
-    if (args_has(args, "self"))
-        json_add_bool(params, "self", true);
-    params_meta(ue, params, META_VERB);
-    return params;
-}
-
-static void show_one(struct buf *out, const struct json *one, const char *signal)
+static void append_one(struct buf *out, const struct json *one, const char *signal)
 {
     int64_t number = 0, code = 0, survivors = 0;
     const char *name = json_get_str(one, "name", NULL), *state = json_get_str(one, "state", NULL);
@@ -42,43 +24,38 @@ static void show_one(struct buf *out, const struct json *one, const char *signal
     buf_append_byte(out, '\n');
 }
 
-static int show(struct ue *ue, const struct json *result, const char *signal)
+static void print(struct ue *ue, const struct json *params, const struct json *result)
 {
     struct buf out = BUF_INIT;
-    int64_t survivors = 0, all = 0;
-    for (const struct json *it = json_first(json_get(result, "sessions")); it; it = json_next(it)) {
-        show_one(&out, it, signal);
-        if (json_get_int(it, "survivors", &survivors))
-            all += survivors;
-    }
-    if (args_has(&ue->args, "json"))
-        say_json(result);
-    else
-        say_out(out.data, out.len);
-    buf_fini(&out);
-    return all > 0 ? UE_FAILED : 0;
+    const char *signal = json_get_str(params, "signal", NULL);
+    (void)ue;
+    for (const struct json *it = json_first(json_get(result, "sessions")); it; it = json_next(it))
+        append_one(&out, it, signal);
+    say_buf(&out);
 }
 
+static int status_of(struct ue *ue, const struct json *result)
+{
+    int64_t survivors = 0;
+    (void)ue;
+    for (const struct json *it = json_first(json_get(result, "sessions")); it; it = json_next(it))
+        if (json_get_int(it, "survivors", &survivors) && survivors > 0)
+            return UE_FAILED;
+    return 0;
+}
+
+static int fail(struct ue *ue, const struct json *params, const struct err *err)
+{
+    (void)params;
+    if (err->code != ERR_CANCELLED)
+        return ue_fail(ue, err);
+    say_note("interrupted; the sessions are being ended all the same, `ue list` shows which are left");
+    return UE_INTERRUPTED;
+}
+
+/* A signal that is sent twice may mean something else than once. */
 int verb_KILL(struct ue *ue)
 {
-    struct msg_answer answer = {0};
-    struct err err = {0};
-    bool object = args_has(&ue->args, "args");
-    struct json *params = object ? params_from_args(ue, &err) : params_of(ue);
-    if (!params)
-        return ue_fail(ue, &err);
-    if (object)
-        params_meta(ue, params, 0);
-    const char *signal = json_get_str(params, "signal", NULL);
-    /* A signal that is sent twice may mean something else than once. */
-    int status, result = call_run(&ue->conn, "kill_session", params, CALL_WAITS | (signal ? CALL_ONCE : CALL_AGAIN), &answer, &err);
-    if (result == ERR_CANCELLED) {
-        say_note("interrupted; the sessions are being ended all the same, `ue list` shows which are left");
-        status = UE_INTERRUPTED;
-    } else {
-        status = result < 0 ? ue_fail(ue, &err) : show(ue, answer.result, signal);
-    }
-    msg_answer_fini(&answer);
-    json_free(params);
-    return status;
+    unsigned again = args_has(&ue->args, "signal") || args_has(&ue->args, "args") ? CALL_ONCE : CALL_AGAIN;
+    return run_verb(ue, &(struct run){.call = CALL_WAITS | again, .print = print, .status = status_of, .fail = fail});
 }

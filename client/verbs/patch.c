@@ -3,9 +3,9 @@
 #include "base/path.h"
 #include "base/utf8.h"
 #include "client/rpc/input.h"
-#include "client/rpc/params.h"
 #include "client/print/say.h"
 #include "client/rpc/talk.h"
+#include "client/verbs/run.h"
 #include <string.h>
 
 #define PATCH_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
@@ -36,15 +36,12 @@ static void tell(const char *text)
 }
 
 /* What was answered, in the program's way. Not sent twice when the daemon dies: the first time may have been the one that counted. */
-static int apply(struct ue *ue, const struct buf *text, const char *workdir, bool as_json)
+static int apply(struct ue *ue, const struct buf *text, bool as_json)
 {
     struct msg_answer answer;
     struct err err = {0};
-    struct json *params = json_object_new();
+    struct json *params = run_params(ue, &(struct run){.meta = META_PLACE}, &err);
     json_add_str(params, "input", text->data ? text->data : "", text->len);
-    if (workdir)
-        json_add_text(params, "workdir", workdir);
-    params_meta(ue, params, META_VERB | META_PLACE);
     int status = 0, result = call_run(&ue->conn, "apply_patch", params, CALL_WAITS | CALL_ONCE, &answer, &err);
     const struct json *facts = result < 0 ? answer.data : answer.result;
     const char *wrong = json_get_str(facts, "stderr", NULL);
@@ -75,7 +72,7 @@ int verb_PATCH(struct ue *ue)
     struct buf text;
     buf_init(&text, PATCH_BYTES_MAX);
     int status = read_patch(args->operand_count > 0 ? args->operands[0] : NULL, &text, &err);
-    status = status < 0 ? ue_fail(ue, &err) : apply(ue, &text, args_get(args, "workdir"), args_has(args, "json"));
+    status = status < 0 ? ue_fail(ue, &err) : apply(ue, &text, args_has(args, "json"));
     buf_fini(&text);
     return status;
 }
@@ -116,7 +113,7 @@ int patch_program(int argc, char **argv)
     else if (!utf8_valid(text.data, text.len))
         status = (tell("Error: apply_patch requires a UTF-8 PATCH argument."), NOT_APPLIED);
     else
-        status = apply(&ue, &text, NULL, false);
+        status = apply(&ue, &text, false);
     buf_fini(&text);
     connection_fini(&ue.conn);
     args_fini(&ue.args);

@@ -2,30 +2,14 @@
 #include "base/mem.h"
 #include "client/rpc/call.h"
 #include "client/terminal/hidden.h"
-#include "client/rpc/params.h"
 #include "client/print/say.h"
 #include "client/rpc/talk.h"
-#include "client/rpc/ue.h"
+#include "client/verbs/run.h"
 #include "wire/attach.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-
-static struct json *params_of(const struct ue *ue)
-{
-    const struct args *args = &ue->args;
-    struct json *params = json_object_new();
-    json_add_text(params, "session_id", args->operands[0]);
-    static const char *const flags[] = {"stage", "blind", "forget"};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (args_has(args, flags[i]))
-            json_add_bool(params, flags[i], true);
-    if (args_has(args, "expire"))
-        json_add_int(params, "expire_ms", args_int(args, "expire", 0));
-    params_meta(ue, params, META_VERB | META_HUMAN);
-    return params;
-}
 
 static int lost(struct err *err)
 {
@@ -109,7 +93,7 @@ int verb_SECRET(struct ue *ue)
 {
     struct msg_answer answer;
     struct err err = {0};
-    struct json *params = params_of(ue);
+    struct json *params = run_params(ue, &(struct run){.meta = META_HUMAN}, &err);
     int code = call_run(&ue->conn, "type_secret", params, CALL_ONCE, &answer, &err);
     bool forgotten = false;
     if (code == 0 && args_has(&ue->args, "forget")) {

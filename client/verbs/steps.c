@@ -1,7 +1,6 @@
 /* steps: `ue steps`: the steps of a JSON array, done by the daemon in one call. */
 #include "client/rpc/call.h"
-#include "client/rpc/params.h"
-#include "client/print/say.h"
+#include "client/verbs/run.h"
 #include "client/rpc/input.h"
 #include <string.h>
 
@@ -26,8 +25,9 @@ static int read_steps(const char *operand, struct buf *text, struct err *err)
 }
 
 /* 0 when all were done; of the one that failed: 124 when it was a wait, else as its error says. */
-static int status_of(const struct json *result)
+static int status_of(struct ue *ue, const struct json *result)
 {
+    (void)ue;
     const struct json *last = NULL;
     for (const struct json *it = json_first(json_get(result, "steps")); it; it = json_next(it))
         last = it;
@@ -38,45 +38,24 @@ static int status_of(const struct json *result)
     return untrue ? UE_NOT_TRUE : err_exit_status(err_by_name(code));
 }
 
-static int run(struct ue *ue, struct json *params)
+static int fill(struct ue *ue, struct json *params, struct err *err)
 {
-    struct msg_answer answer = {0};
-    struct err err = {0};
-    size_t len = 0;
-    int status;
-    if (call_run(&ue->conn, "run_steps", params, CALL_WAITS | CALL_ONCE, &answer, &err) < 0) {
-        status = ue_fail(ue, &err);
-    } else {
-        const char *content = json_get_str(answer.result, "content", &len);
-        if (args_has(&ue->args, "json"))
-            say_json(answer.result);
-        else
-            say_text(content ? content : "", len);
-        status = status_of(answer.result);
-    }
-    msg_answer_fini(&answer);
-    return status;
-}
-
-int verb_STEPS(struct ue *ue)
-{
-    struct err err = {0};
     struct buf text;
     const struct args *args = &ue->args;
     buf_init(&text, STEPS_BYTES_MAX);
     struct json *steps = NULL;
-    if (read_steps(args->operand_count > 1 ? args->operands[1] : NULL, &text, &err) == 0)
-        steps = json_parse(text.data ? text.data : "", text.len, &err);
+    if (read_steps(args->operand_count > 1 ? args->operands[1] : NULL, &text, err) == 0)
+        steps = json_parse(text.data ? text.data : "", text.len, err);
     buf_fini(&text);
     if (!steps) {
-        err_prefix(&err, "the steps");
-        return ue_fail(ue, &err);
+        err_prefix(err, "the steps");
+        return err->code;
     }
-    struct json *params = json_object_new();
-    json_add_text(params, "session_id", args->operands[0]);
     json_add(params, "steps", steps);
-    params_meta(ue, params, META_VERB);
-    int status = run(ue, params);
-    json_free(params);
-    return status;
+    return 0;
+}
+
+int verb_STEPS(struct ue *ue)
+{
+    return run_verb(ue, &(struct run){.call = CALL_WAITS | CALL_ONCE, .fill = fill, .status = status_of});
 }

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "client/rpc/call.h"
-#include "client/rpc/params.h"
+#include "client/verbs/run.h"
 #include "client/print/say.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -165,10 +165,7 @@ int verb_STOP(struct ue *ue)
         return ue_fail(ue, &err);
     ue->conn.may_start = false;
     leaving = watch(ue);
-    struct json *params = json_object_new();
-    if (args_has(&ue->args, "self"))
-        json_add_bool(params, "self", true);
-    params_meta(ue, params, META_VERB);
+    struct json *params = run_params(ue, &(struct run){0}, &err);
     char slow[120];
     snprintf(slow, sizeof slow, "the daemon ends its sessions (%" PRId64 "); waits for the last of them", leaving.live);
     ue->conn.slow_note = slow;

@@ -17,19 +17,26 @@ static int format_of(const char *word, enum schema_format *format, struct err *e
 }
 
 /* A tool a line: as valid as in one line, and people can read it. */
-static void show(const struct json *schemas, bool in_one_line)
+static void print(const struct json *schemas)
 {
     struct buf out = BUF_INIT;
-    if (in_one_line) {
-        say_json(schemas);
-        return;
-    }
     for (const struct json *it = json_first(schemas); it; it = json_next(it)) {
         buf_append_text(&out, out.len ? ",\n" : "[\n");
         json_print(&out, it);
     }
     buf_append_text(&out, out.len ? "\n]\n" : "[]\n");
     say_buf(&out);
+}
+
+static void print_schemas(struct ue *ue, const struct json *offered, enum schema_format format)
+{
+    enum schema_view view = args_has(&ue->args, "extended") ? SCHEMA_ALL : SCHEMA_CODEX;
+    struct json *schemas = schemas_offered(offered, view, format);
+    if (args_has(&ue->args, "json"))
+        say_json(schemas);
+    else
+        print(schemas);
+    json_free(schemas);
 }
 
 int verb_TOOLS(struct ue *ue)
@@ -41,15 +48,10 @@ int verb_TOOLS(struct ue *ue)
         return ue_fail(ue, &err);
     struct json *params = json_object_new();
     params_meta(ue, params, META_VERB);
-    int status = 0;
-    if (call_run(&ue->conn, "tools", params, CALL_AGAIN, &answer, &err) < 0) {
-        status = ue_fail(ue, &err);
-    } else {
-        struct json *schemas = schemas_offered(answer.result, args_has(&ue->args, "extended") ? SCHEMA_ALL : SCHEMA_CODEX, format);
-        show(schemas, args_has(&ue->args, "json"));
-        json_free(schemas);
-    }
+    int result = call_run(&ue->conn, "tools", params, CALL_AGAIN, &answer, &err);
+    if (result == 0)
+        print_schemas(ue, answer.result, format);
     msg_answer_fini(&answer);
     json_free(params);
-    return status;
+    return result == 0 ? 0 : ue_fail(ue, &err);
 }

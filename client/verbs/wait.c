@@ -27,15 +27,13 @@ struct waiting {
     struct json *shown; /* with --json: what came, in the order of coming */
 };
 
-static struct json *params_of(struct ue *ue, const char *session)
+static struct json *wait_params(struct ue *ue, const char *session)
 {
-    struct json *params = json_object_new();
+    struct json *params = params_map(&ue->args);
     json_add_text(params, "session_id", session);
     json_add_bool(params, "peek", true);
     json_add_int(params, "max_output_tokens", 0);
-    if (args_has(&ue->args, "until"))
-        json_add_text(params, "until", args_get(&ue->args, "until"));
-    else
+    if (!json_get(params, "until"))
         json_add_bool(params, "exit", true);
     params_meta(ue, params, META_VERB);
     return params;
@@ -44,13 +42,10 @@ static struct json *params_of(struct ue *ue, const char *session)
 /* The time that is left of -y; without it the wait has no deadline. */
 static void set_deadline(const struct waiting *waiting, struct json *params)
 {
-    int64_t yield_ms = args_int(&waiting->ue->args, "yield", INT64_MAX), gone_ms = clock_mono_ms() - waiting->begun_ms;
-    if (yield_ms == INT64_MAX) {
-        if (!json_get(json_get(params, "_meta"), "no_deadline")) /* sent again after a restart */
-            params_no_deadline(params);
-    } else {
-        params_set(params, "yield_time_ms", json_int_new(yield_ms > gone_ms ? yield_ms - gone_ms : 0));
-    }
+    int64_t left_ms = args_int(&waiting->ue->args, "yield", INT64_MAX);
+    if (left_ms != INT64_MAX)
+        left_ms -= clock_mono_ms() - waiting->begun_ms;
+    params_wait(params, left_ms > 0 ? left_ms : 0);
 }
 
 static int send_all(struct waiting *waiting, struct err *err)
@@ -171,7 +166,7 @@ int verb_WAIT(struct ue *ue)
     if (args_has(args, "json"))
         waiting.shown = json_add_array(whole, "sessions");
     for (size_t i = 0; i < waiting.count; i++)
-        waiting.sessions[i].params = params_of(ue, args->operands[i]);
+        waiting.sessions[i].params = wait_params(ue, args->operands[i]);
     int status = wait_all(&waiting, &err) < 0 ? ue_fail(ue, &err) : status_of(&waiting);
     if (waiting.shown && err.code == 0)
         say_json(whole);

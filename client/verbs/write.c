@@ -2,9 +2,9 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "client/rpc/input.h"
-#include "client/rpc/params.h"
 #include "client/rpc/talk.h"
 #include "client/rpc/typing.h"
+#include "client/verbs/run.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,18 +26,6 @@ static int add_literal(const struct args *args, struct json *params, struct err 
         input_add_chars(params, decoded, (size_t)len);
     free(decoded);
     return len < 0 ? ERR_USAGE : 0;
-}
-
-static void add_keys(const struct args *args, struct json *params)
-{
-    bool line = args_has(args, "line");
-    if (!line && !args_has(args, "key"))
-        return;
-    struct json *keys = json_add_array(params, "keys");
-    if (line)
-        json_add_text(keys, NULL, "Enter");
-    for (const struct args_option *o = args_next(args, "key", NULL); o; o = args_next(args, "key", o))
-        json_add_text(keys, NULL, o->value);
 }
 
 /* What standard input gives goes ahead in pieces; the last one is left for the request that waits. */
@@ -81,20 +69,12 @@ static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool
 /* Text that was typed ahead and nothing after it: what is left is to wait, which read_output does. */
 static const char *tool_for(struct json *params, bool typed_ahead, size_t left)
 {
+    static const char *const typing[] = {"chars", "wait_keyboard", "steal"};
     if (!typed_ahead || left > 0 || json_get(params, "keys") || json_get(params, "submit"))
         return "write_stdin";
-    json_free(json_detach(params, "chars"));
+    for (size_t i = 0; i < sizeof typing / sizeof *typing; i++)
+        json_free(json_detach(params, typing[i]));
     return "read_output";
-}
-
-/* How it is typed. */
-static void add_manner(const struct args *args, struct json *params)
-{
-    static const char *const flags[][2] = {
-        {"paste", "paste"}, {"submit", "submit"}, {"wait-keyboard", "wait_keyboard"}, {"steal", "steal"}};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (args_has(args, flags[i][0]))
-            json_add_bool(params, flags[i][1], true);
 }
 
 /* A paste is one piece, however long. */
@@ -109,54 +89,40 @@ static int read_whole(struct json *params, struct err *err)
     return result;
 }
 
-static int run(struct ue *ue, const char *tool, struct json *params)
+static int type_input(struct ue *ue, struct json *params, const char **tool, struct err *err)
 {
-    return args_has(&ue->args, "raw") ? raw_talk(ue, tool, params) : talk(ue, tool, params);
+    struct buf last = BUF_INIT;
+    bool typed = false;
+    int result = type_ahead(ue, ue->args.operands[0], &last, &typed, err);
+    input_add_chars(params, last.data, last.len);
+    *tool = tool_for(params, typed, last.len);
+    buf_fini(&last);
+    return result;
 }
 
-static int with_object(struct ue *ue)
+/* CHARS, or standard input for "-". *tool: what is left to do. */
+static int add_chars(struct ue *ue, struct json *params, const char **tool, struct err *err)
 {
-    struct err err;
-    struct json *params = params_from_args(ue, &err);
-    if (!params)
-        return ue_fail(ue, &err);
-    params_meta(ue, params, META_PLACE | META_ID);
-    int status = run(ue, "write_stdin", params);
-    json_free(params);
-    return status;
+    const struct args *args = &ue->args;
+    if (args_has(args, "args"))
+        return 0;
+    if (args->operand_count < 2 || strcmp(args->operands[1], "-") != 0)
+        return add_literal(args, params, err);
+    return args_has(args, "paste") ? read_whole(params, err) : type_input(ue, params, tool, err);
 }
 
 int verb_WRITE(struct ue *ue)
 {
-    const struct args *args = &ue->args;
-    const char *tool = "write_stdin";
     struct err err = {0};
-    int status, result = 0;
-    if (args_has(args, "args"))
-        return with_object(ue);
-    struct json *params = json_object_new();
-    json_add_text(params, "session_id", args->operands[0]);
-    add_keys(args, params);
-    add_manner(args, params);
-    params_output(ue, params);
-    if (args->operand_count > 1 && strcmp(args->operands[1], "-") == 0 && args_has(args, "paste")) {
-        result = read_whole(params, &err);
-    } else if (args->operand_count > 1 && strcmp(args->operands[1], "-") == 0) {
-        struct buf last = BUF_INIT;
-        bool typed = false;
-        result = type_ahead(ue, args->operands[0], &last, &typed, &err);
-        input_add_chars(params, last.data, last.len);
-        tool = tool_for(params, typed, last.len);
-        buf_fini(&last);
-    } else {
-        result = add_literal(args, params, &err);
-    }
-    if (result < 0) {
+    const char *tool = "write_stdin";
+    struct json *params = run_params(ue, &(struct run){.meta = META_PLACE | META_ID}, &err);
+    int status;
+    if (!params)
+        return ue_fail(ue, &err);
+    if (add_chars(ue, params, &tool, &err) < 0)
         status = talk_fail(ue, params, &err);
-    } else {
-        params_meta(ue, params, META_VERB | META_WAIT | META_PLACE | META_ID);
-        status = run(ue, tool, params);
-    }
+    else
+        status = talk(ue, tool, params, typing_ask);
     json_free(params);
     return status;
 }

@@ -38,21 +38,23 @@ static int bad_value(struct parser *p, const char *word, const char *value, cons
     return usage(p, "'%s %s': not a value for it; give %s", word, value, allowed);
 }
 
-static int parse_uint(struct parser *p, struct args_option *option, const char *word)
+static int parse_uint(struct parser *p, struct args_option *option, const struct verb_option *row, const char *word)
 {
-    const struct verb_option *row = option->row;
     if (value_int(option->value, row->min, row->max, &option->number))
         return 0;
     return usage(p, "'%s %s': not a value for it; give a whole number from %lld to %lld", word, option->value, (long long)row->min,
                  (long long)row->max);
 }
 
-static int parse_ms(struct parser *p, struct args_option *option, const char *word)
+static int parse_ms(struct parser *p, struct args_option *option, const struct verb_option *row, const char *word)
 {
-    const struct verb_option *row = option->row;
-    if (value_ms(option->value, &option->number) && option->number >= row->min && (row->max == 0 || option->number <= row->max))
+    if (value_ms(option->value, &option->number) && option->number >= row->min &&
+        (row->max == 0 || option->number <= row->max))
         return 0;
-    return bad_value(p, word, option->value, row->max == 0 ? "milliseconds, 10s, 5m or inf" : "1 to 86400000 milliseconds, 10s or 5m");
+    if (row->max == 0)
+        return bad_value(p, word, option->value, "milliseconds, 10s, 5m or inf");
+    return usage(p, "'%s %s': not a value for it; give %lld to %lld milliseconds, 10s or 5m", word, option->value,
+                 (long long)row->min, (long long)row->max);
 }
 
 static int parse_env(struct parser *p, struct args_option *option, const char *word)
@@ -77,9 +79,11 @@ static int parse_signal(struct parser *p, struct args_option *option, const char
 
 static int parse_value(struct parser *p, struct args_option *option, const char *word)
 {
-    switch (option->row->type) {
-    case OPTION_UINT: return parse_uint(p, option, word);
-    case OPTION_MS: return parse_ms(p, option, word);
+    struct verb_option row = verb_option_full(p->verb, option->row);
+    option->type = row.type;
+    switch (row.type) {
+    case OPTION_UINT: return parse_uint(p, option, &row, word);
+    case OPTION_MS: return parse_ms(p, option, &row, word);
     case OPTION_ENV: return parse_env(p, option, word);
     case OPTION_SIGNAL: return parse_signal(p, option, word);
     case OPTION_SIZE:
@@ -89,7 +93,7 @@ static int parse_value(struct parser *p, struct args_option *option, const char 
     case OPTION_FLAG:
     case OPTION_TEXT: return 0;
     }
-    BUG("'%s' is an option of type %d", word, (int)option->row->type);
+    BUG("'%s' is an option of type %d", word, (int)row.type);
 }
 
 static int add_option(struct parser *p, const struct verb_option *row, const char *value, const char *word)
@@ -158,7 +162,7 @@ static int parse_long(struct parser *p, const char *word)
     const struct verb_option *row = verb_option_by_name(p->verb, name, len);
     if (row == NULL)
         return unknown_option(p, word, name, len);
-    if (row->type != OPTION_FLAG) {
+    if (row->metavar != NULL) {
         char label[64];
         snprintf(label, sizeof(label), "--%s", row->name);
         return take_value(p, row, equals != NULL ? equals + 1 : NULL, label);
@@ -199,7 +203,7 @@ static int parse_letters(struct parser *p, const char *word)
         const struct verb_option *row = verb_option_by_letter(p->verb, *at);
         if (row == NULL)
             return unknown_letter(p, word, at);
-        if (row->type != OPTION_FLAG) {
+        if (row->metavar != NULL) {
             char name[3] = {'-', *at, '\0'};
             return take_value(p, row, at[1] != '\0' ? at + 1 : NULL, at[1] != '\0' ? name : word);
         }

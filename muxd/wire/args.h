@@ -10,6 +10,7 @@
 
 struct args_option {
     const struct verb_option *row;
+    enum option_type type;
     const char *value; /* "" for flags */
     int64_t number;    /* OPTION_UINT; OPTION_MS (INT64_MAX: inf); OPTION_SIGNAL: its number */
     int rows, cols;    /* OPTION_SIZE */

@@ -49,7 +49,7 @@ static void two_columns(struct buf *out, const char *left, const char *right)
     wrap(out, right, COLUMN, COLUMN);
 }
 
-static void option_row(struct buf *out, const struct verb_option *option)
+static void option_row(struct buf *out, const struct verb *verb, const struct verb_option *option)
 {
     struct buf left = BUF_INIT;
     if (option->letter != 0)
@@ -57,7 +57,7 @@ static void option_row(struct buf *out, const struct verb_option *option)
     else
         buf_append_text(&left, "    ");
     buf_printf(&left, "--%s%s%s", option->name, option->metavar != NULL ? " " : "", option->metavar != NULL ? option->metavar : "");
-    two_columns(out, left.data, option->help);
+    two_columns(out, left.data, verb_option_full(verb, option).help);
     buf_fini(&left);
 }
 
@@ -104,7 +104,7 @@ static void options_of(struct buf *out, const char *title, const struct verb *ve
         return;
     buf_printf(out, "\n%s\n", title);
     for (const struct verb_option *option = verb->options; option->name != NULL; option++)
-        option_row(out, option);
+        option_row(out, verb, option);
 }
 
 /* Each line of text is a paragraph. */

@@ -1,6 +1,8 @@
 /* verb: commands.def turned into tables, and looking things up in them. */
 #include "wire/verb.h"
 #include "base/value.h"
+#include "wire/json.h"
+#include "wire/tool.h"
 #include <string.h>
 
 #define VERB(ident, ...) static const struct verb_option options_of_##ident[] = {
@@ -69,4 +71,62 @@ const struct verb_option *verb_option_by_letter(const struct verb *verb, char le
 {
     const struct verb_option *option = find_letter(verb, letter);
     return option != NULL ? option : find_letter(&verbs[VERB_GLOBAL], letter);
+}
+
+const struct tool_arg *verb_argument(const struct verb *verb, const char *name)
+{
+    const struct tool *tool = name != NULL && verb->tool != NULL ? tool_by_name(verb->tool) : NULL;
+    return tool != NULL ? tool_arg_by_name(tool, name) : NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), tail = strlen(end);
+    return len >= tail && strcmp(text + len - tail, end) == 0;
+}
+
+static enum option_type type_for(const struct tool_arg *arg)
+{
+    switch (arg->type) {
+    case ARG_BOOL: return OPTION_FLAG;
+    case ARG_UINT: return ends_with(arg->name, "_ms") ? OPTION_MS : OPTION_UINT;
+    case ARG_ENV: return OPTION_ENV;
+    default: return OPTION_TEXT;
+    }
+}
+
+struct verb_option verb_option_full(const struct verb *verb, const struct verb_option *row)
+{
+    struct verb_option full = *row;
+    const struct tool_arg *arg = verb_argument(verb, row->argument);
+    if (arg == NULL)
+        return full;
+    if (full.type == 0)
+        full.type = type_for(arg);
+    if (full.min == 0 && full.max == 0) {
+        full.min = arg->min;
+        full.max = arg->max;
+    }
+    if (full.max == 0 && full.type == OPTION_UINT)
+        full.max = JSON_INTEGER_MAX;
+    if (full.help == NULL)
+        full.help = arg->help;
+    return full;
+}
+
+static bool names(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *at = list; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+        size_t span = strcspn(at, " ");
+        if (span == len && memcmp(at, name, len) == 0)
+            return true;
+        at += span;
+    }
+    return false;
+}
+
+bool verb_option_excludes(const struct verb_option *row, const struct verb_option *other)
+{
+    return names(row->excludes, other->name) || names(other->excludes, row->name);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tool_arg;
+
 enum verb_id {
 #define VERB(ident, ...) VERB_##ident,
 #define OPTION(...)
@@ -22,7 +24,7 @@ enum option_type {
     OPTION_TEXT,
     OPTION_UINT, /* .min to .max */
     OPTION_MS,   /* 250, 10s, 5m; inf (INT64_MAX) where .max is 0 */
-    OPTION_SIZE, /* ROWSxCOLS */
+    OPTION_SIZE, /* ROWSxCOLS: sets the arguments rows and cols */
     OPTION_ENV,  /* NAME=VALUE */
     OPTION_SIGNAL,
 };
@@ -32,7 +34,8 @@ enum complete_kind {
     COMPLETE_NONE,
     COMPLETE_SESSION, /* live sessions */
     COMPLETE_ENDED,   /* ended sessions */
-    COMPLETE_DESCRIBED, /* sessions that the config describes and that don't run */
+    COMPLETE_CONFIGURED, /* sessions that the config describes and that don't run */
+    COMPLETE_STARTABLE, /* live sessions, and those that begin when their name is used */
     COMPLETE_FILE,
     COMPLETE_DIR,
     COMPLETE_COMMAND,
@@ -50,14 +53,15 @@ enum complete_kind {
 struct verb_option {
     const char *name; /* the long form without dashes, and the key for args_get */
     char letter;      /* the short form; 0: none */
-    const char *metavar;
-    enum option_type type;
-    int64_t min, max;         /* OPTION_UINT, OPTION_MS */
+    const char *metavar;      /* of its value; NULL: it takes none */
+    enum option_type type;    /* 0: the argument's */
+    int64_t min, max;         /* OPTION_UINT, OPTION_MS; both 0: the argument's */
     bool repeats;             /* may be given several times; otherwise the last one holds */
     const char *argument;     /* the tool's argument it sets; NULL: none, it is for ue itself */
+    const char *sets;         /* what a flag sets it to: a word, an item of a list; NULL: true */
     const char *excludes;     /* names, separated by blanks, of options that can't stand beside it */
-    enum complete_kind complete;
-    const char *help;
+    enum complete_kind complete; /* COMPLETE_NONE: the argument's choices or few numbers, where it has some */
+    const char *help;         /* NULL: the argument's */
 };
 
 #define VERB_OPERANDS_MAX 3
@@ -65,6 +69,8 @@ struct verb_option {
 struct verb {
     const char *name;      /* "" for VERB_GLOBAL, whose options stand before the verb or after it */
     const char *tool;      /* method it calls; NULL: none, or it depends */
+    const char *arguments[VERB_OPERANDS_MAX]; /* of the tool: what each operand sets; NULL: the verb's function sees to it. One
+                              whose operands may be many takes them all: a list as it is, a text joined with blanks */
     const char *summary;   /* one line, lower case, no full stop */
     const char *operands;  /* as the usage shows them; NULL: none */
     int operands_min;
@@ -83,4 +89,10 @@ const struct verb *verb_by_name(const char *name); /* NULL: no such verb */
 const char *verb_nearest(const char *name);        /* NULL: none is near */
 const struct verb_option *verb_option_by_name(const struct verb *verb, const char *name, size_t len); /* the global ones too; NULL */
 const struct verb_option *verb_option_by_letter(const struct verb *verb, char letter);
+/* The argument of the verb's tool of that name; NULL: name is NULL, or the verb has no tool, or the tool no such argument. */
+const struct tool_arg *verb_argument(const struct verb *verb, const char *name);
+/* A row of the verb, or a global one, with all that it leaves to its argument: type, bounds, help. */
+struct verb_option verb_option_full(const struct verb *verb, const struct verb_option *row);
+/* Whether it can't stand beside the other one. */
+bool verb_option_excludes(const struct verb_option *row, const struct verb_option *other);
 #endif

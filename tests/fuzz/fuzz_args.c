@@ -16,7 +16,8 @@ static void check(const struct args *args)
         const struct args_option *option = &args->options[i];
         if (option->value == NULL || args_get(args, option->row->name) == NULL || args_next(args, option->row->name, NULL) == NULL)
             abort();
-        if (option->row->type == OPTION_UINT && (option->number < option->row->min || option->number > option->row->max))
+        struct verb_option row = verb_option_full(args->verb ? args->verb : &verbs[VERB_GLOBAL], option->row);
+        if (row.type == OPTION_UINT && (option->number < row.min || option->number > row.max))
             abort();
     }
     if (args->operands[args->operand_count] != NULL)

@@ -1,11 +1,10 @@
-/* Exit statuses and --status-fd lines from answers; text for terminals; the environment of a daemon; values for shells. */
+/* Exit statuses and --status-fd lines from answers; text for terminals; the environment of a daemon. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/strv.h"
-#include "client/verbs/gen.h"
 #include "client/rpc/params.h"
 #include "client/print/say.h"
 #include "client/rpc/talk.h"
@@ -116,28 +115,6 @@ static void test_argument_objects(void **state)
     assert_non_null(strstr(err.text, "failed to parse function arguments: "));
 }
 
-static void test_quotes(void **state)
-{
-    struct buf out = BUF_INIT;
-    (void)state;
-    gen_quoted(&out, "don't \\n", "'\\''", "\\");
-    assert_string_equal(out.data, "don'\\''t \\n");
-    buf_clear(&out);
-    gen_quoted(&out, "don't \\n", "\\'", "\\\\");
-    assert_string_equal(out.data, "don\\'t \\\\n");
-    buf_fini(&out);
-}
-
-static void test_operands(void **state)
-{
-    (void)state;
-    assert_int_equal(gen_operand(&verbs[VERB_EXEC], 0), COMPLETE_COMMAND);
-    assert_int_equal(gen_operand(&verbs[VERB_EXEC], 5), COMPLETE_FILE);
-    assert_int_equal(gen_operand(&verbs[VERB_KILL], 7), COMPLETE_SESSION);
-    assert_int_equal(gen_operand(&verbs[VERB_WRITE], 1), COMPLETE_NONE);
-    assert_int_equal(gen_operand(&verbs[VERB_POLL], 1), COMPLETE_NONE);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,8 +123,6 @@ int main(void)
         cmocka_unit_test(test_environment_of_a_daemon),
         cmocka_unit_test(test_context_of_a_request),
         cmocka_unit_test(test_argument_objects),
-        cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,6 +263,28 @@ static void test_help_has_everything(void **state)
     buf_fini(&out);
 }
 
+/* What the option gives is what its argument takes. */
+static bool fits(const struct verb_option *option, const struct tool *tool, const struct tool_arg *arg)
+{
+    if (arg == NULL)
+        return false;
+    switch (option->type) {
+    case OPTION_FLAG:
+        return arg->type == ARG_BOOL ? option->sets == NULL || strcmp(option->sets, "false") == 0 : option->sets != NULL;
+    case OPTION_UINT:
+    case OPTION_MS:
+        return arg->type == ARG_UINT;
+    case OPTION_SIZE:
+        return strcmp(arg->name, "rows") == 0 && tool_arg_by_name(tool, "cols") != NULL;
+    case OPTION_ENV:
+        return arg->type == ARG_ENV;
+    case OPTION_TEXT:
+    case OPTION_SIGNAL:
+        return arg->type == ARG_STRING || arg->type == ARG_SESSION || (arg->type == ARG_STRINGS && option->repeats);
+    }
+    return false;
+}
+
 /* A row that names what isn't there would fail only when somebody uses it. */
 static void test_rows_are_sound(void **state)
 {
@@ -274,11 +296,13 @@ static void test_rows_are_sound(void **state)
         for (const struct verb_option *option = verb->options; option->name != NULL; option++) {
             assert_ptr_equal(verb_option_by_name(verb, option->name, strlen(option->name)), option);
             assert_true(option->letter == 0 || verb_option_by_letter(verb, option->letter) == option);
-            assert_true(option->type != 0 && option->help != NULL);
-            assert_int_equal(option->type == OPTION_FLAG, option->metavar == NULL);
-            if (option->argument != NULL)
-                assert_non_null(tool_arg_by_name(tool, option->argument));
+            struct verb_option full = verb_option_full(verb, option);
+            assert_true(full.type != 0 && full.help != NULL);
+            assert_int_equal(full.type == OPTION_FLAG, full.metavar == NULL);
+            assert_true(option->argument == NULL || fits(&full, tool, verb_argument(verb, option->argument)));
         }
+        for (size_t at = 0; at < VERB_OPERANDS_MAX; at++)
+            assert_true(verb->arguments[at] == NULL || verb_argument(verb, verb->arguments[at]) != NULL);
     }
 }
 

@@ -1,0 +1,182 @@
+/* Command lines as argument objects: each option and operand that names an argument, by the tables. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "client/rpc/params.h"
+#include "wire/schema.h"
+#include "wire/tool.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS_MAX 32
+
+static const struct {
+    const char *line, *want;
+} cases[] = {
+    {"exec a b  c", "{'cmd':'a b c'}"},
+    {"exec -n x", "{'name':'x'}"},
+    {"exec -n x -C d -t c", "{'cmd':'c','name':'x','workdir':'d','tty':true}"},
+    {"exec --size 50x132 -s zsh c", "{'cmd':'c','rows':50,'cols':132,'shell':'zsh'}"},
+    {"exec --no-login --stdin c", "{'cmd':'c','login':false,'stdin':true}"},
+    {"exec -e A=1 -e B=x=y -e A= c", "{'cmd':'c','env':{'B':'x=y','A':''}}"},
+    {"exec -y 5s -m 0 --max-line 16 c", "{'cmd':'c','yield_time_ms':5000,'max_output_tokens':0,'max_line':16}"},
+    {"exec -y inf c", "{'cmd':'c','_meta':{'no_deadline':true}}"},
+    {"exec -y 1 -y inf c", "{'cmd':'c','_meta':{'no_deadline':true}}"},
+    {"exec -y inf -y 1 c", "{'cmd':'c','yield_time_ms':1}"},
+    {"exec --until r --ready c", "{'cmd':'c','until':'r','ready':true}"},
+    {"exec --no-ready --quiet 2s --exit c", "{'cmd':'c','ready':false,'quiet_ms':2000,'exit':true}"},
+    {"write s -k Up -l -k C-c", "{'session_id':'s','keys':['Enter','Up','C-c']}"},
+    {"write 17 --paste --submit", "{'session_id':'17','paste':true,'submit':true}"},
+    {"write s --wait-keyboard", "{'session_id':'s','wait_keyboard':true}"},
+    {"write s --steal -y 0 -m 5 --max-line 20", "{'session_id':'s','steal':true,'yield_time_ms':0,'max_output_tokens':5,'max_line':20}"},
+    {"write s --until r --ready --quiet 1 --exit", "{'session_id':'s','until':'r','ready':true,'quiet_ms':1,'exit':true}"},
+    {"write s --no-ready", "{'session_id':'s','ready':false}"},
+    {"secret s --stage --expire 2m", "{'session_id':'s','stage':true,'expire_ms':120000}"},
+    {"secret s --blind", "{'session_id':'s','blind':true}"},
+    {"secret s --forget", "{'session_id':'s','forget':true}"},
+    {"poll s --since 9007199254740992 --peek", "{'session_id':'s','since':9007199254740992,'peek':true}"},
+    {"poll s --to 7 -y 1 -m 2 --max-line 30", "{'session_id':'s','to':7,'yield_time_ms':1,'max_output_tokens':2,'max_line':30}"},
+    {"poll s --until r --ready --quiet 9 --exit", "{'session_id':'s','until':'r','ready':true,'quiet_ms':9,'exit':true}"},
+    {"poll s --no-ready", "{'session_id':'s','ready':false}"},
+    {"screen s --ansi --join --cursor", "{'session_id':'s','format':'ansi','join':true,'cursor':true}"},
+    {"screen s --html --history 9", "{'session_id':'s','format':'html','history':9}"},
+    {"screen s --svg --wait-change ab", "{'session_id':'s','format':'svg','wait_change':'ab'}"},
+    {"screen s --stable 1s -y 3", "{'session_id':'s','stable_ms':1000,'yield_time_ms':3}"},
+    {"screen s -y inf", "{'session_id':'s','_meta':{'no_deadline':true}}"},
+    {"attach s -r -x", "{'session_id':'s','read_only':true,'detach_others':true}"},
+    {"attach", "{}"},
+    {"sh -T 5m -n x -C d -s zsh a b", "{'command':'a b','timeout_ms':300000,'name':'x','workdir':'d','shell':'zsh'}"},
+    {"sh --no-login -e K=V -m 3 --max-line 40 c", "{'command':'c','login':false,'env':{'K':'V'},'max_output_tokens':3,'max_line':40}"},
+    {"patch -C d", "{'workdir':'d'}"},
+    {"wait a b --until r -y 9", "{'until':'r'}"},
+    {"events --since 4 --session s -t end -t all", "{'since':4,'session_id':'s','types':['end','all']}"},
+    {"events --max-bytes 0 -y 5 -c 2", "{'max_bytes':0}"},
+    {"steps s x", "{'session_id':'s'}"},
+    {"kill a 7 -s sigint --self", "{'sessions':['a','7'],'signal':'sigint','self':true}"},
+    {"kill --all", "{'all':true}"},
+    {"list -a", "{'all':true}"},
+    {"list a b", "{'names':['a','b']}"},
+    {"record s f --format 2 --input", "{'session_id':'s','format':2,'input':true}"},
+    {"record s --stop", "{'session_id':'s','stop':true}"},
+    {"rename s t", "{'session_id':'s','name':'t'}"},
+    {"resize s 1x2", "{'session_id':'s'}"},
+    {"rm a b", "{'sessions':['a','b']}"},
+    {"stop --self", "{'self':true}"},
+    {"status", "{}"},
+    {"logs s --since 10m", "{}"},
+};
+
+/* Words are cut at blanks; they live in room. */
+static void parse(struct args *args, const char *line)
+{
+    static char room[500];
+    char *argv[WORDS_MAX] = {(char *)(uintptr_t)"ue"};
+    int argc = 1;
+    struct err err;
+    strncpy(room, line, sizeof room - 1);
+    for (char *word = strtok(room, " "); word && argc < WORDS_MAX; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    if (args_parse(args, argc, argv, &err) != 0)
+        fail_msg("ue %s: %s", line, err.text);
+}
+
+/* ' stands for ". */
+static struct json *json_of(const char *text)
+{
+    char *copy = strdup(text);
+    struct err err;
+    for (char *at = copy; *at; at++)
+        if (*at == '\'')
+            *at = '"';
+    struct json *value = json_parse(copy, strlen(copy), &err);
+    assert_non_null(value);
+    free(copy);
+    return value;
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct args args;
+        struct buf text = BUF_INIT;
+        parse(&args, cases[i].line);
+        struct json *params = params_map(&args), *want = json_of(cases[i].want);
+        json_print(&text, params);
+        if (!json_equal(params, want))
+            fail_msg("ue %s: %s, wanted %s", cases[i].line, text.data, cases[i].want);
+        buf_fini(&text);
+        json_free(want);
+        json_free(params);
+        args_fini(&args);
+    }
+}
+
+/* What the mapping makes of an option, the tool takes. */
+static void test_the_tools_take_them(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct args args;
+        struct err err = {0};
+        parse(&args, cases[i].line);
+        struct json *params = params_map(&args);
+        const struct tool *tool = tool_by_name(args.verb->tool);
+        json_free(json_detach(params, "_meta"));
+        schema_check(tool, params, NULL, &err);
+        if (err.code && !strstr(err.text, "missing field"))
+            fail_msg("ue %s: %s", cases[i].line, err.text);
+        json_free(params);
+        args_fini(&args);
+    }
+}
+
+static bool is_tried(const struct verb *verb, const struct verb_option *option)
+{
+    bool tried = false;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases && !tried; i++) {
+        struct args args;
+        parse(&args, cases[i].line);
+        tried = args.verb == verb && args_next(&args, option->name, NULL);
+        args_fini(&args);
+    }
+    return tried;
+}
+
+static void test_each_option_that_sets_an_argument_is_tried(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VERB_COUNT_; i++)
+        for (const struct verb_option *option = verbs[i].options; option->name; option++)
+            if (option->argument && !is_tried(&verbs[i], option))
+                fail_msg("no case has `ue %s --%s`", verbs[i].name, option->name);
+}
+
+static void test_waits(void **state)
+{
+    (void)state;
+    struct json *params = json_of("{'yield_time_ms':5,'_meta':{'verb':true}}");
+    struct json *endless = json_of("{'_meta':{'verb':true,'no_deadline':true}}"), *brief = json_of("{'yield_time_ms':0,'_meta':{'verb':true}}");
+    params_wait(params, INT64_MAX);
+    assert_true(json_equal(params, endless));
+    params_wait(params, INT64_MAX);
+    assert_true(json_equal(params, endless));
+    params_wait(params, 0);
+    assert_true(json_equal(params, brief));
+    json_free(params);
+    json_free(endless);
+    json_free(brief);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_the_tools_take_them),
+        cmocka_unit_test(test_each_option_that_sets_an_argument_is_tried),
+        cmocka_unit_test(test_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
