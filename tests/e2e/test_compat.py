@@ -122,9 +122,9 @@ def mixed():
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.fixture(params=["old client", "old daemon"])
-def pair(request, old, mixed):
-    return mixed(DAEMON, old / "ue") if request.param == "old client" else mixed(old / "muxd", UE)
+@pytest.fixture
+def pair(old, mixed):
+    return mixed(DAEMON, old / "ue")
 
 
 def test_commands(pair):
