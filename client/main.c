@@ -61,7 +61,8 @@ static int check_status_fd(struct ue *ue)
         return 0;
     int fd = (int)args_int(&ue->args, "status-fd", -1);
     if (fcntl(fd, F_GETFD) < 0) {
-        err_set(&err, ERR_USAGE, "'--status-fd %d': %s; open it for ue, as in %d>FILE", fd, strerror(errno), fd);
+        err_set(&err, ERR_USAGE, "'--status-fd %d': %s; open it for ue, as in %d>FILE", fd,
+                strerror(errno), fd);
         return ue_fail(ue, &err);
     }
     ue->status_fd = fd;
@@ -79,10 +80,11 @@ static int check_socket(struct ue *ue)
     return ue_fail(ue, &err);
 }
 
-static int run(struct ue *ue)
+static int main_run(struct ue *ue)
 {
     const struct args *args = &ue->args;
-    connection_init(&ue->conn, args_get(args, "socket"), args_get(args, "config"), !args_has(args, "no-start"));
+    connection_init(&ue->conn, args_get(args, "socket"), args_get(args, "config"),
+                    !args_has(args, "no-start"));
     if (args->wants_help)
         return print_help(args->verb);
     if (args->wants_version)
@@ -99,7 +101,7 @@ int main(int argc, char **argv)
         return patch_program(argc, argv);
     struct ue ue = {.status_fd = -1};
     struct err err = {0};
-    int status = args_parse(&ue.args, argc, argv, &err) < 0 ? ue_fail(&ue, &err) : run(&ue);
+    int status = args_parse(&ue.args, argc, argv, &err) < 0 ? ue_fail(&ue, &err) : main_run(&ue);
     connection_fini(&ue.conn);
     args_fini(&ue.args);
     return status;

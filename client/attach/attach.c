@@ -23,7 +23,8 @@
 static void take_settings(struct attach *attach, const struct json *answer)
 {
     const struct json *settings = json_get(answer, "attach");
-    const char *key = attach->prefix_given ? attach->prefix_given : json_get_str(settings, "key", NULL);
+    const char *key = attach->prefix_given ? attach->prefix_given
+                                           : json_get_str(settings, "key", NULL);
     const char *clipboard = json_get_str(settings, "clipboard", NULL);
     if (key && prefix_parse(key, &attach->prefix.key))
         snprintf(attach->prefix_word, sizeof attach->prefix_word, "%s", key);
@@ -33,7 +34,7 @@ static void take_settings(struct attach *attach, const struct json *answer)
 }
 
 /* Asks for the frames. again: after a restart of the daemon. 0 or an error. */
-static int begin(struct attach *attach, const char *session, bool again)
+static int attach_begin(struct attach *attach, const char *session, bool again)
 {
     struct msg_answer answer;
     struct json *params = json_copy(attach->wanted);
@@ -70,7 +71,7 @@ static int begin_number(struct attach *attach, int64_t number, bool again)
 {
     char word[24];
     snprintf(word, sizeof word, "%" PRId64, number);
-    return begin(attach, word, again);
+    return attach_begin(attach, word, again);
 }
 
 /* The daemon has been restarted: its successor has the same session. */
@@ -89,7 +90,7 @@ static void reconnect(struct attach *attach)
 }
 
 /* What was typed just before the daemon died is given to its successor, once. */
-static void leave(struct attach *attach)
+static void attach_leave_session(struct attach *attach)
 {
     enum attach_state state = attach->state;
     if (attach_leave(attach))
@@ -97,7 +98,8 @@ static void leave(struct attach *attach)
     bool handed_over = false;
     connection_close(&attach->ue->conn);
     attach->ue->conn.may_start = false;
-    if (connection_reopen(&attach->ue->conn, clock_mono_ms() + REOPEN_LEAVING_MS, &attach->err) == 0 &&
+    if (connection_reopen(&attach->ue->conn, clock_mono_ms() + REOPEN_LEAVING_MS, &attach->err) ==
+            0 &&
         begin_number(attach, attach->number, true) == 0) {
         attach_send_again(attach);
         handed_over = attach_leave(attach);
@@ -105,7 +107,8 @@ static void leave(struct attach *attach)
     attach->state = state;
     attach->err = (struct err){0};
     if (!handed_over)
-        say_note("'%s': what was typed last may not have reached it; look with `ue screen %s`", attach->name, attach->name);
+        say_note("'%s': what was typed last may not have reached it; look with `ue screen %s`",
+                 attach->name, attach->name);
 }
 
 static void forget_keys(struct attach *attach)
@@ -115,10 +118,10 @@ static void forget_keys(struct attach *attach)
 }
 
 /* To the session that was chosen; where that can't be shown, back to this one with the reason. */
-static void go_on(struct attach *attach)
+static void attach_go_on(struct attach *attach)
 {
     int64_t old = attach->number;
-    leave(attach);
+    attach_leave_session(attach);
     forget_keys(attach); /* the daemon has them */
     connection_close(&attach->ue->conn);
     free(attach->keyboard);
@@ -138,7 +141,7 @@ static void go_on(struct attach *attach)
     attach_take_frames(attach);
 }
 
-static int status_of(struct attach *attach)
+static int attach_status_of(struct attach *attach)
 {
     if (attach->state == ATTACH_FAILED)
         return ue_fail(attach->ue, &attach->err);
@@ -160,14 +163,14 @@ static int status_of(struct attach *attach)
     return status;
 }
 
-static void finish(struct attach *attach)
+static void attach_finish(struct attach *attach)
 {
     if (attach->state == ATTACH_ENDED && attach->out.len > 0)
         attach_write_out(attach);
     inquiry_settle();
     terminal_leave();
     if (attach->state == ATTACH_DETACHED)
-        leave(attach);
+        attach_leave_session(attach);
     frame_fini(&attach->ue->conn.in);
     if (attach->later.len > 0)
         say_text(attach->later.data, attach->later.len);
@@ -195,14 +198,19 @@ static int find_prefix(struct attach *attach, const char *key)
     snprintf(attach->prefix_word, sizeof attach->prefix_word, "C-\\");
     if (!attach->prefix_given || prefix_parse(attach->prefix_given, &attach->prefix.key))
         return 0;
-    return err_set(&attach->err, ERR_USAGE, "'%s %s': no key that can be one; use C-a to C-z, C-\\, C-], C-^ or C-_",
+    return err_set(&attach->err, ERR_USAGE,
+                   "'%s %s': no key that can be one; use C-a to C-z, C-\\, C-], C-^ or C-_",
                    key ? "--prefix" : "MUXD_ATTACH_KEY", attach->prefix_given);
 }
 
 /* wanted is taken over. */
-static int show(struct ue *ue, const char *session, const char *key, struct json *wanted)
+static int attach_show(struct ue *ue, const char *session, const char *key, struct json *wanted)
 {
-    struct attach attach = {.ue = ue, .wanted = wanted, .mouse = true, .out = BUF_INIT, .later = BUF_INIT,
+    struct attach attach = {.ue = ue,
+                            .wanted = wanted,
+                            .mouse = true,
+                            .out = BUF_INIT,
+                            .later = BUF_INIT,
                             .prefix.key = PREFIX_DEFAULT};
     struct outer outer;
     json_get_bool(wanted, "read_only", &attach.read_only);
@@ -210,7 +218,7 @@ static int show(struct ue *ue, const char *session, const char *key, struct json
     buf_init_wiping(&attach.sent, 0);
     if (getrandom(&attach.keys_number, sizeof attach.keys_number, 0) < 0)
         attach.keys_number = (uint64_t)clock_mono_ns() << 16;
-    if (find_prefix(&attach, key) == 0 && begin(&attach, session, false) == 0)
+    if (find_prefix(&attach, key) == 0 && attach_begin(&attach, session, false) == 0)
         terminal_enter(&attach.err);
     if (attach.err.code < 0) {
         terminal_leave(); /* a session was chosen on it */
@@ -226,10 +234,10 @@ static int show(struct ue *ue, const char *session, const char *key, struct json
         if (attach.state == ATTACH_LOST)
             reconnect(&attach);
         if (attach.state == ATTACH_MOVES)
-            go_on(&attach);
+            attach_go_on(&attach);
     }
-    finish(&attach);
-    int status = status_of(&attach);
+    attach_finish(&attach);
+    int status = attach_status_of(&attach);
     attach_fini(&attach);
     return status;
 }
@@ -243,7 +251,7 @@ int verb_ATTACH(struct ue *ue)
     if (status == 0 && !can)
         status = ue_fail(ue, &err);
     else if (status == 0)
-        status = show(ue, session, args_get(&ue->args, "prefix"), params_map(&ue->args));
+        status = attach_show(ue, session, args_get(&ue->args, "prefix"), params_map(&ue->args));
     free(session);
     return status;
 }
@@ -295,5 +303,5 @@ int attach_new_session(struct ue *ue, struct json *params)
         status = talk_show(ue, params, answer.result);
     msg_answer_fini(&answer);
     snprintf(number, sizeof number, "%" PRId64, id);
-    return id > 0 ? show(ue, number, NULL, json_object_new()) : status;
+    return id > 0 ? attach_show(ue, number, NULL, json_object_new()) : status;
 }

@@ -27,7 +27,7 @@ static void list(struct buf *out, int *row, int rows, int cols, const struct att
     buf_fini(&text);
 }
 
-static void draw(void *arg, struct buf *out, int rows, int cols)
+static void attach_help_draw(void *arg, struct buf *out, int rows, int cols)
 {
     const struct page *page = arg;
     struct buf text = BUF_INIT;
@@ -47,7 +47,7 @@ static void draw(void *arg, struct buf *out, int rows, int cols)
     buf_fini(&text);
 }
 
-static bool on_key(void *arg, int32_t key, int rows)
+static bool attach_help_on_key(void *arg, int32_t key, int rows)
 {
     (void)arg;
     (void)key;
@@ -58,6 +58,6 @@ static bool on_key(void *arg, int32_t key, int rows)
 bool attach_help_run(const char *prefix, const char *session, const char *keyboard, struct buf *out)
 {
     struct page page = {.prefix = prefix, .session = session, .keyboard = keyboard};
-    struct overlay overlay = {.draw = draw, .key = on_key, .arg = &page};
+    struct overlay overlay = {.draw = attach_help_draw, .key = attach_help_on_key, .arg = &page};
     return overlay_run(&overlay, out);
 }

@@ -27,7 +27,8 @@ void attach_send(struct attach *attach, enum attach_type type, const char *data,
 void attach_send_keys(struct attach *attach)
 {
     while (attach->keys.len > 0) {
-        size_t size = attach->keys.len < KEYS_FRAME ? attach->keys.len : KEYS_FRAME, from = attach->sent.len;
+        size_t size = attach->keys.len < KEYS_FRAME ? attach->keys.len : KEYS_FRAME,
+               from = attach->sent.len;
         struct buf payload;
         buf_init_wiping(&payload, 0);
         attach->keys_number += attach->keys_number == UINT64_MAX ? 2 : 1;
@@ -51,7 +52,8 @@ void attach_take_typed(struct attach *attach, const struct attach_frame *frame)
 {
     struct attach_frame first;
     long used = attach->sent.len > 0 ? attach_next(attach->sent.data, attach->sent.len, &first) : 0;
-    if (used <= 0 || frame->size != ATTACH_NUMBER || memcmp(first.data, frame->data, ATTACH_NUMBER) != 0)
+    if (used <= 0 || frame->size != ATTACH_NUMBER ||
+        memcmp(first.data, frame->data, ATTACH_NUMBER) != 0)
         return;
     buf_consume(&attach->sent, (size_t)used);
     if (attach->sent.len == 0)
@@ -68,7 +70,8 @@ static bool take_last(struct attach *attach)
     char *to = frame_room(in, &room);
     ssize_t got = recv(attach->ue->conn.fd, to, room, MSG_DONTWAIT);
     frame_filled(in, got > 0 ? (size_t)got : 0);
-    while (in->len > in->start && (used = attach_next(in->data + in->start, in->len - in->start, &frame)) > 0) {
+    while (in->len > in->start &&
+           (used = attach_next(in->data + in->start, in->len - in->start, &frame)) > 0) {
         if (frame.type == ATTACH_TYPED)
             attach_take_typed(attach, &frame);
         in->start += (size_t)used;

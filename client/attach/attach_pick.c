@@ -12,7 +12,7 @@
 
 #define SHOWN_MAX 20 /* names in the text of an error */
 
-static int choose(struct ue *ue, const struct json *sessions, int64_t *chosen)
+static int attach_pick_choose(struct ue *ue, const struct json *sessions, int64_t *chosen)
 {
     struct buf out = BUF_INIT;
     struct err err;
@@ -45,12 +45,17 @@ static int decide(struct ue *ue, const struct json *sessions, bool ask, char **c
             buf_printf(&names, "%s%s", count > 1 ? ", " : "", name ? name : "?");
     }
     if (count > 1 && ask)
-        status = choose(ue, sessions, &picked);
+        status = attach_pick_choose(ue, sessions, &picked);
     else if (count == 0)
-        status = ue_fail(ue, (err_set(&err, ERR_NO_SUCH_SESSION, "no session with a terminal runs; `ue exec -a CMD` starts one"), &err));
+        status = ue_fail(ue,
+                         (err_set(&err, ERR_NO_SUCH_SESSION,
+                                  "no session with a terminal runs; `ue exec -a CMD` starts one"),
+                          &err));
     else if (count > 1)
-        status = ue_fail(ue, (err_set(&err, ERR_USAGE, "%zu sessions have a terminal, name one: %s%s", count, names.data,
-                                      count > SHOWN_MAX ? ", \xe2\x80\xa6" : ""), &err));
+        status = ue_fail(ue,
+                         (err_set(&err, ERR_USAGE, "%zu sessions have a terminal, name one: %s%s",
+                                  count, names.data, count > SHOWN_MAX ? ", \xe2\x80\xa6" : ""),
+                          &err));
     if (status == 0)
         *chosen = xasprintf("%" PRId64, picked);
     buf_fini(&names);
@@ -68,7 +73,8 @@ int attach_pick(struct ue *ue, bool ask, char **session)
     struct json *params = json_object_new();
     params_meta(ue, params, META_VERB);
     int result = call_run(&ue->conn, "list_sessions", params, CALL_AGAIN, &answer, &err);
-    int status = result < 0 ? ue_fail(ue, &err) : decide(ue, json_get(answer.result, "sessions"), ask, session);
+    int status = result < 0 ? ue_fail(ue, &err)
+                            : decide(ue, json_get(answer.result, "sessions"), ask, session);
     msg_answer_fini(&answer);
     json_free(params);
     return status;

@@ -68,14 +68,14 @@ static void come_back(struct attach *attach)
         inquiry_ask(&attach->out);
 }
 
-static void stop(struct attach *attach)
+static void attach_turn_stop(struct attach *attach)
 {
     inquiry_settle();
     terminal_suspend();
     come_back(attach);
 }
 
-static void obey(struct attach *attach, enum prefix_command command)
+static void attach_turn_obey(struct attach *attach, enum prefix_command command)
 {
     switch (command) {
     case PREFIX_DETACH:
@@ -86,7 +86,7 @@ static void obey(struct attach *attach, enum prefix_command command)
         attach_anew(attach);
         break;
     case PREFIX_SUSPEND:
-        stop(attach);
+        attach_turn_stop(attach);
         break;
     case PREFIX_SCROLL:
         attach_view_scroll(attach);
@@ -109,7 +109,7 @@ static void obey(struct attach *attach, enum prefix_command command)
     }
 }
 
-static void use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t size)
+static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t size)
 {
     for (size_t at = 0; at < size && attach->state == ATTACH_SHOWING;) {
         enum prefix_command command;
@@ -119,7 +119,7 @@ static void use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t siz
         if (command == PREFIX_NONE)
             continue;
         overlay_type_ahead(data + at, size - at); /* what covers the session now gets them first */
-        obey(attach, command);
+        attach_turn_obey(attach, command);
         if (attach->state == ATTACH_SHOWING) {
             size = overlay_unused(data);
             at = 0;
@@ -127,7 +127,7 @@ static void use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t siz
     }
 }
 
-static void take_keys(struct attach *attach)
+static void attach_turn_take_keys(struct attach *attach)
 {
     char data[OVERLAY_AHEAD];
     ssize_t got = inquiry_read(data, sizeof data);
@@ -135,18 +135,18 @@ static void take_keys(struct attach *attach)
         return;
     if (got <= 0) { /* the terminal is gone, as after a hang-up */
         attach_send_keys(attach);
-        obey(attach, PREFIX_DETACH);
+        attach_turn_obey(attach, PREFIX_DETACH);
         return;
     }
     end_notice(attach);
-    use_keys(attach, data, (size_t)got);
+    attach_turn_use_keys(attach, data, (size_t)got);
 }
 
 /* Those that were typed while a session was chosen. */
 void attach_take_unused_keys(struct attach *attach)
 {
     char data[OVERLAY_AHEAD];
-    use_keys(attach, data, overlay_unused(data));
+    attach_turn_use_keys(attach, data, overlay_unused(data));
 }
 
 static void take_drawing(struct attach *attach, const struct attach_frame *frame)
@@ -219,7 +219,7 @@ void attach_take_frames(struct attach *attach)
         attach->state = ATTACH_LOST;
 }
 
-static void receive(struct attach *attach)
+static void attach_turn_receive(struct attach *attach)
 {
     size_t room;
     char *to = frame_room(&attach->ue->conn.in, &room);
@@ -235,15 +235,15 @@ void attach_write_out(struct attach *attach)
 {
     ssize_t n = terminal_write(attach->out.data, attach->out.len);
     if (n < 0)
-        obey(attach, PREFIX_DETACH);
+        attach_turn_obey(attach, PREFIX_DETACH);
     else
         buf_consume(&attach->out, (size_t)n);
 }
 
-static void look_at_signals(struct attach *attach)
+static void attach_turn_look_at_signals(struct attach *attach)
 {
     if (terminal_stop)
-        obey(attach, PREFIX_SUSPEND);
+        attach_turn_obey(attach, PREFIX_SUSPEND);
     if (terminal_continued) { /* somebody stopped us with what can't be caught: the shell has used the terminal since */
         terminal_continued = 0;
         terminal_leave();
@@ -267,7 +267,7 @@ static void look_at_terminal(struct attach *attach)
 }
 
 /* The first of what has a time; -1: nothing has. */
-static int wait_ms(const struct attach *attach)
+static int attach_turn_wait_ms(const struct attach *attach)
 {
     int64_t notice_ms = attach->notice_until_ms - clock_mono_ms();
     int held_ms = inquiry_wait_ms();
@@ -279,20 +279,21 @@ static int wait_ms(const struct attach *attach)
 void attach_turn(struct attach *attach)
 {
     bool full = attach->out.len >= OUT_MAX;
-    int left_ms = wait_ms(attach);
+    int left_ms = attach_turn_wait_ms(attach);
     struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
     bool keys_full = attach->keys.len >= KEYS_MAX;
-    struct pollfd fds[3] = {{.fd = keys_full ? -1 : STDIN_FILENO, .events = POLLIN},
-                            {.fd = attach->ue->conn.fd, .events = full ? 0 : POLLIN},
-                            {.fd = attach->out.len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
+    struct pollfd fds[3] = {
+        {.fd = keys_full ? -1 : STDIN_FILENO, .events = POLLIN},
+        {.fd = attach->ue->conn.fd, .events = full ? 0 : POLLIN},
+        {.fd = attach->out.len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
     int ready = ppoll(fds, 3, left_ms >= 0 ? &left : NULL, terminal_wait_mask());
-    look_at_signals(attach);
+    attach_turn_look_at_signals(attach);
     if (attach->state != ATTACH_SHOWING)
         return;
     if ((ready > 0 && fds[0].revents) || inquiry_wait_ms() == 0)
-        take_keys(attach);
+        attach_turn_take_keys(attach);
     if (ready > 0 && fds[1].revents && attach->state == ATTACH_SHOWING)
-        receive(attach);
+        attach_turn_receive(attach);
     if (attach->state == ATTACH_SHOWING)
         look_at_terminal(attach);
     if (attach->out.len > 0 && attach->state != ATTACH_DETACHED) /* at once: what came just now is a key's echo */

@@ -15,7 +15,8 @@
 #define HISTORY_LEAST 500
 
 /* 0 and *answer, to be finished in any case; or an error. */
-static int ask(struct attach *attach, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
+static int attach_view_ask(struct attach *attach, const char *tool, struct json *params,
+                           struct msg_answer *answer, struct err *err)
 {
     struct connection side;
     connection_init(&side, attach->ue->conn.path, NULL, false);
@@ -27,7 +28,7 @@ static int ask(struct attach *attach, const char *tool, struct json *params, str
     return result;
 }
 
-static void leave(struct attach *attach, bool there)
+static void attach_view_leave(struct attach *attach, bool there)
 {
     attach->notice_until_ms = 0;
     attach_anew(attach);
@@ -37,7 +38,8 @@ static void leave(struct attach *attach, bool there)
 
 void attach_view_help(struct attach *attach)
 {
-    leave(attach, attach_help_run(attach->prefix_word, attach->name, attach->keyboard, &attach->out));
+    attach_view_leave(
+        attach, attach_help_run(attach->prefix_word, attach->name, attach->keyboard, &attach->out));
 }
 
 static int ask_history(struct attach *attach, struct msg_answer *answer, struct err *err)
@@ -47,7 +49,7 @@ static int ask_history(struct attach *attach, struct msg_answer *answer, struct 
         json_add_int(params, "session_id", attach->number);
         json_add_text(params, "format", "ansi");
         json_add_int(params, "history", lines);
-        int result = ask(attach, "read_screen", params, answer, err);
+        int result = attach_view_ask(attach, "read_screen", params, answer, err);
         if (result != ERR_TOO_LARGE || lines < HISTORY_LEAST)
             return result;
         msg_answer_fini(answer);
@@ -61,7 +63,8 @@ static void show_history(struct attach *attach, const struct json *result)
     size_t size = 0;
     const char *drawing = json_get_str(result, "screen", &size);
     history_init(&history, drawing ? drawing : "", size);
-    leave(attach, scroll_run(&history, attach->name, attach->mouse, &attach->out, &copied));
+    attach_view_leave(attach,
+                      scroll_run(&history, attach->name, attach->mouse, &attach->out, &copied));
     history_fini(&history);
     if (copied.len > 0) {
         clipboard_put(attach->clipboard, &copied, &attach->out, &attach->later, &said);
@@ -88,11 +91,12 @@ void attach_view_list(struct attach *attach)
     struct msg_answer answer;
     struct err err;
     int64_t chosen = 0;
-    if (ask(attach, "list_sessions", json_object_new(), &answer, &err) < 0) {
+    if (attach_view_ask(attach, "list_sessions", json_object_new(), &answer, &err) < 0) {
         attach_notice(attach, err.text, strlen(err.text));
     } else {
-        int there = chooser_run(json_get(answer.result, "sessions"), attach->number, &attach->out, &chosen);
-        leave(attach, there == 0);
+        int there = chooser_run(json_get(answer.result, "sessions"), attach->number, &attach->out,
+                                &chosen);
+        attach_view_leave(attach, there == 0);
         if (there == 0 && chosen > 0 && chosen != attach->number) {
             attach->next = chosen;
             attach->state = ATTACH_MOVES;

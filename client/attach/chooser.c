@@ -19,32 +19,36 @@ bool chooser_takes(const struct json *session, int64_t *number)
     bool tty = false;
     const char *own = getenv("MUXD_SESSION");
     char word[24];
-    if (!json_get_bool(session, "tty", &tty) || !tty || !json_get_int(session, "session_id", number))
+    if (!json_get_bool(session, "tty", &tty) || !tty ||
+        !json_get_int(session, "session_id", number))
         return false;
     snprintf(word, sizeof word, "%" PRId64, *number);
     return !own || strcmp(own, word) != 0;
 }
 
-static void append_session(struct buf *out, const struct json *session)
+static void chooser_append_session(struct buf *out, const struct json *session)
 {
     int64_t number = 0, attached = 0;
     size_t len = 0;
-    const char *name = json_get_str(session, "name", NULL), *state = json_get_str(session, "state", NULL);
-    const char *waits = json_get_str(session, "waiting_for", NULL), *cmd = json_get_str(session, "cmd", &len);
+    const char *name = json_get_str(session, "name", NULL),
+               *state = json_get_str(session, "state", NULL);
+    const char *waits = json_get_str(session, "waiting_for", NULL),
+               *cmd = json_get_str(session, "cmd", &len);
     char people[32] = "";
     json_get_int(session, "session_id", &number);
     json_get_int(session, "attached", &attached);
     if (attached > 0)
         snprintf(people, sizeof people, "%" PRId64 " attached", attached);
-    buf_printf(out, "%6" PRId64 "  %-20s  %-8s  %-6s  %-12s  ", number, name ? name : "?", state ? state : "?", waits ? waits : "-",
-               people);
+    buf_printf(out, "%6" PRId64 "  %-20s  %-8s  %-6s  %-12s  ", number, name ? name : "?",
+               state ? state : "?", waits ? waits : "-", people);
     utf8_append_escaped(out, cmd ? cmd : "", len, false);
 }
 
-static void draw(void *arg, struct buf *out, int rows, int cols)
+static void chooser_draw(void *arg, struct buf *out, int rows, int cols)
 {
     struct chooser *chooser = arg;
-    static const char title[] = "    no  name                  state     waits   people        command";
+    static const char title[] =
+        "    no  name                  state     waits   people        command";
     static const char help[] = "Enter goes there, q stays";
     size_t shown = rows > 2 ? (size_t)rows - 2 : 1;
     if (chooser->at < chooser->top)
@@ -57,27 +61,41 @@ static void draw(void *arg, struct buf *out, int rows, int cols)
     }
     for (size_t row = 0; row < shown && chooser->top + row < chooser->count; row++) {
         struct buf text = BUF_INIT;
-        append_session(&text, chooser->sessions[chooser->top + row]);
-        overlay_line(out, (int)row + (rows > 2), cols, chooser->top + row == chooser->at ? "\033[7m" : "", text.data, text.len);
+        chooser_append_session(&text, chooser->sessions[chooser->top + row]);
+        overlay_line(out, (int)row + (rows > 2), cols,
+                     chooser->top + row == chooser->at ? "\033[7m" : "", text.data, text.len);
         buf_fini(&text);
     }
 }
 
-static void move(struct chooser *chooser, long by)
+static void chooser_move(struct chooser *chooser, long by)
 {
     long at = (long)chooser->at + by, last = (long)chooser->count - 1;
     chooser->at = (size_t)(at < 0 ? 0 : at > last ? last : at);
 }
 
-static bool on_key(void *arg, int32_t key, int rows)
+static bool chooser_on_key(void *arg, int32_t key, int rows)
 {
     struct chooser *chooser = arg;
     long page = rows > 3 ? rows - 3 : 1;
     switch (key) {
-    case OVERLAY_UP: case OVERLAY_WHEEL_UP: case 'k': move(chooser, -1); break;
-    case OVERLAY_DOWN: case OVERLAY_WHEEL_DOWN: case 'j': move(chooser, 1); break;
-    case OVERLAY_PAGE_UP: move(chooser, -page); break;
-    case OVERLAY_PAGE_DOWN: case ' ': move(chooser, page); break;
+    case OVERLAY_UP:
+    case OVERLAY_WHEEL_UP:
+    case 'k':
+        chooser_move(chooser, -1);
+        break;
+    case OVERLAY_DOWN:
+    case OVERLAY_WHEEL_DOWN:
+    case 'j':
+        chooser_move(chooser, 1);
+        break;
+    case OVERLAY_PAGE_UP:
+        chooser_move(chooser, -page);
+        break;
+    case OVERLAY_PAGE_DOWN:
+    case ' ':
+        chooser_move(chooser, page);
+        break;
     case OVERLAY_HOME: case 'g': chooser->at = 0; break;
     case OVERLAY_END: case 'G': chooser->at = chooser->count - 1; break;
     case '\r': case '\n':
@@ -94,14 +112,15 @@ static bool on_key(void *arg, int32_t key, int rows)
 int chooser_run(const struct json *sessions, int64_t current, struct buf *out, int64_t *chosen)
 {
     struct chooser chooser = {.current = current};
-    struct overlay overlay = {.draw = draw, .key = on_key, .arg = &chooser};
+    struct overlay overlay = {.draw = chooser_draw, .key = chooser_on_key, .arg = &chooser};
     int64_t number;
     for (const struct json *it = json_first(sessions); it; it = json_next(it)) {
         if (!chooser_takes(it, &number))
             continue;
         if (number == current)
             chooser.at = chooser.count;
-        chooser.sessions = xreallocarray(chooser.sessions, chooser.count + 1, sizeof *chooser.sessions);
+        chooser.sessions = xreallocarray(chooser.sessions, chooser.count + 1,
+                                         sizeof *chooser.sessions);
         chooser.sessions[chooser.count++] = it;
     }
     bool there = chooser.count == 0 || overlay_run(&overlay, out);

@@ -19,7 +19,8 @@ static void to_terminal(const struct buf *copied, struct buf *out)
 /* 0 or an errno. */
 static int to_file(const char *path, const struct buf *copied)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600), code = 0;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600),
+        code = 0;
     if (fd < 0)
         return errno;
     if (fd_write_all(fd, copied->data, copied->len) < 0)
@@ -29,7 +30,8 @@ static int to_file(const char *path, const struct buf *copied)
     return code;
 }
 
-void clipboard_put(const char *where, const struct buf *copied, struct buf *out, struct buf *later, struct buf *said)
+void clipboard_put(const char *where, const struct buf *copied, struct buf *out, struct buf *later,
+                   struct buf *said)
 {
     int code = 0;
     size_t count = 0;
@@ -47,7 +49,8 @@ void clipboard_put(const char *where, const struct buf *copied, struct buf *out,
     }
     buf_append(later, copied->data, copied->len);
     if (code)
-        buf_printf(said, "'%s': can't be written (%s); the lines are printed when you leave", where, strerror(code));
+        buf_printf(said, "'%s': can't be written (%s); the lines are printed when you leave", where,
+                   strerror(code));
     else
         buf_printf(said, "%zu line%s: printed when you leave%s", count, count == 1 ? "" : "s",
                    terminal ? ", being too much for a terminal's clipboard" : "");

@@ -10,7 +10,8 @@ void history_init(struct history *history, const char *drawing, size_t size)
     *history = (struct history){.text = xmalloc(size + 1), .size = size};
     memcpy(history->text, drawing, size);
     history->text[size] = '\0';
-    for (const char *at = history->text; (at = memchr(at, '\n', size - (size_t)(at - history->text))); at++)
+    for (const char *at = history->text;
+         (at = memchr(at, '\n', size - (size_t)(at - history->text))); at++)
         history->count++;
     history->count += size == 0 || drawing[size - 1] != '\n';
     history->starts = xreallocarray(NULL, history->count + 1, sizeof *history->starts);
@@ -30,7 +31,7 @@ void history_fini(struct history *history)
     *history = (struct history){0};
 }
 
-static const char *line_of(const struct history *history, size_t line, size_t *size)
+static const char *history_line_of(const struct history *history, size_t line, size_t *size)
 {
     *size = history->starts[line + 1] - history->starts[line] - 1; /* without its newline */
     return history->text + history->starts[line];
@@ -48,13 +49,13 @@ static size_t colours_at(const char *data, size_t size, size_t at)
 void history_plain(const struct history *history, size_t line, struct buf *out)
 {
     size_t size, skip;
-    const char *data = line_of(history, line, &size);
+    const char *data = history_line_of(history, line, &size);
     for (size_t at = 0; at < size; at += skip ? skip : 1)
         if ((skip = colours_at(data, size, at)) == 0)
             buf_append_byte(out, data[at]);
 }
 
-static char lower(char c)
+static char history_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
@@ -67,7 +68,8 @@ long history_match(const char *plain, size_t size, const char *words, size_t fro
         exact |= *at >= 'A' && *at <= 'Z';
     for (; length > 0 && from + length <= size; from++) {
         size_t same = 0;
-        while (same < length && (exact ? plain[from + same] : lower(plain[from + same])) == words[same])
+        while (same < length &&
+               (exact ? plain[from + same] : history_lower(plain[from + same])) == words[same])
             same++;
         if (same == length)
             return (long)from;
@@ -101,7 +103,9 @@ struct cursor { /* of a line that is being drawn */
 static void next_match(struct cursor *cursor)
 {
     bool wanted = cursor->words && cursor->plain.len > 0;
-    cursor->from = wanted ? history_match(cursor->plain.data, cursor->plain.len, cursor->words, cursor->at) : -1;
+    cursor->from = wanted ? history_match(cursor->plain.data, cursor->plain.len, cursor->words,
+                                          cursor->at)
+                          : -1;
     cursor->to = cursor->from < 0 ? -1 : cursor->from + (long)strlen(cursor->words);
 }
 
@@ -110,7 +114,8 @@ static void mark(struct cursor *cursor, bool coloured, struct buf *out)
 {
     if (cursor->from >= 0 && (long)cursor->at >= cursor->to)
         next_match(cursor);
-    bool matched = cursor->from >= 0 && (long)cursor->at >= cursor->from, reverse = matched != cursor->chosen;
+    bool matched = cursor->from >= 0 && (long)cursor->at >= cursor->from,
+         reverse = matched != cursor->chosen;
     if (reverse != cursor->reverse || (coloured && reverse))
         buf_append_text(out, reverse ? "\033[7m" : "\033[27m");
     cursor->reverse = reverse;
@@ -131,10 +136,11 @@ static size_t draw_rune(const char *data, size_t size, int left, int end, int *c
     return taken > 0 ? taken : 1;
 }
 
-void history_draw(const struct history *history, size_t line, int left, int cols, const char *words, bool chosen, struct buf *out)
+void history_draw(const struct history *history, size_t line, int left, int cols, const char *words,
+                  bool chosen, struct buf *out)
 {
     size_t size, taken;
-    const char *data = line_of(history, line, &size);
+    const char *data = history_line_of(history, line, &size);
     struct cursor cursor = {.plain = BUF_INIT, .words = words, .chosen = chosen};
     int col = 0;
     history_plain(history, line, &cursor.plain);

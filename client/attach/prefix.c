@@ -31,7 +31,7 @@ bool prefix_parse(const char *word, unsigned char *key)
 }
 
 /* A parameter with its first subparameter; -1: none. Those behind (kitty's other layouts) don't matter. */
-static const char *number(const char *at, const char *end, long *value, long *sub)
+static const char *prefix_number(const char *at, const char *end, long *value, long *sub)
 {
     long parts[3] = {-1, -1, -1};
     for (int part = 0; at < end && (*at == ':' || (*at >= '0' && *at <= '9')); at++) {
@@ -48,7 +48,8 @@ static const char *number(const char *at, const char *end, long *value, long *su
 static void decode(struct key *key, long code, long mods, long event)
 {
     long held = mods > 0 ? mods - 1 : 0;
-    key->nothing = event == EVENT_RELEASE || (code >= KITTY_ALONE_FIRST && code <= KITTY_ALONE_LAST);
+    key->nothing = event == EVENT_RELEASE ||
+                   (code >= KITTY_ALONE_FIRST && code <= KITTY_ALONE_LAST);
     if ((held & MOD_CTRL) && !(held & ~(MOD_CTRL | MOD_SHIFTS)) && code >= '@' && code < 0x7f)
         key->code = code & 0x1f;
     else if (!(held & ~MOD_SHIFTS))
@@ -64,12 +65,13 @@ static struct key read_key(const char *data, size_t size)
     if (size < 4 || data[0] != 033 || data[1] != '[')
         return key;
     for (int i = 0; i < 3; i++) {
-        at = number(at, end, &values[i], &subs[i]);
+        at = prefix_number(at, end, &values[i], &subs[i]);
         if (at == end || *at != ';')
             break;
         at++;
     }
-    if (at == end || values[0] < 0 || (*at != 'u' && !(*at == '~' && values[0] == 27 && values[2] >= 0)))
+    if (at == end || values[0] < 0 ||
+        (*at != 'u' && !(*at == '~' && values[0] == 27 && values[2] >= 0)))
         return key;
     key = (struct key){.size = (size_t)(at - data) + 1, .code = -1};
     if (*at == 'u')
@@ -80,7 +82,7 @@ static struct key read_key(const char *data, size_t size)
 }
 
 /* Whoever has forgotten the others gets the help. */
-static enum prefix_command command_of(long code)
+static enum prefix_command prefix_command_of(long code)
 {
     for (int i = 0; i < ATTACH_KEY_COUNT; i++)
         if (attach_keys[i].key != 0 && attach_keys[i].key == code)
@@ -88,7 +90,8 @@ static enum prefix_command command_of(long code)
     return PREFIX_HELP;
 }
 
-size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct buf *out, enum prefix_command *command)
+size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct buf *out,
+                   enum prefix_command *command)
 {
     *command = PREFIX_NONE;
     for (size_t at = 0; at < size;) {
@@ -102,7 +105,7 @@ size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct 
         } else if (!key.nothing) {
             prefix->pending = false;
             if (key.code != prefix->key) {
-                *command = command_of(key.code);
+                *command = prefix_command_of(key.code);
                 return at;
             }
             buf_append(out, bytes, key.size);

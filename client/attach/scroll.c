@@ -30,7 +30,8 @@ static int body(int rows)
 
 static void keep_in_sight(struct scroll *scroll, int rows)
 {
-    size_t shown = (size_t)body(rows), last_top = scroll->history->count > shown ? scroll->history->count - shown : 0;
+    size_t shown = (size_t)body(rows),
+           last_top = scroll->history->count > shown ? scroll->history->count - shown : 0;
     if (scroll->line < scroll->top)
         scroll->top = scroll->line;
     if (scroll->line >= scroll->top + shown)
@@ -55,25 +56,28 @@ static void draw_last_line(const struct scroll *scroll, struct buf *out, int row
     else if (scroll->said)
         buf_printf(&text, "%s", scroll->said);
     else if (scroll->selects)
-        buf_printf(&text, "%zu line%s selected: y copies, v drops the selection, q leaves", to - from + 1, to > from ? "s" : "");
+        buf_printf(&text, "%zu line%s selected: y copies, v drops the selection, q leaves",
+                   to - from + 1, to > from ? "s" : "");
     else
-        buf_printf(&text, "%s, line %zu of %zu: q leaves, / searches, v selects, y copies", scroll->name, scroll->line + 1,
-                   scroll->history->count);
+        buf_printf(&text, "%s, line %zu of %zu: q leaves, / searches, v selects, y copies",
+                   scroll->name, scroll->line + 1, scroll->history->count);
     overlay_line(out, rows - 1, cols, "\033[7m", text.data, text.len);
     buf_fini(&text);
 }
 
-static void draw(void *arg, struct buf *out, int rows, int cols)
+static void scroll_draw(void *arg, struct buf *out, int rows, int cols)
 {
     struct scroll *scroll = arg;
     size_t from, to;
     keep_in_sight(scroll, rows);
     selection(scroll, &from, &to);
-    for (int row = 0; row < body(rows) && scroll->top + (size_t)row < scroll->history->count; row++) {
+    for (int row = 0; row < body(rows) && scroll->top + (size_t)row < scroll->history->count;
+         row++) {
         size_t line = scroll->top + (size_t)row;
         buf_printf(out, "\033[%d;1H", row + 1);
-        history_draw(scroll->history, line, scroll->left, cols, scroll->sought && scroll->words[0] ? scroll->words : NULL,
-                   scroll->selects && line >= from && line <= to, out);
+        history_draw(scroll->history, line, scroll->left, cols,
+                     scroll->sought && scroll->words[0] ? scroll->words : NULL,
+                     scroll->selects && line >= from && line <= to, out);
     }
     if (rows > 1)
         draw_last_line(scroll, out, rows, cols);
@@ -82,7 +86,7 @@ static void draw(void *arg, struct buf *out, int rows, int cols)
     buf_append_text(out, "\033[?25h");
 }
 
-static void move(struct scroll *scroll, long by)
+static void scroll_move(struct scroll *scroll, long by)
 {
     long line = (long)scroll->line + by, last = (long)scroll->history->count - 1;
     scroll->line = (size_t)(line < 0 ? 0 : line > last ? last : line);
@@ -90,18 +94,21 @@ static void move(struct scroll *scroll, long by)
 
 static void seek(struct scroll *scroll, bool up)
 {
-    long found = scroll->words[0] ? history_find(scroll->history, scroll->line, scroll->words, up) : -1;
+    long found = scroll->words[0] ? history_find(scroll->history, scroll->line, scroll->words, up)
+                                  : -1;
     scroll->sought = true;
     if (found < 0) {
-        scroll->said = scroll->words[0] ? "not found" : "nothing to search for: type / and some words";
+        scroll->said = scroll->words[0] ? "not found"
+                                        : "nothing to search for: type / and some words";
         return;
     }
     if ((size_t)found != scroll->line && ((size_t)found > scroll->line) == up)
-        scroll->said = up ? "found after going on from the end" : "found after going on from the beginning";
+        scroll->said = up ? "found after going on from the end"
+                          : "found after going on from the beginning";
     scroll->line = (size_t)found;
 }
 
-static void type(struct scroll *scroll, int32_t key)
+static void scroll_type(struct scroll *scroll, int32_t key)
 {
     size_t len = strlen(scroll->words);
     if (key == '\r' || key == '\n') {
@@ -127,7 +134,7 @@ static void begin_search(struct scroll *scroll, bool up)
     scroll->words[0] = '\0';
 }
 
-static void copy(struct scroll *scroll)
+static void scroll_copy(struct scroll *scroll)
 {
     size_t from, to;
     selection(scroll, &from, &to);
@@ -142,12 +149,31 @@ static bool walk(struct scroll *scroll, int32_t key, int rows)
 {
     long page = body(rows) > 1 ? body(rows) - 1 : 1;
     switch (key) {
-    case OVERLAY_UP: case 'k': move(scroll, -1); break;
-    case OVERLAY_DOWN: case 'j': case '\n': move(scroll, 1); break;
-    case OVERLAY_WHEEL_UP: move(scroll, -WHEEL_LINES); break;
-    case OVERLAY_WHEEL_DOWN: move(scroll, WHEEL_LINES); break;
-    case OVERLAY_PAGE_UP: case 'b': case 'B' - '@': move(scroll, -page); break;
-    case OVERLAY_PAGE_DOWN: case ' ': case 'F' - '@': move(scroll, page); break;
+    case OVERLAY_UP:
+    case 'k':
+        scroll_move(scroll, -1);
+        break;
+    case OVERLAY_DOWN:
+    case 'j':
+    case '\n':
+        scroll_move(scroll, 1);
+        break;
+    case OVERLAY_WHEEL_UP:
+        scroll_move(scroll, -WHEEL_LINES);
+        break;
+    case OVERLAY_WHEEL_DOWN:
+        scroll_move(scroll, WHEEL_LINES);
+        break;
+    case OVERLAY_PAGE_UP:
+    case 'b':
+    case 'B' - '@':
+        scroll_move(scroll, -page);
+        break;
+    case OVERLAY_PAGE_DOWN:
+    case ' ':
+    case 'F' - '@':
+        scroll_move(scroll, page);
+        break;
     case OVERLAY_HOME: case 'g': scroll->line = 0; break;
     case OVERLAY_END: case 'G': scroll->line = scroll->history->count - 1; break;
     case OVERLAY_LEFT: scroll->left -= scroll->left > 0 ? SIDE_COLS : 0; break;
@@ -157,12 +183,12 @@ static bool walk(struct scroll *scroll, int32_t key, int rows)
     return true;
 }
 
-static bool on_key(void *arg, int32_t key, int rows)
+static bool scroll_on_key(void *arg, int32_t key, int rows)
 {
     struct scroll *scroll = arg;
     scroll->said = NULL;
     if (scroll->typing) {
-        type(scroll, key);
+        scroll_type(scroll, key);
         return false;
     }
     if (walk(scroll, key, rows))
@@ -177,7 +203,7 @@ static bool on_key(void *arg, int32_t key, int rows)
         scroll->anchor = scroll->line;
         break;
     case 'y': case '\r':
-        copy(scroll);
+        scroll_copy(scroll);
         return true;
     case 'q': case 033: case 3:
         return true;
@@ -187,9 +213,15 @@ static bool on_key(void *arg, int32_t key, int rows)
     return false;
 }
 
-bool scroll_run(const struct history *history, const char *name, bool mouse, struct buf *out, struct buf *copied)
+bool scroll_run(const struct history *history, const char *name, bool mouse, struct buf *out,
+                struct buf *copied)
 {
-    struct scroll scroll = {.history = history, .name = name, .copied = copied, .top = history->count, .line = history->count - 1};
-    struct overlay overlay = {.draw = draw, .key = on_key, .arg = &scroll, .mouse = mouse};
+    struct scroll scroll = {.history = history,
+                            .name = name,
+                            .copied = copied,
+                            .top = history->count,
+                            .line = history->count - 1};
+    struct overlay overlay = {
+        .draw = scroll_draw, .key = scroll_on_key, .arg = &scroll, .mouse = mouse};
     return overlay_run(&overlay, out);
 }

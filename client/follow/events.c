@@ -29,21 +29,25 @@ static bool has_reader(void)
 
 static int check_types(const struct args *args, struct err *err)
 {
-    for (const struct args_option *at = args_next(args, "type", NULL); at; at = args_next(args, "type", at)) {
+    for (const struct args_option *at = args_next(args, "type", NULL); at;
+         at = args_next(args, "type", at)) {
         const char *nearest = event_nearest(at->value);
         if (event_by_name(at->value) >= 0 || strcmp(at->value, "all") == 0)
             continue;
         if (nearest)
-            return err_set(err, ERR_USAGE, "'--type %s': no such event; did you mean '%s'?", at->value, nearest);
-        return err_set(err, ERR_USAGE, "'--type %s': no such event; 'ue help events' lists them", at->value);
+            return err_set(err, ERR_USAGE, "'--type %s': no such event; did you mean '%s'?",
+                           at->value, nearest);
+        return err_set(err, ERR_USAGE, "'--type %s': no such event; 'ue help events' lists them",
+                       at->value);
     }
     return 0;
 }
 
-static void print(struct following *following, const struct json *events)
+static void events_print(struct following *following, const struct json *events)
 {
     struct buf out = BUF_INIT;
-    for (const struct json *it = json_first(events); it && following->left != 0; it = json_next(it)) {
+    for (const struct json *it = json_first(events); it && following->left != 0;
+         it = json_next(it)) {
         json_print(&out, it);
         buf_append_byte(&out, '\n');
         following->left -= following->left > 0;
@@ -57,17 +61,20 @@ static void print(struct following *following, const struct json *events)
 }
 
 /* 0, or an error. The first question only learns where now is, so that a lost connection loses nothing. */
-static int ask(struct following *following, bool first, struct err *err)
+static int events_ask(struct following *following, bool first, struct err *err)
 {
     struct msg_answer answer = {0};
-    int64_t left_ms = following->end_ms == INT64_MAX ? ASK_MS : following->end_ms - clock_mono_ms(), next = 0;
+    int64_t left_ms = following->end_ms == INT64_MAX ? ASK_MS : following->end_ms - clock_mono_ms(),
+            next = 0;
     left_ms = first || left_ms < 0 ? 0 : left_ms < ASK_MS ? left_ms : ASK_MS;
     params_set(following->params, "yield_time_ms", json_int_new(left_ms));
     if (following->left > 0)
-        params_set(following->params, "max_events", json_int_new(following->left < 1024 ? following->left : 1024));
-    int result = call_run(&following->ue->conn, "events", following->params, CALL_WAITS, &answer, err);
+        params_set(following->params, "max_events",
+                   json_int_new(following->left < 1024 ? following->left : 1024));
+    int result = call_run(&following->ue->conn, "events", following->params, CALL_WAITS, &answer,
+                          err);
     if (result == 0) {
-        print(following, json_get(answer.result, "events"));
+        events_print(following, json_get(answer.result, "events"));
         if (json_get_int(answer.result, "next", &next))
             params_set(following->params, "since", json_int_new(next));
     }
@@ -82,14 +89,15 @@ int verb_EVENTS(struct ue *ue)
     int64_t yield_ms = args_int(args, "yield", INT64_MAX);
     if (check_types(args, &err) < 0 || raw_check_wait(ue, &err) < 0)
         return ue_fail(ue, &err);
-    struct following following = {.ue = ue, .params = params_map(args), .left = args_int(args, "count", -1)};
+    struct following following = {
+        .ue = ue, .params = params_map(args), .left = args_int(args, "count", -1)};
     following.end_ms = yield_ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + yield_ms;
     params_meta(ue, following.params, META_VERB);
     int result = 0, status = 0;
     for (bool first = true; result == 0 && following.left != 0 && status == 0; first = false) {
         if (!first && clock_mono_ms() >= following.end_ms)
             break;
-        result = ask(&following, first, &err);
+        result = events_ask(&following, first, &err);
         status = has_reader() ? 0 : READER_GONE;
     }
     json_free(following.params);

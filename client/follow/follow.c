@@ -21,13 +21,13 @@
 
 static volatile sig_atomic_t interrupted;
 
-static void on_interrupt(int signo)
+static void follow_on_interrupt(int signo)
 {
     (void)signo;
     interrupted = 1;
 }
 
-static void on_line(void *arg, const char *text, size_t size)
+static void follow_on_line(void *arg, const char *text, size_t size)
 {
     struct followed *session = arg;
     session->owner->line(session->owner->arg, session, text, size);
@@ -35,7 +35,8 @@ static void on_line(void *arg, const char *text, size_t size)
 
 /* Requests. */
 
-static int send_request(struct follow *follow, size_t channel, const char *method, struct json *params, int64_t *id, struct err *err)
+static int follow_send_request(struct follow *follow, size_t channel, const char *method,
+                               struct json *params, int64_t *id, struct err *err)
 {
     params_meta(follow->ue, params, META_VERB);
     params_wait(params, INT64_MAX);
@@ -44,7 +45,7 @@ static int send_request(struct follow *follow, size_t channel, const char *metho
     return result;
 }
 
-static int ask(struct follow *follow, struct followed *session, struct err *err)
+static int follow_ask(struct follow *follow, struct followed *session, struct err *err)
 {
     struct json *params = json_object_new();
     json_add_int(params, "session_id", session->number);
@@ -57,7 +58,7 @@ static int ask(struct follow *follow, struct followed *session, struct err *err)
     json_add_text(params, "until", "(?s).");
     json_add_text(params, "encoding", "base64");
     json_add_int(params, "max_bytes", PIECE_BYTES);
-    return send_request(follow, session->channel, "read_output", params, &session->id, err);
+    return follow_send_request(follow, session->channel, "read_output", params, &session->id, err);
 }
 
 static int ask_for_new(struct follow *follow, struct err *err)
@@ -67,7 +68,7 @@ static int ask_for_new(struct follow *follow, struct err *err)
     json_add_text(types, NULL, "renamed");
     if (follow->events_next >= 0)
         json_add_int(params, "since", follow->events_next);
-    return send_request(follow, 0, "events", params, &follow->events_id, err);
+    return follow_send_request(follow, 0, "events", params, &follow->events_id, err);
 }
 
 static size_t free_channel(struct follow *follow)
@@ -82,12 +83,13 @@ static size_t free_channel(struct follow *follow)
         connection_init(channel->conn, follow->ue->conn.path, NULL, false);
         channel->conn->named = follow->ue->conn.named;
     }
-    follow->channels = xreallocarray(follow->channels, follow->channel_count + 1, sizeof(struct follow_channel *));
+    follow->channels = xreallocarray(follow->channels, follow->channel_count + 1,
+                                     sizeof(struct follow_channel *));
     follow->channels[follow->channel_count] = channel;
     return follow->channel_count++;
 }
 
-static struct followed *find(struct follow *follow, int64_t number)
+static struct followed *follow_find(struct follow *follow, int64_t number)
 {
     for (size_t i = 0; i < follow->count; i++)
         if (follow->sessions[i]->number == number)
@@ -95,22 +97,24 @@ static struct followed *find(struct follow *follow, int64_t number)
     return NULL;
 }
 
-static int add(struct follow *follow, int64_t number, const char *name, int64_t at, struct err *err)
+static int follow_add(struct follow *follow, int64_t number, const char *name, int64_t at,
+                      struct err *err)
 {
-    struct followed *session = find(follow, number);
+    struct followed *session = follow_find(follow, number);
     if (session)
         return 0;
     session = xcalloc(1, sizeof *session);
     *session = (struct followed){.owner = follow, .number = number, .at = at, .since_ms = follow->since_ms};
     session->channel = free_channel(follow);
     snprintf(session->name, sizeof session->name, "%s", name ? name : "?");
-    session->lines = (struct lines){.fn = on_line, .arg = session, .colors = follow->colors};
-    follow->sessions = xreallocarray(follow->sessions, follow->count + 1, sizeof(struct followed *));
+    session->lines = (struct lines){.fn = follow_on_line, .arg = session, .colors = follow->colors};
+    follow->sessions = xreallocarray(follow->sessions, follow->count + 1,
+                                     sizeof(struct followed *));
     follow->sessions[follow->count++] = session;
     follow->live++;
     follow->channels[session->channel]->count++;
     int result = connection_open(follow->channels[session->channel]->conn, err);
-    return result == 0 ? ask(follow, session, err) : result;
+    return result == 0 ? follow_ask(follow, session, err) : result;
 }
 
 int follow_begin(struct follow *follow, struct err *err)
@@ -127,12 +131,13 @@ int follow_begin(struct follow *follow, struct err *err)
     int result = call_run(&ue->conn, "list_sessions", params, CALL_AGAIN, &answer, err);
     if (result == 0 && follow->joins)
         result = ask_for_new(follow, err);
-    for (const struct json *it = json_first(json_get(answer.result, "sessions")); it && result == 0; it = json_next(it)) {
+    for (const struct json *it = json_first(json_get(answer.result, "sessions")); it && result == 0;
+         it = json_next(it)) {
         int64_t number = 0, at = 0;
         json_get_int(it, "session_id", &number);
         json_get_int(it, "output_bytes", &at);
         if (json_get_str(it, "cmd", NULL)) /* what the keeper alone has can't be read */
-            result = add(follow, number, json_get_str(it, "name", NULL), at, err);
+            result = follow_add(follow, number, json_get_str(it, "name", NULL), at, err);
     }
     msg_answer_fini(&answer);
     json_free(params);
@@ -141,7 +146,7 @@ int follow_begin(struct follow *follow, struct err *err)
 
 /* Answers. */
 
-static void show(struct followed *session, const struct json *result)
+static void follow_show(struct followed *session, const struct json *result)
 {
     size_t len = 0;
     int64_t omitted = 0;
@@ -149,7 +154,8 @@ static void show(struct followed *session, const struct json *result)
     const char *encoded = json_get_str(result, "output_base64", &len);
     if (json_get_int(result, "omitted_bytes", &omitted) && omitted > 0) {
         lines_end(&session->lines);
-        say_note("'%s': %" PRId64 " bytes of its output came too fast and are no longer kept", session->name, omitted);
+        say_note("'%s': %" PRId64 " bytes of its output came too fast and are no longer kept",
+                 session->name, omitted);
     }
     if (encoded && base64_decode(&bytes, encoded, len))
         lines_feed(&session->lines, bytes.data ? bytes.data : "", bytes.len);
@@ -168,7 +174,8 @@ static void end_session(struct follow *follow, struct followed *session, const s
     follow->end(follow->arg, session, result);
 }
 
-static int take_output(struct follow *follow, struct followed *session, const struct msg_answer *answer, struct err *err)
+static int take_output(struct follow *follow, struct followed *session,
+                       const struct msg_answer *answer, struct err *err)
 {
     int64_t before = session->at;
     session->id = 0;
@@ -183,12 +190,12 @@ static int take_output(struct follow *follow, struct followed *session, const st
     const char *state = json_get_str(answer->result, "state", NULL);
     session->since_ms = 0;
     json_get_int(answer->result, "to", &session->at);
-    show(session, answer->result);
+    follow_show(session, answer->result);
     if ((!state || strcmp(state, "running") != 0) && session->at == before) {
         end_session(follow, session, answer->result);
         return 0;
     }
-    return ask(follow, session, err);
+    return follow_ask(follow, session, err);
 }
 
 static int take_events(struct follow *follow, const struct msg_answer *answer, struct err *err)
@@ -199,22 +206,26 @@ static int take_events(struct follow *follow, const struct msg_answer *answer, s
         return err->code;
     }
     json_get_int(answer->result, "next", &follow->events_next);
-    for (const struct json *it = json_first(json_get(answer->result, "events")); it; it = json_next(it)) {
+    for (const struct json *it = json_first(json_get(answer->result, "events")); it;
+         it = json_next(it)) {
         int64_t number = 0;
         const char *name = json_get_str(it, "name", NULL), *type = json_get_str(it, "type", NULL);
         if (!json_get_int(it, "session_id", &number))
             continue;
-        struct followed *session = find(follow, number);
+        struct followed *session = follow_find(follow, number);
         if (session && name && type && strcmp(type, "renamed") == 0)
             snprintf(session->name, sizeof session->name, "%s", name);
-        int result = session || (type && strcmp(type, "created") != 0) ? 0 : add(follow, number, name, 0, err);
+        int result = session || (type && strcmp(type, "created") != 0)
+                         ? 0
+                         : follow_add(follow, number, name, 0, err);
         if (result < 0)
             return result;
     }
     return ask_for_new(follow, err);
 }
 
-static int take(struct follow *follow, size_t channel, const struct msg_answer *answer, struct err *err)
+static int follow_take(struct follow *follow, size_t channel, const struct msg_answer *answer,
+                       struct err *err)
 {
     if (answer->method || answer->id.kind != MSG_ID_NUMBER)
         return 0;
@@ -228,7 +239,7 @@ static int take(struct follow *follow, size_t channel, const struct msg_answer *
     return 0;
 }
 
-static int take_lines(struct follow *follow, size_t channel, struct err *err)
+static int follow_take_lines(struct follow *follow, size_t channel, struct err *err)
 {
     const char *line;
     size_t len;
@@ -238,7 +249,7 @@ static int take_lines(struct follow *follow, size_t channel, struct err *err)
         if (result > 0)
             result = msg_parse_answer(&answer, line, len, err);
         if (result == 0)
-            result = take(follow, channel, &answer, err);
+            result = follow_take(follow, channel, &answer, err);
         msg_answer_fini(&answer);
         if (result < 0)
             return result;
@@ -247,7 +258,7 @@ static int take_lines(struct follow *follow, size_t channel, struct err *err)
 }
 
 /* Sessions outlive the worker: its successor is asked for the rest. */
-static int reopen(struct follow *follow, size_t channel, struct err *err)
+static int follow_reopen(struct follow *follow, size_t channel, struct err *err)
 {
     struct connection *conn = follow->channels[channel]->conn;
     connection_close(conn);
@@ -256,11 +267,11 @@ static int reopen(struct follow *follow, size_t channel, struct err *err)
         result = ask_for_new(follow, err);
     for (size_t i = 0; i < follow->count && result == 0; i++)
         if (follow->sessions[i]->channel == channel && !follow->sessions[i]->ended)
-            result = ask(follow, follow->sessions[i], err);
+            result = follow_ask(follow, follow->sessions[i], err);
     return result;
 }
 
-static int receive(struct follow *follow, size_t channel, struct err *err)
+static int follow_receive(struct follow *follow, size_t channel, struct err *err)
 {
     struct connection *conn = follow->channels[channel]->conn;
     size_t room;
@@ -268,10 +279,10 @@ static int receive(struct follow *follow, size_t channel, struct err *err)
     ssize_t n = recv(conn->fd, to, room, MSG_DONTWAIT);
     frame_filled(&conn->in, n > 0 ? (size_t)n : 0);
     if (n > 0)
-        return take_lines(follow, channel, err);
+        return follow_take_lines(follow, channel, err);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return 0;
-    return reopen(follow, channel, err);
+    return follow_reopen(follow, channel, err);
 }
 
 /* Tells lines that have waited long enough for their end; returns how long the next one has. -1: there is none. */
@@ -293,7 +304,7 @@ static int64_t tell_rests(struct follow *follow)
     return next_ms;
 }
 
-static int wait_for(struct follow *follow, const sigset_t *mask, struct err *err)
+static int follow_wait_for(struct follow *follow, const sigset_t *mask, struct err *err)
 {
     struct pollfd *fds = xcalloc(follow->channel_count, sizeof *fds);
     size_t count = follow->channel_count; /* new ones may come meanwhile */
@@ -305,23 +316,23 @@ static int wait_for(struct follow *follow, const sigset_t *mask, struct err *err
     int ready = ppoll(fds, count, left_ms < 0 ? NULL : &left, mask);
     for (size_t i = 0; i < count && ready > 0 && result == 0; i++)
         if (fds[i].revents)
-            result = receive(follow, i, err);
+            result = follow_receive(follow, i, err);
     free(fds);
     return result;
 }
 
 int follow_run(struct follow *follow, struct err *err)
 {
-    struct sigaction action = {.sa_handler = on_interrupt}, before;
+    struct sigaction action = {.sa_handler = follow_on_interrupt}, before;
     sigset_t block, mask;
-    int result = take_lines(follow, 0, err);
+    int result = follow_take_lines(follow, 0, err);
     sigemptyset(&block);
     sigaddset(&block, SIGINT);
     sigprocmask(SIG_BLOCK, &block, &mask);
     if (sigaction(SIGINT, &action, &before) == 0 && before.sa_handler == SIG_IGN) /* a shell's background job */
         sigaction(SIGINT, &before, NULL);
     while (result == 0 && (follow->live > 0 || follow->joins)) {
-        result = wait_for(follow, &mask, err);
+        result = follow_wait_for(follow, &mask, err);
         if (interrupted)
             result = err_set(err, ERR_CANCELLED, "interrupted");
     }

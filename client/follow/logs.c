@@ -28,7 +28,7 @@ struct logs {
     struct msg_answer answer;
 };
 
-static void show_line(void *arg, const char *text, size_t size)
+static void logs_show_line(void *arg, const char *text, size_t size)
 {
     const struct logs *logs = arg;
     struct buf out = BUF_INIT;
@@ -46,7 +46,7 @@ static void show_line(void *arg, const char *text, size_t size)
 }
 
 /* yield_ms 0: what there is; INT64_MAX: as soon as there is something. */
-static struct json *read_params(const struct logs *logs, int64_t yield_ms)
+static struct json *logs_read_params(const struct logs *logs, int64_t yield_ms)
 {
     struct json *params = json_object_new();
     if (logs->number)
@@ -69,7 +69,7 @@ static struct json *read_params(const struct logs *logs, int64_t yield_ms)
     return params;
 }
 
-static void show(struct logs *logs)
+static void logs_show(struct logs *logs)
 {
     size_t len = 0;
     int64_t omitted = 0;
@@ -82,16 +82,18 @@ static void show(struct logs *logs)
     const char *encoded = json_get_str(result, "output_base64", &len);
     if (json_get_int(result, "omitted_bytes", &omitted) && omitted > 0) {
         lines_end(&logs->lines);
-        say_note("'%s': %" PRId64 " bytes of its output are no longer kept; read sooner or raise [limits] journal", logs->session, omitted);
+        say_note("'%s': %" PRId64
+                 " bytes of its output are no longer kept; read sooner or raise [limits] journal",
+                 logs->session, omitted);
     }
     if (encoded && base64_decode(&bytes, encoded, len))
         lines_feed(&logs->lines, bytes.data ? bytes.data : "", bytes.len);
     buf_fini(&bytes);
 }
 
-static int read_once(struct logs *logs, int64_t yield_ms, struct err *err)
+static int logs_read_once(struct logs *logs, int64_t yield_ms, struct err *err)
 {
-    struct json *params = read_params(logs, yield_ms);
+    struct json *params = logs_read_params(logs, yield_ms);
     msg_answer_fini(&logs->answer);
     int result = call_run(&logs->ue->conn, "read_output", params, CALL_WAITS, &logs->answer, err);
     json_free(params);
@@ -100,18 +102,18 @@ static int read_once(struct logs *logs, int64_t yield_ms, struct err *err)
     logs->since_ms = 0;
     json_get_int(logs->answer.result, "number", &logs->number);
     json_get_int(logs->answer.result, "to", &logs->at);
-    show(logs);
+    logs_show(logs);
     return 0;
 }
 
-static bool is_running(const struct logs *logs)
+static bool logs_is_running(const struct logs *logs)
 {
     const char *state = json_get_str(logs->answer.result, "state", NULL);
     return state && strcmp(state, "running") == 0;
 }
 
 /* How far the output went when the first answer was there: what a flooding program prints later is not for this call. */
-static int64_t head_of(struct logs *logs)
+static int64_t logs_head_of(struct logs *logs)
 {
     struct msg_answer answer;
     struct err err = {0};
@@ -129,14 +131,15 @@ static int64_t head_of(struct logs *logs)
 /* Output that comes in one go is asked for as it comes; a line without an end is shown once nothing more comes for a while. */
 static int read_all(struct logs *logs, struct err *err)
 {
-    int result = read_once(logs, 0, err);
-    int64_t head = result == 0 && raw_is_full(logs->answer.result) ? head_of(logs) : 0;
+    int result = logs_read_once(logs, 0, err);
+    int64_t head = result == 0 && raw_is_full(logs->answer.result) ? logs_head_of(logs) : 0;
     while (result == 0 && logs->at < head)
-        result = read_once(logs, 0, err);
-    while (result == 0 && logs->follow && (is_running(logs) || raw_is_full(logs->answer.result))) {
+        result = logs_read_once(logs, 0, err);
+    while (result == 0 && logs->follow &&
+           (logs_is_running(logs) || raw_is_full(logs->answer.result))) {
         bool rest = !logs->raw && lines_has_rest(&logs->lines);
         int64_t before = logs->at;
-        result = read_once(logs, rest ? REST_MS : INT64_MAX, err);
+        result = logs_read_once(logs, rest ? REST_MS : INT64_MAX, err);
         if (result == 0 && rest && logs->at == before)
             lines_tell_rest(&logs->lines);
     }
@@ -148,11 +151,14 @@ static int read_all(struct logs *logs, struct err *err)
 static int read_since(struct logs *logs, struct err *err)
 {
     const char *text = args_get(&logs->ue->args, "since");
-    if (!text || (text[strspn(text, "0123456789")] == 0 && value_int(text, 0, JSON_INTEGER_MAX, &logs->at)))
+    if (!text ||
+        (text[strspn(text, "0123456789")] == 0 && value_int(text, 0, JSON_INTEGER_MAX, &logs->at)))
         return 0;
     if (when_read(text, clock_real_ms(), &logs->since_ms))
         return 0;
-    return err_set(err, ERR_USAGE, "'--since %s': is neither an offset nor a time; give one such as 4096, 10m, 14:05 or 2026-08-30T14:05",
+    return err_set(err, ERR_USAGE,
+                   "'--since %s': is neither an offset nor a time; give one such as 4096, 10m, "
+                   "14:05 or 2026-08-30T14:05",
                    text);
 }
 
@@ -166,7 +172,10 @@ int verb_LOGS(struct ue *ue)
     logs.follow = args_has(args, "follow");
     logs.raw = args_next(args, "raw", NULL);
     logs.json = args_next(args, "json", NULL);
-    logs.lines = (struct lines){.fn = show_line, .arg = &logs, .colors = !logs.json && say_is_tty(STDOUT_FILENO) && render_wants_colors()};
+    logs.lines = (struct lines){.fn = logs_show_line,
+                                .arg = &logs,
+                                .colors = !logs.json && say_is_tty(STDOUT_FILENO) &&
+                                          render_wants_colors()};
     int result = read_since(&logs, &err);
     if (result == 0)
         result = read_all(&logs, &err);

@@ -46,8 +46,10 @@ static void show_entry(const struct log *log, const struct json *entry)
 {
     int64_t pid = 0;
     struct buf line = BUF_INIT;
-    const char *time = json_get_str(entry, "time", NULL), *author = json_get_str(entry, "author", NULL);
-    const char *client = json_get_str(entry, "client", NULL), *call_id = json_get_str(entry, "call_id", NULL);
+    const char *time = json_get_str(entry, "time", NULL),
+               *author = json_get_str(entry, "author", NULL);
+    const char *client = json_get_str(entry, "client", NULL),
+               *call_id = json_get_str(entry, "call_id", NULL);
     if (log->since_ms && render_time_of(time) < log->since_ms)
         return;
     if (args_next(&log->ue->args, "json", NULL)) {
@@ -67,7 +69,7 @@ static void show_entry(const struct log *log, const struct json *entry)
     buf_fini(&line);
 }
 
-static struct json *params_of(const struct log *log, bool wait)
+static struct json *logs_input_params_of(const struct log *log, bool wait)
 {
     struct json *params = json_object_new();
     if (log->number)
@@ -81,18 +83,20 @@ static struct json *params_of(const struct log *log, bool wait)
     return params;
 }
 
-static int read_once(struct log *log, bool wait, bool *more, struct err *err)
+static int logs_input_read_once(struct log *log, bool wait, bool *more, struct err *err)
 {
     struct msg_answer answer;
     int64_t lost = 0, before = log->next;
-    struct json *params = params_of(log, wait);
+    struct json *params = logs_input_params_of(log, wait);
     int result = call_run(&log->ue->conn, "read_input", params, CALL_WAITS, &answer, err);
     json_free(params);
     if (result == 0) {
         const char *state = json_get_str(answer.result, "state", NULL);
         if (json_get_int(answer.result, "lost", &lost) && lost > 0 && !log->since_ms)
-            say_note("'%s': %" PRId64 " older entries are no longer kept", log->ue->args.operands[0], lost);
-        for (const struct json *it = json_first(json_get(answer.result, "entries")); it; it = json_next(it))
+            say_note("'%s': %" PRId64 " older entries are no longer kept",
+                     log->ue->args.operands[0], lost);
+        for (const struct json *it = json_first(json_get(answer.result, "entries")); it;
+             it = json_next(it))
             show_entry(log, it);
         json_get_int(answer.result, "number", &log->number);
         json_get_int(answer.result, "next", &log->next);
@@ -110,12 +114,16 @@ int logs_input(struct ue *ue)
     const char *since = args_get(&ue->args, "since");
     bool more = true;
     int result = 0;
-    if (since && !value_int(since, 0, JSON_INTEGER_MAX, &log.next) && !when_read(since, clock_real_ms(), &log.since_ms))
-        result = err_set(&err, ERR_USAGE, "'--since %s': is neither the number of an entry nor a time such as 10m or 14:05", since);
+    if (since && !value_int(since, 0, JSON_INTEGER_MAX, &log.next) &&
+        !when_read(since, clock_real_ms(), &log.since_ms))
+        result = err_set(
+            &err, ERR_USAGE,
+            "'--since %s': is neither the number of an entry nor a time such as 10m or 14:05",
+            since);
     while (result == 0 && more)
-        result = read_once(&log, false, &more, &err);
+        result = logs_input_read_once(&log, false, &more, &err);
     while (result == 0 && log.follow && log.running)
-        result = read_once(&log, true, &more, &err);
+        result = logs_input_read_once(&log, true, &more, &err);
     if (result < 0)
         return err.code == ERR_CANCELLED ? UE_INTERRUPTED : ue_fail(ue, &err);
     return 0;

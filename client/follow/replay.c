@@ -29,11 +29,12 @@ struct replay {
     enum state state;
 };
 
-static bool read_number(const char *text, double min, double max, double *out)
+static bool replay_read_number(const char *text, double min, double max, double *out)
 {
     char *end;
     double number = strtod(text, &end);
-    if (end == text || *end || !isfinite(number) || number < min || number > max || text[strspn(text, "0123456789.")])
+    if (end == text || *end || !isfinite(number) || number < min || number > max ||
+        text[strspn(text, "0123456789.")])
         return false;
     *out = number;
     return true;
@@ -45,15 +46,18 @@ static int read_options(struct ue *ue, struct replay *replay, struct err *err)
     const char *speed_text = args_get(&ue->args, "speed"), *idle_text = args_get(&ue->args, "idle");
     replay->speed = 1;
     replay->raw = args_next(&ue->args, "raw", NULL);
-    if (speed_text && !read_number(speed_text, 0.001, 1000000, &replay->speed))
-        return err_set(err, ERR_USAGE, "'--speed %s': is no factor; give a number such as 2 or 0.5", speed_text);
-    if (idle_text && !read_number(idle_text, 0.001, 1000000, &idle))
-        return err_set(err, ERR_USAGE, "'--idle %s': is no number of seconds; give one such as 2 or 0.5", idle_text);
+    if (speed_text && !replay_read_number(speed_text, 0.001, 1000000, &replay->speed))
+        return err_set(err, ERR_USAGE, "'--speed %s': is no factor; give a number such as 2 or 0.5",
+                       speed_text);
+    if (idle_text && !replay_read_number(idle_text, 0.001, 1000000, &idle))
+        return err_set(err, ERR_USAGE,
+                       "'--idle %s': is no number of seconds; give one such as 2 or 0.5",
+                       idle_text);
     replay->idle_us = (int64_t)(idle * 1e6);
     return 0;
 }
 
-static void obey(struct replay *replay, int key)
+static void replay_obey(struct replay *replay, int key)
 {
     if (key < 0)
         replay->state = INTERRUPTED;
@@ -66,9 +70,10 @@ static void obey(struct replay *replay, int key)
 }
 
 /* Until the event is due, or the person wants something else. */
-static void wait_for(struct replay *replay, const struct cast_event *event)
+static void replay_wait_for(struct replay *replay, const struct cast_event *event)
 {
-    int64_t gap_us = event->at_us - replay->shown_us, idle_us = replay->idle_us ? replay->idle_us : replay->file.reader.idle_us;
+    int64_t gap_us = event->at_us - replay->shown_us,
+            idle_us = replay->idle_us ? replay->idle_us : replay->file.reader.idle_us;
     if (idle_us > 0 && gap_us > idle_us)
         gap_us = idle_us;
     double gap_ms = (double)gap_us / 1000 / replay->speed + replay->rest_ms;
@@ -81,7 +86,7 @@ static void wait_for(struct replay *replay, const struct cast_event *event)
         int key = replay_keys_wait(paused ? INT64_MAX : replay->due_ms);
         if (key == 0)
             break;
-        obey(replay, key);
+        replay_obey(replay, key);
         if (paused)
             replay->due_ms += clock_mono_ms() - paused_ms;
     }
@@ -89,7 +94,7 @@ static void wait_for(struct replay *replay, const struct cast_event *event)
         replay->due_ms = clock_mono_ms();
 }
 
-static void show(struct replay *replay, const struct cast_event *event)
+static void replay_show(struct replay *replay, const struct cast_event *event)
 {
     struct buf out = BUF_INIT;
     if (event->code != CAST_OUTPUT)
@@ -108,8 +113,9 @@ static void compare_size(const struct replay *replay)
     int rows, cols;
     terminal_size(&rows, &cols);
     if (rows < replay->file.reader.rows || cols < replay->file.reader.cols)
-        say_note("'%s': was recorded on %dx%d and this terminal has %dx%d; it may not look as it did", replay->file.name,
-                 replay->file.reader.rows, replay->file.reader.cols, rows, cols);
+        say_note(
+            "'%s': was recorded on %dx%d and this terminal has %dx%d; it may not look as it did",
+            replay->file.name, replay->file.reader.rows, replay->file.reader.cols, rows, cols);
 }
 
 static int play(struct replay *replay, struct err *err)
@@ -120,9 +126,9 @@ static int play(struct replay *replay, struct err *err)
         compare_size(replay);
     replay->due_ms = clock_mono_ms();
     while (result == 1) {
-        wait_for(replay, &event);
+        replay_wait_for(replay, &event);
         if (replay->state < QUIT)
-            show(replay, &event);
+            replay_show(replay, &event);
         cast_event_fini(&event);
         if (replay->state >= QUIT)
             break;

@@ -29,7 +29,7 @@ void replay_file_close(struct replay_file *file)
     buf_fini(&file->in);
 }
 
-static int fill(struct replay_file *file, struct err *err)
+static int replay_file_fill(struct replay_file *file, struct err *err)
 {
     buf_consume(&file->in, file->at);
     file->at = 0;
@@ -48,7 +48,8 @@ static int fill(struct replay_file *file, struct err *err)
 }
 
 /* 1: a line; 0: there is none any more. */
-static int next_line(struct replay_file *file, const char **line, size_t *len, struct err *err)
+static int replay_file_next_line(struct replay_file *file, const char **line, size_t *len,
+                                 struct err *err)
 {
     size_t searched = 0;
     for (;;) {
@@ -64,7 +65,7 @@ static int next_line(struct replay_file *file, const char **line, size_t *len, s
         if (file->at_end)
             return 0;
         searched = left;
-        int code = fill(file, err);
+        int code = replay_file_fill(file, err);
         if (code)
             return code;
     }
@@ -75,7 +76,7 @@ int replay_file_next(struct replay_file *file, struct cast_event *event, struct 
     const char *line = NULL;
     size_t len = 0;
     for (;;) {
-        int result = next_line(file, &line, &len, err);
+        int result = replay_file_next_line(file, &line, &len, err);
         if (result == 0 && !file->reader.version)
             return err_set(err, ERR_PARSE, "'%s': is empty, and so no recording", file->name);
         if (result <= 0)
@@ -83,8 +84,9 @@ int replay_file_next(struct replay_file *file, struct cast_event *event, struct 
         bool cut = line && file->at_end && file->at == file->in.len && line[len] != '\n';
         result = cast_read(&file->reader, line, len, event, err);
         if (result < 0 && cut && file->reader.version)
-            return err_set(err, ERR_PARSE, "'%s': line %llu: ends in its middle; the recording was cut off here", file->name,
-                           (unsigned long long)file->reader.line);
+            return err_set(err, ERR_PARSE,
+                           "'%s': line %llu: ends in its middle; the recording was cut off here",
+                           file->name, (unsigned long long)file->reader.line);
         if (result < 0) {
             err_prefix(err, "'%s'", file->name);
             return err->code;

@@ -14,7 +14,7 @@ static struct {
     sigset_t wait_mask;
 } keys;
 
-static void on_end(int signo)
+static void replay_keys_on_end(int signo)
 {
     if (signo == SIGTSTP)
         keys.stop = 1;
@@ -22,7 +22,7 @@ static void on_end(int signo)
         keys.ended = 1;
 }
 
-static void give_back(void)
+static void replay_keys_give_back(void)
 {
     if (keys.open)
         tcsetattr(STDIN_FILENO, TCSANOW, &keys.before);
@@ -30,7 +30,7 @@ static void give_back(void)
 }
 
 /* Single keys, not shown; ^C stays what it is. */
-static void take(void)
+static void replay_keys_take(void)
 {
     struct termios raw;
     if (tcgetattr(STDIN_FILENO, &keys.before) < 0)
@@ -47,16 +47,16 @@ static void suspend(void)
 {
     bool taken = keys.open;
     keys.stop = 0;
-    give_back();
+    replay_keys_give_back();
     raise(SIGSTOP);
     if (taken)
-        take();
+        replay_keys_take();
 }
 
 void replay_keys_open(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
-    struct sigaction end = {.sa_handler = on_end}, old;
+    struct sigaction end = {.sa_handler = replay_keys_on_end}, old;
     sigset_t block;
     sigemptyset(&block);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
@@ -67,15 +67,16 @@ void replay_keys_open(void)
             sigaction(ends[i], &end, NULL);
         sigdelset(&keys.wait_mask, ends[i]);
     }
-    if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
-        atexit(give_back);
-        take();
+    if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
+        tcgetpgrp(STDIN_FILENO) == getpgrp()) {
+        atexit(replay_keys_give_back);
+        replay_keys_take();
     }
 }
 
 void replay_keys_close(void)
 {
-    give_back();
+    replay_keys_give_back();
 }
 
 int replay_keys_wait(int64_t due_ms)
@@ -83,7 +84,8 @@ int replay_keys_wait(int64_t due_ms)
     for (;;) {
         unsigned char key;
         int64_t left_ms = due_ms == INT64_MAX ? 0 : due_ms - clock_mono_ms();
-        struct timespec left = {.tv_sec = left_ms > 0 ? left_ms / 1000 : 0, .tv_nsec = left_ms > 0 ? left_ms % 1000 * 1000000 : 0};
+        struct timespec left = {.tv_sec = left_ms > 0 ? left_ms / 1000 : 0,
+                                .tv_nsec = left_ms > 0 ? left_ms % 1000 * 1000000 : 0};
         struct pollfd in = {.fd = keys.open ? STDIN_FILENO : -1, .events = POLLIN};
         int ready = ppoll(&in, 1, due_ms == INT64_MAX ? NULL : &left, &keys.wait_mask);
         if (keys.stop)
@@ -98,6 +100,6 @@ int replay_keys_wait(int64_t due_ms)
         if (n == 1 && key)
             return key;
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-            give_back(); /* it has gone; the recording plays on */
+            replay_keys_give_back(); /* it has gone; the recording plays on */
     }
 }

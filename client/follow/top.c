@@ -24,7 +24,8 @@
 enum verdict { GO_ON, REDRAW, LEAVE };
 
 /* What can't be sent is seen when the answer is to be read. */
-static void send_request(struct top *top, const char *method, struct json *params, bool waits, int64_t *id)
+static void top_send_request(struct top *top, const char *method, struct json *params, bool waits,
+                             int64_t *id)
 {
     params_meta(top->ue, params, META_VERB);
     if (waits)
@@ -42,20 +43,21 @@ static void ask_list(struct top *top)
     }
     if (top->all)
         json_add_bool(params, "all", true);
-    send_request(top, "list_sessions", params, false, &top->list_id);
+    top_send_request(top, "list_sessions", params, false, &top->list_id);
 }
 
 /* Who watches the table wants to see at once what has changed. */
 static void ask_events(struct top *top)
 {
-    static const char *const types[] = {"created", "ready", "secret", "renamed", "killed", "end", "removed"};
+    static const char *const types[] = {"created", "ready", "secret", "renamed",
+                                        "killed",  "end",   "removed"};
     struct json *params = json_object_new(), *list = json_add_array(params, "types");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         json_add_text(list, NULL, types[i]);
     if (top->events_next >= 0)
         json_add_int(params, "since", top->events_next);
     json_add_int(params, "max_bytes", 0);
-    send_request(top, "events", params, true, &top->events_id);
+    top_send_request(top, "events", params, true, &top->events_id);
 }
 
 static void select_row(struct top *top, size_t row)
@@ -79,7 +81,7 @@ static enum verdict take_list(struct top *top, struct msg_answer *answer)
     return REDRAW;
 }
 
-static enum verdict take(struct top *top, struct msg_answer *answer)
+static enum verdict top_take(struct top *top, struct msg_answer *answer)
 {
     if (answer->method || answer->id.kind != MSG_ID_NUMBER)
         return GO_ON;
@@ -94,14 +96,15 @@ static enum verdict take(struct top *top, struct msg_answer *answer)
         ask_list(top);
     } else if (answer->id.number == top->kill_id) {
         top->kill_id = 0;
-        snprintf(top->status, sizeof top->status, "%.150s", answer->err.code ? answer->err.text : "");
+        snprintf(top->status, sizeof top->status, "%.150s",
+                 answer->err.code ? answer->err.text : "");
         ask_list(top);
         return REDRAW;
     }
     return GO_ON;
 }
 
-static enum verdict take_lines(struct top *top)
+static enum verdict top_take_lines(struct top *top)
 {
     enum verdict verdict = GO_ON;
     const char *line;
@@ -110,14 +113,15 @@ static enum verdict take_lines(struct top *top)
     struct err err;
     while ((result = frame_next(&top->ue->conn.in, &line, &len, &err)) != 0) {
         struct msg_answer answer = {0};
-        if (result > 0 && msg_parse_answer(&answer, line, len, &err) == 0 && take(top, &answer) == REDRAW)
+        if (result > 0 && msg_parse_answer(&answer, line, len, &err) == 0 &&
+            top_take(top, &answer) == REDRAW)
             verdict = REDRAW;
         msg_answer_fini(&answer);
     }
     return verdict;
 }
 
-static enum verdict receive(struct top *top, struct err *err)
+static enum verdict top_receive(struct top *top, struct err *err)
 {
     struct connection *conn = &top->ue->conn;
     size_t room;
@@ -125,7 +129,7 @@ static enum verdict receive(struct top *top, struct err *err)
     ssize_t n = recv(conn->fd, to, room, MSG_DONTWAIT);
     frame_filled(&conn->in, n > 0 ? (size_t)n : 0);
     if (n > 0)
-        return take_lines(top);
+        return top_take_lines(top);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return GO_ON;
     connection_close(conn); /* the daemon's successor has the same sessions */
@@ -163,7 +167,8 @@ static enum verdict attach(struct top *top, struct err *err)
         ;
     top->status[0] = 0;
     if (error || (WIFEXITED(status) && WEXITSTATUS(status) == UE_FAILED))
-        snprintf(top->status, sizeof top->status, "session %" PRId64 " can't be shown here; `ue logs %" PRId64 "` shows its output",
+        snprintf(top->status, sizeof top->status,
+                 "session %" PRId64 " can't be shown here; `ue logs %" PRId64 "` shows its output",
                  top->selected, top->selected);
     if (terminal_enter(err) < 0)
         return LEAVE;
@@ -176,7 +181,7 @@ static void kill_selected(struct top *top)
     struct json *params = json_object_new();
     json_add_int(params, "session_id", top->selected);
     snprintf(top->status, sizeof top->status, "session %" PRId64 " is being ended", top->selected);
-    send_request(top, "kill_session", params, false, &top->kill_id);
+    top_send_request(top, "kill_session", params, false, &top->kill_id);
 }
 
 static void move_by(struct top *top, long by)
@@ -191,7 +196,7 @@ static void move_by(struct top *top, long by)
     select_row(top, row);
 }
 
-static void move(struct top *top, int32_t key)
+static void top_move(struct top *top, int32_t key)
 {
     int rows, cols;
     terminal_size(&rows, &cols);
@@ -217,7 +222,7 @@ static enum verdict take_key(struct top *top, int32_t key, struct err *err)
             return REDRAW;
     }
     if (key >= OVERLAY_UP) {
-        move(top, key);
+        top_move(top, key);
         return REDRAW;
     }
     top->status[0] = 0;
@@ -238,12 +243,13 @@ static enum verdict take_key(struct top *top, int32_t key, struct err *err)
     return REDRAW;
 }
 
-static enum verdict take_keys(struct top *top, struct err *err)
+static enum verdict top_take_keys(struct top *top, struct err *err)
 {
     enum verdict verdict = GO_ON;
     size_t at = 0, used;
     int32_t key;
-    ssize_t n = read(STDIN_FILENO, top->typed + top->typed_size, sizeof top->typed - top->typed_size);
+    ssize_t n = read(STDIN_FILENO, top->typed + top->typed_size,
+                     sizeof top->typed - top->typed_size);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return GO_ON;
     if (n <= 0)
@@ -260,7 +266,7 @@ static enum verdict take_keys(struct top *top, struct err *err)
 }
 
 /* All of it, or the terminal is gone. */
-static enum verdict draw(struct top *top)
+static enum verdict top_show(struct top *top)
 {
     struct buf out = BUF_INIT;
     enum verdict verdict = GO_ON;
@@ -278,7 +284,7 @@ static enum verdict draw(struct top *top)
     return verdict;
 }
 
-static enum verdict look_at_signals(struct top *top, struct err *err)
+static enum verdict top_look_at_signals(struct top *top, struct err *err)
 {
     bool again = terminal_resized || terminal_continued || terminal_stop;
     if (terminal_stop)
@@ -292,25 +298,27 @@ static enum verdict look_at_signals(struct top *top, struct err *err)
     return again ? REDRAW : GO_ON;
 }
 
-static enum verdict turn(struct top *top, struct err *err)
+static enum verdict top_turn(struct top *top, struct err *err)
 {
     int64_t left_ms = top->tick_ms - clock_mono_ms();
-    struct timespec left = {.tv_sec = left_ms > 0 ? left_ms / 1000 : 0, .tv_nsec = left_ms > 0 ? left_ms % 1000 * 1000000 : 0};
-    struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = top->ue->conn.fd, .events = POLLIN}};
+    struct timespec left = {.tv_sec = left_ms > 0 ? left_ms / 1000 : 0,
+                            .tv_nsec = left_ms > 0 ? left_ms % 1000 * 1000000 : 0};
+    struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                            {.fd = top->ue->conn.fd, .events = POLLIN}};
     int ready = ppoll(fds, 2, &left, terminal_wait_mask());
-    enum verdict verdict = look_at_signals(top, err), more = GO_ON;
+    enum verdict verdict = top_look_at_signals(top, err), more = GO_ON;
     if (ready > 0 && fds[1].revents && verdict != LEAVE)
-        more = receive(top, err);
+        more = top_receive(top, err);
     verdict = more > verdict ? more : verdict;
     if (ready > 0 && fds[0].revents && verdict != LEAVE)
-        more = take_keys(top, err);
+        more = top_take_keys(top, err);
     verdict = more > verdict ? more : verdict;
     if (clock_mono_ms() >= top->tick_ms) {
         top->tick_ms = clock_mono_ms() + TICK_MS;
         top_rates_tick(top);
         ask_list(top);
     }
-    return verdict == REDRAW ? draw(top) : verdict;
+    return verdict == REDRAW ? top_show(top) : verdict;
 }
 
 int verb_TOP(struct ue *ue)
@@ -322,7 +330,7 @@ int verb_TOP(struct ue *ue)
     top.tick_ms = clock_mono_ms() + TICK_MS;
     ask_events(&top);
     ask_list(&top);
-    while (turn(&top, &err) != LEAVE)
+    while (top_turn(&top, &err) != LEAVE)
         ;
     terminal_leave();
     msg_answer_fini(&top.list);

@@ -64,8 +64,15 @@ void top_rates_tick(struct top *top)
 /* One scale for all sessions, each step eight times the one before, so that a line a second and a flood can both be seen. */
 static char *spark(void *arg, int64_t number)
 {
-    static const char *const bars[] = {" ", "\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84",
-                                       "\xe2\x96\x85", "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88"};
+    static const char *const bars[] = {" ",
+                                       "\xe2\x96\x81",
+                                       "\xe2\x96\x82",
+                                       "\xe2\x96\x83",
+                                       "\xe2\x96\x84",
+                                       "\xe2\x96\x85",
+                                       "\xe2\x96\x86",
+                                       "\xe2\x96\x87",
+                                       "\xe2\x96\x88"};
     const struct top_rate *rate = rate_of(arg, number);
     struct buf out = BUF_INIT;
     for (size_t i = 0; rate && i < TOP_SAMPLES; i++) {
@@ -104,7 +111,7 @@ int64_t top_number_at(const struct top *top, size_t row)
 }
 
 /* The lines of a text, by number. */
-static const char *line_of(const struct buf *text, size_t number, size_t *len)
+static const char *top_draw_line_of(const struct buf *text, size_t number, size_t *len)
 {
     const char *at = text->data, *end = text->data + text->len;
     for (; at && number > 0; number--) {
@@ -116,7 +123,7 @@ static const char *line_of(const struct buf *text, size_t number, size_t *len)
     return stop ? at : "";
 }
 
-static void append_line(struct buf *out, int row, const char *text, size_t len)
+static void top_draw_append_line(struct buf *out, int row, const char *text, size_t len)
 {
     buf_printf(out, "\033[%d;1H", row);
     buf_append(out, text, len);
@@ -127,14 +134,16 @@ static void append_status(const struct top *top, struct buf *out, int row, int c
 {
     char text[512];
     if (top->asks_kill)
-        snprintf(text, sizeof text, "kill session %" PRId64 " with all its processes? y/n", top->selected);
+        snprintf(text, sizeof text, "kill session %" PRId64 " with all its processes? y/n",
+                 top->selected);
     else if (top->status[0])
         snprintf(text, sizeof text, "%s", top->status);
     else
-        snprintf(text, sizeof text, "Enter attach  k kill  a %s  q quit", top->all ? "live ones only" : "ended ones, too");
+        snprintf(text, sizeof text, "Enter attach  k kill  a %s  q quit",
+                 top->all ? "live ones only" : "ended ones, too");
     struct buf safe = BUF_INIT;
     utf8_append_escaped(&safe, text, strlen(text), false);
-    append_line(out, row, safe.data, utf8_cut(safe.data, safe.len, (size_t)cols));
+    top_draw_append_line(out, row, safe.data, utf8_cut(safe.data, safe.len, (size_t)cols));
     buf_fini(&safe);
 }
 
@@ -146,7 +155,10 @@ void top_draw(struct top *top, struct buf *out)
     int rows, cols;
     size_t len;
     terminal_size(&rows, &cols);
-    size_t room = rows > 2 ? (size_t)rows - 2 : rows == 2 ? 1 : 0, selected = top_row_of(top, top->selected), count = top_rows(top);
+    size_t room = rows > 2    ? (size_t)rows - 2
+                  : rows == 2 ? 1
+                              : 0,
+           selected = top_row_of(top, top->selected), count = top_rows(top);
     if (selected != SIZE_MAX && selected < top->first)
         top->first = selected;
     if (selected != SIZE_MAX && room > 0 && selected >= top->first + room)
@@ -158,14 +170,14 @@ void top_draw(struct top *top, struct buf *out)
     render_people(&colored, &table, (size_t)cols, render_wants_colors());
     render_fini(&table);
     buf_append_text(out, "\033[?2026h\033[?25l");
-    const char *line = line_of(&colored, 0, &len);
+    const char *line = top_draw_line_of(&colored, 0, &len);
     if (rows > 2)
-        append_line(out, 1, line, len);
+        top_draw_append_line(out, 1, line, len);
     for (size_t i = 0; i < room; i++) {
         bool chosen = top->first + i == selected;
-        line = line_of(chosen ? &plain : &colored, top->first + i + 1, &len);
+        line = top_draw_line_of(chosen ? &plain : &colored, top->first + i + 1, &len);
         buf_append_text(out, chosen ? "\033[7m" : "");
-        append_line(out, (int)i + (rows > 2 ? 2 : 1), line, len);
+        top_draw_append_line(out, (int)i + (rows > 2 ? 2 : 1), line, len);
     }
     append_status(top, out, rows, cols);
     buf_append_text(out, "\033[?2026l");

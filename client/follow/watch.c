@@ -16,7 +16,8 @@ struct watching {
     size_t width; /* of the names so far */
 };
 
-static void append_prefix(struct watching *watching, struct buf *out, const struct followed *session)
+static void append_prefix(struct watching *watching, struct buf *out,
+                          const struct followed *session)
 {
     static const int colors[] = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
     size_t len = strlen(session->name);
@@ -29,7 +30,7 @@ static void append_prefix(struct watching *watching, struct buf *out, const stru
     buf_append_text(out, watching->colors ? "\033[m " : " ");
 }
 
-static void on_line(void *arg, struct followed *session, const char *text, size_t size)
+static void watch_on_line(void *arg, struct followed *session, const char *text, size_t size)
 {
     struct watching *watching = arg;
     struct buf out = BUF_INIT;
@@ -48,7 +49,7 @@ static void on_line(void *arg, struct followed *session, const char *text, size_
     say_buf(&out);
 }
 
-static void on_end(void *arg, struct followed *session, const struct json *result)
+static void watch_on_end(void *arg, struct followed *session, const struct json *result)
 {
     struct watching *watching = arg;
     int64_t code = 0;
@@ -78,7 +79,8 @@ static void on_end(void *arg, struct followed *session, const struct json *resul
 
 int verb_WATCH(struct ue *ue)
 {
-    struct watching watching = {.json = args_has(&ue->args, "json"), .follow = {.ue = ue, .line = on_line, .end = on_end}};
+    struct watching watching = {.json = args_has(&ue->args, "json"),
+                                .follow = {.ue = ue, .line = watch_on_line, .end = watch_on_end}};
     struct err err = {0};
     const char *since = args_get(&ue->args, "since");
     int result = 0;
@@ -86,7 +88,9 @@ int verb_WATCH(struct ue *ue)
     watching.follow.arg = &watching;
     watching.follow.colors = watching.colors;
     if (since && !when_read(since, clock_real_ms(), &watching.follow.since_ms))
-        result = err_set(&err, ERR_USAGE, "'--since %s': is no time; give one such as 10m, 14:05 or 2026-08-30T14:05", since);
+        result = err_set(
+            &err, ERR_USAGE,
+            "'--since %s': is no time; give one such as 10m, 14:05 or 2026-08-30T14:05", since);
     if (result == 0)
         result = follow_begin(&watching.follow, &err);
     if (result == 0 && watching.follow.count == 0)

@@ -42,11 +42,15 @@ bool when_read(const char *text, int64_t now_ms, int64_t *out)
         return false;
     tm.tm_isdst = -1;
     if (strchr(text, '-')) {
-        int64_t year = number_before(text, 1970, 9999, &end), month = *end == '-' ? number_before(end + 1, 1, 12, &end) : -1;
+        int64_t year = number_before(text, 1970, 9999, &end),
+                month = *end == '-' ? number_before(end + 1, 1, 12, &end) : -1;
         int64_t day = *end == '-' ? number_before(end + 1, 1, 31, &end) : -1;
         if (year < 0 || month < 0 || day < 0)
             return false;
-        tm = (struct tm){.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day, .tm_isdst = -1};
+        tm = (struct tm){.tm_year = (int)year - 1900,
+                         .tm_mon = (int)month - 1,
+                         .tm_mday = (int)day,
+                         .tm_isdst = -1};
         if (*end && ((*end != 'T' && *end != ' ') || !read_clock(end + 1, &tm, &end)))
             return false;
     } else if (!read_clock(text, &tm, &end)) {

@@ -15,7 +15,7 @@
 #define OUT_BYTES_MAX (4u << 20)   /* that the client has not taken: until it does, nothing more is read */
 #define LEAVE_MS 1000 /* without a sign of life, once the client has closed standard input: for answers that are nearly there */
 
-static void take_lines(struct mcp *mcp)
+static void mcp_take_lines(struct mcp *mcp)
 {
     const char *line;
     size_t len;
@@ -38,7 +38,7 @@ static bool read_client(struct mcp *mcp)
     char *to = frame_room(&mcp->in, &room);
     ssize_t n = read(STDIN_FILENO, to, room);
     frame_filled(&mcp->in, n > 0 ? (size_t)n : 0);
-    take_lines(mcp);
+    mcp_take_lines(mcp);
     if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)))
         return true;
     if (frame_eof(&mcp->in, &line, &len) > 0)
@@ -76,7 +76,7 @@ struct serving {
 };
 
 /* True when all is said. A client that reads what it was sent, or is sent more, has all the time. */
-static bool is_over(struct mcp *mcp, struct serving *serving)
+static bool mcp_is_over(struct mcp *mcp, struct serving *serving)
 {
     bool moved = mcp_out_flush(&mcp->out);
     int64_t now_ms = clock_mono_ms();
@@ -106,12 +106,13 @@ static int patience_ms(const struct mcp *mcp, const struct serving *serving)
 static bool serve(struct mcp *mcp)
 {
     struct serving serving = {.leaving = false};
-    while (!is_over(mcp, &serving)) {
+    while (!mcp_is_over(mcp, &serving)) {
         bool full = mcp_out_left(&mcp->out) > OUT_BYTES_MAX;
         short from_daemon = (full ? 0 : POLLIN) | (mcp->to_daemon.len > 0 ? POLLOUT : 0);
-        struct pollfd fds[] = {{.fd = serving.leaving || full ? -1 : STDIN_FILENO, .events = POLLIN},
-                               {.fd = full && !from_daemon ? -1 : mcp->ue->conn.fd, .events = from_daemon},
-                               {.fd = STDOUT_FILENO, .events = mcp_out_left(&mcp->out) > 0 ? POLLOUT : 0}};
+        struct pollfd fds[] = {
+            {.fd = serving.leaving || full ? -1 : STDIN_FILENO, .events = POLLIN},
+            {.fd = full && !from_daemon ? -1 : mcp->ue->conn.fd, .events = from_daemon},
+            {.fd = STDOUT_FILENO, .events = mcp_out_left(&mcp->out) > 0 ? POLLOUT : 0}};
         if (poll(fds, 3, patience_ms(mcp, &serving)) < 0)
             continue;
         if (fds[2].revents & POLLNVAL)

@@ -15,7 +15,7 @@ static void end_batch(struct mcp *mcp, struct mcp_batch *batch)
     free(batch);
 }
 
-static void send_line(struct mcp *mcp, const struct mcp_to *to, struct buf *line)
+static void mcp_answer_send_line(struct mcp *mcp, const struct mcp_to *to, struct buf *line)
 {
     struct mcp_batch *batch = to->batch;
     if (batch) {
@@ -35,7 +35,7 @@ void mcp_reply(struct mcp *mcp, const struct mcp_to *to, struct json *result)
         mcp_complete(result);
     msg_reply(&line, &to->id, result);
     json_free(result);
-    send_line(mcp, to, &line);
+    mcp_answer_send_line(mcp, to, &line);
 }
 
 static struct json *id_json(const struct msg_id *id)
@@ -48,7 +48,8 @@ static struct json *id_json(const struct msg_id *id)
     return json_null_new();
 }
 
-void mcp_fail(struct mcp *mcp, const struct mcp_to *to, int code, const char *text, struct json *data)
+void mcp_fail(struct mcp *mcp, const struct mcp_to *to, int code, const char *text,
+              struct json *data)
 {
     struct buf line = BUF_INIT;
     struct json *whole = json_object_new();
@@ -62,7 +63,7 @@ void mcp_fail(struct mcp *mcp, const struct mcp_to *to, int code, const char *te
     json_print(&line, whole);
     buf_append_byte(&line, '\n');
     json_free(whole);
-    send_line(mcp, to, &line);
+    mcp_answer_send_line(mcp, to, &line);
 }
 
 void mcp_unanswered(struct mcp *mcp, const struct mcp_to *to)

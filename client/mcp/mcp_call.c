@@ -17,7 +17,8 @@ void mcp_flush(struct mcp *mcp)
 {
     struct connection *conn = &mcp->ue->conn;
     while (mcp->to_daemon.len > 0 && conn->fd >= 0) {
-        ssize_t n = send(conn->fd, mcp->to_daemon.data, mcp->to_daemon.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t n = send(conn->fd, mcp->to_daemon.data, mcp->to_daemon.len,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) /* full, or lost: which the next read tells */
@@ -59,7 +60,7 @@ void mcp_drop(struct mcp *mcp, size_t at)
 }
 
 /* Takes the call away from the list; its answer is the caller's to send. */
-static struct mcp_to settle(struct mcp *mcp, size_t at)
+static struct mcp_to mcp_call_settle(struct mcp *mcp, size_t at)
 {
     struct mcp_to to = mcp->calls[at]->to;
     mcp->calls[at]->to.batch = NULL;
@@ -67,9 +68,11 @@ static struct mcp_to settle(struct mcp *mcp, size_t at)
     return to;
 }
 
-static void reply_text(struct mcp *mcp, const struct mcp_to *to, const char *text, size_t len, const struct json *facts, bool is_error)
+static void mcp_call_reply_text(struct mcp *mcp, const struct mcp_to *to, const char *text,
+                                size_t len, const struct json *facts, bool is_error)
 {
-    struct json *result = json_object_new(), *item = json_add_object(json_add_array(result, "content"), NULL);
+    struct json *result = json_object_new(),
+                *item = json_add_object(json_add_array(result, "content"), NULL);
     json_add_text(item, "type", "text");
     json_add_str(item, "text", text, len);
     if (facts && to->version >= MCP_2025_06_18) {
@@ -83,17 +86,20 @@ static void reply_text(struct mcp *mcp, const struct mcp_to *to, const char *tex
 
 static void reply_wrong(struct mcp *mcp, const struct mcp_to *to, const char *text)
 {
-    reply_text(mcp, to, text, strlen(text), NULL, true);
+    mcp_call_reply_text(mcp, to, text, strlen(text), NULL, true);
 }
 
 /* params are taken over; given: what the client said, or NULL. */
-static void ask(struct mcp *mcp, const struct tool *tool, struct json *params, const struct json *given, const struct mcp_to *to)
+static void mcp_call_ask(struct mcp *mcp, const struct tool *tool, struct json *params,
+                         const struct json *given, const struct mcp_to *to)
 {
     struct err err;
     struct connection *conn = &mcp->ue->conn;
     bool connected = conn->fd >= 0;
     if (mcp->count >= MCP_CALLS_MAX || mcp->bytes >= MCP_CALLS_BYTES_MAX) {
-        reply_wrong(mcp, to, "not done: too many calls are unanswered already; wait for some of their answers, then call again");
+        reply_wrong(mcp, to,
+                    "not done: too many calls are unanswered already; wait for some of their "
+                    "answers, then call again");
     } else if (connection_open(conn, &err) < 0) {
         mcp_fail(mcp, to, MCP_INTERNAL, err.text, NULL);
     } else {
@@ -113,11 +119,12 @@ static void ask(struct mcp *mcp, const struct tool *tool, struct json *params, c
 
 void mcp_list(struct mcp *mcp, const struct mcp_to *to)
 {
-    ask(mcp, &tools[TOOL_TOOLS], json_object_new(), NULL, to);
+    mcp_call_ask(mcp, &tools[TOOL_TOOLS], json_object_new(), NULL, to);
 }
 
 /* Who types, for the log of a session's input. */
-static void add_author(const struct mcp *mcp, const struct json *params, struct json *arguments, const struct mcp_to *to)
+static void add_author(const struct mcp *mcp, const struct json *params, struct json *arguments,
+                       const struct mcp_to *to)
 {
     struct json *meta = json_add_object(arguments, "_meta");
     char word[32], client[MCP_CLIENT_ROOM];
@@ -156,7 +163,7 @@ void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *t
     mcp_coerce(tool, arguments);
     add_author(mcp, params, arguments, to);
     params_meta(mcp->ue, arguments, META_PLACE | META_ID);
-    ask(mcp, tool, arguments, params, to);
+    mcp_call_ask(mcp, tool, arguments, params, to);
 }
 
 bool mcp_is_in_flight(const struct mcp *mcp, const struct msg_id *id)
@@ -192,12 +199,12 @@ static void refused(struct mcp *mcp, const struct mcp_to *to, const struct msg_a
     if (answer->err.code == ERR_NO_SUCH_METHOD)
         mcp_fail(mcp, to, MCP_INVALID_PARAMS, answer->err.text, NULL);
     else if (content)
-        reply_text(mcp, to, content, len, NULL, true);
+        mcp_call_reply_text(mcp, to, content, len, NULL, true);
     else
         reply_wrong(mcp, to, answer->err.text);
 }
 
-static void done(struct mcp *mcp, const struct mcp_to *to, const struct json *result)
+static void mcp_call_done(struct mcp *mcp, const struct mcp_to *to, const struct json *result)
 {
     size_t len = 0;
     const char *content = json_get_str(result, "content", &len);
@@ -209,7 +216,7 @@ static void done(struct mcp *mcp, const struct mcp_to *to, const struct json *re
         content = text.data;
         len = text.len;
     }
-    reply_text(mcp, to, content, len, result, !success);
+    mcp_call_reply_text(mcp, to, content, len, result, !success);
     buf_fini(&text);
 }
 
@@ -226,20 +233,21 @@ void mcp_answered(struct mcp *mcp, const char *line, size_t size)
     struct msg_answer answer;
     struct err err;
     size_t at = 0;
-    bool readable = msg_parse_answer(&answer, line, size, &err) == 0 && !answer.method && answer.id.kind == MSG_ID_NUMBER;
+    bool readable = msg_parse_answer(&answer, line, size, &err) == 0 && !answer.method &&
+                    answer.id.kind == MSG_ID_NUMBER;
     while (at < mcp->sent && !(readable && mcp->calls[at]->number == answer.id.number))
         at++;
     if (readable && mcp->hello && answer.id.number == mcp->hello) {
         take_window(mcp, answer.result);
     } else if (at < mcp->sent) { /* else it was cancelled meanwhile */
         const struct tool *tool = mcp->calls[at]->tool;
-        struct mcp_to to = settle(mcp, at);
+        struct mcp_to to = mcp_call_settle(mcp, at);
         if (answer.err.code < 0)
             refused(mcp, &to, &answer);
         else if (tool == &tools[TOOL_TOOLS])
             mcp_reply(mcp, &to, mcp_tools(answer.result, to.version));
         else
-            done(mcp, &to, answer.result);
+            mcp_call_done(mcp, &to, answer.result);
     }
     msg_answer_fini(&answer);
     send_next(mcp);
@@ -249,9 +257,11 @@ void mcp_give_up(struct mcp *mcp)
 {
     while (mcp->count > 0) {
         bool sent = mcp->sent > 0;
-        struct mcp_to to = settle(mcp, 0);
-        reply_wrong(mcp, &to, sent ? "standard input was closed before this call was answered; list_sessions shows what became of it"
-                                   : "not done: standard input was closed before it was this call's turn");
+        struct mcp_to to = mcp_call_settle(mcp, 0);
+        reply_wrong(mcp, &to,
+                    sent ? "standard input was closed before this call was answered; list_sessions "
+                           "shows what became of it"
+                         : "not done: standard input was closed before it was this call's turn");
     }
 }
 
@@ -260,8 +270,10 @@ static void give_up_once(struct mcp *mcp)
     for (size_t i = mcp->sent; i-- > 0;) {
         if (!mcp->calls[i]->once)
             continue;
-        struct mcp_to to = settle(mcp, i);
-        reply_wrong(mcp, &to, "the daemon went away before it answered; look at the files, or at the session, to see what was done");
+        struct mcp_to to = mcp_call_settle(mcp, i);
+        reply_wrong(mcp, &to,
+                    "the daemon went away before it answered; look at the files, or at the "
+                    "session, to see what was done");
     }
 }
 
@@ -277,8 +289,10 @@ void mcp_lost(struct mcp *mcp)
         return;
     if (connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, &err) < 0) {
         while (mcp->count > 0) {
-            struct mcp_to to = settle(mcp, 0);
-            reply_wrong(mcp, &to, "the daemon went away before it answered; list_sessions shows what became of the session");
+            struct mcp_to to = mcp_call_settle(mcp, 0);
+            reply_wrong(mcp, &to,
+                        "the daemon went away before it answered; list_sessions shows what became "
+                        "of the session");
         }
         return;
     }

@@ -15,7 +15,7 @@ static struct json *parsed(const char *text, size_t len, enum json_type type)
 }
 
 /* NULL: it stays the string that it is, and the daemon says what is wrong with it. */
-static struct json *value_of(const struct tool_arg *arg, const char *text, size_t len)
+static struct json *mcp_coerce_value_of(const struct tool_arg *arg, const char *text, size_t len)
 {
     bool truth;
     switch (arg->type) {
@@ -40,7 +40,7 @@ void mcp_coerce(const struct tool *tool, struct json *arguments)
         size_t len;
         const char *key = arg->alias && json_get(arguments, arg->alias) ? arg->alias : arg->name;
         const char *text = json_get_str(arguments, key, &len);
-        struct json *value = text ? value_of(arg, text, len) : NULL;
+        struct json *value = text ? mcp_coerce_value_of(arg, text, len) : NULL;
         if (value)
             params_set(arguments, key, value);
     }

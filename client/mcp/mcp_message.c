@@ -7,18 +7,21 @@
 static void notified(struct mcp *mcp, const char *method, const struct json *params)
 {
     struct msg_id id;
-    if (strcmp(method, "notifications/cancelled") == 0 && msg_id_from_json(&id, json_get(params, "requestId")))
+    if (strcmp(method, "notifications/cancelled") == 0 &&
+        msg_id_from_json(&id, json_get(params, "requestId")))
         mcp_cancel(mcp, &id);
 }
 
-static void dispatch(struct mcp *mcp, const char *method, const struct json *params, struct mcp_to *to)
+static void mcp_message_dispatch(struct mcp *mcp, const char *method, const struct json *params,
+                                 struct mcp_to *to)
 {
     bool legacy = mcp->version != MCP_NONE;
     if (strcmp(method, "initialize") == 0) {
         mcp_reply(mcp, to, mcp_initialize(mcp, params));
         return;
     }
-    if (strcmp(method, "ping") == 0 && !json_get(json_get(params, "_meta"), "io.modelcontextprotocol/protocolVersion")) {
+    if (strcmp(method, "ping") == 0 &&
+        !json_get(json_get(params, "_meta"), "io.modelcontextprotocol/protocolVersion")) {
         mcp_reply(mcp, to, json_object_new());
         return;
     }
@@ -39,11 +42,12 @@ static void dispatch(struct mcp *mcp, const char *method, const struct json *par
 }
 
 /* batch: it is counted there already when it is to be answered. */
-static void take(struct mcp *mcp, const struct json *root, struct mcp_batch *batch)
+static void mcp_message_take(struct mcp *mcp, const struct json *root, struct mcp_batch *batch)
 {
     struct mcp_to to = {.version = mcp->version, .batch = batch};
     const struct json *id = json_get(root, "id"), *params = json_get(root, "params");
-    const char *method = json_get_str(root, "method", NULL), *version = json_get_str(root, "jsonrpc", NULL);
+    const char *method = json_get_str(root, "method", NULL),
+               *version = json_get_str(root, "jsonrpc", NULL);
     if (!method && (json_get(root, "result") || json_get(root, "error"))) { /* we ask nothing, so it answers nothing */
         mcp_unanswered(mcp, &to);
     } else if (!method || !version || strcmp(version, "2.0") != 0) {
@@ -53,13 +57,15 @@ static void take(struct mcp *mcp, const struct json *root, struct mcp_batch *bat
         notified(mcp, method, params);
         mcp_unanswered(mcp, &to);
     } else if (!msg_id_from_json(&to.id, id)) {
-        mcp_fail(mcp, &to, MCP_INVALID_REQUEST, "`id` must be an integer or a string of at most 128 bytes", NULL);
+        mcp_fail(mcp, &to, MCP_INVALID_REQUEST,
+                 "`id` must be an integer or a string of at most 128 bytes", NULL);
     } else if (params && json_type(params) != JSON_OBJECT) {
         mcp_fail(mcp, &to, MCP_INVALID_PARAMS, "`params` must be an object", NULL);
     } else if (mcp_is_in_flight(mcp, &to.id)) {
-        mcp_fail(mcp, &to, MCP_INVALID_REQUEST, "a request with this `id` is in flight; give each its own", NULL);
+        mcp_fail(mcp, &to, MCP_INVALID_REQUEST,
+                 "a request with this `id` is in flight; give each its own", NULL);
     } else {
-        dispatch(mcp, method, params, &to);
+        mcp_message_dispatch(mcp, method, params, &to);
     }
 }
 
@@ -68,14 +74,15 @@ static void take_batch(struct mcp *mcp, const struct json *root)
 {
     struct mcp_to nobody = {.id = {.kind = MSG_ID_NONE}};
     if (mcp->version != MCP_2025_03_26 || !json_first(root)) {
-        mcp_fail(mcp, &nobody, MCP_INVALID_REQUEST, "batches are not part of this revision; send one message per line", NULL);
+        mcp_fail(mcp, &nobody, MCP_INVALID_REQUEST,
+                 "batches are not part of this revision; send one message per line", NULL);
         return;
     }
     struct mcp_batch *batch = xcalloc(1, sizeof *batch);
     *batch = (struct mcp_batch){.out = BUF_INIT, .left = 1};
     for (const struct json *it = json_first(root); it; it = json_next(it)) {
         batch->left++;
-        take(mcp, it, batch);
+        mcp_message_take(mcp, it, batch);
     }
     mcp_unanswered(mcp, &(struct mcp_to){.batch = batch}); /* the array itself was read */
 }
@@ -90,6 +97,6 @@ void mcp_message(struct mcp *mcp, const char *line, size_t size)
     else if (json_type(root) == JSON_ARRAY)
         take_batch(mcp, root);
     else
-        take(mcp, root, NULL);
+        mcp_message_take(mcp, root, NULL);
     json_free(root);
 }

@@ -19,7 +19,8 @@ static const char instructions[] =
     "runs, kill_session ends a session with all its processes.\n"
     "- Secrets are typed by the person at their own terminal, never through a tool.";
 
-static const char *const words[MCP_VERSION_COUNT] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"};
+static const char *const words[MCP_VERSION_COUNT] = {"2024-11-05", "2025-03-26", "2025-06-18",
+                                                     "2025-11-25", "2026-07-28"};
 
 static enum mcp_version version_by_word(const char *word)
 {
@@ -46,17 +47,21 @@ static void add_server(struct json *into, const char *key)
 
 static void add_capabilities(struct json *into)
 {
-    json_add_bool(json_add_object(json_add_object(into, "capabilities"), "tools"), "listChanged", false);
+    json_add_bool(json_add_object(json_add_object(into, "capabilities"), "tools"), "listChanged",
+                  false);
 }
 
-enum mcp_version mcp_version_of(const struct mcp *mcp, const struct json *params, struct mcp_problem *problem)
+enum mcp_version mcp_version_of(const struct mcp *mcp, const struct json *params,
+                                struct mcp_problem *problem)
 {
-    const struct json *meta = json_get(params, "_meta"), *given = json_get(meta, KEY "protocolVersion");
+    const struct json *meta = json_get(params, "_meta"),
+                      *given = json_get(meta, KEY "protocolVersion");
     if (!given && mcp->version != MCP_NONE)
         return mcp->version;
     *problem = (struct mcp_problem){.code = MCP_INVALID_PARAMS};
     if (!given) {
-        problem->text = "params._meta lacks " KEY "protocolVersion; name it, or begin with initialize";
+        problem->text = "params._meta lacks " KEY
+                        "protocolVersion; name it, or begin with initialize";
     } else if (version_by_word(json_str(given, NULL)) != MCP_2026_07_28) {
         *problem = (struct mcp_problem){MCP_UNSUPPORTED_VERSION, "Unsupported protocol version", json_object_new()};
         add_supported(problem->data, "supported");
@@ -71,9 +76,11 @@ enum mcp_version mcp_version_of(const struct mcp *mcp, const struct json *params
 
 static void name_client(const struct json *info, char client[MCP_CLIENT_ROOM])
 {
-    const char *name = json_get_str(info, "name", NULL), *version = json_get_str(info, "version", NULL);
+    const char *name = json_get_str(info, "name", NULL),
+               *version = json_get_str(info, "version", NULL);
     struct buf text = BUF_INIT;
-    buf_printf(&text, "%.40s%s%.20s", name ? name : "", name && version ? "/" : "", name && version ? version : "");
+    buf_printf(&text, "%.40s%s%.20s", name ? name : "", name && version ? "/" : "",
+               name && version ? version : "");
     bool whole = text.len < MCP_CLIENT_ROOM && utf8_valid(text.data, text.len); /* cut in the middle of a character it is none */
     memcpy(client, text.data, whole ? text.len : 0);
     client[whole ? text.len : 0] = '\0';

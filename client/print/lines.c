@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void append_cell(struct buf *out, const struct lines_cell *cell)
+static void lines_append_cell(struct buf *out, const struct lines_cell *cell)
 {
     char bytes[4];
     size_t size = utf8_encode(cell->rune ? cell->rune : ' ', bytes);
@@ -19,7 +19,7 @@ static void append_cell(struct buf *out, const struct lines_cell *cell)
     }
 }
 
-static void tell(struct lines *lines)
+static void lines_tell(struct lines *lines)
 {
     const struct pen plain = {0};
     struct pen pen = plain;
@@ -38,7 +38,7 @@ static void tell(struct lines *lines)
             else
                 pen_append_sgr(&out, &pen);
         }
-        append_cell(&out, cell);
+        lines_append_cell(&out, cell);
     }
     if (!pen_equal(&pen, &plain))
         buf_append_text(&out, "\033[m");
@@ -47,7 +47,7 @@ static void tell(struct lines *lines)
     buf_fini(&out);
 }
 
-static void forget(struct lines *lines)
+static void lines_forget(struct lines *lines)
 {
     lines->count = lines->at = 0;
     lines->fresh = false;
@@ -63,18 +63,18 @@ static void grow_to(struct lines *lines, size_t count)
         lines->cells[lines->count++] = (struct lines_cell){.rune = ' '};
 }
 
-static void put(struct lines *lines, int32_t rune)
+static void lines_put(struct lines *lines, int32_t rune)
 {
     if (lines->at >= LINES_CELLS_MAX) {
-        tell(lines);
-        forget(lines);
+        lines_tell(lines);
+        lines_forget(lines);
     }
     grow_to(lines, lines->at + 1);
     lines->cells[lines->at++] = (struct lines_cell){.rune = rune, .pen = lines->pen};
     lines->fresh = true;
 }
 
-static void on_text(void *arg, const int32_t *runes, size_t count)
+static void lines_on_text(void *arg, const int32_t *runes, size_t count)
 {
     struct lines *lines = arg;
     for (size_t i = 0; i < count; i++) {
@@ -82,34 +82,34 @@ static void on_text(void *arg, const int32_t *runes, size_t count)
         if (width == 0 && lines->at > 0 && lines->at <= lines->count) {
             lines->cells[lines->at - 1].mark = runes[i];
         } else if (width > 0) {
-            put(lines, runes[i]);
+            lines_put(lines, runes[i]);
             if (width == 2)
-                put(lines, -1);
+                lines_put(lines, -1);
         }
     }
 }
 
 /* Elsewhere on the screen: what stands here was a line. */
-static void leave(struct lines *lines)
+static void lines_leave(struct lines *lines)
 {
     if (lines->fresh && lines->count > 0)
-        tell(lines);
-    forget(lines);
+        lines_tell(lines);
+    lines_forget(lines);
 }
 
-static void on_control(void *arg, char byte)
+static void lines_on_control(void *arg, char byte)
 {
     struct lines *lines = arg;
     if (byte == '\n') {
         if (lines->fresh || lines->count == 0)
-            tell(lines);
-        forget(lines);
+            lines_tell(lines);
+        lines_forget(lines);
     } else if (byte == '\r') {
         lines->at = 0;
     } else if (byte == '\b' && lines->at > 0) {
         lines->at--;
     } else if (byte == '\t' && lines->at >= lines->count) {
-        put(lines, '\t');
+        lines_put(lines, '\t');
     } else if (byte == '\t') {
         lines->at = (lines->at / 8 + 1) * 8;
     }
@@ -133,7 +133,8 @@ static void shift(struct lines *lines, int by)
         return;
     if (by > 0) {
         n = n < lines->count - at ? n : lines->count - at;
-        memmove(lines->cells + at, lines->cells + at + n, (lines->count - at - n) * sizeof *lines->cells);
+        memmove(lines->cells + at, lines->cells + at + n,
+                (lines->count - at - n) * sizeof *lines->cells);
         lines->count -= n;
     } else if (lines->count + n <= LINES_CELLS_MAX) {
         size_t old = lines->count;
@@ -155,19 +156,22 @@ static void erase_line(struct lines *lines, int what)
         erase(lines, 0, SIZE_MAX);
 }
 
-static void on_csi(void *arg, const struct token_csi *csi)
+static void lines_on_csi(void *arg, const struct token_csi *csi)
 {
     struct lines *lines = arg;
     int first = csi->count > 0 ? csi->args[0] : -1, n = first > 0 ? first : 1;
     if (csi->leader || csi->intermediate) {
         if (csi->leader == '?' && (first == 1049 || first == 47 || first == 1047))
-            leave(lines);
+            lines_leave(lines);
         return;
     }
     n = n < LINES_CELLS_MAX ? n : LINES_CELLS_MAX - 1;
     switch (csi->final) {
     case 'm': pen_sgr(&lines->pen, csi); break;
-    case 'C': lines->at = lines->at + (size_t)n < LINES_CELLS_MAX ? lines->at + (size_t)n : LINES_CELLS_MAX - 1; break;
+    case 'C':
+        lines->at = lines->at + (size_t)n < LINES_CELLS_MAX ? lines->at + (size_t)n
+                                                            : LINES_CELLS_MAX - 1;
+        break;
     case 'D': lines->at = lines->at > (size_t)n ? lines->at - (size_t)n : 0; break;
     case 'G':
     case '`': lines->at = (size_t)n - 1; break;
@@ -179,32 +183,39 @@ static void on_csi(void *arg, const struct token_csi *csi)
         if (first <= 0)
             erase_line(lines, 0);
         else
-            leave(lines);
+            lines_leave(lines);
         break;
     case 'A':
     case 'B':
     case 'E':
     case 'F':
-    case 'd': leave(lines); break;
+    case 'd':
+        lines_leave(lines);
+        break;
     case 'H':
     case 'f':
-        leave(lines);
-        lines->at = csi->count > 1 && csi->args[1] > 0 && csi->args[1] < LINES_CELLS_MAX ? (size_t)csi->args[1] - 1 : 0;
+        lines_leave(lines);
+        lines->at = csi->count > 1 && csi->args[1] > 0 && csi->args[1] < LINES_CELLS_MAX
+                        ? (size_t)csi->args[1] - 1
+                        : 0;
         break;
     default: break;
     }
 }
 
-static void on_escape(void *arg, char intermediate, char final)
+static void lines_on_escape(void *arg, char intermediate, char final)
 {
     struct lines *lines = arg;
     if (!intermediate && strchr("DEMc", final))
-        leave(lines);
+        lines_leave(lines);
     if (!intermediate && final == 'c')
         lines->pen = (struct pen){0};
 }
 
-static const struct token_sink sink = {.text = on_text, .control = on_control, .escape = on_escape, .csi = on_csi};
+static const struct token_sink sink = {.text = lines_on_text,
+                                       .control = lines_on_control,
+                                       .escape = lines_on_escape,
+                                       .csi = lines_on_csi};
 
 void lines_feed(struct lines *lines, const char *data, size_t size)
 {
@@ -219,13 +230,13 @@ bool lines_has_rest(const struct lines *lines)
 void lines_tell_rest(struct lines *lines)
 {
     if (lines_has_rest(lines))
-        tell(lines);
+        lines_tell(lines);
 }
 
 void lines_end(struct lines *lines)
 {
     lines_tell_rest(lines);
-    forget(lines);
+    lines_forget(lines);
     tokens_reset(&lines->tokens);
     lines->pen = (struct pen){0};
 }

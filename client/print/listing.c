@@ -6,23 +6,52 @@
 #include <stdio.h>
 #include <string.h>
 
-enum column { NUMBER, NAME, STATE, WAITING, PID, UNREAD, WHEN, EXIT, COMMAND, KEYBOARD, VIEWERS, RECORDING, COLUMNS };
-static const char *const titles[COLUMNS] = {"NUMBER", "NAME", "STATE",   "WAITING",  "PID",     "UNREAD",
-                                            "AGE",    "EXIT", "COMMAND", "KEYBOARD", "VIEWERS", "RECORDING"};
-static const bool to_the_right[COLUMNS] = {[NUMBER] = true, [PID] = true, [UNREAD] = true, [WHEN] = true, [EXIT] = true, [VIEWERS] = true};
+enum column {
+    NUMBER,
+    NAME,
+    STATE,
+    WAITING,
+    PID,
+    UNREAD,
+    WHEN,
+    EXIT,
+    COMMAND,
+    KEYBOARD,
+    VIEWERS,
+    RECORDING,
+    COLUMNS
+};
+static const char *const titles[COLUMNS] = {"NUMBER",  "NAME",     "STATE",   "WAITING",
+                                            "PID",     "UNREAD",   "AGE",     "EXIT",
+                                            "COMMAND", "KEYBOARD", "VIEWERS", "RECORDING"};
+static const bool to_the_right[COLUMNS] = {
+    [NUMBER] = true, [PID] = true, [UNREAD] = true, [WHEN] = true, [EXIT] = true, [VIEWERS] = true};
 
-enum shown { S_NUMBER, S_NAME, S_STATE, S_WAITS, S_KEYBOARD, S_VIEWERS, S_UNREAD, S_RATE, S_AGE, S_COMMAND, S_COLUMNS };
-static const char *const shown_titles[S_COLUMNS] = {"NUMBER", "NAME",   "STATE",  "WAITS", "KEYBOARD",
-                                                    "VIEWS",  "UNREAD", "OUTPUT", "AGE",   "COMMAND"};
-static const bool shown_right[S_COLUMNS] = {[S_NUMBER] = true, [S_VIEWERS] = true, [S_UNREAD] = true, [S_AGE] = true};
+enum shown {
+    S_NUMBER,
+    S_NAME,
+    S_STATE,
+    S_WAITS,
+    S_KEYBOARD,
+    S_VIEWERS,
+    S_UNREAD,
+    S_RATE,
+    S_AGE,
+    S_COMMAND,
+    S_COLUMNS
+};
+static const char *const shown_titles[S_COLUMNS] = {
+    "NUMBER", "NAME", "STATE", "WAITS", "KEYBOARD", "VIEWS", "UNREAD", "OUTPUT", "AGE", "COMMAND"};
+static const bool shown_right[S_COLUMNS] = {
+    [S_NUMBER] = true, [S_VIEWERS] = true, [S_UNREAD] = true, [S_AGE] = true};
 
-static char *number_of(const struct json *session, const char *key)
+static char *listing_number_of(const struct json *session, const char *key)
 {
     int64_t number;
     return json_get_int(session, key, &number) ? xasprintf("%" PRId64, number) : NULL;
 }
 
-static char *text_of(const struct json *session, const char *key)
+static char *listing_text_of(const struct json *session, const char *key)
 {
     const char *text = json_get_str(session, key, NULL);
     return text ? xstrdup(text) : NULL;
@@ -59,7 +88,8 @@ static enum render_color color_of(const struct json *session)
 static char *state_of(const struct json *session)
 {
     int64_t code = 0;
-    const char *state = json_get_str(session, "state", NULL), *signal = json_get_str(session, "signal", NULL);
+    const char *state = json_get_str(session, "state", NULL),
+               *signal = json_get_str(session, "signal", NULL);
     if (!state)
         return NULL;
     if (strcmp(state, "parked") == 0)
@@ -85,7 +115,9 @@ static const char *owner_of(const struct json *session)
 static char *viewers_of(const struct json *session)
 {
     int64_t attached = 0;
-    return json_get_int(session, "attached", &attached) && attached > 0 ? xasprintf("%" PRId64, attached) : NULL;
+    return json_get_int(session, "attached", &attached) && attached > 0
+               ? xasprintf("%" PRId64, attached)
+               : NULL;
 }
 
 static char *bytes_of(const struct json *session, const char *key)
@@ -107,18 +139,18 @@ static void add_columns(struct render_table *table, const struct json *session)
 {
     struct render_cell *row = render_add_row(table);
     const char *owner = owner_of(session);
-    row[NUMBER].text = number_of(session, "session_id");
-    row[NAME].text = text_of(session, "name");
-    row[STATE].text = text_of(session, "state");
-    row[WAITING].text = text_of(session, "waiting_for");
-    row[PID].text = number_of(session, "pid");
-    row[UNREAD].text = number_of(session, "unread_bytes");
-    row[WHEN].text = text_of(session, "created");
-    row[EXIT].text = number_of(session, "exit_code");
-    row[COMMAND].text = text_of(session, "cmd");
+    row[NUMBER].text = listing_number_of(session, "session_id");
+    row[NAME].text = listing_text_of(session, "name");
+    row[STATE].text = listing_text_of(session, "state");
+    row[WAITING].text = listing_text_of(session, "waiting_for");
+    row[PID].text = listing_number_of(session, "pid");
+    row[UNREAD].text = listing_number_of(session, "unread_bytes");
+    row[WHEN].text = listing_text_of(session, "created");
+    row[EXIT].text = listing_number_of(session, "exit_code");
+    row[COMMAND].text = listing_text_of(session, "cmd");
     row[KEYBOARD].text = owner ? xstrdup(owner) : NULL;
-    row[VIEWERS].text = number_of(session, "attached");
-    row[RECORDING].text = text_of(json_get(session, "recording"), "path");
+    row[VIEWERS].text = listing_number_of(session, "attached");
+    row[RECORDING].text = listing_text_of(json_get(session, "recording"), "path");
 }
 
 void listing_columns(struct render_table *table, const struct json *sessions)
@@ -128,30 +160,34 @@ void listing_columns(struct render_table *table, const struct json *sessions)
         add_columns(table, it);
 }
 
-static void add_shown(struct render_table *table, const struct json *session, listing_rate_fn *rate, void *arg)
+static void add_shown(struct render_table *table, const struct json *session, listing_rate_fn *rate,
+                      void *arg)
 {
     struct render_cell cells[S_COLUMNS] = {0}, *row = render_add_row(table);
     const char *owner = owner_of(session);
     int64_t number = 0, unread = 0;
     json_get_int(session, "session_id", &number);
     json_get_int(session, "unread_bytes", &unread);
-    cells[S_NUMBER].text = number_of(session, "session_id");
-    cells[S_NAME].text = text_of(session, "name");
+    cells[S_NUMBER].text = listing_number_of(session, "session_id");
+    cells[S_NAME].text = listing_text_of(session, "name");
     cells[S_STATE] = (struct render_cell){state_of(session), color_of(session)};
-    cells[S_WAITS].text = text_of(session, "waiting_for");
+    cells[S_WAITS].text = listing_text_of(session, "waiting_for");
     cells[S_WAITS].color = cells[S_WAITS].text ? RENDER_YELLOW : RENDER_PLAIN;
-    cells[S_KEYBOARD] = (struct render_cell){owner ? xstrdup(owner) : NULL, owner ? RENDER_YELLOW : RENDER_PLAIN};
+    cells[S_KEYBOARD] = (struct render_cell){owner ? xstrdup(owner) : NULL,
+                                             owner ? RENDER_YELLOW : RENDER_PLAIN};
     cells[S_VIEWERS].text = viewers_of(session);
-    cells[S_UNREAD] = (struct render_cell){bytes_of(session, "unread_bytes"), unread > 0 ? RENDER_PLAIN : RENDER_DIM};
+    cells[S_UNREAD] = (struct render_cell){bytes_of(session, "unread_bytes"),
+                                           unread > 0 ? RENDER_PLAIN : RENDER_DIM};
     cells[S_AGE].text = age_of(session);
-    cells[S_COMMAND].text = text_of(session, "cmd");
+    cells[S_COMMAND].text = listing_text_of(session, "cmd");
     cells[S_RATE] = (struct render_cell){rate ? rate(arg, number) : NULL, RENDER_GREEN};
     for (size_t i = 0, to = 0; i < S_COLUMNS; i++)
         if (rate || i != S_RATE)
             row[to++] = cells[i];
 }
 
-void listing_people(struct render_table *table, const struct json *sessions, listing_rate_fn *rate, void *arg)
+void listing_people(struct render_table *table, const struct json *sessions, listing_rate_fn *rate,
+                    void *arg)
 {
     static const char *short_titles[S_COLUMNS - 1];
     static bool short_right[S_COLUMNS - 1];

@@ -15,8 +15,8 @@ static void append_value(struct buf *out, const struct json *value)
 static void append_constraints(struct buf *out, const struct json *list)
 {
     for (const struct json *it = json_first(list); it; it = json_next(it))
-        buf_printf(out, "constrained: %s: %s; %s\n", json_get_str(it, "limit", NULL), json_get_str(it, "what", NULL),
-                   json_get_str(it, "raise", NULL));
+        buf_printf(out, "constrained: %s: %s; %s\n", json_get_str(it, "limit", NULL),
+                   json_get_str(it, "what", NULL), json_get_str(it, "raise", NULL));
 }
 
 static void append_object(struct buf *out, const struct json *object, int indent)

@@ -13,8 +13,10 @@
 #define LAST_MIN 8  /* columns of the last column that should be seen */
 #define CUT_MIN 12  /* no column is cut to less */
 
-static const char *const codes[] = {
-    [RENDER_GREEN] = "\033[32m", [RENDER_YELLOW] = "\033[33m", [RENDER_RED] = "\033[31m", [RENDER_DIM] = "\033[2m"};
+static const char *const codes[] = {[RENDER_GREEN] = "\033[32m",
+                                    [RENDER_YELLOW] = "\033[33m",
+                                    [RENDER_RED] = "\033[31m",
+                                    [RENDER_DIM] = "\033[2m"};
 
 struct render_cell *render_add_row(struct render_table *table)
 {
@@ -34,7 +36,7 @@ void render_fini(struct render_table *table)
     table->row_count = 0;
 }
 
-static const char *shown(const struct render_cell *cell)
+static const char *render_shown(const struct render_cell *cell)
 {
     return cell->text && *cell->text ? cell->text : "-";
 }
@@ -54,7 +56,7 @@ static size_t columns_of(const char *text, size_t len)
 }
 
 /* Appends as much of text as fits into room columns, with "…" where it was cut. Returns the columns taken. */
-static size_t append_cut(struct buf *out, const char *text, size_t len, size_t room)
+static size_t render_append_cut(struct buf *out, const char *text, size_t len, size_t room)
 {
     size_t used = 0, at = 0;
     if (columns_of(text, len) <= room) {
@@ -88,7 +90,8 @@ struct line { /* while one is made */
     size_t width, at;
 };
 
-static void append_cell(struct line *line, const char *text, size_t width, bool right, bool last, enum render_color color)
+static void render_append_cell(struct line *line, const char *text, size_t width, bool right,
+                               bool last, enum render_color color)
 {
     struct buf safe = BUF_INIT;
     utf8_append_escaped(&safe, text, strlen(text), false);
@@ -101,7 +104,7 @@ static void append_cell(struct line *line, const char *text, size_t width, bool 
         append_blanks(line->out, width - own);
     if (color != RENDER_PLAIN)
         buf_append_text(line->out, codes[color]);
-    size_t used = append_cut(line->out, safe.data, safe.len, room);
+    size_t used = render_append_cut(line->out, safe.data, safe.len, room);
     if (color != RENDER_PLAIN)
         buf_append_text(line->out, "\033[0m");
     if (!right && !last && used < width)
@@ -117,7 +120,7 @@ static size_t width_of(const struct render_table *table, size_t column)
     size_t width = strlen(table->titles[column]);
     for (size_t row = 0; row < table->row_count; row++) {
         struct buf safe = BUF_INIT;
-        const char *text = shown(&table->cells[row * table->column_count + column]);
+        const char *text = render_shown(&table->cells[row * table->column_count + column]);
         utf8_append_escaped(&safe, text, strlen(text), false);
         size_t own = columns_of(safe.data, safe.len);
         width = own > width ? own : width;
@@ -127,7 +130,7 @@ static size_t width_of(const struct render_table *table, size_t column)
 }
 
 /* A long text takes no column's place: the widest ones are cut until the last column has room to begin. */
-static void make_room(size_t *widths, size_t count, size_t width)
+static void render_make_room(size_t *widths, size_t count, size_t width)
 {
     for (;;) {
         size_t sum = 0, widest = 0;
@@ -148,14 +151,16 @@ void render_people(struct buf *out, const struct render_table *table, size_t wid
     size_t *widths = xcalloc(count, sizeof *widths);
     for (size_t column = 0; column < count; column++)
         widths[column] = width_of(table, column);
-    make_room(widths, count, width);
+    render_make_room(widths, count, width);
     for (size_t row = 0; row <= table->row_count; row++) {
         struct line line = {.out = out, .width = width};
         for (size_t column = 0; column < count; column++) {
-            const struct render_cell *cell = row > 0 ? &table->cells[(row - 1) * count + column] : NULL;
+            const struct render_cell *cell = row > 0 ? &table->cells[(row - 1) * count + column]
+                                                     : NULL;
             enum render_color color = !colors ? RENDER_PLAIN : cell ? cell->color : RENDER_DIM;
-            append_cell(&line, cell ? shown(cell) : table->titles[column], widths[column], table->to_the_right[column],
-                        column + 1 == count, color);
+            render_append_cell(&line, cell ? render_shown(cell) : table->titles[column],
+                               widths[column], table->to_the_right[column], column + 1 == count,
+                               color);
         }
         buf_append_byte(out, '\n');
     }
@@ -165,7 +170,7 @@ void render_people(struct buf *out, const struct render_table *table, size_t wid
 void render_tabs(struct buf *out, const struct render_table *table)
 {
     for (size_t i = 0; i < table->row_count * table->column_count; i++) {
-        const char *text = shown(&table->cells[i]);
+        const char *text = render_shown(&table->cells[i]);
         utf8_append_escaped(out, text, strlen(text), false);
         buf_append_byte(out, (i + 1) % table->column_count == 0 ? '\n' : '\t');
     }
@@ -200,8 +205,10 @@ int64_t render_time_of(const char *iso)
 {
     struct tm tm = {0};
     int ms = 0, end = 0;
-    if (!iso || sscanf(iso, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec,
-                       &ms, &end) != 7 || end == 0)
+    if (!iso ||
+        sscanf(iso, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms, &end) != 7 ||
+        end == 0)
         return -1;
     tm.tm_year -= 1900;
     tm.tm_mon -= 1;

@@ -3,7 +3,7 @@
 #include "base/utf8.h"
 #include <string.h>
 
-static void on_text(void *arg, const int32_t *runes, size_t count)
+static void safe_on_text(void *arg, const int32_t *runes, size_t count)
 {
     struct safe *safe = arg;
     char bytes[4];
@@ -13,14 +13,14 @@ static void on_text(void *arg, const int32_t *runes, size_t count)
     }
 }
 
-static void on_control(void *arg, char byte)
+static void safe_on_control(void *arg, char byte)
 {
     struct safe *safe = arg;
     if (strchr("\b\t\n\v\f\r\016\017", byte))
         buf_append_byte(safe->out, byte);
 }
 
-static void on_escape(void *arg, char intermediate, char final)
+static void safe_on_escape(void *arg, char intermediate, char final)
 {
     struct safe *safe = arg;
     if (!intermediate && final == 'c') { /* a reset would take the person's scrollback and settings, too */
@@ -52,11 +52,12 @@ static void append_csi(struct buf *out, const struct token_csi *csi)
     buf_append_byte(out, csi->final);
 }
 
-static void set_modes(struct safe *safe, const struct token_csi *csi)
+static void safe_set_modes(struct safe *safe, const struct token_csi *csi)
 {
     static const int private_modes[] = {5, 6, 7, 25, 47, 1047, 1048, 1049}, modes[] = {4, 20};
     const int *allowed = csi->leader == '?' ? private_modes : modes;
-    size_t count = csi->leader == '?' ? sizeof private_modes / sizeof *private_modes : sizeof modes / sizeof *modes;
+    size_t count = csi->leader == '?' ? sizeof private_modes / sizeof *private_modes
+                                      : sizeof modes / sizeof *modes;
     for (int i = 0; i < csi->count; i++) {
         for (size_t k = 0; k < count; k++) {
             if (csi->args[i] != allowed[k])
@@ -68,12 +69,13 @@ static void set_modes(struct safe *safe, const struct token_csi *csi)
     }
 }
 
-static void on_csi(void *arg, const struct token_csi *csi)
+static void safe_on_csi(void *arg, const struct token_csi *csi)
 {
     struct safe *safe = arg;
     int first = csi->count > 0 ? csi->args[0] : -1;
-    if ((csi->final == 'h' || csi->final == 'l') && !csi->intermediate && (!csi->leader || csi->leader == '?')) {
-        set_modes(safe, csi);
+    if ((csi->final == 'h' || csi->final == 'l') && !csi->intermediate &&
+        (!csi->leader || csi->leader == '?')) {
+        safe_set_modes(safe, csi);
     } else if (csi->leader) {
         return;
     } else if (csi->intermediate) {
@@ -81,13 +83,14 @@ static void on_csi(void *arg, const struct token_csi *csi)
         safe->shape |= shape;
         if (shape || (csi->intermediate == '!' && csi->final == 'p'))
             append_csi(safe->out, csi);
-    } else if (strchr("@ABCDEFGHIKLMPSXZ`abdefgmrsu", csi->final) || (csi->final == 'J' && first < 3) ||
-               (csi->final == 'T' && csi->count <= 1)) {
+    } else if (strchr("@ABCDEFGHIKLMPSXZ`abdefgmrsu", csi->final) ||
+               (csi->final == 'J' && first < 3) || (csi->final == 'T' && csi->count <= 1)) {
         append_csi(safe->out, csi);
     }
 }
 
-static const struct token_sink sink = {.text = on_text, .control = on_control, .escape = on_escape, .csi = on_csi};
+static const struct token_sink sink = {
+    .text = safe_on_text, .control = safe_on_control, .escape = safe_on_escape, .csi = safe_on_csi};
 
 void safe_feed(struct safe *safe, const char *data, size_t size, struct buf *out)
 {
@@ -101,7 +104,9 @@ void safe_end(struct safe *safe, struct buf *out)
     tokens_reset(&safe->tokens);
     if (safe->alternate)
         buf_append_text(out, "\033[?1049l");
-    buf_append_text(out, "\0337\033[r\033[?6l\0338\033[4l\033[20l\033[?5l\033[?7h\033[?25h\033(B\033)B\017\033[m");
+    buf_append_text(
+        out,
+        "\0337\033[r\033[?6l\0338\033[4l\033[20l\033[?5l\033[?7h\033[?25h\033(B\033)B\017\033[m");
     if (safe->shape)
         buf_append_text(out, "\033[0 q");
     safe->alternate = safe->shape = false;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* errno says why fd can't be written. */
-static void __attribute__((__noreturn__)) leave(int fd)
+static void __attribute__((__noreturn__)) say_leave(int fd)
 {
     if (errno == EPIPE) /* who starts us with SIGPIPE ignored gets the status of those who don't */
         exit(128 + SIGPIPE);
@@ -22,12 +22,12 @@ static void write_or_leave(int fd, const void *data, size_t size)
 {
     if (fd_write_all(fd, data, size) >= 0)
         return;
-    leave(fd);
+    say_leave(fd);
 }
 
 void say_lost(void)
 {
-    leave(STDOUT_FILENO);
+    say_leave(STDOUT_FILENO);
 }
 
 void say_out(const void *data, size_t size)
@@ -52,7 +52,8 @@ void say_buf(struct buf *buf)
 static void escape_controls(struct buf *out, const char *line, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        unsigned char byte = (unsigned char)line[i], next = i + 1 < len ? (unsigned char)line[i + 1] : 0;
+        unsigned char byte = (unsigned char)line[i],
+                      next = i + 1 < len ? (unsigned char)line[i + 1] : 0;
         if (byte == 0x7f)
             buf_append_text(out, "\\u007f");
         else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)

@@ -16,7 +16,7 @@
 
 static volatile sig_atomic_t interrupts;
 
-static void on_interrupt(int signo)
+static void call_on_interrupt(int signo)
 {
     (void)signo;
     interrupts++;
@@ -30,7 +30,7 @@ struct watch { /* what SIGINT did before */
 /* Until unwatch_interrupt SIGINT comes only while we poll. Left alone where it is ignored (a shell's background jobs). */
 static void watch_interrupt(struct watch *before)
 {
-    struct sigaction action = {.sa_handler = on_interrupt};
+    struct sigaction action = {.sa_handler = call_on_interrupt};
     sigset_t block;
     sigemptyset(&block);
     sigaddset(&block, SIGINT);
@@ -60,7 +60,7 @@ struct call {
 
 enum step { STEP_DONE = 1, STEP_LOST = 2, STEP_FED = 3 }; /* besides 0 and errors */
 
-static int interrupted(struct call *call)
+static int call_interrupted(struct call *call)
 {
     return err_set(call->err, ERR_CANCELLED, "interrupted");
 }
@@ -81,15 +81,16 @@ static int send_cancel(struct call *call)
 static int act_on_interrupt(struct call *call)
 {
     if (call->interrupted++ > 0)
-        return interrupted(call);
+        return call_interrupted(call);
     call->give_up_ms = clock_mono_ms() + CANCEL_ANSWER_MS;
-    return send_cancel(call) < 0 ? interrupted(call) : 0;
+    return send_cancel(call) < 0 ? call_interrupted(call) : 0;
 }
 
 /* 0: something can be read; an error after ^C. */
 static int wait_readable(struct call *call)
 {
-    struct pollfd fds[] = {{.fd = call->conn->fd, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = call->conn->fd, .events = POLLIN},
+                           {.fd = STDIN_FILENO, .events = POLLIN}};
     for (;;) {
         while (interrupts > call->interrupted) {
             int result = act_on_interrupt(call);
@@ -100,14 +101,16 @@ static int wait_readable(struct call *call)
         if (call->interrupted) {
             int64_t ms = call->give_up_ms - clock_mono_ms();
             if (ms <= 0)
-                return interrupted(call);
+                return call_interrupted(call);
             left = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
         }
         bool feeds = (call->flags & CALL_FEEDS) && !call->fed && !call->interrupted;
         bool slow = call->conn->slow_note && !call->interrupted;
         if (slow)
-            left = (struct timespec){.tv_sec = call->conn->slow_ms / 1000, .tv_nsec = call->conn->slow_ms % 1000 * 1000000};
-        int ready = ppoll(fds, feeds ? 2 : 1, call->interrupted || slow ? &left : NULL, &call->before.mask);
+            left = (struct timespec){.tv_sec = call->conn->slow_ms / 1000,
+                                     .tv_nsec = call->conn->slow_ms % 1000 * 1000000};
+        int ready = ppoll(fds, feeds ? 2 : 1, call->interrupted || slow ? &left : NULL,
+                          &call->before.mask);
         if (slow && ready == 0) {
             say_note("%s", call->conn->slow_note);
             call->conn->slow_note = NULL;
@@ -123,7 +126,7 @@ static int wait_readable(struct call *call)
     }
 }
 
-static int take_line(struct call *call, const char *line, size_t len)
+static int call_take_line(struct call *call, const char *line, size_t len)
 {
     struct msg_answer answer;
     int result = msg_parse_answer(&answer, line, len, call->err);
@@ -133,7 +136,8 @@ static int take_line(struct call *call, const char *line, size_t len)
         return call->err->code = ERR_INTERNAL;
     }
     bool nobodys = answer.id.kind == MSG_ID_NONE; /* the daemon could not tell which request it was: we have only this one */
-    bool ours = answer.method == NULL && (nobodys || (answer.id.kind == MSG_ID_NUMBER && answer.id.number == call->id));
+    bool ours = answer.method == NULL &&
+                (nobodys || (answer.id.kind == MSG_ID_NUMBER && answer.id.number == call->id));
     if (!ours) { /* the cancel's own answer, or a notification */
         msg_answer_fini(&answer);
         return 0;
@@ -143,12 +147,13 @@ static int take_line(struct call *call, const char *line, size_t len)
         *call->err = answer.err;
         if (call->fed && answer.err.code == ERR_CANCELLED)
             return STEP_FED;
-        return call->interrupted && answer.err.code == ERR_CANCELLED ? interrupted(call) : answer.err.code;
+        return call->interrupted && answer.err.code == ERR_CANCELLED ? call_interrupted(call)
+                                                                     : answer.err.code;
     }
     return STEP_DONE;
 }
 
-static int take_lines(struct call *call)
+static int call_take_lines(struct call *call)
 {
     const char *line;
     size_t len;
@@ -157,15 +162,16 @@ static int take_lines(struct call *call)
         if (result == 0)
             return 0;
         if (result < 0)
-            return err_set(call->err, ERR_TOO_LARGE, "'%s' answers with a line longer than %zu bytes; ask for less", call->conn->path,
-                           call->conn->in.max_line);
-        result = take_line(call, line, len);
+            return err_set(call->err, ERR_TOO_LARGE,
+                           "'%s' answers with a line longer than %zu bytes; ask for less",
+                           call->conn->path, call->conn->in.max_line);
+        result = call_take_line(call, line, len);
         if (result != 0)
             return result;
     }
 }
 
-static int receive(struct call *call)
+static int call_receive(struct call *call)
 {
     for (;;) {
         size_t room;
@@ -181,38 +187,44 @@ static int receive(struct call *call)
             return err_set(call->err, ERR_NO_DAEMON, "'%s': does not answer", call->conn->path);
         if (n <= 0)
             return STEP_LOST;
-        result = take_lines(call);
+        result = call_take_lines(call);
         if (result != 0)
             return result;
     }
 }
 
-static int attempt(struct call *call)
+static int call_attempt(struct call *call)
 {
     call->fed = false;
-    return connection_send(call->conn, call->line.data, call->line.len) == 0 ? receive(call) : STEP_LOST;
+    return connection_send(call->conn, call->line.data, call->line.len) == 0 ? call_receive(call)
+                                                                             : STEP_LOST;
 }
 
-static int reopen(struct call *call, int64_t lost_ms)
+static int call_reopen(struct call *call, int64_t lost_ms)
 {
     int result = connection_reopen(call->conn, lost_ms + REOPEN_GONE_MS, call->err);
     struct pollfd none = {.fd = -1};
-    while (result == ERR_NO_DAEMON && clock_mono_ms() < lost_ms + CONNECTION_RESTART_MS && call->conn->why == ECONNREFUSED) {
+    while (result == ERR_NO_DAEMON && clock_mono_ms() < lost_ms + CONNECTION_RESTART_MS &&
+           call->conn->why == ECONNREFUSED) {
         if (interrupts > call->interrupted)
-            return interrupted(call);
-        ppoll(&none, 0, &(struct timespec){.tv_nsec = 50000000}, call->flags & CALL_WAITS ? &call->before.mask : NULL);
+            return call_interrupted(call);
+        ppoll(&none, 0, &(struct timespec){.tv_nsec = 50000000},
+              call->flags & CALL_WAITS ? &call->before.mask : NULL);
         result = connection_try(call->conn, call->err);
     }
     if (result == ERR_NO_DAEMON)
-        err_set(call->err, ERR_NO_DAEMON, "'%s': the daemon went away before it answered; `ue list --all` shows what became of the session",
+        err_set(call->err, ERR_NO_DAEMON,
+                "'%s': the daemon went away before it answered; `ue list --all` shows what became "
+                "of the session",
                 call->conn->path);
     return result;
 }
 
-int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags, struct msg_answer *answer,
-             struct err *err)
+int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags,
+             struct msg_answer *answer, struct err *err)
 {
-    struct call call = {.conn = conn, .line = BUF_INIT, .flags = flags, .answer = answer, .err = err};
+    struct call call = {
+        .conn = conn, .line = BUF_INIT, .flags = flags, .answer = answer, .err = err};
     *answer = (struct msg_answer){0};
     int result = connection_open(conn, err);
     if (result < 0)
@@ -222,17 +234,20 @@ int call_run(struct connection *conn, const char *method, const struct json *par
     msg_request(&call.line, call.id, method, params);
     if (flags & CALL_WAITS)
         watch_interrupt(&call.before);
-    while ((result = attempt(&call)) == STEP_LOST) {
+    while ((result = call_attempt(&call)) == STEP_LOST) {
         connection_close(conn);
         if (call.interrupted) {
-            result = interrupted(&call);
+            result = call_interrupted(&call);
             break;
         }
         if (flags & CALL_ONCE) {
-            result = err_set(err, ERR_NO_DAEMON, "'%s': the daemon went away before it answered; look whether it was done", conn->path);
+            result = err_set(
+                err, ERR_NO_DAEMON,
+                "'%s': the daemon went away before it answered; look whether it was done",
+                conn->path);
             break;
         }
-        if ((result = reopen(&call, clock_mono_ms())) < 0)
+        if ((result = call_reopen(&call, clock_mono_ms())) < 0)
             break;
     }
     if (flags & CALL_WAITS)
@@ -241,7 +256,8 @@ int call_run(struct connection *conn, const char *method, const struct json *par
     return result < 0 ? result : result == STEP_FED ? CALL_FED : 0;
 }
 
-int call_post(struct connection *conn, const char *method, const struct json *params, int64_t *id, struct err *err)
+int call_post(struct connection *conn, const char *method, const struct json *params, int64_t *id,
+              struct err *err)
 {
     struct buf line = BUF_INIT;
     *id = conn->next_id++;

@@ -66,7 +66,8 @@ static int check_listener(int fd, const char *path, bool named, struct err *err)
     struct ucred cred;
     socklen_t size = sizeof cred;
     uid_t own = geteuid();
-    if ((own == 0 && named) || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == own))
+    if ((own == 0 && named) ||
+        (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == own))
         return 0;
     return err_set(err, ERR_SYSTEM, "'%s': another user listens there; " PATH_CHOOSE_SOCKET, path);
 }
@@ -81,18 +82,21 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
     memcpy(address.sun_path, path, strlen(path));
     int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
-        return limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "'%s': can't make a socket", path);
+        return limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "'%s': can't make a socket",
+                         path);
     int result;
     do
         result = connect(fd, (struct sockaddr *)&address, sizeof address);
     while (result < 0 && errno == EINTR);
     if (result < 0) {
         conn->why = errno;
-        bool nobody = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR || errno == ECONNRESET;
+        bool nobody = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR ||
+                      errno == ECONNRESET;
         result = conn->why == EACCES ? path_foreign(path, PATH_CHOOSE_SOCKET, err) : 0;
         if (result == 0)
             result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", path,
-                             nobody ? "nobody listens there" : "can't connect", strerror(conn->why));
+                             nobody ? "nobody listens there" : "can't connect",
+                             strerror(conn->why));
     } else {
         result = check_listener(fd, path, conn->named, err);
     }
@@ -128,7 +132,8 @@ int connection_try(struct connection *conn, struct err *err)
 {
     if (conn->fd >= 0)
         return 0;
-    int result = conn->named || conn->joined ? try_at(conn, conn->path, err) : try_everywhere(conn, err);
+    int result = conn->named || conn->joined ? try_at(conn, conn->path, err)
+                                             : try_everywhere(conn, err);
     conn->joined |= result == 0;
     return result;
 }
@@ -174,8 +179,10 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
             int error = errno;
             result = error == EACCES ? path_foreign(path, PATH_CHOOSE_SOCKET, err) : 0;
             if (result == 0)
-                result = err_set(err, ERR_SYSTEM, "'%s': can't take the lock for starting muxd: %s; " PATH_CHOOSE_SOCKET, path,
-                                 strerror(error));
+                result = err_set(
+                    err, ERR_SYSTEM,
+                    "'%s': can't take the lock for starting muxd: %s; " PATH_CHOOSE_SOCKET, path,
+                    strerror(error));
             fd_close(lock_fd);
         }
     }
@@ -207,7 +214,10 @@ int connection_open(struct connection *conn, struct err *err)
     if (result != ERR_NO_DAEMON)
         return result;
     if (!conn->may_start)
-        return err_set(err, ERR_NO_DAEMON, "'%s': nobody listens there; `ue start` starts the daemon, or leave out --no-start", conn->path);
+        return err_set(
+            err, ERR_NO_DAEMON,
+            "'%s': nobody listens there; `ue start` starts the daemon, or leave out --no-start",
+            conn->path);
     result = take_start_lock(conn, &lock_fd, err);
     if (result == 0) {
         result = connection_try(conn, err); /* another ue may have started it while we waited for the lock */

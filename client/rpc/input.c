@@ -27,7 +27,8 @@ int input_all(struct buf *out, struct err *err)
         if (n < 0)
             return unreadable(err);
         if (!buf_append(out, piece, (size_t)n))
-            return err_set(err, ERR_TOO_LARGE, "'standard input': more than %zu bytes; send less", out->max);
+            return err_set(err, ERR_TOO_LARGE, "'standard input': more than %zu bytes; send less",
+                           out->max);
         if ((size_t)n < sizeof piece)
             return 0;
     }
@@ -42,7 +43,8 @@ int input_file(const char *path, struct buf *out, struct err *err)
     while (fd >= 0 && fits && (n = fd_read_all(fd, piece, sizeof piece)) > 0)
         fits = buf_append(out, piece, (size_t)n);
     if (!fits)
-        result = err_set(err, ERR_TOO_LARGE, "'%s': more than %zu bytes; send less", path, out->max);
+        result = err_set(err, ERR_TOO_LARGE, "'%s': more than %zu bytes; send less", path,
+                         out->max);
     else if (n < 0)
         result = err_set(err, ERR_SYSTEM, "'%s': can't be read: %s", path, strerror(errno));
     fd_close(&fd);
@@ -96,7 +98,8 @@ bool input_is_waiting(void)
         return false;
     if (S_ISREG(st.st_mode))
         return lseek(STDIN_FILENO, 0, SEEK_CUR) < st.st_size;
-    return (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) && ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
+    return (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) &&
+           ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
 void input_add_chars(struct json *params, const char *data, size_t len)

@@ -32,7 +32,8 @@ char *launch_absolute(const char *path)
 
 static bool is_kept(const char *entry)
 {
-    static const char *const names[] = {"HOME=", "PATH=", "LANG=", "SHELL=", "USER=", "LOGNAME=", "TMPDIR="};
+    static const char *const names[] = {
+        "HOME=", "PATH=", "LANG=", "SHELL=", "USER=", "LOGNAME=", "TMPDIR="};
     if (strncmp(entry, "MUXD_SESSION=", 13) == 0) /* a daemon runs in no session, also when it is started from one */
         return false;
     if (strncmp(entry, "MUXD_", 5) == 0 || strncmp(entry, "XDG_", 4) == 0)
@@ -81,10 +82,11 @@ static void become(const char *program, char *const *argv, char *const *env, int
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     int null_fd = open("/dev/null", O_RDWR);
-    if (null_fd < 0 || chdir("/") != 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0 ||
-        dup2(report_fd, STDERR_FILENO) < 0) {
+    if (null_fd < 0 || chdir("/") != 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
+        dup2(null_fd, STDOUT_FILENO) < 0 || dup2(report_fd, STDERR_FILENO) < 0) {
         struct err err;
-        limit_err(&err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "its standard descriptors can't be set up");
+        limit_err(&err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno,
+                  "its standard descriptors can't be set up");
         dprintf(report_fd, "%s", err.text);
         _exit(1);
     }
@@ -120,7 +122,7 @@ static void end_when_stuck(pid_t pid)
     fd_close(&fd.fd);
 }
 
-static int wait_for(pid_t pid)
+static int launch_wait_for(pid_t pid)
 {
     int status;
     end_when_stuck(pid);
@@ -130,17 +132,20 @@ static int wait_for(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int judge(int status, const char *program, int report_fd, struct err *err)
+static int launch_judge(int status, const char *program, int report_fd, struct err *err)
 {
     if (status == 0 || status == STATUS_ANOTHER_WON)
         return 0;
     char *words = last_words(report_fd);
     if (status == STATUS_NO_PROGRAM)
-        err_set(err, ERR_NO_DAEMON, "'%s': can't be started: %s; install it beside ue or in $PATH", program, words);
+        err_set(err, ERR_NO_DAEMON, "'%s': can't be started: %s; install it beside ue or in $PATH",
+                program, words);
     else if (*words)
         err_set(err, ERR_NO_DAEMON, "'%s': %s", program, words);
     else
-        err_set(err, ERR_NO_DAEMON, "'%s': left with status %d before it listened; its log may say why", program, status);
+        err_set(err, ERR_NO_DAEMON,
+                "'%s': left with status %d before it listened; its log may say why", program,
+                status);
     free(words);
     return ERR_NO_DAEMON;
 }
@@ -172,9 +177,10 @@ int launch_daemon(const struct connection *conn, struct err *err)
     if (pid == 0)
         become(program, argv.items, env, report_fd);
     if (pid < 0)
-        result = limit_err(err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "'%s': can't be started", program);
+        result = limit_err(err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "'%s': can't be started",
+                           program);
     else
-        result = judge(wait_for(pid), program, report_fd, err);
+        result = launch_judge(launch_wait_for(pid), program, report_fd, err);
     fd_close(&report_fd);
     strv_free(env);
     strv_fini(&argv);

@@ -133,7 +133,7 @@ void params_operands(const struct ue *ue, struct json *params, const char *key)
         json_add_text(list, NULL, ue->args.operands[i]);
 }
 
-static bool is_blank(const char *text, size_t len)
+static bool params_is_blank(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (!strchr(" \t\r\n", text[i]) || !text[i])
@@ -150,8 +150,9 @@ struct json *params_parse(const char *text, bool blank_is_empty, struct err *err
         buf_append_text(&input, text);
     else if (input_all(&input, err) < 0)
         goto out;
-    if (!blank_is_empty && is_blank(input.data ? input.data : "", input.len))
-        err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: nothing there, expected an object");
+    if (!blank_is_empty && params_is_blank(input.data ? input.data : "", input.len))
+        err_set(err, ERR_ARGUMENTS,
+                "failed to parse function arguments: nothing there, expected an object");
     else
         params = schema_parse(input.data ? input.data : "", input.len, err);
 out:

@@ -4,7 +4,7 @@
 #include "wire/tool.h"
 #include <string.h>
 
-static void set_number(struct json *params, const struct tool_arg *arg, int64_t number)
+static void params_map_set_number(struct json *params, const struct tool_arg *arg, int64_t number)
 {
     if (strcmp(arg->name, "yield_time_ms") == 0) /* may be inf */
         params_wait(params, number);
@@ -12,13 +12,14 @@ static void set_number(struct json *params, const struct tool_arg *arg, int64_t 
         params_set(params, arg->name, json_int_new(number));
 }
 
-static void set_text(struct json *params, const struct tool_arg *arg, const char *text)
+static void params_map_set_text(struct json *params, const struct tool_arg *arg, const char *text)
 {
     params_set(params, arg->name, json_string_new(text, strlen(text)));
 }
 
 /* The list or object is made with its first item. */
-static void add_item(struct json *params, const struct tool_arg *arg, const char *key, const char *text)
+static void params_map_add_item(struct json *params, const struct tool_arg *arg, const char *key,
+                                const char *text)
 {
     struct json *list = json_detach(params, arg->name);
     if (!list)
@@ -36,19 +37,19 @@ static void set_variable(struct json *params, const struct tool_arg *arg, const 
     const char *equals = strchr(pair, '=');
     BUG_UNLESS(equals);
     buf_append(&name, pair, (size_t)(equals - pair));
-    add_item(params, arg, name.data, equals + 1);
+    params_map_add_item(params, arg, name.data, equals + 1);
     buf_fini(&name);
 }
 
 static void set_word(struct json *params, const struct tool_arg *arg, const char *word)
 {
     if (arg->type == ARG_STRINGS || arg->type == ARG_SESSIONS)
-        add_item(params, arg, NULL, word);
+        params_map_add_item(params, arg, NULL, word);
     else
-        set_text(params, arg, word);
+        params_map_set_text(params, arg, word);
 }
 
-static void set_flag(struct json *params, const struct tool_arg *arg, const char *sets)
+static void params_map_set_flag(struct json *params, const struct tool_arg *arg, const char *sets)
 {
     if (arg->type == ARG_BOOL)
         params_set(params, arg->name, json_bool_new(!sets || strcmp(sets, "false") != 0));
@@ -56,12 +57,17 @@ static void set_flag(struct json *params, const struct tool_arg *arg, const char
         set_word(params, arg, sets);
 }
 
-static void set_option(struct json *params, const struct args_option *option, const struct tool_arg *arg)
+static void set_option(struct json *params, const struct args_option *option,
+                       const struct tool_arg *arg)
 {
     switch (option->type) {
-    case OPTION_FLAG: set_flag(params, arg, option->row->sets); break;
+    case OPTION_FLAG:
+        params_map_set_flag(params, arg, option->row->sets);
+        break;
     case OPTION_UINT:
-    case OPTION_MS: set_number(params, arg, option->number); break;
+    case OPTION_MS:
+        params_map_set_number(params, arg, option->number);
+        break;
     case OPTION_SIZE:
         params_set(params, "rows", json_int_new(option->rows));
         params_set(params, "cols", json_int_new(option->cols));

@@ -11,7 +11,8 @@
 #define FIRST_LOOK_MS 200     /* what ends within it takes one request */
 #define EXEC_YIELD_MS 10000   /* exec's default (contract, section 2) */
 
-static struct json *read_params(struct ue *ue, int64_t number, int64_t at, int64_t yield_ms, bool print)
+static struct json *raw_read_params(struct ue *ue, int64_t number, int64_t at, int64_t yield_ms,
+                                    bool print)
 {
     struct json *params = json_object_new();
     json_add_int(params, "session_id", number);
@@ -27,16 +28,17 @@ static struct json *read_params(struct ue *ue, int64_t number, int64_t at, int64
     return params;
 }
 
-int raw_read(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, struct msg_answer *answer, struct err *err)
+int raw_read(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print,
+             struct msg_answer *answer, struct err *err)
 {
     return raw_read_fed(ue, number, at, yield_ms, print, CALL_WAITS, answer, err);
 }
 
-int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print, unsigned flags, struct msg_answer *answer,
-                 struct err *err)
+int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, bool print,
+                 unsigned flags, struct msg_answer *answer, struct err *err)
 {
     struct msg_answer fresh;
-    struct json *params = read_params(ue, number, *at, yield_ms, print);
+    struct json *params = raw_read_params(ue, number, *at, yield_ms, print);
     int result = call_run(&ue->conn, "read_output", params, flags, &fresh, err);
     json_free(params);
     if (result == CALL_FED) { /* the answer before stays */
@@ -53,15 +55,16 @@ int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, b
     return 0;
 }
 
-static bool is_running(const struct json *result)
+static bool raw_is_running(const struct json *result)
 {
     const char *state = json_get_str(result, "state", NULL);
     return state && strcmp(state, "running") == 0;
 }
 
-int raw_follow(struct ue *ue, int64_t number, int64_t *at, int64_t deadline_ms, struct msg_answer *answer, struct err *err)
+int raw_follow(struct ue *ue, int64_t number, int64_t *at, int64_t deadline_ms,
+               struct msg_answer *answer, struct err *err)
 {
-    while (is_running(answer->result)) {
+    while (raw_is_running(answer->result)) {
         int64_t left_ms = deadline_ms == INT64_MAX ? INT64_MAX : deadline_ms - clock_mono_ms();
         if (left_ms <= 0)
             return 0;
@@ -78,7 +81,7 @@ int raw_follow(struct ue *ue, int64_t number, int64_t *at, int64_t deadline_ms, 
 }
 
 /* How far the output went when the first answer was there: what a flooding program prints later is not for this call. */
-static int64_t head_of(struct ue *ue, int64_t number)
+static int64_t raw_head_of(struct ue *ue, int64_t number)
 {
     struct msg_answer answer;
     struct err err = {0};
@@ -103,7 +106,7 @@ static int fetch_rest(struct ue *ue, const struct json *first, struct err *err)
     json_get_int(first, "to", &at);
     if (!raw_is_full(first))
         return 0;
-    int64_t head = head_of(ue, number);
+    int64_t head = raw_head_of(ue, number);
     do
         result = raw_read(ue, number, &at, 0, true, &answer, err);
     while (result == 0 && at < head && raw_is_full(answer.result));
@@ -119,10 +122,15 @@ int raw_check_wait(struct ue *ue, struct err *err)
     if (yield_ms <= MAX_WAIT_LEAST_MS || yield_ms == INT64_MAX)
         return 0;
     int result = call_run(&ue->conn, "status", NULL, CALL_AGAIN, &answer, err);
-    const char *limit = result == 0 ? json_get_str(json_get(answer.result, "limits"), "max_wait", NULL) : NULL;
+    const char *limit = result == 0
+                            ? json_get_str(json_get(answer.result, "limits"), "max_wait", NULL)
+                            : NULL;
     if (limit && value_ms(limit, &max_ms) && yield_ms > max_ms)
-        result = err_set(err, ERR_ARGUMENTS, "'-y %" PRId64 "': longer than [limits] max_wait (%" PRId64 " ms) allows; give less or `inf`, "
-                         "or raise it", yield_ms, max_ms);
+        result = err_set(err, ERR_ARGUMENTS,
+                         "'-y %" PRId64 "': longer than [limits] max_wait (%" PRId64
+                         " ms) allows; give less or `inf`, "
+                         "or raise it",
+                         yield_ms, max_ms);
     msg_answer_fini(&answer);
     return result;
 }
@@ -133,7 +141,8 @@ static bool is_followed(const struct ue *ue, const char *tool, const struct json
     bool exec = strcmp(tool, "exec_command") == 0, exit = false, tty = false;
     json_get_bool(params, "exit", &exit);
     json_get_bool(params, "tty", &tty);
-    if (args_next(&ue->args, "args", NULL) || json_get(params, "until") || json_get(params, "ready") || json_get(params, "quiet_ms"))
+    if (args_next(&ue->args, "args", NULL) || json_get(params, "until") ||
+        json_get(params, "ready") || json_get(params, "quiet_ms"))
         return false;
     return exit || (exec && !tty && json_get(params, "cmd"));
 }
@@ -148,7 +157,8 @@ int64_t raw_deadline(const struct ue *ue, const struct json *params)
     return yield_ms == INT64_MAX ? INT64_MAX : clock_mono_ms() + yield_ms;
 }
 
-static int talk_followed(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
+static int talk_followed(struct ue *ue, const char *tool, struct json *params,
+                         struct msg_answer *answer, struct err *err)
 {
     if (raw_check_wait(ue, err) < 0) {
         *answer = (struct msg_answer){0};

@@ -20,7 +20,8 @@ static int64_t end_of_stream(const struct json *ranges, int64_t at, int64_t to, 
     *to_stderr = false;
     for (const struct json *it = json_first(ranges); it; it = json_next(it)) {
         int64_t from, until;
-        if (!json_int(json_first(it), &from) || !json_int(json_next(json_first(it)), &until) || until <= at)
+        if (!json_int(json_first(it), &from) || !json_int(json_next(json_first(it)), &until) ||
+            until <= at)
             continue;
         *to_stderr = from <= at;
         int64_t end = from <= at ? until : from;
@@ -41,10 +42,12 @@ void raw_print(const struct json *result)
         return;
     }
     if (!base64_decode(&bytes, encoded, len))
-        say_note("'%s': its output can't be decoded; the daemon speaks another protocol", json_get_str(result, "name", NULL));
+        say_note("'%s': its output can't be decoded; the daemon speaks another protocol",
+                 json_get_str(result, "name", NULL));
     json_get_int(result, "to", &to);
     if (json_get_int(result, "omitted_bytes", &omitted) && omitted > 0)
-        say_note("'%s': %" PRId64 " bytes of its output are no longer kept; read sooner or raise [limits] journal",
+        say_note("'%s': %" PRId64
+                 " bytes of its output are no longer kept; read sooner or raise [limits] journal",
                  json_get_str(result, "name", NULL), omitted);
     const struct json *ranges = json_get(result, "stderr_ranges");
     int64_t begin = to - (int64_t)bytes.len;

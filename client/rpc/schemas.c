@@ -7,7 +7,7 @@ const char *const schemas_formats[SCHEMA_FORMAT_COUNT] = {[SCHEMA_OPENAI] = "ope
                                                           [SCHEMA_ANTHROPIC] = "anthropic",
                                                           [SCHEMA_MCP] = "mcp"};
 
-static bool is_shown(const struct json *listed, const char *name)
+static bool schemas_is_shown(const struct json *listed, const char *name)
 {
     for (const struct json *it = json_first(json_get(listed, "tools")); it; it = json_next(it)) {
         const char *other = json_get_str(it, "name", NULL);
@@ -23,7 +23,7 @@ struct json *schemas_offered(const struct json *listed, enum schema_view view,
 {
     struct json *schemas = json_array_new();
     for (size_t i = 0; i < TOOL_COUNT_; i++)
-        if (tools[i].kind == TOOL_MODEL && is_shown(listed, tools[i].name))
+        if (tools[i].kind == TOOL_MODEL && schemas_is_shown(listed, tools[i].name))
             json_add(schemas, NULL, schema_format(&tools[i], view, format));
     return schemas;
 }

@@ -12,13 +12,13 @@ static bool is_true(const struct json *object, const char *key)
     return json_get_bool(object, key, &truth) && truth;
 }
 
-static bool is_word(const struct json *object, const char *key, const char *word)
+static bool talk_is_word(const struct json *object, const char *key, const char *word)
 {
     const char *text = json_get_str(object, key, NULL);
     return text && word && strcmp(text, word) == 0;
 }
 
-static int64_t number_of(const struct json *result)
+static int64_t talk_number_of(const struct json *result)
 {
     int64_t number = 0;
     if (!json_get_int(result, "number", &number))
@@ -36,18 +36,18 @@ static bool waits_early(const struct json *wanted)
 static bool is_late(const struct json *wanted, const struct json *result)
 {
     if (waits_early(wanted))
-        return is_word(result, "reason", "deadline");
-    return is_true(wanted, "exit") && !is_word(result, "reason", "stopping");
+        return talk_is_word(result, "reason", "deadline");
+    return is_true(wanted, "exit") && !talk_is_word(result, "reason", "stopping");
 }
 
 static int status_of_running(struct ue *ue, const struct json *wanted, const struct json *result)
 {
-    int64_t number = number_of(result);
+    int64_t number = talk_number_of(result);
     if (is_late(wanted, result)) {
         ue_tell_status(ue, "deadline %" PRId64, number);
         return UE_NOT_TRUE;
     }
-    if (is_word(result, "reason", "stopping")) {
+    if (talk_is_word(result, "reason", "stopping")) {
         ue_tell_status(ue, "stopping %" PRId64, number);
         return UE_NO_DAEMON;
     }
@@ -64,21 +64,26 @@ int talk_status(struct ue *ue, const struct json *wanted, const struct json *res
     if (strcmp(state, "running") == 0)
         return status_of_running(ue, wanted, result);
     if (!json_get_int(result, "exit_code", &code)) {
-        ue_tell_status(ue, "%s %" PRId64, state, number_of(result));
-        say_note("'%s': has ended (%s), its exit status is not known", json_get_str(result, "name", NULL), state);
+        ue_tell_status(ue, "%s %" PRId64, state, talk_number_of(result));
+        say_note("'%s': has ended (%s), its exit status is not known",
+                 json_get_str(result, "name", NULL), state);
         return UE_FAILED;
     }
     ue_tell_status(ue, "%s %" PRId64, state, code);
-    bool ended_first = waits_early(wanted) && !is_true(wanted, "exit") && is_word(result, "reason", "exit");
+    bool ended_first = waits_early(wanted) && !is_true(wanted, "exit") &&
+                       talk_is_word(result, "reason", "exit");
     return ended_first ? UE_NOT_TRUE : (int)code;
 }
 
 int talk_show(struct ue *ue, const struct json *wanted, const struct json *result)
 {
     size_t len;
-    const char *content = json_get_str(result, "content", &len), *replaced = json_get_str(result, "replaced_reader", NULL);
+    const char *content = json_get_str(result, "content", &len),
+               *replaced = json_get_str(result, "replaced_reader", NULL);
     if (replaced)
-        say_note("'%s': this reader's position is forgotten: there are as many as [limits] readers allows", replaced);
+        say_note("'%s': this reader's position is forgotten: there are as many as [limits] readers "
+                 "allows",
+                 replaced);
     if (content && !args_next(&ue->args, "json", NULL))
         say_text(content, len);
     else
@@ -86,7 +91,8 @@ int talk_show(struct ue *ue, const struct json *wanted, const struct json *resul
     return talk_status(ue, wanted, result);
 }
 
-int talk_ask(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
+int talk_ask(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer,
+             struct err *err)
 {
     return call_run(&ue->conn, tool, params, CALL_WAITS, answer, err);
 }
@@ -113,7 +119,7 @@ static const char *name_of_command(struct ue *ue, const struct json *cmd, struct
     int result = text ? call_run(&ue->conn, "list_sessions", params, CALL_ONCE, answer, &err) : -1;
     const struct json *first = json_first(result < 0 ? NULL : json_get(answer->result, "sessions"));
     for (const struct json *it = first; it; it = json_next(it)) {
-        if (!is_word(it, "cmd", text))
+        if (!talk_is_word(it, "cmd", text))
             continue;
         if (*found) {
             found = "";
@@ -126,7 +132,7 @@ static const char *name_of_command(struct ue *ue, const struct json *cmd, struct
 }
 
 /* name: of the session; NULL: asks which one runs cmd. */
-static int interrupted(struct ue *ue, const char *name, const struct json *cmd)
+static int talk_interrupted(struct ue *ue, const char *name, const struct json *cmd)
 {
     struct msg_answer answer = {0};
     if (!name)
@@ -153,5 +159,5 @@ int talk_fail(struct ue *ue, const struct json *params, const struct err *err)
         snprintf(word, sizeof word, "%" PRId64, number);
         name = word;
     }
-    return interrupted(ue, name, json_get(params, "cmd"));
+    return talk_interrupted(ue, name, json_get(params, "cmd"));
 }

@@ -33,7 +33,8 @@ static struct json *piece_params(struct typing *typing, const char *data, size_t
 
 static bool is_for_later(const struct ue *ue, int result)
 {
-    return result == ERR_INPUT_FULL || (result == ERR_KEYBOARD_HELD && args_next(&ue->args, "wait-keyboard", NULL));
+    return result == ERR_INPUT_FULL ||
+           (result == ERR_KEYBOARD_HELD && args_next(&ue->args, "wait-keyboard", NULL));
 }
 
 struct patience {
@@ -45,7 +46,8 @@ struct patience {
 /* The daemon waits for room, once the queue was seen to be full. */
 static bool ask_for_room(const struct patience *patience, struct json *params)
 {
-    int64_t left_ms = patience->give_up_ms == INT64_MAX ? ROOM_MS : patience->give_up_ms - clock_mono_ms();
+    int64_t left_ms = patience->give_up_ms == INT64_MAX ? ROOM_MS
+                                                        : patience->give_up_ms - clock_mono_ms();
     if (!patience->full || left_ms <= 0)
         return false;
     params_set(params, "wait_room", json_int_new(left_ms < ROOM_MS ? left_ms : ROOM_MS));
@@ -56,11 +58,12 @@ static bool ask_for_room(const struct patience *patience, struct json *params)
 static void pause_for_keyboard(struct patience *patience)
 {
     connection_pause(patience->pause_ms);
-    patience->pause_ms = patience->pause_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : patience->pause_ms * 2;
+    patience->pause_ms = patience->pause_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS
+                                                               : patience->pause_ms * 2;
 }
 
-static int call_patiently(struct ue *ue, const char *tool, struct json *params, struct patience *patience,
-                          struct msg_answer *answer, struct err *err)
+static int call_patiently(struct ue *ue, const char *tool, struct json *params,
+                          struct patience *patience, struct msg_answer *answer, struct err *err)
 {
     for (;;) {
         bool asked = ask_for_room(patience, params);
@@ -83,16 +86,19 @@ static struct patience patience_of(int64_t ms)
     return (struct patience){.give_up_ms = give_up_ms, .pause_ms = RETRY_MIN_MS};
 }
 
-int typing_ask(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer, struct err *err)
+int typing_ask(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer,
+               struct err *err)
 {
     struct patience patience = patience_of(ue->patience_ms);
     return call_patiently(ue, tool, params, &patience, answer, err);
 }
 
-static int send_whole(struct typing *typing, const char *data, size_t len, bool eof, struct err *err)
+static int send_whole(struct typing *typing, const char *data, size_t len, bool eof,
+                      struct err *err)
 {
     struct msg_answer answer;
-    bool waits = typing->patient || typing->typed > 0 || args_next(&typing->ue->args, "wait-keyboard", NULL);
+    bool waits = typing->patient || typing->typed > 0 ||
+                 args_next(&typing->ue->args, "wait-keyboard", NULL);
     struct patience patience = patience_of(waits ? typing->patience_ms : 0);
     patience.yields = typing->yields;
     patience.full = typing->full;
@@ -107,7 +113,8 @@ static int send_whole(struct typing *typing, const char *data, size_t len, bool 
 }
 
 /* A queue that is smaller than the piece gets it in two. */
-static int send_parts(struct typing *typing, const char *data, size_t len, bool eof, struct err *err)
+static int send_parts(struct typing *typing, const char *data, size_t len, bool eof,
+                      struct err *err)
 {
     int result = send_whole(typing, data, len, eof, err);
     if (result != ERR_TOO_LARGE || len < 2)
@@ -145,6 +152,7 @@ int typing_send(struct typing *typing, const char *data, size_t len, bool eof, s
     if (result == 0)
         result = send_parts(typing, data ? data + done : NULL, len - done, eof, err);
     if (result != 0 && typing->typed > 0 && result != ERR_CANCELLED)
-        err_set(err, result, "%s; %" PRIu64 " bytes before that were typed", err->text, typing->typed);
+        err_set(err, result, "%s; %" PRIu64 " bytes before that were typed", err->text,
+                typing->typed);
     return result;
 }

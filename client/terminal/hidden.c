@@ -18,7 +18,7 @@ static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN,
 
 static volatile sig_atomic_t came;
 
-static void on_signal(int signo)
+static void hidden_on_signal(int signo)
 {
     came = signo;
 }
@@ -66,10 +66,11 @@ static long read_line(int fd, char *line, const sigset_t *mask)
     }
 }
 
-static long failed(struct err *err, const char *what)
+static long hidden_failed(struct err *err, const char *what)
 {
     if (errno == EMSGSIZE)
-        return err_set(err, ERR_TOO_LARGE, "a secret has at most %d bytes; this is longer", HIDDEN_MAX);
+        return err_set(err, ERR_TOO_LARGE, "a secret has at most %d bytes; this is longer",
+                       HIDDEN_MAX);
     if (errno == ENODATA)
         return err_set(err, ERR_CANCELLED, "no secret was given");
     return err_set(err, ERR_SYSTEM, "'%s' can't be read: %s", what, strerror(errno));
@@ -78,7 +79,7 @@ static long failed(struct err *err, const char *what)
 /* One try: -1 with EINTR when a signal came. */
 static long ask_once(int fd, const char *prompt, char *line)
 {
-    struct sigaction action = {.sa_handler = on_signal}, old[CAUGHT];
+    struct sigaction action = {.sa_handler = hidden_on_signal}, old[CAUGHT];
     struct termios plain, hidden;
     sigset_t held, mask;
     if (tcgetattr(fd, &plain) < 0)
@@ -128,7 +129,7 @@ long hidden_ask(const char *prompt, char *line, struct err *err)
             raise(signo); /* stops here; asked again when it goes on */
     }
     if (len < 0)
-        len = failed(err, "/dev/tty");
+        len = hidden_failed(err, "/dev/tty");
     fd_close(&fd);
     return len;
 }
@@ -139,5 +140,5 @@ long hidden_read(char *line, struct err *err)
     do
         len = read_line(STDIN_FILENO, line, NULL);
     while (len < 0 && errno == EINTR);
-    return len < 0 ? failed(err, "standard input") : len;
+    return len < 0 ? hidden_failed(err, "standard input") : len;
 }

@@ -42,7 +42,8 @@ static struct {
 static bool may_ask(void)
 {
     const char *term = getenv("TERM");
-    return term && *term && strcmp(term, "dumb") != 0 && strncmp(term, "linux", 5) != 0 && strncmp(term, "vt", 2) != 0;
+    return term && *term && strcmp(term, "dumb") != 0 && strncmp(term, "linux", 5) != 0 &&
+           strncmp(term, "vt", 2) != 0;
 }
 
 static bool expects(void)
@@ -87,7 +88,7 @@ void inquiry_resized(void)
     inquiry.changed = true;
 }
 
-static void take(enum reply reply)
+static void inquiry_take(enum reply reply)
 {
     inquiry.changed = true;
     if (reply == REPLY_LAST) {
@@ -98,7 +99,7 @@ static void take(enum reply reply)
         inquiry.once_more = true; /* with all the colours that belong to it */
 }
 
-static void hold(const char *data, size_t size)
+static void inquiry_hold(const char *data, size_t size)
 {
     memcpy(inquiry.held, data, size);
     inquiry.held_size = size;
@@ -109,7 +110,8 @@ static void hold(const char *data, size_t size)
 static size_t without_answers(char *data, size_t size, bool whole)
 {
     size_t kept = 0;
-    bool expected = expects(), soon = inquiry.asked && clock_mono_ms() - inquiry.asked_ms < ALONE_MS;
+    bool expected = expects(),
+         soon = inquiry.asked && clock_mono_ms() - inquiry.asked_ms < ALONE_MS;
     for (size_t at = 0, used; at < size; at += used) {
         const char *escape = memchr(data + at, '\033', size - at);
         used = escape ? (size_t)(escape - data) - at : size - at;
@@ -118,11 +120,14 @@ static size_t without_answers(char *data, size_t size, bool whole)
         at += used;
         if (at == size)
             break;
-        enum reply reply = expected || inquiry.follows ? reply_take(&inquiry.outer, data + at, size - at, &used) : REPLY_NONE;
-        if ((!expected && (reply == REPLY_LAST || reply == REPLY_FACT)) || (!soon && reply == REPLY_PART && used <= KEY_BYTES))
+        enum reply reply = expected || inquiry.follows
+                               ? reply_take(&inquiry.outer, data + at, size - at, &used)
+                               : REPLY_NONE;
+        if ((!expected && (reply == REPLY_LAST || reply == REPLY_FACT)) ||
+            (!soon && reply == REPLY_PART && used <= KEY_BYTES))
             reply = REPLY_NONE;
         if (reply == REPLY_PART && !whole) {
-            hold(data + at, used);
+            inquiry_hold(data + at, used);
             return kept;
         }
         if (reply == REPLY_NONE || reply == REPLY_PART) {
@@ -130,7 +135,7 @@ static size_t without_answers(char *data, size_t size, bool whole)
             used = 1;
             data[kept++] = data[at];
         } else {
-            take(reply);
+            inquiry_take(reply);
         }
     }
     return kept;
@@ -141,7 +146,8 @@ ssize_t inquiry_read(char *data, size_t size)
     size_t had = inquiry.held_size;
     BUG_UNLESS(size > INQUIRY_HELD);
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    bool more = had == 0 || poll(&in, 1, 0) > 0, over = had > 0 && clock_mono_ms() >= inquiry.held_until_ms;
+    bool more = had == 0 || poll(&in, 1, 0) > 0,
+         over = had > 0 && clock_mono_ms() >= inquiry.held_until_ms;
     ssize_t got = more ? read(STDIN_FILENO, data + had, size - had) : 0;
     if (got < 0 || (got == 0 && more && had == 0))
         return got;

@@ -19,7 +19,7 @@ struct run {
     bool done, gone, resized;
 };
 
-static void draw(struct run *run)
+static void overlay_draw(struct run *run)
 {
     int rows, cols;
     terminal_size(&rows, &cols);
@@ -29,7 +29,7 @@ static void draw(struct run *run)
     buf_append_text(run->out, "\033[?2026l");
 }
 
-static void look_at_signals(struct run *run)
+static void overlay_look_at_signals(struct run *run)
 {
     struct err err;
     bool stop = terminal_stop, continued = terminal_continued;
@@ -42,17 +42,18 @@ static void look_at_signals(struct run *run)
         run->gone = true;
     run->resized |= terminal_resized || stop || continued;
     if (terminal_resized || stop || continued)
-        draw(run);
+        overlay_draw(run);
     terminal_resized = 0;
 }
 
-static void use_keys(struct run *run)
+static void overlay_use_keys(struct run *run)
 {
     int rows, cols;
     size_t at = 0, used = 1;
     int32_t key;
     terminal_size(&rows, &cols);
-    while (!run->done && at < ahead.size && (used = overlay_key_next(ahead.data + at, ahead.size - at, &key)) > 0) {
+    while (!run->done && at < ahead.size &&
+           (used = overlay_key_next(ahead.data + at, ahead.size - at, &key)) > 0) {
         at += used;
         if (key == 'Z' - '@')
             terminal_stop = 1;
@@ -64,10 +65,10 @@ static void use_keys(struct run *run)
     if (ahead.size == sizeof ahead.data && !run->done) /* no key is so long */
         ahead.size = 0;
     if (!run->done)
-        draw(run);
+        overlay_draw(run);
 }
 
-static void take_keys(struct run *run)
+static void overlay_take_keys(struct run *run)
 {
     ssize_t got = inquiry_read(ahead.data + ahead.size, sizeof ahead.data - ahead.size);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
@@ -75,7 +76,7 @@ static void take_keys(struct run *run)
     run->gone = got <= 0;
     ahead.size += got > 0 ? (size_t)got : 0;
     if (!run->gone)
-        use_keys(run);
+        overlay_use_keys(run);
 }
 
 static void write_out(struct run *run)
@@ -90,17 +91,19 @@ static void write_out(struct run *run)
 bool overlay_run(const struct overlay *overlay, struct buf *out)
 {
     struct run run = {.overlay = overlay, .out = out};
-    use_keys(&run);
+    overlay_use_keys(&run);
     while (!run.done && !run.gone) {
         /* Keys are read only while the terminal keeps up: a drawing for each of them would pile up otherwise. */
         struct pollfd fds[2] = {{.fd = out->len > 0 ? -1 : STDIN_FILENO, .events = POLLIN},
                                 {.fd = out->len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
         int held_ms = out->len > 0 ? -1 : inquiry_wait_ms();
         struct timespec left = {.tv_sec = held_ms / 1000, .tv_nsec = held_ms % 1000 * 1000000};
-        int ready = terminal_stop ? 0 : ppoll(fds, 2, held_ms >= 0 ? &left : NULL, terminal_wait_mask());
-        look_at_signals(&run);
+        int ready = terminal_stop
+                        ? 0
+                        : ppoll(fds, 2, held_ms >= 0 ? &left : NULL, terminal_wait_mask());
+        overlay_look_at_signals(&run);
         if ((ready > 0 && fds[0].revents) || (ready == 0 && held_ms >= 0))
-            take_keys(&run);
+            overlay_take_keys(&run);
         if (out->len > 0 && !run.gone)
             write_out(&run);
     }
@@ -123,7 +126,8 @@ size_t overlay_unused(char *data)
     return size;
 }
 
-void overlay_line(struct buf *out, int row, int cols, const char *style, const char *text, size_t size)
+void overlay_line(struct buf *out, int row, int cols, const char *style, const char *text,
+                  size_t size)
 {
     int used = 0;
     buf_printf(out, "\033[%d;1H\033[m%s", row + 1, style);

@@ -10,7 +10,8 @@
 static int32_t of_letter(char letter)
 {
     static const char letters[] = "ABCDHF";
-    static const int32_t keys[] = {OVERLAY_UP, OVERLAY_DOWN, OVERLAY_RIGHT, OVERLAY_LEFT, OVERLAY_HOME, OVERLAY_END};
+    static const int32_t keys[] = {OVERLAY_UP,   OVERLAY_DOWN, OVERLAY_RIGHT,
+                                   OVERLAY_LEFT, OVERLAY_HOME, OVERLAY_END};
     const char *at = letter ? strchr(letters, letter) : NULL;
     return at ? keys[at - letters] : letter == 'M' ? '\r' : OVERLAY_OTHER;
 }
@@ -33,7 +34,7 @@ static int32_t of_number(int number)
     }
 }
 
-static int number_at(const char *at, const char *end)
+static int overlay_key_number_at(const char *at, const char *end)
 {
     int number = 0;
     for (; at < end && *at >= '0' && *at <= '9' && number < 10000; at++)
@@ -44,10 +45,12 @@ static int number_at(const char *at, const char *end)
 static int32_t of_sequence(const char *data, size_t size)
 {
     char final = data[size - 1];
-    int number = number_at(data + 2, data + size);
+    int number = overlay_key_number_at(data + 2, data + size);
     if (data[2] == '<') {
-        number = number_at(data + 3, data + size);
-        return number == WHEEL_UP ? OVERLAY_WHEEL_UP : number == WHEEL_DOWN ? OVERLAY_WHEEL_DOWN : OVERLAY_OTHER;
+        number = overlay_key_number_at(data + 3, data + size);
+        return number == WHEEL_UP     ? OVERLAY_WHEEL_UP
+               : number == WHEEL_DOWN ? OVERLAY_WHEEL_DOWN
+                                      : OVERLAY_OTHER;
     }
     return final == '~' ? of_number(number) : of_letter(final);
 }

@@ -9,7 +9,7 @@
 #define SCHEME_REPORT 997
 
 /* Digits up to something else, without a leading zero; false: there are none. */
-static bool number(const char **at, const char *end, int *value)
+static bool reply_number(const char **at, const char *end, int *value)
 {
     const char *begin = *at;
     *value = 0;
@@ -23,7 +23,8 @@ static bool number(const char **at, const char *end, int *value)
 
 static enum reply note_cell(struct outer *outer, const int *values)
 {
-    if (values[1] > 0 && values[1] <= OUTER_CELL_MAX && values[2] > 0 && values[2] <= OUTER_CELL_MAX) {
+    if (values[1] > 0 && values[1] <= OUTER_CELL_MAX && values[2] > 0 &&
+        values[2] <= OUTER_CELL_MAX) {
         outer->cell_height = values[1];
         outer->cell_width = values[2];
     }
@@ -38,14 +39,15 @@ static enum reply note_scheme(struct outer *outer, int value)
     return REPLY_SCHEME;
 }
 
-static enum reply take_csi(struct outer *outer, const char *data, const char *end, size_t *used)
+static enum reply reply_take_csi(struct outer *outer, const char *data, const char *end,
+                                 size_t *used)
 {
     const char *at = data + 2;
     int values[PARAMS_MAX] = {0}, count = 0;
     bool private = at < end && *at == '?';
     at += private;
     for (int value; at < end; at++, count++) {
-        bool some = number(&at, end, &value);
+        bool some = reply_number(&at, end, &value);
         if (count < PARAMS_MAX)
             values[count] = value;
         if (at < end && (!some || *at != ';')) {
@@ -63,7 +65,9 @@ static enum reply take_csi(struct outer *outer, const char *data, const char *en
         return REPLY_LAST;
     if (private && *at == 'n' && count == 2 && values[0] == SCHEME_REPORT)
         return note_scheme(outer, values[1]);
-    return !private && *at == 't' && count == PARAMS_MAX && values[0] == CELL_REPORT ? note_cell(outer, values) : REPLY_NONE;
+    return !private && *at == 't' && count == PARAMS_MAX && values[0] == CELL_REPORT
+               ? note_cell(outer, values)
+               : REPLY_NONE;
 }
 
 static void note_colour(struct outer *outer, int which, const char *text, size_t size)
@@ -79,13 +83,14 @@ static enum reply take_osc(struct outer *outer, const char *data, const char *en
 {
     const char *at = data + 2, *text;
     int code, which;
-    bool some = number(&at, end, &code);
+    bool some = reply_number(&at, end, &code);
     if (at == end)
-        return !some || code == 1 || code == 4 || (code >= 10 && code <= 12) ? REPLY_PART : REPLY_NONE;
+        return !some || code == 1 || code == 4 || (code >= 10 && code <= 12) ? REPLY_PART
+                                                                             : REPLY_NONE;
     if (!some || *at++ != ';' || (code != 4 && (code < 10 || code > 12)))
         return REPLY_NONE;
     which = code - 10 + OUTER_FOREGROUND;
-    if (code == 4 && number(&at, end, &which) && at < end && *at++ != ';')
+    if (code == 4 && reply_number(&at, end, &which) && at < end && *at++ != ';')
         return REPLY_NONE;
     for (text = at; at < end && *at >= ' ' && *at < 0x7f;)
         at++;
@@ -106,7 +111,7 @@ enum reply reply_take(struct outer *outer, const char *data, size_t size, size_t
     if (size == 1)
         return REPLY_PART;
     if (ecma_begins(data[1]) == ECMA_CSI)
-        reply = take_csi(outer, data, end, used);
+        reply = reply_take_csi(outer, data, end, used);
     else if (ecma_begins(data[1]) == ECMA_OSC)
         reply = take_osc(outer, data, end, used);
     return reply == REPLY_PART && size >= REPLY_MAX ? REPLY_NONE : reply;

@@ -29,7 +29,8 @@ static struct {
     sigset_t wait_mask;
 } terminal = {.out = STDOUT_FILENO};
 
-static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPIPE};
+static const int deadly[] = {SIGHUP,  SIGINT, SIGQUIT, SIGTERM, SIGABRT,
+                             SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGPIPE};
 
 /* Also to a terminal that is slow, but not for ever to one that has stopped. One that is gone needs nothing any more. */
 static void write_plain(const char *text)
@@ -94,7 +95,8 @@ static void on_flag(int signo)
 
 static void catch_signals(void)
 {
-    struct sigaction flag = {.sa_handler = on_flag}, end = {.sa_handler = on_deadly, .sa_flags = (int)SA_RESETHAND}, old;
+    struct sigaction flag = {.sa_handler = on_flag},
+                     end = {.sa_handler = on_deadly, .sa_flags = (int)SA_RESETHAND}, old;
     sigset_t block;
     sigemptyset(&block);
     sigaddset(&block, SIGWINCH);
@@ -114,8 +116,11 @@ static void catch_signals(void)
 
 int terminal_open(struct err *err)
 {
-    if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1 || tcgetattr(STDIN_FILENO, &terminal.before) < 0)
-        return err_set(err, ERR_USAGE, "standard input and output must be a terminal; `ue screen` and `ue write` work without one");
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1 ||
+        tcgetattr(STDIN_FILENO, &terminal.before) < 0)
+        return err_set(err, ERR_USAGE,
+                       "standard input and output must be a terminal; `ue screen` and `ue write` "
+                       "work without one");
     /* A descriptor of our own can be non-blocking without the shell's becoming so. */
     int own = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     terminal.out = own >= 0 ? own : STDOUT_FILENO;

@@ -23,8 +23,10 @@ static void print_reloaded(struct ue *ue, const struct json *params, const struc
         buf_printf(&out, "config read from %s\n", path);
     else
         buf_append_text(&out, "no config file: the defaults are in effect\n");
-    append_late(&out, json_get(result, "new_sessions"), "holds for sessions that start from now on");
-    append_late(&out, json_get(result, "after_restart"), "holds when the daemon has been stopped and started again (ue stop)");
+    append_late(&out, json_get(result, "new_sessions"),
+                "holds for sessions that start from now on");
+    append_late(&out, json_get(result, "after_restart"),
+                "holds when the daemon has been stopped and started again (ue stop)");
     say_text(out.data, out.len);
     buf_fini(&out);
 }
@@ -39,7 +41,8 @@ static void append_hello(struct buf *out, const struct ue *ue, const struct json
     int64_t pid = 0;
     const char *version = json_get_str(hello, "version", NULL);
     json_get_int(hello, "pid", &pid);
-    buf_printf(out, "muxd %s listens on %s (pid %" PRId64 ")\n", version ? version : "?", ue->conn.path, pid);
+    buf_printf(out, "muxd %s listens on %s (pid %" PRId64 ")\n", version ? version : "?",
+               ue->conn.path, pid);
 }
 
 static void print_hello(struct ue *ue, const struct json *params, const struct json *result)
@@ -67,7 +70,8 @@ static void append_protocol(struct buf *out, const struct json *hello)
     json_get_int(hello, "protocol", &theirs);
     buf_printf(out, "protocol %d\n", MSG_PROTOCOL);
     if (theirs != MSG_PROTOCOL)
-        buf_printf(out, "muxd speaks protocol %" PRId64 ": `ue upgrade` brings it up to date\n", theirs);
+        buf_printf(out, "muxd speaks protocol %" PRId64 ": `ue upgrade` brings it up to date\n",
+                   theirs);
 }
 
 int admin_version(struct ue *ue)

@@ -11,7 +11,8 @@
 #define ANSWER_MS 500 /* a person waits for the list */
 
 /* The result of a call to a daemon that runs; NULL: none, or it does not answer in time. */
-static const struct json *ask(struct ue *ue, const char *method, const struct json *params, struct msg_answer *answer)
+static const struct json *complete_ask(struct ue *ue, const char *method, const struct json *params,
+                                       struct msg_answer *answer)
 {
     struct err err = {0};
     struct timeval patience = {.tv_sec = ANSWER_MS / 1000, .tv_usec = ANSWER_MS % 1000 * 1000};
@@ -21,7 +22,8 @@ static const struct json *ask(struct ue *ue, const char *method, const struct js
         return NULL;
     if (setsockopt(ue->conn.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
         return NULL;
-    return call_run(&ue->conn, method, params, CALL_ONCE, answer, &err) == 0 ? answer->result : NULL;
+    return call_run(&ue->conn, method, params, CALL_ONCE, answer, &err) == 0 ? answer->result
+                                                                             : NULL;
 }
 
 /* The verb takes many, and this one stands there already. */
@@ -35,13 +37,14 @@ static bool stands_there(const struct place *place, const char *name)
     return false;
 }
 
-static void add_sessions(struct ue *ue, struct candidates *all, const struct place *place, bool running)
+static void add_sessions(struct ue *ue, struct candidates *all, const struct place *place,
+                         bool running)
 {
     struct msg_answer answer;
     struct json *params = json_object_new();
     json_add_bool(params, "all", !running);
     params_meta(ue, params, META_VERB);
-    const struct json *result = ask(ue, "list_sessions", params, &answer);
+    const struct json *result = complete_ask(ue, "list_sessions", params, &answer);
     for (const struct json *it = json_first(json_get(result, "sessions")); it; it = json_next(it)) {
         const char *name = json_get_str(it, "name", NULL), *state = json_get_str(it, "state", NULL);
         bool runs = state && strcmp(state, "running") == 0;
@@ -52,7 +55,7 @@ static void add_sessions(struct ue *ue, struct candidates *all, const struct pla
     json_free(params);
 }
 
-static bool is_word(const struct json *object, const char *key, const char *word)
+static bool complete_is_word(const struct json *object, const char *key, const char *word)
 {
     const char *text = json_get_str(object, key, NULL);
     return text && word && strcmp(text, word) == 0;
@@ -62,7 +65,8 @@ static bool is_word(const struct json *object, const char *key, const char *word
 static const char *configured_value(const struct json *values, const char *name, const char *key)
 {
     for (const struct json *it = json_first(values); it; it = json_next(it))
-        if (is_word(it, "key", key) && is_word(it, "name", name) && is_word(it, "section", "session"))
+        if (complete_is_word(it, "key", key) && complete_is_word(it, "name", name) &&
+            complete_is_word(it, "section", "session"))
             return json_get_str(it, "value", NULL);
     return NULL;
 }
@@ -71,11 +75,11 @@ static const char *configured_value(const struct json *values, const char *name,
 static void add_configured(struct ue *ue, struct candidates *all, bool by_name)
 {
     struct msg_answer answer;
-    const struct json *values = json_get(ask(ue, "config", NULL, &answer), "values");
+    const struct json *values = json_get(complete_ask(ue, "config", NULL, &answer), "values");
     for (const struct json *it = json_first(values); it; it = json_next(it)) {
         const char *name = json_get_str(it, "name", NULL), *value = json_get_str(it, "value", NULL);
-        bool what = is_word(it, "key", "cmd") || is_word(it, "key", "argv");
-        if (!what || !name || !value || !*value || !is_word(it, "section", "session"))
+        bool what = complete_is_word(it, "key", "cmd") || complete_is_word(it, "key", "argv");
+        if (!what || !name || !value || !*value || !complete_is_word(it, "section", "session"))
             continue;
         const char *start = by_name ? configured_value(values, name, "start") : NULL;
         if (!start || strcmp(start, "manual") != 0)
@@ -114,7 +118,8 @@ static void add_from_daemon(struct ue *ue, struct candidates *all, const struct 
     }
 }
 
-static void answer(struct ue *ue, const struct asked *asked, const char *const *words, size_t count)
+static void complete_answer(struct ue *ue, const struct asked *asked, const char *const *words,
+                            size_t count)
 {
     struct place place;
     struct candidates all = {0};
@@ -136,11 +141,13 @@ static int answer_bash(struct ue *ue)
     const struct args *args = &ue->args;
     if (args->operand_count != 4)
         return -1;
-    struct asked asked = {.shell = COMPLETE_BASH, .lists = strcmp(args->operands[1], "63") == 0, .behind = args->operands[2]};
+    struct asked asked = {.shell = COMPLETE_BASH,
+                          .lists = strcmp(args->operands[1], "63") == 0,
+                          .behind = args->operands[2]};
     char **words = bash_words(args->operands[3]);
     size_t count = strv_len((const char *const *)words);
     if (count > 1) /* the first one is ue */
-        answer(ue, &asked, (const char *const *)words + 1, count - 1);
+        complete_answer(ue, &asked, (const char *const *)words + 1, count - 1);
     strv_free(words);
     return 0;
 }
@@ -150,7 +157,7 @@ static int answer_words(struct ue *ue, enum complete_shell shell)
     struct asked asked = {.shell = shell};
     if (ue->args.operand_count < 2)
         return -1;
-    answer(ue, &asked, ue->args.operands + 1, ue->args.operand_count - 1);
+    complete_answer(ue, &asked, ue->args.operands + 1, ue->args.operand_count - 1);
     return 0;
 }
 
@@ -167,6 +174,7 @@ int verb_COMPLETE(struct ue *ue)
         result = answer_words(ue, COMPLETE_FISH);
     if (result == 0)
         return 0;
-    err_set(&err, ERR_USAGE, "'%s': give bash TYPE WORD LINE, zsh WORD\xe2\x80\xa6 or fish WORD\xe2\x80\xa6", shell);
+    err_set(&err, ERR_USAGE,
+            "'%s': give bash TYPE WORD LINE, zsh WORD\xe2\x80\xa6 or fish WORD\xe2\x80\xa6", shell);
     return ue_fail(ue, &err);
 }

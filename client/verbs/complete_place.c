@@ -7,14 +7,16 @@ static const struct verb *verb_or_global(const struct place *place)
     return place->verb ? place->verb : &verbs[VERB_GLOBAL];
 }
 
-static void take_value(struct place *place, const struct verb_option *option, const char *value)
+static void complete_place_take_value(struct place *place, const struct verb_option *option,
+                                      const char *value)
 {
     if (option == verb_option_by_letter(&verbs[VERB_GLOBAL], 'S'))
         place->socket = value;
 }
 
 /* The option of a word, and of one that takes a value where that begins in the word (0: in the next one). */
-static const struct verb_option *option_in(struct place *place, const char *word, size_t *value_at, bool given)
+static const struct verb_option *option_in(struct place *place, const char *word, size_t *value_at,
+                                           bool given)
 {
     const struct verb *verb = verb_or_global(place);
     const struct verb_option *row = NULL;
@@ -57,7 +59,7 @@ static const struct verb_option *pass(struct place *place, size_t i, bool *ended
     if (is_option(word, *ended)) {
         const struct verb_option *row = option_in(place, word, &value_at, true);
         if (row && value_at)
-            take_value(place, row, word + value_at);
+            complete_place_take_value(place, row, word + value_at);
         return row && row->metavar && !value_at ? row : NULL;
     }
     if (!place->verb) {
@@ -92,7 +94,7 @@ void place_find(struct place *place, const char *const *words, size_t count)
     *place = (struct place){.words = words, .count = count, .word = words[count - 1]};
     for (size_t i = 0; i + 1 < count; i++) {
         if (pending) {
-            take_value(place, pending, words[i]);
+            complete_place_take_value(place, pending, words[i]);
             pending = NULL;
         } else {
             pending = pass(place, i, &ended);

@@ -18,7 +18,7 @@ static const char *kind_word(const struct place *place)
 }
 
 /* What follows a command belongs to it, whatever it is: zsh and fish complete it as the command's own. */
-static const char *kind_of(const struct asked *asked, const struct place *place)
+static const char *complete_shell_kind_of(const struct asked *asked, const struct place *place)
 {
     bool command = place->verb && place->verb->operands_end_options && place->operand > 0;
     if (command && asked->shell != COMPLETE_BASH)
@@ -56,7 +56,8 @@ static void append_for_bash(struct buf *out, const struct asked *asked, const st
     }
 }
 
-void complete_append(struct buf *out, const struct asked *asked, const struct place *place, const struct candidates *all)
+void complete_append(struct buf *out, const struct asked *asked, const struct place *place,
+                     const struct candidates *all)
 {
     const char *whole = place->words[place->count - 1];
     size_t lead = place->lead;
@@ -64,7 +65,7 @@ void complete_append(struct buf *out, const struct asked *asked, const struct pl
         size_t kept = kept_by_readline(asked, place);
         lead = kept > place->lead ? utf8_count(place->word, kept - place->lead) : 0;
     }
-    buf_printf(out, "%s %zu %zu\n", kind_of(asked, place), lead, place->command + 1);
+    buf_printf(out, "%s %zu %zu\n", complete_shell_kind_of(asked, place), lead, place->command + 1);
     if (asked->shell == COMPLETE_BASH) {
         append_for_bash(out, asked, place, all);
         return;
@@ -92,7 +93,7 @@ static void take_quoted(struct buf *word, const char **at)
     *at += **at != 0;
 }
 
-static void take_word(struct buf *word, const char **at, const char *ends)
+static void complete_shell_take_word(struct buf *word, const char **at, const char *ends)
 {
     while (**at && !strchr(ends, **at)) {
         if (strchr("'\"\\", **at))
@@ -105,7 +106,7 @@ static void take_word(struct buf *word, const char **at, const char *ends)
 char *bash_unquote(const char *word)
 {
     struct buf out = BUF_INIT;
-    take_word(&out, &word, "");
+    complete_shell_take_word(&out, &word, "");
     char *plain = xstrndup(out.data ? out.data : "", out.len);
     buf_fini(&out);
     return plain;
@@ -119,7 +120,7 @@ char **bash_words(const char *line)
     while (more) {
         struct buf word = BUF_INIT;
         line += strspn(line, blanks);
-        take_word(&word, &line, blanks);
+        complete_shell_take_word(&word, &line, blanks);
         more = *line != 0;
         strv_add(&words, word.data ? word.data : "");
         buf_fini(&word);

@@ -22,7 +22,8 @@ static char *shortened(const char *text)
     struct buf safe = BUF_INIT;
     size_t len = strlen(text), keep = utf8_cut(text, len, DESCRIPTION_BYTES_MAX);
     utf8_append_escaped(&safe, text, keep, false);
-    char *short_text = xasprintf("%s%s", safe.data ? safe.data : "", keep < len ? "\xe2\x80\xa6" : "");
+    char *short_text = xasprintf("%s%s", safe.data ? safe.data : "",
+                                 keep < len ? "\xe2\x80\xa6" : "");
     buf_fini(&safe);
     return short_text;
 }
@@ -79,7 +80,8 @@ static bool is_possible(const struct place *place, const struct verb_option *row
     return true;
 }
 
-static void add_options_of(struct candidates *all, const struct place *place, const struct verb *verb, bool letters)
+static void add_options_of(struct candidates *all, const struct place *place,
+                           const struct verb *verb, bool letters)
 {
     for (const struct verb_option *row = verb->options; row->name; row++) {
         char word[64];
@@ -95,7 +97,8 @@ static void add_options_of(struct candidates *all, const struct place *place, co
 
 static void add_options(struct candidates *all, const struct place *place)
 {
-    const struct verb *global = &verbs[VERB_GLOBAL], *own = place->verb && place->verb != global ? place->verb : NULL;
+    const struct verb *global = &verbs[VERB_GLOBAL],
+                      *own = place->verb && place->verb != global ? place->verb : NULL;
     for (int letters = 0; letters < 2; letters++) {
         if (own)
             add_options_of(all, place, own, letters);

@@ -11,7 +11,7 @@ static bool attaches(const struct ue *ue)
     return args_has(&ue->args, "attach");
 }
 
-static int fill(struct ue *ue, struct json *params, struct err *err)
+static int exec_fill(struct ue *ue, struct json *params, struct err *err)
 {
     (void)err;
     if (args_has(&ue->args, "argv") && ue->args.operand_count > 0)
@@ -23,7 +23,7 @@ static int fill(struct ue *ue, struct json *params, struct err *err)
     return 0;
 }
 
-static int run(struct ue *ue, struct json *params)
+static int exec_run(struct ue *ue, struct json *params)
 {
     if (attaches(ue))
         return attach_new_session(ue, params);
@@ -37,18 +37,19 @@ static void look_at_input(const struct ue *ue)
 {
     bool given = args_has(&ue->args, "stdin") || args_has(&ue->args, "args") || attaches(ue);
     if (!given && input_is_waiting())
-        say_note("standard input: has data that the command was not given; --stdin feeds it to the command");
+        say_note("standard input: has data that the command was not given; --stdin feeds it to the "
+                 "command");
 }
 
 int verb_EXEC(struct ue *ue)
 {
     struct err err;
     bool person = !args_has(&ue->args, "args") && (args_has(&ue->args, "tty") || attaches(ue));
-    struct run how = {.meta = META_PLACE | META_ID | (person ? META_HUMAN : 0), .fill = fill};
+    struct run how = {.meta = META_PLACE | META_ID | (person ? META_HUMAN : 0), .fill = exec_fill};
     struct json *params = run_params(ue, &how, &err);
     if (!params)
         return ue_fail(ue, &err);
-    int status = run(ue, params);
+    int status = exec_run(ue, params);
     json_free(params);
     look_at_input(ue);
     return status;

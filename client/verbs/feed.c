@@ -23,13 +23,13 @@ struct feed {
 
 static const char *const conditions[] = {"until", "quiet_ms", "exit", "ready"};
 
-static void take(struct feed *feed)
+static void feed_take(struct feed *feed)
 {
     const char *state = json_get_str(feed->answer.result, "state", NULL);
     feed->running = state && strcmp(state, "running") == 0;
 }
 
-static int begin(struct feed *feed, struct err *err)
+static int feed_begin(struct feed *feed, struct err *err)
 {
     struct json *params = json_copy(feed->wanted);
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
@@ -47,20 +47,22 @@ static int begin(struct feed *feed, struct err *err)
         raw_print(feed->answer.result);
     json_get_int(feed->answer.result, "number", &feed->number);
     json_get_int(feed->answer.result, "to", &feed->at);
-    take(feed);
+    feed_take(feed);
     return 0;
 }
 
-static bool is_over(const struct feed *feed)
+static bool feed_is_over(const struct feed *feed)
 {
-    return !feed->running || feed->ended || (feed->deadline_ms != INT64_MAX && clock_mono_ms() >= feed->deadline_ms);
+    return !feed->running || feed->ended ||
+           (feed->deadline_ms != INT64_MAX && clock_mono_ms() >= feed->deadline_ms);
 }
 
-static int look(struct feed *feed, int64_t yield_ms, struct err *err)
+static int feed_look(struct feed *feed, int64_t yield_ms, struct err *err)
 {
-    int result = raw_read(feed->ue, feed->number, &feed->at, yield_ms, feed->raw, &feed->answer, err);
+    int result = raw_read(feed->ue, feed->number, &feed->at, yield_ms, feed->raw, &feed->answer,
+                          err);
     if (result == 0)
-        take(feed);
+        feed_take(feed);
     return result;
 }
 
@@ -76,7 +78,8 @@ static int wait_for_input(struct feed *feed, struct err *err)
     int64_t left = left_ms(feed);
     int result;
     if (feed->raw) {
-        result = raw_read_fed(feed->ue, feed->number, &feed->at, left, true, CALL_WAITS | CALL_FEEDS, &feed->answer, err);
+        result = raw_read_fed(feed->ue, feed->number, &feed->at, left, true,
+                              CALL_WAITS | CALL_FEEDS, &feed->answer, err);
     } else {
         struct msg_answer fresh;
         struct json *params = json_object_new();
@@ -86,7 +89,8 @@ static int wait_for_input(struct feed *feed, struct err *err)
         json_add_bool(params, "peek", true);
         params_meta(feed->ue, params, META_VERB);
         params_wait(params, left);
-        result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS | CALL_FEEDS, &fresh, err);
+        result = call_run(&feed->ue->conn, "read_output", params, CALL_WAITS | CALL_FEEDS, &fresh,
+                          err);
         json_free(params);
         if (result == 0) {
             msg_answer_fini(&feed->answer);
@@ -96,7 +100,7 @@ static int wait_for_input(struct feed *feed, struct err *err)
         }
     }
     if (result == 0)
-        take(feed);
+        feed_take(feed);
     return result == CALL_FED ? 0 : result;
 }
 
@@ -110,10 +114,11 @@ static int send_piece(struct feed *feed, const struct buf *piece, bool last, str
         size_t done = (size_t)(typing->typed - begin);
         typing->read_to = feed->at;
         typing->patience_ms = left_ms(feed);
-        int result = typing_send(typing, piece->data ? piece->data + done : NULL, piece->len - done, last, err);
-        if (result != ERR_INPUT_FULL || is_over(feed))
+        int result = typing_send(typing, piece->data ? piece->data + done : NULL, piece->len - done,
+                                 last, err);
+        if (result != ERR_INPUT_FULL || feed_is_over(feed))
             return result;
-        result = look(feed, 0, err);
+        result = feed_look(feed, 0, err);
         if (result < 0)
             return result;
         typing->yields = feed->at != typing->read_to; /* else no reading helps */
@@ -126,7 +131,7 @@ static int feed_all(struct feed *feed, struct err *err)
     struct buf piece = BUF_INIT;
     bool last = false;
     int result = 0;
-    while (result == 0 && !is_over(feed)) {
+    while (result == 0 && !feed_is_over(feed)) {
         if (!input_is_ready()) {
             result = wait_for_input(feed, err);
             continue;
@@ -135,18 +140,20 @@ static int feed_all(struct feed *feed, struct err *err)
         if (result == 0)
             result = send_piece(feed, &piece, last, err);
         if (result == 0 && feed->raw) /* what it prints must not pile up while it is fed */
-            result = look(feed, 0, err);
+            result = feed_look(feed, 0, err);
         feed->ended = last && result == 0;
     }
     buf_fini(&piece);
     if (result == ERR_INPUT_FULL || (result == 0 && feed->running && !feed->ended))
-        say_note("standard input: the wait was over after %" PRIu64 " bytes; `ue write %" PRId64 " -` feeds more", feed->typing.typed,
-                 feed->number);
-    return result == ERR_STDIN_CLOSED || result == ERR_ENDED || result == ERR_INPUT_FULL ? 0 : result;
+        say_note("standard input: the wait was over after %" PRIu64 " bytes; `ue write %" PRId64
+                 " -` feeds more",
+                 feed->typing.typed, feed->number);
+    return result == ERR_STDIN_CLOSED || result == ERR_ENDED || result == ERR_INPUT_FULL ? 0
+                                                                                         : result;
 }
 
 /* The wait that the command line asked for, with the time that is left; without one, for the end. */
-static int finish(struct feed *feed, struct err *err)
+static int feed_finish(struct feed *feed, struct err *err)
 {
     struct json *params = json_object_new();
     bool any = false;
@@ -161,7 +168,8 @@ static int finish(struct feed *feed, struct err *err)
     if (!any)
         json_add_bool(params, "exit", true);
     if (json_get(feed->wanted, "max_output_tokens"))
-        json_add(params, "max_output_tokens", json_copy(json_get(feed->wanted, "max_output_tokens")));
+        json_add(params, "max_output_tokens",
+                 json_copy(json_get(feed->wanted, "max_output_tokens")));
     params_meta(feed->ue, params, META_VERB);
     params_wait(params, left_ms(feed));
     msg_answer_fini(&feed->answer);
@@ -175,7 +183,7 @@ static int finish_raw(struct feed *feed, struct err *err)
     bool early = json_get(feed->wanted, "until") || json_get(feed->wanted, "quiet_ms");
     if (!early)
         return raw_follow(feed->ue, feed->number, &feed->at, feed->deadline_ms, &feed->answer, err);
-    int result = finish(feed, err); /* decides when it is enough; the bytes come by a read of their own */
+    int result = feed_finish(feed, err); /* decides when it is enough; the bytes come by a read of their own */
     if (result < 0)
         return result;
     struct msg_answer bytes = {0};
@@ -188,11 +196,14 @@ static int finish_raw(struct feed *feed, struct err *err)
 
 int feed_talk(struct ue *ue, struct json *params)
 {
-    struct feed feed = {.ue = ue, .wanted = params, .raw = args_has(&ue->args, "raw"), .deadline_ms = raw_deadline(ue, params)};
+    struct feed feed = {.ue = ue,
+                        .wanted = params,
+                        .raw = args_has(&ue->args, "raw"),
+                        .deadline_ms = raw_deadline(ue, params)};
     struct err err = {0};
     int status = 0, result = raw_check_wait(ue, &err);
     if (result == 0)
-        result = begin(&feed, &err);
+        result = feed_begin(&feed, &err);
     if (result == 0) {
         struct json *session = json_int_new(feed.number);
         feed.typing = (struct typing){.ue = ue, .session = session, .patient = true};
@@ -200,11 +211,12 @@ int feed_talk(struct ue *ue, struct json *params)
         json_free(session);
     }
     if (result == 0)
-        result = feed.raw ? finish_raw(&feed, &err) : finish(&feed, &err);
+        result = feed.raw ? finish_raw(&feed, &err) : feed_finish(&feed, &err);
     if (result < 0)
         status = talk_fail(ue, params, &err);
     else
-        status = feed.raw ? talk_status(ue, params, feed.answer.result) : talk_show(ue, params, feed.answer.result);
+        status = feed.raw ? talk_status(ue, params, feed.answer.result)
+                          : talk_show(ue, params, feed.answer.result);
     msg_answer_fini(&feed.answer);
     return status;
 }

@@ -19,12 +19,14 @@ const struct verb *gen_next(const struct verb *last)
     return verb < verbs + VERB_COUNT_ ? verb : NULL;
 }
 
-static int write_file(const char *dir, const char *name, const struct buf *contents, struct err *err)
+static int gen_write_file(const char *dir, const char *name, const struct buf *contents,
+                          struct err *err)
 {
     char *path = path_join(dir, name);
     char *parent = path_dirname(path);
     int result = 0, fd = -1;
-    if ((mkdir(parent, 0755) != 0 && errno != EEXIST) || (fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0 ||
+    if ((mkdir(parent, 0755) != 0 && errno != EEXIST) ||
+        (fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0 ||
         fd_write_all(fd, contents->data, contents->len) < 0)
         result = err_set(err, ERR_SYSTEM, "'%s': can't be written: %s", path, strerror(errno));
     fd_close(&fd);
@@ -38,7 +40,7 @@ int verb_GEN(struct ue *ue)
     struct err err;
     struct buf out = BUF_INIT;
     gen_man(&out);
-    int result = write_file(ue->args.operands[0], "client/ue.1", &out, &err);
+    int result = gen_write_file(ue->args.operands[0], "client/ue.1", &out, &err);
     buf_fini(&out);
     return result < 0 ? ue_fail(ue, &err) : 0;
 }

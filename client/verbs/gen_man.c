@@ -220,7 +220,7 @@ static void append_verb(struct buf *out, const struct verb *verb)
     buf_fini(&usage);
 }
 
-static void append_keys(struct buf *out, const struct attach_key *keys)
+static void gen_man_append_keys(struct buf *out, const struct attach_key *keys)
 {
     for (; keys->keys; keys++) {
         buf_append_text(out, ".TP\n\\fB");
@@ -241,9 +241,9 @@ void gen_man(struct buf *out)
     for (const struct verb *verb = gen_next(NULL); verb; verb = gen_next(verb))
         append_verb(out, verb);
     buf_append_text(out, attached);
-    append_keys(out, attach_keys);
+    gen_man_append_keys(out, attach_keys);
     buf_append_text(out, ".PP\nIn the scrolled view:\n");
-    append_keys(out, attach_view_keys);
+    gen_man_append_keys(out, attach_view_keys);
     buf_append_text(out, shared);
     gen_events(out);
     gen_differences(out);

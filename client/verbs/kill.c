@@ -24,7 +24,7 @@ static void append_one(struct buf *out, const struct json *one, const char *sign
     buf_append_byte(out, '\n');
 }
 
-static void print(struct ue *ue, const struct json *params, const struct json *result)
+static void kill_print(struct ue *ue, const struct json *params, const struct json *result)
 {
     struct buf out = BUF_INIT;
     const char *signal = json_get_str(params, "signal", NULL);
@@ -34,7 +34,7 @@ static void print(struct ue *ue, const struct json *params, const struct json *r
     say_buf(&out);
 }
 
-static int status_of(struct ue *ue, const struct json *result)
+static int kill_status_of(struct ue *ue, const struct json *result)
 {
     int64_t survivors = 0;
     (void)ue;
@@ -44,18 +44,23 @@ static int status_of(struct ue *ue, const struct json *result)
     return 0;
 }
 
-static int fail(struct ue *ue, const struct json *params, const struct err *err)
+static int kill_fail(struct ue *ue, const struct json *params, const struct err *err)
 {
     (void)params;
     if (err->code != ERR_CANCELLED)
         return ue_fail(ue, err);
-    say_note("interrupted; the sessions are being ended all the same, `ue list` shows which are left");
+    say_note(
+        "interrupted; the sessions are being ended all the same, `ue list` shows which are left");
     return UE_INTERRUPTED;
 }
 
 /* A signal that is sent twice may mean something else than once. */
 int verb_KILL(struct ue *ue)
 {
-    unsigned again = args_has(&ue->args, "signal") || args_has(&ue->args, "args") ? CALL_ONCE : CALL_AGAIN;
-    return run_verb(ue, &(struct run){.call = CALL_WAITS | again, .print = print, .status = status_of, .fail = fail});
+    unsigned again = args_has(&ue->args, "signal") || args_has(&ue->args, "args") ? CALL_ONCE
+                                                                                  : CALL_AGAIN;
+    return run_verb(ue, &(struct run){.call = CALL_WAITS | again,
+                                      .print = kill_print,
+                                      .status = kill_status_of,
+                                      .fail = kill_fail});
 }

@@ -6,7 +6,7 @@
 #include "client/print/say.h"
 #include <unistd.h>
 
-static void print(struct ue *ue, const struct json *params, const struct json *result)
+static void list_print(struct ue *ue, const struct json *params, const struct json *result)
 {
     (void)params;
     struct render_table table;
@@ -30,5 +30,5 @@ static void print(struct ue *ue, const struct json *params, const struct json *r
 
 int verb_LIST(struct ue *ue)
 {
-    return run_verb(ue, &(struct run){.call = CALL_AGAIN, .print = print});
+    return run_verb(ue, &(struct run){.call = CALL_AGAIN, .print = list_print});
 }

@@ -14,10 +14,13 @@
 
 static int read_patch(const char *operand, struct buf *text, struct err *err)
 {
-    int result = !operand || strcmp(operand, "-") == 0 ? input_all(text, err) : input_file(operand, text, err);
+    int result = !operand || strcmp(operand, "-") == 0 ? input_all(text, err)
+                                                       : input_file(operand, text, err);
     const char *data = text->data ? text->data : "";
     if (result == 0 && (!utf8_valid(data, text->len) || memchr(data, 0, text->len)))
-        return err_set(err, ERR_ARGUMENTS, "the patch is no UTF-8 text; files in another encoding can't be patched by it");
+        return err_set(
+            err, ERR_ARGUMENTS,
+            "the patch is no UTF-8 text; files in another encoding can't be patched by it");
     return result;
 }
 
@@ -29,20 +32,21 @@ static void tell_why(const struct json *facts)
         say_note("the reason: %s", cause);
 }
 
-static void tell(const char *text)
+static void patch_tell(const char *text)
 {
     say_stderr_bytes(text, strlen(text));
     say_stderr_bytes("\n", 1);
 }
 
 /* What was answered, in the program's way. Not sent twice when the daemon dies: the first time may have been the one that counted. */
-static int apply(struct ue *ue, const struct buf *text, bool as_json)
+static int patch_apply(struct ue *ue, const struct buf *text, bool as_json)
 {
     struct msg_answer answer;
     struct err err = {0};
     struct json *params = run_params(ue, &(struct run){.meta = META_PLACE}, &err);
     json_add_str(params, "input", text->data ? text->data : "", text->len);
-    int status = 0, result = call_run(&ue->conn, "apply_patch", params, CALL_WAITS | CALL_ONCE, &answer, &err);
+    int status = 0,
+        result = call_run(&ue->conn, "apply_patch", params, CALL_WAITS | CALL_ONCE, &answer, &err);
     const struct json *facts = result < 0 ? answer.data : answer.result;
     const char *wrong = json_get_str(facts, "stderr", NULL);
     size_t len = 0;
@@ -57,7 +61,7 @@ static int apply(struct ue *ue, const struct buf *text, bool as_json)
     if (as_json && (wrong || result == 0))
         say_json(facts);
     else if (wrong)
-        tell(wrong), tell_why(facts);
+        patch_tell(wrong), tell_why(facts);
     else if (result == 0)
         say_out(output ? output : "", len);
     msg_answer_fini(&answer);
@@ -72,7 +76,7 @@ int verb_PATCH(struct ue *ue)
     struct buf text;
     buf_init(&text, PATCH_BYTES_MAX);
     int status = read_patch(args->operand_count > 0 ? args->operands[0] : NULL, &text, &err);
-    status = status < 0 ? ue_fail(ue, &err) : apply(ue, &text, args_has(args, "json"));
+    status = status < 0 ? ue_fail(ue, &err) : patch_apply(ue, &text, args_has(args, "json"));
     buf_fini(&text);
     return status;
 }
@@ -83,9 +87,9 @@ bool patch_is_program(const char *argv0)
     return strcmp(name, "apply_patch") == 0 || strcmp(name, "applypatch") == 0;
 }
 
-static int usage(void)
+static int patch_usage(void)
 {
-    tell("Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch");
+    patch_tell("Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch");
     return PROGRAM_USAGE;
 }
 
@@ -98,7 +102,7 @@ int patch_program(int argc, char **argv)
     struct buf text;
     int status;
     if (argc > 2) {
-        tell("Error: apply_patch accepts exactly one argument.");
+        patch_tell("Error: apply_patch accepts exactly one argument.");
         return PROGRAM_USAGE;
     }
     buf_init(&text, PATCH_BYTES_MAX);
@@ -109,11 +113,11 @@ int patch_program(int argc, char **argv)
     if (argc < 2 && read_patch(NULL, &text, &err) < 0)
         status = ue_fail(&ue, &err);
     else if (text.len == 0)
-        status = usage();
+        status = patch_usage();
     else if (!utf8_valid(text.data, text.len))
-        status = (tell("Error: apply_patch requires a UTF-8 PATCH argument."), NOT_APPLIED);
+        status = (patch_tell("Error: apply_patch requires a UTF-8 PATCH argument."), NOT_APPLIED);
     else
-        status = apply(&ue, &text, false);
+        status = patch_apply(&ue, &text, false);
     buf_fini(&text);
     connection_fini(&ue.conn);
     args_fini(&ue.args);

@@ -4,13 +4,14 @@
 #include "client/print/say.h"
 #include <stdlib.h>
 
-static int fill(struct ue *ue, struct json *params, struct err *err)
+static int record_fill(struct ue *ue, struct json *params, struct err *err)
 {
     const struct args *args = &ue->args;
     if (args->operand_count < 2)
         return 0;
     if (args_has(args, "stop"))
-        return err_set(err, ERR_USAGE, "'%s': --stop takes no file; the session's recording ends, wherever it is",
+        return err_set(err, ERR_USAGE,
+                       "'%s': --stop takes no file; the session's recording ends, wherever it is",
                        args->operands[1]);
     char *path = launch_absolute(args->operands[1]);
     json_add_text(params, "path", path);
@@ -18,7 +19,7 @@ static int fill(struct ue *ue, struct json *params, struct err *err)
     return 0;
 }
 
-static void print(struct ue *ue, const struct json *params, const struct json *result)
+static void record_print(struct ue *ue, const struct json *params, const struct json *result)
 {
     (void)params;
     size_t len = 0;
@@ -33,5 +34,6 @@ static void print(struct ue *ue, const struct json *params, const struct json *r
 
 int verb_RECORD(struct ue *ue)
 {
-    return run_verb(ue, &(struct run){.call = CALL_AGAIN, .fill = fill, .print = print});
+    return run_verb(ue,
+                    &(struct run){.call = CALL_AGAIN, .fill = record_fill, .print = record_print});
 }

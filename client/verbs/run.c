@@ -7,14 +7,14 @@
 #include "wire/tool.h"
 #include <string.h>
 
-static bool is_given(const struct ue *ue, const char *option)
+static bool run_is_given(const struct ue *ue, const char *option)
 {
     return args_next(&ue->args, option, NULL) != NULL;
 }
 
 struct json *run_params(struct ue *ue, const struct run *run, struct err *err)
 {
-    bool object = is_given(ue, "args");
+    bool object = run_is_given(ue, "args");
     struct json *params = object ? params_from_args(ue, err) : params_map(&ue->args);
     if (!object && run->fill && run->fill(ue, params, err) < 0) {
         json_free(params);
@@ -32,7 +32,7 @@ static const char *tool_of(const struct ue *ue, const struct run *run)
     return tool;
 }
 
-static void print_text(const struct json *result)
+static void run_print_text(const struct json *result)
 {
     size_t len = 0;
     const char *text = json_get_str(result, "content", &len);
@@ -48,14 +48,15 @@ static void print_text(const struct json *result)
     buf_fini(&out);
 }
 
-static int show(struct ue *ue, const struct run *run, const struct json *params, const struct json *result)
+static int run_show(struct ue *ue, const struct run *run, const struct json *params,
+                    const struct json *result)
 {
-    if (is_given(ue, "json"))
+    if (run_is_given(ue, "json"))
         say_json(result);
     else if (run->print)
         run->print(ue, params, result);
     else
-        print_text(result);
+        run_print_text(result);
     return run->status ? run->status(ue, result) : 0;
 }
 
@@ -68,7 +69,7 @@ int run_verb(struct ue *ue, const struct run *run)
     if (!params)
         return ue_fail(ue, &err);
     if (call_run(&ue->conn, tool_of(ue, run), params, run->call, &answer, &err) == 0)
-        status = show(ue, run, params, answer.result);
+        status = run_show(ue, run, params, answer.result);
     else if (run->fail)
         status = run->fail(ue, params, &err);
     else

@@ -21,11 +21,12 @@ static void print_facts(const struct ue *ue, const struct json *result, bool cur
     say_buf(&out);
 }
 
-static void print(struct ue *ue, const struct json *params, const struct json *result)
+static void screen_print(struct ue *ue, const struct json *params, const struct json *result)
 {
     (void)params;
     const struct args *args = &ue->args;
-    bool drawn = args_has(args, "html") || args_has(args, "svg"), cursor = args_has(args, "cursor") && !drawn;
+    bool drawn = args_has(args, "html") || args_has(args, "svg"),
+         cursor = args_has(args, "cursor") && !drawn;
     size_t len = 0;
     const char *screen = json_get_str(result, "screen", &len);
     if (args_has(args, "hash") || cursor)
@@ -37,14 +38,16 @@ static void print(struct ue *ue, const struct json *params, const struct json *r
 }
 
 /* 124: what was waited for did not come true. */
-static int status_of(struct ue *ue, const struct json *result)
+static int screen_status_of(struct ue *ue, const struct json *result)
 {
     const char *reason = json_get_str(result, "reason", NULL);
     (void)ue;
-    return reason && (strcmp(reason, "deadline") == 0 || strcmp(reason, "exit") == 0) ? UE_NOT_TRUE : 0;
+    return reason && (strcmp(reason, "deadline") == 0 || strcmp(reason, "exit") == 0) ? UE_NOT_TRUE
+                                                                                      : 0;
 }
 
 int verb_SCREEN(struct ue *ue)
 {
-    return run_verb(ue, &(struct run){.call = CALL_WAITS, .print = print, .status = status_of});
+    return run_verb(
+        ue, &(struct run){.call = CALL_WAITS, .print = screen_print, .status = screen_status_of});
 }

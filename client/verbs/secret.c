@@ -13,11 +13,12 @@
 
 static int lost(struct err *err)
 {
-    return err_set(err, ERR_NO_DAEMON, "muxd: the connection was lost; whether the secret was typed is not known");
+    return err_set(err, ERR_NO_DAEMON,
+                   "muxd: the connection was lost; whether the secret was typed is not known");
 }
 
 /* As a frame of its own that is wiped: no JSON, no copy. */
-static int send_line(struct connection *conn, const char *line, size_t len, struct err *err)
+static int secret_send_line(struct connection *conn, const char *line, size_t len, struct err *err)
 {
     struct buf frame;
     buf_init_wiping(&frame, 0);
@@ -33,7 +34,9 @@ static struct json *receive_end(struct connection *conn, struct err *err)
     struct frame *in = &conn->in;
     struct attach_frame frame;
     long used;
-    while ((used = in->len > in->start ? attach_next(in->data + in->start, in->len - in->start, &frame) : 0) == 0) {
+    while ((used = in->len > in->start
+                       ? attach_next(in->data + in->start, in->len - in->start, &frame)
+                       : 0) == 0) {
         size_t room;
         char *to = frame_room(in, &room);
         ssize_t got = recv(conn->fd, to, room, 0);
@@ -50,9 +53,9 @@ static struct json *receive_end(struct connection *conn, struct err *err)
     return json_parse(frame.data, frame.size, err);
 }
 
-static int give(struct ue *ue, const char *line, size_t len, struct err *err)
+static int secret_give(struct ue *ue, const char *line, size_t len, struct err *err)
 {
-    int code = send_line(&ue->conn, line, len, err);
+    int code = secret_send_line(&ue->conn, line, len, err);
     struct json *end = code ? NULL : receive_end(&ue->conn, err);
     if (!end)
         return err->code;
@@ -67,7 +70,7 @@ static int give(struct ue *ue, const char *line, size_t len, struct err *err)
     return code;
 }
 
-static long ask(struct ue *ue, const struct json *answer, char *line, struct err *err)
+static long secret_ask(struct ue *ue, const struct json *answer, char *line, struct err *err)
 {
     if (args_has(&ue->args, "stdin"))
         return hidden_read(line, err);
@@ -83,8 +86,8 @@ static int talk_secret(struct ue *ue, const struct json *answer, struct err *err
     char *line = hidden_new();
     if (!line)
         return err_set(err, ERR_SYSTEM, "no memory for a secret: %s", strerror(errno));
-    long len = ask(ue, answer, line, err);
-    int code = len < 0 ? err->code : give(ue, line, (size_t)len, err);
+    long len = secret_ask(ue, answer, line, err);
+    int code = len < 0 ? err->code : secret_give(ue, line, (size_t)len, err);
     hidden_free(line);
     return code;
 }

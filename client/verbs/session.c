@@ -13,7 +13,7 @@ static void say_lines(struct buf *out)
     buf_fini(out);
 }
 
-static void append_session(struct buf *out, const struct json *session)
+static void session_append_session(struct buf *out, const struct json *session)
 {
     int64_t number = 0;
     const char *name = json_get_str(session, "name", NULL);
@@ -26,7 +26,7 @@ static void print_renamed(struct ue *ue, const struct json *params, const struct
     (void)params;
     struct buf out = BUF_INIT;
     (void)ue;
-    append_session(&out, result);
+    session_append_session(&out, result);
     buf_append_byte(&out, '\n');
     say_lines(&out);
 }
@@ -42,7 +42,7 @@ static void print_resized(struct ue *ue, const struct json *params, const struct
     struct buf out = BUF_INIT;
     int64_t rows = 0, cols = 0;
     (void)ue;
-    append_session(&out, result);
+    session_append_session(&out, result);
     if (json_get_int(result, "rows", &rows) && json_get_int(result, "cols", &cols))
         buf_printf(&out, ": %" PRId64 "x%" PRId64, rows, cols);
     const char *policy = json_get_str(result, "size_policy", NULL);
@@ -62,8 +62,11 @@ static int fill_size(struct ue *ue, struct json *params, struct err *err)
         return 0;
     }
     if (!value_size(size, &rows, &cols))
-        return err_set(err, ERR_USAGE, "'%s': no size; give ROWSxCOLS, each from 1 to 1000, such as 24x80, or leader, "
-                                       "smallest, largest, fixed or config", size);
+        return err_set(
+            err, ERR_USAGE,
+            "'%s': no size; give ROWSxCOLS, each from 1 to 1000, such as 24x80, or leader, "
+            "smallest, largest, fixed or config",
+            size);
     json_add_int(params, "rows", rows);
     json_add_int(params, "cols", cols);
     return 0;
@@ -71,7 +74,8 @@ static int fill_size(struct ue *ue, struct json *params, struct err *err)
 
 int verb_RESIZE(struct ue *ue)
 {
-    return run_verb(ue, &(struct run){.call = CALL_AGAIN, .fill = fill_size, .print = print_resized});
+    return run_verb(ue,
+                    &(struct run){.call = CALL_AGAIN, .fill = fill_size, .print = print_resized});
 }
 
 static void print_removed(struct ue *ue, const struct json *params, const struct json *result)
@@ -80,7 +84,7 @@ static void print_removed(struct ue *ue, const struct json *params, const struct
     struct buf out = BUF_INIT;
     (void)ue;
     for (const struct json *it = json_first(json_get(result, "sessions")); it; it = json_next(it)) {
-        append_session(&out, it);
+        session_append_session(&out, it);
         buf_append_text(&out, ": forgotten\n");
     }
     say_lines(&out);

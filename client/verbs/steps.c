@@ -25,7 +25,7 @@ static int read_steps(const char *operand, struct buf *text, struct err *err)
 }
 
 /* 0 when all were done; of the one that failed: 124 when it was a wait, else as its error says. */
-static int status_of(struct ue *ue, const struct json *result)
+static int steps_status_of(struct ue *ue, const struct json *result)
 {
     (void)ue;
     const struct json *last = NULL;
@@ -34,11 +34,12 @@ static int status_of(struct ue *ue, const struct json *result)
     const char *code = json_get_str(last, "code", NULL), *kind = json_get_str(last, "kind", NULL);
     if (!code)
         return 0;
-    bool untrue = strcmp(kind, "wait") == 0 && (strcmp(code, "deadline") == 0 || strcmp(code, "ended") == 0);
+    bool untrue = strcmp(kind, "wait") == 0 &&
+                  (strcmp(code, "deadline") == 0 || strcmp(code, "ended") == 0);
     return untrue ? UE_NOT_TRUE : err_exit_status(err_by_name(code));
 }
 
-static int fill(struct ue *ue, struct json *params, struct err *err)
+static int steps_fill(struct ue *ue, struct json *params, struct err *err)
 {
     struct buf text;
     const struct args *args = &ue->args;
@@ -57,5 +58,7 @@ static int fill(struct ue *ue, struct json *params, struct err *err)
 
 int verb_STEPS(struct ue *ue)
 {
-    return run_verb(ue, &(struct run){.call = CALL_WAITS | CALL_ONCE, .fill = fill, .status = status_of});
+    return run_verb(ue, &(struct run){.call = CALL_WAITS | CALL_ONCE,
+                                      .fill = steps_fill,
+                                      .status = steps_status_of});
 }

@@ -27,7 +27,7 @@ struct leaving {
 };
 
 /* Where its name stands in /proc: the executable's path is hidden from the worker's own user, too (PR_SET_DUMPABLE). */
-static bool name_of(int64_t pid, char name[32])
+static bool stop_name_of(int64_t pid, char name[32])
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
@@ -42,7 +42,7 @@ static bool name_of(int64_t pid, char name[32])
 static bool is_keeper(int64_t pid, int64_t worker)
 {
     char name[32], workers_name[32];
-    bool known = name_of(pid, name), worker_known = name_of(worker, workers_name);
+    bool known = stop_name_of(pid, name), worker_known = stop_name_of(worker, workers_name);
     return known == worker_known && (!known || strcmp(name, "muxd-keeper\n") == 0);
 }
 
@@ -52,13 +52,14 @@ static int open_process(int64_t pid)
 }
 
 /* Asked before the stop, while the numbers are sure to mean these processes. */
-static struct leaving watch(struct ue *ue)
+static struct leaving stop_watch(struct ue *ue)
 {
     struct leaving leaving = {.worker = -1, .keeper = -1};
     struct msg_answer answer;
     struct err err = {0};
     int64_t worker = 0, keeper = 0;
-    if (call_run(&ue->conn, "status", NULL, CALL_ONCE, &answer, &err) == 0 && json_get_int(answer.result, "pid", &worker)) {
+    if (call_run(&ue->conn, "status", NULL, CALL_ONCE, &answer, &err) == 0 &&
+        json_get_int(answer.result, "pid", &worker)) {
         leaving.worker = open_process(worker);
         /* A worker that has lost its keeper has another parent, which goes on. */
         if (json_get_int(answer.result, "keeper_pid", &keeper) && is_keeper(keeper, worker))
@@ -108,8 +109,9 @@ static bool wait_moving(struct leaving *leaving, int fd)
         if (clock_mono_ms() - moved_ms > LEAVING_MS)
             return false;
         if (!leaving->told)
-            say_note("all sessions have ended; waits for the daemon's processes (%" PRId64 ", %" PRId64 ") to leave", leaving->worker_pid,
-                     leaving->keeper_pid);
+            say_note("all sessions have ended; waits for the daemon's processes (%" PRId64
+                     ", %" PRId64 ") to leave",
+                     leaving->worker_pid, leaving->keeper_pid);
         leaving->told = true;
     }
 }
@@ -128,11 +130,12 @@ static bool wait_gone(struct ue *ue, struct leaving *leaving)
     ssize_t n = 1;
     while (ue->conn.fd >= 0 && n > 0 && wait_moving(leaving, ue->conn.fd))
         n = recv(ue->conn.fd, rest, sizeof rest, MSG_DONTWAIT);
-    bool worker_gone = wait_end(leaving, &leaving->worker), keeper_gone = wait_end(leaving, &leaving->keeper);
+    bool worker_gone = wait_end(leaving, &leaving->worker),
+         keeper_gone = wait_end(leaving, &leaving->keeper);
     return worker_gone && keeper_gone;
 }
 
-static int show(struct ue *ue, const struct json *result)
+static int stop_show(struct ue *ue, const struct json *result)
 {
     struct json *stopped = json_object_new();
     json_add_bool(stopped, "stopped", true);
@@ -164,10 +167,12 @@ int verb_STOP(struct ue *ue)
     if (result < 0)
         return ue_fail(ue, &err);
     ue->conn.may_start = false;
-    leaving = watch(ue);
+    leaving = stop_watch(ue);
     struct json *params = run_params(ue, &(struct run){0}, &err);
     char slow[120];
-    snprintf(slow, sizeof slow, "the daemon ends its sessions (%" PRId64 "); waits for the last of them", leaving.live);
+    snprintf(slow, sizeof slow,
+             "the daemon ends its sessions (%" PRId64 "); waits for the last of them",
+             leaving.live);
     ue->conn.slow_note = slow;
     ue->conn.slow_ms = SLOW_MS;
     result = call_run(&ue->conn, "stop", params, CALL_WAITS | CALL_ONCE, &answer, &err);
@@ -180,11 +185,13 @@ int verb_STOP(struct ue *ue)
     } else if (result < 0 && !(result == ERR_NO_DAEMON && ue->conn.fd < 0)) { /* a lost connection is what was asked for */
         status = ue_fail(ue, &err);
     } else if (!wait_gone(ue, &leaving)) {
-        err_set(&err, ERR_SYSTEM, "'%s': the daemon has ended its sessions but its processes are still there; look into its log",
+        err_set(&err, ERR_SYSTEM,
+                "'%s': the daemon has ended its sessions but its processes are still there; look "
+                "into its log",
                 ue->conn.path);
         status = ue_fail(ue, &err);
     } else {
-        status = show(ue, answer.result);
+        status = stop_show(ue, answer.result);
     }
     fd_close(&leaving.worker);
     fd_close(&leaving.keeper);

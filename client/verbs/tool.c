@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void show_line(const char *text, size_t len)
+static void tool_show_line(const char *text, size_t len)
 {
     say_text(text, len);
     if (!say_is_tty(STDOUT_FILENO)) /* where it is one, say_text ends the line */
@@ -14,7 +14,8 @@ static void show_line(const char *text, size_t len)
 }
 
 /* A failure that has a text for models is an answer, and goes where answers go. */
-static int show_failure(struct ue *ue, const struct json *params, const struct msg_answer *answer, const struct err *err)
+static int show_failure(struct ue *ue, const struct json *params, const struct msg_answer *answer,
+                        const struct err *err)
 {
     size_t len;
     const char *content = json_get_str(answer->data, "content", &len);
@@ -23,7 +24,7 @@ static int show_failure(struct ue *ue, const struct json *params, const struct m
     if (args_has(&ue->args, "json"))
         say_json(answer->data);
     else
-        show_line(content, len);
+        tool_show_line(content, len);
     ue_tell_status(ue, "failed %s", err_name(err->code));
     return err_exit_status(err->code);
 }
@@ -32,7 +33,7 @@ static int show_unparsed(struct ue *ue, const struct err *err)
 {
     if (err->code != ERR_ARGUMENTS)
         return ue_fail(ue, err);
-    show_line(err->text, strlen(err->text));
+    tool_show_line(err->text, strlen(err->text));
     ue_tell_status(ue, "failed %s", err_name(err->code));
     return UE_FAILED;
 }
@@ -42,17 +43,20 @@ int verb_CALL(struct ue *ue)
     const struct args *args = &ue->args;
     struct msg_answer answer;
     struct err err = {0};
-    struct json *params = params_parse(args->operand_count > 1 ? args->operands[1] : "", true, &err);
+    struct json *params = params_parse(args->operand_count > 1 ? args->operands[1] : "", true,
+                                       &err);
     if (!params)
         return show_unparsed(ue, &err);
     if (strcmp(args->operands[0], tools[TOOL_TYPE_SECRET].name) == 0) {
         json_free(params);
-        err_set(&err, ERR_DENIED, "'type_secret' is for people, not for agents; a person runs `ue secret`");
+        err_set(&err, ERR_DENIED,
+                "'type_secret' is for people, not for agents; a person runs `ue secret`");
         return ue_fail(ue, &err);
     }
     params_meta(ue, params, META_PLACE | META_ID);
     int result = call_run(&ue->conn, args->operands[0], params, CALL_WAITS, &answer, &err);
-    int status = result < 0 ? show_failure(ue, params, &answer, &err) : talk_show(ue, params, answer.result);
+    int status = result < 0 ? show_failure(ue, params, &answer, &err)
+                            : talk_show(ue, params, answer.result);
     msg_answer_fini(&answer);
     json_free(params);
     return status;

@@ -13,11 +13,15 @@ static int format_of(const char *word, enum schema_format *format, struct err *e
             *format = (enum schema_format)i;
             return 0;
         }
-    return word ? err_set(err, ERR_USAGE, "'--format %s': no such format; use openai, openai-chat, anthropic or mcp", word) : 0;
+    return word
+               ? err_set(err, ERR_USAGE,
+                         "'--format %s': no such format; use openai, openai-chat, anthropic or mcp",
+                         word)
+               : 0;
 }
 
 /* A tool a line: as valid as in one line, and people can read it. */
-static void print(const struct json *schemas)
+static void tools_print(const struct json *schemas)
 {
     struct buf out = BUF_INIT;
     for (const struct json *it = json_first(schemas); it; it = json_next(it)) {
@@ -35,7 +39,7 @@ static void print_schemas(struct ue *ue, const struct json *offered, enum schema
     if (args_has(&ue->args, "json"))
         say_json(schemas);
     else
-        print(schemas);
+        tools_print(schemas);
     json_free(schemas);
 }
 

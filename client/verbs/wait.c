@@ -67,10 +67,11 @@ static int send_all(struct waiting *waiting, struct err *err)
     return result;
 }
 
-static void show(struct waiting *waiting, const struct json *result)
+static void wait_show(struct waiting *waiting, const struct json *result)
 {
     int64_t code = -1;
-    const char *name = json_get_str(result, "name", NULL), *state = json_get_str(result, "state", NULL);
+    const char *name = json_get_str(result, "name", NULL),
+               *state = json_get_str(result, "state", NULL);
     if (waiting->shown) {
         struct json *copy = json_add(waiting->shown, NULL, json_copy(result));
         json_free(json_detach(copy, "content"));
@@ -87,11 +88,12 @@ static void show(struct waiting *waiting, const struct json *result)
 }
 
 /* 0, or the error that ends it all: a session that is unknown is never going to end. */
-static int take(struct waiting *waiting, const struct msg_answer *answer, struct err *err)
+static int wait_take(struct waiting *waiting, const struct msg_answer *answer, struct err *err)
 {
     for (size_t i = 0; i < waiting->count; i++) {
         struct awaited *one = &waiting->sessions[i];
-        if (answer->method || answer->id.kind != MSG_ID_NUMBER || answer->id.number != one->id || one->answered)
+        if (answer->method || answer->id.kind != MSG_ID_NUMBER || answer->id.number != one->id ||
+            one->answered)
             continue;
         if (answer->err.code < 0) {
             *err = answer->err;
@@ -100,23 +102,24 @@ static int take(struct waiting *waiting, const struct msg_answer *answer, struct
         one->answered = true;
         one->status = talk_status(waiting->ue, one->params, answer->result);
         waiting->left = waiting->any ? 0 : waiting->left - 1;
-        show(waiting, answer->result);
+        wait_show(waiting, answer->result);
         break;
     }
     return 0;
 }
 
-static int take_lines(struct waiting *waiting, struct err *err)
+static int wait_take_lines(struct waiting *waiting, struct err *err)
 {
     const char *line;
     size_t len;
     int result;
-    while (waiting->left > 0 && (result = frame_next(&waiting->ue->conn.in, &line, &len, err)) != 0) {
+    while (waiting->left > 0 &&
+           (result = frame_next(&waiting->ue->conn.in, &line, &len, err)) != 0) {
         struct msg_answer answer = {0};
         if (result > 0)
             result = msg_parse_answer(&answer, line, len, err);
         if (result == 0)
-            result = take(waiting, &answer, err);
+            result = wait_take(waiting, &answer, err);
         msg_answer_fini(&answer);
         if (result < 0)
             return result;
@@ -136,7 +139,7 @@ static int wait_all(struct waiting *waiting, struct err *err)
         ssize_t n = recv(conn->fd, to, room, 0);
         frame_filled(&conn->in, n > 0 ? (size_t)n : 0);
         if (n > 0) {
-            result = take_lines(waiting, err);
+            result = wait_take_lines(waiting, err);
         } else if (n == 0 || errno != EINTR) { /* sessions outlive the worker: its successor is asked for the rest */
             connection_close(conn);
             result = connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, err);
@@ -147,7 +150,7 @@ static int wait_all(struct waiting *waiting, struct err *err)
 }
 
 /* Of the first that came with --any; else of the first, in the given order, that is not 0. */
-static int status_of(const struct waiting *waiting)
+static int wait_status_of(const struct waiting *waiting)
 {
     for (size_t i = 0; i < waiting->count; i++)
         if (waiting->sessions[i].answered && (waiting->any || waiting->sessions[i].status != 0))
@@ -159,7 +162,10 @@ int verb_WAIT(struct ue *ue)
 {
     struct err err = {0};
     const struct args *args = &ue->args;
-    struct waiting waiting = {.ue = ue, .count = args->operand_count, .left = args->operand_count, .begun_ms = clock_mono_ms()};
+    struct waiting waiting = {.ue = ue,
+                              .count = args->operand_count,
+                              .left = args->operand_count,
+                              .begun_ms = clock_mono_ms()};
     struct json *whole = json_object_new();
     waiting.any = args_has(args, "any");
     waiting.sessions = xcalloc(waiting.count, sizeof *waiting.sessions);
@@ -167,7 +173,7 @@ int verb_WAIT(struct ue *ue)
         waiting.shown = json_add_array(whole, "sessions");
     for (size_t i = 0; i < waiting.count; i++)
         waiting.sessions[i].params = wait_params(ue, args->operands[i]);
-    int status = wait_all(&waiting, &err) < 0 ? ue_fail(ue, &err) : status_of(&waiting);
+    int status = wait_all(&waiting, &err) < 0 ? ue_fail(ue, &err) : wait_status_of(&waiting);
     if (waiting.shown && err.code == 0)
         say_json(whole);
     for (size_t i = 0; i < waiting.count; i++)

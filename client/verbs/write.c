@@ -21,7 +21,8 @@ static int add_literal(const struct args *args, struct json *params, struct err 
     char *decoded = xmalloc(strlen(text) + 1);
     long len = value_unescape(text, decoded, &bad);
     if (len < 0)
-        err_set(err, ERR_USAGE, "'%.8s': no C escape; write \\\\ for a backslash, or leave out -e", bad);
+        err_set(err, ERR_USAGE, "'%.8s': no C escape; write \\\\ for a backslash, or leave out -e",
+                bad);
     else
         input_add_chars(params, decoded, (size_t)len);
     free(decoded);
@@ -29,11 +30,14 @@ static int add_literal(const struct args *args, struct json *params, struct err 
 }
 
 /* What standard input gives goes ahead in pieces; the last one is left for the request that waits. */
-static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool *typed, struct err *err)
+static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool *typed,
+                      struct err *err)
 {
     struct json *id = json_string_new(session, strlen(session));
     int64_t patience_ms = args_int(&ue->args, "yield", 0);
-    struct typing typing = {.ue = ue, .session = id, .patience_ms = patience_ms > PATIENCE_MS ? patience_ms : PATIENCE_MS};
+    struct typing typing = {.ue = ue,
+                            .session = id,
+                            .patience_ms = patience_ms > PATIENCE_MS ? patience_ms : PATIENCE_MS};
     struct buf next = BUF_INIT;
     bool ended = false;
     int result = input_piece(last, &ended, err);
@@ -78,7 +82,7 @@ static const char *tool_for(struct json *params, bool typed_ahead, size_t left)
 }
 
 /* A paste is one piece, however long. */
-static int read_whole(struct json *params, struct err *err)
+static int write_read_whole(struct json *params, struct err *err)
 {
     struct buf text;
     buf_init(&text, PASTE_BYTES_MAX);
@@ -108,7 +112,8 @@ static int add_chars(struct ue *ue, struct json *params, const char **tool, stru
         return 0;
     if (args->operand_count < 2 || strcmp(args->operands[1], "-") != 0)
         return add_literal(args, params, err);
-    return args_has(args, "paste") ? read_whole(params, err) : type_input(ue, params, tool, err);
+    return args_has(args, "paste") ? write_read_whole(params, err)
+                                   : type_input(ue, params, tool, err);
 }
 
 int verb_WRITE(struct ue *ue)

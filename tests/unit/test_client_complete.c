@@ -91,7 +91,8 @@ static void test_what_can_stand_there(void **state)
             snprintf(words, sizeof words, "%s", no ? cases[i].no : cases[i].yes);
             for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
                 if (has_word(text, word) == no)
-                    fail_msg("%s: %s '%s' in %s", cases[i].line, no ? "unexpected" : "missing", word, text);
+                    fail_msg("%s: %s '%s' in %s", cases[i].line, no ? "unexpected" : "missing",
+                             word, text);
         }
         free(text);
     }
@@ -178,8 +179,9 @@ static void test_each_word_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_can_stand_there), cmocka_unit_test(test_bash),           cmocka_unit_test(test_words_of_bash),
-        cmocka_unit_test(test_kinds_of_operands),    cmocka_unit_test(test_each_word_once),
+        cmocka_unit_test(test_what_can_stand_there), cmocka_unit_test(test_bash),
+        cmocka_unit_test(test_words_of_bash),        cmocka_unit_test(test_kinds_of_operands),
+        cmocka_unit_test(test_each_word_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
