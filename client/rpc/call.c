@@ -1,6 +1,7 @@
 /* call: owns the way of a request to the daemon and of the answer back. A lost connection is no lost answer: sessions outlive the
  * worker, so the same request, with the same request_id, goes to its successor. */
 #include "client/rpc/call.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "client/print/say.h"
 #include <errno.h>
@@ -225,6 +226,7 @@ int call_run(struct connection *conn, const char *method, const struct json *par
 {
     struct call call = {
         .conn = conn, .line = BUF_INIT, .flags = flags, .answer = answer, .err = err};
+    BUG_UNLESS(method && (!(flags & CALL_FEEDS) || (flags & CALL_WAITS)));
     *answer = (struct msg_answer){0};
     int result = connection_open(conn, err);
     if (result < 0)

@@ -1,5 +1,6 @@
 /* params: owns the translation of options into arguments and what every request says about who asks, from where. */
 #include "client/rpc/params.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "client/rpc/input.h"
@@ -98,6 +99,7 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags)
 
 void params_wait(struct json *params, int64_t yield_ms)
 {
+    BUG_UNLESS(yield_ms >= 0);
     struct json *meta = json_detach(params, "_meta");
     bool endless = yield_ms > JSON_INTEGER_MAX;
     if (!meta && endless)

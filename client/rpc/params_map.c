@@ -51,6 +51,7 @@ static void set_word(struct json *params, const struct tool_arg *arg, const char
 
 static void params_map_set_flag(struct json *params, const struct tool_arg *arg, const char *sets)
 {
+    BUG_UNLESS(sets || arg->type == ARG_BOOL);
     if (arg->type == ARG_BOOL)
         params_set(params, arg->name, json_bool_new(!sets || strcmp(sets, "false") != 0));
     else
@@ -98,6 +99,7 @@ static void map_operands(struct json *params, const struct args *args)
 /* In the order of the rows: --line comes before each --key, wherever they were given. */
 struct json *params_map(const struct args *args)
 {
+    BUG_UNLESS(args->verb);
     struct json *params = json_object_new();
     map_operands(params, args);
     for (const struct verb_option *row = args->verb->options; row->name; row++) {

@@ -167,7 +167,9 @@ static int talk_followed(struct ue *ue, const char *tool, struct json *params,
     int64_t deadline_ms = raw_deadline(ue, params), number = 0, at = 0, now_ms = clock_mono_ms();
     struct json *first = json_copy(params);
     int64_t left_ms = deadline_ms == INT64_MAX ? FIRST_LOOK_MS : deadline_ms - now_ms;
-    params_wait(first, left_ms < FIRST_LOOK_MS ? left_ms : FIRST_LOOK_MS);
+    if (left_ms > FIRST_LOOK_MS)
+        left_ms = FIRST_LOOK_MS;
+    params_wait(first, left_ms > 0 ? left_ms : 0); /* -y 0: it is over already */
     if (strcmp(tool, "exec_command") == 0)
         json_add_bool(first, "follow", true); /* it is all printed, however long it is */
     int result = call_run(&ue->conn, tool, first, CALL_WAITS, answer, err);

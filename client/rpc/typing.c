@@ -1,5 +1,6 @@
 /* typing: owns the back pressure between our standard input and a session's queue. */
 #include "client/rpc/typing.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/rpc/input.h"
@@ -146,6 +147,7 @@ int typing_piece_max(struct ue *ue, size_t len, size_t *max, struct err *err)
 int typing_send(struct typing *typing, const char *data, size_t len, bool eof, struct err *err)
 {
     size_t most, done = 0;
+    BUG_UNLESS(typing->session && (data || len == 0));
     int result = typing_piece_max(typing->ue, len, &most, err);
     for (; result == 0 && len - done > most; done += most)
         result = send_parts(typing, data + done, most, false, err);

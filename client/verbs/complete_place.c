@@ -1,5 +1,6 @@
 /* complete_place: owns the reading of an unfinished command line: as wire/args.h reads it, but nothing is wrong. */
 #include "client/verbs/complete.h"
+#include "base/bug.h"
 #include <string.h>
 
 static const struct verb *verb_or_global(const struct place *place)
@@ -91,6 +92,7 @@ void place_find(struct place *place, const char *const *words, size_t count)
 {
     const struct verb_option *pending = NULL;
     bool ended = false;
+    BUG_UNLESS(count > 0);
     *place = (struct place){.words = words, .count = count, .word = words[count - 1]};
     for (size_t i = 0; i + 1 < count; i++) {
         if (pending) {
