@@ -10,9 +10,11 @@ static uint64_t stamps; /* given out so far */
 /* Cells that are in use or new; reach is the caller's. */
 static void fill(struct line *line, int from, int to, uint32_t bg)
 {
+    struct cell *cells = line->cells;
+    const struct cell cell = {.width = 1, .pen = {.bg = bg}};
     line->stamp = ++stamps;
     for (int col = from; col < to; col++)
-        line->cells[col] = (struct cell){.width = 1, .pen = {.bg = bg}};
+        cells[col] = cell;
     if (line->marks && to > from)
         memset(line->marks + (size_t)from * CELL_MARKS, 0, (size_t)(to - from) * CELL_MARKS * sizeof *line->marks);
 }
@@ -78,13 +80,13 @@ void line_resize(struct line *line, int cols)
 
 bool line_erase(struct line *line, int from, int to, uint32_t bg)
 {
+    if (to == line->cols)
+        line->wrapped = false;
     if (line->empty && line->empty_bg == bg)
         return false;
     cut_at(line, from);
     cut_at(line, to);
     blank(line, from, to, bg);
-    if (to == line->cols)
-        line->wrapped = false;
     line->empty = from == 0 && to == line->cols;
     line->empty_bg = bg;
     if (line->empty) {
@@ -113,11 +115,12 @@ void line_put(struct line *line, int col, int32_t rune, int width, const struct 
 void line_put_run(struct line *line, int col, const int32_t *runes, int count, const struct pen *pen)
 {
     struct cell *cells = line->cells + col;
+    const struct pen look = *pen;
     int end = col + count;
     cut_at(line, col);
     cut_at(line, end);
     for (int i = 0; i < count; i++)
-        cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = *pen};
+        cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = look};
     if (line->marks)
         memset(line->marks + (size_t)col * CELL_MARKS, 0, (size_t)count * CELL_MARKS * sizeof *line->marks);
     line->empty = false;
@@ -134,6 +137,7 @@ bool line_mark(struct line *line, int col, int32_t mark)
     int32_t *marks = line->marks + (size_t)col * CELL_MARKS;
     line->reach = line->reach > col + 1 ? line->reach : col + 1;
     line->stamp = ++stamps;
+    line->empty = false;
     for (int i = 0; i < CELL_MARKS; i++) {
         if (!marks[i]) {
             marks[i] = mark;
@@ -175,7 +179,7 @@ const int32_t *line_marks(const struct line *line, int col)
 
 int line_used(const struct line *line, bool looks)
 {
-    const uint16_t shown = PEN_REVERSE | PEN_UNDERLINES | PEN_STRIKE | PEN_OVERLINE;
+    const uint32_t shown = PEN_REVERSE | PEN_UNDERLINES | PEN_STRIKE | PEN_OVERLINE;
     for (int col = line->reach; col > 0; col--) {
         const struct cell *cell = &line->cells[col - 1];
         if (cell->width == 0 || (cell->rune && cell->rune != ' ') || (cell->rune && line->wrapped) || line_marks(line, col - 1))

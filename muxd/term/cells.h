@@ -7,8 +7,8 @@
 #define CELL_MARKS 4 /* combining characters kept on one cell; more are dropped */
 
 struct cell {
-    int32_t rune;   /* 0: nothing was written here, or the right half of a wide character */
-    uint8_t width;  /* columns: 1, 2; 0: the right half of the cell before */
+    int32_t rune : 24; /* 0: nothing was written here, or the right half of a wide character */
+    int32_t width : 8; /* columns: 1, 2; 0: the right half of the cell before */
     struct pen pen;
 };
 
@@ -49,5 +49,4 @@ size_t scrollback_count(const struct scrollback *scrollback);
 size_t scrollback_bytes(const struct scrollback *scrollback);
 /* The age-th line, 0 the newest, into an empty struct that line_fini frees. It is as long as it needs. */
 bool scrollback_get(const struct scrollback *scrollback, size_t age, struct line *line);
-void scrollback_wrap(struct scrollback *scrollback); /* the newest one goes on */
 #endif

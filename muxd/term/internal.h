@@ -9,7 +9,8 @@
 #define SCREEN_KITTY 8  /* and that of keyboard flags */
 
 struct screen_saved { /* DECSC */
-    int row, col;
+    struct screen_cursor cursor;
+    bool pending;
     struct pen pen;
     bool origin;
     char sets[2];
@@ -17,8 +18,6 @@ struct screen_saved { /* DECSC */
 };
 
 struct screen {
-    struct VTerm *vt;
-    struct VTermState *state;
     struct tokens tokens;
     int rows, cols;
     struct line *grids[2]; /* main, alternate; the alternate one is NULL until it is used */
@@ -26,28 +25,18 @@ struct screen {
     struct scrollback *scrollback;
     struct screen_modes modes;
     struct pen pen;
-    struct screen_saved saved[2], before_alternate;
+    struct screen_cursor cursor;
+    bool pending; /* a character stands in the last column, and the next one begins a new line */
+    int top, bottom; /* margins: the lines [top, bottom) scroll */
+    uint8_t tabs[SCREEN_SIZE_MAX / 8]; /* a bit for each column, also of those that are not shown */
     char sets[2]; /* G0, G1: 'B' or '0' */
     int shift;    /* which of them is in use */
-    int top;      /* of the margins */
-    int bottom;   /* one behind their last line; 0: the screen's last */
-    struct screen_cursor cursor;
-    bool away; /* the engine's cursor stands elsewhere still */
-    bool tabs_set; /* the program has set or cleared tabs: where they are, the engine knows */
+    int32_t last_rune; /* for REP; 0: none */
+    struct screen_saved saved[2], before_alternate;
     uint64_t version;
     size_t work, work_max; /* cells touched in this feed */
     bool skipping;         /* until a safe place */
     size_t skipped;
-    bool keeps_history;    /* what scrolls off now goes to the scrollback */
-
-    /* Text on its way through libvterm, which is given stand-ins of the same width. */
-    const int32_t *queue;
-    size_t queue_at, queue_count;
-    int32_t last_rune;      /* for REP; 0: none */
-    int mark_row, mark_col; /* the cell that combining characters join; -1: none */
-    bool flowing;           /* nothing has moved the cursor since the last character: */
-    int flow_row, flow_end; /* where that stood, and where it ended */
-    unsigned flow_scrolls;
 
     char title[SCREEN_TITLE_MAX + 1];
     char *titles[SCREEN_TITLES];
@@ -56,30 +45,48 @@ struct screen {
     int kitty_count[2];
 };
 
-/* screen.c: libvterm's side */
-void screen_drive(struct screen *screen, const char *bytes, size_t size);
-void screen_drivef(struct screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void screen_soft_reset(struct screen *screen);
+static inline int screen_clamp(int at, int first, int end) /* into [first, end) */
+{
+    return at < first ? first : at < end ? at : end - 1;
+}
+
+static inline struct line *screen_cursor_line(const struct screen *screen)
+{
+    return &screen->grids[screen->current][screen->cursor.row];
+}
+
+/* screen.c */
 void screen_touch(struct screen *screen, size_t cells); /* that many cells may look different */
 
 /* screen_text.c: characters */
 void screen_on_text(struct screen *screen, const int32_t *runes, size_t count);
-void screen_put(struct screen *screen, int row, int col, int32_t rune, int width);
-void screen_repeat(struct screen *screen, int count);
+void screen_repeat(struct screen *screen, int count); /* REP */
 
-/* screen_direct.c: past the engine. What returns false or 0 is left to it. */
-bool screen_may_go_direct(const struct screen *screen);
-size_t screen_put_direct(struct screen *screen, const int32_t *runes, size_t count); /* how many were taken */
-bool screen_control_direct(struct screen *screen, char byte);
-bool screen_move_direct(struct screen *screen, char final, int first, int second); /* CSI first ; second final */
-void screen_erase_line(struct screen *screen, int what);    /* EL: 0 to 2 */
-void screen_erase_display(struct screen *screen, int what); /* ED: 0 to 2 */
+/* screen_move.c: the cursor, margins and tabs. A move ends a pending wrap. */
+void screen_move(struct screen *screen, int row, int col);  /* clamped to the screen */
+void screen_place(struct screen *screen, int row, int col); /* from the origin, if that is set */
+void screen_climb(struct screen *screen, int by, int col);  /* down, up if negative, to a margin */
+void screen_tab(struct screen *screen, int count);          /* back if negative */
+void screen_tab_set(struct screen *screen, bool set);       /* at the cursor */
+void screen_tabs_fill(struct screen *screen, bool set);     /* every eighth column, or none */
+void screen_linefeed(struct screen *screen);
+void screen_reverse_linefeed(struct screen *screen);
+void screen_margins(struct screen *screen, int top, int bottom); /* [top, bottom); home */
+void screen_save_cursor(const struct screen *screen, struct screen_saved *saved);
+void screen_restore_cursor(struct screen *screen, const struct screen_saved *saved);
 
-/* screen_grid.c: lines as a whole */
+/* screen_edit.c: lines and their parts */
 struct line *screen_grid_new(int rows, int cols);
 void screen_grid_free(struct line *grid, int rows);
-void screen_erase(struct screen *screen, int top, int bottom, int left, int right);
-void screen_scroll(struct screen *screen, int top, int bottom, int left, int right, int downward, int rightward);
+void screen_erase_line(struct screen *screen, int what);    /* EL: 0 to 2 */
+void screen_erase_display(struct screen *screen, int what); /* ED: 0 to 2 */
+void screen_erase_chars(struct screen *screen, int count);  /* ECH */
+void screen_insert_chars(struct screen *screen, int count); /* ICH, DCH if negative */
+void screen_insert_lines(struct screen *screen, int count); /* IL, DL if negative */
+/* The lines [top, bottom) move up, down if negative. What leaves the main screen at its top goes to
+ * the scrollback when it is kept. */
+void screen_scroll(struct screen *screen, int top, int bottom, int by, bool kept);
+void screen_align(struct screen *screen); /* DECALN */
 void screen_alternate(struct screen *screen, bool alternate); /* a blank one on the way in */
 
 /* screen_escape.c: sequences */
@@ -88,7 +95,5 @@ void screen_reset(struct screen *screen); /* RIS, and the beginning */
 
 /* screen_mode.c: modes */
 void screen_mode(struct screen *screen, const struct token_csi *csi, bool set);
-void screen_save_cursor(struct screen *screen, struct screen_saved *saved);
-void screen_restore_cursor(struct screen *screen, const struct screen_saved *saved);
 void screen_kitty(struct screen *screen, const struct token_csi *csi);
 #endif

@@ -10,14 +10,10 @@ static void append_shown(struct buf *out, int32_t rune)
     utf8_append_rune(out, control ? ' ' : rune);
 }
 
-static void draw_line(struct buf *out, const struct line *line, int row)
+static void draw_cells(struct buf *out, const struct line *line, int from, int to)
 {
     struct pen pen = {0};
-    int used = line_used(line, true);
-    if (used == 0)
-        return;
-    buf_printf(out, "\033[%d;1H", row + 1);
-    for (int col = 0; col < used; col++) {
+    for (int col = from; col < to; col++) {
         const struct cell *cell = &line->cells[col];
         const int32_t *marks = line_marks(line, col);
         if (!pen_equal(&pen, &cell->pen) && cell->width > 0)
@@ -30,24 +26,48 @@ static void draw_line(struct buf *out, const struct line *line, int row)
     buf_append_text(out, "\033[m");
 }
 
-static void draw_grid(struct buf *out, const struct line *grid, int rows)
-{
-    for (int row = 0; row < rows; row++)
-        draw_line(out, &grid[row], row);
-}
-
-static void draw_saved(struct buf *out, const struct screen_saved *saved)
-{
-    if (saved->row == 0 && saved->col == 0)
-        return;
-    buf_printf(out, "\033[%d;%dH", saved->row + 1, saved->col + 1);
-    pen_append_sgr(out, &saved->pen);
-    buf_append_text(out, "\0337\033[m");
-}
-
 static void set(struct buf *out, int mode, bool on)
 {
     buf_printf(out, "\033[?%d%c", mode, on ? 'h' : 'l');
+}
+
+static void draw_grid(struct buf *out, const struct line *grid, int rows)
+{
+    for (int row = 0; row < rows; row++) {
+        int used = line_used(&grid[row], true);
+        if (used > 0)
+            buf_printf(out, "\033[%d;1H", row + 1);
+        draw_cells(out, &grid[row], 0, used);
+    }
+}
+
+static void draw_place(struct buf *out, const struct screen_cursor *at, int top)
+{
+    buf_printf(out, "\033[%d;%dH", at->row - top + 1, at->col + 1);
+}
+
+/* A pending wrap comes of writing what stands in the last column once more. */
+static void draw_pending(struct buf *out, const struct line *lines, const struct screen_cursor *at)
+{
+    const struct line *line = &lines[at->row];
+    bool wide = line->cells[at->col].width == 0;
+    set(out, 7, true);
+    buf_append_text(out, wide ? "\b" : "");
+    draw_cells(out, line, at->col - wide, line->cols);
+}
+
+static void draw_saved(struct buf *out, const struct screen *screen, int which)
+{
+    const struct screen_saved *saved = &screen->saved[which];
+    const struct screen_cursor *at = &saved->cursor;
+    if (at->row == 0 && at->col == 0)
+        return;
+    draw_place(out, at, 0);
+    if (saved->pending && at->row < screen->rows && at->col == screen->cols - 1)
+        draw_pending(out, screen->grids[which], at);
+    pen_append_sgr(out, &saved->pen);
+    buf_append_text(out, "\0337\033[m");
+    set(out, 7, false);
 }
 
 static void draw_sets(struct buf *out, const char sets[2], int shift)
@@ -58,8 +78,8 @@ static void draw_sets(struct buf *out, const char sets[2], int shift)
 static void draw_modes(struct buf *out, const struct screen *screen)
 {
     const struct screen_modes *modes = &screen->modes;
-    if (screen->top || screen->bottom)
-        buf_printf(out, "\033[%d;%dr", screen->top + 1, screen->bottom ? screen->bottom : screen->rows);
+    if (screen->top > 0 || screen->bottom < screen->rows)
+        buf_printf(out, "\033[%d;%dr", screen->top + 1, screen->bottom);
     if (modes->origin)
         set(out, 6, true);
     if (modes->reverse)
@@ -76,28 +96,39 @@ static void draw_modes(struct buf *out, const struct screen *screen)
         buf_printf(out, "\033[%d q", modes->cursor_shape);
     if (modes->bracketed_paste)
         set(out, 2004, true);
-    draw_sets(out, screen->sets, screen->shift);
+}
+
+static void draw_before_alternate(struct buf *out, const struct screen *screen)
+{
+    const struct screen_saved *before = &screen->before_alternate;
+    draw_saved(out, screen, 0);
+    draw_place(out, &before->cursor, 0);
+    if (before->pending && before->cursor.col == screen->cols - 1)
+        draw_pending(out, screen->grids[0], &before->cursor);
+    draw_sets(out, before->sets, before->shift);
+    pen_append_sgr(out, &before->pen);
+    set(out, 1049, true);
+    set(out, 7, false);
+    buf_append_text(out, "\033[m\033(B\033)B\017\033[2J");
 }
 
 void resume_draw(const struct screen *screen, struct buf *out)
 {
-    int row = screen->cursor.row, top = screen->modes.origin ? screen->top : 0;
+    const struct line *lines = screen->grids[screen->current];
     set(out, 7, false); /* a full last line must not scroll */
     draw_grid(out, screen->grids[0], screen->rows);
-    if (screen->current && screen->grids[1]) {
-        draw_saved(out, &screen->saved[0]);
-        buf_printf(out, "\033[%d;%dH", screen->before_alternate.row + 1, screen->before_alternate.col + 1);
-        draw_sets(out, screen->before_alternate.sets, screen->before_alternate.shift);
-        pen_append_sgr(out, &screen->before_alternate.pen);
-        set(out, 1049, true);
-        buf_append_text(out, "\033[m\033(B\033)B\017\033[2J");
-        draw_grid(out, screen->grids[1], screen->rows);
+    if (screen->current) {
+        draw_before_alternate(out, screen);
+        draw_grid(out, lines, screen->rows);
     }
-    draw_saved(out, &screen->saved[screen->current]);
+    draw_saved(out, screen, screen->current);
     draw_modes(out, screen);
     if (screen->modes.autowrap)
         set(out, 7, true);
-    buf_printf(out, "\033[%d;%dH", (row > top ? row - top : 0) + 1, screen->cursor.col + 1);
+    draw_place(out, &screen->cursor, screen->modes.origin ? screen->top : 0);
+    if (screen->pending)
+        draw_pending(out, lines, &screen->cursor);
+    draw_sets(out, screen->sets, screen->shift);
     pen_append_sgr(out, &screen->pen);
     if (screen->title[0]) {
         buf_append_text(out, "\033]2;");

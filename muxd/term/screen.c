@@ -1,99 +1,24 @@
-/* screen: owns the model's life and its engine, libvterm (0.1.4 and 0.3.3 were read), which is a cursor with margins, tabs and wrapping
- * to it. The only includer of vterm.h.
- *
- * The engine trusts its input: more than 16 parameters or a huge one overflow, REP may never end, marks pile up, a saved cursor may lie
- * outside after a resize, double-width lines and side margins break its bounds. So it sees only what the files beside this one write:
- * whole sequences from a short list with small parameters, and stand-ins for characters. */
+/* screen: owns the model's life, its way through the bytes, and changes of size. */
 #include "term/screen.h"
 #include "base/bug.h"
 #include "base/mem.h"
 #include "term/internal.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <vterm.h>
-
-static int on_glyph(VTermGlyphInfo *info, VTermPos pos, void *user)
-{
-    struct screen *screen = user;
-    bool queued = screen->queue_at < screen->queue_count;
-    screen_put(screen, pos.row, pos.col, queued ? screen->queue[screen->queue_at++] : (int32_t)info->chars[0], info->width);
-    return 1;
-}
-
-static int on_cursor(VTermPos pos, VTermPos old, int visible, void *user)
-{
-    struct screen *screen = user;
-    (void)old;
-    (void)visible;
-    screen->cursor = (struct screen_cursor){.row = pos.row, .col = pos.col};
-    screen->version++;
-    return 1;
-}
-
-static int on_scroll(VTermRect rect, int downward, int rightward, void *user)
-{
-    screen_scroll(user, rect.start_row, rect.end_row, rect.start_col, rect.end_col, downward, rightward);
-    return 1;
-}
-
-static int on_erase(VTermRect rect, int selective, void *user)
-{
-    (void)selective;
-    screen_erase(user, rect.start_row, rect.end_row, rect.start_col, rect.end_col);
-    return 1;
-}
-
-static int on_property(VTermProp prop, VTermValue *value, void *user)
-{
-    (void)prop;
-    (void)value;
-    (void)user;
-    return 1; /* modes are counted in screen_mode.c */
-}
-
-static const VTermStateCallbacks callbacks = {
-    .putglyph = on_glyph, .movecursor = on_cursor, .scrollrect = on_scroll, .erase = on_erase, .settermprop = on_property};
-
-static void *engine_alloc(size_t size, void *arg)
-{
-    (void)arg;
-    return xcalloc(1, size);
-}
-
-static void engine_free(void *memory, void *arg)
-{
-    (void)arg;
-    free(memory);
-}
-
-static void no_answer(const char *bytes, size_t size, void *user) /* questions never reach it */
-{
-    (void)bytes;
-    (void)size;
-    (void)user;
-}
 
 static int clamp_size(int size)
 {
-    return size < 1 ? 1 : size > SCREEN_SIZE_MAX ? SCREEN_SIZE_MAX : size;
+    return screen_clamp(size, 1, SCREEN_SIZE_MAX + 1);
 }
 
 struct screen *screen_new(int rows, int cols, size_t scrollback_bytes)
 {
-    static VTermAllocatorFunctions allocator = {.malloc = engine_alloc, .free = engine_free};
     struct screen *screen = xcalloc(1, sizeof *screen);
     screen->rows = clamp_size(rows);
     screen->cols = clamp_size(cols);
     screen->work_max = SIZE_MAX;
     screen->scrollback = scrollback_new(scrollback_bytes);
     screen->grids[0] = screen_grid_new(screen->rows, screen->cols);
-    screen->vt = vterm_new_with_allocator(SCREEN_SIZE_MAX, screen->cols, &allocator, NULL);
-    vterm_set_utf8(screen->vt, 1);
-    vterm_output_set_callback(screen->vt, no_answer, NULL);
-    screen->state = vterm_obtain_state(screen->vt);
-    vterm_set_size(screen->vt, screen->rows, screen->cols); /* 0.3.3 never makes room for more rows than it began with */
-    vterm_state_set_callbacks(screen->state, &callbacks, screen);
     screen_reset(screen);
     return screen;
 }
@@ -102,7 +27,6 @@ void screen_free(struct screen *screen)
 {
     if (!screen)
         return;
-    vterm_free(screen->vt);
     screen_grid_free(screen->grids[0], screen->rows);
     screen_grid_free(screen->grids[1], screen->rows);
     scrollback_free(screen->scrollback);
@@ -119,59 +43,16 @@ void screen_touch(struct screen *screen, size_t cells)
         screen->tokens.halt = true;
 }
 
-static char *put_number(char *at, int number)
+/* What the files beside this one promise each other between any two tokens. */
+static void check(const struct screen *screen)
 {
-    if (number >= 10)
-        at = put_number(at, number / 10);
-    *at++ = (char)('0' + number % 10);
-    return at;
+    const struct screen_cursor *at = &screen->cursor;
+    BUG_UNLESS(at->row >= 0 && at->row < screen->rows && at->col >= 0 && at->col < screen->cols);
+    BUG_UNLESS(screen->top >= 0 && screen->top < screen->bottom && screen->bottom <= screen->rows);
+    BUG_UNLESS(!screen->pending || (at->col == screen->cols - 1 && screen->modes.autowrap));
 }
 
-/* A move to where it stands already would leave it a pending wrap. */
-static void bring_back(struct screen *screen)
-{
-    char bytes[24] = "\033[H\033[", *begin = bytes + 3, *at = bytes + 5;
-    VTermPos pos;
-    vterm_state_get_cursorpos(screen->state, &pos);
-    if (pos.row == screen->cursor.row && pos.col == screen->cursor.col)
-        begin = bytes;
-    at = put_number(at, screen->cursor.row + 1);
-    *at++ = ';';
-    at = put_number(at, screen->cursor.col + 1);
-    *at++ = 'H';
-    screen->away = false;
-    vterm_input_write(screen->vt, begin, (size_t)(at - begin));
-}
-
-void screen_drive(struct screen *screen, const char *bytes, size_t size)
-{
-    VTermPos pos;
-    if (screen->away)
-        bring_back(screen);
-    vterm_input_write(screen->vt, bytes, size);
-    vterm_state_get_cursorpos(screen->state, &pos);
-    BUG_UNLESS(pos.row >= 0 && pos.row < screen->rows && pos.col >= 0 && pos.col < screen->cols);
-    screen->cursor = (struct screen_cursor){.row = pos.row, .col = pos.col};
-}
-
-void screen_drivef(struct screen *screen, const char *format, ...)
-{
-    char bytes[64];
-    va_list args;
-    va_start(args, format);
-    int size = vsnprintf(bytes, sizeof bytes, format, args);
-    va_end(args);
-    BUG_UNLESS(size > 0 && (size_t)size < sizeof bytes);
-    screen_drive(screen, bytes, (size_t)size);
-}
-
-void screen_soft_reset(struct screen *screen)
-{
-    vterm_state_reset(screen->state, 0);
-    screen->tabs_set = false;
-}
-
-/* A CSI is never begun in the middle of what can't be told from text: skip to where a line or a sequence begins. */
+/* What is left of a sequence can't be told from text: skip to where a line or a sequence begins. */
 static size_t skip(struct screen *screen, const char *data, size_t size)
 {
     size_t at = 0;
@@ -194,6 +75,7 @@ size_t screen_feed_some(struct screen *screen, const char *data, size_t size, si
     screen->work_max = work;
     if (at < size)
         at += tokens_feed(&screen->tokens, data + at, size - at, &screen_sink, screen);
+    check(screen);
     screen->work_max = SIZE_MAX;
     return at;
 }
@@ -209,8 +91,6 @@ void screen_gap(struct screen *screen)
     tokens_reset(&screen->tokens);
     screen->skipping = true;
     screen->skipped = 0;
-    screen->mark_row = -1;
-    screen->flowing = false;
 }
 
 void screen_say(struct screen *screen, const char *sequences, size_t size)
@@ -236,7 +116,7 @@ static void resize_grid(struct screen *screen, int which, int rows, int cols, in
         line_fini(&from[i]);
     }
     if (which == 0 && drop < 0)
-        back = scrollback_count(screen->scrollback) < (size_t)-drop ? (int)scrollback_count(screen->scrollback) : -drop;
+        back = screen_clamp(-drop, 0, (int)scrollback_count(screen->scrollback) + 1);
     for (int i = back; i > 0; i--)
         scrollback_pop(screen->scrollback, &to[i - 1], cols);
     int kept = old - off < rows - back ? old - off : rows - back;
@@ -254,27 +134,20 @@ static void resize_grid(struct screen *screen, int which, int rows, int cols, in
 
 void screen_resize(struct screen *screen, int rows, int cols)
 {
+    bool pending = screen->pending;
+    int row = screen->cursor.row, col = screen->cursor.col;
+    int *main_row = &screen->before_alternate.cursor.row;
     rows = clamp_size(rows);
     cols = clamp_size(cols);
     if (rows == screen->rows && cols == screen->cols)
         return;
-    int row = screen->cursor.row, col = screen->cursor.col, main_row = screen->current ? screen->before_alternate.row : row;
-    screen_drivef(screen, "\033[?6l\033[r");
-    screen->modes.origin = false;
-    screen->top = screen->bottom = 0;
-    if (main_row >= screen->rows)
-        main_row = screen->rows - 1;
-    resize_grid(screen, 0, rows, cols, &main_row);
+    *main_row = screen->current ? screen_clamp(*main_row, 0, screen->rows) : row;
+    resize_grid(screen, 0, rows, cols, main_row);
     resize_grid(screen, 1, rows, cols, &row);
     screen->rows = rows;
     screen->cols = cols;
-    if (screen->current)
-        screen->before_alternate.row = main_row;
-    else
-        row = main_row;
-    vterm_set_size(screen->vt, rows, cols);
-    screen_drivef(screen, "\033[%d;%dH", row + 1, (col < cols ? col : cols - 1) + 1);
-    screen->mark_row = -1;
-    screen->flowing = false;
-    screen->version++;
+    screen->modes.origin = false;
+    screen_margins(screen, 0, rows);
+    screen_move(screen, screen->current ? row : *main_row, col + pending);
+    screen->pending = pending && col + 1 >= cols;
 }

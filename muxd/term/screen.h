@@ -1,7 +1,8 @@
-/* screen: what a terminal would show: fed with the bytes that a program writes, it holds lines of cells, the cursor, the title, the modes
- * that the program has set, and the lines that have scrolled off. libvterm moves the cursor and knows margins, tabs and wrapping; what is
- * known to break it never reaches it. Nothing that a program writes makes it keep more than its size and the scrollback's cap, or fail.
- * No fd, no clock. */
+/* screen: what a terminal would show: fed with the bytes that a program writes, it holds lines of
+ * cells, the cursor, the title, the modes that the program has set, and the lines that have
+ * scrolled off. Nothing that a program writes makes it keep more than its size and the scrollback's
+ * cap, or fail. No fd, no clock. Where terminals differ it does as tmux does, else as xterm; what
+ * libvterm makes of the same bytes is compared in tests/unit/test_term_oracle.c. */
 #ifndef MUXD_TERM_SCREEN_H
 #define MUXD_TERM_SCREEN_H
 #include "term/cells.h"

@@ -1,5 +1,5 @@
-/* screen_escape: owns what controls and sequences mean to a screen: what the engine is told of them, and in which words. Questions of the
- * program change nothing here. */
+/* screen_escape: owns what controls and sequences mean to a screen. Questions of the program change
+ * nothing here. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "term/internal.h"
@@ -11,13 +11,6 @@ static int arg_or(const struct token_csi *csi, int at, int fallback)
     return at < csi->count && csi->args[at] >= 0 ? csi->args[at] : fallback;
 }
 
-/* The cursor may stand elsewhere now: what comes is not the continuation of what was. */
-static void moved(struct screen *screen)
-{
-    screen->flowing = false;
-    screen->mark_row = -1;
-}
-
 static void on_text(void *arg, const int32_t *runes, size_t count)
 {
     screen_on_text(arg, runes, count);
@@ -26,87 +19,93 @@ static void on_text(void *arg, const int32_t *runes, size_t count)
 static void on_control(void *arg, char byte)
 {
     struct screen *screen = arg;
-    if (byte == 016 || byte == 017) {
-        screen->shift = byte == 016;
-    } else if (byte >= 010 && byte <= 015) {
-        screen->keeps_history = true;
-        if (!screen_control_direct(screen, byte))
-            screen_drive(screen, &byte, 1);
-        moved(screen);
+    int row = screen->cursor.row, col = screen->cursor.col;
+    switch (byte) {
+    case '\b': screen_move(screen, row, col - 1); break;
+    case '\t': screen_tab(screen, 1); break;
+    case '\n':
+    case '\v':
+    case '\f':
+        screen_linefeed(screen);
+        if (screen->modes.newline)
+            screen_move(screen, screen->cursor.row, 0);
+        break;
+    case '\r': screen_move(screen, row, 0); break;
+    case 016: /* SO, SI */
+    case 017: screen->shift = byte == 016; break;
     }
 }
 
 void screen_reset(struct screen *screen)
 {
-    screen_alternate(screen, false);
-    screen->modes = (struct screen_modes){.autowrap = true, .cursor_visible = true};
     screen->pen = (struct pen){0};
+    screen->last_rune = 0;
+    screen->modes = (struct screen_modes){.autowrap = true, .cursor_visible = true};
     memset(screen->sets, 'B', sizeof screen->sets);
-    screen->shift = screen->top = screen->bottom = 0;
+    screen->shift = 0;
+    memset(screen->kitty_count, 0, sizeof screen->kitty_count);
+    screen_alternate(screen, false);
+    screen_tabs_fill(screen, true);
+    screen_margins(screen, 0, screen->rows);
     for (int i = 0; i < 2; i++)
         screen_save_cursor(screen, &screen->saved[i]);
-    memset(screen->kitty_count, 0, sizeof screen->kitty_count);
-    screen->last_rune = 0;
-    screen_soft_reset(screen);
-    screen_drivef(screen, "\033[?6l\033[4l\033[20l\033[?7h\033[r\033[H\033[2J");
-    for (int i = 0; i < 2; i++)
-        screen->saved[i].row = screen->saved[i].col = 0;
-    moved(screen);
+    screen_erase_display(screen, 2);
 }
 
+/* DECSTR. Tabs stay, as DEC's terminals have it. */
 static void soft_reset(struct screen *screen)
 {
-    struct screen_cursor cursor = screen->cursor;
-    screen_soft_reset(screen);
-    screen_drivef(screen, "\033[r\033[%d;%dH", cursor.row + 1, cursor.col + 1);
-    bool paste = screen->modes.bracketed_paste;
-    screen->modes = (struct screen_modes){.autowrap = true, .cursor_visible = true, .bracketed_paste = paste};
+    screen->modes = (struct screen_modes){.autowrap = true,
+                                          .cursor_visible = true,
+                                          .bracketed_paste = screen->modes.bracketed_paste};
     screen->pen = (struct pen){0};
     memset(screen->sets, 'B', sizeof screen->sets);
-    screen->shift = screen->top = screen->bottom = 0;
-    moved(screen);
+    screen->shift = screen->top = 0;
+    screen->bottom = screen->rows;
+    screen->pending = false;
+}
+
+static void short_escape(struct screen *screen, char final)
+{
+    switch (final) {
+    case '7': screen_save_cursor(screen, &screen->saved[screen->current]); break;
+    case '8': screen_restore_cursor(screen, &screen->saved[screen->current]); break;
+    case '=':
+    case '>': screen->modes.application_keypad = final == '='; break;
+    case 'D': screen_linefeed(screen); break;
+    case 'E':
+        screen_linefeed(screen);
+        screen_move(screen, screen->cursor.row, 0);
+        break;
+    case 'H': screen_tab_set(screen, true); break;
+    case 'M': screen_reverse_linefeed(screen); break;
+    case 'c': screen_reset(screen); break;
+    }
 }
 
 static void on_escape(void *arg, char intermediate, char final)
 {
     struct screen *screen = arg;
-    if (intermediate == '(' || intermediate == ')') {
+    if (intermediate == '(' || intermediate == ')')
         screen->sets[intermediate == ')'] = final == '0' ? '0' : 'B';
-    } else if (intermediate == '#' && final == '8') {
-        screen_drive(screen, "\033#8", 3);
-        moved(screen);
-    } else if (!intermediate && strchr("DEHM", final)) {
-        screen->keeps_history = true;
-        screen->tabs_set |= final == 'H';
-        screen_drivef(screen, "\033%c", final);
-        moved(screen);
-    } else if (!intermediate && final == '7') {
-        screen_save_cursor(screen, &screen->saved[screen->current]);
-    } else if (!intermediate && final == '8') {
-        screen_restore_cursor(screen, &screen->saved[screen->current]);
-    } else if (!intermediate && (final == '=' || final == '>')) {
-        screen->modes.application_keypad = final == '=';
-    } else if (!intermediate && final == 'c') {
-        screen_reset(screen);
-    }
+    else if (intermediate == '#' && final == '8')
+        screen_align(screen);
+    else if (!intermediate)
+        short_escape(screen, final);
 }
 
+/* DECSTBM; one that leaves less than two lines is none. */
 static void margins(struct screen *screen, const struct token_csi *csi)
 {
     int top = arg_or(csi, 0, 1), bottom = arg_or(csi, 1, screen->rows);
     top = top < 1 ? 1 : top;
     bottom = bottom < 1 || bottom > screen->rows ? screen->rows : bottom;
-    if (top >= bottom)
-        return; /* the engine would take it for a reset */
-    screen->top = top - 1;
-    screen->bottom = bottom < screen->rows ? bottom : 0;
-    screen_drivef(screen, "\033[%d;%dr", top, bottom);
-    moved(screen);
+    if (top < bottom)
+        screen_margins(screen, top - 1, bottom);
 }
 
-static void erase_display(struct screen *screen, const struct token_csi *csi)
+static void erase_display(struct screen *screen, int what)
 {
-    int what = arg_or(csi, 0, 0);
     if (what == 3) {
         scrollback_clear(screen->scrollback);
         screen_touch(screen, 1);
@@ -135,39 +134,70 @@ static void pop_title(struct screen *screen)
     screen->version++;
 }
 
-/* Those that move the cursor or lines and that the engine does right: with at most two small parameters, any more are nobody's. */
-static void plain(struct screen *screen, const struct token_csi *csi)
+/* Those that move the cursor. False: it is none of them. */
+static bool move(struct screen *screen, char final, int first, int second)
 {
-    bool two = csi->final == 'H' || csi->final == 'f';
-    screen->keeps_history = csi->final == 'S';
-    if (screen_move_direct(screen, csi->final, arg_or(csi, 0, 1), arg_or(csi, 1, 1)))
-        ;
-    else if (two)
-        screen_drivef(screen, "\033[%d;%dH", arg_or(csi, 0, 1), arg_or(csi, 1, 1));
-    else
-        screen_drivef(screen, "\033[%d%c", arg_or(csi, 0, 1), csi->final);
-    if (!strchr("@PX", csi->final))
-        moved(screen);
+    int row = screen->cursor.row, col = screen->cursor.col;
+    switch (final) {
+    case 'A':
+    case 'k': screen_climb(screen, -first, col); return true;
+    case 'B':
+    case 'e': screen_climb(screen, first, col); return true;
+    case 'C':
+    case 'a': screen_move(screen, row, col + first); return true;
+    case 'D':
+    case 'j': screen_move(screen, row, col - first); return true;
+    case 'E': screen_climb(screen, first, 0); return true;
+    case 'F': screen_climb(screen, -first, 0); return true;
+    case 'G':
+    case '`': screen_move(screen, row, first - 1); return true;
+    case 'H':
+    case 'f': screen_place(screen, first - 1, second - 1); return true;
+    case 'I': screen_tab(screen, first); return true;
+    case 'Z': screen_tab(screen, -first); return true;
+    case 'd': screen_place(screen, first - 1, col); return true;
+    default: return false;
+    }
+}
+
+/* Those that move lines or their parts. False: it is none of them. */
+static bool edit(struct screen *screen, char final, int count)
+{
+    switch (final) {
+    case '@': screen_insert_chars(screen, count); return true;
+    case 'L': screen_insert_lines(screen, count); return true;
+    case 'M': screen_insert_lines(screen, -count); return true;
+    case 'P': screen_insert_chars(screen, -count); return true;
+    case 'S': screen_scroll(screen, screen->top, screen->bottom, count, true); return true;
+    case 'T': screen_scroll(screen, screen->top, screen->bottom, -count, false); return true;
+    case 'X': screen_erase_chars(screen, count); return true;
+    case 'b': screen_repeat(screen, count); return true;
+    default: return false;
+    }
+}
+
+static void clear_tabs(struct screen *screen, int what)
+{
+    if (what == 0)
+        screen_tab_set(screen, false);
+    else if (what == 3)
+        screen_tabs_fill(screen, false);
 }
 
 static void with_nothing(struct screen *screen, const struct token_csi *csi)
 {
-    if (strchr("@ABCDEFGHILMPSXZ`adefjk", csi->final) || (csi->final == 'T' && csi->count <= 1)) {
-        plain(screen, csi);
+    int what = arg_or(csi, 0, 0), first = what < 1 ? 1 : what;
+    if (csi->final == 'T' && csi->count > 1) /* mouse tracking with highlights */
         return;
-    }
+    if (move(screen, csi->final, first, arg_or(csi, 1, 1)) || edit(screen, csi->final, first))
+        return;
     switch (csi->final) {
-    case 'J': erase_display(screen, csi); break;
+    case 'J': erase_display(screen, what); break;
     case 'K':
-        if (arg_or(csi, 0, 0) <= 2)
-            screen_erase_line(screen, arg_or(csi, 0, 0));
+        if (what <= 2)
+            screen_erase_line(screen, what);
         break;
-    case 'b': screen_repeat(screen, arg_or(csi, 0, 1)); break;
-    case 'g':
-        screen->tabs_set = true;
-        if (arg_or(csi, 0, 0) == 0 || arg_or(csi, 0, 0) == 3)
-            screen_drivef(screen, "\033[%dg", arg_or(csi, 0, 0));
-        break;
+    case 'g': clear_tabs(screen, what); break;
     case 'h': screen_mode(screen, csi, true); break;
     case 'l': screen_mode(screen, csi, false); break;
     case 'm': pen_sgr(&screen->pen, csi); break;
@@ -175,9 +205,9 @@ static void with_nothing(struct screen *screen, const struct token_csi *csi)
     case 's': screen_save_cursor(screen, &screen->saved[screen->current]); break;
     case 'u': screen_restore_cursor(screen, &screen->saved[screen->current]); break;
     case 't':
-        if (arg_or(csi, 0, 0) == 22 && arg_or(csi, 1, 0) != 1)
+        if (what == 22 && arg_or(csi, 1, 0) != 1)
             push_title(screen);
-        else if (arg_or(csi, 0, 0) == 23 && arg_or(csi, 1, 0) != 1)
+        else if (what == 23 && arg_or(csi, 1, 0) != 1)
             pop_title(screen);
         break;
     }

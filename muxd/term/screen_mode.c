@@ -1,33 +1,7 @@
-/* screen_mode: owns the modes that a program sets (xterm's control sequences, "DEC Private Mode Set"; kitty's keyboard protocol) and
- * what is saved with the cursor. */
+/* screen_mode: owns the modes that a program sets (xterm's control sequences, "DEC Private Mode
+ * Set"; kitty's keyboard protocol). */
 #include "term/internal.h"
 #include <string.h>
-
-void screen_save_cursor(struct screen *screen, struct screen_saved *saved)
-{
-    *saved = (struct screen_saved){.row = screen->cursor.row,
-                                   .col = screen->cursor.col,
-                                   .pen = screen->pen,
-                                   .origin = screen->modes.origin,
-                                   .shift = screen->shift};
-    memcpy(saved->sets, screen->sets, sizeof saved->sets);
-}
-
-void screen_restore_cursor(struct screen *screen, const struct screen_saved *saved)
-{
-    int row = saved->row < screen->rows ? saved->row : screen->rows - 1, col = saved->col < screen->cols ? saved->col : screen->cols - 1;
-    screen->pen = saved->pen;
-    screen->shift = saved->shift;
-    memcpy(screen->sets, saved->sets, sizeof screen->sets);
-    if (screen->modes.origin != saved->origin)
-        screen_drivef(screen, "\033[?6%c", saved->origin ? 'h' : 'l');
-    screen->modes.origin = saved->origin;
-    if (saved->origin)
-        row = row > screen->top ? row - screen->top : 0;
-    screen_drivef(screen, "\033[%d;%dH", row + 1, col + 1);
-    screen->flowing = false;
-    screen->mark_row = -1;
-}
 
 /* 47, 1047: the other screen; 1049: with the cursor saved on the way in. */
 static void alternate(struct screen *screen, int mode, bool set)
@@ -58,11 +32,11 @@ static void private_mode(struct screen *screen, int mode, bool set)
     case 5: modes->reverse = set; break;
     case 6:
         modes->origin = set;
-        screen_drivef(screen, "\033[?6%c", set ? 'h' : 'l');
+        screen_place(screen, 0, 0);
         break;
     case 7:
         modes->autowrap = set;
-        screen_drivef(screen, "\033[?7%c", set ? 'h' : 'l');
+        screen->pending = false;
         break;
     case 25: modes->cursor_visible = set; break;
     case 66: modes->application_keypad = set; break;
@@ -95,12 +69,12 @@ void screen_mode(struct screen *screen, const struct token_csi *csi, bool set)
 {
     for (int i = 0; i < csi->count; i++) {
         int mode = csi->args[i];
-        if (csi->leader == '?') {
+        if (csi->leader == '?')
             private_mode(screen, mode, set);
-        } else if (mode == 4 || mode == 20) {
-            *(mode == 4 ? &screen->modes.insert : &screen->modes.newline) = set;
-            screen_drivef(screen, "\033[%d%c", mode, set ? 'h' : 'l');
-        }
+        else if (mode == 4)
+            screen->modes.insert = set;
+        else if (mode == 20)
+            screen->modes.newline = set;
     }
     screen->version++;
 }

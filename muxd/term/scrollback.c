@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define LOOK 1 /* is followed by a struct pen; no character of a screen */
-#define LOOK_BYTES (1 + 4 + 4 + 2)
+#define LOOK_BYTES (1 + sizeof(struct pen))
 #define CELL_BYTES (LOOK_BYTES + 4 + 4 * CELL_MARKS) /* of a cell at most */
 #define OVERHEAD (sizeof(struct packed) + 16)
 
@@ -88,18 +88,13 @@ static void grow(struct scrollback *scrollback)
     scrollback->first = 0;
 }
 
-static char *put(char *at, const void *data, size_t size)
-{
-    memcpy(at, data, size);
-    return at + size;
-}
-
 /* As pack() would, for what most lines are: ASCII of one look, or nearly. */
 static char *pack_plain(char *at, const struct line *line, int *col, int used, const struct pen *pen)
 {
     const struct cell *cells = line->cells;
+    const struct pen look = *pen; /* which bytes written through a char pointer can't change */
     int i = *col;
-    for (; i < used && (uint32_t)cells[i].rune < 0x80 && cells[i].width == 1 && pen_equal(pen, &cells[i].pen); i++)
+    for (; i < used && (uint32_t)cells[i].rune < 0x80 && cells[i].width == 1 && pen_equal(&look, &cells[i].pen); i++)
         *at++ = cells[i].rune ? (char)cells[i].rune : ' ';
     *col = i;
     return at;
@@ -121,9 +116,8 @@ static char *pack(char *at, const struct line *line, int used)
         if (!pen_equal(&pen, &cell->pen)) {
             pen = cell->pen;
             *at++ = LOOK;
-            at = put(at, &pen.fg, sizeof pen.fg);
-            at = put(at, &pen.bg, sizeof pen.bg);
-            at = put(at, &pen.attrs, sizeof pen.attrs);
+            memcpy(at, &pen, sizeof pen);
+            at += sizeof pen;
         }
         if (cell->rune < 0x80)
             *at++ = cell->rune ? (char)cell->rune : ' ';
@@ -165,9 +159,7 @@ static void unpack(const struct packed *packed, struct line *line)
     for (size_t at = 0; at < packed->size;) {
         int32_t rune;
         if (packed->bytes[at] == LOOK) {
-            memcpy(&pen.fg, packed->bytes + at + 1, sizeof pen.fg);
-            memcpy(&pen.bg, packed->bytes + at + 1 + sizeof pen.fg, sizeof pen.bg);
-            memcpy(&pen.attrs, packed->bytes + at + 1 + sizeof pen.fg + sizeof pen.bg, sizeof pen.attrs);
+            memcpy(&pen, packed->bytes + at + 1, sizeof pen);
             at += LOOK_BYTES;
             continue;
         }
@@ -214,10 +206,4 @@ size_t scrollback_count(const struct scrollback *scrollback)
 size_t scrollback_bytes(const struct scrollback *scrollback)
 {
     return scrollback->bytes + scrollback->room * sizeof *scrollback->ring + scrollback->scratch_size;
-}
-
-void scrollback_wrap(struct scrollback *scrollback)
-{
-    if (scrollback->count > 0)
-        (*slot(scrollback, scrollback->count - 1))->wrapped = true;
 }

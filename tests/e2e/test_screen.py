@@ -169,6 +169,10 @@ STREAMS = {
     "repeat": b"ab\033[20b\r\n-\033[200b\r\nz",
     "origin": b"\033[3;8r\033[?6h\033[1;1Ho\033[99;99Hp\033[?6l\033[1;1Hq",
     "insert": b"abcdef\r\033[4hXY\033[4lZ",
+    "margins": b"\033[5;9r\033[7;3H\033[9Aup\033[9Bdown\033[2E!\033[2;1H\033[9Aabove\033[@\033[4G\033[2P\033[12;1H\033[9Abelow",
+    "full line": b"a" * 80 + b"\033[K\033[3X\033[P\tb\r\n" + b"c" * 80 + b"\033[1md\r\n" + b"e" * 78 + "宽".encode() + b"\033[Kf",
+    "alignment": b"\033[5;9r\033[7;7H\033[44m\033#8\033[24;1H\nx",
+    "marks": "ex\033[2Ǵ\r\n宽\033[9G\033[3Ǵ".encode(),
     "huge": b"\033[99999;99999Hx\033[99999Ay\033[99999Dz\033[0;0Hw",
 }
 

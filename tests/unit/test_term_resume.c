@@ -60,6 +60,10 @@ static void test_resume(void **state)
     CHECK("\033[4habc\033[1;1H", "x");
     CHECK("\033[?7l", "0123456789abcdefgh");
     CHECK("\033]2;a title\007", "x");
+    CHECK("\033[2;1H\033[31m012345678901\033[m", "x"); /* a wrap that is pending, */
+    CHECK("0123456789\xe4\xbd\xa0\033(0", "x");
+    CHECK("0123456789\xe4\xbd\xa0\0337\033[H", "\0338x"); /* or was when the cursor was saved */
+    CHECK("012345678901\033[?1049h\033[3;3H", "y\033[?1049lx");
     CHECK("012345678901\r\n\033[6;1Hlast line!!", "\r\nx");
 }
 
@@ -77,7 +81,6 @@ static void test_random(void **state)
             seed = seed * 1103515245u + 12345u;
             buf_append_text(i < 40 ? &before : &after, pool[(seed >> 16) % (sizeof pool / sizeof *pool)]);
         }
-        buf_append_text(&before, "\033[1;1H"); /* whether the last column waits for a wrap is not known */
         check(before.data, before.len, after.data, after.len);
         buf_fini(&before);
         buf_fini(&after);

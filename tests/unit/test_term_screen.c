@@ -112,7 +112,6 @@ static void test_wrapping(void **state)
     screen_free(screen);
 }
 
-/* Where the short ways past the engine end, and it has to go on from the right place. */
 static void test_beside_the_edge(void **state)
 {
     (void)state;
@@ -136,6 +135,75 @@ static void test_beside_the_edge(void **state)
     check(3, 9, "ab\0337\r\ncd\0338e", "abe\ncd\n");
 }
 
+/* A wrap is pending: what keeps it, what ends it, and what counts from behind the last column. */
+static void test_behind_a_full_line(void **state)
+{
+    (void)state;
+    static const char *const keep[] = {"", "\t", "\033[I", "\033[1m", "\033[K", "\033[J", "\033[3X", "\033[2P", "\033[@", "\033[?25l",
+                                       "\033[4h", "\033[3b", "\033(B", "\017", "\0337\033[H\0338"};
+    static const char *const end[] = {"\033[?7h", "\033[6G", "\033[C", "\033[2A", "\033[6`", "\033[1d", "\033[1;9H", "\b\t"};
+    for (size_t i = 0; i < sizeof keep / sizeof *keep; i++) {
+        char bytes[64];
+        snprintf(bytes, sizeof bytes, "abcdef%sX", keep[i]);
+        check(3, 6, bytes, "abcdef\nX\n");
+    }
+    for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
+        char bytes[64];
+        snprintf(bytes, sizeof bytes, "abcdef%sX", end[i]);
+        check(3, 6, bytes, "abcdeX\n");
+    }
+    check(3, 6, "abcdef\033[1KX", "\nX\n");
+    check(3, 6, "abcdef\nX", "abcdef\n     X\n");
+    check(2, 6, "1\r\nabcdef\nX", "abcdef\n     X\n"); /* where it scrolls, too */
+    check(2, 6, "abcdef\033MX", "     X\nabcdef\n");
+    check(3, 6, "abcdef\0337\033[?7l\033[H\0338X", "abcdeX\n");
+    check(3, 6, "abcd\xe4\xbd\xa0\bX", "abcdX\n");
+    check(3, 6, "a\033[4bXY", "aaaaaX\nY\n");
+    check(3, 6, "a\033[9bX", "aaaaaa\nX\n");
+    check(3, 6, "\033[4habcdef\r123456X", "123456\nX\n");
+}
+
+static void test_margins(void **state)
+{
+    (void)state;
+    check(6, 9, "\033[2;4r\033[4;3H\033[9Ax", "\n  x\n"); /* stops what moves up and down, */
+    check(6, 9, "\033[2;4r\033[3;3H\033[9Bx", "\n\n\n  x\n");
+    check(6, 9, "\033[2;4r\033[3;3H\033[9Ex", "\n\n\nx\n");
+    check(6, 9, "\033[2;4r\033[3;3H\033[9Fx", "\nx\n");
+    check(6, 9, "\033[3;4r\033[2;3H\033[9Ax", "  x\n"); /* but from within only */
+    check(6, 9, "\033[2;4r\033[5;3H\033[9Bx", "\n\n\n\n\n  x\n");
+    check(6, 9, "\033[2;4r\033[6;3H\033[9Ax", "\n  x\n");
+    check(4, 9, "abc\033[2;3r\033[1;1H\033[@\033[3G\033[P", " ac\n"); /* characters move everywhere, */
+    check(4, 9, "1\r\n2\r\n3\r\n4\033[2;3r\033[1;1H\033[L\033[4;1H\033[M", "1\n2\n3\n4\n"); /* lines between them */
+    check(4, 9, "1\r\n2\r\n3\r\n4\033[2;3r\033[4;1H\n\n5", "1\n2\n3\n5\n");
+    check(4, 9, "1\r\n2\r\n3\r\n4\033[2;3r\033[S\033[2T", "1\n\n\n4\n");
+    check(4, 9, "1\r\n2\r\n3\r\n4\033[2;3r\033[2;1H\033M\033Mx", "1\nx\n\n4\n");
+    check(4, 9, "ab\033[3;3rc\033[4;2rd\033[9;9re", "abcde\n"); /* less than two lines are none */
+    check(4, 3, "\033[2;3r\033[44m\033#8x\033[4;1H\ny", "EEE\nEEE\nEEE\ny\n");
+    struct screen *screen = screen_new(2, 3, 0);
+    feed(screen, "\033[31;44m\033#8");
+    assert_int_equal(screen_line(screen, 1)->cells[2].pen.bg, COLOR_DEFAULT);
+    assert_cursor(screen, 0, 0);
+    screen_free(screen);
+}
+
+static void test_tabs(void **state)
+{
+    (void)state;
+    check(1, 20, "\033[2Ix\033[2Zy\033[9Zz", "z       y       x\n");
+    check(1, 20, "\033[9Ix\ry\033[99Cz", "y                  z\n");
+    check(1, 20, "\033[3g\033[5G\033H\r\tx\033[5G\033[g\r\ty", "    x              y\n");
+    check(1, 20, "\033[3g\033[5G\033H\033[!p\r\tx", "    x\n"); /* a soft reset leaves them */
+    check(1, 20, "\033[3g\033c\tx", "        x\n");
+    struct screen *screen = screen_new(1, 10, 0);
+    feed(screen, "\033[3g\033[10G\033H");
+    screen_resize(screen, 1, 5);
+    screen_resize(screen, 1, 40); /* so does a change of size */
+    feed(screen, "\r\tx\ty");
+    assert_text(screen, "         x                             y\n");
+    screen_free(screen);
+}
+
 static void test_wide_and_combining(void **state)
 {
     (void)state;
@@ -147,6 +215,11 @@ static void test_wide_and_combining(void **state)
     check(3, 10, "\xe4\xbd\xa0\033[2GX", " X\n"); /* half of it is overwritten */
     check(3, 10, "a\xe4\xbd\xa0\033[2GX", "aX\n");
     check(3, 10, "\xcc\x81x", "x\n");
+    check(3, 10, "ex\033[2G\xcc\x81", "e\xcc\x81x\n"); /* left of the cursor, wherever it came from */
+    check(3, 10, "\xe4\xbd\xa0\033[4G\033[3G\xcc\x81", "\xe4\xbd\xa0\xcc\x81\n");
+    check(3, 10, "\033[3G\xcc\x81\033[2Jx", "  x\n");
+    check(2, 6, "\033[4habcde\r\xe4\xbd\xa0", "\xe4\xbd\xa0" "abcd\n");
+    check(3, 6, "\033[1;6H\xe4\xbd\xa0", "\n\xe4\xbd\xa0\n");
     check(2, 1, "\xe4\xbd\xa0x", "x\n");
     check(2, 3, "\033[?7lab\xe4\xbd\xa0", "ab\n");
     check(2, 10, "a\xff\xfe\xc3(b", "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd(b\n");
@@ -296,6 +369,22 @@ static void test_sizes(void **state)
     screen_free(screen);
 }
 
+/* A wrap that is pending stays so, or the cursor gets the room that there is now. */
+static void test_sizes_of_a_full_line(void **state)
+{
+    (void)state;
+    static const int cols[] = {4, 5, 6, 3};
+    static const char *const expected[] = {"abcd\nX\n", "abcdX\n", "abcdX\n", "abc\nX\n"};
+    for (size_t i = 0; i < 4; i++) {
+        struct screen *screen = screen_new(3, 4, 0);
+        feed(screen, "abcd");
+        screen_resize(screen, 2, cols[i]);
+        feed(screen, "X");
+        assert_text(screen, expected[i]);
+        screen_free(screen);
+    }
+}
+
 /* Every combination of sizes, with something on both screens. */
 static void test_many_sizes(void **state)
 {
@@ -313,7 +402,7 @@ static void test_many_sizes(void **state)
     screen_free(screen);
 }
 
-/* Text that wraps, and scrolling, in rows that the engine did not begin with: what lies behind its memory stays whole. */
+/* Text that wraps, and scrolling, in rows that were not there at first. */
 static void test_more_rows_than_at_first(void **state)
 {
     (void)state;
@@ -411,7 +500,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_and_movement), cmocka_unit_test(test_wrapping), cmocka_unit_test(test_beside_the_edge),
-        cmocka_unit_test(test_wide_and_combining),
+        cmocka_unit_test(test_behind_a_full_line), cmocka_unit_test(test_margins), cmocka_unit_test(test_tabs),
+        cmocka_unit_test(test_sizes_of_a_full_line), cmocka_unit_test(test_wide_and_combining),
         cmocka_unit_test(test_looks), cmocka_unit_test(test_modes_and_title), cmocka_unit_test(test_alternate),
         cmocka_unit_test(test_scrollback), cmocka_unit_test(test_sizes), cmocka_unit_test(test_many_sizes),
         cmocka_unit_test(test_more_rows_than_at_first),
