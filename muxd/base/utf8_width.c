@@ -91,8 +91,10 @@ int utf8_width(int32_t rune)
 {
     if (rune < 0x20 || (rune >= 0x7F && rune < 0xA0))
         return 0;
-    if (rune < 0x300)
+    if (rune < 0x300 || (rune >= 0x2500 && rune < 0x25a0)) /* what programs draw lines and bars with */
         return 1;
+    if (rune >= 0x4E00 && rune <= 0x9FFF) /* nearly all of Chinese and Japanese */
+        return 2;
     if (contains(no_column, sizeof no_column / sizeof no_column[0], rune))
         return 0;
     return contains(two_columns, sizeof two_columns / sizeof two_columns[0], rune) ? 2 : 1;

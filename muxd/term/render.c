@@ -81,7 +81,7 @@ static void draw_ansi(const struct drawing *drawing, const struct line *line, in
 struct look { /* a pen as a page shows it */
     uint32_t fg, bg;
     bool has_bg;
-    uint16_t attrs;
+    uint32_t attrs;
 };
 
 static struct look look_of(const struct drawing *drawing, const struct line *line, int col)
@@ -103,7 +103,7 @@ static struct look look_of(const struct drawing *drawing, const struct line *lin
 
 static bool same_look(const struct look *a, const struct look *b)
 {
-    const uint16_t shown = PEN_BOLD | PEN_ITALIC | PEN_STRIKE | PEN_OVERLINE | PEN_UNDERLINES;
+    const uint32_t shown = PEN_BOLD | PEN_ITALIC | PEN_STRIKE | PEN_OVERLINE | PEN_UNDERLINES;
     return a->fg == b->fg && a->bg == b->bg && (a->attrs & shown) == (b->attrs & shown);
 }
 

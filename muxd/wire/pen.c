@@ -35,7 +35,7 @@ static int extended(const struct token_csi *csi, int at, uint32_t *color)
 static void underline(struct pen *pen, int style)
 {
     static const uint16_t styles[] = {0, PEN_UNDERLINE, PEN_UNDERLINE | PEN_UNDERLINE_DOUBLE, PEN_UNDERLINE | PEN_UNDERLINE_CURLY};
-    pen->attrs = (uint16_t)((pen->attrs & ~PEN_UNDERLINES) | styles[style > 3 ? 3 : style]);
+    pen->attrs = (pen->attrs & ~(uint32_t)PEN_UNDERLINES) | styles[style > 3 ? 3 : style];
 }
 
 static void one(struct pen *pen, int arg)
@@ -49,7 +49,7 @@ static void one(struct pen *pen, int arg)
     else if (arg == 21)
         underline(pen, 2);
     else if (arg >= 22 && arg <= 29)
-        pen->attrs = (uint16_t)(pen->attrs & ~cleared_by[arg - 20]);
+        pen->attrs &= ~(uint32_t)cleared_by[arg - 20];
     else if (arg >= 30 && arg <= 37)
         pen->fg = COLOR_INDEXED | (uint32_t)(arg - 30);
     else if (arg == 39)
@@ -61,7 +61,7 @@ static void one(struct pen *pen, int arg)
     else if (arg == 53)
         pen->attrs |= PEN_OVERLINE;
     else if (arg == 55)
-        pen->attrs = (uint16_t)(pen->attrs & ~PEN_OVERLINE);
+        pen->attrs &= ~(uint32_t)PEN_OVERLINE;
     else if (arg >= 90 && arg <= 97)
         pen->fg = COLOR_INDEXED | (uint32_t)(arg - 90 + 8);
     else if (arg >= 100 && arg <= 107)

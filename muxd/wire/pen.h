@@ -6,6 +6,7 @@
 #include "wire/tokens.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A colour: 0 is the terminal's own, else one of the palette or a shade. */
 #define COLOR_DEFAULT 0u
@@ -28,13 +29,12 @@ enum pen_attrs {
 };
 
 struct pen { /* zeroed: plain */
-    uint32_t fg, bg;
-    uint16_t attrs;
+    uint32_t fg, bg, attrs; /* no padding between or behind: compared and copied as bytes */
 };
 
 static inline bool pen_equal(const struct pen *a, const struct pen *b)
 {
-    return a->fg == b->fg && a->bg == b->bg && a->attrs == b->attrs;
+    return memcmp(a, b, sizeof *a) == 0;
 }
 
 void pen_sgr(struct pen *pen, const struct token_csi *csi);      /* what ESC [ … m means for it; unknown parameters are skipped */

@@ -174,10 +174,6 @@ static void on_csi(struct tokens *tokens, char byte, const struct token_sink *si
         csi->intermediate = byte;
     } else if (ecma_is_parameter(byte) && csi->intermediate) {
         tokens->state = TOKENS_CSI_IGNORE;
-    } else if (byte >= '0' && byte <= '9') {
-        csi_digit(csi, byte - '0');
-    } else if (byte == ';' || byte == ':') {
-        csi_separator(csi, byte == ':');
     } else if (ecma_is_private(byte)) {
         if (csi->leader || csi->count > 0)
             tokens->state = TOKENS_CSI_IGNORE;
@@ -253,6 +249,19 @@ static void on_byte(struct tokens *tokens, char byte, const struct token_sink *s
     }
 }
 
+/* The numbers at data; returns how many bytes they take. */
+static size_t take_parameters(struct token_csi *csi, const char *data, size_t size)
+{
+    size_t n = 0;
+    for (; n < size && data[n] >= '0' && data[n] <= ';' && !csi->intermediate; n++) {
+        if (data[n] >= ':')
+            csi_separator(csi, data[n] == ':');
+        else
+            csi_digit(csi, data[n] - '0');
+    }
+    return n;
+}
+
 size_t tokens_feed(struct tokens *tokens, const char *data, size_t size, const struct token_sink *sink, void *arg)
 {
     size_t at = 0;
@@ -262,6 +271,8 @@ size_t tokens_feed(struct tokens *tokens, const char *data, size_t size, const s
             at += add_partial(tokens, data + at, size - at, sink, arg);
         if (tokens->partial_size == 0 && tokens->state == TOKENS_GROUND)
             at += take_text(tokens, data + at, size - at, sink, arg);
+        else if (tokens->state == TOKENS_CSI)
+            at += take_parameters(&tokens->csi, data + at, size - at);
         if (at < size && !tokens->halt) {
             flush_text(tokens, sink, arg);
             on_byte(tokens, data[at++], sink, arg);
