@@ -3,7 +3,7 @@
 #ifndef MUXD_SESSION_ARCHIVE_WRITE_H
 #define MUXD_SESSION_ARCHIVE_WRITE_H
 #include "session/archive_status.h"
-#include "session/list.h"
+#include "base/list.h"
 
 #define ARCHIVE_NAME_MAX (20 + 1 + JOURNAL_NAME_MAX + 1) /* NUMBER-NAME */
 

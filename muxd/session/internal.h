@@ -2,12 +2,12 @@
  * which part stands beside it. */
 #ifndef MUXD_SESSION_INTERNAL_H
 #define MUXD_SESSION_INTERNAL_H
+#include "base/defer.h"
 #include "config/config.h"
 #include "journal/transfer.h"
 #include "keep/keep.h"
 #include "keep/link.h"
 #include "keep/plan.h"
-#include "session/list.h"
 #include "session/news_internal.h"
 #include "session/number.h"
 #include "session/registry.h"
@@ -147,7 +147,8 @@ struct session {
 
 enum note_kind { NOTE_CREATED, NOTE_ENDED, NOTE_REMOVED, NOTE_SPAWNED, NOTE_KILLED, NOTE_ALL_ENDED };
 struct note { /* registry.c: something to be told at the end of the turn */
-    struct list link;
+    struct deferred deferred;
+    struct registry *registry;
     enum note_kind kind;
     uint64_t number;
     union {
@@ -167,12 +168,11 @@ struct registry {
     struct number numbers;
     struct transfer *transfer;
     struct table tables[TABLE_COUNT];
-    struct list order, dirty, more, graveyard, fired, notes;
+    struct list order, dirty, more, graveyard;
+    struct defer_queue deferred; /* what is told at the end of the turn */
     struct list aged[AGED_COUNT];
     struct list kills;
     struct list views;   /* view.c: those with a screen, the most recently used last */
-    struct list owner_told, owner_turns; /* owner_turn.c: keyboards with something to tell; turns that have come */
-    struct list watched; /* watches that will be told of something */
     uint64_t feed_turn;  /* view_feed.c: the last turn in which models were fed, */
     int64_t fed_ns;      /* and what that has taken */
     unsigned count, live, waits;
@@ -189,7 +189,7 @@ struct registry {
     unsigned attached; /* people who look at any of the sessions */
     struct archive *archive;
     char *state_dir;
-    struct list recorders, recorders_told; /* recorder.c */
+    struct list recorders; /* recorder.c */
     bool recorders_closing;
     struct news *news;   /* news.c; owned */
     struct list orphans; /* kin.c: processes that belong to no session any more */
@@ -224,6 +224,7 @@ void index_pick_name(struct registry *registry, const char *base, char out[JOURN
 
 /* registry.c */
 void registry_kick(struct registry *registry); /* this turn, or a new one at once, ends with our work done */
+void registry_defer(struct registry *registry, struct deferred *deferred); /* called at the end of this turn */
 struct note *registry_note(struct registry *registry, enum note_kind kind, uint64_t number);
 void registry_forget(struct registry *registry, struct session *session, bool tell); /* freed at the end of the turn */
 
@@ -265,7 +266,6 @@ void secret_free(struct session *session);
 /* waiter.c */
 void waiter_look(struct session *session);
 void waiter_end_all(struct session *session); /* the session goes: what still waits is told so */
-void waiter_run_fired(struct registry *registry);
 
 /* ready.c */
 void ready_start(struct session *session);                  /* it has a process */
@@ -305,9 +305,6 @@ void parked_arrived(struct registry *registry, uint64_t number); /* it has been 
 void parked_given_up(struct registry *registry);                 /* the keeper has died, and they with it */
 void parked_hurry(struct registry *registry);   /* descriptors may be free now */
 void parked_forget(struct session *session);    /* it goes */
-
-/* recorder.c */
-void recorder_tell(struct registry *registry); /* who asked for a recording that was there already */
 
 /* described.c */
 void described_load(struct registry *registry);

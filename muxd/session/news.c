@@ -125,8 +125,9 @@ void news_watch_stop(struct registry *registry, struct news_watch *watch)
 }
 
 /* A watch is off once it was called; its owner sets it again when it wants more. */
-void news_run_watches(struct registry *registry)
+static void run_watches(void *arg)
 {
+    struct registry *registry = arg;
     struct news *news = registry->news;
     uint32_t fresh = news->fresh;
     news->fresh = 0;
@@ -173,7 +174,7 @@ void news_publish(struct registry *registry, enum event_type type, struct sessio
         }
         news_ring_add(registry->news->ring, &record, text.data);
         registry->news->fresh |= EVENT_BIT(type);
-        registry_kick(registry);
+        registry_defer(registry, &registry->news->told);
     }
     buf_fini(&text);
     json_free(object);
@@ -220,6 +221,7 @@ const struct news_record *news_read(struct registry *registry, struct news_curso
 void news_init(struct registry *registry)
 {
     registry->news = xcalloc(1, sizeof *registry->news);
+    registry->news->told = (struct deferred){.fn = run_watches, .arg = registry};
     loop_timer_init(&registry->news->calm, registry->loop, on_calm, registry);
 }
 
@@ -227,6 +229,7 @@ void news_fini(struct registry *registry)
 {
     if (!registry->news)
         return;
+    defer_cancel(&registry->news->told);
     loop_timer_stop(&registry->news->calm);
     news_ring_free(registry->news->ring);
     free(registry->news);

@@ -16,6 +16,7 @@ struct news { /* of the registry */
     int64_t until_ns[EVENT_COUNT_]; /* listened for up to then all the same; CLOCK_MONOTONIC */
     bool anew;              /* there was no ring to take over */
     uint32_t fresh;                 /* types that happened since the watches were run */
+    struct deferred told;           /* the watches */
     uint64_t output_epoch;          /* counts how often somebody began to listen for output */
     struct loop_timer calm; /* nobody listens for readiness any more: the sessions need not be looked at */
     struct news_watch *watches;
@@ -37,7 +38,6 @@ void news_adopt(struct registry *registry, int fds[]);
 void news_hold(struct registry *registry);     /* the keeper, or a new one, gets the ring */
 void news_scan(struct registry *registry, struct session *only); /* after a hand-over, before news_recover; only NULL: for all */
 void news_recover(struct session *session);    /* what the predecessor had not told of it */
-void news_run_watches(struct registry *registry);
 bool news_wants(const struct registry *registry, enum event_type type);
 
 /* news_tell.c */

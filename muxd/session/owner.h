@@ -60,5 +60,4 @@ void owner_answered(struct session *session); /* a secret was typed: the next pr
 void owner_tell(struct session *session, unsigned events);
 void owner_listened(struct session *session); /* somebody begins to listen for who has it (news.h) */
 void owner_free(struct session *session);
-void owner_run(struct registry *registry);
 #endif

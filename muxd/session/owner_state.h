@@ -18,7 +18,7 @@ struct keyboard {
     struct list watches, turns;
     unsigned secret_watches, staged;
     unsigned events;       /* to be told at the end of this turn */
-    struct list told;      /* of the registry */
+    struct deferred told;
     uint64_t seen_head, seen_tail; /* output and input when it was last looked at */
     bool due, in_secret;   /* ask whether it reads a secret; it does, and that was told */
     struct loop_timer pause;

@@ -6,7 +6,8 @@
 #define PAUSE_MS 60 /* without output or input, before it is asked whether a secret is read */
 
 struct owner_turn {
-    struct list link;      /* of the keyboard, then of the registry's fired ones */
+    struct list link;      /* of the keyboard, while it has not fired */
+    struct deferred fired;
     struct registry *registry;
     struct session *session; /* NULL: fired */
     bool keyboard, granted;
@@ -40,11 +41,28 @@ static void on_pause(void *arg)
     session_dirty(session);
 }
 
+/* A watch may be taken away by any callback: the walk begins anew after each. */
+static void tell(void *arg)
+{
+    struct keyboard *keyboard = arg;
+    unsigned events = keyboard->events;
+    struct list batch;
+    keyboard->events = 0;
+    list_take(&keyboard->watches, &batch);
+    while (!list_is_empty(&batch)) {
+        struct owner_watch *watch = LIST_OWNER(batch.next, struct owner_watch, link);
+        list_remove(&watch->link);
+        list_append(&keyboard->watches, &watch->link);
+        if (events & watch->wanted)
+            watch->fn(watch->arg, events & watch->wanted);
+    }
+}
+
 void keyboard_turns_init(struct keyboard *keyboard)
 {
     list_init(&keyboard->watches);
     list_init(&keyboard->turns);
-    list_init(&keyboard->told);
+    keyboard->told = (struct deferred){.fn = tell, .arg = keyboard};
     keyboard->seen_head = UINT64_MAX;
     loop_timer_init(&keyboard->pause, keyboard->session->registry->loop, on_pause, keyboard);
 }
@@ -80,10 +98,7 @@ void owner_tell(struct session *session, unsigned events)
     if (!keyboard || list_is_empty(&keyboard->watches))
         return;
     keyboard->events |= events;
-    if (!list_is_empty(&keyboard->told))
-        return;
-    list_append(&session->registry->owner_told, &keyboard->told);
-    registry_kick(session->registry);
+    registry_defer(session->registry, &keyboard->told);
 }
 
 void owner_want_secrets(struct session *session, bool wanted)
@@ -145,8 +160,17 @@ static void fire(struct owner_turn *turn, bool granted)
     turn->session = NULL;
     loop_timer_stop(&turn->timer);
     list_remove(&turn->link);
-    list_append(&turn->registry->owner_turns, &turn->link);
-    registry_kick(turn->registry);
+    registry_defer(turn->registry, &turn->fired);
+}
+
+static void on_fired(void *arg)
+{
+    struct owner_turn *turn = arg;
+    owner_turn_fn *fn = turn->fn;
+    void *fn_arg = turn->arg;
+    bool granted = turn->granted;
+    owner_wait_cancel(turn);
+    fn(fn_arg, granted);
 }
 
 static void on_deadline(void *arg)
@@ -159,7 +183,8 @@ static struct owner_turn *queue_turn(struct keyboard *keyboard, int64_t deadline
 {
     struct session *session = keyboard->session;
     struct owner_turn *turn = xcalloc(1, sizeof *turn);
-    *turn = (struct owner_turn){.registry = session->registry, .session = session, .deadline_ns = deadline_ns, .fn = fn, .arg = arg};
+    *turn = (struct owner_turn){.registry = session->registry, .session = session, .deadline_ns = deadline_ns, .fn = fn, .arg = arg,
+                                .fired = {.fn = on_fired, .arg = turn}};
     loop_timer_init(&turn->timer, session->registry->loop, on_deadline, turn);
     if (deadline_ns != INT64_MAX)
         loop_timer_set_ns(&turn->timer, deadline_ns);
@@ -194,6 +219,7 @@ void owner_wait_cancel(struct owner_turn *turn)
     if (!turn)
         return;
     list_remove(&turn->link);
+    defer_cancel(&turn->fired);
     loop_timer_stop(&turn->timer);
     free(turn);
 }
@@ -247,39 +273,7 @@ void keyboard_turns_free(struct keyboard *keyboard)
         list_remove(&watch->link);
         watch->of = NULL;
     }
-    list_remove(&keyboard->told);
+    defer_cancel(&keyboard->told);
     loop_timer_stop(&keyboard->pause);
 }
 
-/* A watch may be taken away by any callback: the walk begins anew after each. */
-static void tell(struct keyboard *keyboard)
-{
-    unsigned events = keyboard->events;
-    struct list batch;
-    keyboard->events = 0;
-    list_take(&keyboard->watches, &batch);
-    while (!list_is_empty(&batch)) {
-        struct owner_watch *watch = LIST_OWNER(batch.next, struct owner_watch, link);
-        list_remove(&watch->link);
-        list_append(&keyboard->watches, &watch->link);
-        if (events & watch->wanted)
-            watch->fn(watch->arg, events & watch->wanted);
-    }
-}
-
-void owner_run(struct registry *registry)
-{
-    while (!list_is_empty(&registry->owner_told)) {
-        struct keyboard *keyboard = LIST_OWNER(registry->owner_told.next, struct keyboard, told);
-        list_remove(&keyboard->told);
-        tell(keyboard);
-    }
-    while (!list_is_empty(&registry->owner_turns)) {
-        struct owner_turn *turn = LIST_OWNER(registry->owner_turns.next, struct owner_turn, link);
-        owner_turn_fn *fn = turn->fn;
-        void *arg = turn->arg;
-        bool granted = turn->granted;
-        owner_wait_cancel(turn);
-        fn(arg, granted);
-    }
-}

@@ -42,12 +42,17 @@ static void answer(struct recorder *recorder, const struct err *err)
     }
 }
 
+static void on_told(void *arg)
+{
+    answer(arg, NULL);
+}
+
 static void recorder_free(struct recorder *recorder)
 {
     if (recorder->session)
         recorder->session->recorder = NULL;
     list_remove(&recorder->link);
-    list_remove(&recorder->told);
+    defer_cancel(&recorder->told);
     loop_timer_stop(&recorder->flush);
     watch_cancel(recorder->watch);
     buf_fini(&recorder->pending);
@@ -158,7 +163,7 @@ static struct recorder *recorder_new(struct session *session, struct recorder_fi
                                   .format = (int)file->note.format, .input = file->note.input, .rows = 24, .cols = 80};
     snprintf(recorder->name, sizeof recorder->name, "%s", session_name(session));
     buf_init(&recorder->pending, 0);
-    list_init(&recorder->told);
+    recorder->told = (struct deferred){.fn = on_told, .arg = recorder};
     list_append(&registry->recorders, &recorder->link);
     loop_timer_init(&recorder->flush, registry->loop, on_flush, recorder);
     session->recorder = recorder;
@@ -199,10 +204,8 @@ int recorder_start(struct session *session, const struct recorder_spec *spec, re
     if (recorder) {
         recorder->fn = fn;
         recorder->arg = arg;
-        if (fn && recorder->begun) {
-            list_append(&registry->recorders_told, &recorder->told);
-            registry_kick(registry);
-        }
+        if (fn && recorder->begun)
+            registry_defer(registry, &recorder->told);
         return 0;
     }
     struct recorder_file *file = recorder_file_new(registry->state_dir, session_number(session), spec->path,
@@ -212,15 +215,6 @@ int recorder_start(struct session *session, const struct recorder_spec *spec, re
     recorder->arg = arg;
     recorder_begin_part(recorder);
     return 0;
-}
-
-void recorder_tell(struct registry *registry)
-{
-    while (!list_is_empty(&registry->recorders_told)) {
-        struct recorder *recorder = LIST_OWNER(registry->recorders_told.next, struct recorder, told);
-        list_remove(&recorder->told);
-        answer(recorder, NULL);
-    }
 }
 
 void recorder_end(struct recorder *recorder)
@@ -329,7 +323,6 @@ bool recorder_is_idle(const struct registry *registry)
 void recorder_init(struct registry *registry, const char *state_dir)
 {
     list_init(&registry->recorders);
-    list_init(&registry->recorders_told);
     registry->state_dir = xstrdup(state_dir);
 }
 

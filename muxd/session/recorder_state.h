@@ -9,7 +9,7 @@
 
 struct recorder {
     struct list link; /* of the registry */
-    struct list told; /* its waiter will be told at the end of this turn */
+    struct deferred told; /* its waiter, at the end of this turn */
     struct registry *registry;
     struct session *session; /* NULL: it has gone, what is left goes to the disk */
     uint64_t number;

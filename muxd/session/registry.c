@@ -27,20 +27,17 @@ void registry_kick(struct registry *registry)
         loop_timer_set_ns(&registry->kick, loop_now_ns(registry->loop));
 }
 
-struct note *registry_note(struct registry *registry, enum note_kind kind, uint64_t number)
+void registry_defer(struct registry *registry, struct deferred *deferred)
 {
-    struct note *note = xcalloc(1, sizeof *note);
-    note->kind = kind;
-    note->number = number;
-    list_append(&registry->notes, &note->link);
+    defer_call(&registry->deferred, deferred);
     registry_kick(registry);
-    return note;
 }
 
-static void tell(struct registry *registry, const struct note *note)
+static void tell(void *arg)
 {
-    const struct registry_events *events = &registry->events;
-    struct session *session = registry_by_number(registry, note->number);
+    struct note *note = arg;
+    const struct registry_events *events = &note->registry->events;
+    struct session *session = registry_by_number(note->registry, note->number);
     switch (note->kind) {
     case NOTE_CREATED:
         if (events->created && session)
@@ -61,16 +58,15 @@ static void tell(struct registry *registry, const struct note *note)
             events->all_ended(events->arg);
         break;
     }
+    free(note);
 }
 
-static void tell_all(struct registry *registry)
+struct note *registry_note(struct registry *registry, enum note_kind kind, uint64_t number)
 {
-    while (!list_is_empty(&registry->notes)) {
-        struct note *note = LIST_OWNER(registry->notes.next, struct note, link);
-        list_remove(&note->link);
-        tell(registry, note);
-        free(note);
-    }
+    struct note *note = xcalloc(1, sizeof *note);
+    *note = (struct note){.deferred = {.fn = tell, .arg = note}, .registry = registry, .kind = kind, .number = number};
+    registry_defer(registry, &note->deferred);
+    return note;
 }
 
 static void read_more(struct registry *registry)
@@ -117,10 +113,7 @@ static bool stop_is_due(const struct registry *registry)
 
 static bool has_work(const struct registry *registry)
 {
-    return !list_is_empty(&registry->dirty) || !list_is_empty(&registry->notes) || !list_is_empty(&registry->fired) ||
-           !list_is_empty(&registry->watched) || !list_is_empty(&registry->recorders_told) || registry->news->fresh ||
-           !list_is_empty(&registry->owner_told) || !list_is_empty(&registry->owner_turns) ||
-           stop_is_due(registry);
+    return !list_is_empty(&registry->dirty) || !defer_is_idle(&registry->deferred) || stop_is_due(registry);
 }
 
 static void on_turn_end(void *arg)
@@ -136,12 +129,7 @@ static void on_turn_end(void *arg)
             registry->stopping = STOP_DONE;
             registry_note(registry, NOTE_ALL_ENDED, 0);
         }
-        tell_all(registry);
-        waiter_run_fired(registry);
-        view_run_watches(registry);
-        recorder_tell(registry);
-        owner_run(registry);
-        news_run_watches(registry);
+        defer_run(&registry->deferred);
     }
     bury(registry);
     looks_turn_end(registry);
@@ -165,11 +153,10 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link, co
         registry->events = *events;
     registry->turn = 1;
     struct list *heads[] = {&registry->order, &registry->dirty, &registry->more, &registry->graveyard,
-                            &registry->fired, &registry->notes, &registry->kills, &registry->orphans,
-                            &registry->views, &registry->watched, &registry->owner_told, &registry->owner_turns,
-                            &registry->typed};
+                            &registry->kills, &registry->orphans, &registry->views, &registry->typed};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         list_init(heads[i]);
+    defer_init(&registry->deferred);
     index_init(registry);
     news_init(registry);
     tombs_init(registry);
@@ -199,12 +186,10 @@ void registry_free(struct registry *registry)
         index_remove(registry, session);
         session_free(session);
     }
-    waiter_run_fired(registry);
-    view_run_watches(registry);
-    owner_run(registry);
+    while (!defer_is_idle(&registry->deferred))
+        defer_run(&registry->deferred);
     looks_fini(registry);
     kin_fini(registry);
-    tell_all(registry);
     index_fini(registry);
     news_fini(registry);
     loop_timer_stop(&registry->kick);

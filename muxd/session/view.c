@@ -8,7 +8,7 @@
 
 struct watch {
     struct list link;    /* of the view */
-    struct list pending; /* of the registry: it will be told at the end of this turn */
+    struct deferred told; /* at the end of this turn */
     struct registry *registry;
     struct view *view; /* NULL: the session has gone */
     watch_fn *fn;
@@ -143,13 +143,18 @@ int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col)
 
 /* Watches. */
 
+static void on_told(void *arg)
+{
+    struct watch *watch = arg;
+    unsigned events = watch->events;
+    watch->events = 0;
+    watch->fn(watch->arg, events);
+}
+
 static void tell(struct watch *watch, unsigned events)
 {
     watch->events |= events;
-    if (!list_is_empty(&watch->pending))
-        return;
-    list_append(&watch->registry->watched, &watch->pending);
-    registry_kick(watch->registry);
+    registry_defer(watch->registry, &watch->told);
 }
 
 struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, struct err *err)
@@ -166,7 +171,7 @@ struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, st
     }
     struct watch *watch = xcalloc(1, sizeof *watch);
     *watch = (struct watch){.registry = registry, .view = get(session), .fn = fn, .arg = arg};
-    list_init(&watch->pending);
+    watch->told = (struct deferred){.fn = on_told, .arg = watch};
     list_append(&watch->view->watches, &watch->link);
     registry->waits++;
     watch->view->awake++;
@@ -181,7 +186,7 @@ void watch_cancel(struct watch *watch)
     if (!watch)
         return;
     list_remove(&watch->link);
-    list_remove(&watch->pending);
+    defer_cancel(&watch->told);
     watch->registry->waits--;
     if (watch->view) {
         watch->view->awake -= !watch->rests;
@@ -271,17 +276,6 @@ void view_look(struct session *session)
     }
     if (fresh) /* it may have grown since it was begun */
         make_room(session->registry, view);
-}
-
-void view_run_watches(struct registry *registry)
-{
-    while (!list_is_empty(&registry->watched)) {
-        struct watch *watch = LIST_OWNER(registry->watched.next, struct watch, pending);
-        unsigned events = watch->events;
-        watch->events = 0;
-        list_remove(&watch->pending);
-        watch->fn(watch->arg, events);
-    }
 }
 
 void view_free(struct session *session)

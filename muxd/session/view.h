@@ -35,7 +35,6 @@ void watch_wake(struct watch *watch, bool tell_anyway);
 /* For the rest of this room. */
 void view_look(struct session *session);   /* the end of the turn is there */
 void view_free(struct session *session);
-void view_run_watches(struct registry *registry);
 void view_resized(struct session *session, int rows, int cols); /* just before the terminal gets this size */
 /* 1: where the cursor was when the output had come to offset, from 1; when the model is further already, where it is now. 0: the model
  * must be fed with more than a turn allows, and stops there: ask again in the session's next look, which will come. -1: no terminal. */

@@ -9,7 +9,8 @@
 #define LOOKBEHIND_BYTES 1024    /* kept before the place where a pattern is searched on */
 
 struct wait {
-    struct list link; /* of the session, then of the registry's fired ones */
+    struct list link; /* of the session, while it has not fired */
+    struct deferred fired;
     struct registry *registry;
     struct session *session; /* NULL: fired */
     struct wait_spec spec;
@@ -28,6 +29,16 @@ static void on_timer(void *arg)
     session_dirty(wait->session);
 }
 
+static void on_fired(void *arg)
+{
+    struct wait *wait = arg;
+    struct wait_result result = wait->result;
+    wait_fn *fn = wait->fn;
+    void *fn_arg = wait->arg;
+    wait_cancel(wait); /* it is gone when its owner hears of it */
+    fn(fn_arg, &result);
+}
+
 struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn, void *arg, struct err *err)
 {
     struct registry *registry = session->registry;
@@ -41,6 +52,7 @@ struct wait *session_wait(struct session *session, const struct wait_spec *spec,
     wait->spec = *spec;
     wait->fn = fn;
     wait->arg = arg;
+    wait->fired = (struct deferred){.fn = on_fired, .arg = wait};
     wait->base = spec->from;
     wait->begun_ns = loop_now_ns(registry->loop);
     loop_timer_init(&wait->timer, registry->loop, on_timer, wait);
@@ -57,6 +69,7 @@ void wait_cancel(struct wait *wait)
     if (wait->session)
         session_dirty(wait->session); /* nobody may be left who wants to know whether it is ready */
     list_remove(&wait->link);
+    defer_cancel(&wait->fired);
     loop_timer_stop(&wait->timer);
     wait->registry->waits--;
     free(wait);
@@ -68,20 +81,7 @@ static void fire(struct wait *wait, enum wait_reason reason)
     wait->session = NULL;
     loop_timer_stop(&wait->timer);
     list_remove(&wait->link);
-    list_append(&wait->registry->fired, &wait->link);
-    registry_kick(wait->registry);
-}
-
-void waiter_run_fired(struct registry *registry)
-{
-    while (!list_is_empty(&registry->fired)) {
-        struct wait *wait = LIST_OWNER(registry->fired.next, struct wait, link);
-        struct wait_result result = wait->result;
-        wait_fn *fn = wait->fn;
-        void *arg = wait->arg;
-        wait_cancel(wait); /* it is gone when its owner hears of it */
-        fn(arg, &result);
-    }
+    registry_defer(wait->registry, &wait->fired);
 }
 
 void waiter_end_all(struct session *session)

@@ -38,6 +38,7 @@ static int begin(void **state)
     memset(&registry, 0, sizeof registry);
     list_init(&registry.order);
     list_init(&registry.parked);
+    defer_init(&registry.deferred);
     registry.cfg = cfg = config_default();
     news_init(&registry);
     index_init(&registry);

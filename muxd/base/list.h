@@ -1,6 +1,6 @@
-/* list: a doubly-linked ring whose links live in its members. For this room only; owns nothing. */
-#ifndef MUXD_SESSION_LIST_H
-#define MUXD_SESSION_LIST_H
+/* list: a doubly-linked ring whose links live in its members. Owns nothing. */
+#ifndef MUXD_BASE_LIST_H
+#define MUXD_BASE_LIST_H
 #include <stdbool.h>
 #include <stddef.h>
 
