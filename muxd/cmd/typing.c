@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
+#include "session/answering.h"
 #include "term/keys.h"
 #include "term/modes.h"
 #include "term/paste.h"

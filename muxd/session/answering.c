@@ -3,8 +3,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/internal.h"
-#include "session/view.h"
+#include "session/view_internal.h"
 #include "sys/pty.h"
 #include "term/modes.h"
 #include "term/responder.h"
@@ -63,50 +62,48 @@ static void on_timer(void *arg);
 
 static struct answering *get(struct session *session)
 {
-    if (!session->answering) {
-        session->answering = xcalloc(1, sizeof *session->answering);
-        session->answering->session = session;
-        buf_init(&session->answering->late, ANSWERS_BYTES + RESPONDER_MOST);
-        loop_timer_init(&session->answering->timer, session->registry->loop, on_timer, session->answering);
+    struct terminal *terminal = terminal_get(session);
+    if (!terminal->answering) {
+        struct answering *answering = terminal->answering = xcalloc(1, sizeof *answering);
+        answering->session = session;
+        buf_init(&answering->late, ANSWERS_BYTES + RESPONDER_MOST);
+        loop_timer_init(&answering->timer, session->registry->loop, on_timer, answering);
     }
-    return session->answering;
+    return terminal->answering;
 }
 
-void answering_free(struct session *session)
+static struct answering *answering_of(const struct session *session)
 {
-    if (!session->answering)
+    const struct terminal *terminal = session->part[PART_VIEW];
+    return terminal ? terminal->answering : NULL;
+}
+
+void answering_free(struct answering *answering)
+{
+    if (!answering)
         return;
-    loop_timer_stop(&session->answering->timer);
-    buf_fini(&session->answering->late);
-    free(session->answering);
-    session->answering = NULL;
+    loop_timer_stop(&answering->timer);
+    buf_fini(&answering->late);
+    free(answering);
 }
 
 /* A program that doesn't read its answers gets no more of them. */
 static bool may_answer(const struct session *session)
 {
-    const struct answering *answering = session->answering;
+    const struct answering *answering = answering_of(session);
     bool unread = answering && answering->queued_to > journal_in_tail(session->journal);
     if (answering && answering->refused_ns && loop_now_ns(session->registry->loop) - answering->refused_ns < LATE_NS)
         unread = true;
     return !session->exited && session->out.fd >= 0 && !unread;
 }
 
-/* An answer takes nothing of what the program has said: an editor that asks where the cursor is reads its line all the same. */
-static bool editor_began(const struct session *session)
-{
-    return session->readiness && readiness_editor_began(session->readiness);
-}
-
-/* Around input that is held back until the program reads: it is this that the program may read first. */
+/* Around input that is held back until the program reads: it is this that the program may read first. An answer takes nothing of what the
+ * program has said: an editor that asks where the cursor is reads its line all the same. */
 static void type_past_held(struct session *session, const struct buf *answers)
 {
-    bool began = editor_began(session);
-    session->ready = EVIDENCE_NONE;
-    if (session->readiness)
-        readiness_mark(session->readiness);
-    if (began)
-        readiness_editor(session->readiness, true);
+    struct ready_mark mark = ready_save(session);
+    ready_mark(session);
+    ready_restore(session, &mark);
     ssize_t n = write(session->out.fd, answers->data, answers->len);
     if (n != (ssize_t)answers->len)
         get(session)->refused_ns = loop_now_ns(session->registry->loop);
@@ -116,19 +113,15 @@ static void type_past_held(struct session *session, const struct buf *answers)
 static void type_queued(struct session *session, const struct buf *answers, uint64_t done)
 {
     bool alone = journal_in_head(session->journal) == journal_in_tail(session->journal);
-    bool began = editor_began(session);
-    uint64_t marked_head = session->marked_head;
-    bool queued = journal_input_append(session->journal, answers->data, answers->len);
+    struct ready_mark mark = ready_save(session);
+    bool queued = session_queue_answer(session, answers->data, answers->len);
     atomic_store(&session->journal->header->answered_to, done);
     if (!queued)
         return;
-    get(session)->queued_to = session->line_from = journal_in_head(session->journal);
+    get(session)->queued_to = journal_in_head(session->journal);
     session_flush_input(session);
-    if (!alone)
-        return;
-    session->marked_head = marked_head; /* ready_pattern looks on at the output before: nobody has typed */
-    if (began)
-        readiness_editor(session->readiness, true);
+    if (alone) /* ready_pattern looks on at the output before: nobody has typed */
+        ready_restore(session, &mark);
 }
 
 static void type(struct session *session, const struct buf *answers, uint64_t done)
@@ -189,7 +182,7 @@ static void look_at_late(struct answering *answering)
 
 bool answering_type_late(struct session *session)
 {
-    struct answering *answering = session->answering;
+    struct answering *answering = answering_of(session);
     if (!answering || answering->late.len == 0 || !may_answer(session) || pty_foreground(session->out.fd) != answering->group)
         return false;
     type(session, &answering->late, atomic_load(&session->journal->header->answered_to));
@@ -210,7 +203,8 @@ static bool wants_scheme(const struct session *session)
 
 static const struct outer *outer_of(const struct session *session)
 {
-    return session->answering ? &session->answering->outer : NULL;
+    const struct answering *answering = answering_of(session);
+    return answering ? &answering->outer : NULL;
 }
 
 /* A full-screen program asks for bracketed paste at its start, long before it has drawn: no line editor's word. */
@@ -268,21 +262,24 @@ void answering_look(struct session *session)
 {
     struct journal_header *header = session->journal->header;
     uint64_t head = journal_head(session->journal);
-    if (head == session->scanned_head || !session_is_tty(session))
+    if (head == 0 || !session_is_tty(session))
         return;
-    session->scanned_head = head;
-    if (session->answering && session->answering->late.len > 0)
-        forget_late(session->answering); /* it has said more instead of waiting for an answer */
+    struct terminal *terminal = terminal_get(session);
+    if (head == terminal->scanned_head)
+        return;
+    terminal->scanned_head = head;
+    if (terminal->answering && terminal->answering->late.len > 0)
+        forget_late(terminal->answering); /* it has said more instead of waiting for an answer */
     uint64_t from = atomic_load(&header->answered_to), modes = atomic_load(&header->modes);
     struct buf answers;
     buf_init(&answers, ANSWERS_BYTES + RESPONDER_MOST);
     enum searched searched = search(session, head, &from, &modes, &answers);
     if (searched != SEARCHED)
-        session->scanned_head = from;
+        terminal->scanned_head = from;
     if (searched == ENOUGH)
         session_dirty(session);
     if (searched == LATER)
-        session->ready = EVIDENCE_NONE; /* it waits for us */
+        ready_forget(session); /* it waits for us */
     atomic_store(&header->modes, modes); /* before the place: to set a mode twice does no harm */
     if (answers.len > 0 && takes_answers(session)) {
         type(session, &answers, from);
@@ -313,7 +310,7 @@ static void tell_scheme(struct session *session, enum outer_scheme scheme)
 
 void session_set_outer(struct session *session, const struct outer *outer)
 {
-    if (!session_is_tty(session) || (!outer && !session->answering))
+    if (!session_is_tty(session) || (!outer && !answering_of(session)))
         return;
     answering_look(session); /* what was asked until now is answered with what was known */
     struct answering *answering = get(session);

@@ -16,15 +16,44 @@
 #define TRIES_MAX 3
 
 static void run_next(struct archive *archive);
+static void put(struct session *session);
+static void closed(struct session *session);
+static void changed(struct session *session);
 
-void archive_init(struct registry *registry, const char *state_dir)
+struct archive *archive_of(const struct registry *registry)
+{
+    return registry->part[PART_ARCHIVE];
+}
+
+/* NULL: nothing of it was ever on disk, or on its way there. */
+static struct archived *archived_of(const struct session *session)
+{
+    return session->part[PART_ARCHIVE];
+}
+
+struct archived *archived_get(struct session *session)
+{
+    struct archived *archived = archived_of(session);
+    if (!archived) {
+        session->part[PART_ARCHIVE] = archived = xcalloc(1, sizeof *archived);
+        archived->session = session;
+    }
+    return archived;
+}
+
+static bool is_on_disk(const struct session *session)
+{
+    return archived_of(session) && archived_of(session)->dir;
+}
+
+static void init(struct registry *registry)
 {
     struct archive *archive = xcalloc(1, sizeof *archive);
     archive->registry = registry;
-    archive->path = path_join(state_dir, "ended");
+    archive->path = path_join(registry->state_dir, "ended");
     archive->dir = -1;
     list_init(&archive->jobs);
-    registry->archive = archive;
+    registry->part[PART_ARCHIVE] = archive;
 }
 
 static void free_job(struct archive_job *job)
@@ -34,10 +63,11 @@ static void free_job(struct archive_job *job)
     free(job);
 }
 
-void archive_fini(struct registry *registry)
+/* Waits for the job that runs. */
+static void fini(struct registry *registry)
 {
-    struct archive *archive = registry->archive;
-    registry->archive = NULL;
+    struct archive *archive = archive_of(registry);
+    registry->part[PART_ARCHIVE] = NULL;
     archive->closing = true;
     while (!list_is_empty(&archive->jobs)) {
         struct archive_job *job = LIST_OWNER(archive->jobs.next, struct archive_job, link);
@@ -50,9 +80,10 @@ void archive_fini(struct registry *registry)
     free(archive);
 }
 
-bool archive_is_idle(const struct registry *registry)
+static bool is_idle(const struct registry *registry)
 {
-    return !registry->archive->running && list_is_empty(&registry->archive->jobs);
+    const struct archive *archive = archive_of(registry);
+    return !archive->running && list_is_empty(&archive->jobs);
 }
 
 static bool is_wanted(const struct registry *registry)
@@ -115,10 +146,10 @@ void archive_remove_dir(struct archive *archive, const char *name)
         warn(archive, "an ended session can't be removed", errno);
 }
 
-static void set_dir(struct session *session, const char *name)
+static void set_dir(struct archived *archived, const char *name)
 {
-    free(session->archived.dir);
-    session->archived.dir = name ? xstrdup(name) : NULL;
+    free(archived->dir);
+    archived->dir = name ? xstrdup(name) : NULL;
 }
 
 static void name_of(const struct session *session, char out[ARCHIVE_NAME_MAX + 1])
@@ -138,16 +169,17 @@ static int publish(struct archive *archive, const char *temporary, const char *f
 static void written(struct archive *archive, const struct archive_job *job)
 {
     struct session *session = registry_by_number(archive->registry, job->number);
+    struct archived *archived = session ? archived_get(session) : NULL;
     int error = job->error;
-    if (session)
-        session->archived.queued = false;
-    if (error == -EAGAIN && session && session->archived.tries < TRIES_MAX) {
-        archive_ended(session);
+    if (archived)
+        archived->queued = false;
+    if (error == -EAGAIN && archived && archived->tries < TRIES_MAX) {
+        put(session);
         return;
     }
     if (error == -EAGAIN)
-        return; /* archive_closed comes when nobody writes any more */
-    if (!error && !session) {
+        return; /* a look comes when nobody writes any more */
+    if (!error && !archived) {
         delete_later(archive, job->name);
         return;
     }
@@ -161,17 +193,16 @@ static void written(struct archive *archive, const struct archive_job *job)
         return;
     }
     archive->warned = false;
-    if (session->archived.dir && strcmp(session->archived.dir, final) != 0)
-        archive_remove_dir(archive, session->archived.dir);
-    set_dir(session, final);
-    session->archived.output_from = job->status.output_from;
-    session->archived.output_to = job->status.output_to;
-    session->archived.saved_from = job->status.saved_from;
-    session->archived.saved_size = job->status.saved_size;
-    if (!session_is_open(session))
-        archive_closed(session);
+    if (archived->dir && strcmp(archived->dir, final) != 0)
+        archive_remove_dir(archive, archived->dir);
+    set_dir(archived, final);
+    archived->output_from = job->status.output_from;
+    archived->output_to = job->status.output_to;
+    archived->saved_from = job->status.saved_from;
+    archived->saved_size = job->status.saved_size;
+    closed(session);
     if (atomic_load(&session->journal->header->end_read_real_ms) != job->status.read_ms)
-        archive_changed(session); /* meanwhile */
+        changed(session); /* meanwhile */
 }
 
 static void on_done(void *arg)
@@ -198,18 +229,19 @@ static int prepare(struct archive_job *job, struct registry *registry)
     struct session *session = job->kind == ARCHIVE_DELETE ? NULL : registry_by_number(registry, job->number);
     if (job->kind == ARCHIVE_DELETE)
         return 0;
-    if (!session || (job->kind == ARCHIVE_STATUS && !session->archived.dir))
+    struct archived *archived = session ? archived_get(session) : NULL;
+    if (!archived || (job->kind == ARCHIVE_STATUS && !archived->dir))
         return -ENOENT;
     archive_status_of(&job->status, session->journal);
     if (job->kind == ARCHIVE_STATUS) {
-        session->archived.status_queued = false;
-        snprintf(job->name, sizeof job->name, "%s", session->archived.dir);
-        if (session->archived.from_disk) /* its ring may not hold a byte yet: what the disk has stays true */
+        archived->status_queued = false;
+        snprintf(job->name, sizeof job->name, "%s", archived->dir);
+        if (session->from_disk) /* its ring may not hold a byte yet: what the disk has stays true */
             return 0;
-        job->status.output_from = session->archived.output_from;
-        job->status.output_to = session->archived.output_to;
-        job->status.saved_from = session->archived.saved_from;
-        job->status.saved_size = session->archived.saved_size;
+        job->status.output_from = archived->output_from;
+        job->status.output_to = archived->output_to;
+        job->status.saved_from = archived->saved_from;
+        job->status.saved_size = archived->saved_size;
         if (job->status.read_to > job->status.output_to)
             job->status.read_to = job->status.output_to;
         return 0;
@@ -238,65 +270,85 @@ static void run_next(struct archive *archive)
             warn(archive, "an ended session can't be written", -error);
         struct session *session = registry_by_number(archive->registry, job->number);
         if (session && job->kind == ARCHIVE_WRITE)
-            session->archived.queued = false;
+            archived_get(session)->queued = false;
         free_job(job);
     }
 }
 
 static void put(struct session *session)
 {
-    struct archive *archive = session->registry->archive;
-    if (session->archived.queued || session->archived.from_disk || session->gone || !is_wanted(session->registry) ||
+    struct archive *archive = archive_of(session->registry);
+    struct archived *archived = archived_of(session);
+    if ((archived && archived->queued) || session->from_disk || session->gone || !is_wanted(session->registry) ||
         !archive_open(archive, true))
         return;
-    session->archived.queued = true;
-    session->archived.tries++;
+    archived = archived_get(session);
+    archived->queued = true;
+    archived->tries++;
     add_job(archive, ARCHIVE_WRITE, session_number(session));
     run_next(archive);
 }
 
-void archive_ended(struct session *session)
+/* Programs that it left behind may have written more, and be gone now. */
+static void closed(struct session *session)
 {
+    struct archived *archived = archived_of(session);
+    if (!session->finished || session_is_open(session) ||
+        (is_on_disk(session) && (uint64_t)archived->output_to == journal_head(session->journal)))
+        return;
+    if (archived)
+        archived->tries = 0;
     put(session);
 }
 
-void archive_closed(struct session *session)
+static void changed(struct session *session)
 {
-    if ((uint64_t)session->archived.output_to == journal_head(session->journal) && session->archived.dir)
+    struct archive *archive = archive_of(session->registry);
+    struct archived *archived = archived_of(session);
+    if (!is_on_disk(session) || archived->status_queued || session->gone)
         return;
-    session->archived.tries = 0;
-    put(session);
-}
-
-void archive_changed(struct session *session)
-{
-    if (!session->archived.dir || session->archived.status_queued || session->gone)
-        return;
-    session->archived.status_queued = true;
-    add_job(session->registry->archive, ARCHIVE_STATUS, session_number(session));
-    run_next(session->registry->archive);
+    archived->status_queued = true;
+    add_job(archive, ARCHIVE_STATUS, session_number(session));
+    run_next(archive);
 }
 
 /* The directory's name is what counts when it is read back, so the two need not change in one step. */
-void archive_renamed(struct session *session)
+static void renamed(struct session *session, const char *old_name)
 {
-    struct archive *archive = session->registry->archive;
+    const struct archive *archive = archive_of(session->registry);
+    struct archived *archived = archived_of(session);
     char final[ARCHIVE_NAME_MAX + 1];
-    if (!session->archived.dir)
+    (void)old_name;
+    if (!is_on_disk(session))
         return;
     name_of(session, final);
-    if (strcmp(final, session->archived.dir) != 0 && renameat(archive->dir, session->archived.dir, archive->dir, final) != 0)
-        warn(archive, "an ended session can't be renamed", errno);
+    if (strcmp(final, archived->dir) != 0 && renameat(archive->dir, archived->dir, archive->dir, final) != 0)
+        warn(archive_of(session->registry), "an ended session can't be renamed", errno);
     else
-        set_dir(session, final);
-    archive_changed(session);
+        set_dir(archived, final);
+    changed(session);
 }
 
-void archive_forget(struct session *session)
+/* It goes from the disk, too. */
+static void forget(struct session *session, bool told)
 {
-    if (session->archived.dir)
-        archive_remove_dir(session->registry->archive, session->archived.dir);
-    set_dir(session, NULL);
+    (void)told;
+    if (!is_on_disk(session))
+        return;
+    archive_remove_dir(archive_of(session->registry), archived_of(session)->dir);
+    set_dir(archived_of(session), NULL);
+}
+
+static void free_archived(struct session *session)
+{
+    struct archived *archived = archived_of(session);
+    if (!archived)
+        return;
+    if (session->journal->source == &archived->source)
+        session->journal->source = NULL;
+    free(archived->dir);
+    free(archived);
+    session->part[PART_ARCHIVE] = NULL;
 }
 
 void archive_all(struct registry *registry)
@@ -305,7 +357,11 @@ void archive_all(struct registry *registry)
         return;
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
         struct session *session = LIST_OWNER(at, struct session, order);
-        if (session->finished && !session->archived.dir)
+        if (session->finished && !is_on_disk(session))
             put(session);
     }
 }
+
+const struct part archive_part = {
+    .init = init, .fini = fini, .reload = archive_all, .boot = archive_load, .stopping = archive_all, .is_idle = is_idle,
+    .late_look = closed, .ended = put, .forget = forget, .free = free_archived, .renamed = renamed, .end_read = changed};

@@ -167,9 +167,9 @@ static const char *examine(const struct archive *archive, const char *name, stru
 /* Somebody wants to see the output. The file is looked at anew: much may have happened since the start. */
 static void fetch(struct journal_source *source)
 {
-    struct session *session = LIST_OWNER(source, struct session, archived.source);
-    const struct archive *archive = session->registry->archive;
-    const struct archived *archived = &session->archived;
+    const struct archived *archived = LIST_OWNER(source, struct archived, source);
+    struct session *session = archived->session;
+    const struct archive *archive = archive_of(session->registry);
     struct archive_status status;
     int fd = -1;
     source->pending = false;
@@ -216,24 +216,28 @@ static struct journal *make_journal(const struct archive_status *status, const c
     return journal;
 }
 
+static struct archived *meet(struct session *session, const struct found *found, const struct archive_status *status)
+{
+    struct archived *archived = archived_get(session);
+    archived->dir = xstrdup(found->name);
+    archived->output_from = status->output_from;
+    archived->output_to = status->output_to;
+    archived->saved_from = status->saved_from;
+    archived->saved_size = status->saved_size;
+    return archived;
+}
+
 static void revive(struct archive *archive, const struct found *found, const struct archive_status *status)
 {
-    struct registry *registry = archive->registry;
     struct err err;
-    int none[KEEP_FD_COUNT] = KEEP_NO_FDS;
     struct journal *journal = make_journal(status, strchr(found->name, '-') + 1, &err);
     if (!journal) {
         log_error("session %llu can't be read back: %s", (unsigned long long)found->number, err.text);
         return;
     }
-    struct session *session = session_new(registry, journal, none);
-    session->finished = session->exited = true;
-    session->archived = (struct archived){.dir = xstrdup(found->name), .from_disk = true, .output_from = status->output_from,
-                                          .output_to = status->output_to, .saved_from = status->saved_from,
-                                          .saved_size = status->saved_size, .source = {.pending = true, .fetch = fetch}};
-    journal->source = &session->archived.source;
-    index_add(registry, session);
-    number_skip_past(&registry->numbers, found->number);
+    struct archived *archived = meet(recover_from_disk(archive->registry, journal), found, status);
+    archived->source = (struct journal_source){.pending = true, .fetch = fetch};
+    journal->source = &archived->source;
 }
 
 static bool has_room(const struct registry *registry, const struct archive_status *status)
@@ -243,19 +247,6 @@ static bool has_room(const struct registry *registry, const struct archive_statu
     bool over = status->read_ms && now > status->read_ms && now - status->read_ms >= limits->keep_ended_ms;
     return !over && registry->count < (unsigned)limits->max_sessions &&
            registry->reserved_bytes + output_size(status) <= (uint64_t)limits->journal_total_bytes;
-}
-
-/* One that the predecessor held already: only where it is on disk has to be known again. */
-static const char *meet(struct session *session, const struct found *found, const struct archive_status *status)
-{
-    if (!session->finished || session->archived.dir)
-        return "there is another session of that number";
-    session->archived.dir = xstrdup(found->name);
-    session->archived.output_from = status->output_from;
-    session->archived.output_to = status->output_to;
-    session->archived.saved_from = status->saved_from;
-    session->archived.saved_size = status->saved_size;
-    return NULL;
 }
 
 static void load_one(struct archive *archive, const struct found *found)
@@ -268,8 +259,10 @@ static void load_one(struct archive *archive, const struct found *found)
         struct session *session = registry_by_number(archive->registry, found->number);
         if ((uint64_t)status.number != found->number)
             reason = "its status is that of another one";
-        else if (session)
-            reason = meet(session, found, &status);
+        else if (session && (!session->finished || archived_get(session)->dir))
+            reason = "there is another session of that number";
+        else if (session) /* the predecessor held it already: only where it is on disk has to be known again */
+            meet(session, found, &status);
         else if (has_room(archive->registry, &status))
             revive(archive, found, &status);
         else
@@ -282,7 +275,7 @@ static void load_one(struct archive *archive, const struct found *found)
 
 void archive_load(struct registry *registry)
 {
-    struct archive *archive = registry->archive;
+    struct archive *archive = archive_of(registry);
     struct found *all = NULL;
     if (archive->loaded)
         return;
@@ -297,7 +290,7 @@ void archive_load(struct registry *registry)
     free(all);
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
         struct session *session = LIST_OWNER(at, struct session, order);
-        if (session->archived.from_disk)
+        if (session->from_disk)
             tombs_place(session, false);
     }
     archive_all(registry);

@@ -4,7 +4,6 @@
 #include "base/path.h"
 #include "base/strv.h"
 #include "config/env_policy.h"
-#include "session/archive.h"
 #include "session/input.h"
 #include "session/internal.h"
 #include "session/shell.h"
@@ -149,7 +148,7 @@ void described_failed(struct session *session, const struct err *err)
 /* After a hand-over the sessions are there, or their tombstones are: then it was started, and ended for a reason. */
 void registry_boot(struct registry *registry)
 {
-    archive_load(registry);
+    part_boot(registry);
     struct list *next;
     for (struct list *at = registry->described.next; at != &registry->described; at = next) {
         struct described *described = LIST_OWNER(at, struct described, link);
@@ -161,7 +160,7 @@ void registry_boot(struct registry *registry)
         const struct config_session *config = config_session_find(registry->cfg, described->name);
         if (!fresh || !config || (holder && session_is_live(holder)))
             continue;
-        if (of && !holder->archived.from_disk && /* that was before a reboot */ strcmp(of, described->name) == 0)
+        if (of && !holder->from_disk && /* that was before a reboot */ strcmp(of, described->name) == 0)
             described_ended(holder);
         else if (config->start == CONFIG_START_BOOT)
             on_restart(described);

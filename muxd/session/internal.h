@@ -8,8 +8,8 @@
 #include "keep/keep.h"
 #include "keep/link.h"
 #include "keep/plan.h"
-#include "session/news_internal.h"
 #include "session/number.h"
+#include "session/part.h"
 #include "session/registry.h"
 #include "session/session.h"
 #include "session/times.h"
@@ -17,7 +17,6 @@
 #include "sys/pattern.h"
 
 #define NS_PER_MS 1000000LL
-#define NEWS_SLOT 2 /* the keeper's slot for the events; numbers below 1000 are no sessions */
 
 /* index.c: hash tables whose chains run through the sessions. */
 enum table_id { TABLE_NUMBER, TABLE_NAME, TABLE_REQUEST, TABLE_COUNT };
@@ -47,15 +46,6 @@ struct stream { /* session_io.c: one end that the program's output comes from */
 
 struct kill; /* kill.c */
 
-struct archived { /* archive.c: what of an ended session is on disk */
-    char *dir;    /* owned: NUMBER-NAME; NULL: it is not there */
-    bool queued, status_queued;
-    bool from_disk; /* of an earlier life: the disk keeps it, not the keeper */
-    unsigned tries;
-    int64_t output_from, output_to, saved_from, saved_size; /* what the file "output" holds */
-    struct journal_source source;
-};
-
 struct session {
     struct registry *registry;
     struct journal *journal;
@@ -81,6 +71,7 @@ struct session {
     bool exited, finished;  /* the leader has ended; and everything about it stands in the journal */
     bool left_nobody;       /* kin.c: ended, and no process that stems from it is alive */
     bool searched;          /* waiter.c: somebody waits for a pattern */
+    bool watched;           /* somebody has looked at its screen, and must keep up with it */
     bool caught_up;         /* since the exit a read has found nothing */
     bool keeper_knows;      /* of its program, and will tell of the exit */
     bool unacknowledged;    /* the keeper still holds the exit */
@@ -107,14 +98,10 @@ struct session {
     int64_t hold_ended_ns; /* 0: it was never held back */
     bool held_text;        /* an agent has typed meanwhile, who must not answer for a person */
 
-    struct keyboard *keyboard; /* owner.c; owned; NULL while nobody asks */
-    struct staged *staged;     /* secret.c; owned; NULL: none */
-    int staged_fd;             /* owned: of one that a predecessor has left; -1: none */
-    bool staged_lost;          /* there was one before the restart */
+    bool room_wanted;      /* it is looked at when something has left its input queue */
 
-    /* answering.c */
-    struct answering *answering; /* owned; NULL while it has not answered anything */
-    uint64_t scanned_head;       /* journal_head when its output was last searched for queries */
+    void *part[PART_COUNT]; /* part.h: each owned by its part; NULL while that knows nothing of it */
+    int part_fd;            /* owned until its part has taken it over: KEEP_FD_INPUT_R of a predecessor's session; -1: none */
 
     /* spawn.c, kill.c, limits.c, recover.c */
     spawned_fn *spawned;
@@ -123,17 +110,11 @@ struct session {
     struct kill *kill;
     int pending_signal; /* asked for before there was a process */
     struct loop_timer lifetime, idle, usage;
-    struct archived archived;
-
     char *program;            /* argv[0], for the text of a failure; NULL once it runs */
 
     unsigned attached; /* people who look at it; session_attach */
     struct times *times;       /* times.c; owned; NULL: it has printed nothing */
-    struct recorder *recorder; /* recorder.c; owned by itself; NULL: it is not recorded */
-    char *record_failure;      /* owned; why its recording ended; NULL */
-    struct view *view; /* view.c; owned; NULL while nobody has looked at the screen */
-
-    struct news_of_session news; /* news_tell.c */
+    bool from_disk;            /* recover.c: of an earlier life, that the keeper doesn't hold */
 
     /* ready.c */
     struct readiness *readiness;    /* PTYs with a process only */
@@ -142,10 +123,12 @@ struct session {
     enum waiting_for ready_for;     /* and what for */
     int64_t ready_ns;               /* when */
     uint64_t marked_head;           /* output offset of the last write: what came before doesn't count */
+    unsigned marks;                 /* counts the writes */
+    bool asked;                     /* a part wants to know when it is ready; until the end of its look */
     struct pattern *ready_pattern;  /* of the config: is asked instead of the kernel */
 };
 
-enum note_kind { NOTE_CREATED, NOTE_ENDED, NOTE_REMOVED, NOTE_SPAWNED, NOTE_KILLED, NOTE_ALL_ENDED };
+enum note_kind { NOTE_SPAWNED, NOTE_KILLED, NOTE_ALL_ENDED };
 struct note { /* registry.c: something to be told at the end of the turn */
     struct deferred deferred;
     struct registry *registry;
@@ -154,7 +137,6 @@ struct note { /* registry.c: something to be told at the end of the turn */
     union {
         struct { spawned_fn *fn; void *arg; struct err err; } spawned;
         struct { kill_fn *fn; void *arg; struct kill_result result; } killed;
-        char name[JOURNAL_NAME_MAX + 1];
     };
 };
 
@@ -162,7 +144,9 @@ struct registry {
     struct loop *loop;
     struct link *link; /* borrowed; NULL between two keepers */
     const struct config *cfg;
-    struct registry_events events;
+    struct registry_above above;
+    const struct part *const *parts; /* those of above */
+    void *part[PART_COUNT];
     char *socket_path;
     char word[17]; /* tells this daemon from others of the user */
     struct number numbers;
@@ -172,9 +156,6 @@ struct registry {
     struct defer_queue deferred; /* what is told at the end of the turn */
     struct list aged[AGED_COUNT];
     struct list kills;
-    struct list views;   /* view.c: those with a screen, the most recently used last */
-    uint64_t feed_turn;  /* view_feed.c: the last turn in which models were fed, */
-    int64_t fed_ns;      /* and what that has taken */
     unsigned count, live, waits;
     unsigned wide_pipes; /* session_io.c: streams whose pipe was enlarged */
     struct list typed;   /* session_input.c: the most recently typed into last */
@@ -187,11 +168,7 @@ struct registry {
     enum { STOP_NOT, STOP_WANTED, STOP_DONE } stopping;
     bool handed_over;
     unsigned attached; /* people who look at any of the sessions */
-    struct archive *archive;
     char *state_dir;
-    struct list recorders; /* recorder.c */
-    bool recorders_closing;
-    struct news *news;   /* news.c; owned */
     struct list orphans; /* kin.c: processes that belong to no session any more */
     unsigned norphans;
     struct looks *looks;    /* looks.c; owned; NULL until somebody is ended */
@@ -234,12 +211,14 @@ void session_free(struct session *session);
 void session_dirty(struct session *session); /* looked at, at the end of the turn */
 void session_look(struct session *session); /* the end of the turn is there */
 void session_set_pid(struct session *session, pid_t pid, int pidfd);
+int session_take_part_fd(struct session *session); /* the caller's; -1: there is none */
 int session_pidfd(struct session *session); /* of its program, borrowed; made when there is none; -1 with errno */
 
 /* session_io.c */
 int session_io_start(struct session *session, struct err *err); /* watches its descriptors */
 void session_io_more(struct session *session);                  /* the next budget's worth */
 void session_io_close(struct session *session);
+void session_io_watched(struct session *session); /* whoever looks at its output keeps up with it from now on */
 void session_exited(struct session *session, int how, int status);
 void session_drain(struct session *session);  /* at the end of a turn: is its output read to the end? */
 void session_resume(struct session *session); /* a reader has moved on */
@@ -251,21 +230,23 @@ void session_flush_input(struct session *session);
 void session_trim_input(struct session *session); /* it is not typed into any more */
 void session_release_hold(struct session *session);
 void session_want_hold_end(struct session *session); /* somebody waits until it has read for the first time */
+void session_want_room(struct session *session);     /* it is marked when something has left its input queue */
+void session_hold_text(struct session *session);     /* an agent types while input is held: not for a secret prompt */
+/* session_type of text whose author is named; NULL: of nobody. */
+int session_queue_input(struct session *session, const struct input *input, bool secret, const struct author *author, struct err *err);
+/* The terminal's own answer, past the refusals and the holds, behind what is queued; session_flush_input is next. False: no room. */
+bool session_queue_answer(struct session *session, const char *data, size_t size);
 int session_check_input(const struct session *session, const char *data, size_t size, struct err *err); /* as session_type refuses */
 /* Straight into the terminal, past the queue, which must be empty: no copy of it is left anywhere. 0 or an error. */
 int session_type_direct(struct session *session, const char *data, size_t size, struct err *err);
 int session_check_direct(const struct session *session, struct err *err); /* whether that would be refused now */
 void session_input_close(struct session *session); /* now, whatever is queued */
 
-/* secret.c */
-void secret_take_over(struct session *session); /* a predecessor's session */
-int secret_kept_fd(const struct session *session); /* for the keeper; -1: none */
-void secret_look(struct session *session); /* the end of the turn is there: a staged one may be due */
-void secret_free(struct session *session);
-
 /* waiter.c */
 void waiter_look(struct session *session);
 void waiter_end_all(struct session *session); /* the session goes: what still waits is told so */
+int waiter_take_place(struct registry *registry, struct err *err); /* one more of [limits] waits; ERR_LIMIT */
+void waiter_give_place(struct registry *registry);
 
 /* ready.c */
 void ready_start(struct session *session);                  /* it has a process */
@@ -273,6 +254,15 @@ void ready_fini(struct session *session);
 void ready_mark(struct session *session);                   /* just before a write */
 void ready_look(struct session *session, bool output);      /* is it ready? Sets session->ready */
 void ready_want(struct session *session, bool wanted);      /* somebody waits for it */
+void ready_ask(struct session *session);    /* a part wants to know; says so in each of its looks */
+void ready_forget(struct session *session); /* it waits for us, not for input: not ready after all */
+struct ready_mark {
+    uint64_t head;
+    bool editor;
+};
+/* Around what is typed that is no input: the program waits for the same as before. */
+struct ready_mark ready_save(const struct session *session);
+void ready_restore(struct session *session, const struct ready_mark *mark);
 
 /* tombs.c: ended sessions and the caps */
 void tombs_init(struct registry *registry);
@@ -284,15 +274,13 @@ uint64_t tombs_journal_bytes(const struct journal *journal);
 
 /* spawn.c */
 void spawn_failed(struct session *session, const struct err *err);
-
-/* kill.c */
-void kill_started(struct session *session); /* there is a process now: what was asked for before is done */
-void kill_leader_ended(struct session *session); /* drained: the hunt for what it left begins */
-void kill_forget(struct session *session);       /* the session goes or was never there: who waits for its death is told */
-bool kill_wants_leader(const struct session *session); /* its exit must not be acknowledged yet: the number guards the hunt */
+/* spawn_facts.c: what the journal keeps of the call that begins a session: an object in one line. */
+void spawn_facts(const struct session_spec *spec, struct buf *facts);
 
 /* recover.c */
 int recover_transfer(struct registry *registry, struct err *err); /* there is one, and the keeper holds it */
+/* An ended session that neither a predecessor nor the keeper knows: it becomes the registry's. */
+struct session *recover_from_disk(struct registry *registry, struct journal *journal);
 
 void recover_hold(struct registry *registry, struct session *session); /* gives it to the keeper; NULL: what is of all */
 

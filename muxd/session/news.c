@@ -6,12 +6,16 @@
 #include "base/mem.h"
 #include "session/internal.h"
 #include "session/news_internal.h"
-#include "session/owner.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LINGER_NS (10000 * NS_PER_MS) /* a listener that asks again, or that the successor of a dead worker has not heard of yet */
+
+struct news *news_of(const struct registry *registry)
+{
+    return registry->part[PART_EVENTS];
+}
 
 static bool is_listened(const struct news *news, int type, int64_t now)
 {
@@ -20,23 +24,25 @@ static bool is_listened(const struct news *news, int type, int64_t now)
 
 bool news_wants(const struct registry *registry, enum event_type type)
 {
-    const struct news *news = registry->news;
+    const struct news *news = news_of(registry);
     return (news->active & EVENT_BIT(type)) && is_listened(news, (int)type, loop_now_ns(registry->loop));
 }
 
 /* What has been listened for lately is kept with the ring, for a successor. */
 static void note_active(struct registry *registry, uint32_t active)
 {
-    struct news *news = registry->news;
+    struct news *news = news_of(registry);
     news->active = active;
     if (news->ring)
         news_ring_set_word(news->ring, NEWS_WANTED, active);
 }
 
+static void hold(struct registry *registry);
+
 static bool have_ring(struct registry *registry)
 {
     struct err err;
-    struct news *news = registry->news;
+    struct news *news = news_of(registry);
     if (news->ring)
         return true;
     if (news_ring_new(&news->ring, (size_t)registry->cfg->limits.events_bytes, &err) < 0) {
@@ -44,7 +50,7 @@ static bool have_ring(struct registry *registry)
         return false;
     }
     news_ring_set_word(news->ring, NEWS_WANTED, news->active);
-    news_hold(registry);
+    hold(registry);
     return true;
 }
 
@@ -59,9 +65,8 @@ static void look_at_all(struct registry *registry)
 
 void news_listen(struct registry *registry, uint32_t types)
 {
-    struct news *news = registry->news;
+    struct news *news = news_of(registry);
     int64_t now = loop_now_ns(registry->loop);
-    bool keyboard = (types & EVENT_BIT(EVENT_KEYBOARD)) && !is_listened(news, EVENT_KEYBOARD, now);
     if ((types & EVENT_BIT(EVENT_OUTPUT)) && !is_listened(news, EVENT_OUTPUT, now)) {
         news->output_epoch++;
         if (have_ring(registry))
@@ -75,9 +80,6 @@ void news_listen(struct registry *registry, uint32_t types)
         note_active(registry, news->active | types);
     if (new & READINESS) /* who waits already says so */
         look_at_all(registry);
-    if (keyboard) /* its end by idle time is told, too */
-        for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
-            owner_listened(LIST_OWNER(at, struct session, order));
 }
 
 static void on_calm(void *arg)
@@ -88,7 +90,7 @@ static void on_calm(void *arg)
 
 void news_unlisten(struct registry *registry, uint32_t types)
 {
-    struct news *news = registry->news;
+    struct news *news = news_of(registry);
     news->count--;
     for (int i = 0; i < EVENT_COUNT_; i++) {
         if (!(types >> i & 1) || --news->listeners[i] > 0)
@@ -101,7 +103,7 @@ void news_unlisten(struct registry *registry, uint32_t types)
 
 unsigned news_count(const struct registry *registry)
 {
-    return registry->news->count;
+    return news_of(registry)->count;
 }
 
 void news_watch_set(struct registry *registry, struct news_watch *watch)
@@ -109,14 +111,15 @@ void news_watch_set(struct registry *registry, struct news_watch *watch)
     if (watch->set)
         return;
     watch->set = true;
-    watch->run = registry->news->run;
-    watch->next = registry->news->watches;
-    registry->news->watches = watch;
+    struct news *news = news_of(registry);
+    watch->run = news->run;
+    watch->next = news->watches;
+    news->watches = watch;
 }
 
 void news_watch_stop(struct registry *registry, struct news_watch *watch)
 {
-    struct news_watch **at = &registry->news->watches;
+    struct news_watch **at = &news_of(registry)->watches;
     while (*at && *at != watch)
         at = &(*at)->next;
     if (*at)
@@ -128,7 +131,7 @@ void news_watch_stop(struct registry *registry, struct news_watch *watch)
 static void run_watches(void *arg)
 {
     struct registry *registry = arg;
-    struct news *news = registry->news;
+    struct news *news = news_of(registry);
     uint32_t fresh = news->fresh;
     news->fresh = 0;
     if (!fresh)
@@ -172,9 +175,10 @@ void news_publish(struct registry *registry, enum event_type type, struct sessio
             record.session = session_number(session);
             memcpy(record.name, session_name(session), strlen(session_name(session)));
         }
-        news_ring_add(registry->news->ring, &record, text.data);
-        registry->news->fresh |= EVENT_BIT(type);
-        registry_defer(registry, &registry->news->told);
+        struct news *news = news_of(registry);
+        news_ring_add(news->ring, &record, text.data);
+        news->fresh |= EVENT_BIT(type);
+        registry_defer(registry, &news->told);
     }
     buf_fini(&text);
     json_free(object);
@@ -182,18 +186,19 @@ void news_publish(struct registry *registry, enum event_type type, struct sessio
 
 uint64_t news_next(struct registry *registry)
 {
-    return have_ring(registry) ? news_ring_next(registry->news->ring) : 1;
+    return have_ring(registry) ? news_ring_next(news_of(registry)->ring) : 1;
 }
 
 uint64_t news_handed(struct registry *registry)
 {
-    return registry->news->ring ? news_ring_word(registry->news->ring, NEWS_HANDED) : 0;
+    const struct news *news = news_of(registry);
+    return news->ring ? news_ring_word(news->ring, NEWS_HANDED) : 0;
 }
 
 void news_set_handed(struct registry *registry, uint64_t seq)
 {
-    if (registry->news->ring)
-        news_ring_set_word(registry->news->ring, NEWS_HANDED, seq);
+    if (news_of(registry)->ring)
+        news_ring_set_word(news_of(registry)->ring, NEWS_HANDED, seq);
 }
 
 static bool is_of(const struct news_record *record, const char *session)
@@ -206,7 +211,7 @@ static bool is_of(const struct news_record *record, const char *session)
 const struct news_record *news_read(struct registry *registry, struct news_cursor *cursor, uint32_t types, const char *session,
                                     const char **text, uint64_t *missed)
 {
-    struct news *news = registry->news;
+    struct news *news = news_of(registry);
     const struct news_record *record = NULL;
     uint64_t gone;
     *missed = 0;
@@ -218,42 +223,43 @@ const struct news_record *news_read(struct registry *registry, struct news_curso
     return record;
 }
 
-void news_init(struct registry *registry)
+static void init(struct registry *registry)
 {
-    registry->news = xcalloc(1, sizeof *registry->news);
-    registry->news->told = (struct deferred){.fn = run_watches, .arg = registry};
-    loop_timer_init(&registry->news->calm, registry->loop, on_calm, registry);
+    struct news *news = xcalloc(1, sizeof *news);
+    news->told = (struct deferred){.fn = run_watches, .arg = registry};
+    loop_timer_init(&news->calm, registry->loop, on_calm, registry);
+    registry->part[PART_EVENTS] = news;
 }
 
-void news_fini(struct registry *registry)
+static void fini(struct registry *registry)
 {
-    if (!registry->news)
-        return;
-    defer_cancel(&registry->news->told);
-    loop_timer_stop(&registry->news->calm);
-    news_ring_free(registry->news->ring);
-    free(registry->news);
-    registry->news = NULL;
+    struct news *news = news_of(registry);
+    defer_cancel(&news->told);
+    loop_timer_stop(&news->calm);
+    news_ring_free(news->ring);
+    free(news);
+    registry->part[PART_EVENTS] = NULL;
 }
 
-void news_hold(struct registry *registry)
+static void hold(struct registry *registry)
 {
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
-    if (!registry->news->ring || !registry->link)
+    if (!news_of(registry)->ring || !registry->link)
         return;
-    fds[KEEP_FD_JOURNAL] = news_ring_fd(registry->news->ring);
+    fds[KEEP_FD_JOURNAL] = news_ring_fd(news_of(registry)->ring);
     link_hold(registry->link, NEWS_SLOT, fds);
 }
 
-void news_adopt(struct registry *registry, int fds[])
+static void take_ring(struct registry *registry, int fds[])
 {
     struct err err;
-    struct news *news = registry->news;
+    struct news *news = news_of(registry);
     if (news->ring || fds[KEEP_FD_JOURNAL] < 0 || news_ring_adopt(&news->ring, fds[KEEP_FD_JOURNAL], &err) < 0) {
         if (!news->ring && fds[KEEP_FD_JOURNAL] >= 0)
             log_error("%s", err.text);
     } else {
         fds[KEEP_FD_JOURNAL] = -1;
+        news->adopted = true;
         news->active = (uint32_t)news_ring_word(news->ring, NEWS_WANTED) & EVENT_ALL;
         for (int i = 0; i < EVENT_COUNT_; i++)
             if (news->active >> i & 1)
@@ -265,14 +271,13 @@ void news_adopt(struct registry *registry, int fds[])
 }
 
 /* The ring knows what was told even when the worker died before it could say so in the journal. */
-void news_scan(struct registry *registry, struct session *only)
+static void scan(struct registry *registry, const struct session *only)
 {
-    struct news *news = registry->news;
+    struct news *news = news_of(registry);
     struct news_cursor cursor = {0};
     const char *text;
     uint64_t missed;
     const struct news_record *record;
-    news->anew = news->anew || !news->ring;
     while (news->ring && (record = news_ring_read(news->ring, &cursor, &text, &missed))) {
         struct session *session = record->session ? registry_by_number(registry, record->session) : NULL;
         if (!session || (only && session != only))
@@ -285,18 +290,45 @@ void news_scan(struct registry *registry, struct session *only)
         bool heard = record->type == EVENT_BEGIN && record->seq >= news_ring_word(news->ring, NEWS_OUTPUT_SINCE);
         if (record->type != EVENT_OUTPUT && !heard)
             continue;
-        session->news.epoch = news->output_epoch;
-        session->news.told_to = record->to; /* of a begin: 0 */
+        news_of_session(session)->epoch = news->output_epoch;
+        news_of_session(session)->told_to = record->to; /* of a begin: 0 */
     }
 }
 
-/* An ended session from before there was a ring has nothing to be told any more. */
-void news_recover(struct session *session)
+static bool mark_scanned(void *arg, struct session *session)
 {
-    if (session->finished && (session->registry->news->anew || session->archived.from_disk))
+    (void)arg;
+    news_of_session(session)->scanned = true;
+    return true;
+}
+
+/* In one pass for all that the hand-over has brought; who comes later is looked for alone. */
+static void scan_for(struct session *session)
+{
+    struct registry *registry = session->registry;
+    struct news *news = news_of(registry);
+    if (!news->scanned) {
+        scan(registry, NULL);
+        registry_each(registry, false, mark_scanned, NULL);
+        news->scanned = true;
+    } else if (!news_of_session(session)->scanned) {
+        scan(registry, session);
+    }
+}
+
+/* What the predecessor had not told. An ended session from before there was a ring has nothing to be told any more. */
+static void adopt(struct session *session)
+{
+    scan_for(session);
+    if (session->finished && (!news_of(session->registry)->adopted || session->from_disk))
         session->journal->header->flags |= NEWS_TOLD_BEGIN | NEWS_TOLD_END;
     if (session_pid(session) > 0)
         news_began(session);
     if (session->finished)
         news_ended(session);
 }
+
+const struct part events_part = {
+    .init = init, .fini = fini, .slot = NEWS_SLOT, .take_slot = take_ring, .hold = hold, .began = news_began, .adopt = adopt, .look = news_look,
+    .ended = news_ended, .forget = news_forget, .free = news_free, .input = news_input, .resized = news_resized, .renamed = news_renamed,
+    .killed = news_killed};

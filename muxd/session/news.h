@@ -6,6 +6,7 @@
 #define MUXD_SESSION_NEWS_H
 #include "journal/news_ring.h"
 #include "session/input.h"
+#include "session/part.h"
 #include "session/registry.h"
 #include "wire/event.h"
 #include "wire/json.h"
@@ -44,11 +45,19 @@ void news_render(struct registry *registry, const struct news_record *record, co
  * somebody looked. */
 void news_typed(struct session *session, const struct author *author, const char *data, size_t size, bool secret);
 /* Somebody else has the keyboard, or nobody. */
-void news_keyboard(struct session *session);
+struct news_holder {
+    const char *who; /* "nobody", "agent", "person" */
+    bool nobody;
+    uid_t uid;
+    pid_t pid;
+    const char *client; /* "": not told */
+};
+bool news_wants(const struct registry *registry, enum event_type type); /* somebody listens for it */
+void news_keyboard(struct session *session, const struct news_holder *holder);
 /* A secret was staged, and the worker that kept it is gone. */
 void news_secret_lost(struct session *session);
 /* A patch was worked on; files: an array, borrowed. */
 void news_patched(struct registry *registry, const char *call_id, const char *cwd, const struct json *files, int exit_code);
-/* A signal was asked for or sent by muxd; by: who asked. */
-void news_killed(struct session *session, const char *by, int signo);
+
+extern const struct part events_part;
 #endif

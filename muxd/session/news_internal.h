@@ -1,9 +1,12 @@
 /* news_internal: how a session's life becomes events. For this room only. */
 #ifndef MUXD_SESSION_NEWS_INTERNAL_H
 #define MUXD_SESSION_NEWS_INTERNAL_H
+#include "session/internal.h"
 #include "session/news.h"
 #include "sys/loop.h"
 #include "wire/json.h"
+
+#define NEWS_SLOT 2 /* the keeper's, for the ring */
 
 /* Bits of journal_header.flags. */
 enum { NEWS_TOLD_BEGIN = 1, NEWS_TOLD_END = 2 };
@@ -14,7 +17,8 @@ struct news { /* of the registry */
     unsigned count;         /* of news_listen not taken back */
     unsigned listeners[EVENT_COUNT_];
     int64_t until_ns[EVENT_COUNT_]; /* listened for up to then all the same; CLOCK_MONOTONIC */
-    bool anew;              /* there was no ring to take over */
+    bool adopted;           /* the ring is a predecessor's */
+    bool scanned;           /* it was searched for what that has told of the sessions */
     uint32_t fresh;                 /* types that happened since the watches were run */
     struct deferred told;           /* the watches */
     uint64_t output_epoch;          /* counts how often somebody began to listen for output */
@@ -23,36 +27,31 @@ struct news { /* of the registry */
     unsigned run;
 };
 
-struct news_of_session { /* embedded in struct session */
+struct news_of_session {
+    struct session *session;
     uint64_t epoch;     /* of told_to; 0: none */
     uint64_t told_to;   /* output up to here was told */
     unsigned pieces;
     struct loop_timer pause; /* after a piece: the next ones become one */
-    int waiting;        /* enum waiting_for that was told since the last write */
+    int waiting;        /* enum waiting_for that was told since the last write, */
+    unsigned mark;      /* which was that of session->marks */
     bool lost;          /* the loss was told; nobody has read since */
+    bool scanned;       /* the ring was searched for what a predecessor has told of it */
 };
 
-void news_init(struct registry *registry);
-void news_fini(struct registry *registry);
-void news_adopt(struct registry *registry, int fds[]);
-void news_hold(struct registry *registry);     /* the keeper, or a new one, gets the ring */
-void news_scan(struct registry *registry, struct session *only); /* after a hand-over, before news_recover; only NULL: for all */
-void news_recover(struct session *session);    /* what the predecessor had not told of it */
-bool news_wants(const struct registry *registry, enum event_type type);
+struct news *news_of(const struct registry *registry);
+struct news_of_session *news_of_session(struct session *session); /* made when there is none */
 
-/* news_tell.c */
-void news_session_init(struct session *session);
-void news_session_fini(struct session *session);
+/* news_tell.c: the part's events. */
 void news_began(struct session *session);      /* created and begin; once */
 void news_ended(struct session *session);      /* end; once */
-void news_removed(struct session *session);
+void news_forget(struct session *session, bool told);
 void news_look(struct session *session, uint64_t seen_head); /* at the end of a turn, before its waits are looked at */
-bool news_wants_ready(const struct session *session);
-void news_was_ready(struct session *session);
-void news_resized(struct session *session, int rows, int cols);
+void news_input(struct session *session, const struct input *input);
+void news_resized(struct session *session, const struct part_resize *resize);
 void news_renamed(struct session *session, const char *old_name);
-/* What begin and end say of the call, for the journal: an object in one line, in facts. */
-void news_facts(const struct session_spec *spec, struct buf *facts);
+void news_killed(struct session *session, const char *by, int signo);
+void news_free(struct session *session);
 /* news.c: number, type, time, session; then the caller's members; then it is published, and the object freed. */
 struct json *news_object(struct registry *registry, enum event_type type, struct session *session);
 void news_publish(struct registry *registry, enum event_type type, struct session *session, uint64_t from, uint64_t to,

@@ -1,53 +1,15 @@
 /* news_tell: owns what is told of a session: when, and in which words. */
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
 #include "session/internal.h"
 #include "session/news_internal.h"
-#include "session/owner.h"
+#include <stdlib.h>
 #include <string.h>
 
-#define FACTS_MAX (16u << 10)
 #define PAUSE_MS 10       /* between two pieces of a program that prints and prints */
 #define PIECES_MAX 10000 /* of one command's output (CODEX.md 12); its end has all of it */
-
-static void add_argv(struct json *facts, char *const *argv)
-{
-    struct json *list = json_add_array(facts, "argv");
-    size_t left = NEWS_TEXT_MAX;
-    for (; *argv; argv++) {
-        size_t size = strlen(*argv), shown = utf8_cut(*argv, size, left);
-        if (left == 0 || shown < size) {
-            if (shown > 0)
-                json_add_str(list, NULL, *argv, shown);
-            json_add_bool(facts, "argv_cut", true);
-            return;
-        }
-        json_add_str(list, NULL, *argv, size);
-        left -= size < left ? size : left;
-    }
-}
-
-void news_facts(const struct session_spec *spec, struct buf *facts)
-{
-    struct json *object = json_object_new();
-    for (int with_argv = 1; with_argv >= 0; with_argv--) {
-        json_free(object);
-        object = json_object_new();
-        if (spec->call_id)
-            json_add_text(object, "call_id", spec->call_id);
-        json_add_text(object, "source", spec->source ? spec->source : spec->described ? "config" : "user_shell");
-        if (spec->client)
-            json_add_text(object, "client", spec->client);
-        if (with_argv)
-            add_argv(object, spec->argv);
-        buf_clear(facts);
-        json_print(facts, object);
-        if (facts->len <= FACTS_MAX) /* control characters grow sixfold */
-            break;
-    }
-    json_free(object);
-}
 
 static void add_facts(struct json *object, const struct journal *journal)
 {
@@ -94,7 +56,7 @@ void news_began(struct session *session)
     news_publish(registry, EVENT_BEGIN, session, 0, 0, begin);
     header->flags |= NEWS_TOLD_BEGIN; /* last: a successor looks into the ring, too */
     if (news_wants(registry, EVENT_OUTPUT)) /* all that it has printed by now comes behind */
-        session->news.epoch = registry->news->output_epoch;
+        news_of_session(session)->epoch = news_of(registry)->output_epoch;
 }
 
 static void tell_rest(struct session *session);
@@ -127,9 +89,9 @@ void news_ended(struct session *session)
     header->flags |= NEWS_TOLD_END;
 }
 
-void news_removed(struct session *session)
+void news_forget(struct session *session, bool told)
 {
-    if (session->journal->header->flags & NEWS_TOLD_BEGIN)
+    if (told && session->journal->header->flags & NEWS_TOLD_BEGIN)
         news_publish(session->registry, EVENT_REMOVED, session, 0, 0, news_object(session->registry, EVENT_REMOVED, session));
 }
 
@@ -140,7 +102,7 @@ static void tell_piece(struct session *session, uint64_t from, uint64_t to, bool
     json_add_text(output, "stream", is_stderr ? "stderr" : "stdout");
     json_add_int(output, "from", (int64_t)from);
     json_add_int(output, "to", (int64_t)to);
-    if (++session->news.pieces == PIECES_MAX)
+    if (++news_of_session(session)->pieces == PIECES_MAX)
         json_add_bool(output, "last", true); /* there may be more, but no more of it is told piece by piece */
     news_publish(registry, EVENT_OUTPUT, session, from, to, output);
 }
@@ -161,7 +123,7 @@ static uint64_t end_of_piece(struct session *session, uint64_t from, uint64_t to
 static void on_run(void *arg, uint64_t from, uint64_t to, bool is_stderr)
 {
     struct session *session = arg;
-    while (from < to && session->news.pieces < PIECES_MAX) {
+    while (from < to && news_of_session(session)->pieces < PIECES_MAX) {
         uint64_t end = end_of_piece(session, from, to);
         tell_piece(session, from, end, is_stderr);
         from = end;
@@ -170,12 +132,13 @@ static void on_run(void *arg, uint64_t from, uint64_t to, bool is_stderr)
 
 static void tell_output(struct session *session, uint64_t to)
 {
-    uint64_t from = session->news.told_to;
+    struct news_of_session *own = news_of_session(session);
+    uint64_t from = own->told_to;
     if (from < journal_tail(session->journal) && to > journal_tail(session->journal) &&
         !(atomic_load(&session->journal->header->saved_len)))
         from = journal_tail(session->journal);
-    session->news.told_to = to;
-    if (to <= from || session->news.pieces >= PIECES_MAX)
+    own->told_to = to;
+    if (to <= from || own->pieces >= PIECES_MAX)
         return;
     if (session_is_tty(session))
         on_run(session, from, to, false);
@@ -186,7 +149,8 @@ static void tell_output(struct session *session, uint64_t to)
 /* A character that is not whole yet waits for the rest of it. */
 static uint64_t whole_head(struct session *session)
 {
-    uint64_t head = journal_head(session->journal), at = head > session->news.told_to + 3 ? head - 3 : session->news.told_to;
+    uint64_t head = journal_head(session->journal), told_to = news_of_session(session)->told_to;
+    uint64_t at = head > told_to + 3 ? head - 3 : told_to;
     size_t size;
     const char *view = journal_view(session->journal, &at, &size);
     if (!view || size > 3 || at + size != head)
@@ -197,19 +161,22 @@ static uint64_t whole_head(struct session *session)
 /* Output from before somebody listened is not told. */
 static bool follows_output(struct session *session, uint64_t seen_head)
 {
-    const struct news *news = session->registry->news;
+    const struct news *news = news_of(session->registry);
     if (!news_wants(session->registry, EVENT_OUTPUT) || !(session->journal->header->flags & NEWS_TOLD_BEGIN))
         return false;
-    if (session->news.epoch != news->output_epoch) {
-        session->news.epoch = news->output_epoch;
-        session->news.told_to = seen_head;
+    struct news_of_session *own = news_of_session(session);
+    if (own->epoch != news->output_epoch) {
+        own->epoch = news->output_epoch;
+        own->told_to = seen_head;
     }
     return true;
 }
 
 static void tell_rest(struct session *session)
 {
-    loop_timer_stop(&session->news.pause);
+    struct news_of_session *own = session->part[PART_EVENTS];
+    if (own)
+        loop_timer_stop(&own->pause);
     if (follows_output(session, session->seen_head))
         tell_output(session, journal_head(session->journal));
 }
@@ -229,65 +196,79 @@ static uint64_t lost_bytes(const struct journal_header *header)
 static void look_for_loss(struct session *session)
 {
     uint64_t lost = lost_bytes(session->journal->header);
-    if (lost > 0 && !session->news.lost) {
+    struct news_of_session *own = news_of_session(session);
+    if (lost > 0 && !own->lost) {
         struct json *object = news_object(session->registry, EVENT_LOST, session);
         json_add_int(object, "lost_bytes", (int64_t)lost);
         json_add_int(object, "output_bytes", (int64_t)journal_head(session->journal));
         news_publish(session->registry, EVENT_LOST, session, 0, 0, object);
     }
-    session->news.lost = lost > 0;
+    own->lost = lost > 0;
 }
 
 static void on_pause(void *arg)
 {
-    struct session *session = arg;
-    if (follows_output(session, session->seen_head))
-        tell_output(session, whole_head(session));
+    struct news_of_session *own = arg;
+    if (follows_output(own->session, own->session->seen_head))
+        tell_output(own->session, whole_head(own->session));
 }
 
-void news_session_init(struct session *session)
+struct news_of_session *news_of_session(struct session *session)
 {
-    loop_timer_init(&session->news.pause, session->registry->loop, on_pause, session);
+    struct news_of_session *own = session->part[PART_EVENTS];
+    if (!own) {
+        session->part[PART_EVENTS] = own = xcalloc(1, sizeof *own);
+        own->session = session;
+        loop_timer_init(&own->pause, session->registry->loop, on_pause, own);
+    }
+    return own;
 }
 
-void news_session_fini(struct session *session)
+void news_free(struct session *session)
 {
-    loop_timer_stop(&session->news.pause);
+    struct news_of_session *own = session->part[PART_EVENTS];
+    if (own)
+        loop_timer_stop(&own->pause);
+    free(own);
+    session->part[PART_EVENTS] = NULL;
 }
 
 /* What is told of the session now comes behind what it has printed. */
 static void tell_pending(struct session *session)
 {
-    if (loop_timer_is_set(&session->news.pause))
-        on_pause(session);
+    struct news_of_session *own = session->part[PART_EVENTS];
+    if (own && loop_timer_is_set(&own->pause))
+        on_pause(own);
 }
 
-void news_look(struct session *session, uint64_t seen_head)
+static void look_at_output(struct session *session, uint64_t seen_head)
 {
-    if (follows_output(session, seen_head) && !loop_timer_is_set(&session->news.pause)) {
+    if (follows_output(session, seen_head) && !loop_timer_is_set(&news_of_session(session)->pause)) {
         tell_output(session, whole_head(session));
-        loop_timer_set_ms(&session->news.pause, PAUSE_MS);
+        loop_timer_set_ms(&news_of_session(session)->pause, PAUSE_MS);
     }
     if (journal_tail(session->journal) > 0)
         look_for_loss(session);
 }
 
-bool news_wants_ready(const struct session *session)
+/* What was told that it waits for, since the last write. */
+static int told_waiting(struct session *session)
 {
-    return session->news.waiting == WAITING_NONE &&
-           (news_wants(session->registry, EVENT_READY) || news_wants(session->registry, EVENT_SECRET));
+    const struct news_of_session *own = session->part[PART_EVENTS];
+    return own && own->mark == session->marks ? own->waiting : WAITING_NONE;
 }
 
-void news_was_ready(struct session *session)
+static void tell_ready(struct session *session)
 {
     struct registry *registry = session->registry;
     bool secret = session->ready_for == WAITING_SECRET;
     enum event_type type = secret ? EVENT_SECRET : EVENT_READY;
     /* A pattern says that it waits, not for what. */
     int waiting = session->ready_for == WAITING_NONE ? WAITING_LINE : (int)session->ready_for;
-    if (session->news.waiting == waiting)
+    if (told_waiting(session) == waiting)
         return;
-    session->news.waiting = waiting;
+    news_of_session(session)->waiting = waiting;
+    news_of_session(session)->mark = session->marks;
     if (!news_wants(registry, type))
         return;
     tell_pending(session);
@@ -299,11 +280,24 @@ void news_was_ready(struct session *session)
     news_publish(registry, type, session, 0, 0, object);
 }
 
-void news_resized(struct session *session, int rows, int cols)
+void news_look(struct session *session, uint64_t seen_head)
 {
+    const struct registry *registry = session->registry;
+    if (seen_head != session->seen_head)
+        look_at_output(session, seen_head);
+    if (session->ready != EVIDENCE_NONE)
+        tell_ready(session);
+    if (told_waiting(session) == WAITING_NONE && (news_wants(registry, EVENT_READY) || news_wants(registry, EVENT_SECRET)))
+        ready_ask(session);
+}
+
+void news_resized(struct session *session, const struct part_resize *resize)
+{
+    if (resize->same)
+        return;
     struct json *object = news_object(session->registry, EVENT_RESIZE, session);
-    json_add_int(object, "rows", rows);
-    json_add_int(object, "cols", cols);
+    json_add_int(object, "rows", resize->rows);
+    json_add_int(object, "cols", resize->cols);
     news_publish(session->registry, EVENT_RESIZE, session, 0, 0, object);
 }
 
@@ -314,21 +308,19 @@ void news_renamed(struct session *session, const char *old_name)
     news_publish(session->registry, EVENT_RENAMED, session, 0, 0, object);
 }
 
-void news_keyboard(struct session *session)
+void news_keyboard(struct session *session, const struct news_holder *holder)
 {
-    struct owner_state state;
     if (!news_wants(session->registry, EVENT_KEYBOARD))
         return;
     tell_pending(session);
     struct json *object = news_object(session->registry, EVENT_KEYBOARD, session);
-    owner_get(session, &state);
-    json_add_text(object, "owner", owner_word(state.kind));
-    if (state.kind != OWNER_NOBODY) {
-        json_add_int(object, "uid", (int64_t)state.uid);
-        json_add_int(object, "pid", (int64_t)state.pid);
+    json_add_text(object, "owner", holder->who);
+    if (!holder->nobody) {
+        json_add_int(object, "uid", (int64_t)holder->uid);
+        json_add_int(object, "pid", (int64_t)holder->pid);
     }
-    if (state.kind != OWNER_NOBODY && *state.client)
-        json_add_text(object, "client", state.client);
+    if (!holder->nobody && *holder->client)
+        json_add_text(object, "client", holder->client);
     news_publish(session->registry, EVENT_KEYBOARD, session, 0, 0, object);
 }
 
@@ -389,4 +381,10 @@ void news_typed(struct session *session, const struct author *author, const char
             json_add_bool(object, "text_cut", true);
     }
     news_publish(registry, EVENT_INTERACTION, session, 0, 0, object);
+}
+
+void news_input(struct session *session, const struct input *input)
+{
+    if (input->kind <= INPUT_SECRET) /* the others are no bytes */
+        news_typed(session, input->author, input->data, input->size, input->kind == INPUT_SECRET);
 }

@@ -1,10 +1,10 @@
-/* owner.c: owns who holds a keyboard. Time is looked at when somebody asks; a timer runs only while somebody waits for the keyboard. */
+/* owner.c: owns who holds a keyboard. Time is looked at when somebody asks, and by a timer while a person holds it. */
 #include "session/owner.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "journal/inputlog.h"
-#include "session/news_internal.h"
 #include "session/owner_state.h"
+#include "session/secret.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,13 +52,23 @@ static void on_idle(void *arg)
     session_dirty(keyboard->session);
 }
 
+struct keyboard *keyboard_of(const struct session *session)
+{
+    return session->part[PART_KEYBOARD];
+}
+
+const struct keyboard_told *keyboard_told_of(const struct session *session)
+{
+    return ((const struct keyboards *)session->registry->part[PART_KEYBOARD])->told;
+}
+
 struct keyboard *keyboard_get(struct session *session)
 {
-    if (session->keyboard)
-        return session->keyboard;
-    struct keyboard *keyboard = xcalloc(1, sizeof *keyboard);
+    struct keyboard *keyboard = keyboard_of(session);
+    if (keyboard)
+        return keyboard;
+    session->part[PART_KEYBOARD] = keyboard = xcalloc(1, sizeof *keyboard);
     keyboard->session = session;
-    session->keyboard = keyboard;
     loop_timer_init(&keyboard->idle, session->registry->loop, on_idle, keyboard);
     keyboard_turns_init(keyboard);
     load(keyboard);
@@ -68,20 +78,14 @@ struct keyboard *keyboard_get(struct session *session)
 /* NULL: nobody ever typed, or nobody can any more. */
 static struct keyboard *peek(struct session *session)
 {
-    bool untouched = !session->keyboard && journal_in_head(session->journal) == 0;
+    bool untouched = !keyboard_of(session) && journal_in_head(session->journal) == 0;
     return untouched || session->finished ? NULL : keyboard_get(session);
-}
-
-static bool is_watched(const struct keyboard *keyboard)
-{
-    return !list_is_empty(&keyboard->watches) || !list_is_empty(&keyboard->turns) ||
-           news_wants(keyboard->session->registry, EVENT_KEYBOARD);
 }
 
 static void tell_changed(struct keyboard *keyboard)
 {
-    owner_tell(keyboard->session, OWNER_CHANGED);
-    news_keyboard(keyboard->session);
+    keyboard_tell(keyboard->session, OWNER_CHANGED);
+    keyboard_told_of(keyboard->session)->changed(keyboard->session);
 }
 
 static void set_free(struct keyboard *keyboard)
@@ -106,7 +110,7 @@ void keyboard_settle(struct keyboard *keyboard)
         due = keyboard->return_by_boot_ms;
     if (due <= now)
         set_free(keyboard);
-    else if (due != INT64_MAX && keyboard->kind == OWNER_PERSON && is_watched(keyboard) && !loop_timer_is_set(&keyboard->idle))
+    else if (due != INT64_MAX && keyboard->kind == OWNER_PERSON && !loop_timer_is_set(&keyboard->idle))
         loop_timer_set_ms(&keyboard->idle, due - now);
 }
 
@@ -121,13 +125,6 @@ void owner_get(struct session *session, struct owner_state *state)
         return;
     *state = (struct owner_state){.kind = keyboard->kind, .uid = keyboard->uid, .pid = keyboard->pid, .peer = keyboard->peer,
                                   .client = keyboard->client, .since_real_ms = keyboard->since_real_ms};
-}
-
-void owner_listened(struct session *session)
-{
-    struct keyboard *keyboard = peek(session);
-    if (keyboard)
-        keyboard_settle(keyboard); /* its timer */
 }
 
 const char *owner_word(enum owner_kind kind)
@@ -171,7 +168,7 @@ static void note(struct session *session, enum input_kind kind, const struct aut
 {
     const struct input input = {.kind = kind, .author = author};
     inputlog_note(session->journal, &input, journal_in_head(session->journal));
-    owner_tell(session, OWNER_INPUT);
+    keyboard_tell(session, OWNER_INPUT);
 }
 
 void owner_take(struct session *session, const struct author *author)
@@ -202,7 +199,7 @@ void owner_joined(struct session *session, const struct author *author)
 
 void owner_left(struct session *session, uint64_t peer)
 {
-    struct keyboard *keyboard = session->keyboard;
+    struct keyboard *keyboard = keyboard_of(session);
     if (keyboard && keyboard->kind == OWNER_PERSON && keyboard->peer == peer)
         set_free(keyboard);
 }
@@ -216,20 +213,81 @@ int owner_check(struct session *session, const struct author *author, struct err
     owner_get(session, &state);
     if (state.kind != OWNER_PERSON)
         return 0;
-    owner_tell(session, OWNER_WANTED);
+    keyboard_tell(session, OWNER_WANTED);
     clock_format_iso(state.since_real_ms, since);
     return err_set(err, ERR_KEYBOARD_HELD,
                    "'%s': the keyboard is held by a person since %s; wait for it (--wait-keyboard, wait_keyboard), or ask for it",
                    session_name(session), since);
 }
 
-void owner_free(struct session *session)
+static void free_keyboard(struct session *session)
 {
-    struct keyboard *keyboard = session->keyboard;
+    struct keyboard *keyboard = keyboard_of(session);
     if (!keyboard)
         return;
+    secret_free(keyboard);
     keyboard_turns_free(keyboard);
     loop_timer_stop(&keyboard->idle);
-    session->keyboard = NULL;
+    session->part[PART_KEYBOARD] = NULL;
     free(keyboard);
 }
+
+/* The part. */
+
+static int check_input(struct session *session, const struct input *input, struct err *err)
+{
+    int code = input->steal ? 0 : owner_check(session, input->author, err);
+    if (code || input->author->who != INPUT_BY_AGENT || input->kind == INPUT_SECRET || session->registry->cfg->defaults.agent_secrets)
+        return code;
+    if (input_has_text(input->data, input->size) && session_reads_secret(session))
+        return err_set(err, ERR_SECRET_PROMPT, "'%s' reads a secret, which is for a person to type: `ue secret %s`", session_name(session),
+                       session_name(session));
+    return 0;
+}
+
+/* What does not go through the queue takes no keyboard; a secret is told when it is in the log. */
+static void on_input(struct session *session, const struct input *input)
+{
+    if (!input->direct)
+        owner_typed(session, input->author);
+    if (!input->direct || input->kind != INPUT_SECRET)
+        keyboard_tell(session, OWNER_INPUT);
+}
+
+/* A person who held it has time to come back, and it is told when that is over. */
+static void adopt(struct session *session)
+{
+    const struct input_holder *holder = inputlog_holder(session->journal, false);
+    secret_take_over(session);
+    if (holder && holder->kind == OWNER_PERSON && peek(session))
+        keyboard_settle(keyboard_of(session)); /* its timer */
+}
+
+static void look(struct session *session, uint64_t seen_head)
+{
+    (void)seen_head;
+    if (!keyboard_of(session))
+        return;
+    if (session->exited && secret_is_staged(session))
+        secret_forget(session);
+    keyboard_turns_look(keyboard_of(session));
+}
+
+static void init(struct registry *registry)
+{
+    registry->part[PART_KEYBOARD] = xcalloc(1, sizeof(struct keyboards));
+}
+
+void keyboard_join(struct registry *registry, const struct keyboard_told *told)
+{
+    ((struct keyboards *)registry->part[PART_KEYBOARD])->told = told;
+}
+
+static void fini(struct registry *registry)
+{
+    free(registry->part[PART_KEYBOARD]);
+    registry->part[PART_KEYBOARD] = NULL;
+}
+
+const struct part keyboard_part = {.init = init, .fini = fini, .adopt = adopt, .prompt = secret_prompt, .look = look, .free = free_keyboard,
+                                   .hold_session = secret_hold, .check_input = check_input, .input = on_input};

@@ -4,6 +4,7 @@
 #ifndef MUXD_SESSION_OWNER_H
 #define MUXD_SESSION_OWNER_H
 #include "session/input.h"
+#include "session/part.h"
 
 struct owner_turn;
 struct registry;
@@ -51,13 +52,11 @@ struct owner_turn *owner_wait_room(struct session *session, size_t room, uint64_
                                    void *arg);
 void owner_wait_cancel(struct owner_turn *turn); /* NULL is fine */
 
-/* For the rest of this room. */
-void owner_look(struct session *session); /* the end of a turn is there */
-void owner_has_room(struct session *session); /* something has left the input queue */
-bool owner_wants_ready(const struct session *session); /* somebody wants to know when it reads a secret */
-void owner_want_secrets(struct session *session, bool wanted); /* a secret is staged */
-void owner_answered(struct session *session); /* a secret was typed: the next prompt is another one */
-void owner_tell(struct session *session, unsigned events);
-void owner_listened(struct session *session); /* somebody begins to listen for who has it (news.h) */
-void owner_free(struct session *session);
+/* Told at once. */
+struct keyboard_told {
+    void (*changed)(struct session *session);     /* somebody else has it, or nobody: owner_get says who */
+    void (*secret_lost)(struct session *session); /* one was staged, and the worker that kept it is gone */
+};
+void keyboard_join(struct registry *registry, const struct keyboard_told *told); /* borrowed, outlives the registry */
+extern const struct part keyboard_part;
 #endif

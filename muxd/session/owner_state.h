@@ -4,6 +4,11 @@
 #include "session/internal.h"
 #include "session/owner.h"
 
+struct staged; /* secret.c */
+struct keyboards { /* of the registry */
+    const struct keyboard_told *told;
+};
+
 struct keyboard {
     struct session *session;
     enum owner_kind kind;
@@ -13,10 +18,12 @@ struct keyboard {
     char client[40];
     int64_t since_real_ms, last_boot_ms;
     int64_t return_by_boot_ms; /* who held it before the restart has until then; 0: nobody is waited for */
-    struct loop_timer idle;    /* while somebody wants to know when it comes free */
+    struct loop_timer idle;    /* while a person has it */
+    struct staged *staged;     /* secret.c; owned; NULL: none */
+    bool staged_lost;          /* there was one before the restart */
     /* owner_turn.c */
     struct list watches, turns;
-    unsigned secret_watches, staged;
+    unsigned secret_watches, nstaged;
     unsigned events;       /* to be told at the end of this turn */
     struct deferred told;
     uint64_t seen_head, seen_tail; /* output and input when it was last looked at */
@@ -24,9 +31,20 @@ struct keyboard {
     struct loop_timer pause;
 };
 
-struct keyboard *keyboard_get(struct session *session);  /* made when there is none */
+struct keyboard *keyboard_of(const struct session *session); /* NULL while nobody asks */
+struct keyboard *keyboard_get(struct session *session);      /* made when there is none */
+const struct keyboard_told *keyboard_told_of(const struct session *session);
 void keyboard_settle(struct keyboard *keyboard);         /* whose time is over holds it no more */
 /* owner_turn.c */
 void keyboard_turns_init(struct keyboard *keyboard);
 void keyboard_turns_free(struct keyboard *keyboard);
+void keyboard_turns_look(struct keyboard *keyboard); /* the end of a turn is there */
+void keyboard_want_secrets(struct session *session, bool wanted); /* a secret is staged */
+void keyboard_answered(struct session *session); /* a secret was typed: the next prompt is another one */
+void keyboard_tell(struct session *session, unsigned events);
+/* secret.c */
+void secret_take_over(struct session *session); /* a predecessor's session */
+bool secret_prompt(struct session *session); /* the program waits for input. True: it was for the staged one, which is typed */
+void secret_hold(const struct session *session, int fds[]); /* for the keeper */
+void secret_free(struct keyboard *keyboard);
 #endif

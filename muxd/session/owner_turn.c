@@ -92,26 +92,26 @@ void owner_unwatch(struct owner_watch *watch)
     free(watch);
 }
 
-void owner_tell(struct session *session, unsigned events)
+void keyboard_tell(struct session *session, unsigned events)
 {
-    struct keyboard *keyboard = session->keyboard;
+    struct keyboard *keyboard = keyboard_of(session);
     if (!keyboard || list_is_empty(&keyboard->watches))
         return;
     keyboard->events |= events;
     registry_defer(session->registry, &keyboard->told);
 }
 
-void owner_want_secrets(struct session *session, bool wanted)
+void keyboard_want_secrets(struct session *session, bool wanted)
 {
     struct keyboard *keyboard = keyboard_get(session);
-    keyboard->staged += wanted ? 1 : -1u;
+    keyboard->nstaged += wanted ? 1 : -1u;
     keyboard->due = wanted || keyboard->due;
     session_dirty(session);
 }
 
-void owner_answered(struct session *session)
+void keyboard_answered(struct session *session)
 {
-    struct keyboard *keyboard = session->keyboard;
+    struct keyboard *keyboard = keyboard_of(session);
     if (!keyboard)
         return;
     keyboard->in_secret = false;
@@ -119,18 +119,12 @@ void owner_answered(struct session *session)
     session_dirty(session);
 }
 
-bool owner_wants_ready(const struct session *session)
-{
-    const struct keyboard *keyboard = session->keyboard;
-    return keyboard && keyboard->due && (keyboard->secret_watches > 0 || keyboard->staged > 0);
-}
-
 /* A prompt is told once, however much is printed while it stands. */
 static void look_for_secret(struct keyboard *keyboard)
 {
     struct session *session = keyboard->session;
     uint64_t head = journal_head(session->journal), tail = journal_in_tail(session->journal);
-    if (keyboard->secret_watches == 0 && keyboard->staged == 0) {
+    if (keyboard->secret_watches == 0 && keyboard->nstaged == 0) {
         keyboard->due = false;
         return;
     }
@@ -138,7 +132,7 @@ static void look_for_secret(struct keyboard *keyboard)
         keyboard->in_secret &= tail == keyboard->seen_tail && session_reads_secret(session);
         keyboard->seen_head = head;
         keyboard->seen_tail = tail;
-        if (keyboard->staged > 0)
+        if (keyboard->nstaged > 0)
             keyboard->due = true;
         else if (!loop_timer_is_set(&keyboard->pause))
             loop_timer_set_ms(&keyboard->pause, PAUSE_MS);
@@ -148,7 +142,7 @@ static void look_for_secret(struct keyboard *keyboard)
     bool secret = session->ready_for == WAITING_SECRET;
     keyboard->due = false;
     if (secret && !keyboard->in_secret)
-        owner_tell(session, OWNER_SECRET);
+        keyboard_tell(session, OWNER_SECRET);
     keyboard->in_secret = secret;
 }
 
@@ -208,7 +202,7 @@ struct owner_turn *owner_wait(struct session *session, bool wants_keyboard, int6
     struct owner_turn *turn = queue_turn(keyboard, deadline_ns, fn, arg);
     turn->keyboard = wants_keyboard;
     if (keyboard->kind == OWNER_PERSON && wants_keyboard)
-        owner_tell(session, OWNER_WANTED);
+        keyboard_tell(session, OWNER_WANTED);
     keyboard_settle(keyboard);
     session_want_hold_end(session);
     return turn;
@@ -222,12 +216,6 @@ void owner_wait_cancel(struct owner_turn *turn)
     defer_cancel(&turn->fired);
     loop_timer_stop(&turn->timer);
     free(turn);
-}
-
-void owner_has_room(struct session *session)
-{
-    if (session->keyboard && !list_is_empty(&session->keyboard->turns))
-        session_dirty(session);
 }
 
 static void look_at_turns(struct keyboard *keyboard)
@@ -255,13 +243,14 @@ static void look_at_turns(struct keyboard *keyboard)
     }
 }
 
-void owner_look(struct session *session)
+void keyboard_turns_look(struct keyboard *keyboard)
 {
-    struct keyboard *keyboard = session->keyboard;
-    if (!keyboard)
-        return;
     look_for_secret(keyboard);
     look_at_turns(keyboard);
+    if (!list_is_empty(&keyboard->turns))
+        session_want_room(keyboard->session);
+    if (keyboard->due && (keyboard->secret_watches > 0 || keyboard->nstaged > 0))
+        ready_ask(keyboard->session);
 }
 
 void keyboard_turns_free(struct keyboard *keyboard)

@@ -1,7 +1,6 @@
 /* ready.c: owns what a session knows about its program being ready: asked from the kernel while somebody waits for it, or, where the config
  * has a pattern for that, from the end of the output. */
 #include "base/log.h"
-#include "session/answering.h"
 #include "session/internal.h"
 #include <string.h>
 
@@ -11,7 +10,7 @@ static void on_ready(void *arg, enum evidence evidence, enum waiting_for waiting
 {
     struct session *session = arg;
     session->armed = false;
-    if (waiting_for == WAITING_KEY && answering_type_late(session)) {
+    if (waiting_for == WAITING_KEY && part_answer_late(session)) {
         session_dirty(session); /* it has waited for us; who waits for it waits on */
         return;
     }
@@ -57,7 +56,7 @@ void ready_fini(struct session *session)
 void ready_mark(struct session *session)
 {
     session->ready = EVIDENCE_NONE;
-    session->news.waiting = WAITING_NONE;
+    session->marks++;
     session->marked_head = journal_head(session->journal);
     if (session->readiness)
         readiness_mark(session->readiness);
@@ -96,8 +95,32 @@ void ready_look(struct session *session, bool output)
     session_release_hold(session);
 }
 
+void ready_forget(struct session *session)
+{
+    session->ready = EVIDENCE_NONE;
+}
+
+void ready_ask(struct session *session)
+{
+    session->asked = true;
+}
+
+struct ready_mark ready_save(const struct session *session)
+{
+    bool editor = session->readiness && readiness_editor_began(session->readiness);
+    return (struct ready_mark){.head = session->marked_head, .editor = editor};
+}
+
+void ready_restore(struct session *session, const struct ready_mark *mark)
+{
+    session->marked_head = mark->head;
+    if (mark->editor)
+        readiness_editor(session->readiness, true);
+}
+
 void ready_want(struct session *session, bool wanted)
 {
+    session->asked = false;
     if (!session->readiness || session->ready_pattern || session->exited)
         return;
     if (wanted && !session->armed)

@@ -14,6 +14,40 @@
 
 static void run(struct recorder *recorder);
 
+static struct recorders *recorders_of(const struct registry *registry)
+{
+    return registry->part[PART_RECORD];
+}
+
+static struct recorded *recorded_of(const struct session *session)
+{
+    return session->part[PART_RECORD];
+}
+
+static struct recorded *recorded_get(struct session *session)
+{
+    if (!recorded_of(session))
+        session->part[PART_RECORD] = xcalloc(1, sizeof(struct recorded));
+    return recorded_of(session);
+}
+
+struct recorder *recorder_of(const struct session *session)
+{
+    return recorded_of(session) ? recorded_of(session)->recorder : NULL;
+}
+
+const struct recorder_screens *recorder_screens_of(const struct recorder *recorder)
+{
+    return recorders_of(recorder->registry)->screens;
+}
+
+void recorder_unwatch(struct recorder *recorder)
+{
+    if (recorder->watch)
+        recorder_screens_of(recorder)->cancel(recorder->watch);
+    recorder->watch = NULL;
+}
+
 /* The thread may be changing the file's own place: only what it leaves alone is read. */
 static void describe(const struct recorder *recorder, struct recorder_facts *facts)
 {
@@ -50,11 +84,11 @@ static void on_told(void *arg)
 static void recorder_free(struct recorder *recorder)
 {
     if (recorder->session)
-        recorder->session->recorder = NULL;
+        recorded_of(recorder->session)->recorder = NULL;
     list_remove(&recorder->link);
     defer_cancel(&recorder->told);
     loop_timer_stop(&recorder->flush);
-    watch_cancel(recorder->watch);
+    recorder_unwatch(recorder);
     buf_fini(&recorder->pending);
     recorder_file_free(recorder->file);
     if (recorder->unstarted)
@@ -67,8 +101,9 @@ static void fail(struct recorder *recorder, const struct err *err)
 {
     log_error("session %llu: %s", (unsigned long long)recorder->number, err->text);
     if (recorder->session) {
-        free(recorder->session->record_failure);
-        recorder->session->record_failure = xstrdup(err->text);
+        struct recorded *recorded = recorded_of(recorder->session);
+        free(recorded->failure);
+        recorded->failure = xstrdup(err->text);
         recorder->session->journal->header->flags &= ~JOURNAL_RECORDED;
     }
     answer(recorder, err);
@@ -86,7 +121,7 @@ static void on_done(void *arg)
     free(job);
     recorder->running = false;
     recorder->begun = true;
-    if (registry->recorders_closing) {
+    if (recorders_of(registry)->closing) {
         return;
     } else if (err.code) {
         fail(recorder, &err);
@@ -164,11 +199,12 @@ static struct recorder *recorder_new(struct session *session, struct recorder_fi
     snprintf(recorder->name, sizeof recorder->name, "%s", session_name(session));
     buf_init(&recorder->pending, 0);
     recorder->told = (struct deferred){.fn = on_told, .arg = recorder};
-    list_append(&registry->recorders, &recorder->link);
+    list_append(&recorders_of(registry)->all, &recorder->link);
     loop_timer_init(&recorder->flush, registry->loop, on_flush, recorder);
-    session->recorder = recorder;
-    free(session->record_failure);
-    session->record_failure = NULL;
+    struct recorded *recorded = recorded_get(session);
+    recorded->recorder = recorder;
+    free(recorded->failure);
+    recorded->failure = NULL;
     session_get_size(session, &recorder->rows, &recorder->cols);
     return recorder;
 }
@@ -195,7 +231,7 @@ static int check_same(struct recorder *recorder, const struct recorder_spec *spe
 int recorder_start(struct session *session, const struct recorder_spec *spec, recorder_fn *fn, void *arg, struct err *err)
 {
     struct registry *registry = session->registry;
-    struct recorder *recorder = session->recorder;
+    struct recorder *recorder = recorder_of(session);
     if (!session_is_live(session))
         return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; `ue logs %s` shows what it printed", session_name(session),
                        (unsigned long long)session_number(session), session_name(session));
@@ -222,14 +258,13 @@ void recorder_end(struct recorder *recorder)
     if (recorder->ending)
         return;
     recorder->ending = true;
-    watch_cancel(recorder->watch);
-    recorder->watch = NULL;
+    recorder_unwatch(recorder);
     run(recorder);
 }
 
 int recorder_stop(struct session *session, recorder_fn *fn, void *arg, struct err *err)
 {
-    struct recorder *recorder = session->recorder;
+    struct recorder *recorder = recorder_of(session);
     if (!recorder)
         return err_set(err, ERR_NOT_AVAILABLE, "'%s': is not recorded; `ue record %s` begins", session_name(session),
                        session_name(session));
@@ -246,25 +281,24 @@ int recorder_stop(struct session *session, recorder_fn *fn, void *arg, struct er
 
 bool recorder_is_on(const struct session *session, struct recorder_facts *facts)
 {
-    if (session->recorder && facts)
-        describe(session->recorder, facts);
-    return session->recorder;
+    if (recorder_of(session) && facts)
+        describe(recorder_of(session), facts);
+    return recorder_of(session);
 }
 
 const char *recorder_failure(const struct session *session)
 {
-    return session->record_failure;
+    return recorded_of(session) ? recorded_of(session)->failure : NULL;
 }
 
-void recorder_forget(struct session *session)
+static void session_goes(struct session *session)
 {
-    struct recorder *recorder = session->recorder;
+    struct recorder *recorder = recorder_of(session);
     if (!recorder)
         return;
-    watch_cancel(recorder->watch);
-    recorder->watch = NULL;
+    recorder_unwatch(recorder);
     recorder->session = NULL;
-    session->recorder = NULL;
+    recorded_of(session)->recorder = NULL;
     if (!recorder->begun && !recorder->running) { /* nothing is on disk */
         struct err err;
         err_set(&err, ERR_NO_SUCH_SESSION, "'%s' was removed", recorder->name);
@@ -275,22 +309,33 @@ void recorder_forget(struct session *session)
     recorder_end(recorder);
 }
 
-void recorder_begin_wanted(struct session *session)
+static void free_recorded(struct session *session)
+{
+    session_goes(session);
+    if (recorded_of(session))
+        free(recorded_of(session)->failure);
+    free(recorded_of(session));
+    session->part[PART_RECORD] = NULL;
+}
+
+/* It runs: is it to be recorded from its beginning? */
+static void begin_wanted(struct session *session)
 {
     struct err err;
-    if (!(session->journal->header->flags & JOURNAL_RECORDED) || session->recorder)
+    if (!(session->journal->header->flags & JOURNAL_RECORDED) || recorder_of(session))
         return;
     if (recorder_start(session, &(struct recorder_spec){0}, NULL, NULL, &err) != 0)
         log_error("%s", err.text);
 }
 
-void recorder_take_over(struct session *session)
+/* Goes on with what a worker before this one has begun. */
+static void take_over(struct session *session)
 {
     if (session->finished)
         return;
     struct recorder_file *file = recorder_file_find(session->registry->state_dir, session_number(session));
     if (!file) {
-        recorder_begin_wanted(session);
+        begin_wanted(session);
         return;
     }
     struct recorder *recorder = recorder_new(session, file);
@@ -312,31 +357,48 @@ static bool is_ending(const struct recorder *recorder)
     return recorder->ending || (recorder->session && recorder->session->finished);
 }
 
-bool recorder_is_idle(const struct registry *registry)
+/* Nothing is on its way to the disk for a session that has ended. */
+static bool is_idle(const struct registry *registry)
 {
-    for (const struct list *at = registry->recorders.next; at != &registry->recorders; at = at->next)
+    const struct list *all = &recorders_of(registry)->all;
+    for (const struct list *at = all->next; at != all; at = at->next)
         if (is_ending(LIST_OWNER(at, struct recorder, link)))
             return false;
     return true;
 }
 
-void recorder_init(struct registry *registry, const char *state_dir)
+static void init(struct registry *registry)
 {
-    list_init(&registry->recorders);
-    registry->state_dir = xstrdup(state_dir);
+    struct recorders *recorders = xcalloc(1, sizeof *recorders);
+    list_init(&recorders->all);
+    registry->part[PART_RECORD] = recorders;
 }
 
-void recorder_fini(struct registry *registry)
+void record_join(struct registry *registry, const struct recorder_screens *screens)
 {
-    registry->recorders_closing = true;
+    recorders_of(registry)->screens = screens;
+}
+
+/* Notes stay for a successor. */
+static void stop_all(struct registry *registry)
+{
+    struct recorders *recorders = recorders_of(registry);
+    recorders->closing = true;
     loop_wait_offloaded(registry->loop);
-    while (!list_is_empty(&registry->recorders)) {
-        struct recorder *recorder = LIST_OWNER(registry->recorders.next, struct recorder, link);
+    while (!list_is_empty(&recorders->all)) {
+        struct recorder *recorder = LIST_OWNER(recorders->all.next, struct recorder, link);
         struct err err;
         err_set(&err, ERR_STOPPING, "muxd is being stopped");
         answer(recorder, &err);
         recorder_free(recorder);
     }
-    free(registry->state_dir);
-    registry->state_dir = NULL;
 }
+
+static void fini(struct registry *registry)
+{
+    free(recorders_of(registry));
+    registry->part[PART_RECORD] = NULL;
+}
+
+const struct part record_part = {.init = init, .close = stop_all, .fini = fini, .is_idle = is_idle, .began = begin_wanted, .adopt = take_over, .late_look = recorder_look,
+                                 .free = free_recorded, .input = recorder_input, .typed = recorder_typed, .resized = recorder_resized};

@@ -4,7 +4,11 @@
  * is. A worker's successor goes on where the note beside the file says. */
 #ifndef MUXD_SESSION_RECORDER_H
 #define MUXD_SESSION_RECORDER_H
+#include "session/part.h"
 #include "session/session.h"
+
+struct screen;
+struct watch;
 
 struct recorder_spec {
     const char *path; /* absolute, borrowed; NULL: STATE/recordings/NUMBER-NAME.cast */
@@ -30,20 +34,17 @@ int recorder_stop(struct session *session, recorder_fn *fn, void *arg, struct er
 bool recorder_is_on(const struct session *session, struct recorder_facts *facts);
 const char *recorder_failure(const struct session *session); /* why its recording ended, for people; NULL */
 
-/* A call typed this: a marker, cut to its first line. */
+/* Somebody has typed this: a marker, cut to its first line. */
 void recorder_command(struct session *session, const char *label, size_t size);
-/* Accepted as input, just now. secret: written as a gap, as is what is typed while the terminal reads a line without echo; data may then
- * be NULL. */
-void recorder_input(struct session *session, const char *data, size_t size, bool secret);
 
-/* For the rest of this room. */
-struct registry;
-void recorder_begin_wanted(struct session *session); /* it runs: is it to be recorded from its beginning? */
-void recorder_look(struct session *session);         /* the end of the turn is there */
-void recorder_resized(struct session *session);      /* just now */
-void recorder_forget(struct session *session);       /* it goes; its recording ends */
-void recorder_take_over(struct session *session);    /* goes on with what a worker before this one has begun */
-bool recorder_is_idle(const struct registry *registry); /* nothing is on its way to the disk for a session that has ended */
-void recorder_init(struct registry *registry, const char *state_dir);
-void recorder_fini(struct registry *registry); /* waits for the disk; notes stay for a successor */
+/* Where a recording that begins late, or has missed something, gets the screen from. */
+struct recorder_screens {
+    struct watch *(*watch)(struct session *session, void (*fn)(void *arg, unsigned events), void *arg, struct err *err);
+    void (*cancel)(struct watch *watch); /* NULL is fine */
+    const struct screen *(*screen)(const struct watch *watch); /* NULL: not yet, or not any more */
+    uint64_t (*offset)(const struct watch *watch); /* the screen shows the output up to here */
+    unsigned gone; /* the event that says that no screen will come any more */
+};
+void record_join(struct registry *registry, const struct recorder_screens *screens); /* borrowed, outlives the registry */
+extern const struct part record_part;
 #endif

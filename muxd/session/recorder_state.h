@@ -5,7 +5,18 @@
 #include "session/internal.h"
 #include "session/recorder.h"
 #include "session/recorder_file.h"
-#include "session/view.h"
+
+struct recorders { /* of the registry */
+    struct list all;
+    const struct recorder_screens *screens;
+    bool closing;
+};
+
+struct recorded { /* of a session */
+    struct recorder *recorder; /* NULL: it is not recorded */
+    char *failure;             /* owned; why its recording ended; NULL */
+};
+struct recorder *recorder_of(const struct session *session); /* NULL: it is not recorded */
 
 struct recorder {
     struct list link; /* of the registry */
@@ -43,10 +54,17 @@ struct recorder {
 };
 
 /* recorder.c */
+const struct recorder_screens *recorder_screens_of(const struct recorder *recorder);
+void recorder_unwatch(struct recorder *recorder); /* the screen is not waited for any more */
 void recorder_written(struct recorder *recorder); /* pending has grown, or something else is new */
 void recorder_end(struct recorder *recorder);     /* no more: the last of it goes to the disk */
 
 /* recorder_take.c */
 void recorder_take(struct recorder *recorder);       /* output that came */
 void recorder_begin_part(struct recorder *recorder); /* the first one */
+/* The part's events. */
+void recorder_look(struct session *session);
+void recorder_resized(struct session *session, const struct part_resize *resize);
+void recorder_typed(struct session *session, const char *data, size_t size, const struct author *author);
+void recorder_input(struct session *session, const struct input *input);
 #endif

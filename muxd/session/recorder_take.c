@@ -1,6 +1,7 @@
 /* recorder_take: owns how a session's life becomes the lines of a recording. */
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "session/input.h"
 #include "session/recorder_state.h"
 #include "term/resume.h"
 #include "wire/cast.h"
@@ -63,7 +64,7 @@ static void want_screen(struct recorder *recorder)
 {
     struct err err;
     if (!recorder->watch && recorder->session && session_is_tty(recorder->session))
-        recorder->watch = session_watch(recorder->session, on_screen, recorder, &err);
+        recorder->watch = recorder_screens_of(recorder)->watch(recorder->session, on_screen, recorder, &err);
 }
 
 static void note_size(struct recorder *recorder)
@@ -158,15 +159,14 @@ static void write_head(struct recorder *recorder, const struct screen *screen)
 static void on_screen(void *arg, unsigned events)
 {
     struct recorder *recorder = arg;
-    const struct screen *screen = recorder->watch ? watch_screen(recorder->watch) : NULL;
+    const struct recorder_screens *screens = recorder_screens_of(recorder);
+    const struct screen *screen = recorder->watch ? screens->screen(recorder->watch) : NULL;
     if (!screen) {
-        if (events & WATCH_GONE) {
-            watch_cancel(recorder->watch);
-            recorder->watch = NULL;
-        }
+        if (events & screens->gone)
+            recorder_unwatch(recorder);
         return;
     }
-    uint64_t offset = watch_offset(recorder->watch);
+    uint64_t offset = screens->offset(recorder->watch);
     while (recorder->part > 0 && !recorder->lost && recorder->at < offset && offset - recorder->at <= CATCH_UP_MAX)
         take_to(recorder, offset, SIZE_MAX);
     if (recorder->part > 0 && recorder->at < offset)
@@ -178,8 +178,7 @@ static void on_screen(void *arg, unsigned events)
     recorder->at = offset;
     recorder->carried = 0;
     recorder->lost = 0;
-    watch_cancel(recorder->watch);
-    recorder->watch = NULL;
+    recorder_unwatch(recorder);
     recorder_written(recorder);
     session_dirty(recorder->session);
 }
@@ -258,7 +257,7 @@ static void finish(struct recorder *recorder)
 
 void recorder_look(struct session *session)
 {
-    struct recorder *recorder = session->recorder;
+    struct recorder *recorder = recorder_of(session);
     if (!recorder || recorder->ending || (recorder->watch && (recorder->part == 0 || recorder->lost)))
         return;
     recorder_take(recorder);
@@ -269,9 +268,10 @@ void recorder_look(struct session *session)
     recorder_written(recorder);
 }
 
-void recorder_resized(struct session *session)
+void recorder_resized(struct session *session, const struct part_resize *resize)
 {
-    struct recorder *recorder = session->recorder;
+    (void)resize;
+    struct recorder *recorder = recorder_of(session);
     if (!recorder || recorder->ending || recorder->part == 0)
         return;
     recorder_take(recorder); /* what was printed before was for the size before; then the new one */
@@ -280,7 +280,7 @@ void recorder_resized(struct session *session)
 
 void recorder_command(struct session *session, const char *label, size_t size)
 {
-    struct recorder *recorder = session->recorder;
+    struct recorder *recorder = recorder_of(session);
     struct buf text = BUF_INIT;
     if (!recorder || recorder->ending || recorder->part == 0 || recorder->pending.len >= 2 * PENDING_MAX)
         return;
@@ -298,13 +298,28 @@ void recorder_command(struct session *session, const char *label, size_t size)
     buf_fini(&text);
 }
 
-void recorder_input(struct session *session, const char *data, size_t size, bool secret)
+/* secret: written as a gap, as is what is typed while the terminal reads a line without echo. */
+static void record_input(struct session *session, const char *data, size_t size, bool secret)
 {
-    struct recorder *recorder = session->recorder;
+    struct recorder *recorder = recorder_of(session);
     if (!recorder || !recorder->input || recorder->ending || recorder->part == 0 || recorder->pending.len >= 2 * PENDING_MAX)
         return;
     secret |= session_reads_secret(session);
     if (secret || size > 0)
         event(recorder, CAST_INPUT, secret ? "" : data, secret ? 0 : size);
     recorder_written(recorder);
+}
+
+void recorder_typed(struct session *session, const char *data, size_t size, const struct author *author)
+{
+    record_input(session, data, size, false);
+    if (author && author->who == INPUT_BY_AGENT && input_has_text(data, size))
+        recorder_command(session, data, size);
+}
+
+/* What goes through the queue is recorded when it is there. */
+void recorder_input(struct session *session, const struct input *input)
+{
+    if (input->kind == INPUT_SECRET && input->direct)
+        record_input(session, NULL, input->size, true);
 }

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "session/internal.h"
 #include "session/kin.h"
-#include "session/recorder.h"
 #include "sys/proc.h"
 #include <unistd.h>
 
@@ -73,10 +72,8 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         adopt_transfer(registry, fds);
         return;
     }
-    if (number == NEWS_SLOT) {
-        news_adopt(registry, fds);
+    if (part_take_slot(registry, number, fds))
         return;
-    }
     if (registry->handed_over && registry_by_number(registry, number)) { /* asked for twice */
         close_all(fds);
         return;
@@ -112,10 +109,8 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
             session_set_pid(session, pid, -1);
     }
     parked_arrived(registry, number);
-    if (registry->handed_over) {
-        news_scan(registry, session);
+    if (registry->handed_over)
         recover_late(session);
-    }
 }
 
 static struct journal *find_journal(void *arg, uint64_t number)
@@ -147,7 +142,7 @@ static void revive(struct session *session)
     if (session_io_start(session, &err) != 0)
         leave_it_to_the_next(&err); /* the one before could: nobody would hear this session any more */
     if (session->finished) {
-        secret_take_over(session);
+        part_adopt(session);
         tombs_place(session, false);
         return;
     }
@@ -156,11 +151,20 @@ static void revive(struct session *session)
     if (!session->keeper_knows)
         find_leader(session);
     limits_start(session);
-    recorder_take_over(session);
-    secret_take_over(session);
+    part_adopt(session);
     if (!session->exited)
         session_flush_input(session);
     session_dirty(session);
+}
+
+struct session *recover_from_disk(struct registry *registry, struct journal *journal)
+{
+    int none[KEEP_FD_COUNT] = KEEP_NO_FDS;
+    struct session *session = session_new(registry, journal, none);
+    session->finished = session->exited = session->from_disk = true;
+    index_add(registry, session);
+    number_skip_past(&registry->numbers, session_number(session));
+    return session;
 }
 
 /* It came after the hand-over, or just now. */
@@ -168,10 +172,8 @@ static void recover_late(struct session *session)
 {
     if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
         registry_forget(session->registry, session, false); /* the worker died before it had asked for it */
-    else {
+    else
         revive(session);
-        news_recover(session);
-    }
 }
 
 void registry_handed_over(struct registry *registry)
@@ -183,7 +185,6 @@ void registry_handed_over(struct registry *registry)
         number_begin(&registry->numbers, transfer_numbers(registry->transfer));
     } else if (recover_transfer(registry, &err) != 0)
         log_error("%s", err.text); /* tried again by the next session */
-    news_scan(registry, NULL);
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
@@ -215,7 +216,7 @@ static void hold_session(struct registry *registry, const struct session *sessio
     fds[session_is_tty(session) ? KEEP_FD_MASTER : KEEP_FD_OUT] = session->out.fd;
     fds[KEEP_FD_ERR] = session->errors.fd;
     fds[KEEP_FD_IN] = session->in_fd;
-    fds[KEEP_FD_INPUT_R] = secret_kept_fd(session);
+    part_hold_session(session, fds);
     link_hold(registry->link, session_number(session), fds);
 }
 
@@ -226,7 +227,7 @@ void recover_hold(struct registry *registry, struct session *session)
     else if (registry->transfer)
         hold_transfer(registry);
     if (!session)
-        news_hold(registry);
+        part_hold(registry);
 }
 
 /* The keeper died between the fork and the news of it, or before. A program that was not yet executed then never is (plan_execute.c). */
@@ -254,7 +255,7 @@ void registry_keeper_lost(struct registry *registry, struct link *fresh)
         return;
     if (registry->transfer)
         hold_transfer(registry);
-    news_hold(registry);
+    part_hold(registry);
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
@@ -265,7 +266,7 @@ void registry_keeper_lost(struct registry *registry, struct link *fresh)
         parked_forget(session); /* the new one has not missed anything yet */
         if (!session->finished && session_state(session) == SESSION_STARTING && !was_started(session))
             continue;
-        if (!session->archived.from_disk) /* a successor finds those where they are */
+        if (!session->from_disk) /* a successor finds those where they are */
             hold_session(registry, session);
         if (!session->exited)
             find_leader(session);

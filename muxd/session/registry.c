@@ -3,13 +3,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/value.h"
-#include "session/archive.h"
 #include "session/internal.h"
 #include "session/kin.h"
-#include "session/looks.h"
-#include "session/owner.h"
-#include "session/recorder.h"
-#include "session/view.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,26 +31,13 @@ void registry_defer(struct registry *registry, struct deferred *deferred)
 static void tell(void *arg)
 {
     struct note *note = arg;
-    const struct registry_events *events = &note->registry->events;
-    struct session *session = registry_by_number(note->registry, note->number);
+    const struct registry_above *above = &note->registry->above;
     switch (note->kind) {
-    case NOTE_CREATED:
-        if (events->created && session)
-            events->created(events->arg, session);
-        break;
-    case NOTE_ENDED:
-        if (events->ended && session)
-            events->ended(events->arg, session);
-        break;
-    case NOTE_REMOVED:
-        if (events->removed)
-            events->removed(events->arg, note->number, note->name);
-        break;
     case NOTE_SPAWNED: note->spawned.fn(note->spawned.arg, note->number, &note->spawned.err); break;
     case NOTE_KILLED: note->killed.fn(note->killed.arg, &note->killed.result); break;
     case NOTE_ALL_ENDED:
-        if (events->all_ended)
-            events->all_ended(events->arg);
+        if (above->all_ended)
+            above->all_ended(above->arg);
         break;
     }
     free(note);
@@ -107,8 +89,7 @@ static void bury(struct registry *registry)
 /* Also when no session was left to end, so that nothing else brings work. */
 static bool stop_is_due(const struct registry *registry)
 {
-    return registry->stopping == STOP_WANTED && registry->live == 0 && list_is_empty(&registry->kills) && archive_is_idle(registry) &&
-           recorder_is_idle(registry);
+    return registry->stopping == STOP_WANTED && registry->live == 0 && part_is_idle(registry);
 }
 
 static bool has_work(const struct registry *registry)
@@ -132,7 +113,7 @@ static void on_turn_end(void *arg)
         defer_run(&registry->deferred);
     }
     bury(registry);
-    looks_turn_end(registry);
+    part_turn_end(registry);
     if (has_work(registry) || !list_is_empty(&registry->more))
         loop_timer_set_ns(&registry->kick, loop_now_ns(registry->loop));
     else
@@ -140,7 +121,7 @@ static void on_turn_end(void *arg)
 }
 
 int registry_new(struct registry **out, struct loop *loop, struct link *link, const struct config *cfg, const char *state_dir,
-                 const char *socket_path, const struct registry_events *events, struct err *err)
+                 const char *socket_path, const struct registry_above *above, struct err *err)
 {
     struct registry *registry = xcalloc(1, sizeof *registry);
     int code = number_init(&registry->numbers, loop, state_dir, err);
@@ -149,22 +130,22 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link, co
     registry->cfg = cfg;
     registry->socket_path = xstrdup(socket_path);
     snprintf(registry->word, sizeof registry->word, "%016llx", (unsigned long long)table_hash_text(socket_path));
-    if (events)
-        registry->events = *events;
+    registry->state_dir = xstrdup(state_dir);
+    if (above)
+        registry->above = *above;
+    registry->parts = registry->above.parts;
     registry->turn = 1;
     struct list *heads[] = {&registry->order, &registry->dirty, &registry->more, &registry->graveyard,
-                            &registry->kills, &registry->orphans, &registry->views, &registry->typed};
+                            &registry->kills, &registry->orphans, &registry->typed};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         list_init(heads[i]);
     defer_init(&registry->deferred);
     index_init(registry);
-    news_init(registry);
     tombs_init(registry);
     loop_timer_init(&registry->kick, loop, do_nothing, registry);
-    archive_init(registry, state_dir);
-    recorder_init(registry, state_dir);
     described_load(registry);
     parked_init(registry);
+    part_init(registry);
     loop_at_turn_end(loop, on_turn_end, registry);
     *out = registry;
     return code;
@@ -175,8 +156,7 @@ void registry_free(struct registry *registry)
     if (!registry)
         return;
     loop_drop_turn_end(registry->loop, registry);
-    archive_fini(registry);
-    recorder_fini(registry);
+    part_close(registry);
     described_free(registry);
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
         LIST_OWNER(at, struct session, order)->gone = true; /* from here on the keeper is told nothing */
@@ -188,16 +168,16 @@ void registry_free(struct registry *registry)
     }
     while (!defer_is_idle(&registry->deferred))
         defer_run(&registry->deferred);
-    looks_fini(registry);
+    part_fini(registry);
     kin_fini(registry);
     index_fini(registry);
-    news_fini(registry);
     loop_timer_stop(&registry->kick);
     loop_timer_stop(&registry->expiry);
     parked_fini(registry);
     transfer_free(registry->transfer);
     number_fini(&registry->numbers);
     free(registry->socket_path);
+    free(registry->state_dir);
     free(registry);
 }
 
@@ -206,7 +186,7 @@ void registry_reload(struct registry *registry, const struct config *cfg)
     registry->cfg = cfg;
     described_load(registry);
     tombs_reload(registry);
-    archive_all(registry);
+    part_reload(registry);
     if (registry->handed_over && registry->stopping == STOP_NOT)
         registry_boot(registry);
 }
@@ -215,14 +195,9 @@ void registry_forget(struct registry *registry, struct session *session, bool to
 {
     if (session->gone)
         return;
-    if (to_tell) {
-        struct note *note = registry_note(registry, NOTE_REMOVED, session_number(session));
-        memcpy(note->name, session_name(session), sizeof note->name);
-        news_removed(session);
-    }
+    part_forget(session, to_tell);
     if (!session->finished)
         registry->live--;
-    archive_forget(session);
     parked_forget(session);
     session->gone = true;
     registry->attached -= session->attached; /* those who leave it from now on don't find it any more */

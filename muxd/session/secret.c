@@ -5,10 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "journal/inputlog.h"
-#include "session/internal.h"
-#include "session/news.h"
-#include "session/owner.h"
-#include "session/recorder.h"
+#include "session/owner_state.h"
 #include "session/secret_page.h"
 #include "sys/pty.h"
 #include <stdio.h>
@@ -23,6 +20,11 @@ struct staged {
     struct loop_timer expiry;
 };
 
+static struct staged *staged_of(const struct session *session)
+{
+    return keyboard_of(session) ? keyboard_of(session)->staged : NULL;
+}
+
 static struct secret_staged *facts_of(const struct staged *staged)
 {
     return (struct secret_staged *)(void *)staged->page;
@@ -31,6 +33,12 @@ static struct secret_staged *facts_of(const struct staged *staged)
 static char *text_of(const struct staged *staged)
 {
     return staged->page + sizeof(struct secret_staged);
+}
+
+static void set_lost(struct session *session, bool lost)
+{
+    if (lost || keyboard_of(session))
+        keyboard_get(session)->staged_lost = lost;
 }
 
 /* The page holds `size` bytes; the line's end is put behind them. */
@@ -43,15 +51,14 @@ static int type_page(struct session *session, const struct author *author, char 
     if (code)
         return code;
     page[size] = translated ? '\r' : '\n';
-    recorder_input(session, NULL, size + 1, true);
-    news_typed(session, author, NULL, size + 1, true);
+    part_input(session, &input);
     code = session_type_direct(session, page, size + 1, err);
     if (code)
         return code;
     inputlog_note(session->journal, &input, journal_in_head(session->journal));
-    owner_tell(session, OWNER_INPUT);
-    owner_answered(session);
-    session->staged_lost = false;
+    keyboard_tell(session, OWNER_INPUT);
+    keyboard_answered(session);
+    set_lost(session, false);
     return 0;
 }
 
@@ -94,14 +101,14 @@ static void note_staged(struct session *session, bool staged)
 {
     uint32_t flags = session->journal->header->flags & ~JOURNAL_STAGED;
     session->journal->header->flags = flags | (staged ? JOURNAL_STAGED : 0);
-    session->staged_lost = false;
+    set_lost(session, false);
 }
 
 /* A worker that only ends leaves it to the next one, who finds it with the keeper. */
 static void drop(struct staged *staged, bool for_good)
 {
     struct session *session = staged->session;
-    session->staged = NULL;
+    keyboard_of(session)->staged = NULL;
     loop_timer_stop(&staged->expiry);
     if (for_good || staged->fd < 0)
         secret_page_free(staged->page); /* wiped: the keeper's is the same */
@@ -115,12 +122,12 @@ static void drop(struct staged *staged, bool for_good)
 
 bool secret_forget(struct session *session)
 {
-    session->staged_lost = false;
-    if (!session->staged)
+    set_lost(session, false);
+    if (!staged_of(session))
         return false;
     note_staged(session, false);
-    drop(session->staged, true);
-    owner_want_secrets(session, false);
+    drop(staged_of(session), true);
+    keyboard_want_secrets(session, false);
     return true;
 }
 
@@ -134,8 +141,8 @@ static void on_expiry(void *arg)
 static void hold(struct session *session)
 {
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
-    fds[KEEP_FD_INPUT_R] = session->staged->fd;
-    if (session->staged->fd >= 0 && session->registry->link) /* else when the next keeper is there */
+    secret_hold(session, fds);
+    if (fds[KEEP_FD_INPUT_R] >= 0 && session->registry->link) /* else when the next keeper is there */
         link_hold(session->registry->link, session_number(session), fds);
 }
 
@@ -145,17 +152,18 @@ static void begin(struct session *session, char *page, int fd, int64_t expire_ms
     *staged = (struct staged){.session = session, .page = page, .fd = fd};
     loop_timer_init(&staged->expiry, session->registry->loop, on_expiry, staged);
     loop_timer_set_ms(&staged->expiry, expire_ms);
-    session->staged = staged;
-    owner_want_secrets(session, true);
+    keyboard_get(session)->staged = staged;
+    keyboard_want_secrets(session, true);
 }
 
 /* An earlier one gives its page: how much memory may be locked is a limit. */
 static int make_place(struct session *session, int64_t expire_ms, struct err *err)
 {
-    if (session->staged) {
-        __atomic_store_n(&facts_of(session->staged)->phase, SECRET_FILLING, __ATOMIC_SEQ_CST);
-        mem_wipe(text_of(session->staged), facts_of(session->staged)->size);
-        loop_timer_set_ms(&session->staged->expiry, expire_ms);
+    struct staged *staged = staged_of(session);
+    if (staged) {
+        __atomic_store_n(&facts_of(staged)->phase, SECRET_FILLING, __ATOMIC_SEQ_CST);
+        mem_wipe(text_of(staged), facts_of(staged)->size);
+        loop_timer_set_ms(&staged->expiry, expire_ms);
         return 0;
     }
     int fd;
@@ -171,18 +179,18 @@ int secret_stage(struct session *session, const struct author *author, const cha
     int code = check(session, size, err);
     if (!code && (session->exited || session->finished))
         code = err_set(err, ERR_ENDED, "'%s' has ended; start a new one", session_name(session));
-    bool fresh = !session->staged;
+    bool fresh = !staged_of(session);
     if (!code)
         code = make_place(session, expire_ms, err);
     if (code)
         return code;
-    struct secret_staged *facts = facts_of(session->staged);
+    struct secret_staged *facts = facts_of(staged_of(session));
     facts->size = (uint32_t)size;
     facts->uid = author->uid;
     facts->pid = author->pid;
     facts->until_boot_ms = clock_boot_ms() + expire_ms;
     snprintf(facts->client, sizeof facts->client, "%s", author->client ? author->client : "");
-    memcpy(text_of(session->staged), data, size);
+    memcpy(text_of(staged_of(session)), data, size);
     __atomic_store_n(&facts->phase, SECRET_WAITS, __ATOMIC_SEQ_CST);
     note_staged(session, true);
     if (fresh)
@@ -190,16 +198,16 @@ int secret_stage(struct session *session, const struct author *author, const cha
     return 0;
 }
 
-int secret_kept_fd(const struct session *session)
+void secret_hold(const struct session *session, int fds[])
 {
-    return session->staged ? session->staged->fd : -1;
+    if (staged_of(session))
+        fds[KEEP_FD_INPUT_R] = staged_of(session)->fd;
 }
 
 /* What lay in its predecessor's own memory is gone. */
 void secret_take_over(struct session *session)
 {
-    int fd = session->staged_fd;
-    session->staged_fd = -1;
+    int fd = session_take_part_fd(session);
     bool was_staged = session->journal->header->flags & JOURNAL_STAGED;
     char *page = was_staged && !session->exited ? secret_page_adopt(fd) : NULL;
     if (page) {
@@ -215,49 +223,42 @@ void secret_take_over(struct session *session)
     note_staged(session, false);
     if (session->exited)
         return;
-    session->staged_lost = true;
+    set_lost(session, true);
     log_warn("session %llu: the secret that was staged is gone with the restart", (unsigned long long)session_number(session));
-    news_secret_lost(session);
+    keyboard_told_of(session)->secret_lost(session);
 }
 
 bool secret_was_lost(const struct session *session)
 {
-    return session->staged_lost;
+    return keyboard_of(session) && keyboard_of(session)->staged_lost;
 }
 
 bool secret_is_staged(const struct session *session)
 {
-    return session->staged != NULL;
+    return staged_of(session) != NULL;
 }
 
-void secret_look(struct session *session)
+bool secret_prompt(struct session *session)
 {
-    struct staged *staged = session->staged;
+    struct staged *staged = staged_of(session);
     struct err err = {0};
-    if (!staged)
-        return;
-    if (session->exited) {
-        secret_forget(session);
-        return;
-    }
-    if (session->ready == EVIDENCE_NONE || session->ready_for != WAITING_SECRET)
-        return;
+    if (!staged || session->exited || session->ready_for != WAITING_SECRET)
+        return false;
     struct secret_staged *facts = facts_of(staged);
     const struct author author = {.who = INPUT_BY_PERSON, .uid = facts->uid, .pid = facts->pid, .client = facts->client};
     facts->phase = SECRET_TYPING;
     if (type_page(session, &author, text_of(staged), facts->size, &err) == ERR_INPUT_FULL) {
         facts->phase = SECRET_WAITS;
-        return; /* what was typed before comes first */
+        return false; /* what was typed before comes first */
     }
     if (err.code)
         log_warn("session %llu: a staged secret can't be typed: %s", (unsigned long long)session_number(session), err.text);
-    session->ready = EVIDENCE_NONE; /* it goes on; who waits for it waits on */
     secret_forget(session);
+    return true; /* it goes on; who waits for it waits on */
 }
 
-void secret_free(struct session *session)
+void secret_free(struct keyboard *keyboard)
 {
-    if (session->staged)
-        drop(session->staged, false);
-    fd_close(&session->staged_fd);
+    if (keyboard->staged)
+        drop(keyboard->staged, false);
 }

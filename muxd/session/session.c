@@ -4,12 +4,7 @@
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "base/value.h"
-#include "session/answering.h"
-#include "session/archive.h"
 #include "session/internal.h"
-#include "session/owner.h"
-#include "session/recorder.h"
-#include "session/view.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
 #include <errno.h>
@@ -42,7 +37,7 @@ struct session *session_new(struct registry *registry, struct journal *journal, 
     session->out = (struct stream){.session = session, .fd = fds[KEEP_FD_MASTER] >= 0 ? fds[KEEP_FD_MASTER] : fds[KEEP_FD_OUT]};
     session->errors = (struct stream){.session = session, .fd = fds[KEEP_FD_ERR], .is_stderr = true};
     session->in_fd = fds[KEEP_FD_IN];
-    session->staged_fd = fds[KEEP_FD_INPUT_R];
+    session->part_fd = fds[KEEP_FD_INPUT_R];
     session->pidfd = -1;
     session->seen_head = journal_head(journal);
     session->created_ns = session->last_output_ns = session->last_input_ns = loop_now_ns(registry->loop);
@@ -51,24 +46,18 @@ struct session *session_new(struct registry *registry, struct journal *journal, 
     loop_timer_init(&session->lifetime, registry->loop, NULL, session);
     loop_timer_init(&session->idle, registry->loop, NULL, session);
     loop_timer_init(&session->usage, registry->loop, NULL, session);
-    news_session_init(session);
     return session;
 }
 
 void session_free(struct session *session)
 {
-    kill_forget(session);
     waiter_end_all(session);
-    recorder_forget(session);
-    view_free(session);
+    part_free(session);
     ready_fini(session);
-    secret_free(session);
-    owner_free(session);
-    answering_free(session);
+    fd_close(&session->part_fd);
     loop_timer_stop(&session->drain);
     loop_timer_stop(&session->hold);
     limits_stop(session);
-    news_session_fini(session);
     fd_close(&session->pidfd);
     session_io_close(session);
     list_remove(&session->dirty);
@@ -76,8 +65,6 @@ void session_free(struct session *session)
     session_trim_input(session);
     journal_free(session->journal);
     free(session->program);
-    free(session->archived.dir);
-    free(session->record_failure);
     times_free(session->times);
     free(session);
 }
@@ -98,20 +85,16 @@ void session_look(struct session *session)
     session->seen_head = head;
     if (output)
         times_note(&session->times, clock_real_ms(), seen_head);
-    answering_look(session); /* first: a program that waits for an answer is not ready */
+    part_answer(session); /* first: a program that waits for an answer is not ready */
     ready_look(session, output);
-    secret_look(session); /* before who waits hears of it */
-    owner_look(session);
-    if (output)
-        news_look(session, seen_head);
-    if (session->ready != EVIDENCE_NONE)
-        news_was_ready(session);
+    if (session->ready != EVIDENCE_NONE && part_prompt(session)) /* before anybody hears of it */
+        ready_forget(session);
+    part_look(session, seen_head);
     session_drain(session);
     if (session->finished)
         session_trim_input(session);
-    recorder_look(session);
     waiter_look(session);
-    view_look(session);
+    part_late_look(session);
 }
 
 void session_set_pid(struct session *session, pid_t pid, int pidfd)
@@ -126,6 +109,13 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
     session->keeper_knows = true;
     session->pidfd = pidfd >= 0 ? pidfd : proc_pidfd(pid);
     ready_start(session);
+}
+
+int session_take_part_fd(struct session *session)
+{
+    int fd = session->part_fd;
+    session->part_fd = -1;
+    return fd;
 }
 
 /* There may have been no descriptor left for it when the program began. Its number is still its own: the start says so, or the keeper,
@@ -247,16 +237,15 @@ int session_resize(struct session *session, int rows, int cols, struct err *err)
         return err_set(err, ERR_ARGUMENTS, "'%dx%d' is no size of a terminal; give 1x1 to 1000x1000", rows, cols);
     if (session->finished || session->out.fd < 0)
         return ended_error(session, err);
-    view_resized(session, rows, cols);
+    struct part_resize resize = {.rows = rows, .cols = cols};
+    session_get_size(session, &resize.old_rows, &resize.old_cols);
     int status = pty_resize(session->out.fd, rows, cols);
     if (status != 0)
         return err_set(err, ERR_SYSTEM, "'%s' can't be resized: %s; try again", session_name(session), strerror(-status));
-    bool same = session->journal->header->rows == rows && session->journal->header->cols == cols;
+    resize.same = session->journal->header->rows == rows && session->journal->header->cols == cols;
     session->journal->header->rows = rows;
     session->journal->header->cols = cols;
-    recorder_resized(session);
-    if (!same)
-        news_resized(session, rows, cols);
+    part_resized(session, &resize);
     return 0;
 }
 
@@ -275,8 +264,7 @@ int session_rename(struct session *session, const char *name, struct err *err)
     char *field = session->journal->header->name; /* its last byte is always 0, so a successor never runs over the end */
     strncpy(field, name, JOURNAL_NAME_MAX);
     index_take_name(registry, session);
-    archive_renamed(session);
-    news_renamed(session, old_name);
+    part_renamed(session, old_name);
     return 0;
 }
 
@@ -286,7 +274,7 @@ void session_end_read(struct session *session)
         return;
     atomic_store(&session->journal->header->end_read_real_ms, clock_real_ms());
     tombs_place(session, true);
-    archive_changed(session);
+    part_end_read(session);
 }
 
 uint64_t session_offset_at(struct session *session, int64_t real_ms)

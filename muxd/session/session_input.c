@@ -2,10 +2,8 @@
  * for the first time, and typed as fast as the kernel takes it. */
 #include "base/fdio.h"
 #include "base/log.h"
-#include "session/answering.h"
+#include "session/input.h"
 #include "session/internal.h"
-#include "session/owner.h"
-#include "session/recorder.h"
 #include "sys/pty.h"
 #include <errno.h>
 #include <string.h>
@@ -93,17 +91,19 @@ int session_check_input(const struct session *session, const char *data, size_t 
     return check(session, data, size, &line_from, err);
 }
 
-int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err)
+int session_queue_input(struct session *session, const struct input *input, bool secret, const struct author *author, struct err *err)
 {
     uint64_t line_from;
     struct journal *journal = session->journal;
-    answering_look(session); /* what it has asked before comes before this */
+    const char *data = input->data;
+    size_t size = input->size;
+    part_answer(session); /* what it has asked before comes before this */
     int code = check(session, data, size, &line_from, err);
     if (code)
         return code;
     /* Noted first: a successor takes a note beyond the end of the queue as not done. */
-    if (request_hash)
-        journal_request_note(journal, request_hash, journal_in_head(session->journal) + size);
+    if (input->request_hash)
+        journal_request_note(journal, input->request_hash, journal_in_head(session->journal) + size);
     if (size > 0 && !journal_input_append(journal, data, size))
         return err_set(err, ERR_INPUT_FULL, "'%s' has no room in its input queue; wait until it has read", session_name(session));
     session->line_from = line_from;
@@ -112,11 +112,25 @@ int session_type(struct session *session, const char *data, size_t size, uint64_
     session->last_input_ns = loop_now_ns(session->registry->loop);
     if (session->held && size > 0 && interrupts(data, size))
         end_hold(session);
-    recorder_input(session, data, size, false); /* before the program can change its terminal */
+    part_typed(session, data, size, author); /* before the program can change its terminal */
     session_flush_input(session);
     if (session->readiness && interrupts(data, size))
         readiness_interrupt(session->readiness);
     return 0;
+}
+
+int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err)
+{
+    const struct input input = {.data = data, .size = size, .request_hash = request_hash};
+    return session_queue_input(session, &input, secret, NULL, err);
+}
+
+bool session_queue_answer(struct session *session, const char *data, size_t size)
+{
+    bool queued = journal_input_append(session->journal, data, size);
+    if (queued)
+        session->line_from = journal_in_head(session->journal);
+    return queued;
 }
 
 int session_check_direct(const struct session *session, struct err *err)
@@ -253,11 +267,21 @@ void session_want_hold_end(struct session *session)
     }
 }
 
+void session_want_room(struct session *session)
+{
+    session->room_wanted = true;
+}
+
+void session_hold_text(struct session *session)
+{
+    session->held_text |= session->held;
+}
+
 void session_release_hold(struct session *session)
 {
     if (!session->held)
         return;
-    answering_look(session);
+    part_answer(session);
     end_hold(session);
     session_flush_input(session);
 }
@@ -314,7 +338,9 @@ void session_flush_input(struct session *session)
         ssize_t n = 1;
         while (n > 0 && journal_in_head(journal) != journal_in_tail(journal))
             n = transfer_out(session->registry->transfer, journal, input_fd(session), journal_in_tail(journal) < session->wipe_to);
-        owner_has_room(session);
+        if (session->room_wanted)
+            session_dirty(session);
+        session->room_wanted = false;
         keep_page(session);
         if (n == -EAGAIN || n == 0) {
             block(session);

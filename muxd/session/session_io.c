@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
-#include "session/archive.h"
 #include "session/internal.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -157,7 +156,7 @@ static size_t read_stream(struct stream *stream, size_t budget)
 /* Whoever looks at the output keeps up with it only while little comes between two looks. */
 static uint64_t most_of_a_turn(const struct session *session)
 {
-    bool watched = session->searched || session->view || session->attached > 0 || may_pause(session);
+    bool watched = session->searched || session->watched || session->attached > 0 || may_pause(session);
     bool many = session->registry->wide_pipes > FEW_PIPES;
     if (session_is_tty(session))
         return session->registry->attached > session->attached ? TTY_PIECE_BYTES : TTY_BUDGET_BYTES;
@@ -183,6 +182,11 @@ void session_io_more(struct session *session)
         session->caught_up = session->exited;
     if (done > 0 || session->exited)
         session_dirty(session);
+}
+
+void session_io_watched(struct session *session)
+{
+    session->watched = true;
 }
 
 void session_resume(struct session *session)
@@ -316,12 +320,9 @@ static void finish(struct session *session)
     session->finished = true;
     session->registry->live--;
     tombs_place(session, false);
-    kill_leader_ended(session);
+    part_ended(session);
     session_acknowledge(session);
-    registry_note(session->registry, NOTE_ENDED, session_number(session));
-    news_ended(session);
     described_ended(session);
-    archive_ended(session);
 }
 
 /* Programs left behind keep their terminal or pipes, and what they write still goes to the journal; closing it would kill them. */
@@ -334,13 +335,11 @@ void session_drain(struct session *session)
     if (!session->unacknowledged)
         fd_close(&session->pidfd);
     tombs_place(session, false);
-    if (!session_is_open(session))
-        archive_closed(session);
 }
 
 void session_acknowledge(struct session *session)
 {
-    if (!session->unacknowledged || !session->finished || kill_wants_leader(session))
+    if (!session->unacknowledged || !session->finished || part_holds_leader(session))
         return;
     session->unacknowledged = false;
     if (session->registry->link)

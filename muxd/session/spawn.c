@@ -8,7 +8,6 @@
 #include "base/value.h"
 #include "keep/plan.h"
 #include "session/internal.h"
-#include "session/recorder.h"
 #include "session/shell.h"
 #include "sys/pty.h"
 #include <errno.h>
@@ -109,7 +108,7 @@ static int make_journal(const struct registry *registry, const struct session_sp
                                 .log_bytes = takes_input ? (size_t)limits->input_log_bytes : 0,
                                 .cmd = spec->cmd ? spec->cmd : spec->argv[0], .cwd = spec->cwd, .described = spec->described};
     struct buf facts = BUF_INIT;
-    news_facts(spec, &facts);
+    spawn_facts(spec, &facts);
     make.facts = facts.data;
     int code = journal_new(&birth->journal, &make, err);
     buf_fini(&facts);
@@ -243,11 +242,8 @@ void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int
     session->program = NULL;
     limits_start(session);
     note_spawned(session, NULL);
-    registry_note(registry, NOTE_CREATED, number);
-    news_began(session);
+    part_began(session);
     described_started(session);
-    recorder_begin_wanted(session);
-    kill_started(session);
     session_dirty(session);
 }
 

@@ -1,5 +1,6 @@
 /* view.c: owns the making and dropping of screen models, and who watches them. */
 #include "base/mem.h"
+#include "session/answering.h"
 #include "session/view_internal.h"
 #include <stdlib.h>
 
@@ -20,6 +21,23 @@ struct watch {
     bool seen, ended; /* it was told of the first screen; of the end */
     uint64_t version;
 };
+
+static struct views *views_of(const struct session *session)
+{
+    return session->registry->part[PART_VIEW];
+}
+
+static struct terminal *terminal_of(const struct session *session)
+{
+    return session->part[PART_VIEW];
+}
+
+struct terminal *terminal_get(struct session *session)
+{
+    if (!terminal_of(session))
+        session->part[PART_VIEW] = xcalloc(1, sizeof(struct terminal));
+    return terminal_of(session);
+}
 
 static void on_more(void *arg)
 {
@@ -44,8 +62,9 @@ static void on_idle(void *arg)
 
 static struct view *get(struct session *session)
 {
-    if (session->view)
-        return session->view;
+    struct terminal *terminal = terminal_get(session);
+    if (terminal->view)
+        return terminal->view;
     struct view *view = xcalloc(1, sizeof *view);
     view->session = session;
     view->ask = UINT64_MAX;
@@ -53,36 +72,37 @@ static struct view *get(struct session *session)
     list_init(&view->watches);
     loop_timer_init(&view->more, session->registry->loop, on_more, view);
     loop_timer_init(&view->idle, session->registry->loop, on_idle, view);
-    session->view = view;
+    terminal->view = view;
+    session_io_watched(session);
     return view;
 }
 
-void view_resized(struct session *session, int rows, int cols)
+/* The program has printed nothing since that was read. */
+static void resized(struct session *session, const struct part_resize *resize)
 {
-    int old_rows, old_cols;
-    if (session_get_size(session, &old_rows, &old_cols) < 0)
-        return;
-    view_note_size(get(session), old_rows, old_cols);
-    view_note_size(session->view, rows, cols);
+    struct view *view = get(session);
+    view_note_size(view, resize->old_rows, resize->old_cols);
+    view_note_size(view, resize->rows, resize->cols);
     session_dirty(session);
 }
 
 /* The model. */
 
-static size_t memory_of_all(const struct registry *registry)
+static size_t memory_of_all(const struct views *views)
 {
     size_t bytes = 0;
-    for (const struct list *at = registry->views.next; at != &registry->views; at = at->next)
+    for (const struct list *at = views->used.next; at != &views->used; at = at->next)
         bytes += screen_memory(LIST_OWNER(at, struct view, link)->screen);
     return bytes;
 }
 
 /* The one that nobody has used for longest goes, until the others fit. */
-static void make_room(struct registry *registry, const struct view *kept)
+static void make_room(const struct view *kept)
 {
-    size_t max = (size_t)registry->cfg->limits.screens_bytes, bytes = memory_of_all(registry);
+    struct views *views = views_of(kept->session);
+    size_t max = (size_t)kept->session->registry->cfg->limits.screens_bytes, bytes = memory_of_all(views);
     struct list *next;
-    for (struct list *at = registry->views.next; at != &registry->views && bytes > max; at = next) {
+    for (struct list *at = views->used.next; at != &views->used && bytes > max; at = next) {
         struct view *view = LIST_OWNER(at, struct view, link);
         next = at->next;
         if (view == kept || view->asked || !list_is_empty(&view->watches))
@@ -94,13 +114,12 @@ static void make_room(struct registry *registry, const struct view *kept)
 
 static void use(struct view *view)
 {
-    struct registry *registry = view->session->registry;
     if (!view->screen) {
         view_begin(view);
-        make_room(registry, view);
+        make_room(view);
     }
     list_remove(&view->link);
-    list_append(&registry->views, &view->link);
+    list_append(&views_of(view->session)->used, &view->link);
     if (list_is_empty(&view->watches))
         loop_timer_set_ms(&view->idle, IDLE_MS);
     else
@@ -165,15 +184,12 @@ struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, st
                                         "(ue exec -t)", session_name(session));
         return NULL;
     }
-    if (registry->waits >= (unsigned)registry->cfg->limits.waits) {
-        err_set(err, ERR_LIMIT, "%u calls are waiting already, which is [limits] 'waits'; end some or raise it", registry->waits);
+    if (waiter_take_place(registry, err) != 0)
         return NULL;
-    }
     struct watch *watch = xcalloc(1, sizeof *watch);
     *watch = (struct watch){.registry = registry, .view = get(session), .fn = fn, .arg = arg};
     watch->told = (struct deferred){.fn = on_told, .arg = watch};
     list_append(&watch->view->watches, &watch->link);
-    registry->waits++;
     watch->view->awake++;
     use(watch->view);
     watch->view->caught_up &= watch->view->at >= journal_head(session->journal);
@@ -187,7 +203,7 @@ void watch_cancel(struct watch *watch)
         return;
     list_remove(&watch->link);
     defer_cancel(&watch->told);
-    watch->registry->waits--;
+    waiter_give_place(watch->registry);
     if (watch->view) {
         watch->view->awake -= !watch->rests;
         use(watch->view);
@@ -248,9 +264,10 @@ static void tell_followers(struct view *view)
     }
 }
 
-void view_look(struct session *session)
+static void look(struct session *session)
 {
-    struct view *view = session->view;
+    struct terminal *terminal = terminal_of(session);
+    struct view *view = terminal ? terminal->view : NULL;
     if (!view || !view->screen || view->awake == 0)
         return;
     catch_up(view);
@@ -275,14 +292,11 @@ void view_look(struct session *session)
         watch->version = version;
     }
     if (fresh) /* it may have grown since it was begun */
-        make_room(session->registry, view);
+        make_room(view);
 }
 
-void view_free(struct session *session)
+static void free_view(struct view *view)
 {
-    struct view *view = session->view;
-    if (!view)
-        return;
     while (!list_is_empty(&view->watches)) {
         struct watch *watch = LIST_OWNER(view->watches.next, struct watch, link);
         list_remove(&watch->link);
@@ -292,5 +306,32 @@ void view_free(struct session *session)
     }
     drop_screen(view);
     free(view);
-    session->view = NULL;
 }
+
+static void free_terminal(struct session *session)
+{
+    struct terminal *terminal = terminal_of(session);
+    if (!terminal)
+        return;
+    if (terminal->view)
+        free_view(terminal->view);
+    answering_free(terminal->answering);
+    free(terminal);
+    session->part[PART_VIEW] = NULL;
+}
+
+static void init(struct registry *registry)
+{
+    struct views *views = xcalloc(1, sizeof *views);
+    list_init(&views->used);
+    registry->part[PART_VIEW] = views;
+}
+
+static void fini(struct registry *registry)
+{
+    free(registry->part[PART_VIEW]);
+    registry->part[PART_VIEW] = NULL;
+}
+
+const struct part view_part = {.init = init, .fini = fini, .late_look = look, .free = free_terminal, .answer = answering_look,
+                               .answer_late = answering_type_late, .resized = resized};

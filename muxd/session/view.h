@@ -3,6 +3,7 @@
  * memory. PTY sessions only. */
 #ifndef MUXD_SESSION_VIEW_H
 #define MUXD_SESSION_VIEW_H
+#include "session/part.h"
 #include "session/session.h"
 #include "term/screen.h"
 
@@ -32,11 +33,5 @@ void watch_follow(struct watch *watch);
 void watch_rest(struct watch *watch);
 void watch_wake(struct watch *watch, bool tell_anyway);
 
-/* For the rest of this room. */
-void view_look(struct session *session);   /* the end of the turn is there */
-void view_free(struct session *session);
-void view_resized(struct session *session, int rows, int cols); /* just before the terminal gets this size */
-/* 1: where the cursor was when the output had come to offset, from 1; when the model is further already, where it is now. 0: the model
- * must be fed with more than a turn allows, and stops there: ask again in the session's next look, which will come. -1: no terminal. */
-int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col);
+extern const struct part view_part; /* and the terminal's answers (answering.h) */
 #endif

@@ -147,11 +147,12 @@ static bool feed_slice(struct view *view, uint64_t limit)
 
 bool view_feed(struct view *view, uint64_t limit)
 {
-    struct registry *registry = view->session->registry;
+    const struct registry *registry = view->session->registry;
+    struct views *views = registry->part[PART_VIEW];
     note_current_size(view);
-    if (registry->feed_turn != registry->turn) {
-        registry->feed_turn = registry->turn;
-        registry->fed_ns = 0;
+    if (views->feed_turn != registry->turn) {
+        views->feed_turn = registry->turn;
+        views->fed_ns = 0;
     }
     int64_t begin = clock_mono_ns(), now = begin;
     uint64_t from = view->at;
@@ -159,9 +160,9 @@ bool view_feed(struct view *view, uint64_t limit)
     while (feed_slice(view, limit)) {
         work += screen_work(view->screen);
         now = clock_mono_ns();
-        if (registry->fed_ns + now - begin >= TURN_NS && (view->at - from >= LEAST_BYTES || work >= LEAST_WORK))
+        if (views->fed_ns + now - begin >= TURN_NS && (view->at - from >= LEAST_BYTES || work >= LEAST_WORK))
             break;
     }
-    registry->fed_ns += now - begin;
+    views->fed_ns += now - begin;
     return view->at >= limit;
 }

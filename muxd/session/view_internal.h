@@ -11,9 +11,22 @@ struct view_size {
     int rows, cols;
 };
 
+struct views { /* of the registry */
+    struct list used;    /* those with a screen, the most recently used last */
+    uint64_t feed_turn;  /* view_feed.c: the last turn in which models were fed, */
+    int64_t fed_ns;      /* and what that has taken */
+};
+
+struct terminal { /* of a session */
+    struct view *view;           /* owned; NULL while nobody has looked at the screen */
+    struct answering *answering; /* owned; NULL while it has not answered anything */
+    uint64_t scanned_head;       /* journal_head when its output was last searched for queries */
+};
+struct terminal *terminal_get(struct session *session); /* made when there is none */
+
 struct view {
     struct session *session;
-    struct list link;      /* registry->views, the most recently used last; only with a screen */
+    struct list link;      /* views.used; only with a screen */
     struct screen *screen; /* NULL: nobody looks */
     uint64_t at;           /* output offset up to which it was fed */
     uint64_t ask;          /* it must not go further in this look: that is where somebody wants to know the cursor. UINT64_MAX: nobody */
@@ -31,4 +44,7 @@ void view_note_size(struct view *view, int rows, int cols); /* from the head of 
 void view_begin(struct view *view);                         /* a blank screen, fed with nothing */
 /* Feeds up to limit, or as much as this turn allows. True: it is there; false: set view->more, and go on then. */
 bool view_feed(struct view *view, uint64_t limit);
+/* 1: where the cursor was when the output had come to offset, from 1; when the model is further already, where it is now. 0: the model
+ * must be fed with more than a turn allows, and stops there: ask again in the session's next look, which will come. -1: no terminal. */
+int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col);
 #endif

@@ -2,7 +2,6 @@
  * at the end of the turn; time reaches them through one timer each. */
 #include "base/mem.h"
 #include "session/internal.h"
-#include "session/owner.h"
 #include <stdlib.h>
 
 #define SETTLED_BYTES (1u << 20) /* an empty poll doesn't wait for silence beyond this much */
@@ -39,13 +38,24 @@ static void on_fired(void *arg)
     fn(fn_arg, &result);
 }
 
+int waiter_take_place(struct registry *registry, struct err *err)
+{
+    if (registry->waits >= (unsigned)registry->cfg->limits.waits)
+        return err_set(err, ERR_LIMIT, "%u calls are waiting already, which is [limits] 'waits'; end some or raise it", registry->waits);
+    registry->waits++;
+    return 0;
+}
+
+void waiter_give_place(struct registry *registry)
+{
+    registry->waits--;
+}
+
 struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn, void *arg, struct err *err)
 {
     struct registry *registry = session->registry;
-    if (registry->waits >= (unsigned)registry->cfg->limits.waits) {
-        err_set(err, ERR_LIMIT, "%u calls are waiting already, which is [limits] 'waits'; end some or raise it", registry->waits);
+    if (waiter_take_place(registry, err) != 0)
         return NULL;
-    }
     struct wait *wait = xcalloc(1, sizeof *wait);
     wait->registry = registry;
     wait->session = session;
@@ -57,7 +67,6 @@ struct wait *session_wait(struct session *session, const struct wait_spec *spec,
     wait->begun_ns = loop_now_ns(registry->loop);
     loop_timer_init(&wait->timer, registry->loop, on_timer, wait);
     list_append(&session->waits, &wait->link);
-    registry->waits++;
     session_dirty(session);
     return wait;
 }
@@ -71,7 +80,7 @@ void wait_cancel(struct wait *wait)
     list_remove(&wait->link);
     defer_cancel(&wait->fired);
     loop_timer_stop(&wait->timer);
-    wait->registry->waits--;
+    waiter_give_place(wait->registry);
     free(wait);
 }
 
@@ -204,7 +213,7 @@ static bool look(struct wait *wait, int64_t now)
 void waiter_look(struct session *session)
 {
     int64_t now = loop_now_ns(session->registry->loop);
-    bool wanted = session->hold_wanted || owner_wants_ready(session);
+    bool wanted = session->hold_wanted || session->asked;
     struct list *next;
     session->searched = false;
     for (struct list *at = session->waits.next; at != &session->waits; at = next) {
@@ -215,8 +224,8 @@ void waiter_look(struct session *session)
         wanted |= wait->spec.ready;
         session->searched |= wait->spec.until != NULL;
     }
-    session->ready = EVIDENCE_NONE;
-    ready_want(session, wanted || news_wants_ready(session));
+    ready_forget(session);
+    ready_want(session, wanted);
 }
 
 const char *wait_reason_word(enum wait_reason reason)

@@ -40,7 +40,6 @@ static int begin(void **state)
     list_init(&registry.parked);
     defer_init(&registry.deferred);
     registry.cfg = cfg = config_default();
-    news_init(&registry);
     index_init(&registry);
     count = 0;
     return 0;
@@ -57,7 +56,6 @@ static int end(void **state)
         free(session);
     }
     index_fini(&registry);
-    news_fini(&registry);
     config_free(cfg);
     return registry.count == 0 && registry.reserved_bytes == 0 ? 0 : -1;
 }

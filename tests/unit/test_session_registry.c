@@ -11,7 +11,9 @@
 #include "config/config.h"
 #include "keep/keeper.h"
 #include "keep/link.h"
+#include "server/parts.h"
 #include "session/internal.h"
+#include "session/news.h"
 #include "session/registry.h"
 #include "session/secret.h"
 #include "session/view.h"
@@ -95,9 +97,10 @@ static const struct link_handlers handlers = {.slot = on_slot, .listener = on_li
     .failed = on_failed, .exited = on_exited, .orphan = on_orphan, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
 
 /* What the registry tells. */
-static void on_created(void *arg, struct session *session) { (void)arg; (void)session; seen.created++; }
-static void on_ended(void *arg, struct session *session) { (void)arg; (void)session; seen.ended++; }
-static void on_removed(void *arg, uint64_t number, const char *name) { (void)arg; (void)number; (void)name; seen.removed++; }
+static void on_began(struct session *session) { (void)session; seen.created++; }
+static void on_ended(struct session *session) { (void)session; seen.ended++; }
+static void on_forget(struct session *session, bool told) { (void)session; seen.removed += told; }
+static const struct part counter = {.began = on_began, .ended = on_ended, .forget = on_forget};
 static void on_all_ended(void *arg) { (void)arg; seen.all_ended++; }
 static void on_born(void *arg, uint64_t number, const struct err *err) { (void)arg; (void)number; seen.spawned++; seen.err = *err; }
 static void on_wait(void *arg, const struct wait_result *result) { (void)arg; seen.waited++; seen.wait = *result; }
@@ -133,10 +136,12 @@ static void start_registry(void)
 {
     struct err err;
     char socket_path[80];
-    static const struct registry_events events = {.created = on_created, .ended = on_ended, .removed = on_removed,
-                                                  .all_ended = on_all_ended};
+    static const struct part *parts[16] = {&counter};
+    for (int i = 0; server_parts[i]; i++)
+        parts[i + 1] = server_parts[i];
+    const struct registry_above above = {.parts = parts, .all_ended = on_all_ended};
     snprintf(socket_path, sizeof socket_path, "%s/sock", dir);
-    assert_int_equal(registry_new(&registry, loop, keeper_link, cfg, dir, socket_path, &events, &err), 0);
+    assert_int_equal(registry_new(&registry, loop, keeper_link, cfg, dir, socket_path, &above, &err), 0);
 }
 
 static bool done(const unsigned *count, unsigned want)
