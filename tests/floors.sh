@@ -5,13 +5,15 @@ find muxd client -name '*.c' -o -name '*.h' -o -name '*.def' | sort | xargs awk 
 BEGIN {
     floor["base"] = 0; floor["wire"] = 1
     floor["config"] = floor["sys"] = floor["keep"] = floor["journal"] = floor["term"] = floor["patch"] = 2
-    floor["session"] = floor["guard"] = floor["peer"] = 3
-    floor["cmd"] = 4; floor["server"] = 5
+    floor["session"] = floor["peer"] = 3
+    floor["parts"] = floor["guard"] = 4
+    floor["cmd"] = 5; floor["server"] = 6
 }
 function refuse(why) { printf "%s:%d: \"%s\": %s\n", FILENAME, FNR, target, why; bad = 1 }
 FNR == 1 {
-    parts = split(FILENAME, part, "/")
-    room = part[1] == "client" ? "client" : parts == 2 ? "main" : part[2]
+    depth = split(FILENAME, part, "/")
+    room = part[1] == "client" ? "client" : depth == 2 ? "main" : part[2]
+    own = room == "parts" ? part[3] : "" # each of its folders is a room
     if (room != "client" && room != "main" && !(room in floor)) { target = room; refuse("no such room in the house") }
 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {
@@ -19,6 +21,8 @@ FNR == 1 {
     includes++
     if (target !~ /\//) { refuse("name the folder, as in \"base/buf.h\""); next }
     other = target; sub(/\/.*/, "", other)
+    split(target, part, "/")
+    if (room == "parts" && other == "parts" && part[2] != own) { refuse("one part knows nothing of another; server/parts.c joins them"); next }
     if (other == room || room == "main") next
     if (other == "client") { refuse("the daemon knows nothing of its client"); next }
     if (!(other in floor)) { refuse("no such room in the house"); next }

@@ -1,26 +1,26 @@
 /* parts.c: owns the joining of the parts: their order, and what one tells another, which none of them knows. */
 #include "server/parts.h"
-#include "session/archive.h"
+#include "parts/archive/archive.h"
 #include "session/internal.h"
 #include "session/kin.h"
-#include "session/news.h"
-#include "session/owner.h"
-#include "session/recorder.h"
-#include "session/view.h"
+#include "parts/events/events.h"
+#include "parts/keyboard/keyboard.h"
+#include "parts/record/recorder.h"
+#include "parts/view/view.h"
 
 static void keyboard_changed(struct session *session)
 {
-    struct owner_state state;
-    if (!news_wants(session->registry, EVENT_KEYBOARD))
+    struct keyboard_holder state;
+    if (!events_wants(session->registry, EVENT_KEYBOARD))
         return;
-    owner_get(session, &state);
-    news_keyboard(session, &(struct news_holder){.who = owner_word(state.kind), .nobody = state.kind == OWNER_NOBODY,
+    keyboard_holder_get(session, &state);
+    events_keyboard(session, &(struct events_holder){.who = keyboard_holder_word(state.kind), .nobody = state.kind == HOLDER_NOBODY,
                                                  .uid = state.uid, .pid = state.pid, .client = state.client});
 }
 
 static void join(struct registry *registry)
 {
-    static const struct keyboard_told told = {.changed = keyboard_changed, .secret_lost = news_secret_lost};
+    static const struct keyboard_told told = {.changed = keyboard_changed, .secret_lost = events_secret_lost};
     static const struct recorder_screens screens = {.watch = session_watch, .cancel = watch_cancel,
                                                     .screen = watch_screen, .offset = watch_offset,
                                                     .gone = WATCH_GONE};

@@ -374,5 +374,12 @@ static bool kills_are_over(const struct registry *registry)
     return list_is_empty(&registry->kills);
 }
 
-const struct part reap_part = {.fini = looks_fini, .is_idle = kills_are_over, .turn_end = looks_turn_end, .began = started,
-                               .ended = leader_ended, .holds_leader = wants_leader, .free = session_goes};
+const struct part reap_part = {
+    .fini = looks_fini,
+    .is_idle = kills_are_over,
+    .turn_end = looks_turn_end,
+    .began = started,
+    .ended = leader_ended,
+    .holds_leader = wants_leader,
+    .free = session_goes,
+};

@@ -50,7 +50,7 @@ struct session_spec {       /* all borrowed during the call */
     bool tty, stdin_open;
     int rows, cols;
     mode_t umask;
-    bool record;            /* from its beginning, see recorder.h */
+    bool record;            /* from its beginning, see parts/record/recorder.h */
     enum session_slow on_slow;
     int64_t limits[SESSION_LIMIT_COUNT]; /* 0: none */
     const char *described;  /* the [session NAME] it comes from, NULL none */

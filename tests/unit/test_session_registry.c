@@ -13,10 +13,10 @@
 #include "keep/link.h"
 #include "server/parts.h"
 #include "session/internal.h"
-#include "session/news.h"
+#include "parts/events/events.h"
 #include "session/registry.h"
-#include "session/secret.h"
-#include "session/view.h"
+#include "parts/keyboard/secret.h"
+#include "parts/view/view.h"
 #include "sys/loop.h"
 #include "sys/pattern.h"
 #include <errno.h>
@@ -476,14 +476,14 @@ static void test_refused_secret_is_not_told(void **state)
     struct err err;
     struct author author = {.who = INPUT_BY_PERSON, .uid = getuid(), .pid = getpid()};
     struct session *session = must_create(NULL, "sleep 30", true);
-    news_listen(registry, EVENT_BIT(EVENT_INTERACTION));
+    events_listen(registry, EVENT_BIT(EVENT_INTERACTION));
     session->held = true;
     session->hold_ms = 60000;
     assert_int_equal(session_type(session, "x", 1, 0, false, &err), 0); /* waits until the program reads */
-    uint64_t next = news_next(registry);
+    uint64_t next = events_next(registry);
     assert_int_equal(secret_type(session, &author, "pw", 2, true, &err), ERR_INPUT_FULL);
-    assert_int_equal(news_next(registry), next);
-    news_unlisten(registry, EVENT_BIT(EVENT_INTERACTION));
+    assert_int_equal(events_next(registry), next);
+    events_unlisten(registry, EVENT_BIT(EVENT_INTERACTION));
 }
 
 static void test_input_refused(void **state)
