@@ -13,20 +13,6 @@ bool input_has_text(const char *data, size_t size)
     return false;
 }
 
-bool session_reads_secret(const struct session *session)
-{
-    struct pty_mode mode;
-    return session_is_tty(session) && session->out.fd >= 0 && !session->exited &&
-           pty_get_mode(session->out.fd, &mode) == 0 && mode.canonical && !mode.echo;
-}
-
-bool session_reads_lines(const struct session *session)
-{
-    struct pty_mode mode;
-    return session_is_tty(session) && session->out.fd >= 0 && pty_get_mode(session->out.fd, &mode) == 0 &&
-           mode.canonical;
-}
-
 void session_note_input(struct session *session, enum input_kind kind, const struct author *author, int detail)
 {
     const struct input input = {.kind = kind, .author = author, .detail = detail, .direct = true};

@@ -345,7 +345,7 @@ void registry_kill(struct registry *registry, struct session *session, int signo
         return;
     }
     if (killer == KILLER_REQUEST)
-        described_killed(session);
+        declared_killed(session);
     ladder(session, killer, false, fn, arg);
 }
 

@@ -5,13 +5,13 @@
 
 /* For all rows that have the event. */
 #define EACH(registry, row, event) \
-    for (const struct part *const *row = (registry)->parts; row && *row; row++) \
+    for (const struct part *const *row = (registry)->above.parts; row && *row; row++) \
         if ((*row)->event)
 
 static size_t count(const struct registry *registry)
 {
     size_t n = 0;
-    while (registry->parts && registry->parts[n])
+    while (registry->above.parts && registry->above.parts[n])
         n++;
     return n;
 }
@@ -29,8 +29,8 @@ void part_close(struct registry *registry)
 void part_fini(struct registry *registry)
 {
     for (size_t i = count(registry); i-- > 0;)
-        if (registry->parts[i]->fini)
-            registry->parts[i]->fini(registry);
+        if (registry->above.parts[i]->fini)
+            registry->above.parts[i]->fini(registry);
     for (int id = 0; id < PART_COUNT; id++)
         BUG_UNLESS(!registry->part[id]);
 }
@@ -137,8 +137,8 @@ void part_free(struct session *session)
 {
     const struct registry *registry = session->registry;
     for (size_t i = count(registry); i-- > 0;)
-        if (registry->parts[i]->free)
-            registry->parts[i]->free(session);
+        if (registry->above.parts[i]->free)
+            registry->above.parts[i]->free(session);
     for (int id = 0; id < PART_COUNT; id++)
         BUG_UNLESS(!session->part[id]);
 }

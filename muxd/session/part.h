@@ -23,44 +23,51 @@ struct part_resize {
 struct part {
     /* All sessions. */
     void (*init)(struct registry *registry); /* before there is one */
-    void (*close)(struct registry *registry); /* the worker ends, the sessions do not: what is on its way to the disk is waited for */
-    void (*fini)(struct registry *registry);  /* after the last `free`; in reverse order */
+    /* The worker ends, the sessions do not: what is on its way to the disk is waited for. */
+    void (*close)(struct registry *registry);
+    void (*fini)(struct registry *registry);   /* after the last `free`; in reverse order */
     void (*reload)(struct registry *registry); /* the config is another one */
-    void (*boot)(struct registry *registry);   /* once, after the hand-over, and again after a reload: nobody else serves our socket */
-    void (*stopping)(struct registry *registry); /* every session is being ended */
+    /* After the hand-over, when nobody else serves our socket, and after each reload. */
+    void (*boot)(struct registry *registry);
+    void (*stopping)(struct registry *registry);      /* every session is being ended */
     bool (*is_idle)(const struct registry *registry); /* false: a stop has to wait for it */
-    void (*turn_end)(struct registry *registry); /* after all callbacks of the turn */
+    void (*turn_end)(struct registry *registry);      /* after all callbacks of the turn */
 
-    /* The keeper holds something of it for a successor, in this slot (0: nothing; session numbers begin at 1000). */
+    /* The keeper holds something of it for a successor, in this slot (0: nothing; sessions have 1000 and more). */
     uint64_t slot;
     void (*take_slot)(struct registry *registry, int fds[]); /* enum keep_fd; all become its own */
     void (*hold)(struct registry *registry);                 /* to the keeper, or to a new one */
 
     /* One session's life. */
     void (*began)(struct session *session); /* it has a process */
-    void (*adopt)(struct session *session); /* a predecessor's, or one from the disk; before any input goes to it */
-    bool (*prompt)(struct session *session); /* session->ready is set. True: the part has typed what was waited for */
-    void (*look)(struct session *session, uint64_t seen_head); /* the end of a turn in which it was marked; output came when
-                                                                  seen_head is not session->seen_head; its end is not decided yet */
+    /* A predecessor's, before any input goes to it. */
+    void (*adopt)(struct session *session);
+    /* The program waits for input (session->prompt). True: the part has typed what was waited for. */
+    bool (*prompt)(struct session *session);
+    /* The end of a turn in which it was marked; its end is not decided yet. Output came when seen_head is not
+     * session->seen_head. */
+    void (*look)(struct session *session, uint64_t seen_head);
     void (*late_look)(struct session *session); /* after that, and after its waits */
     void (*ended)(struct session *session); /* its end stands in the journal; the keeper does not know that yet */
     bool (*holds_leader)(const struct session *session); /* true: the keeper must not reap its program yet */
-    void (*forget)(struct session *session, bool told); /* it leaves the registry. told: people knew it */
-    void (*free)(struct session *session);              /* in reverse order */
+    void (*forget)(struct session *session, bool told);  /* it leaves the registry. told: people knew it */
+    void (*free)(struct session *session);               /* in reverse order */
     void (*hold_session)(const struct session *session, int fds[]); /* adds to what the keeper is given of it */
 
     /* What happens to one. */
-    void (*answer)(struct session *session); /* what its output has asked its terminal is answered, before anything else is typed */
-    bool (*answer_late)(struct session *session); /* it waits for a key. True: it waited for an answer, which it has now */
-    int (*check_input)(struct session *session, const struct input *input, struct err *err); /* 0, or it is refused */
-    void (*input)(struct session *session, const struct input *input); /* before the bytes are given to it; it stands in the log
-                                                                          already, unless it is a secret that goes past the queue */
-    void (*typed)(struct session *session, const char *data, size_t size, const struct author *author); /* it is queued, and
-                                                                          not given to it yet. author NULL: not to be named */
+    /* What its output has asked its terminal is answered, before anything else is typed. */
+    void (*answer)(struct session *session);
+    bool (*answer_late)(struct session *session); /* it waits for a key. True: for an answer, which it has now */
+    int (*check_input)(struct session *session, const struct input *input, struct err *err); /* 0, or refused */
+    /* Before the bytes are given to it; in the log already, unless it is a secret that goes past the queue. */
+    void (*input)(struct session *session, const struct input *input);
+    /* It is queued, and not given to it yet. author NULL: not to be named. */
+    void (*typed)(struct session *session, const char *data, size_t size, const struct author *author);
     void (*resized)(struct session *session, const struct part_resize *resize);
     void (*renamed)(struct session *session, const char *old_name);
     void (*end_read)(struct session *session); /* its end was told to a reader */
-    void (*killed)(struct session *session, const char *by, int signo); /* asked for or sent by muxd; signo 0: the whole ladder */
+    /* Asked for or sent by muxd, by whom; signo 0: the whole ladder. */
+    void (*killed)(struct session *session, const char *by, int signo);
 };
 
 /* One function an event: calls all rows. */

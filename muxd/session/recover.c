@@ -99,7 +99,7 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         return;
     }
     struct session *session = session_new(registry, journal, fds);
-    session->line_from = journal_in_head(journal);
+    session->input.line_from = journal_in_head(journal);
     session->finished = session->exited = is_final(session);
     index_add(registry, session);
     number_skip_past(&registry->numbers, number);
@@ -143,11 +143,11 @@ static void revive(struct session *session)
         leave_it_to_the_next(&err); /* the one before could: nobody would hear this session any more */
     if (session->finished) {
         part_adopt(session);
-        tombs_place(session, false);
+        ended_place(session, false);
         return;
     }
     if (!session_is_tty(session) && !session->journal->header->stdin_open)
-        session->close_stdin = session->in_fd >= 0;
+        session->input.to_close = session->input.fd >= 0;
     if (!session->keeper_knows)
         find_leader(session);
     limits_start(session);
@@ -215,7 +215,7 @@ static void hold_session(struct registry *registry, const struct session *sessio
     fds[KEEP_FD_JOURNAL] = session->journal->fd;
     fds[session_is_tty(session) ? KEEP_FD_MASTER : KEEP_FD_OUT] = session->out.fd;
     fds[KEEP_FD_ERR] = session->errors.fd;
-    fds[KEEP_FD_IN] = session->in_fd;
+    fds[KEEP_FD_IN] = session->input.fd;
     part_hold_session(session, fds);
     link_hold(registry->link, session_number(session), fds);
 }

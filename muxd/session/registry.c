@@ -1,4 +1,4 @@
-/* registry.c: owns the set of all sessions, the end of a turn, and what is told to others then. */
+/* registry.c: owns the set of all sessions: finding one by a word, and letting one go. */
 #include "session/registry.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -8,188 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROUNDS 8 /* at the end of a turn: callbacks that cause new work are followed this often, then a new turn begins */
-
-static void do_nothing(void *arg)
-{
-    (void)arg; /* the kick only makes a turn happen */
-}
-
-void registry_kick(struct registry *registry)
-{
-    if (!loop_timer_is_set(&registry->kick))
-        loop_timer_set_ns(&registry->kick, loop_now_ns(registry->loop));
-}
-
-void registry_defer(struct registry *registry, struct deferred *deferred)
-{
-    defer_call(&registry->deferred, deferred);
-    registry_kick(registry);
-}
-
-static void tell(void *arg)
-{
-    struct note *note = arg;
-    const struct registry_above *above = &note->registry->above;
-    switch (note->kind) {
-    case NOTE_SPAWNED: note->spawned.fn(note->spawned.arg, note->number, &note->spawned.err); break;
-    case NOTE_KILLED: note->killed.fn(note->killed.arg, &note->killed.result); break;
-    case NOTE_ALL_ENDED:
-        if (above->all_ended)
-            above->all_ended(above->arg);
-        break;
-    }
-    free(note);
-}
-
-struct note *registry_note(struct registry *registry, enum note_kind kind, uint64_t number)
-{
-    struct note *note = xcalloc(1, sizeof *note);
-    *note = (struct note){.deferred = {.fn = tell, .arg = note}, .registry = registry, .kind = kind, .number = number};
-    registry_defer(registry, &note->deferred);
-    return note;
-}
-
-static void read_more(struct registry *registry)
-{
-    struct list batch;
-    list_take(&registry->more, &batch);
-    while (!list_is_empty(&batch)) {
-        struct session *session = LIST_OWNER(batch.next, struct session, more);
-        list_remove(&session->more);
-        if (session->read_turn == registry->turn) /* it had its share when its descriptor was reported */
-            list_append(&registry->more, &session->more);
-        else
-            session_io_more(session);
-    }
-    registry->turn++;
-}
-
-static void look_at_dirty(struct registry *registry)
-{
-    struct list batch;
-    list_take(&registry->dirty, &batch);
-    while (!list_is_empty(&batch)) {
-        struct session *session = LIST_OWNER(batch.next, struct session, dirty);
-        list_remove(&session->dirty);
-        session_look(session);
-    }
-}
-
-static void bury(struct registry *registry)
-{
-    while (!list_is_empty(&registry->graveyard)) {
-        struct session *session = LIST_OWNER(registry->graveyard.next, struct session, order);
-        list_remove(&session->order);
-        session_free(session);
-    }
-}
-
-/* Also when no session was left to end, so that nothing else brings work. */
-static bool stop_is_due(const struct registry *registry)
-{
-    return registry->stopping == STOP_WANTED && registry->live == 0 && part_is_idle(registry);
-}
-
-static bool has_work(const struct registry *registry)
-{
-    return !list_is_empty(&registry->dirty) || !defer_is_idle(&registry->deferred) || stop_is_due(registry);
-}
-
-static void on_turn_end(void *arg)
-{
-    struct registry *registry = arg;
-    /* An exit may be told in the same turn as the hand-over: what its predecessor had on its way must be repaired before anything is
-     * read, or those bytes are given to another session. */
-    if (registry->handed_over)
-        read_more(registry);
-    for (int round = 0; round < ROUNDS && has_work(registry); round++) {
-        look_at_dirty(registry);
-        if (stop_is_due(registry)) {
-            registry->stopping = STOP_DONE;
-            registry_note(registry, NOTE_ALL_ENDED, 0);
-        }
-        defer_run(&registry->deferred);
-    }
-    bury(registry);
-    part_turn_end(registry);
-    if (has_work(registry) || !list_is_empty(&registry->more))
-        loop_timer_set_ns(&registry->kick, loop_now_ns(registry->loop));
-    else
-        loop_timer_stop(&registry->kick);
-}
-
-int registry_new(struct registry **out, struct loop *loop, struct link *link, const struct config *cfg, const char *state_dir,
-                 const char *socket_path, const struct registry_above *above, struct err *err)
-{
-    struct registry *registry = xcalloc(1, sizeof *registry);
-    int code = number_init(&registry->numbers, loop, state_dir, err);
-    registry->loop = loop;
-    registry->link = link;
-    registry->cfg = cfg;
-    registry->socket_path = xstrdup(socket_path);
-    snprintf(registry->word, sizeof registry->word, "%016llx", (unsigned long long)table_hash_text(socket_path));
-    registry->state_dir = xstrdup(state_dir);
-    if (above)
-        registry->above = *above;
-    registry->parts = registry->above.parts;
-    registry->turn = 1;
-    struct list *heads[] = {&registry->order, &registry->dirty, &registry->more, &registry->graveyard,
-                            &registry->kills, &registry->orphans, &registry->typed};
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        list_init(heads[i]);
-    defer_init(&registry->deferred);
-    index_init(registry);
-    tombs_init(registry);
-    loop_timer_init(&registry->kick, loop, do_nothing, registry);
-    described_load(registry);
-    parked_init(registry);
-    part_init(registry);
-    loop_at_turn_end(loop, on_turn_end, registry);
-    *out = registry;
-    return code;
-}
-
-void registry_free(struct registry *registry)
-{
-    if (!registry)
-        return;
-    loop_drop_turn_end(registry->loop, registry);
-    part_close(registry);
-    described_free(registry);
-    for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
-        LIST_OWNER(at, struct session, order)->gone = true; /* from here on the keeper is told nothing */
-    bury(registry);
-    while (!list_is_empty(&registry->order)) {
-        struct session *session = LIST_OWNER(registry->order.next, struct session, order);
-        index_remove(registry, session);
-        session_free(session);
-    }
-    while (!defer_is_idle(&registry->deferred))
-        defer_run(&registry->deferred);
-    part_fini(registry);
-    kin_fini(registry);
-    index_fini(registry);
-    loop_timer_stop(&registry->kick);
-    loop_timer_stop(&registry->expiry);
-    parked_fini(registry);
-    transfer_free(registry->transfer);
-    number_fini(&registry->numbers);
-    free(registry->socket_path);
-    free(registry->state_dir);
-    free(registry);
-}
-
-void registry_reload(struct registry *registry, const struct config *cfg)
-{
-    registry->cfg = cfg;
-    described_load(registry);
-    tombs_reload(registry);
-    part_reload(registry);
-    if (registry->handed_over && registry->stopping == STOP_NOT)
-        registry_boot(registry);
-}
 
 void registry_forget(struct registry *registry, struct session *session, bool to_tell)
 {
@@ -210,20 +28,6 @@ void registry_forget(struct registry *registry, struct session *session, bool to
         link_drop(registry->link, session_number(session));
     list_append(&registry->graveyard, &session->order);
     registry_kick(registry);
-}
-
-struct session *registry_by_number(struct registry *registry, uint64_t number)
-{
-    struct table *table = &registry->tables[TABLE_NUMBER];
-    struct session *at = table_first(table, table_hash_number(number));
-    while (at && session_number(at) != number)
-        at = table_next(table, at);
-    return at;
-}
-
-struct session *registry_by_request(struct registry *registry, uint64_t request_hash)
-{
-    return request_hash ? table_first(&registry->tables[TABLE_REQUEST], request_hash) : NULL;
 }
 
 static int not_found(struct registry *registry, const char *word, struct err *err)
@@ -252,17 +56,6 @@ struct session *registry_find(struct registry *registry, const char *word, struc
     if (!session && !parked_is_meant(registry, word, err))
         not_found(registry, word, err);
     return session;
-}
-
-void registry_each(struct registry *registry, bool live_only, bool (*fn)(void *arg, struct session *session), void *arg)
-{
-    struct list *next;
-    for (struct list *at = registry->order.next; at != &registry->order; at = next) {
-        next = at->next;
-        struct session *session = LIST_OWNER(at, struct session, order);
-        if ((!live_only || session_is_live(session)) && !fn(arg, session))
-            return;
-    }
 }
 
 int registry_remove(struct registry *registry, struct session *session, struct err *err)

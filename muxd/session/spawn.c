@@ -182,7 +182,7 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     if (!code)
         code = choose_name(registry, spec, birth.name, err);
     if (!code)
-        code = tombs_make_room(registry, (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes), err);
+        code = ended_make_room(registry, (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes), err);
     if (!code)
         code = give_birth(registry, spec, &birth, err);
     if (code) {
@@ -190,11 +190,11 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
         goto out;
     }
     session = session_new(registry, birth.journal, birth.fds);
-    session->spawned = spawned;
-    session->spawned_arg = arg;
-    session->program = xstrdup(spec->argv[0]);
-    session->hold_ms = registry->cfg->defaults.hold_ms;
-    session->held = spec->tty && session->hold_ms > 0;
+    session->birth.fn = spawned;
+    session->birth.arg = arg;
+    session->birth.program = xstrdup(spec->argv[0]);
+    session->input.hold_ms = registry->cfg->defaults.hold_ms;
+    session->input.held = spec->tty && session->input.hold_ms > 0;
     code = session_io_start(session, err);
     if (code) {
         session->gone = true;
@@ -215,14 +215,14 @@ out:
 
 static void note_spawned(struct session *session, const struct err *err)
 {
-    if (!session->spawned)
+    if (!session->birth.fn)
         return;
     struct note *note = registry_note(session->registry, NOTE_SPAWNED, session_number(session));
-    note->spawned.fn = session->spawned;
-    note->spawned.arg = session->spawned_arg;
+    note->spawned.fn = session->birth.fn;
+    note->spawned.arg = session->birth.arg;
     if (err)
         note->spawned.err = *err;
-    session->spawned = NULL;
+    session->birth.fn = NULL;
 }
 
 void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int pidfd)
@@ -238,19 +238,19 @@ void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int
     if (!first) /* told again after a hand-over */
         return;
     session->own_child = true;
-    free(session->program);
-    session->program = NULL;
+    free(session->birth.program);
+    session->birth.program = NULL;
     limits_start(session);
     note_spawned(session, NULL);
     part_began(session);
-    described_started(session);
+    declared_started(session);
     session_dirty(session);
 }
 
 void spawn_failed(struct session *session, const struct err *err)
 {
     note_spawned(session, err);
-    described_failed(session, err);
+    declared_failed(session, err);
     registry_forget(session->registry, session, false); /* as if it had never been */
 }
 
@@ -271,7 +271,7 @@ void registry_spawn_failed(struct registry *registry, uint64_t number, int step,
     if (!session || session->exited) /* after a hand-over it may count as running: the keeper had its pid already */
         return;
     struct err err = {0};
-    const char *program = session->program ? session->program : journal_cmd(session->journal);
+    const char *program = session->birth.program ? session->birth.program : journal_cmd(session->journal);
     if (step == PLAN_CHDIR)
         err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory", journal_cwd(session->journal), strerror(error));
     else if (step == PLAN_EXEC)

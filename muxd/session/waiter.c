@@ -178,9 +178,9 @@ static int64_t silence_due(const struct wait *wait)
 static int64_t linger_due(const struct wait *wait)
 {
     const struct session *session = wait->session;
-    if (wait->spec.linger_ms <= 0 || session->exited_ns == 0 || !session_is_open(session))
+    if (wait->spec.linger_ms <= 0 || session->exit.ns == 0 || !session_is_open(session))
         return 0;
-    return session->exited_ns + wait->spec.linger_ms * NS_PER_MS;
+    return session->exit.ns + wait->spec.linger_ms * NS_PER_MS;
 }
 
 /* Exit races always; a pattern in the last output of a program comes before its exit. */
@@ -192,8 +192,8 @@ static bool look(struct wait *wait, int64_t now)
     int64_t silence = silence_due(wait), linger = linger_due(wait);
     if (session->finished && linger <= now)
         fire(wait, WAIT_EXIT);
-    else if (wait->spec.ready && session->ready != EVIDENCE_NONE) {
-        wait->result.evidence = session->ready;
+    else if (wait->spec.ready && session->prompt.evidence != EVIDENCE_NONE) {
+        wait->result.evidence = session->prompt.evidence;
         fire(wait, WAIT_READY);
     } else if (silence <= now)
         fire(wait, WAIT_QUIET);
@@ -213,7 +213,7 @@ static bool look(struct wait *wait, int64_t now)
 void waiter_look(struct session *session)
 {
     int64_t now = loop_now_ns(session->registry->loop);
-    bool wanted = session->hold_wanted || session->asked;
+    bool wanted = session->input.hold_wanted || session->prompt.asked;
     struct list *next;
     session->searched = false;
     for (struct list *at = session->waits.next; at != &session->waits; at = next) {
@@ -224,8 +224,8 @@ void waiter_look(struct session *session)
         wanted |= wait->spec.ready;
         session->searched |= wait->spec.until != NULL;
     }
-    ready_forget(session);
-    ready_want(session, wanted);
+    prompt_forget(session);
+    prompt_want(session, wanted);
 }
 
 const char *wait_reason_word(enum wait_reason reason)

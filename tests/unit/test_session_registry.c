@@ -477,8 +477,8 @@ static void test_refused_secret_is_not_told(void **state)
     struct author author = {.who = INPUT_BY_PERSON, .uid = getuid(), .pid = getpid()};
     struct session *session = must_create(NULL, "sleep 30", true);
     events_listen(registry, EVENT_BIT(EVENT_INTERACTION));
-    session->held = true;
-    session->hold_ms = 60000;
+    session->input.held = true;
+    session->input.hold_ms = 60000;
     assert_int_equal(session_type(session, "x", 1, 0, false, &err), 0); /* waits until the program reads */
     uint64_t next = events_next(registry);
     assert_int_equal(secret_type(session, &author, "pw", 2, true, &err), ERR_INPUT_FULL);

@@ -291,7 +291,7 @@ void archive_load(struct registry *registry)
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
         struct session *session = LIST_OWNER(at, struct session, order);
         if (session->from_disk)
-            tombs_place(session, false);
+            ended_place(session, false);
     }
     archive_all(registry);
 }

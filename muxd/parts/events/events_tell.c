@@ -255,27 +255,27 @@ static void look_at_output(struct session *session, uint64_t seen_head)
 static int told_waiting(struct session *session)
 {
     const struct events_of_session *own = session->part[PART_EVENTS];
-    return own && own->mark == session->marks ? own->waiting : WAITING_NONE;
+    return own && own->mark == session->prompt.marks ? own->waiting : WAITING_NONE;
 }
 
 static void tell_ready(struct session *session)
 {
     struct registry *registry = session->registry;
-    bool secret = session->ready_for == WAITING_SECRET;
+    bool secret = session->prompt.waiting_for == WAITING_SECRET;
     enum event_type type = secret ? EVENT_SECRET : EVENT_READY;
     /* A pattern says that it waits, not for what. */
-    int waiting = session->ready_for == WAITING_NONE ? WAITING_LINE : (int)session->ready_for;
+    int waiting = session->prompt.waiting_for == WAITING_NONE ? WAITING_LINE : (int)session->prompt.waiting_for;
     if (told_waiting(session) == waiting)
         return;
     events_of_session(session)->waiting = waiting;
-    events_of_session(session)->mark = session->marks;
+    events_of_session(session)->mark = session->prompt.marks;
     if (!events_wants(registry, type))
         return;
     tell_pending(session);
     struct json *object = events_object(registry, type, session);
-    if (waiting_for_word(session->ready_for))
-        json_add_text(object, "waiting_for", waiting_for_word(session->ready_for));
-    json_add_text(object, "evidence", evidence_word(session->ready));
+    if (waiting_for_word(session->prompt.waiting_for))
+        json_add_text(object, "waiting_for", waiting_for_word(session->prompt.waiting_for));
+    json_add_text(object, "evidence", evidence_word(session->prompt.evidence));
     json_add_int(object, "output_bytes", (int64_t)journal_head(session->journal));
     events_publish(registry, type, session, 0, 0, object);
 }
@@ -285,10 +285,10 @@ void events_look(struct session *session, uint64_t seen_head)
     const struct registry *registry = session->registry;
     if (seen_head != session->seen_head)
         look_at_output(session, seen_head);
-    if (session->ready != EVIDENCE_NONE)
+    if (session->prompt.evidence != EVIDENCE_NONE)
         tell_ready(session);
     if (told_waiting(session) == WAITING_NONE && (events_wants(registry, EVENT_READY) || events_wants(registry, EVENT_SECRET)))
-        ready_ask(session);
+        prompt_ask(session);
 }
 
 void events_resized(struct session *session, const struct part_resize *resize)

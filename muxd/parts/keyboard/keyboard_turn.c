@@ -137,9 +137,9 @@ static void look_for_secret(struct keyboard *keyboard)
         else if (!loop_timer_is_set(&keyboard->pause))
             loop_timer_set_ms(&keyboard->pause, PAUSE_MS);
     }
-    if (session->ready == EVIDENCE_NONE)
+    if (session->prompt.evidence == EVIDENCE_NONE)
         return;
-    bool secret = session->ready_for == WAITING_SECRET;
+    bool secret = session->prompt.waiting_for == WAITING_SECRET;
     keyboard->due = false;
     if (secret && !keyboard->in_secret)
         keyboard_tell(session, KEYBOARD_SECRET);
@@ -238,7 +238,7 @@ static void look_at_turns(struct keyboard *keyboard)
             room = fits ? room - turn->room : 0; /* nobody overtakes */
             continue;
         }
-        if (session->exited || (!session->held && (!turn->keyboard || keyboard->kind != HOLDER_PERSON)))
+        if (session->exited || (!session->input.held && (!turn->keyboard || keyboard->kind != HOLDER_PERSON)))
             fire(turn, true);
     }
 }
@@ -250,7 +250,7 @@ void keyboard_turns_look(struct keyboard *keyboard)
     if (!list_is_empty(&keyboard->turns))
         session_want_room(keyboard->session);
     if (keyboard->due && (keyboard->secret_watches > 0 || keyboard->nstaged > 0))
-        ready_ask(keyboard->session);
+        prompt_ask(keyboard->session);
 }
 
 void keyboard_turns_free(struct keyboard *keyboard)

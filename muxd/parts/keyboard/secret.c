@@ -242,7 +242,7 @@ bool secret_prompt(struct session *session)
 {
     struct staged *staged = staged_of(session);
     struct err err = {0};
-    if (!staged || session->exited || session->ready_for != WAITING_SECRET)
+    if (!staged || session->exited || session->prompt.waiting_for != WAITING_SECRET)
         return false;
     struct secret_staged *facts = facts_of(staged);
     const struct author author = {.who = INPUT_BY_PERSON, .uid = facts->uid, .pid = facts->pid, .client = facts->client};

@@ -101,9 +101,9 @@ static bool may_answer(const struct session *session)
  * program has said: an editor that asks where the cursor is reads its line all the same. */
 static void type_past_held(struct session *session, const struct buf *answers)
 {
-    struct ready_mark mark = ready_save(session);
-    ready_mark(session);
-    ready_restore(session, &mark);
+    struct prompt_mark mark = prompt_save(session);
+    prompt_mark(session);
+    prompt_restore(session, &mark);
     ssize_t n = write(session->out.fd, answers->data, answers->len);
     if (n != (ssize_t)answers->len)
         get(session)->refused_ns = loop_now_ns(session->registry->loop);
@@ -113,7 +113,7 @@ static void type_past_held(struct session *session, const struct buf *answers)
 static void type_queued(struct session *session, const struct buf *answers, uint64_t done)
 {
     bool alone = journal_in_head(session->journal) == journal_in_tail(session->journal);
-    struct ready_mark mark = ready_save(session);
+    struct prompt_mark mark = prompt_save(session);
     bool queued = session_queue_answer(session, answers->data, answers->len);
     atomic_store(&session->journal->header->answered_to, done);
     if (!queued)
@@ -121,12 +121,12 @@ static void type_queued(struct session *session, const struct buf *answers, uint
     get(session)->queued_to = journal_in_head(session->journal);
     session_flush_input(session);
     if (alone) /* ready_pattern looks on at the output before: nobody has typed */
-        ready_restore(session, &mark);
+        prompt_restore(session, &mark);
 }
 
 static void type(struct session *session, const struct buf *answers, uint64_t done)
 {
-    if (!session->held) {
+    if (!session->input.held) {
         type_queued(session, answers, done);
         return;
     }
@@ -213,8 +213,8 @@ static void note_mode(struct session *session, const struct scan_seq *seq, uint6
     struct journal_header *header = session->journal->header;
     enum modes_editor editor = modes_editor(seq);
     bool full_screen = modes_has(modes, MODE_ALTERNATE_SCREEN);
-    if (session->readiness && (full_screen || editor != MODES_EDITOR_SAME))
-        readiness_editor(session->readiness, !full_screen && editor == MODES_EDITOR_READS);
+    if (session->prompt.policy && (full_screen || editor != MODES_EDITOR_SAME))
+        readiness_editor(session->prompt.policy, !full_screen && editor == MODES_EDITOR_READS);
     switch (modes_scheme(seq)) {
     case MODES_SCHEME_ON: header->flags |= JOURNAL_SCHEME; break;
     case MODES_SCHEME_OFF: header->flags &= ~JOURNAL_SCHEME; break;
@@ -279,7 +279,7 @@ void queries_look(struct session *session)
     if (searched == ENOUGH)
         session_dirty(session);
     if (searched == LATER)
-        ready_forget(session); /* it waits for us */
+        prompt_forget(session); /* it waits for us */
     atomic_store(&header->modes, modes); /* before the place: to set a mode twice does no harm */
     if (answers.len > 0 && takes_answers(session)) {
         type(session, &answers, from);

@@ -1,19 +1,14 @@
-/* tombs.c: owns ended sessions: how long they stay, and which of them goes first when there is no room for a new one. */
+/* ended.c: owns ended sessions: how long they stay, and which of them goes first when there is no room for a new one. */
 #include "base/clock.h"
 #include "session/internal.h"
 
 static void on_expiry(void *arg);
 
-void tombs_init(struct registry *registry)
+void ended_init(struct registry *registry)
 {
     for (int i = 0; i < AGED_COUNT; i++)
         list_init(&registry->aged[i]);
     loop_timer_init(&registry->expiry, registry->loop, on_expiry, registry);
-}
-
-uint64_t tombs_journal_bytes(const struct journal *journal)
-{
-    return journal->header->ring_size + journal->header->head_size;
 }
 
 static struct session *first_of(struct list *head)
@@ -63,7 +58,7 @@ static void on_expiry(void *arg)
         }
     }
     while ((first = first_of(&later)))
-        tombs_place(first, true);
+        ended_place(first, true);
     arm_expiry(registry);
 }
 
@@ -72,7 +67,7 @@ static enum aged kind_of(const struct session *session)
     return session_is_open(session) ? AGED_OPEN : read_at(session) ? AGED_READ : AGED_UNREAD;
 }
 
-void tombs_place(struct session *session, bool used)
+void ended_place(struct session *session, bool used)
 {
     struct registry *registry = session->registry;
     enum aged kind = kind_of(session);
@@ -87,7 +82,7 @@ void tombs_place(struct session *session, bool used)
     arm_expiry(registry);
 }
 
-void tombs_reload(struct registry *registry)
+void ended_reload(struct registry *registry)
 {
     arm_expiry(registry);
 }
@@ -103,7 +98,7 @@ static struct session *pick_victim(struct registry *registry)
     return NULL;
 }
 
-int tombs_make_room(struct registry *registry, uint64_t bytes, struct err *err)
+int ended_make_room(struct registry *registry, uint64_t bytes, struct err *err)
 {
     const struct config_limits *limits = &registry->cfg->limits;
     while (registry->count >= (unsigned)limits->max_sessions || registry->reserved_bytes + bytes > (uint64_t)limits->journal_total_bytes) {

@@ -1,4 +1,4 @@
-/* described.c: owns the sessions that the config describes: their start, their environment, and that they come back. */
+/* declared.c: owns the sessions that the config describes: their start, their environment, and that they come back. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -16,7 +16,7 @@
 #define ALIVE_LONG_NS (60000 * NS_PER_MS) /* who lived this long begins anew with the short pause */
 #define ON_START_HOLD_MS 60000
 
-struct described { /* what is known about a [session NAME] beyond its text */
+struct declared { /* what is known about a [session NAME] beyond its text */
     struct list link;
     struct registry *registry;
     char *name;
@@ -26,75 +26,75 @@ struct described { /* what is known about a [session NAME] beyond its text */
     bool listed;
 };
 
-static struct described *find(struct registry *registry, const char *name)
+static struct declared *find(struct registry *registry, const char *name)
 {
-    for (struct list *at = registry->described.next; name && at != &registry->described; at = at->next) {
-        struct described *described = LIST_OWNER(at, struct described, link);
-        if (strcmp(described->name, name) == 0)
-            return described;
+    for (struct list *at = registry->declared.next; name && at != &registry->declared; at = at->next) {
+        struct declared *declared = LIST_OWNER(at, struct declared, link);
+        if (strcmp(declared->name, name) == 0)
+            return declared;
     }
     return NULL;
 }
 
-static void forget(struct described *described)
+static void forget(struct declared *declared)
 {
-    loop_timer_stop(&described->restart);
-    list_remove(&described->link);
-    free(described->name);
-    free(described);
+    loop_timer_stop(&declared->restart);
+    list_remove(&declared->link);
+    free(declared->name);
+    free(declared);
 }
 
-static void try_again(struct described *described)
+static void try_again(struct declared *declared)
 {
-    described->backoff_ms = described->backoff_ms ? 2 * described->backoff_ms : BACKOFF_FIRST_MS;
-    if (described->backoff_ms > BACKOFF_MAX_MS)
-        described->backoff_ms = BACKOFF_MAX_MS;
-    loop_timer_set_ms(&described->restart, described->backoff_ms);
+    declared->backoff_ms = declared->backoff_ms ? 2 * declared->backoff_ms : BACKOFF_FIRST_MS;
+    if (declared->backoff_ms > BACKOFF_MAX_MS)
+        declared->backoff_ms = BACKOFF_MAX_MS;
+    loop_timer_set_ms(&declared->restart, declared->backoff_ms);
 }
 
 static void on_restart(void *arg)
 {
-    struct described *described = arg;
+    struct declared *declared = arg;
     struct session *session;
     struct err err = {0};
-    int code = registry_start_described(described->registry, described->name, NULL, NULL, NULL, &session, &err);
+    int code = registry_start_described(declared->registry, declared->name, NULL, NULL, NULL, &session, &err);
     if (code == 0 || code == ERR_NAME_TAKEN || code == ERR_STOPPING)
         return;
-    log_warn("[session %s] can't be started: %s", described->name, err.text);
-    try_again(described);
+    log_warn("[session %s] can't be started: %s", declared->name, err.text);
+    try_again(declared);
 }
 
-void described_load(struct registry *registry)
+void declared_load(struct registry *registry)
 {
     const struct config *cfg = registry->cfg;
-    if (!registry->described.next)
-        list_init(&registry->described);
-    for (struct list *at = registry->described.next; at != &registry->described; at = at->next)
-        LIST_OWNER(at, struct described, link)->listed = false;
+    if (!registry->declared.next)
+        list_init(&registry->declared);
+    for (struct list *at = registry->declared.next; at != &registry->declared; at = at->next)
+        LIST_OWNER(at, struct declared, link)->listed = false;
     for (size_t i = 0; i < cfg->nsessions; i++) {
-        struct described *described = find(registry, cfg->sessions[i].name);
-        if (!described) {
-            described = xcalloc(1, sizeof *described);
-            described->registry = registry;
-            described->name = xstrdup(cfg->sessions[i].name);
-            described->fresh = true;
-            loop_timer_init(&described->restart, registry->loop, on_restart, described);
-            list_append(&registry->described, &described->link);
+        struct declared *declared = find(registry, cfg->sessions[i].name);
+        if (!declared) {
+            declared = xcalloc(1, sizeof *declared);
+            declared->registry = registry;
+            declared->name = xstrdup(cfg->sessions[i].name);
+            declared->fresh = true;
+            loop_timer_init(&declared->restart, registry->loop, on_restart, declared);
+            list_append(&registry->declared, &declared->link);
         }
-        described->listed = true;
+        declared->listed = true;
     }
     struct list *next;
-    for (struct list *at = registry->described.next; at != &registry->described; at = next) {
+    for (struct list *at = registry->declared.next; at != &registry->declared; at = next) {
         next = at->next;
-        if (!LIST_OWNER(at, struct described, link)->listed)
-            forget(LIST_OWNER(at, struct described, link));
+        if (!LIST_OWNER(at, struct declared, link)->listed)
+            forget(LIST_OWNER(at, struct declared, link));
     }
 }
 
-void described_free(struct registry *registry)
+void declared_free(struct registry *registry)
 {
-    while (!list_is_empty(&registry->described))
-        forget(LIST_OWNER(registry->described.next, struct described, link));
+    while (!list_is_empty(&registry->declared))
+        forget(LIST_OWNER(registry->declared.next, struct declared, link));
 }
 
 /* Who was ended on purpose stays so. */
@@ -108,41 +108,41 @@ static bool comes_back(const struct session *session, const struct config_sessio
     return config->restart == CONFIG_RESTART_ALWAYS || exit_code != 0;
 }
 
-void described_ended(struct session *session)
+void declared_ended(struct session *session)
 {
     struct registry *registry = session->registry;
-    struct described *described = find(registry, journal_described(session->journal));
-    if (!described || registry->stopping != STOP_NOT || !comes_back(session, config_session_find(registry->cfg, described->name)))
+    struct declared *declared = find(registry, journal_described(session->journal));
+    if (!declared || registry->stopping != STOP_NOT || !comes_back(session, config_session_find(registry->cfg, declared->name)))
         return;
-    if (session->exited_ns - session->created_ns >= ALIVE_LONG_NS)
-        described->backoff_ms = 0;
-    try_again(described);
+    if (session->exit.ns - session->created_ns >= ALIVE_LONG_NS)
+        declared->backoff_ms = 0;
+    try_again(declared);
 }
 
-void described_killed(struct session *session)
+void declared_killed(struct session *session)
 {
-    struct described *described = find(session->registry, journal_described(session->journal));
-    if (described)
-        loop_timer_stop(&described->restart);
+    struct declared *declared = find(session->registry, journal_described(session->journal));
+    if (declared)
+        loop_timer_stop(&declared->restart);
 }
 
-void described_started(struct session *session)
+void declared_started(struct session *session)
 {
-    struct described *described = find(session->registry, journal_described(session->journal));
-    if (described)
-        loop_timer_stop(&described->restart);
+    struct declared *declared = find(session->registry, journal_described(session->journal));
+    if (declared)
+        loop_timer_stop(&declared->restart);
 }
 
-void described_failed(struct session *session, const struct err *err)
+void declared_failed(struct session *session, const struct err *err)
 {
     struct registry *registry = session->registry;
-    struct described *described = find(registry, journal_described(session->journal));
-    if (!described)
+    struct declared *declared = find(registry, journal_described(session->journal));
+    if (!declared)
         return;
-    log_warn("[session %s] can't be started: %s", described->name, err->text);
-    const struct config_session *config = config_session_find(registry->cfg, described->name);
+    log_warn("[session %s] can't be started: %s", declared->name, err->text);
+    const struct config_session *config = config_session_find(registry->cfg, declared->name);
     if (config && config->restart != CONFIG_RESTART_NEVER && registry->stopping == STOP_NOT)
-        try_again(described);
+        try_again(declared);
 }
 
 /* After a hand-over the sessions are there, or their tombstones are: then it was started, and ended for a reason. */
@@ -150,20 +150,20 @@ void registry_boot(struct registry *registry)
 {
     part_boot(registry);
     struct list *next;
-    for (struct list *at = registry->described.next; at != &registry->described; at = next) {
-        struct described *described = LIST_OWNER(at, struct described, link);
+    for (struct list *at = registry->declared.next; at != &registry->declared; at = next) {
+        struct declared *declared = LIST_OWNER(at, struct declared, link);
         next = at->next;
-        bool fresh = described->fresh;
-        described->fresh = false;
-        struct session *holder = index_by_name(registry, described->name);
+        bool fresh = declared->fresh;
+        declared->fresh = false;
+        struct session *holder = index_by_name(registry, declared->name);
         const char *of = holder ? journal_described(holder->journal) : NULL;
-        const struct config_session *config = config_session_find(registry->cfg, described->name);
+        const struct config_session *config = config_session_find(registry->cfg, declared->name);
         if (!fresh || !config || (holder && session_is_live(holder)))
             continue;
-        if (of && !holder->from_disk && /* that was before a reboot */ strcmp(of, described->name) == 0)
-            described_ended(holder);
+        if (of && !holder->from_disk && /* that was before a reboot */ strcmp(of, declared->name) == 0)
+            declared_ended(holder);
         else if (config->start == CONFIG_START_BOOT)
-            on_restart(described);
+            on_restart(declared);
     }
 }
 
@@ -213,8 +213,8 @@ static void queue_on_start(struct session *session, const struct config_session 
     struct err err = {0};
     if (config->on_start.size == 0 || !session_is_tty(session))
         return;
-    session->held = true;
-    session->hold_ms = session->hold_ms > ON_START_HOLD_MS ? session->hold_ms : ON_START_HOLD_MS;
+    session->input.held = true;
+    session->input.hold_ms = session->input.hold_ms > ON_START_HOLD_MS ? session->input.hold_ms : ON_START_HOLD_MS;
     const struct author author = {.who = INPUT_BY_MUXD, .uid = getuid(), .pid = getpid()};
     const struct input input = {.data = config->on_start.data, .size = config->on_start.size, .author = &author};
     if (session_input(session, &input, &err) != 0)
