@@ -33,12 +33,15 @@ void registry_forget(struct registry *registry, struct session *session, bool te
 /* session_life.c */
 struct session *session_new(struct registry *registry, struct journal *journal, const int fds[KEEP_FD_COUNT]); /* all become its own */
 void session_free(struct session *session);
+void session_go(struct session *session);   /* it is nobody's any more: the keeper is told nothing of it */
 void session_set_pid(struct session *session, pid_t pid, int pidfd);
+void session_set_own_child(struct session *session, bool own); /* of the keeper of now, or of one that is dead */
+int session_pidfd(struct session *session); /* of its program, borrowed; made when there is none; -1 with errno */
+void session_close_pidfd(struct session *session);
+int session_take_part_fd(struct session *session); /* the caller's; -1: there is none */
 
 /* session.c */
-int session_take_part_fd(struct session *session); /* the caller's; -1: there is none */
 bool session_is_open(const struct session *session); /* programs may still write to it */
-int session_pidfd(struct session *session); /* of its program, borrowed; made when there is none; -1 with errno */
 
 /* session_io.c */
 int session_io_start(struct session *session, struct err *err); /* watches its descriptors */
@@ -47,9 +50,14 @@ void session_io_want_more(struct session *session);              /* in this turn
 void session_io_close(struct session *session);
 void session_io_watched(struct session *session); /* whoever looks at its output keeps up with it from now on */
 void session_resume(struct session *session); /* a reader has moved on */
+void session_io_read_rest(struct session *session); /* the program has ended */
+unsigned session_io_take_let_go(struct session *session); /* what the keeper may close: 1 << enum keep_fd */
 
 /* session_exit.c */
 void session_exited(struct session *session, int how, int status);
+void session_exit_told(struct session *session, int how, int status); /* by the keeper, who waits for an answer */
+void session_exit_adopt(struct session *session);       /* its journal says whether it has ended */
+void session_exit_keeper_lost(struct session *session); /* there is nobody to answer any more */
 void session_drain(struct session *session); /* at the end of a turn: is its output read to the end? */
 void session_acknowledge(struct session *session); /* the keeper may reap the leader, once the journal has it and no hunt needs it */
 
@@ -68,7 +76,10 @@ int session_check_input(const struct session *session, const char *data, size_t 
 /* Straight into the terminal, past the queue, which must be empty: no copy of it is left anywhere. 0 or an error. */
 int session_type_direct(struct session *session, const char *data, size_t size, struct err *err);
 int session_check_direct(const struct session *session, struct err *err); /* whether that would be refused now */
+void session_hold(struct session *session, int64_t ms); /* input waits until the program reads, at most so long */
+void session_input_adopt(struct session *session); /* a predecessor's */
 void session_input_close(struct session *session); /* now, whatever is queued */
+void session_input_fini(struct session *session);
 
 /* waiter.c */
 void waiter_look(struct session *session);

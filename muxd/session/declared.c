@@ -213,8 +213,7 @@ static void queue_on_start(struct session *session, const struct config_session 
     struct err err = {0};
     if (config->on_start.size == 0 || !session_is_tty(session))
         return;
-    session->input.held = true;
-    session->input.hold_ms = session->input.hold_ms > ON_START_HOLD_MS ? session->input.hold_ms : ON_START_HOLD_MS;
+    session_hold(session, ON_START_HOLD_MS);
     const struct author author = {.who = INPUT_BY_MUXD, .uid = getuid(), .pid = getpid()};
     const struct input input = {.data = config->on_start.data, .size = config->on_start.size, .author = &author};
     if (session_input(session, &input, &err) != 0)

@@ -155,6 +155,11 @@ void index_remove(struct registry *registry, struct session *session)
     registry->reserved_bytes -= reserved_by(session->journal);
 }
 
+void index_count_live(struct registry *registry, int by)
+{
+    registry->live += (unsigned)by;
+}
+
 static bool is_free(struct registry *registry, const char *name)
 {
     const struct session *holder = index_by_name(registry, name);

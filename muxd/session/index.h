@@ -30,6 +30,7 @@ struct session *table_next(const struct table *table, const struct session *sess
 void index_init(struct registry *registry);
 void index_fini(struct registry *registry);
 void index_add(struct registry *registry, struct session *session); /* by all its keys; an ended holder of the name gives it up */
+void index_count_live(struct registry *registry, int by); /* so many more, or less, have not ended */
 void index_remove(struct registry *registry, struct session *session);
 struct session *index_by_name(struct registry *registry, const char *name); /* the one who holds it, live or ended */
 void index_take_name(struct registry *registry, struct session *session);

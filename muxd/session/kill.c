@@ -355,20 +355,6 @@ void registry_kill_hard(struct registry *registry, struct session *session, enum
     ladder(session, killer, true, fn, arg);
 }
 
-void registry_stop_all(struct registry *registry)
-{
-    registry->stopping = STOP_WANTED;
-    struct list *next;
-    for (struct list *at = registry->order.next; at != &registry->order; at = next) {
-        next = at->next;
-        struct session *session = LIST_OWNER(at, struct session, order);
-        if (session_is_live(session))
-            registry_kill(registry, session, 0, KILLER_STOP, NULL, NULL);
-    }
-    part_stopping(registry);
-    registry_kick(registry);
-}
-
 static bool kills_are_over(const struct registry *registry)
 {
     return list_is_empty(&registry->kills);

@@ -57,12 +57,6 @@ static void adopt_transfer(struct registry *registry, int fds[KEEP_FD_COUNT])
     }
 }
 
-static bool is_final(const struct session *session)
-{
-    enum session_state state = session_state(session);
-    return state != SESSION_STARTING && state != SESSION_RUNNING;
-}
-
 static void recover_late(struct session *session);
 
 /* Nothing is read before the transfer has been repaired: descriptors are watched from registry_handed_over on. */
@@ -99,12 +93,12 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         return;
     }
     struct session *session = session_new(registry, journal, fds);
-    session->input.line_from = journal_in_head(journal);
-    session->finished = session->exited = is_final(session);
+    session_input_adopt(session);
+    session_exit_adopt(session);
     index_add(registry, session);
     number_skip_past(&registry->numbers, number);
     if (!session->finished) {
-        registry->live++;
+        index_count_live(registry, 1);
         if (pid > 0)
             session_set_pid(session, pid, -1);
     }
@@ -146,8 +140,6 @@ static void revive(struct session *session)
         ended_place(session, false);
         return;
     }
-    if (!session_is_tty(session) && !session->journal->header->stdin_open)
-        session->input.to_close = session->input.fd >= 0;
     if (!session->keeper_knows)
         find_leader(session);
     limits_start(session);
@@ -161,7 +153,8 @@ struct session *recover_from_disk(struct registry *registry, struct journal *jou
 {
     int none[KEEP_FD_COUNT] = KEEP_NO_FDS;
     struct session *session = session_new(registry, journal, none);
-    session->finished = session->exited = session->from_disk = true;
+    session->from_disk = true;
+    session_exit_adopt(session);
     index_add(registry, session);
     number_skip_past(&registry->numbers, session_number(session));
     return session;
@@ -202,11 +195,9 @@ void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int 
         link_ack(registry->link, number, pid, 0);
         return;
     }
-    session->unacknowledged = true;
     if (session_pid(session) <= 0)
         atomic_store(&session->journal->header->pid, (int32_t)pid);
-    session_exited(session, how, status);
-    session_acknowledge(session);
+    session_exit_told(session, how, status);
 }
 
 static void hold_session(struct registry *registry, const struct session *session)
@@ -237,7 +228,7 @@ static bool was_started(struct session *session)
     pid_t pid = kin_find_leader(session, &pidfd);
     if (pid > 0) {
         registry_spawned(session->registry, session_number(session), pid, pidfd);
-        session->own_child = false;
+        session_set_own_child(session, false);
         return true;
     }
     struct err err;
@@ -260,9 +251,8 @@ void registry_keeper_lost(struct registry *registry, struct link *fresh)
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
         struct session *session = LIST_OWNER(at, struct session, order);
-        session->unacknowledged = false;
-        session->let_go = 0;
-        session->own_child = false;
+        session_exit_keeper_lost(session);
+        session_set_own_child(session, false);
         parked_forget(session); /* the new one has not missed anything yet */
         if (!session->finished && session_state(session) == SESSION_STARTING && !was_started(session))
             continue;

@@ -15,11 +15,10 @@ void registry_forget(struct registry *registry, struct session *session, bool to
         return;
     part_forget(session, to_tell);
     if (!session->finished)
-        registry->live--;
+        index_count_live(registry, -1);
     parked_forget(session);
-    session->gone = true;
-    registry->attached -= session->attached; /* those who leave it from now on don't find it any more */
-    session->attached = 0;
+    session_go(session);
+    session_attach(session, -(int)session->attached); /* those who leave it from now on don't find it any more */
     index_remove(registry, session);
     list_remove(&session->dirty);
     list_remove(&session->more);

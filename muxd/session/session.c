@@ -1,39 +1,7 @@
 /* session.c: owns what a session says of itself. */
 #include "session/session.h"
-#include "base/clock.h"
-#include "base/fdio.h"
-#include "base/mem.h"
-#include "base/value.h"
 #include "session/internal.h"
-#include "sys/proc.h"
 #include "sys/pty.h"
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-int session_take_part_fd(struct session *session)
-{
-    int fd = session->part_fd;
-    session->part_fd = -1;
-    return fd;
-}
-
-/* There may have been no descriptor left for it when the program began. Its number is still its own: the start says so, or the keeper,
- * which reaps a child of its own only when the exit is acknowledged. */
-int session_pidfd(struct session *session)
-{
-    struct proc_stat stat;
-    pid_t pid = session_pid(session);
-    uint64_t start_ticks = session->journal->header->pid_start_ticks;
-    if (session->pidfd >= 0 || pid <= 0 || session->exited)
-        return session->pidfd;
-    int pidfd = proc_pidfd(pid);
-    bool same = start_ticks ? proc_stat(pid, &stat) && stat.start_ticks == start_ticks : session->own_child;
-    if (!same)
-        fd_close(&pidfd);
-    return session->pidfd = pidfd;
-}
 
 /* Facts. */
 
@@ -125,4 +93,15 @@ bool session_reads_lines(const struct session *session)
     struct pty_mode mode;
     return session_is_tty(session) && session->out.fd >= 0 && pty_get_mode(session->out.fd, &mode) == 0 &&
            mode.canonical;
+}
+
+void session_attach(struct session *session, int by)
+{
+    session->attached += (unsigned)by;
+    session->registry->attached += (unsigned)by;
+}
+
+unsigned session_attached(const struct session *session)
+{
+    return session->attached;
 }

@@ -92,17 +92,6 @@ void session_touch(struct session *session)
         session_resume(session);
 }
 
-void session_attach(struct session *session, int by)
-{
-    session->attached += (unsigned)by;
-    session->registry->attached += (unsigned)by;
-}
-
-unsigned session_attached(const struct session *session)
-{
-    return session->attached;
-}
-
 uint64_t session_offset_at(struct session *session, int64_t real_ms)
 {
     uint64_t head = journal_head(session->journal);

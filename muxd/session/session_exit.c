@@ -1,6 +1,5 @@
 /* session_exit.c: owns a program's end: the decision that all of its output has been read, and what stands in the journal then. */
 #include "base/clock.h"
-#include "base/fdio.h"
 #include "session/internal.h"
 #include <signal.h>
 
@@ -19,16 +18,31 @@ void session_exited(struct session *session, int how, int status)
     session->exit.status = status;
     session->exit.ns = loop_now_ns(session->registry->loop);
     session->exit.head = journal_head(session->journal);
-    session->caught_up = false;
-    session->paused = false;
     limits_stop(session);
     session_input_close(session);
     if (session->prompt.policy)
         readiness_leader_gone(session->prompt.policy);
-    session->out.readable = session->out.fd >= 0;
-    session->errors.readable = session->errors.fd >= 0;
-    session_io_want_more(session);
+    session_io_read_rest(session);
     session_dirty(session);
+}
+
+void session_exit_told(struct session *session, int how, int status)
+{
+    session->unacknowledged = true;
+    session_exited(session, how, status);
+    session_acknowledge(session);
+}
+
+void session_exit_adopt(struct session *session)
+{
+    enum session_state state = session_state(session);
+    session->finished = session->exited = state != SESSION_STARTING && state != SESSION_RUNNING;
+}
+
+void session_exit_keeper_lost(struct session *session)
+{
+    session->unacknowledged = false;
+    session_io_take_let_go(session);
 }
 
 static bool is_drained(struct session *session)
@@ -85,7 +99,7 @@ static void finish(struct session *session)
     atomic_store(&header->drained, 1);
     atomic_store(&header->state, state);
     session->finished = true;
-    session->registry->live--;
+    index_count_live(session->registry, -1);
     ended_place(session, false);
     part_ended(session);
     session_acknowledge(session);
@@ -100,7 +114,7 @@ void session_drain(struct session *session)
     if (!session->finished)
         return;
     if (!session->unacknowledged)
-        fd_close(&session->pidfd);
+        session_close_pidfd(session);
     ended_place(session, false);
 }
 
@@ -109,7 +123,7 @@ void session_acknowledge(struct session *session)
     if (!session->unacknowledged || !session->finished || part_holds_leader(session))
         return;
     session->unacknowledged = false;
+    unsigned let_go = session_io_take_let_go(session);
     if (session->registry->link)
-        link_ack(session->registry->link, session_number(session), session_pid(session), session->let_go);
-    session->let_go = 0;
+        link_ack(session->registry->link, session_number(session), session_pid(session), let_go);
 }

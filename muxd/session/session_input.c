@@ -234,6 +234,26 @@ static void close_pipe(struct session *session)
         link_release(session->registry->link, session_number(session), 1u << KEEP_FD_IN);
 }
 
+void session_input_adopt(struct session *session)
+{
+    session->input.line_from = journal_in_head(session->journal);
+    session->input.to_close = !session_is_tty(session) && !session->journal->header->stdin_open && session->input.fd >= 0;
+}
+
+void session_input_fini(struct session *session)
+{
+    session_trim_input(session);
+    loop_timer_stop(&session->input.hold);
+    loop_io_free(session->input.io);
+    fd_close(&session->input.fd);
+}
+
+void session_hold(struct session *session, int64_t ms)
+{
+    session->input.held |= ms > 0;
+    session->input.hold_ms = ms > session->input.hold_ms ? ms : session->input.hold_ms;
+}
+
 void session_input_close(struct session *session)
 {
     end_hold(session);

@@ -179,6 +179,21 @@ void session_io_watched(struct session *session)
     session->watched = true;
 }
 
+void session_io_read_rest(struct session *session)
+{
+    session->caught_up = session->paused = false;
+    session->out.readable = session->out.fd >= 0;
+    session->errors.readable = session->errors.fd >= 0;
+    session_io_want_more(session);
+}
+
+unsigned session_io_take_let_go(struct session *session)
+{
+    unsigned mask = session->let_go;
+    session->let_go = 0;
+    return mask;
+}
+
 void session_resume(struct session *session)
 {
     if (session->paused && allowance(session) > 0) {
@@ -225,8 +240,5 @@ void session_io_close(struct session *session)
 {
     give_up(&session->out);
     give_up(&session->errors);
-    loop_io_free(session->input.io);
-    session->input.io = NULL;
-    fd_close(&session->input.fd);
     list_remove(&session->more);
 }

@@ -44,18 +44,18 @@ struct session *session_new(struct registry *registry, struct journal *journal, 
 
 void session_free(struct session *session)
 {
+    session_go(session);
     waiter_end_all(session);
     part_free(session);
     prompt_fini(session);
     fd_close(&session->part_fd);
     loop_timer_stop(&session->exit.drain);
-    loop_timer_stop(&session->input.hold);
     limits_stop(session);
     fd_close(&session->pidfd);
+    session_input_fini(session);
     session_io_close(session);
     list_remove(&session->dirty);
     list_remove(&session->aged);
-    session_trim_input(session);
     journal_free(session->journal);
     free(session->birth.program);
     times_free(session->times);
@@ -74,4 +74,42 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
     session->keeper_knows = true;
     session->pidfd = pidfd >= 0 ? pidfd : proc_pidfd(pid);
     prompt_start(session);
+}
+
+/* There may have been no descriptor left for it when the program began. Its number is still its own: the start says so, or the keeper,
+ * which reaps a child of its own only when the exit is acknowledged. */
+int session_pidfd(struct session *session)
+{
+    struct proc_stat stat;
+    pid_t pid = session_pid(session);
+    uint64_t start_ticks = session->journal->header->pid_start_ticks;
+    if (session->pidfd >= 0 || pid <= 0 || session->exited)
+        return session->pidfd;
+    int pidfd = proc_pidfd(pid);
+    bool same = start_ticks ? proc_stat(pid, &stat) && stat.start_ticks == start_ticks : session->own_child;
+    if (!same)
+        fd_close(&pidfd);
+    return session->pidfd = pidfd;
+}
+
+void session_close_pidfd(struct session *session)
+{
+    fd_close(&session->pidfd);
+}
+
+void session_set_own_child(struct session *session, bool own)
+{
+    session->own_child = own;
+}
+
+void session_go(struct session *session)
+{
+    session->gone = true;
+}
+
+int session_take_part_fd(struct session *session)
+{
+    int fd = session->part_fd;
+    session->part_fd = -1;
+    return fd;
 }

@@ -193,16 +193,15 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     session->birth.fn = spawned;
     session->birth.arg = arg;
     session->birth.program = xstrdup(spec->argv[0]);
-    session->input.hold_ms = registry->cfg->defaults.hold_ms;
-    session->input.held = spec->tty && session->input.hold_ms > 0;
+    if (spec->tty)
+        session_hold(session, registry->cfg->defaults.hold_ms);
     code = session_io_start(session, err);
     if (code) {
-        session->gone = true;
         session_free(session);
         goto out;
     }
     index_add(registry, session);
-    registry->live++;
+    index_count_live(registry, 1);
     limit_passed(LIMIT_SESSION);
     hand_to_keeper(registry, &birth);
     *out = session;
@@ -237,7 +236,7 @@ void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int
     limit_passed(LIMIT_PROGRAM);
     if (!first) /* told again after a hand-over */
         return;
-    session->own_child = true;
+    session_set_own_child(session, true);
     free(session->birth.program);
     session->birth.program = NULL;
     limits_start(session);

@@ -140,7 +140,7 @@ void registry_free(struct registry *registry)
     part_close(registry);
     declared_free(registry);
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
-        LIST_OWNER(at, struct session, order)->gone = true; /* from here on the keeper is told nothing */
+        session_go(LIST_OWNER(at, struct session, order)); /* from here on the keeper is told nothing */
     bury(registry);
     while (!list_is_empty(&registry->order)) {
         struct session *session = LIST_OWNER(registry->order.next, struct session, order);
@@ -160,6 +160,20 @@ void registry_free(struct registry *registry)
     free(registry->socket_path);
     free(registry->state_dir);
     free(registry);
+}
+
+void registry_stop_all(struct registry *registry)
+{
+    registry->stopping = STOP_WANTED;
+    struct list *next;
+    for (struct list *at = registry->order.next; at != &registry->order; at = next) {
+        next = at->next;
+        struct session *session = LIST_OWNER(at, struct session, order);
+        if (session_is_live(session))
+            registry_kill(registry, session, 0, KILLER_STOP, NULL, NULL);
+    }
+    part_stopping(registry);
+    registry_kick(registry);
 }
 
 void registry_reload(struct registry *registry, const struct config *cfg)
