@@ -26,7 +26,8 @@ LDFLAGS += -Wl,--gc-sections $(PACKED)
 endif
 
 SHARED_ROOMS := base wire
-DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal term patch session peer cmd server
+PART_ROOMS := $(patsubst muxd/%/,%,$(wildcard muxd/parts/*/))
+DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal term patch session $(PART_ROOMS) peer cmd server
 SHARED_SRC := $(foreach r,$(SHARED_ROOMS),$(wildcard muxd/$(r)/*.c))
 DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
 CLIENT_ROOMS := print terminal rpc attach follow mcp verbs

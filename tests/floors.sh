@@ -5,8 +5,9 @@ find muxd client -name '*.c' -o -name '*.h' -o -name '*.def' | sort | xargs awk 
 BEGIN {
     floor["base"] = 0; floor["wire"] = 1
     floor["config"] = floor["sys"] = floor["keep"] = floor["journal"] = floor["term"] = floor["patch"] = 2
-    floor["session"] = floor["guard"] = floor["peer"] = 3
-    floor["cmd"] = 4; floor["server"] = 5
+    floor["session"] = floor["peer"] = 3
+    floor["parts"] = floor["guard"] = 4
+    floor["cmd"] = 5; floor["server"] = 6
     inside["print"] = inside["terminal"] = 0; inside["rpc"] = 1 # the rooms of client/
     inside["attach"] = inside["follow"] = inside["mcp"] = 2; inside["verbs"] = 3
 }
@@ -14,15 +15,16 @@ function climbs_inside() {
     sub(/^[^\/]*\//, "", other)
     if (other !~ /\//) { refuse("name the room, as in \"client/rpc/call.h\""); return }
     sub(/\/.*/, "", other)
-    if (parts == 2 || other == part[2]) return
+    if (depth == 2 || other == part[2]) return
     if (!(other in inside) || !(part[2] in inside)) refuse("no such room in client/")
     else if (inside[other] > inside[part[2]]) refuse("climbs from " part[2] " to " other)
     else if (inside[other] == inside[part[2]]) refuse("another room on its own floor of client/")
 }
 function refuse(why) { printf "%s:%d: \"%s\": %s\n", FILENAME, FNR, target, why; bad = 1 }
 FNR == 1 {
-    parts = split(FILENAME, part, "/")
-    room = part[1] == "client" ? "client" : parts == 2 ? "main" : part[2]
+    depth = split(FILENAME, part, "/")
+    room = part[1] == "client" ? "client" : depth == 2 ? "main" : part[2]
+    own = room == "parts" ? part[3] : "" # each of its folders is a room
     if (room != "client" && room != "main" && !(room in floor)) { target = room; refuse("no such room in the house") }
 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {
@@ -31,6 +33,8 @@ FNR == 1 {
     if (target !~ /\//) { refuse("name the folder, as in \"base/buf.h\""); next }
     other = target; sub(/\/.*/, "", other)
     if (other == "client" && room == "client") { other = target; climbs_inside(); next }
+    split(target, into, "/")
+    if (room == "parts" && other == "parts" && into[2] != own) { refuse("one part knows nothing of another; server/parts.c joins them"); next }
     if (other == room || room == "main") next
     if (other == "client") { refuse("the daemon knows nothing of its client"); next }
     if (!(other in floor)) { refuse("no such room in the house"); next }

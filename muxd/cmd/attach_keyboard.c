@@ -6,8 +6,8 @@
 #include "cmd/meta.h"
 #include "journal/inputlog.h"
 #include "peer/stream.h"
-#include "session/recorder.h"
-#include "session/secret.h"
+#include "parts/record/recorder.h"
+#include "parts/keyboard/secret.h"
 #include "term/cells.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 static void send_status(struct attachment *attachment, struct session *session)
 {
-    struct owner_state state;
+    struct keyboard_holder state;
     struct buf text = BUF_INIT;
     struct json *status = json_object_new();
-    owner_get(session, &state);
-    bool own = state.kind == OWNER_PERSON && state.peer == attachment->author.peer;
-    json_add_text(status, "keyboard", own ? "you" : owner_word(state.kind));
+    keyboard_holder_get(session, &state);
+    bool own = state.kind == HOLDER_PERSON && state.peer == attachment->author.peer;
+    json_add_text(status, "keyboard", own ? "you" : keyboard_holder_word(state.kind));
     describe_owner(status, &state);
     json_print(&text, status);
     if (!attachment->finished && text.len < ATTACH_PAYLOAD_MAX)
@@ -40,15 +40,15 @@ static void on_owner(void *arg, unsigned events)
 {
     struct attachment *attachment = arg;
     struct session *session = attachment_session(attachment);
-    struct owner_state state;
+    struct keyboard_holder state;
     if (!session || attachment->finished)
         return;
-    owner_get(session, &state);
-    if (events & OWNER_CHANGED)
+    keyboard_holder_get(session, &state);
+    if (events & KEYBOARD_CHANGED)
         send_status(attachment, session);
-    if ((events & OWNER_WANTED) && state.kind == OWNER_PERSON && state.peer == attachment->author.peer)
+    if ((events & KEYBOARD_WANTED) && state.kind == HOLDER_PERSON && state.peer == attachment->author.peer)
         say(attachment, ": an agent wants to type; you have the keyboard (the prefix key and g give it back)", session_name(session));
-    if (events & OWNER_SECRET)
+    if (events & KEYBOARD_SECRET)
         say(attachment,
             secret_was_lost(session) ? ": asks for a secret; the staged one is gone with a restart of muxd"
             : attachment->read_only  ? ": asks for a secret"
@@ -63,9 +63,9 @@ void attach_keyboard_begin(struct attachment *attachment, struct session *sessio
     attachment->author = meta_author(request, INPUT_BY_PERSON);
     attachment->author.client = attachment->client;
     attachment->author.call_id = NULL;
-    attachment->keyboard = owner_watch(session, OWNER_CHANGED | OWNER_SECRET | OWNER_WANTED, on_owner, attachment);
+    attachment->keyboard = keyboard_watch(session, KEYBOARD_CHANGED | KEYBOARD_SECRET | KEYBOARD_WANTED, on_owner, attachment);
     if (!attachment->read_only)
-        owner_joined(session, &attachment->author);
+        keyboard_joined(session, &attachment->author);
 }
 
 /* Enter ends a command: its line is what the person sees, so that nothing is in it that was not shown. Not in full-screen programs. */
@@ -110,7 +110,7 @@ void attach_keyboard_take(struct attachment *attachment)
     if (attachment->read_only) {
         attachment_notice(attachment, "you are looking only: the keyboard is not yours to take");
     } else if (session && session_is_live(session)) {
-        owner_take(session, &attachment->author);
+        keyboard_take(session, &attachment->author);
         attachment_notice(attachment, "you have the keyboard: agents wait until you give it back");
     }
 }
@@ -119,15 +119,15 @@ void attach_keyboard_give(struct attachment *attachment)
 {
     struct session *session = attachment_session(attachment);
     if (session)
-        attachment_notice(attachment, owner_give(session, &attachment->author) ? "the keyboard is free: agents may type"
+        attachment_notice(attachment, keyboard_give(session, &attachment->author) ? "the keyboard is free: agents may type"
                                                                                : "you don't have the keyboard");
 }
 
 void attach_keyboard_end(struct attachment *attachment)
 {
     struct session *session = attachment_session(attachment);
-    owner_unwatch(attachment->keyboard);
+    keyboard_unwatch(attachment->keyboard);
     attachment->keyboard = NULL;
     if (session)
-        owner_left(session, attachment->author.peer);
+        keyboard_left(session, attachment->author.peer);
 }

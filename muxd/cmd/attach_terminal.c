@@ -3,6 +3,7 @@
 #include "cmd/attach_terminal.h"
 #include "base/mem.h"
 #include "cmd/attachment.h"
+#include "parts/view/queries.h"
 #include "wire/schema.h"
 #include <stdlib.h>
 

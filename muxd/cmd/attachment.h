@@ -3,8 +3,8 @@
 #ifndef MUXD_CMD_ATTACHMENT_H
 #define MUXD_CMD_ATTACHMENT_H
 #include "cmd/cmd.h"
-#include "session/owner.h"
-#include "session/view.h"
+#include "parts/keyboard/keyboard.h"
+#include "parts/view/view.h"
 #include "term/paint.h"
 #include "wire/attach.h"
 #include "wire/outer.h"
@@ -27,7 +27,7 @@ struct attachment {
     struct loop_timer pace, drawn, resize;
     struct author author; /* attach_keyboard.c: who types here; its client is the text below */
     char client[40];
-    struct owner_watch *keyboard;
+    struct keyboard_watch *keyboard;
     uint64_t keys_id;     /* of the frame that is being typed; 0: none */
     struct outer *outer;  /* attach_terminal.c: owned; what its terminal has told; NULL: nothing */
     bool leads, spoke;    /* it is the one of its session that programs are told of; and that has been done */

@@ -2,8 +2,8 @@
 #include "base/bug.h"
 #include "base/mem.h"
 #include "cmd/describe.h"
-#include "session/news.h"
-#include "session/owner.h"
+#include "parts/events/events.h"
+#include "parts/keyboard/keyboard.h"
 #include "sys/tty_state.h"
 #include "wire/schema.h"
 #include <stdlib.h>
@@ -49,13 +49,13 @@ static void add_limit(void *arg, const struct config_item *item)
 /* Keyboards that people hold: there agents wait. */
 static bool add_held(void *arg, struct session *session)
 {
-    struct owner_state state;
-    owner_get(session, &state);
-    if (state.kind != OWNER_PERSON)
+    struct keyboard_holder state;
+    keyboard_holder_get(session, &state);
+    if (state.kind != HOLDER_PERSON)
         return true;
     struct json *one = json_add_object(arg, session_name(session));
     json_add_int(one, "session_id", (int64_t)session_number(session));
-    json_add_text(one, "owner", owner_word(state.kind));
+    json_add_text(one, "owner", keyboard_holder_word(state.kind));
     describe_owner(one, &state);
     return true;
 }
@@ -78,7 +78,7 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_int(result, "next_number", (int64_t)stats.next_number);
     json_add_int(result, "journal_bytes", (int64_t)stats.journal_bytes);
     json_add_int(result, "waits", stats.waits);
-    json_add_int(result, "listeners", news_count(ctx->registry));
+    json_add_int(result, "listeners", events_count(ctx->registry));
     json_add_int(result, "process_passes", stats.passes);
     if (stats.parked > 0)
         json_add_int(result, "parked", stats.parked);

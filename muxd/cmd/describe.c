@@ -4,9 +4,9 @@
 #include "base/value.h"
 #include "cmd/attach_size.h"
 #include "cmd/record.h"
-#include "session/owner.h"
-#include "session/recorder.h"
-#include "session/secret.h"
+#include "parts/keyboard/keyboard.h"
+#include "parts/record/recorder.h"
+#include "parts/keyboard/secret.h"
 #include <stdlib.h>
 
 void describe_time(struct json *into, const char *key, int64_t real_ms)
@@ -52,9 +52,9 @@ void describe_end(struct json *into, struct session *session)
         json_add_int(into, "children_left", children);
 }
 
-void describe_owner(struct json *into, const struct owner_state *state)
+void describe_owner(struct json *into, const struct keyboard_holder *state)
 {
-    if (state->kind == OWNER_NOBODY)
+    if (state->kind == HOLDER_NOBODY)
         return;
     json_add_int(into, "uid", (int64_t)state->uid);
     json_add_int(into, "pid", (int64_t)state->pid);
@@ -65,10 +65,10 @@ void describe_owner(struct json *into, const struct owner_state *state)
 
 void describe_keyboard(struct json *into, struct session *session)
 {
-    struct owner_state state;
-    owner_get(session, &state);
+    struct keyboard_holder state;
+    keyboard_holder_get(session, &state);
     struct json *keyboard = json_add_object(into, "keyboard");
-    json_add_text(keyboard, "owner", owner_word(state.kind));
+    json_add_text(keyboard, "owner", keyboard_holder_word(state.kind));
     describe_owner(keyboard, &state);
     if (secret_is_staged(session))
         json_add_bool(keyboard, "secret_staged", true);

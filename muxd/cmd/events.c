@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cmd/failure.h"
 #include "cmd/meta.h"
-#include "session/news.h"
+#include "parts/events/events.h"
 #include "wire/schema.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,15 +20,15 @@ struct listener {
     size_t max_events, aggregated;
     char *session; /* owned; NULL: all */
     struct news_cursor cursor;
-    struct news_watch watch;
+    struct events_watch watch;
     struct loop_timer deadline;
     bool over; /* the deadline has come: the answer goes out as soon as there is room for one, with whatever there is */
 };
 
 static void listener_free(struct listener *listener)
 {
-    news_watch_stop(listener->ctx->registry, &listener->watch);
-    news_unlisten(listener->ctx->registry, listener->types);
+    events_watch_stop(listener->ctx->registry, &listener->watch);
+    events_unlisten(listener->ctx->registry, listener->types);
     loop_timer_stop(&listener->deadline);
     free(listener->session);
     free(listener);
@@ -66,7 +66,7 @@ static size_t collect(struct listener *listener, struct json *list)
     while (count < listener->max_events && bytes < ANSWER_BYTES) {
         uint64_t missed, asked = listener->cursor.seq;
         const char *text;
-        const struct news_record *record = news_read(registry, &listener->cursor, listener->types, listener->session, &text, &missed);
+        const struct news_record *record = events_read(registry, &listener->cursor, listener->types, listener->session, &text, &missed);
         if (missed) {
             add_gap(&line, asked, missed);
             add_parsed(list, &line);
@@ -74,7 +74,7 @@ static size_t collect(struct listener *listener, struct json *list)
         }
         if (!record)
             break;
-        news_render(registry, record, text, listener->aggregated, &line);
+        events_render(registry, record, text, listener->aggregated, &line);
         bytes += line.len;
         add_parsed(list, &line);
         count++;
@@ -88,7 +88,7 @@ static void answer(struct listener *listener, struct json *events)
     struct request *request = listener->request;
     struct registry *registry = listener->ctx->registry;
     struct json *result = json_object_new();
-    uint64_t next = listener->cursor.seq ? listener->cursor.seq : news_next(registry);
+    uint64_t next = listener->cursor.seq ? listener->cursor.seq : events_next(registry);
     json_add(result, "events", events);
     json_add_int(result, "next", (int64_t)next);
     request_on_cancel(request, NULL, NULL);
@@ -102,7 +102,7 @@ static void look(void *arg)
     struct listener *listener = arg;
     struct registry *registry = listener->ctx->registry;
     if (!request_has_room(listener->request)) {
-        news_watch_stop(registry, &listener->watch);
+        events_watch_stop(registry, &listener->watch);
         request_when_room(listener->request, look, listener);
         return;
     }
@@ -112,7 +112,7 @@ static void look(void *arg)
         return;
     }
     json_free(events);
-    news_watch_set(registry, &listener->watch);
+    events_watch_set(registry, &listener->watch);
 }
 
 static void on_deadline(void *arg)
@@ -156,10 +156,10 @@ void cmd_EVENTS(struct cmd_context *ctx, struct request *request)
     listener->max_events = (size_t)schema_int(tool, params, "max_events", 0);
     listener->aggregated = (size_t)schema_int(tool, params, "max_bytes", 0);
     listener->session = id ? xstrdup(schema_session(id, room)) : NULL;
-    listener->cursor.seq = schema_has(params, "since") ? (uint64_t)schema_int(tool, params, "since", 0) : news_next(ctx->registry);
-    listener->watch = (struct news_watch){.types = types, .fn = look, .arg = listener};
+    listener->cursor.seq = schema_has(params, "since") ? (uint64_t)schema_int(tool, params, "since", 0) : events_next(ctx->registry);
+    listener->watch = (struct events_watch){.types = types, .fn = look, .arg = listener};
     loop_timer_init(&listener->deadline, ctx->loop, on_deadline, listener);
-    news_listen(ctx->registry, types);
+    events_listen(ctx->registry, types);
     request_on_cancel(request, on_cancel, listener);
     int64_t yield_ms = schema_int(tool, params, "yield_time_ms", YIELD_DEFAULT_MS);
     if (!meta_bool(request, "no_deadline"))

@@ -14,7 +14,7 @@
 struct reading { /* a request that waits for an entry */
     struct cmd_context *ctx;
     struct request *request;
-    struct owner_watch *watch;
+    struct keyboard_watch *watch;
     struct wait *exit;
     uint64_t number, since;
     struct loop_timer deadline;
@@ -69,7 +69,7 @@ static void add_event(void *arg, const struct input_event *event)
 
 static void reading_free(struct reading *reading)
 {
-    owner_unwatch(reading->watch);
+    keyboard_unwatch(reading->watch);
     wait_cancel(reading->exit);
     loop_timer_stop(&reading->deadline);
     free(reading);
@@ -144,7 +144,7 @@ static int park(struct cmd_context *ctx, struct request *request, struct session
         free(reading);
         return err->code;
     }
-    reading->watch = owner_watch(session, OWNER_INPUT, on_input, reading);
+    reading->watch = keyboard_watch(session, KEYBOARD_INPUT, on_input, reading);
     int64_t yield = schema_int(&tools[TOOL_READ_INPUT], request_params(request), "yield_time_ms", 0);
     int64_t max = ctx->config->limits.max_wait_ms;
     if (!meta_bool(request, "no_deadline"))

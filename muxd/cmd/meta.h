@@ -2,7 +2,7 @@
 #ifndef MUXD_CMD_META_H
 #define MUXD_CMD_META_H
 #include "cmd/cmd.h"
-#include "session/owner.h"
+#include "parts/keyboard/keyboard.h"
 
 struct tool;
 struct session *meta_session(struct cmd_context *ctx, const struct json *id, struct err *err); /* by number or name; NULL: err */

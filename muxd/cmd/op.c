@@ -7,7 +7,7 @@
 #include "cmd/failure.h"
 #include "cmd/meta.h"
 #include "cmd/typing.h"
-#include "session/news.h"
+#include "parts/events/events.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,7 +208,7 @@ static void finish(struct op *op, const struct wait_result *result)
     struct json *answer = answer_build(op, session, result, &delivery.to);
     if (op->polls && op->tool == &tools[TOOL_WRITE_STDIN] && session_is_live(session)) { /* somebody looked (CODEX.md 12) */
         const struct author author = meta_author(request, INPUT_BY_AGENT);
-        news_typed(session, &author, "", 0, false);
+        events_typed(session, &author, "", 0, false);
     }
     op->request = NULL;
     request_on_cancel(request, NULL, NULL);

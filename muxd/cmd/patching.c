@@ -10,7 +10,7 @@
 #include "patch/apply.h"
 #include "patch/intercept.h"
 #include "patch/place.h"
-#include "session/news.h"
+#include "parts/events/events.h"
 #include "wire/schema.h"
 #include "wire/text.h"
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static void tell(struct patching *patching)
     struct json *facts = json_object_new();
     if (patching->result == 0)
         add_files(facts, patching->plan);
-    news_patched(patching->ctx->registry, patching->call_id, patching->cwd, json_get(facts, "files"), patching->result == 0 ? 0 : 1);
+    events_patched(patching->ctx->registry, patching->call_id, patching->cwd, json_get(facts, "files"), patching->result == 0 ? 0 : 1);
     json_free(facts);
 }
 

@@ -2,7 +2,7 @@
 #include "cmd/record.h"
 #include "base/mem.h"
 #include "cmd/meta.h"
-#include "session/recorder.h"
+#include "parts/record/recorder.h"
 #include "wire/schema.h"
 #include <stdlib.h>
 #include <string.h>

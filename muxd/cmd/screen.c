@@ -6,7 +6,7 @@
 #include "cmd/failure.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
-#include "session/view.h"
+#include "parts/view/view.h"
 #include "term/render.h"
 #include <inttypes.h>
 #include <stdio.h>

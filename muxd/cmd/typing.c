@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
+#include "parts/view/queries.h"
 #include "term/keys.h"
 #include "term/modes.h"
 #include "term/paste.h"
@@ -20,7 +21,7 @@ struct typing {
     struct op *op;
     uint64_t number;
     struct wait_spec spec; /* what is waited for behind it */
-    struct owner_turn *turn;
+    struct keyboard_turn *turn;
     struct wait *wait; /* for the text to be taken */
     struct loop_timer gap;
     int64_t begun_ns, typed_ns;
@@ -31,7 +32,7 @@ void typing_free(struct typing *typing)
 {
     if (!typing)
         return;
-    owner_wait_cancel(typing->turn);
+    keyboard_wait_cancel(typing->turn);
     wait_cancel(typing->wait);
     loop_timer_stop(&typing->gap);
     free(typing);
@@ -253,7 +254,7 @@ static int wait_for_room(struct typing *typing, struct session *session, size_t 
                        session_name(session), cap, size);
     if (!typing->full_ns)
         typing->full_ns = clock_mono_ns();
-    typing->turn = owner_wait_room(session, size, since ? typing->op->from : UINT64_MAX, typing->room_until_ns, on_turn, typing);
+    typing->turn = keyboard_wait_room(session, size, since ? typing->op->from : UINT64_MAX, typing->room_until_ns, on_turn, typing);
     return 0;
 }
 
@@ -271,12 +272,12 @@ static int attempt(struct typing *typing, struct session *session, bool may_wait
     bool queued = input.len > 1 || (input.len == 1 && (input.data[0] != 3 || session_is_tty(session)));
     bool full = may_wait && queued && typing->room_until_ns > clock_mono_ns() && input.len > journal_input_free(session_journal(session));
     may_wait = may_wait && typing->spec.deadline_ns > clock_mono_ns();
-    code = steals ? 0 : owner_check(session, &author, err);
+    code = steals ? 0 : keyboard_check(session, &author, err);
     bool held = session_is_held(session) && !interrupts(&input);
     if (may_wait && ((code == ERR_KEYBOARD_HELD && patient) || (!code && held))) {
         code = 0;
         err->code = 0;
-        typing->turn = owner_wait(session, patient && !steals, typing->spec.deadline_ns, on_turn, typing);
+        typing->turn = keyboard_wait(session, patient && !steals, typing->spec.deadline_ns, on_turn, typing);
     } else if (!code && full) {
         code = wait_for_room(typing, session, input.len, err);
     } else if (!code && submits(op)) {

@@ -21,7 +21,7 @@ struct input_event { /* as it lies in the memfd: fixed size, native byte order *
     char text[88];
 };
 
-struct input_holder { /* of the keyboard, see owner.h */
+struct input_holder { /* of the keyboard, see parts/keyboard */
     uint32_t kind, uid;
     int32_t pid;
     uint32_t spare;

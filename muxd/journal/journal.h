@@ -81,7 +81,7 @@ struct journal_header {
     _Atomic uint32_t killed_by;                      /* enum session_killer */
     _Atomic int32_t kill_signal;                     /* the last signal muxd sent to end it, 0 none */
     int64_t limits[SESSION_LIMIT_COUNT];             /* in force, see session.h; 0: none */
-    _Atomic uint64_t answered_to;                    /* queries of the output up to here have their answer (answering.h) */
+    _Atomic uint64_t answered_to;                    /* queries of the output up to here have their answer (parts/view/queries.h) */
     _Atomic uint64_t modes;                          /* of the terminal there, see term/modes.h */
     /* bytes */
     _Atomic uint64_t out_head;                       /* bytes ever written by the program */

@@ -9,7 +9,7 @@
 #include "base/strv.h"
 #include "base/utf8.h"
 #include "server/server.h"
-#include "session/news.h"
+#include "parts/events/events.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -58,7 +58,7 @@ struct hooks {
     int event_type;
     char *session_name; /* owned */
     uint64_t session;
-    struct news_watch watch;
+    struct events_watch watch;
     struct loop_timer last; /* of a daemon that has been stopped */
     bool hears, ending, over; /* hears: of the end of a child */
 };
@@ -267,16 +267,16 @@ static bool take_event(struct hooks *hooks)
     struct registry *registry = hooks->server->registry;
     uint64_t missed;
     const char *text;
-    const struct news_record *record = news_read(registry, &hooks->cursor, hooks->types, NULL, &text, &missed);
+    const struct news_record *record = events_read(registry, &hooks->cursor, hooks->types, NULL, &text, &missed);
     if (missed && missed != NEWS_MISSED_UNKNOWN)
         log_warn("hooks were too slow: %llu events before %llu were not handed to them; make them faster, or raise [limits] hooks and "
                  "events",
                  (unsigned long long)missed, (unsigned long long)hooks->cursor.seq);
-    news_set_handed(registry, hooks->cursor.seq);
+    events_set_handed(registry, hooks->cursor.seq);
     if (!record)
         return false;
     struct buf event = BUF_INIT;
-    news_render(registry, record, text, NEWS_AGGREGATED_MAX, &event);
+    events_render(registry, record, text, EVENTS_AGGREGATED_MAX, &event);
     buf_append_byte(&event, '\n');
     hooks->event_size = event.len;
     hooks->event = buf_take(&event);
@@ -295,7 +295,7 @@ static void pump(void *arg)
     const struct config *cfg = hooks->server->config;
     while (hooks->types && hooks->count < (unsigned)cfg->limits.hooks) {
         if (!hooks->event && !take_event(hooks)) {
-            news_watch_set(hooks->server->registry, &hooks->watch);
+            events_watch_set(hooks->server->registry, &hooks->watch);
             return;
         }
         while (hooks->at < cfg->nhooks && !is_for(hooks, &cfg->hooks[hooks->at]))
@@ -321,13 +321,13 @@ void hooks_reload(struct hooks *hooks)
         types = 0;
     }
     drop_event(hooks); /* half handed out by the old table */
-    news_watch_stop(registry, &hooks->watch);
+    events_watch_stop(registry, &hooks->watch);
     if (types)
-        news_listen(registry, types);
+        events_listen(registry, types);
     if (before)
-        news_unlisten(registry, before);
+        events_unlisten(registry, before);
     else
-        hooks->cursor = (struct news_cursor){.seq = news_next(registry)};
+        hooks->cursor = (struct news_cursor){.seq = events_next(registry)};
     hooks->types = hooks->watch.types = types;
     pump(hooks);
 }
@@ -336,8 +336,8 @@ struct hooks *hooks_new(struct server *server)
 {
     struct hooks *hooks = xcalloc(1, sizeof *hooks);
     hooks->server = server;
-    hooks->watch = (struct news_watch){.fn = pump, .arg = hooks};
-    uint64_t handed = news_handed(server->registry);
+    hooks->watch = (struct events_watch){.fn = pump, .arg = hooks};
+    uint64_t handed = events_handed(server->registry);
     hooks_reload(hooks);
     if (handed && hooks->types) { /* where the worker before this one was */
         hooks->cursor = (struct news_cursor){.seq = handed};
@@ -384,7 +384,7 @@ void hooks_free(struct hooks *hooks)
         return;
     if (hooks->ending)
         loop_timer_stop(&hooks->last);
-    news_watch_stop(hooks->server->registry, &hooks->watch);
+    events_watch_stop(hooks->server->registry, &hooks->watch);
     for (const struct run *run = hooks->server->stopping ? hooks->runs : NULL; run; run = run->next)
         kill(run->pid, SIGTERM); /* all at once, before each is waited for */
     while (hooks->runs)

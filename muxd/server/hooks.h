@@ -1,5 +1,5 @@
 /* hooks: runs the commands of [hook NAME] on the events that they are for. Each gets its event on standard input, has a time of its own,
- * and holds nobody up: what can't be started now waits in the ring of events (session/news.h), which tells what it has lost. */
+ * and holds nobody up: what can't be started now waits in the ring of events (parts/events/events.h), which tells what it has lost. */
 #ifndef MUXD_SERVER_HOOKS_H
 #define MUXD_SERVER_HOOKS_H
 #include <stdbool.h>

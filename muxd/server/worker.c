@@ -9,6 +9,7 @@
 #include "server/hooks.h"
 #include "server/keeping.h"
 #include "server/notify.h"
+#include "server/parts.h"
 #include "server/server.h"
 #include "sys/tty_state.h"
 #include <errno.h>
@@ -118,14 +119,13 @@ static int build(struct server *server, struct err *state_err, struct err *err)
                                        .log_path = server->log_path,
                                        .ops = &control_ops,
                                        .server = server};
-    static struct registry_events events = {.all_ended = control_all_ended};
-    events.arg = server;
+    const struct registry_above above = {.parts = server_parts, .all_ended = control_all_ended, .arg = server};
     loop_timer_init(&server->keeper_retry, server->loop, keeping_replace_keeper, server);
     loop_timer_init(&server->hold_retry, server->loop, keeping_hold_again, server);
     loop_timer_init(&server->readiness, server->loop, find_readiness, server);
     struct err number_err = {0};
     const char *state_dir = state_err->code ? NO_DIRECTORY : server->state_dir; /* one that was refused is not written to */
-    if (registry_new(&server->registry, server->loop, server->link, server->config, state_dir, server->socket_path, &events,
+    if (registry_new(&server->registry, server->loop, server->link, server->config, state_dir, server->socket_path, &above,
                      &number_err) < 0 && !state_err->code)
         *state_err = number_err;
     server->cmd.registry = server->registry;

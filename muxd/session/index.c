@@ -127,6 +127,11 @@ void index_take_name(struct registry *registry, struct session *session)
     table_add(table, session, table_hash_text(session_name(session)));
 }
 
+static uint64_t reserved_by(const struct journal *journal)
+{
+    return journal->header->ring_size + journal->header->head_size;
+}
+
 void index_add(struct registry *registry, struct session *session)
 {
     table_add(&registry->tables[TABLE_NUMBER], session, table_hash_number(session_number(session)));
@@ -138,7 +143,7 @@ void index_add(struct registry *registry, struct session *session)
         place = place->prev;
     list_add_after(place, &session->order);
     registry->count++;
-    registry->reserved_bytes += tombs_journal_bytes(session->journal);
+    registry->reserved_bytes += reserved_by(session->journal);
 }
 
 void index_remove(struct registry *registry, struct session *session)
@@ -147,7 +152,12 @@ void index_remove(struct registry *registry, struct session *session)
         table_remove(&registry->tables[i], session);
     list_remove(&session->order);
     registry->count--;
-    registry->reserved_bytes -= tombs_journal_bytes(session->journal);
+    registry->reserved_bytes -= reserved_by(session->journal);
+}
+
+void index_count_live(struct registry *registry, int by)
+{
+    registry->live += (unsigned)by;
 }
 
 static bool is_free(struct registry *registry, const char *name)
@@ -183,4 +193,29 @@ void index_pick_name(struct registry *registry, const char *base, char out[JOURN
         }
     }
     with_suffix(base, candidate, out);
+}
+
+struct session *registry_by_number(struct registry *registry, uint64_t number)
+{
+    struct table *table = &registry->tables[TABLE_NUMBER];
+    struct session *at = table_first(table, table_hash_number(number));
+    while (at && session_number(at) != number)
+        at = table_next(table, at);
+    return at;
+}
+
+struct session *registry_by_request(struct registry *registry, uint64_t request_hash)
+{
+    return request_hash ? table_first(&registry->tables[TABLE_REQUEST], request_hash) : NULL;
+}
+
+void registry_each(struct registry *registry, bool live_only, bool (*fn)(void *arg, struct session *session), void *arg)
+{
+    struct list *next;
+    for (struct list *at = registry->order.next; at != &registry->order; at = next) {
+        next = at->next;
+        struct session *session = LIST_OWNER(at, struct session, order);
+        if ((!live_only || session_is_live(session)) && !fn(arg, session))
+            return;
+    }
 }

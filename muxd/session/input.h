@@ -6,6 +6,8 @@
 
 struct session;
 
+bool input_has_text(const char *data, size_t size); /* more than keys like ^C and Enter */
+
 /* Types it: keyboard, secret prompts and the log are seen to. As session_type; besides ERR_KEYBOARD_HELD (an agent's while a person holds
  * the keyboard) and ERR_SECRET_PROMPT (an agent's text where the program reads a secret). A person takes the keyboard by it. */
 int session_input(struct session *session, const struct input *input, struct err *err);

@@ -4,7 +4,6 @@
  * number, which names the session and the group, can't belong to anybody else. */
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/archive.h"
 #include "session/internal.h"
 #include "session/kin.h"
 #include "session/looks.h"
@@ -239,23 +238,26 @@ static void on_look(void *arg, const struct look *look)
         if (look->family.members[i].pid != session_pid(session))
             kill->looks = LOOKS;
     if (kill->stage == KILL_FIRST_LOOK && session->exited)
-        kill->stage = KILL_WAITS_FOR_PID; /* for the drain: kill_leader_ended */
+        kill->stage = KILL_WAITS_FOR_PID; /* for the drain: leader_ended */
     else if (kill->stage == KILL_FIRST_LOOK)
         begin_ladder(kill);
 }
 
-void kill_leader_ended(struct session *session)
+/* Drained: the hunt for what it left begins. */
+static void leader_ended(struct session *session)
 {
     if (session->kill && session->kill->stage < KILL_HUNT_TERM)
         begin_hunt(session->kill);
 }
 
-bool kill_wants_leader(const struct session *session)
+/* The number guards the hunt. */
+static bool wants_leader(const struct session *session)
 {
     return session->kill != NULL;
 }
 
-void kill_started(struct session *session)
+/* There is a process now: what was asked for before is done. */
+static void started(struct session *session)
 {
     if (session->kill && session->kill->stage == KILL_WAITS_FOR_PID)
         begin_ladder(session->kill);
@@ -264,7 +266,8 @@ void kill_started(struct session *session)
     session->pending_signal = 0;
 }
 
-void kill_forget(struct session *session)
+/* The session goes or was never there: who waits for its death is told. */
+static void session_goes(struct session *session)
 {
     if (session->kill)
         drop(session->kill);
@@ -281,7 +284,7 @@ static struct kill *begin(struct session *session, enum session_killer killer)
     loop_timer_init(&kill->timer, registry->loop, on_timer, kill);
     if (!session->exited) {
         atomic_store(&session->journal->header->killed_by, (uint32_t)killer);
-        news_killed(session, session_killer_word(killer), 0);
+        part_killed(session, session_killer_word(killer), 0);
     }
     kill->ask = (struct look_ask){.number = session_number(session), .fn = on_look, .arg = kill};
     list_init(&kill->ask.link);
@@ -324,7 +327,7 @@ static void ladder(struct session *session, enum session_killer killer, bool har
     if (session->finished) { /* what it left behind */
         begin_hunt(kill);
     } else if (session->exited || session_pid(session) <= 0) {
-        kill->stage = KILL_WAITS_FOR_PID; /* or for the drain: kill_leader_ended */
+        kill->stage = KILL_WAITS_FOR_PID; /* or for the drain: leader_ended */
     } else if (fresh) {
         kill->stage = KILL_FIRST_LOOK;
         looks_ask(session->registry, &kill->ask);
@@ -337,12 +340,12 @@ void registry_kill(struct registry *registry, struct session *session, int signo
 {
     (void)registry;
     if (signo > 0) {
-        news_killed(session, session_killer_word(killer), signo);
+        part_killed(session, session_killer_word(killer), signo);
         send_one(session, signo, fn, arg);
         return;
     }
     if (killer == KILLER_REQUEST)
-        described_killed(session);
+        declared_killed(session);
     ladder(session, killer, false, fn, arg);
 }
 
@@ -352,16 +355,17 @@ void registry_kill_hard(struct registry *registry, struct session *session, enum
     ladder(session, killer, true, fn, arg);
 }
 
-void registry_stop_all(struct registry *registry)
+static bool kills_are_over(const struct registry *registry)
 {
-    registry->stopping = STOP_WANTED;
-    struct list *next;
-    for (struct list *at = registry->order.next; at != &registry->order; at = next) {
-        next = at->next;
-        struct session *session = LIST_OWNER(at, struct session, order);
-        if (session_is_live(session))
-            registry_kill(registry, session, 0, KILLER_STOP, NULL, NULL);
-    }
-    archive_all(registry);
-    registry_kick(registry);
+    return list_is_empty(&registry->kills);
 }
+
+const struct part reap_part = {
+    .fini = looks_fini,
+    .is_idle = kills_are_over,
+    .turn_end = looks_turn_end,
+    .began = started,
+    .ended = leader_ended,
+    .holds_leader = wants_leader,
+    .free = session_goes,
+};

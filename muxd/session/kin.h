@@ -1,6 +1,7 @@
 /* kin: which processes belong to a session: its family, and orphans that shed every mark. For this room only. */
 #ifndef MUXD_SESSION_KIN_H
 #define MUXD_SESSION_KIN_H
+#include "session/part.h"
 #include "session/session.h"
 #include "sys/family.h"
 
@@ -21,4 +22,5 @@ pid_t kin_find_leader(struct session *session, int *pidfd);
 void kin_signal_group(const struct session *session, pid_t pgrp, int signo);
 void kin_into_cgroup(struct cgroup *cgroup, const struct family_member *member);
 void kin_fini(struct registry *registry);
+extern const struct part reap_part; /* kill.c */
 #endif

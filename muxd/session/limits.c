@@ -65,12 +65,12 @@ static void on_lifetime(void *arg)
 static void on_idle(void *arg)
 {
     struct session *session = arg;
-    int64_t last = session->last_output_ns > session->last_input_ns ? session->last_output_ns : session->last_input_ns;
+    int64_t last = session->last_output_ns > session->input.last_ns ? session->last_output_ns : session->input.last_ns;
     int64_t due = last + session->journal->header->limits[SESSION_IDLE] * NS_PER_MS;
     if (due <= loop_now_ns(session->registry->loop))
         end_by(session, SESSION_IDLE);
     else
-        loop_timer_set_ns(&session->idle, due);
+        loop_timer_set_ns(&session->limits.idle, due);
 }
 
 static enum session_limit exceeded(const int64_t *limits, const struct family *family)
@@ -109,7 +109,7 @@ static void on_usage(void *arg)
     if (limit != SESSION_LIMIT_COUNT)
         end_by(session, limit);
     else
-        loop_timer_set_ms(&session->usage, pause_ms(session, clock_thread_ns() - began_ns));
+        loop_timer_set_ms(&session->limits.usage, pause_ms(session, clock_thread_ns() - began_ns));
 }
 
 void limits_start(struct session *session)
@@ -117,24 +117,24 @@ void limits_start(struct session *session)
     const struct journal_header *header = session->journal->header;
     struct loop *loop = session->registry->loop;
     if (header->limits[SESSION_LIFETIME] > 0) {
-        loop_timer_init(&session->lifetime, loop, on_lifetime, session);
-        loop_timer_set_ms(&session->lifetime, header->created_boot_ms + header->limits[SESSION_LIFETIME] - clock_boot_ms());
+        loop_timer_init(&session->limits.lifetime, loop, on_lifetime, session);
+        loop_timer_set_ms(&session->limits.lifetime, header->created_boot_ms + header->limits[SESSION_LIFETIME] - clock_boot_ms());
     }
     if (header->limits[SESSION_IDLE] > 0) {
-        loop_timer_init(&session->idle, loop, on_idle, session);
-        loop_timer_set_ms(&session->idle, header->limits[SESSION_IDLE]);
+        loop_timer_init(&session->limits.idle, loop, on_idle, session);
+        loop_timer_set_ms(&session->limits.idle, header->limits[SESSION_IDLE]);
     }
     if (header->limits[SESSION_MEMORY] > 0 || header->limits[SESSION_PROCESSES] > 0 || header->limits[SESSION_CPU_TIME] > 0) {
-        loop_timer_init(&session->usage, loop, on_usage, session);
-        loop_timer_set_ms(&session->usage, USAGE_MS);
+        loop_timer_init(&session->limits.usage, loop, on_usage, session);
+        loop_timer_set_ms(&session->limits.usage, USAGE_MS);
     }
 }
 
 void limits_stop(struct session *session)
 {
-    loop_timer_stop(&session->lifetime);
-    loop_timer_stop(&session->idle);
-    loop_timer_stop(&session->usage);
+    loop_timer_stop(&session->limits.lifetime);
+    loop_timer_stop(&session->limits.idle);
+    loop_timer_stop(&session->limits.usage);
 }
 
 /* A shell tells of the signal that ended its command by its own exit status. */

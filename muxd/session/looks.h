@@ -2,7 +2,7 @@
  * only. */
 #ifndef MUXD_SESSION_LOOKS_H
 #define MUXD_SESSION_LOOKS_H
-#include "session/list.h"
+#include "base/list.h"
 #include "session/session.h"
 #include "sys/family.h"
 

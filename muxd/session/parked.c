@@ -204,7 +204,7 @@ void registry_missed(struct registry *registry, unsigned type, uint64_t number)
 {
     struct session *session = registry_by_number(registry, number);
     limit_met(LIMIT_HAND_OVER, EMFILE);
-    if (number == 0 || number == NEWS_SLOT) {
+    if (number == 0 || part_has_slot(registry, number)) {
         registry->transfer_unheld = true;
     } else if (session && !session->gone) {
         if (!session->unheld && !session->unadopted) {

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "session/internal.h"
 #include "session/kin.h"
-#include "session/recorder.h"
 #include "sys/proc.h"
 #include <unistd.h>
 
@@ -58,12 +57,6 @@ static void adopt_transfer(struct registry *registry, int fds[KEEP_FD_COUNT])
     }
 }
 
-static bool is_final(const struct session *session)
-{
-    enum session_state state = session_state(session);
-    return state != SESSION_STARTING && state != SESSION_RUNNING;
-}
-
 static void recover_late(struct session *session);
 
 /* Nothing is read before the transfer has been repaired: descriptors are watched from registry_handed_over on. */
@@ -73,10 +66,8 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         adopt_transfer(registry, fds);
         return;
     }
-    if (number == NEWS_SLOT) {
-        news_adopt(registry, fds);
+    if (part_take_slot(registry, number, fds))
         return;
-    }
     if (registry->handed_over && registry_by_number(registry, number)) { /* asked for twice */
         close_all(fds);
         return;
@@ -102,20 +93,18 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         return;
     }
     struct session *session = session_new(registry, journal, fds);
-    session->line_from = journal_in_head(journal);
-    session->finished = session->exited = is_final(session);
+    session_input_adopt(session);
+    session_exit_adopt(session);
     index_add(registry, session);
     number_skip_past(&registry->numbers, number);
     if (!session->finished) {
-        registry->live++;
+        index_count_live(registry, 1);
         if (pid > 0)
             session_set_pid(session, pid, -1);
     }
     parked_arrived(registry, number);
-    if (registry->handed_over) {
-        news_scan(registry, session);
+    if (registry->handed_over)
         recover_late(session);
-    }
 }
 
 static struct journal *find_journal(void *arg, uint64_t number)
@@ -147,20 +136,28 @@ static void revive(struct session *session)
     if (session_io_start(session, &err) != 0)
         leave_it_to_the_next(&err); /* the one before could: nobody would hear this session any more */
     if (session->finished) {
-        secret_take_over(session);
-        tombs_place(session, false);
+        part_adopt(session);
+        ended_place(session, false);
         return;
     }
-    if (!session_is_tty(session) && !session->journal->header->stdin_open)
-        session->close_stdin = session->in_fd >= 0;
     if (!session->keeper_knows)
         find_leader(session);
     limits_start(session);
-    recorder_take_over(session);
-    secret_take_over(session);
+    part_adopt(session);
     if (!session->exited)
         session_flush_input(session);
     session_dirty(session);
+}
+
+struct session *recover_from_disk(struct registry *registry, struct journal *journal)
+{
+    int none[KEEP_FD_COUNT] = KEEP_NO_FDS;
+    struct session *session = session_new(registry, journal, none);
+    session->from_disk = true;
+    session_exit_adopt(session);
+    index_add(registry, session);
+    number_skip_past(&registry->numbers, session_number(session));
+    return session;
 }
 
 /* It came after the hand-over, or just now. */
@@ -168,10 +165,8 @@ static void recover_late(struct session *session)
 {
     if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
         registry_forget(session->registry, session, false); /* the worker died before it had asked for it */
-    else {
+    else
         revive(session);
-        news_recover(session);
-    }
 }
 
 void registry_handed_over(struct registry *registry)
@@ -183,7 +178,6 @@ void registry_handed_over(struct registry *registry)
         number_begin(&registry->numbers, transfer_numbers(registry->transfer));
     } else if (recover_transfer(registry, &err) != 0)
         log_error("%s", err.text); /* tried again by the next session */
-    news_scan(registry, NULL);
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
@@ -201,11 +195,9 @@ void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int 
         link_ack(registry->link, number, pid, 0);
         return;
     }
-    session->unacknowledged = true;
     if (session_pid(session) <= 0)
         atomic_store(&session->journal->header->pid, (int32_t)pid);
-    session_exited(session, how, status);
-    session_acknowledge(session);
+    session_exit_told(session, how, status);
 }
 
 static void hold_session(struct registry *registry, const struct session *session)
@@ -214,8 +206,8 @@ static void hold_session(struct registry *registry, const struct session *sessio
     fds[KEEP_FD_JOURNAL] = session->journal->fd;
     fds[session_is_tty(session) ? KEEP_FD_MASTER : KEEP_FD_OUT] = session->out.fd;
     fds[KEEP_FD_ERR] = session->errors.fd;
-    fds[KEEP_FD_IN] = session->in_fd;
-    fds[KEEP_FD_SECRET] = secret_kept_fd(session);
+    fds[KEEP_FD_IN] = session->input.fd;
+    part_hold_session(session, fds);
     link_hold(registry->link, session_number(session), fds);
 }
 
@@ -226,7 +218,7 @@ void recover_hold(struct registry *registry, struct session *session)
     else if (registry->transfer)
         hold_transfer(registry);
     if (!session)
-        news_hold(registry);
+        part_hold(registry);
 }
 
 /* The keeper died between the fork and the news of it, or before. A program that was not yet executed then never is (plan_execute.c). */
@@ -236,7 +228,7 @@ static bool was_started(struct session *session)
     pid_t pid = kin_find_leader(session, &pidfd);
     if (pid > 0) {
         registry_spawned(session->registry, session_number(session), pid, pidfd);
-        session->own_child = false;
+        session_set_own_child(session, false);
         return true;
     }
     struct err err;
@@ -254,18 +246,17 @@ void registry_keeper_lost(struct registry *registry, struct link *fresh)
         return;
     if (registry->transfer)
         hold_transfer(registry);
-    news_hold(registry);
+    part_hold(registry);
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
         struct session *session = LIST_OWNER(at, struct session, order);
-        session->unacknowledged = false;
-        session->let_go = 0;
-        session->own_child = false;
+        session_exit_keeper_lost(session);
+        session_set_own_child(session, false);
         parked_forget(session); /* the new one has not missed anything yet */
         if (!session->finished && session_state(session) == SESSION_STARTING && !was_started(session))
             continue;
-        if (!session->archived.from_disk) /* a successor finds those where they are */
+        if (!session->from_disk) /* a successor finds those where they are */
             hold_session(registry, session);
         if (!session->exited)
             find_leader(session);

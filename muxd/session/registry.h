@@ -8,18 +8,17 @@ struct link;
 struct loop;
 struct registry;
 
-struct registry_events { /* told at the end of a turn; any may be NULL */
-    void (*created)(void *arg, struct session *session);
-    void (*ended)(void *arg, struct session *session);
-    void (*removed)(void *arg, uint64_t number, const char *name);
-    void (*all_ended)(void *arg); /* after registry_stop_all */
+struct part;
+struct registry_above { /* what lies above the core */
+    const struct part *const *parts; /* part.h: NULL at their end, they outlive the registry. NULL: none */
+    void (*all_ended)(void *arg);    /* after registry_stop_all, at the end of a turn; NULL: nobody wants to know */
     void *arg;
 };
 
 /* cfg is borrowed and replaced by registry_reload. state_dir: where the next number is kept (never NULL). ERR_SYSTEM: the
  * next number can't be read; *out is whole all the same, and takes numbers from memory. */
 int registry_new(struct registry **out, struct loop *loop, struct link *link, const struct config *cfg, const char *state_dir,
-                 const char *socket_path, const struct registry_events *events, struct err *err);
+                 const char *socket_path, const struct registry_above *above, struct err *err);
 void registry_free(struct registry *registry); /* forgets everything; the programs live on in the keeper */
 /* Removed [session]s stay as they run; start = boot ones that are new begin. */
 void registry_reload(struct registry *registry, const struct config *cfg);
@@ -51,11 +50,11 @@ struct session_spec {       /* all borrowed during the call */
     bool tty, stdin_open;
     int rows, cols;
     mode_t umask;
-    bool record;            /* from its beginning, see recorder.h */
+    bool record;            /* from its beginning, see parts/record/recorder.h */
     enum session_slow on_slow;
     int64_t limits[SESSION_LIMIT_COUNT]; /* 0: none */
     const char *described;  /* the [session NAME] it comes from, NULL none */
-    const char *source, *call_id, *client; /* for the events (news.h): who asked for it and how; any may be NULL */
+    const char *source, *call_id, *client; /* kept with it: who asked for it and how; any may be NULL */
     uint64_t request_hash;  /* 0: none */
 };
 /* *out is starting: a wait on it ends when it has ended. spawned (may be NULL) is called once at the end of a turn: err->code 0, or

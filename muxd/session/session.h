@@ -30,8 +30,6 @@ const char *session_state_word(enum session_state state); /* "running" … */
 const char *session_killer_word(unsigned killed_by); /* "request", "stop", "memory" … of the journal's killed_by; NULL: nobody */
 const char *session_waiting_for(struct session *session); /* "line", "key", "secret" or NULL while it computes; looks on demand */
 int session_children_left(struct session *session);       /* living descendants after the leader's end; -1 unknown */
-/* What the program has set its terminal to (term/modes.h), with all of its output that was read; 0 on pipes. */
-uint64_t session_modes(struct session *session);
 int session_get_size(const struct session *session, int *rows, int *cols); /* -1 on pipes */
 
 /* Where the output begins that was printed at that time (milliseconds since 1970) or later, or a little earlier; what was printed before
@@ -48,12 +46,6 @@ int64_t session_hold_ended_ns(const struct session *session); /* CLOCK_MONOTONIC
 int session_interrupt(struct session *session, struct err *err); /* pipe sessions: U+0003 is SIGINT to the group */
 int session_resize(struct session *session, int rows, int cols, struct err *err);
 int session_rename(struct session *session, const char *name, struct err *err);
-/* What the program asks its terminal is answered by muxd alone: from its own model, and with the colours of this person's terminal; NULL:
- * there is none, then those of a plain dark one. Copied. A program that wants to know is told when it is light or dark now. */
-struct outer;
-void session_set_outer(struct session *session, const struct outer *outer);
-/* How large a cell of the terminal is, in pixels. It stays, as its rows and columns do, when whose terminal it was has gone. */
-void session_set_cell(struct session *session, int height, int width);
 /* Pipe sessions: end of file once everything queued is typed. ERR_ENDED, ERR_STDIN_CLOSED; ERR_NOT_AVAILABLE with a terminal. */
 int session_close_stdin(struct session *session, struct err *err);
 

@@ -2,10 +2,8 @@
  * for the first time, and typed as fast as the kernel takes it. */
 #include "base/fdio.h"
 #include "base/log.h"
-#include "session/answering.h"
+#include "session/input.h"
 #include "session/internal.h"
-#include "session/owner.h"
-#include "session/recorder.h"
 #include "sys/pty.h"
 #include <errno.h>
 #include <string.h>
@@ -18,7 +16,7 @@
 
 static int input_fd(const struct session *session)
 {
-    return session_is_tty(session) ? session->out.fd : session->in_fd;
+    return session_is_tty(session) ? session->out.fd : session->input.fd;
 }
 
 static bool ends_line(const struct pty_mode *mode, char byte)
@@ -35,13 +33,13 @@ static int check_lines(const struct session *session, const char *data, size_t s
     *line_from = head + size;
     if (!session_is_tty(session) || pty_get_mode(session->out.fd, &mode) != 0 || !mode.canonical)
         return 0;
-    *line_from = session->line_from;
+    *line_from = session->input.line_from;
     for (size_t i = 0; i < size; i++) {
         if (ends_line(&mode, data[i]))
             *line_from = head + i + 1;
         else if (head + i + 1 - *line_from > CANONICAL_MAX)
             return err_set(err, ERR_LINE_TOO_LONG, "'%s' reads whole lines, of which the kernel keeps only %d bytes; send shorter lines%s",
-                           session_name(session), CANONICAL_MAX, session->held ? ", or wait until it is ready" : "");
+                           session_name(session), CANONICAL_MAX, session->input.held ? ", or wait until it is ready" : "");
     }
     return 0;
 }
@@ -51,7 +49,7 @@ static int check_open(const struct session *session, struct err *err)
     unsigned long long number = session_number(session);
     if (session->exited || session->finished)
         return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; start a new one", session_name(session), number);
-    if (input_fd(session) < 0 || session->close_stdin)
+    if (input_fd(session) < 0 || session->input.to_close)
         return err_set(err, ERR_STDIN_CLOSED, "standard input of '%s' (session %llu) is closed; start it with a terminal or with --stdin",
                        session_name(session), number);
     return 0;
@@ -59,13 +57,13 @@ static int check_open(const struct session *session, struct err *err)
 
 static void end_hold(struct session *session)
 {
-    if (session->held)
-        session->hold_ended_ns = loop_now_ns(session->registry->loop);
-    session->held = false;
-    if (!session->hold_wanted)
+    if (session->input.held)
+        session->input.hold_ended_ns = loop_now_ns(session->registry->loop);
+    session->input.held = false;
+    if (!session->input.hold_wanted)
         return;
-    loop_timer_stop(&session->hold);
-    session->hold_wanted = false;
+    loop_timer_stop(&session->input.hold);
+    session->input.hold_wanted = false;
     session_dirty(session);
 }
 
@@ -93,30 +91,46 @@ int session_check_input(const struct session *session, const char *data, size_t 
     return check(session, data, size, &line_from, err);
 }
 
-int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err)
+int session_queue_input(struct session *session, const struct input *input, bool secret, const struct author *author, struct err *err)
 {
     uint64_t line_from;
     struct journal *journal = session->journal;
-    answering_look(session); /* what it has asked before comes before this */
+    const char *data = input->data;
+    size_t size = input->size;
+    part_answer(session); /* what it has asked before comes before this */
     int code = check(session, data, size, &line_from, err);
     if (code)
         return code;
     /* Noted first: a successor takes a note beyond the end of the queue as not done. */
-    if (request_hash)
-        journal_request_note(journal, request_hash, journal_in_head(session->journal) + size);
+    if (input->request_hash)
+        journal_request_note(journal, input->request_hash, journal_in_head(session->journal) + size);
     if (size > 0 && !journal_input_append(journal, data, size))
         return err_set(err, ERR_INPUT_FULL, "'%s' has no room in its input queue; wait until it has read", session_name(session));
-    session->line_from = line_from;
+    session->input.line_from = line_from;
     if (secret)
-        session->wipe_to = journal_in_head(session->journal);
-    session->last_input_ns = loop_now_ns(session->registry->loop);
-    if (session->held && size > 0 && interrupts(data, size))
+        session->input.wipe_to = journal_in_head(session->journal);
+    session->input.last_ns = loop_now_ns(session->registry->loop);
+    if (session->input.held && size > 0 && interrupts(data, size))
         end_hold(session);
-    recorder_input(session, data, size, false); /* before the program can change its terminal */
+    part_typed(session, data, size, author); /* before the program can change its terminal */
     session_flush_input(session);
-    if (session->readiness && interrupts(data, size))
-        readiness_interrupt(session->readiness);
+    if (session->prompt.policy && interrupts(data, size))
+        readiness_interrupt(session->prompt.policy);
     return 0;
+}
+
+int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err)
+{
+    const struct input input = {.data = data, .size = size, .request_hash = request_hash};
+    return session_queue_input(session, &input, secret, NULL, err);
+}
+
+bool session_queue_answer(struct session *session, const char *data, size_t size)
+{
+    bool queued = journal_input_append(session->journal, data, size);
+    if (queued)
+        session->input.line_from = journal_in_head(session->journal);
+    return queued;
 }
 
 int session_check_direct(const struct session *session, struct err *err)
@@ -132,11 +146,11 @@ int session_type_direct(struct session *session, const char *data, size_t size, 
     int code = session_check_direct(session, err);
     if (code)
         return code;
-    if (session->held)
+    if (session->input.held)
         end_hold(session);
-    ready_mark(session);
-    session->last_input_ns = loop_now_ns(session->registry->loop);
-    session->line_from = journal_in_head(session->journal);
+    prompt_mark(session);
+    session->input.last_ns = loop_now_ns(session->registry->loop);
+    session->input.line_from = journal_in_head(session->journal);
     ssize_t n;
     do
         n = write(input_fd(session), data, size);
@@ -149,17 +163,17 @@ int session_type_direct(struct session *session, const char *data, size_t size, 
 
 bool session_is_held(const struct session *session)
 {
-    return session->held;
+    return session->input.held;
 }
 
 int64_t session_last_input_ns(const struct session *session)
 {
-    return session->last_input_ns;
+    return session->input.last_ns;
 }
 
 int64_t session_hold_ended_ns(const struct session *session)
 {
-    return session->held ? 0 : session->hold_ended_ns;
+    return session->input.held ? 0 : session->input.hold_ended_ns;
 }
 
 int session_close_stdin(struct session *session, struct err *err)
@@ -169,7 +183,7 @@ int session_close_stdin(struct session *session, struct err *err)
     int code = check_open(session, err);
     if (code)
         return code;
-    session->close_stdin = true;
+    session->input.to_close = true;
     session->journal->header->stdin_open = 0;
     session_flush_input(session);
     return 0;
@@ -178,12 +192,12 @@ int session_close_stdin(struct session *session, struct err *err)
 /* Room in the kernel is asked for only while something waits for it. */
 static void set_blocked(struct session *session, bool blocked)
 {
-    if (session->in_blocked == blocked)
+    if (session->input.blocked == blocked)
         return;
-    session->in_blocked = blocked;
-    if (session->readiness)
-        readiness_hold(session->readiness, blocked);
-    struct loop_io *io = session_is_tty(session) ? session->out.io : session->in_io;
+    session->input.blocked = blocked;
+    if (session->prompt.policy)
+        readiness_hold(session->prompt.policy, blocked);
+    struct loop_io *io = session_is_tty(session) ? session->out.io : session->input.io;
     unsigned reads = session_is_tty(session) ? LOOP_READ | LOOP_EDGE : LOOP_EDGE;
     if (io && loop_io_set(io, blocked ? reads | LOOP_WRITE : session_is_tty(session) ? reads : 0) != 0)
         log_warn("input of session %llu can't be watched: %s", (unsigned long long)session_number(session), strerror(errno));
@@ -197,10 +211,10 @@ static void on_pipe(void *arg, unsigned events)
 
 static void block(struct session *session)
 {
-    if (!session_is_tty(session) && !session->in_io) {
-        session->in_io = loop_io_new(session->registry->loop, session->in_fd, LOOP_WRITE | LOOP_EDGE, on_pipe, session);
-        session->in_blocked = session->in_io != NULL;
-        if (!session->in_io)
+    if (!session_is_tty(session) && !session->input.io) {
+        session->input.io = loop_io_new(session->registry->loop, session->input.fd, LOOP_WRITE | LOOP_EDGE, on_pipe, session);
+        session->input.blocked = session->input.io != NULL;
+        if (!session->input.io)
             log_warn("input of session %llu can't be watched: %s", (unsigned long long)session_number(session), strerror(errno));
     } else {
         set_blocked(session, true);
@@ -209,15 +223,35 @@ static void block(struct session *session)
 
 static void close_pipe(struct session *session)
 {
-    loop_io_free(session->in_io);
-    session->in_io = NULL;
-    session->in_blocked = false;
-    if (session->in_fd < 0)
+    loop_io_free(session->input.io);
+    session->input.io = NULL;
+    session->input.blocked = false;
+    if (session->input.fd < 0)
         return;
-    fd_close(&session->in_fd);
+    fd_close(&session->input.fd);
     session->journal->header->stdin_open = 0;
     if (session->registry->link) /* the keeper's duplicate would hide the end of file */
         link_release(session->registry->link, session_number(session), 1u << KEEP_FD_IN);
+}
+
+void session_input_adopt(struct session *session)
+{
+    session->input.line_from = journal_in_head(session->journal);
+    session->input.to_close = !session_is_tty(session) && !session->journal->header->stdin_open && session->input.fd >= 0;
+}
+
+void session_input_fini(struct session *session)
+{
+    session_trim_input(session);
+    loop_timer_stop(&session->input.hold);
+    loop_io_free(session->input.io);
+    fd_close(&session->input.fd);
+}
+
+void session_hold(struct session *session, int64_t ms)
+{
+    session->input.held |= ms > 0;
+    session->input.hold_ms = ms > session->input.hold_ms ? ms : session->input.hold_ms;
 }
 
 void session_input_close(struct session *session)
@@ -233,31 +267,41 @@ void session_input_close(struct session *session)
 /* True while the program may still be setting up its terminal, which throws away what was typed before (tcsetattr(3), TCSAFLUSH). */
 static bool hold_back(struct session *session)
 {
-    if (!session->held)
+    if (!session->input.held)
         return false;
     session_want_hold_end(session);
-    return session->held;
+    return session->input.held;
 }
 
 void session_want_hold_end(struct session *session)
 {
-    int64_t until = session->created_ns + session->hold_ms * NS_PER_MS;
-    if (!session->held)
+    int64_t until = session->created_ns + session->input.hold_ms * NS_PER_MS;
+    if (!session->input.held)
         return;
     if (until <= loop_now_ns(session->registry->loop)) {
         end_hold(session);
-    } else if (!session->hold_wanted) {
-        session->hold_wanted = true;
-        loop_timer_set_ns(&session->hold, until);
+    } else if (!session->input.hold_wanted) {
+        session->input.hold_wanted = true;
+        loop_timer_set_ns(&session->input.hold, until);
         session_dirty(session); /* so that ready is asked for */
     }
 }
 
+void session_want_room(struct session *session)
+{
+    session->input.room_wanted = true;
+}
+
+void session_hold_text(struct session *session)
+{
+    session->input.held_text |= session->input.held;
+}
+
 void session_release_hold(struct session *session)
 {
-    if (!session->held)
+    if (!session->input.held)
         return;
-    answering_look(session);
+    part_answer(session);
     end_hold(session);
     session_flush_input(session);
 }
@@ -273,20 +317,20 @@ static void drop_input(struct session *session, int error)
 /* The first that the program reads is a secret. True: what an agent had typed before is gone. */
 static bool drop_held_text(struct session *session)
 {
-    session->held_text = false;
+    session->input.held_text = false;
     if (session->registry->cfg->defaults.agent_secrets || !session_reads_secret(session))
         return false;
     log_warn("session %llu reads a secret: what was typed before it asked is thrown away", (unsigned long long)session_number(session));
     journal_input_drop(session->journal);
-    session->line_from = journal_in_head(session->journal);
+    session->input.line_from = journal_in_head(session->journal);
     return true;
 }
 
 void session_trim_input(struct session *session)
 {
-    if (list_is_empty(&session->typed))
+    if (list_is_empty(&session->input.typed))
         return;
-    list_remove(&session->typed);
+    list_remove(&session->input.typed);
     session->registry->ntyped--;
     journal_trim(session->journal);
 }
@@ -295,11 +339,11 @@ void session_trim_input(struct session *session)
 static void keep_page(struct session *session)
 {
     struct registry *registry = session->registry;
-    registry->ntyped += list_is_empty(&session->typed);
-    list_remove(&session->typed);
-    list_append(&registry->typed, &session->typed);
+    registry->ntyped += list_is_empty(&session->input.typed);
+    list_remove(&session->input.typed);
+    list_append(&registry->typed, &session->input.typed);
     if (registry->ntyped > KEPT_PAGES)
-        session_trim_input(LIST_OWNER(registry->typed.next, struct session, typed));
+        session_trim_input(LIST_OWNER(registry->typed.next, struct session, input.typed));
 }
 
 void session_flush_input(struct session *session)
@@ -308,26 +352,28 @@ void session_flush_input(struct session *session)
     if (journal_in_head(journal) != journal_in_tail(journal) && input_fd(session) >= 0) {
         if (hold_back(session))
             return;
-        if (session->held_text && drop_held_text(session))
+        if (session->input.held_text && drop_held_text(session))
             return;
-        ready_mark(session);
+        prompt_mark(session);
         ssize_t n = 1;
         while (n > 0 && journal_in_head(journal) != journal_in_tail(journal))
-            n = transfer_out(session->registry->transfer, journal, input_fd(session), journal_in_tail(journal) < session->wipe_to);
-        owner_has_room(session);
+            n = transfer_out(session->registry->transfer, journal, input_fd(session), journal_in_tail(journal) < session->input.wipe_to);
+        if (session->input.room_wanted)
+            session_dirty(session);
+        session->input.room_wanted = false;
         keep_page(session);
         if (n == -EAGAIN || n == 0) {
             block(session);
             return;
         }
         if (fd_is_short((int)-n)) { /* what was accepted stays in the queue */
-            loop_timer_set_ms(&session->hold, INPUT_AGAIN_MS);
+            loop_timer_set_ms(&session->input.hold, INPUT_AGAIN_MS);
             return;
         }
         if (n < 0)
             drop_input(session, (int)-n);
     }
     set_blocked(session, false);
-    if (session->close_stdin)
+    if (session->input.to_close)
         close_pipe(session);
 }

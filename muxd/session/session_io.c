@@ -1,11 +1,10 @@
-/* session_io.c: owns the way of a program's output into its journal, and the decision that all of it has been read.
+/* session_io.c: owns the way of a program's output into its journal.
  *
  * Every source is watched edge-triggered: a program that closes its terminal and lives would make a level-triggered hang-up spin.
  * So a source counts as readable until a read has found nothing; what the budget of a turn leaves over comes in the next turn. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
-#include "session/archive.h"
 #include "session/internal.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -29,20 +28,10 @@
 #define WIDE_PIPE_BYTES (256u << 10)
 #define WIDE_PIPES 64
 #define FEW_PIPES 4
-/* After the exit: programs left behind may hold the other end open and go on writing. What the leader wrote is in the kernel by then
- * and no more than this (a pipe's largest size for ordinary users). */
-#define KERNEL_BYTES (1u << 20)
-#define DRAIN_IDLE_NS (50 * NS_PER_MS)
-#define DRAIN_TOTAL_NS (200 * NS_PER_MS)
 /* on_slow = pause: the ring keeps this much room for what the kernel still holds when the program ends. */
 #define PAUSE_ROOM_BYTES (160u << 10)
 
-bool session_is_open(const struct session *session)
-{
-    return session->out.fd >= 0 || session->errors.fd >= 0;
-}
-
-static void want_more(struct session *session)
+void session_io_want_more(struct session *session)
 {
     if (!list_is_empty(&session->more) || session->gone)
         return;
@@ -157,7 +146,7 @@ static size_t read_stream(struct stream *stream, size_t budget)
 /* Whoever looks at the output keeps up with it only while little comes between two looks. */
 static uint64_t most_of_a_turn(const struct session *session)
 {
-    bool watched = session->searched || session->view || session->attached > 0 || may_pause(session);
+    bool watched = session->searched || session->watched || session->attached > 0 || may_pause(session);
     bool many = session->registry->wide_pipes > FEW_PIPES;
     if (session_is_tty(session))
         return session->registry->attached > session->attached ? TTY_PIECE_BYTES : TTY_BUDGET_BYTES;
@@ -178,18 +167,38 @@ void session_io_more(struct session *session)
     if (done > 0)
         session->last_output_ns = loop_now_ns(session->registry->loop);
     if (session->out.readable || session->errors.readable)
-        want_more(session);
+        session_io_want_more(session);
     else
         session->caught_up = session->exited;
     if (done > 0 || session->exited)
         session_dirty(session);
 }
 
+void session_io_watched(struct session *session)
+{
+    session->watched = true;
+}
+
+void session_io_read_rest(struct session *session)
+{
+    session->caught_up = session->paused = false;
+    session->out.readable = session->out.fd >= 0;
+    session->errors.readable = session->errors.fd >= 0;
+    session_io_want_more(session);
+}
+
+unsigned session_io_take_let_go(struct session *session)
+{
+    unsigned mask = session->let_go;
+    session->let_go = 0;
+    return mask;
+}
+
 void session_resume(struct session *session)
 {
     if (session->paused && allowance(session) > 0) {
         session->paused = false;
-        want_more(session);
+        session_io_want_more(session);
     }
 }
 
@@ -231,119 +240,5 @@ void session_io_close(struct session *session)
 {
     give_up(&session->out);
     give_up(&session->errors);
-    loop_io_free(session->in_io);
-    session->in_io = NULL;
-    fd_close(&session->in_fd);
     list_remove(&session->more);
-}
-
-/* The end. */
-
-void session_exited(struct session *session, int how, int status)
-{
-    if (session->exited)
-        return;
-    session->exited = true;
-    session->how = how;
-    session->status = status;
-    session->exited_ns = loop_now_ns(session->registry->loop);
-    session->exit_head = journal_head(session->journal);
-    session->caught_up = false;
-    session->paused = false;
-    limits_stop(session);
-    session_input_close(session);
-    if (session->readiness)
-        readiness_leader_gone(session->readiness);
-    session->out.readable = session->out.fd >= 0;
-    session->errors.readable = session->errors.fd >= 0;
-    want_more(session);
-    session_dirty(session);
-}
-
-static bool is_drained(struct session *session)
-{
-    if (!session_is_open(session))
-        return true;
-    int64_t now = loop_now_ns(session->registry->loop);
-    int64_t total = session->exited_ns + DRAIN_TOTAL_NS;
-    bool enough = session->caught_up || journal_head(session->journal) - session->exit_head >= KERNEL_BYTES;
-    if (!enough)
-        return false; /* there is more to read at once */
-    int64_t last = session->last_output_ns > session->exited_ns ? session->last_output_ns : session->exited_ns;
-    int64_t due = last + DRAIN_IDLE_NS < total ? last + DRAIN_IDLE_NS : total;
-    if (now >= due)
-        return true;
-    loop_timer_set_ns(&session->drain, due);
-    return false;
-}
-
-static enum session_state final_state(const struct session *session, int *exit_code, int *signo)
-{
-    struct journal_header *header = session->journal->header;
-    *signo = session->how == CLD_EXITED ? -1 : session->status;
-    *exit_code = session->how == CLD_EXITED ? session->status : 128 + session->status;
-    if (session->how == 0) { /* nobody could tell */
-        *signo = *exit_code = -1;
-        return SESSION_LOST;
-    }
-    enum session_killer blame = limits_blame(session, *exit_code, *signo);
-    if (blame != KILLER_NONE && atomic_load(&header->killed_by) == KILLER_NONE)
-        atomic_store(&header->killed_by, blame);
-    if (atomic_load(&header->killed_by) != KILLER_NONE)
-        return SESSION_KILLED;
-    if (*signo <= 0)
-        return SESSION_EXITED;
-    if (*signo == atomic_load(&header->kill_signal)) {
-        atomic_store(&header->killed_by, KILLER_REQUEST);
-        return SESSION_KILLED;
-    }
-    return SESSION_SIGNALED;
-}
-
-/* The order is a promise to a successor: everything about the end stands in the journal before the state says that it has
- * ended, and only then the keeper may reap. */
-static void finish(struct session *session)
-{
-    struct journal_header *header = session->journal->header;
-    int exit_code, signo;
-    enum session_state state = final_state(session, &exit_code, &signo);
-    loop_timer_stop(&session->drain);
-    atomic_store(&header->exit_code, exit_code);
-    atomic_store(&header->term_signal, signo);
-    atomic_store(&header->ended_real_ms, clock_real_ms());
-    atomic_store(&header->drained, 1);
-    atomic_store(&header->state, state);
-    session->finished = true;
-    session->registry->live--;
-    tombs_place(session, false);
-    kill_leader_ended(session);
-    session_acknowledge(session);
-    registry_note(session->registry, NOTE_ENDED, session_number(session));
-    news_ended(session);
-    described_ended(session);
-    archive_ended(session);
-}
-
-/* Programs left behind keep their terminal or pipes, and what they write still goes to the journal; closing it would kill them. */
-void session_drain(struct session *session)
-{
-    if (session->exited && !session->finished && is_drained(session))
-        finish(session);
-    if (!session->finished)
-        return;
-    if (!session->unacknowledged)
-        fd_close(&session->pidfd);
-    tombs_place(session, false);
-    if (!session_is_open(session))
-        archive_closed(session);
-}
-
-void session_acknowledge(struct session *session)
-{
-    if (!session->unacknowledged || !session->finished || kill_wants_leader(session))
-        return;
-    session->unacknowledged = false;
-    if (session->registry->link)
-        link_ack(session->registry->link, session_number(session), session_pid(session), session->let_go);
-    session->let_go = 0;
 }

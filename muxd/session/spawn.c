@@ -8,7 +8,6 @@
 #include "base/value.h"
 #include "keep/plan.h"
 #include "session/internal.h"
-#include "session/recorder.h"
 #include "session/shell.h"
 #include "sys/pty.h"
 #include <errno.h>
@@ -109,7 +108,7 @@ static int make_journal(const struct registry *registry, const struct session_sp
                                 .log_bytes = takes_input ? (size_t)limits->input_log_bytes : 0,
                                 .cmd = spec->cmd ? spec->cmd : spec->argv[0], .cwd = spec->cwd, .described = spec->described};
     struct buf facts = BUF_INIT;
-    news_facts(spec, &facts);
+    spawn_facts(spec, &facts);
     make.facts = facts.data;
     int code = journal_new(&birth->journal, &make, err);
     buf_fini(&facts);
@@ -183,7 +182,7 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     if (!code)
         code = choose_name(registry, spec, birth.name, err);
     if (!code)
-        code = tombs_make_room(registry, (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes), err);
+        code = ended_make_room(registry, (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes), err);
     if (!code)
         code = give_birth(registry, spec, &birth, err);
     if (code) {
@@ -191,19 +190,18 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
         goto out;
     }
     session = session_new(registry, birth.journal, birth.fds);
-    session->spawned = spawned;
-    session->spawned_arg = arg;
-    session->program = xstrdup(spec->argv[0]);
-    session->hold_ms = registry->cfg->defaults.hold_ms;
-    session->held = spec->tty && session->hold_ms > 0;
+    session->birth.fn = spawned;
+    session->birth.arg = arg;
+    session->birth.program = xstrdup(spec->argv[0]);
+    if (spec->tty)
+        session_hold(session, registry->cfg->defaults.hold_ms);
     code = session_io_start(session, err);
     if (code) {
-        session->gone = true;
         session_free(session);
         goto out;
     }
     index_add(registry, session);
-    registry->live++;
+    index_count_live(registry, 1);
     limit_passed(LIMIT_SESSION);
     hand_to_keeper(registry, &birth);
     *out = session;
@@ -216,14 +214,14 @@ out:
 
 static void note_spawned(struct session *session, const struct err *err)
 {
-    if (!session->spawned)
+    if (!session->birth.fn)
         return;
     struct note *note = registry_note(session->registry, NOTE_SPAWNED, session_number(session));
-    note->spawned.fn = session->spawned;
-    note->spawned.arg = session->spawned_arg;
+    note->spawned.fn = session->birth.fn;
+    note->spawned.arg = session->birth.arg;
     if (err)
         note->spawned.err = *err;
-    session->spawned = NULL;
+    session->birth.fn = NULL;
 }
 
 void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int pidfd)
@@ -238,23 +236,20 @@ void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int
     limit_passed(LIMIT_PROGRAM);
     if (!first) /* told again after a hand-over */
         return;
-    session->own_child = true;
-    free(session->program);
-    session->program = NULL;
+    session_set_own_child(session, true);
+    free(session->birth.program);
+    session->birth.program = NULL;
     limits_start(session);
     note_spawned(session, NULL);
-    registry_note(registry, NOTE_CREATED, number);
-    news_began(session);
-    described_started(session);
-    recorder_begin_wanted(session);
-    kill_started(session);
+    part_began(session);
+    declared_started(session);
     session_dirty(session);
 }
 
 void spawn_failed(struct session *session, const struct err *err)
 {
     note_spawned(session, err);
-    described_failed(session, err);
+    declared_failed(session, err);
     registry_forget(session->registry, session, false); /* as if it had never been */
 }
 
@@ -275,7 +270,7 @@ void registry_spawn_failed(struct registry *registry, uint64_t number, int step,
     if (!session || session->exited) /* after a hand-over it may count as running: the keeper had its pid already */
         return;
     struct err err = {0};
-    const char *program = session->program ? session->program : journal_cmd(session->journal);
+    const char *program = session->birth.program ? session->birth.program : journal_cmd(session->journal);
     if (step == PLAN_CHDIR)
         err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory", journal_cwd(session->journal), strerror(error));
     else if (step == PLAN_EXEC)

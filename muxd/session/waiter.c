@@ -2,14 +2,14 @@
  * at the end of the turn; time reaches them through one timer each. */
 #include "base/mem.h"
 #include "session/internal.h"
-#include "session/owner.h"
 #include <stdlib.h>
 
 #define SETTLED_BYTES (1u << 20) /* an empty poll doesn't wait for silence beyond this much */
 #define LOOKBEHIND_BYTES 1024    /* kept before the place where a pattern is searched on */
 
 struct wait {
-    struct list link; /* of the session, then of the registry's fired ones */
+    struct list link; /* of the session, while it has not fired */
+    struct deferred fired;
     struct registry *registry;
     struct session *session; /* NULL: fired */
     struct wait_spec spec;
@@ -28,24 +28,45 @@ static void on_timer(void *arg)
     session_dirty(wait->session);
 }
 
+static void on_fired(void *arg)
+{
+    struct wait *wait = arg;
+    struct wait_result result = wait->result;
+    wait_fn *fn = wait->fn;
+    void *fn_arg = wait->arg;
+    wait_cancel(wait); /* it is gone when its owner hears of it */
+    fn(fn_arg, &result);
+}
+
+int waiter_take_place(struct registry *registry, struct err *err)
+{
+    if (registry->waits >= (unsigned)registry->cfg->limits.waits)
+        return err_set(err, ERR_LIMIT, "%u calls are waiting already, which is [limits] 'waits'; end some or raise it", registry->waits);
+    registry->waits++;
+    return 0;
+}
+
+void waiter_give_place(struct registry *registry)
+{
+    registry->waits--;
+}
+
 struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn, void *arg, struct err *err)
 {
     struct registry *registry = session->registry;
-    if (registry->waits >= (unsigned)registry->cfg->limits.waits) {
-        err_set(err, ERR_LIMIT, "%u calls are waiting already, which is [limits] 'waits'; end some or raise it", registry->waits);
+    if (waiter_take_place(registry, err) != 0)
         return NULL;
-    }
     struct wait *wait = xcalloc(1, sizeof *wait);
     wait->registry = registry;
     wait->session = session;
     wait->spec = *spec;
     wait->fn = fn;
     wait->arg = arg;
+    wait->fired = (struct deferred){.fn = on_fired, .arg = wait};
     wait->base = spec->from;
     wait->begun_ns = loop_now_ns(registry->loop);
     loop_timer_init(&wait->timer, registry->loop, on_timer, wait);
     list_append(&session->waits, &wait->link);
-    registry->waits++;
     session_dirty(session);
     return wait;
 }
@@ -57,8 +78,9 @@ void wait_cancel(struct wait *wait)
     if (wait->session)
         session_dirty(wait->session); /* nobody may be left who wants to know whether it is ready */
     list_remove(&wait->link);
+    defer_cancel(&wait->fired);
     loop_timer_stop(&wait->timer);
-    wait->registry->waits--;
+    waiter_give_place(wait->registry);
     free(wait);
 }
 
@@ -68,20 +90,7 @@ static void fire(struct wait *wait, enum wait_reason reason)
     wait->session = NULL;
     loop_timer_stop(&wait->timer);
     list_remove(&wait->link);
-    list_append(&wait->registry->fired, &wait->link);
-    registry_kick(wait->registry);
-}
-
-void waiter_run_fired(struct registry *registry)
-{
-    while (!list_is_empty(&registry->fired)) {
-        struct wait *wait = LIST_OWNER(registry->fired.next, struct wait, link);
-        struct wait_result result = wait->result;
-        wait_fn *fn = wait->fn;
-        void *arg = wait->arg;
-        wait_cancel(wait); /* it is gone when its owner hears of it */
-        fn(arg, &result);
-    }
+    registry_defer(wait->registry, &wait->fired);
 }
 
 void waiter_end_all(struct session *session)
@@ -169,9 +178,9 @@ static int64_t silence_due(const struct wait *wait)
 static int64_t linger_due(const struct wait *wait)
 {
     const struct session *session = wait->session;
-    if (wait->spec.linger_ms <= 0 || session->exited_ns == 0 || !session_is_open(session))
+    if (wait->spec.linger_ms <= 0 || session->exit.ns == 0 || !session_is_open(session))
         return 0;
-    return session->exited_ns + wait->spec.linger_ms * NS_PER_MS;
+    return session->exit.ns + wait->spec.linger_ms * NS_PER_MS;
 }
 
 /* Exit races always; a pattern in the last output of a program comes before its exit. */
@@ -183,8 +192,8 @@ static bool look(struct wait *wait, int64_t now)
     int64_t silence = silence_due(wait), linger = linger_due(wait);
     if (session->finished && linger <= now)
         fire(wait, WAIT_EXIT);
-    else if (wait->spec.ready && session->ready != EVIDENCE_NONE) {
-        wait->result.evidence = session->ready;
+    else if (wait->spec.ready && session->prompt.evidence != EVIDENCE_NONE) {
+        wait->result.evidence = session->prompt.evidence;
         fire(wait, WAIT_READY);
     } else if (silence <= now)
         fire(wait, WAIT_QUIET);
@@ -204,7 +213,7 @@ static bool look(struct wait *wait, int64_t now)
 void waiter_look(struct session *session)
 {
     int64_t now = loop_now_ns(session->registry->loop);
-    bool wanted = session->hold_wanted || owner_wants_ready(session);
+    bool wanted = session->input.hold_wanted || session->prompt.asked;
     struct list *next;
     session->searched = false;
     for (struct list *at = session->waits.next; at != &session->waits; at = next) {
@@ -215,8 +224,8 @@ void waiter_look(struct session *session)
         wanted |= wait->spec.ready;
         session->searched |= wait->spec.until != NULL;
     }
-    session->ready = EVIDENCE_NONE;
-    ready_want(session, wanted || news_wants_ready(session));
+    prompt_forget(session);
+    prompt_want(session, wanted);
 }
 
 const char *wait_reason_word(enum wait_reason reason)

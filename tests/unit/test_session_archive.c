@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "session/archive_status.h"
+#include "parts/archive/archive_status.h"
 #include "session/session.h"
 #include <fcntl.h>
 #include <stdio.h>

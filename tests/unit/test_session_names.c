@@ -38,8 +38,8 @@ static int begin(void **state)
     memset(&registry, 0, sizeof registry);
     list_init(&registry.order);
     list_init(&registry.parked);
+    defer_init(&registry.deferred);
     registry.cfg = cfg = config_default();
-    news_init(&registry);
     index_init(&registry);
     count = 0;
     return 0;
@@ -56,7 +56,6 @@ static int end(void **state)
         free(session);
     }
     index_fini(&registry);
-    news_fini(&registry);
     config_free(cfg);
     return registry.count == 0 && registry.reserved_bytes == 0 ? 0 : -1;
 }

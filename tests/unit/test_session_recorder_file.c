@@ -4,8 +4,8 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "session/recorder_file.h"
-#include "session/recorder_tidy.h"
+#include "parts/record/recorder_file.h"
+#include "parts/record/recorder_tidy.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

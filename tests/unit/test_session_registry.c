@@ -11,10 +11,12 @@
 #include "config/config.h"
 #include "keep/keeper/keeper.h"
 #include "keep/link.h"
+#include "server/parts.h"
 #include "session/internal.h"
+#include "parts/events/events.h"
 #include "session/registry.h"
-#include "session/secret.h"
-#include "session/view.h"
+#include "parts/keyboard/secret.h"
+#include "parts/view/view.h"
 #include "sys/loop.h"
 #include "sys/pattern.h"
 #include <errno.h>
@@ -95,9 +97,10 @@ static const struct link_handlers handlers = {.slot = on_slot, .listener = on_li
     .failed = on_failed, .exited = on_exited, .orphan = on_orphan, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
 
 /* What the registry tells. */
-static void on_created(void *arg, struct session *session) { (void)arg; (void)session; seen.created++; }
-static void on_ended(void *arg, struct session *session) { (void)arg; (void)session; seen.ended++; }
-static void on_removed(void *arg, uint64_t number, const char *name) { (void)arg; (void)number; (void)name; seen.removed++; }
+static void on_began(struct session *session) { (void)session; seen.created++; }
+static void on_ended(struct session *session) { (void)session; seen.ended++; }
+static void on_forget(struct session *session, bool told) { (void)session; seen.removed += told; }
+static const struct part counter = {.began = on_began, .ended = on_ended, .forget = on_forget};
 static void on_all_ended(void *arg) { (void)arg; seen.all_ended++; }
 static void on_born(void *arg, uint64_t number, const struct err *err) { (void)arg; (void)number; seen.spawned++; seen.err = *err; }
 static void on_wait(void *arg, const struct wait_result *result) { (void)arg; seen.waited++; seen.wait = *result; }
@@ -133,10 +136,12 @@ static void start_registry(void)
 {
     struct err err;
     char socket_path[80];
-    static const struct registry_events events = {.created = on_created, .ended = on_ended, .removed = on_removed,
-                                                  .all_ended = on_all_ended};
+    static const struct part *parts[16] = {&counter};
+    for (int i = 0; server_parts[i]; i++)
+        parts[i + 1] = server_parts[i];
+    const struct registry_above above = {.parts = parts, .all_ended = on_all_ended};
     snprintf(socket_path, sizeof socket_path, "%s/sock", dir);
-    assert_int_equal(registry_new(&registry, loop, keeper_link, cfg, dir, socket_path, &events, &err), 0);
+    assert_int_equal(registry_new(&registry, loop, keeper_link, cfg, dir, socket_path, &above, &err), 0);
 }
 
 static bool done(const unsigned *count, unsigned want)
@@ -471,14 +476,14 @@ static void test_refused_secret_is_not_told(void **state)
     struct err err;
     struct author author = {.who = INPUT_BY_PERSON, .uid = getuid(), .pid = getpid()};
     struct session *session = must_create(NULL, "sleep 30", true);
-    news_listen(registry, EVENT_BIT(EVENT_INTERACTION));
-    session->held = true;
-    session->hold_ms = 60000;
+    events_listen(registry, EVENT_BIT(EVENT_INTERACTION));
+    session->input.held = true;
+    session->input.hold_ms = 60000;
     assert_int_equal(session_type(session, "x", 1, 0, false, &err), 0); /* waits until the program reads */
-    uint64_t next = news_next(registry);
+    uint64_t next = events_next(registry);
     assert_int_equal(secret_type(session, &author, "pw", 2, true, &err), ERR_INPUT_FULL);
-    assert_int_equal(news_next(registry), next);
-    news_unlisten(registry, EVENT_BIT(EVENT_INTERACTION));
+    assert_int_equal(events_next(registry), next);
+    events_unlisten(registry, EVENT_BIT(EVENT_INTERACTION));
 }
 
 static void test_input_refused(void **state)

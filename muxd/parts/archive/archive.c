@@ -1,0 +1,378 @@
+/* archive.c: owns the queue of what is to be done on disk, and the moment in which a directory becomes, or is no longer, an ended
+ * session. */
+#include "parts/archive/archive.h"
+#include "base/fdio.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TRIES_MAX 3
+
+static void run_next(struct archive *archive);
+static void archive_put(struct session *session);
+static void archive_closed(struct session *session);
+static void archive_changed(struct session *session);
+
+struct archive *archive_of(const struct registry *registry)
+{
+    return registry->part[PART_ARCHIVE];
+}
+
+/* NULL: nothing of it was ever on disk, or on its way there. */
+static struct archived *archived_of(const struct session *session)
+{
+    return session->part[PART_ARCHIVE];
+}
+
+struct archived *archived_get(struct session *session)
+{
+    struct archived *archived = archived_of(session);
+    if (!archived) {
+        session->part[PART_ARCHIVE] = archived = xcalloc(1, sizeof *archived);
+        archived->session = session;
+    }
+    return archived;
+}
+
+static bool is_on_disk(const struct session *session)
+{
+    return archived_of(session) && archived_of(session)->dir;
+}
+
+static void archive_init(struct registry *registry)
+{
+    struct archive *archive = xcalloc(1, sizeof *archive);
+    archive->registry = registry;
+    archive->path = path_join(registry->state_dir, "ended");
+    archive->dir = -1;
+    list_init(&archive->jobs);
+    registry->part[PART_ARCHIVE] = archive;
+}
+
+static void free_job(struct archive_job *job)
+{
+    fd_close(&job->source.fd);
+    archive_status_fini(&job->status);
+    free(job);
+}
+
+/* Waits for the job that runs. */
+static void archive_fini(struct registry *registry)
+{
+    struct archive *archive = archive_of(registry);
+    registry->part[PART_ARCHIVE] = NULL;
+    archive->closing = true;
+    while (!list_is_empty(&archive->jobs)) {
+        struct archive_job *job = LIST_OWNER(archive->jobs.next, struct archive_job, link);
+        list_remove(&job->link);
+        free_job(job);
+    }
+    loop_wait_offloaded(registry->loop);
+    fd_close(&archive->dir);
+    free(archive->path);
+    free(archive);
+}
+
+static bool archive_is_idle(const struct registry *registry)
+{
+    const struct archive *archive = archive_of(registry);
+    return !archive->running && list_is_empty(&archive->jobs);
+}
+
+static bool is_wanted(const struct registry *registry)
+{
+    return registry->cfg->muxd.keep_on_disk;
+}
+
+/* The log hears of it when it begins, not for each session. */
+static void warn(struct archive *archive, const char *what, int error)
+{
+    if (!archive->warned)
+        log_error("'%s': %s: %s; until that is put right, ended sessions are not kept on disk", archive->path, what, strerror(error));
+    archive->warned = true;
+}
+
+bool archive_open(struct archive *archive, bool make)
+{
+    struct err err;
+    if (archive->dir >= 0)
+        return true;
+    if (!make && access(archive->path, F_OK) != 0 && errno == ENOENT)
+        return false;
+    if (path_private_dir(archive->path, PATH_CHOOSE_STATE, &err) == 0)
+        archive->dir = open(archive->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    else if (!archive->warned)
+        log_error("%s; ended sessions are not kept on disk", err.text);
+    archive->warned = archive->dir < 0;
+    return archive->dir >= 0;
+}
+
+static struct archive_job *add_job(struct archive *archive, enum archive_kind kind, uint64_t number)
+{
+    struct archive_job *job = xcalloc(1, sizeof *job);
+    job->kind = kind;
+    job->number = number;
+    job->dir = archive->dir;
+    job->owner = archive;
+    job->source.fd = -1;
+    list_append(&archive->jobs, &job->link);
+    return job;
+}
+
+static void delete_later(struct archive *archive, const char *name)
+{
+    snprintf(add_job(archive, ARCHIVE_DELETE, 0)->name, ARCHIVE_NAME_MAX + 1, "%s", name);
+    run_next(archive);
+}
+
+void archive_remove_dir(struct archive *archive, const char *name)
+{
+    char gone[ARCHIVE_NAME_MAX + 1];
+    snprintf(gone, sizeof gone, ".gone-%.*s", ARCHIVE_NAME_MAX - 6, name);
+    if (*name == '.')
+        delete_later(archive, name);
+    else if (renameat(archive->dir, name, archive->dir, gone) == 0)
+        delete_later(archive, gone);
+    else if (errno == ENOTEMPTY || errno == EEXIST) /* one of that name is not deleted yet */
+        delete_later(archive, name);
+    else if (errno != ENOENT)
+        warn(archive, "an ended session can't be removed", errno);
+}
+
+static void set_dir(struct archived *archived, const char *name)
+{
+    free(archived->dir);
+    archived->dir = name ? xstrdup(name) : NULL;
+}
+
+static void name_of(const struct session *session, char out[ARCHIVE_NAME_MAX + 1])
+{
+    snprintf(out, ARCHIVE_NAME_MAX + 1, "%llu-%s", (unsigned long long)session_number(session), session_name(session));
+}
+
+/* What is in its place goes out of the way first: rename(2) takes no directory that has something in it. */
+static int publish(struct archive *archive, const char *temporary, const char *final)
+{
+    if (renameat(archive->dir, temporary, archive->dir, final) == 0)
+        return 0;
+    archive_remove_dir(archive, final);
+    return renameat(archive->dir, temporary, archive->dir, final) == 0 ? 0 : -errno;
+}
+
+static void written(struct archive *archive, const struct archive_job *job)
+{
+    struct session *session = registry_by_number(archive->registry, job->number);
+    struct archived *archived = session ? archived_get(session) : NULL;
+    int error = job->error;
+    if (archived)
+        archived->queued = false;
+    if (error == -EAGAIN && archived && archived->tries < TRIES_MAX) {
+        archive_put(session);
+        return;
+    }
+    if (error == -EAGAIN)
+        return; /* a look comes when nobody writes any more */
+    if (!error && !archived) {
+        delete_later(archive, job->name);
+        return;
+    }
+    char final[ARCHIVE_NAME_MAX + 1];
+    if (!error) {
+        name_of(session, final);
+        error = publish(archive, job->name, final);
+    }
+    if (error) {
+        warn(archive, "an ended session can't be written", -error);
+        return;
+    }
+    archive->warned = false;
+    if (archived->dir && strcmp(archived->dir, final) != 0)
+        archive_remove_dir(archive, archived->dir);
+    set_dir(archived, final);
+    archived->output_from = job->status.output_from;
+    archived->output_to = job->status.output_to;
+    archived->saved_from = job->status.saved_from;
+    archived->saved_size = job->status.saved_size;
+    archive_closed(session);
+    if (atomic_load(&session->journal->header->end_read_real_ms) != job->status.read_ms)
+        archive_changed(session); /* meanwhile */
+}
+
+static void on_done(void *arg)
+{
+    struct archive_job *job = arg;
+    struct archive *archive = job->owner;
+    archive->running = NULL;
+    if (archive->closing) {
+        free_job(job);
+        return;
+    }
+    if (job->kind == ARCHIVE_WRITE)
+        written(archive, job);
+    else if (job->error && job->error != -ENOENT)
+        warn(archive, job->kind == ARCHIVE_DELETE ? "an ended session can't be removed" : "a status can't be written", -job->error);
+    free_job(job);
+    run_next(archive);
+    registry_kick(archive->registry); /* a stop waits for the last one */
+}
+
+/* As it is now. 0 or -errno; -ENOENT: there is nothing to do any more. */
+static int prepare(struct archive_job *job, struct registry *registry)
+{
+    struct session *session = job->kind == ARCHIVE_DELETE ? NULL : registry_by_number(registry, job->number);
+    if (job->kind == ARCHIVE_DELETE)
+        return 0;
+    struct archived *archived = session ? archived_get(session) : NULL;
+    if (!archived || (job->kind == ARCHIVE_STATUS && !archived->dir))
+        return -ENOENT;
+    archive_status_of(&job->status, session->journal);
+    if (job->kind == ARCHIVE_STATUS) {
+        archived->status_queued = false;
+        snprintf(job->name, sizeof job->name, "%s", archived->dir);
+        if (session->from_disk) /* its ring may not hold a byte yet: what the disk has stays true */
+            return 0;
+        job->status.output_from = archived->output_from;
+        job->status.output_to = archived->output_to;
+        job->status.saved_from = archived->saved_from;
+        job->status.saved_size = archived->saved_size;
+        if (job->status.read_to > job->status.output_to)
+            job->status.read_to = job->status.output_to;
+        return 0;
+    }
+    const struct journal_header *header = session->journal->header;
+    snprintf(job->name, sizeof job->name, ".new-%llu", (unsigned long long)job->number);
+    job->source = (struct archive_job_source){.ring_at = journal_ring_at(session->journal), .ring_size = header->ring_size,
+                                              .head_at = header->head_at, .head_size = header->head_size,
+                                              .tail_field = offsetof(struct journal_header, out_tail),
+                                              .fd = fcntl(session->journal->fd, F_DUPFD_CLOEXEC, 3)};
+    return job->source.fd < 0 ? -errno : 0;
+}
+
+static void run_next(struct archive *archive)
+{
+    while (!archive->running && !list_is_empty(&archive->jobs)) {
+        struct archive_job *job = LIST_OWNER(archive->jobs.next, struct archive_job, link);
+        list_remove(&job->link);
+        int error = prepare(job, archive->registry);
+        error = error ? error : loop_offload(archive->registry->loop, archive_job_run, on_done, job);
+        if (!error) {
+            archive->running = job;
+            return;
+        }
+        if (error && error != -ENOENT)
+            warn(archive, "an ended session can't be written", -error);
+        struct session *session = registry_by_number(archive->registry, job->number);
+        if (session && job->kind == ARCHIVE_WRITE)
+            archived_get(session)->queued = false;
+        free_job(job);
+    }
+}
+
+static void archive_put(struct session *session)
+{
+    struct archive *archive = archive_of(session->registry);
+    struct archived *archived = archived_of(session);
+    if ((archived && archived->queued) || session->from_disk || session->gone || !is_wanted(session->registry) ||
+        !archive_open(archive, true))
+        return;
+    archived = archived_get(session);
+    archived->queued = true;
+    archived->tries++;
+    add_job(archive, ARCHIVE_WRITE, session_number(session));
+    run_next(archive);
+}
+
+/* Programs that it left behind may have written more, and be gone now. */
+static void archive_closed(struct session *session)
+{
+    struct archived *archived = archived_of(session);
+    if (!session->finished || session_is_open(session) ||
+        (is_on_disk(session) && (uint64_t)archived->output_to == journal_head(session->journal)))
+        return;
+    if (archived)
+        archived->tries = 0;
+    archive_put(session);
+}
+
+static void archive_changed(struct session *session)
+{
+    struct archive *archive = archive_of(session->registry);
+    struct archived *archived = archived_of(session);
+    if (!is_on_disk(session) || archived->status_queued || session->gone)
+        return;
+    archived->status_queued = true;
+    add_job(archive, ARCHIVE_STATUS, session_number(session));
+    run_next(archive);
+}
+
+/* The directory's name is what counts when it is read back, so the two need not change in one step. */
+static void archive_renamed(struct session *session, const char *old_name)
+{
+    const struct archive *archive = archive_of(session->registry);
+    struct archived *archived = archived_of(session);
+    char final[ARCHIVE_NAME_MAX + 1];
+    (void)old_name;
+    if (!is_on_disk(session))
+        return;
+    name_of(session, final);
+    if (strcmp(final, archived->dir) != 0 && renameat(archive->dir, archived->dir, archive->dir, final) != 0)
+        warn(archive_of(session->registry), "an ended session can't be renamed", errno);
+    else
+        set_dir(archived, final);
+    archive_changed(session);
+}
+
+/* It goes from the disk, too. */
+static void archive_forget(struct session *session, bool told)
+{
+    (void)told;
+    if (!is_on_disk(session))
+        return;
+    archive_remove_dir(archive_of(session->registry), archived_of(session)->dir);
+    set_dir(archived_of(session), NULL);
+}
+
+static void archive_free(struct session *session)
+{
+    struct archived *archived = archived_of(session);
+    if (!archived)
+        return;
+    if (session->journal->source == &archived->source)
+        session->journal->source = NULL;
+    free(archived->dir);
+    free(archived);
+    session->part[PART_ARCHIVE] = NULL;
+}
+
+void archive_all(struct registry *registry)
+{
+    if (!is_wanted(registry))
+        return;
+    for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
+        struct session *session = LIST_OWNER(at, struct session, order);
+        if (session->finished && !is_on_disk(session))
+            archive_put(session);
+    }
+}
+
+const struct part archive_part = {
+    .init = archive_init,
+    .fini = archive_fini,
+    .reload = archive_all,
+    .boot = archive_load,
+    .stopping = archive_all,
+    .is_idle = archive_is_idle,
+    .late_look = archive_closed,
+    .ended = archive_put,
+    .forget = archive_forget,
+    .free = archive_free,
+    .renamed = archive_renamed,
+    .end_read = archive_changed,
+};

@@ -1,0 +1,63 @@
+/* events_render: owns the telling of an event: what stands in the ring, and what the session's journal adds to it. */
+#include "base/utf8.h"
+#include "session/internal.h"
+#include "parts/events/events.h"
+#include "wire/text.h"
+
+static void add_text(struct buf *out, const char *key, const struct buf *text)
+{
+    buf_printf(out, ",\"%s\":", key);
+    json_print_str(out, text->data ? text->data : "", text->len);
+}
+
+/* A piece of output that is gone by now is told as missing. */
+static void add_piece(struct buf *out, const struct journal *journal, uint64_t from, uint64_t to)
+{
+    struct buf raw = BUF_INIT, text = BUF_INIT;
+    size_t gap_at;
+    uint64_t omitted = 0;
+    journal_collect(journal, from, to, EVENTS_TEXT_MAX, &raw, &omitted, &gap_at);
+    utf8_append_lossy(&text, raw.data ? raw.data : "", raw.len);
+    add_text(out, "text", &text);
+    if (omitted > 0)
+        buf_printf(out, ",\"omitted_bytes\":%llu", (unsigned long long)omitted);
+    buf_fini(&raw);
+    buf_fini(&text);
+}
+
+static void add_aggregated(struct buf *out, const struct journal *journal, uint64_t to, size_t max)
+{
+    struct buf raw = BUF_INIT, joined = BUF_INIT, text = BUF_INIT;
+    size_t gap_at = SIZE_MAX;
+    uint64_t omitted = 0;
+    journal_collect(journal, 0, to, max, &raw, &omitted, &gap_at);
+    const char *data = raw.data ? raw.data : "";
+    if (omitted > 0) {
+        size_t gap = gap_at < raw.len ? gap_at : raw.len;
+        text_join(&joined, data, gap, data + gap, raw.len - gap, omitted);
+        utf8_append_lossy(&text, joined.data, joined.len);
+    } else {
+        utf8_append_lossy(&text, data, raw.len);
+    }
+    add_text(out, "aggregated_output", &text);
+    buf_printf(out, ",\"omitted_bytes\":%llu", (unsigned long long)omitted);
+    buf_fini(&raw);
+    buf_fini(&joined);
+    buf_fini(&text);
+}
+
+void events_render(struct registry *registry, const struct news_record *record, const char *text, size_t aggregated_max, struct buf *out)
+{
+    struct session *session = record->session ? registry_by_number(registry, record->session) : NULL;
+    if (record->text_size < 2) { /* too large for the ring */
+        buf_printf(out, "{\"seq\":%llu,\"type\":\"%s\",\"session_id\":%llu,\"name\":\"%s\",\"cut\":true}", (unsigned long long)record->seq,
+                   event_rows[record->type].name, (unsigned long long)record->session, record->name);
+        return;
+    }
+    buf_append(out, text, record->text_size - 1); /* without its closing brace */
+    if (session && record->type == EVENT_OUTPUT)
+        add_piece(out, session_journal(session), record->from, record->to);
+    if (session && record->type == EVENT_END && aggregated_max > 0)
+        add_aggregated(out, session_journal(session), record->to, aggregated_max);
+    buf_append_byte(out, '}');
+}

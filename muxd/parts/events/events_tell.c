@@ -1,0 +1,390 @@
+/* events_tell: owns what is told of a session: when, and in which words. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "base/value.h"
+#include "session/internal.h"
+#include "parts/events/events_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define PAUSE_MS 10       /* between two pieces of a program that prints and prints */
+#define PIECES_MAX 10000 /* of one command's output (CODEX.md 12); its end has all of it */
+
+static void add_facts(struct json *object, const struct journal *journal)
+{
+    struct err err;
+    const char *text = journal_facts(journal);
+    struct json *facts = text ? json_parse(text, strlen(text), &err) : NULL;
+    for (const struct json *it = json_first(facts); it; it = json_next(it))
+        if (json_key(it) && !json_get(object, json_key(it)))
+            json_add(object, json_key(it), json_copy(it));
+    json_free(facts);
+}
+
+static void add_cut(struct json *object, const char *key, const char *text)
+{
+    json_add_str(object, key, text, utf8_cut(text, strlen(text), EVENTS_TEXT_MAX));
+}
+
+static void add_command(struct json *object, struct session *session)
+{
+    add_cut(object, "cmd", journal_cmd(session->journal));
+    add_cut(object, "cwd", journal_cwd(session->journal));
+    add_facts(object, session->journal);
+}
+
+void events_began(struct session *session)
+{
+    struct registry *registry = session->registry;
+    struct journal_header *header = session->journal->header;
+    if (header->told_begin)
+        return;
+    struct json *created = events_object(registry, EVENT_CREATED, session);
+    json_add_bool(created, "tty", session_is_tty(session));
+    if (session_is_tty(session)) {
+        json_add_int(created, "rows", header->rows);
+        json_add_int(created, "cols", header->cols);
+    }
+    if (journal_described(session->journal))
+        json_add_text(created, "described", journal_described(session->journal));
+    events_publish(registry, EVENT_CREATED, session, 0, 0, created);
+    struct json *begin = events_object(registry, EVENT_BEGIN, session);
+    add_command(begin, session);
+    if (session_pid(session) > 0)
+        json_add_int(begin, "pid", session_pid(session));
+    events_publish(registry, EVENT_BEGIN, session, 0, 0, begin);
+    header->told_begin = 1; /* last: a successor looks into the ring, too */
+    if (events_wants(registry, EVENT_OUTPUT)) /* all that it has printed by now comes behind */
+        events_of_session(session)->epoch = events_of(registry)->output_epoch;
+}
+
+static void tell_rest(struct session *session);
+
+void events_ended(struct session *session)
+{
+    struct registry *registry = session->registry;
+    struct journal_header *header = session->journal->header;
+    int exit_code = -1, signo = 0;
+    if (header->told_end || !header->told_begin)
+        return;
+    tell_rest(session);
+    struct json *end = events_object(registry, EVENT_END, session);
+    session_has_exit(session, &exit_code, &signo);
+    json_add_text(end, "state", session_state_word(session_state(session)));
+    json_add_text(end, "status", exit_code == 0 ? "completed" : "failed");
+    if (exit_code >= 0)
+        json_add_int(end, "exit_code", exit_code);
+    if (signo > 0 && value_signal_name(signo))
+        json_add_text(end, "signal", value_signal_name(signo));
+    const char *killer = session_killer_word(atomic_load(&header->killed_by));
+    if (killer)
+        json_add_text(end, "killed_by", killer);
+    int64_t duration_ms = clock_boot_ms() - header->created_boot_ms;
+    json_add_double(end, "duration_seconds", (double)(duration_ms > 0 ? duration_ms : 0) / 1000);
+    add_command(end, session);
+    uint64_t head = journal_head(session->journal);
+    json_add_int(end, "output_bytes", (int64_t)head);
+    events_publish(registry, EVENT_END, session, 0, head, end);
+    header->told_end = 1;
+}
+
+void events_forget(struct session *session, bool told)
+{
+    if (told && session->journal->header->told_begin)
+        events_publish(session->registry, EVENT_REMOVED, session, 0, 0, events_object(session->registry, EVENT_REMOVED, session));
+}
+
+static void tell_piece(struct session *session, uint64_t from, uint64_t to, bool is_stderr)
+{
+    struct registry *registry = session->registry;
+    struct json *output = events_object(registry, EVENT_OUTPUT, session);
+    json_add_text(output, "stream", is_stderr ? "stderr" : "stdout");
+    json_add_int(output, "from", (int64_t)from);
+    json_add_int(output, "to", (int64_t)to);
+    if (++events_of_session(session)->pieces == PIECES_MAX)
+        json_add_bool(output, "last", true); /* there may be more, but no more of it is told piece by piece */
+    events_publish(registry, EVENT_OUTPUT, session, from, to, output);
+}
+
+/* Where a piece that begins at from and is at most to long ends: at a character's boundary, as far as the output is text. */
+static uint64_t end_of_piece(struct session *session, uint64_t from, uint64_t to)
+{
+    uint64_t at = from;
+    size_t size;
+    const char *view = journal_view(session->journal, &at, &size);
+    uint64_t end = to - from > EVENTS_TEXT_MAX ? from + EVENTS_TEXT_MAX : to;
+    if (!view || at != from || at + size < end)
+        return end;
+    size_t open = utf8_incomplete_tail(view, (size_t)(end - from));
+    return open < end - from ? end - open : end;
+}
+
+static void on_run(void *arg, uint64_t from, uint64_t to, bool is_stderr)
+{
+    struct session *session = arg;
+    while (from < to && events_of_session(session)->pieces < PIECES_MAX) {
+        uint64_t end = end_of_piece(session, from, to);
+        tell_piece(session, from, end, is_stderr);
+        from = end;
+    }
+}
+
+static void tell_output(struct session *session, uint64_t to)
+{
+    struct events_of_session *own = events_of_session(session);
+    uint64_t from = own->told_to;
+    if (from < journal_tail(session->journal) && to > journal_tail(session->journal) &&
+        !(atomic_load(&session->journal->header->saved_len)))
+        from = journal_tail(session->journal);
+    own->told_to = to;
+    if (to <= from || own->pieces >= PIECES_MAX)
+        return;
+    if (session_is_tty(session))
+        on_run(session, from, to, false);
+    else
+        journal_streams(session->journal, from, to, on_run, session);
+}
+
+/* A character that is not whole yet waits for the rest of it. */
+static uint64_t whole_head(struct session *session)
+{
+    uint64_t head = journal_head(session->journal), told_to = events_of_session(session)->told_to;
+    uint64_t at = head > told_to + 3 ? head - 3 : told_to;
+    size_t size;
+    const char *view = journal_view(session->journal, &at, &size);
+    if (!view || size > 3 || at + size != head)
+        return head;
+    return head - utf8_incomplete_tail(view, size);
+}
+
+/* Output from before somebody listened is not told. */
+static bool follows_output(struct session *session, uint64_t seen_head)
+{
+    const struct events *events = events_of(session->registry);
+    if (!events_wants(session->registry, EVENT_OUTPUT) || !session->journal->header->told_begin)
+        return false;
+    struct events_of_session *own = events_of_session(session);
+    if (own->epoch != events->output_epoch) {
+        own->epoch = events->output_epoch;
+        own->told_to = seen_head;
+    }
+    return true;
+}
+
+static void tell_rest(struct session *session)
+{
+    struct events_of_session *own = session->part[PART_EVENTS];
+    if (own)
+        loop_timer_stop(&own->pause);
+    if (follows_output(session, session->seen_head))
+        tell_output(session, journal_head(session->journal));
+}
+
+/* Bytes that the default reader has not been given and never will be. */
+static uint64_t lost_bytes(const struct journal_header *header)
+{
+    uint64_t cursor = atomic_load(&header->readers[0].cursor), tail = atomic_load(&header->out_tail);
+    uint64_t saved_from = atomic_load(&header->saved_from), saved_to = saved_from + atomic_load(&header->saved_len);
+    if (tail <= cursor)
+        return 0;
+    if (saved_to > cursor && saved_from <= cursor)
+        cursor = saved_to;
+    return tail > cursor ? tail - cursor : 0;
+}
+
+static void look_for_loss(struct session *session)
+{
+    uint64_t lost = lost_bytes(session->journal->header);
+    struct events_of_session *own = events_of_session(session);
+    if (lost > 0 && !own->lost) {
+        struct json *object = events_object(session->registry, EVENT_LOST, session);
+        json_add_int(object, "lost_bytes", (int64_t)lost);
+        json_add_int(object, "output_bytes", (int64_t)journal_head(session->journal));
+        events_publish(session->registry, EVENT_LOST, session, 0, 0, object);
+    }
+    own->lost = lost > 0;
+}
+
+static void on_pause(void *arg)
+{
+    struct events_of_session *own = arg;
+    if (follows_output(own->session, own->session->seen_head))
+        tell_output(own->session, whole_head(own->session));
+}
+
+struct events_of_session *events_of_session(struct session *session)
+{
+    struct events_of_session *own = session->part[PART_EVENTS];
+    if (!own) {
+        session->part[PART_EVENTS] = own = xcalloc(1, sizeof *own);
+        own->session = session;
+        loop_timer_init(&own->pause, session->registry->loop, on_pause, own);
+    }
+    return own;
+}
+
+void events_free(struct session *session)
+{
+    struct events_of_session *own = session->part[PART_EVENTS];
+    if (own)
+        loop_timer_stop(&own->pause);
+    free(own);
+    session->part[PART_EVENTS] = NULL;
+}
+
+/* What is told of the session now comes behind what it has printed. */
+static void tell_pending(struct session *session)
+{
+    struct events_of_session *own = session->part[PART_EVENTS];
+    if (own && loop_timer_is_set(&own->pause))
+        on_pause(own);
+}
+
+static void look_at_output(struct session *session, uint64_t seen_head)
+{
+    if (follows_output(session, seen_head) && !loop_timer_is_set(&events_of_session(session)->pause)) {
+        tell_output(session, whole_head(session));
+        loop_timer_set_ms(&events_of_session(session)->pause, PAUSE_MS);
+    }
+    if (journal_tail(session->journal) > 0)
+        look_for_loss(session);
+}
+
+/* What was told that it waits for, since the last write. */
+static int told_waiting(struct session *session)
+{
+    const struct events_of_session *own = session->part[PART_EVENTS];
+    return own && own->mark == session->prompt.marks ? own->waiting : WAITING_NONE;
+}
+
+static void tell_ready(struct session *session)
+{
+    struct registry *registry = session->registry;
+    bool secret = session->prompt.waiting_for == WAITING_SECRET;
+    enum event_type type = secret ? EVENT_SECRET : EVENT_READY;
+    /* A pattern says that it waits, not for what. */
+    int waiting = session->prompt.waiting_for == WAITING_NONE ? WAITING_LINE : (int)session->prompt.waiting_for;
+    if (told_waiting(session) == waiting)
+        return;
+    events_of_session(session)->waiting = waiting;
+    events_of_session(session)->mark = session->prompt.marks;
+    if (!events_wants(registry, type))
+        return;
+    tell_pending(session);
+    struct json *object = events_object(registry, type, session);
+    if (waiting_for_word(session->prompt.waiting_for))
+        json_add_text(object, "waiting_for", waiting_for_word(session->prompt.waiting_for));
+    json_add_text(object, "evidence", evidence_word(session->prompt.evidence));
+    json_add_int(object, "output_bytes", (int64_t)journal_head(session->journal));
+    events_publish(registry, type, session, 0, 0, object);
+}
+
+void events_look(struct session *session, uint64_t seen_head)
+{
+    const struct registry *registry = session->registry;
+    if (seen_head != session->seen_head)
+        look_at_output(session, seen_head);
+    if (session->prompt.evidence != EVIDENCE_NONE)
+        tell_ready(session);
+    if (told_waiting(session) == WAITING_NONE && (events_wants(registry, EVENT_READY) || events_wants(registry, EVENT_SECRET)))
+        prompt_ask(session);
+}
+
+void events_resized(struct session *session, const struct part_resize *resize)
+{
+    if (resize->same)
+        return;
+    struct json *object = events_object(session->registry, EVENT_RESIZE, session);
+    json_add_int(object, "rows", resize->rows);
+    json_add_int(object, "cols", resize->cols);
+    events_publish(session->registry, EVENT_RESIZE, session, 0, 0, object);
+}
+
+void events_renamed(struct session *session, const char *old_name)
+{
+    struct json *object = events_object(session->registry, EVENT_RENAMED, session);
+    json_add_text(object, "from_name", old_name);
+    events_publish(session->registry, EVENT_RENAMED, session, 0, 0, object);
+}
+
+void events_keyboard(struct session *session, const struct events_holder *holder)
+{
+    if (!events_wants(session->registry, EVENT_KEYBOARD))
+        return;
+    tell_pending(session);
+    struct json *object = events_object(session->registry, EVENT_KEYBOARD, session);
+    json_add_text(object, "owner", holder->who);
+    if (!holder->nobody) {
+        json_add_int(object, "uid", (int64_t)holder->uid);
+        json_add_int(object, "pid", (int64_t)holder->pid);
+    }
+    if (!holder->nobody && *holder->client)
+        json_add_text(object, "client", holder->client);
+    events_publish(session->registry, EVENT_KEYBOARD, session, 0, 0, object);
+}
+
+void events_secret_lost(struct session *session)
+{
+    events_publish(session->registry, EVENT_SECRET_LOST, session, 0, 0, events_object(session->registry, EVENT_SECRET_LOST, session));
+}
+
+void events_killed(struct session *session, const char *by, int signo)
+{
+    struct json *object = events_object(session->registry, EVENT_KILLED, session);
+    json_add_text(object, "by", by);
+    if (signo > 0 && value_signal_name(signo))
+        json_add_text(object, "signal", value_signal_name(signo));
+    events_publish(session->registry, EVENT_KILLED, session, 0, 0, object);
+}
+
+void events_patched(struct registry *registry, const char *call_id, const char *cwd, const struct json *files, int exit_code)
+{
+    struct json *object = events_object(registry, EVENT_PATCH, NULL);
+    size_t count = json_count(files), shown = 0;
+    if (call_id)
+        json_add_text(object, "call_id", call_id);
+    add_cut(object, "cwd", cwd);
+    json_add_int(object, "exit_code", exit_code);
+    json_add_int(object, "file_count", (int64_t)count);
+    struct json *list = json_add_array(object, "files");
+    for (const struct json *it = json_first(files); it && shown++ < 64; it = json_next(it))
+        json_add(list, NULL, json_copy(it));
+    events_publish(registry, EVENT_PATCH, NULL, 0, 0, object);
+}
+
+void events_typed(struct session *session, const struct author *author, const char *data, size_t size, bool secret)
+{
+    struct registry *registry = session->registry;
+    if (!events_wants(registry, EVENT_INTERACTION))
+        return;
+    tell_pending(session);
+    struct json *object = events_object(registry, EVENT_INTERACTION, session);
+    struct json *facts = json_object_new();
+    add_facts(facts, session->journal);
+    struct json *call_id = json_detach(facts, "call_id"); /* of the call that began the command, as with Codex */
+    if (call_id)
+        json_add(object, "call_id", call_id);
+    json_free(facts);
+    json_add_text(object, "by", input_who_word(author->who));
+    if (author->pid > 0)
+        json_add_int(object, "by_pid", author->pid);
+    if (author->client)
+        json_add_text(object, "client", author->client);
+    json_add_int(object, "bytes", (int64_t)size);
+    if (secret) {
+        json_add_bool(object, "secret", true);
+    } else if (author->who != INPUT_BY_PERSON) { /* nobody wants a person's keys back */
+        size_t shown = utf8_cut(data, size, EVENTS_TEXT_MAX);
+        json_add_str(object, "text", data, shown);
+        if (shown < size)
+            json_add_bool(object, "text_cut", true);
+    }
+    events_publish(registry, EVENT_INTERACTION, session, 0, 0, object);
+}
+
+void events_input(struct session *session, const struct input *input)
+{
+    if (input->kind <= INPUT_SECRET) /* the others are no bytes */
+        events_typed(session, input->author, input->data, input->size, input->kind == INPUT_SECRET);
+}

@@ -1,0 +1,332 @@
+/* queries.c: owns a session's place in its output up to which queries have their answers, and the answers on their way. */
+#include "parts/view/queries.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "parts/view/view_internal.h"
+#include "sys/pty.h"
+#include "term/modes.h"
+#include "term/responder.h"
+#include "term/scan.h"
+#include "wire/outer.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of one look; what is left over comes in the next. So a flood of queries neither stops the turn nor fills the input queue. */
+#define ANSWERS_MAX 32
+#define ANSWERS_BYTES 4096
+/* How long a program that has asked may take to leave canonical mode, and how long one that reads nothing is left alone. */
+#define LATE_NS (250 * NS_PER_MS)
+#define LATE_FIRST_NS NS_PER_MS
+
+struct queries {
+    struct session *session;
+    struct outer outer; /* of the person who types; all is 0 when there is none */
+    uint64_t queued_to; /* input offset behind the last answer that went through the queue */
+    int64_t refused_ns; /* when the program's input had no room for one; 0: never */
+    struct buf late;    /* answers to a program that is in canonical mode still */
+    pid_t group;        /* in the foreground when it asked */
+    bool late_is_raw;   /* canonical mode was off when they were last looked at */
+    int64_t late_until_ns, interval_ns;
+    struct loop_timer timer;
+};
+
+struct place { /* of a query */
+    struct session *session;
+    uint64_t offset;
+    bool later; /* where the cursor is will be known in a later turn */
+};
+
+static bool place_size(void *arg, int *rows, int *cols)
+{
+    const struct place *place = arg;
+    return session_get_size(place->session, rows, cols) == 0;
+}
+
+static bool place_cell(void *arg, int *height, int *width)
+{
+    const struct place *place = arg;
+    return place->session->out.fd >= 0 && pty_get_cell(place->session->out.fd, height, width) == 0 && *height > 0 && *width > 0;
+}
+
+static bool place_cursor(void *arg, int *row, int *col)
+{
+    struct place *place = arg;
+    int known = view_cursor_at(place->session, place->offset, row, col);
+    place->later = known == 0;
+    return known > 0;
+}
+
+static void on_timer(void *arg);
+
+static struct queries *get(struct session *session)
+{
+    struct terminal *terminal = terminal_get(session);
+    if (!terminal->queries) {
+        struct queries *queries = terminal->queries = xcalloc(1, sizeof *queries);
+        queries->session = session;
+        buf_init(&queries->late, ANSWERS_BYTES + RESPONDER_MOST);
+        loop_timer_init(&queries->timer, session->registry->loop, on_timer, queries);
+    }
+    return terminal->queries;
+}
+
+static struct queries *queries_of(const struct session *session)
+{
+    const struct terminal *terminal = session->part[PART_VIEW];
+    return terminal ? terminal->queries : NULL;
+}
+
+void queries_free(struct queries *queries)
+{
+    if (!queries)
+        return;
+    loop_timer_stop(&queries->timer);
+    buf_fini(&queries->late);
+    free(queries);
+}
+
+/* A program that doesn't read its answers gets no more of them. */
+static bool may_answer(const struct session *session)
+{
+    const struct queries *queries = queries_of(session);
+    bool unread = queries && queries->queued_to > journal_in_tail(session->journal);
+    if (queries && queries->refused_ns && loop_now_ns(session->registry->loop) - queries->refused_ns < LATE_NS)
+        unread = true;
+    return !session->exited && session->out.fd >= 0 && !unread;
+}
+
+/* Around input that is held back until the program reads: it is this that the program may read first. An answer takes nothing of what the
+ * program has said: an editor that asks where the cursor is reads its line all the same. */
+static void type_past_held(struct session *session, const struct buf *answers)
+{
+    struct prompt_mark mark = prompt_save(session);
+    prompt_mark(session);
+    prompt_restore(session, &mark);
+    ssize_t n = write(session->out.fd, answers->data, answers->len);
+    if (n != (ssize_t)answers->len)
+        get(session)->refused_ns = loop_now_ns(session->registry->loop);
+}
+
+/* Through the queue, so that no death of a worker doubles or tears it. done: up to where the output has its answers then. */
+static void type_queued(struct session *session, const struct buf *answers, uint64_t done)
+{
+    bool alone = journal_in_head(session->journal) == journal_in_tail(session->journal);
+    struct prompt_mark mark = prompt_save(session);
+    bool queued = session_queue_answer(session, answers->data, answers->len);
+    atomic_store(&session->journal->header->answered_to, done);
+    if (!queued)
+        return;
+    get(session)->queued_to = journal_in_head(session->journal);
+    session_flush_input(session);
+    if (alone) /* ready_pattern looks on at the output before: nobody has typed */
+        prompt_restore(session, &mark);
+}
+
+static void type(struct session *session, const struct buf *answers, uint64_t done)
+{
+    if (!session->input.held) {
+        type_queued(session, answers, done);
+        return;
+    }
+    atomic_store(&session->journal->header->answered_to, done); /* rather lost than typed twice */
+    type_past_held(session, answers);
+}
+
+static bool takes_answers(const struct session *session)
+{
+    struct pty_mode mode;
+    return pty_get_mode(session->out.fd, &mode) == 0 && !mode.canonical;
+}
+
+static void keep_late(struct session *session, const struct buf *answers)
+{
+    struct queries *queries = get(session);
+    int64_t now = loop_now_ns(session->registry->loop);
+    if (queries->late.len == 0) {
+        queries->group = pty_foreground(session->out.fd);
+        queries->late_is_raw = false;
+        queries->late_until_ns = now + LATE_NS;
+        queries->interval_ns = LATE_FIRST_NS;
+        loop_timer_set_ns(&queries->timer, now + LATE_FIRST_NS);
+    }
+    buf_append(&queries->late, answers->data, answers->len);
+}
+
+static void forget_late(struct queries *queries)
+{
+    loop_timer_stop(&queries->timer);
+    buf_fini(&queries->late);
+    buf_init(&queries->late, ANSWERS_BYTES + RESPONDER_MOST);
+}
+
+/* Sends what came too early, keeps it for longer, or forgets it. Raw mode must be there at two looks with silence between them: a line
+ * editor that comes back from a command sets it just before it prints its prompt. */
+static void look_at_late(struct queries *queries)
+{
+    struct session *session = queries->session;
+    int64_t now = loop_now_ns(session->registry->loop);
+    bool same = may_answer(session) && queries->group > 0 && pty_foreground(session->out.fd) == queries->group;
+    bool takes = same && takes_answers(session);
+    if (takes && queries->late_is_raw) {
+        type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
+    } else if (same && now < queries->late_until_ns) {
+        queries->late_is_raw = takes;
+        queries->interval_ns += queries->interval_ns / 2;
+        loop_timer_set_ns(&queries->timer, now + queries->interval_ns);
+        return;
+    }
+    forget_late(queries);
+}
+
+bool queries_type_late(struct session *session)
+{
+    struct queries *queries = queries_of(session);
+    if (!queries || queries->late.len == 0 || !may_answer(session) || pty_foreground(session->out.fd) != queries->group)
+        return false;
+    type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
+    forget_late(queries);
+    return true;
+}
+
+static void on_timer(void *arg)
+{
+    struct queries *queries = arg;
+    look_at_late(queries);
+}
+
+static bool wants_scheme(const struct session *session)
+{
+    return session->journal->header->wants_scheme;
+}
+
+static const struct outer *outer_of(const struct session *session)
+{
+    const struct queries *queries = queries_of(session);
+    return queries ? &queries->outer : NULL;
+}
+
+/* A full-screen program asks for bracketed paste at its start, long before it has drawn: no line editor's word. */
+static void note_mode(struct session *session, const struct scan_seq *seq, uint64_t modes)
+{
+    struct journal_header *header = session->journal->header;
+    enum modes_editor editor = modes_editor(seq);
+    bool full_screen = modes_has(modes, MODE_ALTERNATE_SCREEN);
+    if (session->prompt.policy && (full_screen || editor != MODES_EDITOR_SAME))
+        readiness_editor(session->prompt.policy, !full_screen && editor == MODES_EDITOR_READS);
+    switch (modes_scheme(seq)) {
+    case MODES_SCHEME_ON: header->wants_scheme = 1; break;
+    case MODES_SCHEME_OFF: header->wants_scheme = 0; break;
+    case MODES_SCHEME_SAME: break;
+    }
+}
+
+enum searched { SEARCHED, ENOUGH, LATER }; /* to the end; for this look; a query can't be answered yet */
+
+/* Goes on at *from, which moves to the first byte that needs another look. */
+static enum searched search(struct session *session, uint64_t head, uint64_t *from, uint64_t *modes, struct buf *answers)
+{
+    bool may = may_answer(session);
+    unsigned count = 0;
+    while (*from < head) {
+        size_t size, at = 0;
+        const char *data = journal_view(session->journal, from, &size);
+        struct scan_seq seq;
+        if (!data)
+            return SEARCHED;
+        scan_past_drawing(data, size, &at);
+        for (size_t before = at; count < ANSWERS_MAX && answers->len < ANSWERS_BYTES && scan_next(data, size, &at, &seq); before = at) {
+            struct place place = {session, *from + at, false};
+            const struct responder_facts facts = {.modes = *modes, .scheme_told = wants_scheme(session), .outer = outer_of(session),
+                                                  .size = place_size, .cell = place_cell, .cursor = place_cursor, .arg = &place};
+            if (modes_apply(modes, &seq))
+                note_mode(session, &seq, *modes);
+            else if (may)
+                count += responder_answer(answers, &seq, &facts);
+            if (place.later) {
+                *from += before;
+                return LATER;
+            }
+            scan_past_drawing(data, size, &at);
+        }
+        bool enough = count >= ANSWERS_MAX || answers->len >= ANSWERS_BYTES, last = *from + size >= head;
+        *from += at < size && !enough && !last ? size : at; /* what is unfinished at the edge of a gap stays so */
+        if (enough || last)
+            return enough && *from < head ? ENOUGH : SEARCHED;
+    }
+    return SEARCHED;
+}
+
+void queries_look(struct session *session)
+{
+    struct journal_header *header = session->journal->header;
+    uint64_t head = journal_head(session->journal);
+    if (head == 0 || !session_is_tty(session))
+        return;
+    struct terminal *terminal = terminal_get(session);
+    if (head == terminal->scanned_head)
+        return;
+    terminal->scanned_head = head;
+    if (terminal->queries && terminal->queries->late.len > 0)
+        forget_late(terminal->queries); /* it has said more instead of waiting for an answer */
+    uint64_t from = atomic_load(&header->answered_to), modes = atomic_load(&header->modes);
+    struct buf answers;
+    buf_init(&answers, ANSWERS_BYTES + RESPONDER_MOST);
+    enum searched searched = search(session, head, &from, &modes, &answers);
+    if (searched != SEARCHED)
+        terminal->scanned_head = from;
+    if (searched == ENOUGH)
+        session_dirty(session);
+    if (searched == LATER)
+        prompt_forget(session); /* it waits for us */
+    atomic_store(&header->modes, modes); /* before the place: to set a mode twice does no harm */
+    if (answers.len > 0 && takes_answers(session)) {
+        type(session, &answers, from);
+    } else {
+        atomic_store(&header->answered_to, from);
+        if (answers.len > 0)
+            keep_late(session, &answers);
+    }
+    buf_fini(&answers);
+}
+
+uint64_t session_modes(struct session *session)
+{
+    queries_look(session);
+    return atomic_load(&session->journal->header->modes);
+}
+
+/* To a program that reads lines it would be text. */
+static void tell_scheme(struct session *session, enum outer_scheme scheme)
+{
+    struct buf report = BUF_INIT;
+    if (wants_scheme(session) && may_answer(session) && takes_answers(session)) {
+        responder_report_scheme(&report, scheme);
+        type(session, &report, atomic_load(&session->journal->header->answered_to));
+    }
+    buf_fini(&report);
+}
+
+void session_set_outer(struct session *session, const struct outer *outer)
+{
+    if (!session_is_tty(session) || (!outer && !queries_of(session)))
+        return;
+    queries_look(session); /* what was asked until now is answered with what was known */
+    struct queries *queries = get(session);
+    enum outer_scheme before = outer_scheme(&queries->outer);
+    queries->outer = outer ? *outer : (struct outer){0};
+    if (outer_scheme(&queries->outer) != before)
+        tell_scheme(session, outer_scheme(&queries->outer));
+}
+
+void session_set_cell(struct session *session, int height, int width)
+{
+    int old_height, old_width;
+    if (!session_is_tty(session) || session->finished || session->out.fd < 0 || height < 1 || width < 1 ||
+        pty_get_cell(session->out.fd, &old_height, &old_width) < 0 || (height == old_height && width == old_width))
+        return;
+    int code = pty_set_cell(session->out.fd, height, width);
+    if (code < 0)
+        log_debug("session %llu: the size of its cells can't be set: %s", (unsigned long long)session_number(session), strerror(-code));
+}

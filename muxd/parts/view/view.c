@@ -1,0 +1,344 @@
+/* view.c: owns the making and dropping of screen models, and who watches them. */
+#include "base/mem.h"
+#include "parts/view/queries.h"
+#include "parts/view/view_internal.h"
+#include <stdlib.h>
+
+#define IDLE_MS 60000                 /* a model without watchers is kept so long */
+#define BEHIND_NS (30 * NS_PER_MS)    /* followers of one that can't catch up are shown what it has, this often */
+
+struct watch {
+    struct list link;    /* of the view */
+    struct deferred told; /* at the end of this turn */
+    struct registry *registry;
+    struct view *view; /* NULL: the session has gone */
+    watch_fn *fn;
+    void *arg;
+    unsigned events;
+    bool follows;     /* wants to be told also while the model is behind */
+    bool rests;       /* can't show anything now */
+    bool woken;       /* it will be told, whether something has changed or not */
+    bool seen, ended; /* it was told of the first screen; of the end */
+    uint64_t version;
+};
+
+static struct views *views_of(const struct session *session)
+{
+    return session->registry->part[PART_VIEW];
+}
+
+static struct terminal *terminal_of(const struct session *session)
+{
+    return session->part[PART_VIEW];
+}
+
+struct terminal *terminal_get(struct session *session)
+{
+    if (!terminal_of(session))
+        session->part[PART_VIEW] = xcalloc(1, sizeof(struct terminal));
+    return terminal_of(session);
+}
+
+static void on_more(void *arg)
+{
+    struct view *view = arg;
+    session_dirty(view->session);
+}
+
+static void drop_screen(struct view *view)
+{
+    screen_free(view->screen);
+    view->screen = NULL;
+    view->caught_up = view->asked = false;
+    list_remove(&view->link);
+    loop_timer_stop(&view->more);
+    loop_timer_stop(&view->idle);
+}
+
+static void on_idle(void *arg)
+{
+    drop_screen(arg);
+}
+
+static struct view *get(struct session *session)
+{
+    struct terminal *terminal = terminal_get(session);
+    if (terminal->view)
+        return terminal->view;
+    struct view *view = xcalloc(1, sizeof *view);
+    view->session = session;
+    view->ask = UINT64_MAX;
+    list_init(&view->link);
+    list_init(&view->watches);
+    loop_timer_init(&view->more, session->registry->loop, on_more, view);
+    loop_timer_init(&view->idle, session->registry->loop, on_idle, view);
+    terminal->view = view;
+    session_io_watched(session);
+    return view;
+}
+
+/* The program has printed nothing since that was read. */
+static void view_resized(struct session *session, const struct part_resize *resize)
+{
+    struct view *view = get(session);
+    view_note_size(view, resize->old_rows, resize->old_cols);
+    view_note_size(view, resize->rows, resize->cols);
+    session_dirty(session);
+}
+
+/* The model. */
+
+static size_t memory_of_all(const struct views *views)
+{
+    size_t bytes = 0;
+    for (const struct list *at = views->used.next; at != &views->used; at = at->next)
+        bytes += screen_memory(LIST_OWNER(at, struct view, link)->screen);
+    return bytes;
+}
+
+/* The one that nobody has used for longest goes, until the others fit. */
+static void make_room(const struct view *kept)
+{
+    struct views *views = views_of(kept->session);
+    size_t max = (size_t)kept->session->registry->cfg->limits.screens_bytes, bytes = memory_of_all(views);
+    struct list *next;
+    for (struct list *at = views->used.next; at != &views->used && bytes > max; at = next) {
+        struct view *view = LIST_OWNER(at, struct view, link);
+        next = at->next;
+        if (view == kept || view->asked || !list_is_empty(&view->watches))
+            continue;
+        bytes -= screen_memory(view->screen);
+        drop_screen(view);
+    }
+}
+
+static void use(struct view *view)
+{
+    if (!view->screen) {
+        view_begin(view);
+        make_room(view);
+    }
+    list_remove(&view->link);
+    list_append(&views_of(view->session)->used, &view->link);
+    if (list_is_empty(&view->watches))
+        loop_timer_set_ms(&view->idle, IDLE_MS);
+    else
+        loop_timer_stop(&view->idle);
+}
+
+static void catch_up(struct view *view)
+{
+    uint64_t head = journal_head(view->session->journal);
+    int64_t now = loop_now_ns(view->session->registry->loop);
+    view_feed(view, view->ask < head ? view->ask : head);
+    view->ask = UINT64_MAX; /* who still wants to know asks again in each look */
+    view->caught_up = view->at >= head;
+    if (view->caught_up) {
+        view->behind_ns = 0;
+        return;
+    }
+    if (view->behind_ns == 0)
+        view->behind_ns = now;
+    loop_timer_set_ns(&view->more, now);
+}
+
+int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col)
+{
+    if (!session_is_tty(session))
+        return -1;
+    struct view *view = get(session);
+    use(view);
+    view->asked = !view_feed(view, offset);
+    view->ask = view->asked ? offset : UINT64_MAX;
+    if (view->asked) {
+        loop_timer_set_ns(&view->more, loop_now_ns(session->registry->loop));
+        return 0;
+    }
+    struct screen_cursor cursor = screen_cursor(view->screen);
+    *row = cursor.row + 1;
+    *col = cursor.col + 1;
+    return 1;
+}
+
+/* Watches. */
+
+static void on_told(void *arg)
+{
+    struct watch *watch = arg;
+    unsigned events = watch->events;
+    watch->events = 0;
+    watch->fn(watch->arg, events);
+}
+
+static void tell(struct watch *watch, unsigned events)
+{
+    watch->events |= events;
+    registry_defer(watch->registry, &watch->told);
+}
+
+struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, struct err *err)
+{
+    struct registry *registry = session->registry;
+    if (!session_is_tty(session)) {
+        err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal and so no screen; read its output (ue poll), or start it with one "
+                                        "(ue exec -t)", session_name(session));
+        return NULL;
+    }
+    if (waiter_take_place(registry, err) != 0)
+        return NULL;
+    struct watch *watch = xcalloc(1, sizeof *watch);
+    *watch = (struct watch){.registry = registry, .view = get(session), .fn = fn, .arg = arg};
+    watch->told = (struct deferred){.fn = on_told, .arg = watch};
+    list_append(&watch->view->watches, &watch->link);
+    watch->view->awake++;
+    use(watch->view);
+    watch->view->caught_up &= watch->view->at >= journal_head(session->journal);
+    session_dirty(session);
+    return watch;
+}
+
+void watch_cancel(struct watch *watch)
+{
+    if (!watch)
+        return;
+    list_remove(&watch->link);
+    defer_cancel(&watch->told);
+    waiter_give_place(watch->registry);
+    if (watch->view) {
+        watch->view->awake -= !watch->rests;
+        use(watch->view);
+    }
+    free(watch);
+}
+
+const struct screen *watch_screen(const struct watch *watch)
+{
+    bool early = watch->follows && watch->seen;
+    return watch->view && (watch->view->caught_up || early) ? watch->view->screen : NULL;
+}
+
+uint64_t watch_offset(const struct watch *watch)
+{
+    return watch->view ? watch->view->at : 0;
+}
+
+void watch_follow(struct watch *watch)
+{
+    watch->follows = true;
+}
+
+void watch_rest(struct watch *watch)
+{
+    if (watch->rests || !watch->view)
+        return;
+    watch->rests = true;
+    watch->view->awake--;
+}
+
+void watch_wake(struct watch *watch, bool tell_anyway)
+{
+    struct view *view = watch->view;
+    if (!view)
+        return;
+    bool rested = watch->rests;
+    view->awake += rested;
+    watch->rests = false;
+    watch->woken |= tell_anyway;
+    bool missed = view->at < journal_head(view->session->journal) || watch->version != screen_version(view->screen) ||
+                  (view->session->finished && !watch->ended);
+    if (watch->woken || (rested && missed))
+        session_dirty(view->session);
+}
+
+/* Those who rest are told once they are awake again. */
+static void tell_followers(struct view *view)
+{
+    int64_t now = loop_now_ns(view->session->registry->loop);
+    if (now - view->behind_ns < BEHIND_NS)
+        return;
+    view->behind_ns = now;
+    for (struct list *at = view->watches.next; at != &view->watches; at = at->next) {
+        struct watch *watch = LIST_OWNER(at, struct watch, link);
+        if (watch->follows && watch->seen && !watch->rests)
+            tell(watch, WATCH_BEHIND);
+    }
+}
+
+static void view_look(struct session *session)
+{
+    struct terminal *terminal = terminal_of(session);
+    struct view *view = terminal ? terminal->view : NULL;
+    if (!view || !view->screen || view->awake == 0)
+        return;
+    catch_up(view);
+    if (!view->caught_up) {
+        tell_followers(view);
+        return;
+    }
+    uint64_t version = screen_version(view->screen);
+    bool fresh = false;
+    for (struct list *at = view->watches.next; at != &view->watches; at = at->next) {
+        struct watch *watch = LIST_OWNER(at, struct watch, link);
+        if (watch->rests)
+            continue;
+        if (!watch->seen || watch->woken || watch->version != version)
+            tell(watch, WATCH_CHANGED);
+        if (session->finished && !watch->ended)
+            tell(watch, WATCH_ENDED);
+        fresh |= !watch->seen;
+        watch->seen = true;
+        watch->woken = false;
+        watch->ended = session->finished;
+        watch->version = version;
+    }
+    if (fresh) /* it may have grown since it was begun */
+        make_room(view);
+}
+
+static void free_view(struct view *view)
+{
+    while (!list_is_empty(&view->watches)) {
+        struct watch *watch = LIST_OWNER(view->watches.next, struct watch, link);
+        list_remove(&watch->link);
+        watch->view = NULL;
+        watch->events = 0;
+        tell(watch, WATCH_GONE);
+    }
+    drop_screen(view);
+    free(view);
+}
+
+static void view_free_terminal(struct session *session)
+{
+    struct terminal *terminal = terminal_of(session);
+    if (!terminal)
+        return;
+    if (terminal->view)
+        free_view(terminal->view);
+    queries_free(terminal->queries);
+    free(terminal);
+    session->part[PART_VIEW] = NULL;
+}
+
+static void view_init(struct registry *registry)
+{
+    struct views *views = xcalloc(1, sizeof *views);
+    list_init(&views->used);
+    registry->part[PART_VIEW] = views;
+}
+
+static void view_fini(struct registry *registry)
+{
+    free(registry->part[PART_VIEW]);
+    registry->part[PART_VIEW] = NULL;
+}
+
+const struct part view_part = {
+    .init = view_init,
+    .fini = view_fini,
+    .late_look = view_look,
+    .free = view_free_terminal,
+    .answer = queries_look,
+    .answer_late = queries_type_late,
+    .resized = view_resized,
+};

@@ -1,0 +1,251 @@
+/* declared.c: owns the sessions that the config describes: their start, their environment, and that they come back. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strv.h"
+#include "config/env_policy.h"
+#include "session/input.h"
+#include "session/internal.h"
+#include "session/shell.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BACKOFF_FIRST_MS 1000
+#define BACKOFF_MAX_MS 60000
+#define ALIVE_LONG_NS (60000 * NS_PER_MS) /* who lived this long begins anew with the short pause */
+#define ON_START_HOLD_MS 60000
+
+struct declared { /* what is known about a [session NAME] beyond its text */
+    struct list link;
+    struct registry *registry;
+    char *name;
+    struct loop_timer restart;
+    int64_t backoff_ms;
+    bool fresh; /* new in the config since the last boot or reload */
+    bool listed;
+};
+
+static struct declared *find(struct registry *registry, const char *name)
+{
+    for (struct list *at = registry->declared.next; name && at != &registry->declared; at = at->next) {
+        struct declared *declared = LIST_OWNER(at, struct declared, link);
+        if (strcmp(declared->name, name) == 0)
+            return declared;
+    }
+    return NULL;
+}
+
+static void forget(struct declared *declared)
+{
+    loop_timer_stop(&declared->restart);
+    list_remove(&declared->link);
+    free(declared->name);
+    free(declared);
+}
+
+static void try_again(struct declared *declared)
+{
+    declared->backoff_ms = declared->backoff_ms ? 2 * declared->backoff_ms : BACKOFF_FIRST_MS;
+    if (declared->backoff_ms > BACKOFF_MAX_MS)
+        declared->backoff_ms = BACKOFF_MAX_MS;
+    loop_timer_set_ms(&declared->restart, declared->backoff_ms);
+}
+
+static void on_restart(void *arg)
+{
+    struct declared *declared = arg;
+    struct session *session;
+    struct err err = {0};
+    int code = registry_start_described(declared->registry, declared->name, NULL, NULL, NULL, &session, &err);
+    if (code == 0 || code == ERR_NAME_TAKEN || code == ERR_STOPPING)
+        return;
+    log_warn("[session %s] can't be started: %s", declared->name, err.text);
+    try_again(declared);
+}
+
+void declared_load(struct registry *registry)
+{
+    const struct config *cfg = registry->cfg;
+    if (!registry->declared.next)
+        list_init(&registry->declared);
+    for (struct list *at = registry->declared.next; at != &registry->declared; at = at->next)
+        LIST_OWNER(at, struct declared, link)->listed = false;
+    for (size_t i = 0; i < cfg->nsessions; i++) {
+        struct declared *declared = find(registry, cfg->sessions[i].name);
+        if (!declared) {
+            declared = xcalloc(1, sizeof *declared);
+            declared->registry = registry;
+            declared->name = xstrdup(cfg->sessions[i].name);
+            declared->fresh = true;
+            loop_timer_init(&declared->restart, registry->loop, on_restart, declared);
+            list_append(&registry->declared, &declared->link);
+        }
+        declared->listed = true;
+    }
+    struct list *next;
+    for (struct list *at = registry->declared.next; at != &registry->declared; at = next) {
+        next = at->next;
+        if (!LIST_OWNER(at, struct declared, link)->listed)
+            forget(LIST_OWNER(at, struct declared, link));
+    }
+}
+
+void declared_free(struct registry *registry)
+{
+    while (!list_is_empty(&registry->declared))
+        forget(LIST_OWNER(registry->declared.next, struct declared, link));
+}
+
+/* Who was ended on purpose stays so. */
+static bool comes_back(const struct session *session, const struct config_session *config)
+{
+    uint32_t killer = atomic_load(&session->journal->header->killed_by);
+    if (!config || config->restart == CONFIG_RESTART_NEVER || killer == KILLER_REQUEST || killer == KILLER_STOP)
+        return false;
+    int exit_code, signo;
+    session_has_exit(session, &exit_code, &signo);
+    return config->restart == CONFIG_RESTART_ALWAYS || exit_code != 0;
+}
+
+void declared_ended(struct session *session)
+{
+    struct registry *registry = session->registry;
+    struct declared *declared = find(registry, journal_described(session->journal));
+    if (!declared || registry->stopping != STOP_NOT || !comes_back(session, config_session_find(registry->cfg, declared->name)))
+        return;
+    if (session->exit.ns - session->created_ns >= ALIVE_LONG_NS)
+        declared->backoff_ms = 0;
+    try_again(declared);
+}
+
+void declared_killed(struct session *session)
+{
+    struct declared *declared = find(session->registry, journal_described(session->journal));
+    if (declared)
+        loop_timer_stop(&declared->restart);
+}
+
+void declared_started(struct session *session)
+{
+    struct declared *declared = find(session->registry, journal_described(session->journal));
+    if (declared)
+        loop_timer_stop(&declared->restart);
+}
+
+void declared_failed(struct session *session, const struct err *err)
+{
+    struct registry *registry = session->registry;
+    struct declared *declared = find(registry, journal_described(session->journal));
+    if (!declared)
+        return;
+    log_warn("[session %s] can't be started: %s", declared->name, err->text);
+    const struct config_session *config = config_session_find(registry->cfg, declared->name);
+    if (config && config->restart != CONFIG_RESTART_NEVER && registry->stopping == STOP_NOT)
+        try_again(declared);
+}
+
+/* After a hand-over the sessions are there, or their tombstones are: then it was started, and ended for a reason. */
+void registry_boot(struct registry *registry)
+{
+    part_boot(registry);
+    struct list *next;
+    for (struct list *at = registry->declared.next; at != &registry->declared; at = next) {
+        struct declared *declared = LIST_OWNER(at, struct declared, link);
+        next = at->next;
+        bool fresh = declared->fresh;
+        declared->fresh = false;
+        struct session *holder = index_by_name(registry, declared->name);
+        const char *of = holder ? journal_described(holder->journal) : NULL;
+        const struct config_session *config = config_session_find(registry->cfg, declared->name);
+        if (!fresh || !config || (holder && session_is_live(holder)))
+            continue;
+        if (of && !holder->from_disk && /* that was before a reboot */ strcmp(of, declared->name) == 0)
+            declared_ended(holder);
+        else if (config->start == CONFIG_START_BOOT)
+            on_restart(declared);
+    }
+}
+
+bool registry_is_described(const struct registry *registry, const char *name, bool *on_demand)
+{
+    const struct config_session *config = config_session_find(registry->cfg, name);
+    if (on_demand)
+        *on_demand = config && config->start != CONFIG_START_MANUAL;
+    return config != NULL;
+}
+
+static char **make_env(const struct config *cfg, const struct config_session *config, char *const *context)
+{
+    struct strv env = {0};
+    env_policy_filter(&cfg->env_policy, (const char *const *)(context ? context : environ), &env);
+    if (config->tty) {
+        strv_env_set(&env, "TERM", cfg->defaults.term);
+        strv_env_set(&env, "COLORTERM", "truecolor");
+    }
+    env_policy_overlay(&env, &config->env);
+    return strv_take(&env);
+}
+
+static char *make_cwd(const struct config_session *config)
+{
+    char *home = path_home();
+    if (!config->workdir)
+        return home;
+    char *cwd = strncmp(config->workdir, "~/", 2) == 0 ? path_join(home, config->workdir + 2) : xstrdup(config->workdir);
+    free(home);
+    return cwd;
+}
+
+static void fill_limits(const struct config_session *config, int64_t limits[SESSION_LIMIT_COUNT])
+{
+    limits[SESSION_MEMORY] = config->memory_bytes;
+    limits[SESSION_PROCESSES] = config->processes;
+    limits[SESSION_CPU_TIME] = config->cpu_time_ms;
+    limits[SESSION_OPEN_FILES] = config->open_files;
+    limits[SESSION_LIFETIME] = config->lifetime_ms;
+    limits[SESSION_IDLE] = config->idle_ms;
+}
+
+/* Queued before anything that others type, and held until the program reads. */
+static void queue_on_start(struct session *session, const struct config_session *config)
+{
+    struct err err = {0};
+    if (config->on_start.size == 0 || !session_is_tty(session))
+        return;
+    session_hold(session, ON_START_HOLD_MS);
+    const struct author author = {.who = INPUT_BY_MUXD, .uid = getuid(), .pid = getpid()};
+    const struct input input = {.data = config->on_start.data, .size = config->on_start.size, .author = &author};
+    if (session_input(session, &input, &err) != 0)
+        log_warn("[session %s] on_start can't be typed: %s", config->name, err.text);
+}
+
+int registry_start_described(struct registry *registry, const char *name, char *const *env_context, spawned_fn *spawned, void *arg,
+                             struct session **out, struct err *err)
+{
+    const struct config_session *config = config_session_find(registry->cfg, name);
+    if (!config)
+        return err_set(err, ERR_NO_SUCH_SESSION, "no [session %s] in the config; add one or give a command", name);
+    char **env = make_env(registry->cfg, config, env_context), **argv = NULL;
+    char *cwd = make_cwd(config), *shown = config->cmd ? xstrdup(config->cmd) : strv_quoted(config->argv.items);
+    int code = 0;
+    if (config->argv.count > 0)
+        argv = strv_dup((const char *const *)config->argv.items);
+    else
+        code = shell_argv(config->shell, config->login, config->cmd, env, &argv, err);
+    if (!code) {
+        struct session_spec spec = {.name = config->name, .cmd = shown, .argv = argv, .env = env, .cwd = cwd,
+                                    .tty = config->tty, .rows = config->rows, .cols = config->cols, .umask = path_umask(),
+                                    .on_slow = config->on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP, .described = config->name,
+                                    .record = config->record};
+        fill_limits(config, spec.limits);
+        code = registry_create(registry, &spec, spawned, arg, out, err);
+    }
+    if (!code)
+        queue_on_start(*out, config);
+    strv_free(env);
+    strv_free(argv);
+    free(shown);
+    free(cwd);
+    return code;
+}

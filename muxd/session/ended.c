@@ -1,0 +1,118 @@
+/* ended.c: owns ended sessions: how long they stay, and which of them goes first when there is no room for a new one. */
+#include "base/clock.h"
+#include "session/internal.h"
+
+static void on_expiry(void *arg);
+
+void ended_init(struct registry *registry)
+{
+    for (int i = 0; i < AGED_COUNT; i++)
+        list_init(&registry->aged[i]);
+    loop_timer_init(&registry->expiry, registry->loop, on_expiry, registry);
+}
+
+static struct session *first_of(struct list *head)
+{
+    return list_is_empty(head) ? NULL : LIST_OWNER(head->next, struct session, aged);
+}
+
+static int64_t read_at(const struct session *session)
+{
+    return atomic_load(&session->journal->header->end_read_real_ms);
+}
+
+static int64_t read_ms_ago(const struct session *session)
+{
+    int64_t ago = clock_real_ms() - read_at(session);
+    return ago < 0 ? 0 : ago; /* the clock was set back */
+}
+
+/* One timer for all: the list of the read ones is in the order in which they go. */
+static void arm_expiry(struct registry *registry)
+{
+    const struct session *first = first_of(&registry->aged[AGED_READ]);
+    if (first)
+        loop_timer_set_ms(&registry->expiry, registry->cfg->limits.keep_ended_ms - read_ms_ago(first));
+    else
+        loop_timer_stop(&registry->expiry);
+}
+
+static bool is_busy(const struct session *session)
+{
+    return session->kill || !list_is_empty(&session->waits);
+}
+
+static void on_expiry(void *arg)
+{
+    struct registry *registry = arg;
+    struct list later;
+    list_init(&later);
+    struct session *first;
+    while ((first = first_of(&registry->aged[AGED_READ])) && read_ms_ago(first) >= registry->cfg->limits.keep_ended_ms) {
+        if (is_busy(first)) { /* somebody is being answered about it right now */
+            atomic_store(&first->journal->header->end_read_real_ms, clock_real_ms());
+            list_remove(&first->aged);
+            list_append(&later, &first->aged);
+        } else {
+            registry_forget(registry, first, true);
+        }
+    }
+    while ((first = first_of(&later)))
+        ended_place(first, true);
+    arm_expiry(registry);
+}
+
+static enum aged kind_of(const struct session *session)
+{
+    return session_is_open(session) ? AGED_OPEN : read_at(session) ? AGED_READ : AGED_UNREAD;
+}
+
+void ended_place(struct session *session, bool used)
+{
+    struct registry *registry = session->registry;
+    enum aged kind = kind_of(session);
+    if (session->gone || (!list_is_empty(&session->aged) && session->aged_kind == kind && !used))
+        return;
+    list_remove(&session->aged);
+    struct list *place = registry->aged[kind].prev;
+    while (kind == AGED_READ && place != &registry->aged[kind] && read_at(LIST_OWNER(place, struct session, aged)) > read_at(session))
+        place = place->prev;
+    list_add_after(place, &session->aged);
+    session->aged_kind = kind;
+    arm_expiry(registry);
+}
+
+void ended_reload(struct registry *registry)
+{
+    arm_expiry(registry);
+}
+
+static struct session *pick_victim(struct registry *registry)
+{
+    for (int kind = 0; kind < AGED_COUNT; kind++)
+        for (struct list *at = registry->aged[kind].next; at != &registry->aged[kind]; at = at->next) {
+            struct session *session = LIST_OWNER(at, struct session, aged);
+            if (!is_busy(session))
+                return session;
+        }
+    return NULL;
+}
+
+int ended_make_room(struct registry *registry, uint64_t bytes, struct err *err)
+{
+    const struct config_limits *limits = &registry->cfg->limits;
+    while (registry->count >= (unsigned)limits->max_sessions || registry->reserved_bytes + bytes > (uint64_t)limits->journal_total_bytes) {
+        bool by_count = registry->count >= (unsigned)limits->max_sessions;
+        struct session *victim = pick_victim(registry);
+        if (victim)
+            registry_forget(registry, victim, true);
+        else if (by_count)
+            return err_set(err, ERR_LIMIT, "'max_sessions' is reached: %u sessions are live; end one (ue kill) or raise it in [limits]",
+                           registry->live);
+        else
+            return err_set(err, ERR_LIMIT,
+                           "'journal_total' is reached: %u sessions hold %llu bytes; end one (ue kill) or raise it in [limits]",
+                           registry->live, (unsigned long long)registry->reserved_bytes);
+    }
+    return 0;
+}

@@ -1,0 +1,46 @@
+/* spawn_facts.c: owns what a session's journal keeps of the call that began it. */
+#include "base/utf8.h"
+#include "session/internal.h"
+#include "wire/json.h"
+#include <string.h>
+
+#define FACTS_MAX (16u << 10)
+#define ARGV_MAX 8192 /* bytes */
+
+static void add_argv(struct json *facts, char *const *argv)
+{
+    struct json *list = json_add_array(facts, "argv");
+    size_t left = ARGV_MAX;
+    for (; *argv; argv++) {
+        size_t size = strlen(*argv), shown = utf8_cut(*argv, size, left);
+        if (left == 0 || shown < size) {
+            if (shown > 0)
+                json_add_str(list, NULL, *argv, shown);
+            json_add_bool(facts, "argv_cut", true);
+            return;
+        }
+        json_add_str(list, NULL, *argv, size);
+        left -= size < left ? size : left;
+    }
+}
+
+void spawn_facts(const struct session_spec *spec, struct buf *facts)
+{
+    struct json *object = json_object_new();
+    for (int with_argv = 1; with_argv >= 0; with_argv--) {
+        json_free(object);
+        object = json_object_new();
+        if (spec->call_id)
+            json_add_text(object, "call_id", spec->call_id);
+        json_add_text(object, "source", spec->source ? spec->source : spec->described ? "config" : "user_shell");
+        if (spec->client)
+            json_add_text(object, "client", spec->client);
+        if (with_argv)
+            add_argv(object, spec->argv);
+        buf_clear(facts);
+        json_print(facts, object);
+        if (facts->len <= FACTS_MAX) /* control characters grow sixfold */
+            break;
+    }
+    json_free(object);
+}

@@ -1,0 +1,109 @@
+/* Deferred calls: their order, and what may happen to them while they run. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/defer.h"
+#include "base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct defer_queue queue;
+static char told[16];
+
+static void tell(void *arg)
+{
+    const char *word = arg;
+    told[strlen(told)] = *word;
+}
+
+static char words[] = "abcfx";
+static struct deferred a = {.fn = tell, .arg = &words[0]}, b = {.fn = tell, .arg = &words[1]}, c = {.fn = tell, .arg = &words[2]};
+
+static int begin(void **state)
+{
+    (void)state;
+    defer_init(&queue);
+    memset(told, 0, sizeof told);
+    return 0;
+}
+
+static void test_in_order_and_once(void **state)
+{
+    (void)state;
+    defer_call(&queue, &b);
+    defer_call(&queue, &a);
+    defer_call(&queue, &b); /* keeps its place */
+    assert_false(defer_is_idle(&queue));
+    defer_run(&queue);
+    assert_string_equal(told, "ba");
+    assert_true(defer_is_idle(&queue));
+    defer_run(&queue);
+    assert_string_equal(told, "ba");
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    defer_cancel(&a);
+    defer_call(&queue, &a);
+    defer_call(&queue, &b);
+    defer_cancel(&a);
+    assert_false(deferred_waits(&a));
+    assert_true(deferred_waits(&b));
+    defer_run(&queue);
+    assert_string_equal(told, "b");
+}
+
+static void again(void *arg)
+{
+    struct deferred *self = arg;
+    tell(&words[4]);
+    defer_call(&queue, self); /* in the next run */
+    defer_cancel(&b);         /* which has not had its turn */
+    defer_call(&queue, &c);   /* keeps its place in this run */
+}
+
+static void test_what_a_call_may_do(void **state)
+{
+    (void)state;
+    struct deferred self = {.fn = again, .arg = &self};
+    defer_call(&queue, &self);
+    defer_call(&queue, &b);
+    defer_call(&queue, &c);
+    defer_run(&queue);
+    assert_string_equal(told, "xc");
+    assert_true(deferred_waits(&self));
+    defer_run(&queue);
+    assert_string_equal(told, "xcx");
+    defer_cancel(&self);
+    defer_run(&queue);
+    assert_string_equal(told, "xcxc");
+    assert_true(defer_is_idle(&queue));
+}
+
+static void free_it(void *arg)
+{
+    free(arg);
+    tell(&words[3]);
+}
+
+static void test_freed_by_its_call(void **state)
+{
+    (void)state;
+    struct deferred *one = xcalloc(1, sizeof *one);
+    *one = (struct deferred){.fn = free_it, .arg = one};
+    defer_call(&queue, one);
+    defer_call(&queue, &a);
+    defer_run(&queue);
+    assert_string_equal(told, "fa");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_in_order_and_once, begin), cmocka_unit_test_setup(test_cancelled, begin),
+        cmocka_unit_test_setup(test_what_a_call_may_do, begin), cmocka_unit_test_setup(test_freed_by_its_call, begin)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
