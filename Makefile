@@ -45,7 +45,7 @@ SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 
-.PHONY: all writable deps test-deps run test test-root unit-bins units e2e check check-compilers check-tests san-bins check-sanitizers check-valgrind \
+.PHONY: all writable deps test-deps run test test-root unit-bins crash-bins units e2e check check-compilers check-tests san-bins check-sanitizers check-valgrind \
 	check-laws check-lint bench fresh fuzz fuzz-bins zoo gen installable install uninstall clean
 .DEFAULT_GOAL := all
 all: $(BUILD)/muxd $(BUILD)/muxd-keeper $(BUILD)/ue
@@ -104,17 +104,17 @@ run: writable
 unit-bins: $(UNIT_BIN)
 units: unit-bins
 	tests/run-tests.sh $(BUILD) units
-e2e: all $(BUILD)/crash/fault.so
+e2e: all crash-bins
 	PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) e2e
 test: writable
 	@$(MAKE) --no-print-directory test-deps
-	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
+	@$(MAKE) --no-print-directory -j2 all unit-bins crash-bins
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
 
 # What differs for root, as root; all else is tested as an ordinary user.
 test-root: writable
 	@[ "$$(id -u)" = 0 ] || { echo "make: test-root is for root"; exit 1; }
-	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
+	@$(MAKE) --no-print-directory -j2 all unit-bins crash-bins
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) root
 
 # What the continuous integration runs (.ci/run goes through the same list and times each step).
@@ -132,12 +132,12 @@ check-compilers:
 	$(MAKE) -j2 BUILD=$(BUILD) CC=gcc WERROR=-Werror all unit-bins
 	@$(MAKE) --no-print-directory san-bins
 check-tests:
-	@$(MAKE) --no-print-directory -j2 all unit-bins $(BUILD)/crash/fault.so
+	@$(MAKE) --no-print-directory -j2 all unit-bins crash-bins
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 # clang's build is the sanitizers'.
 san-bins:
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san CC=$(CLANG) WERROR=-Werror OPT='-O1 -g' HARDEN=-fPIE SANITIZE='$(SANITIZERS)' all unit-bins $(BUILD)/san/crash/fault.so
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san CC=$(CLANG) WERROR=-Werror OPT='-O1 -g' HARDEN=-fPIE SANITIZE='$(SANITIZERS)' all unit-bins crash-bins
 check-sanitizers: san-bins
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD)/san units e2e
 # The daemon under valgrind is slow, so only the tests marked smoke run against it.

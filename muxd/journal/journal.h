@@ -127,12 +127,6 @@ struct journal_make {
 
 /* An empty one, which starts. 0 and *out is the caller's, or ERR_SYSTEM. */
 int journal_new(struct journal **out, const struct journal_make *make, struct err *err);
-/* The counters of a new one become those of output that was written long ago: [saved_from, saved_from + saved_size) in the head area,
- * [from, to) in the ring; both must fit. Then a source fills in the bytes through journal_put_back, which takes them in that order. */
-void journal_restore(struct journal *journal, uint64_t saved_from, uint64_t saved_size, uint64_t from, uint64_t to);
-/* Reads `size` bytes of fd at `at` into the place of output offset `from`. 0 or -errno (-EIO: too short). */
-int journal_put_back(struct journal *journal, int fd, uint64_t at, uint64_t from, uint64_t size, bool saved);
-void journal_lose(struct journal *journal); /* the bytes are gone: readers are told */
 /* From a memfd of a predecessor, of the same major version. Everything is checked: seals, sizes, offsets, counters, names; what is
  * broken is salvaged where the ring is sound (cursors clamped), else refused: ERR_SYSTEM with the reason; ERR_LIMIT: no memory to
  * map it now, the journal is sound. fd becomes the journal's on success. */

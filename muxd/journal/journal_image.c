@@ -182,3 +182,9 @@ int journal_image_fetch(struct journal *journal, int from)
         return -ESTALE;
     return copy_output(journal->header, from, journal->fd);
 }
+
+void journal_lose(struct journal *journal)
+{
+    atomic_store(&journal->header->saved_len, 0);
+    atomic_store(&journal->header->out_tail, journal_head(journal));
+}

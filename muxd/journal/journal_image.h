@@ -33,4 +33,5 @@ int journal_image_note(const struct journal_header *header, int to);
 int journal_image_adopt(struct journal **out, int from, struct err *err);
 /* Fills in the output from that file. 0; -ESTALE: it is the image of something else than the journal; -errno. */
 int journal_image_fetch(struct journal *journal, int from);
+void journal_lose(struct journal *journal); /* the output is gone: readers are told */
 #endif

@@ -127,7 +127,7 @@ void index_take_name(struct registry *registry, struct session *session)
     table_add(table, session, table_hash_text(session_name(session)));
 }
 
-static uint64_t reserved_by(const struct journal *journal)
+uint64_t index_reserved(const struct journal *journal)
 {
     return journal->header->ring_size + journal->header->head_size;
 }
@@ -143,7 +143,7 @@ void index_add(struct registry *registry, struct session *session)
         place = place->prev;
     list_add_after(place, &session->order);
     registry->count++;
-    registry->reserved_bytes += reserved_by(session->journal);
+    registry->reserved_bytes += index_reserved(session->journal);
 }
 
 void index_remove(struct registry *registry, struct session *session)
@@ -152,7 +152,7 @@ void index_remove(struct registry *registry, struct session *session)
         table_remove(&registry->tables[i], session);
     list_remove(&session->order);
     registry->count--;
-    registry->reserved_bytes -= reserved_by(session->journal);
+    registry->reserved_bytes -= index_reserved(session->journal);
 }
 
 void index_count_live(struct registry *registry, int by)

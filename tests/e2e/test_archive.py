@@ -1,9 +1,12 @@
-"""[muxd] keep_on_disk: ended sessions outlive the daemon as plain files, and nothing foreign in their place is trusted."""
-import os, signal, stat
+"""[muxd] keep_on_disk: ended sessions outlive the daemon as files, and nothing foreign in their place is trusted."""
+import os, signal, stat, struct
 import pytest
 from conftest import needs_root, wait_for
 
 pytestmark = pytest.mark.no_pty
+# Where the header of a journal (muxd/journal/journal.h) has what these tests look at or break, and how wide it is.
+FIELDS = {"magic": (0, "I"), "major": (4, "H"), "ring_size": (16, "Q"), "total_size": (112, "Q"), "number": (120, "Q"), "end_read": (240, "q"),
+          "state": (280, "I"), "out_head": (368, "Q"), "out_tail": (376, "Q")}
 KEEP = "[muxd]\nkeep_on_disk = yes\n"
 
 
@@ -14,13 +17,13 @@ def kept(mux):
     return mux
 
 
-def dirs(mux):
+def files(mux):
     """What counts as an ended session on disk."""
     return sorted(p.name for p in mux.ended.iterdir() if not p.name.startswith(".")) if mux.ended.exists() else []
 
 
 def on_disk(mux, *names):
-    wait_for(lambda: dirs(mux) == sorted(names), f"{names} to be on disk")
+    wait_for(lambda: files(mux) == sorted(names), f"{names} to be on disk")
 
 
 def restart(mux):
@@ -108,21 +111,26 @@ def test_any_bytes_in_command_and_output(kept):
     assert kept.ue("poll", "--raw", "--since", "0", "s").raw == b"\0\xff\x1b[1m"
 
 
-def test_files_are_private_and_plain(kept):
+def field(place, name):
+    at, width = FIELDS[name]
+    return struct.unpack_from(width, place.read_bytes(), at)[0]
+
+
+def test_files_are_private_and_small(kept):
     old = os.umask(0)
     try:
-        kept.ue("exec", "-n", "s", "echo secret").ok()
+        kept.ue("exec", "-n", "s", "-t", "--until", "ready", "--argv", "--", "/bin/sh", "-c", "stty -echo; echo ready; read x; echo got it").ok()
+        kept.ue("write", "-l", "s", "hunter2", "--exit").ok()
     finally:
         os.umask(old)
     number = kept.listed("s")["session_id"]
     on_disk(kept, f"{number}-s")
     place = kept.ended / f"{number}-s"
-    assert stat.S_IMODE(kept.ended.stat().st_mode) == 0o700 and stat.S_IMODE(place.stat().st_mode) == 0o700
-    wait_for(lambda: sorted(p.name for p in place.iterdir()) == ["output", "status.ini"], "the reading to be noted")
-    for file in place.iterdir():
-        assert stat.S_ISREG(file.lstat().st_mode) and stat.S_IMODE(file.lstat().st_mode) == 0o600
-    assert (place / "output").read_text() == "secret\n"
-    assert f"\nnumber = {number}\nname = s\nstate = exited\nexit_code = 0\n" in (place / "status.ini").read_text()
+    assert stat.S_IMODE(kept.ended.stat().st_mode) == 0o700
+    assert stat.S_ISREG(place.lstat().st_mode) and stat.S_IMODE(place.lstat().st_mode) == 0o600
+    data = place.read_bytes()
+    assert b"got it" in data and b"hunter2" not in data, "what was typed is not kept"
+    assert len(data) > 1 << 20 and place.stat().st_blocks * 512 < 64 << 10, "what was never written takes no room"
 
 
 def test_removal_and_rename_reach_the_disk(kept):
@@ -150,7 +158,7 @@ def test_time_runs_out_also_on_disk(kept):
     kept.configure(KEEP)
     kept.ue("reload").ok()
     kept.ue("exec", "-n", "t", "true").ok()
-    wait_for(lambda: any("read_ms = 1" in p.read_text() for p in kept.ended.glob("*-t/status.ini")), "the reading to be noted")
+    wait_for(lambda: any(field(p, "end_read") for p in kept.ended.glob("*-t")), "the reading to be noted")
     kept.ue("stop").ok()
     kept.configure(KEEP + "[limits]\nkeep_ended = 0\n")
     assert kept.js("list", "--all")["sessions"] == []
@@ -161,7 +169,7 @@ def test_no_more_than_max_sessions(kept):
     for n in range(6):
         kept.ue("exec", "-n", f"s{n}", "true").ok()
     kept.ue("stop").ok()
-    assert len(dirs(kept)) == 6
+    assert len(files(kept)) == 6
     kept.configure(KEEP + "[limits]\nmax_sessions = 3\n")
     assert [r["name"] for r in kept.js("list", "--all")["sessions"]] == ["s3", "s4", "s5"]
     on_disk(kept, "1003-s3", "1004-s4", "1005-s5")
@@ -207,8 +215,8 @@ def test_programs_left_behind_write_on(kept):
     number = kept.listed("s")["session_id"]
     on_disk(kept, f"{number}-s")
     (kept.dir / "go").touch()
-    output = kept.ended / f"{number}-s" / "output"
-    wait_for(lambda: output.exists() and output.read_text() == "early\nlate\n", "what came late to be on disk")
+    place = kept.ended / f"{number}-s"
+    wait_for(lambda: b"early\nlate\n" in place.read_bytes(), "what came late to be on disk")
     restart(kept)
     assert kept.ue("poll", "--raw", "--since", "0", "s").out == "early\nlate\n"
 
@@ -234,58 +242,48 @@ def test_many_at_once(kept):
 
 # --- what is not trusted
 
-def stopped(kept):
-    """A daemon at rest whose only ended session `s` is on disk; its directory."""
-    kept.ue("exec", "-n", "s", "echo fine; exit 3")
+def stopped(kept, cmd="echo fine; exit 3"):
+    """A daemon at rest whose only ended session `s` is on disk; its file."""
+    kept.ue("exec", "-n", "s", cmd)
     kept.ue("stop").ok()
     wait_for(lambda: not kept.daemons())
-    return kept.ended / dirs(kept)[0]
+    return kept.ended / files(kept)[0]
 
 
-def change(old, new):
+def put(name, value):
     def act(place):
-        text = (place / "status.ini").read_text()
-        assert old in text
-        (place / "status.ini").write_text(text.replace(old, new))
+        at, width = FIELDS[name]
+        with open(place, "r+b") as file:
+            os.pwrite(file.fileno(), struct.pack(width, value), at)
     return act
 
 
-def swap(name, act):
+def swap(act):
     def do(place):
-        (place / name).rename(place.parent.parent / "aside")
-        act(place / name)
+        place.rename(place.parent.parent / "aside")
+        act(place)
     return do
 
 
 BROKEN = {
-    "an empty status": lambda p: (p / "status.ini").write_text(""),
-    "half a status": lambda p: (p / "status.ini").write_text((p / "status.ini").read_text()[:60]),
-    "a status with NUL": lambda p: (p / "status.ini").write_bytes((p / "status.ini").read_bytes()[:60] + b"\0" * 60),
-    "noise for a status": lambda p: (p / "status.ini").write_bytes(os.urandom(5000)),
-    "an endless status": lambda p: (p / "status.ini").write_text((p / "status.ini").read_text() + "x" * 700_000),
-    "one line more": lambda p: (p / "status.ini").write_text((p / "status.ini").read_text() + "more = 1\n"),
-    "another version": change("muxd 1", "muxd 9"),
-    "another number": change("number = 1000", "number = 1001"),
-    "a negative offset": change("output_to = 5", "output_to = -5"),
-    "offsets the wrong way": change("output_from = 0", "output_from = 6"),
-    "a huge offset": change("output_to = 5", "output_to = 9223372036854775807"),
-    "a huge output": change("output_to = 5", "output_to = 4611686018427387904"),
-    "an unknown state": change("state = exited", "state = running"),
-    "a bad exit code": change("exit_code = 3", "exit_code = 333"),
-    "a cursor beyond the end": change("read_to = 5", "read_to = 6"),
-    "a bad escape": change("cmd = ", "cmd = \\q"),
-    "a longer output": lambda p: (p / "output").write_text("fine\nmore\n"),
-    "a shorter output": lambda p: (p / "output").write_text("fi"),
-    "no output": lambda p: (p / "output").unlink(),
-    "no status": lambda p: (p / "status.ini").unlink(),
-    "a link for the output": swap("output", lambda p: p.symlink_to("/etc/passwd")),
-    "a link for the status": swap("status.ini", lambda p: p.symlink_to(p.parent.parent.parent / "aside")),
-    "a second name": lambda p: os.link(p / "output", p.parent.parent / "second"),
-    "a fifo for the output": swap("output", lambda p: os.mkfifo(p, 0o600)),
-    "a fifo for the status": swap("status.ini", lambda p: os.mkfifo(p, 0o600)),
-    "a directory for the output": swap("output", lambda p: p.mkdir()),
-    "an output open to others": lambda p: os.chmod(p / "output", 0o644),
-    "a directory open to others": lambda p: os.chmod(p, 0o755),
+    "nothing": lambda p: p.write_bytes(b""),
+    "half a header": lambda p: os.truncate(p, 1000),
+    "half a file": lambda p: os.truncate(p, p.stat().st_size // 2),
+    "a longer file": lambda p: os.truncate(p, p.stat().st_size + 4096),
+    "noise": lambda p: p.write_bytes(os.urandom(p.stat().st_size)),
+    "another beginning": put("magic", 1),
+    "another version": put("major", 9),
+    "another number": put("number", 1001),
+    "a huge ring": put("ring_size", 1 << 40),
+    "a huge file": put("total_size", 1 << 60),
+    "offsets the wrong way": put("out_tail", 6),
+    "a huge offset": put("out_head", (1 << 64) - 1),
+    "an unknown state": put("state", 1),
+    "a link": swap(lambda p: p.symlink_to(p.parent.parent / "aside")),
+    "a second name": lambda p: os.link(p, p.parent.parent / "second"),
+    "a fifo": swap(lambda p: os.mkfifo(p, 0o600)),
+    "a directory": swap(lambda p: p.mkdir(0o700)),
+    "open to others": lambda p: os.chmod(p, 0o644),
 }
 
 
@@ -300,10 +298,8 @@ def test_damaged_or_foreign_is_ignored_and_told(kept, what):
 
 
 @needs_root
-@pytest.mark.parametrize("file", ["output", "status.ini", ""])
-def test_what_belongs_to_others_is_ignored(kept, file):
-    place = stopped(kept)
-    os.chown(place / file if file else place, 65534, 65534)
+def test_what_belongs_to_others_is_ignored(kept):
+    os.chown(stopped(kept), 65534, 65534)
     assert kept.js("list", "--all")["sessions"] == []
     assert "belongs to another user" in log(kept)
 
@@ -311,7 +307,7 @@ def test_what_belongs_to_others_is_ignored(kept, file):
 def test_foreign_names_are_ignored(kept):
     place = stopped(kept)
     for name in ("x", "1000", "-1", "999-a", "01000-a", "1001-", "1001-a b", "99999999999999999999-a", "1001-" + "x" * 65, "4611686018427387904-a"):
-        (kept.ended / name).mkdir(0o700)
+        (kept.ended / name).write_bytes(place.read_bytes())
     (kept.ended / "1002-file").write_text("")
     (kept.ended / "1003-link").symlink_to(place.name)
     assert [r["name"] for r in kept.js("list", "--all")["sessions"]] == ["s"]
@@ -321,9 +317,7 @@ def test_foreign_names_are_ignored(kept):
 
 def test_leftovers_of_a_crash_go(kept):
     place = stopped(kept)
-    for name in (".new-1005", ".gone-1006-x"):
-        (kept.ended / name).mkdir(0o700)
-        (kept.ended / name / "output").write_text("half")
+    (kept.ended / ".new-1005").write_text("half")
     kept.ue("start").ok()
     wait_for(lambda: [p.name for p in kept.ended.iterdir()] == [place.name], "the leftovers to go")
 
@@ -344,11 +338,12 @@ def test_place_that_is_not_fit(kept, how):
 
 
 def test_output_that_vanishes_later_is_told(kept):
-    place = stopped(kept)
+    place = stopped(kept, "seq 1 5000; exit 3")
+    size = len("".join(f"{n}\n" for n in range(1, 5001)))
     kept.ue("start").ok()
-    (place / "output").write_text("fi")
+    os.truncate(place, 5000)
     answer = kept.ue("poll", "--json", "--since", "0", "s")
-    assert answer.rc == 3 and "fi" not in answer.json["output"] and answer.json["omitted_bytes"] == 5
+    assert answer.rc == 3 and "4999" not in answer.json["output"] and answer.json["omitted_bytes"] == size
     assert "output of session 1000 is lost" in log(kept)
     raw = kept.ue("poll", "--raw", "--since", "0", "s")
-    assert raw.rc == 3 and raw.out == "" and "5 bytes" in raw.err
+    assert raw.rc == 3 and raw.out == "" and f"{size} bytes" in raw.err

@@ -1,5 +1,5 @@
-/* archive.c: owns the queue of what is to be done on disk, and the moment in which a directory becomes, or is no longer, an ended
- * session. */
+/* archive.c: owns the queue of what is to be done on disk, and the moment in which a file becomes, or is no longer, an
+ * ended session. */
 #include "parts/archive/archive.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -43,7 +43,7 @@ struct archived *archived_get(struct session *session)
 
 static bool is_on_disk(const struct session *session)
 {
-    return archived_of(session) && archived_of(session)->dir;
+    return archived_of(session) && archived_of(session)->file;
 }
 
 static void archive_init(struct registry *registry)
@@ -58,8 +58,7 @@ static void archive_init(struct registry *registry)
 
 static void free_job(struct archive_job *job)
 {
-    fd_close(&job->source.fd);
-    archive_status_fini(&job->status);
+    journal_image_drop(&job->image);
     free(job);
 }
 
@@ -121,49 +120,26 @@ static struct archive_job *add_job(struct archive *archive, enum archive_kind ki
     job->number = number;
     job->dir = archive->dir;
     job->owner = archive;
-    job->source.fd = -1;
+    job->image = (struct journal_image)JOURNAL_IMAGE_NONE;
     list_append(&archive->jobs, &job->link);
     return job;
 }
 
-static void delete_later(struct archive *archive, const char *name)
+void archive_remove(struct archive *archive, const char *name)
 {
     snprintf(add_job(archive, ARCHIVE_DELETE, 0)->name, ARCHIVE_NAME_MAX + 1, "%s", name);
     run_next(archive);
 }
 
-void archive_remove_dir(struct archive *archive, const char *name)
+static void set_file(struct archived *archived, const char *name)
 {
-    char gone[ARCHIVE_NAME_MAX + 1];
-    snprintf(gone, sizeof gone, ".gone-%.*s", ARCHIVE_NAME_MAX - 6, name);
-    if (*name == '.')
-        delete_later(archive, name);
-    else if (renameat(archive->dir, name, archive->dir, gone) == 0)
-        delete_later(archive, gone);
-    else if (errno == ENOTEMPTY || errno == EEXIST) /* one of that name is not deleted yet */
-        delete_later(archive, name);
-    else if (errno != ENOENT)
-        warn(archive, "an ended session can't be removed", errno);
-}
-
-static void set_dir(struct archived *archived, const char *name)
-{
-    free(archived->dir);
-    archived->dir = name ? xstrdup(name) : NULL;
+    free(archived->file);
+    archived->file = name ? xstrdup(name) : NULL;
 }
 
 static void name_of(const struct session *session, char out[ARCHIVE_NAME_MAX + 1])
 {
     snprintf(out, ARCHIVE_NAME_MAX + 1, "%llu-%s", (unsigned long long)session_number(session), session_name(session));
-}
-
-/* What is in its place goes out of the way first: rename(2) takes no directory that has something in it. */
-static int publish(struct archive *archive, const char *temporary, const char *final)
-{
-    if (renameat(archive->dir, temporary, archive->dir, final) == 0)
-        return 0;
-    archive_remove_dir(archive, final);
-    return renameat(archive->dir, temporary, archive->dir, final) == 0 ? 0 : -errno;
 }
 
 static void written(struct archive *archive, const struct archive_job *job)
@@ -180,28 +156,26 @@ static void written(struct archive *archive, const struct archive_job *job)
     if (error == -EAGAIN)
         return; /* a look comes when nobody writes any more */
     if (!error && !archived) {
-        delete_later(archive, job->name);
+        archive_remove(archive, job->name);
         return;
     }
     char final[ARCHIVE_NAME_MAX + 1];
     if (!error) {
         name_of(session, final);
-        error = publish(archive, job->name, final);
+        error = renameat(archive->dir, job->name, archive->dir, final) == 0 ? 0 : -errno;
     }
     if (error) {
         warn(archive, "an ended session can't be written", -error);
         return;
     }
     archive->warned = false;
-    if (archived->dir && strcmp(archived->dir, final) != 0)
-        archive_remove_dir(archive, archived->dir);
-    set_dir(archived, final);
-    archived->output_from = job->status.output_from;
-    archived->output_to = job->status.output_to;
-    archived->saved_from = job->status.saved_from;
-    archived->saved_size = job->status.saved_size;
+    if (archived->file && strcmp(archived->file, final) != 0)
+        archive_remove(archive, archived->file);
+    set_file(archived, final);
+    const struct journal_header *header = journal_image_header(&job->image);
+    archived->written_to = header->out_head;
     archive_closed(session);
-    if (atomic_load(&session->journal->header->end_read_real_ms) != job->status.read_ms)
+    if (atomic_load(&session->journal->header->end_read_real_ms) != header->end_read_real_ms)
         archive_changed(session); /* meanwhile */
 }
 
@@ -217,7 +191,7 @@ static void on_done(void *arg)
     if (job->kind == ARCHIVE_WRITE)
         written(archive, job);
     else if (job->error && job->error != -ENOENT)
-        warn(archive, job->kind == ARCHIVE_DELETE ? "an ended session can't be removed" : "a status can't be written", -job->error);
+        warn(archive, job->kind == ARCHIVE_DELETE ? "an ended session can't be removed" : "an ended session can't be noted in", -job->error);
     free_job(job);
     run_next(archive);
     registry_kick(archive->registry); /* a stop waits for the last one */
@@ -226,33 +200,19 @@ static void on_done(void *arg)
 /* As it is now. 0 or -errno; -ENOENT: there is nothing to do any more. */
 static int prepare(struct archive_job *job, struct registry *registry)
 {
-    struct session *session = job->kind == ARCHIVE_DELETE ? NULL : registry_by_number(registry, job->number);
     if (job->kind == ARCHIVE_DELETE)
         return 0;
+    struct session *session = registry_by_number(registry, job->number);
     struct archived *archived = session ? archived_get(session) : NULL;
-    if (!archived || (job->kind == ARCHIVE_STATUS && !archived->dir))
+    if (!archived || (job->kind == ARCHIVE_NOTE && !archived->file))
         return -ENOENT;
-    archive_status_of(&job->status, session->journal);
-    if (job->kind == ARCHIVE_STATUS) {
-        archived->status_queued = false;
-        snprintf(job->name, sizeof job->name, "%s", archived->dir);
-        if (session->from_disk) /* its ring may not hold a byte yet: what the disk has stays true */
-            return 0;
-        job->status.output_from = archived->output_from;
-        job->status.output_to = archived->output_to;
-        job->status.saved_from = archived->saved_from;
-        job->status.saved_size = archived->saved_size;
-        if (job->status.read_to > job->status.output_to)
-            job->status.read_to = job->status.output_to;
-        return 0;
+    if (job->kind == ARCHIVE_NOTE) {
+        archived->note_queued = false;
+        snprintf(job->name, sizeof job->name, "%s", archived->file);
+    } else {
+        snprintf(job->name, sizeof job->name, ".new-%llu", (unsigned long long)job->number);
     }
-    const struct journal_header *header = session->journal->header;
-    snprintf(job->name, sizeof job->name, ".new-%llu", (unsigned long long)job->number);
-    job->source = (struct archive_job_source){.ring_at = journal_ring_at(session->journal), .ring_size = header->ring_size,
-                                              .head_at = header->head_at, .head_size = header->head_size,
-                                              .tail_field = offsetof(struct journal_header, out_tail),
-                                              .fd = fcntl(session->journal->fd, F_DUPFD_CLOEXEC, 3)};
-    return job->source.fd < 0 ? -errno : 0;
+    return journal_image_take(&job->image, session->journal);
 }
 
 static void run_next(struct archive *archive)
@@ -294,7 +254,7 @@ static void archive_closed(struct session *session)
 {
     struct archived *archived = archived_of(session);
     if (!session->finished || session_is_open(session) ||
-        (is_on_disk(session) && (uint64_t)archived->output_to == journal_head(session->journal)))
+        (is_on_disk(session) && archived->written_to == journal_head(session->journal)))
         return;
     if (archived)
         archived->tries = 0;
@@ -305,14 +265,14 @@ static void archive_changed(struct session *session)
 {
     struct archive *archive = archive_of(session->registry);
     struct archived *archived = archived_of(session);
-    if (!is_on_disk(session) || archived->status_queued || session->gone)
+    if (!is_on_disk(session) || archived->note_queued || session->gone)
         return;
-    archived->status_queued = true;
-    add_job(archive, ARCHIVE_STATUS, session_number(session));
+    archived->note_queued = true;
+    add_job(archive, ARCHIVE_NOTE, session_number(session));
     run_next(archive);
 }
 
-/* The directory's name is what counts when it is read back, so the two need not change in one step. */
+/* The file's name is what counts when it is read back, so the two need not change in one step. */
 static void archive_renamed(struct session *session, const char *old_name)
 {
     const struct archive *archive = archive_of(session->registry);
@@ -322,11 +282,10 @@ static void archive_renamed(struct session *session, const char *old_name)
     if (!is_on_disk(session))
         return;
     name_of(session, final);
-    if (strcmp(final, archived->dir) != 0 && renameat(archive->dir, archived->dir, archive->dir, final) != 0)
+    if (strcmp(final, archived->file) != 0 && renameat(archive->dir, archived->file, archive->dir, final) != 0)
         warn(archive_of(session->registry), "an ended session can't be renamed", errno);
     else
-        set_dir(archived, final);
-    archive_changed(session);
+        set_file(archived, final);
 }
 
 /* It goes from the disk, too. */
@@ -335,8 +294,8 @@ static void archive_forget(struct session *session, bool told)
     (void)told;
     if (!is_on_disk(session))
         return;
-    archive_remove_dir(archive_of(session->registry), archived_of(session)->dir);
-    set_dir(archived_of(session), NULL);
+    archive_remove(archive_of(session->registry), archived_of(session)->file);
+    set_file(archived_of(session), NULL);
 }
 
 static void archive_free(struct session *session)
@@ -346,7 +305,7 @@ static void archive_free(struct session *session)
         return;
     if (session->journal->source == &archived->source)
         session->journal->source = NULL;
-    free(archived->dir);
+    free(archived->file);
     free(archived);
     session->part[PART_ARCHIVE] = NULL;
 }
