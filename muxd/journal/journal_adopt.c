@@ -54,7 +54,8 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
         return refuse(err, "a region has a wrong size");
     struct journal_layout layout = journal_lay_out(header);
     if (header->strings_at != layout.strings_at || header->ring_at != layout.ring_at || header->head_at != layout.head_at ||
-        header->input_at != layout.input_at || header->index_at != layout.index_at || header->log_at != layout.log_at || header->total_size != layout.total_size)
+        header->input_at != layout.input_at || header->index_at != layout.index_at ||
+        header->log_at != layout.log_at || header->total_size != layout.total_size)
         return refuse(err, "a region is in a wrong place");
     if (file_size != layout.total_size)
         return refuse(err, "the file is not as long as it says");

@@ -11,6 +11,7 @@
 #include "sys/proc.h"
 #include "sys/pty.h"
 #include "sys/tty_group.h"
+#include "sys/tty_home.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -26,8 +27,7 @@ enum {
     SETTLE_MIXED_US = 2000, /* ipython and the like poll with a time limit right before they act */
     SETTLE_SAID_US = 500,
     SETTLE_HOME_US = 4000,
-    SETTLE_OTHERS_US = 20000,
-    LOOPS = 2 /* so often it wakes and goes back to sleep for nothing before that is a loop of waiting */
+    SETTLE_OTHERS_US = 20000
 };
 
 struct tty_watch {
@@ -44,11 +44,7 @@ struct tty_watch {
     bool editor;         /* its line editor reads, as it says itself */
     bool editor_began;   /* and it has begun since the mark */
     uint64_t place;      /* tty_thread_place of the reader at the last look; 0: none */
-    uint64_t found;      /* of the one that was taken for an answer, until that is believed; 0: none */
-    uint64_t homes[2];   /* places where it was known to wait, the latest first; 0: none */
-    uint64_t loop_place; /* where it slept when that was first seen since the mark and the last output, */
-    uint64_t loop_runs;  /* and how often it had run until then */
-    bool waits;          /* what was believed last still holds: nothing was written or printed since */
+    struct tty_home home;
     pid_t mark_group;
     uint64_t mark_runs;
     int64_t marked_ns;
@@ -91,19 +87,6 @@ static void follow_group(struct tty_watch *watch, pid_t foreground)
         tty_group_scan(&watch->group, foreground);
 }
 
-static bool is_home(const struct tty_watch *watch, uint64_t place)
-{
-    return place && (place == watch->homes[0] || place == watch->homes[1]);
-}
-
-static void add_home(struct tty_watch *watch, uint64_t place)
-{
-    if (!place || place == watch->homes[0])
-        return;
-    watch->homes[1] = watch->homes[0];
-    watch->homes[0] = place;
-}
-
 /* It still waits for the same, perhaps elsewhere on its stack: an interpreter changes its own calls while
  * it loops in a wait with a time limit (python since 3.11). */
 static void follow_home(struct tty_watch *watch)
@@ -112,7 +95,7 @@ static void follow_home(struct tty_watch *watch)
     tty_group_look(&watch->group, watch->slave);
     for (size_t i = 0; i < group->count; i++)
         if (group->threads[i].sleep == TTY_SLEEP_TIMED)
-            add_home(watch, tty_thread_place(&group->threads[i]));
+            tty_home_also(&watch->home, tty_thread_place(&group->threads[i]));
 }
 
 void tty_watch_mark(struct tty_watch *watch)
@@ -123,10 +106,9 @@ void tty_watch_mark(struct tty_watch *watch)
     pid_t foreground = pty_foreground(watch->master);
     if (foreground > 0)
         follow_group(watch, foreground);
-    if (watch->waits && foreground == watch->group.pgrp)
+    if (watch->home.waits && foreground == watch->group.pgrp)
         follow_home(watch);
-    watch->waits = false;
-    watch->loop_place = 0;
+    tty_home_mark(&watch->home);
     for (size_t i = 0; i < watch->group.count; i++)
         tty_thread_count_runs(&watch->group.threads[i]);
     watch->marked = true;
@@ -138,7 +120,6 @@ void tty_watch_mark(struct tty_watch *watch)
     watch->raw_looks = 0;
     watch->interrupted = false;
     watch->printed = false;
-    watch->found = 0;
     watch->editor_began = false;
 }
 
@@ -159,22 +140,19 @@ bool tty_watch_editor_began(const struct tty_watch *watch)
 
 void tty_watch_found(struct tty_watch *watch)
 {
-    watch->found = watch->place;
+    watch->home.found = watch->place;
 }
 
 void tty_watch_believed(struct tty_watch *watch)
 {
-    add_home(watch, watch->found);
-    watch->waits = watch->found != 0;
-    watch->found = 0;
+    tty_home_believed(&watch->home);
 }
 
 /* Two looks, because the first may be in the very turn in which older output is reported. */
 void tty_watch_output(struct tty_watch *watch)
 {
     watch->printed = true;
-    watch->waits = false;
-    watch->loop_place = 0;
+    tty_home_output(&watch->home);
     watch->printed_in_raw |= watch->raw_looks >= 2;
 }
 
@@ -280,17 +258,6 @@ static bool same_modes(const struct tty_watch *watch, const struct termios *mode
     return tcgetattr(watch->master, &now) == 0 && now.c_lflag == modes->c_lflag && now.c_cc[VMIN] == modes->c_cc[VMIN];
 }
 
-/* Its time limit has ended and it has gone back to sleep where it was, again and again. */
-static bool loops(struct tty_watch *watch)
-{
-    uint64_t runs = tty_group_runs(&watch->group);
-    if (!watch->place || watch->place != watch->loop_place) {
-        watch->loop_place = watch->place;
-        watch->loop_runs = runs;
-    }
-    return watch->place && runs - watch->loop_runs >= LOOPS;
-}
-
 /* A program whose wait has a time limit wakes and sleeps again without input, so its call alone says
  * little. It reads its terminal when it has said so since the write. Or, when it has not said that it
  * has its line, when nothing but its terminal and the time can wake it and it sleeps at the very place
@@ -305,9 +272,9 @@ static unsigned said_settle_us(struct tty_watch *watch, const struct survey *sur
         return timed ? SETTLE_SAID_US : SETTLE_MIXED_US;
     if (!timed)
         return 0;
-    bool home = is_home(watch, watch->place);
+    bool home = tty_home_is(&watch->home, watch->place);
     if (watch->editor)
-        return home || loops(watch) ? SETTLE_SAID_US : 0;
+        return home || tty_home_loops(&watch->home, watch->place, tty_group_runs(&watch->group)) ? SETTLE_SAID_US : 0;
     return home && watch->printed && watch->group.count == 1 ? SETTLE_HOME_US : 0;
 }
 

@@ -191,7 +191,8 @@ static void on_done(void *arg)
     if (job->kind == ARCHIVE_WRITE)
         written(archive, job);
     else if (job->error && job->error != -ENOENT)
-        warn(archive, job->kind == ARCHIVE_DELETE ? "an ended session can't be removed" : "an ended session can't be noted in", -job->error);
+        warn(archive, job->kind == ARCHIVE_DELETE ? "an ended session can't be removed" : "an ended session can't be noted in",
+             -job->error);
     free_job(job);
     run_next(archive);
     registry_kick(archive->registry); /* a stop waits for the last one */
