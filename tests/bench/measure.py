@@ -1,5 +1,5 @@
 """What all benches use: daemons of their own, turns taken by bench-turns, and the table they are printed in."""
-import collections, json, os, statistics, subprocess, sys, unicodedata
+import collections, contextlib, json, os, re, statistics, subprocess, sys, unicodedata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
@@ -8,6 +8,7 @@ from conftest import BUILD, DAEMON, UE, Muxd, pytest, wait_for  # noqa: E402,F40
 TURNS, SOURCE = BUILD / "bench/bench-turns", BUILD / "bench/bench-source"
 PYTHON = "/usr/bin/python3"
 TURNS_SECONDS_MAX = 3600
+PEERS = ("tmux", "screen", "dtach", "abduco", "pexpect")
 Failed = pytest.fail.Exception  # what the end-to-end tests' daemon raises; no Exception
 
 
@@ -54,6 +55,17 @@ class Table:
     def difference(self, what, floor, muxd, aim=None):
         value = muxd.median - floor.median
         self.line([what, str(floor), str(muxd), f"{value:+.2f} {muxd.unit}", verdict(value, aim), str(len(muxd.samples))])
+
+    def failed(self, what, why):
+        """Of a peer: it is not ours to mend, and the others have their rows all the same."""
+        self.line([what, "", "failed: " + (str(why).strip().splitlines() or [repr(why)])[0][:200]])
+
+    @contextlib.contextmanager
+    def may_fail(self, what):
+        try:
+            yield
+        except (Exception, Failed) as why:
+            self.failed(what, why)
 
     def alone(self, what, muxd, aim=None):
         self.line([what, "", str(muxd), "", verdict(muxd.median, aim), str(len(muxd.samples))])
@@ -118,7 +130,8 @@ def request(method, **params):
 
 # --- turns
 def turns(rounds, *contestants, env=None, warm=0, pids=(), cpus=None):
-    """Each contestant is (LABEL, KIND, ARG…). Gives {LABEL: (wall milliseconds, cpu milliseconds)}, lists of ROUNDS each."""
+    """Each contestant is (LABEL, KIND, ARG…). Gives {LABEL: (wall milliseconds, cpu milliseconds)}, lists of ROUNDS each. A peer that
+    fails is told in a row and missing in what is given: the others take their turns without it."""
     command = [str(TURNS), "-n", str(rounds), "-w", str(warm)]
     for pid in pids:
         command += ["-p", str(pid)]
@@ -127,7 +140,11 @@ def turns(rounds, *contestants, env=None, warm=0, pids=(), cpus=None):
     done = subprocess.run(command, env=env, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=TURNS_SECONDS_MAX, preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None)
     if done.returncode != 0:
-        raise RuntimeError(f"bench-turns ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+        blamed = re.search(rf"'({'|'.join(PEERS)})': .*", done.stderr)
+        if not blamed or blamed[1] not in [label for label, *_ in contestants]:
+            raise RuntimeError(f"bench-turns ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+        Table().failed(blamed[1], blamed[0])
+        return turns(rounds, *[one for one in contestants if one[0] != blamed[1]], env=env, warm=warm, pids=pids, cpus=cpus)
     taken = {label: ([], []) for label, *_ in contestants}
     for line in done.stdout.splitlines():
         label, wall_ns, cpu_ns = line.split()

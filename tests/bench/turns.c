@@ -25,6 +25,7 @@ static struct turn turns[TURNS_MAX];
 static int nturns;
 static pid_t pids[PIDS_MAX];
 static int npids;
+static const char *taking = "?"; /* the label of who has the turn */
 
 int64_t now_ns(void)
 {
@@ -57,7 +58,7 @@ void write_whole(int fd, const void *data, size_t size)
     for (const char *at = data; size > 0;) {
         ssize_t n = write(fd, at, size);
         if (n < 0 && errno != EINTR)
-            die("can't write");
+            die("'%s': can't write", taking);
         if (n > 0)
             at += n, size -= (size_t)n;
     }
@@ -116,9 +117,21 @@ static int64_t daemon_cpu_ns(void)
     return sum;
 }
 
+/* Who hangs is named, as who fails is. */
+static void on_alarm(int signo)
+{
+    static const char before[] = "bench-turns: '", behind[] = "': hangs\n";
+    (void)signo;
+    (void)!write(STDERR_FILENO, before, sizeof before - 1);
+    (void)!write(STDERR_FILENO, taking, strlen(taking));
+    (void)!write(STDERR_FILENO, behind, sizeof behind - 1);
+    _exit(1);
+}
+
 static void take_one(struct turn *turn, bool counts)
 {
     const struct turn_kind *kind = turn->kind;
+    taking = turn->label;
     alarm(TURN_SECONDS_MAX);
     int64_t cpu_ns = kind->cpu == CPU_OWN ? own_cpu_ns() : kind->cpu == CPU_DAEMON ? daemon_cpu_ns() : 0;
     int64_t wall_ns = kind->take(turn);
@@ -175,12 +188,14 @@ int main(int argc, char **argv)
         argv[at] = NULL; /* ends the contestant's own vector */
         add_turn(at - first, argv + first);
     }
-    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
-        die("can't ignore SIGPIPE");
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGALRM, on_alarm) == SIG_ERR)
+        die("can't prepare for signals");
     alarm(TURN_SECONDS_MAX);
-    for (int i = 0; i < nturns; i++)
+    for (int i = 0; i < nturns; i++) {
+        taking = turns[i].label;
         if (turns[i].kind->begin)
             turns[i].kind->begin(&turns[i]);
+    }
     for (long round = -warm_up; round < rounds; round++)
         for (int i = 0; i < nturns; i++)
             take_one(&turns[(i + round + warm_up) % nturns], round >= 0);
