@@ -138,6 +138,18 @@ def test_many_polls_give_every_byte_once(mux):
     assert mux.ue("poll", "--raw", "--since", "0", "s").out == wanted
 
 
+def test_a_poll_gives_what_was_there_before_it(mux):
+    """It is printed and not read by anybody when the poll begins."""
+    client, verb = mux.rpc(), {"_meta": {"verb": True}}
+    client.call("exec_command", {"cmd": ["/bin/cat"], "stdin": True, "name": "s", "yield_time_ms": 0, **verb})
+    for n in range(20):
+        line = f"line {n}\n"
+        client.call("write_stdin", {"session_id": "s", "chars": line, "peek": True, "yield_time_ms": 0, **verb})
+        wait_for(lambda: mux.listed("s")["unread_bytes"] == len(line), "the line")
+        answer = client.call("write_stdin" if n % 2 else "read_output", {"session_id": "s", "yield_time_ms": 0, **verb})
+        assert answer["output"] == line
+
+
 def test_two_readers_while_the_ring_wraps(mux):
     """One keeps up and loses nothing; the other one is told exactly how much it has lost each time."""
     mux.configure("[limits]\njournal = 64k\nhead = 0\n")

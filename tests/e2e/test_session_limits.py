@@ -129,6 +129,11 @@ def test_within_the_limits_nothing_happens(mux):
     assert answer["exit_code"] == 0 and answer["output"] == "done\n" and "killed_by" not in answer
 
 
+def test_a_signal_of_its_own_is_no_limit(mux):
+    answer = mux.js("exec", "--no-login", "-y", "inf", "kill -XCPU $$")
+    assert answer["state"] == "signaled" and answer["signal"] == "XCPU" and "killed_by" not in answer
+
+
 # --- readers that are too slow
 
 MANY = 200 * 1000 * 1000
