@@ -1,5 +1,5 @@
 """What all benches use: daemons of their own, turns taken by bench-turns, and the table they are printed in."""
-import collections, contextlib, json, os, re, statistics, subprocess, sys, unicodedata
+import collections, contextlib, json, os, statistics, subprocess, sys, unicodedata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
@@ -135,21 +135,22 @@ def turns(rounds, *contestants, env=None, warm=0, pids=(), cpus=None):
     command = [str(TURNS), "-n", str(rounds), "-w", str(warm)]
     for pid in pids:
         command += ["-p", str(pid)]
+    for peer in PEERS:
+        command += ["-f", peer]
     for label, kind, *args in contestants:
         command += [":::", kind, label, *map(str, args)]
     done = subprocess.run(command, env=env, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=TURNS_SECONDS_MAX, preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None)
     if done.returncode != 0:
-        blamed = re.search(rf"'({'|'.join(PEERS)})': .*", done.stderr)
-        if not blamed or blamed[1] not in [label for label, *_ in contestants]:
-            raise RuntimeError(f"bench-turns ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
-        Table().failed(blamed[1], blamed[0])
-        return turns(rounds, *[one for one in contestants if one[0] != blamed[1]], env=env, warm=warm, pids=pids, cpus=cpus)
+        raise RuntimeError(f"bench-turns ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
     taken = {label: ([], []) for label, *_ in contestants}
     for line in done.stdout.splitlines():
         label, wall_ns, cpu_ns = line.split()
         taken[label][0].append(int(wall_ns) / 1e6)
         taken[label][1].append(int(cpu_ns) / 1e6)
+    for label in [label for label in PEERS if label in taken and len(taken[label][0]) < rounds]:
+        del taken[label]
+        Table().failed(label, next((line for line in done.stderr.splitlines() if f"'{label}'" in line), "it dropped out"))
     return taken
 
 
