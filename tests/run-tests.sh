@@ -1,5 +1,5 @@
 #!/bin/bash
-# run-tests.sh BUILD units|e2e|smoke|root…: runs the unit tests of BUILD two at once, the end-to-end tests and the crash drills
+# run-tests.sh BUILD units|e2e|smoke|root…: runs the unit tests of BUILD some at once, the end-to-end tests and the crash drills
 # against its binaries by pytest, or those of them that are marked smoke, or root. The last line is the count of all.
 # A test that fails has failed: nothing is tried again but the few that bear a timing mark with its reason (conftest.py).
 set -u
@@ -7,8 +7,8 @@ build=$(cd "$1" && pwd) || exit 1
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-/usr/bin/python3}
-jobs=${TEST_JOBS:-2}          # unit tests at once
-pytest_jobs=${PYTEST_JOBS:-4} # end-to-end tests: they wait more than they compute
+jobs=${TEST_JOBS:-4}          # unit tests at once: they, too, wait more than they compute
+pytest_jobs=${PYTEST_JOBS:-6} # end-to-end tests at once: two processors are half idle with four
 passed=0 failed=0 skipped=0
 began=$SECONDS
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1}" UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
