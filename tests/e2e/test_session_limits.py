@@ -40,6 +40,7 @@ def test_idle(mux):
     killed_by(mux, "idle")
 
 
+@pytest.mark.timing(reason="the program must not pause for the two seconds of its limit")
 def test_output_and_input_put_idle_off(mux):
     mux.configure("[limits]\nidle = 2s\n")
     began = time.monotonic()

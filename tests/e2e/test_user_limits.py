@@ -504,15 +504,23 @@ def test_no_inotify_instance(ordinary, take):
     assert mux.ue("exec", "--raw", "echo fine").ok().out == "fine\n" and mux.daemons() == daemons
     assert constrained(mux, limit, "socket's path")["since"] == row["since"]
     allow(True)
-    wait_for(lambda: mux.ue("reload").ok() and constraints(mux) == [], "an instance to be taken", cap=3)
+    wait_for(lambda: mux.ue("reload").ok() and constraints(mux) == [], "an instance to be taken")
     for kill in (False, True):
         if kill:  # the keeper holds it for the next one, who could not have another
             allow(False)
             os.kill(mux.js("status")["pid"], signal.SIGKILL)
             assert wait_for(lambda: mux.js("status"))["constraints"] == []
-        mux.socket.unlink()
-        wait_for(mux.socket.exists, "the socket to come back at once", cap=3)
+        # Not when it is next looked at, in 5 s: at once, but for a machine that is busy each time.
+        assert any(comes_back_s(mux) < 3 for _ in range(3))
     allow(None)  # that was all
+
+
+def comes_back_s(mux):
+    """How long the socket takes to be bound anew."""
+    mux.socket.unlink()
+    begun = time.monotonic()
+    wait_for(mux.socket.exists, "the socket to come back")
+    return time.monotonic() - begun
 
 
 # --- what the machine forbids
