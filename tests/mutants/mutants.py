@@ -16,7 +16,7 @@ TEST_S = 60      # a test that takes longer hangs
 TEST_CAP_S = 5   # what the end-to-end tests wait for at most (conftest.py)
 SLOW_S = 10      # a killer that takes longer is told: the drill has to be quick
 LEFT_OUT = re.compile(r"^(\.git|build.*)$")
-BUILD_PARTS = ("obj", "gen", "crash", "muxd", "ue", "libmuxd.a", "libue.a", "muxd-keeper", "libexec")
+BUILD_LEFT_OUT = re.compile(r"^(mutants|unit.*|san|fuzz.*|valgrind|bench|compat|npm|pytest-cache|.*-counts)$")  # other builds, what tests have fetched
 UNIT_TEST = re.compile(r"^(?:static void (\w+)\(void \*\*state\)|TEST\((\w+)\))", re.M)
 E2E_TEST = re.compile(r"^def (test_\w+)\(", re.M)
 
@@ -196,7 +196,7 @@ class Worker:
             return "lost", 0, str(why)
         before, mtime = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
         began = time.time()
-        objects = {p: p.read_bytes() for p in (cls.tree / "build/obj").rglob(f"{path.stem}.o")}
+        objects = {p: p.read_bytes() for p in (cls.tree / "build").rglob(f"{path.stem}.o")}
         path.write_text(before[:span[0]] + mutant.new + before[span[1]:], encoding="utf-8")
         try:
             return cls.try_tests(mutant, tests)
@@ -221,7 +221,7 @@ class Worker:
         was compiled anew (a header's users) goes."""
         path.write_text(text, encoding="utf-8")
         os.utime(path, ns=(mtime, mtime))
-        for made in (cls.tree / "build/obj").rglob("*.o"):
+        for made in (cls.tree / "build").rglob("*.o"):
             if made in objects:
                 made.write_bytes(objects[made])
             elif made.stat().st_mtime > began - 0.01:
@@ -234,12 +234,8 @@ def copy_tree(build, to, units):
     def ignore(folder, names):
         return [n for n in names if Path(folder) == ROOT and LEFT_OUT.match(n) or n == "__pycache__"]
     shutil.copytree(ROOT, to, ignore=ignore, symlinks=True)
-    (to / "build").mkdir()
-    for part in BUILD_PARTS:
-        if (build / part).is_dir():
-            shutil.copytree(build / part, to / "build" / part, symlinks=True)
-        elif (build / part).exists():
-            shutil.copy2(build / part, to / "build" / part)
+    shutil.copytree(build, to / "build", ignore=lambda folder, names: [n for n in names if Path(folder) == build and BUILD_LEFT_OUT.match(n)],
+                    symlinks=True)
     (to / "build/unit").mkdir()
     for unit in units:
         for path in (build / "unit").glob(f"{unit}*"):
