@@ -217,13 +217,15 @@ def test_sessions_leave_descriptors_for_clients(mux, tty, count):
             break
         names.append(name)
     refused(result, f"RLIMIT_NOFILE={count})", "ulimit -n")
-    constrained(mux, f"RLIMIT_NOFILE={count})", "no further session")
+    # Worker or keeper, whoever has used up its own first.
+    assert [row for row in constraints(mux) if "no further" in row["what"] and f"RLIMIT_NOFILE={count})" in row["limit"]], constraints(mux)
     clients = [mux.rpc() for _ in range(5)]
     assert all(client.call("hello")["protocol"] == 1 for client in clients)
     while mux.clients:
         mux.clients.pop().close()
     assert all(row["survivors"] == 0 for row in mux.js("kill", *names)["sessions"])
-    mux.ue("exec", *options, "true").ok()
+    # What the killed had open is closed when its end is seen, which may be a moment after the answer.
+    wait_for(lambda: mux.ue("exec", *options, "true").rc == 0, "room for another one")
     assert len(names) >= 2 and constraints(mux) == []
     wait_for(lambda: set(mux.pids()) <= set(mux.daemons()), "all of them to be ended")
 
