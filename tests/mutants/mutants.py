@@ -83,7 +83,8 @@ def find_text(root, mutant):
 
 
 def find_test(root, name):
-    """(file, function, node): of a unit test or an end-to-end test. FILE:NAME where several have the same name."""
+    """(file, function) of a unit test or an end-to-end test. FILE:NAME tells those of the same name apart; else a file may have been
+    renamed."""
     stem, _, function = name.rpartition(":")
     bare = function.partition("[")[0]
     found = []
@@ -91,8 +92,9 @@ def find_test(root, name):
         for folder in folders:
             for path in sorted((root / "tests" / folder).glob(f"test_*.{ending}")):
                 names = {n for match in pattern.finditer(path.read_text(encoding="utf-8")) for n in match.groups() if n}
-                if bare in names and (not stem or path.stem == stem):
+                if bare in names:
                     found.append(path)
+    found = [path for path in found if path.stem == stem] or found
     if len(found) != 1:
         raise Broken(f"its test '{name}' is " + ("nowhere" if not found else f"in {', '.join(p.name for p in found)}: say FILE:{bare}"))
     return found[0], function
