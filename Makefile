@@ -1,4 +1,4 @@
-# muxd: make, make run, make test, make check, make bench, make fresh, make fuzz, make zoo, make gen, make install, make uninstall
+# muxd: make, make run, make test, make check, make bench, make fresh, make fuzz, make zoo, make mutants, make gen, make install, make uninstall
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -46,7 +46,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 
 .PHONY: all writable deps test-deps run test test-root unit-bins crash-bins units e2e check check-compilers check-tests san-bins check-sanitizers check-valgrind \
-	check-laws check-lint bench fresh fuzz fuzz-bins zoo gen installable install uninstall clean
+	check-laws check-lint bench fresh fuzz fuzz-bins zoo mutants gen installable install uninstall clean
 .DEFAULT_GOAL := all
 all: $(BUILD)/muxd $(BUILD)/muxd-keeper $(BUILD)/ue
 
@@ -128,6 +128,7 @@ check:
 	@$(MAKE) --no-print-directory check-valgrind
 	@$(MAKE) --no-print-directory fuzz
 	@$(MAKE) --no-print-directory zoo
+	@$(MAKE) --no-print-directory mutants MUTANTS=10
 check-compilers:
 	$(MAKE) -j2 BUILD=$(BUILD) CC=gcc WERROR=-Werror all unit-bins
 	@$(MAKE) --no-print-directory san-bins
@@ -171,6 +172,11 @@ ZOO_SLOW ?= 3
 ZOO_BUSY ?= 2
 zoo: all
 	MUXD_BUILD=$(abspath $(BUILD)) $(PYTHON) tests/zoo/zoo.py --fast $(ZOO_FAST) --slow $(ZOO_SLOW) --busy $(ZOO_BUSY)
+# One line is broken, in a copy, and the test that is named for it has to notice (tests/mutants/table). All of them, MUTANTS=10: ten of the
+# day's, MUTANTS=waiter.c: those in whose name that pattern is found.
+MUTANTS ?= all
+mutants: all unit-bins $(BUILD)/crash/fault.so
+	@PYTHON=$(PYTHON) $(PYTHON) tests/mutants/mutants.py $(BUILD) '$(MUTANTS)'
 # The two commands of the README on bare Debian machines; FRESH=full: every user, for an hour; FRESH=zoo: readiness.
 FRESH ?= sample
 fresh:

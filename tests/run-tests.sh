@@ -1,14 +1,14 @@
 #!/bin/bash
-# run-tests.sh BUILD units|e2e|smoke|root…: runs the unit tests of BUILD two at once, the end-to-end tests and the crash drills
+# run-tests.sh BUILD units|e2e|smoke|root…: runs the unit tests of BUILD some at once, the end-to-end tests and the crash drills
 # against its binaries by pytest, or those of them that are marked smoke, or root. The last line is the count of all.
+# A test that fails has failed: nothing is tried again but the few that bear a timing mark with its reason (conftest.py).
 set -u
 build=$(cd "$1" && pwd) || exit 1
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-/usr/bin/python3}
-jobs=${TEST_JOBS:-2}          # unit tests at once
-pytest_jobs=${PYTEST_JOBS:-4} # end-to-end tests: they wait more than they compute
-again_max=8                   # more failures than these are no accident
+jobs=${TEST_JOBS:-4}          # unit tests at once: they, too, wait more than they compute
+pytest_jobs=${PYTEST_JOBS:-6} # end-to-end tests at once: two processors are half idle with four
 passed=0 failed=0 skipped=0
 began=$SECONDS
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1}" UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
@@ -22,13 +22,6 @@ units() {
         sh -c 'timeout -k 10 300 "$1/unit/$2" >"$1/unit-logs/$2" 2>&1 </dev/null; echo "exit status $?" >>"$1/unit-logs/$2"' unit "$build" {}
     for log in "$build"/unit-logs/*; do
         [ -f "$log" ] || continue
-        if [ "$(tail -n 1 "$log")" != "exit status 0" ]; then
-            name=${log##*/}
-            echo "=== $name failed; once more, alone:"
-            sed 's/^/    /' "$log" | grep -vE '\[ (RUN|     OK)' | tail -n 60
-            timeout -k 10 300 "$build/unit/$name" >"$log" 2>&1 </dev/null
-            echo "exit status $?" >>"$log"
-        fi
         name=${log##*/}
         ok=$(grep -cE '^\[ +OK \]' "$log")
         bad=$(grep -oE '^\[  FAILED  \] [A-Za-z_].*' "$log" | sort -u | wc -l)
@@ -48,33 +41,30 @@ run_pytest() {
     MUXD_BUILD=$build MUXD_COUNTS=$counts "$python" -m pytest -o cache_dir="$build/pytest-cache" -q -rfEs --tb=short "$@" </dev/null
 }
 
-# A machine that others use can be so slow for a moment that a program times out. What failed runs once more, alone: only what fails
-# then, too, counts as failed, but the first failure stays visible in the output above and is named again below.
-e2e() { # $1: pytest's -m expression or nothing
-    local counts="$build/e2e-counts" status again=0
-    rm -rf "$build/pytest-cache"
-    run_pytest -n "$pytest_jobs" ${1:+-m "$1"} "$here/e2e" "$here/crash"
-    status=$?
+# Leaves "passed failed skipped timing" in the variables of those names; they are told apart by pytest, not by its words.
+read_counts() {
     if [ ! -s "$counts" ]; then
-        echo "pytest did not come to its end (status $status)"
-        failed=$((failed + 1))
+        echo "pytest did not come to its end (status $1)"
+        passed_now=0 failed_now=1 skipped_now=0 timing_now=0
         return
     fi
-    # shellcheck disable=SC2046 # numbers
-    set -- $(cat "$counts") "${1:-}"
-    passed=$((passed + $1)) skipped=$((skipped + $3))
-    again=$2
-    [ "$status" = 0 ] && return
-    if [ "$again" -gt 0 ] && [ "$again" -le "$again_max" ]; then
-        echo "=== $again failed; once more, alone"
-        run_pytest --last-failed ${4:+-m "$4"} "$here/e2e" "$here/crash"
-        # shellcheck disable=SC2046
-        set -- $(cat "$counts" 2>/dev/null || echo 0 "$again" 0)
-        echo "=== of $again that had failed $1 passed alone"
-        passed=$((passed + $1)) failed=$((failed + again - $1))
-    else
-        failed=$((failed + (again > 0 ? again : 1)))
-    fi
+    read -r passed_now failed_now skipped_now timing_now <"$counts"
+    [ "$1" = 0 ] || [ "$failed_now" -gt 0 ] || failed_now=1
+}
+
+e2e() { # $1: pytest's -m expression or nothing
+    local counts="$build/e2e-counts" passed_now failed_now skipped_now timing_now timing
+    rm -rf "$build/pytest-cache"
+    run_pytest -n "$pytest_jobs" ${1:+-m "$1"} "$here/e2e" "$here/crash"
+    read_counts $?
+    passed=$((passed + passed_now)) skipped=$((skipped + skipped_now)) failed=$((failed + failed_now - timing_now))
+    timing=$timing_now
+    [ "$timing" -gt 0 ] || return
+    echo "=== $timing failed that bear a timing mark; once more, alone"
+    run_pytest --last-failed -m "timing${1:+ and ($1)}" "$here/e2e" "$here/crash"
+    read_counts $?
+    echo "=== of $timing with a timing mark that had failed $passed_now passed alone"
+    passed=$((passed + passed_now)) failed=$((failed + failed_now))
 }
 
 for what in "$@"; do

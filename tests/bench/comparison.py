@@ -2,7 +2,7 @@
 import fcntl, mmap, os, pty, select, shutil, signal, struct, subprocess, sys, termios, time
 from pathlib import Path
 
-from measure import UE, Figure, Muxd, wait_for
+from measure import UE, Failed, Figure, Muxd, wait_for
 from peers import Dtach, Peer, Screen, Tmux
 from upkeep import memory_kb
 
@@ -185,12 +185,23 @@ def escape(kind, script, serial):
             sweep_up(mark)
 
 
+def cell(kind, measure):
+    """The text of what was measured; of a peer that fails, that it does."""
+    try:
+        return measure()
+    except (Exception, Failed) as why:
+        if kind is Ours:
+            raise
+        print(f"{kind.name} failed: {str(why).strip()[:200]}", flush=True)
+        return "failed"
+
+
 def bench_escapees(table, size):
     """survivors 1.5 s after a normal kill of the session, for each kind of escapee (0: nothing is left)"""
     del table, size
     kinds, cells = contestants(), {}
     for n, (what, script) in enumerate(ESCAPES.items()):
-        cells[what] = {kind.name: str(escape(kind, script, n * 10 + i)) for i, kind in enumerate(kinds)}
+        cells[what] = {kind.name: cell(kind, lambda: str(escape(kind, script, n * 10 + i))) for i, kind in enumerate(kinds)}
     rows("survivors", [kind.name for kind in kinds], cells)
 
 
@@ -269,6 +280,5 @@ def bench_stalled(table, size):
     for what, (healthy, stalled) in CROWDS.items():
         cells[what] = {}
         for kind in kinds:
-            speed, grown = flood(kind, healthy, stalled)
-            cells[what][kind.name] = f"{speed}, {grown:+.1f} MB"
+            cells[what][kind.name] = cell(kind, lambda: "{}, {:+.1f} MB".format(*flood(kind, healthy, stalled)))
     rows("flood, clients", [kind.name for kind in kinds], cells)

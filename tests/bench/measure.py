@@ -1,5 +1,5 @@
 """What all benches use: daemons of their own, turns taken by bench-turns, and the table they are printed in."""
-import collections, json, os, statistics, subprocess, sys, unicodedata
+import collections, contextlib, json, os, statistics, subprocess, sys, unicodedata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
@@ -8,6 +8,7 @@ from conftest import BUILD, DAEMON, UE, Muxd, pytest, wait_for  # noqa: E402,F40
 TURNS, SOURCE = BUILD / "bench/bench-turns", BUILD / "bench/bench-source"
 PYTHON = "/usr/bin/python3"
 TURNS_SECONDS_MAX = 3600
+PEERS = ("tmux", "screen", "dtach", "abduco", "pexpect")
 Failed = pytest.fail.Exception  # what the end-to-end tests' daemon raises; no Exception
 
 
@@ -54,6 +55,17 @@ class Table:
     def difference(self, what, floor, muxd, aim=None):
         value = muxd.median - floor.median
         self.line([what, str(floor), str(muxd), f"{value:+.2f} {muxd.unit}", verdict(value, aim), str(len(muxd.samples))])
+
+    def failed(self, what, why):
+        """Of a peer: it is not ours to mend, and the others have their rows all the same."""
+        self.line([what, "", "failed: " + (str(why).strip().splitlines() or [repr(why)])[0][:200]])
+
+    @contextlib.contextmanager
+    def may_fail(self, what):
+        try:
+            yield
+        except (Exception, Failed) as why:
+            self.failed(what, why)
 
     def alone(self, what, muxd, aim=None):
         self.line([what, "", str(muxd), "", verdict(muxd.median, aim), str(len(muxd.samples))])
@@ -118,10 +130,13 @@ def request(method, **params):
 
 # --- turns
 def turns(rounds, *contestants, env=None, warm=0, pids=(), cpus=None):
-    """Each contestant is (LABEL, KIND, ARG…). Gives {LABEL: (wall milliseconds, cpu milliseconds)}, lists of ROUNDS each."""
+    """Each contestant is (LABEL, KIND, ARG…). Gives {LABEL: (wall milliseconds, cpu milliseconds)}, lists of ROUNDS each. A peer that
+    fails is told in a row and missing in what is given: the others take their turns without it."""
     command = [str(TURNS), "-n", str(rounds), "-w", str(warm)]
     for pid in pids:
         command += ["-p", str(pid)]
+    for peer in PEERS:
+        command += ["-f", peer]
     for label, kind, *args in contestants:
         command += [":::", kind, label, *map(str, args)]
     done = subprocess.run(command, env=env, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -133,6 +148,9 @@ def turns(rounds, *contestants, env=None, warm=0, pids=(), cpus=None):
         label, wall_ns, cpu_ns = line.split()
         taken[label][0].append(int(wall_ns) / 1e6)
         taken[label][1].append(int(cpu_ns) / 1e6)
+    for label in [label for label in PEERS if label in taken and len(taken[label][0]) < rounds]:
+        del taken[label]
+        Table().failed(label, next((line for line in done.stderr.splitlines() if f"'{label}'" in line), "it dropped out"))
     return taken
 
 

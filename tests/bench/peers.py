@@ -30,7 +30,7 @@ class Peer(Muxd):
 
     def run(self, *args):
         subprocess.run([self.program, *map(str, args)], env=self.env, cwd="/", check=True, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, timeout=60)
 
     def keepers(self):
         """The peer's own processes, not what runs in its sessions."""

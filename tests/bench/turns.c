@@ -1,9 +1,11 @@
 /* turns: runs contestants in turn and prints a line for each turn: LABEL WALL_NS CPU_NS.
- *   bench-turns -n ROUNDS [-w WARM_UP] [-p PID]… ::: KIND LABEL ARG… ::: KIND LABEL ARG… …
- * -p names the daemon's processes, whose processor time is told for requests. The first one in a round changes from round to round. */
+ *   bench-turns -n ROUNDS [-w WARM_UP] [-p PID]… [-f LABEL]… ::: KIND LABEL ARG… ::: KIND LABEL ARG… …
+ * -p names the daemon's processes, whose processor time is told for requests. The first one in a round changes from round to round.
+ * -f names who may fail or hang: it drops out, its reason goes to stderr, and the others go on. */
 #include "turns.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,12 +27,21 @@ static struct turn turns[TURNS_MAX];
 static int nturns;
 static pid_t pids[PIDS_MAX];
 static int npids;
+static const char *failing[TURNS_MAX];
+static int nfailing;
+static struct turn *taking; /* who has the turn; NULL: nobody */
+static sigjmp_buf dropped;
 
 int64_t now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static const char *label(void)
+{
+    return taking ? taking->label : "?";
 }
 
 void die(const char *format, ...)
@@ -42,6 +53,8 @@ void die(const char *format, ...)
     vfprintf(stderr, format, args);
     va_end(args);
     fprintf(stderr, error ? ": %s\n" : "\n", strerror(error));
+    if (taking && taking->may_fail)
+        siglongjmp(dropped, 1);
     exit(1);
 }
 
@@ -57,7 +70,7 @@ void write_whole(int fd, const void *data, size_t size)
     for (const char *at = data; size > 0;) {
         ssize_t n = write(fd, at, size);
         if (n < 0 && errno != EINTR)
-            die("can't write");
+            die("'%s': can't write", label());
         if (n > 0)
             at += n, size -= (size_t)n;
     }
@@ -116,10 +129,50 @@ static int64_t daemon_cpu_ns(void)
     return sum;
 }
 
+/* Who hangs is named, as who fails is. */
+static void on_alarm(int signo)
+{
+    static const char before[] = "bench-turns: '", behind[] = "': hangs\n";
+    (void)signo;
+    (void)!write(STDERR_FILENO, before, sizeof before - 1);
+    (void)!write(STDERR_FILENO, label(), strlen(label()));
+    (void)!write(STDERR_FILENO, behind, sizeof behind - 1);
+    if (taking && taking->may_fail)
+        siglongjmp(dropped, 1);
+    _exit(1);
+}
+
+/* Calls step with the turn, unless it has dropped out; where it does so in here, that is all. */
+static void attempt(struct turn *turn, void (*step)(struct turn *turn, bool counts), bool counts)
+{
+    if (turn->out)
+        return;
+    taking = turn;
+    alarm(TURN_SECONDS_MAX);
+    if (sigsetjmp(dropped, 1) == 0)
+        step(turn, counts);
+    else
+        taking->out = true;
+    taking = NULL;
+}
+
+static void begin_one(struct turn *turn, bool counts)
+{
+    (void)counts;
+    if (turn->kind->begin)
+        turn->kind->begin(turn);
+}
+
+static void end_one(struct turn *turn, bool counts)
+{
+    (void)counts;
+    if (turn->kind->end)
+        turn->kind->end(turn);
+}
+
 static void take_one(struct turn *turn, bool counts)
 {
     const struct turn_kind *kind = turn->kind;
-    alarm(TURN_SECONDS_MAX);
     int64_t cpu_ns = kind->cpu == CPU_OWN ? own_cpu_ns() : kind->cpu == CPU_DAEMON ? daemon_cpu_ns() : 0;
     int64_t wall_ns = kind->take(turn);
     cpu_ns = (kind->cpu == CPU_OWN ? own_cpu_ns() : kind->cpu == CPU_DAEMON ? daemon_cpu_ns() : 0) - cpu_ns;
@@ -139,7 +192,10 @@ static void add_turn(int argc, char **argv)
         die("'%s': no kind of that name", argv[0]);
     if (argc - 2 < kind->argc_min)
         die("usage: %s LABEL %s", kind->name, kind->usage);
-    turns[nturns++] = (struct turn){.kind = kind, .label = argv[1], .argc = argc - 2, .argv = argv + 2};
+    bool may_fail = false;
+    for (int i = 0; i < nfailing; i++)
+        may_fail |= strcmp(failing[i], argv[1]) == 0;
+    turns[nturns++] = (struct turn){.kind = kind, .label = argv[1], .argc = argc - 2, .argv = argv + 2, .may_fail = may_fail};
 }
 
 static long number(const char *text)
@@ -156,6 +212,10 @@ int main(int argc, char **argv)
     long rounds = 1, warm_up = 0;
     int at = 1;
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+        if (strcmp(argv[at], "-f") == 0 && nfailing < TURNS_MAX) {
+            failing[nfailing++] = argv[at + 1];
+            continue;
+        }
         long value = number(argv[at + 1]);
         if (strcmp(argv[at], "-n") == 0)
             rounds = value;
@@ -167,7 +227,7 @@ int main(int argc, char **argv)
             die("'%s': no option of that name, or too many", argv[at]);
     }
     if (at >= argc || strcmp(argv[at], ":::") != 0)
-        die("usage: bench-turns -n ROUNDS [-w WARM_UP] [-p PID]… ::: KIND LABEL ARG… ::: …");
+        die("usage: bench-turns -n ROUNDS [-w WARM_UP] [-p PID]… [-f LABEL]… ::: KIND LABEL ARG… ::: …");
     while (at < argc) {
         int first = ++at;
         while (at < argc && strcmp(argv[at], ":::") != 0)
@@ -175,17 +235,14 @@ int main(int argc, char **argv)
         argv[at] = NULL; /* ends the contestant's own vector */
         add_turn(at - first, argv + first);
     }
-    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
-        die("can't ignore SIGPIPE");
-    alarm(TURN_SECONDS_MAX);
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGALRM, on_alarm) == SIG_ERR)
+        die("can't prepare for signals");
     for (int i = 0; i < nturns; i++)
-        if (turns[i].kind->begin)
-            turns[i].kind->begin(&turns[i]);
+        attempt(&turns[i], begin_one, false);
     for (long round = -warm_up; round < rounds; round++)
         for (int i = 0; i < nturns; i++)
-            take_one(&turns[(i + round + warm_up) % nturns], round >= 0);
+            attempt(&turns[(i + round + warm_up) % nturns], take_one, round >= 0);
     for (int i = 0; i < nturns; i++)
-        if (turns[i].kind->end)
-            turns[i].kind->end(&turns[i]);
+        attempt(&turns[i], end_one, false);
     return 0;
 }

@@ -16,6 +16,7 @@ struct turn {
     int argc;    /* what stands behind KIND LABEL */
     char **argv; /* NULL-terminated, borrowed from main's */
     void *state; /* the kind's own */
+    bool may_fail, out; /* it drops out where others end all; it has done so */
 };
 
 struct turn_kind {

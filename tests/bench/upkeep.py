@@ -78,7 +78,7 @@ def bench_memory(table, size):
                 table.alone(f"a session of {what} that has been typed into, of {count}",
                             Figure([(memory_kb(pids)[1] - empty) / count], "kB"))
     for peer in installed():
-        with peer() as other:
+        with table.may_fail(f"a session of sleep, of {size.peers}: {peer.name}"), peer() as other:
             other.start(size.peers)
             kb = memory_kb(other.keepers())[0]
             muxd_kb = (base + per_session["sleep", 100] * size.peers) / size.peers
@@ -116,7 +116,7 @@ def at_rest(pids, seconds):
 def bench_idle(table, size):
     figures = {}
     for peer in installed():
-        with peer() as other:
+        with table.may_fail(f"{size.peers} idle sessions: {peer.name}"), peer() as other:
             other.start(size.peers)
             figures[peer.name] = at_rest(other.keepers(), size.idle_s)
     with Daemon(LIMITS) as muxd:

@@ -4,7 +4,7 @@ import os, resource, subprocess
 
 import pytest
 from drill import CAP, FOREVER, RpcError, fds, gone, wait_for
-from faults import KEEPERS, WORKERS, Fault, needs_faults
+from faults import KEEPERS, WORKERS, Fault, check_hits, needs_faults
 
 
 def limit(pid, soft):
@@ -146,7 +146,7 @@ def test_cut_at_a_new_keeper(make_mux, nth):
     assert not [row for row in mux.call("list_sessions")["sessions"] if row.get("unheld")]
     mux.kill_worker()
     answers(mux, numbers)
-    assert hit or nth > 6
+    check_hits(hit, nth > 6)  # so many messages there need not be
 
 
 def test_limit_is_raised_and_given_back(make_mux):

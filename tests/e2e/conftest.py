@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MUXD_BUILD") or ROOT / "build").resolve()
 UE, DAEMON, KEEPER = BUILD / "ue", BUILD / "muxd", BUILD / "muxd-keeper"
 SANITIZED = DAEMON.exists() and b"__asan_init" in DAEMON.read_bytes()
-CAP = 60  # seconds that only something that hangs can take, also on a busy machine and under valgrind
+CAP = int(os.environ.get("MUXD_TEST_CAP") or 60)  # seconds that only something that hangs can take, also on a busy machine and under valgrind
+TIMING_MAX = 15  # tests that may be run again, alone, when they fail
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 ANSWER = re.compile(
@@ -417,6 +418,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "smoke: one of the few tests that also run with the daemon under valgrind")
     config.addinivalue_line("markers", "no_pty: does not need a pseudo terminal")
     config.addinivalue_line("markers", "root: something in it differs for root, or needs root")
+    config.addinivalue_line("markers", "timing(reason): goes by a time that the test can't control: when it fails it is run again, alone (run-tests.sh)")
 
 
 # What differs for root: other users' files and processes, set-id programs, owners of files, limits that the kernel lets root go over, and
@@ -426,6 +428,7 @@ ROOT_TOO = {"test_hardening", "test_secret", "test_bad_input", "test_kill", "tes
 
 
 def pytest_collection_modifyitems(items):
+    check_timing(items)
     for item in items:
         if item.path.stem in ROOT_TOO or any("root" in mark.kwargs.get("reason", "") for mark in item.iter_markers("skipif")):
             item.add_marker(pytest.mark.root)
@@ -434,6 +437,16 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if not item.get_closest_marker("no_pty"):
             item.add_marker(pytest.mark.skip(reason="this machine gives no pseudo terminals"))
+
+
+def check_timing(items):
+    """A test that fails and passes alone has failed: for a few only their time is nobody's to control, and those say why."""
+    marked = {item.nodeid.partition("[")[0]: item.get_closest_marker("timing") for item in items if item.get_closest_marker("timing")}
+    for node, mark in marked.items():
+        if not mark.kwargs.get("reason"):
+            raise pytest.UsageError(f"{node}: a timing mark needs its reason")
+    if len(marked) > TIMING_MAX:
+        raise pytest.UsageError(f"{len(marked)} tests bear a timing mark, at most {TIMING_MAX} may: {', '.join(sorted(marked))}")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -463,9 +476,11 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter):
-    """For tests/run-tests.sh: the counts in a file, so that nobody has to read them out of coloured text."""
+    """For tests/run-tests.sh: the counts in a file, so that nobody has to read them out of coloured text, and how many of the failures
+    bear a timing mark."""
     path = os.environ.get("MUXD_COUNTS")
     if path and "PYTEST_XDIST_WORKER" not in os.environ:
         stats = terminalreporter.stats
-        Path(path).write_text("%d %d %d\n" % (len(stats.get("passed", [])), len(stats.get("failed", [])) + len(stats.get("error", [])),
-                                             len(stats.get("skipped", []))))
+        failed = stats.get("failed", []) + stats.get("error", [])
+        timing = [report for report in failed if "timing" in report.keywords]
+        Path(path).write_text("%d %d %d %d\n" % (len(stats.get("passed", [])), len(failed), len(stats.get("skipped", [])), len(timing)))

@@ -215,6 +215,7 @@ def test_a_stalled_terminal_gets_one_drawing_later(mux):
     assert len(seen) < 3_000_000
 
 
+@pytest.mark.timing(reason="it measures how quick keys are, which whatever else runs takes part in")
 def test_keys_are_quick_beside_a_flood(mux):
     """The drawing waits for no timer, also while another session floods."""
     bash(mux)

@@ -45,6 +45,14 @@ def ends(*names):
     return lambda event: event["type"] == "end" and (left.discard(event["name"]) or not left)
 
 
+@pytest.mark.no_pty
+def test_output_is_told_to_those_who_ask_for_it(mux):
+    every, asked = follow(mux), follow(mux, "-t", "all")
+    mux.ue("exec", "-n", "a", "--no-login", "echo hi").ok()
+    assert kinds(heard_until(mux, every, ends("a"))) == LIFE
+    assert kinds(heard_until(mux, asked, ends("a"))) == ["created", "begin", "output", "end"]
+
+
 @pytest.mark.smoke
 @pytest.mark.no_pty
 def test_the_life_of_a_command(mux):

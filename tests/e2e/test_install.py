@@ -9,7 +9,7 @@ pytestmark = pytest.mark.no_pty
 
 def make(*words, status=0, prefix=(), **env):
     done = subprocess.run([*prefix, "make", "-C", str(ROOT), f"BUILD={BUILD}", "NOBUILD=1", *words], capture_output=True, text=True, timeout=CAP,
-                          env={"PATH": os.environ["PATH"], **env}, stdin=subprocess.DEVNULL)
+                          env={"PATH": os.environ["PATH"], "CCACHE_DISABLE": "1", **env}, stdin=subprocess.DEVNULL)
     assert (done.returncode == 0) == (status == 0), done
     return done
 

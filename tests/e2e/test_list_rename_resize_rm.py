@@ -17,7 +17,7 @@ def test_row_of_a_live_session(mux):
 
 def test_waiting_for_is_shown(mux):
     mux.shell()
-    assert wait_for(lambda: mux.listed("sh")["waiting_for"]) == "line" or mux.listed("sh")["waiting_for"] == "key"
+    assert wait_for(lambda: mux.listed("sh")["waiting_for"]) == "key"
 
 
 @pytest.mark.no_pty

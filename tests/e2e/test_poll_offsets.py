@@ -1,5 +1,5 @@
 """ue poll: absolute offsets, readers, what is omitted."""
-import select
+import base64, select
 
 import pytest
 from conftest import CAP, wait_for
@@ -49,10 +49,10 @@ def test_poll_returns_when_output_has_settled(mux):
     assert answer["output"] == "out\n" and answer["reason"] != "deadline"
 
 
-def test_since_beyond_the_end_waits_for_more_or_is_empty(mux):
+def test_since_beyond_the_end_waits_and_is_empty(mux):
     ended(mux, "echo one")
     answer = mux.js("poll", "--since", "1000", "-y", "250", "s")
-    assert answer.get("output", "") == ""
+    assert (answer["output"], answer["reason"], answer["from"], answer["to"]) == ("", "deadline", 4, 4)
 
 
 def test_peek_moves_nothing(mux):
@@ -126,14 +126,53 @@ def test_default_cursor_moves_only_when_the_answer_was_taken(mux):
 
 
 def test_many_polls_give_every_byte_once(mux):
-    mux.ue("exec", "-n", "s", "-y", "0", "seq 1 60000").ok()
-    parts, result = [], None
-    for _ in range(2000):
-        result = mux.ue("poll", "--json", "-m", "262144", "-y", "250", "s")
-        parts.append(result.json["output"])
-        if result.json["state"] != "running":
-            break
-    whole = "".join(parts)
-    started = mux.ue("poll", "--raw", "--since", "0", "s").out
-    assert started == "".join(f"{n}\n" for n in range(1, 60001))
-    assert started.endswith(whole)
+    """Calls of all kinds move the one cursor, each from where the one before it stopped."""
+    wanted = "".join(f"{n}\n" for n in range(1, 60001))
+    answer = mux.js("exec", "-n", "s", "-m", "262144", "-y", "0", "seq 1 60000")
+    parts = [answer]
+    while answer["state"] == "running" or answer["output"]:
+        answer = mux.js("poll", "-m", "262144", "-y", "250", "s")
+        parts.append(answer)
+    assert "".join(part["output"] for part in parts) == wanted
+    assert [part["from"] for part in parts] == [0, *(part["to"] for part in parts[:-1])]
+    assert mux.ue("poll", "--raw", "--since", "0", "s").out == wanted
+
+
+def test_a_poll_gives_what_was_there_before_it(mux):
+    """It is printed and not read by anybody when the poll begins."""
+    client, verb = mux.rpc(), {"_meta": {"verb": True}}
+    client.call("exec_command", {"cmd": ["/bin/cat"], "stdin": True, "name": "s", "yield_time_ms": 0, **verb})
+    for n in range(20):
+        line = f"line {n}\n"
+        client.call("write_stdin", {"session_id": "s", "chars": line, "peek": True, "yield_time_ms": 0, **verb})
+        wait_for(lambda: mux.listed("s")["unread_bytes"] == len(line), "the line")
+        answer = client.call("write_stdin" if n % 2 else "read_output", {"session_id": "s", "yield_time_ms": 0, **verb})
+        assert answer["output"] == line
+
+
+def test_two_readers_while_the_ring_wraps(mux):
+    """One keeps up and loses nothing; the other one is told exactly how much it has lost each time."""
+    mux.configure("[limits]\njournal = 64k\nhead = 0\n")
+    client, whole, place = mux.rpc(), b"", {}
+    client.call("exec_command", {"cmd": ["/bin/cat"], "stdin": True, "name": "s", "yield_time_ms": 0, "_meta": {"verb": True}})
+
+    def read(reader):
+        """What is new for this reader, and how much it has missed before that; nothing of it comes twice."""
+        answer = client.call("read_output", {"session_id": "s", "encoding": "base64", "yield_time_ms": 0,
+                                             "_meta": {"verb": True, "reader": reader}})
+        assert answer["from"] == place.get(reader, 0)
+        place[reader] = answer["to"]
+        got = base64.b64decode(answer["output_base64"])
+        assert got == whole[answer["to"] - len(got):answer["to"]] and answer["to"] - answer["from"] == len(got) + answer["omitted_bytes"]
+        return len(got), answer["omitted_bytes"]
+
+    for step in range(1, 31):
+        piece = b"".join(b"%06d\n" % n for n in range(3000 * step, 3000 * (step + 1)))
+        whole += piece
+        client.call("write_stdin", {"session_id": "s", "chars": piece.decode(), "yield_time_ms": 0, "_meta": {"verb": True}})
+        wait_for(lambda: mux.listed("s")["output_bytes"] == len(whole), "the piece")
+        assert read("quick") == (len(piece), 0)
+        if step % 10 == 0:
+            got, missed = read("slow")
+            assert got == 1 << 16 and missed == 10 * len(piece) - got
+    assert place == {"quick": len(whole), "slow": len(whole)}

@@ -349,6 +349,7 @@ def test_replay_on_a_terminal_is_harmless(mux):
     assert text.rstrip().endswith(b"\x1b[m") and b"\x1b[?1049l" in text
 
 
+@pytest.mark.timing(reason="a player that stands still is known by its silence only")
 def test_replay_keys(mux):
     (mux.dir / "c").write_text(V3 + "".join(json.dumps([0.3, "o", f"<{i}>"]) + "\n" for i in range(200)))
     child = spawn(mux, "replay", "-x", "0.5", "c")

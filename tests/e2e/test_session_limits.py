@@ -40,6 +40,7 @@ def test_idle(mux):
     killed_by(mux, "idle")
 
 
+@pytest.mark.timing(reason="the program must not pause for the two seconds of its limit")
 def test_output_and_input_put_idle_off(mux):
     mux.configure("[limits]\nidle = 2s\n")
     began = time.monotonic()
@@ -127,6 +128,11 @@ def test_within_the_limits_nothing_happens(mux):
     mux.configure("[limits]\nmemory = 1G\nprocesses = 50\ncpu_time = 1m\nopen_files = 100\nlifetime = 1h\nidle = 1h\n")
     answer = mux.js("exec", "-y", "inf", "sleep 0.6; echo done")
     assert answer["exit_code"] == 0 and answer["output"] == "done\n" and "killed_by" not in answer
+
+
+def test_a_signal_of_its_own_is_no_limit(mux):
+    answer = mux.js("exec", "--no-login", "-y", "inf", "kill -XCPU $$")
+    assert answer["state"] == "signaled" and answer["signal"] == "XCPU" and "killed_by" not in answer
 
 
 # --- readers that are too slow

@@ -193,6 +193,7 @@ def test_a_session_that_ends_before_its_first_read(mux):
     assert said["exit_code"] == 7 and said["reason"] == "exit", said
 
 
+@pytest.mark.timing(reason="it measures that no hold of five seconds lies between")
 def test_interrupt_is_not_held(mux):
     mux.ue("exec", "-t", "-n", "deaf", "--until", "up", "-y", WAIT, "echo up; exec sleep 1000").ok()
     begun = time.monotonic()

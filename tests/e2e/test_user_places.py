@@ -167,7 +167,7 @@ def test_start_that_is_ended_leaves_nothing(mux):
         wait_for(lambda: len(mux.daemons()) >= 3, "keeper and worker")
         starting.terminate()
         assert starting.wait(CAP) != 0
-        wait_for(lambda: not mux.pids(), "all of them to be gone", cap=2)
+        wait_for(lambda: not mux.pids(), "all of them to be gone")
 
 
 def test_daemon_that_was_left_behind_ends_by_term(mux):

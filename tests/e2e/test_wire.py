@@ -1,5 +1,5 @@
 """The bare wire: JSON-RPC lines over the socket."""
-import json, os, select, socket
+import fcntl, json, os, select, socket, struct, termios
 
 import pytest
 from conftest import CAP, Rpc, wait_for
@@ -92,9 +92,9 @@ def test_cancel_ends_the_wait_not_the_process(mux):
 
 def test_cancel_of_what_is_not_in_flight(mux):
     client = mux.rpc()
-    client.send("cancel", {"id": 4711})
-    client.recv(1)
-    assert client.call("hello")
+    client.send("exec_command", {"cmd": "exec sleep 300", "yield_time_ms": 30000})
+    client.recv(client.send("cancel", {"id": 4711}))
+    assert client.call("status")["waits"] == 1, "what is in flight stays"
 
 
 def test_cancel_does_not_reach_other_connections(mux):
@@ -274,6 +274,25 @@ def test_client_that_never_reads_disturbs_nobody(mux):
     except BlockingIOError:
         pass
     alive(mux)
+
+
+def test_who_reads_no_answers_is_asked_no_more(mux):
+    """Its requests stay in the socket while its answers wait, and are answered when it reads them, all of them."""
+    mux.configure("[limits]\noutput_queue = 64k\n")
+    client, other = mux.rpc(), mux.rpc()
+    client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "status"}).encode() + b"\n"
+    client.send_raw(line * 1000)
+
+    def unread():
+        """SIOCOUTQ of unix(7): what the daemon has not taken from the socket."""
+        return struct.unpack("i", fcntl.ioctl(client.sock, termios.TIOCOUTQ, bytes(4)))[0]
+    for _ in range(10):  # turns of the daemon
+        other.call("hello")
+    assert unread() > 0
+    for _ in range(1000):
+        assert "result" in json.loads(client.line())
+    assert unread() == 0
 
 
 def test_base64_input(mux):

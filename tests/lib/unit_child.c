@@ -3,10 +3,15 @@
  * their children. So a child ends where it fails, no child's child forks once more, and no test's program becomes the whole test anew. */
 #include "tests/lib/unit_child.h"
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #define DEEPEST 2 /* a keeper, its program */
 #define MARK "UNIT_TEST_RUNS"
@@ -35,6 +40,7 @@ static void __attribute__((constructor)) watch(void)
     if (getenv(MARK) && !&unit_starts_itself)
         give_up("unit test: a unit test became itself once more\n");
     setenv(MARK, "1", 1);
+    cmocka_set_test_filter(getenv("UNIT_TEST")); /* one by its name; NULL: all */
     unsetenv("CMOCKA_TEST_ABORT");
     if (pthread_atfork(NULL, NULL, in_child) != 0)
         give_up("unit test: children can't be watched\n");

@@ -103,6 +103,12 @@ static void long_messages_are_cut_and_say_so(void **state)
     assert_int_equal(count(text, '\n'), 1);
     assert_non_null(strstr(text, "\\x01 [5905 bytes more]\n"));
     free(text);
+    for (int i = 0; i < 10000; i++) /* the cut is in the middle of one */
+        large[i] = "\xc3\xa9"[i % 2];
+    log_warn("%s", large);
+    text = contents();
+    assert_non_null(strstr(text, "\xc3\xa9 [5906 bytes more]\n"));
+    free(text);
     free(large);
 }
 

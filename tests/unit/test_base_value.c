@@ -183,6 +183,8 @@ static void finds_the_nearest(void **state)
         else
             assert_string_equal(found, rows[i].want);
     }
+    static const char *const alike[] = {"wired", "write"};
+    assert_string_equal(value_nearest("wirte", alike, 2), "write"); /* a swap is one mistake */
     char *monster = malloc(100001);
     memset(monster, 'a', 100000);
     monster[100000] = 0;

@@ -192,6 +192,7 @@ static void test_together(void **state)
                    "m.ini:2: [limits] journal_total: it does not fit '[limits] journal'; allowed: at least 2M");
     config_refused("[limits]\nmax_output_tokens = 5\n",
                    "m.ini:2: [limits] max_output_tokens: it does not fit '[defaults] max_output_tokens'; allowed: at least 10000");
+    config_refused("[limits]\nmax_wait = 1s\n", "m.ini:2: [limits] max_wait: it does not fit '[defaults] yield_exec'; allowed: at least 10s");
 }
 
 static void test_many_variables(void **state)

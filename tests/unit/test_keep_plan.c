@@ -131,6 +131,10 @@ static void test_failures(void **state)
         assert_int_equal(run.error, cases[i].error);
         assert_int_equal(WEXITSTATUS(run.status), 127);
     }
+    struct run run;
+    char *found[] = {(char *)"PATH=/nowhere:/etc:/etc/ssl", NULL}, *argv[] = {(char *)"passwd", NULL};
+    run_plan(&(struct plan){.argv = argv, .env = found, .cwd = "/"}, &run);
+    assert_int_equal(run.error, EACCES); /* it is there and may not be executed: that says more than that it is nowhere else */
 }
 
 static void test_script_without_interpreter(void **state)

@@ -18,8 +18,12 @@ static char state_dir[] = "/tmp/muxd-recorder-XXXXXX";
 
 static int make_state_dir(void **state)
 {
+    char dir[128];
     (void)state;
-    return mkdtemp(state_dir) ? 0 : -1;
+    if (!mkdtemp(state_dir))
+        return -1;
+    snprintf(dir, sizeof dir, "%s/%s", state_dir, RECORDER_DIR);
+    return mkdir(dir, 0700);
 }
 
 static int remove_state_dir(void **state)

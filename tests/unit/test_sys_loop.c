@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 struct pair {
@@ -60,6 +61,43 @@ static void test_handler_frees_itself_and_the_other(void **state)
     assert_int_equal(pair.seen[0] + pair.seen[1], 1);
     assert_int_equal(pair.events, LOOP_READ);
     assert_false(loop_turn(pair.loop, 0));
+    for (int i = 0; i < 4; i++)
+        close(pair.pipe[i / 2][i % 2]);
+    loop_free(pair.loop);
+}
+
+/* The first one that is told leaves the other one nothing but room to write. */
+static void narrow_the_other(struct pair *pair, int own, unsigned events)
+{
+    if (pair->seen[own]++ == 0 && pair->seen[!own] == 0)
+        assert_int_equal(loop_io_set(pair->io[!own], LOOP_WRITE), 0);
+    else
+        pair->events = events;
+}
+
+static void first_narrows(void *arg, unsigned events)
+{
+    narrow_the_other(arg, 0, events);
+}
+
+static void second_narrows(void *arg, unsigned events)
+{
+    narrow_the_other(arg, 1, events);
+}
+
+static void test_handler_gets_what_it_still_wants(void **state)
+{
+    struct pair pair = {.loop = loop_new(NULL)};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair.pipe[i]), 0);
+        assert_int_equal(write(pair.pipe[i][1], "x", 1), 1);
+        pair.io[i] = loop_io_new(pair.loop, pair.pipe[i][0], LOOP_READ | LOOP_WRITE, i ? second_narrows : first_narrows, &pair);
+        assert_non_null(pair.io[i]);
+    }
+    assert_true(loop_turn(pair.loop, 1000));
+    assert_int_equal(pair.events, LOOP_WRITE);
+    free_both(&pair);
     for (int i = 0; i < 4; i++)
         close(pair.pipe[i / 2][i % 2]);
     loop_free(pair.loop);
@@ -308,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offloaded_ends_in_a_turn),
         cmocka_unit_test(test_handler_frees_itself_and_the_other),
+        cmocka_unit_test(test_handler_gets_what_it_still_wants),
         cmocka_unit_test(test_pause_hangup_and_edge),
         cmocka_unit_test(test_refused_descriptor),
         cmocka_unit_test(test_timers_fire_in_order),

@@ -124,6 +124,7 @@ static void test_costly_is_bounded(void **state)
     memset(data, 'a', SIZE);
     assert_string_equal(feed("(a+)+\\d\\z", data, SIZE, SIZE, true), "costly");
     assert_string_equal(feed("(a|aa)+\\d", data, 2000, 2000, true), "costly");
+    assert_string_equal(feed("(?:a|b){1,1000}\\d", data, SIZE, SIZE, true), "costly"); /* no start of it is, all together are */
     print_message("two costly patterns refused within %lld ms\n", (long long)(clock_mono_ms() - begin));
     free(data);
 }

@@ -90,6 +90,9 @@ static void test_no_drift(void **state)
         cast_event_fini(&event);
     }
     assert_int_equal(reader.at_us, 700000000);
+    buf_clear(&out);
+    cast_append_event(&out, 3, &last_ms, 5, CAST_OUTPUT, "x", 1); /* the clock was set back */
+    assert_string_equal(out.data, "[0.000, \"o\", \"x\"]\n");
     buf_fini(&out);
 }
 

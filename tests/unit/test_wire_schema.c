@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "wire/schema.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,9 @@ static void test_types(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         refused(cases[i].tool, cases[i].text, ERR_ARGUMENTS, cases[i].want);
+    char text[5000];
+    snprintf(text, sizeof text, "{\"cmd\":\"x\",\"until\":\"%04097d\"}", 0);
+    refused(TOOL_EXEC_COMMAND, text, ERR_ARGUMENTS, "`until` has 4097 bytes, at most 4096 are allowed");
 }
 
 static void test_unknown_fields(void **state)
