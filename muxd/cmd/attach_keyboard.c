@@ -5,9 +5,9 @@
 #include "cmd/describe.h"
 #include "cmd/meta.h"
 #include "journal/inputlog.h"
-#include "peer/stream.h"
-#include "parts/record/recorder.h"
 #include "parts/keyboard/secret.h"
+#include "parts/record/recorder.h"
+#include "peer/stream.h"
 #include "term/cells.h"
 #include <stdio.h>
 #include <stdlib.h>

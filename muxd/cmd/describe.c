@@ -5,8 +5,8 @@
 #include "cmd/attach_size.h"
 #include "cmd/record.h"
 #include "parts/keyboard/keyboard.h"
-#include "parts/record/recorder.h"
 #include "parts/keyboard/secret.h"
+#include "parts/record/recorder.h"
 #include <stdlib.h>
 
 void describe_time(struct json *into, const char *key, int64_t real_ms)

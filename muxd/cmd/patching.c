@@ -7,10 +7,10 @@
 #include "base/strv.h"
 #include "cmd/failure.h"
 #include "cmd/meta.h"
+#include "parts/events/events.h"
 #include "patch/apply.h"
 #include "patch/intercept.h"
 #include "patch/place.h"
-#include "parts/events/events.h"
 #include "wire/schema.h"
 #include "wire/text.h"
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* secret: owns the connections that bring a person's secret: the request says what for, then the secret comes as a frame, so that it is
  * never a part of any JSON and lies nowhere but in the buffer that is wiped right after. */
-#include "parts/keyboard/secret.h"
 #include "base/mem.h"
 #include "cmd/describe.h"
 #include "cmd/meta.h"
+#include "parts/keyboard/secret.h"
 #include "peer/stream.h"
 #include "wire/schema.h"
 #include <stdio.h>

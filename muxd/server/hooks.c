@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "base/utf8.h"
-#include "server/server.h"
 #include "parts/events/events.h"
+#include "server/server.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,12 +1,12 @@
 /* parts.c: owns the joining of the parts: their order, and what one tells another, which none of them knows. */
 #include "server/parts.h"
 #include "parts/archive/archive.h"
-#include "session/internal.h"
-#include "session/kin.h"
 #include "parts/events/events.h"
 #include "parts/keyboard/keyboard.h"
 #include "parts/record/recorder.h"
 #include "parts/view/view.h"
+#include "session/internal.h"
+#include "session/kin.h"
 
 static void keyboard_changed(struct session *session)
 {

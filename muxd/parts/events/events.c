@@ -4,8 +4,8 @@
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/internal.h"
 #include "parts/events/events_internal.h"
+#include "session/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

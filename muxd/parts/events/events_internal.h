@@ -1,8 +1,8 @@
 /* events_internal: how a session's life becomes events. For this room only. */
 #ifndef MUXD_PARTS_EVENTS_INTERNAL_H
 #define MUXD_PARTS_EVENTS_INTERNAL_H
-#include "session/internal.h"
 #include "parts/events/events.h"
+#include "session/internal.h"
 #include "sys/loop.h"
 #include "wire/json.h"
 
@@ -31,7 +31,7 @@ struct events_of_session {
     unsigned pieces;
     struct loop_timer pause; /* after a piece: the next ones become one */
     int waiting;        /* enum waiting_for that was told since the last write, */
-    unsigned mark;      /* which was that of session->marks */
+    unsigned mark;      /* which was that of session->prompt.marks */
     bool lost;          /* the loss was told; nobody has read since */
     bool scanned;       /* the ring was searched for what a predecessor has told of it */
 };

@@ -1,7 +1,7 @@
 /* events_render: owns the telling of an event: what stands in the ring, and what the session's journal adds to it. */
 #include "base/utf8.h"
-#include "session/internal.h"
 #include "parts/events/events.h"
+#include "session/internal.h"
 #include "wire/text.h"
 
 static void add_text(struct buf *out, const char *key, const struct buf *text)

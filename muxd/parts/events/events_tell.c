@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
-#include "session/internal.h"
 #include "parts/events/events_internal.h"
+#include "session/internal.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * (keyboard_turn.c), and what is staged for it (secret.c). */
 #ifndef MUXD_PARTS_KEYBOARD_STATE_H
 #define MUXD_PARTS_KEYBOARD_STATE_H
-#include "session/internal.h"
 #include "parts/keyboard/keyboard.h"
+#include "session/internal.h"
 
 struct staged; /* secret.c */
 struct keyboards { /* of the registry */

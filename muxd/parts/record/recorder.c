@@ -3,8 +3,8 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/internal.h"
 #include "parts/record/recorder_state.h"
+#include "session/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

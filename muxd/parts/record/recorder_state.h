@@ -2,9 +2,9 @@
 #ifndef MUXD_PARTS_RECORDER_STATE_H
 #define MUXD_PARTS_RECORDER_STATE_H
 #include "base/buf.h"
-#include "session/internal.h"
 #include "parts/record/recorder.h"
 #include "parts/record/recorder_file.h"
+#include "session/internal.h"
 
 struct recorders { /* of the registry */
     struct list all;

@@ -1,8 +1,8 @@
 /* recorder_take: owns how a session's life becomes the lines of a recording. */
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "session/input.h"
 #include "parts/record/recorder_state.h"
+#include "session/input.h"
 #include "term/resume.h"
 #include "wire/cast.h"
 #include <stdio.h>

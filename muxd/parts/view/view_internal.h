@@ -1,8 +1,8 @@
 /* view_internal: a view's insides, shared by view.c (who looks) and view_feed.c (the model and how far it has come). */
 #ifndef MUXD_PARTS_VIEW_INTERNAL_H
 #define MUXD_PARTS_VIEW_INTERNAL_H
-#include "session/internal.h"
 #include "parts/view/view.h"
+#include "session/internal.h"
 
 #define VIEW_SIZES 64 /* changes of size that are remembered with their place in the output */
 
