@@ -338,6 +338,25 @@ static void test_scrollback(void **state)
     screen_free(screen);
 }
 
+/* What leaves the main screen at its top, and only that. */
+static void test_what_is_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t kept;
+    } rows[] = {{"1\r\n2\r\n3\r\n", 1}, {"1\033[3H\033D\033E", 2}, {"1\033[2S", 2}, {"1\033[9S", 3},
+                {"\033[3;1H12345678901", 1}, {"\033[1;2r\033[2;1H\n\n", 2}, {"\033[2;3r\033[3;1H\n\n\033[S", 0},
+                {"1\033[H\033[2M\033M\033[L\033[2T", 0}, {"\033[?1049h\033[3;1H\n\n\033[2S", 0}, {"1\033[2J", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct screen *screen = screen_new(3, 10, 4096);
+        feed(screen, rows[i].bytes);
+        if (scrollback_count(screen_scrollback(screen)) != rows[i].kept)
+            fail_msg("row %zu: %zu lines", i, scrollback_count(screen_scrollback(screen)));
+        screen_free(screen);
+    }
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -503,7 +522,7 @@ int main(void)
         cmocka_unit_test(test_behind_a_full_line), cmocka_unit_test(test_margins), cmocka_unit_test(test_tabs),
         cmocka_unit_test(test_sizes_of_a_full_line), cmocka_unit_test(test_wide_and_combining),
         cmocka_unit_test(test_looks), cmocka_unit_test(test_modes_and_title), cmocka_unit_test(test_alternate),
-        cmocka_unit_test(test_scrollback), cmocka_unit_test(test_sizes), cmocka_unit_test(test_many_sizes),
+        cmocka_unit_test(test_scrollback), cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_sizes), cmocka_unit_test(test_many_sizes),
         cmocka_unit_test(test_more_rows_than_at_first),
         cmocka_unit_test(test_what_breaks_others), cmocka_unit_test(test_gap), cmocka_unit_test(test_hash),
         cmocka_unit_test(test_work_is_bounded),
