@@ -56,7 +56,7 @@ def bench_memory(table, size):
             pids = muxd.daemons()
             if base is None:
                 base = memory_kb(pids)[0]
-                table.alone("keeper, worker and sentinel without a session", Figure([base], "kB"), "<= 1536")
+                table.alone("keeper, worker and sentinel without a session", Figure([base], "kB"), "<= 1400")
             # What the very first session makes the daemon allocate once is no cost of a session.
             ended = muxd.client.call("exec_command", {"cmd": ["/bin/true"], "tty": True, "name": "first"})
             assert ended["exit_code"] == 0, ended
