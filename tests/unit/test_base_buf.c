@@ -1,17 +1,12 @@
 /* buf: growth, caps, and the promises about the contents after each call. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "base/mem.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void appends_and_ends_with_nul(void **state)
+TEST(appends_and_ends_with_nul)
 {
-    (void)state;
     struct buf buf = BUF_INIT;
     assert_null(buf.data);
     assert_true(buf_append(&buf, NULL, 0));
@@ -32,9 +27,8 @@ static void appends_and_ends_with_nul(void **state)
     assert_null(buf.data);
 }
 
-static void refuses_what_goes_over_max(void **state)
+TEST(refuses_what_goes_over_max)
 {
-    (void)state;
     struct buf buf;
     buf_init(&buf, 8);
     assert_true(buf_append_text(&buf, "1234567"));
@@ -55,9 +49,8 @@ static void refuses_what_goes_over_max(void **state)
     buf_fini(&whole);
 }
 
-static void formats_longer_than_the_room(void **state)
+TEST(formats_longer_than_the_room)
 {
-    (void)state;
     struct buf buf = BUF_INIT;
     for (int i = 0; i < 1000; i++)
         assert_true(buf_printf(&buf, "%04d;", i));
@@ -74,9 +67,8 @@ static void formats_longer_than_the_room(void **state)
     buf_fini(&buf);
 }
 
-static void reserves_and_commits(void **state)
+TEST(reserves_and_commits)
 {
-    (void)state;
     struct buf buf = BUF_INIT;
     char *room = buf_reserve(&buf, 100);
     assert_non_null(room);
@@ -87,9 +79,8 @@ static void reserves_and_commits(void **state)
     buf_fini(&buf);
 }
 
-static void takes(void **state)
+TEST(takes)
 {
-    (void)state;
     struct buf buf = BUF_INIT;
     char *nothing = buf_take(&buf);
     assert_string_equal(nothing, "");
@@ -105,9 +96,8 @@ static void takes(void **state)
     buf_fini(&buf);
 }
 
-static void wipes(void **state)
+TEST(wipes)
 {
-    (void)state;
     struct buf buf;
     buf_init_wiping(&buf, 0);
     buf_append_text(&buf, "secret");

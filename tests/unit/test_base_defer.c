@@ -1,11 +1,7 @@
 /* Deferred calls: their order, and what may happen to them while they run. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/defer.h"
 #include "base/mem.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +25,8 @@ static int begin(void **state)
     return 0;
 }
 
-static void test_in_order_and_once(void **state)
+TEST(test_in_order_and_once)
 {
-    (void)state;
     defer_call(&queue, &b);
     defer_call(&queue, &a);
     defer_call(&queue, &b); /* keeps its place */
@@ -43,9 +38,8 @@ static void test_in_order_and_once(void **state)
     assert_string_equal(told, "ba");
 }
 
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
-    (void)state;
     defer_cancel(&a);
     defer_call(&queue, &a);
     defer_call(&queue, &b);
@@ -65,9 +59,8 @@ static void again(void *arg)
     defer_call(&queue, &c);   /* keeps its place in this run */
 }
 
-static void test_what_a_call_may_do(void **state)
+TEST(test_what_a_call_may_do)
 {
-    (void)state;
     struct deferred self = {.fn = again, .arg = &self};
     defer_call(&queue, &self);
     defer_call(&queue, &b);
@@ -89,9 +82,8 @@ static void free_it(void *arg)
     tell(&words[3]);
 }
 
-static void test_freed_by_its_call(void **state)
+TEST(test_freed_by_its_call)
 {
-    (void)state;
     struct deferred *one = xcalloc(1, sizeof *one);
     *one = (struct deferred){.fn = free_it, .arg = one};
     defer_call(&queue, one);

@@ -1,16 +1,11 @@
 /* err: the table of errors and the making of texts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/err.h"
 #include "base/utf8.h"
+#include "tests/lib/test.h"
 #include <string.h>
 
-static void every_row_is_whole_and_unlike_the_others(void **state)
+TEST(every_row_is_whole_and_unlike_the_others)
 {
-    (void)state;
     for (int code = -1; code > -ERR_COUNT_; code--) {
         assert_true(strlen(err_name(code)) > 0);
         assert_true(strlen(err_help(code)) > 0);
@@ -23,9 +18,8 @@ static void every_row_is_whole_and_unlike_the_others(void **state)
     }
 }
 
-static void knows_codes_by_name(void **state)
+TEST(knows_codes_by_name)
 {
-    (void)state;
     assert_string_equal(err_name(ERR_NO_SUCH_SESSION), "no_such_session");
     assert_int_equal(err_exit_status(ERR_NO_SUCH_SESSION), 127);
     assert_int_equal(err_rpc(ERR_PARSE), -32700);
@@ -35,9 +29,8 @@ static void knows_codes_by_name(void **state)
     assert_int_equal(err_exit_status(0), 0);
 }
 
-static void sets_and_prefixes(void **state)
+TEST(sets_and_prefixes)
 {
-    (void)state;
     struct err err = {0};
     assert_int_equal(err_set(&err, ERR_SPAWN, "'%s' is no program", "x"), ERR_SPAWN);
     assert_int_equal(err.code, ERR_SPAWN);
@@ -50,9 +43,8 @@ static void sets_and_prefixes(void **state)
     err_prefix(NULL, "nobody");
 }
 
-static void cuts_at_a_character(void **state)
+TEST(cuts_at_a_character)
 {
-    (void)state;
     char text[2048];
     for (size_t i = 0; i + 2 < sizeof text; i += 2)
         memcpy(text + i, "\xC3\xA9", 2);

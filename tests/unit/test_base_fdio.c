@@ -1,10 +1,6 @@
 /* fdio: flags, whole transfers, and descriptors that travel with a message. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/fdio.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,9 +19,8 @@ static int open_count(void)
     return count;
 }
 
-static void sets_flags_and_closes(void **state)
+TEST(sets_flags_and_closes)
 {
-    (void)state;
     int pair[2];
     assert_int_equal(pipe(pair), 0);
     assert_int_equal(fd_set_cloexec(pair[0], true), 0);
@@ -47,9 +42,8 @@ static void sets_flags_and_closes(void **state)
     fd_close(&pair[1]);
 }
 
-static void transfers_all_over_a_nonblocking_pipe(void **state)
+TEST(transfers_all_over_a_nonblocking_pipe)
 {
-    (void)state;
     enum { SIZE = 300000 }; /* more than a pipe holds */
     int pair[2];
     assert_int_equal(pipe2(pair, O_CLOEXEC | O_NONBLOCK), 0);
@@ -75,9 +69,8 @@ static void transfers_all_over_a_nonblocking_pipe(void **state)
     free(data);
 }
 
-static void passes_descriptors(void **state)
+TEST(passes_descriptors)
 {
-    (void)state;
     static const int kinds[] = {SOCK_STREAM, SOCK_SEQPACKET};
     int before = open_count();
     for (size_t kind = 0; kind < 2; kind++) {
@@ -107,9 +100,8 @@ static void passes_descriptors(void **state)
     assert_int_equal(open_count(), before);
 }
 
-static void closes_descriptors_without_room(void **state)
+TEST(closes_descriptors_without_room)
 {
-    (void)state;
     int pair[2], fds[FD_PASS_MAX];
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     for (int i = 0; i < FD_PASS_MAX; i++)
@@ -144,9 +136,8 @@ static void closes_descriptors_without_room(void **state)
     fd_close(&pair[1]);
 }
 
-static void send_reports_a_gone_peer(void **state)
+TEST(send_reports_a_gone_peer)
 {
-    (void)state;
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     fd_close(&pair[1]);
@@ -155,9 +146,8 @@ static void send_reports_a_gone_peer(void **state)
     fd_close(&pair[0]);
 }
 
-static void raises_the_descriptor_limit(void **state)
+TEST(raises_the_descriptor_limit)
 {
-    (void)state;
     struct rlimit old, now;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     struct rlimit low = {.rlim_cur = 64, .rlim_max = old.rlim_max};

@@ -1,16 +1,13 @@
 /* base/limit: which limit refused, what raises it, and which are reached now. */
 #include "base/limit.h"
 #include "base/limit_kind.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static int reached;
 static struct limit_text last;
@@ -37,10 +34,9 @@ static void set_soft(__rlimit_resource_t resource, rlim_t soft)
     assert_int_equal(setrlimit(resource, &limit), 0);
 }
 
-static void names_the_limit_and_what_raises_it(void **state)
+TEST(names_the_limit_and_what_raises_it)
 {
     struct limit_text text;
-    (void)state;
     set_soft(RLIMIT_NOFILE, 77);
     assert_true(limit_explain(LIMIT_SESSION, EMFILE, &text));
     assert_string_equal(text.limit, "descriptors (RLIMIT_NOFILE=77)");
@@ -55,11 +51,10 @@ static void names_the_limit_and_what_raises_it(void **state)
     set_soft(RLIMIT_FSIZE, RLIM_INFINITY);
 }
 
-static void other_errors_are_no_limits(void **state)
+TEST(other_errors_are_no_limits)
 {
     struct limit_text text;
     struct err err;
-    (void)state;
     assert_false(limit_explain(LIMIT_SESSION, EINVAL, &text));
     assert_false(limit_explain(LIMIT_PROGRAM, ENOSPC, &text));
     assert_false(limit_explain(LIMIT_SESSION, ENOMEM, &text));
@@ -69,10 +64,9 @@ static void other_errors_are_no_limits(void **state)
     assert_int_equal(count(), 0);
 }
 
-static void is_reached_until_it_went_well(void **state)
+TEST(is_reached_until_it_went_well)
 {
     struct err err;
-    (void)state;
     set_soft(RLIMIT_NOFILE, 77);
     assert_true(limit_met(LIMIT_SESSION, EMFILE));
     assert_false(limit_met(LIMIT_SESSION, EMFILE));
@@ -89,9 +83,8 @@ static void is_reached_until_it_went_well(void **state)
     assert_int_equal(count(), 0);
 }
 
-static void one_that_was_raised_is_none_any_more(void **state)
+TEST(one_that_was_raised_is_none_any_more)
 {
-    (void)state;
     set_soft(RLIMIT_NOFILE, 77);
     limit_met(LIMIT_SESSION, EMFILE);
     set_soft(RLIMIT_NOFILE, 60);
@@ -108,11 +101,10 @@ static void one_that_was_raised_is_none_any_more(void **state)
 }
 
 /* inotify_init has one errno for two limits. */
-static void tells_instances_from_descriptors(void **state)
+TEST(tells_instances_from_descriptors)
 {
     struct limit_text text;
     int held[100], n = 0;
-    (void)state;
     set_soft(RLIMIT_NOFILE, 60);
     assert_true(limit_explain(LIMIT_SOCKET_WATCH, EMFILE, &text));
     assert_non_null(strstr(text.limit, "inotify instances ("));
@@ -129,10 +121,9 @@ static void tells_instances_from_descriptors(void **state)
     assert_string_equal(text.limit, "descriptors (RLIMIT_NOFILE=60)");
 }
 
-static void memory_that_may_not_be_locked(void **state)
+TEST(memory_that_may_not_be_locked)
 {
     struct limit_text text;
-    (void)state;
     set_soft(RLIMIT_MEMLOCK, 4096);
     static const int errors[] = {ENOMEM, EPERM, EAGAIN};
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
@@ -143,9 +134,8 @@ static void memory_that_may_not_be_locked(void **state)
 }
 
 /* Also where the kernel doesn't have the file that its value stands in. */
-static void each_has_a_name_and_a_way(void **state)
+TEST(each_has_a_name_and_a_way)
 {
-    (void)state;
     for (int kind = LIMIT_KIND_NONE + 1; kind < LIMIT_KINDS; kind++) {
         struct limit_text text = {.what = "x"};
         struct limit_value value = {.value = UINT64_MAX};

@@ -1,13 +1,9 @@
 /* log and clock: lines that cannot attack their reader, levels, full disks, and dates. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -63,9 +59,8 @@ static size_t count(const char *text, char byte)
     return n;
 }
 
-static void one_event_is_one_line(void **state)
+TEST(one_event_is_one_line)
 {
-    (void)state;
     struct err err = {0};
     assert_int_equal(log_open(path, LOG_INFO, &err), 0);
     log_set_role("worker");
@@ -90,9 +85,8 @@ static void one_event_is_one_line(void **state)
     free(text);
 }
 
-static void long_messages_are_cut_and_say_so(void **state)
+TEST(long_messages_are_cut_and_say_so)
 {
-    (void)state;
     struct err err = {0};
     assert_int_equal(log_open(path, LOG_INFO, &err), 0);
     char *large = xmalloc(10001);
@@ -112,9 +106,8 @@ static void long_messages_are_cut_and_say_so(void **state)
     free(large);
 }
 
-static void lost_lines_are_counted_and_told(void **state)
+TEST(lost_lines_are_counted_and_told)
 {
-    (void)state;
     struct err err = {0};
     assert_int_equal(log_open(path, LOG_INFO, &err), 0);
     struct rlimit old, full;
@@ -140,9 +133,8 @@ static void lost_lines_are_counted_and_told(void **state)
     free(text);
 }
 
-static void refuses_links_and_missing_directories(void **state)
+TEST(refuses_links_and_missing_directories)
 {
-    (void)state;
     struct err err = {0};
     assert_int_equal(symlink("/dev/null", path), 0);
     assert_int_equal(log_open(path, LOG_INFO, &err), ERR_SYSTEM);
@@ -150,9 +142,8 @@ static void refuses_links_and_missing_directories(void **state)
     assert_int_equal(log_open("/does/not/exist/muxd.log", LOG_INFO, &err), ERR_SYSTEM);
 }
 
-static void trouble_is_told_with_its_time(void **state)
+TEST(trouble_is_told_with_its_time)
 {
-    (void)state;
     struct err err = {0};
     struct log_trouble trouble;
     int64_t before_ms = clock_real_ms();
@@ -189,9 +180,8 @@ static void trouble_is_told_with_its_time(void **state)
     free(moved);
 }
 
-static void formats_dates(void **state)
+TEST(formats_dates)
 {
-    (void)state;
     char text[32];
     clock_format_iso(0, text);
     assert_string_equal(text, "1970-01-01T00:00:00.000Z");

@@ -1,11 +1,7 @@
 /* path: where things lie with each variable set and unset, and which directories are refused. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/mem.h"
 #include "base/path.h"
+#include "tests/lib/test.h"
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -35,9 +31,8 @@ static int clear_variables(void **state)
     return setenv("HOME", root, 1);
 }
 
-static void finds_the_socket(void **state)
+TEST(finds_the_socket)
 {
-    (void)state;
     char *run_user = xasprintf("/run/user/%u", (unsigned)geteuid());
     struct stat info;
     bool ours = stat(run_user, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
@@ -76,9 +71,8 @@ static void finds_the_socket(void **state)
         free(all[i]);
 }
 
-static void looks_where_another_login_may_have_it(void **state)
+TEST(looks_where_another_login_may_have_it)
 {
-    (void)state;
     unsigned uid = geteuid();
     char *places[] = {xasprintf("/run/user/%u/muxd/muxd.sock", uid), xasprintf("/tmp/muxd-%u/muxd.sock", uid)};
     for (int i = 0; i < 2; i++) {
@@ -92,9 +86,8 @@ static void looks_where_another_login_may_have_it(void **state)
     free(places[1]);
 }
 
-static void finds_the_state(void **state)
+TEST(finds_the_state)
 {
-    (void)state;
     char *want = below(".local/state/muxd");
     expect(path_state("/given"), "/given");
     expect(path_state(NULL), want);
@@ -105,9 +98,8 @@ static void finds_the_state(void **state)
     free(want);
 }
 
-static void finds_the_config(void **state)
+TEST(finds_the_config)
 {
-    (void)state;
     char *home_config = below(".config"), *dir = below(".config/muxd"), *file = below(".config/muxd/muxd.ini");
     if (access("/etc/muxd/muxd.ini", F_OK) != 0)
         assert_null(path_config(NULL));
@@ -127,9 +119,8 @@ static void finds_the_config(void **state)
     free(file);
 }
 
-static void splits_and_joins(void **state)
+TEST(splits_and_joins)
 {
-    (void)state;
     static const struct {
         const char *path, *dir, *base;
     } rows[] = {
@@ -146,9 +137,8 @@ static void splits_and_joins(void **state)
     expect(path_join("", "b"), "b");
 }
 
-static void knows_the_home(void **state)
+TEST(knows_the_home)
 {
-    (void)state;
     expect(path_home(), root);
     unsetenv("HOME");
     char *home = path_home();
@@ -176,9 +166,8 @@ static void expect_private(const char *name, const char *refused)
     free(dir);
 }
 
-static void makes_private_directories(void **state)
+TEST(makes_private_directories)
 {
-    (void)state;
     mode_t old = umask(0);
     expect_private("one/two/three", NULL);
     expect_private("one/two/three/", NULL);

@@ -1,11 +1,7 @@
 /* strv: vectors of strings and environments. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/mem.h"
 #include "base/strv.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 
 static const char *const *as_const(struct strv *vec)
@@ -13,9 +9,8 @@ static const char *const *as_const(struct strv *vec)
     return (const char *const *)vec->items;
 }
 
-static void grows_and_ends_with_null(void **state)
+TEST(grows_and_ends_with_null)
 {
-    (void)state;
     struct strv vec = {0};
     for (int i = 0; i < 100; i++) {
         strv_addf(&vec, "item %d", i);
@@ -42,9 +37,8 @@ static void grows_and_ends_with_null(void **state)
     strv_free(none);
 }
 
-static void environment_has_one_entry_for_a_name(void **state)
+TEST(environment_has_one_entry_for_a_name)
 {
-    (void)state;
     static const char *const start[] = {"A=1", "AB=2", "A=3", "NOTHING", "B=", NULL};
     struct strv env = {0};
     strv_add_all(&env, start);
@@ -64,11 +58,10 @@ static void environment_has_one_entry_for_a_name(void **state)
     strv_fini(&env);
 }
 
-static void words_are_quoted_as_a_shell_needs_them(void **state)
+TEST(words_are_quoted_as_a_shell_needs_them)
 {
     static const char *const words[] = {"/bin/echo", "a  b", "", "it's", "x=1", "a;b", NULL};
     char **argv = strv_dup(words), *none[] = {NULL};
-    (void)state;
     char *line = strv_quoted(argv);
     assert_string_equal(line, "/bin/echo 'a  b' '' 'it'\\''s' x=1 'a;b'");
     free(line);
@@ -78,9 +71,8 @@ static void words_are_quoted_as_a_shell_needs_them(void **state)
     free(line);
 }
 
-static void memory_is_the_callers(void **state)
+TEST(memory_is_the_callers)
 {
-    (void)state;
     char *text = xstrndup("abcdef", 3);
     assert_string_equal(text, "abc");
     text = xrealloc(text, 0);

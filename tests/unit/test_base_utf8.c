@@ -1,10 +1,6 @@
 /* utf8: Unicode 15 tables 3-7 to 3-11, cut characters, escaping and width. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/utf8.h"
+#include "tests/lib/test.h"
 #include <string.h>
 
 #define FFFD "\xEF\xBF\xBD"
@@ -19,9 +15,8 @@ static void expect_lossy(const char *in, size_t size, const char *want)
 }
 #define LOSSY(in, want) expect_lossy(in, sizeof in - 1, want)
 
-static void replaces_maximal_subparts(void **state)
+TEST(replaces_maximal_subparts)
 {
-    (void)state;
     /* Table 3-8: non-shortest forms. */
     LOSSY("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", FFFD FFFD FFFD FFFD FFFD FFFD FFFD FFFD "A");
     /* Table 3-9: surrogates. */
@@ -38,9 +33,8 @@ static void replaces_maximal_subparts(void **state)
     LOSSY("12345678\xC3\xA9\x80", "12345678\xC3\xA9" FFFD);
 }
 
-static void lossy_appends_all_or_nothing(void **state)
+TEST(lossy_appends_all_or_nothing)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 10);
     buf_append_text(&out, "12345");
@@ -51,9 +45,8 @@ static void lossy_appends_all_or_nothing(void **state)
     buf_fini(&out);
 }
 
-static void decodes_table_3_7(void **state)
+TEST(decodes_table_3_7)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t length;
@@ -73,9 +66,8 @@ static void decodes_table_3_7(void **state)
     }
 }
 
-static void encodes_what_it_decodes(void **state)
+TEST(encodes_what_it_decodes)
 {
-    (void)state;
     for (int32_t rune = 0; rune <= 0x110000; rune++) {
         char bytes[4];
         size_t n = utf8_encode(rune, bytes);
@@ -90,9 +82,8 @@ static void encodes_what_it_decodes(void **state)
     assert_int_equal(utf8_encode(-1, bytes), 0);
 }
 
-static void appends_characters_only(void **state)
+TEST(appends_characters_only)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 8);
     assert_true(utf8_append_rune(&out, 'a'));
@@ -105,9 +96,8 @@ static void appends_characters_only(void **state)
     buf_fini(&out);
 }
 
-static void validates_at_every_offset_of_a_word(void **state)
+TEST(validates_at_every_offset_of_a_word)
 {
-    (void)state;
     char text[40];
     for (size_t at = 0; at < sizeof text; at++) {
         memset(text, 'x', sizeof text);
@@ -125,9 +115,8 @@ static void validates_at_every_offset_of_a_word(void **state)
     assert_true(utf8_valid(NULL, 0));
 }
 
-static void knows_the_tail_that_may_be_completed(void **state)
+TEST(knows_the_tail_that_may_be_completed)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t tail;
@@ -140,18 +129,16 @@ static void knows_the_tail_that_may_be_completed(void **state)
         assert_int_equal(utf8_incomplete_tail(rows[i].bytes, strlen(rows[i].bytes)), rows[i].tail);
 }
 
-static void knows_boundaries(void **state)
+TEST(knows_boundaries)
 {
-    (void)state;
     const char *text = "a\xC3\xA9" "b";
     const bool want[] = {true, true, false, true, true, true};
     for (size_t at = 0; at < 6; at++)
         assert_int_equal(utf8_is_boundary(text, 4, at), want[at]);
 }
 
-static void cuts_at_boundaries(void **state)
+TEST(cuts_at_boundaries)
 {
-    (void)state;
     const char *text = "a\xC3\xA9\xE2\x82\xAC";
     const size_t want[] = {0, 1, 1, 3, 3, 3, 6, 6};
     for (size_t max = 0; max < 8; max++)
@@ -169,9 +156,8 @@ static void expect_escaped(const char *in, size_t size, bool keep_newlines, cons
     buf_fini(&out);
 }
 
-static void escapes_what_a_terminal_obeys(void **state)
+TEST(escapes_what_a_terminal_obeys)
 {
-    (void)state;
     expect_escaped("a\tb\nc", 5, true, "a\tb\nc");
     expect_escaped("a\tb\nc\r", 6, false, "a\\x09b\\x0ac\\x0d");
     expect_escaped("\x1b]0;x\x07", 6, true, "\\x1b]0;x\\x07");
@@ -182,9 +168,8 @@ static void escapes_what_a_terminal_obeys(void **state)
     expect_escaped("\xE2\x80\xAE" "txt", 6, true, "\\xe2\\x80\\xaetxt");
 }
 
-static void escaping_ends_whole_at_the_cap(void **state)
+TEST(escaping_ends_whole_at_the_cap)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 4);
     utf8_append_escaped(&out, "ab\xC3\xA9\xC3\xA9", 6, true);
@@ -192,9 +177,8 @@ static void escaping_ends_whole_at_the_cap(void **state)
     buf_fini(&out);
 }
 
-static void knows_columns(void **state)
+TEST(knows_columns)
 {
-    (void)state;
     static const struct {
         int32_t rune;
         int width;

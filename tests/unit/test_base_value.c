@@ -1,19 +1,14 @@
 /* value: every kind of word, right, wrong and at its limits. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/value.h"
+#include "tests/lib/test.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const unused = "untouched";
 
-static void reads_integers(void **state)
+TEST(reads_integers)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t min, max, want;
@@ -33,9 +28,8 @@ static void reads_integers(void **state)
     }
 }
 
-static void reads_booleans(void **state)
+TEST(reads_booleans)
 {
-    (void)state;
     static const char *const yes[] = {"yes", "true", "on", "1", "YES"}, *const no[] = {"no", "false", "off", "0", "Off"};
     static const char *const wrong[] = {"", "y", "ja", "2", " yes", "yes ", "00"};
     bool out;
@@ -49,9 +43,8 @@ static void reads_booleans(void **state)
     assert_true(out);
 }
 
-static void reads_bytes_and_times(void **state)
+TEST(reads_bytes_and_times)
 {
-    (void)state;
     typedef bool reader(const char *, int64_t *);
     static const struct {
         reader *read;
@@ -75,9 +68,8 @@ static void reads_bytes_and_times(void **state)
     }
 }
 
-static void reads_sizes(void **state)
+TEST(reads_sizes)
 {
-    (void)state;
     int rows = 7, cols = 8;
     static const char *const wrong[] = {"", "24", "24x", "x80", "0x80", "24x0",
                                         "1001x80", "24x1001", "24x80x2", "24X80", " 24x80", "-1x80"};
@@ -88,9 +80,8 @@ static void reads_sizes(void **state)
     assert_true(value_size("1000x1", &rows, &cols) && rows == 1000 && cols == 1);
 }
 
-static void knows_names(void **state)
+TEST(knows_names)
 {
-    (void)state;
     assert_true(value_env_name("PATH", 4));
     assert_true(value_env_name("_x9=", 3));
     assert_false(value_env_name("9x", 2));
@@ -112,9 +103,8 @@ static void knows_names(void **state)
     assert_false(value_session_name(name));
 }
 
-static void knows_signals(void **state)
+TEST(knows_signals)
 {
-    (void)state;
     static const struct {
         const char *text;
         int want; /* 0: refused */
@@ -139,9 +129,8 @@ static void knows_signals(void **state)
     }
 }
 
-static void decodes_escapes(void **state)
+TEST(decodes_escapes)
 {
-    (void)state;
     static const struct {
         const char *text, *want;
         long size;
@@ -166,9 +155,8 @@ static void decodes_escapes(void **state)
     }
 }
 
-static void finds_the_nearest(void **state)
+TEST(finds_the_nearest)
 {
-    (void)state;
     static const char *const verbs[] = {"exec", "write", "poll", "kill", "list", "rename", "resize", "status"};
     static const struct {
         const char *word, *want;

@@ -1,12 +1,8 @@
 /* A request and its answer, with a server that misbehaves: lost connections, foreign answers, garbage. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "client/rpc/call.h"
+#include "tests/lib/test.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -107,10 +103,9 @@ static struct outcome call(const char *const *answers, unsigned flags)
 #define REQUEST "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"anything\",\"params\":{\"word\":\"same\"}}\n"
 #define ANSWER "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":7}}\n"
 
-static void test_answer(void **state)
+TEST(test_answer)
 {
     int64_t number = 0;
-    (void)state;
     struct outcome outcome = call((const char *const[]){ANSWER, NULL}, CALL_AGAIN);
     assert_int_equal(outcome.result, 0);
     assert_true(json_get_int(outcome.answer.result, "a", &number) && number == 7);
@@ -118,9 +113,8 @@ static void test_answer(void **state)
     msg_answer_fini(&outcome.answer);
 }
 
-static void test_others_answers_are_passed_over(void **state)
+TEST(test_others_answers_are_passed_over)
 {
-    (void)state;
     struct outcome outcome = call((const char *const[]){"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"method\":\"event\"}\n" ANSWER, NULL},
                                   CALL_WAITS);
     assert_int_equal(outcome.result, 0);
@@ -128,27 +122,24 @@ static void test_others_answers_are_passed_over(void **state)
     msg_answer_fini(&outcome.answer);
 }
 
-static void test_retry(void **state)
+TEST(test_retry)
 {
-    (void)state;
     struct outcome outcome = call((const char *const[]){"", "", ANSWER, NULL}, CALL_WAITS);
     assert_int_equal(outcome.result, 0);
     assert_string_equal(outcome.sent, REQUEST REQUEST REQUEST);
     msg_answer_fini(&outcome.answer);
 }
 
-static void test_once_is_once(void **state)
+TEST(test_once_is_once)
 {
-    (void)state;
     struct outcome outcome = call((const char *const[]){"", ANSWER, NULL}, CALL_ONCE);
     assert_int_equal(outcome.result, ERR_NO_DAEMON);
     assert_string_equal(outcome.sent, REQUEST);
     msg_answer_fini(&outcome.answer);
 }
 
-static void test_refusal(void **state)
+TEST(test_refusal)
 {
-    (void)state;
     struct outcome outcome = call((const char *const[]){"{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32001,\"message\":\"'x': no\","
                                                         "\"data\":{\"code\":\"no_such_session\",\"content\":\"words\"}}}\n", NULL}, CALL_AGAIN);
     assert_int_equal(outcome.result, ERR_NO_SUCH_SESSION);
@@ -157,32 +148,29 @@ static void test_refusal(void **state)
     msg_answer_fini(&outcome.answer);
 }
 
-static void test_garbage(void **state)
+TEST(test_garbage)
 {
-    (void)state;
     struct outcome outcome = call((const char *const[]){"HTTP/1.1 400 Bad Request\r\n", NULL}, CALL_AGAIN);
     assert_int_equal(outcome.result, ERR_INTERNAL);
     msg_answer_fini(&outcome.answer);
 }
 
-static void test_nobody_listens(void **state)
+TEST(test_nobody_listens)
 {
     struct connection conn;
     struct msg_answer answer;
     struct err err;
-    (void)state;
     connection_init(&conn, "/nowhere/at/all", NULL, false);
     assert_int_equal(call_run(&conn, "hello", NULL, CALL_AGAIN, &answer, &err), ERR_NO_DAEMON);
     assert_int_equal(err_exit_status(err.code), 69);
     connection_fini(&conn);
 }
 
-static void test_path_too_long(void **state)
+TEST(test_path_too_long)
 {
     char path[300];
     struct connection conn;
     struct err err;
-    (void)state;
     memset(path, 'x', sizeof path - 1);
     path[0] = '/';
     path[sizeof path - 1] = 0;

@@ -1,11 +1,7 @@
 /* What the shells are told about the last word of a command line; no daemon. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/strv.h"
 #include "client/verbs/complete.h"
+#include "tests/lib/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +31,7 @@ static bool has_word(const char *text, const char *word)
     return strstr(text, line) != NULL;
 }
 
-static void test_what_can_stand_there(void **state)
+TEST(test_what_can_stand_there)
 {
     static const struct {
         const char *line, *head, *yes, *no; /* words between blanks */
@@ -81,7 +77,6 @@ static void test_what_can_stand_there(void **state)
         {"ue 'kill' \"-s\" ", "words 0 ", "INT", ""},
         {"ue kill -- -", "words 0 ", "", "--all"},
     };
-    (void)state;
     setenv("A_VARIABLE", "1", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = answer(cases[i].line, NULL), words[200];
@@ -99,7 +94,7 @@ static void test_what_can_stand_there(void **state)
 }
 
 /* readline replaces what is behind its last word break; quotes count for nothing. */
-static void test_bash(void **state)
+TEST(test_bash)
 {
     static const struct {
         const char *line, *behind, *want;
@@ -116,7 +111,6 @@ static void test_bash(void **state)
         {"ue exec ls a", "a", "file 0 2\na\n"},
         {"ue no", "no", "words 0 1\nno\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = answer(cases[i].line, cases[i].behind);
         if (strcmp(text, cases[i].want) != 0)
@@ -125,7 +119,7 @@ static void test_bash(void **state)
     }
 }
 
-static void test_words_of_bash(void **state)
+TEST(test_words_of_bash)
 {
     static const struct {
         const char *line, *want; /* with | behind each */
@@ -138,7 +132,6 @@ static void test_words_of_bash(void **state)
         {"ue \\", "ue|\\|"},
         {"ue ''", "ue||"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf out = BUF_INIT;
         char **words = bash_words(cases[i].line);
@@ -150,9 +143,8 @@ static void test_words_of_bash(void **state)
     }
 }
 
-static void test_kinds_of_operands(void **state)
+TEST(test_kinds_of_operands)
 {
-    (void)state;
     assert_int_equal(place_operand_kind(&verbs[VERB_EXEC], 0), COMPLETE_COMMAND);
     assert_int_equal(place_operand_kind(&verbs[VERB_EXEC], 5), COMPLETE_FILE);
     assert_int_equal(place_operand_kind(&verbs[VERB_KILL], 7), COMPLETE_SESSION);
@@ -161,10 +153,9 @@ static void test_kinds_of_operands(void **state)
     assert_int_equal(place_operand_kind(&verbs[VERB_POLL], 1), COMPLETE_NONE);
 }
 
-static void test_each_word_once(void **state)
+TEST(test_each_word_once)
 {
     struct candidates all = {0};
-    (void)state;
     candidates_add(&all, "a", "first");
     candidates_add(&all, "b", NULL);
     candidates_add(&all, "a", "second");

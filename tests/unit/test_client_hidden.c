@@ -1,10 +1,6 @@
 /* A line that is not shown: what is typed, and a signal that comes at the worst moment: when the prompt stands there and nothing is read yet. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "client/terminal/hidden.h"
+#include "tests/lib/test.h"
 #include <pty.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -63,18 +59,16 @@ static void asks(int signo, const char *typed, const char *want)
     close(master);
 }
 
-static void test_typed(void **state)
+TEST(test_typed)
 {
-    (void)state;
     asks(0, "secret\n", "secret");
     asks(0, "\n", "");
     asks(0, "\004", NULL);
     asks(0, "\003", NULL);
 }
 
-static void test_a_signal_right_after_the_prompt(void **state)
+TEST(test_a_signal_right_after_the_prompt)
 {
-    (void)state;
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         asks(signals[i], "", NULL);

@@ -1,12 +1,9 @@
 /* client/lines, client/safe: what reaches a person's terminal of what a program wrote. */
 #include "client/print/lines.h"
 #include "client/print/safe.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/lib/test.h"
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void on_line(void *arg, const char *text, size_t size)
 {
@@ -34,9 +31,8 @@ static void check(bool colors, const char *data, size_t size, const char *wanted
 #define LINES(data, wanted) check(false, data, sizeof(data) - 1, wanted)
 #define COLORED(data, wanted) check(true, data, sizeof(data) - 1, wanted)
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     LINES("a\r\nb\nc", "a|b|c|");
     LINES("\r\n\r\n", "||");
     LINES("10%\r20%\r100%\r\n", "100%|");
@@ -51,9 +47,8 @@ static void test_lines(void **state)
     LINES("one\033[2;1Htwo\033[10;5H\n", "one|two||");
 }
 
-static void test_nothing_dangerous(void **state)
+TEST(test_nothing_dangerous)
 {
-    (void)state;
     COLORED("\033]0;title\007a\033]52;c;aGk=\033\\b\033[6n\033[cc\033P+q\033\\d\n", "abcd|");
     COLORED("\033[31mred\033[m plain\n", "\033[0;31mred\033[m plain|");
     LINES("\033[31mred\033[m plain\n", "red plain|");
@@ -61,9 +56,8 @@ static void test_nothing_dangerous(void **state)
     COLORED("a\033[?1049hb\033[?1049l\007\n", "a|b||");
 }
 
-static void test_long_lines_come_in_pieces(void **state)
+TEST(test_long_lines_come_in_pieces)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     struct lines lines = {.fn = on_line, .arg = &out};
     for (int i = 0; i < 3 * LINES_CELLS_MAX; i++)
@@ -75,9 +69,8 @@ static void test_long_lines_come_in_pieces(void **state)
     buf_fini(&out);
 }
 
-static void test_rest_is_told_once(void **state)
+TEST(test_rest_is_told_once)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     struct lines lines = {.fn = on_line, .arg = &out};
     lines_feed(&lines, "sh> ", 4);
@@ -105,9 +98,8 @@ static void check_safe(const char *data, size_t size, const char *wanted)
 }
 #define SAFE(data, wanted) check_safe(data, sizeof(data) - 1, wanted)
 
-static void test_safe(void **state)
+TEST(test_safe)
 {
-    (void)state;
     SAFE("a\033[2;3Hb\033[1;31mc\033[K\r\n", "a\033[2;3Hb\033[1;31mc\033[K\r\n");
     SAFE("\033]2;t\007\033]52;c;x\033\\\033[6n\033[c\033[>c\033[?6n\033[18t\033[5i\033P$qm\033\\\033_x\033\\.", ".");
     SAFE("\033[?1049;1000;2004;1h\033[?25l", "\033[?1049h\033[?25l");

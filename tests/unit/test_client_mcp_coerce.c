@@ -1,10 +1,6 @@
 /* Arguments that a client has put into strings. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "client/mcp/mcp.h"
+#include "tests/lib/test.h"
 #include <string.h>
 
 static void expect(enum tool_id id, const char *given, const char *want)
@@ -20,9 +16,8 @@ static void expect(enum tool_id id, const char *given, const char *want)
     json_free(arguments);
 }
 
-static void test_what_must_be_no_string(void **state)
+TEST(test_what_must_be_no_string)
 {
-    (void)state;
     expect(TOOL_EXEC_COMMAND, "{\"yield_time_ms\":\"250\"}", "{\"yield_time_ms\":250}");
     expect(TOOL_EXEC_COMMAND, "{\"tty\":\"true\"}", "{\"tty\":true}");
     expect(TOOL_EXEC_COMMAND, "{\"login\":\"false\"}", "{\"login\":false}");
@@ -31,9 +26,8 @@ static void test_what_must_be_no_string(void **state)
     expect(TOOL_SHELL_COMMAND, "{\"timeout\":\"7\"}", "{\"timeout\":7}");
 }
 
-static void test_what_stays(void **state)
+TEST(test_what_stays)
 {
-    (void)state;
     expect(TOOL_EXEC_COMMAND, "{\"cmd\":\"5\"}", "{\"cmd\":\"5\"}");
     expect(TOOL_WRITE_STDIN, "{\"session_id\":\"1000\",\"chars\":\"true\"}", "{\"session_id\":\"1000\",\"chars\":\"true\"}");
     expect(TOOL_EXEC_COMMAND, "{\"yield_time_ms\":\"soon\"}", "{\"yield_time_ms\":\"soon\"}");

@@ -1,9 +1,5 @@
 /* Keys that are meant for ue, and the lines of a session's history: drawing, searching. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "client/attach/history.h"
 #include "client/terminal/overlay.h"
@@ -17,9 +13,8 @@ static void key_is(const char *typed, size_t used, int32_t expected)
         assert_int_equal(key, expected);
 }
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
-    (void)state;
     key_is("q", 1, 'q');
     key_is("\033", 1, 033);
     key_is("\033\033", 2, 033);
@@ -35,9 +30,8 @@ static void test_keys(void **state)
     key_is("\377", 1, OVERLAY_OTHER);
 }
 
-static void test_keys_in_part(void **state)
+TEST(test_keys_in_part)
 {
-    (void)state;
     key_is("\033[", 0, 0);
     key_is("\033[1;5", 0, 0);
     key_is("\033O", 0, 0);
@@ -56,9 +50,8 @@ static void draws(const char *text, int left, int cols, const char *words, bool 
     history_fini(&history);
 }
 
-static void test_drawing(void **state)
+TEST(test_drawing)
 {
-    (void)state;
     draws("abc\n", 0, 10, NULL, false, "abc\033[m\033[K");
     draws("abcdef\n", 1, 3, NULL, false, "bcd\033[m\033[K");
     draws("a\344\275\240b\n", 0, 2, NULL, false, "a\033[m\033[K");
@@ -69,9 +62,8 @@ static void test_drawing(void **state)
     draws("", 0, 10, "a", false, "\033[m\033[K");
 }
 
-static void test_searching(void **state)
+TEST(test_searching)
 {
-    (void)state;
     static const char text[] = "one\ntwo\n\033[1mTh\033[mree\nfour one";
     struct history history;
     history_init(&history, text, strlen(text));

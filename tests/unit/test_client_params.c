@@ -1,10 +1,6 @@
 /* Command lines as argument objects: each option and operand that names an argument, by the tables. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "client/rpc/params.h"
+#include "tests/lib/test.h"
 #include "wire/schema.h"
 #include "wire/tool.h"
 #include <stdio.h>
@@ -108,9 +104,8 @@ static struct json *json_of(const char *text)
     return value;
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct args args;
         struct buf text = BUF_INIT;
@@ -127,9 +122,8 @@ static void test_lines(void **state)
 }
 
 /* What the mapping makes of an option, the tool takes. */
-static void test_the_tools_take_them(void **state)
+TEST(test_the_tools_take_them)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct args args;
         struct err err = {0};
@@ -187,10 +181,9 @@ static void try_option(const struct verb *verb, const struct verb_option *row)
     args_fini(&args);
 }
 
-static void test_each_option_arrives(void **state)
+TEST(test_each_option_arrives)
 {
     int tried = 0;
-    (void)state;
     for (size_t i = 0; i < VERB_COUNT_; i++)
         for (const struct verb_option *option = verbs[i].options; option->name; option++)
             if (option->argument) {
@@ -200,9 +193,8 @@ static void test_each_option_arrives(void **state)
     assert_true(tried > 60);
 }
 
-static void test_waits(void **state)
+TEST(test_waits)
 {
-    (void)state;
     struct json *params = json_of("{'yield_time_ms':5,'_meta':{'verb':true}}");
     struct json *endless = json_of("{'_meta':{'verb':true,'no_deadline':true}}"),
                 *brief = json_of("{'yield_time_ms':0,'_meta':{'verb':true}}");

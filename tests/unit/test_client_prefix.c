@@ -1,9 +1,5 @@
 /* The keys behind the prefix key, in the three encodings of keyboards. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "client/attach/prefix.h"
 #include <string.h>
@@ -20,9 +16,8 @@ static void check(const char *typed, const char *passed, enum prefix_command exp
     buf_fini(&out);
 }
 
-static void test_plain(void **state)
+TEST(test_plain)
 {
-    (void)state;
     check("abc\033[A\r", "abc\033[A\r", PREFIX_NONE);
     check("ab\034d", "ab", PREFIX_DETACH);
     check("\034r", "", PREFIX_REDRAW);
@@ -36,9 +31,8 @@ static void test_plain(void **state)
     check("a\034\034d", "a\034d", PREFIX_NONE);
 }
 
-static void test_other_keyboards(void **state)
+TEST(test_other_keyboards)
 {
-    (void)state;
     check("\033[92;5ud", "", PREFIX_DETACH);
     check("\033[92;5u\033[92;5:3u\033[100u", "", PREFIX_DETACH);
     check("\033[57442;5u\033[92;5:1u\033[57442;5:3u\033[100;1:1u", "\033[57442;5u", PREFIX_DETACH);
@@ -52,9 +46,8 @@ static void test_other_keyboards(void **state)
     check("\033[99999999999999999999;5u", "\033[99999999999999999999;5u", PREFIX_NONE);
 }
 
-static void test_in_pieces(void **state)
+TEST(test_in_pieces)
 {
-    (void)state;
     struct prefix prefix = {.key = PREFIX_DEFAULT};
     struct buf out = BUF_INIT;
     enum prefix_command command;
@@ -66,9 +59,8 @@ static void test_in_pieces(void **state)
     buf_fini(&out);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     unsigned char key = 0;
     assert_true(prefix_parse("C-a", &key) && key == 1);
     assert_true(prefix_parse("^]", &key) && key == 0x1d);

@@ -1,11 +1,7 @@
 /* Tables of ue list: alignment, cutting, escaping, ages. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/mem.h"
 #include "client/print/render.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,63 +36,55 @@ static void assert_tabs(struct render_table table, const char *expected)
     render_fini(&table);
 }
 
-static void test_columns_are_aligned(void **state)
+TEST(test_columns_are_aligned)
 {
-    (void)state;
     assert_people(table_of("1000", "shell", "bash"), 0, false, "   N  NAME   COMMAND\n1000  shell  bash\n");
 }
 
-static void test_missing_is_a_dash(void **state)
+TEST(test_missing_is_a_dash)
 {
-    (void)state;
     assert_people(table_of("1", NULL, "x"), 0, false, "N  NAME  COMMAND\n1  -     x\n");
     assert_tabs(table_of("1", NULL, "x"), "1\t-\tx\n");
 }
 
-static void test_lines_fit_the_terminal(void **state)
+TEST(test_lines_fit_the_terminal)
 {
-    (void)state;
     assert_people(table_of("1", "ab", "0123456789"), 14, false, "N  NAME  COMM\xe2\x80\xa6\n1  ab    0123\xe2\x80\xa6\n");
 }
 
-static void test_long_name_leaves_room_for_the_others(void **state)
+TEST(test_long_name_leaves_room_for_the_others)
 {
-    (void)state;
     assert_people(table_of("1", "a-name-that-is-longer-than-the-line-itself", "0123456789"), 30, false,
                   "N  NAME               COMMAND\n1  a-name-that-is-l\xe2\x80\xa6  0123456\xe2\x80\xa6\n");
     assert_people(table_of("1", "a-name-that-is-longer-than-the-line-itself", "x"), 0, false,
                   "N  NAME                                        COMMAND\n1  a-name-that-is-longer-than-the-line-itself  x\n");
 }
 
-static void test_wide_characters_count_two(void **state)
+TEST(test_wide_characters_count_two)
 {
-    (void)state;
     assert_people(table_of("1", "ab", "\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2"), 16, false,
                   "N  NAME  COMMAND\n1  ab    \xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe2\x80\xa6\n");
 }
 
-static void test_control_characters_are_escaped(void **state)
+TEST(test_control_characters_are_escaped)
 {
-    (void)state;
     assert_tabs(table_of("1", "a", "x\ty\n\033[2J"), "1\ta\tx\\x09y\\x0a\\x1b[2J\n");
     assert_people(table_of("1", "a", "\033]0;t\007"), 0, false, "N  NAME  COMMAND\n1  a     \\x1b]0;t\\x07\n");
 }
 
-static void test_colors_do_not_count(void **state)
+TEST(test_colors_do_not_count)
 {
-    (void)state;
     struct render_table table = table_of("1", "ab", "c");
     table.cells[1].color = RENDER_GREEN;
     assert_people(table, 0, true, "\033[2mN\033[0m  \033[2mNAME\033[0m  \033[2mCOMMAND\033[0m\n1  \033[32mab\033[0m    c\n");
 }
 
-static void test_ages(void **state)
+TEST(test_ages)
 {
     static const struct {
         int64_t ms;
         const char *text;
     } rows[] = {{-5, "0s"}, {0, "0s"}, {59999, "59s"}, {60000, "1m"}, {3599999, "59m"}, {3600000, "1h"}, {86400000, "1d"}, {864000000, "10d"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char age[16];
         render_age(rows[i].ms, age);
@@ -104,9 +92,8 @@ static void test_ages(void **state)
     }
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
-    (void)state;
     assert_int_equal(render_time_of("1970-01-01T00:00:01.500Z"), 1500);
     assert_int_equal(render_time_of("2026-08-30T12:00:00.123Z"), INT64_C(1788091200123));
     assert_int_equal(render_time_of("yesterday"), -1);

@@ -1,9 +1,5 @@
 /* What a terminal answers, whole and cut anywhere; and that no key is taken for an answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "client/terminal/reply.h"
 #include <string.h>
@@ -22,10 +18,9 @@ static void is_reply(struct outer *outer, const char *text, enum reply expected)
     assert_int_equal(used, size);
 }
 
-static void test_replies(void **state)
+TEST(test_replies)
 {
     struct outer outer = {0};
-    (void)state;
     is_reply(&outer, "\033]11;rgb:ff/80/0\033\\", REPLY_FACT);
     is_reply(&outer, "\033]10;rgb:1/2/3\007", REPLY_FACT);
     is_reply(&outer, "\033]12;rgb:1/2/3\007", REPLY_FACT);
@@ -47,7 +42,7 @@ static void test_replies(void **state)
     assert_int_equal(outer.cell_height, 20);
 }
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
     static const char *const keys[] = {
         "\033[A", "\033OA", "\033[6~", "\033[6;5~", "\033[1;5C", "\033[200~", "\033[97;5u", "\033[6;5u",
@@ -58,19 +53,17 @@ static void test_keys(void **state)
     };
     struct outer outer = {0};
     size_t used;
-    (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assert_int_equal(reply_take(&outer, keys[i], strlen(keys[i]), &used), REPLY_NONE);
     assert_int_equal(outer.known, 0);
     assert_int_equal(outer.scheme, OUTER_SCHEME_UNKNOWN);
 }
 
-static void test_endless(void **state)
+TEST(test_endless)
 {
     struct outer outer = {0};
     char data[REPLY_MAX * 4];
     size_t used;
-    (void)state;
     memset(data, '1', sizeof data);
     memcpy(data, "\033]11;", 5);
     assert_int_equal(reply_take(&outer, data, REPLY_MAX - 1, &used), REPLY_PART);

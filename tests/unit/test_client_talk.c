@@ -1,13 +1,9 @@
 /* Exit statuses and --status-fd lines from answers; text for terminals; the environment of a daemon. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/strv.h"
 #include "client/rpc/params.h"
 #include "client/print/say.h"
 #include "client/rpc/talk.h"
+#include "tests/lib/test.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +28,8 @@ static void assert_status(const char *wanted_text, const char *result_text, int 
     json_free(result);
 }
 
-static void test_statuses(void **state)
+TEST(test_statuses)
 {
-    (void)state;
     assert_status("{}", "{\"state\":\"exited\",\"exit_code\":125,\"reason\":\"exit\"}", 125, "exited 125\n");
     assert_status("{}", "{\"state\":\"signaled\",\"exit_code\":137,\"reason\":\"exit\"}", 137, "signaled 137\n");
     assert_status("{}", "{\"state\":\"running\",\"number\":1000,\"reason\":\"deadline\"}", 0, "running 1000\n");
@@ -56,9 +51,8 @@ static void assert_shown(const char *text, const char *expected)
     buf_fini(&out);
 }
 
-static void test_terminals_get_no_control_characters(void **state)
+TEST(test_terminals_get_no_control_characters)
 {
-    (void)state;
     assert_shown("", "");
     assert_shown("a\r\nb", "a\nb\n");
     assert_shown("a\n\n", "a\n\n");
@@ -66,9 +60,8 @@ static void test_terminals_get_no_control_characters(void **state)
     assert_shown("one\rtwo\r\n", "one\\x0dtwo\n");
 }
 
-static void test_environment_of_a_daemon(void **state)
+TEST(test_environment_of_a_daemon)
 {
-    (void)state;
     setenv("MUXD_SESSION", "1000", 1);
     setenv("MUXD_THING", "kept", 1);
     setenv("XDG_STATE_HOME", "/state", 1);
@@ -83,12 +76,11 @@ static void test_environment_of_a_daemon(void **state)
     strv_free(env);
 }
 
-static void test_context_of_a_request(void **state)
+TEST(test_context_of_a_request)
 {
     struct ue ue = {.status_fd = -1};
     struct err err;
     const char given[] = "{\"_meta\":{\"cwd\":\"/given\"}}";
-    (void)state;
     struct json *params = json_parse(given, sizeof given - 1, &err);
     setenv("A_VARIABLE", "its value", 1);
     setenv("NO_TEXT", "\xff\xfe", 1);
@@ -102,10 +94,9 @@ static void test_context_of_a_request(void **state)
     json_free(params);
 }
 
-static void test_argument_objects(void **state)
+TEST(test_argument_objects)
 {
     struct err err;
-    (void)state;
     struct json *params = params_parse("", true, &err);
     assert_int_equal(json_type(params), JSON_OBJECT);
     json_free(params);

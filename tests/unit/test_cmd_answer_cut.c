@@ -1,12 +1,8 @@
 /* What an answer says it leaves out is what its text leaves out, whatever the bytes are. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "cmd/answer.h"
+#include "tests/lib/test.h"
 #include "wire/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +53,8 @@ static void check(const char *raw, size_t size, size_t budget)
     buf_fini(&text);
 }
 
-static void test_as_the_text(void **state)
+TEST(test_as_the_text)
 {
-    (void)state;
     char raw[SIZE_MOST];
     srand(1);
     for (int round = 0; round < ROUNDS; round++) {
@@ -71,9 +66,8 @@ static void test_as_the_text(void **state)
 }
 
 /* Bytes that nobody has any more lie in the middle of what is left out, and are named with it. */
-static void test_with_a_gap(void **state)
+TEST(test_with_a_gap)
 {
-    (void)state;
     static const char raw[] = "abcdefghijklmnopqrstuvwxyz";
     struct answer_bytes bytes = {.raw = raw, .size = 26, .from = START, .omitted = 500, .gap_at = 13};
     uint64_t from, to;

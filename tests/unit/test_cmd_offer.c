@@ -1,10 +1,6 @@
 /* Which tools models are given under each [tools] shell_type and switch. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "cmd/offer.h"
+#include "tests/lib/test.h"
 #include <string.h>
 
 static enum offer offer_with(const char *lines, enum tool_id id)
@@ -25,9 +21,8 @@ static void expect(const char *lines, enum offer exec, enum offer write, enum of
     assert_int_equal(offer_with(lines, TOOL_SHELL), shell);
 }
 
-static void test_families(void **state)
+TEST(test_families)
 {
-    (void)state;
     expect("", OFFER_SHOWN, OFFER_SHOWN, OFFER_HIDDEN, OFFER_HIDDEN);
     expect("[tools]\nshell_type = default\n", OFFER_SHOWN, OFFER_SHOWN, OFFER_HIDDEN, OFFER_HIDDEN);
     expect("[tools]\nshell_type = unified_exec\n", OFFER_SHOWN, OFFER_SHOWN, OFFER_HIDDEN, OFFER_HIDDEN);
@@ -35,9 +30,8 @@ static void test_families(void **state)
     expect("[tools]\nshell_type = disabled\n", OFFER_NO, OFFER_NO, OFFER_NO, OFFER_NO);
 }
 
-static void test_switches(void **state)
+TEST(test_switches)
 {
-    (void)state;
     expect("[tools]\nshell_command = no\n", OFFER_SHOWN, OFFER_SHOWN, OFFER_NO, OFFER_NO);
     expect("[tools]\nexec_command = no\n", OFFER_NO, OFFER_SHOWN, OFFER_HIDDEN, OFFER_HIDDEN);
     expect("[tools]\nwrite_stdin = no\n", OFFER_SHOWN, OFFER_NO, OFFER_HIDDEN, OFFER_HIDDEN);

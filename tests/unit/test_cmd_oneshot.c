@@ -1,11 +1,7 @@
 /* The two streams of a one-shot command: their shares, and what is left of each. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/mem.h"
 #include "cmd/oneshot.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +13,8 @@ static void expect_shares(uint64_t out, uint64_t err, uint64_t cap, uint64_t out
     assert_int_equal(err_share, err_want);
 }
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     expect_shares(0, 0, 9, 0, 0);
     expect_shares(4, 5, 9, 4, 5);
     expect_shares(100, 100, 9, 3, 6);
@@ -52,9 +47,8 @@ static void put(struct journal *journal, const char *data, size_t size, bool fro
     }
 }
 
-static void test_streams_apart(void **state)
+TEST(test_streams_apart)
 {
-    (void)state;
     struct journal *journal = journal_of();
     struct buf text = BUF_INIT;
     put(journal, "a\n", 2, false);
@@ -70,9 +64,8 @@ static void test_streams_apart(void **state)
 }
 
 /* Both ends of each stream stay, and all that does not is counted. */
-static void test_too_much(void **state)
+TEST(test_too_much)
 {
-    (void)state;
     struct journal *journal = journal_of();
     struct buf text = BUF_INIT;
     size_t size = 1u << 20;

@@ -1,11 +1,7 @@
 /* Which variables get through, in the order of CODEX.md 11. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "config/env_policy.h"
+#include "tests/lib/test.h"
 #include "tests/lib/unit_config.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +25,8 @@ static void expect(const char *policy_text, const char *want)
     config_free(cfg);
 }
 
-static void test_filter(void **state)
+TEST(test_filter)
 {
-    (void)state;
     expect("", "PATH=/bin home=/h API_KEY=k GitHub_Token=t my_secret_x=s EMPTY= A=b=c LC_TIME=C EDITOR=ed");
     expect("[env_policy]\nignore_default_excludes = no\n", "PATH=/bin home=/h EMPTY= A=b=c LC_TIME=C EDITOR=ed");
     expect("[env_policy]\ninherit = core\n", "PATH=/bin home=/h");
@@ -40,9 +35,8 @@ static void test_filter(void **state)
     expect("[env_policy]\ninclude_only = PATH A* editor\n", "PATH=/bin API_KEY=k A=b=c EDITOR=ed");
 }
 
-static void test_set(void **state)
+TEST(test_set)
 {
-    (void)state;
     expect("[env_policy]\ninherit = none\nset.X = 1 2\nset.Y =\n", "X=1 2 Y=");
     expect("[env_policy]\ninherit = core\nset.PATH = /opt\n", "PATH=/opt home=/h");
     /* set comes after exclude, include_only after set, and some names never pass. */
@@ -51,9 +45,8 @@ static void test_set(void **state)
     expect("[env_policy]\ninherit = none\nset.OPENAI_IDENTITY_TOKEN_FILE = f\n", "");
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
-    (void)state;
     struct config *cfg = config_default();
     struct strv out = {0};
     env_policy_filter(&cfg->env_policy, NULL, &out);
@@ -61,9 +54,8 @@ static void test_empty(void **state)
     config_free(cfg);
 }
 
-static void test_overlay(void **state)
+TEST(test_overlay)
 {
-    (void)state;
     struct config *cfg = config_default();
     struct strv out = {0};
     strv_add(&out, "TERM=xterm");
@@ -78,9 +70,8 @@ static void test_overlay(void **state)
     config_free(cfg);
 }
 
-static void test_match(void **state)
+TEST(test_match)
 {
-    (void)state;
     static const struct { const char *pattern, *name; bool match; } cases[] = {
         {"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "abc", true}, {"a", "A", true}, {"a", "ab", false}, {"?", "", false},
         {"a?c", "abc", true}, {"*key*", "MONKEY", true}, {"*key*", "ke", false}, {"a*b*c", "aXbYbZc", true}, {"a*b*c", "acb", false},

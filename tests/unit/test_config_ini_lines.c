@@ -1,11 +1,7 @@
 /* The traps of inih, one by one, and what a line may be. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "config/ini_lines.h"
+#include "tests/lib/test.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -71,9 +67,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static void test_plain(void **state)
+TEST(test_plain)
 {
-    (void)state;
     expect("", "");
     expect("\n\n", "");
     expect("[a]", "[a]@1 ");
@@ -82,9 +77,8 @@ static void test_plain(void **state)
     expect("[a]\n[b]\n[c]\n", "[a]@1 [b]@2 [c]@3 ");
 }
 
-static void test_comment_characters_in_values(void **state)
+TEST(test_comment_characters_in_values)
 {
-    (void)state;
     expect("[a]\nk = one ; two\n", "[a]@1 k=<one ; two>@2 ");
     expect("[a]\nk = one # two\n", "[a]@1 k=<one # two>@2 ");
     expect("[a]\nk =;x\n", "[a]@1 k=<;x>@2 ");
@@ -100,9 +94,8 @@ static void test_comment_characters_in_values(void **state)
 }
 
 /* Each length around every seam, with the characters that mean something at one. */
-static void test_long_values(void **state)
+TEST(test_long_values)
 {
-    (void)state;
     static const char *const fills[] = {"x", " ;", "; ", "#", "[=", "\t\"", "\xc3\xa4", ": "};
     static char text[INI_LINES_MAX_VALUE + 200], value[INI_LINES_MAX_VALUE + 100];
     struct buf want = BUF_INIT;
@@ -127,9 +120,8 @@ static void test_long_values(void **state)
     buf_fini(&want);
 }
 
-static void test_value_at_its_cap(void **state)
+TEST(test_value_at_its_cap)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     buf_append_text(&text, "[a]\nk =   ");
     for (int i = 0; i < INI_LINES_MAX_VALUE; i++)
@@ -143,9 +135,8 @@ static void test_value_at_its_cap(void **state)
     buf_fini(&text);
 }
 
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
-    (void)state;
     char key[INI_LINES_MAX_KEY + 2], text[5000], want[5000];
     memset(key, 'k', sizeof(key));
     key[INI_LINES_MAX_KEY] = '\0';
@@ -161,9 +152,8 @@ static void test_long_names(void **state)
     expect_error(text, "f.ini:1: ", "at most 128");
 }
 
-static void test_no_folding(void **state)
+TEST(test_no_folding)
 {
-    (void)state;
     expect("[a]\nk = v\n  l = w\n", "[a]@1 k=<v>@2 l=<w>@3 ");
     expect("[a]\nk = v\n\t[b]\n", "[a]@1 k=<v>@2 [b]@3 ");
     expect_error("[a]\nk = v\n  more\n", "f.ini:3: ", "'more' is neither a [section] nor key = value");
@@ -172,9 +162,8 @@ static void test_no_folding(void **state)
     expect_error("[a]\nk: v = 1\n", "f.ini:2: ", "'k: v' is no key");
 }
 
-static void test_line_ends(void **state)
+TEST(test_line_ends)
 {
-    (void)state;
     expect("\xef\xbb\xbf[a]\r\nk = v\r\n\r\nl=\r\n", "[a]@1 k=<v>@2 l=<>@4 ");
     expect("\xef\xbb\xbf", "");
     expect("[a]\nk = v \r\n", "[a]@1 k=<v>@2 ");
@@ -182,9 +171,8 @@ static void test_line_ends(void **state)
     expect_error("[a]\n\xef\xbb\xbfk = v\n", "f.ini:2: ", "is no key");
 }
 
-static void test_headings(void **state)
+TEST(test_headings)
 {
-    (void)state;
     expect("[ a  b ] ; c\nk=v\n", "[a  b]@1 k=<v>@2 ");
     expect("[a]# c\n[a;b # c]\n", "[a]@1 [a;b # c]@2 ");
     expect("[a]\n[;b]\nk = 1\n", "[a]@1 [;b]@2 k=<1>@3 ");
@@ -198,9 +186,8 @@ static void test_headings(void **state)
     expect_error("[a]\nk\xc3\xa4 = v\n", "f.ini:2: ", "is no key");
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     assert_int_equal(feed_bytes("[a]\nk = a\0b\n", 12), ERR_CONFIG);
     assert_string_equal(err.text, "f.ini:2: control byte 0x00 in column 6; remove it");
     expect_error("[a]\n; \xff\n", "f.ini:2: ", "UTF-8");
@@ -215,9 +202,8 @@ static void test_bytes(void **state)
     expect_error("[a]\nk = \x7f\n", "f.ini:2: ", "0x7f");
 }
 
-static void test_stops_at_the_first_error(void **state)
+TEST(test_stops_at_the_first_error)
 {
-    (void)state;
     const char *text = "[a]\nk = 1\nl = 2\nm = 3\n";
     seen.stop_at = "l";
     assert_int_equal(feed_bytes(text, strlen(text)), ERR_CONFIG);
@@ -230,9 +216,8 @@ static void test_stops_at_the_first_error(void **state)
     assert_string_equal(seen.text.data, "[a]@1 k=<1>@2 ");
 }
 
-static void test_without_err(void **state)
+TEST(test_without_err)
 {
-    (void)state;
     struct ini_lines_events events = {on_section, on_value, &seen};
     assert_int_equal(ini_lines_read("f", "x\n", 2, &events, NULL), ERR_CONFIG);
 }

@@ -1,11 +1,7 @@
 /* Loading: defaults, typed values, and every way a file can be wrong. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/log.h"
 #include "config/config.h"
+#include "tests/lib/test.h"
 #include "tests/lib/unit_config.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,9 +12,8 @@
 
 static struct err err;
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
-    (void)state;
     struct config *cfg = config_load(NULL, &err);
     assert_null(cfg->path);
     assert_null(cfg->muxd.state);
@@ -53,9 +48,8 @@ static void test_defaults(void **state)
     config_free(NULL);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     struct config *cfg = config_of("[muxd]\nlog = -\nlog_level = debug\nstate = /var/x\n"
                                    "[limits]\nmax_sessions = 3\nkeep_ended = 2d\njournal = 64k\n"
                                    "[defaults]\nready = no\non_slow = pause\nterm = a;b # c\n"
@@ -82,9 +76,8 @@ static void test_values(void **state)
     config_free(cfg);
 }
 
-static void test_env_section_replaces(void **state)
+TEST(test_env_section_replaces)
 {
-    (void)state;
     struct config *cfg = config_of("[env]\nTERM = xterm\nX =\n");
     assert_int_equal(cfg->env.vars.count, 2);
     assert_string_equal(cfg->env.vars.items[0].value, "xterm");
@@ -100,9 +93,8 @@ static void test_env_section_replaces(void **state)
                    "m.ini:2: [env_policy] set.: '' is no variable's name; allowed: letters, digits and _, no digit in front");
 }
 
-static void test_home(void **state)
+TEST(test_home)
 {
-    (void)state;
     setenv("HOME", "/home/ada", 1);
     struct config *cfg = config_of("[muxd]\nstate = ~/s\nlog = ~\n");
     assert_string_equal(cfg->muxd.state, "/home/ada/s");
@@ -110,9 +102,8 @@ static void test_home(void **state)
     config_free(cfg);
 }
 
-static void test_wrong_values(void **state)
+TEST(test_wrong_values)
 {
-    (void)state;
     config_refused("[limits]\nmax_sessions = 0\n", "m.ini:2: [limits] max_sessions: '0' is not allowed here; allowed: 1 to 65536");
     config_refused("[limits]\nmax_sessions = 65537\n", "m.ini:2: [limits] max_sessions: '65537' is not allowed here; allowed: 1 to 65536");
     config_refused("[limits]\nmax_sessions = -1\n", "m.ini:2: [limits] max_sessions: '-1' is not allowed here; allowed: 1 to 65536");
@@ -139,18 +130,16 @@ static void test_wrong_values(void **state)
                    "letters, digits, _, * and ?, separated by blanks, none twice");
 }
 
-static void test_long_wrong_value_is_cut(void **state)
+TEST(test_long_wrong_value_is_cut)
 {
-    (void)state;
     char text[4200];
     snprintf(text, sizeof(text), "[limits]\nmax_sessions = %04000d\n", 99999999);
     assert_null(config_parse("m.ini", text, strlen(text), &err));
     assert_non_null(strstr(err.text, "...' is not allowed here; allowed: 1 to 65536"));
 }
 
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-    (void)state;
     config_refused("[limits]\nmax_sesions = 3\n", "m.ini:2: [limits] max_sesions: unknown key; did you mean 'max_sessions'?");
     config_refused("[muxd]\nKILL_GRACE = 3\n",
                    "m.ini:2: [muxd] KILL_GRACE: unknown key; allowed: state, log, log_level, keep_on_disk, kill_grace");
@@ -165,17 +154,15 @@ static void test_unknown(void **state)
     config_refused("[limits x]\n", "m.ini:1: [limits x]: the section has no name of its own; write [limits]");
 }
 
-static void test_duplicates(void **state)
+TEST(test_duplicates)
 {
-    (void)state;
     config_refused("[limits]\nwaits = 3\nidle = 1\nwaits = 3\n",
                    "m.ini:4: [limits] waits: it is there already, in line 2; remove one of them");
     config_refused("[limits]\n[muxd]\n[limits]\n", "m.ini:3: [limits]: the section is there already, in line 1; put its keys together");
 }
 
-static void test_not_available(void **state)
+TEST(test_not_available)
 {
-    (void)state;
     config_free(config_of("[policy]\n[sandbox]\n[rule a]\n[rule b]\n"));
     config_refused("[policy]\nallow = x\n", "m.ini:2: [policy] allow: not available in this version; remove the line");
     config_refused("[sandbox]\nx = y\n", "m.ini:2: [sandbox] x: not available in this version; remove the line");
@@ -183,9 +170,8 @@ static void test_not_available(void **state)
     config_refused("[rule]\n", "m.ini:1: [rule]: the section needs a name; write [rule NAME]");
 }
 
-static void test_together(void **state)
+TEST(test_together)
 {
-    (void)state;
     config_refused("[limits]\njournal = 1M\njournal_total = 512k\n",
                    "m.ini:2: [limits] journal: it does not fit '[limits] journal_total'; allowed: at most 512k");
     config_refused("[limits]\njournal_total = 1M\n",
@@ -195,9 +181,8 @@ static void test_together(void **state)
     config_refused("[limits]\nmax_wait = 1s\n", "m.ini:2: [limits] max_wait: it does not fit '[defaults] yield_exec'; allowed: at least 10s");
 }
 
-static void test_many_variables(void **state)
+TEST(test_many_variables)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     buf_append_text(&text, "[env]\n");
     for (int i = 0; i < CONFIG_MAX_VARS; i++)
@@ -222,9 +207,8 @@ static int remove_dir(void **state)
     return rmdir(dir);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     char path[100], want[300];
     snprintf(path, sizeof(path), "%s/muxd.ini", dir);
     assert_null(config_load(path, &err));

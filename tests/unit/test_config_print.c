@@ -1,11 +1,7 @@
 /* The texts made from a config and from the table: ue config, the sample file, the man page's lists. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "config/config_row.h"
+#include "tests/lib/test.h"
 #include "tests/lib/unit_config.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +11,8 @@
 
 static struct err err;
 
-static void test_print(void **state)
+TEST(test_print)
 {
-    (void)state;
     static const char text[] = "[limits]\njournal = 4096k\nidle = 90s\n[env]\nA = x ; y\n[session py]\ncmd = python3\non_start = 1\\n\n";
     struct config *cfg = config_of(text);
     struct buf out = BUF_INIT;
@@ -47,9 +42,8 @@ static void count_item(void *ctx, const struct config_item *item)
     ++*(size_t *)ctx;
 }
 
-static void test_each(void **state)
+TEST(test_each)
 {
-    (void)state;
     struct config *cfg = config_default();
     size_t count = 0, first, end;
     config_each(cfg, count_item, &count);
@@ -73,9 +67,8 @@ static void note_change(void *ctx, const struct config_change *change)
         fail_msg("[%s] %s changed from '%s' to '%s'", change->section, change->key, change->old_value, change->new_value);
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     assert_true(config_sample(&text));
     struct config *defaults = config_default(), *commented = config_of_bytes(text.data, text.len);
@@ -103,9 +96,8 @@ static void test_sample(void **state)
     buf_fini(&text);
 }
 
-static void test_man(void **state)
+TEST(test_man)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     assert_true(config_man(&out));
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
@@ -122,9 +114,8 @@ static void test_man(void **state)
     buf_fini(&out);
 }
 
-static void test_gen(void **state)
+TEST(test_gen)
 {
-    (void)state;
     char dir[] = "/tmp/muxd-test-gen-XXXXXX", path[100];
     assert_non_null(mkdtemp(dir));
     assert_int_equal(config_gen(dir, &err), ERR_SYSTEM);

@@ -1,17 +1,12 @@
 /* The table itself, and one value of each type in and out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "config/config_row.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
         const struct config_row *row = &config_rows[i];
         assert_non_null(row->section);
@@ -56,9 +51,8 @@ static void round_trip(struct config *cfg, enum config_row_id id, const char *te
     buf_fini(&why);
 }
 
-static void test_round_trips(void **state)
+TEST(test_round_trips)
 {
-    (void)state;
     struct config *cfg = config_default();
     round_trip(cfg, CONFIG_ROW_limits_max_sessions, "00012", "12");
     round_trip(cfg, CONFIG_ROW_defaults_ready, "Off", "no");
@@ -80,9 +74,8 @@ static void test_round_trips(void **state)
     config_free(cfg);
 }
 
-static void test_session_round_trips(void **state)
+TEST(test_session_round_trips)
 {
-    (void)state;
     struct config *cfg = config_default();
     void *session = config_session_add(cfg, "s", 1);
     round_trip(session, CONFIG_ROW_session_argv, "a  'b c' \"\" \\\\ 'd\"e'", "a \"b c\" \"\" \"\\\\\" \"d\\\"e\"");
@@ -96,9 +89,8 @@ static void test_session_round_trips(void **state)
 }
 
 /* A wrong text leaves the old value. */
-static void test_wrong_keeps(void **state)
+TEST(test_wrong_keeps)
 {
-    (void)state;
     struct config *cfg = config_default();
     static const struct { enum config_row_id id; const char *text; } wrong[] = {
         {CONFIG_ROW_limits_waits, "x"}, {CONFIG_ROW_limits_waits, "1.5"}, {CONFIG_ROW_limits_journal, "2m3"},
@@ -120,9 +112,8 @@ static void test_wrong_keeps(void **state)
 }
 
 /* Both ends of every range are allowed, what lies beyond is not. */
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
-    (void)state;
     struct config *cfg = config_default();
     struct config_session *session = config_session_add(cfg, "s", 1);
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {

@@ -1,20 +1,15 @@
 /* [session NAME]: its keys, what it inherits, and what a reload changes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "config/config.h"
+#include "tests/lib/test.h"
 #include "tests/lib/unit_config.h"
 #include <stdlib.h>
 #include <string.h>
 
 static struct err err;
 
-static void test_all_keys(void **state)
+TEST(test_all_keys)
 {
-    (void)state;
     struct config *cfg = config_of("[session py]\ncmd = python3 -q ; echo '#'\nworkdir = /tmp\nshell = zsh\nlogin = no\ntty = no\n"
                                    "rows = 50\ncols = 132\nenv.A = 1\nenv.B_2 = x ; y\nstart = boot\nrestart = on-failure\n"
                                    "ready_pattern = [;#] $\non_start = import math\\n\non_slow = pause\nmemory = 1G\nidle = 5m\n");
@@ -42,9 +37,8 @@ static void test_all_keys(void **state)
     config_free(cfg);
 }
 
-static void test_argv(void **state)
+TEST(test_argv)
 {
-    (void)state;
     struct config *cfg = config_of("[session a]\nargv = sh -c 'a; b  # c' \"x \\\"y\\\" \\n\" '' p\\ q r's't\n");
     const struct config_words *argv = &cfg->sessions[0].argv;
     const char *want[] = {"sh", "-c", "a; b  # c", "x \"y\" \\n", "", "p q", "rst"};
@@ -66,9 +60,8 @@ static void test_argv(void **state)
     config_free(config_of("[session t]\nargv = [ -f x ]\n"));
 }
 
-static void test_inherits(void **state)
+TEST(test_inherits)
 {
-    (void)state;
     /* Also from a section that stands behind it. */
     struct config *cfg = config_of("[session a]\ncmd = x\nrows = 30\n[session b]\ncmd = y\n[defaults]\nrows = 40\nshell = fish\n"
                                    "login = no\non_slow = pause\n[limits]\nmemory = 1000\nopen_files = 9\nidle = 1500ms\n");
@@ -91,9 +84,8 @@ static void test_inherits(void **state)
     config_free(cfg);
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
-    (void)state;
     config_refused("[session]\n", "m.ini:1: [session]: the section needs a name; write [session NAME]");
     config_refused("\n[session 12]\ncmd = x\n", "m.ini:2: [session 12]: not a session's name; allowed: up to 64 letters, digits, '_', '.' "
                    "and '-', not only digits, no '.' or '-' in front");
@@ -113,9 +105,8 @@ static void test_wrong(void **state)
     config_refused("[session a]\nworkdri = /\n", "m.ini:2: [session a] workdri: unknown key; did you mean 'workdir'?");
 }
 
-static void test_many(void **state)
+TEST(test_many)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     for (int i = 0; i < CONFIG_MAX_SESSIONS; i++)
         buf_printf(&text, "[session s%d]\ncmd = x\n", i);
@@ -147,9 +138,8 @@ static void expect_diff(const char *was, const char *is, size_t count, const cha
     config_free(b);
 }
 
-static void test_diff(void **state)
+TEST(test_diff)
 {
-    (void)state;
     expect_diff("", "", 0, "");
     expect_diff("[limits]\nwaits = 1024\n", "\n\n", 0, "");
     expect_diff("[limits]\nwaits = 5\n[muxd]\nstate = /a\n", "[muxd]\nlog_level = debug\n", 3,

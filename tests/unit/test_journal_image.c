@@ -1,13 +1,9 @@
 /* A journal as a file: what comes back, what does not, and what is no image. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "base/fdio.h"
 #include "journal/inputlog.h"
 #include "journal/journal_image.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -86,9 +82,8 @@ static void count_errors(void *arg, uint64_t from, uint64_t to, bool is_stderr)
 }
 
 /* Few bytes, which lie beside the header; some; and so many that ring and head area have wrapped. */
-static void output_comes_back(void **state)
+TEST(output_comes_back)
 {
-    (void)state;
     static const size_t sizes[] = {0, 100, 5000, RING * 3 + 777};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct journal *journal = make(false);
@@ -122,9 +117,8 @@ static bool holds(int fd, const char *text)
     return found;
 }
 
-static void what_was_typed_stays_away(void **state)
+TEST(what_was_typed_stays_away)
 {
-    (void)state;
     struct journal *journal = make(true);
     const struct author author = {.who = INPUT_BY_PERSON, .client = "ue"};
     const struct input input = {.data = "hunter2", .size = 7, .author = &author};
@@ -143,9 +137,8 @@ static void what_was_typed_stays_away(void **state)
     close(fd);
 }
 
-static void holes_stay_holes(void **state)
+TEST(holes_stay_holes)
 {
-    (void)state;
     struct journal *journal = make(true);
     flood(journal, 5000);
     int fd = image_of(journal);
@@ -156,9 +149,8 @@ static void holes_stay_holes(void **state)
     close(fd);
 }
 
-static void overwritten_meanwhile(void **state)
+TEST(overwritten_meanwhile)
 {
-    (void)state;
     struct journal *journal = make(true);
     struct journal_image image;
     flood(journal, RING);
@@ -171,9 +163,8 @@ static void overwritten_meanwhile(void **state)
     close(fd);
 }
 
-static void end_is_noted(void **state)
+TEST(end_is_noted)
 {
-    (void)state;
     struct journal *journal = make(true);
     flood(journal, 5000);
     int fd = image_of(journal);
@@ -190,9 +181,8 @@ static void end_is_noted(void **state)
     close(fd);
 }
 
-static void another_file_is_refused(void **state)
+TEST(another_file_is_refused)
 {
-    (void)state;
     struct journal *journal = make(true), *other;
     struct err err;
     flood(journal, 5000);

@@ -1,9 +1,5 @@
 /* The input log: what is kept, what is not, what a successor makes of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "journal/inputlog.h"
 #include "journal/journal.h"
@@ -47,9 +43,8 @@ static struct seen *read_all(const struct journal *journal, uint64_t since, uint
     return &seen;
 }
 
-static void who_typed_what(void **state)
+TEST(who_typed_what)
 {
-    (void)state;
     struct journal *journal = make(64 << 10);
     uint64_t lost;
     type(journal, INPUT_BY_AGENT, INPUT_TEXT, "make\r");
@@ -76,9 +71,8 @@ static void who_typed_what(void **state)
     journal_free(journal);
 }
 
-static void the_oldest_goes_first(void **state)
+TEST(the_oldest_goes_first)
 {
-    (void)state;
     struct journal *journal = make(4096); /* 15 events */
     char text[16];
     uint64_t lost;
@@ -94,9 +88,8 @@ static void the_oldest_goes_first(void **state)
     journal_free(journal);
 }
 
-static void long_texts_are_cut_at_a_character(void **state)
+TEST(long_texts_are_cut_at_a_character)
 {
-    (void)state;
     struct journal *journal = make(64 << 10);
     char text[201];
     uint64_t lost;
@@ -112,9 +105,8 @@ static void long_texts_are_cut_at_a_character(void **state)
     journal_free(journal);
 }
 
-static void a_successor_forgets_what_never_came_in(void **state)
+TEST(a_successor_forgets_what_never_came_in)
 {
-    (void)state;
     struct journal *journal = make(64 << 10), *heir;
     struct err err;
     uint64_t lost;
@@ -136,9 +128,8 @@ static void a_successor_forgets_what_never_came_in(void **state)
     journal_free(heir);
 }
 
-static void keys_are_known_until_others_take_their_place(void **state)
+TEST(keys_are_known_until_others_take_their_place)
 {
-    (void)state;
     struct journal *journal = make(64 << 10);
     assert_false(inputlog_keys_done(journal, 7));
     inputlog_keys_note(journal, 7, 1);
@@ -158,9 +149,8 @@ static void keys_are_known_until_others_take_their_place(void **state)
     journal_free(journal);
 }
 
-static void without_a_log_nothing_is_kept(void **state)
+TEST(without_a_log_nothing_is_kept)
 {
-    (void)state;
     struct journal *journal = make(0);
     uint64_t lost;
     type(journal, INPUT_BY_AGENT, INPUT_TEXT, "one");
@@ -171,9 +161,8 @@ static void without_a_log_nothing_is_kept(void **state)
     journal_free(journal);
 }
 
-static void a_silent_session_takes_no_memory_for_it(void **state)
+TEST(a_silent_session_takes_no_memory_for_it)
 {
-    (void)state;
     struct stat before, after;
     struct journal *without = make(0), *with = make(64 << 10);
     assert_int_equal(fstat(without->fd, &before), 0);

@@ -1,11 +1,7 @@
 /* Journals: making, taking over (also of damaged ones), readers, requests, input queue, and what they cost. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "journal/journal.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,8 +56,7 @@ static void put(struct journal *journal, const char *text, bool from_stderr) {
     }
 }
 
-static void new_is_sealed_and_small(void **state) {
-    (void)state;
+TEST(new_is_sealed_and_small) {
     struct journal *journal = make(2 << 20, 512 << 10, 1 << 20, true);
     int seals = fcntl(journal->fd, F_GET_SEALS);
     assert_int_equal(seals & (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -99,8 +94,7 @@ static unsigned mappings(void) {
     return lines;
 }
 
-static void many_are_cheap(void **state) {
-    (void)state;
+TEST(many_are_cheap) {
     enum { COUNT = 100 };
     struct journal *all[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -111,8 +105,7 @@ static void many_are_cheap(void **state) {
     assert_int_equal(mappings(), 0);
 }
 
-static void long_texts_are_cut(void **state) {
-    (void)state;
+TEST(long_texts_are_cut) {
     char *cmd = malloc(100001);
     assert_non_null(cmd);
     for (int i = 0; i < 100000; i += 2)
@@ -132,8 +125,7 @@ static void long_texts_are_cut(void **state) {
     free(cmd);
 }
 
-static void everything_survives(void **state) {
-    (void)state;
+TEST(everything_survives) {
     struct journal *journal = make(64 << 10, 16 << 10, 16 << 10, false);
     put(journal, "hello ", false);
     put(journal, "oops", true);
@@ -180,8 +172,7 @@ static int adopt_damaged(struct journal **out, size_t at, const void *value, siz
 
 #define FIELD(name) offsetof(struct journal_header, name)
 
-static void damaged_ones_are_refused(void **state) {
-    (void)state;
+TEST(damaged_ones_are_refused) {
     static const struct { size_t at; uint64_t value; size_t size; } broken[] = {
         {FIELD(magic), 1, 4}, {FIELD(major), 0, 2}, {FIELD(major), JOURNAL_MAJOR + 1, 2}, {FIELD(header_size), 4096, 8},
         {FIELD(ring_size), 128 << 10, 8}, {FIELD(ring_size), 0, 8}, {FIELD(ring_size), UINT64_MAX - 4095, 8}, {FIELD(ring_size), 65537, 8},
@@ -198,8 +189,7 @@ static void damaged_ones_are_refused(void **state) {
         assert_true(adopt_damaged(&journal, broken[i].at, &broken[i].value, broken[i].size) != 0);
 }
 
-static void what_only_describes_is_salvaged(void **state) {
-    (void)state;
+TEST(what_only_describes_is_salvaged) {
     struct journal *journal;
     char junk[4096];
     memset(junk, 'x', sizeof junk);
@@ -232,8 +222,7 @@ static void what_only_describes_is_salvaged(void **state) {
     journal_free(journal);
 }
 
-static void strange_descriptors_are_refused(void **state) {
-    (void)state;
+TEST(strange_descriptors_are_refused) {
     struct journal *journal;
     struct err err;
     int ends[2], plain = memfd_create("plain", MFD_CLOEXEC), bare = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -253,8 +242,7 @@ static void strange_descriptors_are_refused(void **state) {
     close(bare);
 }
 
-static void readers_are_limited(void **state) {
-    (void)state;
+TEST(readers_are_limited) {
     struct journal *journal = make(64 << 10, 0, 0, true);
     put(journal, "0123456789", false);
     assert_ptr_equal(journal_reader(journal, NULL, 3), journal_reader(journal, "", 3));
@@ -283,8 +271,7 @@ static void readers_are_limited(void **state) {
     journal_free(journal);
 }
 
-static void requests_are_remembered_when_done(void **state) {
-    (void)state;
+TEST(requests_are_remembered_when_done) {
     struct journal *journal = make(64 << 10, 0, 4096, true);
     uint64_t end = 0, hash = journal_hash("first");
     assert_true(hash != 0 && journal_hash("") != 0 && hash != journal_hash("second"));
@@ -304,8 +291,7 @@ static void requests_are_remembered_when_done(void **state) {
     journal_free(journal);
 }
 
-static void input_is_whole_or_not(void **state) {
-    (void)state;
+TEST(input_is_whole_or_not) {
     struct journal *journal = make(64 << 10, 0, 8192, true);
     char data[8192], expect = 'a';
     size_t size;
@@ -352,8 +338,7 @@ static void input_is_whole_or_not(void **state) {
     journal_free(journal);
 }
 
-static void no_input_region(void **state) {
-    (void)state;
+TEST(no_input_region) {
     struct journal *journal = make(64 << 10, 0, 0, false);
     assert_false(journal_input_append(journal, "x", 1));
     assert_true(journal_input_append(journal, "", 0));

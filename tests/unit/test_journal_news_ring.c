@@ -1,10 +1,6 @@
 /* The ring of events: numbers, room, what a successor finds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "journal/news_ring.h"
+#include "tests/lib/test.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +21,8 @@ static uint64_t add(struct news_ring *ring, const char *text)
     return news_ring_add(ring, &record, text);
 }
 
-static void test_numbers_and_texts(void **state)
+TEST(test_numbers_and_texts)
 {
-    (void)state;
     struct news_ring *ring = make(0);
     struct news_cursor cursor = {.seq = 2};
     const char *text;
@@ -50,9 +45,8 @@ static void test_numbers_and_texts(void **state)
     news_ring_free(ring);
 }
 
-static void test_the_oldest_go_and_the_gap_is_told(void **state)
+TEST(test_the_oldest_go_and_the_gap_is_told)
 {
-    (void)state;
     struct news_ring *ring = make(16384);
     struct news_cursor slow = {.seq = 1}, whole = {0};
     const char *text;
@@ -82,9 +76,8 @@ static void test_the_oldest_go_and_the_gap_is_told(void **state)
     news_ring_free(ring);
 }
 
-static void test_a_text_that_is_too_large_is_left_out(void **state)
+TEST(test_a_text_that_is_too_large_is_left_out)
 {
-    (void)state;
     static char large[8000];
     struct news_ring *ring = make(16384);
     struct news_cursor cursor = {0};
@@ -106,9 +99,8 @@ static struct news_ring *succeed(struct news_ring *ring)
     return next;
 }
 
-static void test_a_successor_goes_on(void **state)
+TEST(test_a_successor_goes_on)
 {
-    (void)state;
     struct news_ring *ring = make(16384);
     for (int i = 0; i < 500; i++)
         add(ring, "{\"some\":\"event\"}");
@@ -128,9 +120,8 @@ static void test_a_successor_goes_on(void **state)
 /* What stands at these offsets of the header: next after head and tail. */
 enum { AT_SIZE = 8, AT_HEAD = 16, AT_TAIL = 24, AT_NEXT = 32, DATA = 4096 };
 
-static void test_a_worker_that_died_before_the_next_number_was_written(void **state)
+TEST(test_a_worker_that_died_before_the_next_number_was_written)
 {
-    (void)state;
     struct news_ring *ring = make(16384);
     add(ring, "a");
     add(ring, "b");
@@ -141,9 +132,8 @@ static void test_a_worker_that_died_before_the_next_number_was_written(void **st
     news_ring_free(ring);
 }
 
-static void test_broken_ones_give_numbers_that_never_go_back(void **state)
+TEST(test_broken_ones_give_numbers_that_never_go_back)
 {
-    (void)state;
     static const struct { off_t at; uint64_t value; } breaks[] = {
         {AT_HEAD, 7}, {AT_HEAD, 1}, {AT_HEAD, UINT64_MAX}, {AT_TAIL, UINT64_MAX}, {AT_TAIL, 4}, {DATA, 0}, {DATA, UINT64_MAX}, {DATA, 8}};
     for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
@@ -162,9 +152,8 @@ static void test_broken_ones_give_numbers_that_never_go_back(void **state)
     }
 }
 
-static void test_what_is_none_is_refused(void **state)
+TEST(test_what_is_none_is_refused)
 {
-    (void)state;
     struct news_ring *ring = NULL;
     struct err err;
     char path[] = "/tmp/news-XXXXXX";
@@ -194,9 +183,8 @@ static void put_guards(size_t size)
     }
 }
 
-static void test_a_filler_that_is_shorter_than_a_record(void **state)
+TEST(test_a_filler_that_is_shorter_than_a_record)
 {
-    (void)state;
     struct news_ring *ring = make(16384), *next = NULL;
     struct news_cursor cursor = {0};
     struct err err;

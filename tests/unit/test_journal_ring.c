@@ -1,11 +1,7 @@
 /* Journals: the ring and its wrap-around, the head area, what a reader gets, and which stream bytes came from. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "journal/journal.h"
+#include "tests/lib/test.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +63,7 @@ static uint64_t check_views(const struct journal *journal, uint64_t from) {
     return total;
 }
 
-static void ring_wraps(void **state) {
-    (void)state;
+TEST(ring_wraps) {
     struct journal *journal = make(RING, 0, true);
     flood(journal, 100, 7);
     assert_int_equal(check_views(journal, 0), 100);
@@ -94,8 +89,7 @@ static long pages_of(const struct journal *journal) {
     return (long)st.st_blocks * 512 / 4096;
 }
 
-static void little_output_costs_no_page(void **state) {
-    (void)state;
+TEST(little_output_costs_no_page) {
     size_t size;
     struct journal *journal = make(RING, 4096, true);
     flood(journal, 500, 77);
@@ -122,8 +116,7 @@ static void little_output_costs_no_page(void **state) {
     journal_free(journal);
 }
 
-static void a_full_page_has_no_room_for_output(void **state) {
-    (void)state;
+TEST(a_full_page_has_no_room_for_output) {
     char cmd[2000];
     struct journal *journal;
     struct journal_make plan = {.number = 1, .name = "s", .tty = true, .ring_bytes = RING, .cmd = cmd, .cwd = "/"};
@@ -140,8 +133,7 @@ static void a_full_page_has_no_room_for_output(void **state) {
     }
 }
 
-static void the_beginning_is_saved(void **state) {
-    (void)state;
+TEST(the_beginning_is_saved) {
     struct journal *journal = make(RING, 4096, true);
     flood(journal, RING * 6, 777);
     assert_int_equal(journal->header->saved_from, 0);
@@ -164,8 +156,7 @@ static void the_beginning_is_saved(void **state) {
     journal_free(journal);
 }
 
-static void the_window_moves_with_the_reader(void **state) {
-    (void)state;
+TEST(the_window_moves_with_the_reader) {
     struct journal *journal = make(RING, 4096, true);
     struct journal_reader *reader = journal_reader(journal, NULL, 16);
     flood(journal, RING + 3000, 500); /* 3,000 bytes are saved so far */
@@ -181,8 +172,7 @@ static void the_window_moves_with_the_reader(void **state) {
 }
 
 /* A reader that keeps up costs nothing. */
-static void nothing_is_saved_for_who_keeps_up(void **state) {
-    (void)state;
+TEST(nothing_is_saved_for_who_keeps_up) {
     struct journal *journal = make(RING, 4096, true);
     for (int i = 0; i < 50; i++) {
         flood(journal, 1000, 300);
@@ -194,8 +184,7 @@ static void nothing_is_saved_for_who_keeps_up(void **state) {
 }
 
 /* Killed between the two stores of a trim: the length covers bytes that were never saved. */
-static void half_done_trim_is_understood(void **state) {
-    (void)state;
+TEST(half_done_trim_is_understood) {
     struct journal *journal = make(RING, 4096, true);
     flood(journal, RING + 3000, 500);
     assert_int_equal(journal->header->saved_len, 3000);
@@ -206,8 +195,7 @@ static void half_done_trim_is_understood(void **state) {
     journal_free(journal);
 }
 
-static void random_readers(void **state) {
-    (void)state;
+TEST(random_readers) {
     unsigned seed = 42;
     struct journal *journal = make(RING, 4096, true);
     struct journal_reader *reader = journal_reader(journal, NULL, 16);
@@ -237,8 +225,7 @@ static void collect_is(const struct journal *journal, uint64_t from, uint64_t to
     buf_fini(&out);
 }
 
-static void collect_as_codex(void **state) {
-    (void)state;
+TEST(collect_as_codex) {
     struct journal *journal = make(RING, 4096, true);
     put(journal, "0123456789", false);
     collect_is(journal, 0, 10, 10, "0123456789", 0, SIZE_MAX);
@@ -283,8 +270,7 @@ static void collect_checks(const struct journal *journal, uint64_t from, size_t 
     buf_fini(&out);
 }
 
-static void collect_over_gaps(void **state) {
-    (void)state;
+TEST(collect_over_gaps) {
     struct journal *journal = make(RING, 4096, true);
     flood(journal, 20000, 700); /* saved: [0, 4096), ring: [11808, 20000) */
     collect_checks(journal, 0, 1 << 20, 4096, RING);       /* all that is there */
@@ -316,8 +302,7 @@ static void streams_are(const struct journal *journal, uint64_t from, uint64_t t
     buf_fini(&out);
 }
 
-static void streams_are_told_apart(void **state) {
-    (void)state;
+TEST(streams_are_told_apart) {
     struct journal *journal = make(RING, 0, false);
     put(journal, "out", false);
     streams_are(journal, 0, 3, "0-3o ");
@@ -338,8 +323,7 @@ static void streams_are_told_apart(void **state) {
     journal_free(journal);
 }
 
-static void old_streams_are_forgotten(void **state) {
-    (void)state;
+TEST(old_streams_are_forgotten) {
     struct journal *journal = make(RING, 0, false); /* the index has 512 places */
     for (int i = 0; i < 2000; i++)
         put(journal, "x", i % 2 == 0);

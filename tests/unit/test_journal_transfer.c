@@ -1,12 +1,8 @@
 /* Transfers between descriptors and journals, and what a successor makes of each moment at which one can be cut off. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "journal/journal.h"
 #include "journal/transfer.h"
 #include "journal/transfer_state.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
@@ -93,8 +89,7 @@ static void succeed(void) {
     assert_int_equal(read(transfer->fds[TRANSFER_IN_R], &byte, 1), -1);
 }
 
-static void in_from_a_pipe(void **state) {
-    (void)state;
+TEST(in_from_a_pipe) {
     int ends[2];
     open_pipe(ends);
     assert_int_equal(transfer_in(transfer, journal, ends[0], 65536, false), -EAGAIN);
@@ -113,8 +108,7 @@ static void in_from_a_pipe(void **state) {
     assert_int_equal(transfer_in(transfer, journal, ends[0], 65536, false), -EBADF);
 }
 
-static void in_from_a_pty(void **state) {
-    (void)state;
+TEST(in_from_a_pty) {
     int ends[2];
     open_raw_pty(ends);
     assert_int_equal(transfer_in(transfer, journal, ends[0], 65536, false), -EAGAIN);
@@ -134,8 +128,7 @@ static void in_from_a_pty(void **state) {
     close(ends[0]);
 }
 
-static void in_with_a_small_ring(void **state) {
-    (void)state;
+TEST(in_with_a_small_ring) {
     int ends[2];
     struct journal_make plan = {.number = 1, .name = "s", .ring_bytes = 8192, .head_bytes = 4096, .cmd = "", .cwd = ""};
     struct journal *small;
@@ -157,8 +150,7 @@ static void in_with_a_small_ring(void **state) {
     close_both(ends);
 }
 
-static void out_to_a_pipe(void **state) {
-    (void)state;
+TEST(out_to_a_pipe) {
     int ends[2];
     char block[300000], back[300000];
     for (size_t i = 0; i < sizeof block; i++)
@@ -182,8 +174,7 @@ static void out_to_a_pipe(void **state) {
     close(ends[1]);
 }
 
-static void out_to_a_full_pty(void **state) {
-    (void)state;
+TEST(out_to_a_full_pty) {
     int ends[2];
     char block[200000], back[200000];
     for (size_t i = 0; i < sizeof block; i++)
@@ -206,8 +197,7 @@ static void out_to_a_full_pty(void **state) {
 }
 
 /* What splice(2) refuses with EINVAL: a target in append mode, and a source that has no splice_read, as an eventfd. */
-static void refused_splices_fall_back(void **state) {
-    (void)state;
+TEST(refused_splices_fall_back) {
     char name[] = "/tmp/muxd-transfer-XXXXXX";
     int fd = mkstemp(name);
     assert_true(fd >= 0);
@@ -237,8 +227,7 @@ static void begin_in(uint64_t session, uint64_t want, const char *in_pipe) {
     assert_int_equal(write(transfer->fds[TRANSFER_OUT_W], in_pipe, strlen(in_pipe)), (ssize_t)strlen(in_pipe));
 }
 
-static void in_cut_off(void **state) {
-    (void)state;
+TEST(in_cut_off) {
     size_t size;
     begin_in(1000, 0, "");
     succeed();
@@ -288,8 +277,7 @@ static void begin_out(enum transfer_phase phase, size_t size, const char *in_pip
     assert_int_equal(write(transfer->fds[TRANSFER_IN_W], in_pipe, strlen(in_pipe)), (ssize_t)strlen(in_pipe));
 }
 
-static void out_cut_off(void **state) {
-    (void)state;
+TEST(out_cut_off) {
     assert_true(journal_input_append(journal, "0123456789", 10));
     begin_out(TRANSFER_WRITING, 0, "0123");
     succeed();
@@ -315,8 +303,7 @@ static void out_cut_off(void **state) {
     assert_int_equal(journal->header->in_tail, 10);
 }
 
-static void wrong_descriptors_are_refused(void **state) {
-    (void)state;
+TEST(wrong_descriptors_are_refused) {
     struct transfer *other;
     struct err err;
     int fds[TRANSFER_FDS], wrong[TRANSFER_FDS];
@@ -336,10 +323,10 @@ static void wrong_descriptors_are_refused(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(in_from_a_pipe), TEST(in_from_a_pty), TEST(in_with_a_small_ring), TEST(out_to_a_pipe), TEST(out_to_a_full_pty),
-        TEST(refused_splices_fall_back), TEST(in_cut_off), TEST(out_cut_off), TEST(wrong_descriptors_are_refused),
+        CASE(in_from_a_pipe), CASE(in_from_a_pty), CASE(in_with_a_small_ring), CASE(out_to_a_pipe), CASE(out_to_a_full_pty),
+        CASE(refused_splices_fall_back), CASE(in_cut_off), CASE(out_cut_off), CASE(wrong_descriptors_are_refused),
     };
     return cmocka_run_group_tests_name("transfer", tests, NULL, NULL);
 }

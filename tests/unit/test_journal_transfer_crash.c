@@ -1,13 +1,9 @@
 /* The kill drill: workers that move bytes of a PTY and of a pipe are killed with SIGKILL at random moments, 200 times each way,
  * and each successor goes on with the memfds and pipes alone. Not a byte may be lost or doubled. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "journal/journal.h"
 #include "journal/transfer.h"
 #include "journal/transfer_state.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -230,8 +226,7 @@ static void check_output(uint64_t seen[SESSIONS]) {
     }
 }
 
-static void no_output_is_lost(void **state) {
-    (void)state;
+TEST(no_output_is_lost) {
     unsigned seed = (unsigned)time(NULL), hits = 0;
     uint64_t seen[SESSIONS] = {0};
     set_up_drill(true);
@@ -284,8 +279,7 @@ static void read_lines(int i) {
 static void read_pty(void) { read_lines(0); }
 static void read_pipe(void) { read_lines(1); }
 
-static void no_input_is_lost(void **state) {
-    (void)state;
+TEST(no_input_is_lost) {
     unsigned seed = (unsigned)time(NULL), hits = 0;
     set_up_drill(false);
     pid_t readers[SESSIONS] = {start(read_pty), start(read_pipe)};

@@ -1,11 +1,7 @@
 /* A slot of a hand-over in one piece, in several, and without room for its descriptors; what is kept back for clients meanwhile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "keep/arrival.h"
 #include "keep/spare.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -21,9 +17,8 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
-static void test_pieces(void **state)
+TEST(test_pieces)
 {
-    (void)state;
     struct arrival arrival = {0};
     int first = dup(0), second = dup(0), fds[1] = {first}, more[1] = {second};
     struct keep_msg msg = message(1000, 1 << KEEP_FD_JOURNAL, true);
@@ -38,9 +33,8 @@ static void test_pieces(void **state)
     close(second);
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
-    (void)state;
     struct arrival arrival = {0};
     int journal, first = dup(0), second = dup(0), fds[2] = {first, second};
     struct keep_msg msg = message(1000, 1 << KEEP_FD_JOURNAL | 1 << KEEP_FD_MASTER | 1 << KEEP_FD_OUT, false);
@@ -50,9 +44,8 @@ static void test_cut(void **state)
     close(first);
 }
 
-static void test_cut_between_pieces(void **state)
+TEST(test_cut_between_pieces)
 {
-    (void)state;
     struct arrival arrival = {0};
     int journal, first = dup(0), fds[1] = {first};
     struct keep_msg msg = message(1000, 1 << KEEP_FD_JOURNAL, true);
@@ -64,9 +57,8 @@ static void test_cut_between_pieces(void **state)
     assert_false(arrival.cut);
 }
 
-static void test_spare(void **state)
+TEST(test_spare)
 {
-    (void)state;
     struct spare spare = {.count = 0};
     struct rlimit before, low;
     assert_true(spare_hold(&spare) && spare_hold(&spare));

@@ -1,10 +1,6 @@
 /* test_keep_keeper.c: a real keeper with real programs; the test is its worker. The keeper executes this file as "--relay SOCKET",
  * which passes the link's descriptor to the test and then waits to be killed: its death is the worker's. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -255,9 +251,8 @@ static int teardown(void **state)
 
 /* --- tests ------------------------------------------------------------------------------------------------------------- */
 
-static void test_exit_codes(void **state)
+TEST(test_exit_codes)
 {
-    (void)state;
     int out = spawn(1000, "echo hello; exit 42");
     struct event spawned = wait_for(SPAWNED);
     assert_true(spawned.session == 1000 && spawned.pid > 1 && spawned.a == 1);
@@ -273,9 +268,8 @@ static void test_exit_codes(void **state)
     assert_int_equal(kill(spawned.pid, 0), -1); /* reaped before the next was started */
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     static const struct {
         const char *program, *cwd;
         int step, error;
@@ -306,9 +300,8 @@ static void test_failures(void **state)
         assert_int_not_equal(rig.events[i].what, FAILED);
 }
 
-static void test_busy(void **state)
+TEST(test_busy)
 {
-    (void)state;
     close(spawn(1000, "read x"));
     close(spawn(1001, "sleep 100"));
     wait_for(SPAWNED);
@@ -319,9 +312,8 @@ static void test_busy(void **state)
 }
 
 /* The worker dies, programs end meanwhile: every end is told, and again until it is acknowledged. */
-static void test_exits_are_repeated(void **state)
+TEST(test_exits_are_repeated)
 {
-    (void)state;
     enum { COUNT = 20 };
     bool seen[COUNT] = {false};
     int gate[2];
@@ -366,9 +358,8 @@ static void test_exits_are_repeated(void **state)
     assert_int_equal(link_predecessor(rig.link), SIGKILL);
 }
 
-static void test_hand_over(void **state)
+TEST(test_hand_over)
 {
-    (void)state;
     int fds[KEEP_FD_COUNT], listener = memfd_create("listener", MFD_CLOEXEC);
     link_listen(rig.link, listener, false);
     for (uint64_t session = 0; session < 60; session++) {
@@ -415,10 +406,9 @@ static void test_hand_over(void **state)
 
 /* The table is full: a clear refusal, and a hand-over that is longer than the socket's buffer. */
 /* As many as [limits] max_sessions may say fit; one more is refused, and a place that is given back is taken again. */
-static void test_slots(void **state)
+TEST(test_slots)
 {
     static struct slots slots;
-    (void)state;
     assert_true(SLOTS_MAX > 65536);
     for (uint64_t session = 0; session < SLOTS_MAX; session++)
         assert_non_null(slots_take(&slots, session * 7));
@@ -430,9 +420,8 @@ static void test_slots(void **state)
     assert_int_equal(slots.count, SLOTS_MAX);
 }
 
-static void test_full_table(void **state)
+TEST(test_full_table)
 {
-    (void)state;
     struct rlimit nofile;
     getrlimit(RLIMIT_NOFILE, &nofile);
     if (nofile.rlim_max < SLOTS_MAX + 100)
@@ -464,9 +453,8 @@ static void test_full_table(void **state)
     close(file);
 }
 
-static void test_back_off(void **state)
+TEST(test_back_off)
 {
-    (void)state;
     int listener = open("/dev/null", O_RDONLY | O_CLOEXEC);
     link_listen(rig.link, listener, false); /* without one the keeper gives up after some */
     link_flush(rig.link);
@@ -494,9 +482,8 @@ static void test_back_off(void **state)
 
 /* A worker that leaves while the keeper's news to it are unread: what it said last counts all the same. The keeper is stopped meanwhile,
  * so that it finds both at once. */
-static void test_last_words(void **state)
+TEST(test_last_words)
 {
-    (void)state;
     close(spawn(1000, "sleep 100"));
     kill(wait_for(SPAWNED).pid, SIGKILL);
     assert_true(readable(link_fd(rig.link), clock_mono_ms() + PATIENCE_MS)); /* the exit, which nobody reads */
@@ -520,9 +507,8 @@ static void test_last_words(void **state)
 enum { FIRST_TRIES = 5 }; /* as in supervise.c */
 
 /* Nobody could have reached any of them: the keeper leaves, and says so by its status. */
-static void test_gives_up_without_sessions(void **state)
+TEST(test_gives_up_without_sessions)
 {
-    (void)state;
     for (int i = 1; i < FIRST_TRIES; i++)
         kill_worker();
     int status = -1, pidfd = pidfd_open(rig.keeper, 0);
@@ -536,9 +522,8 @@ static void test_gives_up_without_sessions(void **state)
 }
 
 /* As before, but a program runs: it has a keeper for as long as it likes. */
-static void test_never_gives_up_sessions(void **state)
+TEST(test_never_gives_up_sessions)
 {
-    (void)state;
     close(spawn(1000, "sleep 100"));
     pid_t pid = wait_for(SPAWNED).pid;
     for (int i = 0; i < FIRST_TRIES + 2; i++) {
@@ -551,9 +536,8 @@ static void test_never_gives_up_sessions(void **state)
 }
 
 /* A worker that has listened may fail as often as it likes, too: clients wait at its socket. */
-static void test_never_gives_up_its_socket(void **state)
+TEST(test_never_gives_up_its_socket)
 {
-    (void)state;
     int listener = open("/dev/null", O_RDONLY | O_CLOEXEC);
     link_listen(rig.link, listener, false);
     close(spawn(1000, "true"));
@@ -570,9 +554,8 @@ static void test_never_gives_up_its_socket(void **state)
     close(listener);
 }
 
-static void test_clean_children(void **state)
+TEST(test_clean_children)
 {
-    (void)state;
     int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, file, [2 ... KEEP_FD_COUNT - 1] = -1};
     link_hold(rig.link, 900, fds);
     close(file);
@@ -592,9 +575,8 @@ static void test_clean_children(void **state)
 }
 
 /* More than there are sockets for children to get their descriptors from: none gets another's, and none keeps one. */
-static void test_many_at_once(void **state)
+TEST(test_many_at_once)
 {
-    (void)state;
     enum { MANY = 40 };
     int out[MANY];
     char script[64], wanted[64];
@@ -615,9 +597,8 @@ static void test_many_at_once(void **state)
 }
 
 /* An orphan whose parent was a session's leader falls to the keeper, which reaps it and says so. */
-static void test_orphan(void **state)
+TEST(test_orphan)
 {
-    (void)state;
     char *end;
     int out = spawn(1000, "sh -c 'echo $$; exec sleep 0.2' & exec sleep 0.05");
     struct event exited = wait_for(EXITED);
@@ -630,9 +611,8 @@ static void test_orphan(void **state)
     assert_int_equal(kill((pid_t)pid, 0), -1);
 }
 
-static void test_drop_while_running(void **state)
+TEST(test_drop_while_running)
 {
-    (void)state;
     int before = count_fds(rig.keeper), gate[2], file = memfd_create("held", MFD_CLOEXEC);
     int fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
     assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
@@ -665,9 +645,8 @@ static void test_drop_while_running(void **state)
     assert_int_equal(count_fds(rig.keeper), before < 0 ? -1 : before + 1); /* the pidfd of the one not acknowledged */
 }
 
-static void test_upgrade(void **state)
+TEST(test_upgrade)
 {
-    (void)state;
     int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
     link_listen(rig.link, file, true);
     link_hold(rig.link, 1000, fds);
@@ -722,13 +701,12 @@ static void upgrade_to(const char *path, int error, bool restarted)
     assert_int_equal(wait_for(EXITED).b, SIGKILL);
 }
 
-static void test_upgrade_to_nothing(void **state) { (void)state; upgrade_to("/proc/nonexistent/muxd", ENOENT, false); }
-static void test_upgrade_to_no_keeper(void **state) { (void)state; upgrade_to("/bin/false", ENOEXEC, false); }
+TEST(test_upgrade_to_nothing) { upgrade_to("/proc/nonexistent/muxd", ENOENT, false); }
+TEST(test_upgrade_to_no_keeper) { upgrade_to("/bin/false", ENOEXEC, false); }
 
 /* The new binary takes the state over, but its worker dies at once: the old one goes on. */
-static void test_upgrade_to_bad_worker(void **state)
+TEST(test_upgrade_to_bad_worker)
 {
-    (void)state;
     char path[128];
     snprintf(path, sizeof path, "%s/new", rig.dir);
     FILE *file = fopen(path, "we");
@@ -740,9 +718,8 @@ static void test_upgrade_to_bad_worker(void **state)
 }
 
 /* A binary that can't read the state goes back to the one before, with the state as it is and the reason. */
-static void test_upgrade_unreadable(void **state)
+TEST(test_upgrade_unreadable)
 {
-    (void)state;
     int status = 0;
     pid_t pid = fork();
     if (pid == 0) {
@@ -759,9 +736,8 @@ static void test_upgrade_unreadable(void **state)
     rmdir(rig.dir);
 }
 
-static void test_stop_signal(void **state)
+TEST(test_stop_signal)
 {
-    (void)state;
     close(spawn(1000, "trap '' HUP; sleep 100"));
     wait_for(SPAWNED);
     kill(rig.keeper, SIGTERM);
@@ -773,9 +749,8 @@ static void test_stop_signal(void **state)
 }
 
 /* The keeper dies: a new one takes over from the living worker, and then starts workers of its own. */
-static void test_respawn(void **state)
+TEST(test_respawn)
 {
-    (void)state;
     int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* else its children go to init, and the new keeper with them */
     close(spawn(1000, "sleep 0.4; exit 6"));
@@ -823,9 +798,8 @@ static int teardown_ended(void **state)
     return 0;
 }
 
-static void test_failed_start(void **state)
+TEST(test_failed_start)
 {
-    (void)state;
     int status = 0;
     pid_t pid = fork();
     if (pid == 0) {
@@ -841,9 +815,8 @@ static void test_failed_start(void **state)
 }
 
 /* A service manager's socket goes to the worker; what else was left open by whoever started the keeper is closed. */
-static void test_inherited(void **state)
+TEST(test_inherited)
 {
-    (void)state;
     int passed = memfd_create("passed", MFD_CLOEXEC), leak[2];
     assert_int_equal(pipe2(leak, O_CLOEXEC), 0);
     rig.keeper = fork();
@@ -886,9 +859,8 @@ static void test_inherited(void **state)
 /* Keeper and worker are killed at once: nothing stays behind. */
 enum { SENTINEL_ROUNDS = 200 };
 
-static void test_sentinel(void **state)
+TEST(test_sentinel)
 {
-    (void)state;
     start_keeper("--keeper-with-sentinel", rig.self);
     meet_worker();
     wait_for(HANDED);
@@ -918,9 +890,8 @@ static void test_sentinel(void **state)
     rmdir(rig.dir);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     int number[4];
     assert_true(keeper_numbers("12:-1:0:71", number, 4));
     assert_true(number[0] == 12 && number[1] == -1 && number[2] == 0 && number[3] == 71);
@@ -1009,16 +980,16 @@ int main(int argc, char **argv)
         return keeper_check((int)strtol(argv[2], NULL, 10));
     if (argc >= 3)
         return keep(argv);
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 #define BARE(fn) cmocka_unit_test_setup_teardown(fn, setup_bare, teardown)
 #define ENDED(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown_ended) /* the test sees to the keeper's end */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots), cmocka_unit_test(test_numbers), TEST(test_exit_codes), TEST(test_failures), TEST(test_busy), TEST(test_exits_are_repeated), TEST(test_hand_over), TEST(test_full_table),
-        TEST(test_back_off), ENDED(test_last_words), ENDED(test_gives_up_without_sessions), TEST(test_never_gives_up_sessions),
-        TEST(test_never_gives_up_its_socket), TEST(test_clean_children), TEST(test_many_at_once), TEST(test_orphan), TEST(test_drop_while_running),
-        TEST(test_upgrade),
+        cmocka_unit_test(test_slots), cmocka_unit_test(test_numbers), CASE(test_exit_codes), CASE(test_failures), CASE(test_busy), CASE(test_exits_are_repeated), CASE(test_hand_over), CASE(test_full_table),
+        CASE(test_back_off), ENDED(test_last_words), ENDED(test_gives_up_without_sessions), CASE(test_never_gives_up_sessions),
+        CASE(test_never_gives_up_its_socket), CASE(test_clean_children), CASE(test_many_at_once), CASE(test_orphan), CASE(test_drop_while_running),
+        CASE(test_upgrade),
         BARE(test_upgrade_to_nothing), BARE(test_upgrade_to_no_keeper), BARE(test_upgrade_to_bad_worker), cmocka_unit_test_setup(test_upgrade_unreadable, setup_bare),
-        TEST(test_stop_signal), BARE(test_inherited), cmocka_unit_test_setup(test_failed_start, setup_bare), cmocka_unit_test_setup(test_sentinel, setup_bare),
+        CASE(test_stop_signal), BARE(test_inherited), cmocka_unit_test_setup(test_failed_start, setup_bare), cmocka_unit_test_setup(test_sentinel, setup_bare),
         ENDED(test_respawn), /* the last: its keeper kills this process in the end */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

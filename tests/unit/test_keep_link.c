@@ -1,9 +1,5 @@
 /* test_keep_link.c: the worker's end of the link against a keeper that the test plays. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/fdio.h"
 #include "keep/link.h"
@@ -103,9 +99,8 @@ static struct keep_msg hear(int fds[FD_PASS_MAX], size_t *nfds)
     return msg;
 }
 
-static void test_hold(void **state)
+TEST(test_hold)
 {
-    (void)state;
     int file[KEEP_FD_COUNT], got[FD_PASS_MAX], wanted = 0;
     size_t n, all = 0;
     for (int tag = 0; tag < KEEP_FD_COUNT; tag++) {
@@ -136,9 +131,8 @@ static void test_hold(void **state)
         close(file[i]);
 }
 
-static void test_slot(void **state)
+TEST(test_slot)
 {
-    (void)state;
     int file[2] = {open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/zero", O_RDONLY | O_CLOEXEC)};
     say((struct keep_msg){.type = KEEP_SLOT, .session = 5, .pid = 77, .arg = {1 << KEEP_FD_JOURNAL, 1}}, file, 1);
     assert_int_equal(seen.calls, 0); /* more of it follows */
@@ -155,9 +149,8 @@ static void test_slot(void **state)
     close(file[1]);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     say((struct keep_msg){.type = KEEP_HANDED, .arg = {0, 3, 11}}, NULL, 0);
     assert_int_equal(seen.a, 3);
     assert_int_equal(link_predecessor(link_of_test), 11);
@@ -178,9 +171,8 @@ static void test_words(void **state)
 }
 
 /* A keeper that doesn't read: everything waits, in order, and the caller's descriptors may be closed meanwhile. */
-static void test_queue(void **state)
+TEST(test_queue)
 {
-    (void)state;
     enum { COUNT = 2000 };
     for (int i = 0; i < COUNT; i++) {
         int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
@@ -207,9 +199,8 @@ static void test_queue(void **state)
 }
 
 /* No descriptor left for the queue: the spawn fails with that reason, it isn't lost. */
-static void test_no_descriptors(void **state)
+TEST(test_no_descriptors)
 {
-    (void)state;
     while (!link_wants_write(link_of_test))
         link_adopt(link_of_test, 1, 1, -1);
     struct rlimit old, low;
@@ -236,9 +227,8 @@ static struct keep_msg hear_plain(void)
 }
 
 /* Housekeeping is told last, but never after what came later about the same session. */
-static void test_late(void **state)
+TEST(test_late)
 {
-    (void)state;
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
     link_ack(link_of_test, 1, 11, 1 << KEEP_FD_ERR);
     link_drop(link_of_test, 2);
@@ -262,9 +252,8 @@ static void test_late(void **state)
     close(fd);
 }
 
-static void test_lost_and_replaced(void **state)
+TEST(test_lost_and_replaced)
 {
-    (void)state;
     int file = open("/dev/null", O_RDONLY | O_CLOEXEC), got[FD_PASS_MAX], exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     say((struct keep_msg){.type = KEEP_WAS, .arg = {1024, 0, -5, 7}}, (int[]){exe, file}, 2);
     fd_close(&keeper);
@@ -297,9 +286,8 @@ static void test_lost_and_replaced(void **state)
 }
 
 /* A keeper that dies with words of ours unread: the kernel tells of that before it gives what the keeper had said. */
-static void test_last_words(void **state)
+TEST(test_last_words)
 {
-    (void)state;
     const struct keep_msg exited = {.size_and_protocol = sizeof exited << 16 | KEEP_PROTOCOL, .type = KEEP_EXITED, .session = 9, .pid = 8,
                                     .arg = {1, 42}};
     link_served(link_of_test);
@@ -312,8 +300,8 @@ static void test_last_words(void **state)
 
 int main(void)
 {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(test_hold), TEST(test_slot), TEST(test_words), TEST(test_queue), TEST(test_no_descriptors), TEST(test_late), TEST(test_last_words),
-                                       TEST(test_lost_and_replaced)};
+#define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+    const struct CMUnitTest tests[] = {CASE(test_hold), CASE(test_slot), CASE(test_words), CASE(test_queue), CASE(test_no_descriptors), CASE(test_late), CASE(test_last_words),
+                                       CASE(test_lost_and_replaced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

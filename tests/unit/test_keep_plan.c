@@ -1,9 +1,5 @@
 /* test_keep_plan.c: plans as written, and what a child makes of them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/fdio.h"
 #include "keep/plan.h"
@@ -65,9 +61,8 @@ static void run_sh(const char *script, struct run *run)
     run_plan(&(struct plan){.argv = argv, .env = env, .cwd = "/", .umask = 027}, run);
 }
 
-static void test_runs(void **state)
+TEST(test_runs)
 {
-    (void)state;
     struct run run;
     run_sh("pwd; umask; echo $A; exit 7", &run);
     assert_int_equal(run.step, PLAN_OK);
@@ -75,9 +70,8 @@ static void test_runs(void **state)
     assert_int_equal(WEXITSTATUS(run.status), 7);
 }
 
-static void test_no_descriptors(void **state)
+TEST(test_no_descriptors)
 {
-    (void)state;
     struct run run;
     int leak = dup(0); /* not close-on-exec, on purpose */
     run_sh("ls /proc/$$/fd; :", &run);
@@ -85,17 +79,15 @@ static void test_no_descriptors(void **state)
     assert_string_equal(run.out, "0\n1\n2\n"); /* the shell's: with a pipe it might still hold that, too */
 }
 
-static void test_own_session(void **state)
+TEST(test_own_session)
 {
-    (void)state;
     struct run run;
     run_sh("set -- $(cat /proc/$$/stat); [ $1 = $5 ] && [ $1 = $6 ] && echo leader", &run);
     assert_string_equal(run.out, "leader\n");
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct run run;
     char *argv[] = {(char *)"sh", (char *)"-c", (char *)"ulimit -n; ulimit -f", NULL};
     struct plan_limit limit = {RLIMIT_FSIZE, 512 * 77, RLIM_INFINITY};
@@ -111,9 +103,8 @@ static void test_limits(void **state)
     assert_int_equal(run.error, EINVAL);
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     static const struct {
         const char *program, *cwd;
         int step, error;
@@ -137,9 +128,8 @@ static void test_failures(void **state)
     assert_int_equal(run.error, EACCES); /* it is there and may not be executed: that says more than that it is nowhere else */
 }
 
-static void test_script_without_interpreter(void **state)
+TEST(test_script_without_interpreter)
 {
-    (void)state;
     char path[] = "/tmp/test_keep_plan_XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -154,9 +144,8 @@ static void test_script_without_interpreter(void **state)
     assert_string_equal(run.out, wanted);
 }
 
-static void test_tty(void **state)
+TEST(test_tty)
 {
-    (void)state;
     struct err err = {0};
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), plan, status[2];
     assert_true(master >= 0);
@@ -181,9 +170,8 @@ static void test_tty(void **state)
     close(status[0]);
 }
 
-static void test_tty_without_terminal(void **state)
+TEST(test_tty_without_terminal)
 {
-    (void)state;
     struct run run;
     char *argv[] = {(char *)"true", NULL};
     run_plan(&(struct plan){.argv = argv, .env = env, .tty = true}, &run);
@@ -191,9 +179,8 @@ static void test_tty_without_terminal(void **state)
     assert_int_equal(run.error, ENOTTY);
 }
 
-static void test_caps(void **state)
+TEST(test_caps)
 {
-    (void)state;
     struct err err = {0};
     int fd = 77;
     char *big = malloc(PLAN_STRING_MAX + 1);
@@ -214,9 +201,8 @@ static void test_caps(void **state)
 }
 
 /* Whatever one word of a plan is, the child must say so or run, never crash. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
-    (void)state;
     struct err err = {0};
     int good;
     char *argv[] = {(char *)"true", (char *)"x", NULL};

@@ -1,9 +1,5 @@
 /* test_lib_unit_child.c: a forked child of a unit test dies where it fails; it never goes on with the tests that follow. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "tests/lib/unit_child.h"
 #include <fcntl.h>
@@ -59,36 +55,32 @@ static void forks_too_deep(void)
     }
 }
 
-static void test_failed_assertion(void **state)
+TEST(test_failed_assertion)
 {
-    (void)state;
     assert_is_first();
     int status = status_of(fails);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-static void test_fault(void **state)
+TEST(test_fault)
 {
-    (void)state;
     assert_is_first();
     int status = status_of(crashes);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
-static void test_started_anew(void **state)
+TEST(test_started_anew)
 {
-    (void)state;
     assert_is_first();
     int status = status_of(runs_itself);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), UNIT_CHILD_STATUS);
 }
 
-static void test_too_deep(void **state)
+TEST(test_too_deep)
 {
-    (void)state;
     assert_is_first();
     int status = status_of(forks_too_deep);
     assert_true(WIFEXITED(status));

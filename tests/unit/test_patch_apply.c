@@ -1,14 +1,10 @@
 /* apply: patches on real files: what is written, what is refused, and that a failure leaves everything as it was. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "patch/apply.h"
+#include "tests/lib/test.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -170,9 +166,8 @@ static int tear_down(void **state)
     return rc;
 }
 
-static void the_first_worked_example(void **state)
+TEST(the_first_worked_example)
 {
-    (void)state;
     put("modify.txt", "line1\nline2\n", 0644);
     put("delete.txt", "obsolete\n", 0644);
     expect_success(
@@ -187,18 +182,16 @@ static void the_first_worked_example(void **state)
     assert_int_equal(look("nested/new.txt").st_mode & 07777, 0644);
 }
 
-static void the_fifth_worked_example(void **state)
+TEST(the_fifth_worked_example)
 {
-    (void)state;
     expect_failure(PATCH("*** Add File: a/b/created.txt\n+hello\n*** Update File: missing.txt\n@@\n-old\n+new\n"), PATCH_STAGE_VERIFY,
                    "Failed to read file to update %s/missing.txt: " MISSING,
                    "apply_patch verification failed: Failed to read file to update %s/missing.txt: " MISSING);
     expect_entries(".", 0); /* where Codex's program leaves created.txt */
 }
 
-static void failures_and_their_texts(void **state)
+TEST(failures_and_their_texts)
 {
-    (void)state;
     put("modify.txt", "line1\n", 0644);
     make_dir("d");
     expect_failure(PATCH(""), PATCH_STAGE_REJECTED, "No files were modified.", "patch rejected: empty patch");
@@ -234,9 +227,8 @@ static void failures_and_their_texts(void **state)
     expect_entries(".", 2);
 }
 
-static void adds_and_moves(void **state)
+TEST(adds_and_moves)
 {
-    (void)state;
     put("old", "a\nb\n", 0750);
     put("there", "old contents\n", 0600);
     put("over", "x\n", 0640);
@@ -266,9 +258,8 @@ static void adds_and_moves(void **state)
     assert_int_equal(look("p/q").st_mode & 07777, 0600);
 }
 
-static void an_update_keeps_the_mode(void **state)
+TEST(an_update_keeps_the_mode)
 {
-    (void)state;
     put("script", "#!/bin/sh\r\nexit 0", 04755);
     options.endings = PATCH_ENDINGS_EXACT;
     struct stat before = look("script");
@@ -280,9 +271,8 @@ static void an_update_keeps_the_mode(void **state)
     expect_entries(".", 1);
 }
 
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
-    (void)state;
     put("real", "x\n", 0644);
     make_link("real", "link");
     make_link("nowhere", "dangling");
@@ -310,9 +300,8 @@ static void links_are_not_followed(void **state)
     expect_entries(".", 6);
 }
 
-static void roots_bound_it(void **state)
+TEST(roots_bound_it)
 {
-    (void)state;
     const char *outside = "patch rejected: writing outside of the project; rejected by user approval settings";
     make_dir("in");
     make_dir("in2");
@@ -359,9 +348,8 @@ static void roots_bound_it(void **state)
 }
 
 /* A patch whose last file is changed by somebody between verification and writing. */
-static void a_failure_puts_everything_back(void **state)
+TEST(a_failure_puts_everything_back)
 {
-    (void)state;
     put("a", "a\n", 0640);
     put("b", "b\n", 0644);
     put("c", "c\n", 0644);
@@ -402,9 +390,8 @@ static void a_failure_puts_everything_back(void **state)
     }
 }
 
-static void what_appears_is_not_overwritten(void **state)
+TEST(what_appears_is_not_overwritten)
 {
-    (void)state;
     struct patch_plan *plan;
     struct patch_failure failure;
     const char *text = PATCH("*** Add File: a\n+a\n*** Add File: b\n+b\n");
@@ -420,9 +407,8 @@ static void what_appears_is_not_overwritten(void **state)
 }
 
 /* What only holds for somebody who isn't root. */
-static void permissions_hold(void **state)
+TEST(permissions_hold)
 {
-    (void)state;
     put("readonly", "x\n", 0444);
     make_dir("closed");
     put("closed/f", "x\n", 0644);
@@ -451,9 +437,8 @@ static void permissions_hold(void **state)
         free(paths[i]);
 }
 
-static void no_descriptor_stays(void **state)
+TEST(no_descriptor_stays)
 {
-    (void)state;
     int before = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(before);
     expect_success(PATCH("*** Add File: a/b/c\n+x\n*** Add File: d/e\n+x\n"), "Success. Updated the following files:\nA a/b/c\nA d/e\n");
@@ -463,9 +448,8 @@ static void no_descriptor_stays(void **state)
     assert_int_equal(before, after);
 }
 
-static void a_large_patch(void **state)
+TEST(a_large_patch)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     buf_append_text(&text, "*** Begin Patch\n*** Add File: big\n");
     while (text.len < 10u << 20)
@@ -494,21 +478,21 @@ static int remove_root(void **state)
     return rmdir(root);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(the_first_worked_example),
-                                       TEST(the_fifth_worked_example),
-                                       TEST(failures_and_their_texts),
-                                       TEST(adds_and_moves),
-                                       TEST(an_update_keeps_the_mode),
-                                       TEST(links_are_not_followed),
-                                       TEST(roots_bound_it),
-                                       TEST(a_failure_puts_everything_back),
-                                       TEST(what_appears_is_not_overwritten),
-                                       TEST(permissions_hold),
-                                       TEST(no_descriptor_stays),
-                                       TEST(a_large_patch)};
+    const struct CMUnitTest tests[] = {CASE(the_first_worked_example),
+                                       CASE(the_fifth_worked_example),
+                                       CASE(failures_and_their_texts),
+                                       CASE(adds_and_moves),
+                                       CASE(an_update_keeps_the_mode),
+                                       CASE(links_are_not_followed),
+                                       CASE(roots_bound_it),
+                                       CASE(a_failure_puts_everything_back),
+                                       CASE(what_appears_is_not_overwritten),
+                                       CASE(permissions_hold),
+                                       CASE(no_descriptor_stays),
+                                       CASE(a_large_patch)};
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -1,11 +1,7 @@
 /* intercept: which shell commands are patches, and which only look like one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/mem.h"
 #include "patch/intercept.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +22,8 @@ static void expect_patch(const char *script, const char *workdir)
     patch_intercepted_fini(&out);
 }
 
-static void the_forms(void **state)
+TEST(the_forms)
 {
-    (void)state;
     expect_patch("apply_patch <<'PATCH'\n" BODY "PATCH", NULL);
     expect_patch("apply_patch <<'PATCH'\n" BODY "PATCH\n", NULL);
     expect_patch("applypatch <<PATCH\n" BODY "PATCH\n\n  ", NULL);
@@ -45,9 +40,8 @@ static void the_forms(void **state)
     expect_patch("cd ~ && apply_patch <<'EOF'\n" BODY "EOF", "/h");
 }
 
-static void what_is_left_to_the_shell(void **state)
+TEST(what_is_left_to_the_shell)
 {
-    (void)state;
     static const char *const rows[] = {
         "cd x; apply_patch <<'EOF'\n" BODY "EOF",
         "cd x || apply_patch <<'EOF'\n" BODY "EOF",
@@ -100,9 +94,8 @@ static void what_is_left_to_the_shell(void **state)
     }
 }
 
-static void a_bare_patch(void **state)
+TEST(a_bare_patch)
 {
-    (void)state;
     struct patch_intercepted out;
     assert_true(patch_intercept(BODY, &out) && out.bare);
     assert_null(out.text);
@@ -112,9 +105,8 @@ static void a_bare_patch(void **state)
     patch_intercepted_fini(&out);
 }
 
-static void argument_vectors(void **state)
+TEST(argument_vectors)
 {
-    (void)state;
     const char *script = "cd d && apply_patch <<'EOF'\n" BODY "EOF";
     const char *const taken[][5] = {{"bash", "-lc", script},
                                     {"/usr/bin/zsh", "-c", script},

@@ -1,13 +1,9 @@
 /* parse: the grammar of a patch, what it forgives, and the words it refuses the rest with. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "patch/parse.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,9 +66,8 @@ static void expect_refusal(const char *text, const char *tool, const char *progr
     patch_error_fini(&error);
 }
 
-static void every_kind_of_hunk(void **state)
+TEST(every_kind_of_hunk)
 {
-    (void)state;
     expect_parse(PATCH("*** Add File: nested/new.txt\n+created\n++\n+\n"), "A nested/new.txt|+created|++|+\n");
     expect_parse(PATCH("*** Delete File: delete.txt\n*** Update File: a b.txt\n@@\n-line2\n+changed\n"),
                  "D delete.txt\nU a b.txt@|-line2|+changed\n");
@@ -83,9 +78,8 @@ static void every_kind_of_hunk(void **state)
     expect_parse(PATCH("*** Add File: a\n+*** End Patch\n+*** Delete File: b\n"), "A a|+*** End Patch|+*** Delete File: b\n");
 }
 
-static void what_it_forgives(void **state)
+TEST(what_it_forgives)
 {
-    (void)state;
     expect_parse(" \n\t*** Begin Patch \n  *** Add File: a \n+x\n *** Delete File: b\n*** End Patch\t\n \n", "A a|+x\nD b\n");
     expect_parse(PATCH("*** Update File: a  \n@@  \n-x\n*** End of File  \n\n\n@@ y \n+z\n"), "U a@|-x$@y|+z\n");
     expect_parse(PATCH("*** Update File: a\n *** Update File: b\n+x\n"), "U a@| *** Update File: b|+x\n");
@@ -97,9 +91,8 @@ static void what_it_forgives(void **state)
     expect_parse("*** Begin Patch\n*** Update File: a\n-x\n *** End Patch", "U a@|-x\n");
 }
 
-static void a_heredoc_around_it(void **state)
+TEST(a_heredoc_around_it)
 {
-    (void)state;
     expect_parse("<<EOF\n" PATCH("*** Delete File: a\n") "\nEOF\n", "D a\n");
     expect_parse("<<'EOF'\n" PATCH("*** Delete File: a\n") "\nEOF", "D a\n");
     expect_parse("<<\"EOF\"\n" PATCH("") "\nEOF", "");
@@ -117,9 +110,8 @@ static void a_heredoc_around_it(void **state)
     patch_error_fini(&error);
 }
 
-static void what_it_refuses(void **state)
+TEST(what_it_refuses)
 {
-    (void)state;
     static const struct {
         const char *text, *tool, *program;
     } rows[] = {
@@ -159,9 +151,8 @@ static void what_it_refuses(void **state)
         expect_refusal(rows[i].text, rows[i].tool, rows[i].program);
 }
 
-static void an_environment(void **state)
+TEST(an_environment)
 {
-    (void)state;
     const char *text = PATCH("*** Environment ID: remote \n*** Delete File: a\n");
     struct patch patch;
     struct patch_error error;
@@ -171,9 +162,8 @@ static void an_environment(void **state)
     patch_fini(&patch);
 }
 
-static void caps(void **state)
+TEST(caps)
 {
-    (void)state;
     struct patch patch;
     struct patch_error error;
     struct buf text = BUF_INIT;

@@ -1,15 +1,11 @@
 /* update and seek: what a file becomes, the four passes, line endings, and the way back. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "patch/seek.h"
 #include "patch/update.h"
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +37,8 @@ static void expect(const char *old, const char *chunks, enum patch_endings endin
     free(got);
 }
 
-static void worked_examples(void **state)
+TEST(worked_examples)
 {
-    (void)state;
     expect("line1\nline2\n", "@@\n-line2\n+changed\n", PATCH_ENDINGS_LF, "line1\nchanged\n");
     expect("line1\nline2\nline3\nline4\n", "@@\n-line2\n+changed2\n@@\n-line4\n+changed4\n", PATCH_ENDINGS_LF,
            "line1\nchanged2\nline3\nchanged4\n");
@@ -58,9 +53,8 @@ static void worked_examples(void **state)
            "@@\n-import x  # local import - avoids top-level\n+import x\n", PATCH_ENDINGS_LF, "import x\n");
 }
 
-static void the_passes(void **state)
+TEST(the_passes)
 {
-    (void)state;
     expect("x \t\ny\n", "@@\n-x\n+z\n", PATCH_ENDINGS_LF, "z\ny\n");
     expect("  x \ny\n", "@@\n-\tx\n+z\n", PATCH_ENDINGS_LF, "z\ny\n");
     expect("a x\n", "@@\n-a  x\n+z\n", PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\na  x");
@@ -84,9 +78,8 @@ static void the_passes(void **state)
     assert_false(seek_same((struct patch_line){"ab", 2}, (struct patch_line){"a", 1}, SEEK_FOLD));
 }
 
-static void where_it_looks(void **state)
+TEST(where_it_looks)
 {
-    (void)state;
     const char *old = "f:\n x\ng:\n x\n";
     expect(old, "@@ g:\n- x\n+ y\n", PATCH_ENDINGS_LF, "f:\n x\ng:\n y\n");
     expect(old, "@@ f:\n- x\n+ y\n@@\n- x\n+ z\n", PATCH_ENDINGS_LF, "f:\n y\ng:\n z\n");
@@ -103,9 +96,8 @@ static void where_it_looks(void **state)
     expect("a\na\na\nb\n", "@@\n a\n a\n-b\n+c\n", PATCH_ENDINGS_LF, "a\na\na\nc\n");
 }
 
-static void at_the_end_of_the_file(void **state)
+TEST(at_the_end_of_the_file)
 {
-    (void)state;
     const char *chunk = "@@\n-x\n+z\n*** End of File\n";
     expect("x\ny\nx\n", chunk, PATCH_ENDINGS_LF, "x\ny\nz\n");
     expect("x\ny\n", chunk, PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nx");
@@ -116,9 +108,8 @@ static void at_the_end_of_the_file(void **state)
     expect("a\nb\n", behind, PATCH_ENDINGS_PRESERVE, "!Failed to find expected lines in /w/f:\nb");
 }
 
-static void without_the_last_empty_line(void **state)
+TEST(without_the_last_empty_line)
 {
-    (void)state;
     expect("a\nb\n", "@@\n-a\n+A\n\n", PATCH_ENDINGS_LF, "A\nb\n");
     expect("a\nb\n", "@@\n-a\n-\n+A\n+\n", PATCH_ENDINGS_LF, "A\nb\n");
     expect("a\nb\n", "@@\n a\n\n+c\n", PATCH_ENDINGS_LF, "a\n\nc\nb\n");
@@ -126,9 +117,8 @@ static void without_the_last_empty_line(void **state)
     expect("a\nb\n", "@@\n-x\n\n", PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nx\n");
 }
 
-static void endings(void **state)
+TEST(endings)
 {
-    (void)state;
     const char *mixed = "a\r\nb\nc\rd";
     expect(mixed, "@@\n-b\n+B\n+X\n", PATCH_ENDINGS_PRESERVE, "a\r\nB\nX\nc\rd\r");
     expect(mixed, "@@\n-c\n+C\n", PATCH_ENDINGS_PRESERVE, "a\r\nb\nC\rd\r");
@@ -146,9 +136,8 @@ static void endings(void **state)
 
 /* Random files and edits: applying and then reversing gives the file back. Lines are few, so that they repeat; all of a chunk's
  * surroundings are context, so that the match is where it should be. */
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
-    (void)state;
     uint32_t seed = 12345;
 #define RANDOM(n) ((seed = seed * 1664525 + 1013904223) >> 8) % (n)
     for (int round = 0; round < 2000; round++) {
@@ -176,9 +165,8 @@ static void there_and_back(void **state)
     }
 }
 
-static void searches_are_linear(void **state)
+TEST(searches_are_linear)
 {
-    (void)state;
     struct buf old = BUF_INIT, chunk = BUF_INIT;
     buf_append_text(&chunk, "@@\n");
     for (int i = 0; i < 200000; i++)

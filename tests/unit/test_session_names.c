@@ -1,9 +1,5 @@
 /* test_session_names.c: who holds a name, and which name a new session gets, on sessions that are nothing but a header. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/mem.h"
 #include "session/internal.h"
@@ -67,9 +63,8 @@ static void assert_picks(const char *base, const char *want)
     assert_string_equal(name, want);
 }
 
-static void test_suffixes(void **state)
+TEST(test_suffixes)
 {
-    (void)state;
     assert_picks("py", "py");
     make(1000, "py", true);
     assert_picks("py", "py-2");
@@ -84,9 +79,8 @@ static void test_suffixes(void **state)
     assert_true(strcmp(name, "py-3") == 0 || strcmp(name, "py-5") == 0);
 }
 
-static void test_many_suffixes(void **state)
+TEST(test_many_suffixes)
 {
-    (void)state;
     char name[JOURNAL_NAME_MAX + 1], want[32];
     for (unsigned i = 0; i < MANY; i++) {
         index_pick_name(&registry, "cat", name);
@@ -96,9 +90,8 @@ static void test_many_suffixes(void **state)
     }
 }
 
-static void test_long_names_keep_their_suffix(void **state)
+TEST(test_long_names_keep_their_suffix)
 {
-    (void)state;
     char base[JOURNAL_NAME_MAX + 1], name[JOURNAL_NAME_MAX + 1];
     memset(base, 'n', JOURNAL_NAME_MAX);
     base[JOURNAL_NAME_MAX] = 0;
@@ -108,9 +101,8 @@ static void test_long_names_keep_their_suffix(void **state)
     assert_string_equal(name + JOURNAL_NAME_MAX - 2, "-2");
 }
 
-static void test_ended_one_loses_its_name(void **state)
+TEST(test_ended_one_loses_its_name)
 {
-    (void)state;
     struct session *old = make(1000, "sh", false);
     assert_ptr_equal(index_by_name(&registry, "sh"), old);
     assert_picks("sh", "sh");
@@ -122,9 +114,8 @@ static void test_ended_one_loses_its_name(void **state)
 }
 
 /* A hand-over brings them in any order. */
-static void test_live_before_ended_after_a_hand_over(void **state)
+TEST(test_live_before_ended_after_a_hand_over)
 {
-    (void)state;
     struct session *live = make(1000, "sh", true);
     make(1007, "sh", false);
     assert_ptr_equal(index_by_name(&registry, "sh"), live);
@@ -142,9 +133,8 @@ static bool note_number(void *arg, struct session *session)
     return true;
 }
 
-static void test_each_goes_by_number(void **state)
+TEST(test_each_goes_by_number)
 {
-    (void)state;
     static const uint64_t numbers[] = {1005, 1001, 1009, 1000, 1007};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         make(numbers[i], "n", i % 2);
@@ -156,9 +146,8 @@ static void test_each_goes_by_number(void **state)
     assert_int_equal(last, 1001);
 }
 
-static void test_not_found(void **state)
+TEST(test_not_found)
 {
-    (void)state;
     struct err err;
     make(1000, "python3", true);
     assert_null(registry_find(&registry, "pyhton3", &err));
@@ -169,9 +158,8 @@ static void test_not_found(void **state)
     assert_int_equal(err.code, ERR_NO_SUCH_SESSION);
 }
 
-static void test_rename(void **state)
+TEST(test_rename)
 {
-    (void)state;
     struct err err;
     struct session *a = make(1000, "a", true), *b = make(1001, "b", true);
     assert_int_equal(session_rename(a, "b", &err), ERR_NAME_TAKEN);

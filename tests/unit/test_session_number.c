@@ -1,9 +1,5 @@
 /* test_session_number.c: no number is given out twice, whatever happens between. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/log.h"
 #include "session/number.h"
@@ -53,9 +49,8 @@ static uint64_t on_disk(void)
     return value;
 }
 
-static void test_begins_and_goes_on(void **state)
+TEST(test_begins_and_goes_on)
 {
-    (void)state;
     struct number number;
     struct err err;
     assert_int_equal(number_init(&number, NULL, dir, &err), 0);
@@ -71,9 +66,8 @@ static void test_begins_and_goes_on(void **state)
 }
 
 /* The blocks come from a thread; no number is out before the disk has it. */
-static void test_ahead(void **state)
+TEST(test_ahead)
 {
-    (void)state;
     struct number number;
     struct err err;
     struct loop *loop = loop_new(&err);
@@ -97,9 +91,8 @@ static void test_ahead(void **state)
     loop_free(loop);
 }
 
-static void test_ahead_is_there_in_time(void **state)
+TEST(test_ahead_is_there_in_time)
 {
-    (void)state;
     struct number number;
     struct err err;
     struct loop *loop = loop_new(&err);
@@ -117,9 +110,8 @@ static void test_ahead_is_there_in_time(void **state)
     loop_free(loop);
 }
 
-static void test_crash_skips_the_block(void **state)
+TEST(test_crash_skips_the_block)
 {
-    (void)state;
     struct number first, second;
     struct err err;
     assert_int_equal(number_init(&first, NULL, dir, &err), 0);
@@ -134,9 +126,8 @@ static void test_crash_skips_the_block(void **state)
 }
 
 /* A worker is killed, its keeper is not: the next one goes on where it was. */
-static void test_successor_goes_on(void **state)
+TEST(test_successor_goes_on)
 {
-    (void)state;
     struct number first, second;
     struct number_kept kept = {0};
     struct err err;
@@ -154,9 +145,8 @@ static void test_successor_goes_on(void **state)
 }
 
 /* What can't be true is not gone by: numbers would come twice. */
-static void test_kept_is_checked(void **state)
+TEST(test_kept_is_checked)
 {
-    (void)state;
     static const struct { uint64_t next, end; } wrong[] = {
         {UINT64_MAX, NUMBER_FIRST + 64}, {NUMBER_FIRST + 5, NUMBER_FIRST + 5}, {5, 60}, {NUMBER_FIRST, 5000}, {NUMBER_FIRST + 70, NUMBER_FIRST + 90}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -171,9 +161,8 @@ static void test_kept_is_checked(void **state)
     }
 }
 
-static void test_two_daemons(void **state)
+TEST(test_two_daemons)
 {
-    (void)state;
     struct number a, b;
     struct err err;
     bool seen[4 * NUMBER_BLOCK] = {false};
@@ -190,9 +179,8 @@ static void test_two_daemons(void **state)
     assert_true(on_disk() <= before && on_disk() > NUMBER_FIRST);
 }
 
-static void test_skip_past(void **state)
+TEST(test_skip_past)
 {
-    (void)state;
     struct number number;
     struct err err;
     assert_int_equal(number_init(&number, NULL, dir, &err), 0);
@@ -204,9 +192,8 @@ static void test_skip_past(void **state)
     number_fini(&number);
 }
 
-static void test_broken_files(void **state)
+TEST(test_broken_files)
 {
-    (void)state;
     static const char *const texts[] = {"", "abc\n", "-5\n", "12\n", "99999999999999999999999\n", "1005 x\n"};
     struct number number;
     struct err err;
@@ -221,9 +208,8 @@ static void test_broken_files(void **state)
     number_fini(&number);
 }
 
-static void test_disk_refuses(void **state)
+TEST(test_disk_refuses)
 {
-    (void)state;
     struct number number;
     struct err err;
     log_open("/dev/null", LOG_ERROR, &err);

@@ -1,10 +1,6 @@
 /* test_session_part.c: the table of parts, with two made-up ones: who is called, in which order, and what their
  * answers do. Sessions are nothing but a header here. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/mem.h"
 #include "session/internal.h"
@@ -141,9 +137,8 @@ static int end(void **state)
     return 0;
 }
 
-static void test_life_of_the_registry(void **state)
+TEST(test_life_of_the_registry)
 {
-    (void)state;
     part_init(&registry);
     assert_told("a:init b:init");
     registry.part[PART_VIEW] = xcalloc(1, 1);
@@ -157,9 +152,8 @@ static void test_life_of_the_registry(void **state)
     assert_told("a:close b:fini a:fini");
 }
 
-static void test_life_of_a_session(void **state)
+TEST(test_life_of_a_session)
 {
-    (void)state;
     part_began(session);
     part_adopt(session);
     part_answer(session);
@@ -173,9 +167,8 @@ static void test_life_of_a_session(void **state)
     assert_told("a:drop a:forget b:free a:free");
 }
 
-static void test_answers(void **state)
+TEST(test_answers)
 {
-    (void)state;
     assert_false(part_is_idle(&registry));
     assert_told("a:is_idle");
     first_says = true;
@@ -193,9 +186,8 @@ static void test_answers(void **state)
     assert_told("a:prompt b:prompt");
 }
 
-static void test_slots(void **state)
+TEST(test_slots)
 {
-    (void)state;
     int fds[] = {12};
     assert_true(part_has_slot(&registry, 3));
     assert_false(part_has_slot(&registry, 2));
@@ -206,9 +198,8 @@ static void test_slots(void **state)
     assert_told("a:take_slot");
 }
 
-static void test_what_happens_to_one(void **state)
+TEST(test_what_happens_to_one)
 {
-    (void)state;
     struct err err;
     struct input input = {.data = "ls", .size = 2};
     assert_int_equal(part_check_input(session, &input, &err), ERR_KEYBOARD_HELD);
@@ -224,9 +215,8 @@ static void test_what_happens_to_one(void **state)
     assert_told("a:ls a:old b:5x40");
 }
 
-static void test_no_table(void **state)
+TEST(test_no_table)
 {
-    (void)state;
     registry.above.parts = NULL;
     part_init(&registry);
     part_look(session, 7);
@@ -237,10 +227,10 @@ static void test_no_table(void **state)
     assert_told("");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
+#define CASE(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(life_of_the_registry), TEST(life_of_a_session), TEST(answers), TEST(slots),
-                                       TEST(what_happens_to_one), TEST(no_table)};
+    const struct CMUnitTest tests[] = {CASE(life_of_the_registry), CASE(life_of_a_session), CASE(answers), CASE(slots),
+                                       CASE(what_happens_to_one), CASE(no_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Readiness on real programs: told when they wait for input, never before the answer to what was typed is out. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -242,15 +238,14 @@ static const struct talk talks[] = {
     {{"node", NULL}, "6*7\n", "42", "", EVIDENCE_NONE, 3},
 };
 
-static void test_talks(void **state)
+TEST(test_talks)
 {
     talk_to(*state);
 }
 
-static void test_secret(void **state)
+TEST(test_secret)
 {
     struct rig *rig = malloc(sizeof *rig);
-    (void)state;
     rig_start(rig, (const char *const[]){"bash", "-c", "read -s -p 'pass: ' x; echo; read -p 'name: ' y; echo $x $y; sleep 60", NULL});
     assert_true(rig_first(rig));
     assert_string_equal(rig->text, "pass: ");
@@ -267,7 +262,7 @@ static void test_secret(void **state)
     free(rig);
 }
 
-static void test_busy_is_never_ready(void **state)
+TEST(test_busy_is_never_ready)
 {
     static const char *const busy[][5] = {
         {"sh", "-c", "echo one; sleep 0.4; echo two; read x", NULL},
@@ -279,7 +274,6 @@ static void test_busy_is_never_ready(void **state)
         {"bash", "-c", "echo one; for i in {1..90000}; do :; done; sleep 0.2; echo two; read x", NULL},
     };
     struct rig *rig = malloc(sizeof *rig);
-    (void)state;
     for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
         if (!have(busy[i][0]))
             continue;
@@ -295,10 +289,9 @@ static void test_busy_is_never_ready(void **state)
 
 /* In raw mode, asleep for its terminal and for a time: may be computing, so silence tells, or the place where it
  * slept when it was last seen to wait; but never before its answer. */
-static void test_raw_with_a_time_goes_by_silence_or_place(void **state)
+TEST(test_raw_with_a_time_goes_by_silence_or_place)
 {
     struct rig *rig = malloc(sizeof *rig);
-    (void)state;
     rig_start(rig, (const char *const[]){"python3", "-c",
                                          "import tty,select,os,time\ntty.setraw(0)\nos.write(1,b'up')\n"
                                          "while 1:\n select.select([0],[],[],60)\n x=os.read(0,99)\n time.sleep(.05)\n"
@@ -321,10 +314,9 @@ static void test_raw_with_a_time_goes_by_silence_or_place(void **state)
 }
 
 /* Computes in raw mode and asleep for its terminal too: nobody can tell, and the answer must say so. */
-static void test_await_is_told_as_silence(void **state)
+TEST(test_await_is_told_as_silence)
 {
     struct rig *rig = malloc(sizeof *rig);
-    (void)state;
     if (!have("node")) {
         free(rig);
         skip();
@@ -342,10 +334,9 @@ static void test_await_is_told_as_silence(void **state)
     free(rig);
 }
 
-static void test_partial_line_is_ready(void **state)
+TEST(test_partial_line_is_ready)
 {
     struct rig *rig = malloc(sizeof *rig);
-    (void)state;
     rig_start(rig, (const char *const[]){"cat", NULL});
     assert_true(rig_first(rig));
     rig_ask(rig, "half a ");
@@ -356,10 +347,9 @@ static void test_partial_line_is_ready(void **state)
     free(rig);
 }
 
-static void test_nobody_waits_no_timer(void **state)
+TEST(test_nobody_waits_no_timer)
 {
     struct rig *rig = malloc(sizeof *rig);
-    (void)state;
     rig_start(rig, (const char *const[]){"cat", NULL});
     assert_true(rig_first(rig));
     assert_false(loop_turn(rig->loop, 60));
@@ -376,9 +366,8 @@ static void test_nobody_waits_no_timer(void **state)
     free(rig);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     assert_string_equal(waiting_for_word(WAITING_LINE), "line");
     assert_string_equal(waiting_for_word(WAITING_KEY), "key");
     assert_string_equal(waiting_for_word(WAITING_SECRET), "secret");

@@ -1,11 +1,7 @@
 /* The disk's side of a recording: parts, the note, and what a worker leaves to the next. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "parts/record/recorder_file.h"
 #include "parts/record/recorder_tidy.h"
+#include "tests/lib/test.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,11 +50,10 @@ static void assert_holds(const char *path, const char *data)
     assert_string_equal(text, data);
 }
 
-static void test_a_successor_goes_on_where_the_note_says(void **state)
+TEST(test_a_successor_goes_on_where_the_note_says)
 {
     struct err err;
     struct recorder_file *file = recorder_file_new(state_dir, 1000, NULL, 3, false);
-    (void)state;
     run(file, "one\n", true, false, &err);
     assert_int_equal(err.code, 0);
     char path[RECORDER_PATH_MAX];
@@ -78,11 +73,10 @@ static void test_a_successor_goes_on_where_the_note_says(void **state)
     assert_null(recorder_file_find(state_dir, 1000)); /* ended: its note is gone */
 }
 
-static void test_a_name_that_is_taken_is_not_written_to(void **state)
+TEST(test_a_name_that_is_taken_is_not_written_to)
 {
     struct err err;
     char path[128];
-    (void)state;
     snprintf(path, sizeof path, "%s/given.cast", state_dir);
     struct recorder_file *file = recorder_file_new(state_dir, 1001, path, 3, false);
     run(file, "mine\n", true, true, &err);
@@ -96,11 +90,10 @@ static void test_a_name_that_is_taken_is_not_written_to(void **state)
     recorder_file_free(file);
 }
 
-static void test_a_note_that_another_worker_holds_stays_whole(void **state)
+TEST(test_a_note_that_another_worker_holds_stays_whole)
 {
     struct err err;
     char path[128];
-    (void)state;
     snprintf(path, sizeof path, "%s/%s/.1003%s", state_dir, RECORDER_DIR, RECORDER_NOTE_EXTENSION);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0);

@@ -1,10 +1,6 @@
 /* test_session_registry.c: sessions on a real loop with a real keeper in a forked process: made, typed into, waited for, killed,
  * limited, and taken over by a successor. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -263,9 +259,8 @@ static bool output_has(struct session *session, const char *want)
 
 /* The tests. */
 
-static void test_exit_codes(void **state)
+TEST(test_exit_codes)
 {
-    (void)state;
     int code, signo;
     static const bool ttys[] = {false, true};
     for (size_t i = 0; i < 2; i++) {
@@ -289,9 +284,8 @@ static void test_exit_codes(void **state)
     assert_int_equal(stats.waits, 0);
 }
 
-static void test_death_by_signal(void **state)
+TEST(test_death_by_signal)
 {
-    (void)state;
     int code, signo;
     struct session *session = must_create(NULL, "kill -USR1 $$", false);
     wait_exit(session);
@@ -301,17 +295,15 @@ static void test_death_by_signal(void **state)
     assert_int_equal(session_state(session), SESSION_SIGNALED);
 }
 
-static void test_stderr_is_known(void **state)
+TEST(test_stderr_is_known)
 {
-    (void)state;
     struct session *session = must_create(NULL, "echo to-err >&2", false);
     wait_exit(session);
     assert_output(session, "to-err\n");
 }
 
-static void test_all_output_before_the_exit(void **state)
+TEST(test_all_output_before_the_exit)
 {
-    (void)state;
     static const bool ttys[] = {false, true};
     for (size_t i = 0; i < 2; i++) {
         struct session *session = must_create(NULL, "seq 1 50000; echo the-end", ttys[i]);
@@ -321,9 +313,8 @@ static void test_all_output_before_the_exit(void **state)
     }
 }
 
-static void test_background_child_holds_it_open(void **state)
+TEST(test_background_child_holds_it_open)
 {
-    (void)state;
     struct session *session = must_create("bg", "sleep 300 & echo started", false);
     int64_t begun = clock_mono_ms();
     wait_exit(session);
@@ -337,9 +328,8 @@ static void test_background_child_holds_it_open(void **state)
     assert_int_equal(session_children_left(session), 0);
 }
 
-static void test_spawn_failures(void **state)
+TEST(test_spawn_failures)
 {
-    (void)state;
     struct session *session;
     struct err err;
     char missing[] = "/nonexistent/program", *argv[] = {missing, NULL};
@@ -367,9 +357,8 @@ static void test_spawn_failures(void **state)
     assert_int_equal(seen.created + seen.ended + seen.removed, 0);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     struct err err;
     struct session *other, *first = must_create("cat", "cat", true);
     assert_int_equal(create("cat", "cat", true, &other, &err), ERR_NAME_TAKEN);
@@ -388,9 +377,8 @@ static void test_names(void **state)
     assert_null(registry_by_number(registry, number));
 }
 
-static void test_typing_and_until(void **state)
+TEST(test_typing_and_until)
 {
-    (void)state;
     struct err err;
     struct pattern *until = pattern_new("got <x+>", 8, &err);
     struct session *session = must_create(NULL, "while read line; do echo \"got <$line>\"; done", true);
@@ -412,9 +400,8 @@ static void test_typing_and_until(void **state)
     pattern_free(until);
 }
 
-static void test_ready(void **state)
+TEST(test_ready)
 {
-    (void)state;
     struct err err;
     struct session *session = must_create(NULL, "sleep 0.1; while read line; do sleep 0.1; echo \"got <$line>\"; done", true);
     wait_for(session, (struct wait_spec){.ready = true});
@@ -426,9 +413,8 @@ static void test_ready(void **state)
     assert_string_equal(evidence_word(seen.wait.evidence), "line_read");
 }
 
-static void test_quiet_and_settle(void **state)
+TEST(test_quiet_and_settle)
 {
-    (void)state;
     struct session *session = must_create(NULL, "for i in 1 2 3 4 5; do echo $i; sleep 0.03; done; sleep 300", false);
     wait_for(session, (struct wait_spec){.quiet_ms = 1000});
     assert_true(done(&seen.waited, 1));
@@ -442,9 +428,8 @@ static void test_quiet_and_settle(void **state)
     assert_int_equal(seen.wait.reason, WAIT_DEADLINE);
 }
 
-static void test_cancelled_wait_is_silent(void **state)
+TEST(test_cancelled_wait_is_silent)
 {
-    (void)state;
     struct err err;
     struct session *session = must_create(NULL, "exit 0", false);
     struct wait_spec spec = {.quiet_ms = -1, .deadline_ns = INT64_MAX};
@@ -454,9 +439,8 @@ static void test_cancelled_wait_is_silent(void **state)
     assert_int_equal(seen.waited, 0);
 }
 
-static void test_searched_only_while_somebody_searches(void **state)
+TEST(test_searched_only_while_somebody_searches)
 {
-    (void)state;
     struct err err;
     struct session *session = must_create(NULL, "sleep 30", false);
     struct pattern *pattern = pattern_new("never", 5, &err);
@@ -470,9 +454,8 @@ static void test_searched_only_while_somebody_searches(void **state)
     pattern_free(pattern);
 }
 
-static void test_refused_secret_is_not_told(void **state)
+TEST(test_refused_secret_is_not_told)
 {
-    (void)state;
     struct err err;
     struct author author = {.who = INPUT_BY_PERSON, .uid = getuid(), .pid = getpid()};
     struct session *session = must_create(NULL, "sleep 30", true);
@@ -486,9 +469,8 @@ static void test_refused_secret_is_not_told(void **state)
     events_unlisten(registry, EVENT_BIT(EVENT_INTERACTION));
 }
 
-static void test_input_refused(void **state)
+TEST(test_input_refused)
 {
-    (void)state;
     struct err err;
     static char big[2 << 20];
     memset(big, 'x', sizeof big);
@@ -509,9 +491,8 @@ static void test_input_refused(void **state)
     assert_int_equal(rows * 1000 + cols, 30100);
 }
 
-static void test_stdin_of_pipes(void **state)
+TEST(test_stdin_of_pipes)
 {
-    (void)state;
     struct err err;
     struct session *session;
     char cat[] = "/bin/cat", *argv[] = {cat, NULL};
@@ -527,9 +508,8 @@ static void test_stdin_of_pipes(void **state)
     assert_int_equal(journal_head(session_journal(session)), sizeof big);
 }
 
-static void test_interrupt_of_pipes(void **state)
+TEST(test_interrupt_of_pipes)
 {
-    (void)state;
     struct err err;
     int code, signo;
     struct session *session = must_create(NULL, "exec sleep 30", false);
@@ -540,9 +520,8 @@ static void test_interrupt_of_pipes(void **state)
 }
 
 /* There was no descriptor for the program when it began. */
-static void test_signals_without_a_pidfd(void **state)
+TEST(test_signals_without_a_pidfd)
 {
-    (void)state;
     struct err err;
     int code, signo;
     for (int killed = 0; killed < 2; killed++) {
@@ -563,9 +542,8 @@ static void test_signals_without_a_pidfd(void **state)
     }
 }
 
-static void test_kill_ladder(void **state)
+TEST(test_kill_ladder)
 {
-    (void)state;
     int code, signo;
     static const struct { const char *cmd; int signo; } cases[] = {
         {"exec sleep 30", SIGHUP},
@@ -593,9 +571,8 @@ static void test_kill_ladder(void **state)
     }
 }
 
-static void test_kill_takes_everybody(void **state)
+TEST(test_kill_takes_everybody)
 {
-    (void)state;
     struct err err;
     struct pattern *ok = pattern_new("ok", 2, &err);
     cfg->muxd.kill_grace_ms = 150;
@@ -612,9 +589,8 @@ static void test_kill_takes_everybody(void **state)
     pattern_free(ok);
 }
 
-static void test_one_signal(void **state)
+TEST(test_one_signal)
 {
-    (void)state;
     struct err err;
     struct pattern *ok = pattern_new("ok", 2, &err), *hit = pattern_new("hit", 3, &err);
     struct session *session = must_create(NULL, "trap 'echo hit' USR1; echo ok; while :; do sleep 0.02; done", false);
@@ -633,9 +609,8 @@ static void test_one_signal(void **state)
     pattern_free(hit);
 }
 
-static void test_session_limits(void **state)
+TEST(test_session_limits)
 {
-    (void)state;
     struct err err;
     struct session *session;
     char sh[] = "/bin/sh", c[] = "-c", text[] = "exec sleep 30", *argv[] = {sh, c, text, NULL};
@@ -650,9 +625,8 @@ static void test_session_limits(void **state)
     assert_string_equal(session_killer_word(KILLER_LIMIT + SESSION_IDLE), "idle");
 }
 
-static void test_caps(void **state)
+TEST(test_caps)
 {
-    (void)state;
     struct err err;
     struct session *session;
     cfg->limits.max_sessions = 2;
@@ -682,9 +656,8 @@ static void test_caps(void **state)
     assert_int_equal(create("e", "cat", true, &session, &err), ERR_TOO_LARGE);
 }
 
-static void test_tombstones_go(void **state)
+TEST(test_tombstones_go)
 {
-    (void)state;
     cfg->limits.keep_ended_ms = 50;
     struct session *unread = must_create("unread", "exit 0", false), *was_read = must_create("read", "exit 0", false);
     wait_exit(unread);
@@ -697,9 +670,8 @@ static void test_tombstones_go(void **state)
 }
 
 /* A program between its fork and its exec is nobody's orphan, least of all one that is left by another session and dies with it. */
-static void test_new_program_is_no_orphan(void **state)
+TEST(test_new_program_is_no_orphan)
 {
-    (void)state;
     struct session *ended = must_create("ended", "exit 0", false);
     wait_exit(ended);
     for (int round = 0; round < 20; round++) {
@@ -717,9 +689,8 @@ static void test_new_program_is_no_orphan(void **state)
     }
 }
 
-static void test_idle_loop_sleeps(void **state)
+TEST(test_idle_loop_sleeps)
 {
-    (void)state;
     must_create(NULL, "cat", true);
     must_create(NULL, "exec <&- >&- 2>&-; exec sleep 30", true); /* closes its terminal and lives: no spinning on the hang-up */
     assert_true(done(&seen.created, 2));
@@ -728,9 +699,8 @@ static void test_idle_loop_sleeps(void **state)
     assert_false(loop_turn(loop, 200));
 }
 
-static void test_process_in_session(void **state)
+TEST(test_process_in_session)
 {
-    (void)state;
     struct err err;
     struct pattern *ok = pattern_new("pid [0-9]+\\s", 12, &err);
     struct session *session = must_create(NULL, "setsid sh -c 'echo pid $$ ; sleep 30' & wait", false);
@@ -747,9 +717,8 @@ static void test_process_in_session(void **state)
     pattern_free(ok);
 }
 
-static void test_described(void **state)
+TEST(test_described)
 {
-    (void)state;
     struct err err;
     struct session *session;
     static const char text[] = "[session echo]\ncmd = while read line; do echo \"<$line>\"; done\nlogin = no\nshell = /bin/sh\n"
@@ -784,9 +753,8 @@ static void test_described(void **state)
 }
 
 /* The worker's part dies and a successor takes over from the same keeper; here in one process. */
-static void test_successor(void **state)
+TEST(test_successor)
 {
-    (void)state;
     struct err err;
     int code, signo;
     char go[sizeof dir + 8], command[sizeof go + 64];
@@ -843,9 +811,8 @@ static void test_successor(void **state)
     pattern_free(begun);
 }
 
-static void test_keeper_lost(void **state)
+TEST(test_keeper_lost)
 {
-    (void)state;
     struct err err;
     int code, signo;
     struct session *session = must_create("a", "read x; exit 5", true);
@@ -866,9 +833,8 @@ static void test_keeper_lost(void **state)
     assert_true(session_state(session) == SESSION_LOST ? code == -1 : code == 5); /* never a made-up 0 */
 }
 
-static void test_interrupt_is_not_held(void **state)
+TEST(test_interrupt_is_not_held)
 {
-    (void)state;
     struct err err;
     cfg->defaults.hold_ms = 60000;
     struct session *session = must_create(NULL, "exec sleep 300", true);
@@ -898,9 +864,8 @@ static uint64_t most_in_a_turn(struct session *session)
 }
 
 /* A turn is short while somebody looks at another session, whatever floods, and only then. */
-static void test_flood_beside_a_person(void **state)
+TEST(test_flood_beside_a_person)
 {
-    (void)state;
     struct err err;
     struct session *flood = must_create("flood", "exec yes", true), *other = must_create("other", "exec true", true);
     wait_exit(other);
@@ -922,9 +887,8 @@ static void on_watch(void *arg, unsigned events)
 }
 
 /* A viewer that takes nothing rests: what is printed meanwhile doesn't even go into the model of the screen. */
-static void test_nothing_is_fed_while_all_rest(void **state)
+TEST(test_nothing_is_fed_while_all_rest)
 {
-    (void)state;
     struct err err;
     unsigned told = 0;
     struct session *session = must_create("flood", "echo first; read go; yes | head -c 2000000; read go", true);
@@ -948,14 +912,14 @@ static void test_nothing_is_fed_while_all_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
-        TEST(exit_codes), TEST(death_by_signal), TEST(stderr_is_known), TEST(all_output_before_the_exit),
-        TEST(background_child_holds_it_open), TEST(spawn_failures), TEST(names), TEST(typing_and_until), TEST(ready),
-        TEST(quiet_and_settle), TEST(cancelled_wait_is_silent), TEST(input_refused),
-        TEST(searched_only_while_somebody_searches), TEST(refused_secret_is_not_told), TEST(stdin_of_pipes), TEST(interrupt_of_pipes),
-        TEST(signals_without_a_pidfd), TEST(kill_ladder), TEST(kill_takes_everybody), TEST(one_signal), TEST(session_limits), TEST(caps), TEST(tombstones_go),
-        TEST(new_program_is_no_orphan), TEST(idle_loop_sleeps), TEST(process_in_session), TEST(described), TEST(successor), TEST(keeper_lost),
-        TEST(interrupt_is_not_held), TEST(flood_beside_a_person), TEST(nothing_is_fed_while_all_rest),
+#define CASE(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
+        CASE(exit_codes), CASE(death_by_signal), CASE(stderr_is_known), CASE(all_output_before_the_exit),
+        CASE(background_child_holds_it_open), CASE(spawn_failures), CASE(names), CASE(typing_and_until), CASE(ready),
+        CASE(quiet_and_settle), CASE(cancelled_wait_is_silent), CASE(input_refused),
+        CASE(searched_only_while_somebody_searches), CASE(refused_secret_is_not_told), CASE(stdin_of_pipes), CASE(interrupt_of_pipes),
+        CASE(signals_without_a_pidfd), CASE(kill_ladder), CASE(kill_takes_everybody), CASE(one_signal), CASE(session_limits), CASE(caps), CASE(tombstones_go),
+        CASE(new_program_is_no_orphan), CASE(idle_loop_sleeps), CASE(process_in_session), CASE(described), CASE(successor), CASE(keeper_lost),
+        CASE(interrupt_is_not_held), CASE(flood_beside_a_person), CASE(nothing_is_fed_while_all_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* test_session_shell.c: which shell runs a string, how it is asked to, and what a session is called after it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/strv.h"
 #include "base/value.h"
@@ -51,9 +47,8 @@ static void assert_argv(char **argv, const char *const *want)
     strv_free(argv);
 }
 
-static void test_string_that_looks_like_an_option(void **state)
+TEST(test_string_that_looks_like_an_option)
 {
-    (void)state;
     char **argv;
     struct err err;
     assert_int_equal(shell_argv("/bin/sh", true, "-n x", NULL, &argv, &err), 0);
@@ -62,9 +57,8 @@ static void test_string_that_looks_like_an_option(void **state)
     assert_argv(argv, (const char *const[]){"/bin/sh", "-c", " +x", NULL});
 }
 
-static void test_login_and_plain(void **state)
+TEST(test_login_and_plain)
 {
-    (void)state;
     char **argv;
     struct err err;
     assert_int_equal(shell_argv("/bin/sh", true, "echo 1", NULL, &argv, &err), 0);
@@ -73,9 +67,8 @@ static void test_login_and_plain(void **state)
     assert_argv(argv, (const char *const[]){"/bin/sh", "-c", "echo 1", NULL});
 }
 
-static void test_fish_and_others(void **state)
+TEST(test_fish_and_others)
 {
-    (void)state;
     char **argv;
     struct err err;
     const char *fish = make_file("fish", 0755);
@@ -86,9 +79,8 @@ static void test_fish_and_others(void **state)
     assert_argv(argv, (const char *const[]){other, "-c", "x", NULL});
 }
 
-static void test_shell_of_env_and_path(void **state)
+TEST(test_shell_of_env_and_path)
 {
-    (void)state;
     char **argv, shell[160], path[160];
     struct err err;
     snprintf(shell, sizeof shell, "SHELL=%s", make_file("zsh", 0755));
@@ -101,9 +93,8 @@ static void test_shell_of_env_and_path(void **state)
     assert_argv(argv, (const char *const[]){shell + 6, "-c", "x", NULL});
 }
 
-static void test_shell_of_env_that_is_gone(void **state)
+TEST(test_shell_of_env_that_is_gone)
 {
-    (void)state;
     char **argv, gone[] = "SHELL=/nonexistent/sh";
     struct err err;
     char *env[] = {gone, NULL};
@@ -113,9 +104,8 @@ static void test_shell_of_env_that_is_gone(void **state)
     strv_free(argv);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     char **argv = NULL;
     struct err err;
     const char *plain = make_file("plain", 0644);
@@ -131,9 +121,8 @@ static void test_refused(void **state)
     assert_non_null(strstr(err.text, "No such file or directory"));
 }
 
-static void test_default_names(void **state)
+TEST(test_default_names)
 {
-    (void)state;
     static const struct { const char *cmd, *name; } cases[] = {
         {"python3 -q", "python3"},         {"/usr/bin/python3 -q", "python3"},   {"  ls -l", "ls"},
         {"A=1 B='x y' make -j2", "make"},  {"PATH+=:/x env", "env"},             {"'my prog' x", "my_prog"},
@@ -151,9 +140,8 @@ static void test_default_names(void **state)
     }
 }
 
-static void test_default_names_of_argv(void **state)
+TEST(test_default_names_of_argv)
 {
-    (void)state;
     char word[] = "/opt/my tools/x y", arg[] = "z", *argv[] = {word, arg, NULL};
     char *name = shell_default_name(NULL, argv);
     assert_string_equal(name, "x_y");

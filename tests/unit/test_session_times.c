@@ -1,13 +1,9 @@
 /* session/times: output by time. */
 #include "session/times.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
-static void test_offsets(void **state)
+TEST(test_offsets)
 {
-    (void)state;
     struct times *times = NULL;
     assert_int_equal(times_offset(times, 5, 100, 7), 7);
     times_note(&times, 1000, 0);
@@ -27,9 +23,8 @@ static void test_offsets(void **state)
 }
 
 /* However long it lives: bounded, and never later than what was asked for. */
-static void test_long_life(void **state)
+TEST(test_long_life)
 {
-    (void)state;
     struct times *times = NULL;
     for (int64_t second = 1; second <= 200000; second++)
         times_note(&times, second * 1000, (uint64_t)second * 3);

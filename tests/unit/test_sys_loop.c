@@ -1,9 +1,5 @@
 /* The event loop: order, timers, handlers that free each other, signals. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 #include <poll.h>
 
 #include "base/clock.h"
@@ -47,10 +43,9 @@ static void second_sees(void *arg, unsigned events)
     free_both(pair);
 }
 
-static void test_handler_frees_itself_and_the_other(void **state)
+TEST(test_handler_frees_itself_and_the_other)
 {
     struct pair pair = {.loop = loop_new(NULL)};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pipe2(pair.pipe[i], O_CLOEXEC | O_NONBLOCK), 0);
         assert_int_equal(write(pair.pipe[i][1], "x", 1), 1);
@@ -85,10 +80,9 @@ static void second_narrows(void *arg, unsigned events)
     narrow_the_other(arg, 1, events);
 }
 
-static void test_handler_gets_what_it_still_wants(void **state)
+TEST(test_handler_gets_what_it_still_wants)
 {
     struct pair pair = {.loop = loop_new(NULL)};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair.pipe[i]), 0);
         assert_int_equal(write(pair.pipe[i][1], "x", 1), 1);
@@ -110,12 +104,11 @@ static void count_events(void *arg, unsigned events)
     seen[1] = events;
 }
 
-static void test_pause_hangup_and_edge(void **state)
+TEST(test_pause_hangup_and_edge)
 {
     struct loop *loop = loop_new(NULL);
     int pipe[2];
     unsigned seen[2] = {0, 0};
-    (void)state;
     assert_int_equal(pipe2(pipe, O_CLOEXEC | O_NONBLOCK), 0);
     struct loop_io *io = loop_io_new(loop, pipe[0], LOOP_READ | LOOP_EDGE, count_events, seen);
     assert_int_equal(write(pipe[1], "x", 1), 1);
@@ -136,12 +129,11 @@ static void test_pause_hangup_and_edge(void **state)
     loop_free(loop);
 }
 
-static void test_refused_descriptor(void **state)
+TEST(test_refused_descriptor)
 {
     struct loop *loop = loop_new(NULL);
     char name[] = "/tmp/muxd-loop-XXXXXX";
     int fd = mkstemp(name);
-    (void)state;
     unlink(name);
     errno = 0;
     assert_null(loop_io_new(loop, fd, LOOP_READ, count_events, NULL));
@@ -164,13 +156,12 @@ static void on_timer(void *arg)
     fired++;
 }
 
-static void test_timers_fire_in_order(void **state)
+TEST(test_timers_fire_in_order)
 {
     struct loop *loop = loop_new(NULL);
     static struct loop_timer timers[TIMERS];
     int64_t now = clock_mono_ns();
     unsigned seed = 7;
-    (void)state;
     fired = 0;
     last_due = 0;
     for (int i = 0; i < TIMERS; i++) {
@@ -194,11 +185,10 @@ static void set_again(void *arg)
     loop_timer_set_ms(timer, 0);
 }
 
-static void test_timer_that_sets_itself_yields(void **state)
+TEST(test_timer_that_sets_itself_yields)
 {
     struct loop *loop = loop_new(NULL);
     struct loop_timer timer;
-    (void)state;
     loop_timer_init(&timer, loop, set_again, &timer);
     loop_timer_set_ms(&timer, 0);
     fired = 0;
@@ -214,12 +204,11 @@ static void note(void *arg)
     fired++;
 }
 
-static void test_short_timer_is_precise(void **state)
+TEST(test_short_timer_is_precise)
 {
     struct loop *loop = loop_new(NULL);
     struct loop_timer timer;
     int64_t best = INT64_MAX;
-    (void)state;
     loop_timer_init(&timer, loop, note, NULL);
     for (int i = 0; i < 200; i++) {
         int64_t begin = clock_mono_ns();
@@ -241,11 +230,10 @@ static void once_more(void *arg)
         loop_once_more(arg);
 }
 
-static void test_turn_end_and_once_more(void **state)
+TEST(test_turn_end_and_once_more)
 {
     struct loop *loop = loop_new(NULL);
     struct loop_timer timer;
-    (void)state;
     fired = 0;
     loop_at_turn_end(loop, once_more, loop);
     assert_false(loop_turn(loop, 0));
@@ -266,10 +254,9 @@ static void stop(void *arg)
     loop_stop(arg);
 }
 
-static void test_signal_ends_run(void **state)
+TEST(test_signal_ends_run)
 {
     struct loop *loop = loop_new(NULL);
-    (void)state;
     assert_int_equal(loop_signal(loop, SIGUSR1, stop, loop), 0);
     assert_false(loop_turn(loop, 0));
     kill(getpid(), SIGUSR1);
@@ -282,9 +269,8 @@ static void count(void *arg)
     ++*(int *)arg;
 }
 
-static void test_each_signal_has_its_own_handler(void **state)
+TEST(test_each_signal_has_its_own_handler)
 {
-    (void)state;
     struct loop *loop = loop_new(NULL);
     int first = 0, second = 0;
     sigset_t mask;
@@ -324,9 +310,8 @@ static void count_if_done(void *arg)
 }
 
 /* What was done on a thread before the loop waits: its end belongs to a turn, so that a reply it made is sent. */
-static void test_offloaded_ends_in_a_turn(void **state)
+TEST(test_offloaded_ends_in_a_turn)
 {
-    (void)state;
     int seen[2] = {0};
     struct loop *loop = loop_new(NULL);
     loop_at_turn_end(loop, count_if_done, seen);

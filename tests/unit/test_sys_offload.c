@@ -1,14 +1,11 @@
 /* sys/offload: work in threads, its end in the loop, and a kernel that gives no thread. */
 #include "sys/offload.h"
+#include "tests/lib/test.h"
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #define JOBS 50
 
@@ -65,7 +62,7 @@ static void init(struct job *job, unsigned go)
     sem_init(&job->go, 0, go);
 }
 
-static void many_at_once(void **state)
+TEST(many_at_once)
 {
     static struct job jobs[JOBS];
     struct offload *offload = *state;
@@ -87,7 +84,7 @@ static void many_at_once(void **state)
 }
 
 /* Up to so many that block don't hold up another. */
-static void some_block(void **state)
+TEST(some_block)
 {
     static struct job slow[3], quick;
     struct offload *offload = *state;
@@ -122,7 +119,7 @@ static void allow_threads(bool allowed)
     pthread_attr_destroy(&attr);
 }
 
-static void none_can_be_had(void **state)
+TEST(none_can_be_had)
 {
     static struct job first, second;
     struct offload *offload = *state;

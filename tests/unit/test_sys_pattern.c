@@ -1,9 +1,5 @@
 /* Patterns on bytes that keep coming. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/clock.h"
 #include "sys/pattern.h"
@@ -45,9 +41,8 @@ static const char *feed(const char *text, const char *data, size_t size, size_t 
 
 #define FEED(text, data, step, ended) feed(text, data, sizeof(data) - 1, step, ended)
 
-static void test_found_across_pieces(void **state)
+TEST(test_found_across_pieces)
 {
-    (void)state;
     assert_string_equal(FEED("needle", "hay needle hay", 1, false), "4-10@10");
     assert_string_equal(FEED("needle", "hay needle hay", 7, false), "4-10@14");
     assert_string_equal(FEED("needle", "hay needl", 2, false), "none");
@@ -58,9 +53,8 @@ static void test_found_across_pieces(void **state)
     assert_string_equal(FEED("x\\Ky", "axy", 1, false), "2-3@3");
 }
 
-static void test_lines_and_ends(void **state)
+TEST(test_lines_and_ends)
 {
-    (void)state;
     assert_string_equal(FEED("^>>> ", "1\r\n>>> ", 1, false), "3-7@7");
     assert_string_equal(FEED("^>>> ", "1 >>> ", 1, false), "none");
     assert_string_equal(FEED("one$", "one\r\ntwo", 8, false), "0-3@8");
@@ -68,9 +62,8 @@ static void test_lines_and_ends(void **state)
     assert_string_equal(FEED("foo\\z", "a foo", 5, true), "2-5@5");
 }
 
-static void test_utf8_and_binary(void **state)
+TEST(test_utf8_and_binary)
 {
-    (void)state;
     assert_string_equal(FEED("é", "caf\xc3\xa9", 1, false), "3-5@5");
     assert_string_equal(FEED("caf.", "caf\xc3\xa9", 1, false), "0-5@5");
     assert_string_equal(FEED("end", "\xff\xfe\xc3 end", 1, false), "4-7@7");
@@ -78,10 +71,9 @@ static void test_utf8_and_binary(void **state)
     assert_string_equal(FEED("f.d", "f\xff" "d fad", 1, false), "4-7@7");
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
     struct err err = {0};
-    (void)state;
     assert_null(pattern_new("(", 1, &err));
     assert_int_equal(err.code, ERR_PATTERN);
     assert_non_null(strstr(err.text, "'('"));
@@ -96,11 +88,10 @@ static void test_errors(void **state)
     pattern_free(NULL);
 }
 
-static void test_cache(void **state)
+TEST(test_cache)
 {
     struct pattern *one = compiled("same"), *two = compiled("same"), *many[40];
     char text[16];
-    (void)state;
     assert_ptr_equal(one, two);
     assert_string_equal(pattern_text(one), "same");
     pattern_free(two);
@@ -115,12 +106,11 @@ static void test_cache(void **state)
     pattern_free(one);
 }
 
-static void test_costly_is_bounded(void **state)
+TEST(test_costly_is_bounded)
 {
     enum { SIZE = 200000 };
     char *data = malloc(SIZE);
     int64_t begin = clock_mono_ms();
-    (void)state;
     memset(data, 'a', SIZE);
     assert_string_equal(feed("(a+)+\\d\\z", data, SIZE, SIZE, true), "costly");
     assert_string_equal(feed("(a|aa)+\\d", data, 2000, 2000, true), "costly");
@@ -130,7 +120,7 @@ static void test_costly_is_bounded(void **state)
 }
 
 /* Each call is short however much there is to search. */
-static void test_large_data_in_turns(void **state)
+TEST(test_large_data_in_turns)
 {
     enum { SIZE = 8 << 20 };
     char *data = malloc(SIZE);
@@ -138,7 +128,6 @@ static void test_large_data_in_turns(void **state)
     struct pattern_search search = {0};
     size_t from, to, calls = 0;
     enum pattern_result result;
-    (void)state;
     for (size_t i = 0; i < SIZE; i++)
         data[i] = i % 61 == 60 ? '\n' : (char)('a' + i % 25);
     memcpy(data + SIZE - 20, "\nabcz...END\n", 12);
@@ -154,12 +143,11 @@ static void test_large_data_in_turns(void **state)
     free(data);
 }
 
-static void test_shift(void **state)
+TEST(test_shift)
 {
     struct pattern *pattern = compiled("abc");
     struct pattern_search search = {0};
     size_t from, to;
-    (void)state;
     assert_int_equal(pattern_search(pattern, &search, "xxxxab", 6, false, &from, &to), PATTERN_NONE);
     assert_int_equal(search.at, 4);
     pattern_search_shift(&search, 3);

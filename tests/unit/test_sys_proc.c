@@ -1,9 +1,5 @@
 /* Other processes: what /proc says, signals that hit the right one, families and cgroups. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -22,10 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void test_stat_parse(void **state)
+TEST(test_stat_parse)
 {
     struct proc_stat stat;
-    (void)state;
     assert_true(proc_stat_parse("42 (a) b (c) R 7 8 9 34816 11 4194304 1 2 3 4 5 6 7 8 20 0 3 0 98765 100 200", &stat));
     assert_int_equal(stat.pid, 42);
     assert_string_equal(stat.comm, "a) b (c");
@@ -53,11 +48,10 @@ static bool see_child(void *arg, pid_t pid)
     return !seen->stop;
 }
 
-static void test_children(void **state)
+TEST(test_children)
 {
     struct seen seen = {0};
     pid_t children[2];
-    (void)state;
     if (!proc_children(getpid(), see_child, &seen))
         skip(); /* a kernel without CONFIG_PROC_CHILDREN */
     int before = seen.count;
@@ -81,9 +75,8 @@ static void test_children(void **state)
     }
 }
 
-static void test_usage(void **state)
+TEST(test_usage)
 {
-    (void)state;
     enum { SIZE = 16 << 20 };
     struct proc_usage before, after;
     assert_true(proc_usage(getpid(), &before));
@@ -105,11 +98,10 @@ static bool see_self(void *arg, const struct proc_stat *stat)
     return true;
 }
 
-static void test_self(void **state)
+TEST(test_self)
 {
     struct proc_stat stat;
     bool seen = false;
-    (void)state;
     assert_true(proc_stat(getpid(), &stat));
     assert_int_equal(stat.ppid, getppid());
     assert_int_equal(stat.session, getsid(0));
@@ -132,10 +124,9 @@ static pid_t run(const char *command, const char *mark)
     return pid;
 }
 
-static void test_env(void **state)
+TEST(test_env)
 {
     char big[40000];
-    (void)state;
     memset(big, 'x', sizeof big - 1);
     big[sizeof big - 1] = '\0';
     setenv("MUXD_TEST_BIG", big, 1);
@@ -155,10 +146,9 @@ static void test_env(void **state)
     assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", NULL), 0);
 }
 
-static void test_signals(void **state)
+TEST(test_signals)
 {
     int status;
-    (void)state;
     pid_t pid = run("sleep 60; :", NULL);
     int pidfd = proc_pidfd(pid);
     assert_true(pidfd >= 0);
@@ -198,12 +188,11 @@ static bool is_settled(const struct family *family)
     return family->count == 5 && sleeps == 4;
 }
 
-static void test_family(void **state)
+TEST(test_family)
 {
     struct family family;
     struct proc_stat stat;
     int64_t until = clock_mono_ms() + 60000;
-    (void)state;
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     /* The leader; a child; one in its own session; one that left altogether (its parent is dead) and has only the mark. */
     pid_t leader = run("sleep 60 & setsid sleep 60 & (setsid sh -c 'sleep 60 & exit' &) ; sleep 60; :", "MUXD_TEST_FAMILY=77");
@@ -236,13 +225,12 @@ static void test_family(void **state)
 
 /* Who has the terminal belongs to its session, whatever its own session is; a program on another terminal does not, although that one
  * may have the same number elsewhere. */
-static void test_family_on_a_terminal(void **state)
+TEST(test_family_on_a_terminal)
 {
     struct err err;
     struct family family;
     int master, slave, ready[2];
     char byte;
-    (void)state;
     assert_int_equal(pty_open(24, 80, &master, &slave, &err), 0);
     assert_int_equal(pty_session(master), 0);
     assert_int_equal(pipe(ready), 0);
@@ -275,10 +263,9 @@ static void test_family_on_a_terminal(void **state)
     close(ready[1]);
 }
 
-static void test_cgroup(void **state)
+TEST(test_cgroup)
 {
     int status;
-    (void)state;
     assert_int_equal(cgroup_put(NULL, 1), -EOPNOTSUPP);
     assert_int_equal(cgroup_kill(NULL), -EOPNOTSUPP);
     print_message("cgroup: %s\n", cgroup_probe());

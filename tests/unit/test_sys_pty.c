@@ -1,9 +1,5 @@
 /* A pseudo-terminal as seen from its master. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/err.h"
 #include "sys/peercred.h"
@@ -34,12 +30,11 @@ static int close_pty(void **state)
     return 0;
 }
 
-static void test_new_terminal(void **state)
+TEST(test_new_terminal)
 {
     int rows, cols;
     struct termios modes;
     struct stat st;
-    (void)state;
     assert_int_equal(pty_get_size(slave, &rows, &cols), 0);
     assert_int_equal(rows, 30);
     assert_int_equal(cols, 90);
@@ -72,11 +67,10 @@ static void test_new_terminal(void **state)
     assert_true(pty_resize(slave + 100, 1, 1) < 0);
 }
 
-static void test_modes_seen_from_the_master(void **state)
+TEST(test_modes_seen_from_the_master)
 {
     struct pty_mode mode;
     struct termios modes;
-    (void)state;
     assert_int_equal(pty_get_mode(master, &mode), 0);
     assert_true(mode.canonical && mode.echo && mode.signals && mode.icrnl && mode.opost && mode.echoctl);
     assert_int_equal(mode.intr, 3);
@@ -89,10 +83,9 @@ static void test_modes_seen_from_the_master(void **state)
     assert_int_equal(pty_get_mode(-1, &mode), -1);
 }
 
-static void test_unread_input_at_once(void **state)
+TEST(test_unread_input_at_once)
 {
     char line[16];
-    (void)state;
     for (int i = 0; i < 200; i++) {
         assert_int_equal(write(master, "four\n", 5), 5);
         assert_int_equal(pty_unread_input(master), 5); /* also right behind the write */
@@ -104,11 +97,10 @@ static void test_unread_input_at_once(void **state)
     assert_int_equal(pty_unread_input(master), 0); /* no whole line, nobody is woken */
 }
 
-static void test_peer(void **state)
+TEST(test_peer)
 {
     int pair[2];
     struct peercred cred;
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     assert_int_equal(peercred_get(pair[0], &cred), 0);
     assert_int_equal(cred.uid, geteuid());

@@ -1,9 +1,5 @@
 /* Single looks at one terminal: what the kernel tells about the program behind it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -244,10 +240,9 @@ static void closes_its_terminal(void)
 
 /* --- tests --- */
 
-static void test_line_read(void **state)
+TEST(test_line_read)
 {
     struct tty tty;
-    (void)state;
     start(&tty, reads_lines);
     expect(&tty, TTY_LINE);
     assert_true(tty.look.canonical && tty.look.echo);
@@ -272,10 +267,9 @@ static void test_line_read(void **state)
     stop(&tty);
 }
 
-static void test_typed_but_not_read(void **state)
+TEST(test_typed_but_not_read)
 {
     struct tty tty;
-    (void)state;
     start(&tty, reads_once_then_sleeps);
     expect(&tty, TTY_LINE);
     type(&tty, "first\n");
@@ -296,9 +290,8 @@ static void check(void (*program)(void), enum tty_wait wanted, bool line_editor)
     stop(&tty);
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
-    (void)state;
     check(reads_secret, TTY_SECRET, false);
     check(raw_polls, TTY_KEY, true);
     check(raw_polls_and_pipe, TTY_KEY, true);
@@ -309,11 +302,10 @@ static void test_kinds(void **state)
     check(cooked_polls_and_socket, TTY_UNKNOWN, false);
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
     static void (*const busy[])(void) = {reads_other_terminal, receives, closes_its_terminal};
     struct tty tty;
-    (void)state;
     for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
         start(&tty, busy[i]);
         poll(NULL, 0, 20); /* the time in which a wrong answer would come */
@@ -323,10 +315,9 @@ static void test_others(void **state)
     }
 }
 
-static void test_other_readers(void **state)
+TEST(test_other_readers)
 {
     struct tty tty;
-    (void)state;
     start(&tty, child_reads);
     expect(&tty, TTY_LINE);
     assert_int_not_equal(tty.look.reader, tty.pid);
@@ -340,11 +331,10 @@ static void test_other_readers(void **state)
     stop(&tty);
 }
 
-static void test_end(void **state)
+TEST(test_end)
 {
     struct tty tty;
     char byte;
-    (void)state;
     start(&tty, reads_lines);
     expect(&tty, TTY_LINE);
     kill(tty.pid, SIGKILL);
@@ -362,10 +352,9 @@ static void test_end(void **state)
     stop(&tty);
 }
 
-static void test_unread_output(void **state)
+TEST(test_unread_output)
 {
     struct tty tty;
-    (void)state;
     start(&tty, reads_lines);
     expect(&tty, TTY_LINE);
     type(&tty, "half"); /* the kernel echoes it */
@@ -376,13 +365,12 @@ static void test_unread_output(void **state)
     stop(&tty);
 }
 
-static void test_many_watches_share_descriptors(void **state)
+TEST(test_many_watches_share_descriptors)
 {
     enum { COUNT = 130 };
     static struct tty ttys[COUNT];
     char path[32];
     int open = 0;
-    (void)state;
     fd_raise_nofile();
     for (int i = 0; i < COUNT; i++)
         start(&ttys[i], reads_lines);
@@ -401,11 +389,10 @@ static void test_many_watches_share_descriptors(void **state)
         stop(&ttys[i]);
 }
 
-static void test_cost_of_a_look(void **state)
+TEST(test_cost_of_a_look)
 {
     enum { LOOKS = 2000 };
     struct tty tty;
-    (void)state;
     start(&tty, reads_lines);
     expect(&tty, TTY_LINE);
     int64_t begin = clock_mono_ns();
@@ -416,10 +403,9 @@ static void test_cost_of_a_look(void **state)
     stop(&tty);
 }
 
-static void test_decoding(void **state)
+TEST(test_decoding)
 {
     char line[128];
-    (void)state;
     assert_int_equal(tty_wait_decode(getpid(), "running\n", 1), TTY_SLEEP_RUNNING);
     assert_int_equal(tty_wait_decode(getpid(), "-1 0x7ffd 0x7f9c\n", 1), TTY_SLEEP_RUNNING);
     assert_int_equal(tty_wait_decode(getpid(), "", 1), TTY_SLEEP_ELSEWHERE);
@@ -437,9 +423,8 @@ static void test_decoding(void **state)
     assert_int_equal(tty_wait_place("do_wait"), TTY_PLACE_ELSEWHERE);
 }
 
-static void test_selftest(void **state)
+TEST(test_selftest)
 {
-    (void)state;
     assert_string_equal(tty_state_selftest(NULL), "kernel");
     assert_ptr_equal(tty_state_selftest(NULL), tty_state_selftest(NULL));
 }

@@ -1,9 +1,5 @@
 /* Named keys into bytes: every spelling, every modifier, and what can't be expressed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "term/keys.h"
 #include "term/paste.h"
@@ -26,9 +22,8 @@ static const struct { const char *name, *bytes; size_t size; } good[] = {
 #undef K
 };
 
-static void every_spelling(void **state)
+TEST(every_spelling)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct buf out = BUF_INIT;
         struct err err;
@@ -40,11 +35,10 @@ static void every_spelling(void **state)
     }
 }
 
-static void application_cursor(void **state)
+TEST(application_cursor)
 {
     struct keys_modes modes = {.application_cursor = true};
     struct buf out = BUF_INIT;
-    (void)state;
     assert_int_equal(keys_append_modes(&out, "Up", &modes, NULL), 0);
     assert_int_equal(keys_append_modes(&out, "C-Up", &modes, NULL), 0);
     assert_string_equal(out.data, "\033OA\033[1;5A");
@@ -69,29 +63,26 @@ static void check_code(const struct keys_modes *modes, const char *name, const c
     buf_fini(&out);
 }
 
-static void application_keypad_and_backspace(void **state)
+TEST(application_keypad_and_backspace)
 {
     const struct keys_modes keypad = {.application_keypad = true}, bs = {.backspace_is_bs = true};
-    (void)state;
     CODED(keypad, {"KP0", "\033Op"}, {"KP9", "\033Oy"}, {"KP+", "\033Ok"}, {"KP-", "\033Om"}, {"KP*", "\033Oj"}, {"KP/", "\033Oo"}, {"KP.", "\033On"},
           {"KPEnter", "\033OM"}, {"KP=", "\033OX"}, {"S-KP0", NULL}, {"Enter", "\r"});
     CODED(bs, {"BSpace", "\b"}, {"C-BSpace", "\177"}, {"M-BSpace", "\033\b"});
 }
 
 /* xterm, modifyOtherKeys */
-static void other_keys(void **state)
+TEST(other_keys)
 {
     const struct keys_modes one = {.other_keys = 1}, two = {.other_keys = 2};
-    (void)state;
     CODED(one, {"C-c", "\003"}, {"M-x", "\033x"}, {"S-Enter", "\033[27;2;13~"}, {"C-Enter", "\033[27;5;13~"}, {"C-Tab", "\033[27;5;9~"}, {"C-1", "\033[27;5;49~"},
           {"C-S-a", "\033[27;6;65~"}, {"S-Tab", "\033[Z"}, {"Up", "\033[A"}, {"C-Up", "\033[1;5A"}, {"super+a", NULL}, {"C-\303\251", "\033[27;5;233~"});
     CODED(two, {"C-c", "\033[27;5;99~"}, {"M-x", "\033[27;3;120~"}, {"A", "A"}, {"S-a", "A"}, {"a", "a"}, {"Enter", "\r"}, {"C-Up", "\033[1;5A"}, {"Escape", "\033"});
 }
 
-static void kitty_disambiguates(void **state)
+TEST(kitty_disambiguates)
 {
     const struct keys_modes modes = {.kitty = 1, .application_cursor = true};
-    (void)state;
     CODED(modes, {"a", "a"}, {"A", "A"}, {"S-a", "A"}, {"\303\251", "\303\251"}, {"Enter", "\r"}, {"Tab", "\t"}, {"BSpace", "\177"}, {"Escape", "\033[27u"}, {"C-c", "\033[99;5u"},
           {"C-C", "\033[99;5u"}, {"C-i", "\033[105;5u"}, {"C-S-a", "\033[97;6u"}, {"M-x", "\033[120;3u"}, {"M-X", "\033[120;4u"}, {"S-Enter", "\033[13;2u"}, {"C-Enter", "\033[13;5u"},
           {"BTab", "\033[9;2u"}, {"S-Tab", "\033[9;2u"}, {"C-Tab", "\033[9;5u"}, {"C-Space", "\033[32;5u"}, {"Up", "\033[A"}, {"C-Up", "\033[1;5A"}, {"F1", "\033[P"}, {"F3", "\033[13~"},
@@ -99,10 +90,9 @@ static void kitty_disambiguates(void **state)
           {"C-KP5", "\033[57404;5u"}, {"KPEnter", "\033[57414u"}, {"super+a", "\033[97;9u"}, {"hyper+a", "\033[97;17u"}, {"C-1", "\033[49;5u"}, {"C-\303\251", "\033[233;5u"});
 }
 
-static void kitty_tells_everything(void **state)
+TEST(kitty_tells_everything)
 {
     const struct keys_modes all = {.kitty = 8}, text = {.kitty = 8 | 16}, events = {.kitty = 1 | 2}, alternates = {.kitty = 8 | 4}, only_events = {.kitty = 2};
-    (void)state;
     CODED(all, {"a", "\033[97u"}, {"A", "\033[97;2u"}, {"Enter", "\033[13u"}, {"Tab", "\033[9u"}, {"Escape", "\033[27u"}, {"Up", "\033[A"}, {"KP5", "\033[57404u"});
     CODED(text, {"a", "\033[97;;97u"}, {"A", "\033[97;2;65u"}, {"C-a", "\033[97;5u"}, {"Enter", "\033[13u"});
     CODED(events, {"C-c", "\033[99;5u\033[99;5:3u"}, {"Up", "\033[A\033[1;1:3A"}, {"Enter", "\r"}, {"a", "a"});
@@ -119,9 +109,8 @@ static void check_paste(const char *text, bool bracketed, const char *bytes)
     buf_fini(&out);
 }
 
-static void pasted_text(void **state)
+TEST(pasted_text)
 {
-    (void)state;
     check_paste("a\nb\r\nc\td", false, "a\rb\rc\td");
     check_paste("a\nb", true, "\033[200~a\rb\033[201~");
     check_paste("x\033[201~rm\003y\302\2331m\177z", true, "\033[200~x[201~rmy1mz\033[201~");
@@ -129,10 +118,9 @@ static void pasted_text(void **state)
     check_paste("", true, "\033[200~\033[201~");
 }
 
-static void what_has_no_bytes_is_refused(void **state)
+TEST(what_has_no_bytes_is_refused)
 {
     static const char *const bad[] = {"C-1", "C-Enter", "S-Enter", "C-Tab", "C-S-x", "C-\303\251", "S-\303\251", "C-0x1b", "S-1", "S-F13", "C-KP5", "super+a", "PrintScreen", "C-S-Tab", "C-M-Enter", "U+D800", "U+110000"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct buf out = BUF_INIT;
         struct err err;
@@ -143,11 +131,10 @@ static void what_has_no_bytes_is_refused(void **state)
     }
 }
 
-static void an_unknown_name_has_a_neighbour(void **state)
+TEST(an_unknown_name_has_a_neighbour)
 {
     struct buf out = BUF_INIT;
     struct err err;
-    (void)state;
     assert_int_equal(keys_append(&out, "Entr", &err), ERR_KEY);
     assert_non_null(strstr(err.text, "'Enter'"));
     assert_int_equal(keys_append(&out, "", &err), ERR_KEY);
@@ -165,10 +152,9 @@ static void check_name(void *arg, const char *name)
     buf_fini(&out);
 }
 
-static void every_offered_name_is_taken(void **state)
+TEST(every_offered_name_is_taken)
 {
     int count = 0;
-    (void)state;
     keyname_each(check_name, &count);
     assert_true(count > 50);
 }

@@ -10,11 +10,7 @@
  * alone. libvterm trusts its input: it never sees more than 16 parameters, huge ones, REP without
  * a character before it, double-width lines or side margins, each of which breaks it; and it is
  * made with more rows than are used, for 0.3.3 never makes room for more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/utf8.h"
 #include "term/internal.h"
@@ -800,22 +796,20 @@ static void run_random(unsigned seed)
     pair_end(pair);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
     const char *given = getenv("ORACLE_SEED");
-    (void)state;
     for (unsigned seed = 1; seed <= SEEDS && !given; seed++)
         run_random(seed);
     run_random(given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)(time(NULL) / 86400));
 }
 
 /* What programs wrote: streams/NAME, recorded on a terminal of 24 rows and 80 columns. */
-static void test_recorded(void **state)
+TEST(test_recorded)
 {
     static const char *const names[] = {"vim",  "less", "top",     "htop",
                                         "tmux", "man",  "git-log", "bash"};
     static char data[1 << 18];
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[512];
         snprintf(path, sizeof path, "%.*s/streams/%s", (int)(strrchr(__FILE__, '/') - __FILE__),
@@ -831,9 +825,8 @@ static void test_recorded(void **state)
     }
 }
 
-static void test_each_difference_is_met(void **state)
+TEST(test_each_difference_is_met)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof differences / sizeof *differences && !getenv("ORACLE_SEED");
          i++) {
         print_message("%8zu times: %s: %s\n", differences[i].met, differences[i].name,

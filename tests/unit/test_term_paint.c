@@ -1,9 +1,5 @@
 /* What is painted on a terminal is what the screen shows, however it came about and however seldom it is looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "term/paint.h"
 #include <stdio.h>
@@ -94,9 +90,8 @@ static void assert_same_modes(const struct pair *pair)
     assert_false(b->synchronized);
 }
 
-static void test_text_and_colours(void **state)
+TEST(test_text_and_colours)
 {
-    (void)state;
     struct pair pair = pair_new(4, 20, 4, 20);
     feed(&pair, "\033[1;31mred\033[0m \033[44m   \033[m\r\n\xe4\xbd\xa0\xe5\xa5\xbd e\xcc\x81 \xf0\x9f\x98\x80!\r\n12345678901234567890\033[4;20Hz");
     draw(&pair);
@@ -106,9 +101,8 @@ static void test_text_and_colours(void **state)
     pair_free(&pair);
 }
 
-static void test_only_what_changes(void **state)
+TEST(test_only_what_changes)
 {
-    (void)state;
     struct pair pair = pair_new(24, 80, 24, 80);
     for (int i = 0; i < 24; i++)
         feed(&pair, "a full line of text that is long enough to be noticed when it is sent once more\r\n");
@@ -125,9 +119,8 @@ static void test_only_what_changes(void **state)
 }
 
 /* Lines that only move are not drawn anew, whatever the sizes; also while others change, in margins, and by more than one line. */
-static void test_scrolling(void **state)
+TEST(test_scrolling)
 {
-    (void)state;
     static const int sizes[][4] = {{24, 80, 24, 80}, {24, 80, 40, 90}, {24, 80, 10, 40}, {2, 80, 2, 80}, {1, 5, 1, 5}, {24, 80, 1, 1}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct pair pair = pair_new(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3]);
@@ -152,9 +145,8 @@ static void test_scrolling(void **state)
     }
 }
 
-static void test_modes(void **state)
+TEST(test_modes)
 {
-    (void)state;
     static const char *const steps[] = {"\033[?1h\033=\033[?2004h\033[?1004h", "\033[?1002h\033[?1006h\033[?25l\033[4 q", "\033[?5h\033[>4;2m\033[=5;1u",
                                         "\033[?1002l\033[?1006l\033[?25h", "\033[?1049h\033[?1000h", "\033[?1l\033>\033[?2004l\033[?5l\033[>4;0m"};
     struct pair pair = pair_new(5, 20, 5, 20);
@@ -172,9 +164,8 @@ static void test_modes(void **state)
     pair_free(&pair);
 }
 
-static void test_other_sizes(void **state)
+TEST(test_other_sizes)
 {
-    (void)state;
     struct pair small = pair_new(10, 40, 4, 10), large = pair_new(4, 10, 10, 40);
     for (int i = 0; i < 10; i++) {
         char line[64];
@@ -202,9 +193,8 @@ static void test_other_sizes(void **state)
     pair_free(&large);
 }
 
-static void test_large_and_hostile(void **state)
+TEST(test_large_and_hostile)
 {
-    (void)state;
     struct pair pair = pair_new(1000, 1000, 70000, 70000);
     assert_true(paint_rows(pair.paint) * paint_cols(pair.paint) <= PAINT_CELLS_MAX);
     pair_free(&pair);
@@ -220,9 +210,8 @@ static void test_large_and_hostile(void **state)
 }
 
 /* Whatever a program writes, in pieces of any length. */
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     static const char *const pool[] = {"abc", "\r\n", "\xe4\xbd\xa0", "\xff", "e\xcc\x81", "\033[3;9r", "\033[7m", "\033[41m", "\033[m", "\033[5;5H", "\033[K",
                                        "\033[2J", "\033[3L", "\033[2M", "\033[4P", "\033[3@", "\033M", "\033[?7l", "\033[?7h", "\033(0qx\033(B", "\t",
                                        "\033[?1049h", "\033[?1049l", "\033[1;38;2;1;2;3m", "\033]2;t\033\\", "\033[?25l", "\033[?25h", "\033[12G", "\b",

@@ -1,9 +1,5 @@
 /* A screen as text, with colours, as a page and as a picture. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "term/render.h"
 #include <stdlib.h>
@@ -27,17 +23,15 @@ static void check(const char *bytes, enum render_format format, const char *expe
     free(drawing);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     check("", RENDER_TEXT, "");
     check("a  \r\n\r\n  b", RENDER_TEXT, "a\n\n  b\n");
     check("\033[41m   \033[m", RENDER_TEXT, "");
 }
 
-static void test_ansi(void **state)
+TEST(test_ansi)
 {
-    (void)state;
     check("a\033[1;31mb\033[0mc", RENDER_ANSI, "a\033[0;1;31mb\033[0mc\n");
     check("\033[38;5;200;48;2;1;2;3mx\r\n\033[0;4;7;9;53my", RENDER_ANSI,
           "\033[0;38;5;200;48;2;1;2;3mx\033[0m\n\033[0;7;9;53;4my\033[0m\n");
@@ -47,9 +41,8 @@ static void test_ansi(void **state)
 }
 
 /* Drawn with colours and read again, it is the same screen. */
-static void test_ansi_again(void **state)
+TEST(test_ansi_again)
 {
-    (void)state;
     const char *bytes = "\033[1;2;3;4mA\033[0;5;7;8;9mB\033[0;21;38;5;99mC\r\n\xe4\xbd\xa0\033[48;2;9;8;7m e\xcc\x81\033[0mz \033[44m \r\n\033[4:3;97mq";
     char *first = draw(bytes, RENDER_ANSI, false), *lines = malloc(4096);
     char *at = lines;
@@ -66,9 +59,8 @@ static void test_ansi_again(void **state)
     free(first);
 }
 
-static void test_html(void **state)
+TEST(test_html)
 {
-    (void)state;
     char *page = draw("<b>&\"\033[1;34mx\033[0;7my", RENDER_HTML, false);
     assert_non_null(strstr(page, "&lt;b&gt;&amp;&quot;<span style=\"color:#5c5cff;font-weight:bold\">x</span>"
                                  "<span style=\"color:#000000;background:#e5e5e5\">y</span>\n"));
@@ -86,9 +78,8 @@ static void test_html(void **state)
     free(page);
 }
 
-static void test_svg(void **state)
+TEST(test_svg)
 {
-    (void)state;
     char *picture = draw("<\xe4\xbd\xa0z\r\n\033[42m&", RENDER_SVG, false);
     assert_non_null(strstr(picture, "<svg xmlns="));
     assert_non_null(strstr(picture, "width=\"160\" height=\"48\""));
@@ -100,9 +91,8 @@ static void test_svg(void **state)
     free(picture);
 }
 
-static void test_cap(void **state)
+TEST(test_cap)
 {
-    (void)state;
     struct screen *screen = screen_new(3, 20, 0);
     struct render_options options = {.format = RENDER_TEXT};
     struct buf out;
@@ -116,9 +106,8 @@ static void test_cap(void **state)
     screen_free(screen);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     enum render_format format;
     assert_true(render_format("svg", &format) && format == RENDER_SVG);
     assert_true(render_format("text", &format) && format == RENDER_TEXT);

@@ -1,9 +1,5 @@
 /* Each query gets its answer, and what asks nothing, or nothing that is known, gets none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "term/modes.h"
 #include "term/responder.h"
@@ -44,9 +40,8 @@ static void expect(const char *text, const char *answer)
     buf_fini(&out);
 }
 
-static void devices(void **state)
+TEST(devices)
 {
-    (void)state;
     expect("\033[c", "\033[?62;22c");
     expect("\033[0c", "\033[?62;22c");
     expect("\033Z", "\033[?62;22c");
@@ -59,10 +54,9 @@ static void devices(void **state)
     buf_fini(&out);
 }
 
-static void status(void **state)
+TEST(status)
 {
     struct buf out = BUF_INIT;
-    (void)state;
     expect("\033[5n", "\033[0n");
     expect("\033[6n", "\033[3;7R");
     expect("\033[?6n", "\033[?3;7R");
@@ -79,14 +73,13 @@ static bool cell(void *arg, int *height, int *width)
     return *(const bool *)arg;
 }
 
-static void persons(void **state)
+TEST(persons)
 {
     static const char queries[] = "\033]10;?;?;?\007\033]4;3;?;4;?;200;?\033\\\033[?996n\033[16t\033[14t\033[?2031$p\033[>q";
     struct outer outer = {.known = 1u << OUTER_BACKGROUND | 1u << 3, .scheme = OUTER_LIGHT};
     struct responder_facts facts = {.outer = &outer, .size = size, .cell = cell, .arg = &(bool){true}, .scheme_told = true};
     struct buf out = BUF_INIT;
     struct scan_seq seq;
-    (void)state;
     outer.colours[OUTER_BACKGROUND][0] = 0x1234;
     outer.colours[3][2] = 0xffff;
     for (size_t at = 0; scan_next(queries, sizeof queries - 1, &at, &seq);)
@@ -97,18 +90,16 @@ static void persons(void **state)
     buf_fini(&out);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     expect("\033[18t", "\033[8;24;80t");
     expect("\033[19t", "\033[9;24;80t");
     expect("\033[14t\033[16t", "\033[4;384;640t\033[6;16;8t");
     expect("\033[21t\033[8;10;10t\033[22;0t\033[t", "");
 }
 
-static void modes(void **state)
+TEST(modes)
 {
-    (void)state;
     expect("\033[?2004$p\033[?2004h\033[?2004$p", "\033[?2004;2$y\033[?2004;1$y");
     expect("\033[?25$p\033[?25l\033[?25$p", "\033[?25;1$y\033[?25;2$y");
     expect("\033[?2048$p\033[?12345$p\033[4$p", "\033[?2048;0$y\033[?12345;0$y\033[4;0$y");
@@ -119,9 +110,8 @@ static void modes(void **state)
     expect("\033P$q\"p\033\\\033P$qm\033\\\033P$qr\033\\", "\033P1$r62;1\"p\033\\\033P0$r\033\\\033P0$r\033\\");
 }
 
-static void colours(void **state)
+TEST(colours)
 {
-    (void)state;
     expect("\033]10;?\033\\\033]11;?\007", "\033]10;rgb:e5e5/e5e5/e5e5\033\\\033]11;rgb:0000/0000/0000\007");
     expect("\033]10;?;?;?\007", "\033]10;rgb:e5e5/e5e5/e5e5\007\033]11;rgb:0000/0000/0000\007\033]12;rgb:e5e5/e5e5/e5e5\007");
     expect("\033]10;red;?\007", "\033]11;rgb:0000/0000/0000\007");
@@ -133,9 +123,8 @@ static void colours(void **state)
 }
 
 /* A picture of the screen has the colours that programs are told. */
-static void one_palette(void **state)
+TEST(one_palette)
 {
-    (void)state;
     assert_int_equal(pen_palette(4), 0x0000ee);
     for (unsigned i = 0; i < 256; i++) {
         char query[32], answer[64];
@@ -148,10 +137,9 @@ static void one_palette(void **state)
     }
 }
 
-static void all_colours_at_once(void **state)
+TEST(all_colours_at_once)
 {
     struct buf query = BUF_INIT, out = BUF_INIT;
-    (void)state;
     buf_append_text(&query, "\033]4");
     for (int i = 0; i < 256; i++)
         buf_printf(&query, ";%d;?", i);
@@ -167,9 +155,8 @@ static void all_colours_at_once(void **state)
     buf_fini(&query);
 }
 
-static void capabilities(void **state)
+TEST(capabilities)
 {
-    (void)state;
     expect("\033P+q544e\033\\", "\033P1+r544e=787465726D2D323536636F6C6F72\033\\");
     expect("\033P+q436F;524742\033\\", "\033P1+r436F=323536\033\\\033P1+r524742=382F382F38\033\\");
     expect("\033P+q5463;6B75\033\\", "\033P0+r5463\033\\\033P0+r6B75\033\\");
@@ -178,9 +165,8 @@ static void capabilities(void **state)
     expect("\033P+q\033\\\033P+qzz;\r;54\n\033\\\033P+\033\\\033P\033\\", ""); /* never repeats what is no number */
 }
 
-static void what_asks_nothing_gets_nothing(void **state)
+TEST(what_asks_nothing_gets_nothing)
 {
-    (void)state;
     expect("text\033[1;31mred\033[0m\033[2J\033[H\033[K\033[?1049h\033(B\033=\033c", "");
     expect("\033[1c\033[>1c\033[?c\033[n\033[7n\033[?5n\033[>0n\033[>1q\033[q\033[x\033[u\033[s\033[$c\033[ c", "");
     expect("\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033Xc\033\\", "");

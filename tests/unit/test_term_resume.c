@@ -1,12 +1,9 @@
 /* term/resume: a fresh screen that is fed what resume_draw gives goes on as the old one does. */
 #include "term/render.h"
 #include "term/resume.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/lib/test.h"
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void feed(struct screen *screen, const char *text, size_t size)
 {
@@ -45,9 +42,8 @@ static void check(const char *before, size_t before_size, const char *after, siz
 }
 #define CHECK(before, after) check(before, sizeof(before) - 1, after, sizeof(after) - 1)
 
-static void test_resume(void **state)
+TEST(test_resume)
 {
-    (void)state;
     CHECK("", "hello");
     CHECK("one\r\ntwo\033[31m red", " goes on\r\nx");
     CHECK("\xe4\xbd\xa0\xe5\xa5\xbd e\xcc\x81\033[1;44m\r\nzz", "\xe4\xbd\xa0");
@@ -68,9 +64,8 @@ static void test_resume(void **state)
 }
 
 /* Anything that programs may write, in random order. */
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     static const char *const pool[] = {"abc", "\r\n", "\xe4\xbd\xa0", "\033[2;5r", "\033[r", "\033[31m", "\033[m", "\033[44m", "\033[3;4H", "\033[K",
                                        "\033[2J", "\033[L", "\033[M", "\033[2P", "\033[2@", "\033M", "\033[?1049h", "\033[?1049l", "\033(0", "\033(B",
                                        "\t", "\033[?25l", "\033[?25h", "xyz", "\033[?7l", "\033[?7h", "\033[6;12H"};

@@ -1,9 +1,5 @@
 /* Sequences are found whole, wherever reads have cut them, and nothing else is taken for one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "base/buf.h"
 #include "term/modes.h"
@@ -91,11 +87,10 @@ static void expect(const char *data, size_t size, const char *what)
 }
 #define EXPECT(data, what) expect(data, sizeof(data) - 1, what)
 
-static void drawing_is_passed_over(void **state)
+TEST(drawing_is_passed_over)
 {
     static const char text[] = "a\033[1;38:5:208mb\033[2J\033[H\033[mc\033[31";
     size_t at = 0;
-    (void)state;
     scan_past_drawing(text, sizeof text - 1, &at);
     assert_int_equal(at, sizeof text - 1 - strlen("\033[31")); /* more of it may come */
     static const char *const others[] = {"\033[c", "\033[6n", "\033[>4m", "\033[?m", "\033[18t", "\033[4$p", "\033[ q", "\033c", "\033[1\rm"};
@@ -106,9 +101,8 @@ static void drawing_is_passed_over(void **state)
     }
 }
 
-static void every_kind(void **state)
+TEST(every_kind)
 {
-    (void)state;
     EXPECT("plain text\r\n", "");
     EXPECT("a\033[cb", "C--c-<>\n");
     EXPECT("\033[?1049;25h", "C?-h-<1049;25>\n");
@@ -125,9 +119,8 @@ static void every_kind(void **state)
     EXPECT("\033Nx\033Oy", "E--N-<>\nE--O-<>\n");
 }
 
-static void what_is_broken_is_none(void **state)
+TEST(what_is_broken_is_none)
 {
-    (void)state;
     EXPECT("\033", "");
     EXPECT("\033[12;", "");
     EXPECT("\033]no end", "");
@@ -145,9 +138,8 @@ static void what_is_broken_is_none(void **state)
     EXPECT("\033\177[c", "");
 }
 
-static void too_long_is_none_however_it_is_cut(void **state)
+TEST(too_long_is_none_however_it_is_cut)
 {
-    (void)state;
     static const size_t near[] = {SCAN_STRING_MAX - 9, SCAN_STRING_MAX - 5, SCAN_STRING_MAX - 4, SCAN_STRING_MAX - 3, SCAN_STRING_MAX - 2,
                                   SCAN_STRING_MAX - 1, SCAN_STRING_MAX, SCAN_STRING_MAX + 7, 3 * SCAN_STRING_MAX};
     for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
@@ -181,13 +173,12 @@ static void too_long_is_none_however_it_is_cut(void **state)
     }
 }
 
-static void parameters(void **state)
+TEST(parameters)
 {
     static const struct { const char *text; size_t count; int values[4]; } cases[] = {
         {"", 0, {0}}, {"0", 1, {0}}, {"12;3", 2, {12, 3}}, {";5", 2, {-1, 5}}, {"5;", 2, {5, -1}}, {";", 2, {-1, -1}},
         {"1;2;3;4;5", 4, {1, 2, 3, 4}},
         {"99999999999", 1, {65535}}, {"4:3;7", 2, {4, 7}}, {"1\n2", 1, {12}}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scan_seq seq = {.kind = SCAN_CSI, .text = cases[i].text, .len = strlen(cases[i].text)};
         int values[4];
@@ -207,9 +198,8 @@ static uint64_t after(uint64_t modes, const char *text)
 }
 
 /* Whatever was set before; the alternate screen is not told, kitty's flags as asked. */
-static void modes_are_told(void **state)
+TEST(modes_are_told)
 {
-    (void)state;
     static const char *const sets[] = {"", "\033[?1;6;25;1004;1005;2004h\033[?7l\033=\033[4 q",
                                        "\033[?5;66;1002;1006;2026h\033[?25l\033[>4;2m\033[=5;1u",
                                        "\033[?9;1000;1015h\033[?7;25l\033[>4;1m\033[=31;1u"};
@@ -230,9 +220,8 @@ static void modes_are_told(void **state)
     }
 }
 
-static void modes_are_followed(void **state)
+TEST(modes_are_followed)
 {
-    (void)state;
     static const int numbers[] = {1, 5, 6, 9, 47, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1047, 1049, 2004, 2026};
     char text[32];
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -258,9 +247,8 @@ static void modes_are_followed(void **state)
     assert_int_equal(modes_cursor_style(after(0, "\033[5 q\033[ q")), 0);
 }
 
-static void keyboard_protocols_are_followed(void **state)
+TEST(keyboard_protocols_are_followed)
 {
-    (void)state;
     assert_int_equal(modes_other_keys(after(0, "\033[>4;2m")), 2);
     assert_int_equal(modes_other_keys(after(0, "\033[>4;2m\033[>4m")), 0);
     assert_int_equal(modes_other_keys(after(0, "\033[>4;2m\033[>m")), 0);

@@ -1,9 +1,5 @@
 /* The screen model: text, wrapping, wide and combining characters, modes, both screens, scrollback, sizes, and what breaks others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "term/render.h"
 #include "term/screen.h"
@@ -53,9 +49,8 @@ static void check(int rows, int cols, const char *bytes, const char *expected)
     screen_free(slow);
 }
 
-static void test_text_and_movement(void **state)
+TEST(test_text_and_movement)
 {
-    (void)state;
     check(3, 10, "one\r\ntwo", "one\ntwo\n");
     check(3, 10, "a\r\nb\r\nc\r\nd", "b\nc\nd\n");
     check(3, 10, "abc\033[2D\033[31mX\033[0m", "aXc\n");
@@ -77,9 +72,8 @@ static void test_text_and_movement(void **state)
     check(3, 10, "a\033]0;title\007b\033]2;t\033\\c\033Pq#0\033\\d\033_apc\033\\e", "abcde\n");
 }
 
-static void test_wrapping(void **state)
+TEST(test_wrapping)
 {
-    (void)state;
     check(3, 4, "abcdefg", "abcd\nefg\n");
     check(3, 4, "abcd\r\nefg", "abcd\nefg\n");
     check(3, 4, "\033[?7labcdefg", "abcg\n");
@@ -112,9 +106,8 @@ static void test_wrapping(void **state)
     screen_free(screen);
 }
 
-static void test_beside_the_edge(void **state)
+TEST(test_beside_the_edge)
 {
-    (void)state;
     check(3, 6, "abcdef\rX", "Xbcdef\n");
     check(3, 6, "abcdef\b\bXY", "abcXYf\n");
     check(3, 6, "abcdef\033[1;6HX", "abcdeX\n"); /* no wrap is pending any more */
@@ -136,9 +129,8 @@ static void test_beside_the_edge(void **state)
 }
 
 /* A wrap is pending: what keeps it, what ends it, and what counts from behind the last column. */
-static void test_behind_a_full_line(void **state)
+TEST(test_behind_a_full_line)
 {
-    (void)state;
     static const char *const keep[] = {"", "\t", "\033[I", "\033[1m", "\033[K", "\033[J", "\033[3X", "\033[2P", "\033[@", "\033[?25l",
                                        "\033[4h", "\033[3b", "\033(B", "\017", "\0337\033[H\0338"};
     static const char *const end[] = {"\033[?7h", "\033[6G", "\033[C", "\033[2A", "\033[6`", "\033[1d", "\033[1;9H", "\b\t"};
@@ -163,9 +155,8 @@ static void test_behind_a_full_line(void **state)
     check(3, 6, "\033[4habcdef\r123456X", "123456\nX\n");
 }
 
-static void test_margins(void **state)
+TEST(test_margins)
 {
-    (void)state;
     check(6, 9, "\033[2;4r\033[4;3H\033[9Ax", "\n  x\n"); /* stops what moves up and down, */
     check(6, 9, "\033[2;4r\033[3;3H\033[9Bx", "\n\n\n  x\n");
     check(6, 9, "\033[2;4r\033[3;3H\033[9Ex", "\n\n\nx\n");
@@ -187,9 +178,8 @@ static void test_margins(void **state)
     screen_free(screen);
 }
 
-static void test_tabs(void **state)
+TEST(test_tabs)
 {
-    (void)state;
     check(1, 20, "\033[2Ix\033[2Zy\033[9Zz", "z       y       x\n");
     check(1, 20, "\033[9Ix\ry\033[99Cz", "y                  z\n");
     check(1, 20, "\033[3g\033[5G\033H\r\tx\033[5G\033[g\r\ty", "    x              y\n");
@@ -204,9 +194,8 @@ static void test_tabs(void **state)
     screen_free(screen);
 }
 
-static void test_wide_and_combining(void **state)
+TEST(test_wide_and_combining)
 {
-    (void)state;
     check(3, 10, "\xe4\xbd\xa0\xe5\xa5\xbd!", "\xe4\xbd\xa0\xe5\xa5\xbd!\n");
     check(3, 5, "ab\xe4\xbd\xa0\xe5\xa5\xbd", "ab\xe4\xbd\xa0\n\xe5\xa5\xbd\n");
     check(3, 10, "e\xcc\x81x", "e\xcc\x81x\n");
@@ -234,9 +223,8 @@ static void test_wide_and_combining(void **state)
     screen_free(screen);
 }
 
-static void test_looks(void **state)
+TEST(test_looks)
 {
-    (void)state;
     struct screen *screen = screen_new(2, 20, 0);
     feed(screen, "\033[1;3;4;38;5;208;48;2;1;2;3mA\033[0m\033[4:3;91mB\033[22;7;2mC\033[38:2::9:8:7mD");
     const struct cell *cells = screen_line(screen, 0)->cells;
@@ -252,9 +240,8 @@ static void test_looks(void **state)
     screen_free(screen);
 }
 
-static void test_modes_and_title(void **state)
+TEST(test_modes_and_title)
 {
-    (void)state;
     struct screen *screen = screen_new(5, 20, 0);
     const struct screen_modes *modes = screen_modes(screen);
     assert_true(modes->autowrap && modes->cursor_visible && !modes->bracketed_paste);
@@ -288,9 +275,8 @@ static void test_modes_and_title(void **state)
     screen_free(screen);
 }
 
-static void test_alternate(void **state)
+TEST(test_alternate)
 {
-    (void)state;
     struct screen *screen = screen_new(3, 10, 1 << 16);
     feed(screen, "main\r\n$ \033[?1049h");
     assert_true(screen_is_alternate(screen));
@@ -308,9 +294,8 @@ static void test_alternate(void **state)
     screen_free(screen);
 }
 
-static void test_scrollback(void **state)
+TEST(test_scrollback)
 {
-    (void)state;
     struct screen *screen = screen_new(3, 20, 4096);
     for (int i = 0; i < 1000; i++) {
         char line[64];
@@ -339,9 +324,8 @@ static void test_scrollback(void **state)
 }
 
 /* What leaves the main screen at its top, and only that. */
-static void test_what_is_kept(void **state)
+TEST(test_what_is_kept)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t kept;
@@ -357,9 +341,8 @@ static void test_what_is_kept(void **state)
     }
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     struct screen *screen = screen_new(4, 10, 1 << 16);
     feed(screen, "1\r\n2\r\n3\r\n4\xe4\xbd\xa0");
     screen_resize(screen, 2, 10);
@@ -389,9 +372,8 @@ static void test_sizes(void **state)
 }
 
 /* A wrap that is pending stays so, or the cursor gets the room that there is now. */
-static void test_sizes_of_a_full_line(void **state)
+TEST(test_sizes_of_a_full_line)
 {
-    (void)state;
     static const int cols[] = {4, 5, 6, 3};
     static const char *const expected[] = {"abcd\nX\n", "abcdX\n", "abcdX\n", "abc\nX\n"};
     for (size_t i = 0; i < 4; i++) {
@@ -405,9 +387,8 @@ static void test_sizes_of_a_full_line(void **state)
 }
 
 /* Every combination of sizes, with something on both screens. */
-static void test_many_sizes(void **state)
+TEST(test_many_sizes)
 {
-    (void)state;
     static const int sizes[] = {1, 2, 3, 5, 24, 80};
     struct screen *screen = screen_new(24, 80, 1 << 14);
     unsigned random = 1;
@@ -422,9 +403,8 @@ static void test_many_sizes(void **state)
 }
 
 /* Text that wraps, and scrolling, in rows that were not there at first. */
-static void test_more_rows_than_at_first(void **state)
+TEST(test_more_rows_than_at_first)
 {
-    (void)state;
     struct screen *screen = screen_new(2, 3, 0), *others[8];
     for (int i = 0; i < 8; i++)
         others[i] = screen_new(2, 3, 0);
@@ -440,9 +420,8 @@ static void test_more_rows_than_at_first(void **state)
     screen_free(screen);
 }
 
-static void test_what_breaks_others(void **state)
+TEST(test_what_breaks_others)
 {
-    (void)state;
     check(2, 10, "\033[1;2;3;4;5;6;7;8;9;10;11;12;13;14;15;16;17;18;19;20;21;22;23;24;25;26;27;28;29;30;31;32;33;34;35;36mx", "x\n");
     check(2, 10, "\033[99999999999999999999999Cx\033[99999999999999999999999Ay", "         y\n");
     check(2, 10, "\033[2147483647;2147483647Hx\033[2147483647S", "");
@@ -469,9 +448,8 @@ static void test_what_breaks_others(void **state)
     screen_free(screen);
 }
 
-static void test_gap(void **state)
+TEST(test_gap)
 {
-    (void)state;
     struct screen *screen = screen_new(3, 20, 0);
     screen_gap(screen);
     feed(screen, "31mrest of it\033[32mgreen");
@@ -483,9 +461,8 @@ static void test_gap(void **state)
     screen_free(screen);
 }
 
-static void test_hash(void **state)
+TEST(test_hash)
 {
-    (void)state;
     struct screen *a = screen_new(3, 20, 0), *b = screen_new(5, 40, 0);
     feed(a, "hello   \r\n\r\nx");
     feed(b, "\033[31mhello\033[3;1Hx");
@@ -503,9 +480,8 @@ static void test_hash(void **state)
     screen_free(b);
 }
 
-static void test_work_is_bounded(void **state)
+TEST(test_work_is_bounded)
 {
-    (void)state;
     struct screen *screen = screen_new(1000, 1000, 0);
     char flood[8192];
     for (size_t i = 0; i + 4 <= sizeof flood; i += 4)

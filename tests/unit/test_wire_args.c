@@ -1,9 +1,5 @@
 /* args: command lines against commands.def, and the help that is made from it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 #include "wire/args.h"
 #include "wire/help.h"
 #include "wire/tool.h"
@@ -34,9 +30,8 @@ static void good(struct args *args, const char *line)
         fail_msg("ue %s: %s", line, err.text);
 }
 
-static void test_wrong_usage(void **state)
+TEST(test_wrong_usage)
 {
-    (void)state;
     static const struct {
         const char *line, *want;
     } cases[] = {
@@ -90,9 +85,8 @@ static void test_wrong_usage(void **state)
     }
 }
 
-static void test_spellings_of_an_option(void **state)
+TEST(test_spellings_of_an_option)
 {
-    (void)state;
     static const char *const lines[] = {"exec -n foo x", "exec -nfoo x", "exec --name foo x", "exec --name=foo x", "exec -tnfoo x",
                                         "exec -n bar -n foo x", "-S /s exec -n foo x"};
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -104,9 +98,8 @@ static void test_spellings_of_an_option(void **state)
     }
 }
 
-static void test_first_operand_of_exec_ends_options(void **state)
+TEST(test_first_operand_of_exec_ends_options)
 {
-    (void)state;
     struct args args;
     good(&args, "exec -t ls -la --json -- x");
     assert_true(args_has(&args, "tty"));
@@ -122,9 +115,8 @@ static void test_first_operand_of_exec_ends_options(void **state)
     args_fini(&args);
 }
 
-static void test_options_after_operands(void **state)
+TEST(test_options_after_operands)
 {
-    (void)state;
     struct args args;
     good(&args, "write py -l 1+1 -y 30s");
     assert_int_equal(args.operand_count, 2);
@@ -144,9 +136,8 @@ static void test_options_after_operands(void **state)
     args_fini(&args);
 }
 
-static void test_repeated_options_keep_their_order(void **state)
+TEST(test_repeated_options_keep_their_order)
 {
-    (void)state;
     struct args args;
     good(&args, "write -k C-c py -k Up -kEnter");
     static const char *const want[] = {"C-c", "Up", "Enter"};
@@ -157,9 +148,8 @@ static void test_repeated_options_keep_their_order(void **state)
     args_fini(&args);
 }
 
-static void test_letters_mean_what_their_verb_says(void **state)
+TEST(test_letters_mean_what_their_verb_says)
 {
-    (void)state;
     struct args args;
     good(&args, "exec -e A=b=c -s zsh x");
     assert_string_equal(args_get(&args, "env"), "A=b=c");
@@ -173,9 +163,8 @@ static void test_letters_mean_what_their_verb_says(void **state)
     args_fini(&args);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     struct args args;
     int rows = 0, cols = 0;
     good(&args, "exec -y inf --size 50x132 --quiet 2s --status-fd 3 -m 0 x");
@@ -192,9 +181,8 @@ static void test_values(void **state)
     args_fini(&args);
 }
 
-static void test_operands_that_need_not_be(void **state)
+TEST(test_operands_that_need_not_be)
 {
-    (void)state;
     static const char *const lines[] = {"exec -n py", "exec --args {}", "kill --all", "kill --args {}", "list", "list a b c",
                                         "write --args -",
                                         "help", "help exec", "call list_sessions", "start"};
@@ -205,9 +193,8 @@ static void test_operands_that_need_not_be(void **state)
     }
 }
 
-static void test_help_and_version_insist_on_nothing(void **state)
+TEST(test_help_and_version_insist_on_nothing)
 {
-    (void)state;
     struct args args;
     good(&args, "--version");
     assert_true(args.wants_version);
@@ -244,9 +231,8 @@ static bool has_verb(const char *help, const char *name)
     return strstr(help, row) != NULL;
 }
 
-static void test_help_has_everything(void **state)
+TEST(test_help_has_everything)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     help_all(&out);
     lines_fit(out.data);
@@ -286,9 +272,8 @@ static bool fits(const struct verb_option *option, const struct tool *tool, cons
 }
 
 /* A row that names what isn't there would fail only when somebody uses it. */
-static void test_rows_are_sound(void **state)
+TEST(test_rows_are_sound)
 {
-    (void)state;
     for (size_t i = 0; i < VERB_COUNT_; i++) {
         const struct verb *verb = &verbs[i];
         const struct tool *tool = verb->tool != NULL ? tool_by_name(verb->tool) : NULL;

@@ -1,17 +1,12 @@
 /* The frames of an attached connection. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "wire/attach.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void test_there_and_back(void **state)
+TEST(test_there_and_back)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     struct attach_frame frame;
     char *large = calloc(1, ATTACH_PAYLOAD_MAX);

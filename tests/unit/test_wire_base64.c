@@ -1,15 +1,10 @@
 /* base64: the examples of RFC 4648, every length there and back, and what is no base64. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 #include "wire/base64.h"
 #include <string.h>
 
-static void test_examples(void **state)
+TEST(test_examples)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
                                            {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -24,9 +19,8 @@ static void test_examples(void **state)
     }
 }
 
-static void test_every_length(void **state)
+TEST(test_every_length)
 {
-    (void)state;
     unsigned char data[300];
     for (size_t i = 0; i < sizeof(data); i++)
         data[i] = (unsigned char)(i * 167);
@@ -42,9 +36,8 @@ static void test_every_length(void **state)
     }
 }
 
-static void test_refuses(void **state)
+TEST(test_refuses)
 {
-    (void)state;
     static const char *const wrong[] = {"Z",    "Zg",   "Zg=",      "Zg==Zg==", "=",    "====", "Z===", "Zh==", "Zm9=",
                                         "Zm 9", "Zm9v\n", "Zm9-", "Zm9_",     "Zg=a", "\xff\xff\xff\xff"};
     struct buf out = BUF_INIT;
@@ -57,9 +50,8 @@ static void test_refuses(void **state)
     buf_fini(&out);
 }
 
-static void test_cap(void **state)
+TEST(test_cap)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 7);
     assert_false(base64_encode(&out, "abcd", 4));

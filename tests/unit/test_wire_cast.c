@@ -1,10 +1,7 @@
 /* wire/cast: what is written reads back; what is no recording is refused with its line. */
+#include "tests/lib/test.h"
 #include "wire/cast.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 static int read_text(struct cast_reader *reader, const char *text, struct cast_event *event, struct err *err)
 {
@@ -34,9 +31,8 @@ static void read_all(const struct buf *text, char *codes, int64_t *times, size_t
     codes[count] = 0;
 }
 
-static void test_written_reads_back(void **state)
+TEST(test_written_reads_back)
 {
-    (void)state;
     for (int version = 2; version <= 3; version++) {
         struct buf out = BUF_INIT;
         char codes[8];
@@ -58,9 +54,8 @@ static void test_written_reads_back(void **state)
     }
 }
 
-static void test_bytes_survive(void **state)
+TEST(test_bytes_survive)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     struct cast_reader reader = {.version = 3};
     struct cast_event event;
@@ -75,9 +70,8 @@ static void test_bytes_survive(void **state)
 }
 
 /* Intervals of a long recording add up: nothing is lost by rounding. */
-static void test_no_drift(void **state)
+TEST(test_no_drift)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     struct cast_reader reader = {.version = 3};
     struct cast_event event;
@@ -96,9 +90,8 @@ static void test_no_drift(void **state)
     buf_fini(&out);
 }
 
-static void test_headers(void **state)
+TEST(test_headers)
 {
-    (void)state;
     static const char *const good[] = {
         "{\"version\":2,\"width\":80,\"height\":24}",
         "{\"version\":3,\"term\":{\"cols\":80,\"rows\":24},\"x\":1,\"idle_time_limit\":1.5}",
@@ -139,9 +132,8 @@ static void test_headers(void **state)
     }
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
-    (void)state;
     static const char *const skipped[] = {"# comment", "", "[1, \"z\", \"later version\"]", "[1, \"oo\", \"x\"]"};
     static const char *const bad[] = {
         "{}", "[]", "[1]", "[1,\"o\"]", "[1,\"o\",\"x\",2]", "[\"1\",\"o\",\"x\"]", "[-0.1,\"o\",\"x\"]", "[1,2,\"x\"]", "[1,\"o\",2]",

@@ -1,10 +1,6 @@
 /* frame: lines out of any cutting of the stream, the cap, and no memory for silence. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/mem.h"
+#include "tests/lib/test.h"
 #include "wire/frame.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +32,8 @@ static void expect_too_large(struct frame *frame)
     assert_non_null(strstr(err.text, "max_request"));
 }
 
-static void test_byte_by_byte(void **state)
+TEST(test_byte_by_byte)
 {
-    (void)state;
     static const char text[] = "{\"a\":1}\n\n  \r\n{}\r\nrest";
     struct frame frame;
     frame_init(&frame, 100);
@@ -61,9 +56,8 @@ static void test_byte_by_byte(void **state)
     frame_fini(&frame);
 }
 
-static void test_many_lines_at_once(void **state)
+TEST(test_many_lines_at_once)
 {
-    (void)state;
     struct frame frame;
     frame_init(&frame, 100);
     frame_feed(&frame, "1\n22\n333\n44", 11);
@@ -76,9 +70,8 @@ static void test_many_lines_at_once(void **state)
     frame_fini(&frame);
 }
 
-static void test_silence_costs_nothing(void **state)
+TEST(test_silence_costs_nothing)
 {
-    (void)state;
     struct frame frame;
     frame_init(&frame, 8 << 20);
     assert_null(frame.data);
@@ -98,9 +91,8 @@ static void test_silence_costs_nothing(void **state)
     frame_fini(&frame);
 }
 
-static void test_cap_is_exact(void **state)
+TEST(test_cap_is_exact)
 {
-    (void)state;
     struct frame frame;
     frame_init(&frame, 8);
     frame_feed(&frame, "12345678\n123456789\nok\n", 22);
@@ -123,9 +115,8 @@ static void test_cap_is_exact(void **state)
 }
 
 /* As a connection reads: take lines out after each piece. */
-static void test_nine_mebibyte_line(void **state)
+TEST(test_nine_mebibyte_line)
 {
-    (void)state;
     size_t cap = 8u << 20, piece = 65536, told = 0, lines = 0;
     char *chunk = xmalloc(piece);
     memset(chunk, 'x', piece);
@@ -150,9 +141,8 @@ static void test_nine_mebibyte_line(void **state)
     free(chunk);
 }
 
-static void test_line_of_the_cap_in_pieces(void **state)
+TEST(test_line_of_the_cap_in_pieces)
 {
-    (void)state;
     size_t cap = 1u << 20;
     char *text = xmalloc(cap + 1);
     memset(text, 'y', cap);
@@ -175,9 +165,8 @@ static void test_line_of_the_cap_in_pieces(void **state)
     free(text);
 }
 
-static void test_nul_bytes_are_bytes(void **state)
+TEST(test_nul_bytes_are_bytes)
 {
-    (void)state;
     struct frame frame;
     frame_init(&frame, 100);
     frame_feed(&frame, "\0\n", 2);

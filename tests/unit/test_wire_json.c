@@ -1,11 +1,7 @@
 /* json: what is taken, what is refused and why, and that a value printed and parsed is the same. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/buf.h"
 #include "base/mem.h"
+#include "tests/lib/test.h"
 #include "wire/json.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +27,8 @@ static struct json *parse(const char *text)
     return value;
 }
 
-static void test_refuses_what_is_no_json(void **state)
+TEST(test_refuses_what_is_no_json)
 {
-    (void)state;
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -67,25 +62,22 @@ static void test_refuses_what_is_no_json(void **state)
     refused("[\0]", 3, "expected a value");
 }
 
-static void test_position_is_named(void **state)
+TEST(test_position_is_named)
 {
-    (void)state;
     refused("{\"cmd\":\"ls\",x}", 14, "at byte 13");
     refused("{\"cmd\":\"l", 9, "at byte 10");
 }
 
-static void test_every_cut_of_a_text_is_refused(void **state)
+TEST(test_every_cut_of_a_text_is_refused)
 {
-    (void)state;
     static const char text[] = "{\"a\":[1,-2.5e3,\"\\ud83d\\ude00\xc3\xa9\",true,null],\"b\":{}}";
     for (size_t size = 0; size < sizeof(text) - 1; size++)
         refused(text, size, "at byte");
     json_free(parse(text));
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
-    (void)state;
     char text[20001];
     memset(text, '[', 10000);
     memset(text + 10000, ']', 10000);
@@ -106,9 +98,8 @@ static void test_depth(void **state)
     json_free(parse(text));
 }
 
-static void test_number_of_values_is_capped(void **state)
+TEST(test_number_of_values_is_capped)
 {
-    (void)state;
     size_t count = 300000;
     char *text = xmalloc(count * 2 + 2);
     text[0] = '[';
@@ -123,9 +114,8 @@ static void test_number_of_values_is_capped(void **state)
     free(text);
 }
 
-static void test_integers(void **state)
+TEST(test_integers)
 {
-    (void)state;
     struct json *v = parse("[9007199254740992,-9007199254740992,0,-0,1.0,1.5,1e3,1e30]");
     static const int64_t whole[] = {JSON_INTEGER_MAX, -JSON_INTEGER_MAX, 0, 0, 1};
     const struct json *it = json_first(v);
@@ -143,9 +133,8 @@ static void test_integers(void **state)
     json_free(v);
 }
 
-static void test_getters(void **state)
+TEST(test_getters)
 {
-    (void)state;
     struct json *v = parse("{\"Cmd\":\"x\",\"cmd\":\"y\\tz\",\"n\":5,\"t\":true,\"o\":{},\"l\":[1,2]}");
     size_t len = 0;
     int64_t n = 0;
@@ -180,9 +169,8 @@ static char *print(const struct json *value)
     return buf_take(&out);
 }
 
-static void test_print(void **state)
+TEST(test_print)
 {
-    (void)state;
     struct json *v = json_object_new();
     json_add_str(v, "s", "a\"\\\b\f\n\r\t\x01\x1b\x7f\0é😀", 18);
     json_add_int(v, "i", -JSON_INTEGER_MAX);
@@ -210,9 +198,8 @@ static void test_print(void **state)
     free(text);
 }
 
-static void test_strings_with_nul_keep_their_length(void **state)
+TEST(test_strings_with_nul_keep_their_length)
 {
-    (void)state;
     struct err err = {0};
     assert_null(json_parse_with("{\"\\u0000\":1}", 12, JSON_ALLOW_NUL, &err)); /* a key has none */
     static const char text[] = "[\"plain\",\"\\u0000\",{\"k\":\"a\\u0000\\u00e9\\ud83d\\ude00b\",\"j\":\"x\"},\"\\u0000\\u0000\"]";
@@ -231,9 +218,8 @@ static void test_strings_with_nul_keep_their_length(void **state)
     json_free(v);
 }
 
-static void test_ill_formed_text_is_replaced(void **state)
+TEST(test_ill_formed_text_is_replaced)
 {
-    (void)state;
     struct json *v = json_string_new("a\xff" "b\xc3", 4);
     char *text = print(v);
     assert_string_equal(text, "\"a\xef\xbf\xbd" "b\xef\xbf\xbd\"");
@@ -241,9 +227,8 @@ static void test_ill_formed_text_is_replaced(void **state)
     json_free(v);
 }
 
-static void test_doubles_survive(void **state)
+TEST(test_doubles_survive)
 {
-    (void)state;
     static const double numbers[] = {0.1, 1.0 / 3, 12.3456, 1e-300, 5e-324,
                                      1.7976931348623157e308, -2.5, 9007199254740994.0, -18014398509481984.0, 123456789.125};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -257,9 +242,8 @@ static void test_doubles_survive(void **state)
     }
 }
 
-static void test_a_member_moves(void **state)
+TEST(test_a_member_moves)
 {
-    (void)state;
     struct json *v = parse("{\"a\":1,\"b\":[2],\"c\":3}");
     json_add(v, "d", json_detach(v, "a"));
     json_add((struct json *)(uintptr_t)json_get(v, "b"), NULL, json_detach(v, "c"));
@@ -271,9 +255,8 @@ static void test_a_member_moves(void **state)
 }
 
 /* Runs of plain bytes, characters and escapes meet at each place. */
-static void test_strings_in_pieces(void **state)
+TEST(test_strings_in_pieces)
 {
-    (void)state;
     static const char *const pieces[][2] = {
         {"", ""}, {"a", "a"}, {"\xc3\xa9", "\xc3\xa9"}, {"\\n", "\n"}, {"\\u00e9", "\xc3\xa9"},
         {"\\ud83d\\uDE00", "\xf0\x9f\x98\x80"}, {"\\/\\\"", "/\""},
@@ -293,9 +276,8 @@ static void test_strings_in_pieces(void **state)
     }
 }
 
-static void test_print_stops_at_the_cap(void **state)
+TEST(test_print_stops_at_the_cap)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 16);
     struct json *v = json_array_new();
@@ -306,9 +288,8 @@ static void test_print_stops_at_the_cap(void **state)
     json_free(v);
 }
 
-static void test_eight_mebibytes_of_text(void **state)
+TEST(test_eight_mebibytes_of_text)
 {
-    (void)state;
     size_t size = 8u << 20;
     struct buf text = BUF_INIT;
     for (size_t i = 0; i < size; i++)

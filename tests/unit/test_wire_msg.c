@@ -1,9 +1,5 @@
 /* msg: request lines in, reply lines out, and back again as the client reads them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 #include "wire/msg.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +11,8 @@ static int parse(struct msg *msg, const char *line, struct err *err)
     return msg_parse(msg, line, strlen(line), err);
 }
 
-static void test_good_requests(void **state)
+TEST(test_good_requests)
 {
-    (void)state;
     struct msg msg;
     struct err err;
     assert_int_equal(parse(&msg, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"status\"}", &err), 0);
@@ -38,9 +33,8 @@ static void test_good_requests(void **state)
     msg_fini(&msg);
 }
 
-static void test_bad_requests(void **state)
+TEST(test_bad_requests)
 {
-    (void)state;
     static const struct {
         const char *line, *why;
         int code;
@@ -76,9 +70,8 @@ static void test_bad_requests(void **state)
     }
 }
 
-static void test_long_id_is_refused(void **state)
+TEST(test_long_id_is_refused)
 {
-    (void)state;
     char line[400], id[130];
     struct msg msg;
     struct err err;
@@ -90,9 +83,8 @@ static void test_long_id_is_refused(void **state)
     }
 }
 
-static void test_replies(void **state)
+TEST(test_replies)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     struct msg_id id = {.kind = MSG_ID_STRING, .text = "a\"b"};
     struct json *result = json_object_new();
@@ -110,9 +102,8 @@ static void test_replies(void **state)
     buf_fini(&out);
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     struct err sent = {0}, err = {0};
     struct msg_id nobody = {.kind = MSG_ID_NONE};
@@ -136,9 +127,8 @@ static void test_errors(void **state)
     buf_fini(&out);
 }
 
-static void test_answers_are_read_leniently(void **state)
+TEST(test_answers_are_read_leniently)
 {
-    (void)state;
     struct msg_answer answer;
     struct err err = {0};
     static const char future[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":5,\"later\":{}}";
@@ -162,9 +152,8 @@ static void test_answers_are_read_leniently(void **state)
     }
 }
 
-static void test_requests_of_the_client(void **state)
+TEST(test_requests_of_the_client)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     struct json *params = json_object_new();
     json_add_text(params, "cmd", "ls");
@@ -183,9 +172,8 @@ static void test_requests_of_the_client(void **state)
     buf_fini(&out);
 }
 
-static void test_a_full_buffer_keeps_whole_lines(void **state)
+TEST(test_a_full_buffer_keeps_whole_lines)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 90); /* the second reply fits only in part */
     struct msg_id id = {.kind = MSG_ID_NUMBER, .number = 1};

@@ -1,9 +1,5 @@
 /* What a person's terminal is: colours in the words of terminals, JSON there and back, and what makes no sense is left out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #include "wire/outer.h"
 #include <string.h>
@@ -17,12 +13,11 @@ static void is_colour(const char *text, int red, int green, int blue)
     assert_int_equal(colour[2], blue);
 }
 
-static void test_colours(void **state)
+TEST(test_colours)
 {
     static const char *const wrong[] = {"", "rgb:", "rgb:1/2", "rgb:1/2/", "rgb:1/2/3/4", "rgb:12345/1/1", "rgb:g/1/1", "rgba:1/2/3",
                                         "#112233", "rgb:1/2/3 ", "rgba:1/2/3/", "red", "rgb:1//3"};
     uint16_t colour[3] = {7, 7, 7};
-    (void)state;
     is_colour("rgb:0/8/f", 0, 8 * 0x1111, 0xffff);
     is_colour("rgb:00/80/ff", 0, 0x8080, 0xffff);
     is_colour("rgb:000/fff/7ff", 0, 0xffff, 0x7ff * 65535 / 0xfff);
@@ -33,12 +28,11 @@ static void test_colours(void **state)
     assert_int_equal(colour[0], 7);
 }
 
-static void test_there_and_back(void **state)
+TEST(test_there_and_back)
 {
     struct outer outer = {.known = 1u << OUTER_BACKGROUND | 1u << 3 | 1u << 15, .scheme = OUTER_LIGHT, .cell_height = 20,
                           .cell_width = 9}, back;
     struct buf text = BUF_INIT;
-    (void)state;
     outer.colours[OUTER_BACKGROUND][1] = 0x1234;
     outer.colours[3][0] = 0xffff;
     outer.colours[15][2] = 1;
@@ -55,23 +49,21 @@ static void test_there_and_back(void **state)
     buf_fini(&text);
 }
 
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
     static const char *const none[] = {"", "[]", "null", "{", "x"};
     static const char odd[] = "{\"background\":7,\"cursor\":\"red\",\"palette\":{\"0\":\"rgb:1/1/1\"},"
                               "\"scheme\":\"grey\",\"cell\":[1e9,3],\"new\":1}";
     struct outer outer, nothing = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_false(outer_parse(&outer, none[i], strlen(none[i])));
     assert_true(outer_parse(&outer, odd, strlen(odd)));
     assert_true(outer_equal(&outer, &nothing));
 }
 
-static void test_scheme(void **state)
+TEST(test_scheme)
 {
     struct outer outer = {0};
-    (void)state;
     assert_int_equal(outer_scheme(NULL), OUTER_DARK);
     assert_int_equal(outer_scheme(&outer), OUTER_DARK);
     outer.known = 1u << OUTER_BACKGROUND;

@@ -1,9 +1,5 @@
 /* schema: arguments against tools.def, one kind of mistake after the other, and what the handlers read afterwards. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/lib/test.h"
 #include "wire/schema.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +38,8 @@ static void refused(enum tool_id tool, const char *text, int code, const char *w
     json_free(params);
 }
 
-static void test_types(void **state)
+TEST(test_types)
 {
-    (void)state;
     static const struct {
         enum tool_id tool;
         const char *text, *want;
@@ -84,9 +79,8 @@ static void test_types(void **state)
     refused(TOOL_EXEC_COMMAND, text, ERR_ARGUMENTS, "`until` has 4097 bytes, at most 4096 are allowed");
 }
 
-static void test_unknown_fields(void **state)
+TEST(test_unknown_fields)
 {
-    (void)state;
     refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"true\",\"nonsense\":1}", ERR_ARGUMENTS,
             "unknown field `nonsense`, expected one of `cmd`, `workdir`");
     refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"true\",\"workdirr\":1}", ERR_ARGUMENTS, "unknown field `workdirr`, did you mean `workdir`?");
@@ -107,15 +101,13 @@ static void test_unknown_fields(void **state)
     json_free(params);
 }
 
-static void test_not_an_object(void **state)
+TEST(test_not_an_object)
 {
-    (void)state;
     refused(TOOL_STATUS, "[]", ERR_ARGUMENTS, "invalid type: array, expected an object");
 }
 
-static void test_alias(void **state)
+TEST(test_alias)
 {
-    (void)state;
     struct json *params = accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"cwd\":\"/usr\"}");
     assert_string_equal(schema_str(&tools[TOOL_EXEC_COMMAND], params, "workdir", NULL), "/usr");
     json_free(params);
@@ -124,18 +116,16 @@ static void test_alias(void **state)
     refused(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"cwd\":5}", ERR_ARGUMENTS, "for `workdir`");
 }
 
-static void test_missing_cmd_is_the_handlers(void **state)
+TEST(test_missing_cmd_is_the_handlers)
 {
-    (void)state;
     json_free(accepted(TOOL_EXEC_COMMAND, "{}"));
     json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"\"}"));
     json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":[]}"));
     json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":null,\"name\":\"py\"}"));
 }
 
-static void test_approval_fields(void **state)
+TEST(test_approval_fields)
 {
-    (void)state;
     json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"sandbox_permissions\":\"use_default\",\"justification\":\"why\","
                                           "\"prefix_rule\":[],\"additional_permissions\":{},\"with_escalated_permissions\":false}"));
     json_free(accepted(TOOL_EXEC_COMMAND, "{\"cmd\":\"x\",\"justification\":null,\"prefix_rule\":null}"));
@@ -154,9 +144,8 @@ static void test_approval_fields(void **state)
             "execution, or omit `justification`.");
 }
 
-static void test_meta(void **state)
+TEST(test_meta)
 {
-    (void)state;
     struct json *params = accepted(TOOL_STATUS, "{\"_meta\":{\"reader\":\"me\",\"cwd\":\"/\",\"env\":{\"BASH_FUNC_x%%\":\"() { :; }\"},"
                                                 "\"umask\":18,\"verb\":true,\"no_deadline\":true,\"client\":null}}");
     const struct json *meta = schema_meta(params);
@@ -179,9 +168,8 @@ static void test_meta(void **state)
     json_free(accepted(TOOL_STATUS, "{\"_meta\":null}"));
 }
 
-static void test_getters(void **state)
+TEST(test_getters)
 {
-    (void)state;
     const struct tool *tool = &tools[TOOL_WRITE_STDIN];
     struct json *params = accepted(TOOL_WRITE_STDIN, "{\"session_id\":1000,\"since\":null,\"quiet_ms\":7}");
     char room[SCHEMA_SESSION_ROOM];
@@ -203,9 +191,8 @@ static void test_getters(void **state)
     json_free(params);
 }
 
-static void test_text_of_arguments(void **state)
+TEST(test_text_of_arguments)
 {
-    (void)state;
     struct err err = {0};
     assert_null(schema_parse("{not json", 9, &err));
     assert_int_equal(err.code, ERR_ARGUMENTS);
@@ -217,9 +204,8 @@ static void test_text_of_arguments(void **state)
     json_free(empty);
 }
 
-static void test_schema_of_every_tool(void **state)
+TEST(test_schema_of_every_tool)
 {
-    (void)state;
     for (size_t i = 0; i < TOOL_COUNT_; i++) {
         struct json *schema = schema_format(&tools[i], SCHEMA_ALL, SCHEMA_OPENAI);
         const struct json *parameters = json_get(schema, "parameters");
@@ -239,9 +225,8 @@ static void test_schema_of_every_tool(void **state)
 }
 
 /* Every default must itself pass the check, or the table is wrong. */
-static void test_rows_are_sound(void **state)
+TEST(test_rows_are_sound)
 {
-    (void)state;
     for (size_t i = 0; i < TOOL_COUNT_; i++) {
         assert_true(tools[i].kind == TOOL_INNER || tool_by_name(tools[i].name) == &tools[i]);
         for (const struct tool_arg *arg = tools[i].args; arg->name != NULL; arg++) {

@@ -1,11 +1,7 @@
 /* text: the worked examples of what models trained on the Codex shell tools read. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/lib/test.h"
 #include "wire/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +14,8 @@
 #define TEN_SMILES FIVE FIVE "\nsecond line with text\n"
 #define TOKENS_TEXT "token one token two token three token four token five"
 
-static void truncates_the_worked_examples(void **state)
+TEST(truncates_the_worked_examples)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t limit;
@@ -55,9 +50,8 @@ static void truncates_the_worked_examples(void **state)
     }
 }
 
-static void leaves_what_fits(void **state)
+TEST(leaves_what_fits)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     assert_true(text_formatted(&out, "abcdef", 6, 6, false));
     assert_true(text_truncate_middle(&out, "abcdef", 6, 8, true));
@@ -67,9 +61,8 @@ static void leaves_what_fits(void **state)
     buf_fini(&out);
 }
 
-static void splits(void **state)
+TEST(splits)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t begin, end, removed;
@@ -98,9 +91,8 @@ static void expect_answer(const struct text_answer *answer, const char *want)
     buf_fini(&out);
 }
 
-static void answers_in_the_order_of_lines(void **state)
+TEST(answers_in_the_order_of_lines)
 {
-    (void)state;
     struct text_answer finished = {.chunk_id = "3fa91c", .wall_ns = 1200000, .has_exit_code = true, .has_original = true,
                                    .original_bytes = 6, .output = "hello\n", .output_len = 6, .max_tokens = 10000};
     expect_answer(&finished, "Chunk ID: 3fa91c\nWall time: 0.0012 seconds\nProcess exited with code 0\nOriginal token count: 2\n"
@@ -121,9 +113,8 @@ static void answers_in_the_order_of_lines(void **state)
                          "token on" E "10 tokens truncated" E "ken five");
 }
 
-static void rounds_the_wall_time(void **state)
+TEST(rounds_the_wall_time)
 {
-    (void)state;
     static const struct {
         int64_t ns;
         const char *want;
@@ -137,9 +128,8 @@ static void rounds_the_wall_time(void **state)
     }
 }
 
-static void truncates_999_lines(void **state)
+TEST(truncates_999_lines)
 {
-    (void)state;
     struct buf text = BUF_INIT, out = BUF_INIT, want = BUF_INIT;
     for (int i = 1; i <= 999; i++)
         buf_printf(&text, "EXEC-LINE-%04d xxxxxxxxxxxxxxxxxxxx\n", i);
@@ -158,9 +148,8 @@ static void truncates_999_lines(void **state)
     buf_fini(&want);
 }
 
-static void joins_head_and_tail(void **state)
+TEST(joins_head_and_tail)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     assert_true(text_join(&out, "01234", 5, "789ab", 5, 2));
     assert_string_equal(out.data, "01234\n... 2 bytes omitted ...\n789ab");
@@ -181,9 +170,8 @@ static void expect_omitted(const char *text, uint64_t omitted, uint64_t original
     buf_fini(&out);
 }
 
-static void tells_what_collection_lost(void **state)
+TEST(tells_what_collection_lost)
 {
-    (void)state;
     const char *text = "01234\n... 2 bytes omitted ...\n789ab";
     expect_omitted(text, 2, 12, 1000, text);
     expect_omitted("01234789ab", 2, 12, 1000, "... 2 bytes omitted ...\n01234789ab");
@@ -200,9 +188,8 @@ static void tells_what_collection_lost(void **state)
                    "Warning: truncated output (original token count: 2)\nTotal output lines: 1\n\nab" E "1 tokens truncated" E "ef");
 }
 
-static void oneshot_counts_lines_when_they_change(void **state)
+TEST(oneshot_counts_lines_when_they_change)
 {
-    (void)state;
     struct text_oneshot answer = {.exit_code = 1, .wall_ns = 240000000, .output = "a\nb\nc\n", .output_len = 6, .budget_bytes = 100};
     struct buf out = BUF_INIT;
     assert_true(text_oneshot(&out, &answer));
@@ -219,9 +206,8 @@ static void oneshot_counts_lines_when_they_change(void **state)
     buf_fini(&out);
 }
 
-static void leaves_a_full_buffer_as_it_was(void **state)
+TEST(leaves_a_full_buffer_as_it_was)
 {
-    (void)state;
     struct text_answer answer = {.chunk_id = "abc123", .has_original = true, .original_bytes = 99, .omitted_bytes = 46,
                                  .output = TOKENS_TEXT, .output_len = 53, .max_tokens = 4};
     struct buf whole = BUF_INIT;
@@ -237,9 +223,8 @@ static void leaves_a_full_buffer_as_it_was(void **state)
     buf_fini(&whole);
 }
 
-static void counts(void **state)
+TEST(counts)
 {
-    (void)state;
     assert_int_equal(text_tokens(0), 0);
     assert_int_equal(text_tokens(1), 1);
     assert_int_equal(text_tokens(4), 1);
