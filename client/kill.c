@@ -22,6 +22,19 @@ static struct json *params_of(const struct ue *ue)
     return params;
 }
 
+static void show_survivors(struct buf *out, const struct json *processes, int64_t count)
+{
+    int64_t pid = 0;
+    buf_printf(out, ", %" PRId64 " process%s could not be ended:", count, count == 1 ? "" : "es");
+    for (const struct json *it = json_first(processes); it; it = json_next(it), count--) {
+        const char *command = json_get_str(it, "command", NULL);
+        json_get_int(it, "pid", &pid);
+        buf_printf(out, " %" PRId64 " (%s)", pid, command ? command : "?");
+    }
+    if (count > 0)
+        buf_printf(out, " and %" PRId64 " more", count);
+}
+
 static void show_one(struct buf *out, const struct json *one, const char *signal)
 {
     int64_t number = 0, code = 0, survivors = 0;
@@ -38,7 +51,7 @@ static void show_one(struct buf *out, const struct json *one, const char *signal
     if (json_get_int(one, "exit_code", &code))
         buf_printf(out, ", exit status %" PRId64, code);
     if (json_get_int(one, "survivors", &survivors) && survivors > 0)
-        buf_printf(out, ", %" PRId64 " processes could not be ended", survivors);
+        show_survivors(out, json_get(one, "survivor_processes"), survivors);
     buf_append_byte(out, '\n');
 }
 

@@ -202,7 +202,10 @@ static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_
         break;
     case KEEP_FAILED: call->failed(link->arg, msg->session, (int)msg->arg[0], (int)msg->arg[1]); break;
     case KEEP_EXITED: call->exited(link->arg, msg->session, (pid_t)msg->pid, (int)msg->arg[0], (int)msg->arg[1]); break;
-    case KEEP_ORPHAN: call->orphan(link->arg, (pid_t)msg->pid, msg->arg[0] != 0); break;
+    case KEEP_ORPHAN:
+        if (call->orphan)
+            call->orphan(link->arg, (pid_t)msg->pid, msg->arg[0] != 0);
+        break;
     case KEEP_UPGRADE_FAILED:
         link->upgrade_tried = (int)msg->arg[1];
         call->upgrade_failed(link->arg, (int)msg->arg[0]);

@@ -91,12 +91,6 @@ static void on_exited(void *arg, uint64_t number, pid_t pid, int code, int statu
     registry_exited(server->registry, number, pid, code, status);
 }
 
-static void on_orphan(void *arg, pid_t pid, bool dead)
-{
-    struct server *server = arg;
-    registry_orphan(server->registry, pid, dead);
-}
-
 static void on_upgrade_failed(void *arg, int error)
 {
     control_upgrade_failed(arg, error);
@@ -173,7 +167,6 @@ const struct link_handlers keeping_handlers = {.slot = on_slot,
                                               .spawned = on_spawned,
                                               .failed = on_failed,
                                               .exited = on_exited,
-                                              .orphan = on_orphan,
                                               .upgrade_failed = on_upgrade_failed,
                                               .missed = on_missed,
                                               .lost = on_lost};

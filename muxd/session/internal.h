@@ -45,7 +45,7 @@ struct stream { /* session_io.c: one end that the program's output comes from */
     bool wide;     /* its pipe was enlarged */
 };
 
-struct kill; /* kill.c */
+struct kill; /* reap_kill.c */
 
 struct archived { /* archive.c: what of an ended session is on disk */
     char *dir;    /* owned: NUMBER-NAME; NULL: it is not there */
@@ -79,7 +79,7 @@ struct session {
     bool paused;            /* on_slow = pause, or followed: nobody reads fast enough */
     bool followed;          /* somebody takes all output: the program waits for the default reader */
     bool exited, finished;  /* the leader has ended; and everything about it stands in the journal */
-    bool left_nobody;       /* kin.c: ended, and no process that stems from it is alive */
+    bool left_nobody;       /* reap_left.c: ended, and no process that stems from it is alive */
     bool searched;          /* waiter.c: somebody waits for a pattern */
     bool caught_up;         /* since the exit a read has found nothing */
     bool keeper_knows;      /* of its program, and will tell of the exit */
@@ -116,7 +116,7 @@ struct session {
     struct answering *answering; /* owned; NULL while it has not answered anything */
     uint64_t scanned_head;       /* journal_head when its output was last searched for queries */
 
-    /* spawn.c, kill.c, limits.c, recover.c */
+    /* spawn.c, reap_kill.c, limits.c, recover.c */
     spawned_fn *spawned;
     void *spawned_arg;
     int pidfd;                /* owned; -1: not running or no such thing */
@@ -192,12 +192,7 @@ struct registry {
     struct list recorders, recorders_told; /* recorder.c */
     bool recorders_closing;
     struct news *news;   /* news.c; owned */
-    struct list orphans; /* kin.c: processes that belong to no session any more */
-    unsigned norphans;
-    struct looks *looks;    /* looks.c; owned; NULL until somebody is ended */
-    struct glance *glance;  /* looks.c; owned; of this turn */
-    unsigned passes;        /* over all of /proc, so far */
-    uint64_t orphan_deaths; /* adopted processes that the keeper has reaped */
+    struct reap *reap;   /* reap.c; owned */
 
     /* parked.c */
     struct list parked; /* sessions that only the keeper has: no descriptors were left for them here */
@@ -239,6 +234,7 @@ int session_pidfd(struct session *session); /* of its program, borrowed; made wh
 int session_io_start(struct session *session, struct err *err); /* watches its descriptors */
 void session_io_more(struct session *session);                  /* the next budget's worth */
 void session_io_close(struct session *session);
+void session_hang_up(struct session *session); /* closes its terminal, here and at the keeper, while its program runs */
 void session_exited(struct session *session, int how, int status);
 void session_drain(struct session *session);  /* at the end of a turn: is its output read to the end? */
 void session_resume(struct session *session); /* a reader has moved on */
@@ -285,11 +281,12 @@ uint64_t tombs_journal_bytes(const struct journal *journal);
 /* spawn.c */
 void spawn_failed(struct session *session, const struct err *err);
 
-/* kill.c */
+/* reap_kill.c */
 void kill_started(struct session *session); /* there is a process now: what was asked for before is done */
 void kill_leader_ended(struct session *session); /* drained: the hunt for what it left begins */
 void kill_forget(struct session *session);       /* the session goes or was never there: who waits for its death is told */
 bool kill_wants_leader(const struct session *session); /* its exit must not be acknowledged yet: the number guards the hunt */
+void kill_fini(struct registry *registry); /* all that are under way: who waits for them is told */
 
 /* recover.c */
 int recover_transfer(struct registry *registry, struct err *err); /* there is one, and the keeper holds it */

@@ -5,9 +5,8 @@
 #include "base/value.h"
 #include "session/archive.h"
 #include "session/internal.h"
-#include "session/kin.h"
-#include "session/looks.h"
 #include "session/owner.h"
+#include "session/reap.h"
 #include "session/recorder.h"
 #include "session/view.h"
 #include <stdio.h>
@@ -144,7 +143,7 @@ static void on_turn_end(void *arg)
         news_run_watches(registry);
     }
     bury(registry);
-    looks_turn_end(registry);
+    reap_turn_end(registry);
     if (has_work(registry) || !list_is_empty(&registry->more))
         loop_timer_set_ns(&registry->kick, loop_now_ns(registry->loop));
     else
@@ -165,12 +164,13 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link, co
         registry->events = *events;
     registry->turn = 1;
     struct list *heads[] = {&registry->order, &registry->dirty, &registry->more, &registry->graveyard,
-                            &registry->fired, &registry->notes, &registry->kills, &registry->orphans,
+                            &registry->fired, &registry->notes, &registry->kills,
                             &registry->views, &registry->watched, &registry->owner_told, &registry->owner_turns,
                             &registry->typed};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         list_init(heads[i]);
     index_init(registry);
+    reap_init(registry, state_dir);
     news_init(registry);
     tombs_init(registry);
     loop_timer_init(&registry->kick, loop, do_nothing, registry);
@@ -202,8 +202,7 @@ void registry_free(struct registry *registry)
     waiter_run_fired(registry);
     view_run_watches(registry);
     owner_run(registry);
-    looks_fini(registry);
-    kin_fini(registry);
+    reap_fini(registry);
     tell_all(registry);
     index_fini(registry);
     news_fini(registry);
@@ -237,6 +236,7 @@ void registry_forget(struct registry *registry, struct session *session, bool to
     }
     if (!session->finished)
         registry->live--;
+    reap_removed(session);
     archive_forget(session);
     parked_forget(session);
     session->gone = true;
@@ -319,7 +319,7 @@ void registry_stats(const struct registry *registry, struct registry_stats *stat
     *stats = (struct registry_stats){.live = registry->live,
                                      .ended = registry->count - registry->live,
                                      .next_number = registry->numbers.next,
-                                     .passes = registry->passes,
+                                     .passes = reap_passes(registry),
                                      .waits = registry->waits,
                                      .parked = registry->nparked,
                                      .unheld = registry->nunheld};

@@ -237,6 +237,12 @@ void session_io_close(struct session *session)
     list_remove(&session->more);
 }
 
+void session_hang_up(struct session *session)
+{
+    if (session_is_tty(session))
+        close_stream(&session->out, true);
+}
+
 /* The end. */
 
 void session_exited(struct session *session, int how, int status)
