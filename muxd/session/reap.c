@@ -1,6 +1,7 @@
 /* reap.c: owns the daemon's mark and the passes over all processes: in a thread, one for everybody
  * who asks at the time, and at once for those who can't wait. */
 #include "session/reap.h"
+#include "base/bug.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/internal.h"
@@ -38,7 +39,7 @@ struct reap {
     unsigned flags;
 };
 
-static void on_timer(void *arg);
+static void reap_on_timer(void *arg);
 
 void reap_init(struct registry *registry, const char *state_dir)
 {
@@ -47,7 +48,7 @@ void reap_init(struct registry *registry, const char *state_dir)
     list_init(&reap->waiting);
     list_init(&reap->looking);
     list_init(&reap->telling);
-    loop_timer_init(&reap->timer, registry->loop, on_timer, reap);
+    loop_timer_init(&reap->timer, registry->loop, reap_on_timer, reap);
     if (!mark_init(&reap->mark, state_dir, registry->socket_path))
         log_info("'%s/mark' can't be kept: %s; what this daemon leaves behind when it is killed is "
                  "not found by a later one",
@@ -63,6 +64,7 @@ void reap_init(struct registry *registry, const char *state_dir)
 void reap_fini(struct registry *registry)
 {
     struct reap *reap = registry->reap;
+    BUG_UNLESS(!reap->closing);
     reap->closing = true;
     if (reap->under_way)
         loop_wait_offloaded(registry->loop);
@@ -219,7 +221,7 @@ static void look_done(void *arg)
     loop_timer_set_ns(&reap->timer, loop_now_ns(reap->registry->loop));
 }
 
-static void begin(struct reap *reap)
+static void reap_look(struct reap *reap)
 {
     size_t count = 0;
     list_take(&reap->waiting, &reap->looking);
@@ -246,7 +248,7 @@ static void begin(struct reap *reap)
     look_done(reap);
 }
 
-static void on_timer(void *arg)
+static void reap_on_timer(void *arg)
 {
     struct reap *reap = arg;
     for (int i = 0; i < TOLD_A_TURN && !list_is_empty(&reap->telling); i++) {
@@ -259,7 +261,7 @@ static void on_timer(void *arg)
     if (!list_is_empty(&reap->telling))
         loop_timer_set_ns(&reap->timer, loop_now_ns(reap->registry->loop));
     else if (!reap->under_way && !list_is_empty(&reap->waiting))
-        begin(reap);
+        reap_look(reap);
     else if (!reap->under_way)
         bearers_fini(&reap->found);
 }
@@ -267,6 +269,7 @@ static void on_timer(void *arg)
 void reap_ask(struct registry *registry, struct reap_ask *ask)
 {
     struct reap *reap = registry->reap;
+    BUG_UNLESS(ask->fn && ask->number > MARK_HOOK && !reap->closing);
     list_remove(&ask->link);
     list_append(&reap->waiting, &ask->link);
     if (!reap->under_way &&

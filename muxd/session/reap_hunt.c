@@ -1,5 +1,6 @@
 /* reap_hunt.c: owns the hunt for all who bear the session's mark, until nobody is left or nothing
  * more can be done. Who is to be killed is stopped first, so that nobody forks away. */
+#include "base/bug.h"
 #include "base/log.h"
 #include "session/internal.h"
 #include "session/reap_kill.h"
@@ -70,6 +71,7 @@ static void hunt_hard(struct kill *kill)
 
 void hunt_begin(struct kill *kill)
 {
+    BUG_UNLESS(kill->stage < KILL_HUNT_TERM);
     if (kill->hard || kill->stage == KILL_KILL) {
         hunt_hard(kill);
         return;

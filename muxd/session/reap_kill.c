@@ -35,7 +35,7 @@ int64_t kill_grace_ms(const struct kill *kill)
 /* --- groups --- */
 
 /* The kernel's session is the leader's as long as that is not reaped. */
-static bool is_member(const struct session *session, pid_t pid, pid_t pgrp)
+static bool kill_is_member(const struct session *session, pid_t pid, pid_t pgrp)
 {
     struct proc_stat stat;
     return proc_stat(pid, &stat) && stat.pgrp == pgrp && stat.session == session_pid(session) &&
@@ -44,17 +44,17 @@ static bool is_member(const struct session *session, pid_t pid, pid_t pgrp)
 
 static void signal_foreground(struct session *session, pid_t pgrp, int signo)
 {
-    pid_t member = is_member(session, pgrp, pgrp) ? pgrp : 0;
+    pid_t member = kill_is_member(session, pgrp, pgrp) ? pgrp : 0;
     if (!member) { /* its leader has ended before the others */
         size_t count;
         const struct bearer *all = bearers_of(reap_now(session->registry), session_number(session),
                                               &count);
         for (size_t i = 0; i < count && !member; i++)
-            member = is_member(session, all[i].pid, pgrp) ? all[i].pid : 0;
+            member = kill_is_member(session, all[i].pid, pgrp) ? all[i].pid : 0;
     }
     int pidfd = member ? proc_pidfd(member) : -1;
     /* While that member lives the group's number is taken; the look comes after its descriptor. */
-    if (pidfd >= 0 && is_member(session, member, pgrp))
+    if (pidfd >= 0 && kill_is_member(session, member, pgrp))
         proc_signal_group(pidfd, pgrp, signo);
     fd_close(&pidfd);
 }
@@ -102,7 +102,7 @@ static struct kill_result result_of(const struct session *session)
     return result;
 }
 
-static void drop(struct kill *kill)
+static void kill_drop(struct kill *kill)
 {
     struct registry *registry = kill->registry;
     struct kill_result result = kill->session
@@ -126,11 +126,12 @@ static void drop(struct kill *kill)
 
 void kill_finish(struct kill *kill)
 {
+    BUG_UNLESS(kill->stage >= KILL_HUNT_TERM);
     struct session *session = kill->session;
     if (session)
         session->left_nobody = session->exited && kill->hunted.count == 0 &&
                                mark_fits(reap_mark(session->registry));
-    drop(kill);
+    kill_drop(kill);
     if (!session)
         return;
     if (session->registry->stopping !=
@@ -142,7 +143,7 @@ void kill_finish(struct kill *kill)
 
 /* --- the ladder --- */
 
-static void step(struct kill *kill)
+static void kill_step(struct kill *kill)
 {
     static const int signals[] = {
         [KILL_HUP] = SIGHUP, [KILL_TERM] = SIGTERM, [KILL_KILL] = SIGKILL};
@@ -170,10 +171,10 @@ static void begin_ladder(struct kill *kill)
                 &kill->strays); /* while all parents live */
     kill->stage = kill->hard ? KILL_KILL : KILL_HUP;
     kill->until_ms = kill_now_ms(kill) + (kill->hard ? 0 : 2 * kill_grace_ms(kill)) + KILL_MAX_MS;
-    step(kill);
+    kill_step(kill);
 }
 
-static void on_timer(void *arg)
+static void kill_on_timer(void *arg)
 {
     struct kill *kill = arg;
     if (kill->stage >= KILL_HUNT_TERM) {
@@ -183,7 +184,7 @@ static void on_timer(void *arg)
         hunt_begin(kill); /* its leader is one of the hunted now */
     } else if (!kill->session->exited) {
         kill->stage += kill->stage < KILL_KILL;
-        step(kill);
+        kill_step(kill);
     }
 }
 
@@ -210,7 +211,7 @@ void kill_started(struct session *session)
 void kill_forget(struct session *session)
 {
     if (session->kill)
-        drop(session->kill);
+        kill_drop(session->kill);
 }
 
 /* --- beginning --- */
@@ -222,13 +223,13 @@ static struct kill *kill_new(struct registry *registry, uint64_t number)
     kill->number = number;
     list_init(&kill->askers);
     list_append(&registry->kills, &kill->link);
-    loop_timer_init(&kill->timer, registry->loop, on_timer, kill);
+    loop_timer_init(&kill->timer, registry->loop, kill_on_timer, kill);
     kill->ask = (struct reap_ask){.number = number, .fn = hunt_on_found, .arg = kill};
     list_init(&kill->ask.link);
     return kill;
 }
 
-static struct kill *begin(struct session *session, enum session_killer killer)
+static struct kill *kill_begin(struct session *session, enum session_killer killer)
 {
     struct kill *kill = kill_new(session->registry, session_number(session));
     kill->session = session;
@@ -268,7 +269,7 @@ static void ladder(struct session *session, enum session_killer killer, bool har
                    void *arg)
 {
     bool fresh = !session->kill;
-    struct kill *kill = fresh ? begin(session, killer) : session->kill;
+    struct kill *kill = fresh ? kill_begin(session, killer) : session->kill;
     bool harder = hard && !kill->hard;
     kill->hard |= hard;
     add_asker(kill, fn, arg);
@@ -306,7 +307,7 @@ void registry_kill_hard(struct registry *registry, struct session *session,
 void kill_fini(struct registry *registry)
 {
     while (!list_is_empty(&registry->kills))
-        drop(LIST_OWNER(registry->kills.next, struct kill, link));
+        kill_drop(LIST_OWNER(registry->kills.next, struct kill, link));
 }
 
 static struct kill *find_without_session(const struct registry *registry, uint64_t number)

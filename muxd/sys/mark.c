@@ -115,7 +115,7 @@ static bool read_limits(pid_t pid, struct rlimit *out)
 
 /* Its own limits a process shows to everybody in a file, to its own user by a call that costs a
  * twentieth of that, also where /proc hides it. */
-static uint32_t number_of(const struct mark *mark, pid_t pid, bool others, bool *is_other)
+static uint32_t mark_number(const struct mark *mark, pid_t pid, bool others, bool *is_other)
 {
     struct rlimit limit;
     if (pid <= 0)
@@ -132,10 +132,10 @@ static uint32_t number_of(const struct mark *mark, pid_t pid, bool others, bool 
 uint32_t mark_of(const struct mark *mark, pid_t pid)
 {
     bool is_other;
-    return number_of(mark, pid, true, &is_other);
+    return mark_number(mark, pid, true, &is_other);
 }
 
-static bool is_same(const struct mark *mark, const struct bearer *bearer)
+static bool mark_is_same(const struct mark *mark, const struct bearer *bearer)
 {
     struct proc_stat stat;
     if (!bearer->start_ticks)
@@ -145,7 +145,7 @@ static bool is_same(const struct mark *mark, const struct bearer *bearer)
 
 bool mark_lives(const struct mark *mark, const struct bearer *bearer)
 {
-    return is_same(mark, bearer) && proc_lives(bearer->pid);
+    return mark_is_same(mark, bearer) && proc_lives(bearer->pid);
 }
 
 /* Without a descriptor for it there is a moment between look and signal, in which all numbers would
@@ -153,7 +153,7 @@ bool mark_lives(const struct mark *mark, const struct bearer *bearer)
 int mark_signal(const struct mark *mark, const struct bearer *bearer, int signo)
 {
     int pidfd = proc_pidfd(bearer->pid), status = -ESRCH;
-    if (is_same(mark, bearer))
+    if (mark_is_same(mark, bearer))
         status = pidfd >= 0                      ? proc_signal(pidfd, signo)
                  : kill(bearer->pid, signo) != 0 ? -errno
                                                  : 0;
@@ -163,7 +163,7 @@ int mark_signal(const struct mark *mark, const struct bearer *bearer, int signo)
 
 /* --- of all --- */
 
-static void add(struct bearers *bearers, const struct bearer *one)
+static void mark_append(struct bearers *bearers, const struct bearer *one)
 {
     if (bearers->count == bearers->room) {
         bearers->room = bearers->room ? 2 * bearers->room : 64;
@@ -183,14 +183,14 @@ void bearers_add(struct bearers *bearers, const struct bearer *one)
     for (size_t i = 0; i < bearers->count; i++)
         if (bearers->all[i].pid == one->pid && bearers->all[i].start_ticks == one->start_ticks)
             return;
-    add(bearers, one);
+    mark_append(bearers, one);
 }
 
 void bearers_set(struct bearers *bearers, const struct bearer *all, size_t count)
 {
     bearers->count = 0;
     for (size_t i = 0; i < count; i++)
-        add(bearers, &all[i]);
+        mark_append(bearers, &all[i]);
 }
 
 static int compare(const void *left, const void *right)
@@ -235,19 +235,19 @@ struct walk {
     bool had_other; /* or one before */
 };
 
-static bool look(void *arg, pid_t pid)
+static bool mark_look(void *arg, pid_t pid)
 {
     struct walk *walk = arg;
     walk->is_other = false;
-    uint32_t number = number_of(walk->mark, pid, walk->others, &walk->is_other);
+    uint32_t number = mark_number(walk->mark, pid, walk->others, &walk->is_other);
     walk->had_other |= walk->is_other;
     if (number && pid != getpid() && proc_lives(pid))
-        add(walk->out, &(struct bearer){.number = number, .pid = pid});
+        mark_append(walk->out, &(struct bearer){.number = number, .pid = pid});
     return true;
 }
 
 /* False: more were given out than are worth looking at one by one, or it is not known which. */
-static bool follow(struct walk *walk, pid_t upto)
+static bool mark_follow(struct walk *walk, pid_t upto)
 {
     for (int round = 0; round < ROUNDS; round++) {
         pid_t last = proc_last_pid();
@@ -256,7 +256,7 @@ static bool follow(struct walk *walk, pid_t upto)
         if (last == upto)
             return true;
         while (upto < last)
-            look(walk, ++upto);
+            mark_look(walk, ++upto);
     }
     return true;
 }
@@ -267,9 +267,9 @@ static void look_at_orphans(struct walk *walk, pid_t reaper)
 {
     bool others = walk->others;
     walk->others = true;
-    if (reaper > 0 && walk->had_other && !others && !proc_children(reaper, look, walk) &&
+    if (reaper > 0 && walk->had_other && !others && !proc_children(reaper, mark_look, walk) &&
         kill(reaper, 0) == 0)
-        proc_each_pid(look, walk); /* a kernel that doesn't tell children */
+        proc_each_pid(mark_look, walk); /* a kernel that doesn't tell children */
     walk->others = others;
 }
 
@@ -287,11 +287,11 @@ void mark_walk(const struct mark *mark, pid_t reaper, unsigned flags, struct bea
     struct walk walk = {.mark = mark, .out = out, .others = flags & MARK_OTHERS};
     pid_t before = proc_last_pid();
     out->count = 0;
-    bool all = proc_each_pid(look, &walk) && proc_shows_all();
+    bool all = proc_each_pid(mark_look, &walk) && proc_shows_all();
     if ((flags & MARK_HIDDEN) && !all)
         for (pid_t pid = 1, end = highest_number(); pid <= end; pid++)
-            look(&walk, pid);
-    follow(&walk, before > BIRTHS ? before - BIRTHS : 0);
+            mark_look(&walk, pid);
+    mark_follow(&walk, before > BIRTHS ? before - BIRTHS : 0);
     look_at_orphans(&walk, reaper);
     sort(out);
 }
@@ -300,7 +300,7 @@ bool mark_walk_since(const struct mark *mark, pid_t reaper, pid_t first, struct 
 {
     struct walk walk = {.mark = mark, .out = out};
     out->count = 0;
-    bool known = first > 0 && follow(&walk, first);
+    bool known = first > 0 && mark_follow(&walk, first);
     look_at_orphans(&walk, reaper);
     sort(out);
     return known;
@@ -320,12 +320,12 @@ static bool add_child(void *arg, pid_t pid)
     struct bearer child = {.number = descent->parent.number, .pid = pid};
     struct proc_stat stat;
     bool is_other = false;
-    uint32_t number = number_of(descent->mark, pid, true, &is_other);
+    uint32_t number = mark_number(descent->mark, pid, true, &is_other);
     if (number && (number != child.number || !(is_other || descent->all)))
         return true;
     if (!number) {
         if (pid == getpid() || !proc_stat(pid, &stat) || stat.ppid != descent->parent.pid ||
-            !is_same(descent->mark, &descent->parent))
+            !mark_is_same(descent->mark, &descent->parent))
             return true;
         child.start_ticks = stat.start_ticks;
     }
@@ -350,7 +350,7 @@ void mark_descend(const struct mark *mark, uint64_t number, struct bearers *bear
     bearers_set(&tree, known, count);
     descend(mark, &tree, false);
     for (size_t i = count; i < tree.count; i++)
-        add(bearers, &tree.all[i]);
+        mark_append(bearers, &tree.all[i]);
     if (tree.count > count)
         sort(bearers);
     bearers_fini(&tree);
@@ -362,7 +362,7 @@ void mark_strays(const struct mark *mark, uint64_t number, pid_t leader, struct 
     struct proc_stat stat;
     if (!proc_stat(leader, &stat))
         return;
-    add(&tree, &(struct bearer){(uint32_t)number, leader, stat.start_ticks});
+    mark_append(&tree, &(struct bearer){(uint32_t)number, leader, stat.start_ticks});
     descend(mark, &tree, true);
     for (size_t i = 1; i < tree.count; i++)
         if (tree.all[i].start_ticks)
