@@ -4,6 +4,19 @@
 #include "client/print/say.h"
 #include <inttypes.h>
 
+static void append_survivors(struct buf *out, const struct json *processes, int64_t count)
+{
+    int64_t pid = 0;
+    buf_printf(out, ", %" PRId64 " process%s could not be ended:", count, count == 1 ? "" : "es");
+    for (const struct json *it = json_first(processes); it; it = json_next(it), count--) {
+        const char *command = json_get_str(it, "command", NULL);
+        json_get_int(it, "pid", &pid);
+        buf_printf(out, " %" PRId64 " (%s)", pid, command ? command : "?");
+    }
+    if (count > 0)
+        buf_printf(out, " and %" PRId64 " more", count);
+}
+
 static void append_one(struct buf *out, const struct json *one, const char *signal)
 {
     int64_t number = 0, code = 0, survivors = 0;
@@ -20,7 +33,7 @@ static void append_one(struct buf *out, const struct json *one, const char *sign
     if (json_get_int(one, "exit_code", &code))
         buf_printf(out, ", exit status %" PRId64, code);
     if (json_get_int(one, "survivors", &survivors) && survivors > 0)
-        buf_printf(out, ", %" PRId64 " processes could not be ended", survivors);
+        append_survivors(out, json_get(one, "survivor_processes"), survivors);
     buf_append_byte(out, '\n');
 }
 

@@ -6,8 +6,11 @@
 #include "cmd/record.h"
 #include "parts/keyboard/keyboard.h"
 #include "parts/keyboard/secret.h"
+#include "sys/proc.h"
 #include "parts/record/recorder.h"
 #include <stdlib.h>
+
+#define COMMAND_SHOWN 128
 
 void describe_time(struct json *into, const char *key, int64_t real_ms)
 {
@@ -116,6 +119,23 @@ struct json *describe_session(struct session *session)
     describe_time(into, "ended", atomic_load(&header->ended_real_ms));
     json_add_int(into, "output_bytes", (int64_t)journal_head(journal));
     json_add_int(into, "unread_bytes", (int64_t)(journal_head(journal) - atomic_load(&header->readers[0].cursor)));
+    return into;
+}
+
+/* What is known of a session that is no more, of which processes are left. */
+struct json *describe_left(uint64_t number, const pid_t *pids, size_t count)
+{
+    struct json *into = json_object_new();
+    char command[COMMAND_SHOWN];
+    json_add_int(into, "session_id", (int64_t)number);
+    json_add_text(into, "state", "left");
+    proc_command(pids[0], command, sizeof command);
+    json_add_text(into, "cmd", command);
+    json_add_int(into, "pid", pids[0]);
+    struct json *all = json_add_array(into, "pids");
+    for (size_t i = 0; i < count; i++)
+        json_add_int(all, NULL, pids[i]);
+    json_add_int(into, "children_left", (int64_t)count);
     return into;
 }
 

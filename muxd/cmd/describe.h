@@ -5,6 +5,7 @@
 
 struct keyboard_holder;
 struct json *describe_session(struct session *session);
+struct json *describe_left(uint64_t number, const pid_t *pids, size_t count); /* count: not 0 */
 struct json *describe_parked(uint64_t number, const char *name, pid_t pid); /* registry_each_parked */
 void describe_end(struct json *into, struct session *session); /* state, exit_code, signal … */
 void describe_keyboard(struct json *into, struct session *session); /* member `keyboard`: who has it */

@@ -20,15 +20,23 @@ static void list_parked(void *arg, uint64_t number, const char *name, pid_t pid)
     json_add(arg, NULL, describe_parked(number, name, pid));
 }
 
+static void list_left(void *arg, uint64_t number, const pid_t *pids, size_t count)
+{
+    json_add(arg, NULL, describe_left(number, pids, count));
+}
+
 void cmd_LIST_SESSIONS(struct cmd_context *ctx, struct request *request)
 {
     const struct json *params = request_params(request), *names = json_get(params, "names");
+    bool all = schema_bool(&tools[TOOL_LIST_SESSIONS], params, "all", false);
     struct json *result = json_object_new(), *list = json_add_array(result, "sessions");
     struct err err;
     if (!names)
-        registry_each(ctx->registry, !schema_bool(&tools[TOOL_LIST_SESSIONS], params, "all", false), list_one, list);
+        registry_each(ctx->registry, !all, list_one, list);
     if (!names)
         registry_each_parked(ctx->registry, list_parked, list);
+    if (!names && all)
+        registry_each_left(ctx->registry, list_left, list);
     for (const struct json *it = json_first(names); it; it = json_next(it)) {
         struct session *session = meta_session(ctx, it, &err);
         if (!session) {
@@ -77,8 +85,13 @@ static void on_killed(void *arg, const struct kill_result *result)
         json_add_int(one, "exit_code", result->exit_code);
     if (signal)
         json_add_text(one, "signal", signal);
-    if (result->survivors >= 0)
-        json_add_int(one, "survivors", result->survivors);
+    json_add_int(one, "survivors", result->survivors);
+    struct json *shown = result->survivors > 0 ? json_add_array(one, "survivor_processes") : NULL;
+    for (int i = 0; i < result->survivors && i < KILL_SHOWN; i++) {
+        struct json *process = json_add_object(shown, NULL);
+        json_add_int(process, "pid", result->shown[i].pid);
+        json_add_text(process, "command", result->shown[i].command);
+    }
     if (--killing->left == 0)
         killing_done(killing);
 }
@@ -94,21 +107,45 @@ struct targets {
     size_t count;
 };
 
+/* Named twice is meant once. */
+static void add_target(struct targets *targets, uint64_t number)
+{
+    for (size_t i = 0; i < targets->count; i++)
+        if (targets->numbers[i] == number)
+            return;
+    targets->numbers = xreallocarray(targets->numbers, targets->count + 1, sizeof *targets->numbers);
+    targets->numbers[targets->count++] = number;
+}
+
 static bool append_target(void *arg, struct session *session)
 {
-    struct targets *targets = arg;
-    targets->numbers = xreallocarray(targets->numbers, targets->count + 1, sizeof *targets->numbers);
-    targets->numbers[targets->count++] = session_number(session);
+    add_target(arg, session_number(session));
     return true;
 }
 
-/* Named twice is meant once. */
-static void add_target(struct targets *targets, struct session *session)
+struct left_search {
+    uint64_t number;
+    bool found;
+};
+
+static void compare_left(void *arg, uint64_t number, const pid_t *pids, size_t count)
 {
-    for (size_t i = 0; i < targets->count; i++)
-        if (targets->numbers[i] == session_number(session))
-            return;
-    append_target(targets, session);
+    struct left_search *search = arg;
+    (void)pids, (void)count;
+    search->found |= number == search->number;
+}
+
+/* A number under which there is no session, but processes that one has left: these can be ended, too. */
+static bool is_left(struct cmd_context *ctx, const struct json *id, uint64_t *number)
+{
+    char room[SCHEMA_SESSION_ROOM];
+    int64_t value;
+    if (!value_int(schema_session(id, room), 1, INT64_MAX, &value))
+        return false;
+    struct left_search search = {.number = (uint64_t)value};
+    registry_each_left(ctx->registry, compare_left, &search);
+    *number = search.number;
+    return search.found;
 }
 
 static int find_targets(struct cmd_context *ctx, struct request *request, struct targets *targets, struct err *err)
@@ -120,10 +157,12 @@ static int find_targets(struct cmd_context *ctx, struct request *request, struct
     if (all)
         registry_each(ctx->registry, true, append_target, targets);
     for (const struct json *it = one ? one : json_first(several); it; it = one ? NULL : json_next(it)) {
+        uint64_t number = 0;
         struct session *session = meta_session(ctx, it, err);
-        if (!session)
+        bool ends = !schema_has(params, "signal");
+        if (!session && (err->code != ERR_NO_SUCH_SESSION || !ends || !is_left(ctx, it, &number)))
             return err->code;
-        add_target(targets, session);
+        add_target(targets, session ? session_number(session) : number);
     }
     return 0;
 }
@@ -169,9 +208,12 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
         const struct author author = meta_author(request, INPUT_BY_AGENT);
         for (size_t i = 0; i < targets.count; i++) {
             struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
-            if (session_is_live(session))
+            if (session && session_is_live(session))
                 session_note_input(session, INPUT_SIGNAL, &author, signo ? signo : SIGHUP);
-            registry_kill(ctx->registry, session, signo, KILLER_REQUEST, on_killed, killing);
+            if (session)
+                registry_kill(ctx->registry, session, signo, KILLER_REQUEST, on_killed, killing);
+            else
+                registry_kill_left(ctx->registry, targets.numbers[i], on_killed, killing);
         }
         if (--killing->left == 0)
             killing_done(killing);
@@ -237,7 +279,7 @@ void cmd_REMOVE_SESSION(struct cmd_context *ctx, struct request *request)
         if (session && session_is_live(session))
             err_set(&err, ERR_NOT_ENDED, "'%s': still runs; end it with `ue kill %s` first", session_name(session), session_name(session));
         else if (session)
-            add_target(&targets, session);
+            add_target(&targets, session_number(session));
     }
     struct json *result = json_object_new(), *list = json_add_array(result, "sessions");
     for (size_t i = 0; i < targets.count && !err.code; i++) {

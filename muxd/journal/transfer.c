@@ -141,6 +141,11 @@ struct number_kept *transfer_numbers(struct transfer *transfer)
     return &transfer->state->numbers;
 }
 
+_Atomic uint32_t *transfer_mark(struct transfer *transfer)
+{
+    return &transfer->state->mark;
+}
+
 static size_t pending(int pipe_fd)
 {
     int size = 0;

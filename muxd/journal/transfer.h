@@ -25,6 +25,7 @@ int transfer_new(struct transfer **out, struct err *err); /* 0 and *out is the c
 int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct err *err);
 void transfer_free(struct transfer *transfer);
 struct number_kept *transfer_numbers(struct transfer *transfer); /* zeroed in a new one */
+_Atomic uint32_t *transfer_mark(struct transfer *transfer); /* of session/reap.h, for a successor, too; zero in a new one */
 void transfer_fds(const struct transfer *transfer, int fds[TRANSFER_FDS]); /* borrowed, to be handed to the keeper */
 /* Whose bytes are between two places: of what came out and what goes in; 0 none. Before transfer_repair. */
 void transfer_busy(const struct transfer *transfer, uint64_t sessions[2]);

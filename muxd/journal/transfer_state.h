@@ -15,7 +15,8 @@ struct transfer_state {
     uint32_t magic, version;
     _Atomic uint64_t out_session; /* 0: nothing is under way and the pipe is empty */
     _Atomic uint64_t out_want;    /* where out_head will be when the pipe has been emptied into the ring */
-    uint32_t out_from_stderr, reserved;
+    uint32_t out_from_stderr;
+    _Atomic uint32_t mark; /* transfer_mark */
     uint64_t in_session, in_tail, in_size; /* in_size bytes from in_tail on are, or were, in the pipe */
     uint32_t in_wipe;
     _Atomic uint32_t in_phase; /* enum transfer_phase */

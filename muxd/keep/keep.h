@@ -63,9 +63,6 @@ enum keep_type {
     /* session, pid; arg[0]: si_code (CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0: lost), arg[1]: si_status. Repeated after a hand-over until
      * KEEP_ACK */
     KEEP_EXITED,
-    /* pid: an adopted process that is no session's leader; arg[0]: 1 dead (already reaped), arg[1]: how many more were not told one by
-     * one */
-    KEEP_ORPHAN,
     KEEP_UPGRADE_FAILED, /* arg[0]: errno, arg[1]: enum keep_upgrade, what was tried */
     KEEP_MISSED,         /* session; arg[0]: KEEP_HOLD, KEEP_LISTEN or KEEP_ADOPT, for whose descriptors the keeper had no room */
     /* Both ways, part of a hand-over. arg[0], arg[1]: soft RLIMIT_NOFILE and RLIMIT_CORE (-1: infinite), arg[2]: oom_score_adj, as muxd was

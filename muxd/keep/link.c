@@ -221,7 +221,6 @@ static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_
         break;
     case KEEP_FAILED: call->failed(link->arg, msg->session, (int)msg->arg[0], (int)msg->arg[1]); break;
     case KEEP_EXITED: call->exited(link->arg, msg->session, (pid_t)msg->pid, (int)msg->arg[0], (int)msg->arg[1]); break;
-    case KEEP_ORPHAN: call->orphan(link->arg, (pid_t)msg->pid, msg->arg[0] != 0); break;
     case KEEP_UPGRADE_FAILED: tell_upgrade_failed(link, msg->arg[0], msg->arg[1]); break;
     case KEEP_MISSED: call->missed(link->arg, (unsigned)msg->arg[0], msg->session); break;
     default: log_warn("keeper: message of unknown type %u is left alone", msg->type);

@@ -19,7 +19,6 @@ struct link_handlers { /* all with arg first; descriptors passed in become the h
     void (*failed)(void *arg, uint64_t session, int step, int error);
     /* si_code 0: nobody knows how (lost). May come again until link_ack */
     void (*exited)(void *arg, uint64_t session, pid_t pid, int code, int status);
-    void (*orphan)(void *arg, pid_t pid, bool dead);
     void (*upgrade_failed)(void *arg, int error); /* one that ended the worker before this one is told just before handed() */
     /* What link_hold, link_listen or link_adopt (type KEEP_HOLD…) was to give is not with the keeper: no descriptor was left for it there
      * or here. To be given once more, later. */

@@ -99,9 +99,28 @@ static int end_like(const struct minder *minder)
     return 128 + signo;
 }
 
+struct rlimit hook_wear_mark(rlim_t mark)
+{
+    struct rlimit before = {RLIM_INFINITY, RLIM_INFINITY};
+    getrlimit(RLIMIT_LOCKS, &before);
+    setrlimit(RLIMIT_LOCKS, &(struct rlimit){mark, before.rlim_max});
+    return before;
+}
+
+/* The soft limit is the mark. As the hard one, too, it can't be shed without privilege; an outer daemon's mark stays there. */
+static void fix_mark(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_LOCKS, &limit) == 0 && limit.rlim_max == RLIM_INFINITY) {
+        limit.rlim_max = limit.rlim_cur;
+        setrlimit(RLIMIT_LOCKS, &limit);
+    }
+}
+
 static void __attribute__((__noreturn__)) become_command(const char *command)
 {
     sigset_t none;
+    fix_mark();
     sigemptyset(&none);
     setsid();
     sigprocmask(SIG_SETMASK, &none, NULL);

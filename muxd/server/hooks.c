@@ -198,7 +198,9 @@ static int spawn(const struct hooks *hooks, const struct config_hook *hook, int 
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
+    struct rlimit before = hook_wear_mark(registry_hook_mark(hooks->server->registry));
     int error = posix_spawn(pid, "/proc/self/exe", &files, &attributes, argv, env);
+    setrlimit(RLIMIT_LOCKS, &before);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     strv_free(env);

@@ -93,11 +93,6 @@ static void on_exited(void *arg, uint64_t number, pid_t pid, int code, int statu
     registry_exited(registry_of(arg), number, pid, code, status);
 }
 
-static void on_orphan(void *arg, pid_t pid, bool dead)
-{
-    registry_orphan(registry_of(arg), pid, dead);
-}
-
 void keeping_on_link(void *arg, unsigned events)
 {
     struct server *server = arg;
@@ -172,7 +167,6 @@ const struct link_handlers keeping_handlers = {.slot = on_slot,
                                               .spawned = on_spawned,
                                               .failed = on_failed,
                                               .exited = on_exited,
-                                              .orphan = on_orphan,
                                               .upgrade_failed = control_upgrade_failed,
                                               .missed = on_missed,
                                               .lost = on_lost};

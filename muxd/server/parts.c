@@ -6,7 +6,7 @@
 #include "parts/record/recorder.h"
 #include "parts/view/view.h"
 #include "session/internal.h"
-#include "session/kin.h"
+#include "session/reap.h"
 
 static void keyboard_changed(struct session *session)
 {

@@ -48,6 +48,7 @@ int session_io_start(struct session *session, struct err *err); /* watches its d
 void session_io_more(struct session *session);                  /* the next budget's worth */
 void session_io_want_more(struct session *session);              /* in this turn, or in the next */
 void session_io_close(struct session *session);
+void session_hang_up(struct session *session); /* closes its terminal, here and at the keeper, while its program runs */
 void session_io_watched(struct session *session); /* whoever looks at its output keeps up with it from now on */
 void session_resume(struct session *session); /* a reader has moved on */
 void session_io_read_rest(struct session *session); /* the program has ended */

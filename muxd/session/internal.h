@@ -28,7 +28,7 @@ struct stream { /* session_io.c: one end that the program's output comes from */
     bool wide;     /* its pipe was enlarged */
 };
 
-struct kill; /* kill.c */
+struct kill; /* reap_kill.c */
 
 struct input_queue { /* session_input.c */
     int fd;             /* pipe sessions with stdin: owned; PTYs: -1, out.fd is used */
@@ -118,8 +118,8 @@ struct session {
         uint64_t head; /* of the output, then */
         struct loop_timer drain;
     } exit;
-    bool left_nobody;      /* kin.c: ended, and no process that stems from it is alive */
-    struct kill *kill;     /* kill.c */
+    bool left_nobody;      /* reap_left.c: ended, and no process that stems from it is alive */
+    struct kill *kill;     /* reap_kill.c */
     int pending_signal;    /* asked for before there was a process */
 };
 
@@ -151,12 +151,7 @@ struct registry {
     bool handed_over;
     unsigned attached; /* people who look at any of the sessions */
     char *state_dir;
-    struct list orphans; /* kin.c: processes that belong to no session any more */
-    unsigned norphans;
-    struct looks *looks;    /* looks.c; owned; NULL until somebody is ended */
-    struct glance *glance;  /* looks.c; owned; of this turn */
-    unsigned passes;        /* over all of /proc, so far */
-    uint64_t orphan_deaths; /* adopted processes that the keeper has reaped */
+    struct reap *reap;   /* reap.c; owned */
 
     /* parked.c */
     struct list parked; /* sessions that only the keeper has: no descriptors were left for them here */

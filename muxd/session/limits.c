@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "keep/plan.h"
 #include "session/internal.h"
-#include "session/looks.h"
+#include "session/reap.h"
 #include "sys/proc.h"
 #include <signal.h>
 #include <stdio.h>
@@ -73,19 +73,19 @@ static void on_idle(void *arg)
         loop_timer_set_ns(&session->limits.idle, due);
 }
 
-static enum session_limit exceeded(const int64_t *limits, const struct family *family)
+static enum session_limit exceeded(const int64_t *limits, const struct bearer *all, size_t count)
 {
     struct proc_usage one;
     int64_t memory = 0, cpu_ms = 0;
-    for (size_t i = 0; i < family->count; i++) {
-        if (!proc_usage(family->members[i].pid, &one))
+    for (size_t i = 0; i < count; i++) {
+        if (!proc_usage(all[i].pid, &one))
             continue;
         memory += (int64_t)one.memory_bytes;
         cpu_ms += (int64_t)one.cpu_ms;
     }
     if (limits[SESSION_MEMORY] > 0 && memory > limits[SESSION_MEMORY])
         return SESSION_MEMORY;
-    if (limits[SESSION_PROCESSES] > 0 && family->count > (size_t)limits[SESSION_PROCESSES])
+    if (limits[SESSION_PROCESSES] > 0 && count > (size_t)limits[SESSION_PROCESSES])
         return SESSION_PROCESSES;
     return limits[SESSION_CPU_TIME] > 0 && cpu_ms >= limits[SESSION_CPU_TIME] ? SESSION_CPU_TIME : SESSION_LIMIT_COUNT;
 }
@@ -99,13 +99,12 @@ static int64_t pause_ms(const struct session *session, int64_t took_ns)
 static void on_usage(void *arg)
 {
     struct session *session = arg;
-    struct family family;
+    size_t count;
     int64_t began_ns = clock_thread_ns();
     if (session->kill)
         return; /* it is on its way out */
-    looks_now(session, &family);
-    enum session_limit limit = exceeded(session->journal->header->limits, &family);
-    family_free(&family);
+    const struct bearer *all = bearers_of(reap_now(session->registry), session_number(session), &count);
+    enum session_limit limit = exceeded(session->journal->header->limits, all, count);
     if (limit != SESSION_LIMIT_COUNT)
         end_by(session, limit);
     else

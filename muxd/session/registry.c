@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "session/internal.h"
-#include "session/kin.h"
+#include "session/reap.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ void registry_stats(const struct registry *registry, struct registry_stats *stat
     *stats = (struct registry_stats){.live = registry->live,
                                      .ended = registry->count - registry->live,
                                      .next_number = registry->numbers.next,
-                                     .passes = registry->passes,
+                                     .passes = reap_passes(registry),
                                      .waits = registry->waits,
                                      .parked = registry->nparked,
                                      .unheld = registry->nunheld};

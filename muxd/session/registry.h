@@ -2,6 +2,7 @@
 #ifndef MUXD_SESSION_REGISTRY_H
 #define MUXD_SESSION_REGISTRY_H
 #include "session/session.h"
+#include <sys/resource.h>
 
 struct config;
 struct link;
@@ -36,7 +37,6 @@ void registry_handed_over(struct registry *registry);
 void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int pidfd);
 void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error);
 void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int code, int status);
-void registry_orphan(struct registry *registry, pid_t pid, bool dead);
 /* fresh NULL: there is none yet, nothing can be started. Else it holds everything anew, and the programs are given to it. */
 void registry_keeper_lost(struct registry *registry, struct link *fresh);
 
@@ -80,10 +80,16 @@ void registry_each_parked(struct registry *registry, void (*fn)(void *arg, uint6
 bool session_is_unheld(const struct session *session); /* it would not survive a crash of muxd: the keeper lacks descriptors */
 int registry_remove(struct registry *registry, struct session *session, struct err *err); /* a tombstone; ERR_NOT_ENDED */
 
+#define KILL_SHOWN 4
+struct kill_survivor {
+    pid_t pid;
+    char command[64];
+};
 struct kill_result {
     uint64_t number;
     int ended_by; /* signal that ended it, 0: it had ended by itself or exited */
     int exit_code, signo, survivors;
+    struct kill_survivor shown[KILL_SHOWN]; /* the first survivors */
 };
 typedef void kill_fn(void *arg, const struct kill_result *result);
 /* The ladder HUP+CONT, TERM, KILL with graces of [muxd] kill_grace, then every descendant until nothing is left; fn at the end
@@ -93,7 +99,12 @@ void registry_kill(struct registry *registry, struct session *session, int signo
 /* Without graces: SIGKILL to the groups at once, then to every descendant, as the ladder's last step does. */
 void registry_kill_hard(struct registry *registry, struct session *session, enum session_killer killer, kill_fn *fn, void *arg);
 void registry_stop_all(struct registry *registry); /* ends all sessions as kill does; events.all_ended when done */
-/* The session that process pid runs in (MUXD_SESSION mark, tty, ancestry); NULL: none. For refusing to hurt the caller. */
+/* What is alive of sessions that the registry does not have: of an earlier life of the daemon, or removed since. pids: lent. */
+typedef void left_fn(void *arg, uint64_t number, const pid_t *pids, size_t count);
+void registry_each_left(struct registry *registry, left_fn *fn, void *arg);
+void registry_kill_left(struct registry *registry, uint64_t number, kill_fn *fn, void *arg); /* ends them, as registry_kill does */
+rlim_t registry_hook_mark(const struct registry *registry); /* that of all hooks (sys/mark.h) */
+/* The session whose mark process pid bears; NULL: none. For refusing to hurt the caller. */
 struct session *registry_of_process(struct registry *registry, pid_t pid);
 
 struct registry_stats {

@@ -83,6 +83,12 @@ static void close_stream(struct stream *stream, bool at_once)
         link_release(session->registry->link, session_number(session), mask);
 }
 
+void session_hang_up(struct session *session)
+{
+    if (session_is_tty(session))
+        close_stream(&session->out, true);
+}
+
 /* How far the slowest reader lets output run. */
 static uint64_t slowest_reader(const struct journal_header *header)
 {

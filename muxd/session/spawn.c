@@ -8,6 +8,7 @@
 #include "base/value.h"
 #include "keep/plan.h"
 #include "session/internal.h"
+#include "session/reap.h"
 #include "session/shell.h"
 #include "sys/pty.h"
 #include <errno.h>
@@ -128,12 +129,13 @@ static int make_plan(const struct registry *registry, const struct session_spec 
     struct strv env = {0};
     struct plan_limit limits[SESSION_LIMIT_COUNT + 1];
     char number[24];
+    size_t nlimits = limits_plan(spec->limits, limits);
     snprintf(number, sizeof number, "%llu", (unsigned long long)birth->number);
     strv_add_all(&env, (const char *const *)spec->env);
     strv_env_set(&env, "MUXD_SESSION", number);
     strv_env_set(&env, "MUXD_SOCKET", registry->socket_path);
     struct plan plan = {.argv = spec->argv, .env = env.items, .cwd = spec->cwd, .tty = spec->tty, .umask = spec->umask,
-                        .limits = limits, .nlimits = limits_plan(spec->limits, limits)};
+                        .limits = limits, .nlimits = nlimits + reap_plan(registry, birth->number, &limits[nlimits])};
     int code = plan_write(&plan, &birth->plan, err);
     strv_fini(&env);
     return code;

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/internal.h"
-#include "session/kin.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -117,7 +116,7 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link, co
         registry->above = *above;
     registry->turn = 1;
     struct list *heads[] = {&registry->order, &registry->dirty, &registry->more, &registry->graveyard,
-                            &registry->kills, &registry->orphans, &registry->typed};
+                            &registry->kills, &registry->typed};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         list_init(heads[i]);
     defer_init(&registry->deferred);
@@ -150,7 +149,6 @@ void registry_free(struct registry *registry)
     while (!defer_is_idle(&registry->deferred))
         defer_run(&registry->deferred);
     part_fini(registry);
-    kin_fini(registry);
     index_fini(registry);
     loop_timer_stop(&registry->kick);
     loop_timer_stop(&registry->expiry);

@@ -1,5 +1,6 @@
 /* proc: owns nothing but the descriptors it opens for the length of a call. */
 #include "sys/proc.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -7,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,6 +22,7 @@
 #define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* Linux 6.9 */
 #endif
 
+#define PIDS_MAX 4194304 /* PID_MAX_LIMIT of Linux */
 #define STAT_FIELDS 19 /* of /proc/PID/stat from ppid, the fourth, to starttime */
 
 static _Thread_local bool blind;
@@ -67,7 +70,7 @@ bool proc_stat_parse(const char *text, struct proc_stat *out)
     memcpy(out->comm, open_at + 1, length < sizeof out->comm ? length : sizeof out->comm - 1);
     out->state = close_at[1] ? close_at[2] : '\0';
     at = out->state ? close_at + 3 : "";
-    for (int i = 0; i < STAT_FIELDS; i++) { /* not by sscanf: this is read at each start of a program, and for each process by family.c */
+    for (int i = 0; i < STAT_FIELDS; i++) { /* not by sscanf: this is read at each start of a program */
         char *end;
         fields[i] = (int64_t)strtoull(at, &end, 10); /* the one negative number, tpgid, comes out right, too */
         if (end == at)
@@ -109,43 +112,82 @@ bool proc_usage(pid_t pid, struct proc_usage *out)
     return true;
 }
 
-void proc_each_pid(bool (*fn)(void *arg, pid_t pid), void *arg)
+/* Every entry of the directory that is a number. False: it can't be opened. */
+static bool each_number(const char *path, bool (*fn)(void *arg, pid_t pid), void *arg)
 {
-    int fd = proc_open("/proc", O_DIRECTORY);
+    int fd = proc_open(path, O_DIRECTORY);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *entry;
     if (!dir) {
         fd_close(&fd);
-        return;
+        return false;
     }
     while ((entry = readdir(dir)))
         if (isdigit((unsigned char)entry->d_name[0]) && !fn(arg, (pid_t)strtol(entry->d_name, NULL, 10)))
             break;
     closedir(dir);
+    return true;
+}
+
+bool proc_each_pid(bool (*fn)(void *arg, pid_t pid), void *arg)
+{
+    return each_number("/proc", fn, arg);
+}
+
+bool proc_shows_all(void)
+{
+    char text[24];
+    ssize_t size = readlink("/proc/self", text, sizeof text - 1);
+    text[size > 0 ? size : 0] = '\0';
+    return strtol(text, NULL, 10) == getpid() && access("/proc/1", F_OK) == 0;
+}
+
+pid_t proc_max_pid(void)
+{
+    char text[24];
+    long most = read_file("/proc/sys/kernel/pid_max", text, sizeof text) > 0 ? strtol(text, NULL, 10) : 0;
+    return most > 0 && most <= PIDS_MAX ? (pid_t)most : PIDS_MAX;
+}
+
+struct each_child {
+    pid_t pid;
+    bool (*fn)(void *arg, pid_t pid);
+    void *arg;
+    bool going, known;
+};
+
+/* One thread's. */
+static bool each_child_of(void *arg, pid_t thread)
+{
+    struct each_child *each = arg;
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)each->pid, (int)thread);
+    int fd = proc_open(path, 0);
+    if (fd < 0)
+        return true;
+    pid_t number = 0;
+    ssize_t got = 0;
+    while (each->going && (got = read(fd, text, sizeof text)) > 0)
+        for (ssize_t i = 0; each->going && i < got; i++) {
+            if (isdigit((unsigned char)text[i])) {
+                number = number * 10 + (text[i] - '0');
+            } else if (number > 0) {
+                each->going = each->fn(each->arg, number);
+                number = 0;
+            }
+        }
+    each->known |= !each->going || got == 0;
+    close(fd);
+    return each->going;
 }
 
 bool proc_children(pid_t pid, bool (*fn)(void *arg, pid_t pid), void *arg)
 {
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    pid_t number = 0;
-    ssize_t got;
-    bool going = true;
-    while (going && (got = read(fd, text, sizeof text)) > 0)
-        for (ssize_t i = 0; going && i < got; i++) {
-            if (isdigit((unsigned char)text[i])) {
-                number = number * 10 + (text[i] - '0');
-            } else if (number > 0) {
-                going = fn(arg, number);
-                number = 0;
-            }
-        }
-    bool whole = !going || got == 0;
-    close(fd);
-    return whole;
+    struct each_child each = {.pid = pid, .fn = fn, .arg = arg, .going = true};
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    each_number(path, each_child_of, &each);
+    return each.known;
 }
 
 struct each {
@@ -166,69 +208,7 @@ void proc_each(bool (*fn)(void *arg, const struct proc_stat *stat), void *arg)
     proc_each_pid(each_stat, &each);
 }
 
-/* An entry is kept as far as the longest that is asked for. */
-struct entry {
-    char text[192];
-    size_t len;
-};
-
-static void entry_add(struct entry *entry, const char *text, size_t len)
-{
-    size_t room = sizeof entry->text - entry->len;
-    memcpy(entry->text + entry->len, text, len < room ? len : room);
-    entry->len += len < room ? len : room;
-}
-
-static bool entry_is(const struct entry *entry, const char *text, size_t len)
-{
-    return entry->len == len && memcmp(entry->text, text, len) == 0;
-}
-
-static uint64_t entry_number(const struct entry *entry, const char *name, size_t len)
-{
-    char value[24] = "";
-    if (entry->len <= len + 1 || entry->len > len + sizeof value || memcmp(entry->text, name, len) != 0 || entry->text[len] != '=')
-        return 0;
-    memcpy(value, entry->text + len + 1, entry->len - len - 1);
-    return isdigit((unsigned char)value[0]) ? strtoull(value, NULL, 10) : 0;
-}
-
-/* The environment is read in pieces; an entry may begin in one and end in the next. */
-uint64_t proc_env_number(pid_t pid, const char *name, const char *beside)
-{
-    char path[48], piece[16384];
-    struct entry entry = {.len = 0};
-    size_t name_len = strlen(name), beside_len = beside ? strlen(beside) : 0;
-    uint64_t number = 0;
-    bool stands = !beside;
-    ssize_t got;
-
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    int fd = proc_open(path, 0);
-    if (fd < 0)
-        return 0;
-    while (!(number && stands) && (got = read(fd, piece, sizeof piece)) > 0)
-        for (const char *at = piece, *end; at < piece + got; at = end + 1) {
-            end = memchr(at, '\0', (size_t)(piece + got - at));
-            entry_add(&entry, at, (size_t)((end ? end : piece + got) - at));
-            if (!end)
-                break;
-            number = number ? number : entry_number(&entry, name, name_len);
-            stands = stands || entry_is(&entry, beside, beside_len);
-            entry.len = 0;
-        }
-    close(fd);
-    return stands ? number : 0;
-}
-
-bool proc_env_is_empty(pid_t pid)
-{
-    char path[48], text[2];
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    return read_file(path, text, sizeof text) == 0;
-}
-
-bool proc_is_thread(pid_t pid)
+static bool is_thread(pid_t pid)
 {
     char path[48], text[256];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
@@ -292,6 +272,39 @@ bool proc_hides_others(void)
 bool proc_is_dead(const struct proc_stat *stat)
 {
     return stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
+}
+
+/* Without pidfds, or with no descriptor left for one, /proc tells as well; what it can't tell counts as alive. */
+bool proc_lives(pid_t pid)
+{
+    struct proc_stat stat;
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd >= 0) {
+        struct pollfd ended = {.fd = fd, .events = POLLIN};
+        bool lives = poll(&ended, 1, 0) == 0;
+        close(fd);
+        return lives;
+    }
+    if (errno == ESRCH || errno == EINVAL || errno == ENOENT) /* the latter two: a thread */
+        return false;
+    if (!proc_stat(pid, &stat))
+        return kill(pid, 0) == 0 || errno == EPERM;
+    return !proc_is_dead(&stat) && !is_thread(pid);
+}
+
+void proc_command(pid_t pid, char *out, size_t size)
+{
+    char path[48];
+    struct proc_stat stat;
+    BUG_UNLESS(size > sizeof stat.comm);
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    ssize_t got = read_file(path, out, size);
+    if (got <= 0)
+        snprintf(out, size, "%s", proc_stat(pid, &stat) ? stat.comm : "?");
+    for (ssize_t i = 0; i < (got > 0 ? got : (ssize_t)strlen(out)); i++)
+        out[i] = out[i] == '\0' ? ' ' : out[i] < ' ' || out[i] > '~' ? '?' : out[i];
+    for (size_t length = strlen(out); length > 0 && out[length - 1] == ' '; length--)
+        out[length - 1] = '\0';
 }
 
 /* Where pidfd_open is missing (a strict seccomp filter, valgrind) the process's directory stands in for it: once the process is reaped

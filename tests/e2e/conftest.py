@@ -281,7 +281,7 @@ class Muxd:
 
     def listed(self, name, *options):
         """The latest row of that name or number in `list --all`, or None."""
-        rows = [row for row in self.js("list", "--all", *options)["sessions"] if name in (row["name"], row["session_id"])]
+        rows = [row for row in self.js("list", "--all", *options)["sessions"] if name in (row.get("name"), row["session_id"])]
         return max(rows, key=lambda row: row["session_id"]) if rows else None
 
     def wait_state(self, name, *states):

@@ -49,11 +49,10 @@ static void on_exited(void *arg, uint64_t session, pid_t pid, int code, int stat
     on_failed(arg, session, code, status);
     seen.pid = pid;
 }
-static void on_orphan(void *arg, pid_t pid, bool dead) { (void)arg; seen.calls++; seen.pid = pid; seen.a = dead; }
 static void on_upgrade_failed(void *arg, int error) { (void)arg; seen.calls++; seen.a = error; }
 static void on_lost(void *arg) { (void)arg; seen.lost++; }
 static const struct link_handlers handlers = {.slot = on_slot, .listener = on_listener, .handed = on_handed, .spawned = on_spawned,
-    .failed = on_failed, .exited = on_exited, .orphan = on_orphan, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
+    .failed = on_failed, .exited = on_exited, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
 
 static int keeper;
 static struct link *link_of_test;
@@ -160,14 +159,12 @@ TEST(test_words)
     assert_true(seen.session == 10 && seen.a == PLAN_EXEC && seen.b == ENOENT);
     say((struct keep_msg){.type = KEEP_SPAWNED, .session = 11, .pid = 12}, NULL, 0);
     assert_true(seen.session == 11 && seen.pid == 12 && seen.fd == -1);
-    say((struct keep_msg){.type = KEEP_ORPHAN, .pid = 13, .arg = {1}}, NULL, 0);
-    assert_true(seen.pid == 13 && seen.a == 1);
     say((struct keep_msg){.type = KEEP_UPGRADE_FAILED, .arg = {ENOEXEC, KEEP_UPGRADE_TRIAL}}, NULL, 0);
     assert_int_equal(seen.a, ENOEXEC);
     assert_string_equal(link_upgrade_text(link_of_test), "run the new programs");
-    assert_int_equal(seen.calls, 6);
+    assert_int_equal(seen.calls, 5);
     say((struct keep_msg){.type = 999}, NULL, 0); /* left alone */
-    assert_int_equal(seen.calls, 6);
+    assert_int_equal(seen.calls, 5);
 }
 
 /* A keeper that doesn't read: everything waits, in order, and the caller's descriptors may be closed meanwhile. */

@@ -75,12 +75,6 @@ static void on_exited(void *arg, uint64_t session, pid_t pid, int how, int statu
     if (registry)
         registry_exited(registry, session, pid, how, status);
 }
-static void on_orphan(void *arg, pid_t pid, bool dead)
-{
-    (void)arg;
-    if (registry)
-        registry_orphan(registry, pid, dead);
-}
 static void on_upgrade_failed(void *arg, int error) { (void)arg; (void)error; }
 static void on_lost(void *arg)
 {
@@ -90,7 +84,7 @@ static void on_lost(void *arg)
     seen.lost++;
 }
 static const struct link_handlers handlers = {.slot = on_slot, .listener = on_listener, .handed = on_handed, .spawned = on_spawned,
-    .failed = on_failed, .exited = on_exited, .orphan = on_orphan, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
+    .failed = on_failed, .exited = on_exited, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
 
 /* What the registry tells. */
 static void on_began(struct session *session) { (void)session; seen.created++; }

@@ -1,15 +1,16 @@
-/* Other processes: what /proc says, signals that hit the right one, families and cgroups. */
+/* Other processes: what /proc says, signals that hit the right one, and cgroups. */
 #include "tests/lib/test.h"
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "sys/cgroup.h"
-#include "sys/family.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -111,45 +112,21 @@ TEST(test_self)
 }
 
 /* A child that runs a shell command in a session of its own. */
-static pid_t run(const char *command, const char *mark)
+static pid_t run(const char *command)
 {
     pid_t pid = fork();
     if (pid == 0) {
         setsid();
-        if (mark)
-            putenv(strdup(mark));
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(127);
     }
     return pid;
 }
 
-TEST(test_env)
-{
-    char big[40000];
-    memset(big, 'x', sizeof big - 1);
-    big[sizeof big - 1] = '\0';
-    setenv("MUXD_TEST_BIG", big, 1);
-    pid_t pid = run("kill -STOP $$", "MUXD_TEST_MARK=1000");
-    for (int i = 0; i < 2000 && !proc_env_number(pid, "MUXD_TEST_MARK", NULL); i++)
-        poll(NULL, 0, 1);
-    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", NULL), 1000);
-    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", "MUXD_TEST_MARK=1000"), 1000);
-    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", "MUXD_TEST_MARK=100"), 0);
-    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", "MUXD_TEST_MARK=10000"), 0);
-    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MAR", NULL), 0);
-    assert_int_equal(proc_env_number(pid, "TEST_MARK", NULL), 0);
-    assert_int_equal(proc_env_number(pid, "MUXD_TEST_BIG", NULL), 0); /* no number */
-    unsetenv("MUXD_TEST_BIG");
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    assert_int_equal(proc_env_number(pid, "MUXD_TEST_MARK", NULL), 0);
-}
-
 TEST(test_signals)
 {
     int status;
-    pid_t pid = run("sleep 60; :", NULL);
+    pid_t pid = run("sleep 60; :");
     int pidfd = proc_pidfd(pid);
     assert_true(pidfd >= 0);
     assert_int_equal(proc_signal_group(pidfd, 0, SIGTERM), -EINVAL);
@@ -166,101 +143,52 @@ TEST(test_signals)
     assert_true(proc_signal_group(pidfd, pid, 0) < 0);
 }
 
-static size_t find(pid_t leader, uint64_t start, struct family *family)
+static void *wait_for_ever(void *arg)
 {
-    struct census census;
-    census_init(&census, "MUXD_TEST_FAMILY", NULL);
-    census_look(&census);
-    family_sort(&census, &(struct family_query){.number = 77, .leader = leader, .start_ticks = start}, 1, 0);
-    family_of(&census, 77, leader, family);
-    census_fini(&census);
-    return family->count;
-}
-
-/* All that was started has come to be what it stays: before that, one that only passes by counts as well as one that is to come. */
-static bool is_settled(const struct family *family)
-{
-    size_t sleeps = 0;
-    for (size_t i = 0; i < family->count; i++) {
-        struct proc_stat stat;
-        sleeps += proc_stat(family->members[i].pid, &stat) && strcmp(stat.comm, "sleep") == 0;
-    }
-    return family->count == 5 && sleeps == 4;
-}
-
-TEST(test_family)
-{
-    struct family family;
-    struct proc_stat stat;
-    int64_t until = clock_mono_ms() + 60000;
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    /* The leader; a child; one in its own session; one that left altogether (its parent is dead) and has only the mark. */
-    pid_t leader = run("sleep 60 & setsid sleep 60 & (setsid sh -c 'sleep 60 & exit' &) ; sleep 60; :", "MUXD_TEST_FAMILY=77");
-    assert_true(proc_stat(leader, &stat));
-    uint64_t start = stat.start_ticks;
-    while (find(leader, start, &family), !is_settled(&family) && clock_mono_ms() < until) {
-        family_free(&family);
-        poll(NULL, 0, 5);
-    }
-    assert_true(is_settled(&family));
-    assert_int_equal(family.members[0].pid, leader);
-    for (size_t i = 1; i < family.count; i++)
-        assert_true(family.members[i].pid != leader && family.members[i].pid != getpid());
-    family.members[1].start_ticks++; /* another process under the number of a member: spared */
-    assert_int_equal(family_signal(&family, SIGKILL), 4);
-    family_free(&family);
-    assert_int_equal(waitpid(leader, NULL, 0), leader);
-    while (find(leader, start, &family) != 1 && clock_mono_ms() < until) /* the killed ones take a moment to die */
-        family_free(&family);
-    assert_int_equal(family.count, 1); /* found though the leader is gone */
-    family_free(&family);
-    assert_int_equal(find(0, start, &family), 1); /* and by the mark alone */
-    assert_int_equal(family_signal(&family, SIGKILL), 1);
-    family_free(&family);
-    while (waitpid(-1, NULL, 0) > 0)
+    while (pause() != 0)
         ;
-    assert_int_equal(find(leader, start, &family), 0);
-    family_free(&family);
+    return arg;
 }
 
-/* Who has the terminal belongs to its session, whatever its own session is; a program on another terminal does not, although that one
- * may have the same number elsewhere. */
-TEST(test_family_on_a_terminal)
+TEST(test_lives)
 {
-    struct err err;
-    struct family family;
-    int master, slave, ready[2];
-    char byte;
-    assert_int_equal(pty_open(24, 80, &master, &slave, &err), 0);
-    assert_int_equal(pty_session(master), 0);
-    assert_int_equal(pipe(ready), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        setsid();
-        ioctl(slave, TIOCSCTTY, 0);
-        (void)!write(ready[1], "x", 1);
-        for (;;)
-            pause();
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    assert_int_equal(pty_session(master), pid);
-    struct family_query query = {.number = 78, .tty_session = pty_session(master)};
-    struct census census;
-    census_init(&census, "MUXD_TEST_NOBODY", NULL);
-    census_look(&census);
-    family_sort(&census, &query, 1, 0);
-    family_of(&census, 78, 0, &family);
-    census_fini(&census);
-    assert_int_equal(family.count, 1);
-    assert_int_equal(family.members[0].pid, pid);
-    assert_int_equal(family_signal(&family, SIGKILL), 1);
-    family_free(&family);
+    siginfo_t info;
+    pthread_t thread;
+    pid_t pid = run("sleep 60; :");
+    assert_true(proc_lives(pid));
+    kill(pid, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_false(proc_lives(pid)); /* a zombie */
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    assert_int_equal(pty_session(master), 0);
-    close(master);
-    close(slave);
-    close(ready[0]);
-    close(ready[1]);
+    assert_false(proc_lives(pid));
+    assert_true(proc_lives(getpid()));
+    assert_true(proc_lives(1));
+    pid_t before = proc_last_pid();
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_ever, NULL), 0);
+    for (pid_t at = before + 1; at <= proc_last_pid(); at++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/task/%d", (int)at);
+        assert_false(access(path, F_OK) == 0 && proc_lives(at));
+    }
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+}
+
+TEST(test_command)
+{
+    char text[40];
+    pid_t pid = run("kill -STOP $$; :");
+    int64_t until = clock_mono_ms() + 60000;
+    do
+        proc_command(pid, text, sizeof text);
+    while (strncmp(text, "sh ", 3) != 0 && clock_mono_ms() < until);
+    assert_string_equal(text, "sh -c kill -STOP $$; :");
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    proc_command(pid, text, sizeof text);
+    assert_string_equal(text, "?");
+    proc_command(2, text, sizeof text); /* a thread of the kernel, where it is seen, has a name only */
+    assert_int_not_equal(strlen(text), 0);
 }
 
 TEST(test_cgroup)
@@ -274,7 +202,7 @@ TEST(test_cgroup)
     struct cgroup *cgroup = cgroup_new("test", (uint64_t)getpid());
     assert_non_null(cgroup);
     assert_null(cgroup_new("../x", 1));
-    pid_t pid = run("kill -STOP $$; setsid sleep 60 & sleep 60; :", NULL); /* what it forks before it is put there stays outside */
+    pid_t pid = run("kill -STOP $$; setsid sleep 60 & sleep 60; :"); /* what it forks before it is put there stays outside */
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
     assert_true(WIFSTOPPED(status));
     assert_int_equal(cgroup_put(cgroup, pid), 0);
@@ -295,8 +223,8 @@ TEST(test_cgroup)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stat_parse), cmocka_unit_test(test_children), cmocka_unit_test(test_usage), cmocka_unit_test(test_self),   cmocka_unit_test(test_env),
-        cmocka_unit_test(test_signals),    cmocka_unit_test(test_family), cmocka_unit_test(test_family_on_a_terminal),
+        cmocka_unit_test(test_stat_parse), cmocka_unit_test(test_children), cmocka_unit_test(test_usage), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_signals),    cmocka_unit_test(test_lives),    cmocka_unit_test(test_command),
         cmocka_unit_test(test_cgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

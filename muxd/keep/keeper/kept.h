@@ -43,7 +43,6 @@ struct keeper {
     uint64_t seq;
     struct keep_msg odd[KEEPER_ODD_MAX];
     int odd_first, odd_count;
-    int64_t odd_lost;
 
     bool stopping;      /* a clean stop was asked for from outside */
     bool stop_overdue;  /* and the worker did not come to an end in time */

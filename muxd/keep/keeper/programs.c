@@ -268,8 +268,6 @@ static void reap_orphan(struct keeper *keeper, pid_t pid)
         upgrade_trial_over(keeper, info.si_code == CLD_EXITED && info.si_status == 0);
     else if (pid == keeper->sentinel)
         sentinel_restart(keeper);
-    else
-        talk_odd(keeper, (struct keep_msg){.type = KEEP_ORPHAN, .pid = pid, .arg = {1, 0}});
 }
 
 void programs_look_at(struct keeper *keeper, pid_t pid)

@@ -157,12 +157,8 @@ static void pump(struct keeper *keeper)
     if (!hand_over(keeper))
         return;
     for (; keeper->odd_count > 0; keeper->odd_count--, keeper->odd_first = (keeper->odd_first + 1) % KEEPER_ODD_MAX) {
-        struct keep_msg *msg = &keeper->odd[keeper->odd_first];
-        if (msg->type == KEEP_ORPHAN)
-            msg->arg[1] = keeper->odd_lost;
-        if (!tell(keeper, *msg, NULL, 0))
+        if (!tell(keeper, keeper->odd[keeper->odd_first], NULL, 0))
             return;
-        keeper->odd_lost = msg->type == KEEP_ORPHAN ? 0 : keeper->odd_lost;
     }
     if (keeper->owes_was && !tell_was(keeper))
         return;
@@ -189,10 +185,8 @@ void talk_pump(struct keeper *keeper)
 
 void talk_odd(struct keeper *keeper, struct keep_msg msg)
 {
-    if (keeper->odd_count == KEEPER_ODD_MAX) {
-        keeper->odd_lost++;
+    if (keeper->odd_count == KEEPER_ODD_MAX)
         return;
-    }
     keeper->odd[(keeper->odd_first + keeper->odd_count++) % KEEPER_ODD_MAX] = msg;
 }
 

@@ -1,0 +1,133 @@
+/* reap_hunt.c: owns the hunt for all who bear the session's mark, until nobody is left or nothing
+ * more can be done. Who is to be killed is stopped first, so that nobody forks away. */
+#include "base/bug.h"
+#include "base/log.h"
+#include "session/internal.h"
+#include "session/reap_kill.h"
+#include "sys/cgroup.h"
+#include "sys/proc.h"
+#include <errno.h>
+#include <signal.h>
+
+void hunt_count_survivors(const struct kill *kill, struct kill_result *result)
+{
+    for (size_t i = 0; i < kill->hunted.count; i++) {
+        const struct bearer *one = &kill->hunted.all[i];
+        if (!mark_lives(reap_mark(kill->registry), one))
+            continue;
+        struct kill_survivor shown = {.pid = one->pid};
+        proc_command(one->pid, shown.command, sizeof shown.command);
+        log_warn("process %d (%s) of session %llu could not be ended", (int)shown.pid,
+                 shown.command, (unsigned long long)kill->number);
+        if (result->survivors < KILL_SHOWN)
+            result->shown[result->survivors] = shown;
+        result->survivors++;
+    }
+}
+
+/* All are stopped. What they forked before has been found, or dies with the group of the kernel,
+ * where there is one. */
+static bool hunt_strike(struct kill *kill)
+{
+    const struct mark *mark = reap_mark(kill->registry);
+    size_t denied = 0;
+    if (!kill->cgroup)
+        kill->cgroup = cgroup_new(kill->registry->word, kill->number);
+    for (size_t i = 0; kill->cgroup && i < kill->hunted.count; i++)
+        if (mark_lives(mark, &kill->hunted.all[i]))
+            cgroup_put(kill->cgroup, kill->hunted.all[i].pid);
+    if (kill->cgroup)
+        cgroup_kill(kill->cgroup);
+    /* Children before their parents: a stopped group whose last parent dies is woken by the kernel
+     * (setpgid(2)). */
+    for (size_t i = kill->hunted.count; i-- > 0;)
+        denied += mark_signal(mark, &kill->hunted.all[i], SIGKILL) == -EPERM;
+    return denied == kill->hunted.count;
+}
+
+static void hunt_ask_to_end(struct kill *kill)
+{
+    static const int signals[] = {SIGTERM,
+                                  SIGCONT}; /* a stopped program acts on it only when it goes on */
+    for (size_t i = 0; i < kill->hunted.count; i++)
+        for (int k = 0; k < 2; k++)
+            mark_signal(reap_mark(kill->registry), &kill->hunted.all[i], signals[k]);
+}
+
+static void hunt_look_around(struct kill *kill)
+{
+    kill->ask.stop = kill->stage == KILL_HUNT_KILL;
+    reap_ask(kill->registry, &kill->ask);
+}
+
+static void hunt_hard(struct kill *kill)
+{
+    kill->stage = KILL_HUNT_KILL;
+    kill->denied = false;
+    kill->until_ms = kill_now_ms(kill) + KILL_MAX_MS;
+    kill->pause_ms = KILL_PAUSE_FIRST_MS;
+    hunt_look_around(kill);
+}
+
+void hunt_begin(struct kill *kill)
+{
+    BUG_UNLESS(kill->stage < KILL_HUNT_TERM);
+    if (kill->hard || kill->stage == KILL_KILL) {
+        hunt_hard(kill);
+        return;
+    }
+    kill->stage = KILL_HUNT_TERM;
+    kill->until_ms = kill_now_ms(kill) + kill_grace_ms(kill);
+    kill->pause_ms = KILL_PAUSE_FIRST_MS;
+    hunt_look_around(kill);
+}
+
+static void hunt_take_found(struct kill *kill, const struct bearer *all, size_t count)
+{
+    const struct mark *mark = reap_mark(kill->registry);
+    bearers_set(&kill->hunted, all, count);
+    for (size_t i = 0; i < kill->strays.count; i++)
+        if (mark_lives(mark, &kill->strays.all[i]))
+            bearers_add(&kill->hunted, &kill->strays.all[i]);
+    if (kill->strays.count > 0)
+        mark_descend(mark, kill->number, &kill->hunted);
+    for (size_t i = 0; i < kill->hunted.count; i++)
+        if (kill->hunted.all[i].start_ticks)
+            bearers_add(&kill->strays, &kill->hunted.all[i]);
+}
+
+void hunt_on_found(void *arg, const struct bearer *all, size_t count)
+{
+    struct kill *kill = arg;
+    hunt_take_found(kill, all, count);
+    if (kill->hunted.count == 0 ||
+        (kill->stage == KILL_HUNT_KILL && kill_now_ms(kill) >= kill->until_ms)) {
+        kill_finish(kill);
+        return;
+    }
+    if (kill->stage == KILL_HUNT_TERM) {
+        hunt_ask_to_end(kill);
+    } else if (hunt_strike(kill) && !kill->denied) {
+        kill->denied = true;
+        kill->until_ms = kill_now_ms(kill) + KILL_DENIED_MS;
+    }
+    loop_timer_set_ms(&kill->timer, kill->pause_ms);
+}
+
+/* One look at those who are known is enough to know that it is not over. */
+void hunt_on_timer(struct kill *kill)
+{
+    size_t at = 0;
+    bool late = kill_now_ms(kill) >= kill->until_ms;
+    while (at < kill->hunted.count && !mark_lives(reap_mark(kill->registry), &kill->hunted.all[at]))
+        at++;
+    if (late && kill->stage == KILL_HUNT_TERM) {
+        hunt_hard(kill);
+    } else if (late || at == kill->hunted.count) {
+        hunt_look_around(kill);
+    } else {
+        kill->pause_ms = kill->pause_ms * 2 > KILL_PAUSE_LAST_MS ? KILL_PAUSE_LAST_MS
+                                                                 : kill->pause_ms * 2;
+        loop_timer_set_ms(&kill->timer, kill->pause_ms);
+    }
+}

@@ -1,0 +1,92 @@
+/* reap_left.c: owns the questions about who is there: what an ended program has left, what belongs
+ * to no session any more, and which session a process is in. */
+#include "base/fdio.h"
+#include "base/mem.h"
+#include "session/internal.h"
+#include "session/reap.h"
+#include "sys/proc.h"
+#include <stdlib.h>
+
+#define YOUNG_MS                                                                                   \
+    200 /* the numbers can't come round in this time, not even the 32,768 of a small machine */
+
+/* Whoever a program starts has a higher number, so of one that ended soon only those few are looked
+ * at that were given out since. From the lowest up: one that was not yet to be seen has a parent
+ * with a lower number that lived when that was looked at, and one that was started by a dead one
+ * was given its number before that death was seen. */
+static bool left_nobody_young(const struct session *session)
+{
+    struct registry *registry = session->registry;
+    struct bearers found = {0};
+    size_t count;
+    if (loop_now_ns(registry->loop) - session->created_ns > YOUNG_MS * NS_PER_MS)
+        return false;
+    bool known = mark_walk_since(reap_mark(registry), reap_reaper(registry), session_pid(session),
+                                 &found);
+    bool nobody = known && !bearers_of(&found, session_number(session), &count);
+    bearers_fini(&found);
+    return nobody;
+}
+
+int session_children_left(struct session *session)
+{
+    size_t count = 0;
+    if (session->left_nobody)
+        return 0;
+    if (!session->exited || session_pid(session) <= 0 || !mark_fits(reap_mark(session->registry)))
+        return -1;
+    if (!left_nobody_young(session))
+        bearers_of(reap_now(session->registry), session_number(session), &count);
+    session->left_nobody = count == 0;
+    return (int)count;
+}
+
+/* Marks carry the low 32 bits of a number. */
+static uint64_t full_number(const struct registry *registry, uint32_t low)
+{
+    uint64_t last = registry->numbers.next - 1, full = (last & ~(uint64_t)UINT32_MAX) | low;
+    return full > last && last > UINT32_MAX ? full - UINT32_MAX - 1 : full;
+}
+
+struct session *registry_of_process(struct registry *registry, pid_t pid)
+{
+    uint32_t low = mark_of(reap_mark(registry), pid);
+    return low > MARK_HOOK ? registry_by_number(registry, full_number(registry, low)) : NULL;
+}
+
+pid_t reap_find_leader(struct session *session, int *pidfd)
+{
+    size_t count;
+    struct proc_stat stat;
+    const struct bearer *all = bearers_of(reap_now(session->registry), session_number(session),
+                                          &count);
+    for (size_t i = 0; i < count; i++) {
+        *pidfd = proc_pidfd(all[i].pid);
+        if (*pidfd >= 0 && mark_lives(reap_mark(session->registry), &all[i]) &&
+            proc_stat(all[i].pid, &stat) && stat.session == all[i].pid)
+            return all[i].pid;
+        fd_close(pidfd);
+    }
+    return 0;
+}
+
+bool reap_is_left(struct registry *registry, const struct bearer *bearer)
+{
+    uint64_t number = full_number(registry, bearer->number);
+    return number > MARK_HOOK && !registry_by_number(registry, number) &&
+           !parked_find(registry, number);
+}
+
+void registry_each_left(struct registry *registry, left_fn *fn, void *arg)
+{
+    const struct bearers *left = reap_left(registry);
+    pid_t *pids = xcalloc(left->count + 1, sizeof *pids);
+    for (size_t at = 0; at < left->count;) {
+        uint32_t low = left->all[at].number;
+        size_t count = 0;
+        for (; at < left->count && left->all[at].number == low; at++)
+            pids[count++] = left->all[at].pid;
+        fn(arg, full_number(registry, low), pids, count);
+    }
+    free(pids);
+}

@@ -1,0 +1,371 @@
+/* mark.c: owns what a mark looks like, and the passes over all processes.
+ *
+ * Bits 60 to 62 of a mark say how it was set: 3 in soft and hard limit, 2 in the soft one alone,
+ * which is so always below an outer daemon's. 28 bits are the daemon's word, 32 the session's
+ * number. Nobody sets such a number by chance.
+ *
+ * Nobody may slip through by forking and dying faster than /proc is read. Numbers are given out in
+ * ascending order, so what was born during a pass stands between two values of "last pid"; these
+ * are looked at one by one until no more were given out. A number is given out a moment before its
+ * process can be seen, so a pass begins some numbers back. */
+#include "sys/mark.h"
+#include "base/fdio.h"
+#include "base/mem.h"
+#include "sys/mark_file.h"
+#include "sys/proc.h"
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORD_SHIFT 32
+#define HOW_SHIFT 60
+#define WORD_MASK 0x0fffffffu
+#define HOW_BOTH 3ull
+#define HOW_SOFT 2ull
+#define BIRTHS 64    /* processes that may be in the middle of their birth at a time */
+#define NEW_MAX 4096 /* more than these: a whole pass is cheaper */
+#define ROUNDS 16
+#define DESCENT_MAX 4096
+#define FEW_NUMBERS 65536
+
+static_assert(sizeof(rlim_t) == sizeof(uint64_t), "a mark is a limit");
+
+/* --- what a mark is --- */
+
+static uint32_t number_in(const struct mark *mark, rlim_t limit)
+{
+    uint64_t how = limit >> HOW_SHIFT;
+    bool ours = (how == HOW_BOTH || how == HOW_SOFT) &&
+                (limit >> WORD_SHIFT & WORD_MASK) == mark->word;
+    return ours ? (uint32_t)limit : 0;
+}
+
+static uint32_t mix(uint32_t word, const char *text)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a: two daemons may share a state directory, not a socket */
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 16777619u;
+    word = (word ^ hash) & WORD_MASK;
+    return word ? word : 1;
+}
+
+bool mark_init(struct mark *mark, const char *state_dir, const char *socket_path)
+{
+    struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY}, own = none;
+    bool kept;
+    getrlimit(RLIMIT_LOCKS, &own);
+    if (own.rlim_max >> HOW_SHIFT < HOW_SOFT && setrlimit(RLIMIT_LOCKS, &none) == 0)
+        own = none; /* root may, and then there is room */
+    *mark = (struct mark){.word = mix(mark_file_word(state_dir, false, &kept), socket_path),
+                          .above = own.rlim_max};
+    /* Started in what an earlier life has left behind: nothing that this daemon looks for may be
+     * above itself. */
+    if (number_in(mark, own.rlim_cur) || number_in(mark, own.rlim_max))
+        mark->word = mix(mark_file_word(state_dir, true, &kept), socket_path);
+    return kept;
+}
+
+bool mark_fits(const struct mark *mark)
+{
+    return mark_limit(mark, UINT32_MAX).rlim_cur <= mark->above;
+}
+
+struct rlimit mark_limit(const struct mark *mark, uint64_t number)
+{
+    bool both = mark->above == RLIM_INFINITY;
+    rlim_t value = (both ? HOW_BOTH : HOW_SOFT) << HOW_SHIFT | (rlim_t)mark->word << WORD_SHIFT |
+                   (uint32_t)number;
+    return (struct rlimit){.rlim_cur = value, .rlim_max = both ? value : mark->above};
+}
+
+/* --- of one process --- */
+
+/* proc_pid_limits(5): "Max file locks             SOFT                 HARD                 locks",
+ * or "unlimited". */
+static bool read_limits(pid_t pid, struct rlimit *out)
+{
+    static const char row[] = "Max file locks";
+    char path[48], text[2048];
+    snprintf(path, sizeof path, "/proc/%d/limits", (int)pid);
+    int fd = proc_open(path, 0);
+    ssize_t size = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    fd_close(&fd);
+    text[size > 0 ? size : 0] = '\0';
+    const char *at = strstr(text, row);
+    char *end;
+    if (!at)
+        return false;
+    *out = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+    rlim_t *limits[] = {&out->rlim_cur, &out->rlim_max};
+    at += sizeof row - 1;
+    for (int i = 0; i < 2; i++) {
+        at += strspn(at, " ");
+        rlim_t value = strtoull(at, &end, 10);
+        if (end != at)
+            *limits[i] = value;
+        at += strcspn(at, " ");
+    }
+    return true;
+}
+
+/* Its own limits a process shows to everybody in a file, to its own user by a call that costs a
+ * twentieth of that, also where /proc hides it. */
+static uint32_t mark_number(const struct mark *mark, pid_t pid, bool others, bool *is_other)
+{
+    struct rlimit limit;
+    if (pid <= 0)
+        return 0;
+    if (prlimit(pid, RLIMIT_LOCKS, NULL, &limit) != 0) {
+        *is_other = errno == EPERM;
+        if (!*is_other || !others || !read_limits(pid, &limit))
+            return 0;
+    }
+    uint32_t number = number_in(mark, limit.rlim_cur);
+    return number ? number : number_in(mark, limit.rlim_max);
+}
+
+uint32_t mark_of(const struct mark *mark, pid_t pid)
+{
+    bool is_other;
+    return mark_number(mark, pid, true, &is_other);
+}
+
+static bool mark_is_same(const struct mark *mark, const struct bearer *bearer)
+{
+    struct proc_stat stat;
+    if (!bearer->start_ticks)
+        return mark_of(mark, bearer->pid) == bearer->number;
+    return proc_stat(bearer->pid, &stat) && stat.start_ticks == bearer->start_ticks;
+}
+
+bool mark_lives(const struct mark *mark, const struct bearer *bearer)
+{
+    return mark_is_same(mark, bearer) && proc_lives(bearer->pid);
+}
+
+/* Without a descriptor for it there is a moment between look and signal, in which all numbers would
+ * have to come round. */
+int mark_signal(const struct mark *mark, const struct bearer *bearer, int signo)
+{
+    int pidfd = proc_pidfd(bearer->pid), status = -ESRCH;
+    if (mark_is_same(mark, bearer))
+        status = pidfd >= 0                      ? proc_signal(pidfd, signo)
+                 : kill(bearer->pid, signo) != 0 ? -errno
+                                                 : 0;
+    fd_close(&pidfd);
+    return status;
+}
+
+/* --- of all --- */
+
+static void mark_append(struct bearers *bearers, const struct bearer *one)
+{
+    if (bearers->count == bearers->room) {
+        bearers->room = bearers->room ? 2 * bearers->room : 64;
+        bearers->all = xreallocarray(bearers->all, bearers->room, sizeof *bearers->all);
+    }
+    bearers->all[bearers->count++] = *one;
+}
+
+void bearers_fini(struct bearers *bearers)
+{
+    free(bearers->all);
+    *bearers = (struct bearers){0};
+}
+
+void bearers_add(struct bearers *bearers, const struct bearer *one)
+{
+    for (size_t i = 0; i < bearers->count; i++)
+        if (bearers->all[i].pid == one->pid && bearers->all[i].start_ticks == one->start_ticks)
+            return;
+    mark_append(bearers, one);
+}
+
+void bearers_set(struct bearers *bearers, const struct bearer *all, size_t count)
+{
+    bearers->count = 0;
+    for (size_t i = 0; i < count; i++)
+        mark_append(bearers, &all[i]);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct bearer *a = left, *b = right;
+    return a->number != b->number ? (a->number > b->number) - (a->number < b->number)
+                                  : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static void sort(struct bearers *bearers)
+{
+    size_t kept = 0;
+    if (bearers->count > 1)
+        qsort(bearers->all, bearers->count, sizeof *bearers->all, compare);
+    for (size_t i = 0; i < bearers->count; i++)
+        if (kept == 0 || compare(&bearers->all[kept - 1], &bearers->all[i]) != 0)
+            bearers->all[kept++] = bearers->all[i];
+    bearers->count = kept;
+}
+
+const struct bearer *bearers_of(const struct bearers *bearers, uint64_t number, size_t *count)
+{
+    size_t low = 0, high = bearers->count, end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (bearers->all[middle].number < (uint32_t)number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low; end < bearers->count && bearers->all[end].number == (uint32_t)number; end++)
+        ;
+    *count = end - low;
+    return *count ? bearers->all + low : NULL;
+}
+
+struct walk {
+    const struct mark *mark;
+    struct bearers *out;
+    bool others;    /* are looked at */
+    bool is_other;  /* the last one was another user's, */
+    bool had_other; /* or one before */
+};
+
+static bool mark_look(void *arg, pid_t pid)
+{
+    struct walk *walk = arg;
+    walk->is_other = false;
+    uint32_t number = mark_number(walk->mark, pid, walk->others, &walk->is_other);
+    walk->had_other |= walk->is_other;
+    if (number && pid != getpid() && proc_lives(pid))
+        mark_append(walk->out, &(struct bearer){.number = number, .pid = pid});
+    return true;
+}
+
+/* False: more were given out than are worth looking at one by one, or it is not known which. */
+static bool mark_follow(struct walk *walk, pid_t upto)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        pid_t last = proc_last_pid();
+        if (last <= 0 || last < upto || last - upto > NEW_MAX)
+            return false;
+        if (last == upto)
+            return true;
+        while (upto < last)
+            mark_look(walk, ++upto);
+    }
+    return true;
+}
+
+/* Other users' processes that are ours stem from one of ours, by which mark_descend finds them, or
+ * have lost it. */
+static void look_at_orphans(struct walk *walk, pid_t reaper)
+{
+    bool others = walk->others;
+    walk->others = true;
+    if (reaper > 0 && walk->had_other && !others && !proc_children(reaper, mark_look, walk) &&
+        kill(reaper, 0) == 0)
+        proc_each_pid(mark_look, walk); /* a kernel that doesn't tell children */
+    walk->others = others;
+}
+
+/* Up to the last one given out; where there are few, or they have come round since this was last
+ * asked, all. */
+static pid_t highest_number(void)
+{
+    static _Atomic pid_t seen;
+    pid_t last = proc_last_pid(), max = proc_max_pid(), before = atomic_exchange(&seen, last);
+    return max <= FEW_NUMBERS || last <= 0 || last < before ? max : last;
+}
+
+void mark_walk(const struct mark *mark, pid_t reaper, unsigned flags, struct bearers *out)
+{
+    struct walk walk = {.mark = mark, .out = out, .others = flags & MARK_OTHERS};
+    pid_t before = proc_last_pid();
+    out->count = 0;
+    bool all = proc_each_pid(mark_look, &walk) && proc_shows_all();
+    if ((flags & MARK_HIDDEN) && !all)
+        for (pid_t pid = 1, end = highest_number(); pid <= end; pid++)
+            mark_look(&walk, pid);
+    mark_follow(&walk, before > BIRTHS ? before - BIRTHS : 0);
+    look_at_orphans(&walk, reaper);
+    sort(out);
+}
+
+bool mark_walk_since(const struct mark *mark, pid_t reaper, pid_t first, struct bearers *out)
+{
+    struct walk walk = {.mark = mark, .out = out};
+    out->count = 0;
+    bool known = first > 0 && mark_follow(&walk, first);
+    look_at_orphans(&walk, reaper);
+    sort(out);
+    return known;
+}
+
+struct descent {
+    const struct mark *mark;
+    struct bearers *tree;
+    struct bearer parent;
+    bool all; /* children that a walk knows are added, too */
+};
+
+/* A child with another mark of ours is another session's. */
+static bool add_child(void *arg, pid_t pid)
+{
+    const struct descent *descent = arg;
+    struct bearer child = {.number = descent->parent.number, .pid = pid};
+    struct proc_stat stat;
+    bool is_other = false;
+    uint32_t number = mark_number(descent->mark, pid, true, &is_other);
+    if (number && (number != child.number || !(is_other || descent->all)))
+        return true;
+    if (!number) {
+        if (pid == getpid() || !proc_stat(pid, &stat) || stat.ppid != descent->parent.pid ||
+            !mark_is_same(descent->mark, &descent->parent))
+            return true;
+        child.start_ticks = stat.start_ticks;
+    }
+    if (proc_lives(pid))
+        bearers_add(descent->tree, &child);
+    return descent->tree->count < DESCENT_MAX;
+}
+
+static void descend(const struct mark *mark, struct bearers *tree, bool all)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct descent descent = {mark, tree, tree->all[i], all};
+        proc_children(tree->all[i].pid, add_child, &descent);
+    }
+}
+
+void mark_descend(const struct mark *mark, uint64_t number, struct bearers *bearers)
+{
+    struct bearers tree = {0};
+    size_t count;
+    const struct bearer *known = bearers_of(bearers, number, &count);
+    bearers_set(&tree, known, count);
+    descend(mark, &tree, false);
+    for (size_t i = count; i < tree.count; i++)
+        mark_append(bearers, &tree.all[i]);
+    if (tree.count > count)
+        sort(bearers);
+    bearers_fini(&tree);
+}
+
+void mark_strays(const struct mark *mark, uint64_t number, pid_t leader, struct bearers *out)
+{
+    struct bearers tree = {0};
+    struct proc_stat stat;
+    if (!proc_stat(leader, &stat))
+        return;
+    mark_append(&tree, &(struct bearer){(uint32_t)number, leader, stat.start_ticks});
+    descend(mark, &tree, true);
+    for (size_t i = 1; i < tree.count; i++)
+        if (tree.all[i].start_ticks)
+            bearers_add(out, &tree.all[i]);
+    bearers_fini(&tree);
+}
