@@ -10,11 +10,9 @@ static uint64_t stamps; /* given out so far */
 /* Cells that are in use or new; reach is the caller's. */
 static void fill(struct line *line, int from, int to, uint32_t bg)
 {
-    struct cell *cells = line->cells;
-    const struct cell cell = {.width = 1, .pen = {.bg = bg}};
     line->stamp = ++stamps;
     for (int col = from; col < to; col++)
-        cells[col] = cell;
+        line->cells[col] = (struct cell){.width = 1, .pen = {.bg = bg}};
     if (line->marks && to > from)
         memset(line->marks + (size_t)from * CELL_MARKS, 0, (size_t)(to - from) * CELL_MARKS * sizeof *line->marks);
 }
@@ -115,12 +113,11 @@ void line_put(struct line *line, int col, int32_t rune, int width, const struct 
 void line_put_run(struct line *line, int col, const int32_t *runes, int count, const struct pen *pen)
 {
     struct cell *cells = line->cells + col;
-    const struct pen look = *pen;
     int end = col + count;
     cut_at(line, col);
     cut_at(line, end);
     for (int i = 0; i < count; i++)
-        cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = look};
+        cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = *pen};
     if (line->marks)
         memset(line->marks + (size_t)col * CELL_MARKS, 0, (size_t)count * CELL_MARKS * sizeof *line->marks);
     line->empty = false;

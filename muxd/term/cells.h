@@ -7,8 +7,8 @@
 #define CELL_MARKS 4 /* combining characters kept on one cell; more are dropped */
 
 struct cell {
-    int32_t rune : 24; /* 0: nothing was written here, or the right half of a wide character */
-    int32_t width : 8; /* columns: 1, 2; 0: the right half of the cell before */
+    int32_t rune;   /* 0: nothing was written here, or the right half of a wide character */
+    uint8_t width;  /* columns: 1, 2; 0: the right half of the cell before */
     struct pen pen;
 };
 
