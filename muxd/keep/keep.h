@@ -40,7 +40,9 @@ enum keep_type {
     /* worker to keeper */
     KEEP_HELLO = 1, /* arg[0]: protocol. First message of a worker: the keeper answers with the hand-over */
     KEEP_HOLD,      /* session, arg[0]: mask of enum keep_tag, descriptors in that order (at most 8 a message; repeated adds) */
-    KEEP_LISTEN,    /* the listening socket; arg[0]: 1 when it was given to the daemon (by systemd) */
+    /* the listening socket; arg[0]: 1 when it was given to the daemon (by systemd). The daemon's starter is told that it listens, also when
+     * the keeper had no room for the socket */
+    KEEP_LISTEN,
     /* session; descriptors: plan memfd, child's 0, 1, 2, and as of KEEP_HOLD what arg[0] says: nothing of it is held when one is missing */
     KEEP_SPAWN,
     KEEP_ACK,       /* session, pid: the exit stands in the journal, reap it; arg[0]: mask of enum keep_tag to close first */

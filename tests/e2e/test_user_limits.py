@@ -184,7 +184,7 @@ def test_control_group_without_room(mux):
 # --- descriptors
 
 @needs_ordinary_build
-@pytest.mark.parametrize("count", [3, 4, 5, 6, 8, 12, 16, 17, 20, 24, 28, 30, 34])
+@pytest.mark.parametrize("count", [3, 4, 5, 6, 8, 12, 16, 17, 20, 24, 26, 27, 28, 29, 30, 34, 36])
 def test_start_with_few_descriptors(mux, count):
     """Nothing hangs and nothing is left: it is told, or it works with what there is."""
     result = mux.ue("exec", "--raw", "echo hi", timeout=CAP / 4, **with_limits(NOFILE=count))
@@ -192,8 +192,9 @@ def test_start_with_few_descriptors(mux, count):
         assert count < 5 and "shared object file" in result.err
     elif result.rc:
         refused(result, f"RLIMIT_NOFILE={count})", "ulimit -n", "LimitNOFILE=")
-    if result.rc == 125:
-        constrained(mux, f"descriptors (RLIMIT_NOFILE={count})", "no further ")
+    if result.rc == 125:  # the terminal of the trial at the start may be missed, too
+        found = [row for row in constraints(mux) if row["what"] in ("no further session starts", "no further program starts")]
+        assert [row["limit"] for row in found] == [f"descriptors (RLIMIT_NOFILE={count})"], constraints(mux)
         mux.ue("stop").ok()
     wait_for(lambda: not mux.pids() or not result.rc, "nothing to be left")
     if count == 30:

@@ -226,10 +226,24 @@ static void on_again(struct keeper *keeper, uint64_t session)
         slots_owe(&keeper->slots, slot, SLOT_OWES_AGAIN | (slot->state == SLOT_EXITED ? SLOT_OWES_EXITED : 0));
 }
 
-/* We are out of descriptors: the message came without all of its own, and nothing of it is used. True when that is dealt with here. */
+/* From here on clients may come: who waits for the first worker is told so and left. */
+static void tell_ready(struct keeper *keeper)
+{
+    keeper->listened = true;
+    if (keeper->options.ready_fd < 0)
+        return;
+    ssize_t told = write(keeper->options.ready_fd, "1", 1);
+    (void)told; /* nobody waits any more: as good */
+    fd_close(&keeper->options.ready_fd);
+    dup2(STDIN_FILENO, STDERR_FILENO); /* /dev/null: who started us has gone its way */
+}
+
+/* We are out of descriptors: the message came without all of its own, and nothing of it is used. True when that is dealt with here.
+ * The worker listens also when its socket found no room here: it answers clients, and gives it again later. */
 static bool missed(struct keeper *keeper, const struct keep_msg *msg)
 {
     if (msg->type == KEEP_LISTEN) {
+        tell_ready(keeper);
         talk_odd(keeper, (struct keep_msg){.type = KEEP_MISSED, .arg = {KEEP_LISTEN}});
         return true;
     }
@@ -248,14 +262,8 @@ static void on_listen(struct keeper *keeper, const struct keep_msg *msg, int *fd
     fd_close(&keeper->listener);
     keeper->listener = *fd;
     keeper->listener_given = msg->arg[0] != 0;
-    keeper->listened = true;
     *fd = -1;
-    if (keeper->options.ready_fd >= 0) {
-        ssize_t told = write(keeper->options.ready_fd, "1", 1);
-        (void)told; /* nobody waits any more: as good */
-        fd_close(&keeper->options.ready_fd);
-        dup2(STDIN_FILENO, STDERR_FILENO); /* /dev/null: who started us has gone its way */
-    }
+    tell_ready(keeper);
 }
 
 static void on_was(struct keeper *keeper, const struct keep_msg *msg, int *fd)
