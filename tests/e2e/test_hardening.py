@@ -278,6 +278,11 @@ def inside(mux, command):
     return mux.ue("exec", "--raw", "--no-login", command)
 
 
+def wait_inside(full, condition):
+    """In one session: each that ends is kept, and takes of the little room."""
+    inside(full, f"timeout {CAP} sh -c 'until {condition}; do sleep 0.02; done'").ok()
+
+
 def test_full_disk_stops_nothing(full):
     full.begin()
     numbers = []
@@ -304,11 +309,13 @@ def test_full_disk_and_keep_on_disk(full):
     assert inside(full, f"ls -A {full.place}/ended 2>/dev/null | grep -v ^[.]").out == ""
     assert inside(full, f"rm {full.place}/fill").rc == 0
     full.ue("exec", "-n", "small", "echo fine").ok()
-    wait_for(lambda: "fine" in inside(full, f"cat {full.place}/ended/*-small/output").out, "the next one to be kept")
+    wait_inside(full, f"grep -aqs fine {full.place}/ended/*-small")
     full.ue("reload").ok()
     assert "lines of this log were lost" in inside(full, f"cat {full.place}/muxd.log").out
-    # A session that does not fit leaves nothing half.
+    # A session that does not fit leaves nothing half, and it is told.
     full.ue("exec", "-n", "big", "-y", "inf", "-m", "10", "head -c 200000 /dev/zero | tr '\\0' x").ok()
-    inside(full, "true").ok()
-    listing = inside(full, f"ls -A {full.place}/ended").out
-    assert "-big" not in listing
+    wait_inside(full, f"grep -q \"can.t be written: No space left\" {full.place}/muxd.log")
+    listing = inside(full, f"ls -A {full.place}/ended").ok().out.split()
+    assert not {name for name in listing if name.endswith("-big") or name == f".new-{full.listed('big')['session_id']}"}, listing
+    full.ue("exec", "-n", "after", "echo again").ok()
+    wait_inside(full, f"grep -aqs again {full.place}/ended/*-after")
