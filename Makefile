@@ -13,7 +13,7 @@ PKG_CONFIG ?= pkg-config
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings
 HARDEN ?= -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fPIE
 OPT ?= -O2 -g
-CPPFLAGS += -Imuxd -I. -I$(BUILD)/gen -D_GNU_SOURCE -DMUXD_VERSION='"$(VERSION)"'
+CPPFLAGS += -Imuxd -I. -D_GNU_SOURCE -DMUXD_VERSION='"$(VERSION)"'
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(WERROR) $(SANITIZE) $(HARDEN)
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANITIZE)
 # Less memory for each of the processes: what a program doesn't use is left out of it, and its relocations are packed where libc can
@@ -55,7 +55,7 @@ writable:
 	@place="$(BUILD)"; while [ ! -e "$$place" ]; do place=$$(dirname "$$place"); done; [ -w "$$place" ] || { \
 		echo "make: '$$place' can't be written by $$(id -un); clone into a directory of yours, or name another: make BUILD=DIRECTORY" >&2; exit 1; }
 
-DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lm
+DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS))
 CLIENT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson)
 
 # What runs is shown in short; V=1 shows the commands.

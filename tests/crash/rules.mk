@@ -17,3 +17,4 @@ $(BUILD)/newer/muxd: $(BUILD)/newer/journal.o $(filter-out %/journal/journal.o,$
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 crash-bins: $(BUILD)/crash/fault.so $(BUILD)/newer/muxd
+-include $(BUILD)/newer/journal.d

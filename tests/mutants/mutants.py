@@ -16,7 +16,7 @@ TEST_S = 60      # a test that takes longer hangs
 TEST_CAP_S = 5   # what the end-to-end tests wait for at most (conftest.py)
 SLOW_S = 10      # a killer that takes longer is told: the drill has to be quick
 LEFT_OUT = re.compile(r"^(\.git|build.*)$")
-BUILD_LEFT_OUT = re.compile(r"^(mutants|unit.*|san|fuzz.*|valgrind|bench|compat|npm|pytest-cache|.*-counts)$")  # other builds, what tests have fetched
+BUILD_LEFT_OUT = re.compile(r"^(mutants|unit.*|san|fuzz.*|valgrind|bench|npm|pytest-cache|.*-counts)$")  # other builds, what tests have fetched
 UNIT_TEST = re.compile(r"^(?:static void (\w+)\(void \*\*state\)|TEST\((\w+)\))", re.M)
 E2E_TEST = re.compile(r"^def (test_\w+)\(", re.M)
 
