@@ -36,4 +36,5 @@ done
 echo "lint: shellcheck"
 mapfile -t scripts < <(find tests -name '*.sh' | sort)
 shellcheck .ci/run "${scripts[@]}" || status=1
+shellcheck --shell=bash completions/ue.bash || status=1
 exit "$status"
