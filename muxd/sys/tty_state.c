@@ -308,6 +308,16 @@ static void judge(struct tty_watch *watch, const struct survey *survey, const st
     look->needs_confirmation = look->settle_us > 0;
 }
 
+/* Of those that are on a processor or wait for one: on a busy machine perhaps for long. One that has not had one yet counts, too. */
+static uint64_t working_cpu_ns(const struct tty_group *group, const struct tty_thread *reader)
+{
+    uint64_t sum = 1;
+    for (size_t i = 0; i < group->count; i++)
+        if (&group->threads[i] != reader && group->threads[i].sleep == TTY_SLEEP_RUNNING)
+            sum += group->threads[i].cpu_ns;
+    return sum;
+}
+
 /* Did what was typed since the mark have its effect on the group? */
 static bool has_run(const struct tty_watch *watch, const struct tty_look *look)
 {
@@ -371,6 +381,7 @@ static void look_at(struct tty_watch *watch, struct tty_look *look)
         look->output_unread = true;
         return;
     }
+    look->others_cpu_ns = survey.others_running ? working_cpu_ns(&watch->group, survey.reader) : 0;
     look->reader = survey.reader ? survey.reader->pid : 0;
     look->run_count = survey.others_running && survey.reader ? survey.reader->runs : tty_group_runs(&watch->group);
     judge(watch, &survey, &modes, look);

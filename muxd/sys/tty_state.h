@@ -30,6 +30,7 @@ struct tty_look { /* the result of one look */
     pid_t foreground;        /* process group */
     pid_t reader;            /* the member of the group that waits, 0 unknown */
     uint64_t run_count;      /* of all its threads, to compare two looks */
+    uint64_t others_cpu_ns;  /* how long those at work had a processor so far: settle_us is of that time; 0: nobody works, or not known */
     const char *why;         /* static text for TTY_UNKNOWN */
 };
 

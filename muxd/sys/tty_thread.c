@@ -47,7 +47,7 @@ static ssize_t read_again(int fd, char *text, size_t size)
 bool tty_thread_count_runs(struct tty_thread *thread)
 {
     char text[4096];
-    unsigned long long waits = 0, switches = 0;
+    unsigned long long waits = 0, switches = 0, cpu_ns = 0;
 
     if (thread->sched_fd < 0)
         thread->sched_fd = open_file(thread, "schedstat");
@@ -62,9 +62,10 @@ bool tty_thread_count_runs(struct tty_thread *thread)
         thread->runs = waits + switches;
         return true;
     }
-    if (sscanf(text, "%*u %*u %llu", &switches) != 1)
+    if (sscanf(text, "%llu %*u %llu", &cpu_ns, &switches) != 2)
         return false;
     thread->runs = switches;
+    thread->cpu_ns = cpu_ns;
     return true;
 }
 

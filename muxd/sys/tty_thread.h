@@ -22,7 +22,8 @@ struct tty_thread {
     int where_fd, sched_fd; /* owned; -1: not open */
     bool by_wchan;          /* where_fd is wchan, not syscall */
     enum tty_sleep sleep;
-    uint64_t runs;          /* times it got a processor so far */
+    uint64_t runs;          /* times it got a processor so far, */
+    uint64_t cpu_ns;        /* and how long it had one; 0: not known */
     char where[208];        /* what where_fd said, to compare two looks */
 };
 

@@ -335,7 +335,10 @@ class Muxd:
                 break
             select.select([], [], [], 0.02)
         wrong += [f"left behind: {pid} {b' '.join(command_line(pid)).decode(errors='replace')[:200]}" for pid in left]
-        for number in (signal.SIGSTOP, signal.SIGKILL):  # keeper and worker start each other anew, so all stand still before the first one dies
+        # Keeper and worker start each other anew, so all stand still before the first one dies. Keepers die last: a stopped child
+        # of a dead one is woken by the kernel.
+        left.sort(key=lambda pid: os.path.basename(command_line(pid)[0]) == b"muxd-keeper")
+        for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in left:
                 try:
                     os.kill(pid, number)

@@ -332,12 +332,14 @@ def test_the_terminal_is_given_back_when_the_daemon_is_gone(mux, way):
     if way == "stopped":
         mux.ue("stop").ok()
     else:
-        stopped = set()  # first: keeper and worker start each other anew
+        # Keeper and worker start each other anew, so all stand still before the first one dies. The keeper dies last: a stopped
+        # child of a dead one is woken by the kernel (setpgid(2), orphaned process groups).
+        stopped, keeper = set(), mux.js("status")["keeper_pid"]
         while fresh := set(mux.daemons()) - stopped:
             for pid in fresh:
                 os.kill(pid, signal.SIGSTOP)
             stopped |= fresh
-        for pid in stopped:
+        for pid in sorted(stopped, key=lambda pid: pid == keeper):
             os.kill(pid, signal.SIGKILL)
     shell.expect(r"left=(\d+)")
     left, out = int(shell.match.group(1)), shell.before
