@@ -2,7 +2,7 @@
 
 MUXD_BUILD names the build directory (default: build). Nothing here depends on time: tests wait for events, with caps that
 only a hang can reach."""
-import faulthandler, itertools, json, os, pty, random, re, resource, select, shutil, signal, socket, subprocess, tempfile, threading, time
+import faulthandler, itertools, json, os, pty, random, re, resource, select, shutil, signal, socket, subprocess, tempfile, threading, time, zlib
 from pathlib import Path
 
 import pytest
@@ -430,8 +430,17 @@ ROOT_TOO = {"test_hardening", "test_secret", "test_bad_input", "test_kill", "tes
             "test_start_race", "test_stop", "test_crash_kill", "test_crash_upgrade", "test_crash_preload", "test_crash_descriptors"}
 
 
-def pytest_collection_modifyitems(items):
+def take_share(config, items):
+    """MUXD_SHARE=K/N: the Kth of N shares of the tests (from 0); a test's name decides which one it is in."""
+    which, _, of = os.environ.get("MUXD_SHARE", "0/1").partition("/")
+    mine = [item for item in items if zlib.crc32(item.nodeid.encode()) % int(of) == int(which)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in mine])
+    items[:] = mine
+
+
+def pytest_collection_modifyitems(config, items):
     check_timing(items)
+    take_share(config, items)
     for item in items:
         if item.path.stem in ROOT_TOO or any("root" in mark.kwargs.get("reason", "") for mark in item.iter_markers("skipif")):
             item.add_marker(pytest.mark.root)
