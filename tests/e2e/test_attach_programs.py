@@ -103,6 +103,8 @@ def test_less_as_tmux_shows_it(mux, pair):
 
 def test_python_as_tmux_shows_it(mux, pair):
     tmux = pair("/usr/bin/python3", "-q")
+    # What is typed before it reads is echoed by the terminal, too.
+    wait_for(lambda: looks(mux)[0].count(">>>") == tmux.look()[0].count(">>>") == 1, "both prompts")
     both(mux, tmux, "1+1\r", "print('a\\tb')\r", "for i in range(3):\r", "  print(i)\r", "\r", "\x1b[A\x1b[A", "\x03", "'\u4f60'*3\r")
 
 
