@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_NS = 30000,        /* a program that answers at once has done so by then */
+    FIRST_NS = 30000, /* a program that answers at once has done so by then */
     LAST_NS = 20000000,
-    LONG_NS = 100000000,     /* between looks at a program that computes for long */
+    LONG_NS = 100000000, /* between looks at a program that computes for long */
     LONG_AFTER_NS = 2000000000,
-    STARVED_NS = 1000000000  /* who gets no processor for so long is not waited for */
+    STARVED_MS = 10000 /* who gets no processor for so long is not waited for */
 };
 
 struct readiness {
@@ -107,7 +107,7 @@ static bool has_settled(struct readiness *readiness, const struct tty_look *look
     }
     int64_t settle_ns = (int64_t)look->settle_us * 1000;
     *due_ns = readiness->last_ns + settle_ns;
-    if (now < *due_ns || now - readiness->last_ns >= STARVED_NS)
+    if (now < *due_ns || now - readiness->last_ns >= STARVED_MS * 1000000LL)
         return now >= *due_ns;
     /* Others at work have had their chance only when they had a processor for half of that time. */
     uint64_t had_ns = look->others_cpu_ns > last->others_cpu_ns ? look->others_cpu_ns - last->others_cpu_ns : 0;

@@ -173,9 +173,9 @@ def test_prompt_of_a_set_id_program_is_a_secret(mux, within_shell):
 
 
 def test_a_member_that_gets_no_processor(mux):
-    """A pipeline whose last program waits for a processor, on a machine where others take it: that is no time to settle in."""
+    """A pipeline whose last program waits for a processor, on a machine where others take it, for seconds at times: that is no time to settle in."""
     need("taskset", "chrt")
-    busy = [subprocess.Popen(["taskset", "-c", "0", "sh", "-c", "while :; do :; done"]) for _ in range(4)]
+    busy = [subprocess.Popen(["taskset", "-c", "0", "sh", "-c", "while :; do :; done"]) for _ in range(2)]
     try:
         for n in range(12):
             mux.ue("exec", "-n", f"s{n}", "-t", "-y", "0", "--argv", "--", "sh", "-c", "cat | taskset -c 0 chrt --idle 0 sed -u s/hello/there/").ok()
