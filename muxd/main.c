@@ -47,7 +47,7 @@ struct command_line {
 
 #define STATUS_USAGE 64
 
-static int complain(int status, const char *text)
+static int muxd_complain(int status, const char *text)
 {
     fprintf(stderr, "muxd: %s\n", text);
     return status;
@@ -61,7 +61,7 @@ static int find_option(const char *word)
     return -1;
 }
 
-static int unknown(const char *word)
+static int muxd_unknown(const char *word)
 {
     const char *words[FIRST_HIDDEN];
     for (int i = 0; i < FIRST_HIDDEN; i++)
@@ -75,7 +75,7 @@ static int unknown(const char *word)
     return STATUS_USAGE;
 }
 
-static int parse(int argc, char **argv, struct command_line *line)
+static int muxd_parse(int argc, char **argv, struct command_line *line)
 {
     for (int i = 1; i < argc; i++) {
         char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
@@ -87,7 +87,7 @@ static int parse(int argc, char **argv, struct command_line *line)
             continue;
         }
         if (option < 0 || (equals && !rows[option].value))
-            return unknown(argv[i]);
+            return muxd_unknown(argv[i]);
         if (!rows[option].value)
             line->value[option] = argv[i];
         else if (equals)
@@ -124,7 +124,7 @@ static int check_config(const char *given)
         config_free(config);
         config = NULL;
     }
-    int status = config ? 0 : complain(1, err.text);
+    int status = config ? 0 : muxd_complain(1, err.text);
     if (config)
         printf("%s: ok\n", path ? path : "built-in defaults");
     config_free(config);
@@ -135,20 +135,20 @@ static int check_config(const char *given)
 static int generate(const char *dir)
 {
     struct err err = {0};
-    return config_gen(dir, &err) == 0 ? 0 : complain(1, err.text);
+    return config_gen(dir, &err) == 0 ? 0 : muxd_complain(1, err.text);
 }
 
 /* The last words of a keeper that could not begin: it does not know the kernel's limits. */
-static int explain(const char *value)
+static int muxd_explain(const char *value)
 {
     struct err err;
     char *text;
     int error = (int)strtol(value, &text, 10);
     limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, error, "keeper: %s", *text == ':' ? text + 1 : text);
-    return complain(1, err.text);
+    return muxd_complain(1, err.text);
 }
 
-static int keep(const struct command_line *line)
+static int muxd_keep(const struct command_line *line)
 {
     static const enum option kept[] = {OPTION_SOCKET, OPTION_CONFIG};
     struct start_programs programs;
@@ -167,10 +167,10 @@ static int keep(const struct command_line *line)
         code = launch_detached(&ready_fd, &err);
     if (code == 0)
         start_keeper(&programs, ready_fd, args, &err);
-    return complain(1, err.text);
+    return muxd_complain(1, err.text);
 }
 
-static int work(const struct command_line *line)
+static int muxd_work(const struct command_line *line)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL); /* stderr may lead to somebody who has left. Programs are the keeper's and don't inherit it */
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 {
     struct command_line line = {{NULL}};
     prctl(PR_SET_NAME, "muxd"); /* the worker was executed by descriptor, which leaves a number as its name */
-    int status = parse(argc, argv, &line);
+    int status = muxd_parse(argc, argv, &line);
     if (status != 0)
         return status;
     if (line.value[OPTION_HELP])
@@ -198,6 +198,6 @@ int main(int argc, char **argv)
     if (line.value[OPTION_SPEAKS])
         return strcmp(line.value[OPTION_SPEAKS], keep_protocol_word) == 0 ? 0 : 1;
     if (line.value[OPTION_EXPLAIN])
-        return explain(line.value[OPTION_EXPLAIN]);
-    return line.value[OPTION_WORKER] ? work(&line) : keep(&line);
+        return muxd_explain(line.value[OPTION_EXPLAIN]);
+    return line.value[OPTION_WORKER] ? muxd_work(&line) : muxd_keep(&line);
 }

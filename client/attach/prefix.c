@@ -57,7 +57,7 @@ static void decode(struct key *key, long code, long mods, long event)
 }
 
 /* CSI code ; modifiers : event u, and CSI 27 ; modifiers ; code ~. */
-static struct key read_key(const char *data, size_t size)
+static struct key prefix_read_key(const char *data, size_t size)
 {
     struct key key = {.size = 1, .code = (unsigned char)data[0]};
     const char *end = data + size, *at = data + 2;
@@ -95,7 +95,7 @@ size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct 
 {
     *command = PREFIX_NONE;
     for (size_t at = 0; at < size;) {
-        struct key key = read_key(data + at, size - at);
+        struct key key = prefix_read_key(data + at, size - at);
         const char *bytes = data + at;
         at += key.size;
         if (!prefix->pending && key.code == prefix->key) {

@@ -115,7 +115,7 @@ static void lines_on_control(void *arg, char byte)
     }
 }
 
-static void erase(struct lines *lines, size_t from, size_t to)
+static void lines_erase(struct lines *lines, size_t from, size_t to)
 {
     to = to < lines->count ? to : lines->count;
     for (size_t i = from; i < to; i++)
@@ -149,11 +149,11 @@ static void shift(struct lines *lines, int by)
 static void erase_line(struct lines *lines, int what)
 {
     if (what <= 0)
-        erase(lines, lines->at, SIZE_MAX);
+        lines_erase(lines, lines->at, SIZE_MAX);
     else if (what == 1)
-        erase(lines, 0, lines->at + 1);
+        lines_erase(lines, 0, lines->at + 1);
     else if (what == 2)
-        erase(lines, 0, SIZE_MAX);
+        lines_erase(lines, 0, SIZE_MAX);
 }
 
 static void lines_on_csi(void *arg, const struct token_csi *csi)
@@ -176,7 +176,7 @@ static void lines_on_csi(void *arg, const struct token_csi *csi)
     case 'G':
     case '`': lines->at = (size_t)n - 1; break;
     case 'K': erase_line(lines, first); break;
-    case 'X': erase(lines, lines->at, lines->at + (size_t)n); break;
+    case 'X': lines_erase(lines, lines->at, lines->at + (size_t)n); break;
     case 'P': shift(lines, n); break;
     case '@': shift(lines, -n); break;
     case 'J':

@@ -40,7 +40,7 @@ void buf_clear(struct buf *buf)
 }
 
 /* need counts the NUL and is at most max + 1. */
-static void grow(struct buf *buf, size_t need)
+static void buf_grow(struct buf *buf, size_t need)
 {
     size_t limit = buf->max == SIZE_MAX ? SIZE_MAX : buf->max + 1;
     size_t cap = buf->cap ? buf->cap : FIRST_CAP;
@@ -70,7 +70,7 @@ char *buf_reserve(struct buf *buf, size_t size)
     if (need == SIZE_MAX)
         return NULL; /* no room for the NUL */
     if (need + 1 > buf->cap)
-        grow(buf, need + 1);
+        buf_grow(buf, need + 1);
     buf->data[buf->len] = 0;
     return buf->data + buf->len;
 }

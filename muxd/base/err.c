@@ -32,7 +32,7 @@ static const struct error_row *row_of(int code)
     return &rows[-code];
 }
 
-static void copy_cut(char *to, size_t room, const char *from, size_t len)
+static void err_copy_cut(char *to, size_t room, const char *from, size_t len)
 {
     if (len >= room) {
         len = room - 1;
@@ -51,7 +51,7 @@ int err_vset(struct err *err, int code, const char *format, va_list args)
     char text[sizeof err->text + 4];
     int len = vsnprintf(text, sizeof text, format, args);
     BUG_UNLESS(len >= 0);
-    copy_cut(err->text, sizeof err->text, text, strnlen(text, sizeof text));
+    err_copy_cut(err->text, sizeof err->text, text, strnlen(text, sizeof text));
     err->code = code;
     return code;
 }
@@ -80,7 +80,7 @@ void err_prefix(struct err *err, const char *format, ...)
         used -= utf8_incomplete_tail(text, used);
     int more = snprintf(text + used, sizeof text - used, ": %s", err->text);
     BUG_UNLESS(more >= 0);
-    copy_cut(err->text, sizeof err->text, text, strlen(text));
+    err_copy_cut(err->text, sizeof err->text, text, strlen(text));
 }
 
 const char *err_name(int code)

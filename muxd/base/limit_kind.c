@@ -59,7 +59,7 @@ static bool read_text(const char *path, char *text, size_t size)
 }
 
 /* "max", or what can't be read: UINT64_MAX. */
-static uint64_t read_number(const char *path)
+static uint64_t limit_kind_read_number(const char *path)
 {
     char text[64], *end;
     if (!read_text(path, text, sizeof text))
@@ -93,9 +93,9 @@ static void full_group(struct limit_value *out)
     for (char *slash = group + strlen(group); slash; slash = strrchr(group, '/')) {
         *slash = '\0';
         snprintf(path, sizeof path, "%s%s/pids.max", root, group);
-        uint64_t most = read_number(path);
+        uint64_t most = limit_kind_read_number(path);
         snprintf(path, sizeof path, "%s%s/pids.current", root, group);
-        if (most != UINT64_MAX && read_number(path) >= most) {
+        if (most != UINT64_MAX && limit_kind_read_number(path) >= most) {
             out->value = most;
             snprintf(out->place, sizeof out->place, "%.*s", (int)sizeof out->place - 1, *group ? group : "/");
             return;
@@ -120,15 +120,15 @@ static enum limit_kind of_processes(void)
 
 static enum limit_kind of_terminals(void)
 {
-    uint64_t most = read_number("/proc/sys/kernel/pty/max"), there = read_number("/proc/sys/kernel/pty/nr");
-    uint64_t reserve = read_number("/proc/sys/kernel/pty/reserve");
+    uint64_t most = limit_kind_read_number("/proc/sys/kernel/pty/max"), there = limit_kind_read_number("/proc/sys/kernel/pty/nr");
+    uint64_t reserve = limit_kind_read_number("/proc/sys/kernel/pty/reserve");
     bool known = most != UINT64_MAX && there != UINT64_MAX && reserve != UINT64_MAX;
     return !known || there + 1 + reserve >= most ? LIMIT_KIND_TERMINALS : LIMIT_KIND_DEVPTS;
 }
 
 static enum limit_kind of_inotify(void)
 {
-    return read_number(INSTANCES_HERE) < read_number(INSTANCES) ? LIMIT_KIND_INSTANCES_HERE : LIMIT_KIND_INSTANCES;
+    return limit_kind_read_number(INSTANCES_HERE) < limit_kind_read_number(INSTANCES) ? LIMIT_KIND_INSTANCES_HERE : LIMIT_KIND_INSTANCES;
 }
 
 static bool has_free_descriptor(void)
@@ -150,7 +150,7 @@ enum limit_kind limit_kind_of(enum limit_use use, int error)
     if (use == LIMIT_OTHERS)
         return LIMIT_KIND_HIDEPID;
     if (use == LIMIT_READINESS)
-        return is_restricted(read_number(YAMA)) ? LIMIT_KIND_YAMA : LIMIT_KIND_NONE;
+        return is_restricted(limit_kind_read_number(YAMA)) ? LIMIT_KIND_YAMA : LIMIT_KIND_NONE;
     switch (error) {
     case EMFILE: return use == LIMIT_SOCKET_WATCH && has_free_descriptor() ? of_inotify() : LIMIT_KIND_FILES;
     case EFBIG: return LIMIT_KIND_SIZE;
@@ -194,7 +194,7 @@ void limit_kind_value(enum limit_kind kind, struct limit_value *out)
     else if (kind == LIMIT_KIND_HIDEPID)
         snprintf(out->place, sizeof out->place, "/proc");
     else if (rows[kind].file)
-        out->value = read_number(rows[kind].file);
+        out->value = limit_kind_read_number(rows[kind].file);
     else
         out->value = resource_value(rows[kind].resource);
 }

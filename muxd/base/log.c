@@ -37,7 +37,7 @@ static struct {
     int64_t trouble_ms;
 } sink = {.fd = -1, .level = LOG_INFO, .line = {.max = LINE_MAX_BYTES}};
 
-static void note(enum trouble trouble, int error)
+static void log_note(enum trouble trouble, int error)
 {
     if (trouble != sink.trouble)
         sink.trouble_ms = clock_real_ms();
@@ -53,12 +53,12 @@ static void look_at_place(void)
         return;
     bool same = lstat(sink.path, &there) == 0 && there.st_ino == open_one.st_ino && there.st_dev == open_one.st_dev;
     if (!same)
-        note(TROUBLE_GONE, 0);
+        log_note(TROUBLE_GONE, 0);
     else if (sink.trouble == TROUBLE_GONE)
-        note(TROUBLE_NONE, 0);
+        log_note(TROUBLE_NONE, 0);
 }
 
-static void set_path(const char *path)
+static void log_set_path(const char *path)
 {
     char *copy = path ? xstrdup(path) : NULL;
     free(sink.path);
@@ -74,8 +74,8 @@ int log_open(const char *path, enum log_level level, struct err *err)
         fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
         int error = errno;
         if (fd < 0 && sink.fd < 0) { /* else the one that is open stays */
-            set_path(path);
-            note(TROUBLE_UNOPENED, error);
+            log_set_path(path);
+            log_note(TROUBLE_UNOPENED, error);
         }
         errno = error;
         if (fd < 0)
@@ -85,8 +85,8 @@ int log_open(const char *path, enum log_level level, struct err *err)
     fd_close(&sink.fd); /* what the one before had no room for is told in this one */
     sink.fd = fd;
     sink.level = level;
-    set_path(path);
-    note(TROUBLE_NONE, 0);
+    log_set_path(path);
+    log_note(TROUBLE_NONE, 0);
     buf_reserve(&sink.line, LINE_MAX_BYTES); /* now, so that writing a line never allocates */
     return 0;
 }
@@ -95,8 +95,8 @@ void log_go_without(const char *path)
 {
     if (sink.fd >= 0)
         return;
-    set_path(path);
-    note(TROUBLE_UNOPENED, 0);
+    log_set_path(path);
+    log_note(TROUBLE_UNOPENED, 0);
 }
 
 void log_set_level(enum log_level level)
@@ -112,8 +112,8 @@ void log_set_role(const char *role)
 void log_close(void)
 {
     fd_close(&sink.fd);
-    set_path(NULL);
-    note(TROUBLE_NONE, 0);
+    log_set_path(NULL);
+    log_note(TROUBLE_NONE, 0);
     sink.lost = 0;
     sink.torn = false;
 }
@@ -160,19 +160,19 @@ static bool send_line(void)
     if (done == (ssize_t)sink.line.len) {
         sink.torn = false;
         if (sink.trouble == TROUBLE_UNWRITABLE)
-            note(TROUBLE_NONE, 0);
+            log_note(TROUBLE_NONE, 0);
         look_at_place();
         return true;
     }
     if (sink.fd >= 0)
-        note(TROUBLE_UNWRITABLE, done < 0 ? errno : ENOSPC);
+        log_note(TROUBLE_UNWRITABLE, done < 0 ? errno : ENOSPC);
     sink.torn = sink.torn || done > 0;
     sink.lost++;
     return false;
 }
 
 /* Tells what is missing in front of the first line that has room again. */
-static bool tell_lost(void)
+static bool log_tell_lost(void)
 {
     if (sink.lost == 0)
         return true;
@@ -197,7 +197,7 @@ void log_at(enum log_level level, const char *format, ...)
     va_start(args, format);
     int len = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (len >= 0 && tell_lost()) {
+    if (len >= 0 && log_tell_lost()) {
         begin_line(level);
         bool cut = (size_t)len >= sizeof text;
         size_t kept = strlen(text);

@@ -151,14 +151,14 @@ char *path_join(const char *dir, const char *name)
     return xasprintf("%s%s%s", dir, slash ? "" : "/", name);
 }
 
-static int make_dir(const char *dir)
+static int path_make_dir(const char *dir)
 {
     if (mkdir(dir, 0700) == 0 || errno == EEXIST)
         return 0;
     if (errno != ENOENT)
         return -1;
     char *parent = path_dirname(dir);
-    int result = strcmp(parent, dir) == 0 ? -1 : make_dir(parent);
+    int result = strcmp(parent, dir) == 0 ? -1 : path_make_dir(parent);
     free(parent);
     if (result != 0)
         return -1;
@@ -215,7 +215,7 @@ static int private_dir(const char *dir, const char *choose, struct err *err)
 {
     if (!*dir)
         return err_set(err, ERR_SYSTEM, "'' is no directory; give its path");
-    if (make_dir(dir) != 0)
+    if (path_make_dir(dir) != 0)
         return unmade(dir, errno, choose, err);
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {

@@ -58,7 +58,7 @@ char **strv_take(struct strv *vec)
 }
 
 /* The value of entry when it is NAME=…, else NULL. */
-static const char *value_of(const char *entry, const char *name, size_t len)
+static const char *strv_value_of(const char *entry, const char *name, size_t len)
 {
     return strncmp(entry, name, len) == 0 && entry[len] == '=' ? entry + len + 1 : NULL;
 }
@@ -67,7 +67,7 @@ const char *strv_env_get(const char *const *env, const char *name)
 {
     size_t len = strlen(name);
     for (; env && *env; env++) {
-        const char *value = value_of(*env, name, len);
+        const char *value = strv_value_of(*env, name, len);
         if (value)
             return value;
     }
@@ -79,7 +79,7 @@ void strv_env_set(struct strv *env, const char *name, const char *value)
     char *entry = value ? xasprintf("%s=%s", name, value) : NULL; /* first: value may live in what goes away */
     size_t len = strlen(name);
     for (size_t i = 0; i < env->count;) {
-        if (!value_of(env->items[i], name, len)) {
+        if (!strv_value_of(env->items[i], name, len)) {
             i++;
         } else if (entry) {
             free(env->items[i]);

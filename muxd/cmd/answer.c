@@ -91,7 +91,7 @@ static void collect_text(const struct op *op, struct session *session, struct co
     }
 }
 
-static void collect(const struct op *op, struct session *session, struct collected *got)
+static void answer_collect(const struct op *op, struct session *session, struct collected *got)
 {
     uint64_t head = journal_head(session_journal(session));
     got->raw = got->text = BUF_INIT;
@@ -142,7 +142,7 @@ static bool add_nothing_new(struct json *answer, const struct op *op, struct ses
     return true;
 }
 
-static void add_content(struct json *answer, struct op *op, struct session *session, const struct collected *got, const char *chunk,
+static void answer_add_content(struct json *answer, struct op *op, struct session *session, const struct collected *got, const char *chunk,
                         int64_t wall_ns)
 {
     int exit_code, signo;
@@ -167,7 +167,7 @@ static void add_content(struct json *answer, struct op *op, struct session *sess
     json_add_buf(answer, "content", &content);
 }
 
-static void add_output(struct json *answer, struct op *op, const struct collected *got)
+static void answer_add_output(struct json *answer, struct op *op, const struct collected *got)
 {
     struct buf out = BUF_INIT;
     if (op->base64) {
@@ -202,12 +202,12 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
     struct collected got = {0};
     char chunk[7];
     int64_t wall_ns = clock_mono_ns() - op->started_ns;
-    collect(op, session, &got);
+    answer_collect(op, session, &got);
     clamp_lines(op, &got);
     chunk_id(chunk);
     if (!op->base64 && !add_nothing_new(answer, op, session, &got, wall_ns))
-        add_content(answer, op, session, &got, chunk, wall_ns);
-    add_output(answer, op, &got);
+        answer_add_content(answer, op, session, &got, chunk, wall_ns);
+    answer_add_output(answer, op, &got);
     json_add_text(answer, "chunk_id", chunk);
     json_add_double(answer, "wall_time_seconds", (double)(wall_ns / 100000) / 10000);
     if (session_is_live(session))

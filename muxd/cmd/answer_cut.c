@@ -14,7 +14,7 @@ static size_t width_at(const struct answer_bytes *bytes, size_t at, size_t *used
     return n && rune >= 0 ? n : REPLACEMENT_BYTES;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t answer_cut_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -49,7 +49,7 @@ static void find_middle(const struct answer_bytes *bytes, size_t text_size, size
         if (ascii == 0)
             width = width_at(bytes, at, &used);
         if (before && ascii > 0 && begins < left)
-            *head_end = at + least(ascii, left - begins);
+            *head_end = at + answer_cut_least(ascii, left - begins);
         else if (before && begins + width <= left)
             *head_end = at + used;
         if (*tail_at == bytes->size && begins + ascii > tail_from)

@@ -34,7 +34,7 @@ void attachment_notice(struct attachment *attachment, const char *text)
 }
 
 /* The last frame: what became of the session. */
-static void finish(struct attachment *attachment, struct session *session)
+static void cmd_attach_finish(struct attachment *attachment, struct session *session)
 {
     struct buf text = BUF_INIT;
     struct json *end = session ? describe_session(session) : json_object_new();
@@ -113,7 +113,7 @@ static void draw(struct attachment *attachment)
     pace(attachment, out.len);
     buf_fini(&out);
     if (attachment->ended && !attachment->due)
-        finish(attachment, attachment_session(attachment));
+        cmd_attach_finish(attachment, attachment_session(attachment));
     rest_or_wake(attachment);
 }
 
@@ -136,14 +136,14 @@ static void on_late(void *arg)
     draw_if_due(attachment);
 }
 
-static void on_watch(void *arg, unsigned events)
+static void cmd_attach_on_watch(void *arg, unsigned events)
 {
     struct attachment *attachment = arg;
     attachment->ended |= events & WATCH_ENDED;
     if (attachment->finished)
         return;
     if (events & WATCH_GONE)
-        finish(attachment, NULL);
+        cmd_attach_finish(attachment, NULL);
     else
         draw(attachment);
 }
@@ -153,7 +153,7 @@ static void on_resize(void *arg)
     attach_size_changed(arg);
 }
 
-static void take_size(struct attachment *attachment, const struct attach_frame *frame)
+static void cmd_attach_take_size(struct attachment *attachment, const struct attach_frame *frame)
 {
     char text[32] = "";
     int rows, cols;
@@ -176,7 +176,7 @@ static bool is_report(const struct attach_frame *frame)
     return frame->size == 3 && (memcmp(frame->data, "\033[I", 3) == 0 || memcmp(frame->data, "\033[O", 3) == 0);
 }
 
-static void type(struct attachment *attachment, const struct attach_frame *frame)
+static void cmd_attach_type(struct attachment *attachment, const struct attach_frame *frame)
 {
     struct session *session = attachment_session(attachment);
     struct err err;
@@ -200,24 +200,24 @@ static void type(struct attachment *attachment, const struct attach_frame *frame
         attachment_notice(attachment, err.text);
 }
 
-static void on_frame(void *arg, const struct attach_frame *frame)
+static void cmd_attach_on_frame(void *arg, const struct attach_frame *frame)
 {
     struct attachment *attachment = arg;
     if (attachment->finished)
         return;
     switch (frame->type) {
     case ATTACH_INPUT:
-        type(attachment, frame);
+        cmd_attach_type(attachment, frame);
         break;
     case ATTACH_KEYS: {
         struct attach_frame keys = *frame;
         if (attach_keyboard_begin_keys(attachment, &keys))
-            type(attachment, &keys);
+            cmd_attach_type(attachment, &keys);
         attachment->keys_id = 0;
         break;
     }
     case ATTACH_RESIZE:
-        take_size(attachment, frame);
+        cmd_attach_take_size(attachment, frame);
         break;
     case ATTACH_REDRAW:
         paint_forget(attachment->paint);
@@ -265,12 +265,12 @@ static void attachment_free(struct attachment *attachment)
     free(attachment);
 }
 
-static void on_gone(void *arg)
+static void cmd_attach_on_gone(void *arg)
 {
     attachment_free(arg);
 }
 
-static const struct stream_handlers handlers = {.frame = on_frame, .drained = on_may_draw, .gone = on_gone, .wipe = true};
+static const struct stream_handlers handlers = {.frame = cmd_attach_on_frame, .drained = on_may_draw, .gone = cmd_attach_on_gone, .wipe = true};
 
 /* Whether `inside` is shown, directly or through others, in something that runs in `from`: it would show itself for ever. */
 static bool leads_to(const struct cmd_context *ctx, uint64_t from, uint64_t inside, int depth)
@@ -294,7 +294,7 @@ static bool shows(const struct cmd_context *ctx, uint64_t from, uint64_t inside)
     return leads_to(ctx, from, inside, 0);
 }
 
-static int check(struct cmd_context *ctx, struct session *session, const struct session *own, struct err *err)
+static int cmd_attach_check(struct cmd_context *ctx, struct session *session, const struct session *own, struct err *err)
 {
     if (!session_is_tty(session))
         return err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal to attach to; follow its output with `ue logs -f %s`",
@@ -315,7 +315,7 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
     const struct tool *tool = &tools[TOOL_ATTACH];
     const struct json *params = request_params(request);
     struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
-    if (check(ctx, session, own, err) < 0)
+    if (cmd_attach_check(ctx, session, own, err) < 0)
         return NULL;
     struct attachment *attachment = xcalloc(1, sizeof *attachment);
     *attachment = (struct attachment){.ctx = ctx,
@@ -323,7 +323,7 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
                                       .number = session_number(session),
                                       .host = own ? session_number(own) : 0,
                                       .read_only = schema_bool(tool, params, "read_only", false)};
-    attachment->watch = session_watch(session, on_watch, attachment, err);
+    attachment->watch = session_watch(session, cmd_attach_on_watch, attachment, err);
     if (!attachment->watch || !stream_begin(request, &handlers, attachment)) {
         if (attachment->watch)
             err_set(err, ERR_INVALID_REQUEST, "'attach' changes its connection; wait for the answers to what was asked on it before");

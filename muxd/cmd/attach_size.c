@@ -47,7 +47,7 @@ static bool common_size(const struct cmd_context *ctx, uint64_t number, bool sma
     return *rows > 0;
 }
 
-static void apply(struct session *session, int wanted_rows, int wanted_cols, struct attachment *blamed)
+static void attach_size_apply(struct session *session, int wanted_rows, int wanted_cols, struct attachment *blamed)
 {
     struct err err;
     int rows, cols;
@@ -58,12 +58,12 @@ static void apply(struct session *session, int wanted_rows, int wanted_cols, str
 }
 
 /* In the journal, so that it outlives a worker. */
-static void hold(struct session *session, bool held)
+static void attach_size_hold(struct session *session, bool held)
 {
     session_journal(session)->header->size_held = held;
 }
 
-static bool is_held(struct session *session)
+static bool attach_size_is_held(struct session *session)
 {
     return session_journal(session)->header->size_held;
 }
@@ -77,16 +77,16 @@ void attach_size_changed(struct attachment *attachment)
     enum config_size policy = policy_of(attachment->ctx, session);
     if (policy == CONFIG_SIZE_FIXED)
         return;
-    hold(session, false);
+    attach_size_hold(session, false);
     if (policy == CONFIG_SIZE_LEADER || common_size(attachment->ctx, attachment->number, policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
-        apply(session, rows, cols, attachment);
+        attach_size_apply(session, rows, cols, attachment);
 }
 
 void attach_size_typed(struct attachment *attachment)
 {
     struct session *session = attachment_session(attachment);
-    if (session && !attachment->read_only && !is_held(session) && policy_of(attachment->ctx, session) == CONFIG_SIZE_LEADER)
-        apply(session, paint_rows(attachment->paint), paint_cols(attachment->paint), attachment);
+    if (session && !attachment->read_only && !attach_size_is_held(session) && policy_of(attachment->ctx, session) == CONFIG_SIZE_LEADER)
+        attach_size_apply(session, paint_rows(attachment->paint), paint_cols(attachment->paint), attachment);
 }
 
 void attach_size_left(struct cmd_context *ctx, uint64_t number)
@@ -94,15 +94,15 @@ void attach_size_left(struct cmd_context *ctx, uint64_t number)
     struct session *session = registry_by_number(ctx->registry, number);
     int rows, cols;
     enum config_size policy = session ? policy_of(ctx, session) : CONFIG_SIZE_FIXED;
-    if ((policy != CONFIG_SIZE_SMALLEST && policy != CONFIG_SIZE_LARGEST) || is_held(session))
+    if ((policy != CONFIG_SIZE_SMALLEST && policy != CONFIG_SIZE_LARGEST) || attach_size_is_held(session))
         return;
     if (common_size(ctx, number, policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
-        apply(session, rows, cols, NULL);
+        attach_size_apply(session, rows, cols, NULL);
 }
 
 void attach_hold_size(struct session *session)
 {
-    hold(session, true);
+    attach_size_hold(session, true);
 }
 
 const char *attach_size_word(struct session *session)
@@ -117,6 +117,6 @@ void attach_size_set(struct cmd_context *ctx, struct session *session, const cha
     while (words[policy] && strcmp(words[policy], word) != 0)
         policy++;
     session_journal(session)->header->size_policy = words[policy] ? policy + 1 : 0;
-    hold(session, false);
+    attach_size_hold(session, false);
     attach_size_left(ctx, session_number(session)); /* the common size of those who look */
 }

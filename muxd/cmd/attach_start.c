@@ -28,7 +28,7 @@ static void on_started(void *arg, uint64_t number, const struct err *why)
     free(start);
 }
 
-static void on_cancel(void *arg)
+static void attach_start_on_cancel(void *arg)
 {
     struct start *start = arg;
     start->request = NULL;
@@ -42,7 +42,7 @@ static int begin_described(struct cmd_context *ctx, struct request *request, con
         return err->code;
     struct start *start = xcalloc(1, sizeof *start);
     *start = (struct start){.ctx = ctx, .request = request};
-    request_on_cancel(request, on_cancel, start);
+    request_on_cancel(request, attach_start_on_cancel, start);
     err->code = 0;
     int code = registry_start_described(ctx->registry, name, env, on_started, start, &session, err);
     if (code < 0) {

@@ -14,7 +14,7 @@ static bool may_lead(const struct attachment *attachment)
     return !attachment->read_only && !attachment->finished;
 }
 
-static void apply(struct session *session, struct attachment *leader)
+static void attach_terminal_apply(struct session *session, struct attachment *leader)
 {
     if (leader)
         leader->spoke = true;
@@ -55,7 +55,7 @@ void attach_terminal_typed(struct attachment *attachment)
     if ((attachment->leads && attachment->spoke) || !session || !may_lead(attachment))
         return;
     lead(attachment);
-    apply(session, attachment);
+    attach_terminal_apply(session, attachment);
 }
 
 void attach_terminal_told(struct attachment *attachment, const char *data, size_t size)
@@ -68,7 +68,7 @@ void attach_terminal_told(struct attachment *attachment, const char *data, size_
         attachment->outer = xcalloc(1, sizeof *attachment->outer);
     *attachment->outer = outer;
     if (attachment->leads && session)
-        apply(session, attachment);
+        attach_terminal_apply(session, attachment);
 }
 
 void attach_terminal_left(struct attachment *attachment)
@@ -86,7 +86,7 @@ void attach_terminal_left(struct attachment *attachment)
     if (next)
         next->leads = true;
     if (session)
-        apply(session, next);
+        attach_terminal_apply(session, next);
 }
 
 void attach_terminal_start(struct request *request, struct session *session)

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include <stdlib.h>
 
-static void on_written(void *arg, bool written)
+static void delivery_on_written(void *arg, bool written)
 {
     struct delivery *delivery = arg;
     struct session *session = written ? registry_by_number(delivery->ctx->registry, delivery->number) : NULL;
@@ -21,5 +21,5 @@ static void on_written(void *arg, bool written)
 
 void delivery_begin(struct request *request, const struct delivery *delivery)
 {
-    request_on_written(request, on_written, xmemdup(delivery, sizeof *delivery));
+    request_on_written(request, delivery_on_written, xmemdup(delivery, sizeof *delivery));
 }

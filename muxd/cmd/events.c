@@ -34,7 +34,7 @@ static void listener_free(struct listener *listener)
     free(listener);
 }
 
-static void on_cancel(void *arg)
+static void cmd_events_on_cancel(void *arg)
 {
     listener_free(arg);
 }
@@ -58,7 +58,7 @@ static void add_parsed(struct json *list, struct buf *line)
     buf_clear(line);
 }
 
-static size_t collect(struct listener *listener, struct json *list)
+static size_t cmd_events_collect(struct listener *listener, struct json *list)
 {
     struct registry *registry = listener->ctx->registry;
     struct buf line = BUF_INIT;
@@ -83,7 +83,7 @@ static size_t collect(struct listener *listener, struct json *list)
     return count;
 }
 
-static void answer(struct listener *listener, struct json *events)
+static void cmd_events_answer(struct listener *listener, struct json *events)
 {
     struct request *request = listener->request;
     struct registry *registry = listener->ctx->registry;
@@ -97,29 +97,29 @@ static void answer(struct listener *listener, struct json *events)
 }
 
 /* Answers, when there is something to tell or it is time, or waits for that, or for room on the connection. */
-static void look(void *arg)
+static void cmd_events_look(void *arg)
 {
     struct listener *listener = arg;
     struct registry *registry = listener->ctx->registry;
     if (!request_has_room(listener->request)) {
         events_watch_stop(registry, &listener->watch);
-        request_when_room(listener->request, look, listener);
+        request_when_room(listener->request, cmd_events_look, listener);
         return;
     }
     struct json *events = json_array_new();
-    if (collect(listener, events) > 0 || listener->over) {
-        answer(listener, events);
+    if (cmd_events_collect(listener, events) > 0 || listener->over) {
+        cmd_events_answer(listener, events);
         return;
     }
     json_free(events);
     events_watch_set(registry, &listener->watch);
 }
 
-static void on_deadline(void *arg)
+static void cmd_events_on_deadline(void *arg)
 {
     struct listener *listener = arg;
     listener->over = true;
-    look(listener);
+    cmd_events_look(listener);
 }
 
 /* 0, or ERR_ARGUMENTS for a word that is no type. None: all but output, which is asked for by name. */
@@ -157,12 +157,12 @@ void cmd_EVENTS(struct cmd_context *ctx, struct request *request)
     listener->aggregated = (size_t)schema_int(tool, params, "max_bytes", 0);
     listener->session = id ? xstrdup(schema_session(id, room)) : NULL;
     listener->cursor.seq = schema_has(params, "since") ? (uint64_t)schema_int(tool, params, "since", 0) : events_next(ctx->registry);
-    listener->watch = (struct events_watch){.types = types, .fn = look, .arg = listener};
-    loop_timer_init(&listener->deadline, ctx->loop, on_deadline, listener);
+    listener->watch = (struct events_watch){.types = types, .fn = cmd_events_look, .arg = listener};
+    loop_timer_init(&listener->deadline, ctx->loop, cmd_events_on_deadline, listener);
     events_listen(ctx->registry, types);
-    request_on_cancel(request, on_cancel, listener);
+    request_on_cancel(request, cmd_events_on_cancel, listener);
     int64_t yield_ms = schema_int(tool, params, "yield_time_ms", YIELD_DEFAULT_MS);
     if (!meta_bool(request, "no_deadline"))
         loop_timer_set_ms(&listener->deadline, yield_ms < ctx->config->limits.max_wait_ms ? yield_ms : ctx->config->limits.max_wait_ms);
-    look(listener); /* last: it may be answered at once */
+    cmd_events_look(listener); /* last: it may be answered at once */
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(const char *text)
+static bool cmd_exec_is_blank(const char *text)
 {
     while (isspace((unsigned char)*text))
         text++;
@@ -21,7 +21,7 @@ static int command_from(struct command *command, struct cmd_context *ctx, struct
     const struct tool *tool = &tools[TOOL_EXEC_COMMAND];
     const struct json *params = request_params(request), *cmd = json_get(params, "cmd");
     const char *text = json_str(cmd, NULL);
-    if (text && !is_blank(text))
+    if (text && !cmd_exec_is_blank(text))
         return command_from_text(command, ctx->config, schema_str(tool, params, "shell", NULL),
                                  schema_bool(tool, params, "login", ctx->config->defaults.login), text, env, err);
     if (json_type(cmd) == JSON_ARRAY && json_first(cmd) && *json_str(json_first(cmd), NULL))
@@ -64,7 +64,7 @@ static int start_command(struct op *op, struct session **session, struct err *er
     return result;
 }
 
-static int start(struct op *op, struct session **session, struct err *err)
+static int cmd_exec_start(struct op *op, struct session **session, struct err *err)
 {
     const struct json *params = request_params(op->request);
     const char *name = schema_str(op->tool, params, "name", NULL);
@@ -128,7 +128,7 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     bool described = !schema_has(params, "cmd"); /* whether that one has a terminal is known once it has begun */
     if (check_combination(op, described, &err) < 0 ||
         op_wait_spec(op, NULL, true, described || schema_bool(op->tool, params, "tty", false), &spec, &err) < 0 ||
-        start(op, &session, &err) < 0) {
+        cmd_exec_start(op, &session, &err) < 0) {
         op_fail(op, &err);
         return;
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *command_of(const struct json *cmd)
+static char *failure_command_of(const struct json *cmd)
 {
     struct strv words = {0};
     if (json_str(cmd, NULL))
@@ -27,7 +27,7 @@ static char *words_of(struct request *request, const struct tool *tool, const st
     if (err->code == ERR_ARGUMENTS)
         return xstrdup(err->text);
     if (tool == &tools[TOOL_EXEC_COMMAND]) {
-        char *cmd = command_of(json_get(params, "cmd"));
+        char *cmd = failure_command_of(json_get(params, "cmd"));
         char *words = cmd ? xasprintf("exec_command failed for `%s`: %s", cmd, err->text) : xasprintf("exec_command failed: %s", err->text);
         free(cmd);
         return words;

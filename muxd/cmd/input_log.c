@@ -31,7 +31,7 @@ static void add_detail(struct json *one, const struct input_event *event)
     }
 }
 
-static void add_text(struct json *one, const struct input_event *event)
+static void input_log_add_text(struct json *one, const struct input_event *event)
 {
     struct buf text = BUF_INIT;
     if (event->text_size == 0)
@@ -63,7 +63,7 @@ static void add_event(void *arg, const struct input_event *event)
     if (event->count > 1)
         json_add_int(one, "writes", (int64_t)event->count);
     json_add_int(one, "output_at", (int64_t)event->output_at);
-    add_text(one, event);
+    input_log_add_text(one, event);
     add_detail(one, event);
 }
 
@@ -93,7 +93,7 @@ static struct json *entries(struct session *session, uint64_t since)
     return result;
 }
 
-static void answer(struct reading *reading)
+static void input_log_answer(struct reading *reading)
 {
     struct session *session = registry_by_number(reading->ctx->registry, reading->number);
     struct request *request = reading->request;
@@ -112,12 +112,12 @@ static void answer(struct reading *reading)
 static void on_input(void *arg, unsigned events)
 {
     (void)events;
-    answer(arg);
+    input_log_answer(arg);
 }
 
-static void on_deadline(void *arg)
+static void input_log_on_deadline(void *arg)
 {
-    answer(arg);
+    input_log_answer(arg);
 }
 
 static void on_exit_of(void *arg, const struct wait_result *result)
@@ -125,10 +125,10 @@ static void on_exit_of(void *arg, const struct wait_result *result)
     struct reading *reading = arg;
     (void)result;
     reading->exit = NULL;
-    answer(reading);
+    input_log_answer(reading);
 }
 
-static void on_cancel(void *arg)
+static void input_log_on_cancel(void *arg)
 {
     reading_free(arg);
 }
@@ -138,7 +138,7 @@ static int park(struct cmd_context *ctx, struct request *request, struct session
     const struct wait_spec forever = {.quiet_ms = -1, .deadline_ns = INT64_MAX, .from = journal_head(session_journal(session))};
     struct reading *reading = xcalloc(1, sizeof *reading);
     *reading = (struct reading){.ctx = ctx, .request = request, .number = session_number(session), .since = since};
-    loop_timer_init(&reading->deadline, ctx->loop, on_deadline, reading);
+    loop_timer_init(&reading->deadline, ctx->loop, input_log_on_deadline, reading);
     reading->exit = session_wait(session, &forever, on_exit_of, reading, err);
     if (!reading->exit) {
         free(reading);
@@ -149,7 +149,7 @@ static int park(struct cmd_context *ctx, struct request *request, struct session
     int64_t max = ctx->config->limits.max_wait_ms;
     if (!meta_bool(request, "no_deadline"))
         loop_timer_set_ms(&reading->deadline, yield < max ? yield : max);
-    request_on_cancel(request, on_cancel, reading);
+    request_on_cancel(request, input_log_on_cancel, reading);
     return 0;
 }
 

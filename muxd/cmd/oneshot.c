@@ -31,13 +31,13 @@ struct shot {
     struct wait_result result; /* when fired */
 };
 
-static void on_cancel(void *arg)
+static void oneshot_on_cancel(void *arg)
 {
     struct shot *shot = arg;
     shot->request = NULL;
 }
 
-static void fail(struct shot *shot, const struct err *err)
+static void oneshot_fail(struct shot *shot, const struct err *err)
 {
     if (shot->wait)
         wait_cancel(shot->wait);
@@ -57,7 +57,7 @@ static int exit_code_of(struct shot *shot, struct session *session)
     return shot->timed_out ? 124 : exit_code;
 }
 
-static void add_output(struct shot *shot, struct json *answer, const struct buf *body, uint64_t to, int exit_code,
+static void oneshot_add_output(struct shot *shot, struct json *answer, const struct buf *body, uint64_t to, int exit_code,
                        int64_t wall_ns)
 {
     const struct json *params = request_params(shot->request);
@@ -87,7 +87,7 @@ static void add_output(struct shot *shot, struct json *answer, const struct buf 
     json_add_int(range, "to", (int64_t)to);
 }
 
-static struct json *build(struct shot *shot, struct session *session, uint64_t *to)
+static struct json *oneshot_build(struct shot *shot, struct session *session, uint64_t *to)
 {
     struct json *answer = json_object_new();
     struct buf body = BUF_INIT;
@@ -97,7 +97,7 @@ static struct json *build(struct shot *shot, struct session *session, uint64_t *
     if (shot->timed_out)
         buf_printf(&body, "command timed out after %lld milliseconds\n", (long long)shot->elapsed_ms);
     uint64_t omitted = oneshot_collect(session_journal(session), *to, &body);
-    add_output(shot, answer, &body, *to, exit_code, wall_ns);
+    oneshot_add_output(shot, answer, &body, *to, exit_code, wall_ns);
     json_add_double(answer, "wall_time_seconds", (double)(wall_ns / 100000) / 10000);
     json_add_int(answer, "number", (int64_t)session_number(session));
     json_add_text(answer, "name", session_name(session));
@@ -116,11 +116,11 @@ static struct json *build(struct shot *shot, struct session *session, uint64_t *
     return answer;
 }
 
-static void finish(struct shot *shot, struct session *session)
+static void oneshot_finish(struct shot *shot, struct session *session)
 {
     if (shot->request) {
         struct delivery delivery = {.ctx = shot->ctx, .number = shot->number, .ended = true};
-        struct json *answer = build(shot, session, &delivery.to);
+        struct json *answer = oneshot_build(shot, session, &delivery.to);
         request_on_cancel(shot->request, NULL, NULL);
         delivery_begin(shot->request, &delivery);
         request_reply(shot->request, answer);
@@ -132,15 +132,15 @@ static void fail_gone(struct shot *shot)
 {
     struct err err;
     err_set(&err, ERR_NO_SUCH_SESSION, "session %llu was removed while this call waited for it", (unsigned long long)shot->number);
-    fail(shot, &err);
+    oneshot_fail(shot, &err);
 }
 
-static void on_killed(void *arg, const struct kill_result *result)
+static void oneshot_on_killed(void *arg, const struct kill_result *result)
 {
     struct shot *shot = arg;
     struct session *session = registry_by_number(shot->ctx->registry, result->number);
     if (session)
-        finish(shot, session);
+        oneshot_finish(shot, session);
     else
         fail_gone(shot);
 }
@@ -153,13 +153,13 @@ static void step(struct shot *shot)
     } else if (shot->result.reason == WAIT_DEADLINE && session_is_live(session)) {
         shot->timed_out = true;
         shot->elapsed_ms = (clock_mono_ns() - shot->begun_ns) / 1000000;
-        registry_kill_hard(shot->ctx->registry, session, KILLER_TIMEOUT, on_killed, shot);
+        registry_kill_hard(shot->ctx->registry, session, KILLER_TIMEOUT, oneshot_on_killed, shot);
     } else {
-        finish(shot, session);
+        oneshot_finish(shot, session);
     }
 }
 
-static void on_wait(void *arg, const struct wait_result *result)
+static void oneshot_on_wait(void *arg, const struct wait_result *result)
 {
     struct shot *shot = arg;
     shot->wait = NULL;
@@ -169,20 +169,20 @@ static void on_wait(void *arg, const struct wait_result *result)
         step(shot);
 }
 
-static void on_spawned(void *arg, uint64_t number, const struct err *err)
+static void oneshot_on_spawned(void *arg, uint64_t number, const struct err *err)
 {
     struct shot *shot = arg;
     (void)number;
     shot->starting = false;
     if (err->code < 0)
-        fail(shot, err);
+        oneshot_fail(shot, err);
     else if (shot->fired)
         step(shot);
     else if (!shot->wait)
         free(shot);
 }
 
-static int command_of(struct shot *shot, struct command *command, char *const *env, struct err *err)
+static int oneshot_command_of(struct shot *shot, struct command *command, char *const *env, struct err *err)
 {
     const struct config *cfg = shot->ctx->config;
     const struct json *params = request_params(shot->request), *given = json_get(params, "command");
@@ -202,13 +202,13 @@ static struct session *find_begun(struct shot *shot)
     return session;
 }
 
-static int start(struct shot *shot, struct session **session, struct err *err)
+static int oneshot_start(struct shot *shot, struct session **session, struct err *err)
 {
     const struct json *params = request_params(shot->request);
     struct command command = {0};
     char *cwd = meta_cwd(shot->request, schema_str(shot->tool, params, "workdir", NULL));
     char **env = meta_env(shot->ctx, shot->request, META_ENV_CALLER, json_get(params, "env"), err);
-    int result = env ? command_of(shot, &command, env, err) : err->code;
+    int result = env ? oneshot_command_of(shot, &command, env, err) : err->code;
     if (result == 0) {
         struct session_spec spec = {.name = schema_str(shot->tool, params, "name", NULL),
                                     .default_name = command.name,
@@ -224,7 +224,7 @@ static int start(struct shot *shot, struct session **session, struct err *err)
         if (spec.limits[SESSION_LIFETIME] == 0 || spec.limits[SESSION_LIFETIME] > shot->timeout_ms + BACKSTOP_MS)
             spec.limits[SESSION_LIFETIME] = shot->timeout_ms + BACKSTOP_MS;
         shot->starting = true;
-        result = registry_create(shot->ctx->registry, &spec, on_spawned, shot, session, err);
+        result = registry_create(shot->ctx->registry, &spec, oneshot_on_spawned, shot, session, err);
     }
     command_fini(&command);
     strv_free(env);
@@ -232,7 +232,7 @@ static int start(struct shot *shot, struct session **session, struct err *err)
     return result;
 }
 
-static void run(struct cmd_context *ctx, struct request *request, const struct tool *tool)
+static void oneshot_run(struct cmd_context *ctx, struct request *request, const struct tool *tool)
 {
     struct err err = {0};
     const struct json *params = request_params(request);
@@ -243,14 +243,14 @@ static void run(struct cmd_context *ctx, struct request *request, const struct t
     int64_t timeout_ms = schema_int(tool, params, "timeout_ms", 0);
     shot->timeout_ms = timeout_ms < TIMEOUT_MAX_MS ? timeout_ms : TIMEOUT_MAX_MS;
     struct session *session = find_begun(shot);
-    if (!session && start(shot, &session, &err) < 0) {
-        fail(shot, &err);
+    if (!session && oneshot_start(shot, &session, &err) < 0) {
+        oneshot_fail(shot, &err);
         return;
     }
     shot->number = session_number(session);
-    request_on_cancel(request, on_cancel, shot);
+    request_on_cancel(request, oneshot_on_cancel, shot);
     struct wait_spec spec = {.quiet_ms = -1, .linger_ms = LINGER_MS, .deadline_ns = shot->begun_ns + shot->timeout_ms * 1000000};
-    shot->wait = session_wait(session, &spec, on_wait, shot, &err);
+    shot->wait = session_wait(session, &spec, oneshot_on_wait, shot, &err);
     if (!shot->wait) { /* too many waits: the limit of lifetime ends it, its output stays to be read */
         request_on_cancel(request, NULL, NULL);
         failure_reply(request, tool, &err);
@@ -262,10 +262,10 @@ static void run(struct cmd_context *ctx, struct request *request, const struct t
 
 void cmd_SHELL_COMMAND(struct cmd_context *ctx, struct request *request)
 {
-    run(ctx, request, &tools[TOOL_SHELL_COMMAND]);
+    oneshot_run(ctx, request, &tools[TOOL_SHELL_COMMAND]);
 }
 
 void cmd_SHELL(struct cmd_context *ctx, struct request *request)
 {
-    run(ctx, request, &tools[TOOL_SHELL]);
+    oneshot_run(ctx, request, &tools[TOOL_SHELL]);
 }

@@ -14,7 +14,7 @@ struct split {
     struct part parts[2]; /* standard output, standard error */
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t oneshot_output_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -25,12 +25,12 @@ void oneshot_shares(uint64_t out_size, uint64_t err_size, uint64_t cap, uint64_t
     *err_share = err_size;
     if (out_size + err_size <= cap)
         return;
-    *out_share = least(out_size, cap / 3);
-    *err_share = least(err_size, cap - *out_share);
-    *out_share += least(cap - *out_share - *err_share, out_size - *out_share);
+    *out_share = oneshot_output_least(out_size, cap / 3);
+    *err_share = oneshot_output_least(err_size, cap - *out_share);
+    *out_share += oneshot_output_least(cap - *out_share - *err_share, out_size - *out_share);
 }
 
-static void measure(void *arg, uint64_t from, uint64_t to, bool is_stderr)
+static void oneshot_output_measure(void *arg, uint64_t from, uint64_t to, bool is_stderr)
 {
     struct split *split = arg;
     split->parts[is_stderr].size += to - from;
@@ -48,13 +48,13 @@ static void copy(struct split *split, struct part *part, uint64_t from, uint64_t
         const char *view = journal_view(split->journal, &from, &size); /* moves on where bytes are gone */
         if (!view || from >= to)
             return;
-        size = (size_t)least(size, to - from);
+        size = (size_t)oneshot_output_least(size, to - from);
         buf_append(into, view, size);
         from += size;
     }
 }
 
-static void take(void *arg, uint64_t from, uint64_t to, bool is_stderr)
+static void oneshot_output_take(void *arg, uint64_t from, uint64_t to, bool is_stderr)
 {
     struct split *split = arg;
     struct part *part = &split->parts[is_stderr];
@@ -86,11 +86,11 @@ uint64_t oneshot_collect(const struct journal *journal, uint64_t to, struct buf 
 {
     struct split split = {.journal = journal, .parts = {{.head = BUF_INIT, .tail = BUF_INIT}, {.head = BUF_INIT, .tail = BUF_INIT}}};
     uint64_t out_share, err_share;
-    journal_streams(journal, 0, to, measure, &split);
+    journal_streams(journal, 0, to, oneshot_output_measure, &split);
     oneshot_shares(split.parts[0].size, split.parts[1].size, ONESHOT_CAP, &out_share, &err_share);
     set_share(&split.parts[0], out_share);
     set_share(&split.parts[1], err_share);
-    journal_streams(journal, 0, to, take, &split);
+    journal_streams(journal, 0, to, oneshot_output_take, &split);
     uint64_t missing = append_part(&split.parts[0], text);
     return missing + append_part(&split.parts[1], text);
 }

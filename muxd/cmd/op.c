@@ -30,7 +30,7 @@ static void release(struct op *op)
         op_free(op);
 }
 
-static void on_cancel(void *arg)
+static void op_on_cancel(void *arg)
 {
     struct op *op = arg;
     op->request = NULL;
@@ -73,7 +73,7 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
         op_fail(op, &err);
         return NULL;
     }
-    request_on_cancel(request, on_cancel, op);
+    request_on_cancel(request, op_on_cancel, op);
     return op;
 }
 
@@ -123,7 +123,7 @@ int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *e
 }
 
 /* How long to wait when nothing happens: what a verb says as it is, what a tool says within the bounds that models know. */
-static int yield_ms(const struct op *op, const struct json *params, bool typed, bool waits, bool waits_exit, int64_t *out, struct err *err)
+static int op_yield_ms(const struct op *op, const struct json *params, bool typed, bool waits, bool waits_exit, int64_t *out, struct err *err)
 {
     const struct config *cfg = op->ctx->config;
     bool verb = meta_bool(op->request, "verb"), given = schema_has(params, "yield_time_ms");
@@ -174,7 +174,7 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     if (typed || exec) /* what was there before the write doesn't count */
         spec->from = session ? journal_head(session_journal(session)) : 0;
     int64_t yield;
-    if (yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit, &yield, err) < 0)
+    if (op_yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit, &yield, err) < 0)
         return err->code;
     spec->deadline_ns = yield == INT64_MAX ? INT64_MAX : clock_mono_ns() + yield * 1000000;
     return 0;
@@ -182,7 +182,7 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
 
 static void on_room(void *arg);
 
-static void finish(struct op *op, const struct wait_result *result)
+static void op_finish(struct op *op, const struct wait_result *result)
 {
     if (!request_has_room(op->request)) {
         op->result = *result;
@@ -220,24 +220,24 @@ static void finish(struct op *op, const struct wait_result *result)
 static void on_room(void *arg)
 {
     struct op *op = arg;
-    finish(op, &op->result);
+    op_finish(op, &op->result);
 }
 
-static void on_wait(void *arg, const struct wait_result *result)
+static void op_on_wait(void *arg, const struct wait_result *result)
 {
     struct op *op = arg;
     op->wait = NULL;
     op->fired = op->starting;
     op->result = *result;
     if (!op->starting)
-        finish(op, result);
+        op_finish(op, result);
 }
 
 void op_end(struct op *op, struct session *session, enum wait_reason reason)
 {
     const struct wait_result result = {.reason = reason};
     op->number = session_number(session);
-    on_wait(op, &result);
+    op_on_wait(op, &result);
 }
 
 void op_starting(struct op *op)
@@ -260,13 +260,13 @@ void op_spawned(void *arg, uint64_t number, const struct err *err)
     if (op->request && err->code < 0)
         op_fail(op, err);
     else if (op->request && op->fired)
-        finish(op, &op->result);
+        op_finish(op, &op->result);
     release(op);
 }
 
 int op_park(struct op *op, struct session *session, const struct wait_spec *spec, struct err *err)
 {
     op->number = session_number(session);
-    op->wait = session_wait(session, spec, on_wait, op, err);
+    op->wait = session_wait(session, spec, op_on_wait, op, err);
     return op->wait ? 0 : err->code;
 }

@@ -44,7 +44,7 @@ static void patching_free(struct patching *patching)
     free(patching);
 }
 
-static void work(void *arg)
+static void patching_work(void *arg)
 {
     struct patching *patching = arg;
     patching->result = patch_prepare(&patching->plan, patching->text, patching->len, &patching->options, &patching->failure);
@@ -55,7 +55,7 @@ static void work(void *arg)
 }
 
 /* The one-shot text; exec_command puts its own lines before it (CODEX.md 5.1, third example). */
-static void add_content(struct patching *patching, struct json *answer, int exit_code, const char *text, size_t len)
+static void patching_add_content(struct patching *patching, struct json *answer, int exit_code, const char *text, size_t len)
 {
     struct buf oneshot = BUF_INIT, content = BUF_INIT;
     struct text_oneshot shown = {.exit_code = exit_code, .wall_ns = clock_mono_ns() - patching->begun_ns, .output = text, .output_len = len,
@@ -94,13 +94,13 @@ static void add_program(struct json *into, const struct patch_failure *failure)
         json_add_text(into, "cause", failure->cause);
 }
 
-static struct json *build(struct patching *patching)
+static struct json *patching_build(struct patching *patching)
 {
     struct json *answer = json_object_new();
     bool done = patching->result == 0;
     const char *text = done ? patching->success.data : patching->failure.reply;
     size_t len = done ? patching->success.len : strlen(text);
-    add_content(patching, answer, done ? 0 : 1, text, len);
+    patching_add_content(patching, answer, done ? 0 : 1, text, len);
     json_add_str(answer, "output", text, len);
     json_add_text(answer, "state", "exited");
     json_add_int(answer, "exit_code", done ? 0 : 1);
@@ -113,7 +113,7 @@ static struct json *build(struct patching *patching)
 }
 
 /* One event a patch that changed files, or should have. */
-static void tell(struct patching *patching)
+static void patching_tell(struct patching *patching)
 {
     if (patching->result != 0 && patching->failure.stage != PATCH_STAGE_COMMIT)
         return;
@@ -128,14 +128,14 @@ static void done(void *arg)
 {
     struct patching *patching = arg;
     struct request *request = patching->request;
-    tell(patching);
+    patching_tell(patching);
     if (!request) {
         patching_free(patching);
         return;
     }
     request_on_cancel(request, NULL, NULL);
     if (patching->result == 0 || patching->failure.stage == PATCH_STAGE_COMMIT) {
-        request_reply(request, build(patching));
+        request_reply(request, patching_build(patching));
     } else {
         struct err err;
         struct json *data = json_object_new();
@@ -147,7 +147,7 @@ static void done(void *arg)
     patching_free(patching);
 }
 
-static void on_cancel(void *arg)
+static void patching_on_cancel(void *arg)
 {
     struct patching *patching = arg;
     patching->request = NULL;
@@ -164,7 +164,7 @@ static char **roots_of(const struct config *cfg, const char *cwd)
 }
 
 /* text and base are taken over; workdir is below base, or NULL. The roots are those of base: no `cd` leads out of them. */
-static void begin(struct cmd_context *ctx, struct request *request, const struct tool *tool, char *text, size_t len, char *base,
+static void patching_begin(struct cmd_context *ctx, struct request *request, const struct tool *tool, char *text, size_t len, char *base,
                   const char *workdir)
 {
     struct patching *patching = xcalloc(1, sizeof *patching);
@@ -179,8 +179,8 @@ static void begin(struct cmd_context *ctx, struct request *request, const struct
                                                .umask_bits = meta_umask(request)};
     const char *call_id = meta_str(request, "call_id");
     patching->call_id = call_id ? xstrdup(call_id) : NULL;
-    request_on_cancel(request, on_cancel, patching);
-    int status = loop_offload(ctx->loop, work, done, patching);
+    request_on_cancel(request, patching_on_cancel, patching);
+    int status = loop_offload(ctx->loop, patching_work, done, patching);
     if (status == 0)
         return;
     struct err err;
@@ -214,7 +214,7 @@ bool patching_takes(struct cmd_context *ctx, struct request *request, const stru
         err_set(&err, ERR_ARGUMENTS, "%s", PATCH_INTERCEPT_BARE);
         failure_reply(request, tool, &err);
     } else {
-        begin(ctx, request, tool, found.text, found.len, meta_cwd(request, workdir), found.workdir);
+        patching_begin(ctx, request, tool, found.text, found.len, meta_cwd(request, workdir), found.workdir);
         found.text = NULL;
     }
     patch_intercepted_fini(&found);
@@ -227,5 +227,5 @@ void cmd_APPLY_PATCH(struct cmd_context *ctx, struct request *request)
     const struct json *params = request_params(request);
     size_t len;
     const char *text = schema_str(tool, params, "input", &len);
-    begin(ctx, request, tool, xmemdup(text, len + 1), len, meta_cwd(request, schema_str(tool, params, "workdir", NULL)), NULL);
+    patching_begin(ctx, request, tool, xmemdup(text, len + 1), len, meta_cwd(request, schema_str(tool, params, "workdir", NULL)), NULL);
 }

@@ -14,7 +14,7 @@ struct recording { /* a request that waits for the disk */
     bool stop;
 };
 
-static void on_cancel(void *arg)
+static void cmd_record_on_cancel(void *arg)
 {
     struct recording *recording = arg;
     recording->request = NULL;
@@ -32,7 +32,7 @@ static void reply(struct recording *recording, const struct recorder_facts *fact
     request_reply(recording->request, result);
 }
 
-static void on_done(void *arg, const struct err *err, const struct recorder_facts *facts)
+static void cmd_record_on_done(void *arg, const struct err *err, const struct recorder_facts *facts)
 {
     struct recording *recording = arg;
     if (recording->request) {
@@ -54,7 +54,7 @@ void record_describe(struct json *into, const struct recorder_facts *facts)
     json_add_int(into, "bytes", (int64_t)facts->bytes);
 }
 
-static int begin(struct recording *recording, struct session *session, const struct json *params, struct err *err)
+static int cmd_record_begin(struct recording *recording, struct session *session, const struct json *params, struct err *err)
 {
     const struct tool *tool = &tools[TOOL_RECORD_SESSION];
     struct recorder_spec spec = {.path = schema_str(tool, params, "path", NULL),
@@ -64,7 +64,7 @@ static int begin(struct recording *recording, struct session *session, const str
         return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `stop` stands alone");
     if (spec.path && spec.path[0] != '/')
         return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `path`: '%.80s' is not absolute", spec.path);
-    return recording->stop ? recorder_stop(session, on_done, recording, err) : recorder_start(session, &spec, on_done, recording, err);
+    return recording->stop ? recorder_stop(session, cmd_record_on_done, recording, err) : recorder_start(session, &spec, cmd_record_on_done, recording, err);
 }
 
 void cmd_RECORD_SESSION(struct cmd_context *ctx, struct request *request)
@@ -79,10 +79,10 @@ void cmd_RECORD_SESSION(struct cmd_context *ctx, struct request *request)
     struct recording *recording = xcalloc(1, sizeof *recording);
     *recording = (struct recording){.ctx = ctx, .request = request, .number = session_number(session),
                                     .stop = schema_bool(&tools[TOOL_RECORD_SESSION], params, "stop", false)};
-    if (begin(recording, session, params, &err) < 0) {
+    if (cmd_record_begin(recording, session, params, &err) < 0) {
         free(recording);
         request_fail(request, &err);
         return;
     }
-    request_on_cancel(request, on_cancel, recording);
+    request_on_cancel(request, cmd_record_on_cancel, recording);
 }

@@ -42,12 +42,12 @@ static void look_free(struct look *look)
     free(look);
 }
 
-static void on_cancel(void *arg)
+static void cmd_screen_on_cancel(void *arg)
 {
     look_free(arg);
 }
 
-static void fail(struct look *look, const struct err *err)
+static void cmd_screen_fail(struct look *look, const struct err *err)
 {
     struct request *request = look->request;
     request_on_cancel(request, NULL, NULL);
@@ -55,7 +55,7 @@ static void fail(struct look *look, const struct err *err)
     failure_reply(request, &tools[TOOL_READ_SCREEN], err);
 }
 
-static void add_facts(struct json *answer, const struct screen *screen, bool with_cursor)
+static void cmd_screen_add_facts(struct json *answer, const struct screen *screen, bool with_cursor)
 {
     char hash[17];
     struct screen_cursor cursor = screen_cursor(screen);
@@ -72,7 +72,7 @@ static void add_facts(struct json *answer, const struct screen *screen, bool wit
     json_add_int(answer, "history_lines", (int64_t)scrollback_count(screen_scrollback(screen)));
 }
 
-static void answer(struct look *look, const char *reason)
+static void cmd_screen_answer(struct look *look, const char *reason)
 {
     const struct screen *screen = watch_screen(look->watch);
     struct session *session = registry_by_number(look->ctx->registry, look->number);
@@ -83,14 +83,14 @@ static void answer(struct look *look, const char *reason)
     if (!render(screen, &look->options, &drawing)) {
         buf_fini(&drawing);
         err_set(&err, ERR_TOO_LARGE, "'%s': the drawing is larger than 4 MiB; ask for less history, or for text", session_name(session));
-        fail(look, &err);
+        cmd_screen_fail(look, &err);
         return;
     }
     struct json *result = json_object_new();
     json_add_str(result, "content", drawing.data ? drawing.data : "", drawing.len);
     json_add_str(result, "screen", drawing.data ? drawing.data : "", drawing.len);
     buf_fini(&drawing);
-    add_facts(result, screen, look->options.cursor);
+    cmd_screen_add_facts(result, screen, look->options.cursor);
     if (session_is_live(session))
         json_add_int(result, "session_id", (int64_t)look->number);
     json_add_int(result, "number", (int64_t)look->number);
@@ -109,32 +109,32 @@ static void on_stable(void *arg)
 {
     struct look *look = arg;
     if (watch_screen(look->watch) && !loop_timer_is_set(&look->drawn))
-        answer(look, "stable");
+        cmd_screen_answer(look, "stable");
     else /* more was read and not looked at yet */
         loop_timer_set_ms(&look->stable, look->stable_ms);
 }
 
 /* A deadline that comes before there is a screen waits for it: that is a matter of milliseconds. */
-static void on_deadline(void *arg)
+static void cmd_screen_on_deadline(void *arg)
 {
     struct look *look = arg;
     look->reason = "deadline";
     if (watch_screen(look->watch))
-        answer(look, look->reason);
+        cmd_screen_answer(look, look->reason);
 }
 
-static void look_at(struct look *look);
+static void cmd_screen_look_at(struct look *look);
 
 static void on_drawn(void *arg)
 {
     struct look *look = arg;
     look->late_drawn = true;
     if (watch_screen(look->watch))
-        look_at(look);
+        cmd_screen_look_at(look);
 }
 
 /* The screen is up to date: is it what was waited for? */
-static void look_at(struct look *look)
+static void cmd_screen_look_at(struct look *look)
 {
     const struct screen *screen = watch_screen(look->watch);
     if (!look->reason && screen_modes(screen)->synchronized && !look->late_drawn) {
@@ -150,28 +150,28 @@ static void look_at(struct look *look)
     look->hash = hash;
     look->changed |= look->waits_change && hash != look->change_hash;
     if (look->reason || (!look->waits_change && !look->waits_stable))
-        answer(look, look->reason);
+        cmd_screen_answer(look, look->reason);
     else if (look->changed && !look->waits_stable)
-        answer(look, "change");
+        cmd_screen_answer(look, "change");
     else if (look->waits_stable && moved && (look->changed || !look->waits_change))
         loop_timer_set_ms(&look->stable, look->stable_ms);
 }
 
-static void on_watch(void *arg, unsigned events)
+static void cmd_screen_on_watch(void *arg, unsigned events)
 {
     struct look *look = arg;
     struct err err;
     if (events & WATCH_GONE) {
         err_set(&err, ERR_NO_SUCH_SESSION, "session %" PRIu64 " was removed while this call waited for it", look->number);
-        fail(look, &err);
+        cmd_screen_fail(look, &err);
         return;
     }
     if ((events & WATCH_ENDED) && (look->waits_change || look->waits_stable))
         look->reason = "exit";
-    look_at(look);
+    cmd_screen_look_at(look);
 }
 
-static int yield_ms(struct look *look, const struct json *params, int64_t *out, struct err *err)
+static int cmd_screen_yield_ms(struct look *look, const struct json *params, int64_t *out, struct err *err)
 {
     bool verb = meta_bool(look->request, "verb"), given = schema_has(params, "yield_time_ms");
     int64_t yield = schema_int(&tools[TOOL_READ_SCREEN], params, "yield_time_ms", 0), max = look->ctx->config->limits.max_wait_ms;
@@ -182,7 +182,7 @@ static int yield_ms(struct look *look, const struct json *params, int64_t *out, 
     return *out == INT64_MAX ? 0 : op_check_wait(look->ctx, *out, err);
 }
 
-static int parse(struct look *look, const struct json *params, struct err *err)
+static int cmd_screen_parse(struct look *look, const struct json *params, struct err *err)
 {
     const struct tool *tool = &tools[TOOL_READ_SCREEN];
     const char *change = schema_str(tool, params, "wait_change", NULL);
@@ -211,15 +211,15 @@ void cmd_READ_SCREEN(struct cmd_context *ctx, struct request *request)
     struct look *look = xcalloc(1, sizeof *look);
     *look = (struct look){.ctx = ctx, .request = request};
     loop_timer_init(&look->stable, ctx->loop, on_stable, look);
-    loop_timer_init(&look->deadline, ctx->loop, on_deadline, look);
+    loop_timer_init(&look->deadline, ctx->loop, cmd_screen_on_deadline, look);
     loop_timer_init(&look->drawn, ctx->loop, on_drawn, look);
-    request_on_cancel(request, on_cancel, look);
+    request_on_cancel(request, cmd_screen_on_cancel, look);
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     int64_t yield = 0;
-    if (session && parse(look, params, &err) == 0 && yield_ms(look, params, &yield, &err) == 0)
-        look->watch = session_watch(session, on_watch, look, &err);
+    if (session && cmd_screen_parse(look, params, &err) == 0 && cmd_screen_yield_ms(look, params, &yield, &err) == 0)
+        look->watch = session_watch(session, cmd_screen_on_watch, look, &err);
     if (!look->watch) {
-        fail(look, &err);
+        cmd_screen_fail(look, &err);
         return;
     }
     look->number = session_number(session);

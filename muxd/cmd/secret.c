@@ -29,7 +29,7 @@ static int give(struct secret_call *call, const char *data, size_t size, struct 
                        : secret_type(session, &call->author, data, size, call->blind, err);
 }
 
-static void on_frame(void *arg, const struct attach_frame *frame)
+static void cmd_secret_on_frame(void *arg, const struct attach_frame *frame)
 {
     struct secret_call *call = arg;
     struct err err = {0};
@@ -57,15 +57,15 @@ static void on_drained(void *arg)
     (void)arg;
 }
 
-static void on_gone(void *arg)
+static void cmd_secret_on_gone(void *arg)
 {
     free(arg);
 }
 
-static const struct stream_handlers handlers = {.frame = on_frame, .drained = on_drained, .gone = on_gone, .wipe = true};
+static const struct stream_handlers handlers = {.frame = cmd_secret_on_frame, .drained = on_drained, .gone = cmd_secret_on_gone, .wipe = true};
 
 /* For people, at the word of ue: what an agent calls as a tool comes without these marks, and ue's `call` and MCP don't pass it on. */
-static int check(struct request *request, struct session *session, struct err *err)
+static int cmd_secret_check(struct request *request, struct session *session, struct err *err)
 {
     const struct json *params = request_params(request);
     const struct tool *tool = &tools[TOOL_TYPE_SECRET];
@@ -80,14 +80,14 @@ static int check(struct request *request, struct session *session, struct err *e
     return any ? 0 : secret_check(session, err);
 }
 
-static void forget(struct request *request, struct session *session)
+static void cmd_secret_forget(struct request *request, struct session *session)
 {
     struct json *result = json_object_new();
     json_add_bool(result, "forgotten", secret_forget(session));
     request_reply(request, result);
 }
 
-static bool begin(struct cmd_context *ctx, struct request *request, struct session *session)
+static bool cmd_secret_begin(struct cmd_context *ctx, struct request *request, struct session *session)
 {
     const struct json *params = request_params(request);
     const struct tool *tool = &tools[TOOL_TYPE_SECRET];
@@ -110,11 +110,11 @@ void cmd_TYPE_SECRET(struct cmd_context *ctx, struct request *request)
 {
     struct err err = {0};
     struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"), &err);
-    if (!session || check(request, session, &err) < 0) {
+    if (!session || cmd_secret_check(request, session, &err) < 0) {
         request_fail(request, &err);
     } else if (schema_bool(&tools[TOOL_TYPE_SECRET], request_params(request), "forget", false)) {
-        forget(request, session);
-    } else if (!begin(ctx, request, session)) {
+        cmd_secret_forget(request, session);
+    } else if (!cmd_secret_begin(ctx, request, session)) {
         err_set(&err, ERR_INVALID_REQUEST, "'type_secret' changes its connection; wait for the answers to what was asked on it before");
         request_fail(request, &err);
     } else {

@@ -68,7 +68,7 @@ static void killing_done(struct killing *killing)
     free(killing);
 }
 
-static void on_killed(void *arg, const struct kill_result *result)
+static void sessions_on_killed(void *arg, const struct kill_result *result)
 {
     struct killing *killing = arg;
     struct json *one = json_add_object(killing->list, NULL);
@@ -96,7 +96,7 @@ static void on_killed(void *arg, const struct kill_result *result)
         killing_done(killing);
 }
 
-static void on_cancel(void *arg)
+static void sessions_on_cancel(void *arg)
 {
     struct killing *killing = arg;
     killing->request = NULL;
@@ -204,16 +204,16 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
         struct killing *killing = xcalloc(1, sizeof *killing);
         *killing = (struct killing){.ctx = ctx, .request = request, .result = json_object_new(), .left = targets.count + 1};
         killing->list = json_add_array(killing->result, "sessions");
-        request_on_cancel(request, on_cancel, killing);
+        request_on_cancel(request, sessions_on_cancel, killing);
         const struct author author = meta_author(request, INPUT_BY_AGENT);
         for (size_t i = 0; i < targets.count; i++) {
             struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
             if (session && session_is_live(session))
                 session_note_input(session, INPUT_SIGNAL, &author, signo ? signo : SIGHUP);
             if (session)
-                registry_kill(ctx->registry, session, signo, KILLER_REQUEST, on_killed, killing);
+                registry_kill(ctx->registry, session, signo, KILLER_REQUEST, sessions_on_killed, killing);
             else
-                registry_kill_left(ctx->registry, targets.numbers[i], on_killed, killing);
+                registry_kill_left(ctx->registry, targets.numbers[i], sessions_on_killed, killing);
         }
         if (--killing->left == 0)
             killing_done(killing);

@@ -39,7 +39,7 @@ static void steps_free(struct steps *steps)
     free(steps);
 }
 
-static void on_cancel(void *arg)
+static void cmd_steps_on_cancel(void *arg)
 {
     struct steps *steps = arg;
     if (steps->inner)
@@ -49,7 +49,7 @@ static void on_cancel(void *arg)
     steps_free(steps);
 }
 
-static void on_written(void *arg, bool written)
+static void cmd_steps_on_written(void *arg, bool written)
 {
     struct steps *steps = arg;
     for (size_t i = 0; i < steps->count; i++)
@@ -57,7 +57,7 @@ static void on_written(void *arg, bool written)
     steps_free(steps);
 }
 
-static void answer(struct steps *steps)
+static void cmd_steps_answer(struct steps *steps)
 {
     struct request *request = steps->request;
     struct json *result = json_object_new();
@@ -77,12 +77,12 @@ static void answer(struct steps *steps)
     }
     steps->request = NULL;
     request_on_cancel(request, NULL, NULL);
-    request_on_written(request, on_written, steps);
+    request_on_written(request, cmd_steps_on_written, steps);
     request_reply(request, result);
 }
 
 /* The one member that says what the step is; NULL and err. */
-static const char *kind_of(const struct json *step, size_t number, struct err *err)
+static const char *cmd_steps_kind_of(const struct json *step, size_t number, struct err *err)
 {
     const char *kind = NULL;
     for (const struct json *it = json_first(step); it; it = json_next(it)) {
@@ -181,7 +181,7 @@ static void note_failure(struct steps *steps, struct json *one, const char *code
     steps->failed = true;
 }
 
-static void pump(struct steps *steps);
+static void cmd_steps_pump(struct steps *steps);
 
 static void on_answer(void *arg, const struct request_answer *got)
 {
@@ -213,7 +213,7 @@ static void on_answer(void *arg, const struct request_answer *got)
     if (steps->running)
         steps->stepped = true; /* answered at once */
     else
-        pump(steps);
+        cmd_steps_pump(steps);
 }
 
 /* 0 when the call is under way or answered. */
@@ -239,15 +239,15 @@ static int call(struct steps *steps, struct err *err)
 }
 
 /* One step after the other, without going deeper for each that is answered at once. */
-static void pump(struct steps *steps)
+static void cmd_steps_pump(struct steps *steps)
 {
     struct err err = {0};
     do {
         if (!steps->step || steps->failed) {
-            answer(steps);
+            cmd_steps_answer(steps);
             return;
         }
-        steps->kind = kind_of(steps->step, steps->done + 1, &err);
+        steps->kind = cmd_steps_kind_of(steps->step, steps->done + 1, &err);
         steps->running = true;
         steps->stepped = false;
         if (call(steps, &err) < 0) {
@@ -266,7 +266,7 @@ void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     size_t number = 0;
     for (const struct json *it = json_first(list); it && !err.code; it = json_next(it))
-        kind_of(it, ++number, &err); /* what is misspelled is refused before anything is done */
+        cmd_steps_kind_of(it, ++number, &err); /* what is misspelled is refused before anything is done */
     if (err.code) {
         failure_reply(request, tool, &err);
         return;
@@ -275,6 +275,6 @@ void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
     *steps = (struct steps){.ctx = ctx, .request = request, .number = session_number(session), .step = json_first(list),
                             .mark = journal_head(session_journal(session)), .results = json_array_new(), .content = BUF_INIT};
     steps->written = xcalloc(number, sizeof *steps->written);
-    request_on_cancel(request, on_cancel, steps);
-    pump(steps);
+    request_on_cancel(request, cmd_steps_on_cancel, steps);
+    cmd_steps_pump(steps);
 }

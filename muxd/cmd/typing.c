@@ -68,7 +68,7 @@ static int append_keys(struct session *session, const struct json *keys, struct 
 }
 
 /* In order: chars, then keys. */
-static int gather(struct op *op, struct session *session, struct buf *input, struct err *err)
+static int cmd_typing_gather(struct op *op, struct session *session, struct buf *input, struct err *err)
 {
     const struct json *params = request_params(op->request);
     struct buf decoded = BUF_INIT;
@@ -95,7 +95,7 @@ static int gather(struct op *op, struct session *session, struct buf *input, str
     return append_keys(session, json_get(params, "keys"), input, err);
 }
 
-static enum input_kind kind_of(const struct op *op)
+static enum input_kind cmd_typing_kind_of(const struct op *op)
 {
     const struct json *params = request_params(op->request);
     size_t chars = 0, encoded = 0;
@@ -155,7 +155,7 @@ static struct session *session_of(const struct typing *typing)
 }
 
 /* The program has ended meanwhile: the answer tells how. */
-static bool ended(struct typing *typing, struct session *session)
+static bool cmd_typing_ended(struct typing *typing, struct session *session)
 {
     struct err err;
     return session_has_exit(session, NULL, NULL) && op_park(typing->op, session, &typing->spec, &err) == 0;
@@ -186,7 +186,7 @@ static void on_gap(void *arg)
     struct typing *typing = arg;
     struct session *session = session_of(typing);
     struct err err = {0};
-    if (session && !ended(typing, session) && press_enter(typing, session, &err) < 0)
+    if (session && !cmd_typing_ended(typing, session) && press_enter(typing, session, &err) < 0)
         op_fail(typing->op, &err);
 }
 
@@ -195,7 +195,7 @@ static void on_taken(void *arg, const struct wait_result *result)
     struct typing *typing = arg;
     typing->wait = NULL;
     struct session *session = session_of(typing);
-    if (!session || ended(typing, session))
+    if (!session || cmd_typing_ended(typing, session))
         return;
     if (result->reason != WAIT_READY) {
         op_end(typing->op, session, WAIT_DEADLINE);
@@ -221,7 +221,7 @@ static int submit(struct typing *typing, struct session *session, const struct b
             return err->code;
     }
     if (input->len > 0 && !typed) {
-        int code = type_bytes(op, session, input->data, input->len, kind_of(op), hash ? hash ^ BODY_HASH : 0, err);
+        int code = type_bytes(op, session, input->data, input->len, cmd_typing_kind_of(op), hash ? hash ^ BODY_HASH : 0, err);
         if (code)
             return code;
     }
@@ -238,14 +238,14 @@ static int submit(struct typing *typing, struct session *session, const struct b
 static void on_turn(void *arg, bool granted);
 
 /* C-c, C-\\ and C-z are meant for a program that does not read. */
-static bool interrupts(const struct buf *input)
+static bool cmd_typing_interrupts(const struct buf *input)
 {
     return memchr(input->data ? input->data : "", 3, input->len) || memchr(input->data ? input->data : "", 28, input->len) ||
            memchr(input->data ? input->data : "", 26, input->len);
 }
 
 /* For room in the queue. ERR_TOO_LARGE: there will never be that much. */
-static int wait_for_room(struct typing *typing, struct session *session, size_t size, struct err *err)
+static int cmd_typing_wait_for_room(struct typing *typing, struct session *session, size_t size, struct err *err)
 {
     const struct json *since = json_get(request_params(typing->op->request), "since");
     uint64_t cap = session_journal(session)->header->input_size;
@@ -266,24 +266,24 @@ static int attempt(struct typing *typing, struct session *session, bool may_wait
     bool patient = schema_bool(op->tool, request_params(op->request), "wait_keyboard", false);
     bool steals = schema_bool(op->tool, request_params(op->request), "steal", false);
     const struct author author = meta_author(op->request, INPUT_BY_AGENT);
-    int code = gather(op, session, &input, err);
+    int code = cmd_typing_gather(op, session, &input, err);
     if (code)
         goto out;
     bool queued = input.len > 1 || (input.len == 1 && (input.data[0] != 3 || session_is_tty(session)));
     bool full = may_wait && queued && typing->room_until_ns > clock_mono_ns() && input.len > journal_input_free(session_journal(session));
     may_wait = may_wait && typing->spec.deadline_ns > clock_mono_ns();
     code = steals ? 0 : keyboard_check(session, &author, err);
-    bool held = session_is_held(session) && !interrupts(&input);
+    bool held = session_is_held(session) && !cmd_typing_interrupts(&input);
     if (may_wait && ((code == ERR_KEYBOARD_HELD && patient) || (!code && held))) {
         code = 0;
         err->code = 0;
         typing->turn = keyboard_wait(session, patient && !steals, typing->spec.deadline_ns, on_turn, typing);
     } else if (!code && full) {
-        code = wait_for_room(typing, session, input.len, err);
+        code = cmd_typing_wait_for_room(typing, session, input.len, err);
     } else if (!code && submits(op)) {
         code = submit(typing, session, &input, err);
     } else if (!code) {
-        code = park_and_type(op, session, &typing->spec, &input, kind_of(op), meta_request_hash(op->request), err);
+        code = park_and_type(op, session, &typing->spec, &input, cmd_typing_kind_of(op), meta_request_hash(op->request), err);
     }
 out:
     buf_fini(&input);
@@ -297,7 +297,7 @@ static void on_turn(void *arg, bool granted)
     typing->turn = NULL;
     struct session *session = session_of(typing);
     bool piece = typing->full_ns != 0; /* of more: who sends it must know that it was not taken */
-    if (!session || (!piece && ended(typing, session)))
+    if (!session || (!piece && cmd_typing_ended(typing, session)))
         return;
     struct op *op = typing->op;
     if (piece && typing->spec.deadline_ns != INT64_MAX) { /* the time for the answer begins with the typing */

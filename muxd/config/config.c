@@ -25,8 +25,8 @@ struct load {
     int section_lines[CONFIG_SECTION_COUNT];  /* of the sections without a name; 0: not seen yet */
 };
 
-static bool fail(struct load *load, int line, const char *key, const char *format, ...) __attribute__((format(printf, 4, 5)));
-static bool fail(struct load *load, int line, const char *key, const char *format, ...)
+static bool config_fail(struct load *load, int line, const char *key, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static bool config_fail(struct load *load, int line, const char *key, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -62,7 +62,7 @@ static bool unknown_section(struct load *load, const char *word, int line)
     for (size_t i = 0; i < CONFIG_SECTION_COUNT; i++)
         names[i] = config_sections[i].name;
     append_nearest(&hint, word, names, CONFIG_SECTION_COUNT);
-    fail(load, line, NULL, "unknown section%s", hint.data);
+    config_fail(load, line, NULL, "unknown section%s", hint.data);
     buf_fini(&hint);
     return false;
 }
@@ -72,12 +72,12 @@ static bool open_session(struct load *load, const char *name, int line)
 {
     const struct config_session *old = config_session_find(load->cfg, name);
     if (!value_session_name(name))
-        return fail(load, line, NULL,
+        return config_fail(load, line, NULL,
                     "not a session's name; allowed: up to 64 letters, digits, '_', '.' and '-', not only digits, no '.' or '-' in front");
     if (old)
-        return fail(load, line, NULL, "the section is there already, in line %d; put its keys together", old->line);
+        return config_fail(load, line, NULL, "the section is there already, in line %d; put its keys together", old->line);
     if (load->cfg->nsessions == CONFIG_MAX_SESSIONS)
-        return fail(load, line, NULL, "too many sessions; allowed: %d", CONFIG_MAX_SESSIONS);
+        return config_fail(load, line, NULL, "too many sessions; allowed: %d", CONFIG_MAX_SESSIONS);
     struct config_session *session = config_session_add(load->cfg, name, line);
     load->named = session;
     load->named_lines = session->lines;
@@ -87,12 +87,12 @@ static bool open_session(struct load *load, const char *name, int line)
 static bool open_hook(struct load *load, const char *name, int line)
 {
     if (!value_session_name(name))
-        return fail(load, line, NULL, "not a hook's name; allowed: as for a session, letters, digits, '_', '.' and '-'");
+        return config_fail(load, line, NULL, "not a hook's name; allowed: as for a session, letters, digits, '_', '.' and '-'");
     for (size_t i = 0; i < load->cfg->nhooks; i++)
         if (strcmp(load->cfg->hooks[i].name, name) == 0)
-            return fail(load, line, NULL, "the section is there already, in line %d; put its keys together", load->cfg->hooks[i].line);
+            return config_fail(load, line, NULL, "the section is there already, in line %d; put its keys together", load->cfg->hooks[i].line);
     if (load->cfg->nhooks == CONFIG_MAX_HOOKS)
-        return fail(load, line, NULL, "too many hooks; allowed: %d", CONFIG_MAX_HOOKS);
+        return config_fail(load, line, NULL, "too many hooks; allowed: %d", CONFIG_MAX_HOOKS);
     struct config_hook *hook = config_hook_add(load->cfg, name, line);
     load->named = hook;
     load->named_lines = hook->lines;
@@ -113,12 +113,12 @@ static bool on_section(void *ctx, const char *heading, int line)
     if (!section)
         ok = unknown_section(load, word, line);
     else if (section->named && !*name)
-        ok = fail(load, line, NULL, "the section needs a name; write [%s NAME]", word);
+        ok = config_fail(load, line, NULL, "the section needs a name; write [%s NAME]", word);
     else if (!section->named && *name)
-        ok = fail(load, line, NULL, "the section has no name of its own; write [%s]", word);
+        ok = config_fail(load, line, NULL, "the section has no name of its own; write [%s]", word);
     else if (!section->named) {
         int *seen = &load->section_lines[section - config_sections];
-        ok = !*seen || fail(load, line, NULL, "the section is there already, in line %d; put its keys together", *seen);
+        ok = !*seen || config_fail(load, line, NULL, "the section is there already, in line %d; put its keys together", *seen);
         *seen = line;
     } else if (!section->refused)
         ok = strcmp(word, "hook") == 0 ? open_hook(load, name, line) : open_session(load, name, line);
@@ -141,7 +141,7 @@ static bool unknown_key(struct load *load, const char *key, int line, size_t fir
         names[i] = shown[i];
     }
     append_nearest(&hint, key, names, count);
-    fail(load, line, key, "unknown key%s", hint.data);
+    config_fail(load, line, key, "unknown key%s", hint.data);
     buf_fini(&hint);
     for (size_t i = 0; i < count; i++)
         free(shown[i]);
@@ -166,11 +166,11 @@ static bool set_row(struct load *load, const struct config_row *row, const char 
     bool ok;
     if (row->type == CONFIG_VARS)
         ok = config_row_add_var((struct config_vars *)((char *)base + row->offset), key + strlen(row->prefix), value, line, &why) ||
-             fail(load, line, key, "%s", why.data);
+             config_fail(load, line, key, "%s", why.data);
     else if (*seen)
-        ok = fail(load, line, key, "it is there already, in line %d; remove one of them", *seen);
+        ok = config_fail(load, line, key, "it is there already, in line %d; remove one of them", *seen);
     else
-        ok = config_row_set(row, base, value, &why) || fail(load, line, key, "%s", why.data);
+        ok = config_row_set(row, base, value, &why) || config_fail(load, line, key, "%s", why.data);
     if (!*seen)
         *seen = line;
     buf_fini(&why);
@@ -182,7 +182,7 @@ static bool on_value(void *ctx, const char *key, const char *value, int line)
     struct load *load = ctx;
     size_t first, end;
     if (load->section->refused)
-        return fail(load, line, key, "not available in this version; remove the line");
+        return config_fail(load, line, key, "not available in this version; remove the line");
     config_section_rows(load->section->name, &first, &end);
     const struct config_row *row = find_row(key, first, end);
     return row ? set_row(load, row, key, value, line) : unknown_key(load, key, line, first, end);
@@ -208,7 +208,7 @@ static bool check_together(struct load *load)
         struct buf value = BUF_INIT;
         config_row_format(partner, cfg, &value);
         set_heading(load, blamed->section);
-        fail(load, cfg->lines[blamed - config_rows], blamed->key, "it does not fit '[%s] %s'; allowed: at %s %s", partner->section,
+        config_fail(load, cfg->lines[blamed - config_rows], blamed->key, "it does not fit '[%s] %s'; allowed: at %s %s", partner->section,
              partner->key, blame_row ? "most" : "least", value.data);
         buf_fini(&value);
         return false;
@@ -223,12 +223,12 @@ static bool finish_named(struct load *load)
     for (size_t i = 0; ok && i < load->cfg->nsessions; i++) {
         struct config_session *session = &load->cfg->sessions[i];
         snprintf(load->heading, sizeof(load->heading), "session %s", session->name);
-        ok = config_session_finish(load->cfg, session, &why) || fail(load, session->line, NULL, "%s", why.data);
+        ok = config_session_finish(load->cfg, session, &why) || config_fail(load, session->line, NULL, "%s", why.data);
     }
     for (size_t i = 0; ok && i < load->cfg->nhooks; i++) {
         struct config_hook *hook = &load->cfg->hooks[i];
         snprintf(load->heading, sizeof(load->heading), "hook %s", hook->name);
-        ok = config_hook_finish(hook, &why) || fail(load, hook->line, NULL, "%s", why.data);
+        ok = config_hook_finish(hook, &why) || config_fail(load, hook->line, NULL, "%s", why.data);
     }
     buf_fini(&why);
     return ok;
@@ -275,7 +275,7 @@ struct config *config_parse(const char *name, const char *data, size_t size, str
 }
 
 /* 0 and the whole file in out. A pipe or a device could block the daemon, and a reload could not read it again. */
-static int read_file(const char *path, struct buf *out, struct err *err)
+static int config_read_file(const char *path, struct buf *out, struct err *err)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), result = 0;
@@ -307,7 +307,7 @@ struct config *config_load(const char *path, struct err *err)
         return config_default();
     struct buf text;
     buf_init(&text, CONFIG_MAX_FILE + 65536);
-    struct config *cfg = read_file(path, &text, err) == 0 ? config_parse(path, text.data ? text.data : "", text.len, err) : NULL;
+    struct config *cfg = config_read_file(path, &text, err) == 0 ? config_parse(path, text.data ? text.data : "", text.len, err) : NULL;
     buf_fini(&text);
     return cfg;
 }

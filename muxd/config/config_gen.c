@@ -40,7 +40,7 @@ const char *config_reload_note(enum config_reload reload)
 }
 
 /* Text as comment lines, broken at blanks. */
-static void explain(struct buf *out, const char *text)
+static void config_gen_explain(struct buf *out, const char *text)
 {
     size_t column = 0;
     while (*text) {
@@ -71,7 +71,7 @@ static void sample_help(struct buf *out, const struct config_row *row)
     /* Of a session nothing else is to be expected. */
     if (!config_row_is_named(row))
         buf_append_text(&text, config_reload_note(row->reload));
-    explain(out, text.data);
+    config_gen_explain(out, text.data);
     buf_fini(&text);
 }
 
@@ -92,7 +92,7 @@ static void sample_section(struct buf *out, const struct config_section *section
     size_t first, end;
     config_section_rows(section->name, &first, &end);
     buf_append_byte(out, '\n');
-    explain(out, section->help);
+    config_gen_explain(out, section->help);
     buf_printf(out, "#[%s%s]\n", section->name, section->named ? " NAME" : "");
     for (size_t i = first; i < end; i++)
         if (i != CONFIG_ROW_session_argv)
@@ -115,7 +115,7 @@ bool config_sample(struct buf *out)
     return out->len < out->max;
 }
 
-static int write_file(const char *dir, const char *name, bool (*make)(struct buf *), struct err *err)
+static int config_gen_write_file(const char *dir, const char *name, bool (*make)(struct buf *), struct err *err)
 {
     struct buf text = BUF_INIT;
     char *path = path_join(dir, name);
@@ -131,6 +131,6 @@ static int write_file(const char *dir, const char *name, bool (*make)(struct buf
 
 int config_gen(const char *dir, struct err *err)
 {
-    int result = write_file(dir, "conf/muxd.ini", config_sample, err);
-    return result ? result : write_file(dir, "conf/muxd.ini.5", config_man, err);
+    int result = config_gen_write_file(dir, "conf/muxd.ini", config_sample, err);
+    return result ? result : config_gen_write_file(dir, "conf/muxd.ini.5", config_man, err);
 }

@@ -79,7 +79,7 @@ struct diff {
     size_t count;
 };
 
-static void tell(struct diff *diff, const struct config_change *change)
+static void config_print_tell(struct diff *diff, const struct config_change *change)
 {
     diff->count++;
     if (diff->change)
@@ -99,7 +99,7 @@ static void diff_var(struct diff *diff, const struct config_row *row, const char
 {
     struct buf key = BUF_INIT;
     buf_printf(&key, "%s%s", row->prefix, name);
-    tell(diff, &(struct config_change){row->section, session, key.data, was, is, row->reload});
+    config_print_tell(diff, &(struct config_change){row->section, session, key.data, was, is, row->reload});
     buf_fini(&key);
 }
 
@@ -132,7 +132,7 @@ static void diff_rows(struct diff *diff, size_t first, size_t end, const void *w
         config_row_format(row, is, &new);
         const char *old_text = old.data ? old.data : "", *new_text = new.data ? new.data : "";
         if (strcmp(old_text, new_text) != 0)
-            tell(diff, &(struct config_change){row->section, session, row->key, old_text, new_text, row->reload});
+            config_print_tell(diff, &(struct config_change){row->section, session, row->key, old_text, new_text, row->reload});
         buf_fini(&old);
         buf_fini(&new);
     }
@@ -155,11 +155,11 @@ static void diff_hooks(struct diff *diff, const struct config *old_cfg, const st
         if (is)
             diff_rows(diff, first, end, was, is, was->name);
         else
-            tell(diff, &(struct config_change){"hook", was->name, NULL, was->name, NULL, CONFIG_NOW});
+            config_print_tell(diff, &(struct config_change){"hook", was->name, NULL, was->name, NULL, CONFIG_NOW});
     }
     for (size_t i = 0; i < new_cfg->nhooks; i++)
         if (!hook_find(old_cfg, new_cfg->hooks[i].name))
-            tell(diff, &(struct config_change){"hook", new_cfg->hooks[i].name, NULL, NULL, new_cfg->hooks[i].name, CONFIG_NOW});
+            config_print_tell(diff, &(struct config_change){"hook", new_cfg->hooks[i].name, NULL, NULL, new_cfg->hooks[i].name, CONFIG_NOW});
 }
 
 size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
@@ -174,11 +174,11 @@ size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
         if (is)
             diff_rows(&diff, first, end, was, is, was->name);
         else
-            tell(&diff, &(struct config_change){"session", was->name, NULL, was->name, NULL, CONFIG_NOW});
+            config_print_tell(&diff, &(struct config_change){"session", was->name, NULL, was->name, NULL, CONFIG_NOW});
     }
     for (size_t i = 0; i < new_cfg->nsessions; i++)
         if (!config_session_find(old_cfg, new_cfg->sessions[i].name))
-            tell(&diff, &(struct config_change){"session", new_cfg->sessions[i].name, NULL, NULL, new_cfg->sessions[i].name, CONFIG_NOW});
+            config_print_tell(&diff, &(struct config_change){"session", new_cfg->sessions[i].name, NULL, NULL, new_cfg->sessions[i].name, CONFIG_NOW});
     diff_hooks(&diff, old_cfg, new_cfg);
     return diff.count;
 }

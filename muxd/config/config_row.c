@@ -98,7 +98,7 @@ static void set_text(char **at, const char *text)
     *at = *text ? xstrdup(text) : NULL;
 }
 
-static bool set_path(const struct config_row *row, char **at, const char *text)
+static bool config_row_set_path(const struct config_row *row, char **at, const char *text)
 {
     bool word = false;
     for (size_t i = 0; row->words && row->words[i]; i++)
@@ -135,7 +135,7 @@ static bool set_typed(struct config_typed *at, const char *text)
     return true;
 }
 
-static bool set(const struct config_row *row, void *at, const char *text)
+static bool config_row_parse(const struct config_row *row, void *at, const char *text)
 {
     switch (row->type) {
     case CONFIG_INT:
@@ -144,7 +144,7 @@ static bool set(const struct config_row *row, void *at, const char *text)
     case CONFIG_BOOL: return value_bool(text, at);
     case CONFIG_ENUM: return set_enum(row, at, text);
     case CONFIG_TEXT: set_text(at, text); return true;
-    case CONFIG_PATH: return set_path(row, at, text);
+    case CONFIG_PATH: return config_row_set_path(row, at, text);
     case CONFIG_WORDS: return config_words_split(at, text);
     case CONFIG_GLOBS: return config_words_split_globs(at, text);
     case CONFIG_ARGV: return config_words_split_quoted(at, text);
@@ -162,7 +162,7 @@ static bool looks_commented(const struct config_row *row, const char *text)
 
 bool config_row_set(const struct config_row *row, void *base, const char *text, struct buf *why)
 {
-    if (set(row, member(row, base), text))
+    if (config_row_parse(row, member(row, base), text))
         return true;
     size_t size = strlen(text), shown = utf8_cut(text, size, 60);
     buf_append_text(why, "'");

@@ -30,7 +30,7 @@ static bool replace(struct config_words *words, struct config_words *with, bool 
     return ok;
 }
 
-static bool has(const struct config_words *words, const char *word)
+static bool config_words_has(const struct config_words *words, const char *word)
 {
     for (size_t i = 0; i < words->count; i++)
         if (strcmp(words->items[i], word) == 0)
@@ -45,7 +45,7 @@ bool config_words_split(struct config_words *words, const char *text)
     for (text += strspn(text, BLANKS ","); ok && *text; text += strspn(text, BLANKS ",")) {
         size_t len = strcspn(text, BLANKS ",");
         char *word = xstrndup(text, len);
-        ok = !has(&found, word);
+        ok = !config_words_has(&found, word);
         add(&found, word);
         text += len;
     }

@@ -25,8 +25,8 @@ struct source {
     int result;
 };
 
-static bool fail(struct source *src, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(struct source *src, const char *format, ...)
+static bool ini_lines_fail(struct source *src, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool ini_lines_fail(struct source *src, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -36,16 +36,16 @@ static bool fail(struct source *src, const char *format, ...)
     return false;
 }
 
-static bool is_blank(char byte)
+static bool ini_lines_is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';
 }
 
 static void trim(const char **start, const char **end)
 {
-    while (*start < *end && is_blank(**start))
+    while (*start < *end && ini_lines_is_blank(**start))
         ++*start;
-    while (*start < *end && is_blank((*end)[-1]))
+    while (*start < *end && ini_lines_is_blank((*end)[-1]))
         --*end;
 }
 
@@ -65,15 +65,15 @@ static bool check_bytes(struct source *src, const char *start, const char *end)
     for (const char *at = start; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
-            return fail(src, "control byte 0x%02x in column %zu; remove it", byte, (size_t)(at - start) + 1);
+            return ini_lines_fail(src, "control byte 0x%02x in column %zu; remove it", byte, (size_t)(at - start) + 1);
     }
     if (!utf8_valid(start, (size_t)(end - start)))
-        return fail(src, "the line is no valid UTF-8; save the file as UTF-8");
+        return ini_lines_fail(src, "the line is no valid UTF-8; save the file as UTF-8");
     return true;
 }
 
 /* The callee has said no. */
-static bool stop(struct source *src)
+static bool ini_lines_stop(struct source *src)
 {
     src->result = src->err && src->err->code ? src->err->code : ERR_CONFIG;
     return false;
@@ -90,24 +90,24 @@ static bool take_heading(struct source *src, const char *start, const char *end,
 {
     const char *close = memchr(start, ']', (size_t)(end - start)), *name = start + 1;
     if (!close)
-        return fail(src, "a section's ']' is missing; write [name] on a line of its own");
+        return ini_lines_fail(src, "a section's ']' is missing; write [name] on a line of its own");
     const char *rest = close + 1;
     trim(&rest, &end);
     if (rest < end && !begins_comment(rest))
-        return fail(src, "text behind a section's ']'; put it on a line of its own");
+        return ini_lines_fail(src, "text behind a section's ']'; put it on a line of its own");
     trim(&name, &close);
     if (name == close)
-        return fail(src, "a section without a name; write [name]");
+        return ini_lines_fail(src, "a section without a name; write [name]");
     if (close - name > INI_LINES_MAX_NAME)
-        return fail(src, "the section's name has %zu bytes; at most %d are allowed",
+        return ini_lines_fail(src, "the section's name has %zu bytes; at most %d are allowed",
                     (size_t)(close - name), INI_LINES_MAX_NAME);
     for (const char *at = name + 1; at < close; at++)
-        if (*at == ';' && is_blank(at[-1]))
-            return fail(src, "a comment in a section's name; put it behind the ']'");
+        if (*at == ';' && ini_lines_is_blank(at[-1]))
+            return ini_lines_fail(src, "a comment in a section's name; put it behind the ']'");
     char text[INI_LINES_MAX_NAME + 1];
     snprintf(text, sizeof(text), "%.*s", (int)(close - name), name);
     snprintf(out, (size_t)room, "[%s]\n", text);
-    return src->events->section(src->events->ctx, text, src->line) || stop(src);
+    return src->events->section(src->events->ctx, text, src->line) || ini_lines_stop(src);
 }
 
 static bool is_key_byte(char byte)
@@ -120,13 +120,13 @@ static bool check_key(struct source *src, const char *key, const char *end)
 {
     size_t len = (size_t)(end - key);
     if (len == 0)
-        return fail(src, "nothing in front of '='; write key = value");
+        return ini_lines_fail(src, "nothing in front of '='; write key = value");
     if (len > INI_LINES_MAX_KEY)
-        return fail(src, "the key has %zu bytes; at most %d are allowed", len, INI_LINES_MAX_KEY);
+        return ini_lines_fail(src, "the key has %zu bytes; at most %d are allowed", len, INI_LINES_MAX_KEY);
     for (const char *at = key; at < end; at++)
         if (!is_key_byte(*at)) {
             char *shown = excerpt(key, end);
-            fail(src, "'%s' is no key; a key has letters, digits, '_', '-' and '.' only, and a value ends with its line", shown);
+            ini_lines_fail(src, "'%s' is no key; a key has letters, digits, '_', '-' and '.' only, and a value ends with its line", shown);
             free(shown);
             return false;
         }
@@ -138,7 +138,7 @@ static size_t piece_size(const struct source *src, size_t room)
 {
     size_t left = (size_t)(src->value_end - src->value), size = left < room ? left : room;
     for (size_t i = 1; i < size; i++)
-        if (begins_comment(src->value + i) && is_blank(src->value[i - 1]))
+        if (begins_comment(src->value + i) && ini_lines_is_blank(src->value[i - 1]))
             return i;
     return size;
 }
@@ -150,7 +150,7 @@ static bool give_piece(struct source *src, char *out, int room)
     int used = snprintf(out, (size_t)room, "%s%s", key, mark);
     int spare = room - used - (int)sizeof("\"\"\n");
     if (spare < 1)
-        return fail(src, "'%s' is too long for this build of inih; use a shorter key", src->key);
+        return ini_lines_fail(src, "'%s' is too long for this build of inih; use a shorter key", src->key);
     size_t size = piece_size(src, (size_t)spare);
     snprintf(out + used, (size_t)(room - used), "\"%.*s\"\n", (int)size, src->value);
     src->value += size;
@@ -163,7 +163,7 @@ static bool take_pair(struct source *src, const char *start, const char *end, ch
     const char *equals = memchr(start, '=', (size_t)(end - start));
     if (!equals) {
         char *shown = excerpt(start, end);
-        fail(src, "'%s' is neither a [section] nor key = value; a value ends with its line", shown);
+        ini_lines_fail(src, "'%s' is neither a [section] nor key = value; a value ends with its line", shown);
         free(shown);
         return false;
     }
@@ -174,7 +174,7 @@ static bool take_pair(struct source *src, const char *start, const char *end, ch
         return false;
     snprintf(src->key, sizeof(src->key), "%.*s", (int)(key_end - key), key);
     if (end - value > INI_LINES_MAX_VALUE)
-        return fail(src, "the value of '%s' has %zu bytes; at most %d are allowed", src->key,
+        return ini_lines_fail(src, "the value of '%s' has %zu bytes; at most %d are allowed", src->key,
                     (size_t)(end - value), INI_LINES_MAX_VALUE);
     buf_clear(&src->text);
     src->value = value;
@@ -212,7 +212,7 @@ static char *on_read(char *out, int room, void *stream)
     if (src->value < src->value_end)
         return give_piece(src, out, room) ? out : NULL;
     if (src->given) {
-        fail(src, "inih has not passed on all of '%s'; use another build of the library", src->key);
+        ini_lines_fail(src, "inih has not passed on all of '%s'; use another build of the library", src->key);
         return NULL;
     }
     return next_line(src, out, room) ? out : NULL;
@@ -226,12 +226,12 @@ static int on_pair(void *user, const char *section, const char *name, const char
     if (src->result || size < 2 || strncmp(src->key, name, strlen(name)) != 0)
         return 0;
     if (!*section)
-        return fail(src, "'%s' stands before the first [section]; put it into one", src->key);
+        return ini_lines_fail(src, "'%s' stands before the first [section]; put it into one", src->key);
     buf_append(&src->text, value + 1, size - 2);
     if (src->value < src->value_end)
         return 1;
     src->given = false;
-    return src->events->value(src->events->ctx, src->key, src->text.data, src->line) || stop(src);
+    return src->events->value(src->events->ctx, src->key, src->text.data, src->line) || ini_lines_stop(src);
 }
 
 int ini_lines_read(const char *name, const char *data, size_t size,
@@ -244,7 +244,7 @@ int ini_lines_read(const char *name, const char *data, size_t size,
         src.at += 3;
     int wrong = ini_parse_stream(on_read, &src, on_pair, &src);
     if (wrong && !src.result)
-        fail(&src, "inih does not take its line %d; use another build of the library", wrong);
+        ini_lines_fail(&src, "inih does not take its line %d; use another build of the library", wrong);
     buf_fini(&src.text);
     return src.result;
 }

@@ -34,7 +34,7 @@ static struct log *log_of(const struct journal *journal, uint64_t *room)
     return log;
 }
 
-static void copy_cut(char *to, size_t room, const char *text)
+static void inputlog_copy_cut(char *to, size_t room, const char *text)
 {
     size_t size = text ? utf8_cut(text, strlen(text), room - 1) : 0;
     memset(to, 0, room);
@@ -92,8 +92,8 @@ void inputlog_note(struct journal *journal, const struct input *input, uint64_t 
     event->bytes = (uint32_t)input->size;
     event->count = 1;
     event->detail = input->detail;
-    copy_cut(event->client, sizeof event->client, input->author->client);
-    copy_cut(event->call_id, sizeof event->call_id, input->author->call_id);
+    inputlog_copy_cut(event->client, sizeof event->client, input->author->client);
+    inputlog_copy_cut(event->call_id, sizeof event->call_id, input->author->call_id);
     keep_text(event, input);
     atomic_store(&event->serial, last + 1);
     atomic_store(&log->last, last + 1);

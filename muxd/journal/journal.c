@@ -116,7 +116,7 @@ static void fill_header(struct journal_header *header, const struct journal_make
     __atomic_store_n(&header->magic, JOURNAL_MAGIC, __ATOMIC_RELEASE); /* last: without it nobody adopts a half-made one */
 }
 
-static int fail(struct journal *journal, struct err *err, const char *what, int error)
+static int journal_fail(struct journal *journal, struct err *err, const char *what, int error)
 {
     journal_free(journal);
     return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, error, "can't make a journal: '%s'", what);
@@ -143,7 +143,7 @@ int journal_new(struct journal **out, const struct journal_make *make, struct er
         *out = journal;
     }
     buf_fini(&strings);
-    return rc ? fail(journal, err, what, -rc) : 0;
+    return rc ? journal_fail(journal, err, what, -rc) : 0;
 }
 
 void journal_free(struct journal *journal)

@@ -16,7 +16,7 @@
 
 #define LIMIT_MAX (INT64_MAX / 1000000) /* as milliseconds, it is still a time in nanoseconds */
 
-static int refuse(struct err *err, const char *reason)
+static int journal_adopt_refuse(struct err *err, const char *reason)
 {
     return err_set(err, ERR_SYSTEM, "'journal' can't be taken over: %s; its session is lost", reason);
 }
@@ -26,11 +26,11 @@ static int check_seals(int fd, struct err *err)
 {
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0)
-        return refuse(err, "it is no memfd");
+        return journal_adopt_refuse(err, "it is no memfd");
     if ((seals & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
-        return refuse(err, "its size is not sealed");
+        return journal_adopt_refuse(err, "its size is not sealed");
     if (seals & (F_SEAL_WRITE | 0x0010 /* F_SEAL_FUTURE_WRITE, linux/fcntl.h */))
-        return refuse(err, "it is sealed against writing");
+        return journal_adopt_refuse(err, "it is sealed against writing");
     return 0;
 }
 
@@ -43,26 +43,26 @@ static bool region_ok(uint64_t size)
 static int check_layout(const struct journal_header *header, uint64_t file_size, struct err *err)
 {
     if (header->magic != JOURNAL_MAGIC)
-        return refuse(err, "it doesn't begin as one");
+        return journal_adopt_refuse(err, "it doesn't begin as one");
     if (header->major != JOURNAL_MAJOR)
-        return refuse(err, "its version is not known to this muxd");
+        return journal_adopt_refuse(err, "its version is not known to this muxd");
     if (header->header_size != sizeof *header)
-        return refuse(err, "its header has a wrong size");
+        return journal_adopt_refuse(err, "its header has a wrong size");
     if (!region_ok(header->ring_size) || !region_ok(header->head_size) || !region_ok(header->input_size) ||
         !region_ok(header->index_size) || header->ring_size < 2 * journal_page_size() || header->strings_size < 3 ||
         !region_ok(header->log_size) || header->log_size > JOURNAL_LOG_MAX || header->strings_size > JOURNAL_STRINGS_MAX)
-        return refuse(err, "a region has a wrong size");
+        return journal_adopt_refuse(err, "a region has a wrong size");
     struct journal_layout layout = journal_lay_out(header);
     if (header->strings_at != layout.strings_at || header->ring_at != layout.ring_at || header->head_at != layout.head_at ||
         header->input_at != layout.input_at || header->index_at != layout.index_at ||
         header->log_at != layout.log_at || header->total_size != layout.total_size)
-        return refuse(err, "a region is in a wrong place");
+        return journal_adopt_refuse(err, "a region is in a wrong place");
     if (file_size != layout.total_size)
-        return refuse(err, "the file is not as long as it says");
+        return journal_adopt_refuse(err, "the file is not as long as it says");
     if (header->number == 0 || header->number > INT64_MAX)
-        return refuse(err, "it has no session number");
+        return journal_adopt_refuse(err, "it has no session number");
     if (header->out_head > JOURNAL_OFFSET_MAX || header->out_tail > header->out_head)
-        return refuse(err, "its output counters are broken");
+        return journal_adopt_refuse(err, "its output counters are broken");
     return 0;
 }
 
@@ -70,7 +70,7 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
 static int check_early(const struct journal_header *header, const struct journal_layout *layout, struct err *err)
 {
     if (header->early && (layout->early_size < JOURNAL_EARLY_MIN || header->out_head > layout->early_size))
-        return refuse(err, "its output can't be where it says");
+        return journal_adopt_refuse(err, "its output can't be where it says");
     return 0;
 }
 
@@ -180,7 +180,7 @@ int journal_adopt(struct journal **out, int fd, struct err *err)
     if (rc)
         return rc;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || fd_pread_all(fd, &header, sizeof header, 0) != sizeof header)
-        return refuse(err, "it is too short");
+        return journal_adopt_refuse(err, "it is too short");
     rc = check_layout(&header, (uint64_t)st.st_size, err);
     if (rc)
         return rc;

@@ -7,7 +7,7 @@ struct stretch { /* what to give: [from, head_end) and [tail_from, to) */
     uint64_t head_end, tail_from;
 };
 
-static void append(const struct journal *journal, uint64_t from, uint64_t to, struct buf *out)
+static void journal_collect_append(const struct journal *journal, uint64_t from, uint64_t to, struct buf *out)
 {
     while (from < to) {
         size_t size = 0;
@@ -50,7 +50,7 @@ static uint64_t last_run(const struct journal *journal, uint64_t from, uint64_t 
     return start;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t journal_collect_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -66,7 +66,7 @@ static struct stretch choose(const struct journal *journal, uint64_t from, uint6
         head_share = cap - tail;
     if (head < cap / 2)
         tail_share = cap - head;
-    return (struct stretch){from + least(head, head_share), to - least(tail, tail_share)};
+    return (struct stretch){from + journal_collect_least(head, head_share), to - journal_collect_least(tail, tail_share)};
 }
 
 void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, size_t cap, struct buf *out, uint64_t *omitted,
@@ -80,10 +80,10 @@ void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, 
     if (from >= to)
         return;
     struct stretch give = choose(journal, from, to, cap);
-    append(journal, from, give.head_end, out);
+    journal_collect_append(journal, from, give.head_end, out);
     if (give.tail_from > give.head_end) {
         *omitted = give.tail_from - give.head_end;
         *gap_at = out->len;
     }
-    append(journal, give.tail_from, to, out);
+    journal_collect_append(journal, give.tail_from, to, out);
 }

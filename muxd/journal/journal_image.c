@@ -131,7 +131,7 @@ int journal_image_note(const struct journal_header *header, int to)
 }
 
 /* The beginning of the file, if it can be one: journal_adopt checks what is in it. */
-static char *read_head(int from, struct journal_header *header, struct err *err)
+static char *journal_image_read_head(int from, struct journal_header *header, struct err *err)
 {
     struct stat st;
     bool sound = fstat(from, &st) == 0 && fd_pread_all(from, header, sizeof *header, 0) == sizeof *header &&
@@ -151,7 +151,7 @@ static char *read_head(int from, struct journal_header *header, struct err *err)
 int journal_image_adopt(struct journal **out, int from, struct err *err)
 {
     struct journal_header header;
-    char *head = read_head(from, &header, err);
+    char *head = journal_image_read_head(from, &header, err);
     if (!head)
         return err->code;
     int fd = journal_memfd(header.total_size), rc = 0;

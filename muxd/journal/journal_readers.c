@@ -23,7 +23,7 @@ static void fit_name(char out[JOURNAL_READER_NAME_MAX + 1], const char *name)
         snprintf(out, JOURNAL_READER_NAME_MAX + 1, "%.14s~%016llx", name, (unsigned long long)journal_hash(name));
 }
 
-static struct journal_reader *use(struct journal_header *header, struct journal_reader *reader)
+static struct journal_reader *journal_readers_use(struct journal_header *header, struct journal_reader *reader)
 {
     reader->used = ++header->uses;
     return reader;
@@ -67,17 +67,17 @@ struct journal_reader *journal_reader(struct journal *journal, const char *name,
     struct journal_header *header = journal->header;
     char wanted[JOURNAL_READER_NAME_MAX + 1];
     if (!name || !*name)
-        return use(header, &header->readers[0]);
+        return journal_readers_use(header, &header->readers[0]);
     fit_name(wanted, name);
     for (size_t i = 1; i < JOURNAL_READERS; i++)
         if (strcmp(header->readers[i].name, wanted) == 0)
-            return use(header, &header->readers[i]);
+            return journal_readers_use(header, &header->readers[i]);
     struct journal_reader *reader = slot_for_new(header, limit);
     __atomic_store_n(&reader->name[0], '\0', __ATOMIC_SEQ_CST); /* free until its cursor is right */
     atomic_store_explicit(&reader->cursor, 0, memory_order_release);
     memcpy(reader->name + 1, wanted + 1, sizeof wanted - 1);
     __atomic_store_n(&reader->name[0], wanted[0], __ATOMIC_RELEASE);
-    return use(header, reader);
+    return journal_readers_use(header, reader);
 }
 
 void journal_reader_move(struct journal *journal, struct journal_reader *reader, uint64_t to)

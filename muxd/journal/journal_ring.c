@@ -4,7 +4,7 @@
 #include "journal/journal_map.h"
 #include <string.h>
 
-static uint64_t load(const _Atomic uint64_t *field)
+static uint64_t journal_ring_load(const _Atomic uint64_t *field)
 {
     return atomic_load_explicit(field, memory_order_relaxed);
 }
@@ -32,7 +32,7 @@ static void copy_to_area(const struct journal *journal, char *area, uint64_t fro
 static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
 {
     struct journal_header *header = journal->header;
-    uint64_t cursor = load(&header->readers[0].cursor), from = load(&header->saved_from), end = from + load(&header->saved_len);
+    uint64_t cursor = journal_ring_load(&header->readers[0].cursor), from = journal_ring_load(&header->saved_from), end = from + journal_ring_load(&header->saved_len);
     if (header->head_size == 0 || cursor >= new_tail)
         return;
     if (from == end || cursor >= end) {
@@ -65,7 +65,7 @@ void journal_leave_early(struct journal *journal)
     if (!journal->early)
         return;
     char *ring = (char *)header + header->ring_at;
-    memcpy(ring, journal->ring, load(&header->out_head));
+    memcpy(ring, journal->ring, journal_ring_load(&header->out_head));
     atomic_store_explicit(&header->early, 0, memory_order_release);
     journal->ring = ring;
     journal->early = 0;
@@ -73,13 +73,13 @@ void journal_leave_early(struct journal *journal)
 
 bool journal_may_commit(const struct journal *journal, uint64_t size)
 {
-    return size <= journal->header->ring_size / 2 && (!journal->early || size <= journal->early - load(&journal->header->out_head));
+    return size <= journal->header->ring_size / 2 && (!journal->early || size <= journal->early - journal_ring_load(&journal->header->out_head));
 }
 
 char *journal_space(struct journal *journal, size_t want, size_t *size)
 {
     struct journal_header *header = journal->header;
-    uint64_t head = load(&header->out_head), tail = load(&header->out_tail);
+    uint64_t head = journal_ring_load(&header->out_head), tail = journal_ring_load(&header->out_tail);
     if (journal->early && want > journal->early - head)
         journal_leave_early(journal);
     *size = want < header->ring_size / 2 ? want : header->ring_size / 2;
@@ -94,7 +94,7 @@ char *journal_space(struct journal *journal, size_t want, size_t *size)
 void journal_commit(struct journal *journal, size_t size, bool from_stderr)
 {
     struct journal_header *header = journal->header;
-    uint64_t head = load(&header->out_head);
+    uint64_t head = journal_ring_load(&header->out_head);
     BUG_UNLESS(journal_may_commit(journal, size));
     if (size == 0)
         return;
@@ -116,8 +116,8 @@ const char *journal_view(const struct journal *journal, uint64_t *from, size_t *
 {
     const struct journal_header *header = journal->header;
     journal_need(journal);
-    uint64_t head = load(&header->out_head), tail = load(&header->out_tail);
-    uint64_t saved = load(&header->saved_from), saved_end = saved + load(&header->saved_len);
+    uint64_t head = journal_ring_load(&header->out_head), tail = journal_ring_load(&header->out_tail);
+    uint64_t saved = journal_ring_load(&header->saved_from), saved_end = saved + journal_ring_load(&header->saved_len);
     if (saved_end > tail)
         saved_end = tail;
     if (saved < saved_end && *from < saved_end) {

@@ -48,7 +48,7 @@ static int map(struct news_ring *ring, size_t size)
     return 0;
 }
 
-static int fail(struct news_ring *ring, struct err *err, const char *what)
+static int news_ring_fail(struct news_ring *ring, struct err *err, const char *what)
 {
     int error = errno;
     news_ring_free(ring);
@@ -62,9 +62,9 @@ int news_ring_new(struct news_ring **out, size_t bytes, struct err *err)
     ring->fd = memfd_create("muxd-events", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (ring->fd < 0 || ftruncate(ring->fd, (off_t)(HEADER_BYTES + size)) != 0 ||
         fcntl(ring->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        return fail(ring, err, "memfd_create");
+        return news_ring_fail(ring, err, "memfd_create");
     if (map(ring, size) < 0)
-        return fail(ring, err, "mmap");
+        return news_ring_fail(ring, err, "mmap");
     ring->header->version = RING_VERSION;
     ring->header->size = size;
     atomic_store(&ring->header->next, 1);
@@ -155,7 +155,7 @@ uint64_t news_ring_next(const struct news_ring *ring)
     return ring->header->next;
 }
 
-static void make_room(struct news_ring *ring, uint64_t bytes)
+static void news_ring_make_room(struct news_ring *ring, uint64_t bytes)
 {
     struct ring_header *header = ring->header;
     while (header->head + bytes - header->tail > header->size)
@@ -172,14 +172,14 @@ uint64_t news_ring_add(struct news_ring *ring, const struct news_record *given, 
     record.seq = header->next;
     uint64_t at = header->head, to_end = header->size - at % header->size;
     if (to_end < record.size) { /* no record goes over the end */
-        make_room(ring, to_end);
+        news_ring_make_room(ring, to_end);
         struct news_record *filler = (struct news_record *)(void *)(ring->data + at % header->size);
         filler->size = (uint32_t)to_end;
         filler->type = NEWS_FILLER;
         at += to_end;
         atomic_store(&header->head, at);
     }
-    make_room(ring, record.size);
+    news_ring_make_room(ring, record.size);
     char *to = ring->data + at % header->size;
     memcpy(to, &record, sizeof record);
     if (record.text_size > 0)

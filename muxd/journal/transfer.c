@@ -23,7 +23,7 @@
 static_assert(sizeof(struct transfer_state) == 80, "a successor of another build reads it");
 static_assert(offsetof(struct transfer_state, in_session) == 32, "pinned");
 
-static int fail(struct transfer *transfer, struct err *err, const char *what)
+static int transfer_fail(struct transfer *transfer, struct err *err, const char *what)
 {
     int error = errno;
     transfer_free(transfer);
@@ -45,7 +45,7 @@ static size_t capacity(int pipe_fd)
     return size > 0 ? (size_t)size : FALLBACK_PIPE_BYTES;
 }
 
-static void measure(struct transfer *transfer)
+static void transfer_measure(struct transfer *transfer)
 {
     transfer->out_capacity = capacity(transfer->fds[TRANSFER_OUT_W]);
     transfer->out_slots = transfer->out_capacity / (size_t)sysconf(_SC_PAGESIZE);
@@ -54,7 +54,7 @@ static void measure(struct transfer *transfer)
     transfer->in_capacity = capacity(transfer->fds[TRANSFER_IN_W]);
 }
 
-static struct transfer *empty(void)
+static struct transfer *transfer_empty(void)
 {
     struct transfer *transfer = xcalloc(1, sizeof *transfer);
     for (size_t i = 0; i < TRANSFER_FDS; i++)
@@ -64,26 +64,26 @@ static struct transfer *empty(void)
 
 int transfer_new(struct transfer **out, struct err *err)
 {
-    struct transfer *transfer = empty();
+    struct transfer *transfer = transfer_empty();
     int *fds = transfer->fds;
     fds[TRANSFER_STATE] = memfd_create("muxd-transfer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fds[TRANSFER_STATE] < 0 || ftruncate(fds[TRANSFER_STATE], sizeof(struct transfer_state)) != 0 ||
         fcntl(fds[TRANSFER_STATE], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        return fail(transfer, err, "memfd_create");
+        return transfer_fail(transfer, err, "memfd_create");
     if (!map_state(transfer))
-        return fail(transfer, err, "mmap");
+        return transfer_fail(transfer, err, "mmap");
     if (pipe2(fds + TRANSFER_OUT_R, O_CLOEXEC | O_NONBLOCK) != 0 || pipe2(fds + TRANSFER_IN_R, O_CLOEXEC | O_NONBLOCK) != 0)
-        return fail(transfer, err, "pipe2");
+        return transfer_fail(transfer, err, "pipe2");
     if (fcntl(fds[TRANSFER_OUT_W], F_SETPIPE_SZ, OUT_PIPE_BYTES) < 0)
         log_debug("the pipe from the sessions stays small: %s", strerror(errno));
-    measure(transfer);
+    transfer_measure(transfer);
     transfer->state->version = TRANSFER_VERSION;
     __atomic_store_n(&transfer->state->magic, TRANSFER_MAGIC, __ATOMIC_RELEASE);
     *out = transfer;
     return 0;
 }
 
-static const char *check(const int fds[TRANSFER_FDS])
+static const char *transfer_check(const int fds[TRANSFER_FDS])
 {
     struct stat st;
     int seals = fcntl(fds[TRANSFER_STATE], F_GET_SEALS);
@@ -99,8 +99,8 @@ static const char *check(const int fds[TRANSFER_FDS])
 
 int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct err *err)
 {
-    const char *reason = check(fds);
-    struct transfer *transfer = empty();
+    const char *reason = transfer_check(fds);
+    struct transfer *transfer = transfer_empty();
     memcpy(transfer->fds, fds, sizeof transfer->fds);
     if (!reason && !map_state(transfer)) {
         int error = errno;
@@ -110,7 +110,7 @@ int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct er
     if (!reason && (transfer->state->magic != TRANSFER_MAGIC || transfer->state->version != TRANSFER_VERSION))
         reason = "its version is not known to this muxd";
     if (!reason) {
-        measure(transfer);
+        transfer_measure(transfer);
         *out = transfer;
         return 0;
     }
@@ -146,7 +146,7 @@ _Atomic uint32_t *transfer_mark(struct transfer *transfer)
     return &transfer->state->mark;
 }
 
-static size_t pending(int pipe_fd)
+static size_t transfer_pending(int pipe_fd)
 {
     int size = 0;
     return ioctl(pipe_fd, FIONREAD, &size) == 0 && size > 0 ? (size_t)size : 0;
@@ -164,7 +164,7 @@ static void repair_out(struct transfer *transfer, struct journal *(*find)(void *
 {
     struct transfer_state *state = transfer->state;
     uint64_t session = state->out_session;
-    size_t in_pipe = pending(transfer->fds[TRANSFER_OUT_R]);
+    size_t in_pipe = transfer_pending(transfer->fds[TRANSFER_OUT_R]);
     struct journal *journal = session ? find(arg, session) : NULL;
     if (journal) {
         /* Less than what the pipe holds: killed between a splice and its note, nothing of it is in the ring. */
@@ -184,7 +184,7 @@ static void repair_out(struct transfer *transfer, struct journal *(*find)(void *
 static void repair_in(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg)
 {
     struct transfer_state *state = transfer->state;
-    size_t left = pending(transfer->fds[TRANSFER_IN_R]);
+    size_t left = transfer_pending(transfer->fds[TRANSFER_IN_R]);
     struct journal *journal = state->in_phase == TRANSFER_FILLED ? find(arg, state->in_session) : NULL;
     if (journal && left <= state->in_size) {
         uint64_t typed_to = state->in_tail + (state->in_size - left), tail = journal->header->in_tail;

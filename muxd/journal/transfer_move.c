@@ -15,7 +15,7 @@
 #define FIRST_PIPE_WRITE (16 * 1024)
 #define TURN_WRITE (1024 * 1024) /* at most this much in one call, so that nobody else waits for long */
 
-static size_t least(size_t a, size_t b)
+static size_t transfer_move_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -48,12 +48,12 @@ void transfer_pour(struct transfer *transfer, struct journal *journal, size_t si
 
 /* Fills the pipe. >0: bytes in it; else 0 or -errno as transfer_in. The pages of a pipe come over as they are, all in one call; a PTY is
  * copied from, piece by piece. */
-static ssize_t gather(struct transfer *transfer, int fd, size_t budget, bool tty)
+static ssize_t transfer_move_gather(struct transfer *transfer, int fd, size_t budget, bool tty)
 {
     struct transfer_state *state = transfer->state;
-    size_t got = 0, limit = least(budget, transfer->out_capacity);
+    size_t got = 0, limit = transfer_move_least(budget, transfer->out_capacity);
     for (size_t pieces = 0; got < limit && pieces < transfer->out_slots; pieces++) {
-        size_t ask = tty ? least(PTY_PIECE, limit - got) : limit;
+        size_t ask = tty ? transfer_move_least(PTY_PIECE, limit - got) : limit;
         ssize_t n = splice(fd, NULL, transfer->fds[TRANSFER_OUT_W], NULL, ask, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
         if (n < 0 && errno == EINTR)
             continue;
@@ -82,7 +82,7 @@ static ssize_t read_directly(struct journal *journal, int fd, size_t budget, boo
     size_t room;
     ssize_t n;
     tell_refused("output");
-    char *space = journal_space(journal, least(budget, PTY_PIECE), &room);
+    char *space = journal_space(journal, transfer_move_least(budget, PTY_PIECE), &room);
     do
         n = read(fd, space, room);
     while (n < 0 && errno == EINTR);
@@ -99,7 +99,7 @@ ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, 
     state->out_from_stderr = from_stderr;
     atomic_store_explicit(&state->out_want, journal_head(journal), memory_order_relaxed);
     atomic_store_explicit(&state->out_session, journal->header->number, memory_order_release);
-    ssize_t got = gather(transfer, fd, budget, journal->header->tty);
+    ssize_t got = transfer_move_gather(transfer, fd, budget, journal->header->tty);
     if (got > 0)
         transfer_pour(transfer, journal, (size_t)got, from_stderr);
     atomic_store_explicit(&state->out_session, 0, memory_order_release);
@@ -160,7 +160,7 @@ ssize_t transfer_out(struct transfer *transfer, struct journal *journal, int fd,
         const char *data = journal_input_view(journal, &queued);
         if (queued == 0)
             break;
-        size_t size = least(least(queued, piece), transfer->in_capacity);
+        size_t size = transfer_move_least(transfer_move_least(queued, piece), transfer->in_capacity);
         ssize_t n = type_piece(transfer, journal, fd, data, size, wipe);
         if (n < 0)
             return typed ? (ssize_t)typed : n;

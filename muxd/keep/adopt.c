@@ -56,7 +56,7 @@ static int fork_keeper(const struct birth *birth)
     return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-static int give_birth(int link, int own_exe, int exe, char *const argv[], struct err *err)
+static int adopt_give_birth(int link, int own_exe, int exe, char *const argv[], struct err *err)
 {
     char option[] = "--adopt", value[32], *args[OWN_ARGS_MAX];
     const struct birth birth = {.link = link, .own_exe = own_exe, .exe = exe, .args = args};
@@ -76,7 +76,7 @@ int keeper_respawn(struct link *link, char *const argv[], struct err *err)
         close(own_exe);
         return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no socket for a new keeper");
     }
-    int code = give_birth(pair[1], own_exe, link_keeper_exe(link), argv, err);
+    int code = adopt_give_birth(pair[1], own_exe, link_keeper_exe(link), argv, err);
     close(own_exe);
     close(pair[1]);
     if (code != 0) {

@@ -9,7 +9,7 @@ void arrival_drop(struct arrival *arrival)
     arrival->open = false;
 }
 
-static void begin(struct arrival *arrival, const struct keep_msg *msg)
+static void arrival_begin(struct arrival *arrival, const struct keep_msg *msg)
 {
     arrival_drop(arrival);
     for (int i = 0; i < KEEP_FD_COUNT; i++)
@@ -22,7 +22,7 @@ static void begin(struct arrival *arrival, const struct keep_msg *msg)
 bool arrival_add(struct arrival *arrival, const struct keep_msg *msg, int fds[], size_t nfds)
 {
     if (!arrival->open || arrival->session != msg->session)
-        begin(arrival, msg);
+        arrival_begin(arrival, msg);
     size_t next = 0;
     for (int tag = 0; tag < KEEP_FD_COUNT && next < nfds; tag++)
         if (msg->arg[0] & 1 << tag) {

@@ -167,7 +167,7 @@ static bool is_same(int a, int b)
     return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-static void use(int *place, int *fd)
+static void link_use(int *place, int *fd)
 {
     fd_close(place);
     *place = *fd;
@@ -175,16 +175,16 @@ static void use(int *place, int *fd)
 }
 
 /* No room for another descriptor: the one before is better than none. */
-static void on_was(struct link *link, const struct keep_msg *msg, int *exe, int *sentinel)
+static void link_on_was(struct link *link, const struct keep_msg *msg, int *exe, int *sentinel)
 {
     link->was = *msg;
     if (*exe >= 0)
-        use(&link->keeper_exe, exe);
+        link_use(&link->keeper_exe, exe);
     if (*sentinel < 0 && link->sentinel >= 0)
         return;
     if (link->sentinel >= 0 && !is_same(link->sentinel, *sentinel))
         sentinel_dismiss(link->sentinel); /* replaced: its end must not be taken for ours */
-    use(&link->sentinel, sentinel);
+    link_use(&link->sentinel, sentinel);
 }
 
 static void tell_upgrade_failed(struct link *link, int64_t error, int64_t tried)
@@ -193,7 +193,7 @@ static void tell_upgrade_failed(struct link *link, int64_t error, int64_t tried)
     link->handlers->upgrade_failed(link->arg, (int)error);
 }
 
-static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
+static void link_take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
 {
     const struct link_handlers *call = link->handlers;
     int first = fds[0];
@@ -202,7 +202,7 @@ static void take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_
         if (arrival_add(&link->arrival, msg, fds, nfds))
             call->slot(link->arg, link->arrival.session, link->arrival.pid, link->arrival.fds);
         break;
-    case KEEP_WAS: on_was(link, msg, &fds[0], &fds[1]); break;
+    case KEEP_WAS: link_on_was(link, msg, &fds[0], &fds[1]); break;
     case KEEP_SLOT_LISTEN:
         fds[0] = -1;
         link->listener_given = msg->arg[0] != 0;
@@ -236,7 +236,7 @@ static void receive(struct link *link, const struct keep_msg *msg, int fds[FD_PA
     int journal;
     bool needed = msg->type == KEEP_SLOT || msg->type == KEEP_SLOT_LISTEN || (msg->type == KEEP_WAS && !link->was.type);
     if ((!cut && !link->arrival.cut) || !needed) {
-        take(link, msg, fds, nfds);
+        link_take(link, msg, fds, nfds);
     } else if (arrival_cut(&link->arrival, msg, fds, nfds, &journal)) {
         link->handlers->cut(link->arg, msg->type, msg->session, (pid_t)msg->pid, journal);
         if (journal < 0)

@@ -11,7 +11,7 @@ struct parcel *parcel_new(const struct keep_msg *msg)
     return parcel;
 }
 
-static void close_all(struct parcel *parcel)
+static void parcels_close_all(struct parcel *parcel)
 {
     while (parcel->nfds > 0)
         fd_close(&parcel->fds[--parcel->nfds]);
@@ -22,7 +22,7 @@ bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds)
     for (; parcel->nfds < nfds; parcel->nfds++) {
         int own = fcntl(fds[parcel->nfds], F_DUPFD_CLOEXEC, 0);
         if (own < 0) {
-            close_all(parcel);
+            parcels_close_all(parcel);
             return false;
         }
         parcel->fds[parcel->nfds] = own;
@@ -32,7 +32,7 @@ bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds)
 
 void parcel_free(struct parcel *parcel)
 {
-    close_all(parcel);
+    parcels_close_all(parcel);
     free(parcel);
 }
 

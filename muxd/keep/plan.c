@@ -32,7 +32,7 @@ static int count_strings(char *const *strings, const char *what, size_t *count, 
     return 0;
 }
 
-static int count(const struct plan *plan, struct totals *totals, struct err *err)
+static int plan_count(const struct plan *plan, struct totals *totals, struct err *err)
 {
     *totals = (struct totals){0};
     int code = count_strings(plan->argv, "argument", &totals->argc, &totals->bytes, err);
@@ -95,7 +95,7 @@ static char *lay_out(const struct plan *plan, const struct totals *totals, size_
 int plan_write(const struct plan *plan, int *memfd, struct err *err)
 {
     struct totals totals;
-    int code = count(plan, &totals, err);
+    int code = plan_count(plan, &totals, err);
     if (code != 0)
         return code;
     if (!plan->program)

@@ -15,7 +15,7 @@ static void ring(int fd)
     unheard = 0;
 }
 
-static void tell(int fd, enum sentinel_type type, pid_t pid, int pidfd)
+static void sentinel_tell(int fd, enum sentinel_type type, pid_t pid, int pidfd)
 {
     struct sentinel_msg msg = {(int32_t)type, pid};
     if (fd < 0)
@@ -28,15 +28,15 @@ static void tell(int fd, enum sentinel_type type, pid_t pid, int pidfd)
 void sentinel_add(int fd, pid_t pid, int pidfd)
 {
     if (pidfd >= 0)
-        tell(fd, SENTINEL_ADD, pid, pidfd);
+        sentinel_tell(fd, SENTINEL_ADD, pid, pidfd);
 }
 
 void sentinel_remove(int fd, pid_t pid)
 {
-    tell(fd, SENTINEL_REMOVE, pid, -1);
+    sentinel_tell(fd, SENTINEL_REMOVE, pid, -1);
 }
 
 void sentinel_dismiss(int fd)
 {
-    tell(fd, SENTINEL_DISMISS, 0, -1);
+    sentinel_tell(fd, SENTINEL_DISMISS, 0, -1);
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* When our program was replaced meanwhile the kernel marks its old name. */
-static bool find_own(char path[PATH_MAX])
+static bool start_find_own(char path[PATH_MAX])
 {
     static const char mark[] = " (deleted)";
     ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -38,7 +38,7 @@ int start_find(struct start_programs *programs, struct err *err)
 {
     char dir[PATH_MAX], beside[PATH_MAX];
     *programs->keeper = '\0';
-    if (!find_own(programs->muxd))
+    if (!start_find_own(programs->muxd))
         return err_set(err, ERR_SYSTEM, "can't find muxd-keeper: /proc/self/exe does not tell where muxd lies: %s; mount /proc",
                        strerror(errno));
     snprintf(dir, sizeof dir, "%s", programs->muxd);

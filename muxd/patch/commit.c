@@ -197,7 +197,7 @@ static void clean_up(struct patch_plan *plan)
     }
 }
 
-static int fail(struct patch_plan *plan, struct patch_failure *failure, const char *what, const struct spot *spot, int error)
+static int commit_fail(struct patch_plan *plan, struct patch_failure *failure, const char *what, const struct spot *spot, int error)
 {
     char *why = error < 0 ? xstrdup(CHANGED_REASON) : patch_os_error(error), *lost = roll_back(plan);
     char *text = xasprintf("%s %s%s", what, spot->place.path, lost != NULL ? lost : "");
@@ -216,16 +216,16 @@ int patch_commit(struct patch_plan *plan, struct patch_failure *failure)
         struct step *step = &plan->steps[i];
         int error = step->writes && !step->unchanged ? stage(plan, step) : 0;
         if (error != 0)
-            return fail(plan, failure, "Failed to write file", &step->write, error);
+            return commit_fail(plan, failure, "Failed to write file", &step->write, error);
     }
     for (size_t i = 0; i < plan->count; i++) {
         struct step *step = &plan->steps[i];
         int error = step->writes && !step->unchanged ? write_spot(&step->write) : 0;
         if (error != 0)
-            return fail(plan, failure, "Failed to write file", &step->write, error);
+            return commit_fail(plan, failure, "Failed to write file", &step->write, error);
         error = step->drops ? drop_spot(&step->drop) : 0;
         if (error != 0)
-            return fail(plan, failure, step->writes ? "Failed to remove original" : "Failed to delete file", &step->drop, error);
+            return commit_fail(plan, failure, step->writes ? "Failed to remove original" : "Failed to delete file", &step->drop, error);
     }
     clean_up(plan);
     return 0;

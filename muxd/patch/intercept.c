@@ -14,7 +14,7 @@
 /* What ends a plain word, or means something to a shell in it. */
 #define SPECIAL " \t\r\n\"'`$&|;<>()*?[]{}!#\\"
 
-static const char *skip(const char *at, const char *set)
+static const char *intercept_skip(const char *at, const char *set)
 {
     return at + strspn(at, set);
 }
@@ -73,11 +73,11 @@ static const char *take_cd(const char *at, char **workdir)
 {
     if (strncmp(at, "cd", 2) != 0 || at[2] == '\0' || strchr(BLANKS, at[2]) == NULL)
         return at;
-    at = take_word(skip(at + 2, BLANKS), workdir);
+    at = take_word(intercept_skip(at + 2, BLANKS), workdir);
     if (at == NULL)
         return NULL;
-    at = skip(at, BLANKS);
-    return strncmp(at, "&&", 2) == 0 ? skip(at + 2, SPACE) : NULL;
+    at = intercept_skip(at, BLANKS);
+    return strncmp(at, "&&", 2) == 0 ? intercept_skip(at + 2, SPACE) : NULL;
 }
 
 /* The delimiter of a here-document: quoted whole, or plain, or with a backslash before it. */
@@ -104,10 +104,10 @@ static bool take_body(const char *at, const char *delimiter, bool tabs, struct b
     size_t size = strlen(delimiter);
     while (*at != '\0') {
         if (tabs)
-            at = skip(at, "\t");
+            at = intercept_skip(at, "\t");
         size_t len = strcspn(at, "\n");
         if (len == size && memcmp(at, delimiter, len) == 0)
-            return *skip(at + len, SPACE) == '\0';
+            return *intercept_skip(at + len, SPACE) == '\0';
         buf_append(body, at, len);
         buf_append_byte(body, '\n');
         at += len + (at[len] == '\n');
@@ -122,10 +122,10 @@ static bool take_heredoc(const char *at, struct buf *body)
     if (strncmp(at, "<<", 2) != 0 || at[2] == '<')
         return false;
     bool tabs = at[2] == '-';
-    at = take_delimiter(skip(at + 2 + tabs, BLANKS), &delimiter);
+    at = take_delimiter(intercept_skip(at + 2 + tabs, BLANKS), &delimiter);
     bool whole = false;
     if (at != NULL) {
-        at = skip(at, BLANKS);
+        at = intercept_skip(at, BLANKS);
         whole = *at == '\n' && take_body(at + 1, delimiter, tabs, body);
     }
     free(delimiter);
@@ -136,7 +136,7 @@ static bool is_patch(const char *text)
 {
     struct patch patch;
     struct patch_error error;
-    const char *begin = skip(text, SPACE);
+    const char *begin = intercept_skip(text, SPACE);
     if (strncmp(begin, "*** ", 4) != 0 && strncmp(begin, "<<", 2) != 0)
         return false;
     bool fine = patch_parse(&patch, text, strlen(text), PATCH_LENIENT, &error) == 0;
@@ -151,10 +151,10 @@ bool patch_intercept(const char *script, struct patch_intercepted *out)
     if (out->bare)
         return true;
     struct buf body = BUF_INIT;
-    const char *at = take_cd(skip(script, SPACE), &out->workdir), *call = NULL;
+    const char *at = take_cd(intercept_skip(script, SPACE), &out->workdir), *call = NULL;
     if (at != NULL && (call = after_word(at, "apply_patch")) == NULL)
         call = after_word(at, "applypatch");
-    if (call != NULL && take_heredoc(skip(call, BLANKS), &body)) {
+    if (call != NULL && take_heredoc(intercept_skip(call, BLANKS), &body)) {
         out->len = body.len;
         out->text = buf_take(&body);
         return true;
@@ -169,7 +169,7 @@ static bool is_program(const char *program, const char *names)
 {
     const char *name = path_basename(program), *dot = strrchr(name, '.');
     size_t len = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
-    for (; *names != '\0'; names = skip(names, BLANKS)) {
+    for (; *names != '\0'; names = intercept_skip(names, BLANKS)) {
         size_t size = strcspn(names, BLANKS);
         if (size == len && strncasecmp(names, name, len) == 0)
             return true;

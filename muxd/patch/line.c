@@ -3,7 +3,7 @@
 #include "base/utf8.h"
 #include <string.h>
 
-static bool is_blank(int32_t rune)
+static bool line_is_blank(int32_t rune)
 {
     return (rune >= 0x09 && rune <= 0x0D) || rune == ' ' || rune == 0x85 || rune == 0xA0 || rune == 0x1680 ||
            (rune >= 0x2000 && rune <= 0x200A) || rune == 0x2028 || rune == 0x2029 || rune == 0x202F || rune == 0x205F || rune == 0x3000;
@@ -15,7 +15,7 @@ static size_t blank_at_end(struct patch_line line)
     for (size_t size = 1; size <= 3 && size <= line.len; size++) {
         int32_t rune = -1;
         if (utf8_decode(line.text + line.len - size, size, &rune) == size && rune >= 0)
-            return is_blank(rune) ? size : 0;
+            return line_is_blank(rune) ? size : 0;
     }
     return 0;
 }
@@ -33,7 +33,7 @@ struct patch_line patch_line_trim(struct patch_line line)
     while (line.len > 0) {
         int32_t rune = -1;
         size_t size = utf8_decode(line.text, line.len, &rune);
-        if (size == 0 || rune < 0 || !is_blank(rune))
+        if (size == 0 || rune < 0 || !line_is_blank(rune))
             break;
         line.text += size;
         line.len -= size;

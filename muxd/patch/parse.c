@@ -29,8 +29,8 @@ struct parser {
     size_t header_line; /* that of the hunk's header */
 };
 
-static int refuse(struct parser *parser, int code, size_t line, const char *format, ...) __attribute__((format(printf, 4, 5)));
-static int refuse(struct parser *parser, int code, size_t line, const char *format, ...)
+static int parse_refuse(struct parser *parser, int code, size_t line, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int parse_refuse(struct parser *parser, int code, size_t line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -47,19 +47,19 @@ static int refuse(struct parser *parser, int code, size_t line, const char *form
 
 static int bad_header(struct parser *parser, struct patch_line line)
 {
-    return refuse(parser, ERR_ARGUMENTS, parser->line,
+    return parse_refuse(parser, ERR_ARGUMENTS, parser->line,
                   "'%.*s' is not a valid hunk header. Valid hunk headers: '" ADD "{path}', '" DELETE "{path}', '" UPDATE "{path}'",
                   QUOTED(line));
 }
 
 static int bad_update_line(struct parser *parser, struct patch_line line)
 {
-    return refuse(parser, ERR_ARGUMENTS, parser->line,
+    return parse_refuse(parser, ERR_ARGUMENTS, parser->line,
                   "Unexpected line found in update hunk: '%.*s'. Every line should start with ' ' (context line), '+' (added line), or '-' "
                   "(removed line)", QUOTED(line));
 }
 
-static void *grow(void *items, size_t count, size_t *room, size_t size)
+static void *parse_grow(void *items, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
         return items;
@@ -80,13 +80,13 @@ static struct patch_chunk *last_chunk(const struct patch *patch)
 
 static void add_change(struct patch *patch, char sign, struct patch_line line)
 {
-    patch->changes = grow(patch->changes, patch->change_count, &patch->change_room, sizeof *patch->changes);
+    patch->changes = parse_grow(patch->changes, patch->change_count, &patch->change_room, sizeof *patch->changes);
     patch->changes[patch->change_count++] = (struct patch_change){sign, line};
 }
 
 static struct patch_chunk *add_chunk(struct patch *patch, bool implicit)
 {
-    patch->chunks = grow(patch->chunks, patch->chunk_count, &patch->chunk_room, sizeof *patch->chunks);
+    patch->chunks = parse_grow(patch->chunks, patch->chunk_count, &patch->chunk_room, sizeof *patch->chunks);
     if (last_hunk(patch)->count++ == 0)
         last_hunk(patch)->first = patch->chunk_count;
     patch->chunks[patch->chunk_count] = (struct patch_chunk){.implicit = implicit, .first = patch->change_count};
@@ -96,7 +96,7 @@ static struct patch_chunk *add_chunk(struct patch *patch, bool implicit)
 static int take_path(struct parser *parser, struct patch_line path, char **out)
 {
     if (memchr(path.text, '\0', path.len) != NULL)
-        return refuse(parser, ERR_ARGUMENTS, parser->line, "the path '%.*s' has a NUL byte in it", QUOTED(path));
+        return parse_refuse(parser, ERR_ARGUMENTS, parser->line, "the path '%.*s' has a NUL byte in it", QUOTED(path));
     *out = xstrndup(path.text, path.len);
     return 0;
 }
@@ -105,8 +105,8 @@ static int start_hunk(struct parser *parser, enum patch_kind kind, enum mode mod
 {
     struct patch *patch = parser->patch;
     if (patch->hunk_count == PATCH_HUNKS_MAX)
-        return refuse(parser, ERR_TOO_LARGE, 0, "more than %u files in one patch; split it", PATCH_HUNKS_MAX);
-    patch->hunks = grow(patch->hunks, patch->hunk_count, &patch->hunk_room, sizeof *patch->hunks);
+        return parse_refuse(parser, ERR_TOO_LARGE, 0, "more than %u files in one patch; split it", PATCH_HUNKS_MAX);
+    patch->hunks = parse_grow(patch->hunks, patch->hunk_count, &patch->hunk_room, sizeof *patch->hunks);
     patch->hunks[patch->hunk_count++] = (struct patch_hunk){.kind = kind, .first = patch->change_count};
     parser->mode = mode;
     parser->header_line = parser->line;
@@ -120,11 +120,11 @@ static int check_update_has_lines(struct parser *parser, struct patch_line line)
         return 0;
     const struct patch_chunk *chunk = last_chunk(parser->patch);
     if (chunk == NULL)
-        return refuse(parser, ERR_ARGUMENTS, parser->header_line, "Update file hunk for path '%s' is empty",
+        return parse_refuse(parser, ERR_ARGUMENTS, parser->header_line, "Update file hunk for path '%s' is empty",
                       last_hunk(parser->patch)->path);
     if (chunk->count > 0)
         return 0;
-    return patch_line_is(line, END) ? refuse(parser, ERR_ARGUMENTS, parser->line, NO_LINES) : bad_update_line(parser, line);
+    return patch_line_is(line, END) ? parse_refuse(parser, ERR_ARGUMENTS, parser->line, NO_LINES) : bad_update_line(parser, line);
 }
 
 /* A header or the end marker: 1 and dealt with. 0: something else. Negative: refused. */
@@ -136,7 +136,7 @@ static int take_header(struct parser *parser, struct patch_line line)
         enum mode mode;
     } headers[] = {{ADD, PATCH_ADD, IN_ADD}, {DELETE, PATCH_DELETE, IN_DELETE}, {UPDATE, PATCH_UPDATE, IN_UPDATE}};
     if (patch_line_is(line, END)) /* the last line never comes here */
-        return refuse(parser, ERR_ARGUMENTS, 0, BAD_LAST);
+        return parse_refuse(parser, ERR_ARGUMENTS, 0, BAD_LAST);
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         struct patch_line path;
         if (!patch_line_starts(line, headers[i].marker, &path))
@@ -153,9 +153,9 @@ static int take_environment(struct parser *parser, struct patch_line id)
 {
     id = patch_line_trim(id);
     if (parser->patch->environment_id != NULL)
-        return refuse(parser, ERR_ARGUMENTS, 0, "apply_patch environment_id cannot be specified more than once");
+        return parse_refuse(parser, ERR_ARGUMENTS, 0, "apply_patch environment_id cannot be specified more than once");
     if (id.len == 0)
-        return refuse(parser, ERR_ARGUMENTS, 0, "apply_patch environment_id cannot be empty");
+        return parse_refuse(parser, ERR_ARGUMENTS, 0, "apply_patch environment_id cannot be empty");
     parser->patch->environment_id = xstrndup(id.text, id.len);
     return 0;
 }
@@ -204,7 +204,7 @@ static int take_context_marker(struct parser *parser, struct patch_line line, st
 
 static int bad_chunk_start(struct parser *parser, struct patch_line line)
 {
-    return refuse(parser, ERR_ARGUMENTS, parser->line, "Expected update hunk to start with a @@ context marker, got: '%.*s'", QUOTED(line));
+    return parse_refuse(parser, ERR_ARGUMENTS, parser->line, "Expected update hunk to start with a @@ context marker, got: '%.*s'", QUOTED(line));
 }
 
 /* A line of an update: blanks before a marker make it a context line. */
@@ -225,7 +225,7 @@ static int take_update_line(struct parser *parser, struct patch_line line)
         return take_context_marker(parser, line, mark);
     if (patch_line_is(mark, END_OF_FILE)) {
         if (!filled)
-            return refuse(parser, ERR_ARGUMENTS, parser->line, NO_LINES);
+            return parse_refuse(parser, ERR_ARGUMENTS, parser->line, NO_LINES);
         chunk->at_end = true;
         return 0;
     }
@@ -245,11 +245,11 @@ static int check_bounds(struct parser *parser, struct patch_line text, struct pa
     struct patch_line rest = text, first = {text.text, 0};
     patch_line_next(&rest, &first);
     if (!patch_line_is(patch_line_trim(first), BEGIN))
-        return refuse(parser, ERR_ARGUMENTS, 0, BAD_FIRST);
+        return parse_refuse(parser, ERR_ARGUMENTS, 0, BAD_FIRST);
     const char *newline = rest.len > 0 ? memrchr(rest.text, '\n', rest.len) : NULL;
     size_t at = newline != NULL ? (size_t)(newline + 1 - rest.text) : 0;
     if (!patch_line_is(patch_line_trim((struct patch_line){rest.text + at, rest.len - at}), END))
-        return refuse(parser, ERR_ARGUMENTS, 0, BAD_LAST);
+        return parse_refuse(parser, ERR_ARGUMENTS, 0, BAD_LAST);
     *inner = (struct patch_line){rest.text, at};
     return 0;
 }
@@ -272,13 +272,13 @@ static bool unwrap_heredoc(struct patch_line text, struct patch_line *inner)
     return memchr(inner->text, '\n', inner->len) != NULL;
 }
 
-static int take_lines(struct parser *parser, struct patch_line inner)
+static int parse_take_lines(struct parser *parser, struct patch_line inner)
 {
     struct patch_line line;
     parser->line = 1;
     while (patch_line_next(&inner, &line)) {
         if (++parser->line > PATCH_LINES_MAX)
-            return refuse(parser, ERR_TOO_LARGE, 0, "more than %u lines in one patch; split it", PATCH_LINES_MAX);
+            return parse_refuse(parser, ERR_TOO_LARGE, 0, "more than %u lines in one patch; split it", PATCH_LINES_MAX);
         int rc = parser->mode == IN_UPDATE ? take_update_line(parser, line) : take_plain_line(parser, line);
         if (rc < 0)
             return rc;
@@ -293,7 +293,7 @@ int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_st
     *patch = (struct patch){.text = NULL};
     *error = (struct patch_error){.message = NULL};
     if (len > PATCH_TEXT_MAX)
-        return refuse(&parser, ERR_TOO_LARGE, 0, "the patch has %zu bytes, at most %u; split it", len, PATCH_TEXT_MAX);
+        return parse_refuse(&parser, ERR_TOO_LARGE, 0, "the patch has %zu bytes, at most %u; split it", len, PATCH_TEXT_MAX);
     patch->text = xmalloc(len + 1);
     if (len > 0)
         memcpy(patch->text, text, len);
@@ -304,7 +304,7 @@ int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_st
         patch_error_fini(error);
         rc = check_bounds(&parser, bare, &inner);
     }
-    return rc < 0 ? rc : take_lines(&parser, inner);
+    return rc < 0 ? rc : parse_take_lines(&parser, inner);
 }
 
 void patch_fini(struct patch *patch)

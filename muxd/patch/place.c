@@ -158,7 +158,7 @@ bool place_inside(const struct place *place, const char *const *roots)
 }
 
 /* Makes and opens one directory; one that is there already (made for another file of the patch) is as good. */
-static struct place_dir *make_dir(struct place_dirs *dirs, struct place_dir *parent, const char *name, mode_t umask_bits)
+static struct place_dir *place_make_dir(struct place_dirs *dirs, struct place_dir *parent, const char *name, mode_t umask_bits)
 {
     bool made = mkdirat(parent->fd, name, 0700) == 0;
     if (!made && errno != EEXIST)
@@ -181,7 +181,7 @@ int place_make_dirs(struct place *place, struct place_dirs *dirs, mode_t umask_b
     while (place->missing != NULL) {
         size_t size = strcspn(place->missing, "/");
         char *name = xstrndup(place->missing, size), *rest = place->missing[size] == '/' ? xstrdup(place->missing + size + 1) : NULL;
-        struct place_dir *dir = make_dir(dirs, place->dir, name, umask_bits);
+        struct place_dir *dir = place_make_dir(dirs, place->dir, name, umask_bits);
         int error = errno;
         free(name);
         if (dir == NULL) {

@@ -19,7 +19,7 @@ struct check {
     size_t total;   /* bytes of contents so far */
 };
 
-static int refuse(struct check *check, char *text, const char *reason)
+static int prepare_refuse(struct check *check, char *text, const char *reason)
 {
     return patch_fail(check->failure, PATCH_STAGE_VERIFY, ERR_ARGUMENTS, text, reason);
 }
@@ -33,7 +33,7 @@ static char *link_reason(const struct place *place)
 
 /* Opens the directory of path and looks at what is there; what it has to be (a regular file, or nothing when may_miss) is checked.
  * Returns NULL, or why not, the caller's. */
-static char *look(struct check *check, struct spot *spot, const char *path, bool may_miss)
+static char *prepare_look(struct check *check, struct spot *spot, const char *path, bool may_miss)
 {
     int error = place_open(&spot->place, &check->plan->dirs, place_absolute(check->cwd, path));
     if (error != 0)
@@ -59,7 +59,7 @@ static char *look_writable(const struct spot *spot)
 }
 
 /* Reads the file at spot whole; spot->was is then what was read. NULL, or why not. */
-static char *read_file(struct check *check, struct spot *spot, struct buf *out)
+static char *prepare_read_file(struct check *check, struct spot *spot, struct buf *out)
 {
     char *why = NULL;
     int fd = openat(spot->place.dir->fd, spot->place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -88,14 +88,14 @@ out:
 static int refuse_file(struct check *check, const char *what, const struct spot *spot, char *why, bool told)
 {
     char *text = told ? xasprintf("%s %s: %s", what, spot->place.path, why) : xasprintf("%s %s", what, spot->place.path);
-    int rc = refuse(check, text, told ? NULL : why);
+    int rc = prepare_refuse(check, text, told ? NULL : why);
     free(why);
     return rc;
 }
 
 static int check_target(struct check *check, struct step *step, const char *path)
 {
-    char *why = look(check, &step->write, path, true);
+    char *why = prepare_look(check, &step->write, path, true);
     if (why == NULL)
         why = look_writable(&step->write);
     step->writes = true;
@@ -116,7 +116,7 @@ static int check_add(struct check *check, struct step *step, const struct patch_
 
 static int check_delete(struct check *check, struct step *step, const struct patch_hunk *hunk)
 {
-    char *why = look(check, &step->drop, hunk->path, false);
+    char *why = prepare_look(check, &step->drop, hunk->path, false);
     step->drops = true;
     return why == NULL ? 0 : refuse_file(check, "Failed to delete file", &step->drop, why, false);
 }
@@ -127,15 +127,15 @@ static int check_contents(struct check *check, struct step *step, const struct p
     char *why;
     if (patch_update(&step->new, &check->plan->patch, hunk, &old, check->plan->options.endings, &check->steps, &why) == 0)
         return 0;
-    return refuse(check, why, NULL);
+    return prepare_refuse(check, why, NULL);
 }
 
 static int check_update(struct check *check, struct step *step, const struct patch_hunk *hunk)
 {
     struct spot *source = &step->drop;
-    char *why = look(check, source, hunk->path, false);
+    char *why = prepare_look(check, source, hunk->path, false);
     if (why == NULL)
-        why = read_file(check, source, &step->old);
+        why = prepare_read_file(check, source, &step->old);
     if (why != NULL)
         return refuse_file(check, "Failed to read file to update", source, why, true);
     int rc = check_contents(check, step, hunk, source);
@@ -160,7 +160,7 @@ static int check_hunk(struct check *check, struct step *step, const struct patch
                                                                                                   check_update(check, step, hunk);
     check->total += step->old.len + step->new.len;
     if (rc == 0 && check->total > PATCH_TOTAL_MAX)
-        return refuse(check, xasprintf("the files of this patch have more than %u bytes; split it", PATCH_TOTAL_MAX), NULL);
+        return prepare_refuse(check, xasprintf("the files of this patch have more than %u bytes; split it", PATCH_TOTAL_MAX), NULL);
     return rc;
 }
 

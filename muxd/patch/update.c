@@ -33,8 +33,8 @@ struct update {
     char **why;
 };
 
-static int refuse(struct update *update, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int refuse(struct update *update, int code, const char *format, ...)
+static int update_refuse(struct update *update, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int update_refuse(struct update *update, int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -86,7 +86,7 @@ static int split_lines(struct update *update)
         if (ending == 0)
             continue;
         if (update->count == PATCH_FILE_LINES_MAX)
-            return refuse(update, ERR_TOO_LARGE, "%s has more than %u lines", update->old->path, PATCH_FILE_LINES_MAX);
+            return update_refuse(update, ERR_TOO_LARGE, "%s has more than %u lines", update->old->path, PATCH_FILE_LINES_MAX);
         add_line(update, text + begin, at - begin, ending);
         at += ending - 1;
         begin = at + 1;
@@ -96,20 +96,20 @@ static int split_lines(struct update *update)
     return 0;
 }
 
-static int not_found(struct update *update, const struct patch_line *old, size_t count)
+static int update_not_found(struct update *update, const struct patch_line *old, size_t count)
 {
     struct buf text;
     buf_init(&text, WHY_MAX);
     for (size_t i = 0; i < count && buf_append(&text, "\n", 1) && buf_append(&text, old[i].text, old[i].len); i++) {
     }
-    int rc = refuse(update, ERR_ARGUMENTS, "Failed to find expected lines in %s:%s", update->old->path, text.len > 0 ? text.data : "");
+    int rc = update_refuse(update, ERR_ARGUMENTS, "Failed to find expected lines in %s:%s", update->old->path, text.len > 0 ? text.data : "");
     buf_fini(&text);
     return rc;
 }
 
 static int too_costly(struct update *update)
 {
-    return refuse(update, ERR_TOO_LARGE, "Too much to search in %s for one patch; split it", update->old->path);
+    return update_refuse(update, ERR_TOO_LARGE, "Too much to search in %s for one patch; split it", update->old->path);
 }
 
 /* Where the old lines of a chunk stand, looked for from start on. */
@@ -157,7 +157,7 @@ static int place_chunk(struct update *update, const struct patch_chunk *chunk, c
         if (found == SEEK_COSTLY)
             return too_costly(update);
         if (found == SEEK_NONE)
-            return refuse(update, ERR_ARGUMENTS, "Failed to find context '%.*s' in %s", (int)patch_line_cut(chunk->context, WHY_MAX).len,
+            return update_refuse(update, ERR_ARGUMENTS, "Failed to find context '%.*s' in %s", (int)patch_line_cut(chunk->context, WHY_MAX).len,
                           chunk->context.text, update->old->path);
         *at = found + 1;
     }
@@ -175,7 +175,7 @@ static int place_chunk(struct update *update, const struct patch_chunk *chunk, c
     if (found == SEEK_COSTLY)
         return too_costly(update);
     if (found == SEEK_NONE)
-        return not_found(update, old, count);
+        return update_not_found(update, old, count);
     edit->at = found;
     *at = found + edit->removed;
     return 0;
@@ -217,7 +217,7 @@ static int order_edits(struct update *update)
     for (size_t i = 0; i < update->edit_count; i++) {
         struct edit *edit = &update->edits[i];
         if (edit->at < end && edit->removed > 0)
-            return refuse(update, ERR_ARGUMENTS, "Overlapping chunks in %s: line %zu is matched twice", update->old->path, edit->at + 1);
+            return update_refuse(update, ERR_ARGUMENTS, "Overlapping chunks in %s: line %zu is matched twice", update->old->path, edit->at + 1);
         if (edit->at < end)
             edit->at = end;
         end = edit->at + edit->removed;
@@ -272,7 +272,7 @@ int patch_update(struct buf *out, const struct patch *patch, const struct patch_
     struct update update = {.patch = patch, .hunk = hunk, .old = old, .endings = endings, .why = why};
     *why = NULL;
     int rc = old->len <= PATCH_FILE_MAX ? split_lines(&update) :
-                                          refuse(&update, ERR_TOO_LARGE, "%s is larger than %u bytes", old->path, PATCH_FILE_MAX);
+                                          update_refuse(&update, ERR_TOO_LARGE, "%s is larger than %u bytes", old->path, PATCH_FILE_MAX);
     if (rc == 0) {
         seek_init(&update.seek, update.lines, update.count, steps);
         rc = place_chunks(&update);

@@ -42,7 +42,7 @@ struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t p
     return peer;
 }
 
-static size_t pending(const struct peer *peer)
+static size_t peer_pending(const struct peer *peer)
 {
     return peer->out.len - peer->out_at;
 }
@@ -84,13 +84,13 @@ static void take_line(struct peer *peer, const char *line, size_t size)
 }
 
 /* Takes the whole lines that are there, unless the client doesn't read its answers: then they wait. */
-static void take_lines(struct peer *peer)
+static void peer_take_lines(struct peer *peer)
 {
     const char *line;
     size_t size;
     struct err err;
     int result = 0;
-    while (!peer->stream && !(peer->paused = pending(peer) > peer->limits->output_queue) && !peer->closed &&
+    while (!peer->stream && !(peer->paused = peer_pending(peer) > peer->limits->output_queue) && !peer->closed &&
            (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
         if (result == 1) {
             take_line(peer, line, size);
@@ -105,9 +105,9 @@ static void take_lines(struct peer *peer)
         take_line(peer, line, size);
 }
 
-static void watch(struct peer *peer)
+static void peer_watch(struct peer *peer)
 {
-    unsigned events = pending(peer) > 0 ? LOOP_WRITE : 0;
+    unsigned events = peer_pending(peer) > 0 ? LOOP_WRITE : 0;
     if (peer->deaf)
         events = LOOP_READ | LOOP_WRITE; /* comes at once, also when nothing is there to read */
     else if (peer->at_eof || peer->finishing)
@@ -119,7 +119,7 @@ static void watch(struct peer *peer)
 
 static bool is_over(const struct peer *peer)
 {
-    return (peer->at_eof || peer->finishing) && pending(peer) == 0 &&
+    return (peer->at_eof || peer->finishing) && peer_pending(peer) == 0 &&
            (peer->in_flight == 0 || peer->finishing || peer->deaf);
 }
 
@@ -146,7 +146,7 @@ static void read_some(struct peer *peer, bool hung_up)
         } else {
             budget -= (size_t)got;
         }
-        take_lines(peer);
+        peer_take_lines(peer);
         if (peer->closed || (got > 0 && (size_t)got < room))
             break;
     }
@@ -200,8 +200,8 @@ static void deliver(struct peer *peer, bool written)
 /* True unless the connection is broken. */
 static bool send_some(struct peer *peer)
 {
-    while (pending(peer) > 0) {
-        ssize_t sent = send(peer->fd, peer->out.data + peer->out_at, pending(peer), MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (peer_pending(peer) > 0) {
+        ssize_t sent = send(peer->fd, peer->out.data + peer->out_at, peer_pending(peer), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
@@ -242,14 +242,14 @@ void peer_flush(struct peer *peer)
         peer->out_at = 0;
     }
     peer_give_room(peer);
-    if (peer->paused && pending(peer) <= peer->limits->output_queue)
-        take_lines(peer);
+    if (peer->paused && peer_pending(peer) <= peer->limits->output_queue)
+        peer_take_lines(peer);
     if (peer->closed)
         return;
     if (is_over(peer))
         peer_close(peer);
     else
-        watch(peer);
+        peer_watch(peer);
 }
 
 void peer_finish(struct peer *peer)
@@ -297,7 +297,7 @@ pid_t peer_pid(const struct peer *peer)
 
 bool peer_is_idle(const struct peer *peer)
 {
-    return peer->in_flight == 0 && pending(peer) == 0 && peer->frame.len == peer->frame.start;
+    return peer->in_flight == 0 && peer_pending(peer) == 0 && peer->frame.len == peer->frame.start;
 }
 
 bool peer_has_bytes(const struct peer *peer)

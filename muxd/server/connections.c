@@ -70,7 +70,7 @@ static void on_closed(void *arg, struct peer *peer)
 
 static const struct peer_handlers handlers = {.request = on_request, .closed = on_closed, .dirty = on_dirty};
 
-static void make_room(struct server *server)
+static void connections_make_room(struct server *server)
 {
     /* Dead peers are freed at the end of the turn, so living and dead together may be more than the limit for a moment. */
     if (server->npeers + server->ndead < server->room)
@@ -93,7 +93,7 @@ static bool evict_silent(struct server *server)
     return oldest;
 }
 
-static void refuse(struct server *server, int fd, const struct err *err)
+static void connections_refuse(struct server *server, int fd, const struct err *err)
 {
     struct buf out = BUF_INIT;
     struct msg_id none = {.kind = MSG_ID_NONE};
@@ -105,26 +105,26 @@ static void refuse(struct server *server, int fd, const struct err *err)
         log_warn("connection refused: %s", err->text);
 }
 
-static void take(struct server *server, int fd)
+static void connections_take(struct server *server, int fd)
 {
     struct peercred cred;
     struct err err;
     if (peercred_get(fd, &cred) < 0 || (cred.uid != geteuid() && cred.uid != 0)) {
         err_set(&err, ERR_LIMIT, "this daemon serves another user; your uid is %ld", (long)cred.uid);
-        refuse(server, fd, &err);
+        connections_refuse(server, fd, &err);
         return;
     }
     if (server->npeers >= (size_t)server->config->limits.connections && !evict_silent(server)) {
         err_set(&err, ERR_LIMIT, "too many connections; close one or raise [limits] connections, now %lld",
                 (long long)server->config->limits.connections);
-        refuse(server, fd, &err);
+        connections_refuse(server, fd, &err);
         return;
     }
-    make_room(server);
+    connections_make_room(server);
     struct peer *peer = peer_new(server->loop, fd, ++server->next_peer, cred.uid, cred.pid, &server->peer_limits, &handlers, server);
     if (!peer) {
         limit_err(&err, ERR_LIMIT, LIMIT_CONNECTION, errno, "the kernel has no room to watch another connection");
-        refuse(server, fd, &err);
+        connections_refuse(server, fd, &err);
         return;
     }
     server->peers[server->npeers++] = peer;
@@ -143,7 +143,7 @@ static void turn_away(struct server *server)
         reserve_release(0);
         int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0)
-            refuse(server, fd, &err);
+            connections_refuse(server, fd, &err);
         reserve_fill();
         if (fd < 0)
             return;
@@ -151,7 +151,7 @@ static void turn_away(struct server *server)
 }
 
 /* A client soon leaves, as a rule; then the next one is let in at once (on_closed). The kernel says so also when nobody waits. */
-static void wait_for_room(struct server *server, int error)
+static void connections_wait_for_room(struct server *server, int error)
 {
     struct pollfd next = {.fd = server->listen_fd, .events = POLLIN};
     if (poll(&next, 1, 0) == 0)
@@ -180,9 +180,9 @@ static void on_accept(void *arg, unsigned events)
     for (int i = 0; i < ACCEPTS_A_TURN; i++) {
         int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            take(server, fd);
+            connections_take(server, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            wait_for_room(server, errno);
+            connections_wait_for_room(server, errno);
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
@@ -284,7 +284,7 @@ void connections_stop_listening(struct server *server)
     reserve_release(0);
 }
 
-static void bury(struct server *server)
+static void connections_bury(struct server *server)
 {
     for (size_t i = 0; i < server->ndead; i++)
         peer_free(server->dead[i]);
@@ -307,7 +307,7 @@ void connections_flush(struct server *server)
         memmove(server->dirty, server->dirty + now, server->ndirty * sizeof(struct peer *));
     if (server->ndirty)
         loop_once_more(server->loop);
-    bury(server);
+    connections_bury(server);
     /* Most connections have spoken by the end of the turn that brought them and cost no timer. */
     if (server->newcomers && !loop_timer_is_set(&server->silence))
         on_silence(server);
@@ -319,7 +319,7 @@ void connections_close(struct server *server)
     while (server->npeers)
         peer_close(server->peers[0]);
     server->ndirty = 0;
-    bury(server);
+    connections_bury(server);
     free(server->peers);
     free(server->dirty);
     free(server->dead);

@@ -156,7 +156,7 @@ static void forget_stopper(void *arg)
     *place = NULL;
 }
 
-static void stop(struct server *server, struct request *request)
+static void control_stop(struct server *server, struct request *request)
 {
     server->stoppers = xreallocarray(server->stoppers, server->nstoppers + 1, sizeof *server->stoppers);
     server->stoppers[server->nstoppers] = request;
@@ -296,4 +296,4 @@ static void status(struct server *server, struct json *into)
     json_add_int(into, "connections_refused", (int64_t)server->refused);
 }
 
-const struct cmd_ops control_ops = {.reload = reload, .stop = stop, .upgrade = upgrade, .status = status};
+const struct cmd_ops control_ops = {.reload = reload, .stop = control_stop, .upgrade = upgrade, .status = status};

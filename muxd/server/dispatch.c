@@ -15,7 +15,7 @@ static handler_fn *const handlers[TOOL_COUNT_] = {
 #undef END
 };
 
-static int check(struct server *server, struct request *request, const struct tool **tool, struct err *err)
+static int dispatch_check(struct server *server, struct request *request, const struct tool **tool, struct err *err)
 {
     const char *method = request_method(request);
     *tool = tool_by_name(method);
@@ -38,7 +38,7 @@ void dispatch(struct server *server, struct request *request)
 {
     struct err err = {0};
     const struct tool *tool = NULL;
-    if (check(server, request, &tool, &err) < 0) {
+    if (dispatch_check(server, request, &tool, &err) < 0) {
         if (tool && tool->kind == TOOL_MODEL) {
             struct json *data = json_object_new();
             json_add_text(data, "content", err.text);

@@ -25,7 +25,7 @@ struct minder {
 };
 
 /* True when no child is left. */
-static bool reap(struct minder *minder)
+static bool hook_minder_reap(struct minder *minder)
 {
     for (;;) {
         int status;
@@ -73,7 +73,7 @@ static int next_signal(const sigset_t *set, int64_t until_ms)
 static void end_all(struct minder *minder, const sigset_t *child)
 {
     int64_t until_ms = clock_mono_ms() + ENDING_MS;
-    while (!reap(minder)) {
+    while (!hook_minder_reap(minder)) {
         if (!proc_children(getpid(), kill_one, NULL))
             proc_each(kill_if_child, NULL);
         if (!next_signal(child, until_ms))
@@ -152,7 +152,7 @@ int hook_minder_main(const char *command, const char *timeout)
     if (minder.command == 0)
         become_command(command);
     let_go();
-    while (!reap(&minder)) {
+    while (!hook_minder_reap(&minder)) {
         int signo = next_signal(&set, minder.deadline_ms);
         if (signo == 0 || signo == SIGTERM) {
             end_all(&minder, &child);

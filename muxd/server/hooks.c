@@ -63,7 +63,7 @@ struct hooks {
     bool hears, ending, over; /* hears: of the end of a child */
 };
 
-static void pump(void *arg);
+static void hooks_pump(void *arg);
 
 static void close_output(struct run *run)
 {
@@ -125,7 +125,7 @@ static void on_output(void *arg, unsigned events)
         close_output(run);
 }
 
-static void look_at(struct run *run)
+static void hooks_look_at(struct run *run)
 {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG) != 0) {
@@ -146,9 +146,9 @@ static void on_child(void *arg)
     struct hooks *hooks = arg;
     for (struct run *next, *run = hooks->runs; run; run = next) {
         next = run->next;
-        look_at(run);
+        hooks_look_at(run);
     }
-    pump(hooks);
+    hooks_pump(hooks);
 }
 
 static void on_timeout(void *arg)
@@ -207,7 +207,7 @@ static int spawn(const struct hooks *hooks, const struct config_hook *hook, int 
     return error;
 }
 
-static void give_up(const struct hooks *hooks, const struct config_hook *hook, const char *what, int error)
+static void hooks_give_up(const struct hooks *hooks, const struct config_hook *hook, const char *what, int error)
 {
     struct err err;
     limit_err(&err, ERR_SYSTEM, LIMIT_HOOK, error, "[hook %s] event %llu: not run: %s", hook->name,
@@ -215,7 +215,7 @@ static void give_up(const struct hooks *hooks, const struct config_hook *hook, c
     log_warn("%s", err.text);
 }
 
-static void start(struct hooks *hooks, const struct config_hook *hook)
+static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
 {
     int pipe_fds[2] = {-1, -1}, event_fd = event_file(hooks);
     pid_t pid = 0;
@@ -226,7 +226,7 @@ static void start(struct hooks *hooks, const struct config_hook *hook)
     fd_close(&pipe_fds[1]);
     if (error) {
         fd_close(&pipe_fds[0]);
-        give_up(hooks, hook, "it can't be started", error);
+        hooks_give_up(hooks, hook, "it can't be started", error);
         return;
     }
     struct run *run = xcalloc(1, sizeof *run);
@@ -242,7 +242,7 @@ static void start(struct hooks *hooks, const struct config_hook *hook)
         return;
     }
     error = errno ? errno : EMFILE;
-    give_up(hooks, hook, "its output can't be watched", error);
+    hooks_give_up(hooks, hook, "its output can't be watched", error);
     run->unwatched = true;
     close_output(run);
     on_timeout(run); /* on_child reaps it, like every other one */
@@ -291,7 +291,7 @@ static bool take_event(struct hooks *hooks)
 }
 
 /* Starts what may be started now. */
-static void pump(void *arg)
+static void hooks_pump(void *arg)
 {
     struct hooks *hooks = arg;
     const struct config *cfg = hooks->server->config;
@@ -303,7 +303,7 @@ static void pump(void *arg)
         while (hooks->at < cfg->nhooks && !is_for(hooks, &cfg->hooks[hooks->at]))
             hooks->at++;
         if (hooks->at < cfg->nhooks)
-            start(hooks, &cfg->hooks[hooks->at++]);
+            hooks_start(hooks, &cfg->hooks[hooks->at++]);
         else
             drop_event(hooks);
     }
@@ -331,19 +331,19 @@ void hooks_reload(struct hooks *hooks)
     else
         hooks->cursor = (struct news_cursor){.seq = events_next(registry)};
     hooks->types = hooks->watch.types = types;
-    pump(hooks);
+    hooks_pump(hooks);
 }
 
 struct hooks *hooks_new(struct server *server)
 {
     struct hooks *hooks = xcalloc(1, sizeof *hooks);
     hooks->server = server;
-    hooks->watch = (struct events_watch){.fn = pump, .arg = hooks};
+    hooks->watch = (struct events_watch){.fn = hooks_pump, .arg = hooks};
     uint64_t handed = events_handed(server->registry);
     hooks_reload(hooks);
     if (handed && hooks->types) { /* where the worker before this one was */
         hooks->cursor = (struct news_cursor){.seq = handed};
-        pump(hooks);
+        hooks_pump(hooks);
     }
     return hooks;
 }
@@ -364,7 +364,7 @@ bool hooks_are_done(struct hooks *hooks)
         loop_timer_init(&hooks->last, hooks->server->loop, on_last, hooks);
         loop_timer_set_ms(&hooks->last, LAST_MS);
     }
-    pump(hooks);
+    hooks_pump(hooks);
     return hooks->count == 0 && !hooks->event;
 }
 

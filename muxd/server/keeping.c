@@ -21,7 +21,7 @@ static struct registry *registry_of(void *server)
     return ((struct server *)server)->registry;
 }
 
-static void on_slot(void *arg, uint64_t number, pid_t pid, int fds[KEEP_FD_COUNT])
+static void keeping_on_slot(void *arg, uint64_t number, pid_t pid, int fds[KEEP_FD_COUNT])
 {
     struct server *server = arg;
     if (number == OWN_SLOT) {
@@ -76,7 +76,7 @@ static void on_handed(void *arg, int generation)
         log_info("goes on for a worker that ended by signal %d", WTERMSIG(before));
 }
 
-static void on_spawned(void *arg, uint64_t number, pid_t pid, int pidfd)
+static void keeping_on_spawned(void *arg, uint64_t number, pid_t pid, int pidfd)
 {
     registry_spawned(registry_of(arg), number, pid, pidfd);
 }
@@ -160,11 +160,11 @@ static void on_lost(void *arg)
     }
 }
 
-const struct link_handlers keeping_handlers = {.slot = on_slot,
+const struct link_handlers keeping_handlers = {.slot = keeping_on_slot,
                                               .cut = on_cut,
                                               .listener = on_listener,
                                               .handed = on_handed,
-                                              .spawned = on_spawned,
+                                              .spawned = keeping_on_spawned,
                                               .failed = on_failed,
                                               .exited = on_exited,
                                               .upgrade_failed = control_upgrade_failed,

@@ -38,7 +38,7 @@ static void name_keeper(struct server *server)
     notify_systemd(state);
 }
 
-static void on_turn_end(void *arg)
+static void worker_on_turn_end(void *arg)
 {
     struct server *server = arg;
     name_keeper(server);
@@ -106,7 +106,7 @@ static void find_readiness(void *arg)
     log_info("readiness: %s", found);
 }
 
-static int build(struct server *server, struct err *state_err, struct err *err)
+static int worker_build(struct server *server, struct err *state_err, struct err *err)
 {
     server->loop = loop_new(err);
     if (!server->loop)
@@ -196,7 +196,7 @@ static void leave_starter(const struct server *server)
     fd_close(&fd);
 }
 
-static int begin(struct server *server, const struct worker_options *options, struct err *err)
+static int worker_begin(struct server *server, const struct worker_options *options, struct err *err)
 {
     struct err config_err = {0}, state_err = {0};
     load_config(server, options, &config_err);
@@ -205,7 +205,7 @@ static int begin(struct server *server, const struct worker_options *options, st
         open_log(server); /* what is said of the hand-over belongs there */
     else
         log_go_without(server->log_path);
-    int result = build(server, &state_err, err);
+    int result = worker_build(server, &state_err, err);
     if (result == 0)
         result = take_over(server, err);
     if (result == 0)
@@ -222,7 +222,7 @@ static int begin(struct server *server, const struct worker_options *options, st
         control_hold_config(server);
     connections_apply_limits(server);
     connections_open(server);
-    loop_at_turn_end(server->loop, on_turn_end, server);
+    loop_at_turn_end(server->loop, worker_on_turn_end, server);
     loop_signal(server->loop, SIGTERM, control_signal_stop, server);
     loop_signal(server->loop, SIGINT, control_signal_stop, server);
     loop_signal(server->loop, SIGHUP, control_signal_reload, server);
@@ -271,7 +271,7 @@ int worker_main(const struct worker_options *options)
     signal(SIGXFSZ, SIG_IGN); /* a journal beyond RLIMIT_FSIZE is an error, and no end */
     prctl(PR_SET_DUMPABLE, 0); /* what is typed passes through our memory */
     log_set_role("worker");
-    if (begin(&server, options, &err) < 0) {
+    if (worker_begin(&server, options, &err) < 0) {
         if (!server.exit_status)
             server.exit_status = EXIT_BAD_START;
         if (server.exit_status != EXIT_ANOTHER)

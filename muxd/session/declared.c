@@ -26,7 +26,7 @@ struct declared { /* what is known about a [session NAME] beyond its text */
     bool listed;
 };
 
-static struct declared *find(struct registry *registry, const char *name)
+static struct declared *declared_find(struct registry *registry, const char *name)
 {
     for (struct list *at = registry->declared.next; name && at != &registry->declared; at = at->next) {
         struct declared *declared = LIST_OWNER(at, struct declared, link);
@@ -36,7 +36,7 @@ static struct declared *find(struct registry *registry, const char *name)
     return NULL;
 }
 
-static void forget(struct declared *declared)
+static void declared_forget(struct declared *declared)
 {
     loop_timer_stop(&declared->restart);
     list_remove(&declared->link);
@@ -44,7 +44,7 @@ static void forget(struct declared *declared)
     free(declared);
 }
 
-static void try_again(struct declared *declared)
+static void declared_try_again(struct declared *declared)
 {
     declared->backoff_ms = declared->backoff_ms ? 2 * declared->backoff_ms : BACKOFF_FIRST_MS;
     if (declared->backoff_ms > BACKOFF_MAX_MS)
@@ -61,7 +61,7 @@ static void on_restart(void *arg)
     if (code == 0 || code == ERR_NAME_TAKEN || code == ERR_STOPPING)
         return;
     log_warn("[session %s] can't be started: %s", declared->name, err.text);
-    try_again(declared);
+    declared_try_again(declared);
 }
 
 void declared_load(struct registry *registry)
@@ -72,7 +72,7 @@ void declared_load(struct registry *registry)
     for (struct list *at = registry->declared.next; at != &registry->declared; at = at->next)
         LIST_OWNER(at, struct declared, link)->listed = false;
     for (size_t i = 0; i < cfg->nsessions; i++) {
-        struct declared *declared = find(registry, cfg->sessions[i].name);
+        struct declared *declared = declared_find(registry, cfg->sessions[i].name);
         if (!declared) {
             declared = xcalloc(1, sizeof *declared);
             declared->registry = registry;
@@ -87,14 +87,14 @@ void declared_load(struct registry *registry)
     for (struct list *at = registry->declared.next; at != &registry->declared; at = next) {
         next = at->next;
         if (!LIST_OWNER(at, struct declared, link)->listed)
-            forget(LIST_OWNER(at, struct declared, link));
+            declared_forget(LIST_OWNER(at, struct declared, link));
     }
 }
 
 void declared_free(struct registry *registry)
 {
     while (!list_is_empty(&registry->declared))
-        forget(LIST_OWNER(registry->declared.next, struct declared, link));
+        declared_forget(LIST_OWNER(registry->declared.next, struct declared, link));
 }
 
 /* Who was ended on purpose stays so. */
@@ -111,24 +111,24 @@ static bool comes_back(const struct session *session, const struct config_sessio
 void declared_ended(struct session *session)
 {
     struct registry *registry = session->registry;
-    struct declared *declared = find(registry, journal_described(session->journal));
+    struct declared *declared = declared_find(registry, journal_described(session->journal));
     if (!declared || registry->stopping != STOP_NOT || !comes_back(session, config_session_find(registry->cfg, declared->name)))
         return;
     if (session->exit.ns - session->created_ns >= ALIVE_LONG_NS)
         declared->backoff_ms = 0;
-    try_again(declared);
+    declared_try_again(declared);
 }
 
 void declared_killed(struct session *session)
 {
-    struct declared *declared = find(session->registry, journal_described(session->journal));
+    struct declared *declared = declared_find(session->registry, journal_described(session->journal));
     if (declared)
         loop_timer_stop(&declared->restart);
 }
 
 void declared_started(struct session *session)
 {
-    struct declared *declared = find(session->registry, journal_described(session->journal));
+    struct declared *declared = declared_find(session->registry, journal_described(session->journal));
     if (declared)
         loop_timer_stop(&declared->restart);
 }
@@ -136,13 +136,13 @@ void declared_started(struct session *session)
 void declared_failed(struct session *session, const struct err *err)
 {
     struct registry *registry = session->registry;
-    struct declared *declared = find(registry, journal_described(session->journal));
+    struct declared *declared = declared_find(registry, journal_described(session->journal));
     if (!declared)
         return;
     log_warn("[session %s] can't be started: %s", declared->name, err->text);
     const struct config_session *config = config_session_find(registry->cfg, declared->name);
     if (config && config->restart != CONFIG_RESTART_NEVER && registry->stopping == STOP_NOT)
-        try_again(declared);
+        declared_try_again(declared);
 }
 
 /* After a hand-over the sessions are there, or their tombstones are: then it was started, and ended for a reason. */

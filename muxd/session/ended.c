@@ -2,13 +2,13 @@
 #include "base/clock.h"
 #include "session/internal.h"
 
-static void on_expiry(void *arg);
+static void ended_on_expiry(void *arg);
 
 void ended_init(struct registry *registry)
 {
     for (int i = 0; i < AGED_COUNT; i++)
         list_init(&registry->aged[i]);
-    loop_timer_init(&registry->expiry, registry->loop, on_expiry, registry);
+    loop_timer_init(&registry->expiry, registry->loop, ended_on_expiry, registry);
 }
 
 static struct session *first_of(struct list *head)
@@ -42,7 +42,7 @@ static bool is_busy(const struct session *session)
     return session->kill || !list_is_empty(&session->waits);
 }
 
-static void on_expiry(void *arg)
+static void ended_on_expiry(void *arg)
 {
     struct registry *registry = arg;
     struct list later;
@@ -62,7 +62,7 @@ static void on_expiry(void *arg)
     arm_expiry(registry);
 }
 
-static enum aged kind_of(const struct session *session)
+static enum aged ended_kind_of(const struct session *session)
 {
     return session_is_open(session) ? AGED_OPEN : read_at(session) ? AGED_READ : AGED_UNREAD;
 }
@@ -70,7 +70,7 @@ static enum aged kind_of(const struct session *session)
 void ended_place(struct session *session, bool used)
 {
     struct registry *registry = session->registry;
-    enum aged kind = kind_of(session);
+    enum aged kind = ended_kind_of(session);
     if (session->gone || (!list_is_empty(&session->aged) && session->aged_kind == kind && !used))
         return;
     list_remove(&session->aged);

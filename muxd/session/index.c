@@ -31,7 +31,7 @@ static void link_in(struct table *table, struct session *session)
     *bucket = session;
 }
 
-static void grow(struct table *table)
+static void index_grow(struct table *table)
 {
     struct table bigger = {.id = table->id, .count = table->count, .size = table->size ? table->size * 2 : 64};
     bigger.buckets = xcalloc(bigger.size, sizeof(struct session *));
@@ -51,7 +51,7 @@ static void table_add(struct table *table, struct session *session, uint64_t has
     struct chain *chain = &session->chains[table->id];
     BUG_UNLESS(!chain->in);
     if (table->count >= table->size)
-        grow(table);
+        index_grow(table);
     chain->hash = hash;
     chain->in = true;
     link_in(table, session);

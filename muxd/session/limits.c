@@ -62,7 +62,7 @@ static void on_lifetime(void *arg)
 }
 
 /* Set once; output and input only move the time at which it matters. */
-static void on_idle(void *arg)
+static void limits_on_idle(void *arg)
 {
     struct session *session = arg;
     int64_t last = session->last_output_ns > session->input.last_ns ? session->last_output_ns : session->input.last_ns;
@@ -120,7 +120,7 @@ void limits_start(struct session *session)
         loop_timer_set_ms(&session->limits.lifetime, header->created_boot_ms + header->limits[SESSION_LIFETIME] - clock_boot_ms());
     }
     if (header->limits[SESSION_IDLE] > 0) {
-        loop_timer_init(&session->limits.idle, loop, on_idle, session);
+        loop_timer_init(&session->limits.idle, loop, limits_on_idle, session);
         loop_timer_set_ms(&session->limits.idle, header->limits[SESSION_IDLE]);
     }
     if (header->limits[SESSION_MEMORY] > 0 || header->limits[SESSION_PROCESSES] > 0 || header->limits[SESSION_CPU_TIME] > 0) {

@@ -116,7 +116,7 @@ static void reserve_in_thread(void *arg)
 }
 
 /* One that failed is tried again with the next number. */
-static void collect(struct number *number)
+static void number_collect(struct number *number)
 {
     struct number_job *job = number->job;
     if (!job->error)
@@ -125,7 +125,7 @@ static void collect(struct number *number)
     job->number = NULL;
 }
 
-static void free_job(struct number_job *job)
+static void number_free_job(struct number_job *job)
 {
     pthread_cond_destroy(&job->finished);
     pthread_mutex_destroy(&job->lock);
@@ -136,8 +136,8 @@ static void on_reserved(void *arg)
 {
     struct number_job *job = arg;
     if (job->number)
-        collect(job->number);
-    free_job(job);
+        number_collect(job->number);
+    number_free_job(job);
 }
 
 static void wait_for_job(struct number *number)
@@ -147,7 +147,7 @@ static void wait_for_job(struct number *number)
     while (!job->done)
         pthread_cond_wait(&job->finished, &job->lock);
     pthread_mutex_unlock(&job->lock);
-    collect(number);
+    number_collect(number);
 }
 
 static uint64_t next_size(const struct number *number, int64_t now_ms)
@@ -168,7 +168,7 @@ static void ask_ahead(struct number *number)
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->finished, NULL);
     if (loop_offload(number->loop, reserve_in_thread, on_reserved, job) != 0) {
-        free_job(job);
+        number_free_job(job);
         return;
     }
     number->block = job->size;
@@ -193,7 +193,7 @@ int number_init(struct number *number, struct loop *loop, const char *state_dir,
     return 0;
 }
 
-static void note(const struct number *number)
+static void number_note(const struct number *number)
 {
     if (!number->kept)
         return;
@@ -272,7 +272,7 @@ uint64_t number_take(struct number *number)
                   strerror(-error));
     number->warned = error != 0;
     uint64_t taken = number->next++;
-    note(number);
+    number_note(number);
     if (!error && number->next >= number->low)
         ask_ahead(number);
     return taken;
@@ -283,5 +283,5 @@ void number_skip_past(struct number *number, uint64_t used)
     if (used < number->next)
         return;
     number->next = used + 1;
-    note(number);
+    number_note(number);
 }

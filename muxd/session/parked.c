@@ -21,15 +21,15 @@ struct parked {
     char name[JOURNAL_NAME_MAX + 1]; /* "": there was no descriptor left even for the journal */
 };
 
-static void try_again(void *arg);
+static void parked_try_again(void *arg);
 
 void parked_init(struct registry *registry)
 {
     list_init(&registry->parked);
-    loop_timer_init(&registry->parked_again, registry->loop, try_again, registry);
+    loop_timer_init(&registry->parked_again, registry->loop, parked_try_again, registry);
 }
 
-static void drop(struct registry *registry, struct parked *parked)
+static void parked_drop(struct registry *registry, struct parked *parked)
 {
     if (registry->asked == parked)
         registry->asked = NULL;
@@ -42,7 +42,7 @@ void parked_fini(struct registry *registry)
 {
     loop_timer_stop(&registry->parked_again);
     while (!list_is_empty(&registry->parked))
-        drop(registry, LIST_OWNER(registry->parked.next, struct parked, link));
+        parked_drop(registry, LIST_OWNER(registry->parked.next, struct parked, link));
 }
 
 struct parked *parked_find(struct registry *registry, uint64_t number)
@@ -163,7 +163,7 @@ static void hold_all_again(struct registry *registry)
 }
 
 /* What is held again may be missed again, which is told and comes back here with a longer pause. */
-static void try_again(void *arg)
+static void parked_try_again(void *arg)
 {
     struct registry *registry = arg;
     if (!registry->link || !registry->handed_over || registry->asked)
@@ -183,7 +183,7 @@ void parked_arrived(struct registry *registry, uint64_t number)
     struct parked *parked = parked_find(registry, number);
     if (!parked)
         return;
-    drop(registry, parked);
+    parked_drop(registry, parked);
     if (registry->handed_over)
         log_info("session %llu has been taken over", (unsigned long long)number);
     parked_hurry(registry);
@@ -195,7 +195,7 @@ void parked_given_up(struct registry *registry)
         struct parked *parked = LIST_OWNER(registry->parked.next, struct parked, link);
         log_error("session %llu is lost: the keeper died while there were no descriptors to take it over",
                   (unsigned long long)parked->number);
-        drop(registry, parked);
+        parked_drop(registry, parked);
     }
     registry->transfer_unheld = false;
 }

@@ -8,7 +8,7 @@
     for (const struct part *const *row = (registry)->above.parts; row && *row; row++) \
         if ((*row)->event)
 
-static size_t count(const struct registry *registry)
+static size_t part_count(const struct registry *registry)
 {
     size_t n = 0;
     while (registry->above.parts && registry->above.parts[n])
@@ -28,7 +28,7 @@ void part_close(struct registry *registry)
 
 void part_fini(struct registry *registry)
 {
-    for (size_t i = count(registry); i-- > 0;)
+    for (size_t i = part_count(registry); i-- > 0;)
         if (registry->above.parts[i]->fini)
             registry->above.parts[i]->fini(registry);
     for (int id = 0; id < PART_COUNT; id++)
@@ -136,7 +136,7 @@ void part_forget(struct session *session, bool told)
 void part_free(struct session *session)
 {
     const struct registry *registry = session->registry;
-    for (size_t i = count(registry); i-- > 0;)
+    for (size_t i = part_count(registry); i-- > 0;)
         if (registry->above.parts[i]->free)
             registry->above.parts[i]->free(session);
     for (int id = 0; id < PART_COUNT; id++)

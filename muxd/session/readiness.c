@@ -75,7 +75,7 @@ static void restart(struct readiness *readiness, int64_t delay_ns)
         loop_timer_stop(&readiness->timer);
 }
 
-static void fire(struct readiness *readiness, enum evidence evidence, enum waiting_for waiting_for)
+static void readiness_fire(struct readiness *readiness, enum evidence evidence, enum waiting_for waiting_for)
 {
     readiness_disarm(readiness);
     tty_watch_found(readiness->watch);
@@ -126,7 +126,7 @@ static bool was_silent(struct readiness *readiness, int64_t now, int64_t *due_ns
     return now >= *due_ns;
 }
 
-static void on_timer(void *arg)
+static void readiness_on_timer(void *arg)
 {
     struct readiness *readiness = arg;
     struct tty_look look;
@@ -140,9 +140,9 @@ static void on_timer(void *arg)
     if (!is_sure(&look))
         readiness->last_ns = 0;
     if (is_sure(&look) && has_settled(readiness, &look, now, &due_ns))
-        fire(readiness, evidence_of(&look), waiting_of(&look));
+        readiness_fire(readiness, evidence_of(&look), waiting_of(&look));
     else if (is_weak(&look) && was_silent(readiness, now, &due_ns))
-        fire(readiness, EVIDENCE_QUIET, waiting_of(&look));
+        readiness_fire(readiness, EVIDENCE_QUIET, waiting_of(&look));
     else
         look_later(readiness, now, due_ns);
 }
@@ -158,7 +158,7 @@ struct readiness *readiness_new(struct loop *loop, int master, pid_t leader, con
     readiness->interval_ns = FIRST_NS;
     readiness->activity_ns = loop_now_ns(loop);
     readiness->quiet_ns = (int64_t)config->raw_quiet_ms * 1000000;
-    loop_timer_init(&readiness->timer, loop, on_timer, readiness);
+    loop_timer_init(&readiness->timer, loop, readiness_on_timer, readiness);
     return readiness;
 }
 

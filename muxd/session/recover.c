@@ -31,7 +31,7 @@ int recover_transfer(struct registry *registry, struct err *err)
     return code;
 }
 
-static void close_all(int fds[KEEP_FD_COUNT])
+static void recover_close_all(int fds[KEEP_FD_COUNT])
 {
     for (int i = 0; i < KEEP_FD_COUNT; i++)
         fd_close(&fds[i]);
@@ -54,7 +54,7 @@ static void adopt_transfer(struct registry *registry, int fds[KEEP_FD_COUNT])
             leave_it_to_the_next(&err);
         if (!registry->transfer)
             log_error("what was on its way when the worker died is lost: %s", err.text);
-        close_all(fds);
+        recover_close_all(fds);
     }
 }
 
@@ -70,7 +70,7 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
     if (part_take_slot(registry, number, fds))
         return;
     if (registry->handed_over && registry_by_number(registry, number)) { /* asked for twice */
-        close_all(fds);
+        recover_close_all(fds);
         return;
     }
     struct journal *journal = NULL;
@@ -87,7 +87,7 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
     if (code || !journal) {
         log_error("session %llu can't be taken over and is given up: %s", (unsigned long long)number, err.text);
         journal_free(journal);
-        close_all(fds);
+        recover_close_all(fds);
         link_drop(registry->link, number);
         number_skip_past(&registry->numbers, number);
         parked_arrived(registry, number);
@@ -131,7 +131,7 @@ static void find_leader(struct session *session)
     }
 }
 
-static void revive(struct session *session)
+static void recover_revive(struct session *session)
 {
     struct err err = {0};
     if (session_io_start(session, &err) != 0)
@@ -167,7 +167,7 @@ static void recover_late(struct session *session)
     if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
         registry_forget(session->registry, session, false); /* the worker died before it had asked for it */
     else
-        revive(session);
+        recover_revive(session);
 }
 
 void registry_handed_over(struct registry *registry)

@@ -29,7 +29,7 @@ void registry_forget(struct registry *registry, struct session *session, bool to
     registry_kick(registry);
 }
 
-static int not_found(struct registry *registry, const char *word, struct err *err)
+static int registry_not_found(struct registry *registry, const char *word, struct err *err)
 {
     const char **names = xcalloc(registry->count + 1, sizeof *names);
     size_t count = 0;
@@ -53,7 +53,7 @@ struct session *registry_find(struct registry *registry, const char *word, struc
     struct session *session =
         value_int(word, 0, INT64_MAX, &number) ? registry_by_number(registry, (uint64_t)number) : index_by_name(registry, word);
     if (!session && !parked_is_meant(registry, word, err))
-        not_found(registry, word, err);
+        registry_not_found(registry, word, err);
     return session;
 }
 

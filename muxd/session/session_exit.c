@@ -87,7 +87,7 @@ static enum session_state final_state(const struct session *session, int *exit_c
 
 /* The order is a promise to a successor: everything about the end stands in the journal before the state says that it has
  * ended, and only then the keeper may reap. */
-static void finish(struct session *session)
+static void session_exit_finish(struct session *session)
 {
     struct journal_header *header = session->journal->header;
     int exit_code, signo;
@@ -110,7 +110,7 @@ static void finish(struct session *session)
 void session_drain(struct session *session)
 {
     if (session->exited && !session->finished && is_drained(session))
-        finish(session);
+        session_exit_finish(session);
     if (!session->finished)
         return;
     if (!session->unacknowledged)

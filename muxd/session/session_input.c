@@ -68,12 +68,12 @@ static void end_hold(struct session *session)
 }
 
 /* C-c, C-\ or C-z: meant for a program that does not read. */
-static bool interrupts(const char *data, size_t size)
+static bool session_input_interrupts(const char *data, size_t size)
 {
     return memchr(data, 3, size) || memchr(data, 28, size) || memchr(data, 26, size);
 }
 
-static int check(const struct session *session, const char *data, size_t size, uint64_t *line_from, struct err *err)
+static int session_input_check(const struct session *session, const char *data, size_t size, uint64_t *line_from, struct err *err)
 {
     size_t room = journal_input_free(session->journal);
     int code = check_open(session, err);
@@ -88,7 +88,7 @@ static int check(const struct session *session, const char *data, size_t size, u
 int session_check_input(const struct session *session, const char *data, size_t size, struct err *err)
 {
     uint64_t line_from;
-    return check(session, data, size, &line_from, err);
+    return session_input_check(session, data, size, &line_from, err);
 }
 
 int session_queue_input(struct session *session, const struct input *input, bool secret, const struct author *author, struct err *err)
@@ -98,7 +98,7 @@ int session_queue_input(struct session *session, const struct input *input, bool
     const char *data = input->data;
     size_t size = input->size;
     part_answer(session); /* what it has asked before comes before this */
-    int code = check(session, data, size, &line_from, err);
+    int code = session_input_check(session, data, size, &line_from, err);
     if (code)
         return code;
     /* Noted first: a successor takes a note beyond the end of the queue as not done. */
@@ -110,11 +110,11 @@ int session_queue_input(struct session *session, const struct input *input, bool
     if (secret)
         session->input.wipe_to = journal_in_head(session->journal);
     session->input.last_ns = loop_now_ns(session->registry->loop);
-    if (session->input.held && size > 0 && interrupts(data, size))
+    if (session->input.held && size > 0 && session_input_interrupts(data, size))
         end_hold(session);
     part_typed(session, data, size, author); /* before the program can change its terminal */
     session_flush_input(session);
-    if (session->prompt.policy && interrupts(data, size))
+    if (session->prompt.policy && session_input_interrupts(data, size))
         readiness_interrupt(session->prompt.policy);
     return 0;
 }

@@ -56,7 +56,7 @@ static void widen(struct stream *stream)
     session->registry->wide_pipes++;
 }
 
-static unsigned give_up(struct stream *stream)
+static unsigned session_io_give_up(struct stream *stream)
 {
     struct session *session = stream->session;
     session->registry->wide_pipes -= stream->wide;
@@ -76,7 +76,7 @@ static void close_stream(struct stream *stream, bool at_once)
     if (stream->fd < 0)
         return;
     struct session *session = stream->session;
-    unsigned mask = give_up(stream);
+    unsigned mask = session_io_give_up(stream);
     if (!at_once && (!session->exited || session->unacknowledged))
         session->let_go |= mask;
     else if (session->registry->link && !session->gone)
@@ -222,7 +222,7 @@ static void on_stream(void *arg, unsigned events)
         session_flush_input(session);
 }
 
-static int watch(struct stream *stream, struct err *err)
+static int session_io_watch(struct stream *stream, struct err *err)
 {
     if (stream->fd < 0)
         return 0;
@@ -238,13 +238,13 @@ static int watch(struct stream *stream, struct err *err)
 
 int session_io_start(struct session *session, struct err *err)
 {
-    int code = watch(&session->out, err);
-    return code ? code : watch(&session->errors, err);
+    int code = session_io_watch(&session->out, err);
+    return code ? code : session_io_watch(&session->errors, err);
 }
 
 void session_io_close(struct session *session)
 {
-    give_up(&session->out);
-    give_up(&session->errors);
+    session_io_give_up(&session->out);
+    session_io_give_up(&session->errors);
     list_remove(&session->more);
 }

@@ -27,7 +27,7 @@ static int check_program(const char *path)
 }
 
 /* The first fitting file of that name in PATH; NULL with *error. */
-static char *search_path(const char *name, const char *path, int *error)
+static char *shell_search_path(const char *name, const char *path, int *error)
 {
     *error = ENOENT;
     while (path && *path) {
@@ -66,7 +66,7 @@ static char *find_shell(const char *wish, char *const *env, struct err *err)
         found = error ? NULL : xstrdup(wish);
     } else {
         const char *path = strv_env_get((const char *const *)env, "PATH");
-        found = search_path(wish, path ? path : "/usr/local/bin:/usr/bin:/bin", &error);
+        found = shell_search_path(wish, path ? path : "/usr/local/bin:/usr/bin:/bin", &error);
     }
     if (!found)
         err_set(err, ERR_SPAWN, "shell '%s': %s; name a shell that exists, such as /bin/sh", wish, strerror(error));
@@ -133,7 +133,7 @@ static bool is_assignment(const char *word)
 }
 
 /* A session name made of any word's base name; NULL when nothing of it fits. */
-static char *name_of(const char *word)
+static char *shell_name_of(const char *word)
 {
     const char *base = path_basename(word);
     base += strspn(base, ".-+");
@@ -159,13 +159,13 @@ char *shell_default_name(const char *cmd, char *const *argv)
         while (!name && (word = next_word(&cmd))) {
             bool skip = is_assignment(word);
             if (!skip)
-                name = name_of(word);
+                name = shell_name_of(word);
             free(word);
             if (!skip)
                 break;
         }
     } else if (argv && argv[0]) {
-        name = name_of(argv[0]);
+        name = shell_name_of(argv[0]);
     }
     return name ? name : xstrdup("sh");
 }

@@ -148,7 +148,7 @@ static void close_birth(struct birth *birth)
     journal_free(birth->journal);
 }
 
-static int give_birth(struct registry *registry, const struct session_spec *spec, struct birth *birth, struct err *err)
+static int spawn_give_birth(struct registry *registry, const struct session_spec *spec, struct birth *birth, struct err *err)
 {
     birth->number = number_take(&registry->numbers);
     int code = spec->tty ? make_tty(birth, spec->rows, spec->cols, err) : make_pipes(birth, spec->stdin_open, err);
@@ -186,7 +186,7 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     if (!code)
         code = ended_make_room(registry, (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes), err);
     if (!code)
-        code = give_birth(registry, spec, &birth, err);
+        code = spawn_give_birth(registry, spec, &birth, err);
     if (code) {
         close_birth(&birth);
         goto out;

@@ -27,7 +27,7 @@ static void read_more(struct registry *registry)
     registry->turn++;
 }
 
-static void look(struct session *session)
+static void turn_look(struct session *session)
 {
     uint64_t head = journal_head(session->journal);
     uint64_t seen_head = session->seen_head;
@@ -54,11 +54,11 @@ static void look_at_dirty(struct registry *registry)
     while (!list_is_empty(&batch)) {
         struct session *session = LIST_OWNER(batch.next, struct session, dirty);
         list_remove(&session->dirty);
-        look(session);
+        turn_look(session);
     }
 }
 
-static void bury(struct registry *registry)
+static void turn_bury(struct registry *registry)
 {
     while (!list_is_empty(&registry->graveyard)) {
         struct session *session = LIST_OWNER(registry->graveyard.next, struct session, order);
@@ -78,7 +78,7 @@ static bool has_work(const struct registry *registry)
     return !list_is_empty(&registry->dirty) || !defer_is_idle(&registry->deferred) || stop_is_due(registry);
 }
 
-static void on_turn_end(void *arg)
+static void turn_on_turn_end(void *arg)
 {
     struct registry *registry = arg;
     /* An exit may be told in the same turn as the hand-over: what its predecessor had on its way must be repaired before anything is
@@ -93,7 +93,7 @@ static void on_turn_end(void *arg)
         }
         defer_run(&registry->deferred);
     }
-    bury(registry);
+    turn_bury(registry);
     part_turn_end(registry);
     if (has_work(registry) || !list_is_empty(&registry->more))
         loop_timer_set_ns(&registry->kick, loop_now_ns(registry->loop));
@@ -126,7 +126,7 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link, co
     declared_load(registry);
     parked_init(registry);
     part_init(registry);
-    loop_at_turn_end(loop, on_turn_end, registry);
+    loop_at_turn_end(loop, turn_on_turn_end, registry);
     *out = registry;
     return code;
 }
@@ -140,7 +140,7 @@ void registry_free(struct registry *registry)
     declared_free(registry);
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
         session_go(LIST_OWNER(at, struct session, order)); /* from here on the keeper is told nothing */
-    bury(registry);
+    turn_bury(registry);
     while (!list_is_empty(&registry->order)) {
         struct session *session = LIST_OWNER(registry->order.next, struct session, order);
         index_remove(registry, session);

@@ -22,13 +22,13 @@ struct wait {
     struct pattern_search search;
 };
 
-static void on_timer(void *arg)
+static void waiter_on_timer(void *arg)
 {
     struct wait *wait = arg;
     session_dirty(wait->session);
 }
 
-static void on_fired(void *arg)
+static void waiter_on_fired(void *arg)
 {
     struct wait *wait = arg;
     struct wait_result result = wait->result;
@@ -62,10 +62,10 @@ struct wait *session_wait(struct session *session, const struct wait_spec *spec,
     wait->spec = *spec;
     wait->fn = fn;
     wait->arg = arg;
-    wait->fired = (struct deferred){.fn = on_fired, .arg = wait};
+    wait->fired = (struct deferred){.fn = waiter_on_fired, .arg = wait};
     wait->base = spec->from;
     wait->begun_ns = loop_now_ns(registry->loop);
-    loop_timer_init(&wait->timer, registry->loop, on_timer, wait);
+    loop_timer_init(&wait->timer, registry->loop, waiter_on_timer, wait);
     list_append(&session->waits, &wait->link);
     session_dirty(session);
     return wait;
@@ -84,7 +84,7 @@ void wait_cancel(struct wait *wait)
     free(wait);
 }
 
-static void fire(struct wait *wait, enum wait_reason reason)
+static void waiter_fire(struct wait *wait, enum wait_reason reason)
 {
     wait->result.reason = reason;
     wait->session = NULL;
@@ -96,7 +96,7 @@ static void fire(struct wait *wait, enum wait_reason reason)
 void waiter_end_all(struct session *session)
 {
     while (!list_is_empty(&session->waits))
-        fire(LIST_OWNER(session->waits.next, struct wait, link), WAIT_STOPPING);
+        waiter_fire(LIST_OWNER(session->waits.next, struct wait, link), WAIT_STOPPING);
 }
 
 /* Moves the search to where the journal still has bytes. NULL: nothing new. */
@@ -135,10 +135,10 @@ static bool look_until(struct wait *wait)
         switch (pattern_search(wait->spec.until, &wait->search, data, size, session->finished || !last_piece, &from, &to)) {
         case PATTERN_MATCH:
             wait->result.match_to = wait->base + to;
-            fire(wait, WAIT_UNTIL);
+            waiter_fire(wait, WAIT_UNTIL);
             return true;
         case PATTERN_COSTLY:
-            fire(wait, WAIT_COSTLY);
+            waiter_fire(wait, WAIT_COSTLY);
             return true;
         case PATTERN_MORE: /* in the next turn */
             drop_searched(wait);
@@ -184,21 +184,21 @@ static int64_t linger_due(const struct wait *wait)
 }
 
 /* Exit races always; a pattern in the last output of a program comes before its exit. */
-static bool look(struct wait *wait, int64_t now)
+static bool wait_look(struct wait *wait, int64_t now)
 {
     const struct session *session = wait->session;
     if (wait->spec.until && look_until(wait))
         return true;
     int64_t silence = silence_due(wait), linger = linger_due(wait);
     if (session->finished && linger <= now)
-        fire(wait, WAIT_EXIT);
+        waiter_fire(wait, WAIT_EXIT);
     else if (wait->spec.ready && session->prompt.evidence != EVIDENCE_NONE) {
         wait->result.evidence = session->prompt.evidence;
-        fire(wait, WAIT_READY);
+        waiter_fire(wait, WAIT_READY);
     } else if (silence <= now)
-        fire(wait, WAIT_QUIET);
+        waiter_fire(wait, WAIT_QUIET);
     else if (wait->spec.deadline_ns <= now)
-        fire(wait, WAIT_DEADLINE);
+        waiter_fire(wait, WAIT_DEADLINE);
     else {
         int64_t due = silence < wait->spec.deadline_ns ? silence : wait->spec.deadline_ns;
         due = session->finished && linger < due ? linger : due;
@@ -219,7 +219,7 @@ void waiter_look(struct session *session)
     for (struct list *at = session->waits.next; at != &session->waits; at = next) {
         next = at->next;
         struct wait *wait = LIST_OWNER(at, struct wait, link);
-        if (look(wait, now))
+        if (wait_look(wait, now))
             continue;
         wanted |= wait->spec.ready;
         session->searched |= wait->spec.until != NULL;

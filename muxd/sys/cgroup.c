@@ -33,7 +33,7 @@ static bool find_mount(char *path, size_t size)
 }
 
 /* Our own group in it: the line "0::/path" of /proc/self/cgroup. */
-static bool find_own(char *path, size_t size)
+static bool cgroup_find_own(char *path, size_t size)
 {
     char line[4096];
     bool found = false;
@@ -55,7 +55,7 @@ static const char *base_path(char *path, size_t size)
     char mount[2048], own[2048];
     if (!find_mount(mount, sizeof mount))
         return "none (no cgroup v2 tree is mounted)";
-    if (!find_own(own, sizeof own))
+    if (!cgroup_find_own(own, sizeof own))
         return "none (this process is in no cgroup v2)";
     snprintf(path, size, "%s%s/muxd-%ld", mount, strcmp(own, "/") == 0 ? "" : own, (long)geteuid());
     return NULL;
@@ -141,7 +141,7 @@ void cgroup_free(struct cgroup *cgroup)
     free(cgroup);
 }
 
-static int write_file(const struct cgroup *cgroup, const char *name, const char *text)
+static int cgroup_write_file(const struct cgroup *cgroup, const char *name, const char *text)
 {
     int fd = openat(cgroup->dir, name, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
@@ -157,12 +157,12 @@ int cgroup_put(struct cgroup *cgroup, pid_t pid)
     if (!cgroup)
         return -EOPNOTSUPP;
     snprintf(text, sizeof text, "%d\n", (int)pid);
-    return write_file(cgroup, "cgroup.procs", text);
+    return cgroup_write_file(cgroup, "cgroup.procs", text);
 }
 
 int cgroup_kill(struct cgroup *cgroup)
 {
-    return cgroup ? write_file(cgroup, "cgroup.kill", "1\n") : -EOPNOTSUPP;
+    return cgroup ? cgroup_write_file(cgroup, "cgroup.kill", "1\n") : -EOPNOTSUPP;
 }
 
 int cgroup_remove(struct cgroup *cgroup)

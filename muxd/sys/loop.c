@@ -289,7 +289,7 @@ void loop_drop_turn_end(struct loop *loop, void *arg)
 /* --- birth and death --- */
 
 /* All that is there goes, also of a loop that is half made. */
-static void drop(struct loop *loop)
+static void loop_drop(struct loop *loop)
 {
     loop_io_free(loop->signal_io);
     loop_io_free(loop->wake_io);
@@ -331,7 +331,7 @@ struct loop *loop_new(struct err *err)
         prctl(PR_SET_TIMERSLACK, (unsigned long)TIMER_SLACK_NS, 0L, 0L, 0L);
         return loop;
     }
-    drop(loop);
+    loop_drop(loop);
     return NULL;
 }
 
@@ -343,5 +343,5 @@ void loop_free(struct loop *loop)
     if (loop->ios != 0 || loop->timers.count != 0)
         BUG("the loop is freed with %zu descriptors and %zu timers in it", loop->ios, loop->timers.count);
     loop_wait_offloaded(loop);
-    drop(loop);
+    loop_drop(loop);
 }

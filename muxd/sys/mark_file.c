@@ -21,7 +21,7 @@ static uint32_t random_word(void)
 }
 
 /* 0 and errno: it is not there or can't be read; EINVAL: it is no mark. */
-static uint32_t read_word(int dir)
+static uint32_t mark_file_read_word(int dir)
 {
     char text[DIGITS + 2] = "", *end = text;
     int fd = openat(dir, "mark", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -61,10 +61,10 @@ static bool write_word(int dir, uint32_t word, bool replace)
 uint32_t mark_file_word(const char *state_dir, bool fresh, bool *kept)
 {
     int dir = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = errno;
-    uint32_t word = dir >= 0 && !fresh ? read_word(dir) : 0;
+    uint32_t word = dir >= 0 && !fresh ? mark_file_read_word(dir) : 0;
     bool replace = fresh || errno == EINVAL;
     if (dir >= 0 && !word && write_word(dir, random_word() | 1, replace))
-        word = read_word(dir);
+        word = mark_file_read_word(dir);
     if (dir >= 0) {
         error = errno;
         close(dir);

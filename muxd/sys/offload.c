@@ -32,7 +32,7 @@ struct offload {
     bool stopping;
 };
 
-static void *run(void *arg)
+static void *offload_run(void *arg)
 {
     struct offload *offload = arg;
     struct job *job;
@@ -88,12 +88,12 @@ void offload_free(struct offload *offload)
 }
 
 /* Signals are the loop's. */
-static int add_thread(struct offload *offload)
+static int offload_add_thread(struct offload *offload)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&offload->threads[offload->nthreads], NULL, run, offload);
+    int error = pthread_create(&offload->threads[offload->nthreads], NULL, offload_run, offload);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     offload->nthreads += error == 0;
     return error;
@@ -105,7 +105,7 @@ int offload_put(struct offload *offload, loop_fn *work, loop_fn *done, void *arg
     *job = (struct job){.work = work, .done = done, .arg = arg};
     pthread_mutex_lock(&offload->lock);
     bool busy = offload->nwaiting >= offload->idle;
-    int error = busy && offload->nthreads < THREADS_MAX ? add_thread(offload) : 0;
+    int error = busy && offload->nthreads < THREADS_MAX ? offload_add_thread(offload) : 0;
     if (offload->nthreads > 0) { /* else this one waits for another thread's end */
         STAILQ_INSERT_TAIL(&offload->waiting, job, next);
         offload->nwaiting++;

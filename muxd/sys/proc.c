@@ -42,7 +42,7 @@ bool proc_was_blind(void)
 }
 
 /* Reads a small file whole; bytes, or -1 with errno. The text is NUL-terminated. */
-static ssize_t read_file(const char *path, char *text, size_t size)
+static ssize_t proc_read_file(const char *path, char *text, size_t size)
 {
     int fd = proc_open(path, O_NOCTTY);
     if (fd < 0)
@@ -91,7 +91,7 @@ bool proc_stat(pid_t pid, struct proc_stat *out)
 {
     char path[48], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    return read_file(path, text, sizeof text) > 0 && proc_stat_parse(text, out);
+    return proc_read_file(path, text, sizeof text) > 0 && proc_stat_parse(text, out);
 }
 
 /* Fields 14 to 17 of stat in ticks, and of statm resident and shared in pages (proc_pid_statm(5)). */
@@ -100,12 +100,12 @@ bool proc_usage(pid_t pid, struct proc_usage *out)
     char path[48], text[1024];
     unsigned long long ticks[4], resident, shared;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    const char *rest = read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    const char *rest = proc_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
     if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2],
                         &ticks[3]) != 4)
         return false;
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    if (read_file(path, text, sizeof text) <= 0 || sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
+    if (proc_read_file(path, text, sizeof text) <= 0 || sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
         return false;
     out->cpu_ms = (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK);
     out->memory_bytes = (resident > shared ? resident - shared : 0) * (unsigned long)sysconf(_SC_PAGESIZE);
@@ -145,7 +145,7 @@ bool proc_shows_all(void)
 pid_t proc_max_pid(void)
 {
     char text[24];
-    long most = read_file("/proc/sys/kernel/pid_max", text, sizeof text) > 0 ? strtol(text, NULL, 10) : 0;
+    long most = proc_read_file("/proc/sys/kernel/pid_max", text, sizeof text) > 0 ? strtol(text, NULL, 10) : 0;
     return most > 0 && most <= PIDS_MAX ? (pid_t)most : PIDS_MAX;
 }
 
@@ -212,7 +212,7 @@ static bool is_thread(pid_t pid)
 {
     char path[48], text[256];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    const char *field = read_file(path, text, sizeof text) > 0 ? strstr(text, "\nTgid:") : NULL;
+    const char *field = proc_read_file(path, text, sizeof text) > 0 ? strstr(text, "\nTgid:") : NULL;
     return field && strtol(field + 6, NULL, 10) != pid;
 }
 
@@ -231,7 +231,7 @@ static int open_proc(const char *path)
 }
 
 /* Whoever is first, in whichever thread, keeps it open: this is asked for at each end of a program and each look at a terminal. */
-static ssize_t read_again(atomic_int *kept, const char *path, char *text, size_t size)
+static ssize_t proc_read_again(atomic_int *kept, const char *path, char *text, size_t size)
 {
     int fd = atomic_load(kept);
     if (fd < 0) {
@@ -253,10 +253,10 @@ pid_t proc_last_pid(void)
     static atomic_bool no_namespace; /* a kernel without CONFIG_CHECKPOINT_RESTORE */
     char text[128];
     const char *word = text;
-    if (atomic_load(&no_namespace) || read_again(&of_namespace, "/proc/sys/kernel/ns_last_pid", text, sizeof text) <= 0) {
+    if (atomic_load(&no_namespace) || proc_read_again(&of_namespace, "/proc/sys/kernel/ns_last_pid", text, sizeof text) <= 0) {
         if (errno == ENOENT || errno == EACCES)
             atomic_store(&no_namespace, true);
-        word = read_again(&of_load, "/proc/loadavg", text, sizeof text) > 0 ? strrchr(text, ' ') : NULL;
+        word = proc_read_again(&of_load, "/proc/loadavg", text, sizeof text) > 0 ? strrchr(text, ' ') : NULL;
     }
     long last = word ? strtol(word, NULL, 10) : 0;
     return last > 1 && last <= INT_MAX ? (pid_t)last : 0;
@@ -298,7 +298,7 @@ void proc_command(pid_t pid, char *out, size_t size)
     struct proc_stat stat;
     BUG_UNLESS(size > sizeof stat.comm);
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    ssize_t got = read_file(path, out, size);
+    ssize_t got = proc_read_file(path, out, size);
     if (got <= 0)
         snprintf(out, size, "%s", proc_stat(pid, &stat) ? stat.comm : "?");
     for (ssize_t i = 0; i < (got > 0 ? got : (ssize_t)strlen(out)); i++)
@@ -324,7 +324,7 @@ static pid_t pid_behind(int pidfd)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-    const char *field = read_file(path, text, sizeof text) > 0 ? strstr(text, "\nPid:") : NULL;
+    const char *field = proc_read_file(path, text, sizeof text) > 0 ? strstr(text, "\nPid:") : NULL;
     long pid = field ? strtol(field + 5, NULL, 10) : 0;
     if (!field) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", pidfd);

@@ -30,7 +30,7 @@ static void list_remove(struct tty_group *group)
     group->listed = false;
 }
 
-static void close_all(struct tty_group *group)
+static void tty_group_close_all(struct tty_group *group)
 {
     for (size_t i = 0; i < group->count; i++)
         tty_thread_close(&group->threads[i]);
@@ -61,7 +61,7 @@ void tty_group_keep(struct tty_group *group)
         open_threads += count_open(each);
         if (each != group && open_threads > OPEN_THREADS_MAX) {
             open_threads -= count_open(each);
-            close_all(each);
+            tty_group_close_all(each);
             list_remove(each);
         }
     }
@@ -70,7 +70,7 @@ void tty_group_keep(struct tty_group *group)
 void tty_group_fini(struct tty_group *group)
 {
     list_remove(group);
-    close_all(group);
+    tty_group_close_all(group);
     free(group->threads);
     tty_group_init(group);
 }
@@ -88,7 +88,7 @@ struct scan {
     bool truncated;
 };
 
-static void add_thread(struct scan *scan, pid_t pid, pid_t tid)
+static void tty_group_add_thread(struct scan *scan, pid_t pid, pid_t tid)
 {
     if (scan->count == TTY_GROUP_THREADS) {
         scan->truncated = true;
@@ -165,12 +165,12 @@ static bool scan_process(void *arg, pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *dir = opendir(path);
     if (!dir) {
-        add_thread(scan, pid, pid); /* hidden: counts as one that can't be told */
+        tty_group_add_thread(scan, pid, pid); /* hidden: counts as one that can't be told */
         return true;
     }
     while ((entry = readdir(dir)))
         if (isdigit((unsigned char)entry->d_name[0]))
-            add_thread(scan, pid, (pid_t)strtol(entry->d_name, NULL, 10));
+            tty_group_add_thread(scan, pid, (pid_t)strtol(entry->d_name, NULL, 10));
     closedir(dir);
     return true;
 }
@@ -199,7 +199,7 @@ void tty_group_scan(struct tty_group *group, pid_t pgrp)
     group->unborn = not_there(group->last_pid);
     if (group->session <= 0 || scan.truncated)
         group->nothers = TTY_GROUP_OTHERS + 1;
-    close_all(group);
+    tty_group_close_all(group);
     free(group->threads);
     group->threads = scan.threads;
     group->count = scan.count;

@@ -136,7 +136,7 @@ out:
 
 static const char *known;
 
-static void keep(const char *answer)
+static void tty_selftest_keep(const char *answer)
 {
     known = answer;
     if (strcmp(answer, forbidden) == 0)
@@ -147,7 +147,7 @@ void tty_state_assume(const char *text)
 {
     static char copy[200];
     snprintf(copy, sizeof copy, "%s", text);
-    keep(copy);
+    tty_selftest_keep(copy);
 }
 
 const char *tty_state_selftest(bool *is_known)
@@ -155,7 +155,7 @@ const char *tty_state_selftest(bool *is_known)
     bool tried = known;
     const char *answer = known ? known : selftest(&tried);
     if (tried)
-        keep(answer);
+        tty_selftest_keep(answer);
     if (is_known)
         *is_known = tried;
     return answer;

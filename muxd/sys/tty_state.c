@@ -334,7 +334,7 @@ static void cannot_look(struct tty_look *look)
     look->needs_confirmation = secret;
 }
 
-static void look_at(struct tty_watch *watch, struct tty_look *look)
+static void tty_state_look_at(struct tty_watch *watch, struct tty_look *look)
 {
     struct termios modes;
     struct survey survey;
@@ -390,7 +390,7 @@ static void look_at(struct tty_watch *watch, struct tty_look *look)
 void tty_watch_look(struct tty_watch *watch, struct tty_look *look)
 {
     memset(look, 0, sizeof *look);
-    look_at(watch, look);
+    tty_state_look_at(watch, look);
     if (!watch->gone)
         tty_group_keep(&watch->group);
 }

@@ -28,14 +28,14 @@ bool tty_thread_is_open(const struct tty_thread *thread)
     return thread->where_fd >= 0 || thread->sched_fd >= 0;
 }
 
-static int open_file(const struct tty_thread *thread, const char *name)
+static int tty_thread_open_file(const struct tty_thread *thread, const char *name)
 {
     char path[80];
     snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)thread->pid, (int)thread->tid, name);
     return proc_open(path, 0);
 }
 
-static ssize_t read_again(int fd, char *text, size_t size)
+static ssize_t tty_thread_read_again(int fd, char *text, size_t size)
 {
     ssize_t got = pread(fd, text, size - 1, 0);
     text[got > 0 ? got : 0] = '\0';
@@ -50,10 +50,10 @@ bool tty_thread_count_runs(struct tty_thread *thread)
     unsigned long long waits = 0, switches = 0, cpu_ns = 0;
 
     if (thread->sched_fd < 0)
-        thread->sched_fd = open_file(thread, "schedstat");
+        thread->sched_fd = tty_thread_open_file(thread, "schedstat");
     if (thread->sched_fd < 0)
-        thread->sched_fd = open_file(thread, "status");
-    if (thread->sched_fd < 0 || read_again(thread->sched_fd, text, sizeof text) <= 0)
+        thread->sched_fd = tty_thread_open_file(thread, "status");
+    if (thread->sched_fd < 0 || tty_thread_read_again(thread->sched_fd, text, sizeof text) <= 0)
         return false;
     const char *field = strstr(text, "\nvoluntary_ctxt_switches:");
     if (field) {
@@ -74,18 +74,18 @@ static bool read_where(struct tty_thread *thread)
 {
     if (thread->where_fd < 0) {
         thread->by_wchan = false;
-        thread->where_fd = open_file(thread, "syscall");
+        thread->where_fd = tty_thread_open_file(thread, "syscall");
     }
-    if (thread->where_fd >= 0 && !thread->by_wchan && read_again(thread->where_fd, thread->where, sizeof thread->where) > 0)
+    if (thread->where_fd >= 0 && !thread->by_wchan && tty_thread_read_again(thread->where_fd, thread->where, sizeof thread->where) > 0)
         return true;
     if (!thread->by_wchan) {
         if (errno == ESRCH)
             return false;
         fd_close(&thread->where_fd);
         thread->by_wchan = true;
-        thread->where_fd = open_file(thread, "wchan");
+        thread->where_fd = tty_thread_open_file(thread, "wchan");
     }
-    return thread->where_fd >= 0 && read_again(thread->where_fd, thread->where, sizeof thread->where) > 0;
+    return thread->where_fd >= 0 && tty_thread_read_again(thread->where_fd, thread->where, sizeof thread->where) > 0;
 }
 
 /* Of what proc_pid_syscall(5) tells: the call's number, its first three arguments (the others may be
@@ -109,10 +109,10 @@ char tty_thread_state(const struct tty_thread *thread)
 {
     char text[1024];
     struct proc_stat stat;
-    int fd = open_file(thread, "stat");
+    int fd = tty_thread_open_file(thread, "stat");
     if (fd < 0)
         return 0;
-    bool known = read_again(fd, text, sizeof text) > 0 && proc_stat_parse(text, &stat);
+    bool known = tty_thread_read_again(fd, text, sizeof text) > 0 && proc_stat_parse(text, &stat);
     fd_close(&fd);
     return known ? stat.state : 0;
 }

@@ -55,7 +55,7 @@ static bool numbered(const char *rest, const char *prefix, size_t digits_max, un
     return true;
 }
 
-static int unknown(struct err *err, const char *name, const char *rest)
+static int keys_unknown(struct err *err, const char *name, const char *rest)
 {
     const char *nearest = keyname_nearest(rest);
     return nearest ? err_set(err, ERR_KEY, "'%s': no key of that name; did you mean '%s'?", name, nearest)
@@ -104,7 +104,7 @@ int keys_append_modes(struct buf *out, const char *name, const struct keys_modes
         return code(out, name, &key, modes, err);
     }
     key.named = keyname_find(rest);
-    return key.named ? code(out, name, &key, modes, err) : unknown(err, name, rest);
+    return key.named ? code(out, name, &key, modes, err) : keys_unknown(err, name, rest);
 }
 
 int keys_append(struct buf *out, const char *name, struct err *err)

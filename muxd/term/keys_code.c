@@ -105,7 +105,7 @@ static bool append_named(struct buf *out, const struct key *key, const struct ke
     return false;
 }
 
-static bool append_old(struct buf *out, const struct key *key, const struct keys_modes *modes)
+static bool keys_code_append_old(struct buf *out, const struct key *key, const struct keys_modes *modes)
 {
     if (key->mods & (KEY_SUPER | KEY_HYPER))
         return false;
@@ -145,5 +145,5 @@ bool keys_code(struct buf *out, const struct key *key, const struct keys_modes *
         return keys_kitty(out, &resolved, modes->kitty);
     if (modes->other_keys == 2 && !is_plain(&resolved) && append_other(out, &resolved))
         return true;
-    return append_old(out, &resolved, modes) || (modes->other_keys > 0 && append_other(out, &resolved));
+    return keys_code_append_old(out, &resolved, modes) || (modes->other_keys > 0 && append_other(out, &resolved));
 }

@@ -104,7 +104,7 @@ static bool append_plain(struct buf *out, const struct key *key, unsigned flags,
 }
 
 /* Without DISAMBIGUATE and ALL the old coding stays for all that has one; but keys that always were sequences tell of their release. */
-static bool append_old(struct buf *out, const struct key *key, unsigned flags)
+static bool keys_kitty_append_old(struct buf *out, const struct key *key, unsigned flags)
 {
     static const struct keys_modes plain;
     bool text = !key->named || key->named->form == KEYNAME_BYTE;
@@ -119,7 +119,7 @@ bool keys_kitty(struct buf *out, const struct key *key, unsigned flags)
     if (key->named && key->named->form == KEYNAME_CURSOR && key->named->code == 'Z')
         mods |= KEY_SHIFT;
     struct coded coded = key->named ? code_of_named(key->named) : code_of_rune(key->rune, mods);
-    if (append_old(out, key, flags) || append_plain(out, key, flags, mods, &coded))
+    if (keys_kitty_append_old(out, key, flags) || append_plain(out, key, flags, mods, &coded))
         return true;
     if (coded.code == 0)
         return false; /* U+0000 is no key */

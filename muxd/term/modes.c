@@ -31,7 +31,7 @@ static const struct numbered {
     {1049, MODE_ALTERNATE_SCREEN, false}, {BRACKETED_PASTE, MODE_BRACKETED_PASTE, false}, {2026, MODE_SYNCHRONIZED, false},
 };
 
-static const struct numbered *find(int number)
+static const struct numbered *modes_find(int number)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].number == number)
@@ -39,25 +39,25 @@ static const struct numbered *find(int number)
     return NULL;
 }
 
-static void put(uint64_t *modes, unsigned at, unsigned bits, uint64_t value)
+static void modes_put(uint64_t *modes, unsigned at, unsigned bits, uint64_t value)
 {
     uint64_t mask = ((UINT64_C(1) << bits) - 1) << at;
     *modes = (*modes & ~mask) | (value << at & mask);
 }
 
-static uint64_t get(uint64_t modes, unsigned at, unsigned bits)
+static uint64_t modes_get(uint64_t modes, unsigned at, unsigned bits)
 {
     return modes >> at & ((UINT64_C(1) << bits) - 1);
 }
 
 unsigned modes_other_keys(uint64_t modes)
 {
-    return (unsigned)get(modes, OTHER_KEYS_AT, 2);
+    return (unsigned)modes_get(modes, OTHER_KEYS_AT, 2);
 }
 
 unsigned modes_cursor_style(uint64_t modes)
 {
-    return (unsigned)get(modes, STYLE_AT, 3);
+    return (unsigned)modes_get(modes, STYLE_AT, 3);
 }
 
 static unsigned kitty_at(uint64_t modes)
@@ -67,7 +67,7 @@ static unsigned kitty_at(uint64_t modes)
 
 unsigned modes_kitty(uint64_t modes)
 {
-    return (unsigned)get(modes, kitty_at(modes), KITTY_STEP);
+    return (unsigned)modes_get(modes, kitty_at(modes), KITTY_STEP);
 }
 
 /* Resets first: one of them may end what another has begun (mouse). That of the origin would move the cursor, and DECSTR has done it. */
@@ -86,7 +86,7 @@ void modes_append(struct buf *out, uint64_t modes, bool with_kitty)
 
 int modes_report(uint64_t modes, int number)
 {
-    const struct numbered *it = find(number);
+    const struct numbered *it = modes_find(number);
     return !it ? 0 : modes_has(modes, it->mode) != it->turned ? 1 : 2;
 }
 
@@ -95,9 +95,9 @@ static void set_private(uint64_t *modes, const struct scan_seq *seq)
     int numbers[PARAMS_MAX];
     size_t count = scan_params(seq, numbers, PARAMS_MAX);
     for (size_t i = 0; i < count; i++) {
-        const struct numbered *it = find(numbers[i]);
+        const struct numbered *it = modes_find(numbers[i]);
         if (it)
-            put(modes, it->mode, 1, (seq->final == 'h') != it->turned);
+            modes_put(modes, it->mode, 1, (seq->final == 'h') != it->turned);
     }
 }
 
@@ -108,14 +108,14 @@ static void set_other_keys(uint64_t *modes, const struct scan_seq *seq)
     if (scan_params(seq, values, 2) > 0 && values[0] != 4)
         return;
     if (seq->final == 'n' || values[1] <= 2)
-        put(modes, OTHER_KEYS_AT, 2, seq->final == 'n' || values[1] < 0 ? 0 : (uint64_t)values[1]);
+        modes_put(modes, OTHER_KEYS_AT, 2, seq->final == 'n' || values[1] < 0 ? 0 : (uint64_t)values[1]);
 }
 
 static void set_kitty(uint64_t *modes, const struct scan_seq *seq)
 {
     int values[2] = {-1, -1};
     unsigned at = kitty_at(*modes), pops;
-    uint64_t stack = get(*modes, at, KITTY_BITS), flags;
+    uint64_t stack = modes_get(*modes, at, KITTY_BITS), flags;
     scan_params(seq, values, 2);
     flags = values[0] < 0 ? 0 : (uint64_t)values[0] & KITTY_FLAGS;
     switch (seq->prefix) {
@@ -134,7 +134,7 @@ static void set_kitty(uint64_t *modes, const struct scan_seq *seq)
         break;
     default: break;
     }
-    put(modes, at, KITTY_BITS, stack);
+    modes_put(modes, at, KITTY_BITS, stack);
 }
 
 static void set_style(uint64_t *modes, const struct scan_seq *seq)
@@ -142,17 +142,17 @@ static void set_style(uint64_t *modes, const struct scan_seq *seq)
     int style = 0;
     scan_params(seq, &style, 1);
     if (style <= 6)
-        put(modes, STYLE_AT, 3, style < 0 ? 0 : (uint64_t)style);
+        modes_put(modes, STYLE_AT, 3, style < 0 ? 0 : (uint64_t)style);
 }
 
 /* DECSTR: softer than RIS; the screen that is shown stays. */
-static void soft_reset(uint64_t *modes)
+static void modes_soft_reset(uint64_t *modes)
 {
     static const enum term_mode cleared[] = {MODE_APPLICATION_CURSOR, MODE_ORIGIN,        MODE_APPLICATION_KEYPAD,
                                              MODE_NO_WRAP,            MODE_CURSOR_HIDDEN, MODE_BRACKETED_PASTE};
     for (size_t i = 0; i < sizeof cleared / sizeof *cleared; i++)
-        put(modes, cleared[i], 1, 0);
-    put(modes, STYLE_AT, 3, 0);
+        modes_put(modes, cleared[i], 1, 0);
+    modes_put(modes, STYLE_AT, 3, 0);
 }
 
 static bool apply_esc(uint64_t *modes, const struct scan_seq *seq)
@@ -162,7 +162,7 @@ static bool apply_esc(uint64_t *modes, const struct scan_seq *seq)
     if (seq->final == 'c')
         *modes = 0;
     else
-        put(modes, MODE_APPLICATION_KEYPAD, 1, seq->final == '=');
+        modes_put(modes, MODE_APPLICATION_KEYPAD, 1, seq->final == '=');
     return true;
 }
 
@@ -208,7 +208,7 @@ bool modes_apply(uint64_t *modes, const struct scan_seq *seq)
     else if (seq->inter == ' ' && !seq->prefix && seq->final == 'q')
         set_style(modes, seq);
     else if (seq->inter == '!' && !seq->prefix && seq->final == 'p')
-        soft_reset(modes);
+        modes_soft_reset(modes);
     else
         return false;
     return true;

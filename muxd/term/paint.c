@@ -166,7 +166,7 @@ static void use_pen(struct buf *out, struct pen *pen, const struct pen *wanted)
         pen_append_sgr(out, pen);
 }
 
-static void append_cell(const struct paint *paint, struct buf *out, const struct line *line, int row, int col, const struct cell *cell)
+static void paint_append_cell(const struct paint *paint, struct buf *out, const struct line *line, int row, int col, const struct cell *cell)
 {
     const int32_t *marks = line && col + paint->left < line->cols ? line_marks(line, col + paint->left) : NULL;
     bool doubt = cell->rune >= WIDTH_DOUBT || (marks && marks[0]);
@@ -195,7 +195,7 @@ static void draw_span(struct paint *paint, struct buf *out, const struct line *l
         if (cell.width == 0)
             continue;
         use_pen(out, &pen, &cell.pen);
-        append_cell(paint, out, line, row, col, &cell);
+        paint_append_cell(paint, out, line, row, col, &cell);
     }
     use_pen(out, &pen, &blank.pen);
     if (end < span.to)

@@ -30,7 +30,7 @@ void paint_modes_begin(struct paint_modes *modes, struct buf *out)
     modes->hidden = true;
 }
 
-static void set(struct buf *out, int mode, bool on)
+static void paint_modes_set(struct buf *out, int mode, bool on)
 {
     buf_printf(out, "\033[?%d%c", mode, on ? 'h' : 'l');
 }
@@ -45,9 +45,9 @@ static void set_mouse(struct paint_modes *modes, const struct screen_modes *want
     if (!modes->known || shown->mouse_encoding)
         buf_append_text(out, "\033[?1005l\033[?1006l\033[?1015l");
     if (wanted->mouse_encoding)
-        set(out, wanted->mouse_encoding, true);
+        paint_modes_set(out, wanted->mouse_encoding, true);
     if (wanted->mouse != MOUSE_OFF)
-        set(out, (int)wanted->mouse, true);
+        paint_modes_set(out, (int)wanted->mouse, true);
 }
 
 static void set_keys(struct paint_modes *modes, const struct screen_modes *wanted, struct buf *out)
@@ -55,13 +55,13 @@ static void set_keys(struct paint_modes *modes, const struct screen_modes *wante
     const struct screen_modes *shown = &modes->shown;
     bool all = !modes->known;
     if (all || shown->application_cursor != wanted->application_cursor)
-        set(out, 1, wanted->application_cursor);
+        paint_modes_set(out, 1, wanted->application_cursor);
     if (all || shown->application_keypad != wanted->application_keypad)
         buf_append_text(out, wanted->application_keypad ? "\033=" : "\033>");
     if (all || shown->bracketed_paste != wanted->bracketed_paste)
-        set(out, 2004, wanted->bracketed_paste);
+        paint_modes_set(out, 2004, wanted->bracketed_paste);
     if (all || shown->focus != wanted->focus)
-        set(out, 1004, wanted->focus);
+        paint_modes_set(out, 1004, wanted->focus);
     if (shown->modify_other_keys != wanted->modify_other_keys)
         buf_printf(out, "\033[>4;%dm", wanted->modify_other_keys);
     if (shown->kitty != wanted->kitty)
@@ -87,13 +87,13 @@ void paint_modes_end(struct paint_modes *modes, const struct screen *screen, boo
     set_keys(modes, wanted, out);
     set_mouse(modes, wanted, out);
     if (all || modes->shown.reverse != wanted->reverse)
-        set(out, 5, wanted->reverse);
+        paint_modes_set(out, 5, wanted->reverse);
     if (all || modes->alternate != alternate) /* the wheel: arrow keys for programs of a whole screen only, not for a shell's history */
-        set(out, 1007, alternate);
+        paint_modes_set(out, 1007, alternate);
     if (modes->shown.cursor_shape != wanted->cursor_shape)
         buf_printf(out, "\033[%d q", wanted->cursor_shape);
     if (all || several || modes->hidden || modes->shown.cursor_visible != wanted->cursor_visible)
-        set(out, 25, wanted->cursor_visible);
+        paint_modes_set(out, 25, wanted->cursor_visible);
     set_title(modes, screen_title(screen), out);
     modes->shown = *wanted;
     modes->alternate = alternate;

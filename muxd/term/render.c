@@ -45,7 +45,7 @@ static void append_written(struct buf *out, int32_t rune, bool markup)
         utf8_append_rune(out, rune);
 }
 
-static void append_cell(struct buf *out, const struct line *line, int col, bool markup)
+static void render_append_glyph(struct buf *out, const struct line *line, int col, bool markup)
 {
     const struct cell *cell = &line->cells[col];
     const int32_t *marks = line_marks(line, col);
@@ -72,7 +72,7 @@ static void draw_ansi(const struct drawing *drawing, const struct line *line, in
             else
                 pen_append_sgr(drawing->out, &pen);
         }
-        append_cell(drawing->out, line, col, false);
+        render_append_glyph(drawing->out, line, col, false);
     }
     if (!pen_equal(&pen, &plain))
         buf_append_text(drawing->out, "\033[0m");
@@ -151,7 +151,7 @@ static void draw_html(const struct drawing *drawing, const struct line *line, in
             buf_append_text(out, "\">");
         }
         for (; col < end; col++)
-            append_cell(out, line, col, true);
+            render_append_glyph(out, line, col, true);
         if (!plain)
             buf_append_text(out, "</span>");
     }
@@ -170,7 +170,7 @@ static void draw_svg(const struct drawing *drawing, const struct line *line, int
         append_style(out, &look);
         buf_append_text(out, "\">");
         for (; col < end; col++)
-            append_cell(out, line, col, true);
+            render_append_glyph(out, line, col, true);
         buf_append_text(out, "</text>");
     }
 }
@@ -187,7 +187,7 @@ static int shown(const struct drawing *drawing, const struct line *line, bool jo
     return drawing->cursor >= used && format >= RENDER_HTML ? drawing->cursor + 1 : used;
 }
 
-static void begin(const struct drawing *drawing, int lines)
+static void render_begin(const struct drawing *drawing, int lines)
 {
     int cols = screen_cols(drawing->screen);
     if (drawing->options->format == RENDER_HTML)
@@ -202,7 +202,7 @@ static void begin(const struct drawing *drawing, int lines)
                    cols * CELL_WIDTH, lines * CELL_HEIGHT, cols * CELL_WIDTH, lines * CELL_HEIGHT, BACKGROUND);
 }
 
-static void finish(const struct drawing *drawing)
+static void render_finish(const struct drawing *drawing)
 {
     if (drawing->options->format == RENDER_HTML)
         buf_append_text(drawing->out, "</pre></body></html>\n");
@@ -235,7 +235,7 @@ bool render(const struct screen *screen, const struct render_options *options, s
     if (options->format < RENDER_HTML)
         while (rows > 0 && shown(&drawing, screen_line(screen, rows - 1), false) == 0)
             rows--;
-    begin(&drawing, (int)history + rows);
+    render_begin(&drawing, (int)history + rows);
     for (size_t age = history; age > 0; age--) {
         struct line line;
         scrollback_get(scrollback, age - 1, &line);
@@ -246,6 +246,6 @@ bool render(const struct screen *screen, const struct render_options *options, s
         drawing.cursor = has_cursor && row == cursor.row ? cursor.col : -1;
         draw_line(&drawing, screen_line(screen, row));
     }
-    finish(&drawing);
+    render_finish(&drawing);
     return !drawing.full;
 }

@@ -228,7 +228,7 @@ bool responder_report_scheme(struct buf *out, enum outer_scheme scheme)
     return buf_printf(out, CSI "?997;%dn", scheme == OUTER_LIGHT ? 2 : 1);
 }
 
-static bool answer(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+static bool responder_reply(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
 {
     switch (seq->kind) {
     case SCAN_ESC: return seq->final == 'Z' && !seq->inter && buf_append_text(out, CSI "?62;22c"); /* DECID */
@@ -245,7 +245,7 @@ bool responder_answer(struct buf *out, const struct scan_seq *seq, const struct 
     size_t before = out->len;
     if (out->max - out->len < RESPONDER_MOST) /* whole or not at all, as the caller must leave so much room */
         return false;
-    if (answer(out, seq, facts) && out->len - before <= RESPONDER_MOST)
+    if (responder_reply(out, seq, facts) && out->len - before <= RESPONDER_MOST)
         return true;
     buf_truncate(out, before);
     return false;

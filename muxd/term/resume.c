@@ -26,7 +26,7 @@ static void draw_cells(struct buf *out, const struct line *line, int from, int t
     buf_append_text(out, "\033[m");
 }
 
-static void set(struct buf *out, int mode, bool on)
+static void resume_set(struct buf *out, int mode, bool on)
 {
     buf_printf(out, "\033[?%d%c", mode, on ? 'h' : 'l');
 }
@@ -51,7 +51,7 @@ static void draw_pending(struct buf *out, const struct line *lines, const struct
 {
     const struct line *line = &lines[at->row];
     bool wide = line->cells[at->col].width == 0;
-    set(out, 7, true);
+    resume_set(out, 7, true);
     buf_append_text(out, wide ? "\b" : "");
     draw_cells(out, line, at->col - wide, line->cols);
 }
@@ -67,7 +67,7 @@ static void draw_saved(struct buf *out, const struct screen *screen, int which)
         draw_pending(out, screen->grids[which], at);
     pen_append_sgr(out, &saved->pen);
     buf_append_text(out, "\0337\033[m");
-    set(out, 7, false);
+    resume_set(out, 7, false);
 }
 
 static void draw_sets(struct buf *out, const char sets[2], int shift)
@@ -81,21 +81,21 @@ static void draw_modes(struct buf *out, const struct screen *screen)
     if (screen->top > 0 || screen->bottom < screen->rows)
         buf_printf(out, "\033[%d;%dr", screen->top + 1, screen->bottom);
     if (modes->origin)
-        set(out, 6, true);
+        resume_set(out, 6, true);
     if (modes->reverse)
-        set(out, 5, true);
+        resume_set(out, 5, true);
     if (modes->insert)
         buf_append_text(out, "\033[4h");
     if (modes->newline)
         buf_append_text(out, "\033[20h");
     if (modes->application_cursor)
-        set(out, 1, true);
+        resume_set(out, 1, true);
     if (!modes->cursor_visible)
-        set(out, 25, false);
+        resume_set(out, 25, false);
     if (modes->cursor_shape)
         buf_printf(out, "\033[%d q", modes->cursor_shape);
     if (modes->bracketed_paste)
-        set(out, 2004, true);
+        resume_set(out, 2004, true);
 }
 
 static void draw_before_alternate(struct buf *out, const struct screen *screen)
@@ -107,15 +107,15 @@ static void draw_before_alternate(struct buf *out, const struct screen *screen)
         draw_pending(out, screen->grids[0], &before->cursor);
     draw_sets(out, before->sets, before->shift);
     pen_append_sgr(out, &before->pen);
-    set(out, 1049, true);
-    set(out, 7, false);
+    resume_set(out, 1049, true);
+    resume_set(out, 7, false);
     buf_append_text(out, "\033[m\033(B\033)B\017\033[2J");
 }
 
 void resume_draw(const struct screen *screen, struct buf *out)
 {
     const struct line *lines = screen->grids[screen->current];
-    set(out, 7, false); /* a full last line must not scroll */
+    resume_set(out, 7, false); /* a full last line must not scroll */
     draw_grid(out, screen->grids[0], screen->rows);
     if (screen->current) {
         draw_before_alternate(out, screen);
@@ -124,7 +124,7 @@ void resume_draw(const struct screen *screen, struct buf *out)
     draw_saved(out, screen, screen->current);
     draw_modes(out, screen);
     if (screen->modes.autowrap)
-        set(out, 7, true);
+        resume_set(out, 7, true);
     draw_place(out, &screen->cursor, screen->modes.origin ? screen->top : 0);
     if (screen->pending)
         draw_pending(out, lines, &screen->cursor);

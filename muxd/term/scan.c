@@ -109,7 +109,7 @@ static enum outcome take_string(struct candidate *it, enum scan_kind kind)
     return TAKEN;
 }
 
-static enum outcome take(struct candidate *it)
+static enum outcome scan_take(struct candidate *it)
 {
     *it->seq = (struct scan_seq){.kind = SCAN_ESC};
     if (it->begin + 1 == it->end)
@@ -128,7 +128,7 @@ bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq)
 {
     struct candidate it = {.begin = data + *at, .end = data + size, .seq = seq};
     while (it.begin < it.end && (it.begin = memchr(it.begin, ECMA_ESC, (size_t)(it.end - it.begin)))) {
-        enum outcome outcome = take(&it);
+        enum outcome outcome = scan_take(&it);
         *at = (size_t)((outcome == UNFINISHED ? it.begin : it.next) - data);
         if (outcome != SKIPPED)
             return outcome == TAKEN;

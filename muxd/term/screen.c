@@ -44,7 +44,7 @@ void screen_touch(struct screen *screen, size_t cells)
 }
 
 /* What the files beside this one promise each other between any two tokens. */
-static void check(const struct screen *screen)
+static void screen_check(const struct screen *screen)
 {
     const struct screen_cursor *at = &screen->cursor;
     BUG_UNLESS(at->row >= 0 && at->row < screen->rows && at->col >= 0 && at->col < screen->cols);
@@ -53,7 +53,7 @@ static void check(const struct screen *screen)
 }
 
 /* What is left of a sequence can't be told from text: skip to where a line or a sequence begins. */
-static size_t skip(struct screen *screen, const char *data, size_t size)
+static size_t screen_skip(struct screen *screen, const char *data, size_t size)
 {
     size_t at = 0;
     while (at < size && screen->skipping) {
@@ -70,12 +70,12 @@ static size_t skip(struct screen *screen, const char *data, size_t size)
 
 size_t screen_feed_some(struct screen *screen, const char *data, size_t size, size_t work)
 {
-    size_t at = skip(screen, data, size);
+    size_t at = screen_skip(screen, data, size);
     screen->work = 0;
     screen->work_max = work;
     if (at < size)
         at += tokens_feed(&screen->tokens, data + at, size - at, &screen_sink, screen);
-    check(screen);
+    screen_check(screen);
     screen->work_max = SIZE_MAX;
     return at;
 }

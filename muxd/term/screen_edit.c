@@ -24,7 +24,7 @@ void screen_grid_free(struct line *grid, int rows)
 }
 
 /* The columns [left, right) of the rows [top, bottom). */
-static void erase(struct screen *screen, int top, int bottom, int left, int right)
+static void screen_edit_erase(struct screen *screen, int top, int bottom, int left, int right)
 {
     struct line *lines = screen->grids[screen->current];
     size_t cells = 0;
@@ -41,7 +41,7 @@ static int right_of_cursor(const struct screen *screen)
 void screen_erase_line(struct screen *screen, int what)
 {
     int row = screen->cursor.row;
-    erase(screen, row, row + 1, what == 0 ? right_of_cursor(screen) : 0,
+    screen_edit_erase(screen, row, row + 1, what == 0 ? right_of_cursor(screen) : 0,
           what == 1 ? screen->cursor.col + 1 : screen->cols);
 }
 
@@ -50,15 +50,15 @@ void screen_erase_display(struct screen *screen, int what)
     int row = screen->cursor.row;
     screen_erase_line(screen, what);
     if (what != 1)
-        erase(screen, row + 1, screen->rows, 0, screen->cols);
+        screen_edit_erase(screen, row + 1, screen->rows, 0, screen->cols);
     if (what != 0)
-        erase(screen, 0, row, 0, screen->cols);
+        screen_edit_erase(screen, 0, row, 0, screen->cols);
 }
 
 void screen_erase_chars(struct screen *screen, int count)
 {
     int row = screen->cursor.row, col = right_of_cursor(screen), most = screen->cols - col;
-    erase(screen, row, row + 1, col, col + (count < most ? count : most));
+    screen_edit_erase(screen, row, row + 1, col, col + (count < most ? count : most));
 }
 
 void screen_insert_chars(struct screen *screen, int count)
@@ -107,7 +107,7 @@ void screen_scroll(struct screen *screen, int top, int bottom, int by, bool kept
     for (int row = 0; kept && top == 0 && screen->current == 0 && row < by; row++)
         scrollback_push(screen->scrollback, &lines[row]);
     rotate(lines + top, size, by);
-    erase(screen, by > 0 ? bottom - by : top, by > 0 ? bottom : top - by, 0, screen->cols);
+    screen_edit_erase(screen, by > 0 ? bottom - by : top, by > 0 ? bottom : top - by, 0, screen->cols);
     screen_touch(screen, (size_t)size / 8);
 }
 
@@ -131,5 +131,5 @@ void screen_alternate(struct screen *screen, bool alternate)
     screen->modes.kitty = count ? screen->kitty[alternate][count - 1] : 0;
     screen->version++;
     if (alternate)
-        erase(screen, 0, screen->rows, 0, screen->cols);
+        screen_edit_erase(screen, 0, screen->rows, 0, screen->cols);
 }

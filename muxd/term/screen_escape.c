@@ -53,7 +53,7 @@ void screen_reset(struct screen *screen)
 }
 
 /* DECSTR. Tabs stay, as DEC's terminals have it. */
-static void soft_reset(struct screen *screen)
+static void screen_escape_soft_reset(struct screen *screen)
 {
     screen->modes = (struct screen_modes){.autowrap = true,
                                           .cursor_visible = true,
@@ -83,7 +83,7 @@ static void short_escape(struct screen *screen, char final)
     }
 }
 
-static void on_escape(void *arg, char intermediate, char final)
+static void screen_escape_on_escape(void *arg, char intermediate, char final)
 {
     struct screen *screen = arg;
     if (intermediate == '(' || intermediate == ')')
@@ -229,14 +229,14 @@ static void with_leader(struct screen *screen, const struct token_csi *csi)
         screen_kitty(screen, csi);
 }
 
-static void on_csi(void *arg, const struct token_csi *csi)
+static void screen_escape_on_csi(void *arg, const struct token_csi *csi)
 {
     struct screen *screen = arg;
     if (csi->intermediate == ' ' && csi->final == 'q' && !csi->leader) {
         screen->modes.cursor_shape = arg_or(csi, 0, 0) > 6 ? 0 : arg_or(csi, 0, 0);
         screen->version++;
     } else if (csi->intermediate == '!' && csi->final == 'p' && !csi->leader) {
-        soft_reset(screen);
+        screen_escape_soft_reset(screen);
     } else if (!csi->intermediate && csi->leader) {
         with_leader(screen, csi);
     } else if (!csi->intermediate) {
@@ -269,4 +269,4 @@ static void on_osc(void *arg, const char *data, size_t size, bool cut)
     screen->version++;
 }
 
-const struct token_sink screen_sink = {.text = on_text, .control = on_control, .escape = on_escape, .csi = on_csi, .osc = on_osc};
+const struct token_sink screen_sink = {.text = on_text, .control = on_control, .escape = screen_escape_on_escape, .csi = screen_escape_on_csi, .osc = on_osc};

@@ -9,7 +9,7 @@ static const int32_t drawing[] = {
     0x2518, 0x2510, 0x250c, 0x2514, 0x253c, 0x23ba, 0x23bb, 0x2500, 0x23bc, 0x23bd, 0x251c,
     0x2524, 0x2534, 0x252c, 0x2502, 0x2264, 0x2265, 0x3c0,  0x2260, 0xa3,   0xb7};
 
-static void wrap(struct screen *screen)
+static void screen_text_wrap(struct screen *screen)
 {
     screen_cursor_line(screen)->wrapped = true;
     screen_linefeed(screen);
@@ -18,13 +18,13 @@ static void wrap(struct screen *screen)
 
 /* Characters of one width, of width 2 only one. Returns how many were taken: as many as the line
  * has room for, and one that has no place anywhere. */
-static size_t put(struct screen *screen, const int32_t *runes, size_t count, int width)
+static size_t screen_text_put(struct screen *screen, const int32_t *runes, size_t count, int width)
 {
     struct screen_cursor *at = &screen->cursor;
     if (screen->pending || at->col + width > screen->cols) {
         if (!screen->modes.autowrap || width > screen->cols)
             return 1;
-        wrap(screen);
+        screen_text_wrap(screen);
     }
     size_t room = (size_t)(screen->cols - at->col), taken = count < room ? count : room;
     int used = (int)taken * width;
@@ -69,7 +69,7 @@ static void print(struct screen *screen, const int32_t *runes, size_t count)
             plain++;
         int width = plain > 0 ? 1 : utf8_width(runes[at]);
         if (width > 0)
-            at += put(screen, runes + at, plain > 0 ? plain : 1, width);
+            at += screen_text_put(screen, runes + at, plain > 0 ? plain : 1, width);
         else
             put_mark(screen, runes[at++]);
     }

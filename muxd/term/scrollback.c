@@ -76,7 +76,7 @@ void scrollback_free(struct scrollback *scrollback)
     free(scrollback);
 }
 
-static void grow(struct scrollback *scrollback)
+static void scrollback_grow(struct scrollback *scrollback)
 {
     size_t room = scrollback->room ? scrollback->room * 2 : 64;
     struct packed **ring = xcalloc(room, sizeof *ring);
@@ -145,7 +145,7 @@ void scrollback_push(struct scrollback *scrollback, const struct line *line)
     if (size > 0)
         memcpy(packed->bytes, scrollback->scratch, size);
     if (scrollback->count == scrollback->room)
-        grow(scrollback);
+        scrollback_grow(scrollback);
     *slot(scrollback, scrollback->count++) = packed;
     scrollback->bytes += cost(packed);
     while (scrollback->bytes > scrollback->max && scrollback->count > 0)

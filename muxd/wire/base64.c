@@ -23,7 +23,7 @@ bool base64_encode(struct buf *out, const void *data, size_t len)
     return true;
 }
 
-static int value_of(char c)
+static int base64_value_of(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return c - 'A';
@@ -39,7 +39,7 @@ static bool decode_four(const char *text, size_t padding, char *to)
 {
     uint32_t bits = 0;
     for (size_t i = 0; i < 4; i++) {
-        int value = i < 4 - padding ? value_of(text[i]) : 0;
+        int value = i < 4 - padding ? base64_value_of(text[i]) : 0;
         if (value < 0)
             return false;
         bits = bits << 6 | (uint32_t)value;

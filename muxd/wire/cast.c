@@ -53,7 +53,7 @@ static int wrong(const struct cast_reader *reader, const char *what, struct err 
     return err_set(err, ERR_PARSE, "line %" PRIu64 ": %s", reader->line, what);
 }
 
-static bool take_size(const struct json *object, const char *cols_key, const char *rows_key, struct cast_reader *reader)
+static bool cast_take_size(const struct json *object, const char *cols_key, const char *rows_key, struct cast_reader *reader)
 {
     int64_t cols = 0, rows = 0;
     json_get_int(object, cols_key, &cols);
@@ -65,7 +65,7 @@ static bool take_size(const struct json *object, const char *cols_key, const cha
     return true;
 }
 
-static int read_head(struct cast_reader *reader, const struct json *root, struct err *err)
+static int cast_read_head(struct cast_reader *reader, const struct json *root, struct err *err)
 {
     int64_t version = 0;
     double idle = 0;
@@ -75,7 +75,7 @@ static int read_head(struct cast_reader *reader, const struct json *root, struct
     if (version != 2 && version != 3)
         return err_set(err, ERR_PARSE, "line %" PRIu64 ": asciicast version %" PRId64 " is not known; 2 and 3 are", reader->line, version);
     const struct json *term = version == 3 ? json_get(root, "term") : root;
-    if (!take_size(term, version == 3 ? "cols" : "width", version == 3 ? "rows" : "height", reader))
+    if (!cast_take_size(term, version == 3 ? "cols" : "width", version == 3 ? "rows" : "height", reader))
         return wrong(reader, version == 3 ? "'term' of the header needs cols and rows from 1 to 10000"
                                           : "the header needs width and height from 1 to 10000", err);
     if (limit && json_type(limit) != JSON_NULL && (!json_double(limit, &idle) || idle < 0 || idle > TIME_MAX_S))
@@ -132,7 +132,7 @@ int cast_read(struct cast_reader *reader, const char *line, size_t len, struct c
         return err_set(err, ERR_PARSE, "line %" PRIu64 ": %s", reader->line, reader->version ? why.text : "no header of a recording; an "
                        "asciicast begins with an object that has a version");
     event->root = root;
-    int result = reader->version ? read_event(reader, root, event, err) : read_head(reader, root, err);
+    int result = reader->version ? read_event(reader, root, event, err) : cast_read_head(reader, root, err);
     if (result != 1)
         cast_event_fini(event);
     return result;

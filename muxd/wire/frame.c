@@ -77,7 +77,7 @@ void frame_feed(struct frame *frame, const void *data, size_t size)
     }
 }
 
-static bool is_blank(const char *line, size_t len)
+static bool frame_is_blank(const char *line, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         if (strchr(" \t\r", line[i]) == NULL || line[i] == '\0')
@@ -122,7 +122,7 @@ int frame_next(struct frame *frame, const char **line, size_t *len, struct err *
             continue;
         if (size > frame->max_line)
             return fail_too_large(frame, err);
-        if (is_blank(begin, size))
+        if (frame_is_blank(begin, size))
             continue;
         *line = begin;
         *len = size;
@@ -136,7 +136,7 @@ int frame_eof(struct frame *frame, const char **line, size_t *len)
     if (pending == 0 || frame->skipping || pending > frame->max_line)
         return 0;
     const char *begin = frame->data + frame->start;
-    if (is_blank(begin, pending))
+    if (frame_is_blank(begin, pending))
         return 0;
     *line = begin;
     *len = pending;

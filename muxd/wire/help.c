@@ -14,7 +14,7 @@ static void pad(struct buf *out, size_t count)
 }
 
 /* Appends text word by word; at is the column we are in, lines that follow begin at indent. */
-static void wrap(struct buf *out, const char *text, size_t at, size_t indent)
+static void help_wrap(struct buf *out, const char *text, size_t at, size_t indent)
 {
     bool first = true;
     while (*text != '\0') {
@@ -46,7 +46,7 @@ static void two_columns(struct buf *out, const char *left, const char *right)
         cols = 0;
     }
     pad(out, COLUMN - cols);
-    wrap(out, right, COLUMN, COLUMN);
+    help_wrap(out, right, COLUMN, COLUMN);
 }
 
 static void option_row(struct buf *out, const struct verb *verb, const struct verb_option *option)
@@ -90,7 +90,7 @@ void help_usage(struct buf *out, const struct verb *verb)
         buf_append_text(&items, " [--]");
     if (verb->operands != NULL)
         buf_printf(&items, " %s", verb->operands);
-    wrap(out, items.data, 0, indent);
+    help_wrap(out, items.data, 0, indent);
     for (size_t i = mark; i < out->len; i++) {
         if (out->data[i] == GLUE)
             out->data[i] = ' ';
@@ -116,7 +116,7 @@ static void paragraphs(struct buf *out, const char *text)
         buf_clear(&line);
         buf_append(&line, text, len);
         buf_append_byte(out, '\n');
-        wrap(out, line.data, 0, 0);
+        help_wrap(out, line.data, 0, 0);
         text += len + (text[len] == '\n');
     }
     buf_fini(&line);

@@ -30,26 +30,26 @@ static void *fail_at(const struct parser *p, size_t at, const char *what)
     return NULL;
 }
 
-static void *fail(const struct parser *p, const char *what)
+static void *json_parse_fail(const struct parser *p, const char *what)
 {
     return fail_at(p, p->at, what);
 }
 
-static int peek(const struct parser *p)
+static int json_parse_peek(const struct parser *p)
 {
     return p->at < p->size ? (unsigned char)p->data[p->at] : -1;
 }
 
-static bool skip(struct parser *p, char c)
+static bool json_parse_skip(struct parser *p, char c)
 {
-    bool there = peek(p) == c;
+    bool there = json_parse_peek(p) == c;
     p->at += there;
     return there;
 }
 
 static void skip_blanks(struct parser *p)
 {
-    for (int c = peek(p); c == ' ' || c == '\t' || c == '\r' || c == '\n'; c = peek(p))
+    for (int c = json_parse_peek(p); c == ' ' || c == '\t' || c == '\r' || c == '\n'; c = json_parse_peek(p))
         p->at++;
 }
 
@@ -80,7 +80,7 @@ static int32_t read_unicode(struct parser *p, size_t begin, bool is_key)
     else if (rune >= 0xdc00 && rune <= 0xdfff)
         wrong = "a low surrogate without its high one";
     if (rune >= 0xd800 && rune <= 0xdbff) {
-        if (skip(p, '\\') && skip(p, 'u'))
+        if (json_parse_skip(p, '\\') && json_parse_skip(p, 'u'))
             low = read_hex4(p);
         if (low < 0xdc00 || low > 0xdfff)
             wrong = "a high surrogate without its low one";
@@ -97,8 +97,8 @@ static bool read_escape(struct parser *p, bool is_key, struct buf *out)
     static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
     size_t begin = p->at++;
     if (p->at == p->size)
-        return fail(p, "the string has no end");
-    if (skip(p, 'u')) {
+        return json_parse_fail(p, "the string has no end");
+    if (json_parse_skip(p, 'u')) {
         int32_t rune = read_unicode(p, begin, is_key);
         return rune >= 0 && utf8_append_rune(out, rune);
     }
@@ -112,10 +112,10 @@ static bool read_escape(struct parser *p, bool is_key, struct buf *out)
 /* Over ASCII that stands for itself; returns the byte behind it, -1 at the end. */
 static int skip_plain(struct parser *p)
 {
-    int c = peek(p);
+    int c = json_parse_peek(p);
     while (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
         p->at++;
-        c = peek(p);
+        c = json_parse_peek(p);
     }
     return c;
 }
@@ -125,7 +125,7 @@ static bool skip_rune(struct parser *p)
     int32_t rune = -1;
     size_t bytes = utf8_decode(p->data + p->at, p->size - p->at, &rune);
     p->at += rune < 0 ? 0 : bytes;
-    return rune >= 0 || fail(p, "not valid UTF-8; send bytes as base64");
+    return rune >= 0 || json_parse_fail(p, "not valid UTF-8; send bytes as base64");
 }
 
 /* Up to the closing quote. Returns where the rest begins that holds no escapes; what is before it
@@ -139,9 +139,9 @@ static size_t read_pieces(struct parser *p, bool is_key, struct buf *out)
         if (c == '"')
             return rest;
         if (c < 0)
-            ok = fail(p, "the string has no end");
+            ok = json_parse_fail(p, "the string has no end");
         else if (c < 0x20)
-            ok = fail(p, "a control character in a string must be escaped");
+            ok = json_parse_fail(p, "a control character in a string must be escaped");
         else if (c != '\\')
             ok = skip_rune(p);
         else {
@@ -193,22 +193,22 @@ static bool integer_fits(const char *digits, size_t count)
     return count < most || (count == most && memcmp(digits, limit, count) <= 0);
 }
 
-static struct json *read_number(struct parser *p)
+static struct json *json_parse_read_number(struct parser *p)
 {
     size_t begin = p->at;
-    skip(p, '-');
+    json_parse_skip(p, '-');
     size_t first = p->at, digits = skip_digits(p);
     if (digits == 0)
-        return fail(p, "expected a digit");
+        return json_parse_fail(p, "expected a digit");
     if (digits > 1 && p->data[first] == '0')
         return fail_at(p, first, "a number has no leading zeros");
-    if (skip(p, '.') && skip_digits(p) == 0)
-        return fail(p, "expected a digit after the decimal point");
-    if (skip(p, 'e') || skip(p, 'E')) {
-        if (!skip(p, '+'))
-            skip(p, '-');
+    if (json_parse_skip(p, '.') && skip_digits(p) == 0)
+        return json_parse_fail(p, "expected a digit after the decimal point");
+    if (json_parse_skip(p, 'e') || json_parse_skip(p, 'E')) {
+        if (!json_parse_skip(p, '+'))
+            json_parse_skip(p, '-');
         if (skip_digits(p) == 0)
-            return fail(p, "expected a digit in the exponent");
+            return json_parse_fail(p, "expected a digit in the exponent");
     }
     if (p->at == first + digits && !integer_fits(p->data + first, digits))
         return fail_at(p, begin, "an integer beyond 2^53 would lose digits; send it as a string");
@@ -223,7 +223,7 @@ static struct json *read_number(struct parser *p)
     return NULL;
 }
 
-static struct json *read_word(struct parser *p)
+static struct json *json_parse_read_word(struct parser *p)
 {
     static const char *const words[] = {"true", "false", "null"};
     for (size_t i = 0; i < 3; i++) {
@@ -233,22 +233,22 @@ static struct json *read_word(struct parser *p)
             return i == 2 ? json_null_new() : json_bool_new(i == 0);
         }
     }
-    return fail(p, "expected a value");
+    return json_parse_fail(p, "expected a value");
 }
 
 /* ---- containers ---- */
 
-static char *read_key(struct parser *p)
+static char *json_parse_read_key(struct parser *p)
 {
     size_t len;
-    if (peek(p) != '"')
-        return fail(p, "expected a key in double quotes");
+    if (json_parse_peek(p) != '"')
+        return json_parse_fail(p, "expected a key in double quotes");
     char *key = read_string(p, true, &len);
     skip_blanks(p);
-    if (key == NULL || skip(p, ':'))
+    if (key == NULL || json_parse_skip(p, ':'))
         return key;
     free(key);
-    return fail(p, "expected ':' after the key");
+    return json_parse_fail(p, "expected ':' after the key");
 }
 
 static bool fail_key(const struct parser *p, const char *key)
@@ -295,7 +295,7 @@ static bool read_items(struct parser *p, struct json *container, bool object)
 {
     do {
         skip_blanks(p);
-        char *key = object ? read_key(p) : NULL;
+        char *key = object ? json_parse_read_key(p) : NULL;
         struct json *value = object && key == NULL ? NULL : read_value(p);
         if (value == NULL) {
             free(key);
@@ -303,21 +303,21 @@ static bool read_items(struct parser *p, struct json *container, bool object)
         }
         json_add_taken(container, key, value);
         skip_blanks(p);
-    } while (skip(p, ','));
-    if (!skip(p, object ? '}' : ']'))
-        return fail(p, object ? "expected ',' or '}'" : "expected ',' or ']'");
+    } while (json_parse_skip(p, ','));
+    if (!json_parse_skip(p, object ? '}' : ']'))
+        return json_parse_fail(p, object ? "expected ',' or '}'" : "expected ',' or ']'");
     return !object || check_keys(p, container);
 }
 
 static struct json *read_container(struct parser *p, bool object)
 {
     if (p->depth == JSON_DEPTH_MAX)
-        return fail(p, "nested deeper than 64");
+        return json_parse_fail(p, "nested deeper than 64");
     struct json *container = object ? json_object_new() : json_array_new();
     p->depth++;
     p->at++;
     skip_blanks(p);
-    if (!skip(p, object ? '}' : ']') && !read_items(p, container, object)) {
+    if (!json_parse_skip(p, object ? '}' : ']') && !read_items(p, container, object)) {
         json_free(container);
         return NULL;
     }
@@ -331,14 +331,14 @@ static struct json *read_value(struct parser *p)
     size_t len;
     skip_blanks(p);
     if (++p->values > VALUES_MAX)
-        return fail(p, "more than 262144 values");
-    int c = peek(p);
+        return json_parse_fail(p, "more than 262144 values");
+    int c = json_parse_peek(p);
     if (c == '{' || c == '[')
         return read_container(p, c == '{');
     if (c == '-' || (c >= '0' && c <= '9'))
-        return read_number(p);
+        return json_parse_read_number(p);
     if (c != '"')
-        return read_word(p);
+        return json_parse_read_word(p);
     char *text = read_string(p, false, &len);
     return text != NULL ? json_string_taken(text, len) : NULL;
 }
@@ -351,7 +351,7 @@ struct json *json_parse_with(const char *data, size_t size, enum json_flags flag
     if (root == NULL || p.at == size)
         return root;
     json_free(root);
-    return fail(&p, "something follows the value");
+    return json_parse_fail(&p, "something follows the value");
 }
 
 struct json *json_parse(const char *data, size_t size, struct err *err)

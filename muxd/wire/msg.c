@@ -34,7 +34,7 @@ static int invalid(struct err *err, const char *what)
     return err_set(err, ERR_INVALID_REQUEST, "no valid JSON-RPC 2.0 request: %s", what);
 }
 
-static int check_members(const struct json *root, struct err *err)
+static int msg_check_members(const struct json *root, struct err *err)
 {
     for (const struct json *it = json_first(root); it != NULL; it = json_next(it)) {
         const char *key = json_key(it);
@@ -64,7 +64,7 @@ static int take_members(struct msg *msg, struct err *err)
         return invalid(err, "`method` must be a string");
     if (params != NULL && json_type(params) != JSON_OBJECT)
         return invalid(err, "`params` must be an object");
-    int rc = check_members(msg->root, err);
+    int rc = msg_check_members(msg->root, err);
     if (rc < 0)
         return rc;
     msg->params = params != NULL ? (struct json *)(uintptr_t)params : json_add_object(msg->root, "params");
@@ -102,7 +102,7 @@ static bool print_id(struct buf *out, const struct msg_id *id)
 }
 
 /* All or nothing: half a line would spoil the stream. */
-static bool settle(struct buf *out, size_t mark, bool ok)
+static bool msg_settle(struct buf *out, size_t mark, bool ok)
 {
     if (!ok)
         buf_truncate(out, mark);
@@ -114,7 +114,7 @@ bool msg_reply(struct buf *out, const struct msg_id *id, const struct json *resu
     size_t mark = out->len;
     bool ok = buf_append_text(out, "{\"jsonrpc\":\"2.0\",\"id\":") && print_id(out, id) && buf_append_text(out, ",\"result\":") &&
               json_print(out, result) && buf_append(out, "}\n", 2);
-    return settle(out, mark, ok);
+    return msg_settle(out, mark, ok);
 }
 
 bool msg_error(struct buf *out, const struct msg_id *id, const struct err *err, const struct json *more)
@@ -132,7 +132,7 @@ bool msg_error(struct buf *out, const struct msg_id *id, const struct err *err, 
     bool ok = buf_append_text(out, "{\"jsonrpc\":\"2.0\",\"id\":") && print_id(out, id) && buf_append_text(out, ",\"error\":") &&
               json_print(out, error) && buf_append(out, "}\n", 2);
     json_free(error);
-    return settle(out, mark, ok);
+    return msg_settle(out, mark, ok);
 }
 
 static bool print_call(struct buf *out, const char *method, const struct json *params)
@@ -147,11 +147,11 @@ bool msg_request(struct buf *out, int64_t id, const char *method, const struct j
 {
     size_t mark = out->len;
     bool ok = buf_printf(out, "{\"jsonrpc\":\"2.0\",\"id\":%lld,", (long long)id) && print_call(out, method, params);
-    return settle(out, mark, ok);
+    return msg_settle(out, mark, ok);
 }
 
 bool msg_notification(struct buf *out, const char *method, const struct json *params)
 {
     size_t mark = out->len;
-    return settle(out, mark, buf_append_text(out, "{\"jsonrpc\":\"2.0\",") && print_call(out, method, params));
+    return msg_settle(out, mark, buf_append_text(out, "{\"jsonrpc\":\"2.0\",") && print_call(out, method, params));
 }

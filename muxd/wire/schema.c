@@ -278,7 +278,7 @@ static int check_whole(const struct check *c)
     return 0;
 }
 
-static int check_members(const struct check *c)
+static int schema_check_members(const struct check *c)
 {
     const struct json *next;
     for (const struct json *it = json_first(c->params); it != NULL; it = next) {
@@ -307,7 +307,7 @@ int schema_check(const struct tool *tool, struct json *params, const char *const
     struct check c = {.tool = tool, .path = "", .params = params, .ignore = ignore_fields, .err = err};
     if (json_type(params) != JSON_OBJECT)
         return err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object", json_type_name(json_type(params)));
-    int rc = check_members(&c);
+    int rc = schema_check_members(&c);
     const struct json *meta = json_get(params, "_meta");
     if (rc < 0 || meta == NULL)
         return rc;
@@ -318,7 +318,7 @@ int schema_check(const struct tool *tool, struct json *params, const char *const
     if (json_type(meta) != JSON_OBJECT)
         return err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s for `_meta`, expected an object", json_type_name(json_type(meta)));
     struct check inner = {.tool = &tools[TOOL_META], .path = "_meta.", .params = (struct json *)(uintptr_t)meta, .err = err};
-    rc = check_members(&inner);
+    rc = schema_check_members(&inner);
     return rc < 0 ? rc : check_meta(meta, err);
 }
 

@@ -49,7 +49,7 @@ struct text_split text_split(const char *text, size_t len, size_t begin_bytes, s
 }
 
 /* All or nothing: puts out back to its old length when what was appended since did not fit. */
-static bool settle(struct buf *out, size_t before, bool fits)
+static bool text_settle(struct buf *out, size_t before, bool fits)
 {
     if (!fits)
         buf_truncate(out, before);
@@ -75,7 +75,7 @@ bool text_truncate_middle(struct buf *out, const char *text, size_t len, size_t 
 {
     size_t before = out->len;
     bool fits = len <= budget_bytes ? buf_append(out, text, len) : append_cut(out, text, len, budget_bytes, tokens);
-    return settle(out, before, fits);
+    return text_settle(out, before, fits);
 }
 
 static bool append_warning(struct buf *out, uint64_t original_bytes)
@@ -90,7 +90,7 @@ bool text_formatted(struct buf *out, const char *text, size_t len, size_t budget
     size_t before = out->len;
     bool fits = append_warning(out, len) && buf_printf(out, "Total output lines: %zu\n\n", text_lines(text, len)) &&
                 append_cut(out, text, len, budget_bytes, tokens);
-    return settle(out, before, fits);
+    return text_settle(out, before, fits);
 }
 
 static bool append_omitted(struct buf *out, uint64_t omitted_bytes)
@@ -104,10 +104,10 @@ bool text_join(struct buf *out, const char *head, size_t head_len, const char *t
     bool fits = buf_append(out, head, head_len);
     if (omitted_bytes > 0)
         fits = fits && buf_append_byte(out, '\n') && append_omitted(out, omitted_bytes) && buf_append_byte(out, '\n');
-    return settle(out, before, fits && buf_append(out, tail, tail_len));
+    return text_settle(out, before, fits && buf_append(out, tail, tail_len));
 }
 
-static bool has(const char *text, size_t len, const struct buf *line)
+static bool text_has(const char *text, size_t len, const struct buf *line)
 {
     return len > 0 && memmem(text, len, line->data, line->len) != NULL;
 }
@@ -123,7 +123,7 @@ static bool append_omitted_cut(struct buf *out, const char *text, size_t len, ui
 {
     struct buf cut = BUF_INIT;
     append_cut(&cut, text, len, budget_bytes, tokens);
-    bool fits = append_warning(out, original_bytes) && (has(cut.data, cut.len, line) || append_line(out, line)) &&
+    bool fits = append_warning(out, original_bytes) && (text_has(cut.data, cut.len, line) || append_line(out, line)) &&
                 buf_append_byte(out, '\n') && buf_append(out, cut.data, cut.len);
     buf_fini(&cut);
     return fits;
@@ -141,9 +141,9 @@ bool text_formatted_omitted(struct buf *out, const char *text, size_t len, uint6
     if (len > budget_bytes)
         fits = append_omitted_cut(out, text, len, original_bytes, budget_bytes, tokens, &line);
     else
-        fits = (has(text, len, &line) || append_line(out, &line)) && buf_append(out, text, len);
+        fits = (text_has(text, len, &line) || append_line(out, &line)) && buf_append(out, text, len);
     buf_fini(&line);
-    return settle(out, before, fits);
+    return text_settle(out, before, fits);
 }
 
 static bool append_facts(struct buf *out, const struct text_answer *answer)
@@ -164,7 +164,7 @@ bool text_answer(struct buf *out, const struct text_answer *answer)
     bool fits = append_facts(out, answer) && buf_append_text(out, "Output:\n") &&
                 text_formatted_omitted(out, answer->output, answer->output_len, answer->omitted_bytes, answer->original_bytes,
                                        text_token_budget(answer->max_tokens), true);
-    return settle(out, before, fits);
+    return text_settle(out, before, fits);
 }
 
 static bool append_short_seconds(struct buf *out, int64_t wall_ns)
@@ -187,7 +187,7 @@ bool text_oneshot(struct buf *out, const struct text_oneshot *answer)
         fits = fits && buf_printf(out, "Total output lines: %zu\n", lines);
     fits = fits && buf_append_text(out, "Output:\n") && buf_append(out, body.data, body.len);
     buf_fini(&body);
-    return settle(out, before, fits);
+    return text_settle(out, before, fits);
 }
 
 size_t text_clamp_lines(struct buf *out, const char *text, size_t len, size_t max_line)

@@ -107,7 +107,7 @@ static void begin_csi(struct tokens *tokens)
     tokens->csi.count = 0;
 }
 
-static void on_escape(struct tokens *tokens, char byte, const struct token_sink *sink, void *arg)
+static void tokens_on_escape(struct tokens *tokens, char byte, const struct token_sink *sink, void *arg)
 {
     if (ecma_is_intermediate(byte)) {
         tokens->invalid = tokens->invalid || tokens->intermediate;
@@ -157,7 +157,7 @@ static void csi_separator(struct token_csi *csi, bool colon)
     }
 }
 
-static void on_csi(struct tokens *tokens, char byte, const struct token_sink *sink, void *arg)
+static void tokens_on_csi(struct tokens *tokens, char byte, const struct token_sink *sink, void *arg)
 {
     struct token_csi *csi = &tokens->csi;
     if (ecma_ends_csi(byte)) {
@@ -243,9 +243,9 @@ static void on_byte(struct tokens *tokens, char byte, const struct token_sink *s
         if (byte)
             sink->control(arg, byte);
     } else if (tokens->state == TOKENS_ESCAPE) {
-        on_escape(tokens, byte, sink, arg);
+        tokens_on_escape(tokens, byte, sink, arg);
     } else {
-        on_csi(tokens, byte, sink, arg);
+        tokens_on_csi(tokens, byte, sink, arg);
     }
 }
 

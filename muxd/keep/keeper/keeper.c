@@ -172,7 +172,7 @@ void keeper_end(struct keeper *keeper, int status)
 }
 
 /* True when nothing is left to be waited for. */
-static bool ended(struct keeper *keeper, int64_t now_ms)
+static bool keeper_ended(struct keeper *keeper, int64_t now_ms)
 {
     if (!keeper->ending)
         return false;
@@ -222,7 +222,7 @@ static void take_pending(struct keeper *keeper)
     programs_look_later(keeper); /* several deaths may have come as one signal */
 }
 
-static void on_slot(struct keeper *keeper, uint64_t tag)
+static void keeper_on_slot(struct keeper *keeper, uint64_t tag)
 {
     struct slot *slot = &keeper->slots.all[(uint32_t)tag];
     if (!slot->used) /* gone since the wait */
@@ -273,7 +273,7 @@ static void turn(struct keeper *keeper, const struct epoll_event *events, int n)
         if (tag >> 32 == WATCH_SIGNALS)
             signals = true;
         else if (tag >> 32 == WATCH_STATUS || tag >> 32 == WATCH_PIDFD)
-            on_slot(keeper, tag);
+            keeper_on_slot(keeper, tag);
     }
     if (signals)
         take_pending(keeper);
@@ -291,7 +291,7 @@ static void turn(struct keeper *keeper, const struct epoll_event *events, int n)
 int keeper_loop(struct keeper *keeper)
 {
     struct epoll_event events[EVENTS_A_TURN];
-    while (!ended(keeper, clock_mono_ms())) {
+    while (!keeper_ended(keeper, clock_mono_ms())) {
         int n = epoll_wait(keeper->epoll, events, EVENTS_A_TURN, wait_ms(keeper, clock_mono_ms()));
         turn(keeper, events, n > 0 ? n : 0);
     }

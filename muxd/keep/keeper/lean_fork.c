@@ -65,7 +65,7 @@ void lean_fork_init(void)
 }
 
 /* Also what its child did not live to take. */
-static void empty(const struct lane *lane)
+static void lean_fork_empty(const struct lane *lane)
 {
     char byte;
     int fds[LEAN_FORK_FDS];
@@ -77,7 +77,7 @@ static void empty(const struct lane *lane)
     }
 }
 
-static void take(const struct lane *lane, int fds[LEAN_FORK_FDS])
+static void lean_fork_take(const struct lane *lane, int fds[LEAN_FORK_FDS])
 {
     char byte;
     size_t count = LEAN_FORK_FDS;
@@ -96,14 +96,14 @@ pid_t lean_fork(int fds[LEAN_FORK_FDS], int *place)
         return -1;
     pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how); /* not by libc: nothing here needs what it does around a fork */
     if (pid == 0)
-        take(&lanes[at], fds);
+        lean_fork_take(&lanes[at], fds);
     else if (pid > 0) {
         lanes[at].busy = true;
         *place = at;
     } else {
         if (errno == ENOSYS || errno == EPERM) /* a strict seccomp filter */
             beyond = 0;
-        empty(&lanes[at]);
+        lean_fork_empty(&lanes[at]);
     }
     return pid;
 }
@@ -112,7 +112,7 @@ void lean_fork_over(int *place)
 {
     if (*place < 0)
         return;
-    empty(&lanes[*place]);
+    lean_fork_empty(&lanes[*place]);
     lanes[*place].busy = false;
     if (*place > 0)
         unmake(&lanes[*place]);

@@ -13,7 +13,7 @@
 #define STATUS_USAGE 64
 enum { ARG_NAME, ARG_ROLE, ARG_VALUE, ARG_WORKER };
 
-static int complain(int status, const char *text)
+static int keeper_main_complain(int status, const char *text)
 {
     dprintf(STDERR_FILENO, "muxd: keeper: %s\n", text);
     return status;
@@ -35,12 +35,12 @@ static const char *path_on_disk(void)
 }
 
 /* "WORD:READY:EXE": the protocol that muxd speaks, where to say that the daemon listens, and muxd itself. */
-static int start(struct keeper_options *options, const char *value)
+static int keeper_main_start(struct keeper_options *options, const char *value)
 {
     size_t length = strlen(keep_protocol_word);
     int number[2];
     if (strncmp(value, keep_protocol_word, length) != 0 || value[length] != ':')
-        return complain(1, "muxd and muxd-keeper are not of one version; install both anew");
+        return keeper_main_complain(1, "muxd and muxd-keeper are not of one version; install both anew");
     if (!keeper_numbers(value + length + 1, number, 2))
         return STATUS_USAGE;
     options->ready_fd = number[0];
@@ -59,7 +59,7 @@ static int adopt(struct keeper_options *options, const char *value)
 }
 
 /* "STATE": an older keeper asks whether the two programs on disk can take over from it. The worker's answers by its exit status. */
-static int check(const struct keeper_options *options, const char *value)
+static int keeper_main_check(const struct keeper_options *options, const char *value)
 {
     int state;
     char option[] = "--speaks", word[32], *args[] = {(char *)options->worker_path, option, word, NULL};
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     static char *worker_argv[OWN_ARGS_MAX], *keeper_argv[OWN_ARGS_MAX], option[] = "--worker";
     prctl(PR_SET_NAME, "muxd-keeper"); /* executed by descriptor it would have a number for its name */
     if (argc <= ARG_WORKER || argc >= OWN_ARGS_MAX)
-        return complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");
+        return keeper_main_complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");
     worker_argv[0] = argv[ARG_WORKER];
     worker_argv[1] = option;
     keeper_argv[0] = argv[ARG_NAME];
@@ -87,12 +87,12 @@ int main(int argc, char **argv)
                                      .path = path_on_disk(), .ready_fd = -1, .sentinel = true};
     const char *role = argv[ARG_ROLE], *value = argv[ARG_VALUE];
     if (strcmp(role, "--start") == 0)
-        return start(&options, value);
+        return keeper_main_start(&options, value);
     if (strcmp(role, "--resume") == 0)
         return keeper_resume(&options, value);
     if (strcmp(role, "--adopt") == 0)
         return adopt(&options, value);
     if (strcmp(role, "--check") == 0)
-        return check(&options, value);
-    return complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");
+        return keeper_main_check(&options, value);
+    return keeper_main_complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");
 }

@@ -17,7 +17,7 @@
 #define FIRST_FREE_FD 10 /* above the numbers that dup2 writes to below */
 #define STATUS_FD 3
 
-static void __attribute__((__noreturn__)) fail(int status_fd, int step, int error)
+static void __attribute__((__noreturn__)) plan_execute_fail(int status_fd, int step, int error)
 {
     int words[2] = {step, error};
     ssize_t n;
@@ -157,7 +157,7 @@ static const char *path_of(char *const *env)
 
 /* Returns the errno that says most: a file that was found but may not be executed counts more than all that were not found. Not inlined:
  * its buffer is a page more of the stack that most programs do without. */
-static int __attribute__((__noinline__)) search_path(char *program, char **argv, char **env)
+static int __attribute__((__noinline__)) plan_execute_search_path(char *program, char **argv, char **env)
 {
     char full[PATH_MAX];
     size_t name = strlen(program);
@@ -181,7 +181,7 @@ static int __attribute__((__noinline__)) search_path(char *program, char **argv,
     return answer;
 }
 
-static int execute(char *program, char **argv, char **env)
+static int plan_execute_execute(char *program, char **argv, char **env)
 {
     if (*program == '\0')
         return ENOENT;
@@ -190,7 +190,7 @@ static int execute(char *program, char **argv, char **env)
             try_exec(program, argv, env);
             return errno;
         }
-    return search_path(program, argv, env);
+    return plan_execute_search_path(program, argv, env);
 }
 
 /* The other end of the pipe is the keeper's, and nobody else's. */
@@ -205,26 +205,26 @@ void plan_execute(int plan_fd, const int stdio[3], int status_fd)
     int error;
     struct plan_head *head = map_plan(plan_fd, &error);
     if (!head)
-        fail(status_fd, PLAN_READ, error);
+        plan_execute_fail(status_fd, PLAN_READ, error);
     char **argv = vector(head, head->argv, head->argc);
     char **env = vector(head, head->env, head->envc);
     if (!argv || !env)
-        fail(status_fd, PLAN_READ, EINVAL);
+        plan_execute_fail(status_fd, PLAN_READ, EINVAL);
     if (setsid() < 0)
-        fail(status_fd, PLAN_SETSID, errno);
+        plan_execute_fail(status_fd, PLAN_SETSID, errno);
     error = set_stdio(stdio, &status_fd);
     if (error != 0)
-        fail(status_fd, PLAN_STDIO, error);
+        plan_execute_fail(status_fd, PLAN_STDIO, error);
     if (head->tty && ioctl(0, TIOCSCTTY, 0) != 0)
-        fail(status_fd, PLAN_TTY, errno);
+        plan_execute_fail(status_fd, PLAN_TTY, errno);
     error = set_limits(head);
     if (error != 0)
-        fail(status_fd, PLAN_LIMITS, error);
+        plan_execute_fail(status_fd, PLAN_LIMITS, error);
     umask((mode_t)head->umask & 0777);
     if (head->cwd != 0 && chdir((char *)head + head->cwd) != 0)
-        fail(status_fd, PLAN_CHDIR, errno);
+        plan_execute_fail(status_fd, PLAN_CHDIR, errno);
     if (nobody_listens(status_fd)) /* the keeper is dead: nobody would ever hear of this program */
         _exit(1);
-    error = execute((char *)head + head->program, argv, env);
-    fail(status_fd, PLAN_EXEC, error);
+    error = plan_execute_execute((char *)head + head->program, argv, env);
+    plan_execute_fail(status_fd, PLAN_EXEC, error);
 }

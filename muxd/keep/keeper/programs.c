@@ -70,7 +70,7 @@ static void __attribute__((__noreturn__)) become_program(const struct as_was *wa
     plan_execute(fds[0], fds + 1, status_fd);
 }
 
-static void refuse(struct keeper *keeper, uint64_t session, int step, int error)
+static void programs_refuse(struct keeper *keeper, uint64_t session, int step, int error)
 {
     talk_odd(keeper, (struct keep_msg){.type = KEEP_FAILED, .session = session, .arg = {step, error}});
 }
@@ -104,7 +104,7 @@ static pid_t fork_program(struct slot *slot, int fds[LEAN_FORK_FDS], int other_e
     return pid;
 }
 
-static int start(struct keeper *keeper, struct slot *slot, const int fds[4])
+static int programs_start(struct keeper *keeper, struct slot *slot, const int fds[4])
 {
     int status[2];
     if (pipe2(status, O_CLOEXEC) != 0)
@@ -135,15 +135,15 @@ void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t n
     if (keeper->sentinel_fd < 0) /* there was no process for it until now */
         sentinel_restart(keeper);
     if (!slot)
-        refuse(keeper, session, PLAN_FORK, ENFILE);
+        programs_refuse(keeper, session, PLAN_FORK, ENFILE);
     else if (slot->pid != 0 || slot->dropped)
-        refuse(keeper, session, PLAN_FORK, EBUSY);
+        programs_refuse(keeper, session, PLAN_FORK, EBUSY);
     else if (slot->unheld)
         failed(keeper, slot, PLAN_READ, EMFILE); /* it would be lost with its worker */
     else if (nfds != 4)
         failed(keeper, slot, PLAN_READ, nfds == 0 ? EMFILE : EPROTO); /* none: the kernel had no room for them here */
     else {
-        int error = start(keeper, slot, fds);
+        int error = programs_start(keeper, slot, fds);
         if (error != 0)
             failed(keeper, slot, PLAN_FORK, error);
         else
@@ -169,7 +169,7 @@ void programs_adopt(struct keeper *keeper, uint64_t session, pid_t pid, int pidf
 }
 
 /* It is no process any more, or none of ours. */
-static void forget(struct keeper *keeper, struct slot *slot)
+static void programs_forget(struct keeper *keeper, struct slot *slot)
 {
     if (slot->pid != 0)
         sentinel_remove(keeper->sentinel_fd, slot->pid);
@@ -180,13 +180,13 @@ static void forget(struct keeper *keeper, struct slot *slot)
     slot->foreign = false;
 }
 
-static void reap(struct keeper *keeper, struct slot *slot)
+static void programs_reap(struct keeper *keeper, struct slot *slot)
 {
     siginfo_t info;
     if (!slot->foreign)
         while (waitid(P_PID, (id_t)slot->pid, &info, WEXITED) != 0 && errno == EINTR)
             ;
-    forget(keeper, slot);
+    programs_forget(keeper, slot);
     slot->state = SLOT_IDLE;
     slot->owes = 0;
     if (slot->dropped)
@@ -208,7 +208,7 @@ void programs_status(struct keeper *keeper, struct slot *slot)
     if (n == (ssize_t)sizeof words) {
         kill(slot->pid, SIGKILL); /* it is on its way to _exit; so the wait can't be long */
         bool dropped = slot->dropped;
-        reap(keeper, slot);
+        programs_reap(keeper, slot);
         if (!dropped)
             failed(keeper, slot, words[0], words[1]);
         return;
@@ -253,7 +253,7 @@ void programs_look(struct keeper *keeper, struct slot *slot)
     slot->how[0] = how[0];
     slot->how[1] = how[1];
     if (slot->dropped || keeper->ending)
-        reap(keeper, slot);
+        programs_reap(keeper, slot);
     else
         slots_owe(&keeper->slots, slot, SLOT_OWES_EXITED);
 }
@@ -325,7 +325,7 @@ void programs_ack(struct keeper *keeper, uint64_t session, pid_t pid)
         slot->state = SLOT_IDLE;
     if (!slot || slot->state != SLOT_EXITED || slot->pid != pid)
         return;
-    reap(keeper, slot);
+    programs_reap(keeper, slot);
     if (keeper->hidden)
         programs_look_at_all(keeper);
 }
@@ -343,7 +343,7 @@ void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask)
     slot->dropped = true;
     slot_close_fds(slot);
     if (slot->state == SLOT_EXITED)
-        reap(keeper, slot);
+        programs_reap(keeper, slot);
     else if (slot->pid == 0)
         slots_release(&keeper->slots, slot);
 }

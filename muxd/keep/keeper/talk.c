@@ -15,7 +15,7 @@
 #define ABOUT (sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL)
 
 /* False when it has to be tried again later. */
-static bool tell(struct keeper *keeper, struct keep_msg msg, const int *fds, size_t nfds)
+static bool keeper_talk_tell(struct keeper *keeper, struct keep_msg msg, const int *fds, size_t nfds)
 {
     if (keeper->link < 0)
         return false;
@@ -48,12 +48,12 @@ static bool tell_slot(struct keeper *keeper, struct slot *slot)
             fds[n++] = slot->fds[at];
         }
         msg.arg[1] = at < KEEP_FD_COUNT;
-        if (!tell(keeper, msg, fds, n))
+        if (!keeper_talk_tell(keeper, msg, fds, n))
             return false;
         keeper->hand_fd = at;
     }
     return slot->state != SLOT_FAILED ||
-           tell(keeper, (struct keep_msg){.type = KEEP_FAILED, .session = slot->session, .arg = {slot->how[0], slot->how[1]}}, NULL, 0);
+           keeper_talk_tell(keeper, (struct keep_msg){.type = KEEP_FAILED, .session = slot->session, .arg = {slot->how[0], slot->how[1]}}, NULL, 0);
 }
 
 static bool tell_slots(struct keeper *keeper)
@@ -73,13 +73,13 @@ static bool tell_was(struct keeper *keeper)
     struct keep_msg msg = {.type = KEEP_WAS, .pid = getpid(),
                            .arg = {was->nofile_soft, was->core_soft, was->oom_score_adj, keeper->generation}};
     int fds[] = {keeper->exe, keeper->sentinel_fd};
-    return tell(keeper, msg, fds, keeper->sentinel_fd >= 0 ? 2 : 1);
+    return keeper_talk_tell(keeper, msg, fds, keeper->sentinel_fd >= 0 ? 2 : 1);
 }
 
 static bool tell_listener(struct keeper *keeper)
 {
     struct keep_msg msg = {.type = KEEP_SLOT_LISTEN, .arg = {keeper->listener_given}};
-    return keeper->listener < 0 || tell(keeper, msg, &keeper->listener, 1);
+    return keeper->listener < 0 || keeper_talk_tell(keeper, msg, &keeper->listener, 1);
 }
 
 static bool tell_handed(struct keeper *keeper)
@@ -87,7 +87,7 @@ static bool tell_handed(struct keeper *keeper)
     struct keep_msg msg = {.type = KEEP_HANDED, .arg = {keeper->slots.count, keeper->generation, keeper->worker_before}};
     if (keeper->failed_error != 0)
         msg.arg[3] = keeper->failed_error | keeper->failed_tried << 16;
-    if (!tell(keeper, msg, NULL, 0))
+    if (!keeper_talk_tell(keeper, msg, NULL, 0))
         return false;
     for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
         if (slot->state == SLOT_EXITED)
@@ -115,7 +115,7 @@ static bool tell_missed(struct keeper *keeper, struct slot *slot, int owed, int 
     if (!(slot->owes & owed))
         return true;
     slot->owes &= (uint8_t)~owed;
-    if (tell(keeper, (struct keep_msg){.type = KEEP_MISSED, .session = slot->session, .arg = {type}}, NULL, 0))
+    if (keeper_talk_tell(keeper, (struct keep_msg){.type = KEEP_MISSED, .session = slot->session, .arg = {type}}, NULL, 0))
         return true;
     slot->owes |= (uint8_t)owed;
     return false;
@@ -140,7 +140,7 @@ static bool tell_owed(struct keeper *keeper, struct slot *slot)
         return false;
     if (slot->owes & SLOT_OWES_SPAWNED) {
         msg.type = KEEP_SPAWNED;
-        if (!tell(keeper, msg, &slot->pidfd, slot->pidfd >= 0))
+        if (!keeper_talk_tell(keeper, msg, &slot->pidfd, slot->pidfd >= 0))
             return false;
         slot->owes &= (uint8_t)~SLOT_OWES_SPAWNED;
     }
@@ -149,15 +149,15 @@ static bool tell_owed(struct keeper *keeper, struct slot *slot)
     msg.type = slot->owes & SLOT_OWES_FAILED ? KEEP_FAILED : KEEP_EXITED;
     msg.arg[0] = slot->how[0];
     msg.arg[1] = slot->how[1];
-    return tell(keeper, msg, NULL, 0);
+    return keeper_talk_tell(keeper, msg, NULL, 0);
 }
 
-static void pump(struct keeper *keeper)
+static void talk_send_owed(struct keeper *keeper)
 {
     if (!hand_over(keeper))
         return;
     for (; keeper->odd_count > 0; keeper->odd_count--, keeper->odd_first = (keeper->odd_first + 1) % KEEPER_ODD_MAX) {
-        if (!tell(keeper, keeper->odd[keeper->odd_first], NULL, 0))
+        if (!keeper_talk_tell(keeper, keeper->odd[keeper->odd_first], NULL, 0))
             return;
     }
     if (keeper->owes_was && !tell_was(keeper))
@@ -178,7 +178,7 @@ void talk_pump(struct keeper *keeper)
     bool wanted = keeper->want_write;
     keeper->want_write = false;
     keeper->retry_at_ms = 0;
-    pump(keeper);
+    talk_send_owed(keeper);
     if (keeper->want_write != wanted)
         keeper_watch(keeper, keeper->link, WATCH_LINK, 0, keeper->want_write);
 }
@@ -227,7 +227,7 @@ static void on_again(struct keeper *keeper, uint64_t session)
 }
 
 /* From here on clients may come: who waits for the first worker is told so and left. */
-static void tell_ready(struct keeper *keeper)
+static void keeper_talk_tell_ready(struct keeper *keeper)
 {
     keeper->listened = true;
     if (keeper->options.ready_fd < 0)
@@ -243,7 +243,7 @@ static void tell_ready(struct keeper *keeper)
 static bool missed(struct keeper *keeper, const struct keep_msg *msg)
 {
     if (msg->type == KEEP_LISTEN) {
-        tell_ready(keeper);
+        keeper_talk_tell_ready(keeper);
         talk_odd(keeper, (struct keep_msg){.type = KEEP_MISSED, .arg = {KEEP_LISTEN}});
         return true;
     }
@@ -263,10 +263,10 @@ static void on_listen(struct keeper *keeper, const struct keep_msg *msg, int *fd
     keeper->listener = *fd;
     keeper->listener_given = msg->arg[0] != 0;
     *fd = -1;
-    tell_ready(keeper);
+    keeper_talk_tell_ready(keeper);
 }
 
-static void on_was(struct keeper *keeper, const struct keep_msg *msg, int *fd)
+static void keeper_talk_on_was(struct keeper *keeper, const struct keep_msg *msg, int *fd)
 {
     keeper->was = (struct as_was){msg->arg[0], msg->arg[1], msg->arg[2]};
     keeper->generation = msg->arg[3];
@@ -278,7 +278,7 @@ static void on_was(struct keeper *keeper, const struct keep_msg *msg, int *fd)
     keeper->owes_was = true; /* this worker is not our child: only so it learns who we are */
 }
 
-static void take(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
+static void talk_take_msg(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
 {
     switch (msg->type) {
     case KEEP_AGAIN: on_again(keeper, msg->session); break;
@@ -306,7 +306,7 @@ static void take(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_P
         programs_adopt(keeper, msg->session, (pid_t)msg->pid, fds[0]);
         fds[0] = -1;
         break;
-    case KEEP_WAS: on_was(keeper, msg, &fds[0]); break;
+    case KEEP_WAS: keeper_talk_on_was(keeper, msg, &fds[0]); break;
     default: break;
     }
     for (size_t i = 0; i < nfds; i++)
@@ -334,7 +334,7 @@ void talk_take(struct keeper *keeper)
             return;
         }
         if (n == sizeof msg && msg.size_and_protocol == ABOUT && (!cut || !missed(keeper, &msg)))
-            take(keeper, &msg, fds, nfds);
+            talk_take_msg(keeper, &msg, fds, nfds);
         else
             for (size_t i = 0; i < nfds; i++)
                 fd_close(&fds[i]);

@@ -67,7 +67,7 @@ static struct state_head head_record(const struct keeper *keeper, int worker_exe
                                .generation = keeper->generation};
 }
 
-static int save(struct keeper *keeper, int worker_exe)
+static int upgrade_save(struct keeper *keeper, int worker_exe)
 {
     struct state_head head = head_record(keeper, worker_exe);
     int fd = memfd_create("muxd-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -101,7 +101,7 @@ static void restore_slot(struct keeper *keeper, const struct state_slot *record,
 }
 
 /* keeper NULL: only says whether it could be taken over. False with errno. */
-static bool load(int fd, struct keeper *keeper)
+static bool upgrade_load(int fd, struct keeper *keeper)
 {
     struct state_head head;
     bool came = fd_pread_all(fd, &head, sizeof head, 0) == sizeof head;
@@ -156,10 +156,10 @@ struct going {
 };
 
 /* Becomes another program with all that we hold; the worker must be gone. Returns only on failure, with everything as before. */
-static int execute(struct keeper *keeper, const struct going *going)
+static int upgrade_execute(struct keeper *keeper, const struct going *going)
 {
     char option[] = "--resume", value[64], *args[OWN_ARGS_MAX];
-    int state = save(keeper, going->worker_exe);
+    int state = upgrade_save(keeper, going->worker_exe);
     if (state < 0)
         return errno;
     const int taken[] = {state, going->worker_exe, going->back};
@@ -218,7 +218,7 @@ static void __attribute__((__noreturn__)) try_new(const struct keeper_options *o
 void upgrade_begin(struct keeper *keeper)
 {
     int state = -1, error = why_not(keeper);
-    if (error == 0 && (state = save(keeper, -1)) < 0)
+    if (error == 0 && (state = upgrade_save(keeper, -1)) < 0)
         error = errno;
     pid_t pid = error == 0 ? keeper_fork() : -1;
     if (pid == 0)
@@ -245,7 +245,7 @@ static void go(struct keeper *keeper)
 {
     keeper->upgrade_now = false;
     supervise_kill(keeper); /* safe by design: what it knows stands in the journals; and its last messages are taken */
-    keeper->failed_error = execute(keeper, &(struct going){.exe = -1, .worker_exe = keeper->worker_exe, .back = keeper->exe});
+    keeper->failed_error = upgrade_execute(keeper, &(struct going){.exe = -1, .worker_exe = keeper->worker_exe, .back = keeper->exe});
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
     supervise_start(keeper);
 }
@@ -260,7 +260,7 @@ void upgrade_fall_back(struct keeper *keeper, int error, int tried)
 {
     keeper->prove_until_ms = 0;
     supervise_kill(keeper);
-    keeper->failed_error = execute(keeper, &(struct going){keeper->old_exe, keeper->old_worker_exe, -1, error, tried});
+    keeper->failed_error = upgrade_execute(keeper, &(struct going){keeper->old_exe, keeper->old_worker_exe, -1, error, tried});
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
     forget_old(keeper);
 }
@@ -303,7 +303,7 @@ bool keeper_numbers(const char *text, int numbers[], int count)
 
 int keeper_check(int state_fd)
 {
-    return load(state_fd, NULL) ? 0 : 1;
+    return upgrade_load(state_fd, NULL) ? 0 : 1;
 }
 
 /* What "--resume" says. */
@@ -356,12 +356,12 @@ int keeper_resume(const struct keeper_options *options, const char *state)
         keeper_say("'%s' is no state of a keeper; this option is for upgrades only", state);
         return 1;
     }
-    if (!load(number[RESUME_STATE], NULL))
+    if (!upgrade_load(number[RESUME_STATE], NULL))
         go_back(options, number);
     struct keeper *keeper = try_hard(options);
     if (!keeper)
         go_back(options, number);
-    if (!keeper || !load(number[RESUME_STATE], keeper)) {
+    if (!keeper || !upgrade_load(number[RESUME_STATE], keeper)) {
         keeper_say("can't take over after the upgrade: %s", strerror(errno));
         return 1;
     }

@@ -56,7 +56,7 @@ static void archive_init(struct registry *registry)
     registry->part[PART_ARCHIVE] = archive;
 }
 
-static void free_job(struct archive_job *job)
+static void archive_free_job(struct archive_job *job)
 {
     journal_image_drop(&job->image);
     free(job);
@@ -71,7 +71,7 @@ static void archive_fini(struct registry *registry)
     while (!list_is_empty(&archive->jobs)) {
         struct archive_job *job = LIST_OWNER(archive->jobs.next, struct archive_job, link);
         list_remove(&job->link);
-        free_job(job);
+        archive_free_job(job);
     }
     loop_wait_offloaded(registry->loop);
     fd_close(&archive->dir);
@@ -137,7 +137,7 @@ static void set_file(struct archived *archived, const char *name)
     archived->file = name ? xstrdup(name) : NULL;
 }
 
-static void name_of(const struct session *session, char out[ARCHIVE_NAME_MAX + 1])
+static void archive_name_of(const struct session *session, char out[ARCHIVE_NAME_MAX + 1])
 {
     snprintf(out, ARCHIVE_NAME_MAX + 1, "%llu-%s", (unsigned long long)session_number(session), session_name(session));
 }
@@ -161,7 +161,7 @@ static void written(struct archive *archive, const struct archive_job *job)
     }
     char final[ARCHIVE_NAME_MAX + 1];
     if (!error) {
-        name_of(session, final);
+        archive_name_of(session, final);
         error = renameat(archive->dir, job->name, archive->dir, final) == 0 ? 0 : -errno;
     }
     if (error) {
@@ -179,13 +179,13 @@ static void written(struct archive *archive, const struct archive_job *job)
         archive_changed(session); /* meanwhile */
 }
 
-static void on_done(void *arg)
+static void archive_on_done(void *arg)
 {
     struct archive_job *job = arg;
     struct archive *archive = job->owner;
     archive->running = NULL;
     if (archive->closing) {
-        free_job(job);
+        archive_free_job(job);
         return;
     }
     if (job->kind == ARCHIVE_WRITE)
@@ -193,7 +193,7 @@ static void on_done(void *arg)
     else if (job->error && job->error != -ENOENT)
         warn(archive, job->kind == ARCHIVE_DELETE ? "an ended session can't be removed" : "an ended session can't be noted in",
              -job->error);
-    free_job(job);
+    archive_free_job(job);
     run_next(archive);
     registry_kick(archive->registry); /* a stop waits for the last one */
 }
@@ -222,7 +222,7 @@ static void run_next(struct archive *archive)
         struct archive_job *job = LIST_OWNER(archive->jobs.next, struct archive_job, link);
         list_remove(&job->link);
         int error = prepare(job, archive->registry);
-        error = error ? error : loop_offload(archive->registry->loop, archive_job_run, on_done, job);
+        error = error ? error : loop_offload(archive->registry->loop, archive_job_run, archive_on_done, job);
         if (!error) {
             archive->running = job;
             return;
@@ -232,7 +232,7 @@ static void run_next(struct archive *archive)
         struct session *session = registry_by_number(archive->registry, job->number);
         if (session && job->kind == ARCHIVE_WRITE)
             archived_get(session)->queued = false;
-        free_job(job);
+        archive_free_job(job);
     }
 }
 
@@ -282,7 +282,7 @@ static void archive_renamed(struct session *session, const char *old_name)
     (void)old_name;
     if (!is_on_disk(session))
         return;
-    name_of(session, final);
+    archive_name_of(session, final);
     if (strcmp(final, archived->file) != 0 && renameat(archive->dir, archived->file, archive->dir, final) != 0)
         warn(archive_of(session->registry), "an ended session can't be renamed", errno);
     else

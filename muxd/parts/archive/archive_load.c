@@ -87,7 +87,7 @@ static int younger_first(const void *a, const void *b)
 }
 
 /* Ours alone, and really there: no link, no device, no second name. NULL or the reason; *fd is the caller's. */
-static const char *open_file(int dir, const char *name, int *fd)
+static const char *archive_load_open_file(int dir, const char *name, int *fd)
 {
     struct stat st;
     *fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -112,7 +112,7 @@ static void fetch(struct journal_source *source)
     const struct archive *archive = archive_of(session->registry);
     int fd = -1;
     source->pending = false;
-    const char *reason = archived->file ? open_file(archive->dir, archived->file, &fd) : "it is gone";
+    const char *reason = archived->file ? archive_load_open_file(archive->dir, archived->file, &fd) : "it is gone";
     int error = reason ? 0 : journal_image_fetch(session->journal, fd);
     fd_close(&fd);
     if (error)
@@ -133,7 +133,7 @@ static struct archived *meet(struct session *session, const struct found *found)
 }
 
 /* The file's name says what the session is called: a rename only moves the file. */
-static void revive(struct archive *archive, const struct found *found, struct journal *journal)
+static void archive_load_revive(struct archive *archive, const struct found *found, struct journal *journal)
 {
     char *name = journal->header->name;
     memset(name, 0, sizeof journal->header->name);
@@ -157,7 +157,7 @@ static const char *examine(const struct archive *archive, const struct found *fo
 {
     int fd;
     *journal = NULL;
-    const char *reason = open_file(archive->dir, found->name, &fd);
+    const char *reason = archive_load_open_file(archive->dir, found->name, &fd);
     if (reason)
         return reason;
     int code = journal_image_adopt(journal, fd, err);
@@ -182,7 +182,7 @@ static void load_one(struct archive *archive, const struct found *found)
     } else if (session) { /* the predecessor held it already: only where it is on disk has to be known again */
         meet(session, found)->written_to = journal_head(journal);
     } else if (has_room(archive->registry, journal)) {
-        revive(archive, found, journal);
+        archive_load_revive(archive, found, journal);
         return;
     } else {
         archive_remove(archive, found->name);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int archive_remove(int dir, const char *name)
+static int archive_unlink(int dir, const char *name)
 {
     return unlinkat(dir, name, 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
@@ -22,7 +22,7 @@ static int archive_finish(int fd, int error)
 
 static int archive_write(const struct archive_job *job)
 {
-    int error = archive_remove(job->dir, job->name); /* a predecessor may have died here */
+    int error = archive_unlink(job->dir, job->name); /* a predecessor may have died here */
     if (error)
         return error;
     int fd = openat(job->dir, job->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -30,7 +30,7 @@ static int archive_write(const struct archive_job *job)
         return -errno;
     error = archive_finish(fd, journal_image_write(&job->image, fd));
     if (error)
-        archive_remove(job->dir, job->name);
+        archive_unlink(job->dir, job->name);
     return error;
 }
 
@@ -46,6 +46,6 @@ void archive_job_run(void *arg)
     switch (job->kind) {
     case ARCHIVE_WRITE: job->error = archive_write(job); break;
     case ARCHIVE_NOTE: job->error = archive_note(job); break;
-    case ARCHIVE_DELETE: job->error = archive_remove(job->dir, job->name); break;
+    case ARCHIVE_DELETE: job->error = archive_unlink(job->dir, job->name); break;
     }
 }

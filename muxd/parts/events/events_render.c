@@ -4,7 +4,7 @@
 #include "session/internal.h"
 #include "wire/text.h"
 
-static void add_text(struct buf *out, const char *key, const struct buf *text)
+static void events_render_add_text(struct buf *out, const char *key, const struct buf *text)
 {
     buf_printf(out, ",\"%s\":", key);
     json_print_str(out, text->data ? text->data : "", text->len);
@@ -18,7 +18,7 @@ static void add_piece(struct buf *out, const struct journal *journal, uint64_t f
     uint64_t omitted = 0;
     journal_collect(journal, from, to, EVENTS_TEXT_MAX, &raw, &omitted, &gap_at);
     utf8_append_lossy(&text, raw.data ? raw.data : "", raw.len);
-    add_text(out, "text", &text);
+    events_render_add_text(out, "text", &text);
     if (omitted > 0)
         buf_printf(out, ",\"omitted_bytes\":%llu", (unsigned long long)omitted);
     buf_fini(&raw);
@@ -39,7 +39,7 @@ static void add_aggregated(struct buf *out, const struct journal *journal, uint6
     } else {
         utf8_append_lossy(&text, data, raw.len);
     }
-    add_text(out, "aggregated_output", &text);
+    events_render_add_text(out, "aggregated_output", &text);
     buf_printf(out, ",\"omitted_bytes\":%llu", (unsigned long long)omitted);
     buf_fini(&raw);
     buf_fini(&joined);

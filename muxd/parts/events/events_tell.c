@@ -11,7 +11,7 @@
 #define PAUSE_MS 10       /* between two pieces of a program that prints and prints */
 #define PIECES_MAX 10000 /* of one command's output (CODEX.md 12); its end has all of it */
 
-static void add_facts(struct json *object, const struct journal *journal)
+static void events_tell_add_facts(struct json *object, const struct journal *journal)
 {
     struct err err;
     const char *text = journal_facts(journal);
@@ -31,7 +31,7 @@ static void add_command(struct json *object, struct session *session)
 {
     add_cut(object, "cmd", journal_cmd(session->journal));
     add_cut(object, "cwd", journal_cwd(session->journal));
-    add_facts(object, session->journal);
+    events_tell_add_facts(object, session->journal);
 }
 
 void events_began(struct session *session)
@@ -206,7 +206,7 @@ static void look_for_loss(struct session *session)
     own->lost = lost > 0;
 }
 
-static void on_pause(void *arg)
+static void events_tell_on_pause(void *arg)
 {
     struct events_of_session *own = arg;
     if (follows_output(own->session, own->session->seen_head))
@@ -219,7 +219,7 @@ struct events_of_session *events_of_session(struct session *session)
     if (!own) {
         session->part[PART_EVENTS] = own = xcalloc(1, sizeof *own);
         own->session = session;
-        loop_timer_init(&own->pause, session->registry->loop, on_pause, own);
+        loop_timer_init(&own->pause, session->registry->loop, events_tell_on_pause, own);
     }
     return own;
 }
@@ -238,7 +238,7 @@ static void tell_pending(struct session *session)
 {
     struct events_of_session *own = session->part[PART_EVENTS];
     if (own && loop_timer_is_set(&own->pause))
-        on_pause(own);
+        events_tell_on_pause(own);
 }
 
 static void look_at_output(struct session *session, uint64_t seen_head)
@@ -258,7 +258,7 @@ static int told_waiting(struct session *session)
     return own && own->mark == session->prompt.marks ? own->waiting : WAITING_NONE;
 }
 
-static void tell_ready(struct session *session)
+static void events_tell_prompt(struct session *session)
 {
     struct registry *registry = session->registry;
     bool secret = session->prompt.waiting_for == WAITING_SECRET;
@@ -286,7 +286,7 @@ void events_look(struct session *session, uint64_t seen_head)
     if (seen_head != session->seen_head)
         look_at_output(session, seen_head);
     if (session->prompt.evidence != EVIDENCE_NONE)
-        tell_ready(session);
+        events_tell_prompt(session);
     if (told_waiting(session) == WAITING_NONE && (events_wants(registry, EVENT_READY) || events_wants(registry, EVENT_SECRET)))
         prompt_ask(session);
 }
@@ -361,7 +361,7 @@ void events_typed(struct session *session, const struct author *author, const ch
     tell_pending(session);
     struct json *object = events_object(registry, EVENT_INTERACTION, session);
     struct json *facts = json_object_new();
-    add_facts(facts, session->journal);
+    events_tell_add_facts(facts, session->journal);
     struct json *call_id = json_detach(facts, "call_id"); /* of the call that began the command, as with Codex */
     if (call_id)
         json_add(object, "call_id", call_id);

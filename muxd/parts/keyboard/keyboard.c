@@ -15,7 +15,7 @@ static int64_t idle_ms(const struct keyboard *keyboard)
     return keyboard->session->registry->cfg->defaults.keyboard_idle_ms;
 }
 
-static void save(struct keyboard *keyboard)
+static void keyboard_save(struct keyboard *keyboard)
 {
     struct input_holder *holder = inputlog_holder(keyboard->session->journal, true);
     if (!holder)
@@ -31,7 +31,7 @@ static void save(struct keyboard *keyboard)
     holder->kind = keyboard->kind;
 }
 
-static void load(struct keyboard *keyboard)
+static void keyboard_load(struct keyboard *keyboard)
 {
     const struct input_holder *holder = inputlog_holder(keyboard->session->journal, false);
     if (!holder || holder->kind > HOLDER_PERSON || keyboard->session->finished)
@@ -45,7 +45,7 @@ static void load(struct keyboard *keyboard)
     keyboard->return_by_boot_ms = keyboard->kind == HOLDER_PERSON ? clock_boot_ms() + RETURN_MS : 0;
 }
 
-static void on_idle(void *arg)
+static void keyboard_on_idle(void *arg)
 {
     struct keyboard *keyboard = arg;
     keyboard_settle(keyboard);
@@ -69,14 +69,14 @@ struct keyboard *keyboard_get(struct session *session)
         return keyboard;
     session->part[PART_KEYBOARD] = keyboard = xcalloc(1, sizeof *keyboard);
     keyboard->session = session;
-    loop_timer_init(&keyboard->idle, session->registry->loop, on_idle, keyboard);
+    loop_timer_init(&keyboard->idle, session->registry->loop, keyboard_on_idle, keyboard);
     keyboard_turns_init(keyboard);
-    load(keyboard);
+    keyboard_load(keyboard);
     return keyboard;
 }
 
 /* NULL: nobody ever typed, or nobody can any more. */
-static struct keyboard *peek(struct session *session)
+static struct keyboard *keyboard_peek(struct session *session)
 {
     bool untouched = !keyboard_of(session) && journal_in_head(session->journal) == 0;
     return untouched || session->finished ? NULL : keyboard_get(session);
@@ -94,7 +94,7 @@ static void set_free(struct keyboard *keyboard)
     keyboard->peer = 0;
     keyboard->return_by_boot_ms = 0;
     loop_timer_stop(&keyboard->idle);
-    save(keyboard);
+    keyboard_save(keyboard);
     tell_changed(keyboard);
     session_dirty(keyboard->session); /* turns that wait for it */
 }
@@ -116,7 +116,7 @@ void keyboard_settle(struct keyboard *keyboard)
 
 void keyboard_holder_get(struct session *session, struct keyboard_holder *state)
 {
-    struct keyboard *keyboard = peek(session);
+    struct keyboard *keyboard = keyboard_peek(session);
     *state = (struct keyboard_holder){.client = ""};
     if (!keyboard)
         return;
@@ -133,7 +133,7 @@ const char *keyboard_holder_word(enum keyboard_holder_kind kind)
     return words[kind];
 }
 
-static void hold(struct keyboard *keyboard, enum keyboard_holder_kind kind, const struct author *author)
+static void keyboard_hold(struct keyboard *keyboard, enum keyboard_holder_kind kind, const struct author *author)
 {
     size_t size = author->client ? strnlen(author->client, sizeof keyboard->client - 1) : 0;
     bool changed = keyboard->kind != kind || (kind == HOLDER_PERSON && keyboard->peer != author->peer);
@@ -148,7 +148,7 @@ static void hold(struct keyboard *keyboard, enum keyboard_holder_kind kind, cons
     if (size > 0)
         memcpy(keyboard->client, author->client, size);
     keyboard->last_boot_ms = clock_boot_ms();
-    save(keyboard);
+    keyboard_save(keyboard);
     keyboard_settle(keyboard); /* its timer */
     if (changed)
         tell_changed(keyboard);
@@ -159,12 +159,12 @@ void keyboard_typed(struct session *session, const struct author *author)
     struct keyboard *keyboard = keyboard_get(session);
     keyboard_settle(keyboard);
     if (author->who == INPUT_BY_PERSON)
-        hold(keyboard, HOLDER_PERSON, author);
+        keyboard_hold(keyboard, HOLDER_PERSON, author);
     else if (author->who == INPUT_BY_AGENT && keyboard->kind != HOLDER_PERSON)
-        hold(keyboard, HOLDER_AGENT, author);
+        keyboard_hold(keyboard, HOLDER_AGENT, author);
 }
 
-static void note(struct session *session, enum input_kind kind, const struct author *author)
+static void keyboard_note(struct session *session, enum input_kind kind, const struct author *author)
 {
     const struct input input = {.kind = kind, .author = author};
     inputlog_note(session->journal, &input, journal_in_head(session->journal));
@@ -173,8 +173,8 @@ static void note(struct session *session, enum input_kind kind, const struct aut
 
 void keyboard_take(struct session *session, const struct author *author)
 {
-    note(session, INPUT_TAKE, author);
-    hold(keyboard_get(session), HOLDER_PERSON, author);
+    keyboard_note(session, INPUT_TAKE, author);
+    keyboard_hold(keyboard_get(session), HOLDER_PERSON, author);
 }
 
 bool keyboard_give(struct session *session, const struct author *author)
@@ -183,14 +183,14 @@ bool keyboard_give(struct session *session, const struct author *author)
     keyboard_settle(keyboard);
     if (keyboard->kind != HOLDER_PERSON || keyboard->peer != author->peer)
         return false;
-    note(session, INPUT_GIVE, author);
+    keyboard_note(session, INPUT_GIVE, author);
     set_free(keyboard);
     return true;
 }
 
 void keyboard_joined(struct session *session, const struct author *author)
 {
-    struct keyboard *keyboard = peek(session);
+    struct keyboard *keyboard = keyboard_peek(session);
     if (!keyboard || keyboard->kind != HOLDER_PERSON || keyboard->peer || keyboard->pid != author->pid || keyboard->uid != author->uid)
         return;
     keyboard->peer = author->peer;
@@ -259,7 +259,7 @@ static void keyboard_adopt(struct session *session)
 {
     const struct input_holder *holder = inputlog_holder(session->journal, false);
     secret_take_over(session);
-    if (holder && holder->kind == HOLDER_PERSON && peek(session))
+    if (holder && holder->kind == HOLDER_PERSON && keyboard_peek(session))
         keyboard_settle(keyboard_of(session)); /* its timer */
 }
 

@@ -29,7 +29,7 @@ struct keyboard_watch {
 
 /* Watches. */
 
-static void on_pause(void *arg)
+static void keyboard_turn_on_pause(void *arg)
 {
     struct keyboard *keyboard = arg;
     struct session *session = keyboard->session;
@@ -42,7 +42,7 @@ static void on_pause(void *arg)
 }
 
 /* A watch may be taken away by any callback: the walk begins anew after each. */
-static void tell(void *arg)
+static void keyboard_turn_tell(void *arg)
 {
     struct keyboard *keyboard = arg;
     unsigned events = keyboard->events;
@@ -62,9 +62,9 @@ void keyboard_turns_init(struct keyboard *keyboard)
 {
     list_init(&keyboard->watches);
     list_init(&keyboard->turns);
-    keyboard->told = (struct deferred){.fn = tell, .arg = keyboard};
+    keyboard->told = (struct deferred){.fn = keyboard_turn_tell, .arg = keyboard};
     keyboard->seen_head = UINT64_MAX;
-    loop_timer_init(&keyboard->pause, keyboard->session->registry->loop, on_pause, keyboard);
+    loop_timer_init(&keyboard->pause, keyboard->session->registry->loop, keyboard_turn_on_pause, keyboard);
 }
 
 struct keyboard_watch *keyboard_watch(struct session *session, unsigned wanted, keyboard_watch_fn *fn, void *arg)
@@ -148,7 +148,7 @@ static void look_for_secret(struct keyboard *keyboard)
 
 /* Turns. */
 
-static void fire(struct keyboard_turn *turn, bool granted)
+static void keyboard_turn_fire(struct keyboard_turn *turn, bool granted)
 {
     turn->granted = granted;
     turn->session = NULL;
@@ -157,7 +157,7 @@ static void fire(struct keyboard_turn *turn, bool granted)
     registry_defer(turn->registry, &turn->fired);
 }
 
-static void on_fired(void *arg)
+static void keyboard_turn_on_fired(void *arg)
 {
     struct keyboard_turn *turn = arg;
     keyboard_turn_fn *fn = turn->fn;
@@ -167,10 +167,10 @@ static void on_fired(void *arg)
     fn(fn_arg, granted);
 }
 
-static void on_deadline(void *arg)
+static void keyboard_turn_on_deadline(void *arg)
 {
     struct keyboard_turn *turn = arg;
-    fire(turn, false);
+    keyboard_turn_fire(turn, false);
 }
 
 static struct keyboard_turn *queue_turn(struct keyboard *keyboard, int64_t deadline_ns, keyboard_turn_fn *fn, void *arg)
@@ -178,8 +178,8 @@ static struct keyboard_turn *queue_turn(struct keyboard *keyboard, int64_t deadl
     struct session *session = keyboard->session;
     struct keyboard_turn *turn = xcalloc(1, sizeof *turn);
     *turn = (struct keyboard_turn){.registry = session->registry, .session = session, .deadline_ns = deadline_ns, .fn = fn, .arg = arg,
-                                .fired = {.fn = on_fired, .arg = turn}};
-    loop_timer_init(&turn->timer, session->registry->loop, on_deadline, turn);
+                                .fired = {.fn = keyboard_turn_on_fired, .arg = turn}};
+    loop_timer_init(&turn->timer, session->registry->loop, keyboard_turn_on_deadline, turn);
     if (deadline_ns != INT64_MAX)
         loop_timer_set_ns(&turn->timer, deadline_ns);
     list_append(&keyboard->turns, &turn->link);
@@ -232,14 +232,14 @@ static void look_at_turns(struct keyboard *keyboard)
         if (turn->room) {
             bool fits = turn->room <= room;
             if (session->exited || fits)
-                fire(turn, true);
+                keyboard_turn_fire(turn, true);
             else if (turn->read_to < journal_head(session->journal))
-                fire(turn, false);
+                keyboard_turn_fire(turn, false);
             room = fits ? room - turn->room : 0; /* nobody overtakes */
             continue;
         }
         if (session->exited || (!session->input.held && (!turn->keyboard || keyboard->kind != HOLDER_PERSON)))
-            fire(turn, true);
+            keyboard_turn_fire(turn, true);
     }
 }
 
@@ -256,7 +256,7 @@ void keyboard_turns_look(struct keyboard *keyboard)
 void keyboard_turns_free(struct keyboard *keyboard)
 {
     while (!list_is_empty(&keyboard->turns))
-        fire(LIST_OWNER(keyboard->turns.next, struct keyboard_turn, link), true);
+        keyboard_turn_fire(LIST_OWNER(keyboard->turns.next, struct keyboard_turn, link), true);
     while (!list_is_empty(&keyboard->watches)) {
         struct keyboard_watch *watch = LIST_OWNER(keyboard->watches.next, struct keyboard_watch, link);
         list_remove(&watch->link);

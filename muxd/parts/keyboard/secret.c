@@ -62,7 +62,7 @@ static int type_page(struct session *session, const struct author *author, char 
     return 0;
 }
 
-static int check(const struct session *session, size_t size, struct err *err)
+static int secret_check_size(const struct session *session, size_t size, struct err *err)
 {
     if (!session_is_tty(session))
         return err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal that could hide a secret; use ue write", session_name(session));
@@ -82,7 +82,7 @@ int secret_check(struct session *session, struct err *err)
 
 int secret_type(struct session *session, const struct author *author, const char *data, size_t size, bool blind, struct err *err)
 {
-    int code = check(session, size, err);
+    int code = secret_check_size(session, size, err);
     if (!code && !blind)
         code = secret_check(session, err);
     if (code)
@@ -104,7 +104,7 @@ static void note_staged(struct session *session, bool staged)
 }
 
 /* A worker that only ends leaves it to the next one, who finds it with the keeper. */
-static void drop(struct staged *staged, bool for_good)
+static void secret_drop(struct staged *staged, bool for_good)
 {
     struct session *session = staged->session;
     keyboard_of(session)->staged = NULL;
@@ -125,19 +125,19 @@ bool secret_forget(struct session *session)
     if (!staged_of(session))
         return false;
     note_staged(session, false);
-    drop(staged_of(session), true);
+    secret_drop(staged_of(session), true);
     keyboard_want_secrets(session, false);
     return true;
 }
 
-static void on_expiry(void *arg)
+static void secret_on_expiry(void *arg)
 {
     struct staged *staged = arg;
     log_info("session %llu: a staged secret has expired", (unsigned long long)session_number(staged->session));
     secret_forget(staged->session);
 }
 
-static void hold(struct session *session)
+static void secret_tell_keeper(struct session *session)
 {
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     secret_hold(session, fds);
@@ -145,11 +145,11 @@ static void hold(struct session *session)
         link_hold(session->registry->link, session_number(session), fds);
 }
 
-static void begin(struct session *session, char *page, int fd, int64_t expire_ms)
+static void secret_begin(struct session *session, char *page, int fd, int64_t expire_ms)
 {
     struct staged *staged = xcalloc(1, sizeof *staged);
     *staged = (struct staged){.session = session, .page = page, .fd = fd};
-    loop_timer_init(&staged->expiry, session->registry->loop, on_expiry, staged);
+    loop_timer_init(&staged->expiry, session->registry->loop, secret_on_expiry, staged);
     loop_timer_set_ms(&staged->expiry, expire_ms);
     keyboard_get(session)->staged = staged;
     keyboard_want_secrets(session, true);
@@ -169,13 +169,13 @@ static int make_place(struct session *session, int64_t expire_ms, struct err *er
     char *page = secret_page_new_kept(&fd, err);
     if (!page)
         return ERR_LIMIT; /* as err says */
-    begin(session, page, fd, expire_ms);
+    secret_begin(session, page, fd, expire_ms);
     return 0;
 }
 
 int secret_stage(struct session *session, const struct author *author, const char *data, size_t size, int64_t expire_ms, struct err *err)
 {
-    int code = check(session, size, err);
+    int code = secret_check_size(session, size, err);
     if (!code && (session->exited || session->finished))
         code = err_set(err, ERR_ENDED, "'%s' has ended; start a new one", session_name(session));
     bool fresh = !staged_of(session);
@@ -193,7 +193,7 @@ int secret_stage(struct session *session, const struct author *author, const cha
     __atomic_store_n(&facts->phase, SECRET_WAITS, __ATOMIC_SEQ_CST);
     note_staged(session, true);
     if (fresh)
-        hold(session);
+        secret_tell_keeper(session);
     return 0;
 }
 
@@ -211,7 +211,7 @@ void secret_take_over(struct session *session)
     char *page = was_staged && !session->exited ? secret_page_adopt(fd) : NULL;
     if (page) {
         int64_t left_ms = ((struct secret_staged *)(void *)page)->until_boot_ms - clock_boot_ms();
-        begin(session, page, fd, left_ms > 0 ? left_ms : 0);
+        secret_begin(session, page, fd, left_ms > 0 ? left_ms : 0);
         return;
     }
     if (fd >= 0 && session->registry->link)
@@ -259,5 +259,5 @@ bool secret_prompt(struct session *session)
 void secret_free(struct keyboard *keyboard)
 {
     if (keyboard->staged)
-        drop(keyboard->staged, false);
+        secret_drop(keyboard->staged, false);
 }

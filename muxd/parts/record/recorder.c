@@ -12,7 +12,7 @@
 #define FLUSH_MS 250            /* lines wait for others this long */
 #define FLUSH_BYTES (64u << 10) /* but not beyond this */
 
-static void run(struct recorder *recorder);
+static void recorder_run(struct recorder *recorder);
 
 void recorder_unwatch(struct recorder *recorder)
 {
@@ -33,7 +33,7 @@ static void describe(const struct recorder *recorder, struct recorder_facts *fac
     facts->path = xstrdup(path);
 }
 
-static void answer(struct recorder *recorder, const struct err *err)
+static void recorder_answer(struct recorder *recorder, const struct err *err)
 {
     struct recorder_facts facts = {0};
     recorder_fn *fn = recorder->fn;
@@ -49,9 +49,9 @@ static void answer(struct recorder *recorder, const struct err *err)
     }
 }
 
-static void on_told(void *arg)
+static void recorder_on_told(void *arg)
 {
-    answer(arg, NULL);
+    recorder_answer(arg, NULL);
 }
 
 static void recorder_free(struct recorder *recorder)
@@ -70,7 +70,7 @@ static void recorder_free(struct recorder *recorder)
     free(recorder);
 }
 
-static void fail(struct recorder *recorder, const struct err *err)
+static void recorder_fail(struct recorder *recorder, const struct err *err)
 {
     log_error("session %llu: %s", (unsigned long long)recorder->number, err->text);
     if (recorder->session) {
@@ -79,11 +79,11 @@ static void fail(struct recorder *recorder, const struct err *err)
         recorded->failure = xstrdup(err->text);
         recorder->session->journal->header->recorded = 0;
     }
-    answer(recorder, err);
+    recorder_answer(recorder, err);
     recorder_free(recorder);
 }
 
-static void on_done(void *arg)
+static void recorder_on_done(void *arg)
 {
     struct recorder_job *job = arg;
     struct recorder *recorder = job->owner;
@@ -97,16 +97,16 @@ static void on_done(void *arg)
     if (recorders_of(registry)->closing) {
         return;
     } else if (err.code) {
-        fail(recorder, &err);
+        recorder_fail(recorder, &err);
     } else if (end) {
-        answer(recorder, NULL);
+        recorder_answer(recorder, NULL);
         recorder_free(recorder);
     } else {
         if (!recorder->ending)
-            answer(recorder, NULL);
+            recorder_answer(recorder, NULL);
         if (recorder->session)
             session_dirty(recorder->session); /* there may be more that had no room */
-        run(recorder);
+        recorder_run(recorder);
     }
     registry_kick(registry); /* a stop waits for the last one */
 }
@@ -129,14 +129,14 @@ static struct recorder_job *make_job(struct recorder *recorder)
 }
 
 /* What is there goes to the disk, unless something is on its way already. */
-static void run(struct recorder *recorder)
+static void recorder_run(struct recorder *recorder)
 {
     if (recorder->running || (recorder->pending.len == 0 && !recorder->ending) || (recorder->watch && !recorder->begun))
         return;
     loop_timer_stop(&recorder->flush);
     struct recorder_job *job = make_job(recorder);
     recorder->running = true;
-    int status = loop_offload(recorder->registry->loop, recorder_job_run, on_done, job);
+    int status = loop_offload(recorder->registry->loop, recorder_job_run, recorder_on_done, job);
     if (status < 0) {
         limit_err(&job->err, ERR_SYSTEM, LIMIT_THREAD, -status, "'%s': the recording ends: there is no thread to write it", recorder->name);
         recorder->unstarted = job;
@@ -150,15 +150,15 @@ static void on_flush(void *arg)
     struct recorder_job *unstarted = recorder->unstarted;
     recorder->unstarted = NULL;
     if (unstarted)
-        on_done(unstarted);
+        recorder_on_done(unstarted);
     else
-        run(recorder);
+        recorder_run(recorder);
 }
 
 void recorder_written(struct recorder *recorder)
 {
     if (recorder->ending || recorder->pending.len >= FLUSH_BYTES || recorder->begins)
-        run(recorder);
+        recorder_run(recorder);
     else if (recorder->pending.len > 0 && !recorder->running && !loop_timer_is_set(&recorder->flush))
         loop_timer_set_ms(&recorder->flush, FLUSH_MS);
 }
@@ -171,7 +171,7 @@ static struct recorder *recorder_new(struct session *session, struct recorder_fi
                                   .format = (int)file->note.format, .input = file->note.input, .rows = 24, .cols = 80};
     snprintf(recorder->name, sizeof recorder->name, "%s", session_name(session));
     buf_init(&recorder->pending, 0);
-    recorder->told = (struct deferred){.fn = on_told, .arg = recorder};
+    recorder->told = (struct deferred){.fn = recorder_on_told, .arg = recorder};
     list_append(&recorders_of(registry)->all, &recorder->link);
     loop_timer_init(&recorder->flush, registry->loop, on_flush, recorder);
     struct recorded *recorded = recorded_get(session);
@@ -232,7 +232,7 @@ void recorder_end(struct recorder *recorder)
         return;
     recorder->ending = true;
     recorder_unwatch(recorder);
-    run(recorder);
+    recorder_run(recorder);
 }
 
 int recorder_stop(struct session *session, recorder_fn *fn, void *arg, struct err *err)
@@ -275,7 +275,7 @@ void recorder_session_goes(struct session *session)
     if (!recorder->begun && !recorder->running) { /* nothing is on disk */
         struct err err;
         err_set(&err, ERR_NO_SUCH_SESSION, "'%s' was removed", recorder->name);
-        answer(recorder, &err);
+        recorder_answer(recorder, &err);
         recorder_free(recorder);
         return;
     }
@@ -326,7 +326,7 @@ void recorder_stop_all(struct registry *registry)
         struct recorder *recorder = LIST_OWNER(recorders->all.next, struct recorder, link);
         struct err err;
         err_set(&err, ERR_STOPPING, "muxd is being stopped");
-        answer(recorder, &err);
+        recorder_answer(recorder, &err);
         recorder_free(recorder);
     }
 }

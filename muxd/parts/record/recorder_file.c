@@ -165,7 +165,7 @@ static int begin_part(const struct recorder_job *job, struct err *err)
     return 0;
 }
 
-static int append(struct recorder_file *file, const char *data, size_t size, struct err *err)
+static int recorder_file_append(struct recorder_file *file, const char *data, size_t size, struct err *err)
 {
     struct recorder_place *place = &file->note.place;
     char path[RECORDER_PATH_MAX];
@@ -204,11 +204,11 @@ void recorder_job_run(void *arg)
     size_t split = job->begin ? job->split : 0;
     int code = 0;
     if (split > 0)
-        code = append(file, job->data, split, &job->err);
+        code = recorder_file_append(file, job->data, split, &job->err);
     if (!code && job->begin)
         code = begin_part(job, &job->err);
     if (!code && file->fd >= 0)
-        code = append(file, job->data + split, job->size - split, &job->err);
+        code = recorder_file_append(file, job->data + split, job->size - split, &job->err);
     if (!code && file->note_fd >= 0) {
         set_place(file, &job->place);
         code = note_write(file, job->begin);

@@ -105,7 +105,7 @@ static bool take_to(struct recorder *recorder, uint64_t limit, size_t room)
     return true;
 }
 
-static void tell_lost(struct recorder *recorder)
+static void recorder_take_tell_lost(struct recorder *recorder)
 {
     char text[80];
     int n = snprintf(text, sizeof text, "%llu bytes of output were not recorded", (unsigned long long)recorder->lost);
@@ -117,7 +117,7 @@ static void tell_lost(struct recorder *recorder)
 static void paint_anew(struct recorder *recorder, const struct screen *screen)
 {
     struct buf out = BUF_INIT;
-    tell_lost(recorder);
+    recorder_take_tell_lost(recorder);
     buf_append_text(&out, "\033c");
     resume_draw(screen, &out);
     event(recorder, CAST_OUTPUT, out.data, out.len);
@@ -146,7 +146,7 @@ static void write_head(struct recorder *recorder, const struct screen *screen)
     if (recorder->part == 1)
         recorder_command(recorder->session, journal_cmd(journal), strlen(journal_cmd(journal)));
     if (recorder->lost > 0)
-        tell_lost(recorder);
+        recorder_take_tell_lost(recorder);
     if (screen) {
         buf_append_text(&out, "\033[H\033[2J"); /* players may show it on a screen that is in use */
         resume_draw(screen, &out);
@@ -235,14 +235,14 @@ void recorder_take(struct recorder *recorder)
         if (session_is_tty(session))
             want_screen(recorder);
         if (!recorder->watch)
-            tell_lost(recorder);
+            recorder_take_tell_lost(recorder);
     }
     note_size(recorder);
     if (!recorder->full && !recorder->begins && recorder->size >= (uint64_t)session->registry->cfg->limits.recording_bytes)
         begin_next_part(recorder);
 }
 
-static void finish(struct recorder *recorder)
+static void recorder_take_finish(struct recorder *recorder)
 {
     char text[16];
     int code = -1;
@@ -262,7 +262,7 @@ void recorder_look(struct session *session)
         return;
     recorder_take(recorder);
     if (session->finished && recorder->at == journal_head(session->journal) && !recorder->lost)
-        finish(recorder);
+        recorder_take_finish(recorder);
     else if (recorder->at < journal_head(session->journal) && recorder->pending.len < PENDING_MAX)
         session_dirty(session);
     recorder_written(recorder);

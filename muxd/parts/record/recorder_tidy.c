@@ -29,7 +29,7 @@ struct finding {
 };
 
 /* A note that can be locked is nobody's, unless it is just being made. */
-static bool is_held(int dir, const char *name)
+static bool recorder_tidy_is_held(int dir, const char *name)
 {
     struct stat st;
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -42,11 +42,11 @@ static bool is_held(int dir, const char *name)
     return held;
 }
 
-static void note(struct finding *finding, int dir, const char *name)
+static void recorder_tidy_note(struct finding *finding, int dir, const char *name)
 {
     char *end;
     uint64_t number = strtoull(name + 1, &end, 10);
-    if (end == name + 1 || strcmp(end, RECORDER_NOTE_EXTENSION) != 0 || !is_held(dir, name))
+    if (end == name + 1 || strcmp(end, RECORDER_NOTE_EXTENSION) != 0 || !recorder_tidy_is_held(dir, name))
         return;
     if (finding->active_count == finding->active_room) {
         finding->active_room = finding->active_room ? 2 * finding->active_room : 16;
@@ -108,7 +108,7 @@ void recorder_tidy(const char *path, uint64_t max)
     const struct dirent *entry;
     while (list && (entry = readdir(list))) {
         if (entry->d_name[0] == '.')
-            note(&finding, dirfd(list), entry->d_name);
+            recorder_tidy_note(&finding, dirfd(list), entry->d_name);
         else
             recording(&finding, dirfd(list), entry->d_name);
     }

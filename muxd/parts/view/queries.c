@@ -58,16 +58,16 @@ static bool place_cursor(void *arg, int *row, int *col)
     return known > 0;
 }
 
-static void on_timer(void *arg);
+static void queries_on_timer(void *arg);
 
-static struct queries *get(struct session *session)
+static struct queries *queries_get(struct session *session)
 {
     struct terminal *terminal = terminal_get(session);
     if (!terminal->queries) {
         struct queries *queries = terminal->queries = xcalloc(1, sizeof *queries);
         queries->session = session;
         buf_init(&queries->late, ANSWERS_BYTES + RESPONDER_MOST);
-        loop_timer_init(&queries->timer, session->registry->loop, on_timer, queries);
+        loop_timer_init(&queries->timer, session->registry->loop, queries_on_timer, queries);
     }
     return terminal->queries;
 }
@@ -106,7 +106,7 @@ static void type_past_held(struct session *session, const struct buf *answers)
     prompt_restore(session, &mark);
     ssize_t n = write(session->out.fd, answers->data, answers->len);
     if (n != (ssize_t)answers->len)
-        get(session)->refused_ns = loop_now_ns(session->registry->loop);
+        queries_get(session)->refused_ns = loop_now_ns(session->registry->loop);
 }
 
 /* Through the queue, so that no death of a worker doubles or tears it. done: up to where the output has its answers then. */
@@ -118,13 +118,13 @@ static void type_queued(struct session *session, const struct buf *answers, uint
     atomic_store(&session->journal->header->answered_to, done);
     if (!queued)
         return;
-    get(session)->queued_to = journal_in_head(session->journal);
+    queries_get(session)->queued_to = journal_in_head(session->journal);
     session_flush_input(session);
     if (alone) /* ready_pattern looks on at the output before: nobody has typed */
         prompt_restore(session, &mark);
 }
 
-static void type(struct session *session, const struct buf *answers, uint64_t done)
+static void queries_type(struct session *session, const struct buf *answers, uint64_t done)
 {
     if (!session->input.held) {
         type_queued(session, answers, done);
@@ -142,7 +142,7 @@ static bool takes_answers(const struct session *session)
 
 static void keep_late(struct session *session, const struct buf *answers)
 {
-    struct queries *queries = get(session);
+    struct queries *queries = queries_get(session);
     int64_t now = loop_now_ns(session->registry->loop);
     if (queries->late.len == 0) {
         queries->group = pty_foreground(session->out.fd);
@@ -170,7 +170,7 @@ static void look_at_late(struct queries *queries)
     bool same = may_answer(session) && queries->group > 0 && pty_foreground(session->out.fd) == queries->group;
     bool takes = same && takes_answers(session);
     if (takes && queries->late_is_raw) {
-        type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
+        queries_type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
     } else if (same && now < queries->late_until_ns) {
         queries->late_is_raw = takes;
         queries->interval_ns += queries->interval_ns / 2;
@@ -185,12 +185,12 @@ bool queries_type_late(struct session *session)
     struct queries *queries = queries_of(session);
     if (!queries || queries->late.len == 0 || !may_answer(session) || pty_foreground(session->out.fd) != queries->group)
         return false;
-    type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
+    queries_type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
     forget_late(queries);
     return true;
 }
 
-static void on_timer(void *arg)
+static void queries_on_timer(void *arg)
 {
     struct queries *queries = arg;
     look_at_late(queries);
@@ -282,7 +282,7 @@ void queries_look(struct session *session)
         prompt_forget(session); /* it waits for us */
     atomic_store(&header->modes, modes); /* before the place: to set a mode twice does no harm */
     if (answers.len > 0 && takes_answers(session)) {
-        type(session, &answers, from);
+        queries_type(session, &answers, from);
     } else {
         atomic_store(&header->answered_to, from);
         if (answers.len > 0)
@@ -303,7 +303,7 @@ static void tell_scheme(struct session *session, enum outer_scheme scheme)
     struct buf report = BUF_INIT;
     if (wants_scheme(session) && may_answer(session) && takes_answers(session)) {
         responder_report_scheme(&report, scheme);
-        type(session, &report, atomic_load(&session->journal->header->answered_to));
+        queries_type(session, &report, atomic_load(&session->journal->header->answered_to));
     }
     buf_fini(&report);
 }
@@ -313,7 +313,7 @@ void session_set_outer(struct session *session, const struct outer *outer)
     if (!session_is_tty(session) || (!outer && !queries_of(session)))
         return;
     queries_look(session); /* what was asked until now is answered with what was known */
-    struct queries *queries = get(session);
+    struct queries *queries = queries_get(session);
     enum outer_scheme before = outer_scheme(&queries->outer);
     queries->outer = outer ? *outer : (struct outer){0};
     if (outer_scheme(&queries->outer) != before)

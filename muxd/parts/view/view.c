@@ -55,12 +55,12 @@ static void drop_screen(struct view *view)
     loop_timer_stop(&view->idle);
 }
 
-static void on_idle(void *arg)
+static void view_on_idle(void *arg)
 {
     drop_screen(arg);
 }
 
-static struct view *get(struct session *session)
+static struct view *view_get(struct session *session)
 {
     struct terminal *terminal = terminal_get(session);
     if (terminal->view)
@@ -71,7 +71,7 @@ static struct view *get(struct session *session)
     list_init(&view->link);
     list_init(&view->watches);
     loop_timer_init(&view->more, session->registry->loop, on_more, view);
-    loop_timer_init(&view->idle, session->registry->loop, on_idle, view);
+    loop_timer_init(&view->idle, session->registry->loop, view_on_idle, view);
     terminal->view = view;
     session_io_watched(session);
     return view;
@@ -80,7 +80,7 @@ static struct view *get(struct session *session)
 /* The program has printed nothing since that was read. */
 static void view_resized(struct session *session, const struct part_resize *resize)
 {
-    struct view *view = get(session);
+    struct view *view = view_get(session);
     view_note_size(view, resize->old_rows, resize->old_cols);
     view_note_size(view, resize->rows, resize->cols);
     session_dirty(session);
@@ -97,7 +97,7 @@ static size_t memory_of_all(const struct views *views)
 }
 
 /* The one that nobody has used for longest goes, until the others fit. */
-static void make_room(const struct view *kept)
+static void view_make_room(const struct view *kept)
 {
     struct views *views = views_of(kept->session);
     size_t max = (size_t)kept->session->registry->cfg->limits.screens_bytes, bytes = memory_of_all(views);
@@ -112,11 +112,11 @@ static void make_room(const struct view *kept)
     }
 }
 
-static void use(struct view *view)
+static void view_use(struct view *view)
 {
     if (!view->screen) {
         view_begin(view);
-        make_room(view);
+        view_make_room(view);
     }
     list_remove(&view->link);
     list_append(&views_of(view->session)->used, &view->link);
@@ -146,8 +146,8 @@ int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col)
 {
     if (!session_is_tty(session))
         return -1;
-    struct view *view = get(session);
-    use(view);
+    struct view *view = view_get(session);
+    view_use(view);
     view->asked = !view_feed(view, offset);
     view->ask = view->asked ? offset : UINT64_MAX;
     if (view->asked) {
@@ -162,7 +162,7 @@ int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col)
 
 /* Watches. */
 
-static void on_told(void *arg)
+static void view_on_told(void *arg)
 {
     struct watch *watch = arg;
     unsigned events = watch->events;
@@ -170,7 +170,7 @@ static void on_told(void *arg)
     watch->fn(watch->arg, events);
 }
 
-static void tell(struct watch *watch, unsigned events)
+static void view_tell(struct watch *watch, unsigned events)
 {
     watch->events |= events;
     registry_defer(watch->registry, &watch->told);
@@ -187,11 +187,11 @@ struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, st
     if (waiter_take_place(registry, err) != 0)
         return NULL;
     struct watch *watch = xcalloc(1, sizeof *watch);
-    *watch = (struct watch){.registry = registry, .view = get(session), .fn = fn, .arg = arg};
-    watch->told = (struct deferred){.fn = on_told, .arg = watch};
+    *watch = (struct watch){.registry = registry, .view = view_get(session), .fn = fn, .arg = arg};
+    watch->told = (struct deferred){.fn = view_on_told, .arg = watch};
     list_append(&watch->view->watches, &watch->link);
     watch->view->awake++;
-    use(watch->view);
+    view_use(watch->view);
     watch->view->caught_up &= watch->view->at >= journal_head(session->journal);
     session_dirty(session);
     return watch;
@@ -206,7 +206,7 @@ void watch_cancel(struct watch *watch)
     waiter_give_place(watch->registry);
     if (watch->view) {
         watch->view->awake -= !watch->rests;
-        use(watch->view);
+        view_use(watch->view);
     }
     free(watch);
 }
@@ -260,7 +260,7 @@ static void tell_followers(struct view *view)
     for (struct list *at = view->watches.next; at != &view->watches; at = at->next) {
         struct watch *watch = LIST_OWNER(at, struct watch, link);
         if (watch->follows && watch->seen && !watch->rests)
-            tell(watch, WATCH_BEHIND);
+            view_tell(watch, WATCH_BEHIND);
     }
 }
 
@@ -282,9 +282,9 @@ static void view_look(struct session *session)
         if (watch->rests)
             continue;
         if (!watch->seen || watch->woken || watch->version != version)
-            tell(watch, WATCH_CHANGED);
+            view_tell(watch, WATCH_CHANGED);
         if (session->finished && !watch->ended)
-            tell(watch, WATCH_ENDED);
+            view_tell(watch, WATCH_ENDED);
         fresh |= !watch->seen;
         watch->seen = true;
         watch->woken = false;
@@ -292,7 +292,7 @@ static void view_look(struct session *session)
         watch->version = version;
     }
     if (fresh) /* it may have grown since it was begun */
-        make_room(view);
+        view_make_room(view);
 }
 
 static void free_view(struct view *view)
@@ -302,7 +302,7 @@ static void free_view(struct view *view)
         list_remove(&watch->link);
         watch->view = NULL;
         watch->events = 0;
-        tell(watch, WATCH_GONE);
+        view_tell(watch, WATCH_GONE);
     }
     drop_screen(view);
     free(view);
