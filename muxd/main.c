@@ -1,5 +1,5 @@
-/* main.c: owns muxd's command line and its roles: what people start, which becomes muxd-keeper; the worker, which that one starts; and a
- * few errands. */
+/* main.c: owns muxd's command line and its roles: what people start, which becomes muxd-keeper; the
+ * worker, which that one starts; and a few errands. */
 #include "base/err.h"
 #include "base/limit.h"
 #include "base/path.h"
@@ -20,17 +20,32 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum option { OPTION_SOCKET, OPTION_CONFIG, OPTION_DAEMON, OPTION_CHECK, OPTION_VERSION, OPTION_HELP,
-              OPTION_WORKER, OPTION_SPEAKS, OPTION_EXPLAIN, OPTION_GEN, OPTION_HOOK,
-              OPTION_HOOK_TIMEOUT, OPTION_COUNT };
+enum option {
+    OPTION_SOCKET,
+    OPTION_CONFIG,
+    OPTION_DAEMON,
+    OPTION_CHECK,
+    OPTION_VERSION,
+    OPTION_HELP,
+    OPTION_WORKER,
+    OPTION_SPEAKS,
+    OPTION_EXPLAIN,
+    OPTION_GEN,
+    OPTION_HOOK,
+    OPTION_HOOK_TIMEOUT,
+    OPTION_COUNT
+};
 #define FIRST_HIDDEN OPTION_WORKER
 static const struct option_row {
     const char *word, *letter, *value, *help;
 } rows[OPTION_COUNT] = {
-    [OPTION_SOCKET] = {"--socket", "-S", "PATH", "listen at PATH instead of $MUXD_SOCKET or $XDG_RUNTIME_DIR/muxd/muxd.sock"},
-    [OPTION_CONFIG] = {"--config", "-f", "PATH", "read PATH instead of $MUXD_CONFIG or $XDG_CONFIG_HOME/muxd/muxd.ini"},
+    [OPTION_SOCKET] = {"--socket", "-S", "PATH",
+                       "listen at PATH instead of $MUXD_SOCKET or $XDG_RUNTIME_DIR/muxd/muxd.sock"},
+    [OPTION_CONFIG] = {"--config", "-f", "PATH",
+                       "read PATH instead of $MUXD_CONFIG or $XDG_CONFIG_HOME/muxd/muxd.ini"},
     [OPTION_DAEMON] = {"--daemon", "-d", NULL, "go to the background; returns when it listens"},
-    [OPTION_CHECK] = {"--check-config", NULL, NULL, "say whether the config file, or the one named behind it, is right, and end"},
+    [OPTION_CHECK] = {"--check-config", NULL, NULL,
+                      "say whether the config file, or the one named behind it, is right, and end"},
     [OPTION_VERSION] = {"--version", NULL, NULL, "print the version, and end"},
     [OPTION_HELP] = {"--help", "-h", NULL, "print this, and end"},
     [OPTION_WORKER] = {"--worker", NULL, NULL, NULL},
@@ -42,7 +57,8 @@ static const struct option_row {
 };
 
 struct command_line {
-    char *value[OPTION_COUNT]; /* borrowed from argv; for those without a value: the option's word itself. NULL: not given */
+    /* borrowed from argv; for those without a value: the option's word itself. NULL: not given */
+    char *value[OPTION_COUNT];
 };
 
 #define STATUS_USAGE 64
@@ -56,7 +72,8 @@ static int muxd_complain(int status, const char *text)
 static int find_option(const char *word)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (strcmp(rows[i].word, word) == 0 || (rows[i].letter && strcmp(rows[i].letter, word) == 0))
+        if (strcmp(rows[i].word, word) == 0 ||
+            (rows[i].letter && strcmp(rows[i].letter, word) == 0))
             return i;
     return -1;
 }
@@ -82,7 +99,8 @@ static int muxd_parse(int argc, char **argv, struct command_line *line)
         char word[64];
         snprintf(word, sizeof word, "%.*s", equals ? (int)(equals - argv[i]) : INT_MAX, argv[i]);
         int option = find_option(word);
-        if (option < 0 && *argv[i] != '-' && line->value[OPTION_CHECK] && !line->value[OPTION_CONFIG]) {
+        if (option < 0 && *argv[i] != '-' && line->value[OPTION_CHECK] &&
+            !line->value[OPTION_CONFIG]) {
             line->value[OPTION_CONFIG] = argv[i];
             continue;
         }
@@ -95,7 +113,8 @@ static int muxd_parse(int argc, char **argv, struct command_line *line)
         else if (i + 1 < argc)
             line->value[option] = argv[++i];
         else {
-            fprintf(stderr, "muxd: '%s' needs a value: %s; 'muxd --help' tells more\n", argv[i], rows[option].value);
+            fprintf(stderr, "muxd: '%s' needs a value: %s; 'muxd --help' tells more\n", argv[i],
+                    rows[option].value);
             return STATUS_USAGE;
         }
     }
@@ -104,14 +123,17 @@ static int muxd_parse(int argc, char **argv, struct command_line *line)
 
 static int help(void)
 {
-    printf("usage: muxd [options]\nHolds named terminal sessions; 'ue' talks to it and starts it when needed.\n\n");
+    printf("usage: muxd [options]\nHolds named terminal sessions; 'ue' talks to it and starts it "
+           "when needed.\n\n");
     for (int i = 0; i < FIRST_HIDDEN; i++) {
         char left[64];
-        snprintf(left, sizeof left, "%s%s%s%s%s", rows[i].letter ? rows[i].letter : "", rows[i].letter ? ", " : "    ", rows[i].word,
-                 rows[i].value ? " " : "", rows[i].value ? rows[i].value : "");
+        snprintf(left, sizeof left, "%s%s%s%s%s", rows[i].letter ? rows[i].letter : "",
+                 rows[i].letter ? ", " : "    ", rows[i].word, rows[i].value ? " " : "",
+                 rows[i].value ? rows[i].value : "");
         printf("  %-24s %s\n", left, rows[i].help);
     }
-    printf("\nSIGHUP reads the config again, SIGTERM ends all sessions and muxd, SIGUSR2 changes to the muxd on disk and keeps them.\n");
+    printf("\nSIGHUP reads the config again, SIGTERM ends all sessions and muxd, SIGUSR2 changes "
+           "to the muxd on disk and keeps them.\n");
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -173,15 +195,18 @@ static int muxd_keep(const struct command_line *line)
 static int muxd_work(const struct command_line *line)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGPIPE, &ignore, NULL); /* stderr may lead to somebody who has left. Programs are the keeper's and don't inherit it */
-    struct worker_options options = {.socket_path = line->value[OPTION_SOCKET], .config_path = line->value[OPTION_CONFIG]};
+    /* stderr may lead to somebody who has left. Programs are the keeper's and don't inherit it */
+    sigaction(SIGPIPE, &ignore, NULL);
+    struct worker_options options = {.socket_path = line->value[OPTION_SOCKET],
+                                     .config_path = line->value[OPTION_CONFIG]};
     return worker_main(&options);
 }
 
 int main(int argc, char **argv)
 {
     struct command_line line = {{NULL}};
-    prctl(PR_SET_NAME, "muxd"); /* the worker was executed by descriptor, which leaves a number as its name */
+    /* the worker was executed by descriptor, which leaves a number as its name */
+    prctl(PR_SET_NAME, "muxd");
     int status = muxd_parse(argc, argv, &line);
     if (status != 0)
         return status;

@@ -1,4 +1,5 @@
-/* attach: `ue attach`: owns the way into a session, from one to another, through restarts of the daemon, and out of it. */
+/* attach: `ue attach`: owns the way into a session, from one to another, through restarts of the
+ * daemon, and out of it. */
 #include "client/attach/attach.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -49,7 +50,8 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
         json_free(json_detach(params, "detach_others"));
     if (again && rows == attach->rows && cols == attach->cols)
         json_add_bool(params, "again", true);
-    params_meta(attach->ue, params, META_VERB | META_HUMAN | (again ? 0 : META_PLACE)); /* it may be the one that starts it */
+    /* it may be the one that starts it */
+    params_meta(attach->ue, params, META_VERB | META_HUMAN | (again ? 0 : META_PLACE));
     int result = call_run(&attach->ue->conn, "attach", params, CALL_AGAIN, &answer, &attach->err);
     if (result == 0) {
         json_get_int(answer.result, "session_id", &attach->number);
@@ -256,7 +258,8 @@ int verb_ATTACH(struct ue *ue)
     return status;
 }
 
-/* A program asks its terminal as soon as it runs, before we are attached: the daemon is told with its start. */
+/* A program asks its terminal as soon as it runs, before we are attached: the daemon is told with
+ * its start. */
 static void tell_before(struct json *params, struct buf *ahead)
 {
     struct err err = {0};
@@ -283,7 +286,8 @@ int attach_new_session(struct ue *ue, struct json *params)
     if (terminal_open(&err) < 0)
         return ue_fail(ue, &err);
     terminal_size(&rows, &cols);
-    if (!json_get(params, "rows") && json_get(params, "cmd")) { /* a described one gets it when it is attached */
+    /* a described one gets it when it is attached */
+    if (!json_get(params, "rows") && json_get(params, "cmd")) {
         json_add_int(params, "rows", rows);
         json_add_int(params, "cols", cols);
     }

@@ -3,7 +3,8 @@
 #define MUXD_CLIENT_ATTACH_HELP_H
 #include "base/buf.h"
 
-/* prefix: the key, as people write it. keyboard: who has it, NULL: nobody said. Until any key is pressed; out: as for overlay_run.
- * False: the terminal is gone. */
-bool attach_help_run(const char *prefix, const char *session, const char *keyboard, struct buf *out);
+/* prefix: the key, as people write it. keyboard: who has it, NULL: nobody said. Until any key is
+ * pressed; out: as for overlay_run. False: the terminal is gone. */
+bool attach_help_run(const char *prefix, const char *session, const char *keyboard,
+                     struct buf *out);
 #endif

@@ -23,7 +23,8 @@ void attach_send(struct attach *attach, enum attach_type type, const char *data,
     buf_fini(&frame);
 }
 
-/* Keys go in frames that the daemon acknowledges; what is typed meanwhile is the next one. It may be a secret: nothing of it stays. */
+/* Keys go in frames that the daemon acknowledges; what is typed meanwhile is the next one. It may
+ * be a secret: nothing of it stays. */
 void attach_send_keys(struct attach *attach)
 {
     while (attach->keys.len > 0) {
@@ -80,7 +81,8 @@ static bool take_last(struct attach *attach)
     return used >= 0 && (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
 }
 
-/* To close first would throw away what the daemon has not read yet: it answers, we would be gone, and it would look no further. */
+/* To close first would throw away what the daemon has not read yet: it answers, we would be gone,
+ * and it would look no further. */
 bool attach_leave(struct attach *attach)
 {
     int64_t until_ms = clock_mono_ms() + LEAVE_MS;

@@ -1,4 +1,5 @@
-/* attach_pick: owns the choice of a session by the person's command line or for want of another one. */
+/* attach_pick: owns the choice of a session by the person's command line or for want of another
+ * one. */
 #include "client/attach/attach_pick.h"
 #include "base/mem.h"
 #include "client/rpc/call.h"

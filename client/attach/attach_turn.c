@@ -1,4 +1,5 @@
-/* attach_turn: owns one turn of an attached terminal: keys, frames, signals, and what the terminal says of itself. */
+/* attach_turn: owns one turn of an attached terminal: keys, frames, signals, and what the terminal
+ * says of itself. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -14,9 +15,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define OUT_MAX (16u << 10)  /* what the terminal has not taken; over it nothing is read: what lies here is old once it is shown */
+/* what the terminal has not taken; over it nothing is read: what lies here is old once it is
+ * shown */
+#define OUT_MAX (16u << 10)
 #define NOTICE_MS 4000
-#define KEYS_MAX (256u << 10)  /* typed and not taken by the daemon; over it the terminal is not read */
+/* typed and not taken by the daemon; over it the terminal is not read */
+#define KEYS_MAX (256u << 10)
 
 static void send_size(struct attach *attach)
 {
@@ -244,7 +248,8 @@ static void attach_turn_look_at_signals(struct attach *attach)
 {
     if (terminal_stop)
         attach_turn_obey(attach, PREFIX_SUSPEND);
-    if (terminal_continued) { /* somebody stopped us with what can't be caught: the shell has used the terminal since */
+    /* somebody stopped us with what can't be caught: the shell has used the terminal since */
+    if (terminal_continued) {
         terminal_continued = 0;
         terminal_leave();
         come_back(attach);
@@ -296,6 +301,7 @@ void attach_turn(struct attach *attach)
         attach_turn_receive(attach);
     if (attach->state == ATTACH_SHOWING)
         look_at_terminal(attach);
-    if (attach->out.len > 0 && attach->state != ATTACH_DETACHED) /* at once: what came just now is a key's echo */
+    /* at once: what came just now is a key's echo */
+    if (attach->out.len > 0 && attach->state != ATTACH_DETACHED)
         attach_write_out(attach);
 }

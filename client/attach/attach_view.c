@@ -1,5 +1,6 @@
-/* attach_view: owns what covers an attached session: help, its history, the list of sessions. What they show is asked for on a second
- * connection; the first one waits, and the daemon skips what nobody takes. */
+/* attach_view: owns what covers an attached session: help, its history, the list of sessions. What
+ * they show is asked for on a second connection; the first one waits, and the daemon skips what
+ * nobody takes. */
 #include "base/mem.h"
 #include "client/attach/attach_help.h"
 #include "client/attach/attached.h"

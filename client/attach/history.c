@@ -37,7 +37,8 @@ static const char *history_line_of(const struct history *history, size_t line, s
     return history->text + history->starts[line];
 }
 
-/* The colours at `at`: bytes they take, 0 for a character. The daemon writes nothing but CSI … m. */
+/* The colours at `at`: bytes they take, 0 for a character. The daemon writes nothing but CSI …
+ * m. */
 static size_t colours_at(const char *data, size_t size, size_t at)
 {
     if (data[at] != 033)

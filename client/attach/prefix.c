@@ -1,12 +1,15 @@
-/* prefix: finds the keys of wire/attach.def among what is typed. Sources: xterm ctlseqs (modifyOtherKeys), the kitty keyboard protocol. */
+/* prefix: finds the keys of wire/attach.def among what is typed. Sources: xterm ctlseqs
+ * (modifyOtherKeys), the kitty keyboard protocol. */
 #include "client/attach/prefix.h"
 #include "wire/attach.h"
 #include <string.h>
 
 #define MOD_CTRL 4          /* of the modifiers less one */
-#define MOD_SHIFTS (1 | 64 | 128) /* shift, caps lock, num lock: they leave a control key what it is */
+/* shift, caps lock, num lock: they leave a control key what it is */
+#define MOD_SHIFTS (1 | 64 | 128)
 #define EVENT_RELEASE 3
-#define KITTY_ALONE_FIRST 57358 /* caps lock to the modifiers: keys that say nothing by themselves */
+/* caps lock to the modifiers: keys that say nothing by themselves */
+#define KITTY_ALONE_FIRST 57358
 #define KITTY_ALONE_LAST 57454
 
 struct key {
@@ -30,7 +33,8 @@ bool prefix_parse(const char *word, unsigned char *key)
     return true;
 }
 
-/* A parameter with its first subparameter; -1: none. Those behind (kitty's other layouts) don't matter. */
+/* A parameter with its first subparameter; -1: none. Those behind (kitty's other layouts) don't
+ * matter. */
 static const char *prefix_number(const char *at, const char *end, long *value, long *sub)
 {
     long parts[3] = {-1, -1, -1};

@@ -1,4 +1,5 @@
-/* prefix: keys that are meant for ue itself among those that are typed: whatever follows the prefix key (wire/attach.def). */
+/* prefix: keys that are meant for ue itself among those that are typed: whatever follows the prefix
+ * key (wire/attach.def). */
 #ifndef MUXD_CLIENT_PREFIX_H
 #define MUXD_CLIENT_PREFIX_H
 #include "base/buf.h"
@@ -17,9 +18,12 @@ struct prefix {
 };
 
 #define PREFIX_DEFAULT 0x1c
-/* "C-a", "^A": false for what is no control key or is needed for the keyboard itself (Tab, Enter, Escape). */
+/* "C-a", "^A": false for what is no control key or is needed for the keyboard itself (Tab, Enter,
+ * Escape). */
 bool prefix_parse(const char *word, unsigned char *key);
-/* Takes bytes from data up to the first command, which *command tells of; what is for the program goes to out. Bytes taken. Keys are
- * known in all three encodings that programs ask terminals for: plain, modifyOtherKeys and kitty's. */
-size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct buf *out, enum prefix_command *command);
+/* Takes bytes from data up to the first command, which *command tells of; what is for the program
+ * goes to out. Bytes taken. Keys are known in all three encodings that programs ask terminals for:
+ * plain, modifyOtherKeys and kitty's. */
+size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct buf *out,
+                   enum prefix_command *command);
 #endif

@@ -1,4 +1,5 @@
-/* scroll: owns the place in the history, the search and the selection. Its keys stand in wire/attach.def (ATTACH_VIEW). */
+/* scroll: owns the place in the history, the search and the selection. Its keys stand in
+ * wire/attach.def (ATTACH_VIEW). */
 #include "client/attach/scroll.h"
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"

@@ -1,5 +1,5 @@
-/* events: `ue events`: what happens in the daemon, one JSON object a line. Asks again and again from where the last answer ended, so that
- * nothing is missed while a worker is replaced. */
+/* events: `ue events`: what happens in the daemon, one JSON object a line. Asks again and again
+ * from where the last answer ended, so that nothing is missed while a worker is replaced. */
 #include "base/clock.h"
 #include "client/rpc/call.h"
 #include "client/rpc/params.h"
@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ASK_MS 300000 /* one question waits so long; then it is seen whether anybody still reads what we print */
+/* one question waits so long; then it is seen whether anybody still reads what we print */
+#define ASK_MS 300000
 #define READER_GONE 141
 
 struct following {
@@ -60,7 +61,8 @@ static void events_print(struct following *following, const struct json *events)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* 0, or an error. The first question only learns where now is, so that a lost connection loses nothing. */
+/* 0, or an error. The first question only learns where now is, so that a lost connection loses
+ * nothing. */
 static int events_ask(struct following *following, bool first, struct err *err)
 {
     struct msg_answer answer = {0};

@@ -104,7 +104,8 @@ static int follow_add(struct follow *follow, int64_t number, const char *name, i
     if (session)
         return 0;
     session = xcalloc(1, sizeof *session);
-    *session = (struct followed){.owner = follow, .number = number, .at = at, .since_ms = follow->since_ms};
+    *session = (struct followed){
+        .owner = follow, .number = number, .at = at, .since_ms = follow->since_ms};
     session->channel = free_channel(follow);
     snprintf(session->name, sizeof session->name, "%s", name ? name : "?");
     session->lines = (struct lines){.fn = follow_on_line, .arg = session, .colors = follow->colors};
@@ -285,7 +286,8 @@ static int follow_receive(struct follow *follow, size_t channel, struct err *err
     return follow_reopen(follow, channel, err);
 }
 
-/* Tells lines that have waited long enough for their end; returns how long the next one has. -1: there is none. */
+/* Tells lines that have waited long enough for their end; returns how long the next one has. -1:
+ * there is none. */
 static int64_t tell_rests(struct follow *follow)
 {
     int64_t now_ms = clock_mono_ms(), next_ms = -1;
@@ -329,7 +331,8 @@ int follow_run(struct follow *follow, struct err *err)
     sigemptyset(&block);
     sigaddset(&block, SIGINT);
     sigprocmask(SIG_BLOCK, &block, &mask);
-    if (sigaction(SIGINT, &action, &before) == 0 && before.sa_handler == SIG_IGN) /* a shell's background job */
+    /* a shell's background job */
+    if (sigaction(SIGINT, &action, &before) == 0 && before.sa_handler == SIG_IGN)
         sigaction(SIGINT, &before, NULL);
     while (result == 0 && (follow->live > 0 || follow->joins)) {
         result = follow_wait_for(follow, &mask, err);

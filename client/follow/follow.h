@@ -1,4 +1,5 @@
-/* follow: several sessions' output over a few connections: one long wait for each session, no polling, and no reader's place is moved. */
+/* follow: several sessions' output over a few connections: one long wait for each session, no
+ * polling, and no reader's place is moved. */
 #ifndef MUXD_CLIENT_FOLLOW_H
 #define MUXD_CLIENT_FOLLOW_H
 #include "client/print/lines.h"
@@ -38,7 +39,8 @@ struct follow {
     int64_t since_ms;
     /* the owner's */
     void (*line)(void *arg, struct followed *session, const char *text, size_t size);
-    void (*end)(void *arg, struct followed *session, const struct json *result); /* it has ended: its state is in result */
+    /* it has ended: its state is in result */
+    void (*end)(void *arg, struct followed *session, const struct json *result);
     bool colors;
     void *arg;
 };

@@ -1,4 +1,5 @@
-/* logs: `ue logs`: what a session has printed so far, as lines, and on request what it goes on to print; or who typed into it. */
+/* logs: `ue logs`: what a session has printed so far, as lines, and on request what it goes on to
+ * print; or who typed into it. */
 #include "client/follow/logs.h"
 #include "base/clock.h"
 #include "base/value.h"
@@ -112,7 +113,8 @@ static bool logs_is_running(const struct logs *logs)
     return state && strcmp(state, "running") == 0;
 }
 
-/* How far the output went when the first answer was there: what a flooding program prints later is not for this call. */
+/* How far the output went when the first answer was there: what a flooding program prints later is
+ * not for this call. */
 static int64_t logs_head_of(struct logs *logs)
 {
     struct msg_answer answer;
@@ -128,7 +130,8 @@ static int64_t logs_head_of(struct logs *logs)
     return head;
 }
 
-/* Output that comes in one go is asked for as it comes; a line without an end is shown once nothing more comes for a while. */
+/* Output that comes in one go is asked for as it comes; a line without an end is shown once nothing
+ * more comes for a while. */
 static int read_all(struct logs *logs, struct err *err)
 {
     int result = logs_read_once(logs, 0, err);

@@ -12,8 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RAW_END \
-    "\033[?9l\033[?1000l\033[?1002l\033[?1003l\033[?1005l\033[?1006l\033[?1015l\033[?1004l\033[?2004l\033[?1l\033>\033[?1049l"
+#define RAW_END                                                                                    \
+    "\033[?9l\033[?1000l\033[?1002l\033[?1003l\033[?1005l\033[?1006l\033[?1015l\033[?1004l\033[?"  \
+    "2004l\033[?1l\033>\033[?1049l"
 
 enum state { PLAYING, PAUSED, STEPPING, QUIT, INTERRUPTED };
 

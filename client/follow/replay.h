@@ -14,14 +14,18 @@ struct replay_file {
     bool at_end;
     struct cast_reader reader;
 };
-int replay_file_open(struct replay_file *file, const char *name, struct err *err); /* "-": standard input */
-void replay_file_close(struct replay_file *file);                                  /* safe on a zeroed one */
+/* "-": standard input */
+int replay_file_open(struct replay_file *file, const char *name, struct err *err);
+/* safe on a zeroed one */
+void replay_file_close(struct replay_file *file);
 /* The next event, to be freed by cast_event_fini: 1; 0 at the end; errors name file and line. */
 int replay_file_next(struct replay_file *file, struct cast_event *event, struct err *err);
 
-/* replay_keys.c: single keys from the person's terminal, which is given back as it was whatever ends this program. */
+/* replay_keys.c: single keys from the person's terminal, which is given back as it was whatever
+ * ends this program. */
 void replay_keys_open(void);  /* without a terminal as standard input there are no keys */
 void replay_keys_close(void);
-/* Waits until due_ms (clock_mono_ms; INT64_MAX: for ever) or a key: its byte; 0: the time has come; -1: ^C or a signal to end. */
+/* Waits until due_ms (clock_mono_ms; INT64_MAX: for ever) or a key: its byte; 0: the time has come;
+ * -1: ^C or a signal to end. */
 int replay_keys_wait(int64_t due_ms);
 #endif

@@ -13,7 +13,8 @@ int replay_file_open(struct replay_file *file, const char *name, struct err *err
 {
     struct stat st;
     bool standard = strcmp(name, "-") == 0;
-    *file = (struct replay_file){.fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY), .name = name};
+    *file = (struct replay_file){
+        .fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY), .name = name};
     buf_init(&file->in, CAST_LINE_MAX + READ_BYTES);
     if (file->fd < 0)
         return err_set(err, ERR_SYSTEM, "'%s': can't be opened: %s", name, strerror(errno));

@@ -1,5 +1,5 @@
-/* top: `ue top`: owns the time between its first drawing and its end: the list once a second and when something has happened, keys, and
- * what they do. */
+/* top: `ue top`: owns the time between its first drawing and its end: the list once a second and
+ * when something has happened, keys, and what they do. */
 #include "client/follow/top.h"
 #include "base/clock.h"
 #include "base/mem.h"

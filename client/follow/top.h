@@ -30,7 +30,8 @@ struct top {
 
 /* top_draw.c */
 void top_rates_tick(struct top *top); /* a second has passed: counts what was printed */
-void top_rates_look(struct top *top); /* there is a new list: sessions that are gone are forgotten */
+/* there is a new list: sessions that are gone are forgotten */
+void top_rates_look(struct top *top);
 size_t top_row_of(const struct top *top, int64_t number); /* SIZE_MAX: it is not there */
 int64_t top_number_at(const struct top *top, size_t row); /* 0: there is no such row */
 size_t top_rows(const struct top *top);

@@ -61,7 +61,8 @@ void top_rates_tick(struct top *top)
     }
 }
 
-/* One scale for all sessions, each step eight times the one before, so that a line a second and a flood can both be seen. */
+/* One scale for all sessions, each step eight times the one before, so that a line a second and a
+ * flood can both be seen. */
 static char *spark(void *arg, int64_t number)
 {
     static const char *const bars[] = {" ",
@@ -147,7 +148,8 @@ static void append_status(const struct top *top, struct buf *out, int row, int c
     buf_fini(&safe);
 }
 
-/* Titles in the first line, what the keys do in the last, rows between; what has no room is left out. */
+/* Titles in the first line, what the keys do in the last, rows between; what has no room is left
+ * out. */
 void top_draw(struct top *top, struct buf *out)
 {
     struct render_table table;

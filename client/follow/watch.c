@@ -1,4 +1,5 @@
-/* watch: `ue watch`: what several sessions print, as it comes, each line with the name of its session before it. */
+/* watch: `ue watch`: what several sessions print, as it comes, each line with the name of its
+ * session before it. */
 #include "base/clock.h"
 #include "client/follow/follow.h"
 #include "client/print/render.h"

@@ -1,4 +1,5 @@
-/* mcp: owns the loop of `ue mcp`: lines of the client on one side, lines of the daemon on the other. */
+/* mcp: owns the loop of `ue mcp`: lines of the client on one side, lines of the daemon on the
+ * other. */
 #include "client/mcp/mcp.h"
 #include "base/clock.h"
 #include "client/print/say.h"
@@ -12,8 +13,11 @@
 #include <unistd.h>
 
 #define LINE_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
-#define OUT_BYTES_MAX (4u << 20)   /* that the client has not taken: until it does, nothing more is read */
-#define LEAVE_MS 1000 /* without a sign of life, once the client has closed standard input: for answers that are nearly there */
+/* that the client has not taken: until it does, nothing more is read */
+#define OUT_BYTES_MAX (4u << 20)
+/* without a sign of life, once the client has closed standard input: for answers that are nearly
+ * there */
+#define LEAVE_MS 1000
 
 static void mcp_take_lines(struct mcp *mcp)
 {
@@ -75,7 +79,8 @@ struct serving {
     size_t count;     /* calls when it was looked last */
 };
 
-/* True when all is said. A client that reads what it was sent, or is sent more, has all the time. */
+/* True when all is said. A client that reads what it was sent, or is sent more, has all the
+ * time. */
 static bool mcp_is_over(struct mcp *mcp, struct serving *serving)
 {
     bool moved = mcp_out_flush(&mcp->out);

@@ -1,5 +1,6 @@
-/* mcp_call: owns the calls that wait for the daemon: no more are sent at once than it takes of a connection, the others wait here for
- * their turn, in order. Each is sent with a request_id, sent again to its successor when it dies, and answered once. */
+/* mcp_call: owns the calls that wait for the daemon: no more are sent at once than it takes of a
+ * connection, the others wait here for their turn, in order. Each is sent with a request_id, sent
+ * again to its successor when it dies, and answered once. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/mcp/mcp.h"
@@ -11,7 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define WINDOW_UNTOLD 32 /* where the daemon does not say how many requests it takes of a connection */
+/* where the daemon does not say how many requests it takes of a connection */
+#define WINDOW_UNTOLD 32
 
 void mcp_flush(struct mcp *mcp)
 {
@@ -107,7 +109,8 @@ static void mcp_call_ask(struct mcp *mcp, const struct tool *tool, struct json *
             begin_connection(mcp);
         mcp->calls = xreallocarray(mcp->calls, mcp->count + 1, sizeof *mcp->calls);
         struct mcp_call *call = mcp->calls[mcp->count++] = xcalloc(1, sizeof *call);
-        *call = (struct mcp_call){.number = conn->next_id++, .to = *to, .tool = tool, .line = BUF_INIT};
+        *call = (struct mcp_call){
+            .number = conn->next_id++, .to = *to, .tool = tool, .line = BUF_INIT};
         call->once = tool == &tools[TOOL_APPLY_PATCH] || tool == &tools[TOOL_RUN_STEPS];
         mcp_progress_begin(call, given);
         msg_request(&call->line, call->number, tool->name, params);
@@ -208,7 +211,8 @@ static void mcp_call_done(struct mcp *mcp, const struct mcp_to *to, const struct
 {
     size_t len = 0;
     const char *content = json_get_str(result, "content", &len);
-    bool success = true; /* only where a status other than 0 is a failure: the one-shot tools, and patches */
+    /* only where a status other than 0 is a failure: the one-shot tools, and patches */
+    bool success = true;
     json_get_bool(result, "success", &success);
     struct buf text = BUF_INIT;
     if (!content) {

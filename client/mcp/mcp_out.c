@@ -1,5 +1,6 @@
-/* mcp_out: owns standard output of `ue mcp`: what the client has not taken yet. It is written as far as that goes without waiting, so
- * that a client that writes all its requests before it reads an answer is no deadlock. */
+/* mcp_out: owns standard output of `ue mcp`: what the client has not taken yet. It is written as
+ * far as that goes without waiting, so that a client that writes all its requests before it reads
+ * an answer is no deadlock. */
 #include "client/mcp/mcp.h"
 #include "client/print/say.h"
 #include <errno.h>
@@ -18,7 +19,8 @@ void mcp_out_init(struct mcp_out *out)
     out->queue = BUF_INIT;
     out->at = 0;
     out->is_socket = S_ISSOCK(st.st_mode);
-    out->piece = S_ISREG(st.st_mode) ? SSIZE_MAX : PIPE_BUF; /* which goes into a pipe whenever poll says that something does: pipe(7) */
+    /* which goes into a pipe whenever poll says that something does: pipe(7) */
+    out->piece = S_ISREG(st.st_mode) ? SSIZE_MAX : PIPE_BUF;
 }
 
 void mcp_out_fini(struct mcp_out *out)
@@ -36,7 +38,8 @@ void mcp_out_add(struct mcp_out *out, const void *data, size_t size)
     buf_append(&out->queue, data, size);
 }
 
-/* Bytes, 0 when it would have to wait, or -1. Standard output's own flags stay: others may share them. */
+/* Bytes, 0 when it would have to wait, or -1. Standard output's own flags stay: others may share
+ * them. */
 static ssize_t write_some(const struct mcp_out *out, const char *data, size_t size)
 {
     struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};

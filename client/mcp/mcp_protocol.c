@@ -1,4 +1,5 @@
-/* mcp_protocol: owns the revisions of MCP: which there are, how one is agreed on, and what each calls things. */
+/* mcp_protocol: owns the revisions of MCP: which there are, how one is agreed on, and what each
+ * calls things. */
 #include "base/utf8.h"
 #include "client/mcp/mcp.h"
 #include "client/rpc/schemas.h"
@@ -8,14 +9,19 @@
 #define LIST_TTL_MS 60000 /* a reload of the daemon's config may change the list */
 
 static const char instructions[] =
-    "Commands run in sessions that belong to muxd, a daemon of the user's: they go on when this connection ends, a person can watch and "
+    "Commands run in sessions that belong to muxd, a daemon of the user's: they go on when this "
+    "connection ends, a person can watch and "
     "join them, and each has a number and a name.\n"
-    "- exec_command starts one; it returns when the command has ended, or after yield_time_ms with a session_id. `until` (a regular "
+    "- exec_command starts one; it returns when the command has ended, or after yield_time_ms with "
+    "a session_id. `until` (a regular "
     "expression) returns as soon as that was printed, `exit` waits for the end.\n"
-    "- For programs that ask or prompt set tty; the call returns when the program waits for input. write_stdin types: chars literally, "
+    "- For programs that ask or prompt set tty; the call returns when the program waits for input. "
+    "write_stdin types: chars literally, "
     "named keys (Enter, C-c, Up) in keys. With no chars it waits for what comes next.\n"
-    "- Give long-lived sessions a name and use it as session_id: names stay valid when your context is shortened.\n"
-    "- read_output with since returns earlier output again; offsets are in the structured result (from, to). list_sessions shows what "
+    "- Give long-lived sessions a name and use it as session_id: names stay valid when your "
+    "context is shortened.\n"
+    "- read_output with since returns earlier output again; offsets are in the structured result "
+    "(from, to). list_sessions shows what "
     "runs, kill_session ends a session with all its processes.\n"
     "- Secrets are typed by the person at their own terminal, never through a tool.";
 
@@ -63,7 +69,8 @@ enum mcp_version mcp_version_of(const struct mcp *mcp, const struct json *params
         problem->text = "params._meta lacks " KEY
                         "protocolVersion; name it, or begin with initialize";
     } else if (version_by_word(json_str(given, NULL)) != MCP_2026_07_28) {
-        *problem = (struct mcp_problem){MCP_UNSUPPORTED_VERSION, "Unsupported protocol version", json_object_new()};
+        *problem = (struct mcp_problem){MCP_UNSUPPORTED_VERSION, "Unsupported protocol version",
+                                        json_object_new()};
         add_supported(problem->data, "supported");
         json_add(problem->data, "requested", json_copy(given));
     } else if (json_type(json_get(meta, KEY "clientCapabilities")) != JSON_OBJECT) {
@@ -81,7 +88,8 @@ static void name_client(const struct json *info, char client[MCP_CLIENT_ROOM])
     struct buf text = BUF_INIT;
     buf_printf(&text, "%.40s%s%.20s", name ? name : "", name && version ? "/" : "",
                name && version ? version : "");
-    bool whole = text.len < MCP_CLIENT_ROOM && utf8_valid(text.data, text.len); /* cut in the middle of a character it is none */
+    /* cut in the middle of a character it is none */
+    bool whole = text.len < MCP_CLIENT_ROOM && utf8_valid(text.data, text.len);
     memcpy(client, text.data, whole ? text.len : 0);
     client[whole ? text.len : 0] = '\0';
     buf_fini(&text);
@@ -101,7 +109,8 @@ struct json *mcp_initialize(struct mcp *mcp, const struct json *params)
     enum mcp_version asked = version_by_word(json_get_str(params, "protocolVersion", NULL));
     struct json *result = json_object_new();
     name_client(json_get(params, "clientInfo"), mcp->client);
-    mcp->version = asked == MCP_NONE || asked == MCP_2026_07_28 ? MCP_2025_11_25 : asked; /* the newest that has a handshake */
+    /* the newest that has a handshake */
+    mcp->version = asked == MCP_NONE || asked == MCP_2026_07_28 ? MCP_2025_11_25 : asked;
     json_add_text(result, "protocolVersion", words[mcp->version]);
     add_capabilities(result);
     add_server(result, "serverInfo");

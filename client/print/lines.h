@@ -1,5 +1,6 @@
-/* lines: what a program wrote as lines of text: carriage returns, backspaces and the sequences of line editors have their effect within
- * the line, colours are kept on request, everything else is left out. */
+/* lines: what a program wrote as lines of text: carriage returns, backspaces and the sequences of
+ * line editors have their effect within the line, colours are kept on request, everything else is
+ * left out. */
 #ifndef MUXD_CLIENT_LINES_H
 #define MUXD_CLIENT_LINES_H
 #include "base/buf.h"
@@ -27,8 +28,11 @@ struct lines { /* zero it, set fn, arg and colors */
 };
 
 void lines_feed(struct lines *lines, const char *data, size_t size);
-bool lines_has_rest(const struct lines *lines); /* a line that has no end yet, and was not told as it is */
-void lines_tell_rest(struct lines *lines);      /* tells it; it is told again, whole, when it has changed by its end */
-void lines_end(struct lines *lines);            /* no more comes: the rest is told, all is forgotten */
+/* a line that has no end yet, and was not told as it is */
+bool lines_has_rest(const struct lines *lines);
+/* tells it; it is told again, whole, when it has changed by its end */
+void lines_tell_rest(struct lines *lines);
+/* no more comes: the rest is told, all is forgotten */
+void lines_end(struct lines *lines);
 void lines_fini(struct lines *lines);
 #endif

@@ -155,7 +155,8 @@ static void add_columns(struct render_table *table, const struct json *session)
 
 void listing_columns(struct render_table *table, const struct json *sessions)
 {
-    *table = (struct render_table){.titles = titles, .to_the_right = to_the_right, .column_count = COLUMNS};
+    *table = (struct render_table){
+        .titles = titles, .to_the_right = to_the_right, .column_count = COLUMNS};
     for (const struct json *it = json_first(sessions); it; it = json_next(it))
         add_columns(table, it);
 }

@@ -6,7 +6,9 @@
 
 /* For programs: the columns are a contract, new ones come at the end. */
 void listing_columns(struct render_table *table, const struct json *sessions);
-/* For people. rates (may be NULL): appends a column to each row, what is shown of the output's pace; the caller's text. */
+/* For people. rates (may be NULL): appends a column to each row, what is shown of the output's
+ * pace; the caller's text. */
 typedef char *listing_rate_fn(void *arg, int64_t number);
-void listing_people(struct render_table *table, const struct json *sessions, listing_rate_fn *rate, void *arg);
+void listing_people(struct render_table *table, const struct json *sessions, listing_rate_fn *rate,
+                    void *arg);
 #endif

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "wire/json.h"
 
-/* "key: value" lines; the members of an object stand indented below it; limits of the kernel that hold something up (the list
- * `constraints`) are sentences. */
+/* "key: value" lines; the members of an object stand indented below it; limits of the kernel that
+ * hold something up (the list `constraints`) are sentences. */
 void members_append(struct buf *out, const struct json *object);
 #endif

@@ -55,7 +55,8 @@ static size_t columns_of(const char *text, size_t len)
     return columns;
 }
 
-/* Appends as much of text as fits into room columns, with "…" where it was cut. Returns the columns taken. */
+/* Appends as much of text as fits into room columns, with "…" where it was cut. Returns the
+ * columns taken. */
 static size_t render_append_cut(struct buf *out, const char *text, size_t len, size_t room)
 {
     size_t used = 0, at = 0;
@@ -129,7 +130,8 @@ static size_t width_of(const struct render_table *table, size_t column)
     return width;
 }
 
-/* A long text takes no column's place: the widest ones are cut until the last column has room to begin. */
+/* A long text takes no column's place: the widest ones are cut until the last column has room to
+ * begin. */
 static void render_make_room(size_t *widths, size_t count, size_t width)
 {
     for (;;) {

@@ -24,7 +24,8 @@ struct render_table {
 /* Adds a row of "-" and returns its cells, to be filled before the next row is added. */
 struct render_cell *render_add_row(struct render_table *table);
 void render_fini(struct render_table *table);
-/* For people: a line of titles, columns padded, lines cut at width columns (0: not cut) within the last column. */
+/* For people: a line of titles, columns padded, lines cut at width columns (0: not cut) within the
+ * last column. */
 void render_people(struct buf *out, const struct render_table *table, size_t width, bool colors);
 /* For programs: no titles, one tab between columns, one line a row; control characters escaped. */
 void render_tabs(struct buf *out, const struct render_table *table);

@@ -1,4 +1,5 @@
-/* safe: owns the list of what may reach a person's terminal (xterm ctlseqs; ECMA-48). What is not on it is left out. */
+/* safe: owns the list of what may reach a person's terminal (xterm ctlseqs; ECMA-48). What is not
+ * on it is left out. */
 #include "client/print/safe.h"
 #include "base/utf8.h"
 #include <string.h>
@@ -9,7 +10,8 @@ static void safe_on_text(void *arg, const int32_t *runes, size_t count)
     char bytes[4];
     for (size_t i = 0; i < count; i++) {
         size_t size = utf8_encode(runes[i], bytes);
-        utf8_append_escaped(safe->out, bytes, size, false); /* characters that turn the line round */
+        /* characters that turn the line round */
+        utf8_append_escaped(safe->out, bytes, size, false);
     }
 }
 
@@ -23,7 +25,8 @@ static void safe_on_control(void *arg, char byte)
 static void safe_on_escape(void *arg, char intermediate, char final)
 {
     struct safe *safe = arg;
-    if (!intermediate && final == 'c') { /* a reset would take the person's scrollback and settings, too */
+    /* a reset would take the person's scrollback and settings, too */
+    if (!intermediate && final == 'c') {
         buf_append_text(safe->out, safe->alternate ? "\033[?1049l" : "");
         buf_append_text(safe->out, "\033[!p\033[r\033(B\017\033[?7h\033[m\033[2J\033[H");
         safe->alternate = false;

@@ -1,5 +1,6 @@
-/* safe: what a program wrote, for a person's own terminal: characters, colours and what moves the cursor and draws; never a title, the
- * clipboard, a question that the terminal would answer as if it were typed, or a mode that changes what keys and mouse send. */
+/* safe: what a program wrote, for a person's own terminal: characters, colours and what moves the
+ * cursor and draws; never a title, the clipboard, a question that the terminal would answer as if
+ * it were typed, or a mode that changes what keys and mouse send. */
 #ifndef MUXD_CLIENT_SAFE_H
 #define MUXD_CLIENT_SAFE_H
 #include "base/buf.h"
@@ -12,5 +13,6 @@ struct safe { /* zeroed: at the beginning */
 };
 
 void safe_feed(struct safe *safe, const char *data, size_t size, struct buf *out);
-void safe_end(struct safe *safe, struct buf *out); /* modes and colours back to what they usually are; the cursor stays */
+/* modes and colours back to what they usually are; the cursor stays */
+void safe_end(struct safe *safe, struct buf *out);
 #endif

@@ -48,7 +48,8 @@ void say_buf(struct buf *buf)
     buf_fini(buf);
 }
 
-/* Inside a string these may stand as they are (RFC 8259), but a terminal takes them for control characters: DEL and C1. */
+/* Inside a string these may stand as they are (RFC 8259), but a terminal takes them for control
+ * characters: DEL and C1. */
 static void escape_controls(struct buf *out, const char *line, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -89,7 +90,8 @@ void say_for_terminal(struct buf *out, const char *text, size_t len)
         size_t stop = end ? (size_t)(end - text) : len;
         size_t cut = end && stop > at && text[stop - 1] == '\r' ? stop - 1 : stop;
         utf8_append_escaped(out, text + at, cut - at, true);
-        buf_append_byte(out, '\n'); /* also where the text ends without one: the prompt begins on a line of its own */
+        /* also where the text ends without one: the prompt begins on a line of its own */
+        buf_append_byte(out, '\n');
         at = end ? stop + 1 : len;
     }
 }

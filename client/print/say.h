@@ -6,13 +6,18 @@
 #include "wire/json.h"
 #include <stdbool.h>
 
-/* To standard output, whole. A reader that went away ends ue silently (141), any other failure with its reason (125). */
+/* To standard output, whole. A reader that went away ends ue silently (141), any other failure with
+ * its reason (125). */
 void say_out(const void *data, size_t size);
-void say_lost(void) __attribute__((__noreturn__)); /* the same end, for who has tried to write there: errno says why not */
-void say_stderr_bytes(const void *data, size_t size); /* the same to standard error: what a program wrote there (--raw) */
+/* the same end, for who has tried to write there: errno says why not */
+void say_lost(void) __attribute__((__noreturn__));
+/* the same to standard error: what a program wrote there (--raw) */
+void say_stderr_bytes(const void *data, size_t size);
 void say_buf(struct buf *buf);                        /* to standard output, and frees it */
-void say_json(const struct json *value);              /* one line; on a terminal without a byte that it would obey */
-/* Text that a program may have written: exact in a pipe; on a terminal escaped, "\r\n" as "\n", and a newline at its end. */
+/* one line; on a terminal without a byte that it would obey */
+void say_json(const struct json *value);
+/* Text that a program may have written: exact in a pipe; on a terminal escaped, "\r\n" as "\n", and
+ * a newline at its end. */
 void say_text(const char *text, size_t len);
 /* "ue: TEXT" on standard error, escaped. */
 void say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,5 +1,6 @@
-/* call: owns the way of a request to the daemon and of the answer back. A lost connection is no lost answer: sessions outlive the
- * worker, so the same request, with the same request_id, goes to its successor. */
+/* call: owns the way of a request to the daemon and of the answer back. A lost connection is no
+ * lost answer: sessions outlive the worker, so the same request, with the same request_id, goes to
+ * its successor. */
 #include "client/rpc/call.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -12,7 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define REOPEN_GONE_MS 1500 /* a restart is waited for when the socket's path is gone: a daemon that lives binds it anew at once */
+/* a restart is waited for when the socket's path is gone: a daemon that lives binds it anew at
+ * once */
+#define REOPEN_GONE_MS 1500
 #define CANCEL_ANSWER_MS 2000
 
 static volatile sig_atomic_t interrupts;
@@ -28,7 +31,8 @@ struct watch { /* what SIGINT did before */
     sigset_t mask;
 };
 
-/* Until unwatch_interrupt SIGINT comes only while we poll. Left alone where it is ignored (a shell's background jobs). */
+/* Until unwatch_interrupt SIGINT comes only while we poll. Left alone where it is ignored (a
+ * shell's background jobs). */
 static void watch_interrupt(struct watch *before)
 {
     struct sigaction action = {.sa_handler = call_on_interrupt};
@@ -78,7 +82,8 @@ static int send_cancel(struct call *call)
     return result;
 }
 
-/* The first ^C asks the daemon to end the wait, whose answer is then waited for briefly; the second one waits for nothing. */
+/* The first ^C asks the daemon to end the wait, whose answer is then waited for briefly; the second
+ * one waits for nothing. */
 static int act_on_interrupt(struct call *call)
 {
     if (call->interrupted++ > 0)
@@ -136,7 +141,8 @@ static int call_take_line(struct call *call, const char *line, size_t len)
         msg_answer_fini(&answer);
         return call->err->code = ERR_INTERNAL;
     }
-    bool nobodys = answer.id.kind == MSG_ID_NONE; /* the daemon could not tell which request it was: we have only this one */
+    /* the daemon could not tell which request it was: we have only this one */
+    bool nobodys = answer.id.kind == MSG_ID_NONE;
     bool ours = answer.method == NULL &&
                 (nobodys || (answer.id.kind == MSG_ID_NUMBER && answer.id.number == call->id));
     if (!ours) { /* the cancel's own answer, or a notification */
@@ -184,7 +190,8 @@ static int call_receive(struct call *call)
         frame_filled(&call->conn->in, n > 0 ? (size_t)n : 0);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) /* only where a timeout was set: completions */
+        /* only where a timeout was set: completions */
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return err_set(call->err, ERR_NO_DAEMON, "'%s': does not answer", call->conn->path);
         if (n <= 0)
             return STEP_LOST;

@@ -1,4 +1,5 @@
-/* connect: owns the connection to the daemon and the rule who may start one: whoever holds the lock beside the socket. */
+/* connect: owns the connection to the daemon and the rule who may start one: whoever holds the lock
+ * beside the socket. */
 #include "client/rpc/connect.h"
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -22,8 +23,12 @@
 void connection_init(struct connection *conn, const char *given, const char *config, bool may_start)
 {
     char *path = path_socket(given);
-    *conn = (struct connection){.fd = -1, .path = launch_absolute(path), .named = path_socket_is_named(given), .config = config,
-                                .may_start = may_start, .next_id = 1};
+    *conn = (struct connection){.fd = -1,
+                                .path = launch_absolute(path),
+                                .named = path_socket_is_named(given),
+                                .config = config,
+                                .may_start = may_start,
+                                .next_id = 1};
     free(path);
     frame_init(&conn->in, ANSWER_BYTES_MAX);
 }
@@ -43,7 +48,8 @@ void connection_fini(struct connection *conn)
     conn->path = NULL;
 }
 
-/* We may have been started with a standard descriptor closed: the socket must not take its place, or output would go there. */
+/* We may have been started with a standard descriptor closed: the socket must not take its place,
+ * or output would go there. */
 static int above_standard(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -59,8 +65,8 @@ static int above_standard(int fd)
     return moved;
 }
 
-/* In a directory that anybody may write to, somebody else could listen under our name. Root may go to another user's daemon by its path,
- * but is not to be caught by one. */
+/* In a directory that anybody may write to, somebody else could listen under our name. Root may go
+ * to another user's daemon by its path, but is not to be caught by one. */
 static int check_listener(int fd, const char *path, bool named, struct err *err)
 {
     struct ucred cred;
@@ -77,8 +83,9 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path)
         return err_set(err, ERR_SYSTEM,
-                       "'%s': the socket path has %zu bytes, the kernel allows %zu; choose a shorter one with -S or $MUXD_SOCKET", path,
-                       strlen(path), sizeof address.sun_path - 1);
+                       "'%s': the socket path has %zu bytes, the kernel allows %zu; choose a "
+                       "shorter one with -S or $MUXD_SOCKET",
+                       path, strlen(path), sizeof address.sun_path - 1);
     memcpy(address.sun_path, path, strlen(path));
     int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
@@ -107,7 +114,8 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
     return result;
 }
 
-/* What another login of ours has started is ours as well. The error is that of the place where one would be started. */
+/* What another login of ours has started is ours as well. The error is that of the place where one
+ * would be started. */
 static int try_everywhere(struct connection *conn, struct err *err)
 {
     int result = ERR_NO_DAEMON;
@@ -191,7 +199,8 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
     return result;
 }
 
-/* A daemon that is leaving still owns the place (75, which launch_daemon takes as success), so it is tried until it has left. */
+/* A daemon that is leaving still owns the place (75, which launch_daemon takes as success), so it
+ * is tried until it has left. */
 static int start_and_connect(struct connection *conn, struct err *err)
 {
     int64_t deadline_ms = clock_mono_ms() + START_MS;
@@ -220,7 +229,8 @@ int connection_open(struct connection *conn, struct err *err)
             conn->path);
     result = take_start_lock(conn, &lock_fd, err);
     if (result == 0) {
-        result = connection_try(conn, err); /* another ue may have started it while we waited for the lock */
+        /* another ue may have started it while we waited for the lock */
+        result = connection_try(conn, err);
         if (result == ERR_NO_DAEMON)
             result = start_and_connect(conn, err);
         close(lock_fd);

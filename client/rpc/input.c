@@ -1,4 +1,5 @@
-/* input: owns standard input, and files that are given in its place: any bytes, never more in memory than asked for. */
+/* input: owns standard input, and files that are given in its place: any bytes, never more in
+ * memory than asked for. */
 #include "client/rpc/input.h"
 #include "base/fdio.h"
 #include "base/utf8.h"
@@ -11,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Writers fill a pipe in pieces of their own: what follows within this time is one piece for us, so that it is typed in one go. */
+/* Writers fill a pipe in pieces of their own: what follows within this time is one piece for us, so
+ * that it is typed in one go. */
 #define PAUSE_MS 200
 
 static int unreadable(struct err *err)

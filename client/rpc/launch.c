@@ -1,4 +1,5 @@
-/* launch: owns the birth of a daemon: which muxd, with which environment, and what it said when it failed. */
+/* launch: owns the birth of a daemon: which muxd, with which environment, and what it said when it
+ * failed. */
 #include "client/rpc/connect.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -20,7 +21,8 @@
 
 #define STATUS_ANOTHER_WON 75 /* EX_TEMPFAIL: another muxd serves this socket */
 #define STATUS_NO_PROGRAM 127
-#define STUCK_MS 60000 /* listening takes milliseconds, also on a busy machine not more than seconds */
+/* listening takes milliseconds, also on a busy machine not more than seconds */
+#define STUCK_MS 60000
 
 extern char **environ;
 
@@ -34,7 +36,8 @@ static bool is_kept(const char *entry)
 {
     static const char *const names[] = {
         "HOME=", "PATH=", "LANG=", "SHELL=", "USER=", "LOGNAME=", "TMPDIR="};
-    if (strncmp(entry, "MUXD_SESSION=", 13) == 0) /* a daemon runs in no session, also when it is started from one */
+    /* a daemon runs in no session, also when it is started from one */
+    if (strncmp(entry, "MUXD_SESSION=", 13) == 0)
         return false;
     if (strncmp(entry, "MUXD_", 5) == 0 || strncmp(entry, "XDG_", 4) == 0)
         return true;
@@ -71,7 +74,8 @@ static char *neighbour(void)
     return NULL;
 }
 
-/* In the child, until exec. Nothing of ours is left to the daemon: no descriptor, no signal setting, no terminal. */
+/* In the child, until exec. Nothing of ours is left to the daemon: no descriptor, no signal
+ * setting, no terminal. */
 static void become(const char *program, char *const *argv, char *const *env, int report_fd)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -110,7 +114,8 @@ static char *last_words(int report_fd)
     return xstrdup(strncmp(text, "muxd: ", 6) == 0 ? text + 6 : text);
 }
 
-/* One that neither listens nor leaves must not hold up everybody who waits for the lock. It ends, and its last words are ours. */
+/* One that neither listens nor leaves must not hold up everybody who waits for the lock. It ends,
+ * and its last words are ours. */
 static void end_when_stuck(pid_t pid)
 {
     struct pollfd fd = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
@@ -153,7 +158,8 @@ static int launch_judge(int status, const char *program, int report_fd, struct e
 static void add_config(struct strv *argv, const struct connection *conn)
 {
     const char *config = conn->config ? conn->config : getenv("MUXD_CONFIG");
-    if (!config || !*config || (!conn->config && config[0] == '/')) /* the daemon finds it in its environment */
+    /* the daemon finds it in its environment */
+    if (!config || !*config || (!conn->config && config[0] == '/'))
         return;
     strv_add(argv, "-f");
     strv_add_owned(argv, launch_absolute(config));
@@ -171,8 +177,10 @@ int launch_daemon(const struct connection *conn, struct err *err)
     strv_add(&argv, conn->path);
     add_config(&argv, conn);
     struct sigaction plain = {.sa_handler = SIG_DFL};
-    sigaction(SIGCHLD, &plain, NULL); /* who started us may ignore it: waitpid(2) would know no status */
-    int result, report_fd = memfd_create("muxd-start", MFD_CLOEXEC); /* no pipe: a daemon that kept its end would hold us */
+    /* who started us may ignore it: waitpid(2) would know no status */
+    sigaction(SIGCHLD, &plain, NULL);
+    /* no pipe: a daemon that kept its end would hold us */
+    int result, report_fd = memfd_create("muxd-start", MFD_CLOEXEC);
     pid_t pid = report_fd < 0 ? -1 : fork();
     if (pid == 0)
         become(program, argv.items, env, report_fd);

@@ -1,4 +1,5 @@
-/* params: owns the translation of options into arguments and what every request says about who asks, from where. */
+/* params: owns the translation of options into arguments and what every request says about who
+ * asks, from where. */
 #include "client/rpc/params.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -37,7 +38,8 @@ static struct json *text_json(const char *text)
     return json_string_new(text, strlen(text));
 }
 
-/* A name that comes twice counts once, as getenv has it; a value that is no text would arrive changed, and stays here. */
+/* A name that comes twice counts once, as getenv has it; a value that is no text would arrive
+ * changed, and stays here. */
 static void add_environment(struct json *meta)
 {
     if (json_get(meta, "env"))
@@ -78,7 +80,8 @@ static void add_request_id(struct json *meta)
 void params_meta(const struct ue *ue, struct json *params, unsigned flags)
 {
     struct json *meta = json_detach(params, "_meta");
-    if (json_type(meta) != JSON_OBJECT && json_type(meta) != JSON_ABSENT) { /* the daemon says what is wrong with it */
+    /* the daemon says what is wrong with it */
+    if (json_type(meta) != JSON_OBJECT && json_type(meta) != JSON_ABSENT) {
         json_add(params, "_meta", meta);
         return;
     }

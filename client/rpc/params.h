@@ -1,4 +1,5 @@
-/* params: the command line as a tool's argument object, and the context of the request (_meta) beside it. */
+/* params: the command line as a tool's argument object, and the context of the request (_meta)
+ * beside it. */
 #ifndef MUXD_CLIENT_PARAMS_H
 #define MUXD_CLIENT_PARAMS_H
 #include "client/rpc/ue.h"
@@ -11,8 +12,8 @@ enum meta_flags {
     META_ID = 8,    /* a fresh request_id: a retry is not done twice */
 };
 
-/* params_map.c: what the command line says, as the argument object of the verb's tool: each option and operand whose row names
- * an argument. -y inf is `_meta.no_deadline`. The caller's. */
+/* params_map.c: what the command line says, as the argument object of the verb's tool: each option
+ * and operand whose row names an argument. -y inf is `_meta.no_deadline`. The caller's. */
 struct json *params_map(const struct args *args);
 
 /* Adds `_meta`, keeping what a given one says already. --reader goes in, too. */
@@ -21,8 +22,8 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags);
 void params_wait(struct json *params, int64_t yield_ms);
 /* --args: its text, or standard input for "-". NULL and err. */
 struct json *params_from_args(const struct ue *ue, struct err *err);
-/* The text of an argument object, or all of standard input for "-"; blank_is_empty: nothing stands for {}.
- * NULL and err (ERR_ARGUMENTS). */
+/* The text of an argument object, or all of standard input for "-"; blank_is_empty: nothing stands
+ * for {}. NULL and err (ERR_ARGUMENTS). */
 struct json *params_parse(const char *text, bool blank_is_empty, struct err *err);
 /* Sets key to value, in place of one that is there. */
 void params_set(struct json *params, const char *key, struct json *value);

@@ -1,4 +1,5 @@
-/* params_map: owns the way from the command line to the tool's arguments, by the rows of commands.def and tools.def alone. */
+/* params_map: owns the way from the command line to the tool's arguments, by the rows of
+ * commands.def and tools.def alone. */
 #include "base/bug.h"
 #include "client/rpc/params.h"
 #include "wire/tool.h"

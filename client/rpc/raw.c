@@ -80,7 +80,8 @@ int raw_follow(struct ue *ue, int64_t number, int64_t *at, int64_t deadline_ms,
     return 0;
 }
 
-/* How far the output went when the first answer was there: what a flooding program prints later is not for this call. */
+/* How far the output went when the first answer was there: what a flooding program prints later is
+ * not for this call. */
 static int64_t raw_head_of(struct ue *ue, int64_t number)
 {
     struct msg_answer answer;
@@ -88,7 +89,8 @@ static int64_t raw_head_of(struct ue *ue, int64_t number)
     int64_t head = INT64_MAX;
     struct json *params = json_object_new();
     json_add_int(json_add_array(params, "names"), NULL, number);
-    params_meta(ue, params, META_VERB); /* [tools] may keep list_sessions from models, not from us */
+    /* [tools] may keep list_sessions from models, not from us */
+    params_meta(ue, params, META_VERB);
     if (call_run(&ue->conn, "list_sessions", params, CALL_AGAIN, &answer, &err) == 0)
         json_get_int(json_first(json_get(answer.result, "sessions")), "output_bytes", &head);
     msg_answer_fini(&answer);
@@ -114,7 +116,8 @@ static int fetch_rest(struct ue *ue, const struct json *first, struct err *err)
     return result;
 }
 
-/* -y is cut into several waits here, none of which the daemon could find too long: it is asked for the limit before anything is done. */
+/* -y is cut into several waits here, none of which the daemon could find too long: it is asked for
+ * the limit before anything is done. */
 int raw_check_wait(struct ue *ue, struct err *err)
 {
     struct msg_answer answer;
@@ -135,7 +138,8 @@ int raw_check_wait(struct ue *ue, struct err *err)
     return result;
 }
 
-/* When the end is what is waited for, -y is the deadline of the whole and output is printed as it comes. */
+/* When the end is what is waited for, -y is the deadline of the whole and output is printed as it
+ * comes. */
 static bool is_followed(const struct ue *ue, const char *tool, const struct json *params)
 {
     bool exec = strcmp(tool, "exec_command") == 0, exit = false, tty = false;

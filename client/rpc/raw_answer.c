@@ -1,4 +1,5 @@
-/* raw_answer: one answer of exact bytes: how it is asked for and printed, standard error apart in pipe sessions. */
+/* raw_answer: one answer of exact bytes: how it is asked for and printed, standard error apart in
+ * pipe sessions. */
 #include "client/rpc/params.h"
 #include "client/print/say.h"
 #include "client/rpc/talk.h"
@@ -14,7 +15,8 @@ void raw_ask(struct json *params)
     params_set(params, "streams", json_bool_new(true));
 }
 
-/* The offset where the stream that `at` belongs to changes, at most to; *to_stderr says which one it is. */
+/* The offset where the stream that `at` belongs to changes, at most to; *to_stderr says which one
+ * it is. */
 static int64_t end_of_stream(const struct json *ranges, int64_t at, int64_t to, bool *to_stderr)
 {
     *to_stderr = false;
@@ -36,7 +38,8 @@ void raw_print(const struct json *result)
     int64_t to = 0, omitted = 0;
     struct buf bytes = BUF_INIT;
     const char *encoded = json_get_str(result, "output_base64", &len);
-    if (!encoded) { /* a command that was a patch: no session, no bytes, only what apply_patch says */
+    /* a command that was a patch: no session, no bytes, only what apply_patch says */
+    if (!encoded) {
         const char *text = json_get_str(result, "output", &len);
         say_out(text ? text : "", text ? len : 0);
         return;

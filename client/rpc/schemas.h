@@ -7,5 +7,6 @@
 extern const char *const schemas_formats[SCHEMA_FORMAT_COUNT]; /* as --format takes them */
 /* The tools that are shown to models, in the order of the tables, as an array in that format.
  * listed: the answer of the method `tools`. The caller's. */
-struct json *schemas_offered(const struct json *listed, enum schema_view view, enum schema_format format);
+struct json *schemas_offered(const struct json *listed, enum schema_view view,
+                             enum schema_format format);
 #endif

@@ -1,4 +1,5 @@
-/* talk: owns the reading of an answer: which status it means for ue and how people, programs and pipes get to see it. */
+/* talk: owns the reading of an answer: which status it means for ue and how people, programs and
+ * pipes get to see it. */
 #include "client/rpc/talk.h"
 #include "client/rpc/params.h"
 #include "client/print/say.h"
@@ -26,13 +27,15 @@ static int64_t talk_number_of(const struct json *result)
     return number;
 }
 
-/* Whether something was waited for that need not come: with `exit` alone the program's end is all there is. */
+/* Whether something was waited for that need not come: with `exit` alone the program's end is all
+ * there is. */
 static bool waits_early(const struct json *wanted)
 {
     return json_get(wanted, "until") || is_true(wanted, "ready") || json_get(wanted, "quiet_ms");
 }
 
-/* With nothing but --exit, running says it all: the last of several answers may have another reason (--raw). */
+/* With nothing but --exit, running says it all: the last of several answers may have another reason
+ * (--raw). */
 static bool is_late(const struct json *wanted, const struct json *result)
 {
     if (waits_early(wanted))
@@ -109,7 +112,8 @@ int talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *ask)
     return status;
 }
 
-/* The one live session that runs cmd; "" when several do or none. Two equal commands are told apart by nothing we know. */
+/* The one live session that runs cmd; "" when several do or none. Two equal commands are told apart
+ * by nothing we know. */
 static const char *name_of_command(struct ue *ue, const struct json *cmd, struct msg_answer *answer)
 {
     struct err err = {0};

@@ -11,7 +11,8 @@
 #define RETRY_MIN_MS 5
 #define RETRY_MAX_MS 100
 #define ROOM_MS 3600000 /* asked for at a time */
-#define SURE_BYTES 8192 /* fit the least [limits] max_request, 64 KiB, with all that stands beside them */
+/* fit the least [limits] max_request, 64 KiB, with all that stands beside them */
+#define SURE_BYTES 8192
 #define LINE_TO_PIECE 8 /* an escaped byte takes six, and something stands beside them */
 
 static struct json *piece_params(struct typing *typing, const char *data, size_t len, bool eof)
@@ -28,7 +29,8 @@ static struct json *piece_params(struct typing *typing, const char *data, size_t
         json_add_int(params, "since", typing->read_to);
     if (args_next(&typing->ue->args, "steal", NULL))
         json_add_bool(params, "steal", true);
-    params_meta(typing->ue, params, META_VERB | META_ID | (typing->typed == 0 ? META_PLACE : 0)); /* only the first may start the session */
+    /* only the first may start the session */
+    params_meta(typing->ue, params, META_VERB | META_ID | (typing->typed == 0 ? META_PLACE : 0));
     return params;
 }
 

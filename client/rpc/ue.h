@@ -1,4 +1,5 @@
-/* ue: what all verbs of the client share: the command line, the one connection, exit statuses and words for people. */
+/* ue: what all verbs of the client share: the command line, the one connection, exit statuses and
+ * words for people. */
 #ifndef MUXD_CLIENT_UE_H
 #define MUXD_CLIENT_UE_H
 #include "client/rpc/connect.h"
@@ -19,10 +20,12 @@ struct ue {
     int status_fd; /* --status-fd; -1: none */
     bool told;     /* something was written to it */
     int64_t patience_ms; /* how long a session's full input queue is waited for (typing.h) */
-    size_t piece_max;    /* bytes of input in one request, whatever they are (typing_piece_max); 0: not asked yet */
+    /* bytes of input in one request, whatever they are (typing_piece_max); 0: not asked yet */
+    size_t piece_max;
 };
 
-/* One function for each VERB row of commands.def; it returns the exit status. A missing one is a link error. */
+/* One function for each VERB row of commands.def; it returns the exit status. A missing one is a
+ * link error. */
 typedef int ue_verb_fn(struct ue *ue);
 #define VERB(ident, ...) ue_verb_fn verb_##ident;
 #define PLAIN(ident, ...)
@@ -35,7 +38,8 @@ typedef int ue_verb_fn(struct ue *ue);
 
 int admin_version(struct ue *ue); /* --version */
 
-/* The error goes to stderr as "ue: SUBJECT: what is wrong; what to do" and, as "failed NAME", to --status-fd. Returns ue's exit status. */
+/* The error goes to stderr as "ue: SUBJECT: what is wrong; what to do" and, as "failed NAME", to
+ * --status-fd. Returns ue's exit status. */
 int ue_fail(struct ue *ue, const struct err *err);
 /* One line to --status-fd, the first time only: "exited CODE", "running NUMBER", … */
 void ue_tell_status(struct ue *ue, const char *format, ...) __attribute__((format(printf, 2, 3)));

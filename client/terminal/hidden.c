@@ -14,7 +14,9 @@
 #define PAGE_BYTES 4096
 static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU};
 #define CAUGHT (sizeof caught / sizeof *caught)
-#define HELD 5 /* the first of them come only while a key is waited for; the others are of read and tcsetattr themselves (termios(3)) */
+/* the first of them come only while a key is waited for; the others are of read and tcsetattr
+ * themselves (termios(3)) */
+#define HELD 5
 
 static volatile sig_atomic_t came;
 
@@ -41,8 +43,9 @@ void hidden_free(char *line)
     munmap(line, PAGE_BYTES);
 }
 
-/* One line, byte by byte, so that nothing behind it is taken. Its length; -1 with errno; ENODATA: the end came first.
- * mask: the signals that wait while there is something to read (ppoll(2)); NULL: it is just read. */
+/* One line, byte by byte, so that nothing behind it is taken. Its length; -1 with errno; ENODATA:
+ * the end came first. mask: the signals that wait while there is something to read (ppoll(2));
+ * NULL: it is just read. */
 static long read_line(int fd, char *line, const sigset_t *mask)
 {
     struct pollfd key = {.fd = fd, .events = POLLIN};

@@ -1,4 +1,5 @@
-/* inquiry: owns what was asked of the person's terminal, what it has answered, and bytes that may become an answer. */
+/* inquiry: owns what was asked of the person's terminal, what it has answered, and bytes that may
+ * become an answer. */
 #include "client/terminal/inquiry.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -11,10 +12,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define KEY_MS 30     /* an Escape that may begin an answer waits so long for the rest of it; keys come in one piece */
+/* an Escape that may begin an answer waits so long for the rest of it; keys come in one piece */
+#define KEY_MS 30
 #define PART_MS 1000  /* what no key begins with waits longer */
 #define KEY_BYTES 2   /* ESC and one more may be a key */
-#define LATE_MS 10000 /* answers are known as such so long after the last one that was expected: some terminals ask others first */
+/* answers are known as such so long after the last one that was expected: some terminals ask others
+ * first */
+#define LATE_MS 10000
 #define ALONE_MS 1000 /* a terminal that has not answered for so long is no reason to wait */
 #define WAIT_MS 300   /* at most after a question, where nothing can go on meanwhile; … */
 #define LEAVE_MS 500  /* … and before the terminal is given back */
@@ -106,7 +110,8 @@ static void inquiry_hold(const char *data, size_t size)
     inquiry.held_until_ms = clock_mono_ms() + (size <= KEY_BYTES ? KEY_MS : PART_MS);
 }
 
-/* What remains are keys, still in data. Only what no key begins with is waited for, but just after a question. */
+/* What remains are keys, still in data. Only what no key begins with is waited for, but just after
+ * a question. */
 static size_t without_answers(char *data, size_t size, bool whole)
 {
     size_t kept = 0;
@@ -131,7 +136,8 @@ static size_t without_answers(char *data, size_t size, bool whole)
             return kept;
         }
         if (reply == REPLY_NONE || reply == REPLY_PART) {
-            inquiry.once_more |= size - at >= 3 && memcmp(data + at, "\033[I", 3) == 0; /* it has the focus: a program wants to know */
+            /* it has the focus: a program wants to know */
+            inquiry.once_more |= size - at >= 3 && memcmp(data + at, "\033[I", 3) == 0;
             used = 1;
             data[kept++] = data[at];
         } else {
@@ -181,7 +187,8 @@ bool inquiry_news(struct outer *outer, struct buf *out)
 {
     if (inquiry.once_more && inquiry.answers && !inquiry.asked)
         inquiry_ask(out);
-    if (!inquiry.changed || (inquiry.asked && clock_mono_ms() - inquiry.asked_ms < ALONE_MS)) /* all in one */
+    /* all in one */
+    if (!inquiry.changed || (inquiry.asked && clock_mono_ms() - inquiry.asked_ms < ALONE_MS))
         return false;
     inquiry.changed = false;
     *outer = inquiry.outer;

@@ -93,7 +93,8 @@ bool overlay_run(const struct overlay *overlay, struct buf *out)
     struct run run = {.overlay = overlay, .out = out};
     overlay_use_keys(&run);
     while (!run.done && !run.gone) {
-        /* Keys are read only while the terminal keeps up: a drawing for each of them would pile up otherwise. */
+        /* Keys are read only while the terminal keeps up: a drawing for each of them would pile up
+         * otherwise. */
         struct pollfd fds[2] = {{.fd = out->len > 0 ? -1 : STDIN_FILENO, .events = POLLIN},
                                 {.fd = out->len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
         int held_ms = out->len > 0 ? -1 : inquiry_wait_ms();

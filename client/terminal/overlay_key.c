@@ -1,4 +1,5 @@
-/* overlay_key: owns the decoding of keys that are meant for ue: in plain encoding, with the wheel in SGR. Source: xterm ctlseqs. */
+/* overlay_key: owns the decoding of keys that are meant for ue: in plain encoding, with the wheel
+ * in SGR. Source: xterm ctlseqs. */
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"
 #include <string.h>

@@ -1,5 +1,6 @@
-/* reply: owns the forms of replies. No key begins and ends like one: keys have neither private parameters, nor a `t` behind three of them,
- * nor a string. Sources: xterm ctlseqs (OSC 4, 10 to 12, XTWINOPS, DA1), contour's report of the colour scheme (?997). */
+/* reply: owns the forms of replies. No key begins and ends like one: keys have neither private
+ * parameters, nor a `t` behind three of them, nor a string. Sources: xterm ctlseqs (OSC 4, 10 to
+ * 12, XTWINOPS, DA1), contour's report of the colour scheme (?997). */
 #include "client/terminal/reply.h"
 #include "wire/ecma48.h"
 #include <string.h>

@@ -1,4 +1,5 @@
-/* reply: recognises what a terminal answers to ue's questions (client/inquiry.h) among what is typed. */
+/* reply: recognises what a terminal answers to ue's questions (client/inquiry.h) among what is
+ * typed. */
 #ifndef MUXD_CLIENT_REPLY_H
 #define MUXD_CLIENT_REPLY_H
 #include "wire/outer.h"

@@ -1,4 +1,5 @@
-/* terminal: owns the settings and modes of the person's terminal between entering and leaving it. */
+/* terminal: owns the settings and modes of the person's terminal between entering and leaving
+ * it. */
 #include "client/terminal/terminal.h"
 #include "base/fdio.h"
 #include <errno.h>
@@ -12,8 +13,9 @@
 
 /* Title and mode of the wheel are saved, then a blank alternate screen without autowrap. */
 #define ENTER "\033[22;0t\033[?1007s\033[?1049h\033[?7l\033(B\017\033[m\033[2J\033[H"
-#define PLAIN \
-    "\033[?2026l\033[?9l\033[?1000l\033[?1002l\033[?1003l\033[?1005l\033[?1006l\033[?1015l\033[?1004l\033[?2004l\033[?1l\033>\033[?5l"
+#define PLAIN                                                                                      \
+    "\033[?2026l\033[?9l\033[?1000l\033[?1002l\033[?1003l\033[?1005l\033[?1006l\033[?1015l\033[?"  \
+    "1004l\033[?2004l\033[?1l\033>\033[?5l"
 #define LEAVE \
     PLAIN "\033[?25h\033[?7h\033[r\033[m\033[?1007r\033[?1049l\033[23;0t"
 
@@ -32,7 +34,8 @@ static struct {
 static const int deadly[] = {SIGHUP,  SIGINT, SIGQUIT, SIGTERM, SIGABRT,
                              SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGPIPE};
 
-/* Also to a terminal that is slow, but not for ever to one that has stopped. One that is gone needs nothing any more. */
+/* Also to a terminal that is slow, but not for ever to one that has stopped. One that is gone needs
+ * nothing any more. */
 static void write_plain(const char *text)
 {
     size_t size = strlen(text);

@@ -107,7 +107,8 @@ static int look_for_failure(struct ue *ue, struct err *err)
     return result;
 }
 
-/* The worker that was asked leaves without an answer when all goes well: its successor's hello is the answer. */
+/* The worker that was asked leaves without an answer when all goes well: its successor's hello is
+ * the answer. */
 int verb_UPGRADE(struct ue *ue)
 {
     struct msg_answer answer;

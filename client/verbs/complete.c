@@ -1,5 +1,5 @@
-/* complete: `ue complete`: owns the candidates that only the daemon knows. Silent where there is nothing to offer, quick where
- * nobody answers, and never the reason that a daemon starts. */
+/* complete: `ue complete`: owns the candidates that only the daemon knows. Silent where there is
+ * nothing to offer, quick where nobody answers, and never the reason that a daemon starts. */
 #include "client/verbs/complete.h"
 #include "base/strv.h"
 #include "client/print/say.h"
@@ -71,7 +71,8 @@ static const char *configured_value(const struct json *values, const char *name,
     return NULL;
 }
 
-/* What a [session NAME] runs, its cmd or argv, is its description. by_name: those whose name starts them. */
+/* What a [session NAME] runs, its cmd or argv, is its description. by_name: those whose name starts
+ * them. */
 static void add_configured(struct ue *ue, struct candidates *all, bool by_name)
 {
     struct msg_answer answer;

@@ -1,12 +1,16 @@
-/* complete: what can stand at the end of a command line, for the completions of the shells (completions/), which ask
+/* complete: what can stand at the end of a command line, for the completions of the shells
+ * (completions/), which ask
  *
- *     ue complete zsh|fish WORD…        the words behind `ue` up to the cursor; the last one is the one that is typed
- *     ue complete bash TYPE WORD LINE   $COMP_TYPE, $2 (what readline replaces), and the line up to the cursor
+ *     ue complete zsh|fish WORD…        the words behind `ue` up to the cursor; the last one is
+ *                                       being typed
+ *     ue complete bash TYPE WORD LINE   $COMP_TYPE, $2 (what readline replaces), and the line up
+ *                                       to the cursor
  *
- * Answer: a line "KIND LEAD SKIP", then the candidates, a line each. KIND: words; open (no blank follows); file, dir, command: the
- * shell completes these itself. LEAD: characters of the typed word before the value ("--signal="). SKIP: for command, words on the
- * line before it. zsh: "WORD<tab>DESCRIPTION" without the lead; fish: the same with the lead; bash: a line with the value as it is
- * meant, then words ready for COMPREPLY, of which readline's part alone is left. */
+ * Answer: a line "KIND LEAD SKIP", then the candidates, a line each. KIND: words; open (no blank
+ * follows); file, dir, command: the shell completes these itself. LEAD: characters of the typed
+ * word before the value ("--signal="). SKIP: for command, words on the line before it. zsh:
+ * "WORD<tab>DESCRIPTION" without the lead; fish: the same with the lead; bash: a line with the
+ * value as it is meant, then words ready for COMPREPLY, of which readline's part alone is left. */
 #ifndef MUXD_CLIENT_COMPLETE_H
 #define MUXD_CLIENT_COMPLETE_H
 #include "base/buf.h"
@@ -21,7 +25,8 @@ struct place { /* of the word that is typed */
     bool wants_option;                /* it begins like one */
     size_t operand;                   /* else its number among the operands */
     size_t command;                   /* where the first operand stands among the words */
-    const char *word;                 /* as far as it is typed; of a value what is behind the lead */
+    /* as far as it is typed; of a value what is behind the lead */
+    const char *word;
     size_t lead;
     const struct verb_option *given[COMPLETE_OPTIONS_MAX];
     size_t given_count;
@@ -43,13 +48,15 @@ struct candidates {
     } *list;                      /* owned */
     size_t count;
 };
-void candidates_add(struct candidates *all, const char *word, const char *description); /* each word once */
+/* each word once */
+void candidates_add(struct candidates *all, const char *word, const char *description);
 void candidates_remove(struct candidates *all, const char *word);
 void candidates_fini(struct candidates *all);
 /* What the tables know: verbs, options, values. What stands on the line already is left out. */
 void candidates_of_place(struct candidates *all, const struct place *place);
 
-/* The line as a shell cuts it at blanks, without quotes; an array that ends with NULL, freed by strv_free. */
+/* The line as a shell cuts it at blanks, without quotes; an array that ends with NULL, freed by
+ * strv_free. */
 char **bash_words(const char *line);
 char *bash_unquote(const char *word); /* the caller's */
 
@@ -59,5 +66,6 @@ struct asked {
     bool lists;         /* bash: shows them only, with descriptions */
     const char *behind; /* bash: what readline replaces */
 };
-void complete_append(struct buf *out, const struct asked *asked, const struct place *place, const struct candidates *all);
+void complete_append(struct buf *out, const struct asked *asked, const struct place *place,
+                     const struct candidates *all);
 #endif

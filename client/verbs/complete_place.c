@@ -1,4 +1,5 @@
-/* complete_place: owns the reading of an unfinished command line: as wire/args.h reads it, but nothing is wrong. */
+/* complete_place: owns the reading of an unfinished command line: as wire/args.h reads it, but
+ * nothing is wrong. */
 #include "client/verbs/complete.h"
 #include "base/bug.h"
 #include <string.h>
@@ -15,7 +16,8 @@ static void complete_place_take_value(struct place *place, const struct verb_opt
         place->socket = value;
 }
 
-/* The option of a word, and of one that takes a value where that begins in the word (0: in the next one). */
+/* The option of a word, and of one that takes a value where that begins in the word (0: in the next
+ * one). */
 static const struct verb_option *option_in(struct place *place, const char *word, size_t *value_at,
                                            bool given)
 {

@@ -17,7 +17,8 @@ static const char *kind_word(const struct place *place)
     }
 }
 
-/* What follows a command belongs to it, whatever it is: zsh and fish complete it as the command's own. */
+/* What follows a command belongs to it, whatever it is: zsh and fish complete it as the command's
+ * own. */
 static const char *complete_shell_kind_of(const struct asked *asked, const struct place *place)
 {
     bool command = place->verb && place->verb->operands_end_options && place->operand > 0;

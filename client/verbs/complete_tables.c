@@ -1,4 +1,5 @@
-/* complete_tables: owns the candidates that need no daemon: from the tables, the signals, the keys, the environment. */
+/* complete_tables: owns the candidates that need no daemon: from the tables, the signals, the keys,
+ * the environment. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"

@@ -1,4 +1,5 @@
-/* exec: `ue exec`: a command, or a session that the config describes, as if it were run in place. */
+/* exec: `ue exec`: a command, or a session that the config describes, as if it were run in
+ * place. */
 #include "client/attach/attach.h"
 #include "client/print/say.h"
 #include "client/rpc/input.h"

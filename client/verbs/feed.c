@@ -72,7 +72,8 @@ static int64_t left_ms(const struct feed *feed)
     return left > 0 ? left : 0;
 }
 
-/* Nobody feeds: the program's end is waited for, with --raw its output too, until standard input has something or the deadline. */
+/* Nobody feeds: the program's end is waited for, with --raw its output too, until standard input
+ * has something or the deadline. */
 static int wait_for_input(struct feed *feed, struct err *err)
 {
     int64_t left = left_ms(feed);
@@ -104,7 +105,8 @@ static int wait_for_input(struct feed *feed, struct err *err)
     return result == CALL_FED ? 0 : result;
 }
 
-/* A full queue is waited for as long as the command is; output that is printed here is taken meanwhile, so that the program can go on. */
+/* A full queue is waited for as long as the command is; output that is printed here is taken
+ * meanwhile, so that the program can go on. */
 static int send_piece(struct feed *feed, const struct buf *piece, bool last, struct err *err)
 {
     struct typing *typing = &feed->typing;
@@ -152,7 +154,8 @@ static int feed_all(struct feed *feed, struct err *err)
                                                                                          : result;
 }
 
-/* The wait that the command line asked for, with the time that is left; without one, for the end. */
+/* The wait that the command line asked for, with the time that is left; without one, for the
+ * end. */
 static int feed_finish(struct feed *feed, struct err *err)
 {
     struct json *params = json_object_new();
@@ -183,7 +186,8 @@ static int finish_raw(struct feed *feed, struct err *err)
     bool early = json_get(feed->wanted, "until") || json_get(feed->wanted, "quiet_ms");
     if (!early)
         return raw_follow(feed->ue, feed->number, &feed->at, feed->deadline_ms, &feed->answer, err);
-    int result = feed_finish(feed, err); /* decides when it is enough; the bytes come by a read of their own */
+    /* decides when it is enough; the bytes come by a read of their own */
+    int result = feed_finish(feed, err);
     if (result < 0)
         return result;
     struct msg_answer bytes = {0};

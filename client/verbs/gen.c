@@ -47,8 +47,8 @@ int verb_GEN(struct ue *ue)
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* Text as roff shows it: hyphens that are to be copied, backslashes, and no request at the beginning of a line. A login without a locale
- * has no ellipsis. */
+/* Text as roff shows it: hyphens that are to be copied, backslashes, and no request at the
+ * beginning of a line. A login without a locale has no ellipsis. */
 void gen_roff(struct buf *out, const char *text)
 {
     bool begin = true;

@@ -1,4 +1,5 @@
-/* gen_tools: the parts of client/ue.1 for who drives tools: types of events, errors, and where muxd differs from the Codex shell tools. */
+/* gen_tools: the parts of client/ue.1 for who drives tools: types of events, errors, and where muxd
+ * differs from the Codex shell tools. */
 #include "client/verbs/gen.h"
 #include "base/err.h"
 #include "wire/event.h"
@@ -8,56 +9,81 @@ struct difference { /* tests/e2e/test_conformance_*.py has a test_ours_SECTION_â
 };
 
 static const struct difference differences[] = {
-    {"unknown arguments are ignored", "they are refused by name, but for [tools] ignore_fields", "a misspelled one would be lost silently"},
+    {"unknown arguments are ignored", "they are refused by name, but for [tools] ignore_fields",
+     "a misspelled one would be lost silently"},
     {"session_id is a number", "a name will do, too", "names survive a shortened context"},
-    {"a call on a terminal waits its whole time", "it returns when the program waits for input ([defaults] ready)",
-     "no time or turn is lost"},
-    {"an empty poll waits its whole time", "it returns with the first output that has settled", "the same"},
-    {"an empty poll with nothing new has the five lines of every answer", "one line", "polls are the most frequent answers"},
+    {"a call on a terminal waits its whole time",
+     "it returns when the program waits for input ([defaults] ready)", "no time or turn is lost"},
+    {"an empty poll waits its whole time", "it returns with the first output that has settled",
+     "the same"},
+    {"an empty poll with nothing new has the five lines of every answer", "one line",
+     "polls are the most frequent answers"},
     {"a character split between two answers is broken", "it is carried over", "text stays text"},
-    {"output is delivered once", "offsets, readers with places of their own, read_output", "what was missed or cut can be fetched"},
-    {"the answer doesn't say which part was cut", "its JSON names from and to in truncated", "the same"},
+    {"output is delivered once", "offsets, readers with places of their own, read_output",
+     "what was missed or cut can be fetched"},
+    {"the answer doesn't say which part was cut", "its JSON names from and to in truncated",
+     "the same"},
     {"one long line eats the budget", "max_line cuts lines first", "minified files"},
-    {"an ended session is unknown after its exit was told", "it answers until it is removed ([limits] keep_ended)",
-     "no noise, nothing lost"},
-    {"C-c to an ended session is an error", "a success that says so", "who sends it has what it wanted"},
+    {"an ended session is unknown after its exit was told",
+     "it answers until it is removed ([limits] keep_ended)", "no noise, nothing lost"},
+    {"C-c to an ended session is an error", "a success that says so",
+     "who sends it has what it wanted"},
     {"cmd is a string for the shell", "an array runs without one", "no quoting"},
-    {"numbers are random and may come again", "they count up and never come again", "a stale number can't hit another program"},
-    {"beyond 64 sessions a live one is killed", "the new one is refused by [limits] max_sessions", "nobody's program dies silently"},
-    {"children left behind are killed", "they live and are counted (children_left)", "nohup and & mean it; kill_session ends them all"},
-    {"no tool ends a session", "kill_session: HUP, TERM, KILL, then every descendant", "dev servers keep ports"},
-    {"death by signal on a terminal is status 1", "128+N, and the JSON names signal and killer", "the truth"},
-    {"what a program asks its terminal gets no answer", "it is answered, see SHARED TERMINALS", "programs wait for it, or guess"},
+    {"numbers are random and may come again", "they count up and never come again",
+     "a stale number can't hit another program"},
+    {"beyond 64 sessions a live one is killed", "the new one is refused by [limits] max_sessions",
+     "nobody's program dies silently"},
+    {"children left behind are killed", "they live and are counted (children_left)",
+     "nohup and & mean it; kill_session ends them all"},
+    {"no tool ends a session", "kill_session: HUP, TERM, KILL, then every descendant",
+     "dev servers keep ports"},
+    {"death by signal on a terminal is status 1", "128+N, and the JSON names signal and killer",
+     "the truth"},
+    {"what a program asks its terminal gets no answer", "it is answered, see SHARED TERMINALS",
+     "programs wait for it, or guess"},
     {"a terminal is 24x80 for ever", "rows, cols, ue resize", "programs with tables"},
-    {"shell_command drops a stream that stays open, and all output at a timeout", "what was read is kept", "that output is what one wants"},
-    {"shell_command's timeout kills the process group", "everything that it started", "setsid escapes a group"},
-    {"shell_command keeps the first MiB of each stream", "the beginning and the end, with the count between", "errors stand at the end"},
-    {"shell_command killed by a signal is an execution error", "the usual text with 128+N", "one form"},
-    {"an interrupt kills shell_command", "it ends the wait; the timeout holds", "an interrupt is about the call"},
-    {"the program apply_patch stops half way", "all files are changed or none", "half a patch helps nobody"},
-    {"Failed to write file PATH is all that is said", "the reason stands behind it; ue patch and apply_patch tell it on a second line",
+    {"shell_command drops a stream that stays open, and all output at a timeout",
+     "what was read is kept", "that output is what one wants"},
+    {"shell_command's timeout kills the process group", "everything that it started",
+     "setsid escapes a group"},
+    {"shell_command keeps the first MiB of each stream",
+     "the beginning and the end, with the count between", "errors stand at the end"},
+    {"shell_command killed by a signal is an execution error", "the usual text with 128+N",
+     "one form"},
+    {"an interrupt kills shell_command", "it ends the wait; the timeout holds",
+     "an interrupt is about the call"},
+    {"the program apply_patch stops half way", "all files are changed or none",
+     "half a patch helps nobody"},
+    {"Failed to write file PATH is all that is said",
+     "the reason stands behind it; ue patch and apply_patch tell it on a second line",
      "a full disk is not a missing right"},
-    {"a patch may write everywhere that the sandbox allows", "[tools] patch_roots may bind it", "there need not be a sandbox"},
-    {"events are told once, as they happen", "they are numbered and can be asked for later", "a client that comes back has missed nothing"},
+    {"a patch may write everywhere that the sandbox allows", "[tools] patch_roots may bind it",
+     "there need not be a sandbox"},
+    {"events are told once, as they happen", "they are numbered and can be asked for later",
+     "a client that comes back has missed nothing"},
 };
 
 void gen_events(struct buf *out)
 {
-    buf_append_text(out, ".SH EVENTS\n.B ue events\nand the hooks of\n.BR muxd.ini (5)\nknow these types. Those with an asterisk are made "
+    buf_append_text(out, ".SH EVENTS\n.B ue events\nand the hooks of\n.BR muxd.ini (5)\nknow these "
+                         "types. Those with an asterisk are made "
                          "only while somebody listens for them, and for ten seconds after.\n");
     for (int i = 0; i < EVENT_COUNT_; i++) {
         buf_printf(out, ".TP\n.B %s%s\n", event_rows[i].name, event_rows[i].kept ? "" : " *");
         gen_roff(out, event_rows[i].help);
         buf_append_byte(out, '\n');
     }
-    buf_append_text(out, ".PP\nEach has seq, type and time, and session_id and name where it is about a session. A line of type\n.B gap\n"
+    buf_append_text(out, ".PP\nEach has seq, type and time, and session_id and name where it is "
+                         "about a session. A line of type\n.B gap\n"
                          "stands where events are missing.\n");
 }
 
 void gen_errors(struct buf *out)
 {
-    buf_append_text(out, ".SH ERRORS\nAn error has a text for people and one of these names: data.code on the wire, and code in the JSON "
-                         "of a step. Beside it stand its number there (error.code) and the exit status of\n.BR ue .\n");
+    buf_append_text(out, ".SH ERRORS\nAn error has a text for people and one of these names: "
+                         "data.code on the wire, and code in the JSON "
+                         "of a step. Beside it stand its number there (error.code) and the exit "
+                         "status of\n.BR ue .\n");
     for (int code = ERR_INTERNAL; code > -ERR_COUNT_; code--) {
         buf_append_text(out, ".TP\n\\fB");
         gen_roff(out, err_name(code));
@@ -69,7 +95,8 @@ void gen_errors(struct buf *out)
 
 void gen_differences(struct buf *out)
 {
-    buf_append_text(out, ".SH DIFFERENCES\nThe tools exec_command, write_stdin, shell_command and apply_patch have the arguments and texts "
+    buf_append_text(out, ".SH DIFFERENCES\nThe tools exec_command, write_stdin, shell_command and "
+                         "apply_patch have the arguments and texts "
                          "that models know from Codex. On purpose different are:\n");
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++) {
         buf_append_text(out, ".TP\n");

@@ -1,4 +1,5 @@
-/* patch: owns `ue patch` and ue under the name apply_patch (CODEX.md 19.4): success on standard output, what is wrong on standard error. */
+/* patch: owns `ue patch` and ue under the name apply_patch (CODEX.md 19.4): success on standard
+ * output, what is wrong on standard error. */
 #include "client/verbs/patch.h"
 #include "base/path.h"
 #include "base/utf8.h"
@@ -38,7 +39,8 @@ static void patch_tell(const char *text)
     say_stderr_bytes("\n", 1);
 }
 
-/* What was answered, in the program's way. Not sent twice when the daemon dies: the first time may have been the one that counted. */
+/* What was answered, in the program's way. Not sent twice when the daemon dies: the first time may
+ * have been the one that counted. */
 static int patch_apply(struct ue *ue, const struct buf *text, bool as_json)
 {
     struct msg_answer answer;
@@ -53,7 +55,8 @@ static int patch_apply(struct ue *ue, const struct buf *text, bool as_json)
     const char *output = json_get_str(facts, "output", &len);
     if (err.code == ERR_TOO_LARGE)
         err_set(&err, ERR_TOO_LARGE,
-                "the patch is larger than a request may be; make several patches of it, or raise [limits] max_request");
+                "the patch is larger than a request may be; make several patches of it, or raise "
+                "[limits] max_request");
     if (result < 0 && !wrong)
         status = ue_fail(ue, &err);
     else if (wrong)

@@ -1,4 +1,5 @@
-/* run: owns the skeleton of a verb: the command line as arguments, one call, its answer, the exit status. */
+/* run: owns the skeleton of a verb: the command line as arguments, one call, its answer, the exit
+ * status. */
 #include "client/verbs/run.h"
 #include "base/bug.h"
 #include "client/print/members.h"

@@ -31,7 +31,8 @@ static void screen_print(struct ue *ue, const struct json *params, const struct 
     const char *screen = json_get_str(result, "screen", &len);
     if (args_has(args, "hash") || cursor)
         print_facts(ue, result, cursor);
-    else if (args_has(args, "ansi")) /* drawn by the daemon: characters, line ends and colours, nothing else */
+    /* drawn by the daemon: characters, line ends and colours, nothing else */
+    else if (args_has(args, "ansi"))
         say_out(screen ? screen : "", len);
     else
         say_text(screen ? screen : "", len);

@@ -1,4 +1,5 @@
-/* secret: `ue secret`: from the person's own terminal straight to the program that asks, or to be kept until it does. */
+/* secret: `ue secret`: from the person's own terminal straight to the program that asks, or to be
+ * kept until it does. */
 #include "base/mem.h"
 #include "client/rpc/call.h"
 #include "client/terminal/hidden.h"

@@ -1,4 +1,5 @@
-/* session: the verbs that change what a session is called, how large it is, and whether it is remembered: rename, resize, rm. */
+/* session: the verbs that change what a session is called, how large it is, and whether it is
+ * remembered: rename, resize, rm. */
 #include "base/value.h"
 #include "client/rpc/call.h"
 #include "client/verbs/run.h"

@@ -1,4 +1,5 @@
-/* stop: `ue stop`: ends the daemon and returns when both of its processes have gone, so that what follows finds a free place. */
+/* stop: `ue stop`: ends the daemon and returns when both of its processes have gone, so that what
+ * follows finds a free place. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "client/rpc/call.h"
@@ -26,7 +27,8 @@ struct leaving {
     bool told;
 };
 
-/* Where its name stands in /proc: the executable's path is hidden from the worker's own user, too (PR_SET_DUMPABLE). */
+/* Where its name stands in /proc: the executable's path is hidden from the worker's own user, too
+ * (PR_SET_DUMPABLE). */
 static bool stop_name_of(int64_t pid, char name[32])
 {
     char path[64];
@@ -48,7 +50,8 @@ static bool is_keeper(int64_t pid, int64_t worker)
 
 static int open_process(int64_t pid)
 {
-    return pid > 1 && pid <= INT_MAX ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1; /* close-on-exec by itself */
+    /* close-on-exec by itself */
+    return pid > 1 && pid <= INT_MAX ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
 }
 
 /* Asked before the stop, while the numbers are sure to mean these processes. */
@@ -72,7 +75,8 @@ static struct leaving stop_watch(struct ue *ue)
     return leaving;
 }
 
-/* Processor time and descriptors of a process that is clearing up: as long as these change it is under way. */
+/* Processor time and descriptors of a process that is clearing up: as long as these change it is
+ * under way. */
 static uint64_t progress_of(int64_t pid)
 {
     char path[64], text[1024];
@@ -118,7 +122,8 @@ static bool wait_moving(struct leaving *leaving, int fd)
 
 static bool wait_end(struct leaving *leaving, int *pidfd)
 {
-    bool gone = *pidfd < 0 || wait_moving(leaving, *pidfd); /* one that we don't know can't be waited for */
+    /* one that we don't know can't be waited for */
+    bool gone = *pidfd < 0 || wait_moving(leaving, *pidfd);
     fd_close(pidfd);
     return gone;
 }
@@ -182,7 +187,8 @@ int verb_STOP(struct ue *ue)
     if (result == ERR_CANCELLED) {
         say_note("interrupted; the daemon stops all the same once its sessions have ended");
         status = UE_INTERRUPTED;
-    } else if (result < 0 && !(result == ERR_NO_DAEMON && ue->conn.fd < 0)) { /* a lost connection is what was asked for */
+    } else if (result < 0 && !(result == ERR_NO_DAEMON && ue->conn.fd < 0)) {
+        /* a lost connection is what was asked for */
         status = ue_fail(ue, &err);
     } else if (!wait_gone(ue, &leaving)) {
         err_set(&err, ERR_SYSTEM,

@@ -1,4 +1,5 @@
-/* tool: `ue call`: any tool by its wire name with its exact argument object, answered with the text that a model would read. */
+/* tool: `ue call`: any tool by its wire name with its exact argument object, answered with the text
+ * that a model would read. */
 #include "client/rpc/params.h"
 #include "client/print/say.h"
 #include "client/rpc/talk.h"

@@ -1,5 +1,6 @@
-/* wait: `ue wait`: until sessions have ended, or have printed something, without asking again and again: one request for each session, all
- * in flight at once on the one connection, and no reader's place is moved. */
+/* wait: `ue wait`: until sessions have ended, or have printed something, without asking again and
+ * again: one request for each session, all in flight at once on the one connection, and no reader's
+ * place is moved. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/rpc/params.h"
@@ -140,7 +141,8 @@ static int wait_all(struct waiting *waiting, struct err *err)
         frame_filled(&conn->in, n > 0 ? (size_t)n : 0);
         if (n > 0) {
             result = wait_take_lines(waiting, err);
-        } else if (n == 0 || errno != EINTR) { /* sessions outlive the worker: its successor is asked for the rest */
+        } else if (n == 0 || errno != EINTR) {
+            /* sessions outlive the worker: its successor is asked for the rest */
             connection_close(conn);
             result = connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, err);
             result = result == 0 ? send_all(waiting, err) : result;

@@ -1,4 +1,5 @@
-/* write: `ue write`: characters, keys or all of standard input into a session, and what it answers. */
+/* write: `ue write`: characters, keys or all of standard input into a session, and what it
+ * answers. */
 #include "base/mem.h"
 #include "base/value.h"
 #include "client/rpc/input.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 #define PASTE_BYTES_MAX (4u << 20)
-#define PATIENCE_MS 5000 /* how long a session that reads nothing is waited for between two pieces */
+/* how long a session that reads nothing is waited for between two pieces */
+#define PATIENCE_MS 5000
 
 static int add_literal(const struct args *args, struct json *params, struct err *err)
 {
@@ -29,7 +31,8 @@ static int add_literal(const struct args *args, struct json *params, struct err 
     return len < 0 ? ERR_USAGE : 0;
 }
 
-/* What standard input gives goes ahead in pieces; the last one is left for the request that waits. */
+/* What standard input gives goes ahead in pieces; the last one is left for the request that
+ * waits. */
 static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool *typed,
                       struct err *err)
 {
@@ -70,7 +73,8 @@ static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool
     return result;
 }
 
-/* Text that was typed ahead and nothing after it: what is left is to wait, which read_output does. */
+/* Text that was typed ahead and nothing after it: what is left is to wait, which read_output
+ * does. */
 static const char *tool_for(struct json *params, bool typed_ahead, size_t left)
 {
     static const char *const typing[] = {"chars", "wait_keyboard", "steal"};

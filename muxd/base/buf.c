@@ -1,4 +1,5 @@
-/* buf.c: owns the growth of buffers: doubling up to the cap, one spare byte for the NUL that always follows the contents. */
+/* buf.c: owns the growth of buffers: doubling up to the cap, one spare byte for the NUL that always
+ * follows the contents. */
 #include "base/buf.h"
 #include "base/bug.h"
 #include "base/mem.h"

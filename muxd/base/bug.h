@@ -1,5 +1,5 @@
-/* bug: a broken promise inside muxd itself. Prints where and a stack to stderr and aborts; never used for what the world
- * or a peer does wrong. */
+/* bug: a broken promise inside muxd itself. Prints where and a stack to stderr and aborts; never
+ * used for what the world or a peer does wrong. */
 #ifndef MUXD_BASE_BUG_H
 #define MUXD_BASE_BUG_H
 #include <stdnoreturn.h>

@@ -1,5 +1,5 @@
-/* defer: calls put off until the end of the turn, in the order in which they were asked for. One queue for
- * all, so that whether there is work left is one question. */
+/* defer: calls put off until the end of the turn, in the order in which they were asked for. One
+ * queue for all, so that whether there is work left is one question. */
 #ifndef MUXD_BASE_DEFER_H
 #define MUXD_BASE_DEFER_H
 #include "base/list.h"
@@ -19,7 +19,7 @@ void defer_call(struct defer_queue *queue, struct deferred *deferred);
 void defer_cancel(struct deferred *deferred); /* fine when it does not wait */
 bool deferred_waits(const struct deferred *deferred);
 bool defer_is_idle(const struct defer_queue *queue); /* nothing waits */
-/* Calls those that wait now. Each may be freed, cancel others or be deferred anew by its call; what is deferred
- * meanwhile waits for the next run. */
+/* Calls those that wait now. Each may be freed, cancel others or be deferred anew by its call; what
+ * is deferred meanwhile waits for the next run. */
 void defer_run(struct defer_queue *queue);
 #endif

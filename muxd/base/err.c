@@ -21,7 +21,9 @@ static const struct error_row rows[] = {
 
 _Static_assert(sizeof rows / sizeof rows[0] == ERR_COUNT_, "one row for each code");
 _Static_assert(ERR_NONE == 0 && ERR_INTERNAL == -1, "codes are negative and start at -1");
-#define ERROR(ident, ...) _Static_assert(ERR_##ident + ERR_##ident##_ORDINAL_ == 0 && ERR_##ident < 0, "row of " #ident);
+#define ERROR(ident, ...)                                                                          \
+    _Static_assert(ERR_##ident + ERR_##ident##_ORDINAL_ == 0 && ERR_##ident < 0, "row "            \
+                                                                                 "of " #ident);
 #include "base/errors.def"
 #undef ERROR
 

@@ -1,4 +1,5 @@
-/* fdio.c: owns the traps around descriptors: EINTR, short transfers, and what travels beside a message (unix(7)). */
+/* fdio.c: owns the traps around descriptors: EINTR, short transfers, and what travels beside a
+ * message (unix(7)). */
 #include "base/fdio.h"
 #include "base/bug.h"
 #include <errno.h>
@@ -174,8 +175,10 @@ ssize_t fd_recv_cut(int sock, void *data, size_t size, int *fds, size_t *nfds, b
 {
     struct iovec part = {.iov_base = data, .iov_len = size};
     union control control;
-    struct msghdr msg = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct msghdr msg = {.msg_iov = &part,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof control.bytes};
     size_t room = nfds ? *nfds : 0;
     if (nfds)
         *nfds = 0;

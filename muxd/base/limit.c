@@ -43,7 +43,9 @@ bool limit_met(enum limit_use use, int error)
         return false;
     bool fresh = all[use].kind != kind;
     limit_kind_value(kind, &value);
-    all[use] = (struct met){.kind = kind, .value = value.value, .since_ms = fresh ? clock_real_ms() : all[use].since_ms};
+    all[use] = (struct met){.kind = kind,
+                            .value = value.value,
+                            .since_ms = fresh ? clock_real_ms() : all[use].since_ms};
     return fresh;
 }
 
@@ -63,7 +65,8 @@ int limit_err(struct err *err, int code, enum limit_use use, int error, const ch
     limit_met(use, error);
     if (!limit_explain(use, error, &text))
         return err_set(err, code, "%s: %s; try again", what, strerror(error));
-    return err_set(err, code, "%s: %s: the limit of %s is reached; %s", what, strerror(error), text.limit, text.raise);
+    return err_set(err, code, "%s: %s: the limit of %s is reached; %s", what, strerror(error),
+                   text.limit, text.raise);
 }
 
 void limit_each(void (*fn)(void *arg, const struct limit_text *text), void *arg)

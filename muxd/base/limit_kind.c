@@ -1,4 +1,5 @@
-/* limit_kind.c: owns the table of the kernel's limits and the ways to read them. Asked only after something was refused. */
+/* limit_kind.c: owns the table of the kernel's limits and the ways to read them. Asked only after
+ * something was refused. */
 #include "base/limit_kind.h"
 #include "base/fdio.h"
 #include <errno.h>
@@ -26,26 +27,41 @@ static const struct {
     int times;               /* the value that is advised, by that of now */
 } rows[LIMIT_KINDS] = {
     [LIMIT_KIND_FILES] = {"descriptors", "RLIMIT_NOFILE", .resource = RLIMIT_NOFILE,
-                          .raise = INHERITED "ulimit -n, nofile in limits.conf(5) or LimitNOFILE= of its unit"},
-    [LIMIT_KIND_ALL_FILES] = {"descriptors of the machine", "fs.file-max", "/proc/sys/fs/file-max", .times = 2},
+                          .raise = INHERITED
+                          "ulimit -n, nofile in limits.conf(5) or LimitNOFILE= of its unit"},
+    [LIMIT_KIND_ALL_FILES] = {"descriptors of the machine", "fs.file-max", "/proc/sys/fs/file-max",
+                              .times = 2},
     [LIMIT_KIND_PROCESSES] = {"processes", "RLIMIT_NPROC", .resource = RLIMIT_NPROC,
-                              .raise = "end some, or " INHERITED "ulimit -u, nproc in limits.conf(5) or LimitNPROC= of its unit"},
-    [LIMIT_KIND_GROUP] = {"processes of the control group", "pids.max",
-                          .raise = "end some, or raise it: TasksMax= of its unit, or the container's own setting"},
-    [LIMIT_KIND_ALL_PROCESSES] = {"processes of the machine", "kernel.threads-max", "/proc/sys/kernel/threads-max", .times = 2},
-    [LIMIT_KIND_TERMINALS] = {"terminals", "kernel.pty.max", "/proc/sys/kernel/pty/max", .times = 2},
-    [LIMIT_KIND_DEVPTS] = {"terminals", "max", .raise = "end sessions, or raise it: mount -o remount,max=NUMBER"},
-    [LIMIT_KIND_INSTANCES] = {"inotify instances", "fs.inotify.max_user_instances", INSTANCES, .times = 4},
-    [LIMIT_KIND_INSTANCES_HERE] = {"inotify instances", "user.max_inotify_instances", INSTANCES_HERE, .times = 4},
-    [LIMIT_KIND_WATCHES] = {"inotify watches", "fs.inotify.max_user_watches", "/proc/sys/fs/inotify/max_user_watches", .times = 4},
-    [LIMIT_KIND_POLLED] = {"epoll watches", "fs.epoll.max_user_watches", "/proc/sys/fs/epoll/max_user_watches", .times = 4},
+                              .raise =
+                                  "end some, or " INHERITED
+                                  "ulimit -u, nproc in limits.conf(5) or LimitNPROC= of its unit"},
+    [LIMIT_KIND_GROUP] =
+        {"processes of the control group", "pids.max",
+         .raise = "end some, or raise it: TasksMax= of its unit, or the container's own setting"},
+    [LIMIT_KIND_ALL_PROCESSES] = {"processes of the machine", "kernel.threads-max",
+                                  "/proc/sys/kernel/threads-max", .times = 2},
+    [LIMIT_KIND_TERMINALS] = {"terminals", "kernel.pty.max", "/proc/sys/kernel/pty/max",
+                              .times = 2},
+    [LIMIT_KIND_DEVPTS] = {"terminals", "max",
+                           .raise = "end sessions, or raise it: mount -o remount,max=NUMBER"},
+    [LIMIT_KIND_INSTANCES] = {"inotify instances", "fs.inotify.max_user_instances", INSTANCES,
+                              .times = 4},
+    [LIMIT_KIND_INSTANCES_HERE] = {"inotify instances", "user.max_inotify_instances",
+                                   INSTANCES_HERE, .times = 4},
+    [LIMIT_KIND_WATCHES] = {"inotify watches", "fs.inotify.max_user_watches",
+                            "/proc/sys/fs/inotify/max_user_watches", .times = 4},
+    [LIMIT_KIND_POLLED] = {"epoll watches", "fs.epoll.max_user_watches",
+                           "/proc/sys/fs/epoll/max_user_watches", .times = 4},
     [LIMIT_KIND_LOCKED] = {"locked memory", "RLIMIT_MEMLOCK", .resource = RLIMIT_MEMLOCK,
-                           .raise = INHERITED "ulimit -l, memlock in limits.conf(5) or LimitMEMLOCK= of its unit"},
+                           .raise = INHERITED
+                           "ulimit -l, memlock in limits.conf(5) or LimitMEMLOCK= of its unit"},
     [LIMIT_KIND_SIZE] = {"file sizes", "RLIMIT_FSIZE", .resource = RLIMIT_FSIZE,
-                         .raise = INHERITED "ulimit -f, fsize in limits.conf(5) or LimitFSIZE= of its unit"},
+                         .raise = INHERITED
+                         "ulimit -f, fsize in limits.conf(5) or LimitFSIZE= of its unit"},
     [LIMIT_KIND_YAMA] = {"looks into programs", "kernel.yama.ptrace_scope", YAMA,
                          .raise = "allow them with sysctl kernel.yama.ptrace_scope=0"},
-    [LIMIT_KIND_HIDEPID] = {"processes of other users", "hidepid", .raise = "mount /proc without it, or with gid= of a group of yours"},
+    [LIMIT_KIND_HIDEPID] = {"processes of other users", "hidepid",
+                            .raise = "mount /proc without it, or with gid= of a group of yours"},
 };
 
 static bool read_text(const char *path, char *text, size_t size)
@@ -71,10 +87,13 @@ static uint64_t limit_kind_read_number(const char *path)
 static uint64_t resource_value(__rlimit_resource_t resource)
 {
     struct rlimit limit;
-    return getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : (uint64_t)limit.rlim_cur;
+    return getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+               ? UINT64_MAX
+               : (uint64_t)limit.rlim_cur;
 }
 
-/* The control group, ours or one above it, that has all the processes that it may; the value is UINT64_MAX where none has. */
+/* The control group, ours or one above it, that has all the processes that it may; the value is
+ * UINT64_MAX where none has. */
 static void full_group(struct limit_value *out)
 {
     char text[2048], path[sizeof text + 64];
@@ -97,7 +116,8 @@ static void full_group(struct limit_value *out)
         snprintf(path, sizeof path, "%s%s/pids.current", root, group);
         if (most != UINT64_MAX && limit_kind_read_number(path) >= most) {
             out->value = most;
-            snprintf(out->place, sizeof out->place, "%.*s", (int)sizeof out->place - 1, *group ? group : "/");
+            snprintf(out->place, sizeof out->place, "%.*s", (int)sizeof out->place - 1,
+                     *group ? group : "/");
             return;
         }
     }
@@ -120,7 +140,8 @@ static enum limit_kind of_processes(void)
 
 static enum limit_kind of_terminals(void)
 {
-    uint64_t most = limit_kind_read_number("/proc/sys/kernel/pty/max"), there = limit_kind_read_number("/proc/sys/kernel/pty/nr");
+    uint64_t most = limit_kind_read_number("/proc/sys/kernel/pty/max"),
+             there = limit_kind_read_number("/proc/sys/kernel/pty/nr");
     uint64_t reserve = limit_kind_read_number("/proc/sys/kernel/pty/reserve");
     bool known = most != UINT64_MAX && there != UINT64_MAX && reserve != UINT64_MAX;
     return !known || there + 1 + reserve >= most ? LIMIT_KIND_TERMINALS : LIMIT_KIND_DEVPTS;
@@ -128,7 +149,9 @@ static enum limit_kind of_terminals(void)
 
 static enum limit_kind of_inotify(void)
 {
-    return limit_kind_read_number(INSTANCES_HERE) < limit_kind_read_number(INSTANCES) ? LIMIT_KIND_INSTANCES_HERE : LIMIT_KIND_INSTANCES;
+    return limit_kind_read_number(INSTANCES_HERE) < limit_kind_read_number(INSTANCES)
+               ? LIMIT_KIND_INSTANCES_HERE
+               : LIMIT_KIND_INSTANCES;
 }
 
 static bool has_free_descriptor(void)
@@ -152,15 +175,21 @@ enum limit_kind limit_kind_of(enum limit_use use, int error)
     if (use == LIMIT_READINESS)
         return is_restricted(limit_kind_read_number(YAMA)) ? LIMIT_KIND_YAMA : LIMIT_KIND_NONE;
     switch (error) {
-    case EMFILE: return use == LIMIT_SOCKET_WATCH && has_free_descriptor() ? of_inotify() : LIMIT_KIND_FILES;
+    case EMFILE:
+        return use == LIMIT_SOCKET_WATCH && has_free_descriptor() ? of_inotify() : LIMIT_KIND_FILES;
     case EFBIG: return LIMIT_KIND_SIZE;
     case ENFILE: return LIMIT_KIND_ALL_FILES;
-    case EAGAIN: return locks ? LIMIT_KIND_LOCKED : use == LIMIT_TERMINAL ? of_terminals() : of_processes();
+    case EAGAIN:
+        return locks ? LIMIT_KIND_LOCKED : use == LIMIT_TERMINAL ? of_terminals() : of_processes();
     case ENOMEM:
-    case EPERM: return locks && resource_value(RLIMIT_MEMLOCK) != UINT64_MAX ? LIMIT_KIND_LOCKED : LIMIT_KIND_NONE;
+    case EPERM:
+        return locks && resource_value(RLIMIT_MEMLOCK) != UINT64_MAX ? LIMIT_KIND_LOCKED
+                                                                     : LIMIT_KIND_NONE;
     case ENOSPC:
-        return use == LIMIT_TERMINAL ? of_terminals() : use == LIMIT_SOCKET_WATCH ? LIMIT_KIND_WATCHES
-               : use == LIMIT_CONNECTION ? LIMIT_KIND_POLLED : LIMIT_KIND_NONE;
+        return use == LIMIT_TERMINAL       ? of_terminals()
+               : use == LIMIT_SOCKET_WATCH ? LIMIT_KIND_WATCHES
+               : use == LIMIT_CONNECTION   ? LIMIT_KIND_POLLED
+                                           : LIMIT_KIND_NONE;
     default: return LIMIT_KIND_NONE;
     }
 }
@@ -210,7 +239,8 @@ void limit_kind_text(enum limit_kind kind, const struct limit_value *value, stru
     else
         snprintf(out->limit, sizeof out->limit, "%s (%s%s)", noun, name, is);
     if (rows[kind].raise)
-        snprintf(out->raise, sizeof out->raise, "%s%s%s", rows[kind].raise, kind == LIMIT_KIND_DEVPTS ? " " : "",
+        snprintf(out->raise, sizeof out->raise, "%s%s%s", rows[kind].raise,
+                 kind == LIMIT_KIND_DEVPTS ? " " : "",
                  kind == LIMIT_KIND_DEVPTS ? value->place : "");
     else if (*is)
         snprintf(out->raise, sizeof out->raise, "raise it with sysctl %s=%" PRIu64, name,

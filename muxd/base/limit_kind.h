@@ -25,7 +25,9 @@ enum limit_kind {
 
 struct limit_value {
     uint64_t value;  /* UINT64_MAX: there is none */
-    char place[128]; /* of LIMIT_KIND_GROUP: the group; of LIMIT_KIND_DEVPTS, LIMIT_KIND_HIDEPID: where it is mounted */
+    /* of LIMIT_KIND_GROUP: the group; of LIMIT_KIND_DEVPTS, LIMIT_KIND_HIDEPID: where it is
+     * mounted */
+    char place[128];
 };
 
 enum limit_kind limit_kind_of(enum limit_use use, int error);

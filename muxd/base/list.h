@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 struct list {
-    struct list *next, *prev; /* of a head: itself while empty; of a member in no list: itself, or NULL when zeroed */
+    /* of a head: itself while empty; of a member in no list: itself, or NULL when zeroed */
+    struct list *next, *prev;
 };
 
 static inline void list_init(struct list *node)
@@ -40,7 +41,8 @@ static inline void list_remove(struct list *node) /* fine when it is in none */
     list_init(node);
 }
 
-/* Moves all members to another, empty head, so that what is added meanwhile waits for the next round. */
+/* Moves all members to another, empty head, so that what is added meanwhile waits for the next
+ * round. */
 static inline void list_take(struct list *from, struct list *to)
 {
     list_init(to);

@@ -1,4 +1,5 @@
-/* log.c: owns the log's descriptor and the form of a line: time, level, role and process, escaped text. */
+/* log.c: owns the log's descriptor and the form of a line: time, level, role and process, escaped
+ * text. */
 #include "base/log.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -31,7 +32,8 @@ static struct {
     uint64_t lost; /* lines since the last one that went out whole */
     bool torn;     /* the last line went out in part */
     struct buf line;
-    char *path; /* of the file that is open, or could not be opened; NULL: stderr is what was asked for */
+    /* of the file that is open, or could not be opened; NULL: stderr is what was asked for */
+    char *path;
     enum trouble trouble;
     int trouble_errno;
     int64_t trouble_ms;
@@ -45,13 +47,15 @@ static void log_note(enum trouble trouble, int error)
     sink.trouble_errno = error;
 }
 
-/* Lines that go to a file which nobody would find by its name are as good as lost, however well they are written. */
+/* Lines that go to a file which nobody would find by its name are as good as lost, however well
+ * they are written. */
 static void look_at_place(void)
 {
     struct stat open_one, there;
     if (!sink.path || sink.fd < 0 || fstat(sink.fd, &open_one) != 0)
         return;
-    bool same = lstat(sink.path, &there) == 0 && there.st_ino == open_one.st_ino && there.st_dev == open_one.st_dev;
+    bool same = lstat(sink.path, &there) == 0 && there.st_ino == open_one.st_ino &&
+                there.st_dev == open_one.st_dev;
     if (!same)
         log_note(TROUBLE_GONE, 0);
     else if (sink.trouble == TROUBLE_GONE)
@@ -71,7 +75,9 @@ int log_open(const char *path, enum log_level level, struct err *err)
     if (path && strcmp(path, "-") == 0)
         path = NULL;
     if (path) {
-        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+        fd = open(path,
+                  O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                  0600);
         int error = errno;
         if (fd < 0 && sink.fd < 0) { /* else the one that is open stays */
             log_set_path(path);
@@ -79,8 +85,10 @@ int log_open(const char *path, enum log_level level, struct err *err)
         }
         errno = error;
         if (fd < 0)
-            return err_set(err, ERR_SYSTEM, "log '%s' can't be opened: %s; check its directory or set another in [muxd] log", path,
-                           strerror(errno));
+            return err_set(
+                err, ERR_SYSTEM,
+                "log '%s' can't be opened: %s; check its directory or set another in [muxd] log",
+                path, strerror(errno));
     }
     fd_close(&sink.fd); /* what the one before had no room for is told in this one */
     sink.fd = fd;
@@ -122,18 +130,25 @@ bool log_trouble(struct log_trouble *out)
 {
     look_at_place();
     *out = (struct log_trouble){.since_ms = sink.trouble_ms, .lost = sink.lost};
-    const char *why = sink.trouble_errno ? strerror(sink.trouble_errno) : "its directory is refused";
+    const char *why = sink.trouble_errno ? strerror(sink.trouble_errno)
+                                         : "its directory is refused";
     switch (sink.trouble) {
     case TROUBLE_NONE: return false;
     case TROUBLE_UNOPENED:
         snprintf(out->text, sizeof out->text,
-                 "can't be opened: %s; what is logged goes to standard error, if anywhere; mend that and run 'ue reload'", why);
+                 "can't be opened: %s; what is logged goes to standard error, if anywhere; mend "
+                 "that and run 'ue reload'",
+                 why);
         break;
     case TROUBLE_UNWRITABLE:
-        snprintf(out->text, sizeof out->text, "can't be written: %s; make room for it, or set another [muxd] log and run 'ue reload'", why);
+        snprintf(
+            out->text, sizeof out->text,
+            "can't be written: %s; make room for it, or set another [muxd] log and run 'ue reload'",
+            why);
         break;
     case TROUBLE_GONE:
-        snprintf(out->text, sizeof out->text, "is gone: it was moved or removed; 'ue reload' begins a new one there");
+        snprintf(out->text, sizeof out->text,
+                 "is gone: it was moved or removed; 'ue reload' begins a new one there");
         break;
     }
     return true;
@@ -146,7 +161,8 @@ static void begin_line(enum log_level level)
     buf_clear(&sink.line);
     if (sink.torn)
         buf_append_byte(&sink.line, '\n');
-    buf_printf(&sink.line, "%s %s %s[%d] ", when, level_names[level], sink.role ? sink.role : "muxd", (int)getpid());
+    buf_printf(&sink.line, "%s %s %s[%d] ", when, level_names[level],
+               sink.role ? sink.role : "muxd", (int)getpid());
 }
 
 static bool send_line(void)
@@ -178,7 +194,8 @@ static bool log_tell_lost(void)
         return true;
     uint64_t lost = sink.lost;
     begin_line(LOG_WARN);
-    buf_printf(&sink.line, "%llu lines of this log were lost, there was no room to write them", (unsigned long long)lost);
+    buf_printf(&sink.line, "%llu lines of this log were lost, there was no room to write them",
+               (unsigned long long)lost);
     if (!send_line()) {
         sink.lost = lost;
         return false;

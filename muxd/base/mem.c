@@ -1,4 +1,5 @@
-/* mem.c: owns what happens when there is no memory: a line on stderr and abort, so that the keeper starts a new worker. */
+/* mem.c: owns what happens when there is no memory: a line on stderr and abort, so that the keeper
+ * starts a new worker. */
 #include "base/mem.h"
 #include <stdint.h>
 #include <stdio.h>

@@ -1,15 +1,17 @@
-/* mem: allocation that cannot fail. No memory aborts the process (the keeper then starts a new worker), so callers
- * never check; sizes that a peer names must be capped before they come here. */
+/* mem: allocation that cannot fail. No memory aborts the process (the keeper then starts a new
+ * worker), so callers never check; sizes that a peer names must be capped before they come here. */
 #ifndef MUXD_BASE_MEM_H
 #define MUXD_BASE_MEM_H
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Like malloc(3), calloc(3), realloc(3), strdup(3), but abort with a message when there is no memory. Freed with free(3). */
+/* Like malloc(3), calloc(3), realloc(3), strdup(3), but abort with a message when there is no
+ * memory. Freed with free(3). */
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t size);
-void *xreallocarray(void *old, size_t count, size_t size); /* aborts on overflow of count * size too */
+/* aborts on overflow of count * size too */
+void *xreallocarray(void *old, size_t count, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t max);
 void *xmemdup(const void *data, size_t size);

@@ -23,7 +23,8 @@ static const char *env_text(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* The XDG base directory specification: relative paths in these variables are invalid and ignored. */
+/* The XDG base directory specification: relative paths in these variables are invalid and
+ * ignored. */
 static const char *env_dir(const char *name)
 {
     const char *value = env_text(name);
@@ -47,10 +48,12 @@ static bool is_our_dir(const char *dir)
 
 #define SHARED_PLACES 2
 
-/* The places of a user's daemon that all logins know: the first goes with the last login of those that have it, the second stays. */
+/* The places of a user's daemon that all logins know: the first goes with the last login of those
+ * that have it, the second stays. */
 static char *shared_place(int i)
 {
-    return xasprintf(i == 0 ? "/run/user/%u/muxd/muxd.sock" : "/tmp/muxd-%u/muxd.sock", (unsigned)geteuid());
+    return xasprintf(i == 0 ? "/run/user/%u/muxd/muxd.sock" : "/tmp/muxd-%u/muxd.sock",
+                     (unsigned)geteuid());
 }
 
 bool path_socket_is_named(const char *given)
@@ -176,8 +179,9 @@ int path_foreign(const char *path, const char *choose, struct err *err)
     }
     int result = 0;
     if (stat(at, &info) == 0 && info.st_uid != geteuid())
-        result = err_set(err, ERR_SYSTEM, "'%s' belongs to user %u and not to us (%u); %s%s", at, (unsigned)info.st_uid,
-                         (unsigned)geteuid(), is_our_dir(dir) ? "remove it, or " : "", choose);
+        result = err_set(err, ERR_SYSTEM, "'%s' belongs to user %u and not to us (%u); %s%s", at,
+                         (unsigned)info.st_uid, (unsigned)geteuid(),
+                         is_our_dir(dir) ? "remove it, or " : "", choose);
     free(at);
     free(dir);
     return result;
@@ -187,12 +191,14 @@ static int check_dir(const char *dir, int fd, const char *choose, struct err *er
 {
     struct stat info;
     if (fstat(fd, &info) != 0)
-        return err_set(err, ERR_SYSTEM, "'%s' can't be examined: %s; %s", dir, strerror(errno), choose);
+        return err_set(err, ERR_SYSTEM, "'%s' can't be examined: %s; %s", dir, strerror(errno),
+                       choose);
     if (info.st_uid != geteuid())
-        return err_set(err, ERR_SYSTEM, "'%s' belongs to user %u and not to us (%u); %s", dir, (unsigned)info.st_uid,
-                       (unsigned)geteuid(), choose);
+        return err_set(err, ERR_SYSTEM, "'%s' belongs to user %u and not to us (%u); %s", dir,
+                       (unsigned)info.st_uid, (unsigned)geteuid(), choose);
     if (info.st_mode & 077)
-        return err_set(err, ERR_SYSTEM, "'%s' is open to others (mode %04o); run 'chmod 700' on it, or %s", dir,
+        return err_set(err, ERR_SYSTEM,
+                       "'%s' is open to others (mode %04o); run 'chmod 700' on it, or %s", dir,
                        (unsigned)info.st_mode & 07777, choose);
     return 0;
 }
@@ -206,7 +212,8 @@ static int unmade(const char *dir, int error, const char *choose, struct err *er
         free(above);
         above = next;
     }
-    int result = err_set(err, ERR_SYSTEM, "'%s' can't be made below '%s': %s; %s", dir, above, strerror(error), choose);
+    int result = err_set(err, ERR_SYSTEM, "'%s' can't be made below '%s': %s; %s", dir, above,
+                         strerror(error), choose);
     free(above);
     return result;
 }
@@ -222,8 +229,10 @@ static int private_dir(const char *dir, const char *choose, struct err *err)
         struct stat info;
         int saved = errno;
         if (lstat(dir, &info) == 0 && S_ISLNK(info.st_mode))
-            return err_set(err, ERR_SYSTEM, "'%s' is a symbolic link; remove it, or %s", dir, choose);
-        return err_set(err, ERR_SYSTEM, "'%s' can't be used as a directory: %s; remove it, or %s", dir, strerror(saved), choose);
+            return err_set(err, ERR_SYSTEM, "'%s' is a symbolic link; remove it, or %s", dir,
+                           choose);
+        return err_set(err, ERR_SYSTEM, "'%s' can't be used as a directory: %s; remove it, or %s",
+                       dir, strerror(saved), choose);
     }
     int result = check_dir(dir, fd, choose, err);
     close(fd);

@@ -1,4 +1,5 @@
-/* strv.c: owns the growth of string vectors and the rule that an environment has one entry for a name. */
+/* strv.c: owns the growth of string vectors and the rule that an environment has one entry for a
+ * name. */
 #include "base/strv.h"
 #include "base/buf.h"
 #include "base/bug.h"
@@ -76,7 +77,8 @@ const char *strv_env_get(const char *const *env, const char *name)
 
 void strv_env_set(struct strv *env, const char *name, const char *value)
 {
-    char *entry = value ? xasprintf("%s=%s", name, value) : NULL; /* first: value may live in what goes away */
+    /* first: value may live in what goes away */
+    char *entry = value ? xasprintf("%s=%s", name, value) : NULL;
     size_t len = strlen(name);
     for (size_t i = 0; i < env->count;) {
         if (!strv_value_of(env->items[i], name, len)) {
@@ -129,7 +131,10 @@ char *strv_quoted(char *const *argv)
     for (; *argv; argv++) {
         if (out.len)
             buf_append_byte(&out, ' ');
-        if (**argv && strspn(*argv, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-") == strlen(*argv)) {
+        if (**argv &&
+            strspn(*argv,
+                   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-") ==
+                strlen(*argv)) {
             buf_append_text(&out, *argv);
             continue;
         }

@@ -4,7 +4,8 @@
 
 static const char replacement[3] = {'\xEF', '\xBF', '\xBD'};
 
-/* The bytes that may follow a lead byte at once (Unicode 15, table 3-7); later ones are always 80 to BF. */
+/* The bytes that may follow a lead byte at once (Unicode 15, table 3-7); later ones are always 80
+ * to BF. */
 struct lead {
     size_t length; /* 0: no lead byte */
     unsigned char low, high;
@@ -18,7 +19,8 @@ static struct lead lead_of(unsigned char byte)
     if (byte < 0xE0)
         return (struct lead){2, 0x80, 0xBF, byte & 0x1F};
     if (byte < 0xF0)
-        return (struct lead){3, byte == 0xE0 ? 0xA0 : 0x80, byte == 0xED ? 0x9F : 0xBF, byte & 0x0F};
+        return (struct lead){3, byte == 0xE0 ? 0xA0 : 0x80, byte == 0xED ? 0x9F : 0xBF,
+                             byte & 0x0F};
     return (struct lead){4, byte == 0xF0 ? 0x90 : 0x80, byte == 0xF4 ? 0x8F : 0xBF, byte & 0x07};
 }
 
@@ -66,7 +68,9 @@ static size_t valid_run(const char *data, size_t size)
     size_t at = 0;
     for (;;) {
         at += utf8_ascii_run(data + at, size - at);
-        for (;;) { /* stays here while characters are not ASCII, so that the word loop isn't entered for each */
+        /* stays here while characters are not ASCII, so that the word loop isn't entered for
+         * each */
+        for (;;) {
             if (at == size)
                 return at;
             int32_t rune;
@@ -165,14 +169,16 @@ size_t utf8_cut(const char *data, size_t size, size_t max)
     return max;
 }
 
-/* What a terminal obeys instead of showing; the bidirectional controls reorder a line so that it reads as another. */
+/* What a terminal obeys instead of showing; the bidirectional controls reorder a line so that it
+ * reads as another. */
 static bool is_unsafe(int32_t rune, bool keep_newlines)
 {
     if (rune == '\n' || rune == '\t')
         return !keep_newlines;
     if (rune < 0x20 || (rune >= 0x7F && rune < 0xA0))
         return true;
-    return (rune >= 0x202A && rune <= 0x202E) || (rune >= 0x2066 && rune <= 0x2069) || rune == 0x2028 || rune == 0x2029;
+    return (rune >= 0x202A && rune <= 0x202E) || (rune >= 0x2066 && rune <= 0x2069) ||
+           rune == 0x2028 || rune == 0x2029;
 }
 
 void utf8_append_escaped(struct buf *out, const char *data, size_t size, bool keep_newlines)

@@ -1,4 +1,5 @@
-/* value.c: owns the reading of words: numbers with units, names, signals, and the guess at what was meant. */
+/* value.c: owns the reading of words: numbers with units, names, signals, and the guess at what was
+ * meant. */
 #include "base/value.h"
 #include <signal.h>
 #include <string.h>
@@ -15,7 +16,8 @@ static bool take_digits(const char **text, uint64_t *out)
     const char *at = *text;
     uint64_t number = 0;
     for (; is_digit(*at); at++)
-        if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
             return false;
     if (at == *text)
         return false;
@@ -65,7 +67,8 @@ static bool with_unit(const char *text, const struct unit *units, size_t count, 
         if (strcasecmp(text, units[i].name) != 0)
             continue;
         int64_t product;
-        if (number > INT64_MAX || __builtin_mul_overflow((int64_t)number, units[i].factor, &product))
+        if (number > INT64_MAX ||
+            __builtin_mul_overflow((int64_t)number, units[i].factor, &product))
             return false;
         *out = product;
         return true;
@@ -75,14 +78,16 @@ static bool with_unit(const char *text, const struct unit *units, size_t count, 
 
 bool value_bytes(const char *text, int64_t *out)
 {
-    static const struct unit units[] = {{"", 1},         {"k", 1 << 10},   {"KiB", 1 << 10}, {"M", 1 << 20},
-                                        {"MiB", 1 << 20}, {"G", 1 << 30}, {"GiB", 1 << 30}};
+    static const struct unit units[] = {{"", 1},         {"k", 1 << 10},   {"KiB", 1 << 10},
+                                        {"M", 1 << 20},  {"MiB", 1 << 20}, {"G", 1 << 30},
+                                        {"GiB", 1 << 30}};
     return with_unit(text, units, sizeof units / sizeof units[0], out);
 }
 
 bool value_ms(const char *text, int64_t *out)
 {
-    static const struct unit units[] = {{"", 1}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+    static const struct unit units[] = {{"", 1},      {"ms", 1},      {"s", 1000},
+                                        {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
     if (strcasecmp(text, "inf") != 0)
         return with_unit(text, units, sizeof units / sizeof units[0], out);
     *out = INT64_MAX;
@@ -173,7 +178,8 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment); both at most NEAREST_MAX. */
+/* Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment); both at
+ * most NEAREST_MAX. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     unsigned char rows[3][NEAREST_MAX + 1];
@@ -225,7 +231,8 @@ const char *value_nearest_signal(const char *word)
     if (strncasecmp(word, "SIG", 3) == 0)
         word += 3;
     while (len < sizeof upper - 1 && word[len]) {
-        upper[len] = (char)(word[len] >= 'a' && word[len] <= 'z' ? word[len] - 'a' + 'A' : word[len]);
+        upper[len] = (char)(word[len] >= 'a' && word[len] <= 'z' ? word[len] - 'a' + 'A'
+                                                                 : word[len]);
         len++;
     }
     upper[len] = '\0';

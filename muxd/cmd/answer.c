@@ -1,4 +1,5 @@
-/* answer: the JSON object that exec_command, write_stdin and read_output return, with the model's text in it. */
+/* answer: the JSON object that exec_command, write_stdin and read_output return, with the model's
+ * text in it. */
 #include "cmd/answer.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -15,7 +16,8 @@
 
 #define COLLECTION_CAP (1u << 20) /* bytes of output in one answer (CODEX.md 3) */
 
-/* Six hex digits, different from answer to answer: a counter through an odd multiplier, begun at random. */
+/* Six hex digits, different from answer to answer: a counter through an odd multiplier, begun at
+ * random. */
 static void chunk_id(char out[7])
 {
     static uint32_t state;
@@ -56,7 +58,8 @@ static void collect_bytes(const struct op *op, struct journal *journal, struct c
     const char *view;
     uint64_t at = got->from, limit = op->has_to ? op->to : UINT64_MAX;
     got->to = got->from;
-    while (got->raw.len < (size_t)op->max_bytes && at < limit && (view = journal_view(journal, &at, &size)) && size > 0 && at < limit) {
+    while (got->raw.len < (size_t)op->max_bytes && at < limit &&
+           (view = journal_view(journal, &at, &size)) && size > 0 && at < limit) {
         size_t room = (size_t)op->max_bytes - got->raw.len;
         if (at > got->to)
             got->omitted += at - got->to;
@@ -78,7 +81,8 @@ static void collect_text(const struct op *op, struct session *session, struct co
     got->to = answer_end(session, got->from);
     if (op->has_to && op->to < got->to)
         got->to = op->to > got->from ? op->to : got->from;
-    journal_collect(journal, got->from, got->to, COLLECTION_CAP, &got->raw, &got->omitted, &got->gap_at);
+    journal_collect(journal, got->from, got->to, COLLECTION_CAP, &got->raw, &got->omitted,
+                    &got->gap_at);
     if (got->omitted > 0) {
         struct buf joined = BUF_INIT;
         size_t gap = got->gap_at < got->raw.len ? got->gap_at : got->raw.len;
@@ -117,9 +121,11 @@ static void clamp_lines(const struct op *op, struct collected *got)
 /* What the text leaves out, for read_output. */
 static void add_truncated(struct json *answer, const struct op *op, const struct collected *got)
 {
-    const struct answer_bytes bytes = {got->raw.data, got->raw.len, got->from, got->omitted, got->omitted > 0 ? got->gap_at : SIZE_MAX};
+    const struct answer_bytes bytes = {got->raw.data, got->raw.len, got->from, got->omitted,
+                                       got->omitted > 0 ? got->gap_at : SIZE_MAX};
     uint64_t from = got->from, to = got->to;
-    if (got->clamped == 0 && !answer_cut(&bytes, got->text.len, text_token_budget((uint64_t)op->max_tokens), &from, &to))
+    if (got->clamped == 0 &&
+        !answer_cut(&bytes, got->text.len, text_token_budget((uint64_t)op->max_tokens), &from, &to))
         return;
     struct json *range = json_add_object(answer, "truncated");
     json_add_int(range, "from", (int64_t)from);
@@ -129,25 +135,28 @@ static void add_truncated(struct json *answer, const struct op *op, const struct
 }
 
 /* A model that only looks whether there is something new pays for one line when there isn't. */
-static bool add_nothing_new(struct json *answer, const struct op *op, struct session *session, const struct collected *got, int64_t wall_ns)
+static bool add_nothing_new(struct json *answer, const struct op *op, struct session *session,
+                            const struct collected *got, int64_t wall_ns)
 {
     struct buf line = BUF_INIT;
-    if (!op->polls || meta_bool(op->request, "verb") || !session_is_live(session) || got->to != got->from)
+    if (!op->polls || meta_bool(op->request, "verb") || !session_is_live(session) ||
+        got->to != got->from)
         return false;
     const char *waiting_for = session_waiting_for(session);
     buf_printf(&line, "Process running with session ID %llu: nothing new after %.1f seconds%s%s\n",
-               (unsigned long long)session_number(session), (double)wall_ns / 1e9, waiting_for ? ", waits for input: " : "",
-               waiting_for ? waiting_for : "");
+               (unsigned long long)session_number(session), (double)wall_ns / 1e9,
+               waiting_for ? ", waits for input: " : "", waiting_for ? waiting_for : "");
     json_add_buf(answer, "content", &line);
     return true;
 }
 
-static void answer_add_content(struct json *answer, struct op *op, struct session *session, const struct collected *got, const char *chunk,
-                        int64_t wall_ns)
+static void answer_add_content(struct json *answer, struct op *op, struct session *session,
+                               const struct collected *got, const char *chunk, int64_t wall_ns)
 {
     int exit_code, signo;
     struct buf content = BUF_INIT;
-    bool live = session_is_live(session), ended = session_has_exit(session, &exit_code, &signo) && !live;
+    bool live = session_is_live(session),
+         ended = session_has_exit(session, &exit_code, &signo) && !live;
     struct text_answer text = {.chunk_id = chunk,
                                .wall_ns = wall_ns,
                                .has_exit_code = ended && exit_code >= 0,
@@ -179,7 +188,8 @@ static void answer_add_output(struct json *answer, struct op *op, const struct c
     if (!op->tokens_given || got->text.len <= budget)
         json_add_str(answer, "output", got->text.data ? got->text.data : "", got->text.len);
     else if (got->omitted > 0)
-        text_formatted_omitted(&out, got->text.data, got->text.len, got->omitted, got->to - got->from, budget, true);
+        text_formatted_omitted(&out, got->text.data, got->text.len, got->omitted,
+                               got->to - got->from, budget, true);
     else
         text_formatted(&out, got->text.data, got->text.len, budget, true);
     if (out.len > 0)
@@ -196,7 +206,8 @@ static void add_range(void *arg, uint64_t from, uint64_t to, bool is_stderr)
     json_add_int(pair, NULL, (int64_t)to);
 }
 
-struct json *answer_build(struct op *op, struct session *session, const struct wait_result *result, uint64_t *to)
+struct json *answer_build(struct op *op, struct session *session, const struct wait_result *result,
+                          uint64_t *to)
 {
     struct json *answer = json_object_new();
     struct collected got = {0};
@@ -217,10 +228,13 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
     describe_end(answer, session);
     json_add_text(answer, "reason", wait_reason_word(result->reason));
     if (result->reason == WAIT_READY || result->reason == WAIT_UNTIL)
-        json_add_text(answer, "evidence", result->reason == WAIT_UNTIL ? "pattern" : evidence_word(result->evidence));
+        json_add_text(answer, "evidence",
+                      result->reason == WAIT_UNTIL ? "pattern" : evidence_word(result->evidence));
     if (op->held_from_ns > 0) {
-        int64_t until = session_hold_ended_ns(session) ? session_hold_ended_ns(session) : clock_mono_ns();
-        json_add_int(answer, "held_ms", until > op->held_from_ns ? (until - op->held_from_ns) / 1000000 : 0);
+        int64_t until = session_hold_ended_ns(session) ? session_hold_ended_ns(session)
+                                                       : clock_mono_ns();
+        json_add_int(answer, "held_ms",
+                     until > op->held_from_ns ? (until - op->held_from_ns) / 1000000 : 0);
     }
     if (op->submit != SUBMIT_NOT)
         json_add_bool(answer, "submitted", op->submit == SUBMIT_DONE);
@@ -237,7 +251,8 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
         add_truncated(answer, op, &got);
     json_add_int(answer, "original_token_count", (int64_t)text_tokens(got.to - got.from));
     if (op->streams && !session_is_tty(session))
-        journal_streams(session_journal(session), got.from, got.to, add_range, json_add_array(answer, "stderr_ranges"));
+        journal_streams(session_journal(session), got.from, got.to, add_range,
+                        json_add_array(answer, "stderr_ranges"));
     *to = got.to;
     buf_fini(&got.raw);
     buf_fini(&got.text);

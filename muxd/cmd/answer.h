@@ -10,8 +10,10 @@ struct op;
 struct session;
 struct wait_result;
 /* The JSON object of an answer (contract, section 5) */
-struct json *answer_build(struct op *op, struct session *session, const struct wait_result *result, uint64_t *to);
-/* Where the output ends that can be told: while more may come, a character that is not whole yet stays for the next answer. */
+struct json *answer_build(struct op *op, struct session *session, const struct wait_result *result,
+                          uint64_t *to);
+/* Where the output ends that can be told: while more may come, a character that is not whole yet
+ * stays for the next answer. */
 uint64_t answer_end(struct session *session, uint64_t from);
 
 struct answer_bytes { /* the raw bytes that a text was made of (utf8_append_lossy, text_join) */
@@ -21,6 +23,8 @@ struct answer_bytes { /* the raw bytes that a text was made of (utf8_append_loss
     uint64_t omitted;       /* bytes missing at gap_at */
     size_t gap_at;          /* SIZE_MAX: nowhere */
 };
-/* The absolute offsets of what a text of that size loses to the budget, the gap counted. False: nothing. */
-bool answer_cut(const struct answer_bytes *bytes, size_t text_size, size_t budget, uint64_t *from, uint64_t *to);
+/* The absolute offsets of what a text of that size loses to the budget, the gap counted. False:
+ * nothing. */
+bool answer_cut(const struct answer_bytes *bytes, size_t text_size, size_t budget, uint64_t *from,
+                uint64_t *to);
 #endif

@@ -1,4 +1,5 @@
-/* answer_cut: owns the naming of what an answer leaves out, so that read_output can fetch it (from, to). */
+/* answer_cut: owns the naming of what an answer leaves out, so that read_output can fetch it (from,
+ * to). */
 #include "base/utf8.h"
 #include "cmd/answer.h"
 #include "wire/text.h"
@@ -34,8 +35,10 @@ static uint64_t absolute(const struct answer_bytes *bytes, size_t at)
     return bytes->from + at + (at >= bytes->gap_at ? bytes->omitted : 0);
 }
 
-/* text_truncate_middle keeps the characters that end within the first half of the budget and those that begin within its last. */
-static void find_middle(const struct answer_bytes *bytes, size_t text_size, size_t budget, size_t *head_end, size_t *tail_at)
+/* text_truncate_middle keeps the characters that end within the first half of the budget and those
+ * that begin within its last. */
+static void find_middle(const struct answer_bytes *bytes, size_t text_size, size_t budget,
+                        size_t *head_end, size_t *tail_at)
 {
     size_t left = budget / 2, tail_from = text_size - (budget - left), used;
     size_t gap_line = text_size - raw_width(bytes); /* the line that tells of the gap */
@@ -44,8 +47,10 @@ static void find_middle(const struct answer_bytes *bytes, size_t text_size, size
     *tail_at = bytes->size;
     for (size_t at = 0; at < bytes->size; at += used) {
         bool before = at < bytes->gap_at;
-        size_t begins = shown + (before ? 0 : gap_line), end = before && bytes->gap_at < bytes->size ? bytes->gap_at : bytes->size;
-        size_t ascii = utf8_ascii_run(bytes->raw + at, end - at), width = used = ascii; /* a run of them is cut anywhere */
+        size_t begins = shown + (before ? 0 : gap_line),
+               end = before && bytes->gap_at < bytes->size ? bytes->gap_at : bytes->size;
+        /* a run of them is cut anywhere */
+        size_t ascii = utf8_ascii_run(bytes->raw + at, end - at), width = used = ascii;
         if (ascii == 0)
             width = width_at(bytes, at, &used);
         if (before && ascii > 0 && begins < left)
@@ -60,7 +65,8 @@ static void find_middle(const struct answer_bytes *bytes, size_t text_size, size
     }
 }
 
-bool answer_cut(const struct answer_bytes *bytes, size_t text_size, size_t budget, uint64_t *from, uint64_t *to)
+bool answer_cut(const struct answer_bytes *bytes, size_t text_size, size_t budget, uint64_t *from,
+                uint64_t *to)
 {
     bool gap = bytes->omitted > 0 && bytes->gap_at <= bytes->size;
     if (text_size <= budget && !gap)

@@ -1,5 +1,6 @@
-/* attach: owns the connections that show a session: each has a drawing of its own, made when its terminal has taken the one before, so
- * that a slow one sees less often and slows nobody. What people type goes the way of all input. */
+/* attach: owns the connections that show a session: each has a drawing of its own, made when its
+ * terminal has taken the one before, so that a slow one sees less often and slows nobody. What
+ * people type goes the way of all input. */
 #include "base/mem.h"
 #include "base/value.h"
 #include "cmd/attachment.h"
@@ -12,7 +13,8 @@
 #define LARGE_BYTES 1024    /* after a drawing larger than this, … */
 #define LARGE_OUTPUT 4096   /* or one that has skipped more output than this */
 #define PACE_MS 10          /* … the next one waits, and longer by a millisecond … */
-#define PACE_BYTES 32768    /* … for so much of output: a flood gets fewer drawings, not a slower program … */
+/* … for so much of output: a flood gets fewer drawings, not a slower program … */
+#define PACE_BYTES 32768
 #define PACE_MAX_MS 50      /* … but not longer than this */
 #define HALF_DRAWN_MS 100   /* a program that says it is drawing is given this long */
 #define RESIZE_MS 15        /* a storm of changes of size becomes one */
@@ -41,7 +43,8 @@ static void cmd_attach_finish(struct attachment *attachment, struct session *ses
     if (!session)
         json_add_text(end, "state", "removed");
     json_print(&text, end);
-    stream_send(attachment->peer, ATTACH_END, text.data, text.len < ATTACH_PAYLOAD_MAX ? text.len : 0);
+    stream_send(attachment->peer, ATTACH_END, text.data,
+                text.len < ATTACH_PAYLOAD_MAX ? text.len : 0);
     json_free(end);
     buf_fini(&text);
     if (session)
@@ -66,7 +69,8 @@ static bool is_drawn(struct attachment *attachment, const struct screen *screen)
 
 static bool may_draw(const struct attachment *attachment)
 {
-    return stream_pending(attachment->peer) == 0 && (!loop_timer_is_set(&attachment->pace) || attachment->ended);
+    return stream_pending(attachment->peer) == 0 &&
+           (!loop_timer_is_set(&attachment->pace) || attachment->ended);
 }
 
 /* The model is fed only for drawings that can be made. */
@@ -83,10 +87,12 @@ static void rest_or_wake(struct attachment *attachment)
 static void pace(struct attachment *attachment, size_t drawn)
 {
     uint64_t at = watch_offset(attachment->watch);
-    uint64_t output = at > attachment->drawn_at ? at - attachment->drawn_at : 0; /* at is 0 once the session has gone */
+    /* at is 0 once the session has gone */
+    uint64_t output = at > attachment->drawn_at ? at - attachment->drawn_at : 0;
     uint64_t wait_ms = PACE_MS + output / PACE_BYTES;
     if (drawn > LARGE_BYTES || output > LARGE_OUTPUT)
-        loop_timer_set_ms(&attachment->pace, wait_ms < PACE_MAX_MS ? (int64_t)wait_ms : PACE_MAX_MS);
+        loop_timer_set_ms(&attachment->pace,
+                          wait_ms < PACE_MAX_MS ? (int64_t)wait_ms : PACE_MAX_MS);
     attachment->drawn_at = at;
 }
 
@@ -159,7 +165,8 @@ static void cmd_attach_take_size(struct attachment *attachment, const struct att
     int rows, cols;
     memcpy(text, frame->data, frame->size < sizeof text ? frame->size : sizeof text - 1);
     if (!value_size(text, &rows, &cols)) {
-        attachment_notice(attachment, "this terminal's size can't be used; it has 1 to 1000 lines and columns");
+        attachment_notice(attachment,
+                          "this terminal's size can't be used; it has 1 to 1000 lines and columns");
         return;
     }
     if (rows == paint_rows(attachment->paint) && cols == paint_cols(attachment->paint))
@@ -173,7 +180,8 @@ static void cmd_attach_take_size(struct attachment *attachment, const struct att
 /* What a terminal says by itself: that its window has got or lost the focus. */
 static bool is_report(const struct attach_frame *frame)
 {
-    return frame->size == 3 && (memcmp(frame->data, "\033[I", 3) == 0 || memcmp(frame->data, "\033[O", 3) == 0);
+    return frame->size == 3 &&
+           (memcmp(frame->data, "\033[I", 3) == 0 || memcmp(frame->data, "\033[O", 3) == 0);
 }
 
 static void cmd_attach_type(struct attachment *attachment, const struct attach_frame *frame)
@@ -194,8 +202,9 @@ static void cmd_attach_type(struct attachment *attachment, const struct attach_f
     loop_timer_stop(&attachment->pace); /* what a key shows is not to wait */
     rest_or_wake(attachment);
     session_touch(session);
-    int code = is_report(frame) ? session_type(session, frame->data, frame->size, 0, false, &err)
-                                : attach_keyboard_type(attachment, session, frame->data, frame->size, &err);
+    int code = is_report(frame)
+                   ? session_type(session, frame->data, frame->size, 0, false, &err)
+                   : attach_keyboard_type(attachment, session, frame->data, frame->size, &err);
     if (code < 0)
         attachment_notice(attachment, err.text);
 }
@@ -270,9 +279,11 @@ static void cmd_attach_on_gone(void *arg)
     attachment_free(arg);
 }
 
-static const struct stream_handlers handlers = {.frame = cmd_attach_on_frame, .drained = on_may_draw, .gone = cmd_attach_on_gone, .wipe = true};
+static const struct stream_handlers handlers = {
+    .frame = cmd_attach_on_frame, .drained = on_may_draw, .gone = cmd_attach_on_gone, .wipe = true};
 
-/* Whether `inside` is shown, directly or through others, in something that runs in `from`: it would show itself for ever. */
+/* Whether `inside` is shown, directly or through others, in something that runs in `from`: it would
+ * show itself for ever. */
 static bool leads_to(const struct cmd_context *ctx, uint64_t from, uint64_t inside, int depth)
 {
     if (from == inside || depth >= CHAIN_MAX)
@@ -294,23 +305,31 @@ static bool shows(const struct cmd_context *ctx, uint64_t from, uint64_t inside)
     return leads_to(ctx, from, inside, 0);
 }
 
-static int cmd_attach_check(struct cmd_context *ctx, struct session *session, const struct session *own, struct err *err)
+static int cmd_attach_check(struct cmd_context *ctx, struct session *session,
+                            const struct session *own, struct err *err)
 {
     if (!session_is_tty(session))
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal to attach to; follow its output with `ue logs -f %s`",
+        return err_set(err, ERR_NOT_AVAILABLE,
+                       "'%s' has no terminal to attach to; follow its output with `ue logs -f %s`",
                        session_name(session), session_name(session));
     if (!session_is_live(session))
-        return err_set(err, ERR_ENDED, "'%s': has ended; `ue screen %s` shows what it left", session_name(session), session_name(session));
+        return err_set(err, ERR_ENDED, "'%s': has ended; `ue screen %s` shows what it left",
+                       session_name(session), session_name(session));
     if (own == session)
-        return err_set(err, ERR_SELF, "'%s': you are inside this session already; to show it in itself would never end",
-                       session_name(session));
+        return err_set(
+            err, ERR_SELF,
+            "'%s': you are inside this session already; to show it in itself would never end",
+            session_name(session));
     if (own && shows(ctx, session_number(session), session_number(own)))
-        return err_set(err, ERR_SELF, "'%s': shows the session '%s' that you are in; one in the other would never end",
-                       session_name(session), session_name(own));
+        return err_set(
+            err, ERR_SELF,
+            "'%s': shows the session '%s' that you are in; one in the other would never end",
+            session_name(session), session_name(own));
     return 0;
 }
 
-static struct attachment *attachment_new(struct cmd_context *ctx, struct request *request, struct session *session, struct err *err)
+static struct attachment *attachment_new(struct cmd_context *ctx, struct request *request,
+                                         struct session *session, struct err *err)
 {
     const struct tool *tool = &tools[TOOL_ATTACH];
     const struct json *params = request_params(request);
@@ -326,12 +345,15 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
     attachment->watch = session_watch(session, cmd_attach_on_watch, attachment, err);
     if (!attachment->watch || !stream_begin(request, &handlers, attachment)) {
         if (attachment->watch)
-            err_set(err, ERR_INVALID_REQUEST, "'attach' changes its connection; wait for the answers to what was asked on it before");
+            err_set(err, ERR_INVALID_REQUEST,
+                    "'attach' changes its connection; wait for the answers to what was asked on it "
+                    "before");
         watch_cancel(attachment->watch);
         free(attachment);
         return NULL;
     }
-    attachment->paint = paint_new((int)schema_int(tool, params, "rows", 24), (int)schema_int(tool, params, "cols", 80));
+    attachment->paint = paint_new((int)schema_int(tool, params, "rows", 24),
+                                  (int)schema_int(tool, params, "cols", 80));
     watch_follow(attachment->watch);
     loop_timer_init(&attachment->pace, ctx->loop, on_may_draw, attachment);
     loop_timer_init(&attachment->drawn, ctx->loop, on_late, attachment);
@@ -365,7 +387,8 @@ static void add_settings(struct json *answer, const struct config *config)
     json_add_text(settings, "key", config_attach_key(config));
     json_add_bool(settings, "mouse", config->attach.mouse);
     json_add_text(settings, "clipboard", config->attach.clipboard);
-    json_add_bool(settings, "numbered_keys", true); /* ATTACH_KEYS: a daemon before it does not know them */
+    /* ATTACH_KEYS: a daemon before it does not know them */
+    json_add_bool(settings, "numbered_keys", true);
     json_add_bool(settings, "terminal", true);      /* nor ATTACH_TERMINAL */
 }
 

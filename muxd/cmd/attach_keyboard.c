@@ -1,4 +1,5 @@
-/* attach_keyboard: owns what a person who is attached does with the keyboard, and is told about it. */
+/* attach_keyboard: owns what a person who is attached does with the keyboard, and is told about
+ * it. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/attachment.h"
@@ -46,45 +47,59 @@ static void on_owner(void *arg, unsigned events)
     keyboard_holder_get(session, &state);
     if (events & KEYBOARD_CHANGED)
         send_status(attachment, session);
-    if ((events & KEYBOARD_WANTED) && state.kind == HOLDER_PERSON && state.peer == attachment->author.peer)
-        say(attachment, ": an agent wants to type; you have the keyboard (the prefix key and g give it back)", session_name(session));
+    if ((events & KEYBOARD_WANTED) && state.kind == HOLDER_PERSON &&
+        state.peer == attachment->author.peer)
+        say(attachment,
+            ": an agent wants to type; you have the keyboard (the prefix key and g give it back)",
+            session_name(session));
     if (events & KEYBOARD_SECRET)
         say(attachment,
-            secret_was_lost(session) ? ": asks for a secret; the staged one is gone with a restart of muxd"
-            : attachment->read_only  ? ": asks for a secret"
-                                     : ": asks for a secret; type it here, it is not recorded",
+            secret_was_lost(session)
+                ? ": asks for a secret; the staged one is gone with a restart of muxd"
+            : attachment->read_only ? ": asks for a secret"
+                                    : ": asks for a secret; type it here, it is not recorded",
             session_name(session));
 }
 
-void attach_keyboard_begin(struct attachment *attachment, struct session *session, struct request *request)
+void attach_keyboard_begin(struct attachment *attachment, struct session *session,
+                           struct request *request)
 {
     const char *client = meta_str(request, "client");
     snprintf(attachment->client, sizeof attachment->client, "%s", client ? client : "");
     attachment->author = meta_author(request, INPUT_BY_PERSON);
     attachment->author.client = attachment->client;
     attachment->author.call_id = NULL;
-    attachment->keyboard = keyboard_watch(session, KEYBOARD_CHANGED | KEYBOARD_SECRET | KEYBOARD_WANTED, on_owner, attachment);
+    attachment->keyboard = keyboard_watch(
+        session, KEYBOARD_CHANGED | KEYBOARD_SECRET | KEYBOARD_WANTED, on_owner, attachment);
     if (!attachment->read_only)
         keyboard_joined(session, &attachment->author);
 }
 
-/* Enter ends a command: its line is what the person sees, so that nothing is in it that was not shown. Not in full-screen programs. */
-static bool shows_command(struct attachment *attachment, const char *data, size_t size, struct buf *command)
+/* Enter ends a command: its line is what the person sees, so that nothing is in it that was not
+ * shown. Not in full-screen programs. */
+static bool shows_command(struct attachment *attachment, const char *data, size_t size,
+                          struct buf *command)
 {
     const struct screen *screen = watch_screen(attachment->watch);
-    if (!screen || screen_is_alternate(screen) || !(memchr(data, '\r', size) || memchr(data, '\n', size)))
+    if (!screen || screen_is_alternate(screen) ||
+        !(memchr(data, '\r', size) || memchr(data, '\n', size)))
         return false;
     const struct line *line = screen_line(screen, screen_cursor(screen).row);
     line_append_text(line, command, line_used(line, false));
     return command->len > 0;
 }
 
-int attach_keyboard_type(struct attachment *attachment, struct session *session, const char *data, size_t size, struct err *err)
+int attach_keyboard_type(struct attachment *attachment, struct session *session, const char *data,
+                         size_t size, struct err *err)
 {
-    const struct input input = {.data = data, .size = size, .kind = INPUT_KEYS, .author = &attachment->author,
+    const struct input input = {.data = data,
+                                .size = size,
+                                .kind = INPUT_KEYS,
+                                .author = &attachment->author,
                                 .keys_id = attachment->keys_id};
     struct buf command = BUF_INIT;
-    bool marked = recorder_is_on(session, NULL) && !session_reads_secret(session) && shows_command(attachment, data, size, &command);
+    bool marked = recorder_is_on(session, NULL) && !session_reads_secret(session) &&
+                  shows_command(attachment, data, size, &command);
     int code = session_input(session, &input, err);
     if (!code && marked)
         recorder_command(session, command.data ? command.data : "", command.len);
@@ -98,10 +113,12 @@ bool attach_keyboard_begin_keys(struct attachment *attachment, struct attach_fra
     if (frame->size < ATTACH_NUMBER)
         return false;
     memcpy(&attachment->keys_id, frame->data, ATTACH_NUMBER);
-    stream_send(attachment->peer, ATTACH_TYPED, frame->data, ATTACH_NUMBER); /* goes out at the end of this turn */
+    /* goes out at the end of this turn */
+    stream_send(attachment->peer, ATTACH_TYPED, frame->data, ATTACH_NUMBER);
     frame->data += ATTACH_NUMBER;
     frame->size -= ATTACH_NUMBER;
-    return !session || !attachment->keys_id || !inputlog_keys_done(session_journal(session), attachment->keys_id);
+    return !session || !attachment->keys_id ||
+           !inputlog_keys_done(session_journal(session), attachment->keys_id);
 }
 
 void attach_keyboard_take(struct attachment *attachment)
@@ -119,8 +136,9 @@ void attach_keyboard_give(struct attachment *attachment)
 {
     struct session *session = attachment_session(attachment);
     if (session)
-        attachment_notice(attachment, keyboard_give(session, &attachment->author) ? "the keyboard is free: agents may type"
-                                                                               : "you don't have the keyboard");
+        attachment_notice(attachment, keyboard_give(session, &attachment->author)
+                                          ? "the keyboard is free: agents may type"
+                                          : "you don't have the keyboard");
 }
 
 void attach_keyboard_end(struct attachment *attachment)

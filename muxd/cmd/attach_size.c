@@ -1,4 +1,5 @@
-/* attach_size: owns whose terminal a session takes its size from: [attach] size, or that of its [session NAME]. */
+/* attach_size: owns whose terminal a session takes its size from: [attach] size, or that of its
+ * [session NAME]. */
 #include "cmd/attach_size.h"
 #include "cmd/attachment.h"
 #include <string.h>
@@ -7,7 +8,8 @@
 static const char *const words[] = {CONFIG_WORDS_SIZE(WORD) NULL};
 #undef WORD
 
-/* What `ue resize SESSION POLICY` has said stands in the journal: 0 or an enum config_size and one. */
+/* What `ue resize SESSION POLICY` has said stands in the journal: 0 or an enum config_size and
+ * one. */
 static unsigned policy_set(const struct session *session)
 {
     unsigned set = session_journal((struct session *)session)->header->size_policy;
@@ -17,7 +19,8 @@ static unsigned policy_set(const struct session *session)
 static enum config_size policy_of(const struct cmd_context *ctx, const struct session *session)
 {
     const char *described = journal_described(session_journal((struct session *)session));
-    const struct config_session *own = described ? config_session_find(ctx->config, described) : NULL;
+    const struct config_session *own = described ? config_session_find(ctx->config, described)
+                                                 : NULL;
     unsigned set = policy_set(session);
     return (enum config_size)(set > 0 ? (int)set - 1 : own ? own->size : ctx->config->attach.size);
 }
@@ -35,7 +38,8 @@ static int pick(int have, int other, bool smallest)
 }
 
 /* Of all that count; false: there is none. */
-static bool common_size(const struct cmd_context *ctx, uint64_t number, bool smallest, int *rows, int *cols)
+static bool common_size(const struct cmd_context *ctx, uint64_t number, bool smallest, int *rows,
+                        int *cols)
 {
     *rows = *cols = 0;
     for (const struct attachment *at = ctx->attachments; at; at = at->next) {
@@ -47,11 +51,13 @@ static bool common_size(const struct cmd_context *ctx, uint64_t number, bool sma
     return *rows > 0;
 }
 
-static void attach_size_apply(struct session *session, int wanted_rows, int wanted_cols, struct attachment *blamed)
+static void attach_size_apply(struct session *session, int wanted_rows, int wanted_cols,
+                              struct attachment *blamed)
 {
     struct err err;
     int rows, cols;
-    if (!session_is_live(session) || session_get_size(session, &rows, &cols) < 0 || (rows == wanted_rows && cols == wanted_cols))
+    if (!session_is_live(session) || session_get_size(session, &rows, &cols) < 0 ||
+        (rows == wanted_rows && cols == wanted_cols))
         return;
     if (session_resize(session, wanted_rows, wanted_cols, &err) < 0 && blamed)
         attachment_notice(blamed, err.text);
@@ -78,15 +84,18 @@ void attach_size_changed(struct attachment *attachment)
     if (policy == CONFIG_SIZE_FIXED)
         return;
     attach_size_hold(session, false);
-    if (policy == CONFIG_SIZE_LEADER || common_size(attachment->ctx, attachment->number, policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
+    if (policy == CONFIG_SIZE_LEADER || common_size(attachment->ctx, attachment->number,
+                                                    policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
         attach_size_apply(session, rows, cols, attachment);
 }
 
 void attach_size_typed(struct attachment *attachment)
 {
     struct session *session = attachment_session(attachment);
-    if (session && !attachment->read_only && !attach_size_is_held(session) && policy_of(attachment->ctx, session) == CONFIG_SIZE_LEADER)
-        attach_size_apply(session, paint_rows(attachment->paint), paint_cols(attachment->paint), attachment);
+    if (session && !attachment->read_only && !attach_size_is_held(session) &&
+        policy_of(attachment->ctx, session) == CONFIG_SIZE_LEADER)
+        attach_size_apply(session, paint_rows(attachment->paint), paint_cols(attachment->paint),
+                          attachment);
 }
 
 void attach_size_left(struct cmd_context *ctx, uint64_t number)
@@ -94,7 +103,8 @@ void attach_size_left(struct cmd_context *ctx, uint64_t number)
     struct session *session = registry_by_number(ctx->registry, number);
     int rows, cols;
     enum config_size policy = session ? policy_of(ctx, session) : CONFIG_SIZE_FIXED;
-    if ((policy != CONFIG_SIZE_SMALLEST && policy != CONFIG_SIZE_LARGEST) || attach_size_is_held(session))
+    if ((policy != CONFIG_SIZE_SMALLEST && policy != CONFIG_SIZE_LARGEST) ||
+        attach_size_is_held(session))
         return;
     if (common_size(ctx, number, policy == CONFIG_SIZE_SMALLEST, &rows, &cols))
         attach_size_apply(session, rows, cols, NULL);

@@ -1,4 +1,5 @@
-/* attach_start: owns the way from the request `attach` to a session that can be shown: one that the config describes may have to begin. */
+/* attach_start: owns the way from the request `attach` to a session that can be shown: one that the
+ * config describes may have to begin. */
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/attachment.h"
@@ -34,7 +35,8 @@ static void attach_start_on_cancel(void *arg)
     start->request = NULL;
 }
 
-static int begin_described(struct cmd_context *ctx, struct request *request, const char *name, struct err *err)
+static int begin_described(struct cmd_context *ctx, struct request *request, const char *name,
+                           struct err *err)
 {
     struct session *session;
     char **env = meta_env(ctx, request, META_ENV_PEOPLE, NULL, err);
@@ -60,7 +62,8 @@ void cmd_ATTACH(struct cmd_context *ctx, struct request *request)
     bool on_demand = false;
     const char *name = schema_session(json_get(request_params(request), "session_id"), room);
     struct session *session = registry_find(ctx->registry, name, &err);
-    bool begins = !(session && session_is_live(session)) && registry_is_described(ctx->registry, name, &on_demand) && on_demand;
+    bool begins = !(session && session_is_live(session)) &&
+                  registry_is_described(ctx->registry, name, &on_demand) && on_demand;
     if (begins ? begin_described(ctx, request, name, &err) < 0 : !session)
         request_fail(request, &err);
     else if (!begins)

@@ -1,5 +1,6 @@
-/* attach_terminal: owns whose terminal a program's questions about colours are answered with: that of the writing person who typed last. It
- * is asked by ue, not by the program, so that an answer is never late and never comes twice; who only looks is not asked. */
+/* attach_terminal: owns whose terminal a program's questions about colours are answered with: that
+ * of the writing person who typed last. It is asked by ue, not by the program, so that an answer is
+ * never late and never comes twice; who only looks is not asked. */
 #include "cmd/attach_terminal.h"
 #include "base/mem.h"
 #include "cmd/attachment.h"
@@ -40,7 +41,8 @@ static void lead(struct attachment *attachment)
     attachment->spoke = false;
 }
 
-/* What was known for the session stays until this terminal has said something, or is typed into and has nothing to say. */
+/* What was known for the session stays until this terminal has said something, or is typed into and
+ * has nothing to say. */
 void attach_terminal_joined(struct attachment *attachment, bool again)
 {
     if (may_lead(attachment) && !(again && leader_of(attachment->ctx, attachment->number)))
@@ -81,7 +83,8 @@ void attach_terminal_left(struct attachment *attachment)
         return;
     attachment->leads = false;
     for (struct attachment *at = attachment->ctx->attachments; at; at = at->next)
-        if (at != attachment && at->number == attachment->number && may_lead(at) && (!next || at->led_ns > next->led_ns))
+        if (at != attachment && at->number == attachment->number && may_lead(at) &&
+            (!next || at->led_ns > next->led_ns))
             next = at;
     if (next)
         next->leads = true;

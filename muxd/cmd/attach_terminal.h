@@ -1,4 +1,5 @@
-/* attach_terminal: what the terminals of people tell programs, for those who start a session for one. */
+/* attach_terminal: what the terminals of people tell programs, for those who start a session for
+ * one. */
 #ifndef MUXD_CMD_ATTACH_TERMINAL_H
 #define MUXD_CMD_ATTACH_TERMINAL_H
 struct request;

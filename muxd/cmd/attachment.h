@@ -1,5 +1,6 @@
-/* attachment: a connection that shows a session: shared by attach.c, which owns it, and attach_*.c, each of which owns one thing that
- * people who look at the same session share: its keyboard, its size, its colours. */
+/* attachment: a connection that shows a session: shared by attach.c, which owns it, and attach_*.c,
+ * each of which owns one thing that people who look at the same session share: its keyboard, its
+ * size, its colours. */
 #ifndef MUXD_CMD_ATTACHMENT_H
 #define MUXD_CMD_ATTACHMENT_H
 #include "cmd/cmd.h"
@@ -30,32 +31,40 @@ struct attachment {
     struct keyboard_watch *keyboard;
     uint64_t keys_id;     /* of the frame that is being typed; 0: none */
     struct outer *outer;  /* attach_terminal.c: owned; what its terminal has told; NULL: nothing */
-    bool leads, spoke;    /* it is the one of its session that programs are told of; and that has been done */
+    /* it is the one of its session that programs are told of; and that has been done */
+    bool leads, spoke;
     int64_t led_ns;       /* when it came, or was typed into last */
 };
 
 /* attach.c: NULL once the session was removed */
 struct session *attachment_session(const struct attachment *attachment);
-void attachment_notice(struct attachment *attachment, const char *text); /* a line for the person; dropped when too many wait */
+/* a line for the person; dropped when too many wait */
+void attachment_notice(struct attachment *attachment, const char *text);
 
-void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session); /* answers the request */
+/* answers the request */
+void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session);
 
-/* attach_keyboard.c. It came (and now looks on); typed; pressed the keys that take or give back; has gone. */
-void attach_keyboard_begin(struct attachment *attachment, struct session *session, struct request *request);
-int attach_keyboard_type(struct attachment *attachment, struct session *session, const char *data, size_t size, struct err *err);
+/* attach_keyboard.c. It came (and now looks on); typed; pressed the keys that take or give back;
+ * has gone. */
+void attach_keyboard_begin(struct attachment *attachment, struct session *session,
+                           struct request *request);
+int attach_keyboard_type(struct attachment *attachment, struct session *session, const char *data,
+                         size_t size, struct err *err);
 /* An ATTACH_KEYS becomes its bytes. False: they were typed before a restart. */
 bool attach_keyboard_begin_keys(struct attachment *attachment, struct attach_frame *frame);
 void attach_keyboard_take(struct attachment *attachment);
 void attach_keyboard_give(struct attachment *attachment);
 void attach_keyboard_end(struct attachment *attachment);
 
-/* attach_terminal.c. It came (again: after a restart); somebody typed there; it told what it is; it has gone (and is still in the list). */
+/* attach_terminal.c. It came (again: after a restart); somebody typed there; it told what it is; it
+ * has gone (and is still in the list). */
 void attach_terminal_joined(struct attachment *attachment, bool again);
 void attach_terminal_typed(struct attachment *attachment);
 void attach_terminal_told(struct attachment *attachment, const char *data, size_t size);
 void attach_terminal_left(struct attachment *attachment);
 
-/* attach_size.c. This terminal came or has changed its own size; somebody typed there; it has gone (and is no longer in the list). */
+/* attach_size.c. This terminal came or has changed its own size; somebody typed there; it has gone
+ * (and is no longer in the list). */
 void attach_size_changed(struct attachment *attachment);
 void attach_size_typed(struct attachment *attachment);
 void attach_size_left(struct cmd_context *ctx, uint64_t number);

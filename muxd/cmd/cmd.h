@@ -1,5 +1,6 @@
-/* cmd: one function per row of tools.def. A handler answers at once or parks the request with a wait; nothing else may delay it.
- * Its arguments have been checked against the row. A missing handler is a link error. */
+/* cmd: one function per row of tools.def. A handler answers at once or parks the request with a
+ * wait; nothing else may delay it. Its arguments have been checked against the row. A missing
+ * handler is a link error. */
 #ifndef MUXD_CMD_CMD_H
 #define MUXD_CMD_CMD_H
 #include "config/config.h"
@@ -10,9 +11,12 @@
 struct server;
 struct cmd_ops { /* what lies above: the server's own acts */
     int (*reload)(struct server *server, struct json *into, struct err *err);
-    void (*stop)(struct server *server, struct request *request);    /* parks the request; answered when all sessions have ended */
-    void (*upgrade)(struct server *server, struct request *request); /* parks it; answered by the successor or with the reason */
-    void (*status)(struct server *server, struct json *into);        /* adds what only the server knows */
+    /* parks the request; answered when all sessions have ended */
+    void (*stop)(struct server *server, struct request *request);
+    /* parks it; answered by the successor or with the reason */
+    void (*upgrade)(struct server *server, struct request *request);
+    /* adds what only the server knows */
+    void (*status)(struct server *server, struct json *into);
 };
 
 struct cmd_context {

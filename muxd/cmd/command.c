@@ -10,22 +10,26 @@ static int check_size(const struct command *command, const struct config *cfg, s
     size_t bytes = strv_bytes((const char *const *)command->argv);
     if (bytes <= (size_t)cfg->limits.argv_bytes)
         return 0;
-    return err_set(err, ERR_LIMIT, "the command has %zu bytes, the limit is %lld; put it into a file or raise [limits] argv", bytes,
-                   (long long)cfg->limits.argv_bytes);
+    return err_set(
+        err, ERR_LIMIT,
+        "the command has %zu bytes, the limit is %lld; put it into a file or raise [limits] argv",
+        bytes, (long long)cfg->limits.argv_bytes);
 }
 
-int command_from_text(struct command *command, const struct config *cfg, const char *shell, bool login, const char *text, char *const *env,
-                      struct err *err)
+int command_from_text(struct command *command, const struct config *cfg, const char *shell,
+                      bool login, const char *text, char *const *env, struct err *err)
 {
     *command = (struct command){.shown = xstrdup(text)};
-    int result = shell_argv(shell ? shell : cfg->defaults.shell, login, text, env, &command->argv, err);
+    int result = shell_argv(shell ? shell : cfg->defaults.shell, login, text, env, &command->argv,
+                            err);
     if (result < 0)
         return result;
     command->name = shell_default_name(text, NULL);
     return check_size(command, cfg, err);
 }
 
-int command_from_words(struct command *command, const struct config *cfg, const struct json *words, struct err *err)
+int command_from_words(struct command *command, const struct config *cfg, const struct json *words,
+                       struct err *err)
 {
     struct strv argv = {0};
     for (const struct json *it = json_first(words); it; it = json_next(it))

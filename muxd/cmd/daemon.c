@@ -1,4 +1,5 @@
-/* daemon: what a client asks of the daemon itself: hello, cancel, status, config, reload, stop, upgrade. */
+/* daemon: what a client asks of the daemon itself: hello, cancel, status, config, reload, stop,
+ * upgrade. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "cmd/describe.h"
@@ -10,9 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const capabilities[] = {"exec",  "write", "poll", "kill",   "list",    "readers", "since",  "until",
-                                           "ready", "quiet", "keys", "base64", "streams", "cancel",  "upgrade",
-                                           "oneshot", "patch", "tools", "keyboard", "secret",  "terminal"};
+static const char *const capabilities[] = {
+    "exec",    "write",   "poll",  "kill",  "list",     "readers", "since",
+    "until",   "ready",   "quiet", "keys",  "base64",   "streams", "cancel",
+    "upgrade", "oneshot", "patch", "tools", "keyboard", "secret",  "terminal"};
 
 void cmd_HELLO(struct cmd_context *ctx, struct request *request)
 {
@@ -35,7 +37,8 @@ void cmd_CANCEL(struct cmd_context *ctx, struct request *request)
     struct msg_id id;
     struct json *result = json_object_new();
     (void)ctx;
-    bool known = msg_id_from_json(&id, json_get(request_params(request), "id")) && peer_cancel(request_peer(request), &id);
+    bool known = msg_id_from_json(&id, json_get(request_params(request), "id")) &&
+                 peer_cancel(request_peer(request), &id);
     json_add_bool(result, "cancelled", known);
     request_reply(request, result);
 }
@@ -131,7 +134,9 @@ void cmd_STOP(struct cmd_context *ctx, struct request *request)
     struct err err;
     struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
     if (own && !schema_bool(&tools[TOOL_STOP], request_params(request), "self", false)) {
-        err_set(&err, ERR_SELF, "'%s': you are running inside this session, which the stop would end; use --self to do it all the same",
+        err_set(&err, ERR_SELF,
+                "'%s': you are running inside this session, which the stop would end; use --self "
+                "to do it all the same",
                 session_name(own));
         request_fail(request, &err);
         return;

@@ -1,5 +1,5 @@
-/* delivery: owns what an answer with output changes, and only once its client has all of it: a reader's place, and whether somebody knows
- * of the session's end. */
+/* delivery: owns what an answer with output changes, and only once its client has all of it: a
+ * reader's place, and whether somebody knows of the session's end. */
 #include "cmd/delivery.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -7,10 +7,14 @@
 static void delivery_on_written(void *arg, bool written)
 {
     struct delivery *delivery = arg;
-    struct session *session = written ? registry_by_number(delivery->ctx->registry, delivery->number) : NULL;
+    struct session *session = written
+                                  ? registry_by_number(delivery->ctx->registry, delivery->number)
+                                  : NULL;
     if (session && !delivery->peek) {
         struct journal *journal = session_journal(session);
-        journal_reader_move(journal, journal_reader(journal, delivery->reader, (unsigned)delivery->ctx->config->limits.readers),
+        journal_reader_move(journal,
+                            journal_reader(journal, delivery->reader,
+                                           (unsigned)delivery->ctx->config->limits.readers),
                             delivery->to);
         session_touch(session); /* one that was paused for its readers goes on */
     }

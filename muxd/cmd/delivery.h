@@ -3,8 +3,8 @@
 #define MUXD_CMD_DELIVERY_H
 #include "cmd/cmd.h"
 
-/* Once the answer to this request was written whole, the reader's place moves to `to` (unless peek), and where the session had
- * ended its end is known (ended). Before the reply. */
+/* Once the answer to this request was written whole, the reader's place moves to `to` (unless
+ * peek), and where the session had ended its end is known (ended). Before the reply. */
 struct delivery {
     struct cmd_context *ctx;
     uint64_t number, to;

@@ -118,7 +118,8 @@ struct json *describe_session(struct session *session)
     describe_time(into, "created", header->created_real_ms);
     describe_time(into, "ended", atomic_load(&header->ended_real_ms));
     json_add_int(into, "output_bytes", (int64_t)journal_head(journal));
-    json_add_int(into, "unread_bytes", (int64_t)(journal_head(journal) - atomic_load(&header->readers[0].cursor)));
+    json_add_int(into, "unread_bytes",
+                 (int64_t)(journal_head(journal) - atomic_load(&header->readers[0].cursor)));
     return into;
 }
 

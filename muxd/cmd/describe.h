@@ -6,9 +6,13 @@
 struct keyboard_holder;
 struct json *describe_session(struct session *session);
 struct json *describe_left(uint64_t number, const pid_t *pids, size_t count); /* count: not 0 */
-struct json *describe_parked(uint64_t number, const char *name, pid_t pid); /* registry_each_parked */
+/* registry_each_parked */
+struct json *describe_parked(uint64_t number, const char *name, pid_t pid);
 void describe_end(struct json *into, struct session *session); /* state, exit_code, signal … */
-void describe_keyboard(struct json *into, struct session *session); /* member `keyboard`: who has it */
-void describe_time(struct json *into, const char *key, int64_t real_ms); /* nothing for 0: not known */
-void describe_owner(struct json *into, const struct keyboard_holder *state); /* uid, pid, client, since; nothing while it is nobody's */
+/* member `keyboard`: who has it */
+void describe_keyboard(struct json *into, struct session *session);
+/* nothing for 0: not known */
+void describe_time(struct json *into, const char *key, int64_t real_ms);
+/* uid, pid, client, since; nothing while it is nobody's */
+void describe_owner(struct json *into, const struct keyboard_holder *state);
 #endif

@@ -1,5 +1,6 @@
-/* events: the method `events`: what happened since a number, at once or as soon as something does. A listener asks again and again, each
- * time with the `next` that it was given: nothing is kept for it here, and one that falls behind is told how much it has missed. */
+/* events: the method `events`: what happened since a number, at once or as soon as something does.
+ * A listener asks again and again, each time with the `next` that it was given: nothing is kept for
+ * it here, and one that falls behind is told how much it has missed. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/failure.h"
@@ -22,7 +23,9 @@ struct listener {
     struct news_cursor cursor;
     struct events_watch watch;
     struct loop_timer deadline;
-    bool over; /* the deadline has come: the answer goes out as soon as there is room for one, with whatever there is */
+    /* the deadline has come: the answer goes out as soon as there is room for one, with whatever
+     * there is */
+    bool over;
 };
 
 static void listener_free(struct listener *listener)
@@ -45,7 +48,10 @@ static void add_gap(struct buf *out, uint64_t from, uint64_t missed)
     if (missed == NEWS_MISSED_UNKNOWN)
         buf_printf(out, "{\"type\":\"gap\",\"since\":%" PRIu64 ",\"reason\":\"restarted\"}", from);
     else
-        buf_printf(out, "{\"type\":\"gap\",\"since\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"reason\":\"overwritten\"}", from, missed);
+        buf_printf(out,
+                   "{\"type\":\"gap\",\"since\":%" PRIu64 ",\"missed\":%" PRIu64
+                   ",\"reason\":\"overwritten\"}",
+                   from, missed);
 }
 
 /* A rendered event back into a tree: the answer is one. */
@@ -66,7 +72,8 @@ static size_t cmd_events_collect(struct listener *listener, struct json *list)
     while (count < listener->max_events && bytes < ANSWER_BYTES) {
         uint64_t missed, asked = listener->cursor.seq;
         const char *text;
-        const struct news_record *record = events_read(registry, &listener->cursor, listener->types, listener->session, &text, &missed);
+        const struct news_record *record = events_read(registry, &listener->cursor, listener->types,
+                                                       listener->session, &text, &missed);
         if (missed) {
             add_gap(&line, asked, missed);
             add_parsed(list, &line);
@@ -96,7 +103,8 @@ static void cmd_events_answer(struct listener *listener, struct json *events)
     listener_free(listener);
 }
 
-/* Answers, when there is something to tell or it is time, or waits for that, or for room on the connection. */
+/* Answers, when there is something to tell or it is time, or waits for that, or for room on the
+ * connection. */
 static void cmd_events_look(void *arg)
 {
     struct listener *listener = arg;
@@ -122,7 +130,8 @@ static void cmd_events_on_deadline(void *arg)
     cmd_events_look(listener);
 }
 
-/* 0, or ERR_ARGUMENTS for a word that is no type. None: all but output, which is asked for by name. */
+/* 0, or ERR_ARGUMENTS for a word that is no type. None: all but output, which is asked for by
+ * name. */
 static int types_of(const struct json *words, uint32_t *types, struct err *err)
 {
     *types = words ? 0 : EVENT_ALL & ~EVENT_BIT(EVENT_OUTPUT);
@@ -134,8 +143,11 @@ static int types_of(const struct json *words, uint32_t *types, struct err *err)
         else if (type >= 0)
             *types |= EVENT_BIT(type);
         else
-            return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: unknown variant `%.64s` for `types`%s%s", word,
-                           nearest ? "; did you mean " : "; `ue help events` lists them", nearest ? nearest : "");
+            return err_set(
+                err, ERR_ARGUMENTS,
+                "failed to parse function arguments: unknown variant `%.64s` for `types`%s%s", word,
+                nearest ? "; did you mean " : "; `ue help events` lists them",
+                nearest ? nearest : "");
     }
     return 0;
 }
@@ -156,13 +168,17 @@ void cmd_EVENTS(struct cmd_context *ctx, struct request *request)
     listener->max_events = (size_t)schema_int(tool, params, "max_events", 0);
     listener->aggregated = (size_t)schema_int(tool, params, "max_bytes", 0);
     listener->session = id ? xstrdup(schema_session(id, room)) : NULL;
-    listener->cursor.seq = schema_has(params, "since") ? (uint64_t)schema_int(tool, params, "since", 0) : events_next(ctx->registry);
+    listener->cursor.seq = schema_has(params, "since")
+                               ? (uint64_t)schema_int(tool, params, "since", 0)
+                               : events_next(ctx->registry);
     listener->watch = (struct events_watch){.types = types, .fn = cmd_events_look, .arg = listener};
     loop_timer_init(&listener->deadline, ctx->loop, cmd_events_on_deadline, listener);
     events_listen(ctx->registry, types);
     request_on_cancel(request, cmd_events_on_cancel, listener);
     int64_t yield_ms = schema_int(tool, params, "yield_time_ms", YIELD_DEFAULT_MS);
     if (!meta_bool(request, "no_deadline"))
-        loop_timer_set_ms(&listener->deadline, yield_ms < ctx->config->limits.max_wait_ms ? yield_ms : ctx->config->limits.max_wait_ms);
+        loop_timer_set_ms(&listener->deadline, yield_ms < ctx->config->limits.max_wait_ms
+                                                   ? yield_ms
+                                                   : ctx->config->limits.max_wait_ms);
     cmd_events_look(listener); /* last: it may be answered at once */
 }

@@ -16,14 +16,16 @@ static bool cmd_exec_is_blank(const char *text)
     return !*text;
 }
 
-static int command_from(struct command *command, struct cmd_context *ctx, struct request *request, char *const *env, struct err *err)
+static int command_from(struct command *command, struct cmd_context *ctx, struct request *request,
+                        char *const *env, struct err *err)
 {
     const struct tool *tool = &tools[TOOL_EXEC_COMMAND];
     const struct json *params = request_params(request), *cmd = json_get(params, "cmd");
     const char *text = json_str(cmd, NULL);
     if (text && !cmd_exec_is_blank(text))
         return command_from_text(command, ctx->config, schema_str(tool, params, "shell", NULL),
-                                 schema_bool(tool, params, "login", ctx->config->defaults.login), text, env, err);
+                                 schema_bool(tool, params, "login", ctx->config->defaults.login),
+                                 text, env, err);
     if (json_type(cmd) == JSON_ARRAY && json_first(cmd) && *json_str(json_first(cmd), NULL))
         return command_from_words(command, ctx->config, cmd, err);
     return err_set(err, ERR_ARGUMENTS, "missing command line for PTY");
@@ -37,22 +39,24 @@ static int start_command(struct op *op, struct session **session, struct err *er
     struct command command = {0};
     char *cwd = meta_cwd(op->request, schema_str(op->tool, params, "workdir", NULL));
     bool people = tty && meta_bool(op->request, "human");
-    char **env = meta_env(op->ctx, op->request, people ? META_ENV_PEOPLE : META_ENV_TOOLS, json_get(params, "env"), err);
+    char **env = meta_env(op->ctx, op->request, people ? META_ENV_PEOPLE : META_ENV_TOOLS,
+                          json_get(params, "env"), err);
     int result = env ? command_from(&command, op->ctx, op->request, env, err) : err->code;
     if (result == 0) {
-        struct session_spec spec = {.name = schema_str(op->tool, params, "name", NULL),
-                                    .cmd = command.shown,
-                                    .argv = command.argv,
-                                    .env = env,
-                                    .cwd = cwd,
-                                    .tty = tty,
-                                    .stdin_open = schema_bool(op->tool, params, "stdin", false),
-                                    .rows = (int)schema_int(op->tool, params, "rows", cfg->defaults.rows),
-                                    .cols = (int)schema_int(op->tool, params, "cols", cfg->defaults.cols),
-                                    .umask = meta_umask(op->request),
-                                    .record = cfg->defaults.record,
-                                    .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
-                                    .request_hash = meta_request_hash(op->request)};
+        struct session_spec spec = {
+            .name = schema_str(op->tool, params, "name", NULL),
+            .cmd = command.shown,
+            .argv = command.argv,
+            .env = env,
+            .cwd = cwd,
+            .tty = tty,
+            .stdin_open = schema_bool(op->tool, params, "stdin", false),
+            .rows = (int)schema_int(op->tool, params, "rows", cfg->defaults.rows),
+            .cols = (int)schema_int(op->tool, params, "cols", cfg->defaults.cols),
+            .umask = meta_umask(op->request),
+            .record = cfg->defaults.record,
+            .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
+            .request_hash = meta_request_hash(op->request)};
         command_limits(&spec, &cfg->limits);
         meta_source(op->request, op->tool, &spec);
         spec.default_name = command.name;
@@ -76,7 +80,9 @@ static int cmd_exec_start(struct op *op, struct session **session, struct err *e
     int result = 0;
     if (!schema_has(params, "cmd") && name) {
         char **env = meta_env(op->ctx, op->request, META_ENV_PEOPLE, json_get(params, "env"), err);
-        result = env ? registry_start_described(op->ctx->registry, name, env, op_spawned, op, session, err) : err->code;
+        result = env ? registry_start_described(op->ctx->registry, name, env, op_spawned, op,
+                                                session, err)
+                     : err->code;
         strv_free(env);
     } else {
         result = start_command(op, session, err);
@@ -89,7 +95,9 @@ static int cmd_exec_start(struct op *op, struct session **session, struct err *e
 /* A connection follows one session, the latest that it asked for. */
 static void follow(struct cmd_context *ctx, struct peer *peer, struct session *session)
 {
-    struct session *before = peer_follows(peer) ? registry_by_number(ctx->registry, peer_follows(peer)) : NULL;
+    struct session *before = peer_follows(peer)
+                                 ? registry_by_number(ctx->registry, peer_follows(peer))
+                                 : NULL;
     if (before)
         session_follow(before, false);
     session_follow(session, true);
@@ -99,17 +107,22 @@ static void follow(struct cmd_context *ctx, struct peer *peer, struct session *s
 /* What would be left aside without a word. */
 static int check_combination(struct op *op, bool described, struct err *err)
 {
-    static const char *const from_config[] = {"workdir", "shell", "login", "rows", "cols", "stdin", NULL};
+    static const char *const from_config[] = {"workdir", "shell", "login", "rows",
+                                              "cols",    "stdin", NULL};
     const struct json *params = request_params(op->request);
     const char *name = schema_str(op->tool, params, "name", NULL);
     for (const char *const *at = from_config; described && name && *at; at++)
         if (schema_has(params, *at))
             return err_set(err, ERR_ARGUMENTS,
-                           "failed to parse function arguments: `%s` is what [session %s] of the config says; leave it out, or give "
+                           "failed to parse function arguments: `%s` is what [session %s] of the "
+                           "config says; leave it out, or give "
                            "a command",
                            *at, name);
-    if (!described && (schema_has(params, "rows") || schema_has(params, "cols")) && !schema_bool(op->tool, params, "tty", false))
-        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `rows` and `cols` are those of a PTY; use tty");
+    if (!described && (schema_has(params, "rows") || schema_has(params, "cols")) &&
+        !schema_bool(op->tool, params, "tty", false))
+        return err_set(
+            err, ERR_ARGUMENTS,
+            "failed to parse function arguments: `rows` and `cols` are those of a PTY; use tty");
     return 0;
 }
 
@@ -120,14 +133,17 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     struct err err;
     const struct tool *tool = &tools[TOOL_EXEC_COMMAND];
     const struct json *params = request_params(request);
-    if (patching_takes(ctx, request, tool, json_get(params, "cmd"), schema_str(tool, params, "workdir", NULL)))
+    if (patching_takes(ctx, request, tool, json_get(params, "cmd"),
+                       schema_str(tool, params, "workdir", NULL)))
         return;
     struct op *op = op_new(ctx, request, tool);
     if (!op)
         return;
-    bool described = !schema_has(params, "cmd"); /* whether that one has a terminal is known once it has begun */
+    /* whether that one has a terminal is known once it has begun */
+    bool described = !schema_has(params, "cmd");
     if (check_combination(op, described, &err) < 0 ||
-        op_wait_spec(op, NULL, true, described || schema_bool(op->tool, params, "tty", false), &spec, &err) < 0 ||
+        op_wait_spec(op, NULL, true, described || schema_bool(op->tool, params, "tty", false),
+                     &spec, &err) < 0 ||
         cmd_exec_start(op, &session, &err) < 0) {
         op_fail(op, &err);
         return;
@@ -137,6 +153,7 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     attach_terminal_start(request, session);
     if (schema_bool(op->tool, params, "follow", false))
         follow(ctx, request_peer(request), session);
+    /* too many waits: the session goes on, the answer says what it is called */
     if (op_park(op, session, &spec, &err) < 0)
-        op_fail(op, &err); /* too many waits: the session goes on, the answer says what it is called */
+        op_fail(op, &err);
 }

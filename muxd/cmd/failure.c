@@ -1,4 +1,5 @@
-/* failure: a refusal in the words that models know (CODEX.md 4 and 9), beside the plain error. `ue call` prints them. */
+/* failure: a refusal in the words that models know (CODEX.md 4 and 9), beside the plain error. `ue
+ * call` prints them. */
 #include "cmd/failure.h"
 #include "base/mem.h"
 #include "base/strv.h"
@@ -28,7 +29,8 @@ static char *words_of(struct request *request, const struct tool *tool, const st
         return xstrdup(err->text);
     if (tool == &tools[TOOL_EXEC_COMMAND]) {
         char *cmd = failure_command_of(json_get(params, "cmd"));
-        char *words = cmd ? xasprintf("exec_command failed for `%s`: %s", cmd, err->text) : xasprintf("exec_command failed: %s", err->text);
+        char *words = cmd ? xasprintf("exec_command failed for `%s`: %s", cmd, err->text)
+                          : xasprintf("exec_command failed: %s", err->text);
         free(cmd);
         return words;
     }
@@ -36,11 +38,14 @@ static char *words_of(struct request *request, const struct tool *tool, const st
         return xasprintf("execution error: %s", err->text);
     if (err->code == ERR_NO_SUCH_SESSION && id) {
         int64_t number = 0;
-        return json_int(id, &number) ? xasprintf("%s failed: Unknown process id %lld", tool->name, (long long)number)
-                                     : xasprintf("%s failed: Unknown process id %s", tool->name, json_str(id, NULL));
+        return json_int(id, &number)
+                   ? xasprintf("%s failed: Unknown process id %lld", tool->name, (long long)number)
+                   : xasprintf("%s failed: Unknown process id %s", tool->name, json_str(id, NULL));
     }
     if (err->code == ERR_STDIN_CLOSED)
-        return xasprintf("%s failed: stdin is closed for this session; rerun exec_command with tty=true to keep stdin open", tool->name);
+        return xasprintf("%s failed: stdin is closed for this session; rerun exec_command with "
+                         "tty=true to keep stdin open",
+                         tool->name);
     return xasprintf("%s failed: %s", tool->name, err->text);
 }
 

@@ -1,4 +1,5 @@
-/* input_log: read_input: who typed what into a session, at once or as soon as there is something. */
+/* input_log: read_input: who typed what into a session, at once or as soon as there is
+ * something. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -85,7 +86,8 @@ static struct json *entries(struct session *session, uint64_t since)
     json_add_text(result, "name", session_name(session));
     json_add_text(result, "state", session_state_word(session_state(session)));
     uint64_t after = since > 0 ? since - 1 : 0, last = inputlog_last(journal);
-    uint64_t lost = inputlog_read(journal, after, ENTRIES_MAX, add_event, json_add_array(result, "entries"));
+    uint64_t lost = inputlog_read(journal, after, ENTRIES_MAX, add_event,
+                                  json_add_array(result, "entries"));
     uint64_t next = after + lost + ENTRIES_MAX < last ? after + lost + ENTRIES_MAX + 1 : last + 1;
     if (lost > 0)
         json_add_int(result, "lost", (int64_t)lost);
@@ -104,7 +106,8 @@ static void input_log_answer(struct reading *reading)
     if (session) {
         request_reply(request, entries(session, since));
     } else {
-        err_set(&err, ERR_NO_SUCH_SESSION, "session %" PRIu64 " was removed while this call waited for it", number);
+        err_set(&err, ERR_NO_SUCH_SESSION,
+                "session %" PRIu64 " was removed while this call waited for it", number);
         request_fail(request, &err);
     }
 }
@@ -133,11 +136,14 @@ static void input_log_on_cancel(void *arg)
     reading_free(arg);
 }
 
-static int park(struct cmd_context *ctx, struct request *request, struct session *session, uint64_t since, struct err *err)
+static int park(struct cmd_context *ctx, struct request *request, struct session *session,
+                uint64_t since, struct err *err)
 {
-    const struct wait_spec forever = {.quiet_ms = -1, .deadline_ns = INT64_MAX, .from = journal_head(session_journal(session))};
+    const struct wait_spec forever = {
+        .quiet_ms = -1, .deadline_ns = INT64_MAX, .from = journal_head(session_journal(session))};
     struct reading *reading = xcalloc(1, sizeof *reading);
-    *reading = (struct reading){.ctx = ctx, .request = request, .number = session_number(session), .since = since};
+    *reading = (struct reading){
+        .ctx = ctx, .request = request, .number = session_number(session), .since = since};
     loop_timer_init(&reading->deadline, ctx->loop, input_log_on_deadline, reading);
     reading->exit = session_wait(session, &forever, on_exit_of, reading, err);
     if (!reading->exit) {
@@ -145,7 +151,8 @@ static int park(struct cmd_context *ctx, struct request *request, struct session
         return err->code;
     }
     reading->watch = keyboard_watch(session, KEYBOARD_INPUT, on_input, reading);
-    int64_t yield = schema_int(&tools[TOOL_READ_INPUT], request_params(request), "yield_time_ms", 0);
+    int64_t yield = schema_int(&tools[TOOL_READ_INPUT], request_params(request), "yield_time_ms",
+                               0);
     int64_t max = ctx->config->limits.max_wait_ms;
     if (!meta_bool(request, "no_deadline"))
         loop_timer_set_ms(&reading->deadline, yield < max ? yield : max);
@@ -161,7 +168,8 @@ void cmd_READ_INPUT(struct cmd_context *ctx, struct request *request)
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     int64_t yield_ms = schema_int(&tools[TOOL_READ_INPUT], params, "yield_time_ms", 0);
     bool endless = meta_bool(request, "no_deadline"), wanted = yield_ms > 0 || endless;
-    if (!session || (meta_bool(request, "verb") && !endless && op_check_wait(ctx, yield_ms, &err) < 0)) {
+    if (!session ||
+        (meta_bool(request, "verb") && !endless && op_check_wait(ctx, yield_ms, &err) < 0)) {
         request_fail(request, &err);
         return;
     }

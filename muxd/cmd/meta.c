@@ -1,4 +1,5 @@
-/* meta: who asks, from where, with which environment: the context of a request apart from the tool's arguments. */
+/* meta: who asks, from where, with which environment: the context of a request apart from the
+ * tool's arguments. */
 #include "cmd/meta.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -37,8 +38,12 @@ uint64_t meta_request_hash(struct request *request)
 struct author meta_author(struct request *request, enum input_who who)
 {
     struct peer *peer = request_peer(request);
-    return (struct author){.who = who, .uid = peer_uid(peer), .pid = peer_pid(peer), .peer = peer_id(peer),
-                           .client = meta_str(request, "client"), .call_id = meta_str(request, "call_id")};
+    return (struct author){.who = who,
+                           .uid = peer_uid(peer),
+                           .pid = peer_pid(peer),
+                           .peer = peer_id(peer),
+                           .client = meta_str(request, "client"),
+                           .call_id = meta_str(request, "call_id")};
 }
 
 char *meta_cwd(struct request *request, const char *workdir)
@@ -60,14 +65,16 @@ mode_t meta_umask(struct request *request)
     return path_umask();
 }
 
-/* People's terminals get a TERM of their own; the words that say what it can do come from the caller. */
+/* People's terminals get a TERM of their own; the words that say what it can do come from the
+ * caller. */
 static void set_for_people(struct strv *env, const struct config *cfg)
 {
     strv_env_set(env, "TERM", cfg->defaults.term);
     strv_env_set(env, "COLORTERM", "truecolor");
 }
 
-char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_for whose, const struct json *extra, struct err *err)
+char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_for whose,
+                const struct json *extra, struct err *err)
 {
     const struct config *cfg = ctx->config;
     const struct json *given = json_get(schema_meta(request_params(request)), "env");
@@ -88,7 +95,9 @@ char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_
         strv_env_set(&env, json_key(it), json_str(it, NULL));
     size_t bytes = strv_bytes((const char *const *)env.items);
     if (bytes > (size_t)cfg->limits.environment_bytes) {
-        err_set(err, ERR_LIMIT, "the environment has %zu bytes, the limit is %lld; pass on fewer variables or raise [limits] environment",
+        err_set(err, ERR_LIMIT,
+                "the environment has %zu bytes, the limit is %lld; pass on fewer variables or "
+                "raise [limits] environment",
                 bytes, (long long)cfg->limits.environment_bytes);
         strv_fini(&env);
         return NULL;
@@ -99,7 +108,10 @@ char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_
 void meta_source(struct request *request, const struct tool *tool, struct session_spec *spec)
 {
     bool oneshot = tool == &tools[TOOL_SHELL_COMMAND] || tool == &tools[TOOL_SHELL];
-    spec->source = meta_bool(request, "verb") ? "user_shell" : oneshot ? "agent" : "unified_exec_startup"; /* CODEX.md 12 */
+    /* CODEX.md 12 */
+    spec->source = meta_bool(request, "verb") ? "user_shell"
+                   : oneshot                  ? "agent"
+                                              : "unified_exec_startup";
     spec->call_id = meta_str(request, "call_id");
     spec->client = meta_str(request, "client");
 }

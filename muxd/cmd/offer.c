@@ -1,9 +1,11 @@
-/* offer: owns the meaning of [tools] shell_type and of the switches beside it, and the method that tells them. */
+/* offer: owns the meaning of [tools] shell_type and of the switches beside it, and the method that
+ * tells them. */
 #include "cmd/offer.h"
 #include "cmd/cmd.h"
 #include "wire/schema.h"
 
-/* Models are given one family of shell tools. The one-shot tool works beside the unified pair, for those that know no other. */
+/* Models are given one family of shell tools. The one-shot tool works beside the unified pair, for
+ * those that know no other. */
 static enum offer by_family(const struct config_tools *cfg, bool unified)
 {
     switch (cfg->shell_type) {
@@ -34,7 +36,8 @@ enum offer offer_of(const struct config_tools *cfg, const struct tool *tool)
 {
     if (!is_switched_on(cfg, tool))
         return OFFER_NO;
-    if (tool == &tools[TOOL_EXEC_COMMAND] || tool == &tools[TOOL_WRITE_STDIN] || tool == &tools[TOOL_RUN_STEPS])
+    if (tool == &tools[TOOL_EXEC_COMMAND] || tool == &tools[TOOL_WRITE_STDIN] ||
+        tool == &tools[TOOL_RUN_STEPS])
         return by_family(cfg, true);
     if (tool == &tools[TOOL_SHELL_COMMAND])
         return by_family(cfg, false);

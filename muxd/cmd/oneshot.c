@@ -1,5 +1,6 @@
-/* oneshot: shell_command and shell: a command that is run to its end, or to its timeout, and answered as a whole (CODEX.md 13). It is a
- * session like others while it runs and afterwards, so that nothing of its output is lost and people see what goes on. */
+/* oneshot: shell_command and shell: a command that is run to its end, or to its timeout, and
+ * answered as a whole (CODEX.md 13). It is a session like others while it runs and afterwards, so
+ * that nothing of its output is lost and people see what goes on. */
 #include "cmd/oneshot.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,12 +18,14 @@
 
 #define LINGER_MS 2000               /* after the exit: for what programs left behind still write */
 #define TIMEOUT_MAX_MS INT64_C(31536000000) /* a year: more is as good as none */
-#define BACKSTOP_MS 5000             /* the session's own limit of lifetime holds when no worker is there to look at the clock */
+/* the session's own limit of lifetime holds when no worker is there to look at the clock */
+#define BACKSTOP_MS 5000
 #define KILLER_TIMEOUT (KILLER_LIMIT + SESSION_LIFETIME)
 
 struct shot {
     struct cmd_context *ctx;
-    struct request *request; /* NULL: cancelled, or its client has gone: the timeout holds all the same */
+    /* NULL: cancelled, or its client has gone: the timeout holds all the same */
+    struct request *request;
     const struct tool *tool;
     uint64_t number;
     struct wait *wait;
@@ -51,38 +54,46 @@ static int exit_code_of(struct shot *shot, struct session *session)
 {
     int exit_code = -1, signo;
     bool ended = session_has_exit(session, &exit_code, &signo);
-    shot->timed_out |= ended && atomic_load(&session_journal(session)->header->killed_by) == KILLER_TIMEOUT;
+    shot->timed_out |= ended &&
+                       atomic_load(&session_journal(session)->header->killed_by) == KILLER_TIMEOUT;
     if (shot->timed_out && shot->elapsed_ms == 0) /* a predecessor saw to it */
         shot->elapsed_ms = shot->timeout_ms;
     return shot->timed_out ? 124 : exit_code;
 }
 
-static void oneshot_add_output(struct shot *shot, struct json *answer, const struct buf *body, uint64_t to, int exit_code,
-                       int64_t wall_ns)
+static void oneshot_add_output(struct shot *shot, struct json *answer, const struct buf *body,
+                               uint64_t to, int exit_code, int64_t wall_ns)
 {
     const struct json *params = request_params(shot->request);
     const struct config *cfg = shot->ctx->config;
     bool given = schema_has(params, "max_output_tokens");
-    int64_t tokens = given ? schema_int(shot->tool, params, "max_output_tokens", 0) : cfg->defaults.max_output_tokens;
+    int64_t tokens = given ? schema_int(shot->tool, params, "max_output_tokens", 0)
+                           : cfg->defaults.max_output_tokens;
     struct buf content = BUF_INIT, output = BUF_INIT, clamped = BUF_INIT;
     int64_t max_line = schema_int(shot->tool, params, "max_line", 0);
     size_t cut = 0;
-    struct text_oneshot text = {.exit_code = exit_code, .wall_ns = wall_ns, .output = body->data ? body->data : "", .tokens = true};
+    struct text_oneshot text = {.exit_code = exit_code,
+                                .wall_ns = wall_ns,
+                                .output = body->data ? body->data : "",
+                                .tokens = true};
     text.output_len = body->len;
     if (max_line > 0) {
         cut = text_clamp_lines(&clamped, text.output, text.output_len, (size_t)max_line);
         text.output = clamped.data ? clamped.data : "";
         text.output_len = clamped.len;
     }
-    text.budget_bytes = text_token_budget((uint64_t)(tokens < cfg->limits.max_output_tokens ? tokens : cfg->limits.max_output_tokens));
+    text.budget_bytes = text_token_budget((
+        uint64_t)(tokens < cfg->limits.max_output_tokens ? tokens : cfg->limits.max_output_tokens));
     text_oneshot(&content, &text);
     json_add_buf(answer, "content", &content);
-    text_truncate_middle(&output, text.output, text.output_len, given ? text.budget_bytes : SIZE_MAX, true);
+    text_truncate_middle(&output, text.output, text.output_len,
+                         given ? text.budget_bytes : SIZE_MAX, true);
     json_add_buf(answer, "output", &output);
     buf_fini(&clamped);
     if (cut == 0 && text.output_len <= text.budget_bytes)
         return;
-    struct json *range = json_add_object(answer, "truncated"); /* of both streams: all of it, by read_output */
+    /* of both streams: all of it, by read_output */
+    struct json *range = json_add_object(answer, "truncated");
     json_add_int(range, "from", 0);
     json_add_int(range, "to", (int64_t)to);
 }
@@ -95,7 +106,8 @@ static struct json *oneshot_build(struct shot *shot, struct session *session, ui
     int exit_code = exit_code_of(shot, session);
     *to = journal_head(session_journal(session));
     if (shot->timed_out)
-        buf_printf(&body, "command timed out after %lld milliseconds\n", (long long)shot->elapsed_ms);
+        buf_printf(&body, "command timed out after %lld milliseconds\n",
+                   (long long)shot->elapsed_ms);
     uint64_t omitted = oneshot_collect(session_journal(session), *to, &body);
     oneshot_add_output(shot, answer, &body, *to, exit_code, wall_ns);
     json_add_double(answer, "wall_time_seconds", (double)(wall_ns / 100000) / 10000);
@@ -107,7 +119,8 @@ static struct json *oneshot_build(struct shot *shot, struct session *session, ui
         json_add_int(answer, "exit_code", exit_code);
     json_add_bool(answer, "success", exit_code == 0);
     json_add_bool(answer, "timed_out", shot->timed_out);
-    json_add_text(answer, "reason", shot->timed_out ? wait_reason_word(WAIT_DEADLINE) : wait_reason_word(WAIT_EXIT));
+    json_add_text(answer, "reason",
+                  shot->timed_out ? wait_reason_word(WAIT_DEADLINE) : wait_reason_word(WAIT_EXIT));
     json_add_int(answer, "from", 0);
     json_add_int(answer, "to", (int64_t)*to);
     json_add_int(answer, "omitted_bytes", (int64_t)omitted);
@@ -131,7 +144,8 @@ static void oneshot_finish(struct shot *shot, struct session *session)
 static void fail_gone(struct shot *shot)
 {
     struct err err;
-    err_set(&err, ERR_NO_SUCH_SESSION, "session %llu was removed while this call waited for it", (unsigned long long)shot->number);
+    err_set(&err, ERR_NO_SUCH_SESSION, "session %llu was removed while this call waited for it",
+            (unsigned long long)shot->number);
     oneshot_fail(shot, &err);
 }
 
@@ -182,14 +196,16 @@ static void oneshot_on_spawned(void *arg, uint64_t number, const struct err *err
         free(shot);
 }
 
-static int oneshot_command_of(struct shot *shot, struct command *command, char *const *env, struct err *err)
+static int oneshot_command_of(struct shot *shot, struct command *command, char *const *env,
+                              struct err *err)
 {
     const struct config *cfg = shot->ctx->config;
     const struct json *params = request_params(shot->request), *given = json_get(params, "command");
     if (shot->tool == &tools[TOOL_SHELL])
         return command_from_words(command, cfg, given, err);
     return command_from_text(command, cfg, schema_str(shot->tool, params, "shell", NULL),
-                             schema_bool(shot->tool, params, "login", cfg->defaults.login), json_str(given, NULL), env, err);
+                             schema_bool(shot->tool, params, "login", cfg->defaults.login),
+                             json_str(given, NULL), env, err);
 }
 
 /* The session of a retry, as far as it has come. */
@@ -198,7 +214,8 @@ static struct session *find_begun(struct shot *shot)
     uint64_t hash = meta_request_hash(shot->request);
     struct session *session = hash ? registry_by_request(shot->ctx->registry, hash) : NULL;
     if (session)
-        shot->begun_ns -= (clock_boot_ms() - session_journal(session)->header->created_boot_ms) * 1000000;
+        shot->begun_ns -= (clock_boot_ms() - session_journal(session)->header->created_boot_ms) *
+                          1000000;
     return session;
 }
 
@@ -221,10 +238,12 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
                                     .request_hash = meta_request_hash(shot->request)};
         command_limits(&spec, &shot->ctx->config->limits);
         meta_source(shot->request, shot->tool, &spec);
-        if (spec.limits[SESSION_LIFETIME] == 0 || spec.limits[SESSION_LIFETIME] > shot->timeout_ms + BACKSTOP_MS)
+        if (spec.limits[SESSION_LIFETIME] == 0 ||
+            spec.limits[SESSION_LIFETIME] > shot->timeout_ms + BACKSTOP_MS)
             spec.limits[SESSION_LIFETIME] = shot->timeout_ms + BACKSTOP_MS;
         shot->starting = true;
-        result = registry_create(shot->ctx->registry, &spec, oneshot_on_spawned, shot, session, err);
+        result = registry_create(shot->ctx->registry, &spec, oneshot_on_spawned, shot, session,
+                                 err);
     }
     command_fini(&command);
     strv_free(env);
@@ -236,10 +255,12 @@ static void oneshot_run(struct cmd_context *ctx, struct request *request, const 
 {
     struct err err = {0};
     const struct json *params = request_params(request);
-    if (patching_takes(ctx, request, tool, json_get(params, "command"), schema_str(tool, params, "workdir", NULL)))
+    if (patching_takes(ctx, request, tool, json_get(params, "command"),
+                       schema_str(tool, params, "workdir", NULL)))
         return;
     struct shot *shot = xcalloc(1, sizeof *shot);
-    *shot = (struct shot){.ctx = ctx, .request = request, .tool = tool, .begun_ns = clock_mono_ns()};
+    *shot = (struct shot){
+        .ctx = ctx, .request = request, .tool = tool, .begun_ns = clock_mono_ns()};
     int64_t timeout_ms = schema_int(tool, params, "timeout_ms", 0);
     shot->timeout_ms = timeout_ms < TIMEOUT_MAX_MS ? timeout_ms : TIMEOUT_MAX_MS;
     struct session *session = find_begun(shot);
@@ -249,9 +270,12 @@ static void oneshot_run(struct cmd_context *ctx, struct request *request, const 
     }
     shot->number = session_number(session);
     request_on_cancel(request, oneshot_on_cancel, shot);
-    struct wait_spec spec = {.quiet_ms = -1, .linger_ms = LINGER_MS, .deadline_ns = shot->begun_ns + shot->timeout_ms * 1000000};
+    struct wait_spec spec = {.quiet_ms = -1,
+                             .linger_ms = LINGER_MS,
+                             .deadline_ns = shot->begun_ns + shot->timeout_ms * 1000000};
     shot->wait = session_wait(session, &spec, oneshot_on_wait, shot, &err);
-    if (!shot->wait) { /* too many waits: the limit of lifetime ends it, its output stays to be read */
+    /* too many waits: the limit of lifetime ends it, its output stays to be read */
+    if (!shot->wait) {
         request_on_cancel(request, NULL, NULL);
         failure_reply(request, tool, &err);
         shot->request = NULL;

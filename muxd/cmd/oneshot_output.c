@@ -1,4 +1,5 @@
-/* oneshot_output: owns the separation of a pipe session's output into its two streams, each within its share. */
+/* oneshot_output: owns the separation of a pipe session's output into its two streams, each within
+ * its share. */
 #include "base/utf8.h"
 #include "cmd/oneshot.h"
 #include "wire/text.h"
@@ -19,7 +20,8 @@ static uint64_t oneshot_output_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void oneshot_shares(uint64_t out_size, uint64_t err_size, uint64_t cap, uint64_t *out_share, uint64_t *err_share)
+void oneshot_shares(uint64_t out_size, uint64_t err_size, uint64_t cap, uint64_t *out_share,
+                    uint64_t *err_share)
 {
     *out_share = out_size;
     *err_share = err_size;
@@ -36,16 +38,20 @@ static void oneshot_output_measure(void *arg, uint64_t from, uint64_t to, bool i
     split->parts[is_stderr].size += to - from;
 }
 
-/* What of [from, to) lies in the wanted part of the stream, which begins at `begin` and ends at `end` of it. */
-static void copy(struct split *split, struct part *part, uint64_t from, uint64_t to, uint64_t begin, uint64_t end, struct buf *into)
+/* What of [from, to) lies in the wanted part of the stream, which begins at `begin` and ends at
+ * `end` of it. */
+static void copy(struct split *split, struct part *part, uint64_t from, uint64_t to, uint64_t begin,
+                 uint64_t end, struct buf *into)
 {
-    uint64_t skip = begin > part->seen ? begin - part->seen : 0, room = end > part->seen ? end - part->seen : 0;
+    uint64_t skip = begin > part->seen ? begin - part->seen : 0,
+             room = end > part->seen ? end - part->seen : 0;
     if (to - from > room)
         to = from + room;
     from += skip;
     while (from < to) {
         size_t size;
-        const char *view = journal_view(split->journal, &from, &size); /* moves on where bytes are gone */
+        /* moves on where bytes are gone */
+        const char *view = journal_view(split->journal, &from, &size);
         if (!view || from >= to)
             return;
         size = (size_t)oneshot_output_least(size, to - from);
@@ -73,7 +79,8 @@ static uint64_t append_part(struct part *part, struct buf *text)
 {
     struct buf joined = BUF_INIT;
     uint64_t missing = part->size - part->head.len - part->tail.len;
-    const char *head = part->head.data ? part->head.data : "", *tail = part->tail.data ? part->tail.data : "";
+    const char *head = part->head.data ? part->head.data : "",
+               *tail = part->tail.data ? part->tail.data : "";
     text_join(&joined, head, part->head.len, tail, part->tail.len, missing);
     utf8_append_lossy(text, joined.data ? joined.data : "", joined.len);
     buf_fini(&joined);
@@ -84,7 +91,9 @@ static uint64_t append_part(struct part *part, struct buf *text)
 
 uint64_t oneshot_collect(const struct journal *journal, uint64_t to, struct buf *text)
 {
-    struct split split = {.journal = journal, .parts = {{.head = BUF_INIT, .tail = BUF_INIT}, {.head = BUF_INIT, .tail = BUF_INIT}}};
+    struct split split = {
+        .journal = journal,
+        .parts = {{.head = BUF_INIT, .tail = BUF_INIT}, {.head = BUF_INIT, .tail = BUF_INIT}}};
     uint64_t out_share, err_share;
     journal_streams(journal, 0, to, oneshot_output_measure, &split);
     oneshot_shares(split.parts[0].size, split.parts[1].size, ONESHOT_CAP, &out_share, &err_share);

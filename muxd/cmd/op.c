@@ -47,13 +47,15 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
     const struct json *params = request_params(request);
     struct op *op = xcalloc(1, sizeof *op);
     struct err err = {0};
-    *op = (struct op){.ctx = ctx, .request = request, .tool = tool, .holds = 1, .started_ns = clock_mono_ns()};
+    *op = (struct op){
+        .ctx = ctx, .request = request, .tool = tool, .holds = 1, .started_ns = clock_mono_ns()};
     const char *reader = meta_str(request, "reader");
     op->peek = tool_arg_by_name(tool, "peek") && schema_bool(tool, params, "peek", false);
     op->base64 = strcmp(schema_str(tool, params, "encoding", NULL), "base64") == 0;
     op->streams = schema_bool(tool, params, "streams", false);
     op->tokens_given = schema_has(params, "max_output_tokens");
-    op->max_tokens = op->tokens_given ? schema_int(tool, params, "max_output_tokens", 0) : ctx->config->defaults.max_output_tokens;
+    op->max_tokens = op->tokens_given ? schema_int(tool, params, "max_output_tokens", 0)
+                                      : ctx->config->defaults.max_output_tokens;
     op->max_bytes = schema_int(tool, params, "max_bytes", 1 << 20);
     op->max_line = schema_int(tool, params, "max_line", 0);
     op->has_to = tool_arg_by_name(tool, "to") && schema_has(params, "to");
@@ -64,7 +66,8 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
     size_t until_len;
     const char *until = schema_str(tool, params, "until", &until_len);
     if (reader && strlen(reader) > JOURNAL_READER_NAME_MAX)
-        err_set(&err, ERR_ARGUMENTS, "'%s': a reader's name has at most %d bytes", reader, JOURNAL_READER_NAME_MAX);
+        err_set(&err, ERR_ARGUMENTS, "'%s': a reader's name has at most %d bytes", reader,
+                JOURNAL_READER_NAME_MAX);
     else if (reader)
         memcpy(op->reader, reader, strlen(reader) + 1);
     if (!err.code && until)
@@ -103,7 +106,8 @@ void op_set_from(struct op *op, struct session *session)
     } else {
         unsigned limit = (unsigned)op->ctx->config->limits.readers;
         journal_reader_replaces(session_journal(session), op->reader, limit, op->replaced);
-        const struct journal_reader *reader = journal_reader(session_journal(session), op->reader, limit);
+        const struct journal_reader *reader = journal_reader(session_journal(session), op->reader,
+                                                             limit);
         op->from = atomic_load_explicit(&reader->cursor, memory_order_relaxed);
     }
 }
@@ -118,12 +122,16 @@ int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *e
     long long max_ms = ctx->config->limits.max_wait_ms;
     if (yield_ms <= max_ms)
         return 0;
-    return err_set(err, ERR_ARGUMENTS, "'-y %lld': longer than [limits] max_wait (%lld ms) allows; give less or `inf`, or raise it",
+    return err_set(err, ERR_ARGUMENTS,
+                   "'-y %lld': longer than [limits] max_wait (%lld ms) allows; give less or `inf`, "
+                   "or raise it",
                    (long long)yield_ms, max_ms);
 }
 
-/* How long to wait when nothing happens: what a verb says as it is, what a tool says within the bounds that models know. */
-static int op_yield_ms(const struct op *op, const struct json *params, bool typed, bool waits, bool waits_exit, int64_t *out, struct err *err)
+/* How long to wait when nothing happens: what a verb says as it is, what a tool says within the
+ * bounds that models know. */
+static int op_yield_ms(const struct op *op, const struct json *params, bool typed, bool waits,
+                       bool waits_exit, int64_t *out, struct err *err)
 {
     const struct config *cfg = op->ctx->config;
     bool verb = meta_bool(op->request, "verb"), given = schema_has(params, "yield_time_ms");
@@ -148,33 +156,40 @@ static int op_yield_ms(const struct op *op, const struct json *params, bool type
     return 0;
 }
 
-int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty, struct wait_spec *spec, struct err *err)
+int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty,
+                 struct wait_spec *spec, struct err *err)
 {
     const struct json *params = request_params(op->request);
     bool waits_exit = schema_bool(op->tool, params, "exit", false);
     int64_t quiet_ms = schema_int(op->tool, params, "quiet_ms", -1);
-    bool ready_given = schema_has(params, "ready"), ready_asked = schema_bool(op->tool, params, "ready", false);
+    bool ready_given = schema_has(params, "ready"),
+         ready_asked = schema_bool(op->tool, params, "ready", false);
     bool asked = op->until || ready_asked || quiet_ms >= 0 || waits_exit;
     bool exec = op->tool == &tools[TOOL_EXEC_COMMAND];
     if (ready_asked && !is_tty)
-        return err_set(
-            err, ERR_ARGUMENTS,
-            "failed to parse function arguments: `ready` needs a PTY: on pipes the kernel can't tell who waits; use tty, until or "
-            "quiet_ms");
-    op->polls = !typed && !op->has_to && (op->tool == &tools[TOOL_WRITE_STDIN] || op->tool == &tools[TOOL_READ_OUTPUT]);
+        return err_set(err, ERR_ARGUMENTS,
+                       "failed to parse function arguments: `ready` needs a PTY: on pipes the "
+                       "kernel can't tell who waits; use tty, until or "
+                       "quiet_ms");
+    op->polls = !typed && !op->has_to &&
+                (op->tool == &tools[TOOL_WRITE_STDIN] || op->tool == &tools[TOOL_READ_OUTPUT]);
     *spec = (struct wait_spec){.until = op->until, .quiet_ms = quiet_ms, .from = op->from};
-    spec->ready = ready_asked || (!ready_given && !asked && is_tty && op->ctx->config->defaults.ready);
+    spec->ready = ready_asked ||
+                  (!ready_given && !asked && is_tty && op->ctx->config->defaults.ready);
     spec->settle = !typed && !exec && !asked;
-    if (spec->settle && session && answer_end(session, op->from) == op->from) /* part of a character is nothing new */
+    /* part of a character is nothing new */
+    if (spec->settle && session && answer_end(session, op->from) == op->from)
         spec->from = journal_head(session_journal(session));
     if (op->has_to) { /* what is there */
-        *spec = (struct wait_spec){.quiet_ms = -1, .from = op->from, .deadline_ns = clock_mono_ns()};
+        *spec = (struct wait_spec){
+            .quiet_ms = -1, .from = op->from, .deadline_ns = clock_mono_ns()};
         return 0;
     }
     if (typed || exec) /* what was there before the write doesn't count */
         spec->from = session ? journal_head(session_journal(session)) : 0;
     int64_t yield;
-    if (op_yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit, &yield, err) < 0)
+    if (op_yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit, &yield, err) <
+        0)
         return err->code;
     spec->deadline_ns = yield == INT64_MAX ? INT64_MAX : clock_mono_ns() + yield * 1000000;
     return 0;
@@ -193,20 +208,24 @@ static void op_finish(struct op *op, const struct wait_result *result)
     struct request *request = op->request;
     struct err err;
     if (result->reason == WAIT_COSTLY) {
-        err_set(&err, ERR_PATTERN, "'%s': this pattern takes too long on the session's output; write a simpler one",
+        err_set(&err, ERR_PATTERN,
+                "'%s': this pattern takes too long on the session's output; write a simpler one",
                 pattern_text(op->until));
         op_fail(op, &err);
         return;
     }
     if (!session || result->reason == WAIT_STOPPING) {
-        err_set(&err, ERR_NO_SUCH_SESSION, "session %llu was removed while this call waited for it", (unsigned long long)op->number);
+        err_set(&err, ERR_NO_SUCH_SESSION, "session %llu was removed while this call waited for it",
+                (unsigned long long)op->number);
         op_fail(op, &err);
         return;
     }
-    struct delivery delivery = {.ctx = op->ctx, .number = op->number, .peek = op->peek, .ended = !session_is_live(session)};
+    struct delivery delivery = {
+        .ctx = op->ctx, .number = op->number, .peek = op->peek, .ended = !session_is_live(session)};
     memcpy(delivery.reader, op->reader, sizeof delivery.reader);
     struct json *answer = answer_build(op, session, result, &delivery.to);
-    if (op->polls && op->tool == &tools[TOOL_WRITE_STDIN] && session_is_live(session)) { /* somebody looked (CODEX.md 12) */
+    /* somebody looked (CODEX.md 12) */
+    if (op->polls && op->tool == &tools[TOOL_WRITE_STDIN] && session_is_live(session)) {
         const struct author author = meta_author(request, INPUT_BY_AGENT);
         events_typed(session, &author, "", 0, false);
     }

@@ -1,5 +1,5 @@
-/* op: a parked request about one session: its wait, where its output begins, how the answer is to look. Shared by the handlers
- * that start, write to and read from sessions. */
+/* op: a parked request about one session: its wait, where its output begins, how the answer is to
+ * look. Shared by the handlers that start, write to and read from sessions. */
 #ifndef MUXD_CMD_OP_H
 #define MUXD_CMD_OP_H
 #include "cmd/cmd.h"
@@ -15,12 +15,14 @@ struct op {
     struct pattern *until;
     int64_t started_ns;
     unsigned holds; /* the request, the spawn that is under way: freed at 0 */
-    bool starting, fired;      /* the spawn is under way: the answer waits for it, however short the wait is */
+    /* the spawn is under way: the answer waits for it, however short the wait is */
+    bool starting, fired;
     struct wait_result result; /* when fired */
     bool idle_interrupt; /* C-c for a session that had ended already: a success that says so */
     bool polls; /* it only looks for what is new */
     /* the answer */
-    char reader[JOURNAL_READER_NAME_MAX + 1], replaced[JOURNAL_READER_NAME_MAX + 1]; /* replaced: whose place it was given */
+    /* replaced: whose place it was given */
+    char reader[JOURNAL_READER_NAME_MAX + 1], replaced[JOURNAL_READER_NAME_MAX + 1];
     bool peek, base64, streams, tokens_given;
     uint64_t from;
     int64_t max_tokens, max_bytes, max_line; /* max_line 0: lines are not cut */
@@ -32,12 +34,16 @@ struct op {
     bool bracketed;                   /* what was pasted was marked as such */
 };
 
-/* A new op for the request: parses the arguments that all these tools share. NULL: the request was failed already. */
+/* A new op for the request: parses the arguments that all these tools share. NULL: the request was
+ * failed already. */
 struct op *op_new(struct cmd_context *ctx, struct request *request, const struct tool *tool);
 void op_fail(struct op *op, const struct err *err); /* answers with err and lets go */
-int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *err); /* a verb's -y: ERR_ARGUMENTS over [limits] max_wait */
-/* The conditions and the deadline that the arguments ask for. typed: this call writes something. 0 or an error for op_fail. */
-int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty, struct wait_spec *spec, struct err *err);
+/* a verb's -y: ERR_ARGUMENTS over [limits] max_wait */
+int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *err);
+/* The conditions and the deadline that the arguments ask for. typed: this call writes something. 0
+ * or an error for op_fail. */
+int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty,
+                 struct wait_spec *spec, struct err *err);
 /* Registers the wait; the answer goes out when it ends. 0 or an error for op_fail. */
 int op_park(struct op *op, struct session *session, const struct wait_spec *spec, struct err *err);
 /* The answer goes out now for this reason; no wait is registered. */

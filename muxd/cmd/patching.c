@@ -1,5 +1,6 @@
-/* patching: owns a patch request from its text to its answer. The files are read and written on a thread, so that no disk keeps the loop
- * waiting; until then the request is parked, and a patch whose client has gone is applied all the same. */
+/* patching: owns a patch request from its text to its answer. The files are read and written on a
+ * thread, so that no disk keeps the loop waiting; until then the request is parked, and a patch
+ * whose client has gone is applied all the same. */
 #include "cmd/patching.h"
 #include "base/clock.h"
 #include "base/limit.h"
@@ -47,7 +48,8 @@ static void patching_free(struct patching *patching)
 static void patching_work(void *arg)
 {
     struct patching *patching = arg;
-    patching->result = patch_prepare(&patching->plan, patching->text, patching->len, &patching->options, &patching->failure);
+    patching->result = patch_prepare(&patching->plan, patching->text, patching->len,
+                                     &patching->options, &patching->failure);
     if (patching->result == 0)
         patching->result = patch_commit(patching->plan, &patching->failure);
     if (patching->result == 0)
@@ -55,13 +57,18 @@ static void patching_work(void *arg)
 }
 
 /* The one-shot text; exec_command puts its own lines before it (CODEX.md 5.1, third example). */
-static void patching_add_content(struct patching *patching, struct json *answer, int exit_code, const char *text, size_t len)
+static void patching_add_content(struct patching *patching, struct json *answer, int exit_code,
+                                 const char *text, size_t len)
 {
     struct buf oneshot = BUF_INIT, content = BUF_INIT;
-    struct text_oneshot shown = {.exit_code = exit_code, .wall_ns = clock_mono_ns() - patching->begun_ns, .output = text, .output_len = len,
+    struct text_oneshot shown = {.exit_code = exit_code,
+                                 .wall_ns = clock_mono_ns() - patching->begun_ns,
+                                 .output = text,
+                                 .output_len = len,
                                  .budget_bytes = SIZE_MAX};
     text_oneshot(&oneshot, &shown);
-    struct text_answer wrapped = {.output = oneshot.data, .output_len = oneshot.len, .max_tokens = UINT64_MAX};
+    struct text_answer wrapped = {
+        .output = oneshot.data, .output_len = oneshot.len, .max_tokens = UINT64_MAX};
     if (patching->tool == &tools[TOOL_EXEC_COMMAND])
         text_answer(&content, &wrapped);
     else
@@ -74,7 +81,8 @@ static void patching_add_content(struct patching *patching, struct json *answer,
 
 static void add_files(struct json *answer, const struct patch_plan *plan)
 {
-    static const char *const words[] = {[PATCH_ADD] = "add", [PATCH_DELETE] = "delete", [PATCH_UPDATE] = "update"};
+    static const char *const words[] = {
+        [PATCH_ADD] = "add", [PATCH_DELETE] = "delete", [PATCH_UPDATE] = "update"};
     struct json *files = json_add_array(answer, "files");
     for (size_t i = 0; i < patch_plan_count(plan); i++) {
         struct patch_file file = patch_plan_file(plan, i);
@@ -120,7 +128,8 @@ static void patching_tell(struct patching *patching)
     struct json *facts = json_object_new();
     if (patching->result == 0)
         add_files(facts, patching->plan);
-    events_patched(patching->ctx->registry, patching->call_id, patching->cwd, json_get(facts, "files"), patching->result == 0 ? 0 : 1);
+    events_patched(patching->ctx->registry, patching->call_id, patching->cwd,
+                   json_get(facts, "files"), patching->result == 0 ? 0 : 1);
     json_free(facts);
 }
 
@@ -163,20 +172,28 @@ static char **roots_of(const struct config *cfg, const char *cwd)
     return words->count > 0 ? strv_take(&roots) : NULL;
 }
 
-/* text and base are taken over; workdir is below base, or NULL. The roots are those of base: no `cd` leads out of them. */
-static void patching_begin(struct cmd_context *ctx, struct request *request, const struct tool *tool, char *text, size_t len, char *base,
-                  const char *workdir)
+/* text and base are taken over; workdir is below base, or NULL. The roots are those of base: no
+ * `cd` leads out of them. */
+static void patching_begin(struct cmd_context *ctx, struct request *request,
+                           const struct tool *tool, char *text, size_t len, char *base,
+                           const char *workdir)
 {
     struct patching *patching = xcalloc(1, sizeof *patching);
-    *patching = (struct patching){.ctx = ctx, .request = request, .tool = tool, .begun_ns = clock_mono_ns(), .text = text, .len = len,
+    *patching = (struct patching){.ctx = ctx,
+                                  .request = request,
+                                  .tool = tool,
+                                  .begun_ns = clock_mono_ns(),
+                                  .text = text,
+                                  .len = len,
                                   .success = BUF_INIT};
     patching->roots = roots_of(ctx->config, base);
     patching->cwd = place_absolute(base, workdir ? workdir : ".");
     free(base);
-    patching->options = (struct patch_options){.cwd = patching->cwd,
-                                               .roots = (const char *const *)patching->roots,
-                                               .endings = (enum patch_endings)ctx->config->tools.patch_line_endings,
-                                               .umask_bits = meta_umask(request)};
+    patching->options = (struct patch_options){
+        .cwd = patching->cwd,
+        .roots = (const char *const *)patching->roots,
+        .endings = (enum patch_endings)ctx->config->tools.patch_line_endings,
+        .umask_bits = meta_umask(request)};
     const char *call_id = meta_str(request, "call_id");
     patching->call_id = call_id ? xstrdup(call_id) : NULL;
     request_on_cancel(request, patching_on_cancel, patching);
@@ -184,7 +201,8 @@ static void patching_begin(struct cmd_context *ctx, struct request *request, con
     if (status == 0)
         return;
     struct err err;
-    limit_err(&err, ERR_SYSTEM, LIMIT_THREAD, -status, "the patch can't be worked on: there is no thread for it");
+    limit_err(&err, ERR_SYSTEM, LIMIT_THREAD, -status,
+              "the patch can't be worked on: there is no thread for it");
     request_on_cancel(request, NULL, NULL);
     patching_free(patching);
     failure_reply(request, tool, &err);
@@ -203,8 +221,8 @@ static bool is_taken(const struct json *command, struct patch_intercepted *found
     return taken;
 }
 
-bool patching_takes(struct cmd_context *ctx, struct request *request, const struct tool *tool, const struct json *command,
-                    const char *workdir)
+bool patching_takes(struct cmd_context *ctx, struct request *request, const struct tool *tool,
+                    const struct json *command, const char *workdir)
 {
     struct patch_intercepted found = {0};
     if (!is_taken(command, &found))
@@ -214,7 +232,8 @@ bool patching_takes(struct cmd_context *ctx, struct request *request, const stru
         err_set(&err, ERR_ARGUMENTS, "%s", PATCH_INTERCEPT_BARE);
         failure_reply(request, tool, &err);
     } else {
-        patching_begin(ctx, request, tool, found.text, found.len, meta_cwd(request, workdir), found.workdir);
+        patching_begin(ctx, request, tool, found.text, found.len, meta_cwd(request, workdir),
+                       found.workdir);
         found.text = NULL;
     }
     patch_intercepted_fini(&found);
@@ -227,5 +246,6 @@ void cmd_APPLY_PATCH(struct cmd_context *ctx, struct request *request)
     const struct json *params = request_params(request);
     size_t len;
     const char *text = schema_str(tool, params, "input", &len);
-    patching_begin(ctx, request, tool, xmemdup(text, len + 1), len, meta_cwd(request, schema_str(tool, params, "workdir", NULL)), NULL);
+    patching_begin(ctx, request, tool, xmemdup(text, len + 1), len,
+                   meta_cwd(request, schema_str(tool, params, "workdir", NULL)), NULL);
 }

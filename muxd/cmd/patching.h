@@ -1,11 +1,13 @@
-/* patching: apply_patch, asked for as a tool or found to be all that a shell tool was asked to run (CODEX.md 19). */
+/* patching: apply_patch, asked for as a tool or found to be all that a shell tool was asked to run
+ * (CODEX.md 19). */
 #ifndef MUXD_CMD_PATCHING_H
 #define MUXD_CMD_PATCHING_H
 #include "cmd/cmd.h"
 #include "wire/tool.h"
 
-/* command is what tool was to run (a string for a shell, or an argument vector), workdir where, or NULL. True: it is nothing but a patch,
- * which is applied without a shell; the request is, or will be, answered. */
-bool patching_takes(struct cmd_context *ctx, struct request *request, const struct tool *tool, const struct json *command,
-                    const char *workdir);
+/* command is what tool was to run (a string for a shell, or an argument vector), workdir where, or
+ * NULL. True: it is nothing but a patch, which is applied without a shell; the request is, or will
+ * be, answered. */
+bool patching_takes(struct cmd_context *ctx, struct request *request, const struct tool *tool,
+                    const struct json *command, const char *workdir);
 #endif

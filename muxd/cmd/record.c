@@ -54,17 +54,22 @@ void record_describe(struct json *into, const struct recorder_facts *facts)
     json_add_int(into, "bytes", (int64_t)facts->bytes);
 }
 
-static int cmd_record_begin(struct recording *recording, struct session *session, const struct json *params, struct err *err)
+static int cmd_record_begin(struct recording *recording, struct session *session,
+                            const struct json *params, struct err *err)
 {
     const struct tool *tool = &tools[TOOL_RECORD_SESSION];
     struct recorder_spec spec = {.path = schema_str(tool, params, "path", NULL),
                                  .format = (int)schema_int(tool, params, "format", 0),
                                  .input = schema_bool(tool, params, "input", false)};
     if (recording->stop && (spec.path || spec.format || spec.input))
-        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `stop` stands alone");
+        return err_set(err, ERR_ARGUMENTS,
+                       "failed to parse function arguments: `stop` stands alone");
     if (spec.path && spec.path[0] != '/')
-        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `path`: '%.80s' is not absolute", spec.path);
-    return recording->stop ? recorder_stop(session, cmd_record_on_done, recording, err) : recorder_start(session, &spec, cmd_record_on_done, recording, err);
+        return err_set(err, ERR_ARGUMENTS,
+                       "failed to parse function arguments: `path`: '%.80s' is not absolute",
+                       spec.path);
+    return recording->stop ? recorder_stop(session, cmd_record_on_done, recording, err)
+                           : recorder_start(session, &spec, cmd_record_on_done, recording, err);
 }
 
 void cmd_RECORD_SESSION(struct cmd_context *ctx, struct request *request)
@@ -77,8 +82,11 @@ void cmd_RECORD_SESSION(struct cmd_context *ctx, struct request *request)
         return;
     }
     struct recording *recording = xcalloc(1, sizeof *recording);
-    *recording = (struct recording){.ctx = ctx, .request = request, .number = session_number(session),
-                                    .stop = schema_bool(&tools[TOOL_RECORD_SESSION], params, "stop", false)};
+    *recording = (struct recording){
+        .ctx = ctx,
+        .request = request,
+        .number = session_number(session),
+        .stop = schema_bool(&tools[TOOL_RECORD_SESSION], params, "stop", false)};
     if (cmd_record_begin(recording, session, params, &err) < 0) {
         free(recording);
         request_fail(request, &err);

@@ -3,5 +3,6 @@
 #define MUXD_CMD_RECORD_H
 struct json;
 struct recorder_facts;
-void record_describe(struct json *into, const struct recorder_facts *facts); /* its members of an object */
+/* its members of an object */
+void record_describe(struct json *into, const struct recorder_facts *facts);
 #endif

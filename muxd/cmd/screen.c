@@ -82,7 +82,9 @@ static void cmd_screen_answer(struct look *look, const char *reason)
     buf_init(&drawing, DRAWING_MAX + RENDER_LINE_MAX);
     if (!render(screen, &look->options, &drawing)) {
         buf_fini(&drawing);
-        err_set(&err, ERR_TOO_LARGE, "'%s': the drawing is larger than 4 MiB; ask for less history, or for text", session_name(session));
+        err_set(&err, ERR_TOO_LARGE,
+                "'%s': the drawing is larger than 4 MiB; ask for less history, or for text",
+                session_name(session));
         cmd_screen_fail(look, &err);
         return;
     }
@@ -162,7 +164,8 @@ static void cmd_screen_on_watch(void *arg, unsigned events)
     struct look *look = arg;
     struct err err;
     if (events & WATCH_GONE) {
-        err_set(&err, ERR_NO_SUCH_SESSION, "session %" PRIu64 " was removed while this call waited for it", look->number);
+        err_set(&err, ERR_NO_SUCH_SESSION,
+                "session %" PRIu64 " was removed while this call waited for it", look->number);
         cmd_screen_fail(look, &err);
         return;
     }
@@ -171,14 +174,16 @@ static void cmd_screen_on_watch(void *arg, unsigned events)
     cmd_screen_look_at(look);
 }
 
-static int cmd_screen_yield_ms(struct look *look, const struct json *params, int64_t *out, struct err *err)
+static int cmd_screen_yield_ms(struct look *look, const struct json *params, int64_t *out,
+                               struct err *err)
 {
     bool verb = meta_bool(look->request, "verb"), given = schema_has(params, "yield_time_ms");
-    int64_t yield = schema_int(&tools[TOOL_READ_SCREEN], params, "yield_time_ms", 0), max = look->ctx->config->limits.max_wait_ms;
+    int64_t yield = schema_int(&tools[TOOL_READ_SCREEN], params, "yield_time_ms", 0),
+            max = look->ctx->config->limits.max_wait_ms;
     *out = verb && meta_bool(look->request, "no_deadline") ? INT64_MAX
-           : !verb                                         ? (yield < YIELD_MAX_MS ? yield : YIELD_MAX_MS)
-           : given                                         ? yield
-                                                           : (VERB_YIELD_MS < max ? VERB_YIELD_MS : max);
+           : !verb ? (yield < YIELD_MAX_MS ? yield : YIELD_MAX_MS)
+           : given ? yield
+                   : (VERB_YIELD_MS < max ? VERB_YIELD_MS : max);
     return *out == INT64_MAX ? 0 : op_check_wait(look->ctx, *out, err);
 }
 
@@ -200,8 +205,10 @@ static int cmd_screen_parse(struct look *look, const struct json *params, struct
         look->change_hash = strtoull(change, &end, 16);
     return end ? 0
                : err_set(err, ERR_ARGUMENTS,
-                         "failed to parse function arguments: `wait_change`: '%.40s' is no hash of a screen; take one from an earlier "
-                         "answer", change);
+                         "failed to parse function arguments: `wait_change`: '%.40s' is no hash of "
+                         "a screen; take one from an earlier "
+                         "answer",
+                         change);
 }
 
 void cmd_READ_SCREEN(struct cmd_context *ctx, struct request *request)
@@ -216,7 +223,8 @@ void cmd_READ_SCREEN(struct cmd_context *ctx, struct request *request)
     request_on_cancel(request, cmd_screen_on_cancel, look);
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     int64_t yield = 0;
-    if (session && cmd_screen_parse(look, params, &err) == 0 && cmd_screen_yield_ms(look, params, &yield, &err) == 0)
+    if (session && cmd_screen_parse(look, params, &err) == 0 &&
+        cmd_screen_yield_ms(look, params, &yield, &err) == 0)
         look->watch = session_watch(session, cmd_screen_on_watch, look, &err);
     if (!look->watch) {
         cmd_screen_fail(look, &err);

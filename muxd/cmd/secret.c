@@ -1,5 +1,6 @@
-/* secret: owns the connections that bring a person's secret: the request says what for, then the secret comes as a frame, so that it is
- * never a part of any JSON and lies nowhere but in the buffer that is wiped right after. */
+/* secret: owns the connections that bring a person's secret: the request says what for, then the
+ * secret comes as a frame, so that it is never a part of any JSON and lies nowhere but in the
+ * buffer that is wiped right after. */
 #include "base/mem.h"
 #include "cmd/describe.h"
 #include "cmd/meta.h"
@@ -23,7 +24,8 @@ static int give(struct secret_call *call, const char *data, size_t size, struct 
 {
     struct session *session = registry_by_number(call->ctx->registry, call->number);
     if (!session || !session_is_live(session))
-        return err_set(err, ERR_ENDED, "session %llu has ended; start a new one", (unsigned long long)call->number);
+        return err_set(err, ERR_ENDED, "session %llu has ended; start a new one",
+                       (unsigned long long)call->number);
     session_touch(session);
     return call->stage ? secret_stage(session, &call->author, data, size, call->expire_ms, err)
                        : secret_type(session, &call->author, data, size, call->blind, err);
@@ -62,20 +64,26 @@ static void cmd_secret_on_gone(void *arg)
     free(arg);
 }
 
-static const struct stream_handlers handlers = {.frame = cmd_secret_on_frame, .drained = on_drained, .gone = cmd_secret_on_gone, .wipe = true};
+static const struct stream_handlers handlers = {
+    .frame = cmd_secret_on_frame, .drained = on_drained, .gone = cmd_secret_on_gone, .wipe = true};
 
-/* For people, at the word of ue: what an agent calls as a tool comes without these marks, and ue's `call` and MCP don't pass it on. */
+/* For people, at the word of ue: what an agent calls as a tool comes without these marks, and ue's
+ * `call` and MCP don't pass it on. */
 static int cmd_secret_check(struct request *request, struct session *session, struct err *err)
 {
     const struct json *params = request_params(request);
     const struct tool *tool = &tools[TOOL_TYPE_SECRET];
     if (!meta_bool(request, "verb") || !meta_bool(request, "human"))
-        return err_set(err, ERR_DENIED, "'type_secret' is for people, not for agents; a person runs `ue secret`");
+        return err_set(err, ERR_DENIED,
+                       "'type_secret' is for people, not for agents; a person runs `ue secret`");
     if (!session_is_live(session))
         return err_set(err, ERR_ENDED, "'%s' has ended; start a new one", session_name(session));
     if (!session_is_tty(session))
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal that could hide a secret; use ue write", session_name(session));
-    bool any = schema_bool(tool, params, "stage", false) || schema_bool(tool, params, "blind", false) ||
+        return err_set(err, ERR_NOT_AVAILABLE,
+                       "'%s' has no terminal that could hide a secret; use ue write",
+                       session_name(session));
+    bool any = schema_bool(tool, params, "stage", false) ||
+               schema_bool(tool, params, "blind", false) ||
                schema_bool(tool, params, "forget", false);
     return any ? 0 : secret_check(session, err);
 }
@@ -87,14 +95,18 @@ static void cmd_secret_forget(struct request *request, struct session *session)
     request_reply(request, result);
 }
 
-static bool cmd_secret_begin(struct cmd_context *ctx, struct request *request, struct session *session)
+static bool cmd_secret_begin(struct cmd_context *ctx, struct request *request,
+                             struct session *session)
 {
     const struct json *params = request_params(request);
     const struct tool *tool = &tools[TOOL_TYPE_SECRET];
     const char *client = meta_str(request, "client");
     struct secret_call *call = xcalloc(1, sizeof *call);
-    *call = (struct secret_call){.ctx = ctx, .peer = request_peer(request), .number = session_number(session),
-                                 .stage = schema_bool(tool, params, "stage", false), .blind = schema_bool(tool, params, "blind", false),
+    *call = (struct secret_call){.ctx = ctx,
+                                 .peer = request_peer(request),
+                                 .number = session_number(session),
+                                 .stage = schema_bool(tool, params, "stage", false),
+                                 .blind = schema_bool(tool, params, "blind", false),
                                  .expire_ms = schema_int(tool, params, "expire_ms", 300000),
                                  .author = meta_author(request, INPUT_BY_PERSON)};
     snprintf(call->client, sizeof call->client, "%s", client ? client : "");
@@ -109,13 +121,16 @@ static bool cmd_secret_begin(struct cmd_context *ctx, struct request *request, s
 void cmd_TYPE_SECRET(struct cmd_context *ctx, struct request *request)
 {
     struct err err = {0};
-    struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"), &err);
+    struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"),
+                                           &err);
     if (!session || cmd_secret_check(request, session, &err) < 0) {
         request_fail(request, &err);
     } else if (schema_bool(&tools[TOOL_TYPE_SECRET], request_params(request), "forget", false)) {
         cmd_secret_forget(request, session);
     } else if (!cmd_secret_begin(ctx, request, session)) {
-        err_set(&err, ERR_INVALID_REQUEST, "'type_secret' changes its connection; wait for the answers to what was asked on it before");
+        err_set(&err, ERR_INVALID_REQUEST,
+                "'type_secret' changes its connection; wait for the answers to what was asked on "
+                "it before");
         request_fail(request, &err);
     } else {
         request_reply(request, describe_session(session));

@@ -78,7 +78,8 @@ static void sessions_on_killed(void *arg, const struct kill_result *result)
         json_add_text(one, "name", session_name(session));
         json_add_text(one, "state", session_state_word(session_state(session)));
     }
-    const char *ended_by = value_signal_name(result->ended_by), *signal = value_signal_name(result->signo);
+    const char *ended_by = value_signal_name(result->ended_by),
+               *signal = value_signal_name(result->signo);
     if (ended_by)
         json_add_text(one, "ended_by", ended_by);
     if (result->exit_code >= 0)
@@ -113,7 +114,8 @@ static void add_target(struct targets *targets, uint64_t number)
     for (size_t i = 0; i < targets->count; i++)
         if (targets->numbers[i] == number)
             return;
-    targets->numbers = xreallocarray(targets->numbers, targets->count + 1, sizeof *targets->numbers);
+    targets->numbers = xreallocarray(targets->numbers, targets->count + 1,
+                                     sizeof *targets->numbers);
     targets->numbers[targets->count++] = number;
 }
 
@@ -135,7 +137,8 @@ static void compare_left(void *arg, uint64_t number, const pid_t *pids, size_t c
     search->found |= number == search->number;
 }
 
-/* A number under which there is no session, but processes that one has left: these can be ended, too. */
+/* A number under which there is no session, but processes that one has left: these can be ended,
+ * too. */
 static bool is_left(struct cmd_context *ctx, const struct json *id, uint64_t *number)
 {
     char room[SCHEMA_SESSION_ROOM];
@@ -148,15 +151,20 @@ static bool is_left(struct cmd_context *ctx, const struct json *id, uint64_t *nu
     return search.found;
 }
 
-static int find_targets(struct cmd_context *ctx, struct request *request, struct targets *targets, struct err *err)
+static int find_targets(struct cmd_context *ctx, struct request *request, struct targets *targets,
+                        struct err *err)
 {
-    const struct json *params = request_params(request), *one = json_get(params, "session_id"), *several = json_get(params, "sessions");
+    const struct json *params = request_params(request), *one = json_get(params, "session_id"),
+                      *several = json_get(params, "sessions");
     bool all = schema_bool(&tools[TOOL_KILL_SESSION], params, "all", false);
     if (!one && !several && !all)
-        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: one of `session_id`, `sessions` and `all` is needed");
+        return err_set(err, ERR_ARGUMENTS,
+                       "failed to parse function arguments: one of `session_id`, `sessions` and "
+                       "`all` is needed");
     if (all)
         registry_each(ctx->registry, true, append_target, targets);
-    for (const struct json *it = one ? one : json_first(several); it; it = one ? NULL : json_next(it)) {
+    for (const struct json *it = one ? one : json_first(several); it;
+         it = one ? NULL : json_next(it)) {
         uint64_t number = 0;
         struct session *session = meta_session(ctx, it, err);
         bool ends = !schema_has(params, "signal");
@@ -167,13 +175,16 @@ static int find_targets(struct cmd_context *ctx, struct request *request, struct
     return 0;
 }
 
-static int check_self(struct cmd_context *ctx, struct request *request, const struct targets *targets, struct err *err)
+static int check_self(struct cmd_context *ctx, struct request *request,
+                      const struct targets *targets, struct err *err)
 {
     struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
     for (size_t i = 0; own && i < targets->count; i++)
         if (targets->numbers[i] == session_number(own))
-            return err_set(err, ERR_SELF, "'%s': you are running inside this session; use --self to end it all the same",
-                           session_name(own));
+            return err_set(
+                err, ERR_SELF,
+                "'%s': you are running inside this session; use --self to end it all the same",
+                session_name(own));
     return 0;
 }
 
@@ -181,8 +192,10 @@ static int bad_signal(const char *word, struct err *err)
 {
     const char *nearest = value_nearest_signal(word);
     if (nearest)
-        return err_set(err, ERR_ARGUMENTS, "'%.40s': no signal of that name; did you mean '%s'?", word, nearest);
-    return err_set(err, ERR_ARGUMENTS, "'%.40s': no signal of that name; use INT, TERM, KILL, … or a number", word);
+        return err_set(err, ERR_ARGUMENTS, "'%.40s': no signal of that name; did you mean '%s'?",
+                       word, nearest);
+    return err_set(err, ERR_ARGUMENTS,
+                   "'%.40s': no signal of that name; use INT, TERM, KILL, … or a number", word);
 }
 
 void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
@@ -202,7 +215,8 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
         failure_reply(request, tool, &err);
     } else {
         struct killing *killing = xcalloc(1, sizeof *killing);
-        *killing = (struct killing){.ctx = ctx, .request = request, .result = json_object_new(), .left = targets.count + 1};
+        *killing = (struct killing){
+            .ctx = ctx, .request = request, .result = json_object_new(), .left = targets.count + 1};
         killing->list = json_add_array(killing->result, "sessions");
         request_on_cancel(request, sessions_on_cancel, killing);
         const struct author author = meta_author(request, INPUT_BY_AGENT);
@@ -211,7 +225,8 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
             if (session && session_is_live(session))
                 session_note_input(session, INPUT_SIGNAL, &author, signo ? signo : SIGHUP);
             if (session)
-                registry_kill(ctx->registry, session, signo, KILLER_REQUEST, sessions_on_killed, killing);
+                registry_kill(ctx->registry, session, signo, KILLER_REQUEST, sessions_on_killed,
+                              killing);
             else
                 registry_kill_left(ctx->registry, targets.numbers[i], sessions_on_killed, killing);
         }
@@ -226,7 +241,9 @@ void cmd_RENAME_SESSION(struct cmd_context *ctx, struct request *request)
     const struct json *params = request_params(request);
     struct err err;
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
-    if (!session || session_rename(session, schema_str(&tools[TOOL_RENAME_SESSION], params, "name", NULL), &err) < 0) {
+    if (!session ||
+        session_rename(session, schema_str(&tools[TOOL_RENAME_SESSION], params, "name", NULL),
+                       &err) < 0) {
         request_fail(request, &err);
         return;
     }
@@ -234,13 +251,15 @@ void cmd_RENAME_SESSION(struct cmd_context *ctx, struct request *request)
 }
 
 /* A policy or a size, and where there is a policy a terminal that it is for. */
-static int check_resize(const struct session *session, const struct json *params, const char *policy, struct err *err)
+static int check_resize(const struct session *session, const struct json *params,
+                        const char *policy, struct err *err)
 {
     bool rows = schema_has(params, "rows"), cols = schema_has(params, "cols");
     if (policy ? rows || cols : !rows || !cols)
         return err_set(err, ERR_ARGUMENTS, "'resize_session': give rows and cols, or policy");
     if (policy && !session_is_tty(session))
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s': has no terminal that could have a size", session_name(session));
+        return err_set(err, ERR_NOT_AVAILABLE, "'%s': has no terminal that could have a size",
+                       session_name(session));
     if (policy && !session_is_live(session))
         return err_set(err, ERR_ENDED, "'%s': has ended; start a new one", session_name(session));
     return 0;
@@ -253,8 +272,10 @@ void cmd_RESIZE_SESSION(struct cmd_context *ctx, struct request *request)
     struct err err;
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     const char *policy = schema_str(tool, params, "policy", NULL);
-    int rows = (int)schema_int(tool, params, "rows", 0), cols = (int)schema_int(tool, params, "cols", 0);
-    if (!session || check_resize(session, params, policy, &err) < 0 || (!policy && session_resize(session, rows, cols, &err) < 0)) {
+    int rows = (int)schema_int(tool, params, "rows", 0),
+        cols = (int)schema_int(tool, params, "cols", 0);
+    if (!session || check_resize(session, params, policy, &err) < 0 ||
+        (!policy && session_resize(session, rows, cols, &err) < 0)) {
         request_fail(request, &err);
         return;
     }
@@ -277,7 +298,8 @@ void cmd_REMOVE_SESSION(struct cmd_context *ctx, struct request *request)
     for (const struct json *it = json_first(sessions); it && !err.code; it = json_next(it)) {
         struct session *session = meta_session(ctx, it, &err);
         if (session && session_is_live(session))
-            err_set(&err, ERR_NOT_ENDED, "'%s': still runs; end it with `ue kill %s` first", session_name(session), session_name(session));
+            err_set(&err, ERR_NOT_ENDED, "'%s': still runs; end it with `ue kill %s` first",
+                    session_name(session), session_name(session));
         else if (session)
             add_target(&targets, session_number(session));
     }

@@ -1,5 +1,6 @@
-/* steps: run_steps: several calls about one session as one request. Each step is a call of write_stdin or read_output behind the scenes, so
- * that keyboards, secrets and limits hold as for those; the first that fails ends it. */
+/* steps: run_steps: several calls about one session as one request. Each step is a call of
+ * write_stdin or read_output behind the scenes, so that keyboards, secrets and limits hold as for
+ * those; the first that fails ends it. */
 #include "base/mem.h"
 #include "cmd/describe.h"
 #include "cmd/failure.h"
@@ -62,7 +63,8 @@ static void cmd_steps_answer(struct steps *steps)
     struct request *request = steps->request;
     struct json *result = json_object_new();
     struct session *session = registry_by_number(steps->ctx->registry, steps->number);
-    json_add_str(result, "content", steps->content.data ? steps->content.data : "", steps->content.len);
+    json_add_str(result, "content", steps->content.data ? steps->content.data : "",
+                 steps->content.len);
     json_add_int(result, "completed", (int64_t)steps->done);
     if (steps->failed)
         json_add_int(result, "failed_step", (int64_t)steps->done + 1);
@@ -91,22 +93,27 @@ static const char *cmd_steps_kind_of(const struct json *step, size_t number, str
             if (strcmp(key, kinds[i]) == 0)
                 known = kinds[i];
         if (!known || kind) {
-            err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: step %zu: %s `%.64s`; a step is one of write, keys, wait and "
-                                          "read",
+            err_set(err, ERR_ARGUMENTS,
+                    "failed to parse function arguments: step %zu: %s `%.64s`; a step is one of "
+                    "write, keys, wait and "
+                    "read",
                     number, known ? "a second member" : "unknown field", key);
             return NULL;
         }
         kind = known;
     }
     if (!kind)
-        err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: step %zu is empty; a step is one of write, keys, wait and read",
+        err_set(err, ERR_ARGUMENTS,
+                "failed to parse function arguments: step %zu is empty; a step is one of write, "
+                "keys, wait and read",
                 number);
     return kind;
 }
 
 static struct json *params_of(struct steps *steps)
 {
-    const struct json *value = json_get(steps->step, steps->kind), *outer = schema_meta(request_params(steps->request));
+    const struct json *value = json_get(steps->step, steps->kind),
+                      *outer = schema_meta(request_params(steps->request));
     struct json *params = json_type(value) == JSON_OBJECT ? json_copy(value) : json_object_new();
     bool writes = strcmp(steps->kind, "write") == 0 || strcmp(steps->kind, "keys") == 0;
     if (writes)
@@ -135,8 +142,8 @@ static bool came_true(const struct steps *steps, const struct json *result)
 {
     const struct json *wanted = json_get(steps->step, "wait");
     const char *reason = json_get_str(result, "reason", NULL);
-    bool exits = false, waits = json_type(wanted) == JSON_STRING || json_get(wanted, "until") || json_get(wanted, "ready") ||
-                                json_get(wanted, "quiet_ms");
+    bool exits = false, waits = json_type(wanted) == JSON_STRING || json_get(wanted, "until") ||
+                                json_get(wanted, "ready") || json_get(wanted, "quiet_ms");
     json_get_bool(wanted, "exit", &exits);
     if (strcmp(steps->kind, "wait") != 0 || !reason)
         return true;
@@ -154,8 +161,10 @@ static void copy_members(struct json *into, const struct json *result, const cha
 
 static void note_success(struct steps *steps, struct json *one, const struct json *result)
 {
-    static const char *const of_wait[] = {"reason", "evidence", "wall_time_seconds", "waiting_for", NULL};
-    static const char *const of_read[] = {"output", "from", "to", "omitted_bytes", "truncated", NULL};
+    static const char *const of_wait[] = {"reason", "evidence", "wall_time_seconds", "waiting_for",
+                                          NULL};
+    static const char *const of_read[] = {"output",        "from",      "to",
+                                          "omitted_bytes", "truncated", NULL};
     const char *reason = json_get_str(result, "reason", NULL);
     size_t len = 0;
     const char *output = json_get_str(result, "output", &len);
@@ -203,7 +212,8 @@ static void on_answer(void *arg, const struct request_answer *got)
         bool exited = strcmp(reason, "exit") == 0;
         json_add_text(one, "reason", reason);
         note_failure(steps, one, exited ? "ended" : "deadline",
-                     exited ? "the session has ended before it came true" : "it did not come true in time");
+                     exited ? "the session has ended before it came true"
+                            : "it did not come true in time");
     } else {
         note_success(steps, one, got->result);
         steps->done++;
@@ -265,15 +275,21 @@ void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
     struct err err = {0};
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     size_t number = 0;
+    /* what is misspelled is refused before anything is done */
     for (const struct json *it = json_first(list); it && !err.code; it = json_next(it))
-        cmd_steps_kind_of(it, ++number, &err); /* what is misspelled is refused before anything is done */
+        cmd_steps_kind_of(it, ++number, &err);
     if (err.code) {
         failure_reply(request, tool, &err);
         return;
     }
     struct steps *steps = xcalloc(1, sizeof *steps);
-    *steps = (struct steps){.ctx = ctx, .request = request, .number = session_number(session), .step = json_first(list),
-                            .mark = journal_head(session_journal(session)), .results = json_array_new(), .content = BUF_INIT};
+    *steps = (struct steps){.ctx = ctx,
+                            .request = request,
+                            .number = session_number(session),
+                            .step = json_first(list),
+                            .mark = journal_head(session_journal(session)),
+                            .results = json_array_new(),
+                            .content = BUF_INIT};
     steps->written = xcalloc(number, sizeof *steps->written);
     request_on_cancel(request, cmd_steps_on_cancel, steps);
     cmd_steps_pump(steps);

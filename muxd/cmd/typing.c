@@ -1,4 +1,5 @@
-/* typing: owns what write_stdin types: now, or when its turn has come; and Enter by itself once the program has taken the rest. */
+/* typing: owns what write_stdin types: now, or when its turn has come; and Enter by itself once the
+ * program has taken the rest. */
 #include "cmd/typing.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -14,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAKE_MS 5000                            /* how long the program has to take the text before Enter */
-#define BODY_HASH UINT64_C(0x9e3779b97f4a7c15) /* the text of a submit is noted as done apart from its Enter */
+/* how long the program has to take the text before Enter */
+#define TAKE_MS 5000
+/* the text of a submit is noted as done apart from its Enter */
+#define BODY_HASH UINT64_C(0x9e3779b97f4a7c15)
 
 struct typing {
     struct op *op;
@@ -25,7 +28,8 @@ struct typing {
     struct wait *wait; /* for the text to be taken */
     struct loop_timer gap;
     int64_t begun_ns, typed_ns;
-    int64_t room_until_ns, full_ns; /* of wait_room: its end, 0 not asked for; when it began to wait, 0 it did not */
+    /* of wait_room: its end, 0 not asked for; when it began to wait, 0 it did not */
+    int64_t room_until_ns, full_ns;
 };
 
 void typing_free(struct typing *typing)
@@ -50,17 +54,21 @@ static struct keys_modes modes_of(struct session *session)
                                .kitty = modes_kitty(modes)};
 }
 
-static int append_keys(struct session *session, const struct json *keys, struct buf *input, struct err *err)
+static int append_keys(struct session *session, const struct json *keys, struct buf *input,
+                       struct err *err)
 {
     const struct keys_modes modes = modes_of(session);
     for (const struct json *it = json_first(keys); it; it = json_next(it)) {
         const char *key = json_str(it, NULL);
-        if (!session_is_tty(session) && strcmp(key, "Enter") == 0) { /* what ends a line where no terminal translates */
+        /* what ends a line where no terminal translates */
+        if (!session_is_tty(session) && strcmp(key, "Enter") == 0) {
             buf_append_byte(input, '\n');
             continue;
         }
         if (!session_is_tty(session) && strcmp(key, "C-c") != 0)
-            return err_set(err, ERR_STDIN_CLOSED, "'%s': a pipe session has no keys but Enter and C-c; start it with tty", key);
+            return err_set(err, ERR_STDIN_CLOSED,
+                           "'%s': a pipe session has no keys but Enter and C-c; start it with tty",
+                           key);
         if (keys_append_modes(input, key, &modes, err) < 0)
             return err->code;
     }
@@ -68,24 +76,30 @@ static int append_keys(struct session *session, const struct json *keys, struct 
 }
 
 /* In order: chars, then keys. */
-static int cmd_typing_gather(struct op *op, struct session *session, struct buf *input, struct err *err)
+static int cmd_typing_gather(struct op *op, struct session *session, struct buf *input,
+                             struct err *err)
 {
     const struct json *params = request_params(op->request);
     struct buf decoded = BUF_INIT;
     size_t len;
-    const char *chars = schema_str(op->tool, params, "chars", &len), *encoded = schema_str(op->tool, params, "chars_base64", NULL);
+    const char *chars = schema_str(op->tool, params, "chars", &len),
+               *encoded = schema_str(op->tool, params, "chars_base64", NULL);
     if (chars && encoded && len > 0)
-        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `chars` and `chars_base64` exclude each other");
+        return err_set(
+            err, ERR_ARGUMENTS,
+            "failed to parse function arguments: `chars` and `chars_base64` exclude each other");
     if (encoded && !base64_decode(&decoded, encoded, strlen(encoded))) {
         buf_fini(&decoded);
-        return err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: `chars_base64` is no valid base64");
+        return err_set(err, ERR_ARGUMENTS,
+                       "failed to parse function arguments: `chars_base64` is no valid base64");
     }
     if (encoded) {
         chars = decoded.data;
         len = decoded.len;
     }
     op->bracketed = false;
-    if (chars && len > 0 && schema_bool(op->tool, params, "paste", false) && session_is_tty(session)) {
+    if (chars && len > 0 && schema_bool(op->tool, params, "paste", false) &&
+        session_is_tty(session)) {
         op->bracketed = modes_has(session_modes(session), MODE_BRACKETED_PASTE);
         paste_append(input, chars, len, op->bracketed);
     } else if (chars) {
@@ -101,7 +115,9 @@ static enum input_kind cmd_typing_kind_of(const struct op *op)
     size_t chars = 0, encoded = 0;
     schema_str(op->tool, params, "chars", &chars);
     schema_str(op->tool, params, "chars_base64", &encoded);
-    return chars == 0 && encoded == 0 ? INPUT_KEYS : schema_bool(op->tool, params, "paste", false) ? INPUT_PASTE : INPUT_TEXT;
+    return chars == 0 && encoded == 0                      ? INPUT_KEYS
+           : schema_bool(op->tool, params, "paste", false) ? INPUT_PASTE
+                                                           : INPUT_TEXT;
 }
 
 /* Typing. */
@@ -111,18 +127,25 @@ static bool submits(const struct op *op)
     return schema_bool(op->tool, request_params(op->request), "submit", false);
 }
 
-static int type_bytes(struct op *op, struct session *session, const char *data, size_t size, enum input_kind kind, uint64_t hash,
-                      struct err *err)
+static int type_bytes(struct op *op, struct session *session, const char *data, size_t size,
+                      enum input_kind kind, uint64_t hash, struct err *err)
 {
     const struct author author = meta_author(op->request, INPUT_BY_AGENT);
-    const struct input input = {.data = data, .size = size, .kind = kind, .author = &author, .request_hash = hash,
-                                .steal = schema_bool(op->tool, request_params(op->request), "steal", false)};
+    const struct input input = {
+        .data = data,
+        .size = size,
+        .kind = kind,
+        .author = &author,
+        .request_hash = hash,
+        .steal = schema_bool(op->tool, request_params(op->request), "steal", false)};
     return session_input(session, &input, err);
 }
 
-/* The wait comes first, so that nothing can be missed. What was there before the write doesn't count. */
-static int park_and_type(struct op *op, struct session *session, struct wait_spec *spec, const struct buf *input, enum input_kind kind,
-                         uint64_t hash, struct err *err)
+/* The wait comes first, so that nothing can be missed. What was there before the write doesn't
+ * count. */
+static int park_and_type(struct op *op, struct session *session, struct wait_spec *spec,
+                         const struct buf *input, enum input_kind kind, uint64_t hash,
+                         struct err *err)
 {
     spec->from = journal_head(session_journal(session));
     int code = op_park(op, session, spec, err);
@@ -149,7 +172,8 @@ static struct session *session_of(const struct typing *typing)
     struct session *session = registry_by_number(typing->op->ctx->registry, typing->number);
     if (session)
         return session;
-    err_set(&err, ERR_NO_SUCH_SESSION, "session %" PRIu64 " was removed while this call waited for it", typing->number);
+    err_set(&err, ERR_NO_SUCH_SESSION,
+            "session %" PRIu64 " was removed while this call waited for it", typing->number);
     op_fail(typing->op, &err);
     return NULL;
 }
@@ -158,7 +182,8 @@ static struct session *session_of(const struct typing *typing)
 static bool cmd_typing_ended(struct typing *typing, struct session *session)
 {
     struct err err;
-    return session_has_exit(session, NULL, NULL) && op_park(typing->op, session, &typing->spec, &err) == 0;
+    return session_has_exit(session, NULL, NULL) &&
+           op_park(typing->op, session, &typing->spec, &err) == 0;
 }
 
 /* Submit: Enter by itself. */
@@ -168,13 +193,15 @@ static int press_enter(struct typing *typing, struct session *session, struct er
     struct op *op = typing->op;
     struct buf enter = BUF_INIT;
     const struct keys_modes modes = modes_of(session);
-    if (typing->spec.deadline_ns != INT64_MAX) /* the time that the text took is not taken off the answer's */
+    /* the time that the text took is not taken off the answer's */
+    if (typing->spec.deadline_ns != INT64_MAX)
         typing->spec.deadline_ns += clock_mono_ns() - typing->begun_ns;
     int code = session_is_tty(session) ? keys_append_modes(&enter, "Enter", &modes, err) : 0;
     if (!session_is_tty(session))
         buf_append_byte(&enter, '\n');
     if (!code)
-        code = park_and_type(op, session, &typing->spec, &enter, INPUT_KEYS, meta_request_hash(op->request), err);
+        code = park_and_type(op, session, &typing->spec, &enter, INPUT_KEYS,
+                             meta_request_hash(op->request), err);
     if (!code)
         op->submit = SUBMIT_DONE;
     buf_fini(&enter);
@@ -201,11 +228,14 @@ static void on_taken(void *arg, const struct wait_result *result)
         op_end(typing->op, session, WAIT_DEADLINE);
         return;
     }
-    loop_timer_set_ns(&typing->gap, typing->typed_ns + typing->op->ctx->config->defaults.submit_gap_ms * 1000000);
+    loop_timer_set_ns(&typing->gap,
+                      typing->typed_ns + typing->op->ctx->config->defaults.submit_gap_ms * 1000000);
 }
 
-/* A program that reads keys one by one may take what comes at once for a paste, Enter included; one that reads lines can't tell. */
-static int submit(struct typing *typing, struct session *session, const struct buf *input, struct err *err)
+/* A program that reads keys one by one may take what comes at once for a paste, Enter included; one
+ * that reads lines can't tell. */
+static int submit(struct typing *typing, struct session *session, const struct buf *input,
+                  struct err *err)
 {
     struct op *op = typing->op;
     uint64_t hash = meta_request_hash(op->request), end;
@@ -214,22 +244,28 @@ static int submit(struct typing *typing, struct session *session, const struct b
     typing->begun_ns = clock_mono_ns();
     bool whole_lines = !session_is_tty(session) || session_reads_lines(session);
     if (!whole_lines && input->len > 0) {
-        const struct wait_spec taken = {.ready = true, .quiet_ms = -1, .deadline_ns = typing->begun_ns + TAKE_MS * INT64_C(1000000),
+        const struct wait_spec taken = {.ready = true,
+                                        .quiet_ms = -1,
+                                        .deadline_ns = typing->begun_ns +
+                                                       TAKE_MS * INT64_C(1000000),
                                         .from = journal_head(session_journal(session))};
         typing->wait = session_wait(session, &taken, on_taken, typing, err);
         if (!typing->wait)
             return err->code;
     }
     if (input->len > 0 && !typed) {
-        int code = type_bytes(op, session, input->data, input->len, cmd_typing_kind_of(op), hash ? hash ^ BODY_HASH : 0, err);
+        int code = type_bytes(op, session, input->data, input->len, cmd_typing_kind_of(op),
+                              hash ? hash ^ BODY_HASH : 0, err);
         if (code)
             return code;
     }
-    typing->typed_ns = session_last_input_ns(session); /* also where another call has typed the text */
+    /* also where another call has typed the text */
+    typing->typed_ns = session_last_input_ns(session);
     if (whole_lines)
         return press_enter(typing, session, err);
     if (!typing->wait)
-        loop_timer_set_ns(&typing->gap, typing->typed_ns + op->ctx->config->defaults.submit_gap_ms * 1000000);
+        loop_timer_set_ns(&typing->gap,
+                          typing->typed_ns + op->ctx->config->defaults.submit_gap_ms * 1000000);
     return 0;
 }
 
@@ -240,21 +276,26 @@ static void on_turn(void *arg, bool granted);
 /* C-c, C-\\ and C-z are meant for a program that does not read. */
 static bool cmd_typing_interrupts(const struct buf *input)
 {
-    return memchr(input->data ? input->data : "", 3, input->len) || memchr(input->data ? input->data : "", 28, input->len) ||
+    return memchr(input->data ? input->data : "", 3, input->len) ||
+           memchr(input->data ? input->data : "", 28, input->len) ||
            memchr(input->data ? input->data : "", 26, input->len);
 }
 
 /* For room in the queue. ERR_TOO_LARGE: there will never be that much. */
-static int cmd_typing_wait_for_room(struct typing *typing, struct session *session, size_t size, struct err *err)
+static int cmd_typing_wait_for_room(struct typing *typing, struct session *session, size_t size,
+                                    struct err *err)
 {
     const struct json *since = json_get(request_params(typing->op->request), "since");
     uint64_t cap = session_journal(session)->header->input_size;
     if (size > cap)
-        return err_set(err, ERR_TOO_LARGE, "'%s' has an input queue of %" PRIu64 " bytes, less than %zu; send less at once",
+        return err_set(err, ERR_TOO_LARGE,
+                       "'%s' has an input queue of %" PRIu64
+                       " bytes, less than %zu; send less at once",
                        session_name(session), cap, size);
     if (!typing->full_ns)
         typing->full_ns = clock_mono_ns();
-    typing->turn = keyboard_wait_room(session, size, since ? typing->op->from : UINT64_MAX, typing->room_until_ns, on_turn, typing);
+    typing->turn = keyboard_wait_room(session, size, since ? typing->op->from : UINT64_MAX,
+                                      typing->room_until_ns, on_turn, typing);
     return 0;
 }
 
@@ -269,21 +310,25 @@ static int attempt(struct typing *typing, struct session *session, bool may_wait
     int code = cmd_typing_gather(op, session, &input, err);
     if (code)
         goto out;
-    bool queued = input.len > 1 || (input.len == 1 && (input.data[0] != 3 || session_is_tty(session)));
-    bool full = may_wait && queued && typing->room_until_ns > clock_mono_ns() && input.len > journal_input_free(session_journal(session));
+    bool queued = input.len > 1 ||
+                  (input.len == 1 && (input.data[0] != 3 || session_is_tty(session)));
+    bool full = may_wait && queued && typing->room_until_ns > clock_mono_ns() &&
+                input.len > journal_input_free(session_journal(session));
     may_wait = may_wait && typing->spec.deadline_ns > clock_mono_ns();
     code = steals ? 0 : keyboard_check(session, &author, err);
     bool held = session_is_held(session) && !cmd_typing_interrupts(&input);
     if (may_wait && ((code == ERR_KEYBOARD_HELD && patient) || (!code && held))) {
         code = 0;
         err->code = 0;
-        typing->turn = keyboard_wait(session, patient && !steals, typing->spec.deadline_ns, on_turn, typing);
+        typing->turn = keyboard_wait(session, patient && !steals, typing->spec.deadline_ns, on_turn,
+                                     typing);
     } else if (!code && full) {
         code = cmd_typing_wait_for_room(typing, session, input.len, err);
     } else if (!code && submits(op)) {
         code = submit(typing, session, &input, err);
     } else if (!code) {
-        code = park_and_type(op, session, &typing->spec, &input, cmd_typing_kind_of(op), meta_request_hash(op->request), err);
+        code = park_and_type(op, session, &typing->spec, &input, cmd_typing_kind_of(op),
+                             meta_request_hash(op->request), err);
     }
 out:
     buf_fini(&input);
@@ -300,7 +345,8 @@ static void on_turn(void *arg, bool granted)
     if (!session || (!piece && cmd_typing_ended(typing, session)))
         return;
     struct op *op = typing->op;
-    if (piece && typing->spec.deadline_ns != INT64_MAX) { /* the time for the answer begins with the typing */
+    /* the time for the answer begins with the typing */
+    if (piece && typing->spec.deadline_ns != INT64_MAX) {
         typing->spec.deadline_ns += clock_mono_ns() - typing->full_ns;
         typing->full_ns = clock_mono_ns();
     }
@@ -311,13 +357,17 @@ static void on_turn(void *arg, bool granted)
         op_fail(op, &err);
 }
 
-int typing_begin(struct op *op, struct session *session, const struct wait_spec *spec, struct err *err)
+int typing_begin(struct op *op, struct session *session, const struct wait_spec *spec,
+                 struct err *err)
 {
     uint64_t hash = meta_request_hash(op->request), end;
-    if (schema_bool(op->tool, request_params(op->request), "steal", false) && !op->ctx->config->defaults.keyboard_steal)
-        return err_set(err, ERR_DENIED, "'steal' is not allowed; [defaults] keyboard_steal = yes allows it");
+    if (schema_bool(op->tool, request_params(op->request), "steal", false) &&
+        !op->ctx->config->defaults.keyboard_steal)
+        return err_set(err, ERR_DENIED,
+                       "'steal' is not allowed; [defaults] keyboard_steal = yes allows it");
     if (hash && journal_request_done(session_journal(session), hash, &end)) {
-        /* A retry: it was typed before the worker died, and what came of it may be there: what this reader has not seen counts. */
+        /* A retry: it was typed before the worker died, and what came of it may be there: what this
+         * reader has not seen counts. */
         struct wait_spec again = *spec;
         again.from = op->from;
         return op_park(op, session, &again, err);

@@ -11,9 +11,11 @@
 static struct session *find_or_start(struct op *op, struct err *err)
 {
     const char *name = json_get_str(request_params(op->request), "session_id", NULL);
-    struct session *session = meta_session(op->ctx, json_get(request_params(op->request), "session_id"), err);
+    struct session *session = meta_session(
+        op->ctx, json_get(request_params(op->request), "session_id"), err);
     bool on_demand;
-    if ((session && session_is_live(session)) || !name || !registry_is_described(op->ctx->registry, name, &on_demand) || !on_demand)
+    if ((session && session_is_live(session)) || !name ||
+        !registry_is_described(op->ctx->registry, name, &on_demand) || !on_demand)
         return session;
     char **env = meta_env(op->ctx, op->request, META_ENV_PEOPLE, NULL, err);
     if (!env)
@@ -34,7 +36,8 @@ static bool brings_input(const struct op *op)
     size_t chars = 0, encoded = 0;
     schema_str(op->tool, params, "chars", &chars);
     schema_str(op->tool, params, "chars_base64", &encoded);
-    return chars > 0 || encoded > 0 || json_first(json_get(params, "keys")) || schema_bool(op->tool, params, "eof", false) ||
+    return chars > 0 || encoded > 0 || json_first(json_get(params, "keys")) ||
+           schema_bool(op->tool, params, "eof", false) ||
            schema_bool(op->tool, params, "submit", false);
 }
 
@@ -62,10 +65,14 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
     struct session *session = find_or_start(op, &err);
     if (!session)
         goto fail;
-    /* A model that writes to an ended session learns how it ended; a verb's caller would take that for a success. */
+    /* A model that writes to an ended session learns how it ended; a verb's caller would take that
+     * for a success. */
     op->idle_interrupt = only_interrupts(op) && !session_is_live(session);
-    if (brings_input(op) && !session_is_live(session) && meta_bool(request, "verb") && !op->idle_interrupt) {
-        err_set(&err, ERR_ENDED, "'%s' (session %" PRIu64 ") has ended; `ue poll` shows how, `ue exec` starts a new one",
+    if (brings_input(op) && !session_is_live(session) && meta_bool(request, "verb") &&
+        !op->idle_interrupt) {
+        err_set(&err, ERR_ENDED,
+                "'%s' (session %" PRIu64
+                ") has ended; `ue poll` shows how, `ue exec` starts a new one",
                 session_name(session), session_number(session));
         goto fail;
     }
@@ -73,7 +80,8 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
     op_set_from(op, session);
     if (op_wait_spec(op, session, typed, session_is_tty(session), &spec, &err) < 0)
         goto fail;
-    if ((typed && session_is_live(session) ? typing_begin(op, session, &spec, &err) : op_park(op, session, &spec, &err)) < 0)
+    if ((typed && session_is_live(session) ? typing_begin(op, session, &spec, &err)
+                                           : op_park(op, session, &spec, &err)) < 0)
         goto fail;
     session_touch(session);
     return;
@@ -88,11 +96,13 @@ void cmd_READ_OUTPUT(struct cmd_context *ctx, struct request *request)
     struct op *op = op_new(ctx, request, &tools[TOOL_READ_OUTPUT]);
     if (!op)
         return;
-    struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"), &err);
+    struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"),
+                                           &err);
     if (session) {
         op_set_from(op, session);
         session_touch(session);
     }
-    if (!session || op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0 || op_park(op, session, &spec, &err) < 0)
+    if (!session || op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0 ||
+        op_park(op, session, &spec, &err) < 0)
         op_fail(op, &err);
 }

@@ -1,4 +1,5 @@
-/* config: from a file to a struct config. Owns what sections and keys mean, the loading and the freeing. */
+/* config: from a file to a struct config. Owns what sections and keys mean, the loading and the
+ * freeing. */
 #include "config/config.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -19,20 +20,23 @@ struct load {
     struct err *err;
     const char *name;
     const struct config_section *section; /* the one being read */
-    void *named;      /* the struct of the [SECTION NAME] that is being read; NULL: the section has no name */
+    /* the struct of the [SECTION NAME] that is being read; NULL: the section has no name */
+    void *named;
     int *named_lines; /* its lines */
     char heading[4 * INI_LINES_MAX_NAME + 1]; /* what people are shown between [ and ] */
     int section_lines[CONFIG_SECTION_COUNT];  /* of the sections without a name; 0: not seen yet */
 };
 
-static bool config_fail(struct load *load, int line, const char *key, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static bool config_fail(struct load *load, int line, const char *key, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 static bool config_fail(struct load *load, int line, const char *key, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     err_vset(load->err, ERR_CONFIG, format, args);
     va_end(args);
-    err_prefix(load->err, "%s:%d: [%s]%s%s", load->name, line, load->heading, key ? " " : "", key ? key : "");
+    err_prefix(load->err, "%s:%d: [%s]%s%s", load->name, line, load->heading, key ? " " : "",
+               key ? key : "");
     return false;
 }
 
@@ -44,7 +48,8 @@ static void set_heading(struct load *load, const char *heading)
     buf_fini(&shown);
 }
 
-static void append_nearest(struct buf *out, const char *word, const char *const *words, size_t count)
+static void append_nearest(struct buf *out, const char *word, const char *const *words,
+                           size_t count)
 {
     const char *nearest = value_nearest(word, words, count);
     if (nearest)
@@ -73,9 +78,12 @@ static bool open_session(struct load *load, const char *name, int line)
     const struct config_session *old = config_session_find(load->cfg, name);
     if (!value_session_name(name))
         return config_fail(load, line, NULL,
-                    "not a session's name; allowed: up to 64 letters, digits, '_', '.' and '-', not only digits, no '.' or '-' in front");
+                           "not a session's name; allowed: up to 64 letters, digits, '_', '.' and "
+                           "'-', not only digits, no '.' or '-' in front");
     if (old)
-        return config_fail(load, line, NULL, "the section is there already, in line %d; put its keys together", old->line);
+        return config_fail(load, line, NULL,
+                           "the section is there already, in line %d; put its keys together",
+                           old->line);
     if (load->cfg->nsessions == CONFIG_MAX_SESSIONS)
         return config_fail(load, line, NULL, "too many sessions; allowed: %d", CONFIG_MAX_SESSIONS);
     struct config_session *session = config_session_add(load->cfg, name, line);
@@ -87,10 +95,14 @@ static bool open_session(struct load *load, const char *name, int line)
 static bool open_hook(struct load *load, const char *name, int line)
 {
     if (!value_session_name(name))
-        return config_fail(load, line, NULL, "not a hook's name; allowed: as for a session, letters, digits, '_', '.' and '-'");
+        return config_fail(
+            load, line, NULL,
+            "not a hook's name; allowed: as for a session, letters, digits, '_', '.' and '-'");
     for (size_t i = 0; i < load->cfg->nhooks; i++)
         if (strcmp(load->cfg->hooks[i].name, name) == 0)
-            return config_fail(load, line, NULL, "the section is there already, in line %d; put its keys together", load->cfg->hooks[i].line);
+            return config_fail(load, line, NULL,
+                               "the section is there already, in line %d; put its keys together",
+                               load->cfg->hooks[i].line);
     if (load->cfg->nhooks == CONFIG_MAX_HOOKS)
         return config_fail(load, line, NULL, "too many hooks; allowed: %d", CONFIG_MAX_HOOKS);
     struct config_hook *hook = config_hook_add(load->cfg, name, line);
@@ -118,10 +130,13 @@ static bool on_section(void *ctx, const char *heading, int line)
         ok = config_fail(load, line, NULL, "the section has no name of its own; write [%s]", word);
     else if (!section->named) {
         int *seen = &load->section_lines[section - config_sections];
-        ok = !*seen || config_fail(load, line, NULL, "the section is there already, in line %d; put its keys together", *seen);
+        ok = !*seen ||
+             config_fail(load, line, NULL,
+                         "the section is there already, in line %d; put its keys together", *seen);
         *seen = line;
     } else if (!section->refused)
-        ok = strcmp(word, "hook") == 0 ? open_hook(load, name, line) : open_session(load, name, line);
+        ok = strcmp(word, "hook") == 0 ? open_hook(load, name, line)
+                                       : open_session(load, name, line);
     /* [env] replaces the built-in list, also when it is empty. */
     if (ok && strcmp(word, "env") == 0)
         config_row_fini(&config_rows[CONFIG_ROW_env_vars], load->cfg);
@@ -137,7 +152,8 @@ static bool unknown_key(struct load *load, const char *key, int line, size_t fir
     size_t count = end - first;
     for (size_t i = 0; i < count; i++) {
         const struct config_row *row = &config_rows[first + i];
-        shown[i] = xasprintf("%s%s", row->type == CONFIG_VARS ? row->prefix : row->key, row->type == CONFIG_VARS ? "NAME" : "");
+        shown[i] = xasprintf("%s%s", row->type == CONFIG_VARS ? row->prefix : row->key,
+                             row->type == CONFIG_VARS ? "NAME" : "");
         names[i] = shown[i];
     }
     append_nearest(&hint, key, names, count);
@@ -152,23 +168,28 @@ static const struct config_row *find_row(const char *key, size_t first, size_t e
 {
     for (size_t i = first; i < end; i++) {
         const struct config_row *row = &config_rows[i];
-        if (row->type == CONFIG_VARS ? strncmp(key, row->prefix, strlen(row->prefix)) == 0 : strcmp(key, row->key) == 0)
+        if (row->type == CONFIG_VARS ? strncmp(key, row->prefix, strlen(row->prefix)) == 0
+                                     : strcmp(key, row->key) == 0)
             return row;
     }
     return NULL;
 }
 
-static bool set_row(struct load *load, const struct config_row *row, const char *key, const char *value, int line)
+static bool set_row(struct load *load, const struct config_row *row, const char *key,
+                    const char *value, int line)
 {
     void *base = load->named ? load->named : load->cfg;
-    int *seen = load->named ? &load->named_lines[row - config_rows] : &load->cfg->lines[row - config_rows];
+    int *seen = load->named ? &load->named_lines[row - config_rows]
+                            : &load->cfg->lines[row - config_rows];
     struct buf why = BUF_INIT;
     bool ok;
     if (row->type == CONFIG_VARS)
-        ok = config_row_add_var((struct config_vars *)((char *)base + row->offset), key + strlen(row->prefix), value, line, &why) ||
+        ok = config_row_add_var((struct config_vars *)((char *)base + row->offset),
+                                key + strlen(row->prefix), value, line, &why) ||
              config_fail(load, line, key, "%s", why.data);
     else if (*seen)
-        ok = config_fail(load, line, key, "it is there already, in line %d; remove one of them", *seen);
+        ok = config_fail(load, line, key, "it is there already, in line %d; remove one of them",
+                         *seen);
     else
         ok = config_row_set(row, base, value, &why) || config_fail(load, line, key, "%s", why.data);
     if (!*seen)
@@ -188,28 +209,36 @@ static bool on_value(void *ctx, const char *key, const char *value, int line)
     return row ? set_row(load, row, key, value, line) : unknown_key(load, key, line, first, end);
 }
 
-/* What no single key can say. The error goes to the line that stands in the file; both defaults fit each other. */
+/* What no single key can say. The error goes to the line that stands in the file; both defaults fit
+ * each other. */
 static bool check_together(struct load *load)
 {
     const struct config *cfg = load->cfg;
-    const struct { bool wrong; enum config_row_id row, other; } checks[] = {
-        {cfg->limits.journal_bytes > cfg->limits.journal_total_bytes, CONFIG_ROW_limits_journal, CONFIG_ROW_limits_journal_total},
-        {cfg->defaults.max_output_tokens > cfg->limits.max_output_tokens, CONFIG_ROW_defaults_max_output_tokens,
-         CONFIG_ROW_limits_max_output_tokens},
-        {cfg->defaults.yield_exec_ms > cfg->limits.max_wait_ms, CONFIG_ROW_defaults_yield_exec, CONFIG_ROW_limits_max_wait},
-        {cfg->defaults.yield_write_ms > cfg->limits.max_wait_ms, CONFIG_ROW_defaults_yield_write, CONFIG_ROW_limits_max_wait},
+    const struct { bool wrong; enum config_row_id row, other;
+    } checks[] = {
+        {cfg->limits.journal_bytes > cfg->limits.journal_total_bytes, CONFIG_ROW_limits_journal,
+         CONFIG_ROW_limits_journal_total},
+        {cfg->defaults.max_output_tokens > cfg->limits.max_output_tokens,
+         CONFIG_ROW_defaults_max_output_tokens, CONFIG_ROW_limits_max_output_tokens},
+        {cfg->defaults.yield_exec_ms > cfg->limits.max_wait_ms, CONFIG_ROW_defaults_yield_exec,
+         CONFIG_ROW_limits_max_wait},
+        {cfg->defaults.yield_write_ms > cfg->limits.max_wait_ms, CONFIG_ROW_defaults_yield_write,
+         CONFIG_ROW_limits_max_wait},
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         if (!checks[i].wrong)
             continue;
-        const struct config_row *row = &config_rows[checks[i].row], *other = &config_rows[checks[i].other];
+        const struct config_row *row = &config_rows[checks[i].row],
+                                *other = &config_rows[checks[i].other];
         bool blame_row = cfg->lines[checks[i].row] != 0;
-        const struct config_row *blamed = blame_row ? row : other, *partner = blame_row ? other : row;
+        const struct config_row *blamed = blame_row ? row : other,
+                                *partner = blame_row ? other : row;
         struct buf value = BUF_INIT;
         config_row_format(partner, cfg, &value);
         set_heading(load, blamed->section);
-        config_fail(load, cfg->lines[blamed - config_rows], blamed->key, "it does not fit '[%s] %s'; allowed: at %s %s", partner->section,
-             partner->key, blame_row ? "most" : "least", value.data);
+        config_fail(load, cfg->lines[blamed - config_rows], blamed->key,
+                    "it does not fit '[%s] %s'; allowed: at %s %s", partner->section, partner->key,
+                    blame_row ? "most" : "least", value.data);
         buf_fini(&value);
         return false;
     }
@@ -223,7 +252,8 @@ static bool finish_named(struct load *load)
     for (size_t i = 0; ok && i < load->cfg->nsessions; i++) {
         struct config_session *session = &load->cfg->sessions[i];
         snprintf(load->heading, sizeof(load->heading), "session %s", session->name);
-        ok = config_session_finish(load->cfg, session, &why) || config_fail(load, session->line, NULL, "%s", why.data);
+        ok = config_session_finish(load->cfg, session, &why) ||
+             config_fail(load, session->line, NULL, "%s", why.data);
     }
     for (size_t i = 0; ok && i < load->cfg->nhooks; i++) {
         struct config_hook *hook = &load->cfg->hooks[i];
@@ -268,19 +298,22 @@ struct config *config_parse(const char *name, const char *data, size_t size, str
     load.cfg->path = xstrdup(name);
     load.cfg->text = xmemdup(data, size);
     load.cfg->text_size = size;
-    if (ini_lines_read(name, data, size, &events, err) == 0 && finish_named(&load) && check_together(&load))
+    if (ini_lines_read(name, data, size, &events, err) == 0 && finish_named(&load) &&
+        check_together(&load))
         return load.cfg;
     config_free(load.cfg);
     return NULL;
 }
 
-/* 0 and the whole file in out. A pipe or a device could block the daemon, and a reload could not read it again. */
+/* 0 and the whole file in out. A pipe or a device could block the daemon, and a reload could not
+ * read it again. */
 static int config_read_file(const char *path, struct buf *out, struct err *err)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), result = 0;
     if (fd < 0)
-        return err_set(err, ERR_SYSTEM, "'%s': %s; check the path or start without a configuration", path, strerror(errno));
+        return err_set(err, ERR_SYSTEM, "'%s': %s; check the path or start without a configuration",
+                       path, strerror(errno));
     if (fstat(fd, &st) != 0)
         result = err_set(err, ERR_SYSTEM, "'%s': %s", path, strerror(errno));
     else if (!S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)))
@@ -289,7 +322,8 @@ static int config_read_file(const char *path, struct buf *out, struct err *err)
         char *room = buf_reserve(out, 65536);
         ssize_t got = room ? read(fd, room, 65536) : 0;
         if (!room || (got > 0 && out->len + (size_t)got > CONFIG_MAX_FILE))
-            result = err_set(err, ERR_CONFIG, "'%s' is larger than %u bytes; make it smaller", path, CONFIG_MAX_FILE);
+            result = err_set(err, ERR_CONFIG, "'%s' is larger than %u bytes; make it smaller", path,
+                             CONFIG_MAX_FILE);
         else if (got < 0 && errno != EINTR)
             result = err_set(err, ERR_SYSTEM, "'%s': %s", path, strerror(errno));
         else if (got == 0)
@@ -307,7 +341,9 @@ struct config *config_load(const char *path, struct err *err)
         return config_default();
     struct buf text;
     buf_init(&text, CONFIG_MAX_FILE + 65536);
-    struct config *cfg = config_read_file(path, &text, err) == 0 ? config_parse(path, text.data ? text.data : "", text.len, err) : NULL;
+    struct config *cfg = config_read_file(path, &text, err) == 0
+                             ? config_parse(path, text.data ? text.data : "", text.len, err)
+                             : NULL;
     buf_fini(&text);
     return cfg;
 }

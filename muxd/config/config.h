@@ -1,6 +1,7 @@
-/* config: what muxd.ini says, as typed values. The structs are made from config.def: cfg->limits.max_sessions,
- * cfg->limits.keep_ended_ms, cfg->limits.journal_bytes (times end in _ms, sizes in _bytes). A loaded config never changes;
- * a reload makes a new one. Owns the file's meaning; how its lines are read is ini_lines' business. */
+/* config: what muxd.ini says, as typed values. The structs are made from config.def:
+ * cfg->limits.max_sessions, cfg->limits.keep_ended_ms, cfg->limits.journal_bytes (times end in _ms,
+ * sizes in _bytes). A loaded config never changes; a reload makes a new one. Owns the file's
+ * meaning; how its lines are read is ini_lines' business. */
 #ifndef MUXD_CONFIG_CONFIG_H
 #define MUXD_CONFIG_CONFIG_H
 #include "base/buf.h"
@@ -14,16 +15,21 @@
 #define CONFIG_MAX_HOOKS 64        /* [hook NAME] sections of a file */
 #define CONFIG_MAX_VARS 1024        /* variables of one section */
 
-/* Words of the ENUM keys: one list makes the C enum and the spelling in the file. LOG levels are those of base/log.h. */
-#define CONFIG_WORDS_LOG_LEVEL(W) W(ERROR, "error") W(WARN, "warn") W(INFO, "info") W(DEBUG, "debug")
+/* Words of the ENUM keys: one list makes the C enum and the spelling in the file. LOG levels are
+ * those of base/log.h. */
+#define CONFIG_WORDS_LOG_LEVEL(W)                                                                  \
+    W(ERROR, "error") W(WARN, "warn") W(INFO, "info") W(DEBUG, "debug")
 #define CONFIG_WORDS_ON_SLOW(W) W(DROP, "drop") W(PAUSE, "pause")
-#define CONFIG_WORDS_SIZE(W) W(LEADER, "leader") W(SMALLEST, "smallest") W(LARGEST, "largest") W(FIXED, "fixed")
+#define CONFIG_WORDS_SIZE(W)                                                                       \
+    W(LEADER, "leader") W(SMALLEST, "smallest") W(LARGEST, "largest") W(FIXED, "fixed")
 #define CONFIG_WORDS_INHERIT(W) W(ALL, "all") W(CORE, "core") W(NONE, "none")
 #define CONFIG_WORDS_START(W) W(BOOT, "boot") W(DEMAND, "demand") W(MANUAL, "manual")
 #define CONFIG_WORDS_RESTART(W) W(NEVER, "never") W(ON_FAILURE, "on-failure") W(ALWAYS, "always")
-#define CONFIG_WORDS_SHELL_TYPE(W) \
-    W(UNIFIED_EXEC, "unified_exec") W(SHELL_COMMAND, "shell_command") W(DEFAULT, "default") W(DISABLED, "disabled")
-#define CONFIG_WORDS_ENDINGS(W) W(LF, "lf") W(PRESERVE, "preserve") W(EXACT, "exact") /* as enum patch_endings */
+#define CONFIG_WORDS_SHELL_TYPE(W)                                                                 \
+    W(UNIFIED_EXEC, "unified_exec")                                                                \
+    W(SHELL_COMMAND, "shell_command") W(DEFAULT, "default") W(DISABLED, "disabled")
+/* as enum patch_endings */
+#define CONFIG_WORDS_ENDINGS(W) W(LF, "lf") W(PRESERVE, "preserve") W(EXACT, "exact")
 #define CONFIG_W(ident, word) CONFIG_SHELL_TYPE_##ident,
 enum config_shell_type { CONFIG_WORDS_SHELL_TYPE(CONFIG_W) };
 #undef CONFIG_W
@@ -63,7 +69,8 @@ struct config_typed {
     size_t size;
 };
 
-/* The C type and the member's name of each type of config.def. TEXT and PATH are NULL when they have no value. */
+/* The C type and the member's name of each type of config.def. TEXT and PATH are NULL when they
+ * have no value. */
 #define CONFIG_C_INT int
 #define CONFIG_C_BOOL bool
 #define CONFIG_C_BYTES int64_t
@@ -125,7 +132,8 @@ struct config_tools {
 #define CONFIG_TOOLS(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
 };
-/* A [session NAME]. Every value is the effective one: what it doesn't say itself was taken from [defaults] or [limits]. */
+/* A [session NAME]. Every value is the effective one: what it doesn't say itself was taken from
+ * [defaults] or [limits]. */
 struct config_session {
     char *name;
     int line;                     /* of its heading */
@@ -146,12 +154,14 @@ struct config_hook {
 
 struct config {
     char *path;                  /* NULL: built-in defaults */
-    char *text;                  /* the file as it was read: config_parse makes the same config of it; NULL: built-in defaults */
+    /* the file as it was read: config_parse makes the same config of it; NULL: built-in defaults */
+    char *text;
     size_t text_size;
     int lines[CONFIG_ROW_COUNT]; /* where each value stands; 0: default */
     struct config_muxd muxd;
     struct config_defaults defaults;
-    struct config_env env; /* env.vars: what the tools' sessions get (CODEX.md 11.4 when the file has no [env]) */
+    /* env.vars: what the tools' sessions get (CODEX.md 11.4 when the file has no [env]) */
+    struct config_env env;
     struct config_env_policy env_policy;
     struct config_limits limits;
     struct config_tools tools;
@@ -162,9 +172,10 @@ struct config {
     size_t nhooks;
 };
 
-/* Reads path, a regular file of at most CONFIG_MAX_FILE bytes (or /dev/null). NULL: the built-in defaults, which can't
- * fail. NULL with err (ERR_CONFIG, or ERR_SYSTEM when the file can't be read) otherwise; err->text begins with
- * "PATH:LINE: " where a line is to blame. The config is the caller's. */
+/* Reads path, a regular file of at most CONFIG_MAX_FILE bytes (or /dev/null). NULL: the built-in
+ * defaults, which can't fail. NULL with err (ERR_CONFIG, or ERR_SYSTEM when the file can't be read)
+ * otherwise; err->text begins with "PATH:LINE: " where a line is to blame. The config is the
+ * caller's. */
 struct config *config_load(const char *path, struct err *err);
 /* The same for text in memory; name stands in for the path. */
 struct config *config_parse(const char *name, const char *data, size_t size, struct err *err);
@@ -186,8 +197,10 @@ struct config_item {
     int line;            /* in cfg->path; 0: default */
 };
 /* Calls each for every value in the table's order, then session by session. */
-void config_each(const struct config *cfg, void (*each)(void *ctx, const struct config_item *item), void *ctx);
-/* For `ue config`: one line a value, "ORIGIN<tab>[section] key = value", ORIGIN being "default" or FILE:LINE. */
+void config_each(const struct config *cfg, void (*each)(void *ctx, const struct config_item *item),
+                 void *ctx);
+/* For `ue config`: one line a value, "ORIGIN<tab>[section] key = value", ORIGIN being "default" or
+ * FILE:LINE. */
 bool config_print(struct buf *out, const struct config *cfg);
 
 /* What a reload brings. key NULL: the session `name` was added (old NULL) or removed (new NULL). */
@@ -197,11 +210,13 @@ struct config_change {
     const char *old_value, *new_value; /* NULL: was not there, is not there any more */
     enum config_reload reload;         /* when it takes effect */
 };
-/* Calls change (may be NULL) for each difference; the number of differences. Line numbers and the path don't count. */
+/* Calls change (may be NULL) for each difference; the number of differences. Line numbers and the
+ * path don't count. */
 size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
                    void (*change)(void *ctx, const struct config_change *change), void *ctx);
 
-/* For `make gen`: conf/muxd.ini, every key commented out; and the page muxd.ini(5) in roff (man(7)). False: out is full. */
+/* For `make gen`: conf/muxd.ini, every key commented out; and the page muxd.ini(5) in roff
+ * (man(7)). False: out is full. */
 bool config_sample(struct buf *out);
 bool config_man(struct buf *out);
 /* Writes both as dir/conf/muxd.ini and dir/conf/muxd.ini.5. 0, or ERR_SYSTEM with err. */

@@ -1,5 +1,5 @@
-/* config_gen: what `make gen` makes of config.def: the sample file, and the writing of all files. The man page is
- * config_man's. */
+/* config_gen: what `make gen` makes of config.def: the sample file, and the writing of all files.
+ * The man page is config_man's. */
 #include "base/bug.h"
 #include "base/fdio.h"
 #include "base/path.h"
@@ -23,8 +23,8 @@ static void sample_vars(struct buf *out, const struct config_row *row)
     /* A fallback is NAME=VALUE words, see config_row_reset. */
     for (const char *at = row->fallback; *at; at += strspn(at, " ")) {
         size_t len = strcspn(at, " "), name_len = strcspn(at, "=");
-        buf_printf(out, "#%.*s =%s%.*s\n", (int)name_len, at, len > name_len + 1 ? " " : "", (int)(len - name_len - 1),
-                   at + name_len + 1);
+        buf_printf(out, "#%.*s =%s%.*s\n", (int)name_len, at, len > name_len + 1 ? " " : "",
+                   (int)(len - name_len - 1), at + name_len + 1);
         at += len;
     }
 }
@@ -80,7 +80,8 @@ static void sample_row(struct buf *out, const struct config_row *row)
     buf_append_byte(out, '\n');
     sample_help(out, row);
     if (row->type != CONFIG_VARS)
-        buf_printf(out, "#%s =%s%s\n", row->key, *shown_default(row) ? " " : "", shown_default(row));
+        buf_printf(out, "#%s =%s%s\n", row->key, *shown_default(row) ? " " : "",
+                   shown_default(row));
     else if (*row->fallback)
         sample_vars(out, row);
     else
@@ -97,7 +98,8 @@ static void sample_section(struct buf *out, const struct config_section *section
     for (size_t i = first; i < end; i++)
         if (i != CONFIG_ROW_session_argv)
             sample_row(out, &config_rows[i]);
-    /* A session has either a command line or an argument vector, so the second needs a section of its own. */
+    /* A session has either a command line or an argument vector, so the second needs a section of
+     * its own. */
     if (first <= CONFIG_ROW_session_argv && CONFIG_ROW_session_argv < end) {
         buf_append_text(out, "\n#[session NAME2]\n");
         sample_row(out, &config_rows[CONFIG_ROW_session_argv]);
@@ -106,16 +108,20 @@ static void sample_section(struct buf *out, const struct config_section *section
 
 bool config_sample(struct buf *out)
 {
-    buf_append_text(out, "# muxd.ini: every key with its default. Made from muxd/config/config.def by make gen.\n"
-                         "# A value is everything behind '=' up to the end of its line, without the blanks around it;\n"
-                         "# the characters ; # = and quotes belong to it. A comment needs a line of its own.\n"
-                         "# ue reload reads the file again, muxd --check-config tests it.\n");
+    buf_append_text(
+        out,
+        "# muxd.ini: every key with its default. Made from muxd/config/config.def by make gen.\n"
+        "# A value is everything behind '=' up to the end of its line, without the blanks around "
+        "it;\n"
+        "# the characters ; # = and quotes belong to it. A comment needs a line of its own.\n"
+        "# ue reload reads the file again, muxd --check-config tests it.\n");
     for (size_t i = 0; i < CONFIG_SECTION_COUNT; i++)
         sample_section(out, &config_sections[i]);
     return out->len < out->max;
 }
 
-static int config_gen_write_file(const char *dir, const char *name, bool (*make)(struct buf *), struct err *err)
+static int config_gen_write_file(const char *dir, const char *name, bool (*make)(struct buf *),
+                                 struct err *err)
 {
     struct buf text = BUF_INIT;
     char *path = path_join(dir, name);

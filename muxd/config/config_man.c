@@ -1,4 +1,5 @@
-/* config_man: muxd.ini(5) in roff, man(7). Its prose stands here, its lists come from config.def. */
+/* config_man: muxd.ini(5) in roff, man(7). Its prose stands here, its lists come from
+ * config.def. */
 #include "config/config_row.h"
 #include "wire/attach.h"
 
@@ -18,7 +19,8 @@ static const char head[] =
     "Without a file everything has its default.\n"
     ".PP\n"
     ".B ue reload\n"
-    "and the signal HUP make the daemon read it again: what was removed goes back to its default, and a file with a\n"
+    "and the signal HUP make the daemon read it again: what was removed goes back to its default, "
+    "and a file with a\n"
     "mistake changes nothing.\n"
     ".B muxd \\-\\-check\\-config\n"
     "only tests the file.\n"
@@ -28,14 +30,18 @@ static const char head[] =
     "A line is a\n"
     ".BR [section] ,\n"
     ".IR key \" = \" value ,\n"
-    "a comment, whose first character is ; or #, or blank. A value is everything between the first = and the end of the\n"
-    "line without the blanks around it, at most 4096 bytes; the characters ; # = and quotes are part of it. Lines are not\n"
+    "a comment, whose first character is ; or #, or blank. A value is everything between the first "
+    "= and the end of the\n"
+    "line without the blanks around it, at most 4096 bytes; the characters ; # = and quotes are "
+    "part of it. Lines are not\n"
     "continued. The file is UTF\\-8; a byte order mark and CRLF are understood.\n"
     ".PP\n"
-    "An unknown section or key, a value that is not allowed, a key or section that stands there twice: each is an error\n"
+    "An unknown section or key, a value that is not allowed, a key or section that stands there "
+    "twice: each is an error\n"
     "that names the file, the line and what is allowed.\n"
     ".SS Values\n"
-    "Sizes are bytes, or take k, M or G (powers of 1024). Times are milliseconds, or take ms, s, m, h or d. Yes and no may\n"
+    "Sizes are bytes, or take k, M or G (powers of 1024). Times are milliseconds, or take ms, s, "
+    "m, h or d. Yes and no may\n"
     "also be spelled true and false, on and off, 1 and 0.\n"
     ".SH SECTIONS\n";
 

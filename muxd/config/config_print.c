@@ -1,4 +1,5 @@
-/* config_print: the effective values of a config one by one, as text, and the differences between two configs. */
+/* config_print: the effective values of a config one by one, as text, and the differences between
+ * two configs. */
 #include "config/config_row.h"
 #include <string.h>
 
@@ -8,42 +9,49 @@ struct walk {
     void *ctx;
 };
 
-static void walk_vars(const struct walk *walk, const struct config_row *row, const struct config_vars *vars, const char *name)
+static void walk_vars(const struct walk *walk, const struct config_row *row,
+                      const struct config_vars *vars, const char *name)
 {
     for (size_t i = 0; i < vars->count; i++) {
         struct buf key = BUF_INIT;
         buf_printf(&key, "%s%s", row->prefix, vars->items[i].name);
-        walk->each(walk->ctx, &(struct config_item){row->section, name, key.data, vars->items[i].value, vars->items[i].line});
+        walk->each(walk->ctx, &(struct config_item){row->section, name, key.data,
+                                                    vars->items[i].value, vars->items[i].line});
         buf_fini(&key);
     }
 }
 
-static void walk_rows(const struct walk *walk, size_t first, size_t end, const void *base, const char *name, const int *lines)
+static void walk_rows(const struct walk *walk, size_t first, size_t end, const void *base,
+                      const char *name, const int *lines)
 {
     for (size_t i = first; i < end; i++) {
         const struct config_row *row = &config_rows[i];
         if (!name && config_row_is_named(row))
             continue;
         if (row->type == CONFIG_VARS) {
-            walk_vars(walk, row, (const struct config_vars *)((const char *)base + row->offset), name);
+            walk_vars(walk, row, (const struct config_vars *)((const char *)base + row->offset),
+                      name);
             continue;
         }
         struct buf value = BUF_INIT;
         config_row_format(row, base, &value);
         int line = lines[i] == 0 && row->from != 0 ? walk->cfg->lines[row->from] : lines[i];
-        walk->each(walk->ctx, &(struct config_item){row->section, name, row->key, value.data ? value.data : "", line});
+        walk->each(walk->ctx, &(struct config_item){row->section, name, row->key,
+                                                    value.data ? value.data : "", line});
         buf_fini(&value);
     }
 }
 
-void config_each(const struct config *cfg, void (*each)(void *ctx, const struct config_item *item), void *ctx)
+void config_each(const struct config *cfg, void (*each)(void *ctx, const struct config_item *item),
+                 void *ctx)
 {
     struct walk walk = {cfg, each, ctx};
     size_t first, end;
     config_section_rows("session", &first, &end);
     walk_rows(&walk, 0, CONFIG_ROW_COUNT, cfg, NULL, cfg->lines);
     for (size_t i = 0; i < cfg->nsessions; i++)
-        walk_rows(&walk, first, end, &cfg->sessions[i], cfg->sessions[i].name, cfg->sessions[i].lines);
+        walk_rows(&walk, first, end, &cfg->sessions[i], cfg->sessions[i].name,
+                  cfg->sessions[i].lines);
     config_section_rows("hook", &first, &end);
     for (size_t i = 0; i < cfg->nhooks; i++)
         walk_rows(&walk, first, end, &cfg->hooks[i], cfg->hooks[i].name, cfg->hooks[i].lines);
@@ -62,8 +70,9 @@ static void print_item(void *ctx, const struct config_item *item)
         print->ok = print->ok && buf_printf(print->out, "%s:%d", print->path, item->line);
     else
         print->ok = print->ok && buf_append_text(print->out, "default");
-    print->ok = print->ok && buf_printf(print->out, "\t[%s%s%s] %s =%s%s\n", item->section, item->name ? " " : "",
-                                        item->name ? item->name : "", item->key, *item->value ? " " : "", item->value);
+    print->ok = print->ok && buf_printf(print->out, "\t[%s%s%s] %s =%s%s\n", item->section,
+                                        item->name ? " " : "", item->name ? item->name : "",
+                                        item->key, *item->value ? " " : "", item->value);
 }
 
 bool config_print(struct buf *out, const struct config *cfg)
@@ -94,17 +103,18 @@ static const struct config_var *var_find(const struct config_vars *vars, const c
     return NULL;
 }
 
-static void diff_var(struct diff *diff, const struct config_row *row, const char *session, const char *name, const char *was,
-                     const char *is)
+static void diff_var(struct diff *diff, const struct config_row *row, const char *session,
+                     const char *name, const char *was, const char *is)
 {
     struct buf key = BUF_INIT;
     buf_printf(&key, "%s%s", row->prefix, name);
-    config_print_tell(diff, &(struct config_change){row->section, session, key.data, was, is, row->reload});
+    config_print_tell(
+        diff, &(struct config_change){row->section, session, key.data, was, is, row->reload});
     buf_fini(&key);
 }
 
-static void diff_vars(struct diff *diff, const struct config_row *row, const char *session, const struct config_vars *was,
-                      const struct config_vars *is)
+static void diff_vars(struct diff *diff, const struct config_row *row, const char *session,
+                      const struct config_vars *was, const struct config_vars *is)
 {
     for (size_t i = 0; i < was->count; i++) {
         const struct config_var *old = &was->items[i], *new = var_find(is, old->name);
@@ -116,14 +126,16 @@ static void diff_vars(struct diff *diff, const struct config_row *row, const cha
             diff_var(diff, row, session, is->items[i].name, NULL, is->items[i].value);
 }
 
-static void diff_rows(struct diff *diff, size_t first, size_t end, const void *was, const void *is, const char *session)
+static void diff_rows(struct diff *diff, size_t first, size_t end, const void *was, const void *is,
+                      const char *session)
 {
     for (size_t i = first; i < end; i++) {
         const struct config_row *row = &config_rows[i];
         if (!session && config_row_is_named(row))
             continue;
         if (row->type == CONFIG_VARS) {
-            diff_vars(diff, row, session, (const struct config_vars *)((const char *)was + row->offset),
+            diff_vars(diff, row, session,
+                      (const struct config_vars *)((const char *)was + row->offset),
                       (const struct config_vars *)((const char *)is + row->offset));
             continue;
         }
@@ -132,7 +144,8 @@ static void diff_rows(struct diff *diff, size_t first, size_t end, const void *w
         config_row_format(row, is, &new);
         const char *old_text = old.data ? old.data : "", *new_text = new.data ? new.data : "";
         if (strcmp(old_text, new_text) != 0)
-            config_print_tell(diff, &(struct config_change){row->section, session, row->key, old_text, new_text, row->reload});
+            config_print_tell(diff, &(struct config_change){row->section, session, row->key,
+                                                            old_text, new_text, row->reload});
         buf_fini(&old);
         buf_fini(&new);
     }
@@ -146,7 +159,8 @@ static const struct config_hook *hook_find(const struct config *cfg, const char 
     return NULL;
 }
 
-static void diff_hooks(struct diff *diff, const struct config *old_cfg, const struct config *new_cfg)
+static void diff_hooks(struct diff *diff, const struct config *old_cfg,
+                       const struct config *new_cfg)
 {
     size_t first, end;
     config_section_rows("hook", &first, &end);
@@ -155,11 +169,14 @@ static void diff_hooks(struct diff *diff, const struct config *old_cfg, const st
         if (is)
             diff_rows(diff, first, end, was, is, was->name);
         else
-            config_print_tell(diff, &(struct config_change){"hook", was->name, NULL, was->name, NULL, CONFIG_NOW});
+            config_print_tell(diff, &(struct config_change){"hook", was->name, NULL, was->name,
+                                                            NULL, CONFIG_NOW});
     }
     for (size_t i = 0; i < new_cfg->nhooks; i++)
         if (!hook_find(old_cfg, new_cfg->hooks[i].name))
-            config_print_tell(diff, &(struct config_change){"hook", new_cfg->hooks[i].name, NULL, NULL, new_cfg->hooks[i].name, CONFIG_NOW});
+            config_print_tell(diff,
+                              &(struct config_change){"hook", new_cfg->hooks[i].name, NULL, NULL,
+                                                      new_cfg->hooks[i].name, CONFIG_NOW});
 }
 
 size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
@@ -170,15 +187,19 @@ size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
     config_section_rows("session", &first, &end);
     diff_rows(&diff, 0, CONFIG_ROW_COUNT, old_cfg, new_cfg, NULL);
     for (size_t i = 0; i < old_cfg->nsessions; i++) {
-        const struct config_session *was = &old_cfg->sessions[i], *is = config_session_find(new_cfg, was->name);
+        const struct config_session *was = &old_cfg->sessions[i],
+                                    *is = config_session_find(new_cfg, was->name);
         if (is)
             diff_rows(&diff, first, end, was, is, was->name);
         else
-            config_print_tell(&diff, &(struct config_change){"session", was->name, NULL, was->name, NULL, CONFIG_NOW});
+            config_print_tell(&diff, &(struct config_change){"session", was->name, NULL, was->name,
+                                                             NULL, CONFIG_NOW});
     }
     for (size_t i = 0; i < new_cfg->nsessions; i++)
         if (!config_session_find(old_cfg, new_cfg->sessions[i].name))
-            config_print_tell(&diff, &(struct config_change){"session", new_cfg->sessions[i].name, NULL, NULL, new_cfg->sessions[i].name, CONFIG_NOW});
+            config_print_tell(&diff,
+                              &(struct config_change){"session", new_cfg->sessions[i].name, NULL,
+                                                      NULL, new_cfg->sessions[i].name, CONFIG_NOW});
     diff_hooks(&diff, old_cfg, new_cfg);
     return diff.count;
 }

@@ -1,5 +1,5 @@
-/* config_row: one value of any type: out of the file's text, back into it, into its default, away. Lists of words are
- * config_words' business. */
+/* config_row: one value of any type: out of the file's text, back into it, into its default, away.
+ * Lists of words are config_words' business. */
 #include "config/config_row.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -28,7 +28,10 @@ static void append_bytes(struct buf *out, int64_t size)
 
 static void append_ms(struct buf *out, int64_t ms)
 {
-    static const struct { int64_t ms; char unit; } units[] = {{86400000, 'd'}, {3600000, 'h'}, {60000, 'm'}, {1000, 's'}};
+    static const struct {
+        int64_t ms;
+        char unit;
+    } units[] = {{86400000, 'd'}, {3600000, 'h'}, {60000, 'm'}, {1000, 's'}};
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (ms > 0 && ms % units[i].ms == 0) {
             buf_printf(out, "%lld%c", (long long)(ms / units[i].ms), units[i].unit);
@@ -40,7 +43,9 @@ static void append_ms(struct buf *out, int64_t ms)
 void config_row_allowed(const struct config_row *row, struct buf *out)
 {
     switch (row->type) {
-    case CONFIG_INT: buf_printf(out, "%lld to %lld", (long long)row->min, (long long)row->max); break;
+    case CONFIG_INT:
+        buf_printf(out, "%lld to %lld", (long long)row->min, (long long)row->max);
+        break;
     case CONFIG_BOOL: buf_append_text(out, "yes or no"); break;
     case CONFIG_BYTES:
     case CONFIG_MS: {
@@ -61,8 +66,13 @@ void config_row_allowed(const struct config_row *row, struct buf *out)
             buf_printf(out, " or %s", row->words[i]);
         break;
     case CONFIG_WORDS: buf_append_text(out, "words separated by blanks, none twice"); break;
-    case CONFIG_GLOBS: buf_append_text(out, "patterns of letters, digits, _, * and ?, separated by blanks, none twice"); break;
-    case CONFIG_ARGV: buf_append_text(out, "words separated by blanks, quoted as in a shell"); break;
+    case CONFIG_GLOBS:
+        buf_append_text(out,
+                        "patterns of letters, digits, _, * and ?, separated by blanks, none twice");
+        break;
+    case CONFIG_ARGV:
+        buf_append_text(out, "words separated by blanks, quoted as in a shell");
+        break;
     case CONFIG_TYPED: buf_append_text(out, "text with the escapes of C"); break;
     case CONFIG_VARS: buf_append_text(out, "NAME = VALUE"); break;
     }
@@ -157,7 +167,8 @@ static bool config_row_parse(const struct config_row *row, void *at, const char 
 /* People expect ini files to take a comment behind a value; here it is a part of the value. */
 static bool looks_commented(const struct config_row *row, const char *text)
 {
-    return row->type != CONFIG_TEXT && (strstr(text, " ;") || strstr(text, " #") || strstr(text, "\t;") || strstr(text, "\t#"));
+    return row->type != CONFIG_TEXT &&
+           (strstr(text, " ;") || strstr(text, " #") || strstr(text, "\t;") || strstr(text, "\t#"));
 }
 
 bool config_row_set(const struct config_row *row, void *base, const char *text, struct buf *why)
@@ -225,15 +236,19 @@ void config_row_fini(const struct config_row *row, void *base)
     }
 }
 
-bool config_row_add_var(struct config_vars *vars, const char *name, const char *value, int line, struct buf *why)
+bool config_row_add_var(struct config_vars *vars, const char *name, const char *value, int line,
+                        struct buf *why)
 {
     if (!value_env_name(name, strlen(name))) {
-        buf_printf(why, "'%s' is no variable's name; allowed: letters, digits and _, no digit in front", name);
+        buf_printf(why,
+                   "'%s' is no variable's name; allowed: letters, digits and _, no digit in front",
+                   name);
         return false;
     }
     for (size_t i = 0; i < vars->count; i++)
         if (strcmp(vars->items[i].name, name) == 0) {
-            buf_printf(why, "it is there already, in line %d; remove one of them", vars->items[i].line);
+            buf_printf(why, "it is there already, in line %d; remove one of them",
+                       vars->items[i].line);
             return false;
         }
     if (vars->count == CONFIG_MAX_VARS) {

@@ -1,4 +1,5 @@
-/* config_row: config.def as a table, and what can be done with one value of any type. For this room only. */
+/* config_row: config.def as a table, and what can be done with one value of any type. For this room
+ * only. */
 #ifndef MUXD_CONFIG_CONFIG_ROW_H
 #define MUXD_CONFIG_CONFIG_ROW_H
 #include "config/config.h"
@@ -24,7 +25,8 @@ struct config_row {
     size_t offset; /* in struct config; in struct config_session for the rows of session */
     const char *fallback;
     int64_t min, max;
-    const char *const *words; /* NULL-terminated: of an ENUM all, of a PATH those allowed besides paths */
+    /* NULL-terminated: of an ENUM all, of a PATH those allowed besides paths */
+    const char *const *words;
     const char *prefix;       /* of VARS: before the variable's name */
     const char *sample;
     enum config_row_id from; /* 0: nowhere (row 0 is nobody's source) */
@@ -47,7 +49,8 @@ enum config_section_id {
 extern const struct config_section config_sections[CONFIG_SECTION_COUNT];
 
 /* base: the struct config or struct config_session that holds the row's value. */
-/* Parses text into the value, which it replaces; false and "what is wrong; allowed: …" appended to why. Not for VARS. */
+/* Parses text into the value, which it replaces; false and "what is wrong; allowed: …" appended
+ * to why. Not for VARS. */
 bool config_row_set(const struct config_row *row, void *base, const char *text, struct buf *why);
 /* Appends the value as it would be written in a file. Not for VARS. */
 void config_row_format(const struct config_row *row, const void *base, struct buf *out);
@@ -55,7 +58,8 @@ void config_row_format(const struct config_row *row, const void *base, struct bu
 void config_row_allowed(const struct config_row *row, struct buf *out);
 void config_row_fini(const struct config_row *row, void *base);
 /* Appends a variable; false with why when the name is wrong, there already or one too many. */
-bool config_row_add_var(struct config_vars *vars, const char *name, const char *value, int line, struct buf *why);
+bool config_row_add_var(struct config_vars *vars, const char *name, const char *value, int line,
+                        struct buf *why);
 /* Puts in the default. */
 void config_row_reset(const struct config_row *row, void *base);
 
@@ -75,9 +79,11 @@ struct config_hook *config_hook_add(struct config *cfg, const char *name, int li
 bool config_hook_finish(struct config_hook *hook, struct buf *why);
 void config_hook_fini(struct config_hook *hook);
 
-/* config_session.c: a new session of that name, all rows on their defaults; borrowed until the next one is added. */
+/* config_session.c: a new session of that name, all rows on their defaults; borrowed until the next
+ * one is added. */
 struct config_session *config_session_add(struct config *cfg, const char *name, int line);
-/* Takes what the session didn't say from [defaults] and [limits]; false with why when it lacks or contradicts something. */
+/* Takes what the session didn't say from [defaults] and [limits]; false with why when it lacks or
+ * contradicts something. */
 bool config_session_finish(struct config *cfg, struct config_session *session, struct buf *why);
 void config_session_fini(struct config_session *session);
 #endif

@@ -25,13 +25,14 @@ struct config_session *config_session_add(struct config *cfg, const char *name, 
     return session;
 }
 
-static void inherit(const struct config *cfg, struct config_session *session, const struct config_row *row)
+static void inherit(const struct config *cfg, struct config_session *session,
+                    const struct config_row *row)
 {
     struct buf value = BUF_INIT, why = BUF_INIT;
     config_row_format(&config_rows[row->from], cfg, &value);
     if (!config_row_set(row, session, value.data ? value.data : "", &why))
-        BUG("[session] %s can't take the value of [%s] %s: %s", row->key, config_rows[row->from].section, config_rows[row->from].key,
-            why.data);
+        BUG("[session] %s can't take the value of [%s] %s: %s", row->key,
+            config_rows[row->from].section, config_rows[row->from].key, why.data);
     buf_fini(&value);
     buf_fini(&why);
 }

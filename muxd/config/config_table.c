@@ -1,4 +1,5 @@
-/* config_table: config.def as data: the words of the enums, the sections, the rows; and finding things in them. */
+/* config_table: config.def as data: the words of the enums, the sections, the rows; and finding
+ * things in them. */
 #include "base/log.h"
 #include "config/config_row.h"
 #include <string.h>
@@ -16,15 +17,18 @@ static const char *const config_words_dash[] = {"-", NULL};
 static const char *const config_words_clipboard[] = {"print", "terminal", NULL};
 /* What client/prefix.c takes: every control character but Tab, Enter and Escape. */
 static const char *const config_words_prefix[] = {
-    "C-\\", "C-a", "C-b", "C-c", "C-d", "C-e", "C-f", "C-g", "C-h", "C-j", "C-k", "C-l", "C-n", "C-o", "C-p", "C-q", "C-r", "C-s", "C-t",
-    "C-u", "C-v", "C-w", "C-x", "C-y", "C-z", "C-]", "C-^", "C-_", NULL};
+    "C-\\", "C-a", "C-b", "C-c", "C-d", "C-e", "C-f", "C-g", "C-h", "C-j",
+    "C-k",  "C-l", "C-n", "C-o", "C-p", "C-q", "C-r", "C-s", "C-t", "C-u",
+    "C-v",  "C-w", "C-x", "C-y", "C-z", "C-]", "C-^", "C-_", NULL};
 #undef WORD
 
-/* The file's words must stand in the order of log.h's levels: cfg->muxd.log_level is handed to the log as it is. */
+/* The file's words must stand in the order of log.h's levels: cfg->muxd.log_level is handed to the
+ * log as it is. */
 #define WORD(ident, word) LEVEL_##ident,
 enum { CONFIG_WORDS_LOG_LEVEL(WORD) };
 #undef WORD
-#define WORD(ident, word) _Static_assert((int)LEVEL_##ident == (int)LOG_##ident, "order of the log levels");
+#define WORD(ident, word)                                                                          \
+    _Static_assert((int)LEVEL_##ident == (int)LOG_##ident, "order of the log levels");
 CONFIG_WORDS_LOG_LEVEL(WORD)
 #undef WORD
 
@@ -64,7 +68,8 @@ void config_section_rows(const char *section, size_t *first, size_t *end)
 const struct config_section *config_section_find(const char *name, size_t len)
 {
     for (size_t i = 0; i < CONFIG_SECTION_COUNT; i++)
-        if (strlen(config_sections[i].name) == len && memcmp(config_sections[i].name, name, len) == 0)
+        if (strlen(config_sections[i].name) == len &&
+            memcmp(config_sections[i].name, name, len) == 0)
             return &config_sections[i];
     return NULL;
 }

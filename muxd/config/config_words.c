@@ -55,7 +55,8 @@ bool config_words_split(struct config_words *words, const char *text)
 bool config_words_split_globs(struct config_words *words, const char *text)
 {
     for (const char *at = text; *at; at++) {
-        bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9');
+        bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                      (*at >= '0' && *at <= '9');
         if (!letter && !strchr("_*?," BLANKS, *at))
             return false;
     }
@@ -69,7 +70,8 @@ static bool take_part(const char **text, struct buf *word)
     char quote = *at == '\'' || *at == '"' ? *at++ : '\0';
     while (*at && (quote ? *at != quote : !strchr(BLANKS "'\"", *at))) {
         bool escape = *at == '\\' && quote != '\'';
-        /* Inside double quotes a backslash stands for itself unless a quote or another one follows. */
+        /* Inside double quotes a backslash stands for itself unless a quote or another one
+         * follows. */
         if (escape && (quote != '"' || at[1] == '"' || at[1] == '\\'))
             at++;
         if (!*at)
@@ -84,7 +86,8 @@ static bool take_part(const char **text, struct buf *word)
 
 static bool looks_like_json(const char *text)
 {
-    return text[0] == '[' && strchr("\"'", text[1 + strspn(text + 1, BLANKS)]) && text[strlen(text) - 1] == ']';
+    return text[0] == '[' && strchr("\"'", text[1 + strspn(text + 1, BLANKS)]) &&
+           text[strlen(text) - 1] == ']';
 }
 
 bool config_words_split_quoted(struct config_words *words, const char *text)
@@ -113,7 +116,8 @@ void config_words_format_quoted(const struct config_words *words, struct buf *ou
         const char *word = words->items[i];
         if (i)
             buf_append_byte(out, ' ');
-        bool like_json = i == 0 && *word == '['; /* a list of JSON is refused when it is read, so this must not look like one */
+        /* a list of JSON is refused when it is read, so this must not look like one */
+        bool like_json = i == 0 && *word == '[';
         if (*word && !like_json && !strpbrk(word, BLANKS "'\"\\")) {
             buf_append_text(out, word);
             continue;

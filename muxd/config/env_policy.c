@@ -38,15 +38,22 @@ static bool match_any(const char *const *patterns, const char *name, size_t len)
     return false;
 }
 
-static const char *const core[] = {"PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "USER", NULL};
+static const char *const core[] = {"PATH", "SHELL",  "TMPDIR",   "TEMP",    "TMP",  "HOME",
+                                   "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "USER", NULL};
 static const char *const secret[] = {"*KEY*", "*SECRET*", "*TOKEN*", NULL};
 /* The last three: systemd would take a program's words for the daemon's. */
-static const char *const never[] = {"OPENAI_FEDERATION_RULE_ID", "OPENAI_IDENTITY_TOKEN_FILE", "OPENAI_WORKLOAD_IDENTITY_CONTEXT",
-                                    "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", NULL};
+static const char *const never[] = {"OPENAI_FEDERATION_RULE_ID",
+                                    "OPENAI_IDENTITY_TOKEN_FILE",
+                                    "OPENAI_WORKLOAD_IDENTITY_CONTEXT",
+                                    "NOTIFY_SOCKET",
+                                    "WATCHDOG_PID",
+                                    "WATCHDOG_USEC",
+                                    NULL};
 
 static bool inherited(const struct config_env_policy *policy, const char *name, size_t len)
 {
-    if (policy->inherit == CONFIG_INHERIT_NONE || (policy->inherit == CONFIG_INHERIT_CORE && !match_any(core, name, len)))
+    if (policy->inherit == CONFIG_INHERIT_NONE ||
+        (policy->inherit == CONFIG_INHERIT_CORE && !match_any(core, name, len)))
         return false;
     if (!policy->ignore_default_excludes && match_any(secret, name, len))
         return false;
@@ -56,7 +63,8 @@ static bool inherited(const struct config_env_policy *policy, const char *name, 
 /* Asked last, of what was set as well. */
 static bool passed_on(const struct config_env_policy *policy, const char *name, size_t len)
 {
-    if (policy->include_only.count > 0 && !match_any((const char *const *)policy->include_only.items, name, len))
+    if (policy->include_only.count > 0 &&
+        !match_any((const char *const *)policy->include_only.items, name, len))
         return false;
     return !match_any(never, name, len);
 }
@@ -69,7 +77,8 @@ static bool is_set(const struct config_vars *vars, const char *name, size_t len)
     return false;
 }
 
-void env_policy_filter(const struct config_env_policy *policy, const char *const *env, struct strv *out)
+void env_policy_filter(const struct config_env_policy *policy, const char *const *env,
+                       struct strv *out)
 {
     for (size_t i = 0; i < policy->set.count; i++) {
         const struct config_var *var = &policy->set.items[i];
@@ -79,7 +88,8 @@ void env_policy_filter(const struct config_env_policy *policy, const char *const
     for (; env && *env; env++) {
         const char *equals = strchr(*env, '=');
         size_t len = equals ? (size_t)(equals - *env) : 0;
-        if (len > 0 && !is_set(&policy->set, *env, len) && inherited(policy, *env, len) && passed_on(policy, *env, len))
+        if (len > 0 && !is_set(&policy->set, *env, len) && inherited(policy, *env, len) &&
+            passed_on(policy, *env, len))
             strv_add(out, *env);
     }
 }

@@ -25,7 +25,8 @@ struct source {
     int result;
 };
 
-static bool ini_lines_fail(struct source *src, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool ini_lines_fail(struct source *src, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static bool ini_lines_fail(struct source *src, const char *format, ...)
 {
     va_list args;
@@ -65,7 +66,8 @@ static bool check_bytes(struct source *src, const char *start, const char *end)
     for (const char *at = start; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
-            return ini_lines_fail(src, "control byte 0x%02x in column %zu; remove it", byte, (size_t)(at - start) + 1);
+            return ini_lines_fail(src, "control byte 0x%02x in column %zu; remove it", byte,
+                                  (size_t)(at - start) + 1);
     }
     if (!utf8_valid(start, (size_t)(end - start)))
         return ini_lines_fail(src, "the line is no valid UTF-8; save the file as UTF-8");
@@ -112,8 +114,8 @@ static bool take_heading(struct source *src, const char *start, const char *end,
 
 static bool is_key_byte(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_' ||
-           byte == '-' || byte == '.';
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || byte == '-' || byte == '.';
 }
 
 static bool check_key(struct source *src, const char *key, const char *end)
@@ -122,11 +124,15 @@ static bool check_key(struct source *src, const char *key, const char *end)
     if (len == 0)
         return ini_lines_fail(src, "nothing in front of '='; write key = value");
     if (len > INI_LINES_MAX_KEY)
-        return ini_lines_fail(src, "the key has %zu bytes; at most %d are allowed", len, INI_LINES_MAX_KEY);
+        return ini_lines_fail(src, "the key has %zu bytes; at most %d are allowed", len,
+                              INI_LINES_MAX_KEY);
     for (const char *at = key; at < end; at++)
         if (!is_key_byte(*at)) {
             char *shown = excerpt(key, end);
-            ini_lines_fail(src, "'%s' is no key; a key has letters, digits, '_', '-' and '.' only, and a value ends with its line", shown);
+            ini_lines_fail(src,
+                           "'%s' is no key; a key has letters, digits, '_', '-' and '.' only, and "
+                           "a value ends with its line",
+                           shown);
             free(shown);
             return false;
         }
@@ -150,7 +156,8 @@ static bool give_piece(struct source *src, char *out, int room)
     int used = snprintf(out, (size_t)room, "%s%s", key, mark);
     int spare = room - used - (int)sizeof("\"\"\n");
     if (spare < 1)
-        return ini_lines_fail(src, "'%s' is too long for this build of inih; use a shorter key", src->key);
+        return ini_lines_fail(src, "'%s' is too long for this build of inih; use a shorter key",
+                              src->key);
     size_t size = piece_size(src, (size_t)spare);
     snprintf(out + used, (size_t)(room - used), "\"%.*s\"\n", (int)size, src->value);
     src->value += size;
@@ -163,7 +170,8 @@ static bool take_pair(struct source *src, const char *start, const char *end, ch
     const char *equals = memchr(start, '=', (size_t)(end - start));
     if (!equals) {
         char *shown = excerpt(start, end);
-        ini_lines_fail(src, "'%s' is neither a [section] nor key = value; a value ends with its line", shown);
+        ini_lines_fail(
+            src, "'%s' is neither a [section] nor key = value; a value ends with its line", shown);
         free(shown);
         return false;
     }
@@ -174,8 +182,8 @@ static bool take_pair(struct source *src, const char *start, const char *end, ch
         return false;
     snprintf(src->key, sizeof(src->key), "%.*s", (int)(key_end - key), key);
     if (end - value > INI_LINES_MAX_VALUE)
-        return ini_lines_fail(src, "the value of '%s' has %zu bytes; at most %d are allowed", src->key,
-                    (size_t)(end - value), INI_LINES_MAX_VALUE);
+        return ini_lines_fail(src, "the value of '%s' has %zu bytes; at most %d are allowed",
+                              src->key, (size_t)(end - value), INI_LINES_MAX_VALUE);
     buf_clear(&src->text);
     src->value = value;
     src->value_end = end;
@@ -212,7 +220,8 @@ static char *on_read(char *out, int room, void *stream)
     if (src->value < src->value_end)
         return give_piece(src, out, room) ? out : NULL;
     if (src->given) {
-        ini_lines_fail(src, "inih has not passed on all of '%s'; use another build of the library", src->key);
+        ini_lines_fail(src, "inih has not passed on all of '%s'; use another build of the library",
+                       src->key);
         return NULL;
     }
     return next_line(src, out, room) ? out : NULL;
@@ -226,12 +235,14 @@ static int on_pair(void *user, const char *section, const char *name, const char
     if (src->result || size < 2 || strncmp(src->key, name, strlen(name)) != 0)
         return 0;
     if (!*section)
-        return ini_lines_fail(src, "'%s' stands before the first [section]; put it into one", src->key);
+        return ini_lines_fail(src, "'%s' stands before the first [section]; put it into one",
+                              src->key);
     buf_append(&src->text, value + 1, size - 2);
     if (src->value < src->value_end)
         return 1;
     src->given = false;
-    return src->events->value(src->events->ctx, src->key, src->text.data, src->line) || ini_lines_stop(src);
+    return src->events->value(src->events->ctx, src->key, src->text.data, src->line) ||
+           ini_lines_stop(src);
 }
 
 int ini_lines_read(const char *name, const char *data, size_t size,
@@ -244,7 +255,8 @@ int ini_lines_read(const char *name, const char *data, size_t size,
         src.at += 3;
     int wrong = ini_parse_stream(on_read, &src, on_pair, &src);
     if (wrong && !src.result)
-        ini_lines_fail(&src, "inih does not take its line %d; use another build of the library", wrong);
+        ini_lines_fail(&src, "inih does not take its line %d; use another build of the library",
+                       wrong);
     buf_fini(&src.text);
     return src.result;
 }

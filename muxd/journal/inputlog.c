@@ -1,4 +1,5 @@
-/* inputlog.c: owns the log region of a journal: a head with the holder of the keyboard, then the ring of events. */
+/* inputlog.c: owns the log region of a journal: a head with the holder of the keyboard, then the
+ * ring of events. */
 #include "journal/inputlog.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -20,7 +21,8 @@ struct log {
     char spare[256 - sizeof(struct input_holder) - 16 - KEYS * sizeof(struct journal_request)];
     struct input_event events[];
 };
-static_assert(sizeof(struct input_event) == 256 && sizeof(struct input_holder) == 72, "a successor of another build reads them");
+static_assert(sizeof(struct input_event) == 256 && sizeof(struct input_holder) == 72,
+              "a successor of another build reads them");
 static_assert(offsetof(struct log, events) == 256, "pinned");
 
 /* NULL: there is none. *room: events that it has space for. */
@@ -42,11 +44,13 @@ static void inputlog_copy_cut(char *to, size_t room, const char *text)
         to[i] = text[i];
 }
 
-static bool joins(const struct input_event *event, const struct input *input, uint64_t from, int64_t now)
+static bool joins(const struct input_event *event, const struct input *input, uint64_t from,
+                  int64_t now)
 {
     const struct author *author = input->author;
-    return author->who == INPUT_BY_PERSON && event->who == INPUT_BY_PERSON && input->kind == event->kind && event->uid == author->uid &&
-           event->pid == author->pid && event->to == from && now - event->last_ms < JOIN_MS && now >= event->last_ms &&
+    return author->who == INPUT_BY_PERSON && event->who == INPUT_BY_PERSON &&
+           input->kind == event->kind && event->uid == author->uid && event->pid == author->pid &&
+           event->to == from && now - event->last_ms < JOIN_MS && now >= event->last_ms &&
            (event->kind == INPUT_KEYS || event->kind == INPUT_SECRET);
 }
 
@@ -109,12 +113,14 @@ uint64_t inputlog_last(const struct journal *journal)
 /* Its pages come from a predecessor. */
 static bool is_sound(const struct input_event *event)
 {
-    return event->kind < INPUT_KIND_COUNT && event->who < INPUT_WHO_COUNT && event->from <= event->to &&
-           event->text_size <= sizeof event->text && memchr(event->client, '\0', sizeof event->client) &&
+    return event->kind < INPUT_KIND_COUNT && event->who < INPUT_WHO_COUNT &&
+           event->from <= event->to && event->text_size <= sizeof event->text &&
+           memchr(event->client, '\0', sizeof event->client) &&
            memchr(event->call_id, '\0', sizeof event->call_id);
 }
 
-uint64_t inputlog_read(const struct journal *journal, uint64_t since, unsigned max, inputlog_fn *fn, void *arg)
+uint64_t inputlog_read(const struct journal *journal, uint64_t since, unsigned max, inputlog_fn *fn,
+                       void *arg)
 {
     uint64_t room, lost = 0;
     const struct log *log = log_of(journal, &room);
@@ -176,7 +182,8 @@ void inputlog_mend(struct journal *journal)
     if (atomic_load(&log->last) > JOURNAL_OFFSET_MAX)
         atomic_store(&log->last, 0);
     uint64_t last = atomic_load(&log->last), count = last < room ? last + (last < room) : room;
+    /* noted, but it never came in */
     for (uint64_t i = 0; i < count; i++) /* with the one that was being written */
-        if (!is_sound(&log->events[i]) || log->events[i].to > in_head) /* noted, but it never came in */
+        if (!is_sound(&log->events[i]) || log->events[i].to > in_head)
             atomic_store(&log->events[i].serial, 0);
 }

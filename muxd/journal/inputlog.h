@@ -1,5 +1,6 @@
-/* inputlog: who typed what into a session: a ring of fixed entries in the journal, the oldest going first, so that it survives the worker.
- * Of people and of secrets only how much was typed is kept, of others the beginning of the text. */
+/* inputlog: who typed what into a session: a ring of fixed entries in the journal, the oldest going
+ * first, so that it survives the worker. Of people and of secrets only how much was typed is kept,
+ * of others the beginning of the text. */
 #ifndef MUXD_JOURNAL_INPUTLOG_H
 #define MUXD_JOURNAL_INPUTLOG_H
 #include "journal/journal.h"
@@ -8,7 +9,8 @@
 struct input_event { /* as it lies in the memfd: fixed size, native byte order */
     _Atomic uint64_t serial;  /* from 1; 0: not written */
     int64_t real_ms, last_ms; /* a person's keys in a row are one event */
-    uint64_t from, to;        /* input offsets; the same where the bytes did not go through the queue */
+    /* input offsets; the same where the bytes did not go through the queue */
+    uint64_t from, to;
     uint64_t output_at;       /* how much output there was */
     uint32_t uid;
     int32_t pid;
@@ -29,14 +31,20 @@ struct input_holder { /* of the keyboard, see parts/keyboard */
     char client[40];
 };
 
-/* Before the bytes go into the queue: an event whose bytes never came in is forgotten by the successor. from: input offset. */
+/* Before the bytes go into the queue: an event whose bytes never came in is forgotten by the
+ * successor. from: input offset. */
 void inputlog_note(struct journal *journal, const struct input *input, uint64_t from);
-typedef void inputlog_fn(void *arg, const struct input_event *event); /* borrowed until it returns */
-/* The events after serial `since`, oldest first, at most `max`. Returns how many between were lost. */
-uint64_t inputlog_read(const struct journal *journal, uint64_t since, unsigned max, inputlog_fn *fn, void *arg);
+/* borrowed until it returns */
+typedef void inputlog_fn(void *arg, const struct input_event *event);
+/* The events after serial `since`, oldest first, at most `max`. Returns how many between were
+ * lost. */
+uint64_t inputlog_read(const struct journal *journal, uint64_t since, unsigned max, inputlog_fn *fn,
+                       void *arg);
 uint64_t inputlog_last(const struct journal *journal); /* serial of the newest; 0: none */
-struct input_holder *inputlog_holder(const struct journal *journal, bool make); /* NULL: no log, or nobody ever held it and not `make` */
-/* People's keys that their own terminal may send again after a restart (wire/attach.h): noted before they go into the queue. id: not 0. */
+/* NULL: no log, or nobody ever held it and not `make` */
+struct input_holder *inputlog_holder(const struct journal *journal, bool make);
+/* People's keys that their own terminal may send again after a restart (wire/attach.h): noted
+ * before they go into the queue. id: not 0. */
 void inputlog_keys_note(struct journal *journal, uint64_t id, uint64_t input_end);
 bool inputlog_keys_done(const struct journal *journal, uint64_t id);
 void inputlog_mend(struct journal *journal); /* a predecessor's, before it is used */

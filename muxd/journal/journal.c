@@ -1,4 +1,5 @@
-/* journal.c owns the making and freeing of journals, and the texts in them. Taking over a predecessor's: journal_adopt.c. */
+/* journal.c owns the making and freeing of journals, and the texts in them. Taking over a
+ * predecessor's: journal_adopt.c. */
 #include "journal/journal.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -21,10 +22,11 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-/* A successor may be another build. A new field comes out of `reserved` with a new JOURNAL_MINOR; anything else that moves a
- * field is a new JOURNAL_MAJOR. */
+/* A successor may be another build. A new field comes out of `reserved` with a new JOURNAL_MINOR;
+ * anything else that moves a field is a new JOURNAL_MAJOR. */
 static_assert(sizeof(struct journal_header) == 2304, "the header of version 1 is fixed");
-static_assert(offsetof(struct journal_header, requests_head) == 1208, "the fields of version 1 are fixed");
+static_assert(offsetof(struct journal_header, requests_head) == 1208,
+              "the fields of version 1 are fixed");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would die with the worker that holds it");
 
 #define CUT_MARK "..."
@@ -66,7 +68,8 @@ static void make_strings(struct buf *strings, const struct journal_make *make)
     buf_fini(&rest);
 }
 
-static void set_sizes(struct journal_header *sizes, const struct journal_make *make, size_t strings_size)
+static void set_sizes(struct journal_header *sizes, const struct journal_make *make,
+                      size_t strings_size)
 {
     uint64_t page = journal_page_size();
     sizes->strings_size = strings_size;
@@ -75,13 +78,14 @@ static void set_sizes(struct journal_header *sizes, const struct journal_make *m
         sizes->ring_size = 2 * page;
     sizes->head_size = journal_round(make->head_bytes);
     sizes->input_size = journal_round(make->input_bytes);
-    /* A session with both streams on one PTY needs none. Lines of 128 bytes that alternate fill it just when they fill the ring. */
+    /* A session with both streams on one PTY needs none. Lines of 128 bytes that alternate fill it
+     * just when they fill the ring. */
     sizes->index_size = make->tty ? 0 : journal_round(sizes->ring_size / 16);
     sizes->log_size = journal_round(make->log_bytes);
 }
 
-static void fill_header(struct journal_header *header, const struct journal_make *make, const struct journal_header *sizes,
-                        const struct journal_layout *layout)
+static void fill_header(struct journal_header *header, const struct journal_make *make,
+                        const struct journal_header *sizes, const struct journal_layout *layout)
 {
     header->major = JOURNAL_MAJOR;
     header->minor = JOURNAL_MINOR;
@@ -113,7 +117,8 @@ static void fill_header(struct journal_header *header, const struct journal_make
     header->state = SESSION_STARTING;
     header->exit_code = -1;
     header->term_signal = -1;
-    __atomic_store_n(&header->magic, JOURNAL_MAGIC, __ATOMIC_RELEASE); /* last: without it nobody adopts a half-made one */
+    /* last: without it nobody adopts a half-made one */
+    __atomic_store_n(&header->magic, JOURNAL_MAGIC, __ATOMIC_RELEASE);
 }
 
 static int journal_fail(struct journal *journal, struct err *err, const char *what, int error)
@@ -124,7 +129,8 @@ static int journal_fail(struct journal *journal, struct err *err, const char *wh
 
 int journal_new(struct journal **out, const struct journal_make *make, struct err *err)
 {
-    BUG_UNLESS(make->number > 0 && make->name && *make->name && strlen(make->name) <= JOURNAL_NAME_MAX);
+    BUG_UNLESS(make->number > 0 && make->name && *make->name &&
+               strlen(make->name) <= JOURNAL_NAME_MAX);
     BUG_UNLESS(make->ring_bytes <= JOURNAL_REGION_MAX && make->head_bytes <= JOURNAL_REGION_MAX);
     BUG_UNLESS(make->input_bytes <= JOURNAL_REGION_MAX && make->log_bytes <= JOURNAL_LOG_MAX);
     struct buf strings = BUF_INIT;
@@ -136,7 +142,9 @@ int journal_new(struct journal **out, const struct journal_make *make, struct er
     struct journal *journal = xcalloc(1, sizeof *journal);
     journal->fd = journal_memfd(layout.total_size);
     const char *what = journal->fd < 0 ? "memfd" : "mmap";
-    int rc = journal->fd < 0 ? -errno : journal_map(journal, &layout, sizes.ring_size, layout.early_size >= JOURNAL_EARLY_MIN);
+    int rc = journal->fd < 0 ? -errno
+                             : journal_map(journal, &layout, sizes.ring_size,
+                                           layout.early_size >= JOURNAL_EARLY_MIN);
     if (!rc) {
         memcpy(journal->strings, strings.data, strings.len);
         fill_header(journal->header, make, &sizes, &layout);
@@ -173,7 +181,8 @@ const char *journal_described(const struct journal *journal)
 
 const char *journal_facts(const struct journal *journal)
 {
-    const char *described = journal_cwd(journal) + strlen(journal_cwd(journal)) + 1, *facts = described + strlen(described) + 1;
+    const char *described = journal_cwd(journal) + strlen(journal_cwd(journal)) + 1,
+               *facts = described + strlen(described) + 1;
     return facts < journal->strings + journal->header->strings_size && *facts ? facts : NULL;
 }
 
@@ -186,8 +195,10 @@ size_t journal_memory(const struct journal *journal)
 {
     const struct journal_header *header = journal->header;
     uint64_t queued = header->in_head - header->in_tail;
-    return sizeof *journal + header->ring_at + (journal->early ? 0 : touched(header->out_head, header->ring_size)) +
+    return sizeof *journal + header->ring_at +
+           (journal->early ? 0 : touched(header->out_head, header->ring_size)) +
            touched(header->saved_len, header->head_size) + touched(queued, header->input_size) +
            touched(header->index_head * sizeof(uint64_t), header->index_size) +
-           touched(journal->log ? (inputlog_last(journal) + 1) * sizeof(struct input_event) : 0, header->log_size);
+           touched(journal->log ? (inputlog_last(journal) + 1) * sizeof(struct input_event) : 0,
+                   header->log_size);
 }

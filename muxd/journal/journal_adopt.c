@@ -1,5 +1,6 @@
-/* journal_adopt.c owns the taking over of a predecessor's journal. What decides where memory is read or written must be
- * exactly right or the journal is refused; what only describes is put right. */
+/* journal_adopt.c owns the taking over of a predecessor's journal. What decides where memory is
+ * read or written must be exactly right or the journal is refused; what only describes is put
+ * right. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -18,7 +19,8 @@
 
 static int journal_adopt_refuse(struct err *err, const char *reason)
 {
-    return err_set(err, ERR_SYSTEM, "'journal' can't be taken over: %s; its session is lost", reason);
+    return err_set(err, ERR_SYSTEM, "'journal' can't be taken over: %s; its session is lost",
+                   reason);
 }
 
 /* Without these seals whoever else holds the memfd could pull its pages from under the mapping. */
@@ -48,14 +50,17 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
         return journal_adopt_refuse(err, "its version is not known to this muxd");
     if (header->header_size != sizeof *header)
         return journal_adopt_refuse(err, "its header has a wrong size");
-    if (!region_ok(header->ring_size) || !region_ok(header->head_size) || !region_ok(header->input_size) ||
-        !region_ok(header->index_size) || header->ring_size < 2 * journal_page_size() || header->strings_size < 3 ||
-        !region_ok(header->log_size) || header->log_size > JOURNAL_LOG_MAX || header->strings_size > JOURNAL_STRINGS_MAX)
+    if (!region_ok(header->ring_size) || !region_ok(header->head_size) ||
+        !region_ok(header->input_size) || !region_ok(header->index_size) ||
+        header->ring_size < 2 * journal_page_size() || header->strings_size < 3 ||
+        !region_ok(header->log_size) || header->log_size > JOURNAL_LOG_MAX ||
+        header->strings_size > JOURNAL_STRINGS_MAX)
         return journal_adopt_refuse(err, "a region has a wrong size");
     struct journal_layout layout = journal_lay_out(header);
-    if (header->strings_at != layout.strings_at || header->ring_at != layout.ring_at || header->head_at != layout.head_at ||
-        header->input_at != layout.input_at || header->index_at != layout.index_at ||
-        header->log_at != layout.log_at || header->total_size != layout.total_size)
+    if (header->strings_at != layout.strings_at || header->ring_at != layout.ring_at ||
+        header->head_at != layout.head_at || header->input_at != layout.input_at ||
+        header->index_at != layout.index_at || header->log_at != layout.log_at ||
+        header->total_size != layout.total_size)
         return journal_adopt_refuse(err, "a region is in a wrong place");
     if (file_size != layout.total_size)
         return journal_adopt_refuse(err, "the file is not as long as it says");
@@ -67,9 +72,11 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
 }
 
 /* Bytes in the early area are never more than it holds, and none can be where there is none. */
-static int check_early(const struct journal_header *header, const struct journal_layout *layout, struct err *err)
+static int check_early(const struct journal_header *header, const struct journal_layout *layout,
+                       struct err *err)
 {
-    if (header->early && (layout->early_size < JOURNAL_EARLY_MIN || header->out_head > layout->early_size))
+    if (header->early &&
+        (layout->early_size < JOURNAL_EARLY_MIN || header->out_head > layout->early_size))
         return journal_adopt_refuse(err, "its output can't be where it says");
     return 0;
 }
@@ -79,7 +86,8 @@ static void mend_texts(struct journal *journal)
     struct journal_header *header = journal->header;
     if (!memchr(header->name, '\0', sizeof header->name) || !value_session_name(header->name)) {
         memset(header->name, 0, sizeof header->name);
-        snprintf(header->name, sizeof header->name, "salvaged-%llu", (unsigned long long)header->number);
+        snprintf(header->name, sizeof header->name, "salvaged-%llu",
+                 (unsigned long long)header->number);
     }
     size_t nuls = 0;
     for (uint64_t i = 0; i < header->strings_size; i++)
@@ -94,15 +102,17 @@ static void mend_facts(struct journal_header *header)
     header->tty = header->tty != 0;
     header->stdin_open = header->stdin_open != 0;
     header->on_slow = header->on_slow == 1;
-    uint8_t *const truths[] = {&header->described, &header->recorded, &header->staged, &header->wants_scheme,
-                               &header->size_held, &header->told_begin, &header->told_end};
+    uint8_t *const truths[] = {&header->described,    &header->recorded,  &header->staged,
+                               &header->wants_scheme, &header->size_held, &header->told_begin,
+                               &header->told_end};
     for (size_t i = 0; i < sizeof truths / sizeof truths[0]; i++)
         *truths[i] = *truths[i] != 0;
     header->rows = header->rows < 0 || header->rows > UINT16_MAX ? 0 : header->rows;
     header->cols = header->cols < 0 || header->cols > UINT16_MAX ? 0 : header->cols;
     if (header->pid < 0)
         header->pid = 0;
-    if (header->state > SESSION_LOST) /* who runs is asked of the keeper; without a pid there is nobody to ask about */
+    /* who runs is asked of the keeper; without a pid there is nobody to ask about */
+    if (header->state > SESSION_LOST)
         header->state = header->pid > 0 ? SESSION_RUNNING : SESSION_LOST;
     if (header->exit_code < -1 || header->exit_code > 255)
         header->exit_code = -1;
@@ -140,7 +150,8 @@ static void mend_readers(struct journal_header *header)
         if (reader->used > header->uses)
             reader->used = header->uses;
     }
-    for (size_t i = 0; i < JOURNAL_REQUESTS; i++) /* noted, but its input never came in: it was not done */
+    /* noted, but its input never came in: it was not done */
+    for (size_t i = 0; i < JOURNAL_REQUESTS; i++)
         if (header->requests[i].input_end > header->in_head)
             header->requests[i].id_hash = 0;
 }
@@ -150,8 +161,10 @@ static void mend_counters(struct journal *journal)
     struct journal_header *header = journal->header;
     if (header->out_head - header->out_tail > header->ring_size)
         header->out_tail = header->out_head - header->ring_size;
-    /* Between the two stores of a trim the length is too large by what was trimmed; what is beyond the tail is in the ring anyway. */
-    uint64_t from = header->saved_from, room = from < header->out_tail ? header->out_tail - from : 0;
+    /* Between the two stores of a trim the length is too large by what was trimmed; what is beyond
+     * the tail is in the ring anyway. */
+    uint64_t from = header->saved_from,
+             room = from < header->out_tail ? header->out_tail - from : 0;
     if (room > header->head_size)
         room = header->saved_len > header->head_size ? 0 : header->saved_len;
     if (header->saved_len > room)
@@ -168,8 +181,9 @@ static void mend_counters(struct journal *journal)
     if (header->index_head > JOURNAL_OFFSET_MAX)
         header->index_head = 0;
     mend_readers(header);
+    /* the predecessor may have died before it did */
     if (header->in_head > 0 && header->in_head == header->in_tail && header->input_size)
-        journal_punch(journal, header->input_at, header->input_size); /* the predecessor may have died before it did */
+        journal_punch(journal, header->input_at, header->input_size);
 }
 
 int journal_adopt(struct journal **out, int fd, struct err *err)
@@ -179,7 +193,8 @@ int journal_adopt(struct journal **out, int fd, struct err *err)
     int rc = check_seals(fd, err);
     if (rc)
         return rc;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || fd_pread_all(fd, &header, sizeof header, 0) != sizeof header)
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+        fd_pread_all(fd, &header, sizeof header, 0) != sizeof header)
         return journal_adopt_refuse(err, "it is too short");
     rc = check_layout(&header, (uint64_t)st.st_size, err);
     if (rc)
@@ -193,7 +208,9 @@ int journal_adopt(struct journal **out, int fd, struct err *err)
     rc = journal_map(journal, &layout, header.ring_size, header.early);
     if (rc) {
         free(journal);
-        return err_set(err, ERR_LIMIT, "the journal can't be mapped: %s; raise vm.max_map_count, or end something", strerror(-rc));
+        return err_set(err, ERR_LIMIT,
+                       "the journal can't be mapped: %s; raise vm.max_map_count, or end something",
+                       strerror(-rc));
     }
     mend_texts(journal);
     mend_facts(journal->header);

@@ -1,5 +1,5 @@
-/* journal_collect.c owns what a reader gets of a stretch of output: all of it, or its beginning and its end with the count
- * of what is missing between, half the cap each (CODEX.md 7). */
+/* journal_collect.c owns what a reader gets of a stretch of output: all of it, or its beginning and
+ * its end with the count of what is missing between, half the cap each (CODEX.md 7). */
 #include "base/bug.h"
 #include "journal/journal.h"
 
@@ -7,7 +7,8 @@ struct stretch { /* what to give: [from, head_end) and [tail_from, to) */
     uint64_t head_end, tail_from;
 };
 
-static void journal_collect_append(const struct journal *journal, uint64_t from, uint64_t to, struct buf *out)
+static void journal_collect_append(const struct journal *journal, uint64_t from, uint64_t to,
+                                   struct buf *out)
 {
     while (from < to) {
         size_t size = 0;
@@ -21,7 +22,8 @@ static void journal_collect_append(const struct journal *journal, uint64_t from,
     }
 }
 
-/* The end of the unbroken run that begins at `from`, `to` at most; `from` itself when that byte is gone. */
+/* The end of the unbroken run that begins at `from`, `to` at most; `from` itself when that byte is
+ * gone. */
 static uint64_t run_end(const struct journal *journal, uint64_t from, uint64_t to)
 {
     while (from < to) {
@@ -34,7 +36,8 @@ static uint64_t run_end(const struct journal *journal, uint64_t from, uint64_t t
     return from;
 }
 
-/* The beginning of the last unbroken run before `to`, `from` at least. There are few runs: the saved bytes and the ring. */
+/* The beginning of the last unbroken run before `to`, `from` at least. There are few runs: the
+ * saved bytes and the ring. */
 static uint64_t last_run(const struct journal *journal, uint64_t from, uint64_t to)
 {
     uint64_t start = from;
@@ -55,9 +58,11 @@ static uint64_t journal_collect_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static struct stretch choose(const struct journal *journal, uint64_t from, uint64_t to, uint64_t cap)
+static struct stretch choose(const struct journal *journal, uint64_t from, uint64_t to,
+                             uint64_t cap)
 {
-    uint64_t head = run_end(journal, from, to) - from, last = last_run(journal, from, to), tail = to - last;
+    uint64_t head = run_end(journal, from, to) - from, last = last_run(journal, from, to),
+             tail = to - last;
     if (head == to - from && head <= cap)
         return (struct stretch){to, to};
     /* What one side can't fill is the other's. */
@@ -66,11 +71,12 @@ static struct stretch choose(const struct journal *journal, uint64_t from, uint6
         head_share = cap - tail;
     if (head < cap / 2)
         tail_share = cap - head;
-    return (struct stretch){from + journal_collect_least(head, head_share), to - journal_collect_least(tail, tail_share)};
+    return (struct stretch){from + journal_collect_least(head, head_share),
+                            to - journal_collect_least(tail, tail_share)};
 }
 
-void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, size_t cap, struct buf *out, uint64_t *omitted,
-                     size_t *gap_at)
+void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, size_t cap,
+                     struct buf *out, uint64_t *omitted, size_t *gap_at)
 {
     uint64_t head = journal_head(journal);
     *omitted = 0;

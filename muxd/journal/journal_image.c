@@ -1,4 +1,5 @@
-/* journal_image.c owns the file form of a journal: what is copied, and what a file must be to become a journal again. */
+/* journal_image.c owns the file form of a journal: what is copied, and what a file must be to
+ * become a journal again. */
 #include "journal/journal_image.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -50,7 +51,8 @@ static int copy_piece(int from, int to, uint64_t at, uint64_t size)
 {
     char piece[PIECE_BYTES];
     while (size > 0) {
-        ssize_t n = fd_pread_all(from, piece, size < sizeof piece ? (size_t)size : sizeof piece, (off_t)at);
+        ssize_t n = fd_pread_all(from, piece, size < sizeof piece ? (size_t)size : sizeof piece,
+                                 (off_t)at);
         if (n <= 0)
             return n < 0 ? -errno : -EIO;
         errno = ENOSPC; /* what a short write means on a disk */
@@ -92,7 +94,8 @@ static int copy_output(const struct journal_header *header, int from, int to)
     return error ? error : copy_region(from, to, header->index_at, header->index_size);
 }
 
-/* Programs left behind may still write: the ring's oldest bytes go, and its tail says so before they do. */
+/* Programs left behind may still write: the ring's oldest bytes go, and its tail says so before
+ * they do. */
 static int check_unmoved(const struct journal_image *image)
 {
     uint64_t tail, was = atomic_load(&journal_image_header(image)->out_tail);
@@ -119,12 +122,16 @@ int journal_image_write(const struct journal_image *image, int to)
 static int write_fields(const struct journal_header *header, int to, size_t from, size_t end)
 {
     errno = ENOSPC;
-    return fd_pwrite_all(to, (const char *)header + from, end - from, (off_t)from) == (ssize_t)(end - from) ? 0 : -errno;
+    return fd_pwrite_all(to, (const char *)header + from, end - from, (off_t)from) ==
+                   (ssize_t)(end - from)
+               ? 0
+               : -errno;
 }
 
 int journal_image_note(const struct journal_header *header, int to)
 {
-    int error = write_fields(header, to, offsetof(struct journal_header, uses), offsetof(struct journal_header, requests_head));
+    int error = write_fields(header, to, offsetof(struct journal_header, uses),
+                             offsetof(struct journal_header, requests_head));
     return error ? error
                  : write_fields(header, to, offsetof(struct journal_header, end_read_real_ms),
                                 offsetof(struct journal_header, request_hash));
@@ -134,10 +141,12 @@ int journal_image_note(const struct journal_header *header, int to)
 static char *journal_image_read_head(int from, struct journal_header *header, struct err *err)
 {
     struct stat st;
-    bool sound = fstat(from, &st) == 0 && fd_pread_all(from, header, sizeof *header, 0) == sizeof *header &&
+    bool sound = fstat(from, &st) == 0 &&
+                 fd_pread_all(from, header, sizeof *header, 0) == sizeof *header &&
                  header->magic == JOURNAL_MAGIC && header->total_size == (uint64_t)st.st_size &&
                  header->ring_at >= sizeof *header &&
-                 header->ring_at <= journal_round(sizeof *header + JOURNAL_STRINGS_MAX) && header->ring_at <= header->total_size;
+                 header->ring_at <= journal_round(sizeof *header + JOURNAL_STRINGS_MAX) &&
+                 header->ring_at <= header->total_size;
     char *head = sound ? xmalloc((size_t)header->ring_at) : NULL;
     if (head && fd_pread_all(from, head, (size_t)header->ring_at, 0) != (ssize_t)header->ring_at) {
         free(head);
@@ -167,8 +176,9 @@ int journal_image_adopt(struct journal **out, int from, struct err *err)
 /* The file is looked at anew: much may have happened since the start. */
 static bool is_image_of(const struct journal_header *header, const struct journal_header *file)
 {
-    return file->magic == JOURNAL_MAGIC && file->number == header->number && file->total_size == header->total_size &&
-           file->ring_at == header->ring_at && file->out_head == header->out_head;
+    return file->magic == JOURNAL_MAGIC && file->number == header->number &&
+           file->total_size == header->total_size && file->ring_at == header->ring_at &&
+           file->out_head == header->out_head;
 }
 
 int journal_image_fetch(struct journal *journal, int from)
@@ -177,8 +187,8 @@ int journal_image_fetch(struct journal *journal, int from)
     struct stat st;
     if (fstat(from, &st) != 0)
         return -errno;
-    if (fd_pread_all(from, &file, sizeof file, 0) != sizeof file || !is_image_of(journal->header, &file) ||
-        (uint64_t)st.st_size != journal->header->total_size)
+    if (fd_pread_all(from, &file, sizeof file, 0) != sizeof file ||
+        !is_image_of(journal->header, &file) || (uint64_t)st.st_size != journal->header->total_size)
         return -ESTALE;
     return copy_output(journal->header, from, journal->fd);
 }

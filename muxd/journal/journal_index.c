@@ -1,5 +1,5 @@
-/* journal_index.c owns the side index of pipe sessions: a ring of run beginnings, each an offset and a bit for the stream.
- * A session that never wrote to stderr has no entry and no page of it. */
+/* journal_index.c owns the side index of pipe sessions: a ring of run beginnings, each an offset
+ * and a bit for the stream. A session that never wrote to stderr has no entry and no page of it. */
 #include "journal/journal.h"
 #include "journal/journal_map.h"
 
@@ -18,7 +18,8 @@ static uint64_t offset_of(uint64_t entry)
     return entry & ~JOURNAL_STDERR_BIT;
 }
 
-/* One slot less than there are: the one that is written next is never read, so a half-done entry is never seen. */
+/* One slot less than there are: the one that is written next is never read, so a half-done entry is
+ * never seen. */
 static bool runs_init(struct runs *runs, const struct journal *journal)
 {
     const struct journal_header *header = journal->header;
@@ -34,7 +35,8 @@ static bool runs_init(struct runs *runs, const struct journal *journal)
 void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr)
 {
     struct journal_header *header = journal->header;
-    uint64_t count = atomic_load_explicit(&header->index_head, memory_order_relaxed), fresh = at | (is_stderr ? JOURNAL_STDERR_BIT : 0);
+    uint64_t count = atomic_load_explicit(&header->index_head, memory_order_relaxed),
+             fresh = at | (is_stderr ? JOURNAL_STDERR_BIT : 0);
     if (count == 0 && !is_stderr)
         return;
     _Atomic uint64_t *entries = journal_index(journal);

@@ -72,6 +72,7 @@ void journal_input_drop(struct journal *journal)
 {
     if (queued(journal) == 0)
         return;
-    atomic_store_explicit(&journal->header->in_tail, journal_in_head(journal), memory_order_release);
+    atomic_store_explicit(&journal->header->in_tail, journal_in_head(journal),
+                          memory_order_release);
     give_back(journal);
 }

@@ -38,7 +38,8 @@ struct journal_layout journal_lay_out(const struct journal_header *header)
 
 static void *map_at(void *where, uint64_t size, int fd, uint64_t at)
 {
-    return mmap(where, size, PROT_READ | PROT_WRITE, MAP_SHARED | (where ? MAP_FIXED : 0), fd, (off_t)at);
+    return mmap(where, size, PROT_READ | PROT_WRITE, MAP_SHARED | (where ? MAP_FIXED : 0), fd,
+                (off_t)at);
 }
 
 /* `lead` bytes before the region once, the region twice, all in a row. */
@@ -58,7 +59,8 @@ static char *map_twice(int fd, uint64_t lead, uint64_t at, uint64_t size)
     return base;
 }
 
-int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size, bool early)
+int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size,
+                bool early)
 {
     char *base = map_twice(journal->fd, layout->ring_at, layout->ring_at, ring_size);
     if (!base)
@@ -91,12 +93,15 @@ static void *no_mapping(const char *what)
 {
     static bool told;
     if (!told)
-        log_error("'%s': can't map this part of a journal: %s; raise vm.max_map_count or end some sessions", what, strerror(errno));
+        log_error("'%s': can't map this part of a journal: %s; raise vm.max_map_count or end some "
+                  "sessions",
+                  what, strerror(errno));
     told = true;
     return NULL;
 }
 
-/* The lazy mappings are a cache beside the journal's contents, so a const journal may get them too. */
+/* The lazy mappings are a cache beside the journal's contents, so a const journal may get them
+ * too. */
 static struct journal *writable(const struct journal *journal)
 {
     union { const struct journal *from; struct journal *to; } cast = {.from = journal};
@@ -156,8 +161,10 @@ void journal_punch(const struct journal *journal, uint64_t at, uint64_t size)
 {
     int rc;
     do
-        rc = fallocate(journal->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)size);
+        rc = fallocate(journal->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
+                       (off_t)size);
     while (rc != 0 && errno == EINTR);
     if (rc != 0)
-        log_warn("session %llu: can't give memory of its journal back: %s", (unsigned long long)journal->header->number, strerror(errno));
+        log_warn("session %llu: can't give memory of its journal back: %s",
+                 (unsigned long long)journal->header->number, strerror(errno));
 }

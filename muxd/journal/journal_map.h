@@ -1,6 +1,6 @@
-/* journal_map: how the memfd of a journal is laid out and mapped; shared by the journal_*.c files only. Header, strings and
- * ring are one mapping and the ring's second copy follows it: two mappings for a session. The other regions are mapped when
- * first used. */
+/* journal_map: how the memfd of a journal is laid out and mapped; shared by the journal_*.c files
+ * only. Header, strings and ring are one mapping and the ring's second copy follows it: two
+ * mappings for a session. The other regions are mapped when first used. */
 #ifndef MUXD_JOURNAL_JOURNAL_MAP_H
 #define MUXD_JOURNAL_JOURNAL_MAP_H
 #include "journal/journal.h"
@@ -8,26 +8,34 @@
 #define JOURNAL_STRINGS_MAX (64 * 1024 + 3)        /* three or four NUL-terminated texts */
 #define JOURNAL_REGION_MAX (UINT64_C(1) << 40)     /* of any region; keeps sums far from overflow */
 #define JOURNAL_LOG_MAX (UINT64_C(1) << 24)
-#define JOURNAL_EARLY_MIN 256                      /* a smaller rest of the page is not worth the copying later */
-#define JOURNAL_OFFSET_MAX (UINT64_C(1) << 62)     /* no program writes that much: a larger counter is broken */
-#define JOURNAL_STDERR_BIT (UINT64_C(1) << 63)     /* in an index entry: the run from that offset on came from stderr */
+/* a smaller rest of the page is not worth the copying later */
+#define JOURNAL_EARLY_MIN 256
+/* no program writes that much: a larger counter is broken */
+#define JOURNAL_OFFSET_MAX (UINT64_C(1) << 62)
+/* in an index entry: the run from that offset on came from stderr */
+#define JOURNAL_STDERR_BIT (UINT64_C(1) << 63)
 
 struct journal_layout {
-    uint64_t strings_at, early_at, early_size, ring_at, head_at, input_at, index_at, log_at, total_size;
+    uint64_t strings_at, early_at, early_size, ring_at, head_at, input_at, index_at, log_at,
+        total_size;
 };
 
-int journal_memfd(uint64_t size); /* sealed against another size, all zeros; the caller's, or -1 with errno */
+/* sealed against another size, all zeros; the caller's, or -1 with errno */
+int journal_memfd(uint64_t size);
 uint64_t journal_page_size(void);
 uint64_t journal_round(uint64_t size); /* up to whole pages */
 /* Where everything is, from the sizes in the header. The same for who makes and for who checks. */
 struct journal_layout journal_lay_out(const struct journal_header *header);
-/* Maps header, strings and the ring twice; early: the output begins in the early area. 0 or -errno. journal->fd must be set; the
- * sizes must have been checked. */
-int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size, bool early);
+/* Maps header, strings and the ring twice; early: the output begins in the early area. 0 or -errno.
+ * journal->fd must be set; the sizes must have been checked. */
+int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size,
+                bool early);
 void journal_unmap(struct journal *journal);
-void journal_leave_early(struct journal *journal); /* from now on the ring is used; nothing happens when it is already */
+/* from now on the ring is used; nothing happens when it is already */
+void journal_leave_early(struct journal *journal);
 
-/* Mapped on first use; NULL when there is no such region or no memory for a mapping (logged once a process). */
+/* Mapped on first use; NULL when there is no such region or no memory for a mapping (logged once a
+ * process). */
 char *journal_head_area(const struct journal *journal);
 char *journal_input_area(const struct journal *journal);
 _Atomic uint64_t *journal_index(const struct journal *journal);

@@ -14,22 +14,26 @@ uint64_t journal_hash(const char *request_id)
     return hash ? hash : 1;
 }
 
-/* A name that is too long keeps its beginning and gets its hash, so that two long names never share a cursor. */
+/* A name that is too long keeps its beginning and gets its hash, so that two long names never share
+ * a cursor. */
 static void fit_name(char out[JOURNAL_READER_NAME_MAX + 1], const char *name)
 {
     if (strlen(name) <= JOURNAL_READER_NAME_MAX)
         memcpy(out, name, strlen(name) + 1);
     else
-        snprintf(out, JOURNAL_READER_NAME_MAX + 1, "%.14s~%016llx", name, (unsigned long long)journal_hash(name));
+        snprintf(out, JOURNAL_READER_NAME_MAX + 1, "%.14s~%016llx", name,
+                 (unsigned long long)journal_hash(name));
 }
 
-static struct journal_reader *journal_readers_use(struct journal_header *header, struct journal_reader *reader)
+static struct journal_reader *journal_readers_use(struct journal_header *header,
+                                                  struct journal_reader *reader)
 {
     reader->used = ++header->uses;
     return reader;
 }
 
-/* The slot for a new reader: a free one while there are fewer than limit, else the least recently used. */
+/* The slot for a new reader: a free one while there are fewer than limit, else the least recently
+ * used. */
 static struct journal_reader *slot_for_new(struct journal_header *header, unsigned limit)
 {
     struct journal_reader *free_slot = NULL, *oldest = NULL;
@@ -48,7 +52,8 @@ static struct journal_reader *slot_for_new(struct journal_header *header, unsign
     return free_slot && (count < limit || !oldest) ? free_slot : oldest;
 }
 
-bool journal_reader_replaces(struct journal *journal, const char *name, unsigned limit, char out[JOURNAL_READER_NAME_MAX + 1])
+bool journal_reader_replaces(struct journal *journal, const char *name, unsigned limit,
+                             char out[JOURNAL_READER_NAME_MAX + 1])
 {
     struct journal_header *header = journal->header;
     char wanted[JOURNAL_READER_NAME_MAX + 1];

@@ -1,4 +1,5 @@
-/* journal_ring.c owns the output bytes: the ring, what of it is saved to the head area, and the views of both. */
+/* journal_ring.c owns the output bytes: the ring, what of it is saved to the head area, and the
+ * views of both. */
 #include "base/bug.h"
 #include "journal/journal.h"
 #include "journal/journal_map.h"
@@ -14,7 +15,8 @@ static void store(_Atomic uint64_t *field, uint64_t value)
     atomic_store_explicit(field, value, memory_order_release);
 }
 
-/* The head area holds the byte at offset o in place o % head_size, so that it can give up its oldest bytes in place. */
+/* The head area holds the byte at offset o in place o % head_size, so that it can give up its
+ * oldest bytes in place. */
 static void copy_to_area(const struct journal *journal, char *area, uint64_t from, uint64_t to)
 {
     const struct journal_header *header = journal->header;
@@ -27,12 +29,15 @@ static void copy_to_area(const struct journal *journal, char *area, uint64_t fro
     }
 }
 
-/* Before the ring loses [tail, new_tail): keeps of it what lies within head_size bytes of the default reader's cursor. Once
- * something behind the saved bytes is gone they stay as they are until that reader is past them. */
+/* Before the ring loses [tail, new_tail): keeps of it what lies within head_size bytes of the
+ * default reader's cursor. Once something behind the saved bytes is gone they stay as they are
+ * until that reader is past them. */
 static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
 {
     struct journal_header *header = journal->header;
-    uint64_t cursor = journal_ring_load(&header->readers[0].cursor), from = journal_ring_load(&header->saved_from), end = from + journal_ring_load(&header->saved_len);
+    uint64_t cursor = journal_ring_load(&header->readers[0].cursor),
+             from = journal_ring_load(&header->saved_from),
+             end = from + journal_ring_load(&header->saved_len);
     if (header->head_size == 0 || cursor >= new_tail)
         return;
     if (from == end || cursor >= end) {
@@ -48,7 +53,8 @@ static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
     char *area = stop > end ? journal_head_area(journal) : NULL;
     if (!area)
         return;
-    /* First the beginning, then the length: journal_adopt.c knows what a kill between them leaves. */
+    /* First the beginning, then the length: journal_adopt.c knows what a kill between them
+     * leaves. */
     if (stop - from > header->head_size) {
         from = stop - header->head_size;
         store(&header->saved_from, from);
@@ -58,7 +64,8 @@ static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
     store(&header->saved_len, stop - from);
 }
 
-/* `early` changes once all bytes are there: who is killed before leaves the early area as it was. */
+/* `early` changes once all bytes are there: who is killed before leaves the early area as it
+ * was. */
 void journal_leave_early(struct journal *journal)
 {
     struct journal_header *header = journal->header;
@@ -73,13 +80,16 @@ void journal_leave_early(struct journal *journal)
 
 bool journal_may_commit(const struct journal *journal, uint64_t size)
 {
-    return size <= journal->header->ring_size / 2 && (!journal->early || size <= journal->early - journal_ring_load(&journal->header->out_head));
+    return size <= journal->header->ring_size / 2 &&
+           (!journal->early ||
+            size <= journal->early - journal_ring_load(&journal->header->out_head));
 }
 
 char *journal_space(struct journal *journal, size_t want, size_t *size)
 {
     struct journal_header *header = journal->header;
-    uint64_t head = journal_ring_load(&header->out_head), tail = journal_ring_load(&header->out_tail);
+    uint64_t head = journal_ring_load(&header->out_head),
+             tail = journal_ring_load(&header->out_tail);
     if (journal->early && want > journal->early - head)
         journal_leave_early(journal);
     *size = want < header->ring_size / 2 ? want : header->ring_size / 2;
@@ -103,7 +113,8 @@ void journal_commit(struct journal *journal, size_t size, bool from_stderr)
     store(&header->out_head, head + size);
 }
 
-static const char *view_saved(const struct journal *journal, uint64_t from, uint64_t end, size_t *size)
+static const char *view_saved(const struct journal *journal, uint64_t from, uint64_t end,
+                              size_t *size)
 {
     const struct journal_header *header = journal->header;
     const char *area = journal_head_area(journal);
@@ -116,8 +127,10 @@ const char *journal_view(const struct journal *journal, uint64_t *from, size_t *
 {
     const struct journal_header *header = journal->header;
     journal_need(journal);
-    uint64_t head = journal_ring_load(&header->out_head), tail = journal_ring_load(&header->out_tail);
-    uint64_t saved = journal_ring_load(&header->saved_from), saved_end = saved + journal_ring_load(&header->saved_len);
+    uint64_t head = journal_ring_load(&header->out_head),
+             tail = journal_ring_load(&header->out_tail);
+    uint64_t saved = journal_ring_load(&header->saved_from),
+             saved_end = saved + journal_ring_load(&header->saved_len);
     if (saved_end > tail)
         saved_end = tail;
     if (saved < saved_end && *from < saved_end) {

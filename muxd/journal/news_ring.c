@@ -1,5 +1,5 @@
-/* news_ring: owns the memfd of the events. The order of writing makes each state true in which a worker may die: room is made, the record
- * written, then the head moved, then the next number. */
+/* news_ring: owns the memfd of the events. The order of writing makes each state true in which a
+ * worker may die: room is made, the record written, then the head moved, then the next number. */
 #include "journal/news_ring.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -57,7 +57,10 @@ static int news_ring_fail(struct news_ring *ring, struct err *err, const char *w
 
 int news_ring_new(struct news_ring **out, size_t bytes, struct err *err)
 {
-    size_t size = (bytes < RING_MIN ? RING_MIN : bytes > RING_MAX ? RING_MAX : bytes) & ~(size_t)(HEADER_BYTES - 1);
+    size_t size = (bytes < RING_MIN   ? RING_MIN
+                   : bytes > RING_MAX ? RING_MAX
+                                      : bytes) &
+                  ~(size_t)(HEADER_BYTES - 1);
     struct news_ring *ring = xcalloc(1, sizeof *ring);
     ring->fd = memfd_create("muxd-events", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (ring->fd < 0 || ftruncate(ring->fd, (off_t)(HEADER_BYTES + size)) != 0 ||
@@ -87,22 +90,26 @@ static uint64_t span(const struct news_ring *ring, uint64_t at, uint64_t head)
     if (record->type == NEWS_FILLER)
         return size == to_end && at + size <= head ? size : 0;
     bool sound = size >= sizeof *record && size % 8 == 0 && size <= to_end && at + size <= head &&
-                 record->text_size <= size - sizeof *record && memchr(record->name, '\0', sizeof record->name);
+                 record->text_size <= size - sizeof *record &&
+                 memchr(record->name, '\0', sizeof record->name);
     return sound ? size : 0;
 }
 
-/* Walks all records: the newest number in them gives the next one, in case the worker died just before it was written. */
+/* Walks all records: the newest number in them gives the next one, in case the worker died just
+ * before it was written. */
 static void mend(struct news_ring *ring)
 {
     struct ring_header *header = ring->header;
     uint64_t head = header->head, at = header->tail, next = header->next, last = 0;
-    bool broken = head < at || head - at > header->size || head % 8 != 0 || at % 8 != 0 || next == 0 || next > INT64_MAX / 4 ||
-                  head > INT64_MAX / 4;
+    bool broken = head < at || head - at > header->size || head % 8 != 0 || at % 8 != 0 ||
+                  next == 0 || next > INT64_MAX / 4 || head > INT64_MAX / 4;
     while (!broken && at < head) {
         uint64_t size = span(ring, at, head);
         const struct news_record *record = record_at(ring, at);
-        bool filler = record->type == NEWS_FILLER; /* and may be too short for a number: behind it the mapping ends */
-        broken = size == 0 || (!filler && (record->seq == 0 || record->seq > next || (last && record->seq != last + 1)));
+        /* and may be too short for a number: behind it the mapping ends */
+        bool filler = record->type == NEWS_FILLER;
+        broken = size == 0 || (!filler && (record->seq == 0 || record->seq > next ||
+                                           (last && record->seq != last + 1)));
         last = filler || broken ? last : record->seq;
         at += size;
     }
@@ -120,8 +127,10 @@ int news_ring_adopt(struct news_ring **out, int fd, struct err *err)
     struct news_ring *ring = xcalloc(1, sizeof *ring);
     int seals = fcntl(fd, F_GET_SEALS);
     ring->fd = fd;
-    bool fits = seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 && st.st_size >= HEADER_BYTES + RING_MIN &&
-                st.st_size <= HEADER_BYTES + (off_t)RING_MAX && map(ring, (size_t)st.st_size - HEADER_BYTES) == 0;
+    bool fits = seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 &&
+                st.st_size >= HEADER_BYTES + RING_MIN &&
+                st.st_size <= HEADER_BYTES + (off_t)RING_MAX &&
+                map(ring, (size_t)st.st_size - HEADER_BYTES) == 0;
     if (fits && ring->header->magic == RING_MAGIC && ring->header->version == RING_VERSION &&
         ring->header->size == (uint64_t)st.st_size - HEADER_BYTES) {
         mend(ring);
@@ -132,7 +141,8 @@ int news_ring_adopt(struct news_ring **out, int fd, struct err *err)
     if (ring->header)
         munmap(ring->header, (size_t)st.st_size);
     free(ring);
-    return err_set(err, ERR_SYSTEM, "the events of the worker before can't be read; their numbers begin anew");
+    return err_set(err, ERR_SYSTEM,
+                   "the events of the worker before can't be read; their numbers begin anew");
 }
 
 void news_ring_free(struct news_ring *ring)
@@ -189,14 +199,16 @@ uint64_t news_ring_add(struct news_ring *ring, const struct news_record *given, 
     return record.seq;
 }
 
-const struct news_record *news_ring_read(const struct news_ring *ring, struct news_cursor *cursor, const char **text, uint64_t *missed)
+const struct news_record *news_ring_read(const struct news_ring *ring, struct news_cursor *cursor,
+                                         const char **text, uint64_t *missed)
 {
     const struct ring_header *header = ring->header;
     uint64_t head = header->head, tail = header->tail;
     *missed = 0;
     if (cursor->at < tail || cursor->at > head)
         cursor->at = tail;
-    if (cursor->seq > header->next) { /* given by a daemon before this one: what this one has comes whole */
+    /* given by a daemon before this one: what this one has comes whole */
+    if (cursor->seq > header->next) {
         cursor->seq = 0;
         cursor->at = tail;
         *missed = NEWS_MISSED_UNKNOWN;

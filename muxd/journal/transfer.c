@@ -1,5 +1,5 @@
-/* transfer.c owns the two pipes and the state page through which all bytes go, and what a successor does with what it finds
- * there. The transfers themselves: transfer_move.c. */
+/* transfer.c owns the two pipes and the state page through which all bytes go, and what a successor
+ * does with what it finds there. The transfers themselves: transfer_move.c. */
 #include "journal/transfer.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -27,12 +27,14 @@ static int transfer_fail(struct transfer *transfer, struct err *err, const char 
 {
     int error = errno;
     transfer_free(transfer);
-    return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, error, "can't make the pipes to the sessions: '%s'", what);
+    return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, error,
+                     "can't make the pipes to the sessions: '%s'", what);
 }
 
 static bool map_state(struct transfer *transfer)
 {
-    void *state = mmap(NULL, sizeof *transfer->state, PROT_READ | PROT_WRITE, MAP_SHARED, transfer->fds[TRANSFER_STATE], 0);
+    void *state = mmap(NULL, sizeof *transfer->state, PROT_READ | PROT_WRITE, MAP_SHARED,
+                       transfer->fds[TRANSFER_STATE], 0);
     if (state == MAP_FAILED)
         return false;
     transfer->state = state;
@@ -67,12 +69,14 @@ int transfer_new(struct transfer **out, struct err *err)
     struct transfer *transfer = transfer_empty();
     int *fds = transfer->fds;
     fds[TRANSFER_STATE] = memfd_create("muxd-transfer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fds[TRANSFER_STATE] < 0 || ftruncate(fds[TRANSFER_STATE], sizeof(struct transfer_state)) != 0 ||
+    if (fds[TRANSFER_STATE] < 0 ||
+        ftruncate(fds[TRANSFER_STATE], sizeof(struct transfer_state)) != 0 ||
         fcntl(fds[TRANSFER_STATE], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         return transfer_fail(transfer, err, "memfd_create");
     if (!map_state(transfer))
         return transfer_fail(transfer, err, "mmap");
-    if (pipe2(fds + TRANSFER_OUT_R, O_CLOEXEC | O_NONBLOCK) != 0 || pipe2(fds + TRANSFER_IN_R, O_CLOEXEC | O_NONBLOCK) != 0)
+    if (pipe2(fds + TRANSFER_OUT_R, O_CLOEXEC | O_NONBLOCK) != 0 ||
+        pipe2(fds + TRANSFER_IN_R, O_CLOEXEC | O_NONBLOCK) != 0)
         return transfer_fail(transfer, err, "pipe2");
     if (fcntl(fds[TRANSFER_OUT_W], F_SETPIPE_SZ, OUT_PIPE_BYTES) < 0)
         log_debug("the pipe from the sessions stays small: %s", strerror(errno));
@@ -105,9 +109,11 @@ int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct er
     if (!reason && !map_state(transfer)) {
         int error = errno;
         free(transfer);
-        return err_set(err, ERR_LIMIT, "'transfer' can't be mapped: %s; end something", strerror(error));
+        return err_set(err, ERR_LIMIT, "'transfer' can't be mapped: %s; end something",
+                       strerror(error));
     }
-    if (!reason && (transfer->state->magic != TRANSFER_MAGIC || transfer->state->version != TRANSFER_VERSION))
+    if (!reason &&
+        (transfer->state->magic != TRANSFER_MAGIC || transfer->state->version != TRANSFER_VERSION))
         reason = "its version is not known to this muxd";
     if (!reason) {
         transfer_measure(transfer);
@@ -117,7 +123,9 @@ int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct er
     for (size_t i = 0; i < TRANSFER_FDS; i++)
         transfer->fds[i] = -1; /* still the caller's */
     transfer_free(transfer);
-    return err_set(err, ERR_SYSTEM, "'transfer' can't be taken over: %s; bytes that were on their way are lost", reason);
+    return err_set(err, ERR_SYSTEM,
+                   "'transfer' can't be taken over: %s; bytes that were on their way are lost",
+                   reason);
 }
 
 void transfer_free(struct transfer *transfer)
@@ -152,27 +160,32 @@ static size_t transfer_pending(int pipe_fd)
     return ioctl(pipe_fd, FIONREAD, &size) == 0 && size > 0 ? (size_t)size : 0;
 }
 
-/* Bytes of a session that is no more, or of a state that makes no sense: nobody can be given them. */
+/* Bytes of a session that is no more, or of a state that makes no sense: nobody can be given
+ * them. */
 static void discard_out(struct transfer *transfer, uint64_t session, size_t size)
 {
     if (size > 0)
-        log_warn("session %llu: %zu bytes of output were on their way and belong to no journal", (unsigned long long)session, size);
+        log_warn("session %llu: %zu bytes of output were on their way and belong to no journal",
+                 (unsigned long long)session, size);
     transfer_drain(transfer->fds[TRANSFER_OUT_R]);
 }
 
-static void repair_out(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg)
+static void repair_out(struct transfer *transfer,
+                       struct journal *(*find)(void *arg, uint64_t number), void *arg)
 {
     struct transfer_state *state = transfer->state;
     uint64_t session = state->out_session;
     size_t in_pipe = transfer_pending(transfer->fds[TRANSFER_OUT_R]);
     struct journal *journal = session ? find(arg, session) : NULL;
     if (journal) {
-        /* Less than what the pipe holds: killed between a splice and its note, nothing of it is in the ring. */
+        /* Less than what the pipe holds: killed between a splice and its note, nothing of it is in
+         * the ring. */
         int64_t in_ring = (int64_t)(state->out_want - journal_head(journal) - in_pipe);
         if (in_ring > 0 && journal_may_commit(journal, (uint64_t)in_ring))
             journal_commit(journal, (size_t)in_ring, state->out_from_stderr);
         else if (in_ring > 0)
-            log_error("session %llu: the state of its last read is broken; output may be missing", (unsigned long long)session);
+            log_error("session %llu: the state of its last read is broken; output may be missing",
+                      (unsigned long long)session);
         state->out_want = journal_head(journal) + in_pipe;
         transfer_pour(transfer, journal, in_pipe, state->out_from_stderr);
     } else {
@@ -181,13 +194,16 @@ static void repair_out(struct transfer *transfer, struct journal *(*find)(void *
     atomic_store_explicit(&state->out_session, 0, memory_order_release);
 }
 
-static void repair_in(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg)
+static void repair_in(struct transfer *transfer,
+                      struct journal *(*find)(void *arg, uint64_t number), void *arg)
 {
     struct transfer_state *state = transfer->state;
     size_t left = transfer_pending(transfer->fds[TRANSFER_IN_R]);
-    struct journal *journal = state->in_phase == TRANSFER_FILLED ? find(arg, state->in_session) : NULL;
+    struct journal *journal = state->in_phase == TRANSFER_FILLED ? find(arg, state->in_session)
+                                                                 : NULL;
     if (journal && left <= state->in_size) {
-        uint64_t typed_to = state->in_tail + (state->in_size - left), tail = journal->header->in_tail;
+        uint64_t typed_to = state->in_tail + (state->in_size - left),
+                 tail = journal->header->in_tail;
         if (typed_to > tail && typed_to <= journal->header->in_head)
             journal_input_typed(journal, typed_to - tail, state->in_wipe);
     }
@@ -201,7 +217,8 @@ void transfer_busy(const struct transfer *transfer, uint64_t sessions[2])
     sessions[1] = transfer->state->in_phase == TRANSFER_FILLED ? transfer->state->in_session : 0;
 }
 
-void transfer_repair(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number), void *arg)
+void transfer_repair(struct transfer *transfer, struct journal *(*find)(void *arg, uint64_t number),
+                     void *arg)
 {
     repair_out(transfer, find, arg);
     repair_in(transfer, find, arg);

@@ -9,11 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PTY_PIECE 4096          /* a PTY gives 4,095 bytes a read at most, but for rare exceptions: one page, one slot of the pipe */
+/* a PTY gives 4,095 bytes a read at most, but for rare exceptions: one page, one slot of the
+ * pipe */
+#define PTY_PIECE 4096
 #define PTY_SHORT 2048          /* a piece under this: the PTY is probably empty now */
-#define FIRST_PTY_WRITE 4096    /* the first piece is small, because a program that doesn't read takes no more */
+/* the first piece is small, because a program that doesn't read takes no more */
+#define FIRST_PTY_WRITE 4096
 #define FIRST_PIPE_WRITE (16 * 1024)
-#define TURN_WRITE (1024 * 1024) /* at most this much in one call, so that nobody else waits for long */
+/* at most this much in one call, so that nobody else waits for long */
+#define TURN_WRITE (1024 * 1024)
 
 static size_t transfer_move_least(size_t a, size_t b)
 {
@@ -30,7 +34,8 @@ void transfer_drain(int pipe_fd)
     mem_wipe(scratch, sizeof scratch);
 }
 
-void transfer_pour(struct transfer *transfer, struct journal *journal, size_t size, bool from_stderr)
+void transfer_pour(struct transfer *transfer, struct journal *journal, size_t size,
+                   bool from_stderr)
 {
     while (size > 0) {
         size_t room;
@@ -38,23 +43,26 @@ void transfer_pour(struct transfer *transfer, struct journal *journal, size_t si
         ssize_t n = read(transfer->fds[TRANSFER_OUT_R], space, room);
         if (n < 0 && errno == EINTR)
             continue;
-        /* Only no memory for the ring's pages makes it fail. As everywhere, that ends the worker; the bytes wait for the next. */
+        /* Only no memory for the ring's pages makes it fail. As everywhere, that ends the worker;
+         * the bytes wait for the next. */
         if (n <= 0)
-            BUG("%zu bytes can't be read into the ring: %s", size, n ? strerror(errno) : "the pipe is empty");
+            BUG("%zu bytes can't be read into the ring: %s", size,
+                n ? strerror(errno) : "the pipe is empty");
         journal_commit(journal, (size_t)n, from_stderr);
         size -= (size_t)n;
     }
 }
 
-/* Fills the pipe. >0: bytes in it; else 0 or -errno as transfer_in. The pages of a pipe come over as they are, all in one call; a PTY is
- * copied from, piece by piece. */
+/* Fills the pipe. >0: bytes in it; else 0 or -errno as transfer_in. The pages of a pipe come over
+ * as they are, all in one call; a PTY is copied from, piece by piece. */
 static ssize_t transfer_move_gather(struct transfer *transfer, int fd, size_t budget, bool tty)
 {
     struct transfer_state *state = transfer->state;
     size_t got = 0, limit = transfer_move_least(budget, transfer->out_capacity);
     for (size_t pieces = 0; got < limit && pieces < transfer->out_slots; pieces++) {
         size_t ask = tty ? transfer_move_least(PTY_PIECE, limit - got) : limit;
-        ssize_t n = splice(fd, NULL, transfer->fds[TRANSFER_OUT_W], NULL, ask, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+        ssize_t n = splice(fd, NULL, transfer->fds[TRANSFER_OUT_W], NULL, ask,
+                           SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
@@ -73,7 +81,9 @@ static void tell_refused(const char *what)
 {
     static bool told;
     if (!told)
-        log_warn("the kernel refuses splice(2) for '%s': a kill -9 of muxd in the middle of a transfer may lose or double a piece", what);
+        log_warn("the kernel refuses splice(2) for '%s': a kill -9 of muxd in the middle of a "
+                 "transfer may lose or double a piece",
+                 what);
     told = true;
 }
 
@@ -92,7 +102,8 @@ static ssize_t read_directly(struct journal *journal, int fd, size_t budget, boo
     return n;
 }
 
-ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, size_t budget, bool from_stderr)
+ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, size_t budget,
+                    bool from_stderr)
 {
     struct transfer_state *state = transfer->state;
     BUG_UNLESS(budget > 0);
@@ -106,7 +117,8 @@ ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, 
     return got == -EINVAL ? read_directly(journal, fd, budget, from_stderr) : got;
 }
 
-static ssize_t write_directly(struct journal *journal, int fd, const char *data, size_t size, bool wipe)
+static ssize_t write_directly(struct journal *journal, int fd, const char *data, size_t size,
+                              bool wipe)
 {
     tell_refused("input");
     ssize_t n;
@@ -124,8 +136,10 @@ static void set_phase(struct transfer_state *state, enum transfer_phase phase)
     atomic_store_explicit(&state->in_phase, phase, memory_order_release);
 }
 
-/* One filling of the pipe. Bytes typed, fewer than size when the program takes no more; or -errno. */
-static ssize_t type_piece(struct transfer *transfer, struct journal *journal, int fd, const char *data, size_t size, bool wipe)
+/* One filling of the pipe. Bytes typed, fewer than size when the program takes no more; or
+ * -errno. */
+static ssize_t type_piece(struct transfer *transfer, struct journal *journal, int fd,
+                          const char *data, size_t size, bool wipe)
 {
     struct transfer_state *state = transfer->state;
     state->in_session = journal->header->number;
@@ -140,7 +154,8 @@ static ssize_t type_piece(struct transfer *transfer, struct journal *journal, in
     }
     state->in_size = (size_t)filled;
     set_phase(state, TRANSFER_FILLED);
-    ssize_t typed = splice(transfer->fds[TRANSFER_IN_R], NULL, fd, NULL, (size_t)filled, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+    ssize_t typed = splice(transfer->fds[TRANSFER_IN_R], NULL, fd, NULL, (size_t)filled,
+                           SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
     int error = typed < 0 ? errno : EAGAIN;
     if (typed > 0)
         journal_input_typed(journal, (size_t)typed, wipe);
@@ -160,7 +175,8 @@ ssize_t transfer_out(struct transfer *transfer, struct journal *journal, int fd,
         const char *data = journal_input_view(journal, &queued);
         if (queued == 0)
             break;
-        size_t size = transfer_move_least(transfer_move_least(queued, piece), transfer->in_capacity);
+        size_t size = transfer_move_least(transfer_move_least(queued, piece),
+                                          transfer->in_capacity);
         ssize_t n = type_piece(transfer, journal, fd, data, size, wipe);
         if (n < 0)
             return typed ? (ssize_t)typed : n;

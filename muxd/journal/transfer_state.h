@@ -1,4 +1,5 @@
-/* transfer_state: what transfer.c and transfer_move.c share: the page that a successor reads, and the descriptors. */
+/* transfer_state: what transfer.c and transfer_move.c share: the page that a successor reads, and
+ * the descriptors. */
 #ifndef MUXD_JOURNAL_TRANSFER_STATE_H
 #define MUXD_JOURNAL_TRANSFER_STATE_H
 #include "journal/transfer.h"
@@ -9,15 +10,17 @@
 enum transfer_fd { TRANSFER_STATE, TRANSFER_OUT_R, TRANSFER_OUT_W, TRANSFER_IN_R, TRANSFER_IN_W };
 enum transfer_phase { TRANSFER_IDLE, TRANSFER_WRITING, TRANSFER_FILLED };
 
-/* Offset 0 of the state memfd. out_session and in_phase say whether the fields beside them mean anything: they are set last
- * and taken back first. */
+/* Offset 0 of the state memfd. out_session and in_phase say whether the fields beside them mean
+ * anything: they are set last and taken back first. */
 struct transfer_state {
     uint32_t magic, version;
     _Atomic uint64_t out_session; /* 0: nothing is under way and the pipe is empty */
-    _Atomic uint64_t out_want;    /* where out_head will be when the pipe has been emptied into the ring */
+    /* where out_head will be when the pipe has been emptied into the ring */
+    _Atomic uint64_t out_want;
     uint32_t out_from_stderr;
     _Atomic uint32_t mark; /* transfer_mark */
-    uint64_t in_session, in_tail, in_size; /* in_size bytes from in_tail on are, or were, in the pipe */
+    /* in_size bytes from in_tail on are, or were, in the pipe */
+    uint64_t in_session, in_tail, in_size;
     uint32_t in_wipe;
     _Atomic uint32_t in_phase; /* enum transfer_phase */
     struct number_kept numbers;
@@ -30,6 +33,7 @@ struct transfer {
 };
 
 /* Reads exactly size bytes, which are in the pipe, into the ring and commits them. */
-void transfer_pour(struct transfer *transfer, struct journal *journal, size_t size, bool from_stderr);
+void transfer_pour(struct transfer *transfer, struct journal *journal, size_t size,
+                   bool from_stderr);
 void transfer_drain(int pipe_fd); /* throws away what is in it, leaving no copy */
 #endif

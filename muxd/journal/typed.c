@@ -3,7 +3,8 @@
 
 const char *input_kind_word(unsigned kind)
 {
-    static const char *const words[] = {"text", "keys", "paste", "secret", "signal", "resize", "eof", "take", "give"};
+    static const char *const words[] = {"text",   "keys", "paste", "secret", "signal",
+                                        "resize", "eof",  "take",  "give"};
     return kind < sizeof words / sizeof words[0] ? words[kind] : "text";
 }
 

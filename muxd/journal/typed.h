@@ -6,7 +6,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum input_who { INPUT_BY_MUXD, INPUT_BY_AGENT /* any writer that is not attached */, INPUT_BY_PERSON /* attached */, INPUT_WHO_COUNT };
+enum input_who {
+    INPUT_BY_MUXD,
+    INPUT_BY_AGENT /* any writer that is not attached */,
+    INPUT_BY_PERSON /* attached */,
+    INPUT_WHO_COUNT
+};
 enum input_kind {
     INPUT_TEXT,
     INPUT_KEYS,
@@ -41,6 +46,7 @@ struct input {
     int detail;                  /* see inputlog.h */
 };
 
-const char *input_kind_word(unsigned kind); /* as inputlog_read's callers tell it; "text" for one that is not known */
+/* as inputlog_read's callers tell it; "text" for one that is not known */
+const char *input_kind_word(unsigned kind);
 const char *input_who_word(unsigned who);   /* "muxd", "agent", "person" */
 #endif

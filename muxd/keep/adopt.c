@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct birth { /* all that the new keeper needs; the descriptors close at exec until the child says otherwise */
+/* all that the new keeper needs; the descriptors close at exec until the child says otherwise */
+struct birth {
     int link, own_exe; /* its end of the socket; what it starts workers from */
     int exe;           /* its own program; -1: args[0] */
     char **args;
@@ -63,7 +64,9 @@ static int adopt_give_birth(int link, int own_exe, int exe, char *const argv[], 
     snprintf(value, sizeof value, "%d:%d", link, own_exe);
     own_args(args, argv, option, value);
     int error = fork_keeper(&birth);
-    return error == 0 ? 0 : limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no process for a new keeper");
+    return error == 0
+               ? 0
+               : limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, error, "no process for a new keeper");
 }
 
 int keeper_respawn(struct link *link, char *const argv[], struct err *err)

@@ -36,7 +36,8 @@ bool arrival_add(struct arrival *arrival, const struct keep_msg *msg, int fds[],
     return true;
 }
 
-bool arrival_cut(struct arrival *arrival, const struct keep_msg *msg, int fds[], size_t nfds, int *journal)
+bool arrival_cut(struct arrival *arrival, const struct keep_msg *msg, int fds[], size_t nfds,
+                 int *journal)
 {
     arrival_drop(arrival);
     arrival->cut = msg->type == KEEP_SLOT && msg->arg[1] != 0;

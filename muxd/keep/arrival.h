@@ -12,10 +12,12 @@ struct arrival { /* zeroed: nothing has come */
     bool open;
     bool cut; /* there was no room for a part of it, and more parts follow */
 };
-/* Takes the descriptors of a KEEP_SLOT. True when that was the last part: session, pid and fds are the caller's then. */
+/* Takes the descriptors of a KEEP_SLOT. True when that was the last part: session, pid and fds are
+ * the caller's then. */
 bool arrival_add(struct arrival *arrival, const struct keep_msg *msg, int fds[], size_t nfds);
-/* The same for one whose descriptors did not all come: they are closed. True when nothing more follows; *journal: the session's, to be
- * closed by the caller, or -1. */
-bool arrival_cut(struct arrival *arrival, const struct keep_msg *msg, int fds[], size_t nfds, int *journal);
+/* The same for one whose descriptors did not all come: they are closed. True when nothing more
+ * follows; *journal: the session's, to be closed by the caller, or -1. */
+bool arrival_cut(struct arrival *arrival, const struct keep_msg *msg, int fds[], size_t nfds,
+                 int *journal);
 void arrival_drop(struct arrival *arrival); /* closes what has come so far */
 #endif

@@ -1,5 +1,6 @@
-/* keep: what muxd-keeper and muxd's worker say to each other. One SOCK_SEQPACKET socketpair, fixed-size messages with sequence
- * numbers, descriptors beside them (SCM_RIGHTS). The keeper interprets numbers only: it parses nothing that a client or a program wrote. */
+/* keep: what muxd-keeper and muxd's worker say to each other. One SOCK_SEQPACKET socketpair,
+ * fixed-size messages with sequence numbers, descriptors beside them (SCM_RIGHTS). The keeper
+ * interprets numbers only: it parses nothing that a client or a program wrote. */
 #ifndef MUXD_KEEP_KEEP_H
 #define MUXD_KEEP_KEEP_H
 #include <stdint.h>
@@ -9,11 +10,12 @@
 #define KEEP_LINK_FD 3        /* the worker's end after exec; told by "--worker" */
 #define KEEP_SESSION_MIN 1000 /* slots with lower numbers belong to the daemon, not to a session */
 
-/* "muxd-keep-1": the protocol as a word, which muxd gives to muxd-keeper and muxd-keeper to muxd, so that programs of two versions
- * refuse each other before either has begun. */
+/* "muxd-keep-1": the protocol as a word, which muxd gives to muxd-keeper and muxd-keeper to muxd,
+ * so that programs of two versions refuse each other before either has begun. */
 extern const char keep_protocol_word[];
 
-/* The tag under which the keeper holds a descriptor: what it is. The keeper itself reads nothing into it. */
+/* The tag under which the keeper holds a descriptor: what it is. The keeper itself reads nothing
+ * into it. */
 enum keep_tag {
     /* a session's */
     KEEP_FD_JOURNAL, /* memfd */
@@ -38,43 +40,66 @@ enum keep_tag {
 
 enum keep_type {
     /* worker to keeper */
-    KEEP_HELLO = 1, /* arg[0]: protocol. First message of a worker: the keeper answers with the hand-over */
-    KEEP_HOLD,      /* session, arg[0]: mask of enum keep_tag, descriptors in that order (at most 8 a message; repeated adds) */
-    /* the listening socket; arg[0]: 1 when it was given to the daemon (by systemd). The daemon's starter is told that it listens, also when
-     * the keeper had no room for the socket */
+    /* arg[0]: protocol. First message of a worker: the keeper answers with the hand-over */
+    KEEP_HELLO = 1,
+    /* session, arg[0]: mask of enum keep_tag, descriptors in that order (at most 8 a message;
+     * repeated adds) */
+    KEEP_HOLD,
+    /* the listening socket; arg[0]: 1 when it was given to the daemon (by systemd). The daemon's
+     * starter is told that it listens, also when the keeper had no room for the socket */
     KEEP_LISTEN,
-    /* session; descriptors: plan memfd, child's 0, 1, 2, and as of KEEP_HOLD what arg[0] says: nothing of it is held when one is missing */
+    /* session; descriptors: plan memfd, child's 0, 1, 2, and as of KEEP_HOLD what arg[0] says:
+     * nothing of it is held when one is missing */
     KEEP_SPAWN,
-    KEEP_ACK,       /* session, pid: the exit stands in the journal, reap it; arg[0]: mask of enum keep_tag to close first */
-    KEEP_DROP,      /* session; arg[0]: mask of enum keep_tag to close, 0: close everything held for it and forget it */
-    KEEP_SERVED,    /* this worker has answered a request: no back-off after its death */
-    KEEP_STOP,      /* the worker is done on purpose; the keeper ends when it does */
-    KEEP_UPGRADE,   /* re-execute keeper and worker from the programs on disk */
-    /* session, pid; descriptor: pidfd. To a keeper that the worker started: a program that runs already and is not its child */
+    /* session, pid: the exit stands in the journal, reap it; arg[0]: mask of enum keep_tag to close
+     * first */
+    KEEP_ACK,
+    /* session; arg[0]: mask of enum keep_tag to close, 0: close everything held for it and forget
+     * it */
+    KEEP_DROP,
+    KEEP_SERVED,  /* this worker has answered a request: no back-off after its death */
+    KEEP_STOP,    /* the worker is done on purpose; the keeper ends when it does */
+    KEEP_UPGRADE, /* re-execute keeper and worker from the programs on disk */
+    /* session, pid; descriptor: pidfd. To a keeper that the worker started: a program that runs
+     * already and is not its child */
     KEEP_ADOPT,
-    KEEP_AGAIN, /* session: tell its KEEP_SLOT once more, and what is owed of it; the first time there was no room for its descriptors */
+    /* session: tell its KEEP_SLOT once more, and what is owed of it; the first time there was no
+     * room for its descriptors */
+    KEEP_AGAIN,
     /* keeper to worker */
-    KEEP_SLOT = 64, /* hand-over: session, pid (0: not running), arg[0]: mask, arg[1]: 1 when more descriptors of it follow; descriptors */
+    /* hand-over: session, pid (0: not running), arg[0]: mask, arg[1]: 1 when more descriptors of it
+     * follow; descriptors */
+    KEEP_SLOT = 64,
     KEEP_SLOT_LISTEN, /* arg[0]: as of KEEP_LISTEN */
-    /* end of the hand-over; arg[0]: count of slots, arg[1]: generation of the worker (1: first), arg[2]: wait status of the one before,
-     * -1: none, arg[3]: 0, or that an upgrade went wrong after the one before had gone: errno | enum keep_upgrade << 16 */
+    /* end of the hand-over; arg[0]: count of slots, arg[1]: generation of the worker (1: first),
+     * arg[2]: wait status of the one before, -1: none, arg[3]: 0, or that an upgrade went wrong
+     * after the one before had gone: errno | enum keep_upgrade << 16 */
     KEEP_HANDED,
-    KEEP_SPAWNED,   /* session, pid; descriptor: pidfd where the kernel has them */
-    /* session; arg[0]: enum plan_step, arg[1]: errno. Repeated in a hand-over, right after its slot, until KEEP_ACK or KEEP_SPAWN */
+    KEEP_SPAWNED, /* session, pid; descriptor: pidfd where the kernel has them */
+    /* session; arg[0]: enum plan_step, arg[1]: errno. Repeated in a hand-over, right after its
+     * slot, until KEEP_ACK or KEEP_SPAWN */
     KEEP_FAILED,
-    /* session, pid; arg[0]: si_code (CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0: lost), arg[1]: si_status. Repeated after a hand-over until
-     * KEEP_ACK */
+    /* session, pid; arg[0]: si_code (CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0: lost), arg[1]:
+     * si_status. Repeated after a hand-over until KEEP_ACK */
     KEEP_EXITED,
     KEEP_UPGRADE_FAILED, /* arg[0]: errno, arg[1]: enum keep_upgrade, what was tried */
-    KEEP_MISSED,         /* session; arg[0]: KEEP_HOLD, KEEP_LISTEN or KEEP_ADOPT, for whose descriptors the keeper had no room */
-    /* Both ways, part of a hand-over. arg[0], arg[1]: soft RLIMIT_NOFILE and RLIMIT_CORE (-1: infinite), arg[2]: oom_score_adj, as muxd was
-     * started with; arg[3]: generation. Of a keeper: pid: itself; descriptors: its own program (O_PATH), the sentinel's socket where
-     * there is one. Of a worker, to a keeper that it starts: the sentinel's socket. */
+    /* session; arg[0]: KEEP_HOLD, KEEP_LISTEN or KEEP_ADOPT, for whose descriptors the keeper had
+     * no room */
+    KEEP_MISSED,
+    /* Both ways, part of a hand-over. arg[0], arg[1]: soft RLIMIT_NOFILE and RLIMIT_CORE (-1:
+     * infinite), arg[2]: oom_score_adj, as muxd was started with; arg[3]: generation. Of a keeper:
+     * pid: itself; descriptors: its own program (O_PATH), the sentinel's socket where there is one.
+     * Of a worker, to a keeper that it starts: the sentinel's socket. */
     KEEP_WAS = 128
 };
 
 /* What an upgrade tried when it failed; told as text by link_upgrade_text(). */
-enum keep_upgrade { KEEP_UPGRADE_TRIAL = 1, KEEP_UPGRADE_EXEC, KEEP_UPGRADE_STATE, KEEP_UPGRADE_WORKER };
+enum keep_upgrade {
+    KEEP_UPGRADE_TRIAL = 1,
+    KEEP_UPGRADE_EXEC,
+    KEEP_UPGRADE_STATE,
+    KEEP_UPGRADE_WORKER
+};
 
 struct keep_msg {
     uint32_t size_and_protocol; /* sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL */

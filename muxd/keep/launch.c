@@ -1,4 +1,5 @@
-/* launch.c: owns the way into the background, so that whoever started muxd -d learns that it serves, or why not. */
+/* launch.c: owns the way into the background, so that whoever started muxd -d learns that it
+ * serves, or why not. */
 #include "keep/launch.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -27,8 +28,10 @@ static int status_of(pid_t keeper)
         if (errno != EINTR)
             return 1;
     if (WIFSIGNALED(status))
-        dprintf(STDERR_FILENO, "muxd: the keeper was ended by signal %d before it listened\n", WTERMSIG(status));
-    return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 1; /* also 0 is no success: nobody listens */
+        dprintf(STDERR_FILENO, "muxd: the keeper was ended by signal %d before it listened\n",
+                WTERMSIG(status));
+    /* also 0 is no success: nobody listens */
+    return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 1;
 }
 
 static pid_t started;
@@ -67,7 +70,10 @@ static void __attribute__((__noreturn__)) stay_behind(pid_t keeper, int ready, i
 static int go_on(int words, int null)
 {
     setsid();
-    return dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(words, STDERR_FILENO) < 0 ? -1 : 0;
+    return dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+                   dup2(words, STDERR_FILENO) < 0
+               ? -1
+               : 0;
 }
 
 int launch_detached(int *ready_fd, struct err *err)

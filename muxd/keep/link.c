@@ -1,4 +1,5 @@
-/* link.c: owns the worker's end of the link: the queue of what the socket did not take, and the pieces of a hand-over. */
+/* link.c: owns the worker's end of the link: the queue of what the socket did not take, and the
+ * pieces of a hand-over. */
 #include "keep/link.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -15,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LATE_MAX 256 /* then they go out before the end of the turn: each is compared with what is sent meanwhile */
+/* then they go out before the end of the turn: each is compared with what is sent meanwhile */
+#define LATE_MAX 256
 #define ABOUT (sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL)
 
 struct link {
@@ -26,12 +28,14 @@ struct link {
     struct parcels queue;    /* goes out in order */
     struct parcels late;     /* what nobody waits for: not before the end of the turn */
     size_t nlate;
-    struct parcels refused;  /* those that had no descriptors left: told as failed or missed from the next flush */
+    /* those that had no descriptors left: told as failed or missed from the next flush */
+    struct parcels refused;
     bool full;               /* the socket said EAGAIN */
     struct arrival arrival;
     struct spare spare;      /* held while a hand-over is on its way */
     bool again;              /* one that link_again asked for */
-    struct keep_msg was;     /* what muxd was started with, to be given to a new keeper; type 0: not told yet */
+    /* what muxd was started with, to be given to a new keeper; type 0: not told yet */
+    struct keep_msg was;
     int sentinel, keeper_exe;
     int predecessor, upgrade_tried;
     bool listener_given;
@@ -77,7 +81,8 @@ bool link_wants_write(const struct link *link)
     return link->fd >= 0 && link->full;
 }
 
-/* True when it is off our hands: sent, or nobody is there to take it (the end of the socket will be read soon). */
+/* True when it is off our hands: sent, or nobody is there to take it (the end of the socket will be
+ * read soon). */
 static bool send_now(struct link *link, struct keep_msg *msg, const int *fds, size_t nfds)
 {
     msg->size_and_protocol = ABOUT;
@@ -136,7 +141,8 @@ static void post(struct link *link, struct keep_msg msg, const int *fds, size_t 
         queue_up(link, &msg, fds, nfds);
 }
 
-/* The keeper is not woken for housekeeping while answers are on their way: it would take the processor from who gives them. */
+/* The keeper is not woken for housekeeping while answers are on their way: it would take the
+ * processor from who gives them. */
 static void post_late(struct link *link, const struct keep_msg *msg)
 {
     struct parcel *parcel = parcel_new(msg);
@@ -164,7 +170,8 @@ void link_flush(struct link *link)
 static bool is_same(int a, int b)
 {
     struct stat one, other;
-    return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 static void link_use(int *place, int *fd)
@@ -193,7 +200,8 @@ static void tell_upgrade_failed(struct link *link, int64_t error, int64_t tried)
     link->handlers->upgrade_failed(link->arg, (int)error);
 }
 
-static void link_take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
+static void link_take(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX],
+                      size_t nfds)
 {
     const struct link_handlers *call = link->handlers;
     int first = fds[0];
@@ -219,8 +227,12 @@ static void link_take(struct link *link, const struct keep_msg *msg, int fds[FD_
         fds[0] = -1;
         call->spawned(link->arg, msg->session, (pid_t)msg->pid, first);
         break;
-    case KEEP_FAILED: call->failed(link->arg, msg->session, (int)msg->arg[0], (int)msg->arg[1]); break;
-    case KEEP_EXITED: call->exited(link->arg, msg->session, (pid_t)msg->pid, (int)msg->arg[0], (int)msg->arg[1]); break;
+    case KEEP_FAILED:
+        call->failed(link->arg, msg->session, (int)msg->arg[0], (int)msg->arg[1]);
+        break;
+    case KEEP_EXITED:
+        call->exited(link->arg, msg->session, (pid_t)msg->pid, (int)msg->arg[0], (int)msg->arg[1]);
+        break;
     case KEEP_UPGRADE_FAILED: tell_upgrade_failed(link, msg->arg[0], msg->arg[1]); break;
     case KEEP_MISSED: call->missed(link->arg, (unsigned)msg->arg[0], msg->session); break;
     default: log_warn("keeper: message of unknown type %u is left alone", msg->type);
@@ -229,18 +241,21 @@ static void link_take(struct link *link, const struct keep_msg *msg, int fds[FD_
         fd_close(&fds[i]);
 }
 
-/* Without a pidfd there is another way. Without a session's descriptors there is none, and without the sentinel the death of the keeper
- * would be taken for ours. */
-static void receive(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds, bool cut)
+/* Without a pidfd there is another way. Without a session's descriptors there is none, and without
+ * the sentinel the death of the keeper would be taken for ours. */
+static void receive(struct link *link, const struct keep_msg *msg, int fds[FD_PASS_MAX],
+                    size_t nfds, bool cut)
 {
     int journal;
-    bool needed = msg->type == KEEP_SLOT || msg->type == KEEP_SLOT_LISTEN || (msg->type == KEEP_WAS && !link->was.type);
+    bool needed = msg->type == KEEP_SLOT || msg->type == KEEP_SLOT_LISTEN ||
+                  (msg->type == KEEP_WAS && !link->was.type);
     if ((!cut && !link->arrival.cut) || !needed) {
         link_take(link, msg, fds, nfds);
     } else if (arrival_cut(&link->arrival, msg, fds, nfds, &journal)) {
         link->handlers->cut(link->arg, msg->type, msg->session, (pid_t)msg->pid, journal);
+        /* so that the next ones come with their journals, and have names at least */
         if (journal < 0)
-            spare_release_one(&link->spare); /* so that the next ones come with their journals, and have names at least */
+            spare_release_one(&link->spare);
         fd_close(&journal);
     }
     if (msg->type == KEEP_SLOT && link->again) {
@@ -251,7 +266,9 @@ static void receive(struct link *link, const struct keep_msg *msg, int fds[FD_PA
 
 static void lose(struct link *link)
 {
-    int dead = link->fd; /* stays open until the handler has taken it out of its loop, and then has perhaps another number */
+    /* stays open until the handler has taken it out of its loop, and then has perhaps another
+     * number */
+    int dead = link->fd;
     parcels_clear(&link->queue);
     parcels_clear(&link->late);
     link->nlate = 0;
@@ -269,16 +286,19 @@ void link_on_readable(struct link *link)
         size_t nfds = FD_PASS_MAX;
         bool cut = false;
         ssize_t n = fd_recv_cut(link->fd, &msg, sizeof msg, fds, &nfds, &cut, MSG_DONTWAIT);
-        if (n < 0 && (errno == EAGAIN || fd_is_short(errno))) /* short: it is still there in the next turn */
+        /* short: it is still there in the next turn */
+        if (n < 0 && (errno == EAGAIN || fd_is_short(errno)))
             return;
-        if (n < 0 && errno == ECONNRESET) /* it left without having read all of ours: told once, before its last words */
+        /* it left without having read all of ours: told once, before its last words */
+        if (n < 0 && errno == ECONNRESET)
             continue;
         if (n <= 0)
             lose(link);
         else if (n == sizeof msg && msg.size_and_protocol == ABOUT)
             receive(link, &msg, fds, nfds, cut);
         else
-            BUG("a message of %zd bytes from another protocol than %d", n, KEEP_PROTOCOL); /* keep_protocol_word was the same */
+            BUG("a message of %zd bytes from another protocol than %d", n,
+                KEEP_PROTOCOL); /* keep_protocol_word was the same */
     }
 }
 
@@ -297,7 +317,10 @@ void link_replace(struct link *link, int fd)
     link->was.pid = 0;
     fd_set_nonblock(fd, true);
     fd_set_cloexec(fd, true);
-    post(link, (struct keep_msg){.type = KEEP_WAS, .arg = {link->was.arg[0], link->was.arg[1], link->was.arg[2], link->was.arg[3]}},
+    post(link,
+         (struct keep_msg){
+             .type = KEEP_WAS,
+             .arg = {link->was.arg[0], link->was.arg[1], link->was.arg[2], link->was.arg[3]}},
          &link->sentinel, link->sentinel >= 0);
 }
 
@@ -328,7 +351,8 @@ void link_listen(struct link *link, int fd, bool given)
     post(link, (struct keep_msg){.type = KEEP_LISTEN, .arg = {given}}, &fd, 1);
 }
 
-void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3], const int held[KEEP_FD_COUNT])
+void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3],
+                const int held[KEEP_FD_COUNT])
 {
     int fds[FD_PASS_MAX] = {plan_fd, stdio[0], stdio[1], stdio[2]};
     struct keep_msg msg = {.type = KEEP_SPAWN, .session = session};
@@ -344,12 +368,14 @@ void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdi
 
 void link_adopt(struct link *link, uint64_t session, pid_t pid, int pidfd)
 {
-    post(link, (struct keep_msg){.type = KEEP_ADOPT, .session = session, .pid = pid}, &pidfd, pidfd >= 0);
+    post(link, (struct keep_msg){.type = KEEP_ADOPT, .session = session, .pid = pid}, &pidfd,
+         pidfd >= 0);
 }
 
 void link_ack(struct link *link, uint64_t session, pid_t pid, unsigned mask)
 {
-    post_late(link, &(struct keep_msg){.type = KEEP_ACK, .session = session, .pid = pid, .arg = {mask}});
+    post_late(link,
+              &(struct keep_msg){.type = KEEP_ACK, .session = session, .pid = pid, .arg = {mask}});
 }
 
 static void post_plain(struct link *link, uint32_t type, uint64_t session)
@@ -390,9 +416,12 @@ int link_predecessor(const struct link *link) { return link->predecessor; }
 
 const char *link_upgrade_text(const struct link *link)
 {
-    static const char *const texts[] = {[KEEP_UPGRADE_TRIAL] = "run the new programs", [KEEP_UPGRADE_EXEC] = "execute the new keeper",
-                                        [KEEP_UPGRADE_STATE] = "have the sessions taken over by the new keeper",
-                                        [KEEP_UPGRADE_WORKER] = "have the new worker come up"};
-    bool known = link->upgrade_tried > 0 && link->upgrade_tried < (int)(sizeof texts / sizeof *texts);
+    static const char *const texts[] = {
+        [KEEP_UPGRADE_TRIAL] = "run the new programs",
+        [KEEP_UPGRADE_EXEC] = "execute the new keeper",
+        [KEEP_UPGRADE_STATE] = "have the sessions taken over by the new keeper",
+        [KEEP_UPGRADE_WORKER] = "have the new worker come up"};
+    bool known = link->upgrade_tried > 0 &&
+                 link->upgrade_tried < (int)(sizeof texts / sizeof *texts);
     return known ? texts[link->upgrade_tried] : "upgrade";
 }

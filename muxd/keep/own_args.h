@@ -4,6 +4,7 @@
 
 #define OWN_ARGS_MAX 64 /* with the NULL at the end; nobody makes more than a few */
 
-/* Fills args with "ARGV[0] option value ARGV[1]… NULL", all borrowed, as execv(3) takes it. Async-signal-safe. */
+/* Fills args with "ARGV[0] option value ARGV[1]… NULL", all borrowed, as execv(3) takes it.
+ * Async-signal-safe. */
 void own_args(char *args[OWN_ARGS_MAX], char *const argv[], char *option, char *value);
 #endif

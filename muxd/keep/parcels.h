@@ -13,8 +13,10 @@ struct parcel {
 };
 STAILQ_HEAD(parcels, parcel);
 
-struct parcel *parcel_new(const struct keep_msg *msg); /* a copy of msg without descriptors; freed by parcel_free */
-bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds); /* duplicates them; false, and it holds none, when there is no room */
+/* a copy of msg without descriptors; freed by parcel_free */
+struct parcel *parcel_new(const struct keep_msg *msg);
+/* duplicates them; false, and it holds none, when there is no room */
+bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds);
 void parcel_free(struct parcel *parcel);                              /* closes what it holds */
 void parcels_clear(struct parcels *parcels);
 #endif

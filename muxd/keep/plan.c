@@ -1,4 +1,5 @@
-/* plan.c: owns the shape of a plan as its writer sees it: checks it against the kernel's caps and lays it out in a sealed memfd. */
+/* plan.c: owns the shape of a plan as its writer sees it: checks it against the kernel's caps and
+ * lays it out in a sealed memfd. */
 #include "keep/plan.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -15,19 +16,25 @@ struct totals {
     size_t argc, envc, bytes;
 };
 
-/* One string may have MAX_ARG_STRLEN bytes (execve(2)); their sum is execve's own business, but not without any cap here. */
-static int count_strings(char *const *strings, const char *what, size_t *count, size_t *bytes, struct err *err)
+/* One string may have MAX_ARG_STRLEN bytes (execve(2)); their sum is execve's own business, but not
+ * without any cap here. */
+static int count_strings(char *const *strings, const char *what, size_t *count, size_t *bytes,
+                         struct err *err)
 {
     for (size_t i = 0; strings && strings[i]; i++) {
         size_t size = strlen(strings[i]) + 1;
         if (size > PLAN_STRING_MAX)
-            return err_set(err, ERR_TOO_LARGE, "%s %zu has %zu bytes and the kernel takes %d; pass it in a file or through standard input",
+            return err_set(err, ERR_TOO_LARGE,
+                           "%s %zu has %zu bytes and the kernel takes %d; pass it in a file or "
+                           "through standard input",
                            what, i, size - 1, PLAN_STRING_MAX - 1);
         *bytes += size;
         *count = i + 1;
         if (*bytes > PLAN_BYTES_MAX || *count > PLAN_STRINGS_MAX)
-            return err_set(err, ERR_TOO_LARGE, "command and environment have more than %d bytes or %d strings; make them shorter",
-                           PLAN_BYTES_MAX, PLAN_STRINGS_MAX);
+            return err_set(
+                err, ERR_TOO_LARGE,
+                "command and environment have more than %d bytes or %d strings; make them shorter",
+                PLAN_BYTES_MAX, PLAN_STRINGS_MAX);
     }
     return 0;
 }
@@ -41,16 +48,20 @@ static int plan_count(const struct plan *plan, struct totals *totals, struct err
     if (code != 0)
         return code;
     if (totals->argc == 0)
-        return err_set(err, ERR_ARGUMENTS, "the command is empty; give at least the program's name");
+        return err_set(err, ERR_ARGUMENTS,
+                       "the command is empty; give at least the program's name");
     const char *singles[] = {plan->program, plan->cwd};
     for (size_t i = 0; i < 2; i++) {
         size_t size = singles[i] ? strlen(singles[i]) + 1 : 0;
         if (size > PLAN_STRING_MAX)
-            return err_set(err, ERR_TOO_LARGE, "the path of program or directory has %zu bytes; the kernel takes 4095", size - 1);
+            return err_set(err, ERR_TOO_LARGE,
+                           "the path of program or directory has %zu bytes; the kernel takes 4095",
+                           size - 1);
         totals->bytes += size;
     }
     if (plan->nlimits > PLAN_LIMITS_MAX)
-        return err_set(err, ERR_TOO_LARGE, "%zu resource limits, at most %d", plan->nlimits, PLAN_LIMITS_MAX);
+        return err_set(err, ERR_TOO_LARGE, "%zu resource limits, at most %d", plan->nlimits,
+                       PLAN_LIMITS_MAX);
     return 0;
 }
 
@@ -75,11 +86,19 @@ static void put_vector(char *base, uint64_t vector, char *const *strings, size_t
 static char *lay_out(const struct plan *plan, const struct totals *totals, size_t *size)
 {
     size_t vectors = (PLAN_ARGV_ROOM + totals->argc + 1 + totals->envc + 1) * sizeof(uint64_t);
-    *size = sizeof(struct plan_head) + vectors + totals->bytes + 1; /* the last byte is NUL whatever the strings are */
+    /* the last byte is NUL whatever the strings are */
+    *size = sizeof(struct plan_head) + vectors + totals->bytes + 1;
     char *base = xcalloc(1, *size);
     struct plan_head *head = (struct plan_head *)(void *)base;
-    *head = (struct plan_head){.magic = PLAN_MAGIC, .version = PLAN_VERSION, .size = *size, .tty = plan->tty, .umask = plan->umask,
-                               .nofile_soft = plan->nofile_soft, .argc = totals->argc, .envc = totals->envc, .nlimits = plan->nlimits};
+    *head = (struct plan_head){.magic = PLAN_MAGIC,
+                               .version = PLAN_VERSION,
+                               .size = *size,
+                               .tty = plan->tty,
+                               .umask = plan->umask,
+                               .nofile_soft = plan->nofile_soft,
+                               .argc = totals->argc,
+                               .envc = totals->envc,
+                               .nlimits = plan->nlimits};
     head->argv = sizeof *head + PLAN_ARGV_ROOM * sizeof(uint64_t);
     head->env = head->argv + (totals->argc + 1) * sizeof(uint64_t);
     size_t at = head->env + (totals->envc + 1) * sizeof(uint64_t);
@@ -88,7 +107,8 @@ static char *lay_out(const struct plan *plan, const struct totals *totals, size_
     head->program = put_string(base, &at, plan->program ? plan->program : plan->argv[0]);
     head->cwd = put_string(base, &at, plan->cwd);
     for (size_t i = 0; i < plan->nlimits; i++)
-        head->limits[i] = (struct plan_limit_row){plan->limits[i].resource, plan->limits[i].soft, plan->limits[i].hard};
+        head->limits[i] = (struct plan_limit_row){plan->limits[i].resource, plan->limits[i].soft,
+                                                  plan->limits[i].hard};
     return base;
 }
 
@@ -105,7 +125,8 @@ int plan_write(const struct plan *plan, int *memfd, struct err *err)
     int fd = memfd_create("muxd-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || fd_write_all(fd, base, size) != (ssize_t)size ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
-        code = limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "no memory file for the plan of '%s'", plan->argv[0]);
+        code = limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno,
+                         "no memory file for the plan of '%s'", plan->argv[0]);
         fd_close(&fd);
     }
     mem_wipe(base, size); /* an environment often holds secrets */
@@ -116,9 +137,15 @@ int plan_write(const struct plan *plan, int *memfd, struct err *err)
 
 const char *plan_step_text(int step)
 {
-    static const char *const texts[] = {
-        [PLAN_OK] = "start", [PLAN_READ] = "read the plan", [PLAN_FORK] = "make a process", [PLAN_SETSID] = "begin a session",
-        [PLAN_TTY] = "take the terminal", [PLAN_STDIO] = "set up standard input and output", [PLAN_LIMITS] = "set the resource limits",
-        [PLAN_CHDIR] = "change to the directory", [PLAN_EXEC] = "execute the program"};
-    return step >= 0 && step < (int)(sizeof texts / sizeof *texts) ? texts[step] : "do an unknown step";
+    static const char *const texts[] = {[PLAN_OK] = "start",
+                                        [PLAN_READ] = "read the plan",
+                                        [PLAN_FORK] = "make a process",
+                                        [PLAN_SETSID] = "begin a session",
+                                        [PLAN_TTY] = "take the terminal",
+                                        [PLAN_STDIO] = "set up standard input and output",
+                                        [PLAN_LIMITS] = "set the resource limits",
+                                        [PLAN_CHDIR] = "change to the directory",
+                                        [PLAN_EXEC] = "execute the program"};
+    return step >= 0 && step < (int)(sizeof texts / sizeof *texts) ? texts[step]
+                                                                   : "do an unknown step";
 }

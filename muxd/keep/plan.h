@@ -1,5 +1,6 @@
-/* plan: how a program is to be started, as a sealed memfd that the worker writes and the forked child reads. Opaque to the
- * keeper. Offsets, not pointers; bounds are checked by the reader, which is async-signal-safe and allocates nothing. */
+/* plan: how a program is to be started, as a sealed memfd that the worker writes and the forked
+ * child reads. Opaque to the keeper. Offsets, not pointers; bounds are checked by the reader, which
+ * is async-signal-safe and allocates nothing. */
 #ifndef MUXD_KEEP_PLAN_H
 #define MUXD_KEEP_PLAN_H
 #include "base/err.h"
@@ -8,7 +9,17 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-enum plan_step { PLAN_OK, PLAN_READ, PLAN_FORK, PLAN_SETSID, PLAN_TTY, PLAN_STDIO, PLAN_LIMITS, PLAN_CHDIR, PLAN_EXEC };
+enum plan_step {
+    PLAN_OK,
+    PLAN_READ,
+    PLAN_FORK,
+    PLAN_SETSID,
+    PLAN_TTY,
+    PLAN_STDIO,
+    PLAN_LIMITS,
+    PLAN_CHDIR,
+    PLAN_EXEC
+};
 
 struct plan_limit { int resource; rlim_t soft, hard; };
 
@@ -23,10 +34,12 @@ struct plan {             /* everything borrowed by plan_write */
     size_t nlimits;
     uint64_t nofile_soft; /* soft RLIMIT_NOFILE to restore; 0: leave */
 };
-/* A memfd sealed against every change; the caller's. ERR_TOO_LARGE over the caps of the arguments, ERR_SYSTEM. */
+/* A memfd sealed against every change; the caller's. ERR_TOO_LARGE over the caps of the arguments,
+ * ERR_SYSTEM. */
 int plan_write(const struct plan *plan, int *memfd, struct err *err);
-/* In the forked child, never returns: maps the plan, becomes what it says, executes. On failure writes {step, errno} to status_fd
- * and exits 127. */
+/* In the forked child, never returns: maps the plan, becomes what it says, executes. On failure
+ * writes {step, errno} to status_fd and exits 127. */
 void plan_execute(int plan_fd, const int stdio[3], int status_fd) __attribute__((__noreturn__));
-const char *plan_step_text(int step); /* "change to the directory", "execute the program" … for error texts */
+/* "change to the directory", "execute the program" … for error texts */
+const char *plan_step_text(int step);
 #endif

@@ -1,5 +1,6 @@
-/* plan_layout: how a plan lies in its memfd. Written and read by the same version of muxd, but read with every bound checked,
- * because the reader runs where a mistake would take the keeper's child with it. Offsets count from the start of the file. */
+/* plan_layout: how a plan lies in its memfd. Written and read by the same version of muxd, but read
+ * with every bound checked, because the reader runs where a mistake would take the keeper's child
+ * with it. Offsets count from the start of the file. */
 #ifndef MUXD_KEEP_PLAN_LAYOUT_H
 #define MUXD_KEEP_PLAN_LAYOUT_H
 #include <stdint.h>
@@ -10,7 +11,8 @@
 #define PLAN_BYTES_MAX (8 << 20)
 #define PLAN_STRINGS_MAX 200000
 #define PLAN_LIMITS_MAX 16
-#define PLAN_ARGV_ROOM 1 /* slot in front of argv: "/bin/sh PATH …" when the file is a script without #! (as execvp(3)) */
+/* slot in front of argv: "/bin/sh PATH …" when the file is a script without #! (as execvp(3)) */
+#define PLAN_ARGV_ROOM 1
 
 struct plan_limit_row {
     int64_t resource;
@@ -20,7 +22,9 @@ struct plan_head {
     uint64_t magic, version, size;
     uint64_t tty, umask, nofile_soft;
     uint64_t program, cwd; /* strings; cwd 0: stay */
-    uint64_t argc, argv;   /* argv: argc slots and a 0, each the offset of a string, turned into pointers in the reader's private mapping */
+    /* argv: argc slots and a 0, each the offset of a string, turned into pointers in the reader's
+     * private mapping */
+    uint64_t argc, argv;
     uint64_t envc, env;
     uint64_t nlimits;
     struct plan_limit_row limits[PLAN_LIMITS_MAX];

@@ -1,4 +1,5 @@
-/* sentinel.c: owns the messages by which the sentinel is told of programs, and the bell that wakes it. */
+/* sentinel.c: owns the messages by which the sentinel is told of programs, and the bell that wakes
+ * it. */
 #include "keep/sentinel.h"
 #include "base/fdio.h"
 #include <sys/socket.h>

@@ -1,6 +1,7 @@
-/* sentinel: a third, tiny process that outlives keeper and worker by a moment. It reads a socket whose other end only those two hold;
- * when both are gone at once it ends the programs that they left, pipe sessions above all, which no terminal hangs up. Here is what
- * the two say to it; the process itself is the keeper's (keeper/sentinel_process.c). */
+/* sentinel: a third, tiny process that outlives keeper and worker by a moment. It reads a socket
+ * whose other end only those two hold; when both are gone at once it ends the programs that they
+ * left, pipe sessions above all, which no terminal hangs up. Here is what the two say to it; the
+ * process itself is the keeper's (keeper/sentinel_process.c). */
 #ifndef MUXD_KEEP_SENTINEL_H
 #define MUXD_KEEP_SENTINEL_H
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* spare.c: owns the descriptors that lead nowhere: duplicates of standard input, which keeper and worker have open always. */
+/* spare.c: owns the descriptors that lead nowhere: duplicates of standard input, which keeper and
+ * worker have open always. */
 #include "keep/spare.h"
 #include "base/fdio.h"
 #include <fcntl.h>

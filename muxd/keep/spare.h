@@ -1,4 +1,5 @@
-/* spare: descriptors that are kept back while many come in, so that clients can still be let in afterwards. */
+/* spare: descriptors that are kept back while many come in, so that clients can still be let in
+ * afterwards. */
 #ifndef MUXD_KEEP_SPARE_H
 #define MUXD_KEEP_SPARE_H
 #include <stdbool.h>
@@ -9,7 +10,8 @@ struct spare {
     int fds[SPARE_MAX];
     int count;
 };
-bool spare_hold(struct spare *spare);    /* as many as there are; false when that is fewer than SPARE_MAX */
+/* as many as there are; false when that is fewer than SPARE_MAX */
+bool spare_hold(struct spare *spare);
 void spare_release_one(struct spare *spare);
 void spare_release(struct spare *spare); /* all of them */
 #endif

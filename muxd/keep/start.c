@@ -39,8 +39,10 @@ int start_find(struct start_programs *programs, struct err *err)
     char dir[PATH_MAX], beside[PATH_MAX];
     *programs->keeper = '\0';
     if (!start_find_own(programs->muxd))
-        return err_set(err, ERR_SYSTEM, "can't find muxd-keeper: /proc/self/exe does not tell where muxd lies: %s; mount /proc",
-                       strerror(errno));
+        return err_set(
+            err, ERR_SYSTEM,
+            "can't find muxd-keeper: /proc/self/exe does not tell where muxd lies: %s; mount /proc",
+            strerror(errno));
     snprintf(dir, sizeof dir, "%s", programs->muxd);
     cut(dir);
     int size = snprintf(beside, sizeof beside, "%s/muxd-keeper", dir);
@@ -52,8 +54,9 @@ int start_find(struct start_programs *programs, struct err *err)
     size = snprintf(programs->keeper, sizeof programs->keeper, "%s/libexec/muxd/muxd-keeper", dir);
     if (size < PATH_MAX && access(programs->keeper, X_OK) == 0)
         return 0;
-    return err_set(err, ERR_SYSTEM, "muxd-keeper is neither at '%s' nor at '%s'; install muxd anew (make install)", beside,
-                   programs->keeper);
+    return err_set(err, ERR_SYSTEM,
+                   "muxd-keeper is neither at '%s' nor at '%s'; install muxd anew (make install)",
+                   beside, programs->keeper);
 }
 
 void start_argv(char *argv[START_ARGS + 2], struct start_programs *programs, char *const args[])
@@ -83,5 +86,6 @@ int start_keeper(struct start_programs *programs, int ready_fd, char *const args
     execv(programs->keeper, argv);
     int error = errno;
     fd_close(&exe);
-    return err_set(err, ERR_SYSTEM, "'%s': can't be executed: %s; install muxd anew (make install)", programs->keeper, strerror(error));
+    return err_set(err, ERR_SYSTEM, "'%s': can't be executed: %s; install muxd anew (make install)",
+                   programs->keeper, strerror(error));
 }

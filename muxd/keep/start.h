@@ -8,12 +8,13 @@ struct start_programs { /* paths; "" when the kernel does not tell */
     char muxd[PATH_MAX], keeper[PATH_MAX];
 };
 
-/* Our own program, and the keeper's: beside ours (a build), or else ../libexec/muxd from there (installed). ERR_SYSTEM names both places;
- * then keeper is the second. */
+/* Our own program, and the keeper's: beside ours (a build), or else ../libexec/muxd from there
+ * (installed). ERR_SYSTEM names both places; then keeper is the second. */
 int start_find(struct start_programs *programs, struct err *err);
-/* Becomes the keeper. args: what a worker is to be started with, NULL at the end; ready_fd: as launch.h gives it, -1: none. Returns only
- * with ERR_SYSTEM. */
-int start_keeper(struct start_programs *programs, int ready_fd, char *const args[], struct err *err);
+/* Becomes the keeper. args: what a worker is to be started with, NULL at the end; ready_fd: as
+ * launch.h gives it, -1: none. Returns only with ERR_SYSTEM. */
+int start_keeper(struct start_programs *programs, int ready_fd, char *const args[],
+                 struct err *err);
 
 #define START_ARGS 8
 /* "KEEPER MUXD ARGS…", into which own_args puts the role. */

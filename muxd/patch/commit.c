@@ -1,5 +1,6 @@
-/* commit: owns the writing of a verified plan and the way back. New contents are first written under names of our own in the same
- * directories; then each file changes by one rename(2) that puts aside what was there, so that it can be put back. */
+/* commit: owns the writing of a verified plan and the way back. New contents are first written
+ * under names of our own in the same directories; then each file changes by one rename(2) that puts
+ * aside what was there, so that it can be put back. */
 #include "base/bug.h"
 #include "base/err.h"
 #include "base/fdio.h"
@@ -33,7 +34,8 @@ static int dress(int fd, const struct stat *like, mode_t umask_bits)
         return fchmod(fd, 0666 & ~umask_bits);
     if (fstat(fd, &now) < 0)
         return -1;
-    if ((now.st_uid != like->st_uid || now.st_gid != like->st_gid) && fchown(fd, like->st_uid, like->st_gid) < 0)
+    if ((now.st_uid != like->st_uid || now.st_gid != like->st_gid) &&
+        fchown(fd, like->st_uid, like->st_gid) < 0)
         return -1;
     return fchmod(fd, like->st_mode & 07777);
 }
@@ -47,12 +49,15 @@ static int stage(struct patch_plan *plan, struct step *step)
         error = fresh_name(spot);
     if (error != 0)
         return error;
-    int fd = openat(spot->place.dir->fd, spot->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = openat(spot->place.dir->fd, spot->temp,
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno;
     spot->state = SPOT_STAGED;
-    /* On the disk before it gets its name: a crash leaves the old file or the new one, never an empty one. */
-    if (fd_write_all(fd, step->new.data, step->new.len) < (ssize_t)step->new.len || dress(fd, step->like, plan->options.umask_bits) < 0 ||
+    /* On the disk before it gets its name: a crash leaves the old file or the new one, never an
+     * empty one. */
+    if (fd_write_all(fd, step->new.data, step->new.len) < (ssize_t)step->new.len ||
+        dress(fd, step->like, plan->options.umask_bits) < 0 ||
         (fsync(fd) < 0 && errno != EINVAL && errno != EROFS))
         error = errno;
     if (close(fd) < 0 && error == 0)
@@ -70,11 +75,13 @@ static bool is_as_verified(const struct spot *spot, const char *name)
 {
     struct stat now;
     const struct stat *was = &spot->was;
-    return fstatat(spot->place.dir->fd, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_dev == was->st_dev && now.st_ino == was->st_ino &&
-           now.st_size == was->st_size && now.st_mtim.tv_sec == was->st_mtim.tv_sec && now.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+    return fstatat(spot->place.dir->fd, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+           now.st_dev == was->st_dev && now.st_ino == was->st_ino && now.st_size == was->st_size &&
+           now.st_mtim.tv_sec == was->st_mtim.tv_sec && now.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* The file system knows no exchange: the old file gets a second name before the new one goes over it. */
+/* The file system knows no exchange: the old file gets a second name before the new one goes over
+ * it. */
 static int swap_by_link(struct spot *spot)
 {
     struct spot aside = *spot;
@@ -172,11 +179,12 @@ static char *roll_back(struct patch_plan *plan)
     struct buf lost = BUF_INIT;
     for (size_t i = 2 * plan->count; i > 0; i--) {
         struct step *step = &plan->steps[(i - 1) / 2];
-        struct spot *spot = i % 2 == 0 ? &step->drop : &step->write; /* a move writes before it removes */
+        /* a move writes before it removes */
+        struct spot *spot = i % 2 == 0 ? &step->drop : &step->write;
         bool kept = spot->state == SPOT_SWAPPED || spot->state == SPOT_TAKEN;
         if (!undo(spot) && kept)
-            buf_printf(&lost, "; '%s' could not be put back, its old contents are in '%s/%s'", spot->place.path,
-                       spot->place.dir->real, spot->temp);
+            buf_printf(&lost, "; '%s' could not be put back, its old contents are in '%s/%s'",
+                       spot->place.path, spot->place.dir->real, spot->temp);
     }
     place_remove_dirs(&plan->dirs);
     if (lost.len > 0)
@@ -185,21 +193,25 @@ static char *roll_back(struct patch_plan *plan)
     return NULL;
 }
 
-/* The old files go for good. They are ours by name, so a failure leaves a stray file and nothing worse. */
+/* The old files go for good. They are ours by name, so a failure leaves a stray file and nothing
+ * worse. */
 static void clean_up(struct patch_plan *plan)
 {
     for (size_t i = 0; i < 2 * plan->count; i++) {
         struct spot *spot = i % 2 == 0 ? &plan->steps[i / 2].write : &plan->steps[i / 2].drop;
         bool aside = spot->state == SPOT_SWAPPED || spot->state == SPOT_TAKEN;
         if (aside && unlinkat(spot->place.dir->fd, spot->temp, 0) < 0)
-            log_warn("patch: '%s/%s' could not be removed: error %d", spot->place.dir->real, spot->temp, errno);
+            log_warn("patch: '%s/%s' could not be removed: error %d", spot->place.dir->real,
+                     spot->temp, errno);
         spot->state = SPOT_UNTOUCHED;
     }
 }
 
-static int commit_fail(struct patch_plan *plan, struct patch_failure *failure, const char *what, const struct spot *spot, int error)
+static int commit_fail(struct patch_plan *plan, struct patch_failure *failure, const char *what,
+                       const struct spot *spot, int error)
 {
-    char *why = error < 0 ? xstrdup(CHANGED_REASON) : patch_os_error(error), *lost = roll_back(plan);
+    char *why = error < 0 ? xstrdup(CHANGED_REASON) : patch_os_error(error),
+         *lost = roll_back(plan);
     char *text = xasprintf("%s %s%s", what, spot->place.path, lost != NULL ? lost : "");
     int rc = patch_fail(failure, PATCH_STAGE_COMMIT, ERR_SYSTEM, text, why);
     free(lost);
@@ -225,7 +237,9 @@ int patch_commit(struct patch_plan *plan, struct patch_failure *failure)
             return commit_fail(plan, failure, "Failed to write file", &step->write, error);
         error = step->drops ? drop_spot(&step->drop) : 0;
         if (error != 0)
-            return commit_fail(plan, failure, step->writes ? "Failed to remove original" : "Failed to delete file", &step->drop, error);
+            return commit_fail(plan, failure,
+                               step->writes ? "Failed to remove original" : "Failed to delete file",
+                               &step->drop, error);
     }
     clean_up(plan);
     return 0;

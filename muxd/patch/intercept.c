@@ -1,4 +1,5 @@
-/* intercept: owns the few forms of a shell command that are recognised as a patch. Whatever it isn't sure of is left to the shell. */
+/* intercept: owns the few forms of a shell command that are recognised as a patch. Whatever it
+ * isn't sure of is left to the shell. */
 #include "patch/intercept.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -23,7 +24,9 @@ static const char *intercept_skip(const char *at, const char *set)
 static const char *after_word(const char *at, const char *word)
 {
     size_t size = strlen(word);
-    return strncmp(at, word, size) == 0 && (at[size] == '\0' || strchr(SPACE "<", at[size]) != NULL) ? at + size : NULL;
+    return strncmp(at, word, size) == 0 && (at[size] == '\0' || strchr(SPACE "<", at[size]) != NULL)
+               ? at + size
+               : NULL;
 }
 
 /* A word without quotes, a backslash before its blanks at most; ~ and ~/ are the home directory. */
@@ -47,7 +50,8 @@ static const char *plain_word(const char *at, char **word)
     return at;
 }
 
-/* Reads one word into *word (the caller's); NULL when it is none, or one that a shell would expand. */
+/* Reads one word into *word (the caller's); NULL when it is none, or one that a shell would
+ * expand. */
 static const char *take_word(const char *at, char **word)
 {
     if (*at == '\'' || *at == '"') {
@@ -164,7 +168,8 @@ bool patch_intercept(const char *script, struct patch_intercepted *out)
     return false;
 }
 
-/* Whether a program, by path or with a suffix like .exe, is one of the names, separated by blanks. */
+/* Whether a program, by path or with a suffix like .exe, is one of the names, separated by
+ * blanks. */
 static bool is_program(const char *program, const char *names)
 {
     const char *name = path_basename(program), *dot = strrchr(name, '.');
@@ -182,7 +187,8 @@ static bool is_program(const char *program, const char *names)
 static const char *script_of(const char *const *argv, size_t count)
 {
     bool powershell = count >= 3 && is_program(argv[0], "pwsh powershell");
-    if (powershell && count == 4 && strcasecmp(argv[1], "-NoProfile") == 0 && strcasecmp(argv[2], "-Command") == 0)
+    if (powershell && count == 4 && strcasecmp(argv[1], "-NoProfile") == 0 &&
+        strcasecmp(argv[2], "-Command") == 0)
         return argv[3];
     if (count != 3)
         return NULL;

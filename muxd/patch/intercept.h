@@ -1,25 +1,32 @@
-/* intercept: shell commands that are nothing but a patch, so that it can be applied without a shell (CODEX.md, 19.5). */
+/* intercept: shell commands that are nothing but a patch, so that it can be applied without a shell
+ * (CODEX.md, 19.5). */
 #ifndef MUXD_PATCH_INTERCEPT_H
 #define MUXD_PATCH_INTERCEPT_H
 #include <stdbool.h>
 #include <stddef.h>
 
 struct patch_intercepted {
-    bool bare;        /* a patch without a call of apply_patch: not to be applied, answer PATCH_INTERCEPT_BARE */
-    char *text;       /* owned; the patch, for patch_prepare; NULL when bare. Whether it parses is not known yet */
+    /* a patch without a call of apply_patch: not to be applied, answer PATCH_INTERCEPT_BARE */
+    bool bare;
+    /* owned; the patch, for patch_prepare; NULL when bare. Whether it parses is not known yet */
+    char *text;
     size_t len;
-    char *workdir;    /* owned; the argument of the "cd" before it (relative to the command's own directory), or NULL */
+    /* owned; the argument of the "cd" before it (relative to the command's own directory), or
+     * NULL */
+    char *workdir;
 };
 
-#define PATCH_INTERCEPT_BARE \
-    "apply_patch verification failed: patch detected without explicit call to apply_patch. Rerun as [\"apply_patch\", \"<patch>\"]"
+#define PATCH_INTERCEPT_BARE                                                                       \
+    "apply_patch verification failed: patch detected without explicit call to apply_patch. Rerun " \
+    "as [\"apply_patch\", \"<patch>\"]"
 
-/* script is a command for a shell. True: it is a pure patch, out is set, patch_intercepted_fini is the caller's. False: an ordinary
- * command, out is empty. Forms: "apply_patch <<DELIM", body, DELIM; the same after "cd DIR &&"; "applypatch" too. What is in the body
- * is never expanded, quoted delimiter or not; "<<-" takes leading tabs away. */
+/* script is a command for a shell. True: it is a pure patch, out is set, patch_intercepted_fini is
+ * the caller's. False: an ordinary command, out is empty. Forms: "apply_patch <<DELIM", body,
+ * DELIM; the same after "cd DIR &&"; "applypatch" too. What is in the body is never expanded,
+ * quoted delimiter or not; "<<-" takes leading tabs away. */
 bool patch_intercept(const char *script, struct patch_intercepted *out);
-/* The same for an argument vector (NULL-terminated): apply_patch PATCH; a shell with -c or -lc, PowerShell with -Command, cmd /c and
- * such a script; a patch alone. */
+/* The same for an argument vector (NULL-terminated): apply_patch PATCH; a shell with -c or -lc,
+ * PowerShell with -Command, cmd /c and such a script; a patch alone. */
 bool patch_intercept_argv(const char *const *argv, struct patch_intercepted *out);
 void patch_intercepted_fini(struct patch_intercepted *out);
 #endif

@@ -5,8 +5,9 @@
 
 static bool line_is_blank(int32_t rune)
 {
-    return (rune >= 0x09 && rune <= 0x0D) || rune == ' ' || rune == 0x85 || rune == 0xA0 || rune == 0x1680 ||
-           (rune >= 0x2000 && rune <= 0x200A) || rune == 0x2028 || rune == 0x2029 || rune == 0x202F || rune == 0x205F || rune == 0x3000;
+    return (rune >= 0x09 && rune <= 0x0D) || rune == ' ' || rune == 0x85 || rune == 0xA0 ||
+           rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200A) || rune == 0x2028 ||
+           rune == 0x2029 || rune == 0x202F || rune == 0x205F || rune == 0x3000;
 }
 
 /* Bytes of the blank that line ends with; 0: it ends with something else. */
@@ -61,7 +62,8 @@ bool patch_line_next(struct patch_line *text, struct patch_line *line)
     if (text->len == 0)
         return false;
     const char *newline = memchr(text->text, '\n', text->len);
-    size_t size = newline != NULL ? (size_t)(newline - text->text) : text->len, step = newline != NULL ? size + 1 : size;
+    size_t size = newline != NULL ? (size_t)(newline - text->text) : text->len,
+           step = newline != NULL ? size + 1 : size;
     *line = (struct patch_line){text->text, size};
     if (newline != NULL && size > 0 && newline[-1] == '\r')
         line->len--;

@@ -29,7 +29,8 @@ struct parser {
     size_t header_line; /* that of the hunk's header */
 };
 
-static int parse_refuse(struct parser *parser, int code, size_t line, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int parse_refuse(struct parser *parser, int code, size_t line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 static int parse_refuse(struct parser *parser, int code, size_t line, const char *format, ...)
 {
     va_list args;
@@ -48,15 +49,18 @@ static int parse_refuse(struct parser *parser, int code, size_t line, const char
 static int bad_header(struct parser *parser, struct patch_line line)
 {
     return parse_refuse(parser, ERR_ARGUMENTS, parser->line,
-                  "'%.*s' is not a valid hunk header. Valid hunk headers: '" ADD "{path}', '" DELETE "{path}', '" UPDATE "{path}'",
-                  QUOTED(line));
+                        "'%.*s' is not a valid hunk header. Valid hunk headers: '" ADD
+                        "{path}', '" DELETE "{path}', '" UPDATE "{path}'",
+                        QUOTED(line));
 }
 
 static int bad_update_line(struct parser *parser, struct patch_line line)
 {
     return parse_refuse(parser, ERR_ARGUMENTS, parser->line,
-                  "Unexpected line found in update hunk: '%.*s'. Every line should start with ' ' (context line), '+' (added line), or '-' "
-                  "(removed line)", QUOTED(line));
+                        "Unexpected line found in update hunk: '%.*s'. Every line should start "
+                        "with ' ' (context line), '+' (added line), or '-' "
+                        "(removed line)",
+                        QUOTED(line));
 }
 
 static void *parse_grow(void *items, size_t count, size_t *room, size_t size)
@@ -80,34 +84,42 @@ static struct patch_chunk *last_chunk(const struct patch *patch)
 
 static void add_change(struct patch *patch, char sign, struct patch_line line)
 {
-    patch->changes = parse_grow(patch->changes, patch->change_count, &patch->change_room, sizeof *patch->changes);
+    patch->changes = parse_grow(patch->changes, patch->change_count, &patch->change_room,
+                                sizeof *patch->changes);
     patch->changes[patch->change_count++] = (struct patch_change){sign, line};
 }
 
 static struct patch_chunk *add_chunk(struct patch *patch, bool implicit)
 {
-    patch->chunks = parse_grow(patch->chunks, patch->chunk_count, &patch->chunk_room, sizeof *patch->chunks);
+    patch->chunks = parse_grow(patch->chunks, patch->chunk_count, &patch->chunk_room,
+                               sizeof *patch->chunks);
     if (last_hunk(patch)->count++ == 0)
         last_hunk(patch)->first = patch->chunk_count;
-    patch->chunks[patch->chunk_count] = (struct patch_chunk){.implicit = implicit, .first = patch->change_count};
+    patch->chunks[patch->chunk_count] = (struct patch_chunk){.implicit = implicit,
+                                                             .first = patch->change_count};
     return &patch->chunks[patch->chunk_count++];
 }
 
 static int take_path(struct parser *parser, struct patch_line path, char **out)
 {
     if (memchr(path.text, '\0', path.len) != NULL)
-        return parse_refuse(parser, ERR_ARGUMENTS, parser->line, "the path '%.*s' has a NUL byte in it", QUOTED(path));
+        return parse_refuse(parser, ERR_ARGUMENTS, parser->line,
+                            "the path '%.*s' has a NUL byte in it", QUOTED(path));
     *out = xstrndup(path.text, path.len);
     return 0;
 }
 
-static int start_hunk(struct parser *parser, enum patch_kind kind, enum mode mode, struct patch_line path)
+static int start_hunk(struct parser *parser, enum patch_kind kind, enum mode mode,
+                      struct patch_line path)
 {
     struct patch *patch = parser->patch;
     if (patch->hunk_count == PATCH_HUNKS_MAX)
-        return parse_refuse(parser, ERR_TOO_LARGE, 0, "more than %u files in one patch; split it", PATCH_HUNKS_MAX);
-    patch->hunks = parse_grow(patch->hunks, patch->hunk_count, &patch->hunk_room, sizeof *patch->hunks);
-    patch->hunks[patch->hunk_count++] = (struct patch_hunk){.kind = kind, .first = patch->change_count};
+        return parse_refuse(parser, ERR_TOO_LARGE, 0, "more than %u files in one patch; split it",
+                            PATCH_HUNKS_MAX);
+    patch->hunks = parse_grow(patch->hunks, patch->hunk_count, &patch->hunk_room,
+                              sizeof *patch->hunks);
+    patch->hunks[patch->hunk_count++] = (struct patch_hunk){.kind = kind,
+                                                            .first = patch->change_count};
     parser->mode = mode;
     parser->header_line = parser->line;
     return take_path(parser, path, &last_hunk(patch)->path);
@@ -120,11 +132,13 @@ static int check_update_has_lines(struct parser *parser, struct patch_line line)
         return 0;
     const struct patch_chunk *chunk = last_chunk(parser->patch);
     if (chunk == NULL)
-        return parse_refuse(parser, ERR_ARGUMENTS, parser->header_line, "Update file hunk for path '%s' is empty",
-                      last_hunk(parser->patch)->path);
+        return parse_refuse(parser, ERR_ARGUMENTS, parser->header_line,
+                            "Update file hunk for path '%s' is empty",
+                            last_hunk(parser->patch)->path);
     if (chunk->count > 0)
         return 0;
-    return patch_line_is(line, END) ? parse_refuse(parser, ERR_ARGUMENTS, parser->line, NO_LINES) : bad_update_line(parser, line);
+    return patch_line_is(line, END) ? parse_refuse(parser, ERR_ARGUMENTS, parser->line, NO_LINES)
+                                    : bad_update_line(parser, line);
 }
 
 /* A header or the end marker: 1 and dealt with. 0: something else. Negative: refused. */
@@ -134,7 +148,9 @@ static int take_header(struct parser *parser, struct patch_line line)
         const char *marker;
         enum patch_kind kind;
         enum mode mode;
-    } headers[] = {{ADD, PATCH_ADD, IN_ADD}, {DELETE, PATCH_DELETE, IN_DELETE}, {UPDATE, PATCH_UPDATE, IN_UPDATE}};
+    } headers[] = {{ADD, PATCH_ADD, IN_ADD},
+                   {DELETE, PATCH_DELETE, IN_DELETE},
+                   {UPDATE, PATCH_UPDATE, IN_UPDATE}};
     if (patch_line_is(line, END)) /* the last line never comes here */
         return parse_refuse(parser, ERR_ARGUMENTS, 0, BAD_LAST);
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
@@ -153,7 +169,8 @@ static int take_environment(struct parser *parser, struct patch_line id)
 {
     id = patch_line_trim(id);
     if (parser->patch->environment_id != NULL)
-        return parse_refuse(parser, ERR_ARGUMENTS, 0, "apply_patch environment_id cannot be specified more than once");
+        return parse_refuse(parser, ERR_ARGUMENTS, 0,
+                            "apply_patch environment_id cannot be specified more than once");
     if (id.len == 0)
         return parse_refuse(parser, ERR_ARGUMENTS, 0, "apply_patch environment_id cannot be empty");
     parser->patch->environment_id = xstrndup(id.text, id.len);
@@ -177,16 +194,19 @@ static int take_plain_line(struct parser *parser, struct patch_line line)
     return bad_header(parser, mark);
 }
 
-/* Empty lines between the header of a file and its first "@@" are no context that somebody would look for. */
+/* Empty lines between the header of a file and its first "@@" are no context that somebody would
+ * look for. */
 static bool is_padding(const struct patch *patch, const struct patch_chunk *chunk)
 {
     for (size_t i = 0; i < chunk->count; i++)
-        if (patch->changes[chunk->first + i].sign != ' ' || patch->changes[chunk->first + i].line.len > 0)
+        if (patch->changes[chunk->first + i].sign != ' ' ||
+            patch->changes[chunk->first + i].line.len > 0)
             return false;
     return chunk->implicit;
 }
 
-static int take_context_marker(struct parser *parser, struct patch_line line, struct patch_line mark)
+static int take_context_marker(struct parser *parser, struct patch_line line,
+                               struct patch_line mark)
 {
     struct patch *patch = parser->patch;
     struct patch_chunk *chunk = last_chunk(patch);
@@ -204,7 +224,9 @@ static int take_context_marker(struct parser *parser, struct patch_line line, st
 
 static int bad_chunk_start(struct parser *parser, struct patch_line line)
 {
-    return parse_refuse(parser, ERR_ARGUMENTS, parser->line, "Expected update hunk to start with a @@ context marker, got: '%.*s'", QUOTED(line));
+    return parse_refuse(parser, ERR_ARGUMENTS, parser->line,
+                        "Expected update hunk to start with a @@ context marker, got: '%.*s'",
+                        QUOTED(line));
 }
 
 /* A line of an update: blanks before a marker make it a context line. */
@@ -216,7 +238,8 @@ static int take_update_line(struct parser *parser, struct patch_line line)
     if (rc != 0)
         return rc < 0 ? rc : 0;
     struct patch_chunk *chunk = last_chunk(patch);
-    bool context = patch_line_is(mark, "@@") || patch_line_starts(mark, "@@ ", NULL), filled = chunk != NULL && chunk->count > 0;
+    bool context = patch_line_is(mark, "@@") || patch_line_starts(mark, "@@ ", NULL),
+         filled = chunk != NULL && chunk->count > 0;
     if (filled && chunk->at_end && !context)
         return mark.len == 0 ? 0 : bad_chunk_start(parser, line);
     if (chunk == NULL && last_hunk(patch)->move == NULL && patch_line_starts(mark, MOVE, &rest))
@@ -234,12 +257,14 @@ static int take_update_line(struct parser *parser, struct patch_line line)
         return filled ? bad_chunk_start(parser, line) : bad_update_line(parser, line);
     if (chunk == NULL)
         chunk = add_chunk(patch, true);
-    add_change(patch, sign, line.len == 0 ? line : (struct patch_line){line.text + 1, line.len - 1});
+    add_change(patch, sign,
+               line.len == 0 ? line : (struct patch_line){line.text + 1, line.len - 1});
     chunk->count++;
     return 0;
 }
 
-/* First and last line of text (which has no blanks around it) are the markers; *inner is what lies between, *end the last line. */
+/* First and last line of text (which has no blanks around it) are the markers; *inner is what lies
+ * between, *end the last line. */
 static int check_bounds(struct parser *parser, struct patch_line text, struct patch_line *inner)
 {
     struct patch_line rest = text, first = {text.text, 0};
@@ -254,13 +279,15 @@ static int check_bounds(struct parser *parser, struct patch_line text, struct pa
     return 0;
 }
 
-/* What stands in a heredoc, when text is one: the way some models call the program without a shell. */
+/* What stands in a heredoc, when text is one: the way some models call the program without a
+ * shell. */
 static bool unwrap_heredoc(struct patch_line text, struct patch_line *inner)
 {
     struct patch_line rest = text, first;
     if (!patch_line_next(&rest, &first) || rest.len == 0)
         return false;
-    if (!patch_line_is(first, "<<EOF") && !patch_line_is(first, "<<'EOF'") && !patch_line_is(first, "<<\"EOF\""))
+    if (!patch_line_is(first, "<<EOF") && !patch_line_is(first, "<<'EOF'") &&
+        !patch_line_is(first, "<<\"EOF\""))
         return false;
     const char *newline = memrchr(rest.text, '\n', rest.len);
     if (newline == NULL)
@@ -278,8 +305,10 @@ static int parse_take_lines(struct parser *parser, struct patch_line inner)
     parser->line = 1;
     while (patch_line_next(&inner, &line)) {
         if (++parser->line > PATCH_LINES_MAX)
-            return parse_refuse(parser, ERR_TOO_LARGE, 0, "more than %u lines in one patch; split it", PATCH_LINES_MAX);
-        int rc = parser->mode == IN_UPDATE ? take_update_line(parser, line) : take_plain_line(parser, line);
+            return parse_refuse(parser, ERR_TOO_LARGE, 0,
+                                "more than %u lines in one patch; split it", PATCH_LINES_MAX);
+        int rc = parser->mode == IN_UPDATE ? take_update_line(parser, line)
+                                           : take_plain_line(parser, line);
         if (rc < 0)
             return rc;
     }
@@ -287,13 +316,15 @@ static int parse_take_lines(struct parser *parser, struct patch_line inner)
     return check_update_has_lines(parser, (struct patch_line){END, sizeof END - 1});
 }
 
-int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_strictness strictness, struct patch_error *error)
+int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_strictness strictness,
+                struct patch_error *error)
 {
     struct parser parser = {.patch = patch, .error = error};
     *patch = (struct patch){.text = NULL};
     *error = (struct patch_error){.message = NULL};
     if (len > PATCH_TEXT_MAX)
-        return parse_refuse(&parser, ERR_TOO_LARGE, 0, "the patch has %zu bytes, at most %u; split it", len, PATCH_TEXT_MAX);
+        return parse_refuse(&parser, ERR_TOO_LARGE, 0,
+                            "the patch has %zu bytes, at most %u; split it", len, PATCH_TEXT_MAX);
     patch->text = xmalloc(len + 1);
     if (len > 0)
         memcpy(patch->text, text, len);
@@ -325,7 +356,9 @@ char *patch_error_text(const struct patch_error *error, bool program)
 {
     if (error->line == 0)
         return xasprintf("%cnvalid patch: %s", program ? 'I' : 'i', error->message);
-    return xasprintf(program ? "Invalid patch hunk on line %zu: %s" : "invalid hunk at line %zu, %s", error->line, error->message);
+    return xasprintf(program ? "Invalid patch hunk on line %zu: %s"
+                             : "invalid hunk at line %zu, %s",
+                     error->line, error->message);
 }
 
 void patch_error_fini(struct patch_error *error)

@@ -50,15 +50,20 @@ struct patch_error {
     char *message; /* owned, well-formed UTF-8 */
 };
 
-enum patch_strictness { PATCH_STRICT, PATCH_LENIENT /* the whole may stand in a heredoc <<EOF … EOF */ };
+enum patch_strictness {
+    PATCH_STRICT,
+    PATCH_LENIENT /* the whole may stand in a heredoc <<EOF … EOF */
+};
 
-/* 0, or ERR_ARGUMENTS (a marker or a line is wrong) or ERR_TOO_LARGE, with *error set. A patch without hunks is fine here. In every
- * case patch_fini and patch_error_fini are the caller's. */
-int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_strictness strictness, struct patch_error *error);
+/* 0, or ERR_ARGUMENTS (a marker or a line is wrong) or ERR_TOO_LARGE, with *error set. A patch
+ * without hunks is fine here. In every case patch_fini and patch_error_fini are the caller's. */
+int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_strictness strictness,
+                struct patch_error *error);
 void patch_fini(struct patch *patch); /* safe on a zeroed patch */
 
-/* The error as the tool says it ("invalid patch: …", "invalid hunk at line 2, …"), or as the program apply_patch does ("Invalid
- * patch: …", "Invalid patch hunk on line 2: …"). The caller's. */
+/* The error as the tool says it ("invalid patch: …", "invalid hunk at line 2, …"), or as the
+ * program apply_patch does ("Invalid patch: …", "Invalid patch hunk on line 2: …"). The
+ * caller's. */
 char *patch_error_text(const struct patch_error *error, bool program);
 void patch_error_fini(struct patch_error *error);
 #endif

@@ -53,7 +53,8 @@ char *place_absolute(const char *cwd, const char *path)
     return buf_take(&out);
 }
 
-/* The path of a descriptor without symbolic links, as the kernel knows it: proc(5), /proc/pid/fd. */
+/* The path of a descriptor without symbolic links, as the kernel knows it: proc(5),
+ * /proc/pid/fd. */
 static char *real_path(int fd)
 {
     char link[64], real[PATH_MAX];
@@ -131,7 +132,9 @@ void place_fini(struct place *place)
 
 bool place_same(const struct place *a, const struct place *b)
 {
-    return a->dir == b->dir && strcmp(a->missing != NULL ? a->missing : "", b->missing != NULL ? b->missing : "") == 0 &&
+    return a->dir == b->dir &&
+           strcmp(a->missing != NULL ? a->missing : "", b->missing != NULL ? b->missing : "") ==
+               0 &&
            strcmp(a->name, b->name) == 0;
 }
 
@@ -157,8 +160,10 @@ bool place_inside(const struct place *place, const char *const *roots)
     return false;
 }
 
-/* Makes and opens one directory; one that is there already (made for another file of the patch) is as good. */
-static struct place_dir *place_make_dir(struct place_dirs *dirs, struct place_dir *parent, const char *name, mode_t umask_bits)
+/* Makes and opens one directory; one that is there already (made for another file of the patch) is
+ * as good. */
+static struct place_dir *place_make_dir(struct place_dirs *dirs, struct place_dir *parent,
+                                        const char *name, mode_t umask_bits)
 {
     bool made = mkdirat(parent->fd, name, 0700) == 0;
     if (!made && errno != EEXIST)
@@ -180,7 +185,8 @@ int place_make_dirs(struct place *place, struct place_dirs *dirs, mode_t umask_b
 {
     while (place->missing != NULL) {
         size_t size = strcspn(place->missing, "/");
-        char *name = xstrndup(place->missing, size), *rest = place->missing[size] == '/' ? xstrdup(place->missing + size + 1) : NULL;
+        char *name = xstrndup(place->missing, size),
+             *rest = place->missing[size] == '/' ? xstrdup(place->missing + size + 1) : NULL;
         struct place_dir *dir = place_make_dir(dirs, place->dir, name, umask_bits);
         int error = errno;
         free(name);

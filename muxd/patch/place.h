@@ -1,5 +1,6 @@
-/* place: where a path of a patch lies. Directories are opened when a patch is verified and used by descriptor from then on, so that
- * what is written later is where it was checked, whatever happens to names in between. */
+/* place: where a path of a patch lies. Directories are opened when a patch is verified and used by
+ * descriptor from then on, so that what is written later is where it was checked, whatever happens
+ * to names in between. */
 #ifndef MUXD_PATCH_PLACE_H
 #define MUXD_PATCH_PLACE_H
 #include <stdbool.h>
@@ -33,15 +34,18 @@ struct place {
 void place_dirs_fini(struct place_dirs *dirs);
 /* path below cwd (absolute), or itself when it is absolute. The caller's. */
 char *place_absolute(const char *cwd, const char *path);
-/* Opens the directory of path (absolute, from place_absolute, taken over). 0, or an errno: no such thing may be there, ELOOP,
- * EACCES, ENOTDIR, EISDIR for "/", EMFILE over PLACE_DIRS_MAX. place_fini either way. */
+/* Opens the directory of path (absolute, from place_absolute, taken over). 0, or an errno: no such
+ * thing may be there, ELOOP, EACCES, ENOTDIR, EISDIR for "/", EMFILE over PLACE_DIRS_MAX.
+ * place_fini either way. */
 int place_open(struct place *place, struct place_dirs *dirs, char *path);
 void place_fini(struct place *place);
 /* The same file, by directory and name: also when the paths are spelled differently. */
 bool place_same(const struct place *a, const struct place *b);
-/* Whether the place is below one of the roots (NULL-terminated absolute paths), symbolic links on the way resolved. */
+/* Whether the place is below one of the roots (NULL-terminated absolute paths), symbolic links on
+ * the way resolved. */
 bool place_inside(const struct place *place, const char *const *roots);
-/* Makes the missing directories, mode 0777 without umask; 0 or an errno. Those made before a failure stay known to dirs. */
+/* Makes the missing directories, mode 0777 without umask; 0 or an errno. Those made before a
+ * failure stay known to dirs. */
 int place_make_dirs(struct place *place, struct place_dirs *dirs, mode_t umask_bits);
 /* Removes again what place_make_dirs made, as far as it is empty. */
 void place_remove_dirs(struct place_dirs *dirs);

@@ -30,12 +30,16 @@ static char *reply_text(enum patch_stage stage, const char *program, const char 
     return xasprintf("%s%s%s", program, sep, more);
 }
 
-int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, char *program, const char *reason)
+int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, char *program,
+               const char *reason)
 {
     patch_failure_fini(failure);
     bool untold = reason != NULL && (stage == PATCH_STAGE_VERIFY || stage == PATCH_STAGE_COMMIT);
     char *reply = lossy(reply_text(stage, program, reason));
-    *failure = (struct patch_failure){.stage = stage, .code = code, .program = lossy(program), .reply = reply,
+    *failure = (struct patch_failure){.stage = stage,
+                                      .code = code,
+                                      .program = lossy(program),
+                                      .reply = reply,
                                       .cause = untold ? lossy(xstrdup(reason)) : NULL};
     return code;
 }
@@ -78,7 +82,10 @@ size_t patch_plan_count(const struct patch_plan *plan)
 struct patch_file patch_plan_file(const struct patch_plan *plan, size_t at)
 {
     const struct step *step = &plan->steps[at];
-    struct patch_file file = {.kind = step->kind, .path = step->path, .outside = step->outside, .moved = step->writes && step->drops};
+    struct patch_file file = {.kind = step->kind,
+                              .path = step->path,
+                              .outside = step->outside,
+                              .moved = step->writes && step->drops};
     if (step->kind != PATCH_ADD)
         file.source = step->drop.place.path;
     if (step->kind == PATCH_UPDATE) {
@@ -102,6 +109,7 @@ bool patch_success(const struct patch_plan *plan, struct buf *out)
         for (size_t i = 0; i < plan->count && fits; i++)
             if (plan->steps[i].kind == (enum patch_kind)kind)
                 fits = buf_append_byte(out, letters[kind]) && buf_append_byte(out, ' ') &&
-                       utf8_append_lossy(out, plan->steps[i].path, strlen(plan->steps[i].path)) && buf_append_byte(out, '\n');
+                       utf8_append_lossy(out, plan->steps[i].path, strlen(plan->steps[i].path)) &&
+                       buf_append_byte(out, '\n');
     return fits;
 }

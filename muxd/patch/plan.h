@@ -19,7 +19,8 @@ enum spot_state {
 struct spot {
     struct place place;
     bool existed;
-    struct stat was; /* when existed: what was verified, and what must still be there when it changes */
+    /* when existed: what was verified, and what must still be there when it changes */
+    struct stat was;
     enum spot_state state;
     char temp[TEMP_NAME_SIZE]; /* a name of ours beside it */
 };
@@ -28,7 +29,8 @@ struct step {
     enum patch_kind kind;
     const char *path; /* borrowed from the patch */
     bool writes, drops;
-    struct spot write, drop; /* an update in place: write only; a move: both; add: write; delete: drop */
+    /* an update in place: write only; a move: both; add: write; delete: drop */
+    struct spot write, drop;
     bool outside;
     bool unchanged; /* an update in place that changes nothing: nothing is written */
     struct buf old, new;
@@ -45,8 +47,10 @@ struct patch_plan {
     bool committed;
 };
 
-/* Sets *failure and returns code. program is taken over; the reply is prefix, program's text and, when reason isn't NULL, ": reason". */
-int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, char *program, const char *reason);
+/* Sets *failure and returns code. program is taken over; the reply is prefix, program's text and,
+ * when reason isn't NULL, ": reason". */
+int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, char *program,
+               const char *reason);
 /* "No such file or directory (os error 2)"; the caller's. */
 char *patch_os_error(int error);
 #endif

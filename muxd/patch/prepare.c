@@ -1,5 +1,5 @@
-/* prepare: owns the verification of a patch: every file it names is looked at and every new content is computed, before anything is
- * written. */
+/* prepare: owns the verification of a patch: every file it names is looked at and every new content
+ * is computed, before anything is written. */
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -28,11 +28,12 @@ static char *link_reason(const struct place *place)
 {
     char target[PATH_MAX];
     ssize_t size = readlinkat(place->dir->fd, place->name, target, sizeof target);
-    return xasprintf("it is a symbolic link to '%.*s'; name the file it points to", size > 0 ? (int)size : 0, target);
+    return xasprintf("it is a symbolic link to '%.*s'; name the file it points to",
+                     size > 0 ? (int)size : 0, target);
 }
 
-/* Opens the directory of path and looks at what is there; what it has to be (a regular file, or nothing when may_miss) is checked.
- * Returns NULL, or why not, the caller's. */
+/* Opens the directory of path and looks at what is there; what it has to be (a regular file, or
+ * nothing when may_miss) is checked. Returns NULL, or why not, the caller's. */
 static char *prepare_look(struct check *check, struct spot *spot, const char *path, bool may_miss)
 {
     int error = place_open(&spot->place, &check->plan->dirs, place_absolute(check->cwd, path));
@@ -50,7 +51,8 @@ static char *prepare_look(struct check *check, struct spot *spot, const char *pa
     return S_ISREG(spot->was.st_mode) ? NULL : xstrdup("it is no regular file");
 }
 
-/* A file that is overwritten must be writable itself, as if it were opened, though a rename would not need it. */
+/* A file that is overwritten must be writable itself, as if it were opened, though a rename would
+ * not need it. */
 static char *look_writable(const struct spot *spot)
 {
     if (!spot->existed || faccessat(spot->place.dir->fd, spot->place.name, W_OK, AT_EACCESS) == 0)
@@ -62,13 +64,16 @@ static char *look_writable(const struct spot *spot)
 static char *prepare_read_file(struct check *check, struct spot *spot, struct buf *out)
 {
     char *why = NULL;
-    int fd = openat(spot->place.dir->fd, spot->place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = openat(spot->place.dir->fd, spot->place.name,
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &spot->was) < 0) {
         why = patch_os_error(errno);
         goto out;
     }
-    if (spot->was.st_size > PATCH_FILE_MAX || check->total + (size_t)spot->was.st_size > PATCH_TOTAL_MAX) {
-        why = xasprintf("too large: at most %u bytes a file and %u a patch", PATCH_FILE_MAX, PATCH_TOTAL_MAX);
+    if (spot->was.st_size > PATCH_FILE_MAX ||
+        check->total + (size_t)spot->was.st_size > PATCH_TOTAL_MAX) {
+        why = xasprintf("too large: at most %u bytes a file and %u a patch", PATCH_FILE_MAX,
+                        PATCH_TOTAL_MAX);
         goto out;
     }
     size_t room = (size_t)spot->was.st_size + 1; /* one more, to see that it has not grown */
@@ -84,10 +89,13 @@ out:
     return why;
 }
 
-/* Turns why (taken) into the refusal text, "what PATH", with the reason in the program's text too when told. */
-static int refuse_file(struct check *check, const char *what, const struct spot *spot, char *why, bool told)
+/* Turns why (taken) into the refusal text, "what PATH", with the reason in the program's text too
+ * when told. */
+static int refuse_file(struct check *check, const char *what, const struct spot *spot, char *why,
+                       bool told)
 {
-    char *text = told ? xasprintf("%s %s: %s", what, spot->place.path, why) : xasprintf("%s %s", what, spot->place.path);
+    char *text = told ? xasprintf("%s %s: %s", what, spot->place.path, why)
+                      : xasprintf("%s %s", what, spot->place.path);
     int rc = prepare_refuse(check, text, told ? NULL : why);
     free(why);
     return rc;
@@ -121,11 +129,14 @@ static int check_delete(struct check *check, struct step *step, const struct pat
     return why == NULL ? 0 : refuse_file(check, "Failed to delete file", &step->drop, why, false);
 }
 
-static int check_contents(struct check *check, struct step *step, const struct patch_hunk *hunk, struct spot *source)
+static int check_contents(struct check *check, struct step *step, const struct patch_hunk *hunk,
+                          struct spot *source)
 {
-    struct patch_old old = {source->place.path, step->old.len > 0 ? step->old.data : "", step->old.len};
+    struct patch_old old = {source->place.path, step->old.len > 0 ? step->old.data : "",
+                            step->old.len};
     char *why;
-    if (patch_update(&step->new, &check->plan->patch, hunk, &old, check->plan->options.endings, &check->steps, &why) == 0)
+    if (patch_update(&step->new, &check->plan->patch, hunk, &old, check->plan->options.endings,
+                     &check->steps, &why) == 0)
         return 0;
     return prepare_refuse(check, why, NULL);
 }
@@ -149,18 +160,27 @@ static int check_update(struct check *check, struct step *step, const struct pat
         return 0;
     }
     step->write.was = source->was; /* of the moment it was read */
-    step->unchanged = step->old.len == step->new.len && (step->old.len == 0 || memcmp(step->old.data, step->new.data, step->old.len) == 0);
+    step->unchanged = step->old.len == step->new.len &&
+                      (step->old.len == 0 ||
+                       memcmp(step->old.data, step->new.data, step->old.len) == 0);
     return 0;
 }
 
 static int check_hunk(struct check *check, struct step *step, const struct patch_hunk *hunk)
 {
-    *step = (struct step){.kind = hunk->kind, .path = hunk->move != NULL ? hunk->move : hunk->path, .old = BUF_INIT, .new = BUF_INIT};
-    int rc = hunk->kind == PATCH_ADD ? check_add(check, step, hunk) : hunk->kind == PATCH_DELETE ? check_delete(check, step, hunk) :
-                                                                                                  check_update(check, step, hunk);
+    *step = (struct step){.kind = hunk->kind,
+                          .path = hunk->move != NULL ? hunk->move : hunk->path,
+                          .old = BUF_INIT,
+                          .new = BUF_INIT};
+    int rc = hunk->kind == PATCH_ADD      ? check_add(check, step, hunk)
+             : hunk->kind == PATCH_DELETE ? check_delete(check, step, hunk)
+                                          : check_update(check, step, hunk);
     check->total += step->old.len + step->new.len;
     if (rc == 0 && check->total > PATCH_TOTAL_MAX)
-        return prepare_refuse(check, xasprintf("the files of this patch have more than %u bytes; split it", PATCH_TOTAL_MAX), NULL);
+        return prepare_refuse(
+            check,
+            xasprintf("the files of this patch have more than %u bytes; split it", PATCH_TOTAL_MAX),
+            NULL);
     return rc;
 }
 
@@ -177,9 +197,11 @@ static int check_twice(struct check *check)
             const struct spot *a = spot_at(check->plan, i), *b = spot_at(check->plan, j);
             if (a == NULL || b == NULL || !place_same(&a->place, &b->place))
                 continue;
-            struct patch_error error = {.message = xasprintf("multiple operations target %s", a->place.path)};
+            struct patch_error error = {
+                .message = xasprintf("multiple operations target %s", a->place.path)};
             char *reason = patch_error_text(&error, false);
-            int rc = patch_fail(check->failure, PATCH_STAGE_PARSE, ERR_ARGUMENTS, patch_error_text(&error, true), reason);
+            int rc = patch_fail(check->failure, PATCH_STAGE_PARSE, ERR_ARGUMENTS,
+                                patch_error_text(&error, true), reason);
             free(reason);
             patch_error_fini(&error);
             return rc;
@@ -199,8 +221,10 @@ static int check_roots(struct check *check, const struct patch_options *options)
     if (options->allow_outside || (!outside && !options->read_only))
         return 0;
     check->plan->rejected = true;
-    const char *text = options->read_only ? "writing is blocked by read-only sandbox; rejected by user approval settings" :
-                                            "writing outside of the project; rejected by user approval settings";
+    const char *text =
+        options->read_only
+            ? "writing is blocked by read-only sandbox; rejected by user approval settings"
+            : "writing outside of the project; rejected by user approval settings";
     return patch_fail(check->failure, PATCH_STAGE_REJECTED, ERR_DENIED, xstrdup(text), NULL);
 }
 
@@ -218,10 +242,11 @@ static int check_all(struct check *check, const struct patch_options *options)
     return rc == 0 ? check_roots(check, options) : rc;
 }
 
-int patch_prepare(struct patch_plan **plan, const char *text, size_t len, const struct patch_options *options,
-                  struct patch_failure *failure)
+int patch_prepare(struct patch_plan **plan, const char *text, size_t len,
+                  const struct patch_options *options, struct patch_failure *failure)
 {
-    struct check check = {.plan = xcalloc(1, sizeof **plan), .failure = failure, .cwd = options->cwd};
+    struct check check = {
+        .plan = xcalloc(1, sizeof **plan), .failure = failure, .cwd = options->cwd};
     struct patch_error error;
     *failure = (struct patch_failure){.code = 0};
     check.plan->options = *options;
@@ -234,7 +259,8 @@ int patch_prepare(struct patch_plan **plan, const char *text, size_t len, const 
         patch_fail(failure, PATCH_STAGE_PARSE, rc, patch_error_text(&error, true), reason);
         free(reason);
     } else if (check.plan->patch.hunk_count == 0) {
-        rc = patch_fail(failure, PATCH_STAGE_REJECTED, ERR_ARGUMENTS, xstrdup("No files were modified."), "empty patch");
+        rc = patch_fail(failure, PATCH_STAGE_REJECTED, ERR_ARGUMENTS,
+                        xstrdup("No files were modified."), "empty patch");
     } else {
         rc = check_all(&check, options);
     }

@@ -1,4 +1,5 @@
-/* seek: owns the four passes and the search itself (Knuth, Morris and Pratt's, on a hash a line, each match verified). */
+/* seek: owns the four passes and the search itself (Knuth, Morris and Pratt's, on a hash a line,
+ * each match verified). */
 #include "patch/seek.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -14,21 +15,26 @@ static char fold(int32_t rune)
         return '\'';
     if (rune >= 0x201C && rune <= 0x201F)
         return '"';
-    if (rune == 0xA0 || (rune >= 0x2002 && rune <= 0x200A) || rune == 0x202F || rune == 0x205F || rune == 0x3000)
+    if (rune == 0xA0 || (rune >= 0x2002 && rune <= 0x200A) || rune == 0x202F || rune == 0x205F ||
+        rune == 0x3000)
         return ' ';
     return '\0';
 }
 
 static struct patch_line trimmed(struct patch_line line, enum seek_pass pass)
 {
-    return pass == SEEK_EXACT ? line : pass == SEEK_TRIM_END ? patch_line_trim_end(line) : patch_line_trim(line);
+    return pass == SEEK_EXACT      ? line
+           : pass == SEEK_TRIM_END ? patch_line_trim_end(line)
+                                   : patch_line_trim(line);
 }
 
-/* The next piece of line as the last pass reads it: a character, folded into *room where it folds. */
+/* The next piece of line as the last pass reads it: a character, folded into *room where it
+ * folds. */
 static struct patch_line next_folded(struct patch_line *line, char *room)
 {
     int32_t rune = -1;
-    size_t size = (unsigned char)line->text[0] < 0x80 ? 1 : utf8_decode(line->text, line->len, &rune);
+    size_t size = (unsigned char)line->text[0] < 0x80 ? 1
+                                                      : utf8_decode(line->text, line->len, &rune);
     if (size == 0)
         size = line->len; /* a character cut off by the line's end: bytes as they are */
     struct patch_line piece = {line->text, size};
@@ -113,7 +119,8 @@ static void fill_back(size_t *back, const uint64_t *keys, size_t count)
     }
 }
 
-static bool stands_at(const struct seek *seek, size_t at, const struct patch_line *want, size_t count, enum seek_pass pass)
+static bool stands_at(const struct seek *seek, size_t at, const struct patch_line *want,
+                      size_t count, enum seek_pass pass)
 {
     *seek->steps += count;
     for (size_t i = 0; i < count; i++)
@@ -122,7 +129,8 @@ static bool stands_at(const struct seek *seek, size_t at, const struct patch_lin
     return true;
 }
 
-static size_t find_in_pass(struct seek *seek, const struct patch_line *want, size_t count, size_t start, enum seek_pass pass)
+static size_t find_in_pass(struct seek *seek, const struct patch_line *want, size_t count,
+                           size_t start, enum seek_pass pass)
 {
     if (seek->keys[pass] == NULL)
         seek->keys[pass] = make_keys(seek->lines, seek->count, pass);

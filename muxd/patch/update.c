@@ -1,4 +1,5 @@
-/* update: owns a file's lines with their endings, and the edits that the chunks of an update become. */
+/* update: owns a file's lines with their endings, and the edits that the chunks of an update
+ * become. */
 #include "patch/update.h"
 #include "base/bug.h"
 #include "base/err.h"
@@ -25,7 +26,8 @@ struct update {
     const struct patch_old *old;
     enum patch_endings endings;
     struct patch_line *lines;   /* owned: the file's, without their endings */
-    unsigned char *ending_size; /* owned: bytes of each line's ending: 0 (the last line only), 1, or 2 for CR LF */
+    /* owned: bytes of each line's ending: 0 (the last line only), 1, or 2 for CR LF */
+    unsigned char *ending_size;
     size_t count, room;
     struct edit *edits; /* owned */
     size_t edit_count;
@@ -33,7 +35,8 @@ struct update {
     char **why;
 };
 
-static int update_refuse(struct update *update, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int update_refuse(struct update *update, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static int update_refuse(struct update *update, int code, const char *format, ...)
 {
     va_list args;
@@ -58,7 +61,8 @@ static void add_line(struct update *update, const char *text, size_t len, size_t
     update->ending_size[update->count++] = (unsigned char)ending;
 }
 
-/* Whether a carriage return alone ends a line: only where endings are preserved, and not when the patch quotes one as content. */
+/* Whether a carriage return alone ends a line: only where endings are preserved, and not when the
+ * patch quotes one as content. */
 static bool cr_ends_lines(const struct update *update)
 {
     if (update->endings == PATCH_ENDINGS_LF)
@@ -86,7 +90,8 @@ static int split_lines(struct update *update)
         if (ending == 0)
             continue;
         if (update->count == PATCH_FILE_LINES_MAX)
-            return update_refuse(update, ERR_TOO_LARGE, "%s has more than %u lines", update->old->path, PATCH_FILE_LINES_MAX);
+            return update_refuse(update, ERR_TOO_LARGE, "%s has more than %u lines",
+                                 update->old->path, PATCH_FILE_LINES_MAX);
         add_line(update, text + begin, at - begin, ending);
         at += ending - 1;
         begin = at + 1;
@@ -100,32 +105,39 @@ static int update_not_found(struct update *update, const struct patch_line *old,
 {
     struct buf text;
     buf_init(&text, WHY_MAX);
-    for (size_t i = 0; i < count && buf_append(&text, "\n", 1) && buf_append(&text, old[i].text, old[i].len); i++) {
+    for (size_t i = 0;
+         i < count && buf_append(&text, "\n", 1) && buf_append(&text, old[i].text, old[i].len);
+         i++) {
     }
-    int rc = update_refuse(update, ERR_ARGUMENTS, "Failed to find expected lines in %s:%s", update->old->path, text.len > 0 ? text.data : "");
+    int rc = update_refuse(update, ERR_ARGUMENTS, "Failed to find expected lines in %s:%s",
+                           update->old->path, text.len > 0 ? text.data : "");
     buf_fini(&text);
     return rc;
 }
 
 static int too_costly(struct update *update)
 {
-    return update_refuse(update, ERR_TOO_LARGE, "Too much to search in %s for one patch; split it", update->old->path);
+    return update_refuse(update, ERR_TOO_LARGE, "Too much to search in %s for one patch; split it",
+                         update->old->path);
 }
 
 /* Where the old lines of a chunk stand, looked for from start on. */
-static size_t find_block(struct update *update, const struct patch_chunk *chunk, const struct patch_line *old, size_t count, size_t start)
+static size_t find_block(struct update *update, const struct patch_chunk *chunk,
+                         const struct patch_line *old, size_t count, size_t start)
 {
     if (chunk->at_end) {
         if (count > update->count)
             return SEEK_NONE;
         size_t last = update->count - count;
-        /* Codex, which the first mode follows, takes the end of the file even when an earlier chunk lies behind it. */
+        /* Codex, which the first mode follows, takes the end of the file even when an earlier chunk
+         * lies behind it. */
         start = update->endings == PATCH_ENDINGS_LF || last > start ? last : start;
     }
     return seek_find(&update->seek, old, count, start);
 }
 
-/* The changes without the empty line that the old ones end with, and without one at the new ones' end. */
+/* The changes without the empty line that the old ones end with, and without one at the new ones'
+ * end. */
 static void drop_last_empty(struct edit *edit)
 {
     struct patch_change *changes = xmemdup(edit->changes, edit->count * sizeof *changes);
@@ -147,18 +159,21 @@ static void drop_last_empty(struct edit *edit)
 }
 
 /* Finds one chunk from *at on and makes its edit; *at goes behind it. */
-static int place_chunk(struct update *update, const struct patch_chunk *chunk, const struct patch_line *old, size_t count, size_t *at)
+static int place_chunk(struct update *update, const struct patch_chunk *chunk,
+                       const struct patch_line *old, size_t count, size_t *at)
 {
     struct edit *edit = &update->edits[update->edit_count];
-    *edit = (struct edit){.changes = &update->patch->changes[chunk->first], .count = chunk->count, .removed = count};
+    *edit = (struct edit){
+        .changes = &update->patch->changes[chunk->first], .count = chunk->count, .removed = count};
     edit->order = update->edit_count;
     if (chunk->has_context) {
         size_t found = seek_find(&update->seek, &chunk->context, 1, *at);
         if (found == SEEK_COSTLY)
             return too_costly(update);
         if (found == SEEK_NONE)
-            return update_refuse(update, ERR_ARGUMENTS, "Failed to find context '%.*s' in %s", (int)patch_line_cut(chunk->context, WHY_MAX).len,
-                          chunk->context.text, update->old->path);
+            return update_refuse(update, ERR_ARGUMENTS, "Failed to find context '%.*s' in %s",
+                                 (int)patch_line_cut(chunk->context, WHY_MAX).len,
+                                 chunk->context.text, update->old->path);
         *at = found + 1;
     }
     update->edit_count++;
@@ -209,7 +224,8 @@ static int compare_edits(const void *a, const void *b)
     return left->order < right->order ? -1 : 1;
 }
 
-/* In the file's order, none over another: what is only added goes behind an edit that it would fall into. */
+/* In the file's order, none over another: what is only added goes behind an edit that it would fall
+ * into. */
 static int order_edits(struct update *update)
 {
     qsort(update->edits, update->edit_count, sizeof *update->edits, compare_edits);
@@ -217,7 +233,9 @@ static int order_edits(struct update *update)
     for (size_t i = 0; i < update->edit_count; i++) {
         struct edit *edit = &update->edits[i];
         if (edit->at < end && edit->removed > 0)
-            return update_refuse(update, ERR_ARGUMENTS, "Overlapping chunks in %s: line %zu is matched twice", update->old->path, edit->at + 1);
+            return update_refuse(update, ERR_ARGUMENTS,
+                                 "Overlapping chunks in %s: line %zu is matched twice",
+                                 update->old->path, edit->at + 1);
         if (edit->at < end)
             edit->at = end;
         end = edit->at + edit->removed;
@@ -234,7 +252,8 @@ static struct patch_line ending_of(const struct update *update, size_t at)
     if (update->ending_size[at] == 0 && at > 0)
         at--; /* the last line: as the one before it */
     if (update->ending_size[at] > 0)
-        ending = (struct patch_line){update->lines[at].text + update->lines[at].len, update->ending_size[at]};
+        ending = (struct patch_line){update->lines[at].text + update->lines[at].len,
+                                     update->ending_size[at]};
     return ending;
 }
 
@@ -255,24 +274,30 @@ static void write_lines(const struct update *update, struct buf *out)
         for (size_t j = 0; edit != NULL && j < edit->count; j++) {
             char sign = edit->changes[j].sign;
             if (sign == '+')
-                last = write_line(out, edit->changes[j].line, ending_of(update, at > 0 ? at - 1 : 0));
+                last = write_line(out, edit->changes[j].line,
+                                  ending_of(update, at > 0 ? at - 1 : 0));
             if (sign == ' ')
                 last = write_line(out, update->lines[at], ending_of(update, at));
             at += sign != '+';
         }
         BUG_UNLESS(edit == NULL || at == edit->at + edit->removed);
     }
-    if (update->endings == PATCH_ENDINGS_EXACT && update->count > 0 && update->ending_size[update->count - 1] == 0)
+    if (update->endings == PATCH_ENDINGS_EXACT && update->count > 0 &&
+        update->ending_size[update->count - 1] == 0)
         buf_truncate(out, out->len - last);
 }
 
-int patch_update(struct buf *out, const struct patch *patch, const struct patch_hunk *hunk, const struct patch_old *old,
-                 enum patch_endings endings, uint64_t *steps, char **why)
+int patch_update(struct buf *out, const struct patch *patch, const struct patch_hunk *hunk,
+                 const struct patch_old *old, enum patch_endings endings, uint64_t *steps,
+                 char **why)
 {
-    struct update update = {.patch = patch, .hunk = hunk, .old = old, .endings = endings, .why = why};
+    struct update update = {
+        .patch = patch, .hunk = hunk, .old = old, .endings = endings, .why = why};
     *why = NULL;
-    int rc = old->len <= PATCH_FILE_MAX ? split_lines(&update) :
-                                          update_refuse(&update, ERR_TOO_LARGE, "%s is larger than %u bytes", old->path, PATCH_FILE_MAX);
+    int rc = old->len <= PATCH_FILE_MAX
+                 ? split_lines(&update)
+                 : update_refuse(&update, ERR_TOO_LARGE, "%s is larger than %u bytes", old->path,
+                                 PATCH_FILE_MAX);
     if (rc == 0) {
         seek_init(&update.seek, update.lines, update.count, steps);
         rc = place_chunks(&update);

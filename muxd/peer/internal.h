@@ -1,4 +1,5 @@
-/* internal: the insides of a connection and its requests, shared by the files of this room and nobody else. */
+/* internal: the insides of a connection and its requests, shared by the files of this room and
+ * nobody else. */
 #ifndef MUXD_PEER_INTERNAL_H
 #define MUXD_PEER_INTERNAL_H
 #include "peer/peer.h"
@@ -48,11 +49,13 @@ struct peer {
     int64_t since_ms;
     uint64_t follows; /* number of the session that is held for it; 0: none */
     bool spoken, dirty, at_eof, finishing, paused, closed;
-    bool deaf; /* takes no answer any more: what it had asked before is still done, then it is closed */
+    /* takes no answer any more: what it had asked before is still done, then it is closed */
+    bool deaf;
 };
 
 void peer_mark_dirty(struct peer *peer);
-void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err, const struct json *data);
+void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err,
+                      const struct json *data);
 void peer_give_room(struct peer *peer); /* to the answers that wait for it */
 void request_forget(struct request *request); /* without an answer */
 void request_call_cancel(struct request *request);

@@ -18,8 +18,9 @@
 
 static void on_io(void *arg, unsigned events);
 
-struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t pid, const struct peer_limits *limits,
-                      const struct peer_handlers *handlers, void *arg)
+struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t pid,
+                      const struct peer_limits *limits, const struct peer_handlers *handlers,
+                      void *arg)
 {
     struct peer *peer = xcalloc(1, sizeof *peer);
     *peer = (struct peer){.loop = loop,
@@ -62,12 +63,13 @@ static void take_line(struct peer *peer, const char *line, size_t size)
     request->peer = peer;
     peer->spoken = true;
     int result = msg_parse(&request->msg, line, size, &err);
-    bool makes_room = result == 0 && strcmp(request->msg.method, tools[TOOL_CANCEL].name) == 0; /* answered at once, too */
+    /* answered at once, too */
+    bool makes_room = result == 0 && strcmp(request->msg.method, tools[TOOL_CANCEL].name) == 0;
     if (result == 0 && !makes_room && peer->in_flight >= peer->limits->in_flight)
-        result = err_set(
-            &err, ERR_LIMIT,
-            "%u requests of this connection are in flight already; wait for an answer, or raise [limits] requests_per_connection",
-            peer->in_flight);
+        result = err_set(&err, ERR_LIMIT,
+                         "%u requests of this connection are in flight already; wait for an "
+                         "answer, or raise [limits] requests_per_connection",
+                         peer->in_flight);
     if (result < 0) {
         if (!request->msg.notification)
             peer_queue_error(peer, &request->msg.id, &err, NULL);
@@ -83,15 +85,16 @@ static void take_line(struct peer *peer, const char *line, size_t size)
     peer->handlers->request(peer->arg, request);
 }
 
-/* Takes the whole lines that are there, unless the client doesn't read its answers: then they wait. */
+/* Takes the whole lines that are there, unless the client doesn't read its answers: then they
+ * wait. */
 static void peer_take_lines(struct peer *peer)
 {
     const char *line;
     size_t size;
     struct err err;
     int result = 0;
-    while (!peer->stream && !(peer->paused = peer_pending(peer) > peer->limits->output_queue) && !peer->closed &&
-           (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
+    while (!peer->stream && !(peer->paused = peer_pending(peer) > peer->limits->output_queue) &&
+           !peer->closed && (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
         if (result == 1) {
             take_line(peer, line, size);
         } else {
@@ -101,7 +104,8 @@ static void peer_take_lines(struct peer *peer)
     }
     if (peer->stream)
         stream_take(peer);
-    else if (peer->at_eof && !peer->deaf && !peer->paused && !peer->closed && frame_eof(&peer->frame, &line, &size) == 1)
+    else if (peer->at_eof && !peer->deaf && !peer->paused && !peer->closed &&
+             frame_eof(&peer->frame, &line, &size) == 1)
         take_line(peer, line, size);
 }
 
@@ -111,7 +115,8 @@ static void peer_watch(struct peer *peer)
     if (peer->deaf)
         events = LOOP_READ | LOOP_WRITE; /* comes at once, also when nothing is there to read */
     else if (peer->at_eof || peer->finishing)
-        events |= LOOP_EDGE | LOOP_READ; /* nothing to read any more, but the hang-up is worth knowing */
+        events |= LOOP_EDGE |
+                  LOOP_READ; /* nothing to read any more, but the hang-up is worth knowing */
     else if (!peer->paused)
         events |= LOOP_READ;
     loop_io_set(peer->io, events);
@@ -161,8 +166,8 @@ static void drop_requests(struct peer *peer)
     }
 }
 
-/* The client is gone or has closed its ears. It may have said more before it went than we have read: that is still done, for a key
- * that was pressed is pressed. Only its waits are over. */
+/* The client is gone or has closed its ears. It may have said more before it went than we have
+ * read: that is still done, for a key that was pressed is pressed. Only its waits are over. */
 static void become_deaf(struct peer *peer)
 {
     peer->deaf = true;
@@ -201,11 +206,13 @@ static void deliver(struct peer *peer, bool written)
 static bool send_some(struct peer *peer)
 {
     while (peer_pending(peer) > 0) {
-        ssize_t sent = send(peer->fd, peer->out.data + peer->out_at, peer_pending(peer), MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t sent = send(peer->fd, peer->out.data + peer->out_at, peer_pending(peer),
+                            MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno == EINTR)
             continue;
+        /* short: the socket is writable, so the next turn tries again */
         if (sent < 0)
-            return errno == EAGAIN || fd_is_short(errno); /* short: the socket is writable, so the next turn tries again */
+            return errno == EAGAIN || fd_is_short(errno);
         peer->out_at += (size_t)sent;
         peer->sent += (uint64_t)sent;
     }

@@ -23,7 +23,8 @@ static void request_done(struct request *request)
     struct peer *peer = request->peer;
     if (request->written) {
         struct receipt *receipt = xmalloc(sizeof *receipt);
-        *receipt = (struct receipt){.end = peer->queued, .fn = request->written, .arg = request->written_arg};
+        *receipt = (struct receipt){
+            .end = peer->queued, .fn = request->written, .arg = request->written_arg};
         *peer->last = receipt;
         peer->last = &receipt->next;
     }
@@ -35,13 +36,17 @@ static void inner_done(struct request *request, struct json *result, const struc
 {
     request_inner_fn *fn = request->inner;
     void *arg = request->inner_arg;
-    const struct request_answer answer = {.result = result, .err = err, .written = request->written, .written_arg = request->written_arg};
+    const struct request_answer answer = {.result = result,
+                                          .err = err,
+                                          .written = request->written,
+                                          .written_arg = request->written_arg};
     msg_fini(&request->msg);
     free(request);
     fn(arg, &answer);
 }
 
-struct request *request_inner(struct request *outer, const char *method, struct json *params, request_inner_fn *fn, void *arg)
+struct request *request_inner(struct request *outer, const char *method, struct json *params,
+                              request_inner_fn *fn, void *arg)
 {
     struct request *request = xcalloc(1, sizeof *request);
     *request = (struct request){.peer = outer->peer, .inner = fn, .inner_arg = arg};
@@ -71,7 +76,8 @@ void request_reply(struct request *request, struct json *result)
     request_done(request);
 }
 
-void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err, const struct json *data)
+void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err,
+                      const struct json *data)
 {
     size_t before = peer->out.len;
     msg_error(&peer->out, id, err, data);
@@ -126,7 +132,8 @@ void request_on_written(struct request *request, void (*fn)(void *arg, bool writ
 
 bool request_has_room(const struct request *request)
 {
-    return request->inner || request->peer->out.len - request->peer->out_at <= request->peer->limits->output_queue;
+    return request->inner ||
+           request->peer->out.len - request->peer->out_at <= request->peer->limits->output_queue;
 }
 
 void request_when_room(struct request *request, void (*fn)(void *arg), void *arg)

@@ -4,7 +4,8 @@
 #include "peer/internal.h"
 #include <sys/socket.h>
 
-#define SOCKET_BYTES (32 << 10) /* that the kernel may hold for a reader: to a slow one, drawings in there are old news (unix(7)) */
+/* that the kernel may hold for a reader: to a slow one, drawings in there are old news (unix(7)) */
+#define SOCKET_BYTES (32 << 10)
 
 bool stream_begin(struct request *request, const struct stream_handlers *handlers, void *arg)
 {
@@ -12,7 +13,8 @@ bool stream_begin(struct request *request, const struct stream_handlers *handler
     if (peer->in_flight != 1 || peer->closed)
         return false;
     const int most = SOCKET_BYTES;
-    setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &most, sizeof most); /* or it stays larger: no harm */
+    /* or it stays larger: no harm */
+    setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &most, sizeof most);
     peer->stream = handlers;
     peer->stream_arg = arg;
     return true;

@@ -1,4 +1,5 @@
-/* connections: accepting, counting and burying peers. A connection that says nothing has no effect and is the first to go. */
+/* connections: accepting, counting and burying peers. A connection that says nothing has no effect
+ * and is the first to go. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -54,7 +55,9 @@ static void on_closed(void *arg, struct peer *peer)
 {
     struct server *server = arg;
     remove_from(server->peers, &server->npeers, peer);
-    struct session *followed = peer_follows(peer) ? registry_by_number(server->registry, peer_follows(peer)) : NULL;
+    struct session *followed = peer_follows(peer)
+                                   ? registry_by_number(server->registry, peer_follows(peer))
+                                   : NULL;
     if (followed)
         session_follow(followed, false);
     for (size_t i = 0; i < server->ndirty; i++)
@@ -68,11 +71,13 @@ static void on_closed(void *arg, struct peer *peer)
     accept_again(server);
 }
 
-static const struct peer_handlers handlers = {.request = on_request, .closed = on_closed, .dirty = on_dirty};
+static const struct peer_handlers handlers = {
+    .request = on_request, .closed = on_closed, .dirty = on_dirty};
 
 static void connections_make_room(struct server *server)
 {
-    /* Dead peers are freed at the end of the turn, so living and dead together may be more than the limit for a moment. */
+    /* Dead peers are freed at the end of the turn, so living and dead together may be more than the
+     * limit for a moment. */
     if (server->npeers + server->ndead < server->room)
         return;
     server->room = server->room ? server->room * 2 : 64;
@@ -86,7 +91,8 @@ static bool evict_silent(struct server *server)
     struct peer *oldest = NULL;
     for (size_t i = 0; i < server->npeers; i++)
         if (!peer_has_spoken(server->peers[i]) && peer_is_idle(server->peers[i]) &&
-            (!oldest || peer_id(server->peers[i]) < peer_id(oldest)) && !peer_has_bytes(server->peers[i]))
+            (!oldest || peer_id(server->peers[i]) < peer_id(oldest)) &&
+            !peer_has_bytes(server->peers[i]))
             oldest = server->peers[i];
     if (oldest)
         peer_close(oldest);
@@ -97,7 +103,8 @@ static void connections_refuse(struct server *server, int fd, const struct err *
 {
     struct buf out = BUF_INIT;
     struct msg_id none = {.kind = MSG_ID_NONE};
-    if (msg_error(&out, &none, err, NULL) && send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    if (msg_error(&out, &none, err, NULL) &&
+        send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         log_debug("a refused connection did not take its refusal: %s", strerror(errno));
     buf_fini(&out);
     close(fd);
@@ -110,20 +117,24 @@ static void connections_take(struct server *server, int fd)
     struct peercred cred;
     struct err err;
     if (peercred_get(fd, &cred) < 0 || (cred.uid != geteuid() && cred.uid != 0)) {
-        err_set(&err, ERR_LIMIT, "this daemon serves another user; your uid is %ld", (long)cred.uid);
+        err_set(&err, ERR_LIMIT, "this daemon serves another user; your uid is %ld",
+                (long)cred.uid);
         connections_refuse(server, fd, &err);
         return;
     }
     if (server->npeers >= (size_t)server->config->limits.connections && !evict_silent(server)) {
-        err_set(&err, ERR_LIMIT, "too many connections; close one or raise [limits] connections, now %lld",
+        err_set(&err, ERR_LIMIT,
+                "too many connections; close one or raise [limits] connections, now %lld",
                 (long long)server->config->limits.connections);
         connections_refuse(server, fd, &err);
         return;
     }
     connections_make_room(server);
-    struct peer *peer = peer_new(server->loop, fd, ++server->next_peer, cred.uid, cred.pid, &server->peer_limits, &handlers, server);
+    struct peer *peer = peer_new(server->loop, fd, ++server->next_peer, cred.uid, cred.pid,
+                                 &server->peer_limits, &handlers, server);
     if (!peer) {
-        limit_err(&err, ERR_LIMIT, LIMIT_CONNECTION, errno, "the kernel has no room to watch another connection");
+        limit_err(&err, ERR_LIMIT, LIMIT_CONNECTION, errno,
+                  "the kernel has no room to watch another connection");
         connections_refuse(server, fd, &err);
         return;
     }
@@ -150,7 +161,8 @@ static void turn_away(struct server *server)
     }
 }
 
-/* A client soon leaves, as a rule; then the next one is let in at once (on_closed). The kernel says so also when nobody waits. */
+/* A client soon leaves, as a rule; then the next one is let in at once (on_closed). The kernel says
+ * so also when nobody waits. */
 static void connections_wait_for_room(struct server *server, int error)
 {
     struct pollfd next = {.fd = server->listen_fd, .events = POLLIN};
@@ -190,11 +202,13 @@ static void on_accept(void *arg, unsigned events)
     }
 }
 
-/* One timer for all: it is due when the oldest connection that has said nothing has had its time. */
+/* One timer for all: it is due when the oldest connection that has said nothing has had its
+ * time. */
 static void on_silence(void *arg)
 {
     struct server *server = arg;
-    int64_t limit_ms = server->config->limits.hello_timeout_ms, now_ms = clock_mono_ms(), next_ms = INT64_MAX;
+    int64_t limit_ms = server->config->limits.hello_timeout_ms, now_ms = clock_mono_ms(),
+            next_ms = INT64_MAX;
     for (size_t i = 0; limit_ms > 0 && i < server->npeers;) {
         struct peer *peer = server->peers[i];
         int64_t left_ms = peer_since_ms(peer) + limit_ms - now_ms;
@@ -224,7 +238,8 @@ static void watch_place(struct server *server)
     if (server->watch_fd < 0 && (server->watch_fd = listen_watch_fd()) >= 0)
         server_hold_own(server);
     if (server->watch_fd >= 0)
-        server->watch = listen_watch_new(server->loop, server->socket_path, server->watch_fd, connections_bind_again, server);
+        server->watch = listen_watch_new(server->loop, server->socket_path, server->watch_fd,
+                                         connections_bind_again, server);
     if (!server->watch)
         loop_timer_set_ms(&server->watch_again, WATCH_AGAIN_MS);
 }
@@ -244,9 +259,11 @@ void connections_bind_again(void *arg)
     server->listen_io = NULL;
     bool failed = listen_rebind(server->socket_path, &server->listen_fd, &err) < 0;
     if (failed && !server->unbound)
-        log_error("%s; the socket can't be bound anew; tried again every %d s, and at SIGHUP", err.text, WATCH_AGAIN_MS / 1000);
+        log_error("%s; the socket can't be bound anew; tried again every %d s, and at SIGHUP",
+                  err.text, WATCH_AGAIN_MS / 1000);
     if (!failed)
-        log_warn("'%s' had vanished and was bound anew", server->socket_path), server->socket_given = false;
+        log_warn("'%s' had vanished and was bound anew", server->socket_path),
+            server->socket_given = false;
     server->unbound = failed;
     link_listen(server->link, server->listen_fd, server->socket_given);
     connections_open(server);
@@ -255,9 +272,10 @@ void connections_bind_again(void *arg)
 void connections_apply_limits(struct server *server)
 {
     const struct config_limits *limits = &server->config->limits;
-    server->peer_limits = (struct peer_limits){.max_request = (size_t)limits->max_request_bytes,
-                                               .output_queue = (size_t)limits->output_queue_bytes,
-                                               .in_flight = (unsigned)limits->requests_per_connection};
+    server->peer_limits = (struct peer_limits){
+        .max_request = (size_t)limits->max_request_bytes,
+        .output_queue = (size_t)limits->output_queue_bytes,
+        .in_flight = (unsigned)limits->requests_per_connection};
 }
 
 void connections_open(struct server *server)
@@ -275,7 +293,8 @@ void connections_open(struct server *server)
 void connections_stop_listening(struct server *server)
 {
     if (server->accept_retry.loop)
-        loop_timer_stop(&server->accept_retry), loop_timer_stop(&server->silence), loop_timer_stop(&server->watch_again);
+        loop_timer_stop(&server->accept_retry), loop_timer_stop(&server->silence),
+            loop_timer_stop(&server->watch_again);
     listen_watch_free(server->watch);
     server->watch = NULL;
     loop_io_free(server->listen_io);
@@ -295,7 +314,9 @@ static void connections_bury(struct server *server)
 
 void connections_flush(struct server *server)
 {
-    size_t now = server->ndirty; /* a flush may take further requests, which make peers dirty again: they are for the next turn */
+    /* a flush may take further requests, which make peers dirty again: they are for the next
+     * turn */
+    size_t now = server->ndirty;
     for (size_t i = 0; i < now; i++) {
         struct peer *peer = server->dirty[i];
         server->dirty[i] = NULL;

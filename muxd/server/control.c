@@ -24,10 +24,14 @@ int control_check_patterns(const struct config *config, struct err *err)
     for (size_t i = 0; i < config->nsessions; i++) {
         const struct config_session *session = &config->sessions[i];
         struct err why;
-        struct pattern *pattern = session->ready_pattern ? pattern_new(session->ready_pattern, strlen(session->ready_pattern), &why) : NULL;
+        struct pattern *pattern = session->ready_pattern
+                                      ? pattern_new(session->ready_pattern,
+                                                    strlen(session->ready_pattern), &why)
+                                      : NULL;
         if (session->ready_pattern && !pattern)
             return err_set(err, ERR_CONFIG, "%s:%d: [session %s] ready_pattern: %s", config->path,
-                           session->lines[CONFIG_ROW_session_ready_pattern], session->name, why.text);
+                           session->lines[CONFIG_ROW_session_ready_pattern], session->name,
+                           why.text);
         pattern_free(pattern);
     }
     return 0;
@@ -37,7 +41,8 @@ void control_hold_config(struct server *server)
 {
     const struct config *config = server->config;
     int fd = memfd_create("muxd-config", MFD_CLOEXEC);
-    if (fd < 0 || fd_write_all(fd, config->text ? config->text : "", config->text_size) != (ssize_t)config->text_size) {
+    if (fd < 0 || fd_write_all(fd, config->text ? config->text : "", config->text_size) !=
+                      (ssize_t)config->text_size) {
         log_warn("the config in force can't be kept for a successor: %s", strerror(errno));
         fd_close(&fd);
     }
@@ -49,13 +54,17 @@ void control_hold_config(struct server *server)
 struct config *control_held_config(struct server *server, struct err *err)
 {
     struct stat st;
-    if (server->config_fd < 0 || fstat(server->config_fd, &st) < 0 || st.st_size > CONFIG_MAX_FILE) {
+    if (server->config_fd < 0 || fstat(server->config_fd, &st) < 0 ||
+        st.st_size > CONFIG_MAX_FILE) {
         err_set(err, ERR_SYSTEM, "there is none");
         return NULL;
     }
     char *text = xmalloc((size_t)st.st_size + 1);
     ssize_t size = pread(server->config_fd, text, (size_t)st.st_size, 0);
-    struct config *config = size < 0 ? NULL : config_parse(server->config_path ? server->config_path : "config", text, (size_t)size, err);
+    struct config *config = size < 0
+                                ? NULL
+                                : config_parse(server->config_path ? server->config_path : "config",
+                                               text, (size_t)size, err);
     if (size < 0)
         err_set(err, ERR_SYSTEM, "%s", strerror(errno));
     free(text);
@@ -80,13 +89,16 @@ static void note_change(void *arg, const struct config_change *change)
     char text[200];
     if (change->reload == CONFIG_NOW || !change->key)
         return;
-    snprintf(text, sizeof text, change->name ? "[%s %s] %s" : "[%s%s] %s", change->section, change->name ? change->name : "", change->key);
+    snprintf(text, sizeof text, change->name ? "[%s %s] %s" : "[%s%s] %s", change->section,
+             change->name ? change->name : "", change->key);
     struct json *into = arg;
     const char *when = change->reload == CONFIG_RESTART ? "after_restart" : "new_sessions";
     struct json *list = json_detach(into, when);
     list = json_add(into, when, list ? list : json_array_new());
     json_add_text(list, NULL, text);
-    log_info("config: %s %s", text, change->reload == CONFIG_RESTART ? "waits for a restart of the daemon" : "holds for new sessions only");
+    log_info("config: %s %s", text,
+             change->reload == CONFIG_RESTART ? "waits for a restart of the daemon"
+                                              : "holds for new sessions only");
 }
 
 /* It may have been moved (logrotate(8)) or removed: what we write since then nobody would find. */
@@ -94,7 +106,8 @@ static void reopen_log(struct server *server)
 {
     struct err err;
     if (path_private_dir(server->state_dir, PATH_CHOOSE_STATE, &err) < 0) {
-        log_error("%s; ended sessions are not kept, and numbers may repeat after a restart", err.text);
+        log_error("%s; ended sessions are not kept, and numbers may repeat after a restart",
+                  err.text);
         if (!server->config->muxd.log)
             return; /* it lies there */
     }
@@ -158,7 +171,8 @@ static void forget_stopper(void *arg)
 
 static void control_stop(struct server *server, struct request *request)
 {
-    server->stoppers = xreallocarray(server->stoppers, server->nstoppers + 1, sizeof *server->stoppers);
+    server->stoppers = xreallocarray(server->stoppers, server->nstoppers + 1,
+                                     sizeof *server->stoppers);
     server->stoppers[server->nstoppers] = request;
     server->nstoppers++;
     for (size_t i = 0; i < server->nstoppers; i++) /* the array may have moved */
@@ -186,8 +200,8 @@ static void tell_stoppers(struct server *server)
     }
 }
 
-/* Everybody who asked is told, then the keeper, then the loop ends. Clients that don't read are not waited for; the keeper is: without
- * that message it would start another worker. */
+/* Everybody who asked is told, then the keeper, then the loop ends. Clients that don't read are not
+ * waited for; the keeper is: without that message it would start another worker. */
 void control_finish(struct server *server)
 {
     if (!server->done || !hooks_are_done(server->hooks))
@@ -230,7 +244,8 @@ void control_upgrade_failed(void *arg, int error)
     struct server *server = arg;
     struct err err;
     const char *tried = link_upgrade_text(server->link);
-    err_set(&err, ERR_SYSTEM, "the new muxd did not come up (can't %s: %s); the old one goes on", tried, strerror(error));
+    err_set(&err, ERR_SYSTEM, "the new muxd did not come up (can't %s: %s); the old one goes on",
+            tried, strerror(error));
     server->upgrade_failed = err;
     log_error("upgrade: can't %s: %s", tried, strerror(error));
     if (server->upgrader) {
@@ -296,4 +311,5 @@ static void status(struct server *server, struct json *into)
     json_add_int(into, "connections_refused", (int64_t)server->refused);
 }
 
-const struct cmd_ops control_ops = {.reload = reload, .stop = control_stop, .upgrade = upgrade, .status = status};
+const struct cmd_ops control_ops = {
+    .reload = reload, .stop = control_stop, .upgrade = upgrade, .status = status};

@@ -15,23 +15,29 @@ static handler_fn *const handlers[TOOL_COUNT_] = {
 #undef END
 };
 
-static int dispatch_check(struct server *server, struct request *request, const struct tool **tool, struct err *err)
+static int dispatch_check(struct server *server, struct request *request, const struct tool **tool,
+                          struct err *err)
 {
     const char *method = request_method(request);
     *tool = tool_by_name(method);
     if (!*tool) {
         const char *nearest = tool_nearest(method);
-        return nearest ? err_set(err, ERR_NO_SUCH_METHOD, "'%s': no method of that name; did you mean '%s'?", method, nearest)
-                       : err_set(err, ERR_NO_SUCH_METHOD, "'%s': no method of that name; `ue help` lists them", method);
+        return nearest
+                   ? err_set(err, ERR_NO_SUCH_METHOD,
+                             "'%s': no method of that name; did you mean '%s'?", method, nearest)
+                   : err_set(err, ERR_NO_SUCH_METHOD,
+                             "'%s': no method of that name; `ue help` lists them", method);
     }
     bool verb = false;
     json_get_bool(json_get(request_params(request), "_meta"), "verb", &verb);
     if (!verb && offer_of(&server->config->tools, *tool) == OFFER_NO)
         return err_set(err, ERR_NO_SUCH_METHOD, "unsupported call: %s", method);
-    if (server->stopping && *tool != &tools[TOOL_STOP] && *tool != &tools[TOOL_HELLO] && *tool != &tools[TOOL_STATUS] &&
-        *tool != &tools[TOOL_LIST_SESSIONS])
-        return err_set(err, ERR_STOPPING, "the daemon is being stopped; start it anew and ask again");
-    return schema_check(*tool, request_params(request), (const char *const *)server->config->tools.ignore_fields.items, err);
+    if (server->stopping && *tool != &tools[TOOL_STOP] && *tool != &tools[TOOL_HELLO] &&
+        *tool != &tools[TOOL_STATUS] && *tool != &tools[TOOL_LIST_SESSIONS])
+        return err_set(err, ERR_STOPPING,
+                       "the daemon is being stopped; start it anew and ask again");
+    return schema_check(*tool, request_params(request),
+                        (const char *const *)server->config->tools.ignore_fields.items, err);
 }
 
 void dispatch(struct server *server, struct request *request)

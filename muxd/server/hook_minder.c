@@ -1,6 +1,7 @@
-/* hook_minder: owns what one hook starts: a process of its own, `muxd --hook COMMAND`, stands between the worker and the command. All
- * that leaves the command's session or its parent becomes this process's child (PR_SET_CHILD_SUBREAPER, prctl(2)), so that nothing
- * outlives the hook's time, also when the worker has died meanwhile. */
+/* hook_minder: owns what one hook starts: a process of its own, `muxd --hook COMMAND`, stands
+ * between the worker and the command. All that leaves the command's session or its parent becomes
+ * this process's child (PR_SET_CHILD_SUBREAPER, prctl(2)), so that nothing outlives the hook's
+ * time, also when the worker has died meanwhile. */
 #include "base/clock.h"
 #include "base/value.h"
 #include "server/hooks.h"
@@ -107,7 +108,8 @@ struct rlimit hook_wear_mark(rlim_t mark)
     return before;
 }
 
-/* The soft limit is the mark. As the hard one, too, it can't be shed without privilege; an outer daemon's mark stays there. */
+/* The soft limit is the mark. As the hard one, too, it can't be shed without privilege; an outer
+ * daemon's mark stays there. */
 static void fix_mark(void)
 {
     struct rlimit limit;

@@ -1,5 +1,6 @@
-/* hooks: owns the processes of the hooks. One place in the ring of events is kept for all of them: an event is passed when every hook that
- * wants it has been started. A worker that dies in between has started each at most once. */
+/* hooks: owns the processes of the hooks. One place in the ring of events is kept for all of them:
+ * an event is passed when every hook that wants it has been started. A worker that dies in between
+ * has started each at most once. */
 #include "server/hooks.h"
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -24,7 +25,8 @@
 
 #define OUTPUT_MAX 65536 /* bytes that a hook may print; after that its output is closed */
 #define SHOWN_MAX 400   /* of them in the log */
-#define MINDER_MS 1000  /* its minder ends a command by itself that much after its time, when there is no worker any more */
+/* its minder ends a command by itself that much after its time, when there is no worker any more */
+#define MINDER_MS 1000
 #define ENDING_MS 5000  /* a minder needs at most, then it is killed */
 #define LAST_MS 5000    /* for all the hooks of a daemon that has been stopped */
 #define STEP_MS 10      /* of looking for the end of one, when the loop is over */
@@ -94,14 +96,18 @@ static void report(const struct run *run, const siginfo_t *info)
     const char *text = shown.data ? shown.data : "";
     unsigned long long seq = (unsigned long long)run->seq;
     if (run->late && info->si_code == CLD_EXITED)
-        log_warn("[hook %s] event %llu: exit status %d; what it had left behind was killed at its timeout%s: %s", run->name, seq,
-                 info->si_status, cut, text);
+        log_warn("[hook %s] event %llu: exit status %d; what it had left behind was killed at its "
+                 "timeout%s: %s",
+                 run->name, seq, info->si_status, cut, text);
     else if (run->late)
-        log_warn("[hook %s] event %llu: killed at its timeout; it printed %zu bytes%s: %s", run->name, seq, run->printed, cut, text);
+        log_warn("[hook %s] event %llu: killed at its timeout; it printed %zu bytes%s: %s",
+                 run->name, seq, run->printed, cut, text);
     else if (info->si_code != CLD_EXITED)
-        log_warn("[hook %s] event %llu: ended by signal %d%s: %s", run->name, seq, info->si_status, cut, text);
+        log_warn("[hook %s] event %llu: ended by signal %d%s: %s", run->name, seq, info->si_status,
+                 cut, text);
     else if (info->si_status != 0)
-        log_warn("[hook %s] event %llu: exit status %d%s: %s", run->name, seq, info->si_status, cut, text);
+        log_warn("[hook %s] event %llu: exit status %d%s: %s", run->name, seq, info->si_status, cut,
+                 text);
     else if (run->printed > 0)
         log_info("[hook %s] event %llu printed%s: %s", run->name, seq, cut, text);
     buf_fini(&shown);
@@ -140,7 +146,8 @@ static void hooks_look_at(struct run *run)
     run_free(run);
 }
 
-/* By SIGCHLD and not by pidfd, which there is not everywhere (Linux before 5.3, strict seccomp filters). */
+/* By SIGCHLD and not by pidfd, which there is not everywhere (Linux before 5.3, strict seccomp
+ * filters). */
 static void on_child(void *arg)
 {
     struct hooks *hooks = arg;
@@ -162,7 +169,9 @@ static void on_timeout(void *arg)
 static int event_file(const struct hooks *hooks)
 {
     int fd = memfd_create("muxd-event", MFD_CLOEXEC);
-    if (fd >= 0 && (fd_write_all(fd, hooks->event, hooks->event_size) != (ssize_t)hooks->event_size || lseek(fd, 0, SEEK_SET) != 0))
+    if (fd >= 0 &&
+        (fd_write_all(fd, hooks->event, hooks->event_size) != (ssize_t)hooks->event_size ||
+         lseek(fd, 0, SEEK_SET) != 0))
         fd_close(&fd);
     return fd;
 }
@@ -177,7 +186,8 @@ static char **environment(const struct hooks *hooks, const struct config_hook *h
     return strv_take(&env);
 }
 
-static int spawn(const struct hooks *hooks, const struct config_hook *hook, int event_fd, int out_fd, pid_t *pid)
+static int spawn(const struct hooks *hooks, const struct config_hook *hook, int event_fd,
+                 int out_fd, pid_t *pid)
 {
     static char self[] = "muxd", command[] = "--hook", timeout[] = "--hook-timeout";
     char ms[24];
@@ -195,7 +205,8 @@ static int spawn(const struct hooks *hooks, const struct config_hook *hook, int 
     posix_spawn_file_actions_adddup2(&files, out_fd, STDERR_FILENO);
     posix_spawn_file_actions_addchdir_np(&files, "/");
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
     struct rlimit before = hook_wear_mark(registry_hook_mark(hooks->server->registry));
@@ -207,7 +218,8 @@ static int spawn(const struct hooks *hooks, const struct config_hook *hook, int 
     return error;
 }
 
-static void hooks_give_up(const struct hooks *hooks, const struct config_hook *hook, const char *what, int error)
+static void hooks_give_up(const struct hooks *hooks, const struct config_hook *hook,
+                          const char *what, int error)
 {
     struct err err;
     limit_err(&err, ERR_SYSTEM, LIMIT_HOOK, error, "[hook %s] event %llu: not run: %s", hook->name,
@@ -219,7 +231,10 @@ static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
 {
     int pipe_fds[2] = {-1, -1}, event_fd = event_file(hooks);
     pid_t pid = 0;
-    int error = event_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0 || fd_set_nonblock(pipe_fds[0], true) != 0 ? errno : 0;
+    int error = event_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0 ||
+                        fd_set_nonblock(pipe_fds[0], true) != 0
+                    ? errno
+                    : 0;
     if (!error)
         error = spawn(hooks, hook, event_fd, pipe_fds[1], &pid);
     fd_close(&event_fd);
@@ -230,8 +245,13 @@ static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
         return;
     }
     struct run *run = xcalloc(1, sizeof *run);
-    *run = (struct run){.next = hooks->runs, .hooks = hooks, .name = xstrdup(hook->name), .seq = hooks->event_seq, .pid = pid,
-                        .out_fd = pipe_fds[0], .output = BUF_INIT};
+    *run = (struct run){.next = hooks->runs,
+                        .hooks = hooks,
+                        .name = xstrdup(hook->name),
+                        .seq = hooks->event_seq,
+                        .pid = pid,
+                        .out_fd = pipe_fds[0],
+                        .output = BUF_INIT};
     hooks->runs = run;
     hooks->count++;
     loop_timer_init(&run->timeout, hooks->server->loop, on_timeout, run);
@@ -253,7 +273,8 @@ static bool is_for(const struct hooks *hooks, const struct config_hook *hook)
     char number[24];
     snprintf(number, sizeof number, "%llu", (unsigned long long)hooks->session);
     return (hook->types & EVENT_BIT(hooks->event_type)) &&
-           (!hook->session || strcmp(hook->session, hooks->session_name) == 0 || strcmp(hook->session, number) == 0);
+           (!hook->session || strcmp(hook->session, hooks->session_name) == 0 ||
+            strcmp(hook->session, number) == 0);
 }
 
 static void drop_event(struct hooks *hooks)
@@ -263,15 +284,18 @@ static void drop_event(struct hooks *hooks)
     hooks->event = hooks->session_name = NULL;
 }
 
-/* The next event that some hook is for; it counts as handed out from now on. False: there is none. */
+/* The next event that some hook is for; it counts as handed out from now on. False: there is
+ * none. */
 static bool take_event(struct hooks *hooks)
 {
     struct registry *registry = hooks->server->registry;
     uint64_t missed;
     const char *text;
-    const struct news_record *record = events_read(registry, &hooks->cursor, hooks->types, NULL, &text, &missed);
+    const struct news_record *record = events_read(registry, &hooks->cursor, hooks->types, NULL,
+                                                   &text, &missed);
     if (missed && missed != NEWS_MISSED_UNKNOWN)
-        log_warn("hooks were too slow: %llu events before %llu were not handed to them; make them faster, or raise [limits] hooks and "
+        log_warn("hooks were too slow: %llu events before %llu were not handed to them; make them "
+                 "faster, or raise [limits] hooks and "
                  "events",
                  (unsigned long long)missed, (unsigned long long)hooks->cursor.seq);
     events_set_handed(registry, hooks->cursor.seq);
@@ -318,8 +342,10 @@ void hooks_reload(struct hooks *hooks)
     uint32_t types = 0, before = hooks->types;
     for (size_t i = 0; i < cfg->nhooks; i++)
         types |= cfg->hooks[i].types;
-    if (types && !hooks->hears && !(hooks->hears = loop_signal(hooks->server->loop, SIGCHLD, on_child, hooks) == 0)) {
-        log_error("no hook is run: the end of their commands can't be heard of; stop the daemon and start it again");
+    if (types && !hooks->hears &&
+        !(hooks->hears = loop_signal(hooks->server->loop, SIGCHLD, on_child, hooks) == 0)) {
+        log_error("no hook is run: the end of their commands can't be heard of; stop the daemon "
+                  "and start it again");
         types = 0;
     }
     drop_event(hooks); /* half handed out by the old table */
@@ -368,7 +394,8 @@ bool hooks_are_done(struct hooks *hooks)
     return hooks->count == 0 && !hooks->event;
 }
 
-/* Of a daemon that stops nothing is left; where a successor comes, minders see to their commands themselves. */
+/* Of a daemon that stops nothing is left; where a successor comes, minders see to their commands
+ * themselves. */
 static void end_run(struct run *run)
 {
     int64_t until_ms = clock_mono_ms() + ENDING_MS;

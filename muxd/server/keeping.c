@@ -1,4 +1,5 @@
-/* keeping.c: owns what the worker does with the keeper's messages, what it gives it of its own, and a new keeper for a dead one. */
+/* keeping.c: owns what the worker does with the keeper's messages, what it gives it of its own, and
+ * a new keeper for a dead one. */
 #include "server/keeping.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -40,10 +41,12 @@ static void on_listener(void *arg, int fd)
     server->socket_given = link_listener_given(server->link);
 }
 
-/* Without the lock and the socket nobody can be served: the next worker tries, and the keeper keeps everything. */
+/* Without the lock and the socket nobody can be served: the next worker tries, and the keeper keeps
+ * everything. */
 static void on_cut(void *arg, unsigned type, uint64_t number, pid_t pid, int journal)
 {
-    registry_park(registry_of(arg), type == KEEP_SLOT && number >= KEEP_SESSION_MIN ? number : 0, pid, journal);
+    registry_park(registry_of(arg), type == KEEP_SLOT && number >= KEEP_SESSION_MIN ? number : 0,
+                  pid, journal);
 }
 
 void keeping_hold_again(void *arg)
@@ -61,7 +64,8 @@ static void on_missed(void *arg, unsigned type, uint64_t number)
         return;
     }
     limit_met(LIMIT_HAND_OVER, EMFILE);
-    log_error("a successor of this worker would not have the socket: the keeper has no descriptor left; tried again; raise the limit on "
+    log_error("a successor of this worker would not have the socket: the keeper has no descriptor "
+              "left; tried again; raise the limit on "
               "open files");
     loop_timer_set_ms(&server->hold_retry, KEEPER_BACKOFF_MAX_MS);
 }
@@ -112,7 +116,8 @@ void server_hold_own(struct server *server)
 static int start_new(struct server *server, struct err *err)
 {
     static char socket_option[] = "-S", config_option[] = "-f";
-    char *const args[] = {socket_option, server->socket_path, server->given_config ? config_option : NULL, (char *)server->given_config,
+    char *const args[] = {socket_option, server->socket_path,
+                          server->given_config ? config_option : NULL, (char *)server->given_config,
                           NULL};
     struct start_programs programs;
     char *argv[START_ARGS + 2];
@@ -123,21 +128,24 @@ static int start_new(struct server *server, struct err *err)
     return keeper_respawn(server->link, argv, err);
 }
 
-/* Sessions live on without a keeper, but nobody could start one or survive us: a new one is made at once, or as soon as it can be. */
+/* Sessions live on without a keeper, but nobody could start one or survive us: a new one is made at
+ * once, or as soon as it can be. */
 void keeping_replace_keeper(void *arg)
 {
     struct server *server = arg;
     struct err err;
     if (start_new(server, &err) < 0) {
         log_error("%s", err.text);
-        server->keeper_backoff_ms = server->keeper_backoff_ms ? server->keeper_backoff_ms * 2 : KEEPER_BACKOFF_MS;
+        server->keeper_backoff_ms = server->keeper_backoff_ms ? server->keeper_backoff_ms * 2
+                                                              : KEEPER_BACKOFF_MS;
         if (server->keeper_backoff_ms > KEEPER_BACKOFF_MAX_MS)
             server->keeper_backoff_ms = KEEPER_BACKOFF_MAX_MS;
         loop_timer_set_ms(&server->keeper_retry, server->keeper_backoff_ms);
         return;
     }
     server->keeper_backoff_ms = 0;
-    server->link_io = loop_io_new(server->loop, link_fd(server->link), LOOP_READ, keeping_on_link, server);
+    server->link_io = loop_io_new(server->loop, link_fd(server->link), LOOP_READ, keeping_on_link,
+                                  server);
     if (!server->link_io)
         BUG("can't watch the new keeper: %s", strerror(errno));
     server_hold_own(server);

@@ -27,8 +27,9 @@ static int address_of(const char *path, struct sockaddr_un *address, struct err 
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address->sun_path)
         return err_set(err, ERR_SYSTEM,
-                       "'%s': the socket path has %zu bytes, the kernel allows %zu; choose a shorter one with -S or $MUXD_SOCKET", path,
-                       strlen(path), sizeof address->sun_path - 1);
+                       "'%s': the socket path has %zu bytes, the kernel allows %zu; choose a "
+                       "shorter one with -S or $MUXD_SOCKET",
+                       path, strlen(path), sizeof address->sun_path - 1);
     memcpy(address->sun_path, path, strlen(path) + 1);
     return 0;
 }
@@ -39,13 +40,17 @@ static int ask(const char *path)
     static const char hello[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\"}\n";
     struct sockaddr_un address;
     struct err unused;
-    int fd = address_of(path, &address, &unused) == 0 ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
-    if (fd >= 0 && (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 || send(fd, hello, sizeof hello - 1, MSG_NOSIGNAL) < 0))
+    int fd = address_of(path, &address, &unused) == 0
+                 ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
+                 : -1;
+    if (fd >= 0 && (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
+                    send(fd, hello, sizeof hello - 1, MSG_NOSIGNAL) < 0))
         fd_close(&fd);
     return fd;
 }
 
-/* Somebody answers: that the connection was taken says little, a process that dies has its sockets for a while. */
+/* Somebody answers: that the connection was taken says little, a process that dies has its sockets
+ * for a while. */
 static bool is_served(const char *path, int *fd)
 {
     char byte;
@@ -62,8 +67,8 @@ static void on_alarm(int signo)
     (void)signo; /* what waits is interrupted by it, and looks around */
 }
 
-/* One that leaves, or was killed, has the lock until the kernel has taken down all it had; one that is starting serves soon. False when
- * somebody serves, or neither happens. */
+/* One that leaves, or was killed, has the lock until the kernel has taken down all it had; one that
+ * is starting serves soon. False when somebody serves, or neither happens. */
 static bool wait_for_lock(int fd, const char *path, bool is_bound)
 {
     struct sigaction look = {.sa_handler = on_alarm}, before;
@@ -81,7 +86,8 @@ static bool wait_for_lock(int fd, const char *path, bool is_bound)
     return locked;
 }
 
-/* is_bound: the socket at path is there already, given to us, so that connecting to it tells nothing. */
+/* is_bound: the socket at path is there already, given to us, so that connecting to it tells
+ * nothing. */
 static int take_lock(const char *path, bool is_bound, int *lock_fd, struct err *err)
 {
     char *lock_path = xasprintf("%s.lock", path);
@@ -91,11 +97,15 @@ static int take_lock(const char *path, bool is_bound, int *lock_fd, struct err *
         int error = errno;
         result = error == EACCES ? path_foreign(lock_path, PATH_CHOOSE_SOCKET, err) : 0;
         if (result == 0)
-            result = err_set(err, ERR_SYSTEM, "'%s': can't open the lock file: %s; " PATH_CHOOSE_SOCKET, lock_path, strerror(error));
+            result = err_set(err, ERR_SYSTEM,
+                             "'%s': can't open the lock file: %s; " PATH_CHOOSE_SOCKET, lock_path,
+                             strerror(error));
     } else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         bool busy = errno == EWOULDBLOCK;
         if (!busy || !wait_for_lock(fd, path, is_bound)) {
-            result = err_set(err, ERR_SYSTEM, busy ? "'%s': another muxd serves this socket; `ue stop` ends it" : "'%s': can't lock: %s",
+            result = err_set(err, ERR_SYSTEM,
+                             busy ? "'%s': another muxd serves this socket; `ue stop` ends it"
+                                  : "'%s': can't lock: %s",
                              path, strerror(errno));
             close(fd);
             fd = busy ? -2 : -1;
@@ -117,7 +127,8 @@ static int bind_path(const char *path, int *listen_fd, struct err *err)
         return err_set(err, ERR_SYSTEM, "'%s': can't make a socket: %s", path, strerror(errno));
     struct stat st;
     if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
-        result = err_set(err, ERR_SYSTEM, "'%s': exists and is no socket; remove it or choose another path", path);
+        result = err_set(err, ERR_SYSTEM,
+                         "'%s': exists and is no socket; remove it or choose another path", path);
         goto out;
     }
     unlink(path); /* stale: we hold the lock */
@@ -161,12 +172,14 @@ int listen_lock(const char *path, int *lock_fd, struct err *err)
 
 bool listen_is_bound(const char *path, int listen_fd)
 {
-    /* A socket's inode number differs from its path's: the kernel tells the two apart only by the bound address and the file itself. */
+    /* A socket's inode number differs from its path's: the kernel tells the two apart only by the
+     * bound address and the file itself. */
     struct sockaddr_un address;
     socklen_t size = sizeof address;
     struct stat st;
-    return getsockname(listen_fd, (struct sockaddr *)&address, &size) == 0 && strcmp(address.sun_path, path) == 0 &&
-           lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
+    return getsockname(listen_fd, (struct sockaddr *)&address, &size) == 0 &&
+           strcmp(address.sun_path, path) == 0 && lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+           st.st_uid == geteuid();
 }
 
 int listen_rebind(const char *path, int *listen_fd, struct err *err)
@@ -215,7 +228,8 @@ static void tell_unwatched(const char *dir, int error)
     if (!limit_explain(LIMIT_SOCKET_WATCH, error, &text))
         log_debug("%s can't be watched: %s", dir, strerror(error));
     else if (limit_met(LIMIT_SOCKET_WATCH, error))
-        log_warn("%s can't be watched: %s: the limit of %s is reached: %s; %s", dir, strerror(error), text.limit, text.what, text.raise);
+        log_warn("%s can't be watched: %s: the limit of %s is reached: %s; %s", dir,
+                 strerror(error), text.limit, text.what, text.raise);
 }
 
 int listen_watch_fd(void)
@@ -226,13 +240,16 @@ int listen_watch_fd(void)
     return fd;
 }
 
-struct listen_watch *listen_watch_new(struct loop *loop, const char *path, int fd, loop_fn *fn, void *arg)
+struct listen_watch *listen_watch_new(struct loop *loop, const char *path, int fd, loop_fn *fn,
+                                      void *arg)
 {
     struct listen_watch *watch = xcalloc(1, sizeof *watch);
     char *dir = path_dirname(path);
     *watch = (struct listen_watch){
         .fd = fd, .fn = fn, .arg = arg, .name = xstrdup(path_basename(path))};
-    if (watch->fd < 0 || inotify_add_watch(watch->fd, dir, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0 ||
+    if (watch->fd < 0 ||
+        inotify_add_watch(watch->fd, dir,
+                          IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0 ||
         !(watch->io = loop_io_new(loop, watch->fd, LOOP_READ, on_change, watch))) {
         tell_unwatched(dir, errno);
         listen_watch_free(watch);

@@ -20,7 +20,8 @@ void notify_systemd(const char *state)
         address.sun_path[0] = '\0'; /* the abstract namespace */
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-    if (fd < 0 || sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, size) < 0)
+    if (fd < 0 ||
+        sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, size) < 0)
         log_warn("systemd can't be told %s: %s", state, strerror(errno));
     if (fd >= 0)
         close(fd);

@@ -1,5 +1,6 @@
 /* notify: telling systemd how we are, where it started us. sd_notify(3), the protocol only. */
 #ifndef MUXD_SERVER_NOTIFY_H
 #define MUXD_SERVER_NOTIFY_H
-void notify_systemd(const char *state); /* "READY=1", "STOPPING=1"; nothing happens without $NOTIFY_SOCKET */
+/* "READY=1", "STOPPING=1"; nothing happens without $NOTIFY_SOCKET */
+void notify_systemd(const char *state);
 #endif

@@ -1,4 +1,5 @@
-/* parts.c: owns the joining of the parts: their order, and what one tells another, which none of them knows. */
+/* parts.c: owns the joining of the parts: their order, and what one tells another, which none of
+ * them knows. */
 #include "server/parts.h"
 #include "parts/archive/archive.h"
 #include "parts/events/events.h"
@@ -14,13 +15,17 @@ static void keyboard_changed(struct session *session)
     if (!events_wants(session->registry, EVENT_KEYBOARD))
         return;
     keyboard_holder_get(session, &state);
-    events_keyboard(session, &(struct events_holder){.who = keyboard_holder_word(state.kind), .nobody = state.kind == HOLDER_NOBODY,
-                                                 .uid = state.uid, .pid = state.pid, .client = state.client});
+    events_keyboard(session, &(struct events_holder){.who = keyboard_holder_word(state.kind),
+                                                     .nobody = state.kind == HOLDER_NOBODY,
+                                                     .uid = state.uid,
+                                                     .pid = state.pid,
+                                                     .client = state.client});
 }
 
 static void join(struct registry *registry)
 {
-    static const struct keyboard_told told = {.changed = keyboard_changed, .secret_lost = events_secret_lost};
+    static const struct keyboard_told told = {.changed = keyboard_changed,
+                                              .secret_lost = events_secret_lost};
     static const struct recorder_screens screens = {.watch = session_watch, .cancel = watch_cancel,
                                                     .screen = watch_screen, .offset = watch_offset,
                                                     .gone = WATCH_GONE};
@@ -31,10 +36,12 @@ static void join(struct registry *registry)
 static const struct part joint = {.init = join};
 
 /* The order of the calls; what frees goes the other way round.
- * - reap: first, so that the hunt for what a program has left holds on to it before its end is told to anybody.
+ * - reap: first, so that the hunt for what a program has left holds on to it before its end is told
+ * to anybody.
  * - events: before the keyboard, because who types is told before that the keyboard is theirs.
  * - keyboard.
- * - view: before record, which paints from the screen as it is now, with the sizes that are in force.
+ * - view: before record, which paints from the screen as it is now, with the sizes that are in
+ * force.
  * - record: goes before view does, to which it gives its watches back.
  * - archive: last, because everything about an end must be in the journal that it copies.
  * - joint: when all have begun. */

@@ -23,7 +23,8 @@ struct server {
     /* connections */
     int watch_fd; /* of the socket's directory; the keeper holds it too, see listen.h */
     int listen_fd, lock_fd, config_fd; /* config_fd: memfd with the text of the config in force */
-    bool socket_given;                 /* by systemd: not ours to remove; the keeper tells a successor */
+    /* by systemd: not ours to remove; the keeper tells a successor */
+    bool socket_given;
     struct loop_io *listen_io;
     struct loop_timer accept_retry, silence, watch_again;
     bool starved;   /* that a descriptor comes free was waited for once, in vain */
@@ -31,7 +32,8 @@ struct server {
     bool newcomers; /* accepted in this turn */
     struct listen_watch *watch;
     struct peer_limits peer_limits;
-    struct peer **peers, **dead, **dirty; /* a peer is in peers until it is closed, then in dead until the end of the turn */
+    /* a peer is in peers until it is closed, then in dead until the end of the turn */
+    struct peer **peers, **dead, **dirty;
     size_t npeers, ndead, room, ndirty, dirty_room;
     uint64_t next_peer;
     unsigned long accepted, refused;
@@ -46,7 +48,8 @@ struct server {
 };
 
 /* keeping.c */
-void server_hold_own(struct server *server);   /* the keeper holds our lock file and config for a successor */
+/* the keeper holds our lock file and config for a successor */
+void server_hold_own(struct server *server);
 /* connections.c */
 void connections_open(struct server *server);  /* watches listen_fd */
 void connections_bind_again(void *server);     /* where the socket's path has vanished; loop_fn */
@@ -58,7 +61,8 @@ void connections_apply_limits(struct server *server);
 void dispatch(struct server *server, struct request *request);
 /* control.c */
 extern const struct cmd_ops control_ops;
-/* What only the daemon can tell of a config: its patterns compile. 0, or ERR_CONFIG naming file and line. */
+/* What only the daemon can tell of a config: its patterns compile. 0, or ERR_CONFIG naming file and
+ * line. */
 int control_check_patterns(const struct config *config, struct err *err);
 void control_use_config(struct server *server, struct config *fresh); /* takes fresh over */
 /* The text of the config in force, kept where a successor finds it. */
@@ -68,5 +72,6 @@ void control_signal_stop(void *server);
 void control_signal_reload(void *server);
 void control_all_ended(void *server);
 void control_upgrade_failed(void *server, int error); /* of struct link_handlers */
-void control_finish(struct server *server); /* end of turn of a stopping server: leaves when everybody has been told */
+/* end of turn of a stopping server: leaves when everybody has been told */
+void control_finish(struct server *server);
 #endif

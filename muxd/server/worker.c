@@ -50,12 +50,14 @@ static void worker_on_turn_end(void *arg)
     control_finish(server);
     link_flush(server->link);
     if (server->link_io)
-        loop_io_set(server->link_io, LOOP_READ | (link_wants_write(server->link) ? LOOP_WRITE : 0u));
+        loop_io_set(server->link_io,
+                    LOOP_READ | (link_wants_write(server->link) ? LOOP_WRITE : 0u));
 }
 
-/* A mistake in the file keeps a daemon from starting, but must not keep a successor from its sessions: that one goes on with what
- * was in force (use_held_config). */
-static void load_config(struct server *server, const struct worker_options *options, struct err *err)
+/* A mistake in the file keeps a daemon from starting, but must not keep a successor from its
+ * sessions: that one goes on with what was in force (use_held_config). */
+static void load_config(struct server *server, const struct worker_options *options,
+                        struct err *err)
 {
     server->given_config = options->config_path;
     server->config_path = path_config(options->config_path);
@@ -80,15 +82,18 @@ static void use_held_config(struct server *server, const struct err *why)
     control_use_config(server, held);
 }
 
-static void open_places(struct server *server, const struct worker_options *options, struct err *err)
+static void open_places(struct server *server, const struct worker_options *options,
+                        struct err *err)
 {
     server->socket_path = path_socket(options->socket_path);
     server->state_dir = path_state(server->config->muxd.state);
-    server->log_path = server->config->muxd.log ? xstrdup(server->config->muxd.log) : path_join(server->state_dir, "muxd.log");
+    server->log_path = server->config->muxd.log ? xstrdup(server->config->muxd.log)
+                                                : path_join(server->state_dir, "muxd.log");
     path_private_dir(server->state_dir, PATH_CHOOSE_STATE, err);
 }
 
-/* What the kernel lets us know is found out once and stands in the lock file for every successor: the test takes a while. */
+/* What the kernel lets us know is found out once and stands in the lock file for every successor:
+ * the test takes a while. */
 static void find_readiness(void *arg)
 {
     struct server *server = arg;
@@ -119,28 +124,38 @@ static int worker_build(struct server *server, struct err *state_err, struct err
                                        .log_path = server->log_path,
                                        .ops = &control_ops,
                                        .server = server};
-    const struct registry_above above = {.parts = server_parts, .all_ended = control_all_ended, .arg = server};
+    const struct registry_above above = {
+        .parts = server_parts, .all_ended = control_all_ended, .arg = server};
     loop_timer_init(&server->keeper_retry, server->loop, keeping_replace_keeper, server);
     loop_timer_init(&server->hold_retry, server->loop, keeping_hold_again, server);
     loop_timer_init(&server->readiness, server->loop, find_readiness, server);
     struct err number_err = {0};
-    const char *state_dir = state_err->code ? NO_DIRECTORY : server->state_dir; /* one that was refused is not written to */
-    if (registry_new(&server->registry, server->loop, server->link, server->config, state_dir, server->socket_path, &above,
-                     &number_err) < 0 && !state_err->code)
+    /* one that was refused is not written to */
+    const char *state_dir = state_err->code ? NO_DIRECTORY : server->state_dir;
+    if (registry_new(&server->registry, server->loop, server->link, server->config, state_dir,
+                     server->socket_path, &above, &number_err) < 0 &&
+        !state_err->code)
         *state_err = number_err;
     server->cmd.registry = server->registry;
-    server->link_io = loop_io_new(server->loop, link_fd(server->link), LOOP_READ, keeping_on_link, server);
-    return server->link_io ? 0 : err_set(err, ERR_SYSTEM, "can't watch the keeper: %s", strerror(errno));
+    server->link_io = loop_io_new(server->loop, link_fd(server->link), LOOP_READ, keeping_on_link,
+                                  server);
+    return server->link_io
+               ? 0
+               : err_set(err, ERR_SYSTEM, "can't watch the keeper: %s", strerror(errno));
 }
 
-/* What keeps a daemon from starting is told its user; a successor has sessions to look after, and does what it can. */
-static int judge_start(struct server *server, const struct err *state_err, const struct err *config_err, struct err *err)
+/* What keeps a daemon from starting is told its user; a successor has sessions to look after, and
+ * does what it can. */
+static int judge_start(struct server *server, const struct err *state_err,
+                       const struct err *config_err, struct err *err)
 {
     const struct err *first = state_err->code ? state_err : config_err;
     if (first->code && server->generation == 1)
         return err_set(err, first->code, "%s", first->text);
     if (state_err->code)
-        log_error("%s; goes on without it: ended sessions are not kept and numbers may repeat after a restart", state_err->text);
+        log_error("%s; goes on without it: ended sessions are not kept and numbers may repeat "
+                  "after a restart",
+                  state_err->text);
     return 0;
 }
 
@@ -162,8 +177,10 @@ static int take_over(struct server *server, struct err *err)
 static int open_socket(struct server *server, struct err *err)
 {
     int result = 0;
-    if (server->socket_given && fd_set_nonblock(server->listen_fd, true) < 0) /* it may come as a blocking one, and accept() would block */
-        return err_set(err, ERR_SYSTEM, "the listening socket that was passed on can't be used: %s", strerror(errno));
+    /* it may come as a blocking one, and accept() would block */
+    if (server->socket_given && fd_set_nonblock(server->listen_fd, true) < 0)
+        return err_set(err, ERR_SYSTEM, "the listening socket that was passed on can't be used: %s",
+                       strerror(errno));
     if (server->listen_fd < 0 && server->lock_fd >= 0) /* a predecessor died between the two */
         result = listen_rebind(server->socket_path, &server->listen_fd, err);
     else if (server->listen_fd < 0)
@@ -182,13 +199,16 @@ static void open_log(struct server *server)
         log_error("%s; the log goes to standard error", err.text);
 }
 
-/* A pipe leads to whoever started us and waits for its end; what is said before a crash belongs to the log from now on. */
+/* A pipe leads to whoever started us and waits for its end; what is said before a crash belongs to
+ * the log from now on. */
 static void leave_starter(const struct server *server)
 {
     struct stat st;
-    if (strcmp(server->log_path, "-") == 0 || fstat(STDERR_FILENO, &st) < 0 || !S_ISFIFO(st.st_mode))
+    if (strcmp(server->log_path, "-") == 0 || fstat(STDERR_FILENO, &st) < 0 ||
+        !S_ISFIFO(st.st_mode))
         return;
-    int fd = open(server->log_path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open(server->log_path,
+                  O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (fd >= 0)
@@ -196,7 +216,8 @@ static void leave_starter(const struct server *server)
     fd_close(&fd);
 }
 
-static int worker_begin(struct server *server, const struct worker_options *options, struct err *err)
+static int worker_begin(struct server *server, const struct worker_options *options,
+                        struct err *err)
 {
     struct err config_err = {0}, state_err = {0};
     load_config(server, options, &config_err);
@@ -226,10 +247,12 @@ static int worker_begin(struct server *server, const struct worker_options *opti
     loop_signal(server->loop, SIGTERM, control_signal_stop, server);
     loop_signal(server->loop, SIGINT, control_signal_stop, server);
     loop_signal(server->loop, SIGHUP, control_signal_reload, server);
-    log_info("muxd %s serves '%s', worker %d", MUXD_VERSION, server->socket_path, server->generation);
+    log_info("muxd %s serves '%s', worker %d", MUXD_VERSION, server->socket_path,
+             server->generation);
     server->hooks = hooks_new(server);
     registry_boot(server->registry);
-    link_listen(server->link, server->listen_fd, server->socket_given); /* from here on clients may come */
+    /* from here on clients may come */
+    link_listen(server->link, server->listen_fd, server->socket_given);
     link_flush(server->link);
     leave_starter(server);
     notify_systemd("READY=1");
@@ -266,7 +289,11 @@ int worker_main(const struct worker_options *options)
 {
     static struct server server;
     struct err err = {0};
-    server = (struct server){.listen_fd = -1, .lock_fd = -1, .config_fd = -1, .watch_fd = -1, .started_real_ms = clock_real_ms()};
+    server = (struct server){.listen_fd = -1,
+                             .lock_fd = -1,
+                             .config_fd = -1,
+                             .watch_fd = -1,
+                             .started_real_ms = clock_real_ms()};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a journal beyond RLIMIT_FSIZE is an error, and no end */
     prctl(PR_SET_DUMPABLE, 0); /* what is typed passes through our memory */

@@ -1,4 +1,5 @@
-/* worker: the process that does everything clever. Builds the rooms in order, runs the loop, tears down in reverse. */
+/* worker: the process that does everything clever. Builds the rooms in order, runs the loop, tears
+ * down in reverse. */
 #ifndef MUXD_SERVER_WORKER_H
 #define MUXD_SERVER_WORKER_H
 struct worker_options {

@@ -1,4 +1,5 @@
-/* declared.c: owns the sessions that the config describes: their start, their environment, and that they come back. */
+/* declared.c: owns the sessions that the config describes: their start, their environment, and that
+ * they come back. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -28,7 +29,8 @@ struct declared { /* what is known about a [session NAME] beyond its text */
 
 static struct declared *declared_find(struct registry *registry, const char *name)
 {
-    for (struct list *at = registry->declared.next; name && at != &registry->declared; at = at->next) {
+    for (struct list *at = registry->declared.next; name && at != &registry->declared;
+         at = at->next) {
         struct declared *declared = LIST_OWNER(at, struct declared, link);
         if (strcmp(declared->name, name) == 0)
             return declared;
@@ -57,7 +59,8 @@ static void on_restart(void *arg)
     struct declared *declared = arg;
     struct session *session;
     struct err err = {0};
-    int code = registry_start_described(declared->registry, declared->name, NULL, NULL, NULL, &session, &err);
+    int code = registry_start_described(declared->registry, declared->name, NULL, NULL, NULL,
+                                        &session, &err);
     if (code == 0 || code == ERR_NAME_TAKEN || code == ERR_STOPPING)
         return;
     log_warn("[session %s] can't be started: %s", declared->name, err.text);
@@ -101,7 +104,8 @@ void declared_free(struct registry *registry)
 static bool comes_back(const struct session *session, const struct config_session *config)
 {
     uint32_t killer = atomic_load(&session->journal->header->killed_by);
-    if (!config || config->restart == CONFIG_RESTART_NEVER || killer == KILLER_REQUEST || killer == KILLER_STOP)
+    if (!config || config->restart == CONFIG_RESTART_NEVER || killer == KILLER_REQUEST ||
+        killer == KILLER_STOP)
         return false;
     int exit_code, signo;
     session_has_exit(session, &exit_code, &signo);
@@ -112,7 +116,8 @@ void declared_ended(struct session *session)
 {
     struct registry *registry = session->registry;
     struct declared *declared = declared_find(registry, journal_described(session->journal));
-    if (!declared || registry->stopping != STOP_NOT || !comes_back(session, config_session_find(registry->cfg, declared->name)))
+    if (!declared || registry->stopping != STOP_NOT ||
+        !comes_back(session, config_session_find(registry->cfg, declared->name)))
         return;
     if (session->exit.ns - session->created_ns >= ALIVE_LONG_NS)
         declared->backoff_ms = 0;
@@ -121,14 +126,16 @@ void declared_ended(struct session *session)
 
 void declared_killed(struct session *session)
 {
-    struct declared *declared = declared_find(session->registry, journal_described(session->journal));
+    struct declared *declared = declared_find(session->registry,
+                                              journal_described(session->journal));
     if (declared)
         loop_timer_stop(&declared->restart);
 }
 
 void declared_started(struct session *session)
 {
-    struct declared *declared = declared_find(session->registry, journal_described(session->journal));
+    struct declared *declared = declared_find(session->registry,
+                                              journal_described(session->journal));
     if (declared)
         loop_timer_stop(&declared->restart);
 }
@@ -145,7 +152,8 @@ void declared_failed(struct session *session, const struct err *err)
         declared_try_again(declared);
 }
 
-/* After a hand-over the sessions are there, or their tombstones are: then it was started, and ended for a reason. */
+/* After a hand-over the sessions are there, or their tombstones are: then it was started, and ended
+ * for a reason. */
 void registry_boot(struct registry *registry)
 {
     part_boot(registry);
@@ -160,7 +168,8 @@ void registry_boot(struct registry *registry)
         const struct config_session *config = config_session_find(registry->cfg, declared->name);
         if (!fresh || !config || (holder && session_is_live(holder)))
             continue;
-        if (of && !holder->from_disk && /* that was before a reboot */ strcmp(of, declared->name) == 0)
+        if (of && !holder->from_disk &&
+            /* that was before a reboot */ strcmp(of, declared->name) == 0)
             declared_ended(holder);
         else if (config->start == CONFIG_START_BOOT)
             on_restart(declared);
@@ -175,7 +184,8 @@ bool registry_is_described(const struct registry *registry, const char *name, bo
     return config != NULL;
 }
 
-static char **make_env(const struct config *cfg, const struct config_session *config, char *const *context)
+static char **make_env(const struct config *cfg, const struct config_session *config,
+                       char *const *context)
 {
     struct strv env = {0};
     env_policy_filter(&cfg->env_policy, (const char *const *)(context ? context : environ), &env);
@@ -192,7 +202,8 @@ static char *make_cwd(const struct config_session *config)
     char *home = path_home();
     if (!config->workdir)
         return home;
-    char *cwd = strncmp(config->workdir, "~/", 2) == 0 ? path_join(home, config->workdir + 2) : xstrdup(config->workdir);
+    char *cwd = strncmp(config->workdir, "~/", 2) == 0 ? path_join(home, config->workdir + 2)
+                                                       : xstrdup(config->workdir);
     free(home);
     return cwd;
 }
@@ -215,28 +226,40 @@ static void queue_on_start(struct session *session, const struct config_session 
         return;
     session_hold(session, ON_START_HOLD_MS);
     const struct author author = {.who = INPUT_BY_MUXD, .uid = getuid(), .pid = getpid()};
-    const struct input input = {.data = config->on_start.data, .size = config->on_start.size, .author = &author};
+    const struct input input = {
+        .data = config->on_start.data, .size = config->on_start.size, .author = &author};
     if (session_input(session, &input, &err) != 0)
         log_warn("[session %s] on_start can't be typed: %s", config->name, err.text);
 }
 
-int registry_start_described(struct registry *registry, const char *name, char *const *env_context, spawned_fn *spawned, void *arg,
-                             struct session **out, struct err *err)
+int registry_start_described(struct registry *registry, const char *name, char *const *env_context,
+                             spawned_fn *spawned, void *arg, struct session **out, struct err *err)
 {
     const struct config_session *config = config_session_find(registry->cfg, name);
     if (!config)
-        return err_set(err, ERR_NO_SUCH_SESSION, "no [session %s] in the config; add one or give a command", name);
+        return err_set(err, ERR_NO_SUCH_SESSION,
+                       "no [session %s] in the config; add one or give a command", name);
     char **env = make_env(registry->cfg, config, env_context), **argv = NULL;
-    char *cwd = make_cwd(config), *shown = config->cmd ? xstrdup(config->cmd) : strv_quoted(config->argv.items);
+    char *cwd = make_cwd(config),
+         *shown = config->cmd ? xstrdup(config->cmd) : strv_quoted(config->argv.items);
     int code = 0;
     if (config->argv.count > 0)
         argv = strv_dup((const char *const *)config->argv.items);
     else
         code = shell_argv(config->shell, config->login, config->cmd, env, &argv, err);
     if (!code) {
-        struct session_spec spec = {.name = config->name, .cmd = shown, .argv = argv, .env = env, .cwd = cwd,
-                                    .tty = config->tty, .rows = config->rows, .cols = config->cols, .umask = path_umask(),
-                                    .on_slow = config->on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP, .described = config->name,
+        struct session_spec spec = {.name = config->name,
+                                    .cmd = shown,
+                                    .argv = argv,
+                                    .env = env,
+                                    .cwd = cwd,
+                                    .tty = config->tty,
+                                    .rows = config->rows,
+                                    .cols = config->cols,
+                                    .umask = path_umask(),
+                                    .on_slow = config->on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE
+                                                                                       : SLOW_DROP,
+                                    .described = config->name,
                                     .record = config->record};
         fill_limits(config, spec.limits);
         code = registry_create(registry, &spec, spawned, arg, out, err);

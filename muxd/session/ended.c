@@ -1,4 +1,5 @@
-/* ended.c: owns ended sessions: how long they stay, and which of them goes first when there is no room for a new one. */
+/* ended.c: owns ended sessions: how long they stay, and which of them goes first when there is no
+ * room for a new one. */
 #include "base/clock.h"
 #include "session/internal.h"
 
@@ -32,7 +33,8 @@ static void arm_expiry(struct registry *registry)
 {
     const struct session *first = first_of(&registry->aged[AGED_READ]);
     if (first)
-        loop_timer_set_ms(&registry->expiry, registry->cfg->limits.keep_ended_ms - read_ms_ago(first));
+        loop_timer_set_ms(&registry->expiry,
+                          registry->cfg->limits.keep_ended_ms - read_ms_ago(first));
     else
         loop_timer_stop(&registry->expiry);
 }
@@ -48,7 +50,8 @@ static void ended_on_expiry(void *arg)
     struct list later;
     list_init(&later);
     struct session *first;
-    while ((first = first_of(&registry->aged[AGED_READ])) && read_ms_ago(first) >= registry->cfg->limits.keep_ended_ms) {
+    while ((first = first_of(&registry->aged[AGED_READ])) &&
+           read_ms_ago(first) >= registry->cfg->limits.keep_ended_ms) {
         if (is_busy(first)) { /* somebody is being answered about it right now */
             atomic_store(&first->journal->header->end_read_real_ms, clock_real_ms());
             list_remove(&first->aged);
@@ -75,7 +78,8 @@ void ended_place(struct session *session, bool used)
         return;
     list_remove(&session->aged);
     struct list *place = registry->aged[kind].prev;
-    while (kind == AGED_READ && place != &registry->aged[kind] && read_at(LIST_OWNER(place, struct session, aged)) > read_at(session))
+    while (kind == AGED_READ && place != &registry->aged[kind] &&
+           read_at(LIST_OWNER(place, struct session, aged)) > read_at(session))
         place = place->prev;
     list_add_after(place, &session->aged);
     session->aged_kind = kind;
@@ -90,7 +94,8 @@ void ended_reload(struct registry *registry)
 static struct session *pick_victim(struct registry *registry)
 {
     for (int kind = 0; kind < AGED_COUNT; kind++)
-        for (struct list *at = registry->aged[kind].next; at != &registry->aged[kind]; at = at->next) {
+        for (struct list *at = registry->aged[kind].next; at != &registry->aged[kind];
+             at = at->next) {
             struct session *session = LIST_OWNER(at, struct session, aged);
             if (!is_busy(session))
                 return session;
@@ -101,17 +106,21 @@ static struct session *pick_victim(struct registry *registry)
 int ended_make_room(struct registry *registry, uint64_t bytes, struct err *err)
 {
     const struct config_limits *limits = &registry->cfg->limits;
-    while (registry->count >= (unsigned)limits->max_sessions || registry->reserved_bytes + bytes > (uint64_t)limits->journal_total_bytes) {
+    while (registry->count >= (unsigned)limits->max_sessions ||
+           registry->reserved_bytes + bytes > (uint64_t)limits->journal_total_bytes) {
         bool by_count = registry->count >= (unsigned)limits->max_sessions;
         struct session *victim = pick_victim(registry);
         if (victim)
             registry_forget(registry, victim, true);
         else if (by_count)
-            return err_set(err, ERR_LIMIT, "'max_sessions' is reached: %u sessions are live; end one (ue kill) or raise it in [limits]",
+            return err_set(err, ERR_LIMIT,
+                           "'max_sessions' is reached: %u sessions are live; end one (ue kill) or "
+                           "raise it in [limits]",
                            registry->live);
         else
             return err_set(err, ERR_LIMIT,
-                           "'journal_total' is reached: %u sessions hold %llu bytes; end one (ue kill) or raise it in [limits]",
+                           "'journal_total' is reached: %u sessions hold %llu bytes; end one (ue "
+                           "kill) or raise it in [limits]",
                            registry->live, (unsigned long long)registry->reserved_bytes);
     }
     return 0;

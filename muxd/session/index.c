@@ -1,5 +1,5 @@
-/* index.c: owns finding a session by number, name or request without looking at the others, and who holds a name: a live session
- * before an ended one, the younger before the older. */
+/* index.c: owns finding a session by number, name or request without looking at the others, and who
+ * holds a name: a live session before an ended one, the younger before the older. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "session/internal.h"
@@ -12,8 +12,8 @@ uint64_t table_hash_number(uint64_t number)
     return number * 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio: spreads consecutive numbers */
 }
 
-/* Mixed again, because tables use the upper bits. Names come from the owner of the daemon only, so that chosen collisions hurt nobody
- * else. */
+/* Mixed again, because tables use the upper bits. Names come from the owner of the daemon only, so
+ * that chosen collisions hurt nobody else. */
 uint64_t table_hash_text(const char *text)
 {
     return table_hash_number(journal_hash(text));
@@ -33,7 +33,8 @@ static void link_in(struct table *table, struct session *session)
 
 static void index_grow(struct table *table)
 {
-    struct table bigger = {.id = table->id, .count = table->count, .size = table->size ? table->size * 2 : 64};
+    struct table bigger = {
+        .id = table->id, .count = table->count, .size = table->size ? table->size * 2 : 64};
     bigger.buckets = xcalloc(bigger.size, sizeof(struct session *));
     for (size_t i = 0; i < table->size; i++) {
         struct session *next;
@@ -118,8 +119,11 @@ void index_take_name(struct registry *registry, struct session *session)
     struct session *holder = index_by_name(registry, session_name(session));
     if (holder == session)
         return;
-    if (holder) { /* after a hand-over both may be alive in theory only; the younger one of two ended ones holds it */
-        if (session_is_live(holder) || (!session_is_live(session) && session_number(holder) > session_number(session)))
+    /* after a hand-over both may be alive in theory only; the younger one of two ended ones holds
+     * it */
+    if (holder) {
+        if (session_is_live(holder) ||
+            (!session_is_live(session) && session_number(holder) > session_number(session)))
             return;
         table_remove(table, holder);
     }
@@ -136,10 +140,13 @@ void index_add(struct registry *registry, struct session *session)
 {
     table_add(&registry->tables[TABLE_NUMBER], session, table_hash_number(session_number(session)));
     if (session->journal->header->request_hash)
-        table_add(&registry->tables[TABLE_REQUEST], session, session->journal->header->request_hash);
+        table_add(&registry->tables[TABLE_REQUEST], session,
+                  session->journal->header->request_hash);
     index_take_name(registry, session);
-    struct list *place = registry->order.prev; /* new numbers are the highest; only a hand-over may go further */
-    while (place != &registry->order && session_number(LIST_OWNER(place, struct session, order)) > session_number(session))
+    /* new numbers are the highest; only a hand-over may go further */
+    struct list *place = registry->order.prev;
+    while (place != &registry->order &&
+           session_number(LIST_OWNER(place, struct session, order)) > session_number(session))
         place = place->prev;
     list_add_after(place, &session->order);
     registry->count++;
@@ -173,8 +180,9 @@ static void with_suffix(const char *base, unsigned suffix, char out[JOURNAL_NAME
     snprintf(out, JOURNAL_NAME_MAX + 1, "%.*s%s", JOURNAL_NAME_MAX - len, base, text);
 }
 
-/* The lowest free suffix: doubling first, then halving, finds a free one whose predecessor is taken in a logarithm of steps.
- * Where names in between were given back, it may be one above them: they are used again when they are met. */
+/* The lowest free suffix: doubling first, then halving, finds a free one whose predecessor is taken
+ * in a logarithm of steps. Where names in between were given back, it may be one above them: they
+ * are used again when they are met. */
 void index_pick_name(struct registry *registry, const char *base, char out[JOURNAL_NAME_MAX + 1])
 {
     snprintf(out, JOURNAL_NAME_MAX + 1, "%s", base);
@@ -209,7 +217,8 @@ struct session *registry_by_request(struct registry *registry, uint64_t request_
     return request_hash ? table_first(&registry->tables[TABLE_REQUEST], request_hash) : NULL;
 }
 
-void registry_each(struct registry *registry, bool live_only, bool (*fn)(void *arg, struct session *session), void *arg)
+void registry_each(struct registry *registry, bool live_only,
+                   bool (*fn)(void *arg, struct session *session), void *arg)
 {
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {

@@ -29,11 +29,16 @@ struct session *table_first(const struct table *table, uint64_t hash);
 struct session *table_next(const struct table *table, const struct session *session);
 void index_init(struct registry *registry);
 void index_fini(struct registry *registry);
-void index_add(struct registry *registry, struct session *session); /* by all its keys; an ended holder of the name gives it up */
-void index_count_live(struct registry *registry, int by); /* so many more, or less, have not ended */
+/* by all its keys; an ended holder of the name gives it up */
+void index_add(struct registry *registry, struct session *session);
+/* so many more, or less, have not ended */
+void index_count_live(struct registry *registry, int by);
 void index_remove(struct registry *registry, struct session *session);
-uint64_t index_reserved(const struct journal *journal); /* bytes that it counts for in [limits] journal_total */
-struct session *index_by_name(struct registry *registry, const char *name); /* the one who holds it, live or ended */
+/* bytes that it counts for in [limits] journal_total */
+uint64_t index_reserved(const struct journal *journal);
+/* the one who holds it, live or ended */
+struct session *index_by_name(struct registry *registry, const char *name);
 void index_take_name(struct registry *registry, struct session *session);
-void index_pick_name(struct registry *registry, const char *base, char out[JOURNAL_NAME_MAX + 1]); /* base, base-2… */
+/* base, base-2… */
+void index_pick_name(struct registry *registry, const char *base, char out[JOURNAL_NAME_MAX + 1]);
 #endif

@@ -1,5 +1,5 @@
-/* input.c: owns the gate that what people and agents type goes through: the parts that may refuse it, the log,
- * those that tell of it; then the queue. */
+/* input.c: owns the gate that what people and agents type goes through: the parts that may refuse
+ * it, the log, those that tell of it; then the queue. */
 #include "session/input.h"
 #include "journal/inputlog.h"
 #include "session/internal.h"
@@ -13,7 +13,8 @@ bool input_has_text(const char *data, size_t size)
     return false;
 }
 
-void session_note_input(struct session *session, enum input_kind kind, const struct author *author, int detail)
+void session_note_input(struct session *session, enum input_kind kind, const struct author *author,
+                        int detail)
 {
     const struct input input = {.kind = kind, .author = author, .detail = detail, .direct = true};
     inputlog_note(session->journal, &input, journal_in_head(session->journal));
@@ -22,7 +23,8 @@ void session_note_input(struct session *session, enum input_kind kind, const str
 
 int session_input(struct session *session, const struct input *input, struct err *err)
 {
-    bool hidden = session_reads_secret(session), has_text = input_has_text(input->data, input->size);
+    bool hidden = session_reads_secret(session),
+         has_text = input_has_text(input->data, input->size);
     struct input noted = *input;
     int code = part_check_input(session, input, err);
     if (!code)
@@ -37,9 +39,11 @@ int session_input(struct session *session, const struct input *input, struct err
         session_hold_text(session);
     if (input->keys_id) {
         part_answer(session); /* comes before it */
-        inputlog_keys_note(session->journal, input->keys_id, journal_in_head(session->journal) + input->size);
+        inputlog_keys_note(session->journal, input->keys_id,
+                           journal_in_head(session->journal) + input->size);
     }
     /* Nobody wants a person's keys back, whatever they were. */
     bool person = input->author->who == INPUT_BY_PERSON, secret = noted.kind == INPUT_SECRET;
-    return session_queue_input(session, input, person || secret, secret ? NULL : input->author, err);
+    return session_queue_input(session, input, person || secret, secret ? NULL : input->author,
+                               err);
 }

@@ -1,5 +1,6 @@
-/* internal: the insides of a session and of the registry. The files of this room and the parts read them; each field is written by the
- * file that stands beside it, or above its group, through whose functions (core.h) others change it. */
+/* internal: the insides of a session and of the registry. The files of this room and the parts read
+ * them; each field is written by the file that stands beside it, or above its group, through whose
+ * functions (core.h) others change it. */
 #ifndef MUXD_SESSION_INTERNAL_H
 #define MUXD_SESSION_INTERNAL_H
 #include "config/config.h"
@@ -15,8 +16,8 @@
 
 #define NS_PER_MS 1000000LL
 
-/* The ended ones, in the order in which they go: those that were read, by the time of that; those that were not; those whose
- * descriptors are still held open by programs left behind. */
+/* The ended ones, in the order in which they go: those that were read, by the time of that; those
+ * that were not; those whose descriptors are still held open by programs left behind. */
 enum aged { AGED_READ, AGED_UNREAD, AGED_OPEN, AGED_COUNT };
 
 struct stream { /* session_io.c: one end that the program's output comes from */
@@ -53,10 +54,12 @@ struct prompt { /* prompt.c */
     struct pattern *pattern;      /* of the config: is asked instead of the kernel */
     bool armed;                   /* it will tell */
     bool asked;                   /* a part wants to know; until the end of its look */
-    enum evidence evidence;       /* what it told in this turn; EVIDENCE_NONE: the program is not ready */
+    /* what it told in this turn; EVIDENCE_NONE: the program is not ready */
+    enum evidence evidence;
     enum waiting_for waiting_for; /* and what for */
     int64_t at_ns;                /* when */
-    uint64_t marked_head;         /* output offset of the last write: what came before doesn't count */
+    /* output offset of the last write: what came before doesn't count */
+    uint64_t marked_head;
     unsigned marks;               /* counts the writes */
 };
 
@@ -73,13 +76,17 @@ struct session {
     bool searched;          /* waiter.c: somebody waits for a pattern */
     bool gone;              /* registry.c: removed; freed at the end of the turn */
     bool from_disk;         /* recover.c: of an earlier life, that the keeper doesn't hold */
-    bool unheld, unadopted; /* parked.c: the keeper had no room for its descriptors, and would not have it after a
-                               crash; nor for its program's */
+    /* parked.c: the keeper had no room for its descriptors, and would not have it after a crash;
+     * nor for its program's */
+    bool unheld, unadopted;
     unsigned attached;      /* people who look at it; session_attach */
     int64_t created_ns;
 
-    void *part[PART_COUNT]; /* part.h: each owned by its part; NULL while that knows nothing of it */
-    int part_fd;            /* owned until its part has taken it over: KEEP_FD_SECRET of a predecessor's session; -1: none */
+    /* part.h: each owned by its part; NULL while that knows nothing of it */
+    void *part[PART_COUNT];
+    /* owned until its part has taken it over: KEEP_FD_SECRET of a predecessor's session; -1:
+     * none */
+    int part_fd;
 
     /* session_io.c */
     struct stream out, errors;
@@ -87,7 +94,8 @@ struct session {
     int64_t last_output_ns; /* CLOCK_MONOTONIC; of its start while there was none */
     uint64_t read_turn;     /* the last turn in which its budget was used */
     bool paused;            /* on_slow = pause, or followed: nobody reads fast enough */
-    bool followed;          /* somebody takes all output: the program waits for the default reader */
+    /* somebody takes all output: the program waits for the default reader */
+    bool followed;
     bool watched;           /* somebody has looked at its screen, and must keep up with it */
     bool caught_up;         /* since the exit a read has found nothing */
     struct times *times;    /* owned; NULL: it has printed nothing */
@@ -103,15 +111,18 @@ struct session {
     } birth;
     int pidfd;         /* owned; -1: not running or no such thing */
     bool keeper_knows; /* of its program, and will tell of the exit */
-    bool own_child;    /* started by the keeper of now: what its program leaves behind falls to that */
+    /* started by the keeper of now: what its program leaves behind falls to that */
+    bool own_child;
     struct {
         struct loop_timer lifetime, idle, usage;
     } limits; /* limits.c */
 
     /* Its end. */
-    bool exited, finished; /* session_exit.c: the leader has ended; and everything about it stands in the journal */
+    /* session_exit.c: the leader has ended; and everything about it stands in the journal */
+    bool exited, finished;
     bool unacknowledged;   /* the keeper still holds the exit */
-    unsigned let_go;       /* what the keeper may close when it hears that the exit is known: 1 << enum keep_fd */
+    /* what the keeper may close when it hears that the exit is known: 1 << enum keep_fd */
+    unsigned let_go;
     struct {
         int how, status; /* si_code and si_status of waitid(2), whose names are macros */
         int64_t ns;
@@ -154,7 +165,8 @@ struct registry {
     struct reap *reap;   /* reap.c; owned */
 
     /* parked.c */
-    struct list parked; /* sessions that only the keeper has: no descriptors were left for them here */
+    /* sessions that only the keeper has: no descriptors were left for them here */
+    struct list parked;
     struct parked *asked; /* the one that is on its way */
     unsigned nparked, nunheld;
     struct loop_timer parked_again;

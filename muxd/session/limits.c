@@ -1,5 +1,6 @@
-/* limits.c: owns the limits of one session. The kernel keeps some for each process (setrlimit(2)): what is over them is refused, and how
- * the program takes that is its own affair. What all processes together use is looked at now and then, while there is such a limit. */
+/* limits.c: owns the limits of one session. The kernel keeps some for each process (setrlimit(2)):
+ * what is over them is refused, and how the program takes that is its own affair. What all
+ * processes together use is looked at now and then, while there is such a limit. */
 #include "base/clock.h"
 #include "keep/plan.h"
 #include "session/internal.h"
@@ -12,9 +13,11 @@
 #include <unistd.h>
 
 #define USAGE_MS 250    /* between two looks at least; each is a pass over /proc */
-#define USAGE_SHARE 50  /* and of all sessions together they take no more than this part of the time */
+/* and of all sessions together they take no more than this part of the time */
+#define USAGE_SHARE 50
 
-/* RLIMIT_NPROC counts the threads of all processes of the user (getrlimit(2)), so those that are there already come on top. */
+/* RLIMIT_NPROC counts the threads of all processes of the user (getrlimit(2)), so those that are
+ * there already come on top. */
 static bool count_threads(void *arg, const struct proc_stat *stat)
 {
     uint64_t *count = arg;
@@ -33,11 +36,14 @@ static uint64_t threads_of_user(void)
     return count;
 }
 
-size_t limits_plan(const int64_t limits[SESSION_LIMIT_COUNT], struct plan_limit out[SESSION_LIMIT_COUNT])
+size_t limits_plan(const int64_t limits[SESSION_LIMIT_COUNT],
+                   struct plan_limit out[SESSION_LIMIT_COUNT])
 {
     size_t n = 0;
-    if (limits[SESSION_MEMORY] > 0) /* not RLIMIT_AS: runtimes reserve address space that they never touch */
-        out[n++] = (struct plan_limit){RLIMIT_DATA, (rlim_t)limits[SESSION_MEMORY], (rlim_t)limits[SESSION_MEMORY]};
+    /* not RLIMIT_AS: runtimes reserve address space that they never touch */
+    if (limits[SESSION_MEMORY] > 0)
+        out[n++] = (struct plan_limit){RLIMIT_DATA, (rlim_t)limits[SESSION_MEMORY],
+                                       (rlim_t)limits[SESSION_MEMORY]};
     if (limits[SESSION_PROCESSES] > 0) {
         rlim_t most = (rlim_t)limits[SESSION_PROCESSES] + threads_of_user();
         out[n++] = (struct plan_limit){RLIMIT_NPROC, most, most};
@@ -47,13 +53,15 @@ size_t limits_plan(const int64_t limits[SESSION_LIMIT_COUNT], struct plan_limit 
         out[n++] = (struct plan_limit){RLIMIT_CPU, seconds, seconds + 2};
     }
     if (limits[SESSION_OPEN_FILES] > 0)
-        out[n++] = (struct plan_limit){RLIMIT_NOFILE, (rlim_t)limits[SESSION_OPEN_FILES], (rlim_t)limits[SESSION_OPEN_FILES]};
+        out[n++] = (struct plan_limit){RLIMIT_NOFILE, (rlim_t)limits[SESSION_OPEN_FILES],
+                                       (rlim_t)limits[SESSION_OPEN_FILES]};
     return n;
 }
 
 static void end_by(struct session *session, enum session_limit limit)
 {
-    registry_kill(session->registry, session, 0, (enum session_killer)(KILLER_LIMIT + (int)limit), NULL, NULL);
+    registry_kill(session->registry, session, 0, (enum session_killer)(KILLER_LIMIT + (int)limit),
+                  NULL, NULL);
 }
 
 static void on_lifetime(void *arg)
@@ -65,7 +73,8 @@ static void on_lifetime(void *arg)
 static void limits_on_idle(void *arg)
 {
     struct session *session = arg;
-    int64_t last = session->last_output_ns > session->input.last_ns ? session->last_output_ns : session->input.last_ns;
+    int64_t last = session->last_output_ns > session->input.last_ns ? session->last_output_ns
+                                                                    : session->input.last_ns;
     int64_t due = last + session->journal->header->limits[SESSION_IDLE] * NS_PER_MS;
     if (due <= loop_now_ns(session->registry->loop))
         end_by(session, SESSION_IDLE);
@@ -87,7 +96,8 @@ static enum session_limit exceeded(const int64_t *limits, const struct bearer *a
         return SESSION_MEMORY;
     if (limits[SESSION_PROCESSES] > 0 && count > (size_t)limits[SESSION_PROCESSES])
         return SESSION_PROCESSES;
-    return limits[SESSION_CPU_TIME] > 0 && cpu_ms >= limits[SESSION_CPU_TIME] ? SESSION_CPU_TIME : SESSION_LIMIT_COUNT;
+    return limits[SESSION_CPU_TIME] > 0 && cpu_ms >= limits[SESSION_CPU_TIME] ? SESSION_CPU_TIME
+                                                                              : SESSION_LIMIT_COUNT;
 }
 
 static int64_t pause_ms(const struct session *session, int64_t took_ns)
@@ -103,7 +113,8 @@ static void on_usage(void *arg)
     int64_t began_ns = clock_thread_ns();
     if (session->kill)
         return; /* it is on its way out */
-    const struct bearer *all = bearers_of(reap_now(session->registry), session_number(session), &count);
+    const struct bearer *all = bearers_of(reap_now(session->registry), session_number(session),
+                                          &count);
     enum session_limit limit = exceeded(session->journal->header->limits, all, count);
     if (limit != SESSION_LIMIT_COUNT)
         end_by(session, limit);
@@ -117,13 +128,16 @@ void limits_start(struct session *session)
     struct loop *loop = session->registry->loop;
     if (header->limits[SESSION_LIFETIME] > 0) {
         loop_timer_init(&session->limits.lifetime, loop, on_lifetime, session);
-        loop_timer_set_ms(&session->limits.lifetime, header->created_boot_ms + header->limits[SESSION_LIFETIME] - clock_boot_ms());
+        loop_timer_set_ms(&session->limits.lifetime, header->created_boot_ms +
+                                                         header->limits[SESSION_LIFETIME] -
+                                                         clock_boot_ms());
     }
     if (header->limits[SESSION_IDLE] > 0) {
         loop_timer_init(&session->limits.idle, loop, limits_on_idle, session);
         loop_timer_set_ms(&session->limits.idle, header->limits[SESSION_IDLE]);
     }
-    if (header->limits[SESSION_MEMORY] > 0 || header->limits[SESSION_PROCESSES] > 0 || header->limits[SESSION_CPU_TIME] > 0) {
+    if (header->limits[SESSION_MEMORY] > 0 || header->limits[SESSION_PROCESSES] > 0 ||
+        header->limits[SESSION_CPU_TIME] > 0) {
         loop_timer_init(&session->limits.usage, loop, on_usage, session);
         loop_timer_set_ms(&session->limits.usage, USAGE_MS);
     }
@@ -139,6 +153,7 @@ void limits_stop(struct session *session)
 /* A shell tells of the signal that ended its command by its own exit status. */
 enum session_killer limits_blame(const struct session *session, int exit_code, int signo)
 {
-    bool cpu = (signo == SIGXCPU || exit_code == 128 + SIGXCPU) && session->journal->header->limits[SESSION_CPU_TIME] > 0;
+    bool cpu = (signo == SIGXCPU || exit_code == 128 + SIGXCPU) &&
+               session->journal->header->limits[SESSION_CPU_TIME] > 0;
     return cpu ? (enum session_killer)(KILLER_LIMIT + SESSION_CPU_TIME) : KILLER_NONE;
 }

@@ -1,6 +1,6 @@
-/* number.c: owns the file "next". It is replaced by rename(2) after fsync(2), under a lock, so that two daemons with one state
- * directory get different blocks and a power cut leaves the old or the new content. A number is given out only when its block is
- * on disk. */
+/* number.c: owns the file "next". It is replaced by rename(2) after fsync(2), under a lock, so that
+ * two daemons with one state directory get different blocks and a power cut leaves the old or the
+ * new content. A number is given out only when its block is on disk. */
 #include "session/number.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -163,7 +163,9 @@ static void ask_ahead(struct number *number)
         return;
     int64_t now_ms = clock_mono_ms();
     struct number_job *job = xcalloc(1, sizeof *job);
-    *job = (struct number_job){.number = number, .dir = number->dir, .size = next_size(number, now_ms),
+    *job = (struct number_job){.number = number,
+                               .dir = number->dir,
+                               .size = next_size(number, now_ms),
                                .at_least = number->next > number->end ? number->next : number->end};
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->finished, NULL);
@@ -187,9 +189,12 @@ int number_init(struct number *number, struct loop *loop, const char *state_dir,
         close(dir);
     number->dir = xstrdup(state_dir);
     if (error == -EINVAL)
-        return err_set(err, ERR_SYSTEM, "'%s/next' holds no session number; write the next one into it or remove it", state_dir);
+        return err_set(err, ERR_SYSTEM,
+                       "'%s/next' holds no session number; write the next one into it or remove it",
+                       state_dir);
     if (error)
-        return err_set(err, ERR_SYSTEM, "'%s/next' can't be read: %s; choose another [muxd] state", state_dir, strerror(-error));
+        return err_set(err, ERR_SYSTEM, "'%s/next' can't be read: %s; choose another [muxd] state",
+                       state_dir, strerror(-error));
     return 0;
 }
 
@@ -197,16 +202,19 @@ static void number_note(const struct number *number)
 {
     if (!number->kept)
         return;
-    atomic_store(&number->kept->next, UINT64_MAX); /* a death between the two: nothing, rather than one number twice */
+    /* a death between the two: nothing, rather than one number twice */
+    atomic_store(&number->kept->next, UINT64_MAX);
     atomic_store(&number->kept->end, number->end);
     atomic_store(&number->kept->next, number->next);
 }
 
-/* The file stands behind each block that was reserved, and a session that is there has used its number. */
+/* The file stands behind each block that was reserved, and a session that is there has used its
+ * number. */
 static void resume(struct number *number)
 {
     uint64_t next = atomic_load(&number->kept->next), end = atomic_load(&number->kept->end);
-    if (next < NUMBER_FIRST || next >= end || end > number->next || end - next > NUMBER_BLOCK_MAX || number->end > 0)
+    if (next < NUMBER_FIRST || next >= end || end > number->next || end - next > NUMBER_BLOCK_MAX ||
+        number->end > 0)
         return;
     number->next = next;
     number->end = end;
@@ -268,8 +276,9 @@ uint64_t number_take(struct number *number)
 {
     int error = number->next >= number->end ? begin_block(number) : 0;
     if (error && !number->warned)
-        log_error("'%s/next' can't be written: %s; until it can, session numbers may repeat after a restart", number->dir,
-                  strerror(-error));
+        log_error("'%s/next' can't be written: %s; until it can, session numbers may repeat after "
+                  "a restart",
+                  number->dir, strerror(-error));
     number->warned = error != 0;
     uint64_t taken = number->next++;
     number_note(number);

@@ -1,5 +1,6 @@
-/* number: which number the next session gets. Never the same one twice, also not after a restart or a crash: the file "next"
- * in the state directory is always ahead of what was given out. For this room only. */
+/* number: which number the next session gets. Never the same one twice, also not after a restart or
+ * a crash: the file "next" in the state directory is always ahead of what was given out. For this
+ * room only. */
 #ifndef MUXD_SESSION_NUMBER_H
 #define MUXD_SESSION_NUMBER_H
 #include "base/err.h"
@@ -28,15 +29,18 @@ struct number {
     struct number_kept *kept;  /* borrowed; NULL: none */
 };
 
-/* A file that is there must hold a number: ERR_SYSTEM; then numbers can be taken all the same, and number_fini is due. */
+/* A file that is there must hold a number: ERR_SYSTEM; then numbers can be taken all the same, and
+ * number_fini is due. */
 int number_init(struct number *number, struct loop *loop, const char *state_dir, struct err *err);
-/* Goes on in the block of a predecessor that was killed, and notes in kept (NULL: nowhere) what a successor needs. The first block is
- * asked for at once, in a thread, and so is each next one long before it is needed: the disk may take its time. Without this, or when
- * number_init was given no loop, all is written when it is needed. */
+/* Goes on in the block of a predecessor that was killed, and notes in kept (NULL: nowhere) what a
+ * successor needs. The first block is asked for at once, in a thread, and so is each next one long
+ * before it is needed: the disk may take its time. Without this, or when number_init was given no
+ * loop, all is written when it is needed. */
 void number_begin(struct number *number, struct number_kept *kept);
 void number_fini(struct number *number); /* gives back what was not used; outside of a turn */
-/* Waits for the disk only when a whole block was used up faster than it wrote the next. While it refuses one, numbers go on from memory and
- * the log tells the danger. */
+/* Waits for the disk only when a whole block was used up faster than it wrote the next. While it
+ * refuses one, numbers go on from memory and the log tells the danger. */
 uint64_t number_take(struct number *number);
-void number_skip_past(struct number *number, uint64_t used); /* a session of that number was found alive */
+/* a session of that number was found alive */
+void number_skip_past(struct number *number, uint64_t used);
 #endif

@@ -1,5 +1,6 @@
-/* parked.c: owns the sessions for which there were no descriptors: those that a predecessor left with the keeper and that this worker
- * could not take over, and those that the keeper could not be given. Neither is given up: each is tried again until it goes well. */
+/* parked.c: owns the sessions for which there were no descriptors: those that a predecessor left
+ * with the keeper and that this worker could not take over, and those that the keeper could not be
+ * given. Neither is given up: each is tried again until it goes well. */
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -77,8 +78,9 @@ void parked_hurry(struct registry *registry)
 static void read_name(struct parked *parked, int journal)
 {
     struct journal_header header;
-    if (journal < 0 || pread(journal, &header, sizeof header, 0) != (ssize_t)sizeof header || header.magic != JOURNAL_MAGIC ||
-        header.number != parked->number || !memchr(header.name, '\0', sizeof header.name) || !value_session_name(header.name))
+    if (journal < 0 || pread(journal, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        header.magic != JOURNAL_MAGIC || header.number != parked->number ||
+        !memchr(header.name, '\0', sizeof header.name) || !value_session_name(header.name))
         return;
     memcpy(parked->name, header.name, sizeof parked->name);
 }
@@ -105,8 +107,10 @@ void registry_park(struct registry *registry, uint64_t number, pid_t pid, int jo
     parked->pid = pid;
     read_name(parked, journal);
     if (fresh)
-        log_error("session %llu stays with the keeper: no descriptors are left for it; tried again when some are free; end or remove "
-                  "sessions, or raise the limit on open files", (unsigned long long)number);
+        log_error("session %llu stays with the keeper: no descriptors are left for it; tried again "
+                  "when some are free; end or remove "
+                  "sessions, or raise the limit on open files",
+                  (unsigned long long)number);
     if (registry->asked == parked)
         registry->asked = NULL;
     if (!fresh) { /* the others get their turn before it comes again */
@@ -155,7 +159,8 @@ static void hold_all_again(struct registry *registry)
         registry->transfer_unheld = false;
         recover_hold(registry, NULL);
     }
-    for (struct list *at = registry->order.next; registry->nunheld > 0 && at != &registry->order; at = at->next) {
+    for (struct list *at = registry->order.next; registry->nunheld > 0 && at != &registry->order;
+         at = at->next) {
         struct session *session = LIST_OWNER(at, struct session, order);
         if (session->unheld || session->unadopted)
             hold_again(registry, session);
@@ -193,8 +198,9 @@ void parked_given_up(struct registry *registry)
 {
     while (!list_is_empty(&registry->parked)) {
         struct parked *parked = LIST_OWNER(registry->parked.next, struct parked, link);
-        log_error("session %llu is lost: the keeper died while there were no descriptors to take it over",
-                  (unsigned long long)parked->number);
+        log_error(
+            "session %llu is lost: the keeper died while there were no descriptors to take it over",
+            (unsigned long long)parked->number);
         parked_drop(registry, parked);
     }
     registry->transfer_unheld = false;
@@ -209,8 +215,10 @@ void registry_missed(struct registry *registry, unsigned type, uint64_t number)
     } else if (session && !session->gone) {
         if (!session->unheld && !session->unadopted) {
             registry->nunheld++;
-            log_error("session %llu would not survive a crash of muxd: no descriptors are left for it at the keeper; tried again; raise "
-                      "the limit on open files", (unsigned long long)number);
+            log_error("session %llu would not survive a crash of muxd: no descriptors are left for "
+                      "it at the keeper; tried again; raise "
+                      "the limit on open files",
+                      (unsigned long long)number);
         }
         session->unheld |= type == KEEP_HOLD;
         session->unadopted |= type == KEEP_ADOPT;
@@ -231,20 +239,29 @@ bool parked_is_meant(struct registry *registry, const char *word, struct err *er
     bool is_number = value_int(word, 0, INT64_MAX, &number);
     for (struct list *at = registry->parked.next; at != &registry->parked; at = at->next) {
         const struct parked *parked = LIST_OWNER(at, struct parked, link);
-        if (is_number ? parked->number != (uint64_t)number : parked->name[0] && strcmp(parked->name, word) != 0)
+        if (is_number ? parked->number != (uint64_t)number
+                      : parked->name[0] && strcmp(parked->name, word) != 0)
             continue;
         if (is_number || parked->name[0])
-            err_set(err, ERR_LIMIT, "session '%.80s' runs on, but there are no free descriptors to reach it; end or remove other sessions, "
-                    "or raise the limit on open files", word);
+            err_set(err, ERR_LIMIT,
+                    "session '%.80s' runs on, but there are no free descriptors to reach it; end "
+                    "or remove other sessions, "
+                    "or raise the limit on open files",
+                    word);
         else
-            err_set(err, ERR_LIMIT, "no session '%.80s' can be reached: there are no free descriptors to see all of them; use its number, "
-                    "end or remove other sessions, or raise the limit on open files", word);
+            err_set(err, ERR_LIMIT,
+                    "no session '%.80s' can be reached: there are no free descriptors to see all "
+                    "of them; use its number, "
+                    "end or remove other sessions, or raise the limit on open files",
+                    word);
         return true;
     }
     return false;
 }
 
-void registry_each_parked(struct registry *registry, void (*fn)(void *arg, uint64_t number, const char *name, pid_t pid), void *arg)
+void registry_each_parked(struct registry *registry,
+                          void (*fn)(void *arg, uint64_t number, const char *name, pid_t pid),
+                          void *arg)
 {
     for (struct list *at = registry->parked.next; at != &registry->parked; at = at->next) {
         const struct parked *parked = LIST_OWNER(at, struct parked, link);

@@ -1,8 +1,9 @@
-/* part: what hangs on sessions beside the core: events, the keyboard, screens, recordings, the archive, the end
- * of everything that a program has left. A part is a row of functions; the daemon joins the rows in one table
- * (server/parts.c), whose order is that of the calls. The core calls each event by one function and knows
- * nothing of who listens. A part keeps what it knows of a session in session->part[ID], of all of them in
- * registry->part[ID]. Any function of a row may be NULL. */
+/* part: what hangs on sessions beside the core: events, the keyboard, screens, recordings, the
+ * archive, the end of everything that a program has left. A part is a row of functions; the daemon
+ * joins the rows in one table (server/parts.c), whose order is that of the calls. The core calls
+ * each event by one function and knows nothing of who listens. A part keeps what it knows of a
+ * session in session->part[ID], of all of them in registry->part[ID]. Any function of a row may be
+ * NULL. */
 #ifndef MUXD_SESSION_PART_H
 #define MUXD_SESSION_PART_H
 #include "base/err.h"
@@ -33,7 +34,8 @@ struct part {
     bool (*is_idle)(const struct registry *registry); /* false: a stop has to wait for it */
     void (*turn_end)(struct registry *registry);      /* after all callbacks of the turn */
 
-    /* The keeper holds something of it for a successor, in this slot (0: nothing; sessions have 1000 and more). */
+    /* The keeper holds something of it for a successor, in this slot (0: nothing; sessions have
+     * 1000 and more). */
     uint64_t slot;
     void (*take_slot)(struct registry *registry, int fds[]); /* enum keep_fd; all become its own */
     void (*hold)(struct registry *registry);                 /* to the keeper, or to a new one */
@@ -42,27 +44,36 @@ struct part {
     void (*began)(struct session *session); /* it has a process */
     /* A predecessor's, before any input goes to it. */
     void (*adopt)(struct session *session);
-    /* The program waits for input (session->prompt). True: the part has typed what was waited for. */
+    /* The program waits for input (session->prompt). True: the part has typed what was waited
+     * for. */
     bool (*prompt)(struct session *session);
-    /* The end of a turn in which it was marked; its end is not decided yet. Output came when seen_head is not
-     * session->seen_head. */
+    /* The end of a turn in which it was marked; its end is not decided yet. Output came when
+     * seen_head is not session->seen_head. */
     void (*look)(struct session *session, uint64_t seen_head);
     void (*late_look)(struct session *session); /* after that, and after its waits */
-    void (*ended)(struct session *session); /* its end stands in the journal; the keeper does not know that yet */
-    bool (*holds_leader)(const struct session *session); /* true: the keeper must not reap its program yet */
-    void (*forget)(struct session *session, bool told);  /* it leaves the registry. told: people knew it */
+    /* its end stands in the journal; the keeper does not know that yet */
+    void (*ended)(struct session *session);
+    /* true: the keeper must not reap its program yet */
+    bool (*holds_leader)(const struct session *session);
+    /* it leaves the registry. told: people knew it */
+    void (*forget)(struct session *session, bool told);
     void (*free)(struct session *session);               /* in reverse order */
-    void (*hold_session)(const struct session *session, int fds[]); /* adds to what the keeper is given of it */
+    /* adds to what the keeper is given of it */
+    void (*hold_session)(const struct session *session, int fds[]);
 
     /* What happens to one. */
     /* What its output has asked its terminal is answered, before anything else is typed. */
     void (*answer)(struct session *session);
-    bool (*answer_late)(struct session *session); /* it waits for a key. True: for an answer, which it has now */
-    int (*check_input)(struct session *session, const struct input *input, struct err *err); /* 0, or refused */
-    /* Before the bytes are given to it; in the log already, unless it is a secret that goes past the queue. */
+    /* it waits for a key. True: for an answer, which it has now */
+    bool (*answer_late)(struct session *session);
+    /* 0, or refused */
+    int (*check_input)(struct session *session, const struct input *input, struct err *err);
+    /* Before the bytes are given to it; in the log already, unless it is a secret that goes past
+     * the queue. */
     void (*input)(struct session *session, const struct input *input);
     /* It is queued, and not given to it yet. author NULL: not to be named. */
-    void (*typed)(struct session *session, const char *data, size_t size, const struct author *author);
+    void (*typed)(struct session *session, const char *data, size_t size,
+                  const struct author *author);
     void (*resized)(struct session *session, const struct part_resize *resize);
     void (*renamed)(struct session *session, const char *old_name);
     void (*end_read)(struct session *session); /* its end was told to a reader */
@@ -79,7 +90,8 @@ void part_boot(struct registry *registry);
 void part_stopping(struct registry *registry);
 bool part_is_idle(const struct registry *registry); /* all are */
 void part_turn_end(struct registry *registry);
-bool part_take_slot(struct registry *registry, uint64_t slot, int fds[]); /* false: it is nobody's, and fds stay the caller's */
+/* false: it is nobody's, and fds stay the caller's */
+bool part_take_slot(struct registry *registry, uint64_t slot, int fds[]);
 bool part_has_slot(const struct registry *registry, uint64_t slot);
 void part_hold(struct registry *registry);
 void part_began(struct session *session);
@@ -94,9 +106,11 @@ void part_free(struct session *session);
 void part_hold_session(const struct session *session, int fds[]);
 void part_answer(struct session *session);
 bool part_answer_late(struct session *session); /* until one says true */
-int part_check_input(struct session *session, const struct input *input, struct err *err); /* the first that refuses */
+/* the first that refuses */
+int part_check_input(struct session *session, const struct input *input, struct err *err);
 void part_input(struct session *session, const struct input *input);
-void part_typed(struct session *session, const char *data, size_t size, const struct author *author);
+void part_typed(struct session *session, const char *data, size_t size,
+                const struct author *author);
 void part_resized(struct session *session, const struct part_resize *resize);
 void part_renamed(struct session *session, const char *old_name);
 void part_end_read(struct session *session);

@@ -33,7 +33,10 @@ static void pending_tell(void *arg)
 struct note *registry_note(struct registry *registry, enum note_kind kind, uint64_t number)
 {
     struct note *note = xcalloc(1, sizeof *note);
-    *note = (struct note){.deferred = {.fn = pending_tell, .arg = note}, .registry = registry, .kind = kind, .number = number};
+    *note = (struct note){.deferred = {.fn = pending_tell, .arg = note},
+                          .registry = registry,
+                          .kind = kind,
+                          .number = number};
     registry_defer(registry, &note->deferred);
     return note;
 }

@@ -1,5 +1,6 @@
-/* prompt.c: owns what a session knows about its program being ready: asked from the kernel while somebody waits for it,
- * or, where the config has a pattern for that, from the end of the output. */
+/* prompt.c: owns what a session knows about its program being ready: asked from the kernel while
+ * somebody waits for it, or, where the config has a pattern for that, from the end of the
+ * output. */
 #include "base/log.h"
 #include "session/internal.h"
 #include <string.h>
@@ -23,11 +24,14 @@ static void on_ready(void *arg, enum evidence evidence, enum waiting_for waiting
 static struct pattern *config_pattern(const struct session *session)
 {
     const char *name = journal_described(session->journal);
-    const struct config_session *described = name ? config_session_find(session->registry->cfg, name) : NULL;
+    const struct config_session *described = name
+                                                 ? config_session_find(session->registry->cfg, name)
+                                                 : NULL;
     if (!described || !described->ready_pattern)
         return NULL;
     struct err err;
-    struct pattern *pattern = pattern_new(described->ready_pattern, strlen(described->ready_pattern), &err);
+    struct pattern *pattern = pattern_new(described->ready_pattern,
+                                          strlen(described->ready_pattern), &err);
     if (!pattern) /* refused when the config was read; an old journal may name a newer section */
         log_warn("[session %s] ready_pattern: %s", name, err.text);
     return pattern;
@@ -37,10 +41,13 @@ void prompt_start(struct session *session)
 {
     if (!session->prompt.pattern)
         session->prompt.pattern = config_pattern(session);
-    if (!session_is_tty(session) || session->out.fd < 0 || session->prompt.policy || session->exited)
+    if (!session_is_tty(session) || session->out.fd < 0 || session->prompt.policy ||
+        session->exited)
         return;
-    const struct readiness_config config = {.raw_quiet_ms = (int)session->registry->cfg->defaults.raw_quiet_ms};
-    session->prompt.policy = readiness_new(session->registry->loop, session->out.fd, session_pid(session), &config, on_ready, session);
+    const struct readiness_config config = {
+        .raw_quiet_ms = (int)session->registry->cfg->defaults.raw_quiet_ms};
+    session->prompt.policy = readiness_new(session->registry->loop, session->out.fd,
+                                           session_pid(session), &config, on_ready, session);
     if (session->input.blocked)
         readiness_hold(session->prompt.policy, true);
 }
@@ -62,17 +69,20 @@ void prompt_mark(struct session *session)
         readiness_mark(session->prompt.policy);
 }
 
-/* True when a match of the pattern reaches to the end of the output; what came before the last write doesn't count. */
+/* True when a match of the pattern reaches to the end of the output; what came before the last
+ * write doesn't count. */
 static bool end_matches(const struct session *session)
 {
     uint64_t head = journal_head(session->journal);
-    uint64_t from = head - session->prompt.marked_head > TAIL_BYTES ? head - TAIL_BYTES : session->prompt.marked_head;
+    uint64_t from = head - session->prompt.marked_head > TAIL_BYTES ? head - TAIL_BYTES
+                                                                    : session->prompt.marked_head;
     size_t size, start, at = 0;
     const char *data = journal_view(session->journal, &from, &size);
     while (data && at < size) {
         struct pattern_search search = {0};
         size_t end;
-        if (pattern_search(session->prompt.pattern, &search, data + at, size - at, true, &start, &end) != PATTERN_MATCH)
+        if (pattern_search(session->prompt.pattern, &search, data + at, size - at, true, &start,
+                           &end) != PATTERN_MATCH)
             return false;
         if (at + end == size)
             return true;
@@ -91,7 +101,8 @@ void prompt_look(struct session *session, bool output)
         readiness_believe(session->prompt.policy);
     if (session->prompt.evidence == EVIDENCE_NONE || !session->input.held)
         return;
-    /* Its first read. What waited for that goes out now, and who waits for the answer to it waits on. */
+    /* Its first read. What waited for that goes out now, and who waits for the answer to it waits
+     * on. */
     session_release_hold(session);
 }
 
@@ -136,5 +147,7 @@ const char *session_waiting_for(struct session *session)
     if (session->prompt.evidence != EVIDENCE_NONE && session->prompt.waiting_for != WAITING_NONE &&
         loop_now_ns(session->registry->loop) - session->prompt.at_ns < NS_PER_MS)
         return waiting_for_word(session->prompt.waiting_for);
-    return session->prompt.policy && !session->exited ? waiting_for_word(readiness_state(session->prompt.policy)) : NULL;
+    return session->prompt.policy && !session->exited
+               ? waiting_for_word(readiness_state(session->prompt.policy))
+               : NULL;
 }

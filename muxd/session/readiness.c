@@ -1,4 +1,5 @@
-/* readiness: owns the schedule of looks at one terminal and the decision that a look, or silence, is enough. */
+/* readiness: owns the schedule of looks at one terminal and the decision that a look, or silence,
+ * is enough. */
 #include "session/readiness.h"
 #include "base/mem.h"
 #include "sys/tty_state.h"
@@ -29,7 +30,8 @@ struct readiness {
 
 static bool is_sure(const struct tty_look *look)
 {
-    return look->wait == TTY_LINE || look->wait == TTY_SECRET || (look->wait == TTY_KEY && look->line_editor);
+    return look->wait == TTY_LINE || look->wait == TTY_SECRET ||
+           (look->wait == TTY_KEY && look->line_editor);
 }
 
 static bool is_weak(const struct tty_look *look)
@@ -55,7 +57,9 @@ static enum waiting_for waiting_of(const struct tty_look *look)
 
 static enum evidence evidence_of(const struct tty_look *look)
 {
-    return look->wait == TTY_LINE ? EVIDENCE_LINE_READ : look->wait == TTY_SECRET ? EVIDENCE_SECRET : EVIDENCE_LINE_EDITOR;
+    return look->wait == TTY_LINE     ? EVIDENCE_LINE_READ
+           : look->wait == TTY_SECRET ? EVIDENCE_SECRET
+                                      : EVIDENCE_LINE_EDITOR;
 }
 
 static void forget_looks(struct readiness *readiness)
@@ -75,7 +79,8 @@ static void restart(struct readiness *readiness, int64_t delay_ns)
         loop_timer_stop(&readiness->timer);
 }
 
-static void readiness_fire(struct readiness *readiness, enum evidence evidence, enum waiting_for waiting_for)
+static void readiness_fire(struct readiness *readiness, enum evidence evidence,
+                           enum waiting_for waiting_for)
 {
     readiness_disarm(readiness);
     tty_watch_found(readiness->watch);
@@ -95,11 +100,12 @@ static void look_later(struct readiness *readiness, int64_t now, int64_t due_ns)
 }
 
 /* True when a sure look has stayed the same for as long as it must; *due_ns: when it will have. */
-static bool has_settled(struct readiness *readiness, const struct tty_look *look, int64_t now, int64_t *due_ns)
+static bool has_settled(struct readiness *readiness, const struct tty_look *look, int64_t now,
+                        int64_t *due_ns)
 {
     const struct tty_look *last = &readiness->last;
-    bool same = readiness->last_ns && last->wait == look->wait && last->reader == look->reader && last->run_count == look->run_count &&
-                last->foreground == look->foreground;
+    bool same = readiness->last_ns && last->wait == look->wait && last->reader == look->reader &&
+                last->run_count == look->run_count && last->foreground == look->foreground;
 
     if (!same) {
         readiness->last = *look;
@@ -110,7 +116,9 @@ static bool has_settled(struct readiness *readiness, const struct tty_look *look
     if (now < *due_ns || now - readiness->last_ns >= STARVED_MS * 1000000LL)
         return now >= *due_ns;
     /* Others at work have had their chance only when they had a processor for half of that time. */
-    uint64_t had_ns = look->others_cpu_ns > last->others_cpu_ns ? look->others_cpu_ns - last->others_cpu_ns : 0;
+    uint64_t had_ns = look->others_cpu_ns > last->others_cpu_ns
+                          ? look->others_cpu_ns - last->others_cpu_ns
+                          : 0;
     if (look->others_cpu_ns == 0 || had_ns >= (uint64_t)settle_ns / 2)
         return true;
     *due_ns = 0;
@@ -121,7 +129,8 @@ static bool was_silent(struct readiness *readiness, int64_t now, int64_t *due_ns
 {
     if (!readiness->weak_ns)
         readiness->weak_ns = now;
-    int64_t since = readiness->weak_ns > readiness->activity_ns ? readiness->weak_ns : readiness->activity_ns;
+    int64_t since = readiness->weak_ns > readiness->activity_ns ? readiness->weak_ns
+                                                                : readiness->activity_ns;
     *due_ns = since + readiness->quiet_ns;
     return now >= *due_ns;
 }
@@ -147,8 +156,8 @@ static void readiness_on_timer(void *arg)
         look_later(readiness, now, due_ns);
 }
 
-struct readiness *readiness_new(struct loop *loop, int master, pid_t leader, const struct readiness_config *config, readiness_fn *fn,
-                                void *arg)
+struct readiness *readiness_new(struct loop *loop, int master, pid_t leader,
+                                const struct readiness_config *config, readiness_fn *fn, void *arg)
 {
     struct readiness *readiness = xcalloc(1, sizeof *readiness);
     readiness->loop = loop;
@@ -233,7 +242,8 @@ enum waiting_for readiness_state(struct readiness *readiness)
     if (readiness->gone || readiness->held)
         return WAITING_NONE;
     tty_watch_look(readiness->watch, &look);
-    if (is_weak(&look) && loop_now_ns(readiness->loop) - readiness->activity_ns < readiness->quiet_ns)
+    if (is_weak(&look) &&
+        loop_now_ns(readiness->loop) - readiness->activity_ns < readiness->quiet_ns)
         return WAITING_NONE;
     return waiting_of(&look);
 }

@@ -1,5 +1,6 @@
-/* readiness: when to look whether a session's program waits for its input, and what the answer rests on. It looks only
- * while somebody waits (armed), soon after output pauses and after a write, then ever more rarely; nobody waits: no timer. */
+/* readiness: when to look whether a session's program waits for its input, and what the answer
+ * rests on. It looks only while somebody waits (armed), soon after output pauses and after a write,
+ * then ever more rarely; nobody waits: no timer. */
 #ifndef MUXD_SESSION_READINESS_H
 #define MUXD_SESSION_READINESS_H
 #include "sys/loop.h"
@@ -8,11 +9,13 @@
 
 enum evidence {
     EVIDENCE_NONE,
-    EVIDENCE_LINE_EDITOR, /* raw mode, and nothing but its terminal can make it go on (or it left raw mode, came back and printed) */
-    EVIDENCE_LINE_READ,   /* a plain read of a line */
-    EVIDENCE_SECRET,      /* a read of a line that is not echoed */
-    EVIDENCE_QUIET,       /* the kernel can't tell; it was silent for raw_quiet_ms */
-    EVIDENCE_PATTERN      /* ready_pattern of the config; never given by readiness itself */
+    /* raw mode, and nothing but its terminal can make it go on (or it left raw mode, came back and
+     * printed) */
+    EVIDENCE_LINE_EDITOR,
+    EVIDENCE_LINE_READ, /* a plain read of a line */
+    EVIDENCE_SECRET,    /* a read of a line that is not echoed */
+    EVIDENCE_QUIET,     /* the kernel can't tell; it was silent for raw_quiet_ms */
+    EVIDENCE_PATTERN    /* ready_pattern of the config; never given by readiness itself */
 };
 enum waiting_for { WAITING_NONE, WAITING_LINE, WAITING_KEY, WAITING_SECRET };
 
@@ -24,23 +27,30 @@ struct readiness;
 /* Called from a timer of the loop; readiness is disarmed by then. May arm it again or free it. */
 typedef void readiness_fn(void *arg, enum evidence evidence, enum waiting_for waiting_for);
 
-/* master is borrowed and must stay open until readiness_free or readiness_leader_gone; leader: the session's program. */
-struct readiness *readiness_new(struct loop *loop, int master, pid_t leader, const struct readiness_config *config, readiness_fn *fn,
-                                void *arg);
+/* master is borrowed and must stay open until readiness_free or readiness_leader_gone; leader: the
+ * session's program. */
+struct readiness *readiness_new(struct loop *loop, int master, pid_t leader,
+                                const struct readiness_config *config, readiness_fn *fn, void *arg);
 void readiness_free(struct readiness *readiness); /* NULL is fine */
-/* Somebody waits: fn is called once, as soon as the program waits too, never from inside this call. Again while armed: looks anew. */
+/* Somebody waits: fn is called once, as soon as the program waits too, never from inside this call.
+ * Again while armed: looks anew. */
 void readiness_arm(struct readiness *readiness);
 void readiness_disarm(struct readiness *readiness);
 void readiness_mark(struct readiness *readiness);   /* just before each write to the master */
-void readiness_interrupt(struct readiness *readiness); /* and that write had a key that sends a signal, as ^C */
+/* and that write had a key that sends a signal, as ^C */
+void readiness_interrupt(struct readiness *readiness);
 void readiness_output(struct readiness *readiness); /* output came */
-void readiness_editor(struct readiness *readiness, bool reads); /* the program says so in its output: tty_watch_editor */
+/* the program says so in its output: tty_watch_editor */
+void readiness_editor(struct readiness *readiness, bool reads);
 /* The answer that fn got holds, as nobody had to write since: tty_watch_believed. */
 void readiness_believe(struct readiness *readiness);
 bool readiness_editor_began(const struct readiness *readiness); /* and nothing was written since */
 /* While input waits in the session's own queue nothing is ready: fn is not called while held. */
 void readiness_hold(struct readiness *readiness, bool held);
-enum waiting_for readiness_state(struct readiness *readiness); /* one look, now; NONE: it computes, or it can't be told */
-void readiness_leader_gone(struct readiness *readiness);       /* never ready from now on; the master is not touched any more */
-const char *waiting_for_word(enum waiting_for waiting_for);    /* "line", "key", "secret", or NULL for NONE */
+/* one look, now; NONE: it computes, or it can't be told */
+enum waiting_for readiness_state(struct readiness *readiness);
+/* never ready from now on; the master is not touched any more */
+void readiness_leader_gone(struct readiness *readiness);
+/* "line", "key", "secret", or NULL for NONE */
+const char *waiting_for_word(enum waiting_for waiting_for);
 #endif

@@ -46,9 +46,11 @@ int64_t kill_now_ms(const struct kill *kill);
 int64_t kill_grace_ms(const struct kill *kill);
 void kill_finish(struct kill *kill); /* who asked for it is told; it is freed */
 /* What the row of this part does. */
-void kill_started(struct session *session); /* there is a process now: what was asked for before is done */
+/* there is a process now: what was asked for before is done */
+void kill_started(struct session *session);
 void kill_leader_ended(struct session *session); /* drained: the hunt for what it left begins */
-void kill_forget(struct session *session); /* it goes or was never there: who waits for its death is told */
+/* it goes or was never there: who waits for its death is told */
+void kill_forget(struct session *session);
 bool kill_wants_leader(const struct session *session); /* its exit must not be acknowledged yet */
 void kill_fini(struct registry *registry); /* all that are under way: who waits for them is told */
 

@@ -1,5 +1,5 @@
-/* recover.c: owns what happens after the death of a worker, whose sessions are rebuilt from their journals, and of a keeper, whose
- * successor is given everything that the old one held. */
+/* recover.c: owns what happens after the death of a worker, whose sessions are rebuilt from their
+ * journals, and of a keeper, whose successor is given everything that the old one held. */
 #include "base/fdio.h"
 #include "base/log.h"
 #include "session/internal.h"
@@ -10,7 +10,8 @@
 /* The keeper knows descriptors by their tags; the transfer's are in slot 0. */
 static void hold_transfer(struct registry *registry)
 {
-    static const int use[TRANSFER_FDS] = {KEEP_FD_TRANSFER, KEEP_FD_TRANSFER_R, KEEP_FD_TRANSFER_W, KEEP_FD_INPUT_R, KEEP_FD_INPUT_W};
+    static const int use[TRANSFER_FDS] = {KEEP_FD_TRANSFER, KEEP_FD_TRANSFER_R, KEEP_FD_TRANSFER_W,
+                                          KEEP_FD_INPUT_R, KEEP_FD_INPUT_W};
     int own[TRANSFER_FDS], fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     transfer_fds(registry->transfer, own);
     for (int i = 0; i < TRANSFER_FDS; i++)
@@ -37,7 +38,8 @@ static void recover_close_all(int fds[KEEP_FD_COUNT])
         fd_close(&fds[i]);
 }
 
-/* It is not the journal's fault: the keeper holds everything and tries again, until there is memory. */
+/* It is not the journal's fault: the keeper holds everything and tries again, until there is
+ * memory. */
 static void __attribute__((__noreturn__)) leave_it_to_the_next(const struct err *err)
 {
     log_error("can't take over now, the next worker tries again: %s", err->text);
@@ -46,7 +48,8 @@ static void __attribute__((__noreturn__)) leave_it_to_the_next(const struct err 
 
 static void adopt_transfer(struct registry *registry, int fds[KEEP_FD_COUNT])
 {
-    const int own[TRANSFER_FDS] = {fds[KEEP_FD_TRANSFER], fds[KEEP_FD_TRANSFER_R], fds[KEEP_FD_TRANSFER_W], fds[KEEP_FD_INPUT_R],
+    const int own[TRANSFER_FDS] = {fds[KEEP_FD_TRANSFER], fds[KEEP_FD_TRANSFER_R],
+                                   fds[KEEP_FD_TRANSFER_W], fds[KEEP_FD_INPUT_R],
                                    fds[KEEP_FD_INPUT_W]};
     struct err err = {0};
     if (registry->transfer || transfer_adopt(&registry->transfer, own, &err) != 0) {
@@ -60,7 +63,8 @@ static void adopt_transfer(struct registry *registry, int fds[KEEP_FD_COUNT])
 
 static void recover_late(struct session *session);
 
-/* Nothing is read before the transfer has been repaired: descriptors are watched from registry_handed_over on. */
+/* Nothing is read before the transfer has been repaired: descriptors are watched from
+ * registry_handed_over on. */
 void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[])
 {
     if (number == 0) {
@@ -80,12 +84,14 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
     if (journal) {
         fds[KEEP_FD_JOURNAL] = -1;
         if (journal->header->number != number || registry_by_number(registry, number))
-            code = err_set(&err, ERR_SYSTEM, "its journal is that of session %llu", (unsigned long long)journal->header->number);
+            code = err_set(&err, ERR_SYSTEM, "its journal is that of session %llu",
+                           (unsigned long long)journal->header->number);
     }
     if (code == ERR_LIMIT)
         leave_it_to_the_next(&err);
     if (code || !journal) {
-        log_error("session %llu can't be taken over and is given up: %s", (unsigned long long)number, err.text);
+        log_error("session %llu can't be taken over and is given up: %s",
+                  (unsigned long long)number, err.text);
         journal_free(journal);
         recover_close_all(fds);
         link_drop(registry->link, number);
@@ -134,8 +140,9 @@ static void find_leader(struct session *session)
 static void recover_revive(struct session *session)
 {
     struct err err = {0};
+    /* the one before could: nobody would hear this session any more */
     if (session_io_start(session, &err) != 0)
-        leave_it_to_the_next(&err); /* the one before could: nobody would hear this session any more */
+        leave_it_to_the_next(&err);
     if (session->finished) {
         part_adopt(session);
         ended_place(session, false);
@@ -164,8 +171,9 @@ struct session *recover_from_disk(struct registry *registry, struct journal *jou
 /* It came after the hand-over, or just now. */
 static void recover_late(struct session *session)
 {
+    /* the worker died before it had asked for it */
     if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
-        registry_forget(session->registry, session, false); /* the worker died before it had asked for it */
+        registry_forget(session->registry, session, false);
     else
         recover_revive(session);
 }
@@ -223,7 +231,8 @@ void recover_hold(struct registry *registry, struct session *session)
         part_hold(registry);
 }
 
-/* The keeper died between the fork and the news of it, or before. A program that was not yet executed then never is (plan_execute.c). */
+/* The keeper died between the fork and the news of it, or before. A program that was not yet
+ * executed then never is (plan_execute.c). */
 static bool was_started(struct session *session)
 {
     int pidfd = -1;
@@ -234,7 +243,8 @@ static bool was_started(struct session *session)
         return true;
     }
     struct err err;
-    err_set(&err, ERR_SYSTEM, "'%s' can't be started: the keeper died; try again", session_name(session));
+    err_set(&err, ERR_SYSTEM, "'%s' can't be started: the keeper died; try again",
+            session_name(session));
     spawn_failed(session, &err);
     return false;
 }
@@ -256,7 +266,8 @@ void registry_keeper_lost(struct registry *registry, struct link *fresh)
         session_exit_keeper_lost(session);
         session_set_own_child(session, false);
         parked_forget(session); /* the new one has not missed anything yet */
-        if (!session->finished && session_state(session) == SESSION_STARTING && !was_started(session))
+        if (!session->finished && session_state(session) == SESSION_STARTING &&
+            !was_started(session))
             continue;
         if (!session->from_disk) /* a successor finds those where they are */
             hold_session(registry, session);

@@ -18,7 +18,8 @@ void registry_forget(struct registry *registry, struct session *session, bool to
         index_count_live(registry, -1);
     parked_forget(session);
     session_go(session);
-    session_attach(session, -(int)session->attached); /* those who leave it from now on don't find it any more */
+    /* those who leave it from now on don't find it any more */
+    session_attach(session, -(int)session->attached);
     index_remove(registry, session);
     list_remove(&session->dirty);
     list_remove(&session->more);
@@ -50,8 +51,9 @@ static int registry_not_found(struct registry *registry, const char *word, struc
 struct session *registry_find(struct registry *registry, const char *word, struct err *err)
 {
     int64_t number;
-    struct session *session =
-        value_int(word, 0, INT64_MAX, &number) ? registry_by_number(registry, (uint64_t)number) : index_by_name(registry, word);
+    struct session *session = value_int(word, 0, INT64_MAX, &number)
+                                  ? registry_by_number(registry, (uint64_t)number)
+                                  : index_by_name(registry, word);
     if (!session && !parked_is_meant(registry, word, err))
         registry_not_found(registry, word, err);
     return session;
@@ -60,8 +62,8 @@ struct session *registry_find(struct registry *registry, const char *word, struc
 int registry_remove(struct registry *registry, struct session *session, struct err *err)
 {
     if (session_is_live(session) || session->kill)
-        return err_set(err, ERR_NOT_ENDED, "'%s' (session %llu) still runs; end it first (ue kill)", session_name(session),
-                       (unsigned long long)session_number(session));
+        return err_set(err, ERR_NOT_ENDED, "'%s' (session %llu) still runs; end it first (ue kill)",
+                       session_name(session), (unsigned long long)session_number(session));
     registry_forget(registry, session, true);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* registry: all sessions, live and ended: makes them, finds them by number or name, ends them, forgets them. Talks to the keeper. */
+/* registry: all sessions, live and ended: makes them, finds them by number or name, ends them,
+ * forgets them. Talks to the keeper. */
 #ifndef MUXD_SESSION_REGISTRY_H
 #define MUXD_SESSION_REGISTRY_H
 #include "session/session.h"
@@ -11,38 +12,49 @@ struct registry;
 
 struct part;
 struct registry_above { /* what lies above the core */
-    const struct part *const *parts; /* part.h: NULL at their end, they outlive the registry. NULL: none */
-    void (*all_ended)(void *arg);    /* after registry_stop_all, at the end of a turn; NULL: nobody wants to know */
+    /* part.h: NULL at their end, they outlive the registry. NULL: none */
+    const struct part *const *parts;
+    /* after registry_stop_all, at the end of a turn; NULL: nobody wants to know */
+    void (*all_ended)(void *arg);
     void *arg;
 };
 
-/* cfg is borrowed and replaced by registry_reload. state_dir: where the next number is kept (never NULL). ERR_SYSTEM: the
- * next number can't be read; *out is whole all the same, and takes numbers from memory. */
-int registry_new(struct registry **out, struct loop *loop, struct link *link, const struct config *cfg, const char *state_dir,
-                 const char *socket_path, const struct registry_above *above, struct err *err);
-void registry_free(struct registry *registry); /* forgets everything; the programs live on in the keeper */
+/* cfg is borrowed and replaced by registry_reload. state_dir: where the next number is kept (never
+ * NULL). ERR_SYSTEM: the next number can't be read; *out is whole all the same, and takes numbers
+ * from memory. */
+int registry_new(struct registry **out, struct loop *loop, struct link *link,
+                 const struct config *cfg, const char *state_dir, const char *socket_path,
+                 const struct registry_above *above, struct err *err);
+/* forgets everything; the programs live on in the keeper */
+void registry_free(struct registry *registry);
 /* Removed [session]s stay as they run; start = boot ones that are new begin. */
 void registry_reload(struct registry *registry, const struct config *cfg);
-void registry_boot(struct registry *registry); /* after the hand-over: starts the sessions with start = boot that don't run */
+/* after the hand-over: starts the sessions with start = boot that don't run */
+void registry_boot(struct registry *registry);
 
 /* From the link's handlers, as they come. */
-void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[]); /* enum keep_fd; number 0: the transfer's */
-/* There was no room for its descriptors: it stays with the keeper, is listed, and asked for again until there is. Number 0 (the
- * transfer): the process ends, and the next worker tries. */
+/* enum keep_fd; number 0: the transfer's */
+void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[]);
+/* There was no room for its descriptors: it stays with the keeper, is listed, and asked for again
+ * until there is. Number 0 (the transfer): the process ends, and the next worker tries. */
 void registry_park(struct registry *registry, uint64_t number, pid_t pid, int journal);
-/* True while one that is needed before anything can be read is parked and on its way: wait for it before registry_handed_over. */
+/* True while one that is needed before anything can be read is parked and on its way: wait for it
+ * before registry_handed_over. */
 bool registry_waits_for_parked(struct registry *registry);
-void registry_missed(struct registry *registry, unsigned type, uint64_t number); /* the keeper had no room for it */
+/* the keeper had no room for it */
+void registry_missed(struct registry *registry, unsigned type, uint64_t number);
 void registry_handed_over(struct registry *registry);
 void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int pidfd);
 void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error);
 void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int code, int status);
-/* fresh NULL: there is none yet, nothing can be started. Else it holds everything anew, and the programs are given to it. */
+/* fresh NULL: there is none yet, nothing can be started. Else it holds everything anew, and the
+ * programs are given to it. */
 void registry_keeper_lost(struct registry *registry, struct link *fresh);
 
 struct session_spec {       /* all borrowed during the call */
     const char *name;       /* NULL: from the program's base name, with -2, -3… */
-    const char *default_name; /* with -2, -3… when taken; used when name is NULL. NULL: base name of argv[0] */
+    /* with -2, -3… when taken; used when name is NULL. NULL: base name of argv[0] */
+    const char *default_name;
     const char *cmd;        /* what people are shown */
     char *const *argv;
     char *const *env;       /* complete; MUXD_SESSION and MUXD_SOCKET are added */
@@ -54,31 +66,40 @@ struct session_spec {       /* all borrowed during the call */
     enum session_slow on_slow;
     int64_t limits[SESSION_LIMIT_COUNT]; /* 0: none */
     const char *described;  /* the [session NAME] it comes from, NULL none */
-    const char *source, *call_id, *client; /* kept with it: who asked for it and how; any may be NULL */
+    /* kept with it: who asked for it and how; any may be NULL */
+    const char *source, *call_id, *client;
     uint64_t request_hash;  /* 0: none */
 };
-/* *out is starting: a wait on it ends when it has ended. spawned (may be NULL) is called once at the end of a turn: err->code 0, or
- * ERR_SPAWN / ERR_SYSTEM with a text like "'PROGRAM': No such file or directory"; then the session is gone, as if it had never been.
- * Errors at once: ERR_NAME_TAKEN, ERR_BAD_NAME, ERR_LIMIT, ERR_TOO_LARGE, ERR_STOPPING, ERR_SYSTEM. */
+/* *out is starting: a wait on it ends when it has ended. spawned (may be NULL) is called once at
+ * the end of a turn: err->code 0, or ERR_SPAWN / ERR_SYSTEM with a text like "'PROGRAM': No such
+ * file or directory"; then the session is gone, as if it had never been. Errors at once:
+ * ERR_NAME_TAKEN, ERR_BAD_NAME, ERR_LIMIT, ERR_TOO_LARGE, ERR_STOPPING, ERR_SYSTEM. */
 typedef void spawned_fn(void *arg, uint64_t number, const struct err *err);
-int registry_create(struct registry *registry, const struct session_spec *spec, spawned_fn *spawned, void *arg,
-                    struct session **out, struct err *err);
-/* Starts the session that the config describes (name: of a [session NAME]). env_context: the caller's environment or NULL; on_start is
- * typed once it is ready. */
-int registry_start_described(struct registry *registry, const char *name, char *const *env_context, spawned_fn *spawned, void *arg,
-                             struct session **out, struct err *err);
+int registry_create(struct registry *registry, const struct session_spec *spec, spawned_fn *spawned,
+                    void *arg, struct session **out, struct err *err);
+/* Starts the session that the config describes (name: of a [session NAME]). env_context: the
+ * caller's environment or NULL; on_start is typed once it is ready. */
+int registry_start_described(struct registry *registry, const char *name, char *const *env_context,
+                             spawned_fn *spawned, void *arg, struct session **out, struct err *err);
 bool registry_is_described(const struct registry *registry, const char *name, bool *on_demand);
 
 struct session *registry_by_number(struct registry *registry, uint64_t number); /* NULL: none */
-/* word: a name or a number. A live session has precedence over a tombstone of the same name. ERR_NO_SUCH_SESSION names it and the
- * nearest name. */
+/* word: a name or a number. A live session has precedence over a tombstone of the same name.
+ * ERR_NO_SUCH_SESSION names it and the nearest name. */
 struct session *registry_find(struct registry *registry, const char *word, struct err *err);
-struct session *registry_by_request(struct registry *registry, uint64_t request_hash); /* made by that exec already; NULL */
-void registry_each(struct registry *registry, bool live_only, bool (*fn)(void *arg, struct session *session), void *arg); /* by number */
+/* made by that exec already; NULL */
+struct session *registry_by_request(struct registry *registry, uint64_t request_hash);
+/* by number */
+void registry_each(struct registry *registry, bool live_only,
+                   bool (*fn)(void *arg, struct session *session), void *arg);
 /* Those that wait with the keeper. name "": not known yet. */
-void registry_each_parked(struct registry *registry, void (*fn)(void *arg, uint64_t number, const char *name, pid_t pid), void *arg);
-bool session_is_unheld(const struct session *session); /* it would not survive a crash of muxd: the keeper lacks descriptors */
-int registry_remove(struct registry *registry, struct session *session, struct err *err); /* a tombstone; ERR_NOT_ENDED */
+void registry_each_parked(struct registry *registry,
+                          void (*fn)(void *arg, uint64_t number, const char *name, pid_t pid),
+                          void *arg);
+/* it would not survive a crash of muxd: the keeper lacks descriptors */
+bool session_is_unheld(const struct session *session);
+/* a tombstone; ERR_NOT_ENDED */
+int registry_remove(struct registry *registry, struct session *session, struct err *err);
 
 #define KILL_SHOWN 4
 struct kill_survivor {
@@ -92,17 +113,23 @@ struct kill_result {
     struct kill_survivor shown[KILL_SHOWN]; /* the first survivors */
 };
 typedef void kill_fn(void *arg, const struct kill_result *result);
-/* The ladder HUP+CONT, TERM, KILL with graces of [muxd] kill_grace, then every descendant until nothing is left; fn at the end
- * (exit journalled, output drained).
- * signo > 0: sends just that one to the foreground and the leader's group and calls fn at the end of the turn. */
-void registry_kill(struct registry *registry, struct session *session, int signo, enum session_killer killer, kill_fn *fn, void *arg);
-/* Without graces: SIGKILL to the groups at once, then to every descendant, as the ladder's last step does. */
-void registry_kill_hard(struct registry *registry, struct session *session, enum session_killer killer, kill_fn *fn, void *arg);
-void registry_stop_all(struct registry *registry); /* ends all sessions as kill does; events.all_ended when done */
-/* What is alive of sessions that the registry does not have: of an earlier life of the daemon, or removed since. pids: lent. */
+/* The ladder HUP+CONT, TERM, KILL with graces of [muxd] kill_grace, then every descendant until
+ * nothing is left; fn at the end (exit journalled, output drained). signo > 0: sends just that one
+ * to the foreground and the leader's group and calls fn at the end of the turn. */
+void registry_kill(struct registry *registry, struct session *session, int signo,
+                   enum session_killer killer, kill_fn *fn, void *arg);
+/* Without graces: SIGKILL to the groups at once, then to every descendant, as the ladder's last
+ * step does. */
+void registry_kill_hard(struct registry *registry, struct session *session,
+                        enum session_killer killer, kill_fn *fn, void *arg);
+/* ends all sessions as kill does; events.all_ended when done */
+void registry_stop_all(struct registry *registry);
+/* What is alive of sessions that the registry does not have: of an earlier life of the daemon, or
+ * removed since. pids: lent. */
 typedef void left_fn(void *arg, uint64_t number, const pid_t *pids, size_t count);
 void registry_each_left(struct registry *registry, left_fn *fn, void *arg);
-void registry_kill_left(struct registry *registry, uint64_t number, kill_fn *fn, void *arg); /* ends them, as registry_kill does */
+/* ends them, as registry_kill does */
+void registry_kill_left(struct registry *registry, uint64_t number, kill_fn *fn, void *arg);
 rlim_t registry_hook_mark(const struct registry *registry); /* that of all hooks (sys/mark.h) */
 /* The session whose mark process pid bears; NULL: none. For refusing to hurt the caller. */
 struct session *registry_of_process(struct registry *registry, pid_t pid);
@@ -113,7 +140,9 @@ struct registry_stats {
     unsigned passes; /* over all of /proc, since the worker started */
     uint64_t journal_bytes;
     unsigned waits;
-    unsigned parked, unheld; /* sessions that wait with the keeper for descriptors; those that the keeper has none for */
+    /* sessions that wait with the keeper for descriptors; those that the keeper has none for */
+    unsigned parked, unheld;
 };
-void registry_stats(const struct registry *registry, struct registry_stats *stats); /* looks at all sessions */
+/* looks at all sessions */
+void registry_stats(const struct registry *registry, struct registry_stats *stats);
 #endif

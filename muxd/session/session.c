@@ -55,13 +55,15 @@ pid_t session_pid(const struct session *session)
 
 const char *session_state_word(enum session_state state)
 {
-    static const char *const words[] = {"running", "running", "exited", "signaled", "killed", "lost"};
+    static const char *const words[] = {"running",  "running", "exited",
+                                        "signaled", "killed",  "lost"};
     return (size_t)state < sizeof words / sizeof words[0] ? words[state] : "lost";
 }
 
 const char *session_killer_word(unsigned killed_by)
 {
-    static const char *const words[] = {NULL, "request", "stop", "memory", "processes", "cpu_time", "open_files", "lifetime", "idle"};
+    static const char *const words[] = {NULL,       "request",    "stop",     "memory", "processes",
+                                        "cpu_time", "open_files", "lifetime", "idle"};
     return killed_by < sizeof words / sizeof words[0] ? words[killed_by] : "limit";
 }
 
@@ -91,8 +93,8 @@ bool session_reads_secret(const struct session *session)
 bool session_reads_lines(const struct session *session)
 {
     struct pty_mode mode;
-    return session_is_tty(session) && session->out.fd >= 0 && pty_get_mode(session->out.fd, &mode) == 0 &&
-           mode.canonical;
+    return session_is_tty(session) && session->out.fd >= 0 &&
+           pty_get_mode(session->out.fd, &mode) == 0 && mode.canonical;
 }
 
 void session_attach(struct session *session, int by)

@@ -1,5 +1,5 @@
-/* session: one program under a name and a number: its PTY or pipes, its journal, what waits for it, its end. Owned by the registry;
- * others hold numbers across turns, never pointers. */
+/* session: one program under a name and a number: its PTY or pipes, its journal, what waits for it,
+ * its end. Owned by the registry; others hold numbers across turns, never pointers. */
 #ifndef MUXD_SESSION_SESSION_H
 #define MUXD_SESSION_SESSION_H
 #include "base/err.h"
@@ -21,40 +21,54 @@ uint64_t session_number(const struct session *session);
 const char *session_name(const struct session *session);
 struct journal *session_journal(struct session *session);
 enum session_state session_state(const struct session *session);
-bool session_is_live(const struct session *session);    /* starting or running, or its output not drained yet */
+/* starting or running, or its output not drained yet */
+bool session_is_live(const struct session *session);
 bool session_is_tty(const struct session *session);
 /* False while it runs; exit_code 128+N for a signal, -1 unknown; *signo 0 none. */
 bool session_has_exit(const struct session *session, int *exit_code, int *signo);
 pid_t session_pid(const struct session *session);
 const char *session_state_word(enum session_state state); /* "running" … */
-const char *session_killer_word(unsigned killed_by); /* "request", "stop", "memory" … of the journal's killed_by; NULL: nobody */
-const char *session_waiting_for(struct session *session); /* "line", "key", "secret" or NULL while it computes; looks on demand */
-int session_children_left(struct session *session);       /* living descendants after the leader's end; -1 unknown */
+/* "request", "stop", "memory" … of the journal's killed_by; NULL: nobody */
+const char *session_killer_word(unsigned killed_by);
+/* "line", "key", "secret" or NULL while it computes; looks on demand */
+const char *session_waiting_for(struct session *session);
+/* living descendants after the leader's end; -1 unknown */
+int session_children_left(struct session *session);
 int session_get_size(const struct session *session, int *rows, int *cols); /* -1 on pipes */
 
-/* Where the output begins that was printed at that time (milliseconds since 1970) or later, or a little earlier; what was printed before
- * this worker began counts as printed at once. */
+/* Where the output begins that was printed at that time (milliseconds since 1970) or later, or a
+ * little earlier; what was printed before this worker began counts as printed at once. */
 uint64_t session_offset_at(struct session *session, int64_t real_ms);
 
-/* Input. Refused whole: ERR_ENDED, ERR_STDIN_CLOSED, ERR_INPUT_FULL (free space and cap in the text), ERR_LINE_TOO_LONG
- * (canonical mode: a line over 4,095 bytes).
- * request_hash (0: none) notes it as done. Typed as the program takes it; nothing is lost when it is slow. */
-int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err);
-bool session_is_held(const struct session *session); /* what is typed waits until the program reads for the first time */
-int64_t session_last_input_ns(const struct session *session); /* CLOCK_MONOTONIC; of its start while there was none */
-int64_t session_hold_ended_ns(const struct session *session); /* CLOCK_MONOTONIC; 0: it is held still, or never was */
-int session_interrupt(struct session *session, struct err *err); /* pipe sessions: U+0003 is SIGINT to the group */
+/* Input. Refused whole: ERR_ENDED, ERR_STDIN_CLOSED, ERR_INPUT_FULL (free space and cap in the
+ * text), ERR_LINE_TOO_LONG (canonical mode: a line over 4,095 bytes). request_hash (0: none) notes
+ * it as done. Typed as the program takes it; nothing is lost when it is slow. */
+int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash,
+                 bool secret, struct err *err);
+/* what is typed waits until the program reads for the first time */
+bool session_is_held(const struct session *session);
+/* CLOCK_MONOTONIC; of its start while there was none */
+int64_t session_last_input_ns(const struct session *session);
+/* CLOCK_MONOTONIC; 0: it is held still, or never was */
+int64_t session_hold_ended_ns(const struct session *session);
+/* pipe sessions: U+0003 is SIGINT to the group */
+int session_interrupt(struct session *session, struct err *err);
 int session_resize(struct session *session, int rows, int cols, struct err *err);
 int session_rename(struct session *session, const char *name, struct err *err);
-/* Pipe sessions: end of file once everything queued is typed. ERR_ENDED, ERR_STDIN_CLOSED; ERR_NOT_AVAILABLE with a terminal. */
+/* Pipe sessions: end of file once everything queued is typed. ERR_ENDED, ERR_STDIN_CLOSED;
+ * ERR_NOT_AVAILABLE with a terminal. */
 int session_close_stdin(struct session *session, struct err *err);
 
 /* To be told by whoever serves readers. */
-void session_end_read(struct session *session); /* its end was told: [limits] keep_ended counts from now */
-/* While it is followed nothing is dropped: the program waits until the default reader has caught up. A restart of the worker ends it. */
+/* its end was told: [limits] keep_ended counts from now */
+void session_end_read(struct session *session);
+/* While it is followed nothing is dropped: the program waits until the default reader has caught
+ * up. A restart of the worker ends it. */
 void session_follow(struct session *session, bool followed);
-void session_touch(struct session *session);    /* it was used now, or a reader's cursor has moved: a paused program may go on */
-void session_attach(struct session *session, int by); /* so many people more (or less) look at it and type into it */
+/* it was used now, or a reader's cursor has moved: a paused program may go on */
+void session_touch(struct session *session);
+/* so many people more (or less) look at it and type into it */
+void session_attach(struct session *session, int by);
 unsigned session_attached(const struct session *session);
 
 /* Waiting: a set of conditions raced against each other. */
@@ -64,15 +78,23 @@ enum wait_reason {
     WAIT_READY,
     WAIT_QUIET,
     WAIT_DEADLINE,
-    WAIT_STOPPING, /* the session is gone (its program could not be started, or it was removed): don't touch it any more */
-    WAIT_COSTLY    /* the pattern of until takes too much time on this output: ERR_PATTERN */
+    /* the session is gone (its program could not be started, or it was removed): don't touch it any
+     * more */
+    WAIT_STOPPING,
+    WAIT_COSTLY /* the pattern of until takes too much time on this output: ERR_PATTERN */
 };
 struct wait_spec {
     const struct pattern *until; /* NULL: none; must live as long as the wait */
     bool ready;
-    bool settle;                 /* an empty poll: new output that has settled (nothing for 30 ms, or 1 MiB), see contract 4 (f) */
-    int64_t quiet_ms;            /* -1: none; silence of that length, counted from the later of the wait's begin and the last byte */
-    int64_t linger_ms;           /* after the exit: how long the end of the output is waited for when programs left behind hold it open */
+    /* an empty poll: new output that has settled (nothing for 30 ms, or 1 MiB), see contract 4
+     * (f) */
+    bool settle;
+    /* -1: none; silence of that length, counted from the later of the wait's begin and the last
+     * byte */
+    int64_t quiet_ms;
+    /* after the exit: how long the end of the output is waited for when programs left behind hold
+     * it open */
+    int64_t linger_ms;
     int64_t deadline_ns;         /* CLOCK_MONOTONIC; INT64_MAX: none. Nothing cancels it */
     uint64_t from;               /* until, settle: only bytes from this offset on */
 };
@@ -83,10 +105,13 @@ struct wait_result {
 };
 struct wait;
 typedef void wait_fn(void *arg, const struct wait_result *result);
-/* Register BEFORE the write that it waits for. fn is called once, at the end of a turn, never from inside this call; then the wait is gone.
- * Exit (with its output drained) always races. NULL and err: ERR_LIMIT (too many waits). */
-struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn, void *arg, struct err *err);
+/* Register BEFORE the write that it waits for. fn is called once, at the end of a turn, never from
+ * inside this call; then the wait is gone. Exit (with its output drained) always races. NULL and
+ * err: ERR_LIMIT (too many waits). */
+struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn,
+                          void *arg, struct err *err);
 void wait_cancel(struct wait *wait); /* no callback any more */
 const char *wait_reason_word(enum wait_reason reason);
-const char *evidence_word(enum evidence evidence); /* "line_editor", "line_read", "secret", "quiet", "pattern" */
+/* "line_editor", "line_read", "secret", "quiet", "pattern" */
+const char *evidence_word(enum evidence evidence);
 #endif

@@ -1,4 +1,5 @@
-/* session_acts.c: owns what people and agents do to a session beside typing: signals, sizes, names, and that it was read. */
+/* session_acts.c: owns what people and agents do to a session beside typing: signals, sizes, names,
+ * and that it was read. */
 #include "base/clock.h"
 #include "base/value.h"
 #include "session/internal.h"
@@ -10,8 +11,8 @@
 
 static int ended_error(const struct session *session, struct err *err)
 {
-    return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; start a new one", session_name(session),
-                   (unsigned long long)session_number(session));
+    return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; start a new one",
+                   session_name(session), (unsigned long long)session_number(session));
 }
 
 int session_interrupt(struct session *session, struct err *err)
@@ -22,25 +23,31 @@ int session_interrupt(struct session *session, struct err *err)
         session->pending_signal = SIGINT;
         return 0;
     }
-    int pidfd = session_pidfd(session), status = pidfd < 0 ? -errno : proc_signal_group(pidfd, session_pid(session), SIGINT);
+    int pidfd = session_pidfd(session),
+        status = pidfd < 0 ? -errno : proc_signal_group(pidfd, session_pid(session), SIGINT);
     if (status != 0 && status != -ESRCH)
-        return err_set(err, ERR_SYSTEM, "'%s' can't be interrupted: %s; try again, or kill it", session_name(session), strerror(-status));
+        return err_set(err, ERR_SYSTEM, "'%s' can't be interrupted: %s; try again, or kill it",
+                       session_name(session), strerror(-status));
     return 0;
 }
 
 int session_resize(struct session *session, int rows, int cols, struct err *err)
 {
     if (!session_is_tty(session))
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal to resize; start it with one (ue exec -t)", session_name(session));
+        return err_set(err, ERR_NOT_AVAILABLE,
+                       "'%s' has no terminal to resize; start it with one (ue exec -t)",
+                       session_name(session));
     if (rows < 1 || rows > 1000 || cols < 1 || cols > 1000)
-        return err_set(err, ERR_ARGUMENTS, "'%dx%d' is no size of a terminal; give 1x1 to 1000x1000", rows, cols);
+        return err_set(err, ERR_ARGUMENTS,
+                       "'%dx%d' is no size of a terminal; give 1x1 to 1000x1000", rows, cols);
     if (session->finished || session->out.fd < 0)
         return ended_error(session, err);
     struct part_resize resize = {.rows = rows, .cols = cols};
     session_get_size(session, &resize.old_rows, &resize.old_cols);
     int status = pty_resize(session->out.fd, rows, cols);
     if (status != 0)
-        return err_set(err, ERR_SYSTEM, "'%s' can't be resized: %s; try again", session_name(session), strerror(-status));
+        return err_set(err, ERR_SYSTEM, "'%s' can't be resized: %s; try again",
+                       session_name(session), strerror(-status));
     resize.same = session->journal->header->rows == rows && session->journal->header->cols == cols;
     session->journal->header->rows = rows;
     session->journal->header->cols = cols;
@@ -51,16 +58,21 @@ int session_resize(struct session *session, int rows, int cols, struct err *err)
 int session_rename(struct session *session, const char *name, struct err *err)
 {
     if (!value_session_name(name))
-        return err_set(err, ERR_BAD_NAME, "'%.80s' is no session name; use up to 64 of A-Z a-z 0-9 _ . - and not only digits", name);
+        return err_set(
+            err, ERR_BAD_NAME,
+            "'%.80s' is no session name; use up to 64 of A-Z a-z 0-9 _ . - and not only digits",
+            name);
     struct registry *registry = session->registry;
     const struct session *holder = index_by_name(registry, name);
     if (holder && holder != session && (session_is_live(holder) || !session_is_live(session)))
-        return err_set(err, ERR_NAME_TAKEN, "'%s' is the name of session %llu; choose another or rename that one", name,
+        return err_set(err, ERR_NAME_TAKEN,
+                       "'%s' is the name of session %llu; choose another or rename that one", name,
                        (unsigned long long)session_number(holder));
     table_remove(&registry->tables[TABLE_NAME], session);
     char old_name[JOURNAL_NAME_MAX + 1];
     memcpy(old_name, session_name(session), sizeof old_name);
-    char *field = session->journal->header->name; /* its last byte is always 0, so a successor never runs over the end */
+    /* its last byte is always 0, so a successor never runs over the end */
+    char *field = session->journal->header->name;
     strncpy(field, name, JOURNAL_NAME_MAX);
     index_take_name(registry, session);
     part_renamed(session, old_name);
@@ -96,5 +108,6 @@ uint64_t session_offset_at(struct session *session, int64_t real_ms)
 {
     uint64_t head = journal_head(session->journal);
     int64_t ended_ms = atomic_load(&session->journal->header->ended_real_ms);
-    return ended_ms > 0 && real_ms > ended_ms ? head : times_offset(session->times, real_ms, head, 0);
+    return ended_ms > 0 && real_ms > ended_ms ? head
+                                              : times_offset(session->times, real_ms, head, 0);
 }

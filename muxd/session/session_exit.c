@@ -1,10 +1,12 @@
-/* session_exit.c: owns a program's end: the decision that all of its output has been read, and what stands in the journal then. */
+/* session_exit.c: owns a program's end: the decision that all of its output has been read, and what
+ * stands in the journal then. */
 #include "base/clock.h"
 #include "session/internal.h"
 #include <signal.h>
 
-/* After the exit: programs left behind may hold the other end open and go on writing. What the leader wrote is in the kernel by then
- * and no more than this (a pipe's largest size for ordinary users). */
+/* After the exit: programs left behind may hold the other end open and go on writing. What the
+ * leader wrote is in the kernel by then and no more than this (a pipe's largest size for ordinary
+ * users). */
 #define KERNEL_BYTES (1u << 20)
 #define DRAIN_IDLE_NS (50 * NS_PER_MS)
 #define DRAIN_TOTAL_NS (200 * NS_PER_MS)
@@ -51,10 +53,12 @@ static bool is_drained(struct session *session)
         return true;
     int64_t now = loop_now_ns(session->registry->loop);
     int64_t total = session->exit.ns + DRAIN_TOTAL_NS;
-    bool enough = session->caught_up || journal_head(session->journal) - session->exit.head >= KERNEL_BYTES;
+    bool enough = session->caught_up ||
+                  journal_head(session->journal) - session->exit.head >= KERNEL_BYTES;
     if (!enough)
         return false; /* there is more to read at once */
-    int64_t last = session->last_output_ns > session->exit.ns ? session->last_output_ns : session->exit.ns;
+    int64_t last = session->last_output_ns > session->exit.ns ? session->last_output_ns
+                                                              : session->exit.ns;
     int64_t due = last + DRAIN_IDLE_NS < total ? last + DRAIN_IDLE_NS : total;
     if (now >= due)
         return true;
@@ -66,7 +70,8 @@ static enum session_state final_state(const struct session *session, int *exit_c
 {
     struct journal_header *header = session->journal->header;
     *signo = session->exit.how == CLD_EXITED ? -1 : session->exit.status;
-    *exit_code = session->exit.how == CLD_EXITED ? session->exit.status : 128 + session->exit.status;
+    *exit_code = session->exit.how == CLD_EXITED ? session->exit.status
+                                                 : 128 + session->exit.status;
     if (session->exit.how == 0) { /* nobody could tell */
         *signo = *exit_code = -1;
         return SESSION_LOST;
@@ -85,8 +90,8 @@ static enum session_state final_state(const struct session *session, int *exit_c
     return SESSION_SIGNALED;
 }
 
-/* The order is a promise to a successor: everything about the end stands in the journal before the state says that it has
- * ended, and only then the keeper may reap. */
+/* The order is a promise to a successor: everything about the end stands in the journal before the
+ * state says that it has ended, and only then the keeper may reap. */
 static void session_exit_finish(struct session *session)
 {
     struct journal_header *header = session->journal->header;
@@ -106,7 +111,8 @@ static void session_exit_finish(struct session *session)
     declared_ended(session);
 }
 
-/* Programs left behind keep their terminal or pipes, and what they write still goes to the journal; closing it would kill them. */
+/* Programs left behind keep their terminal or pipes, and what they write still goes to the journal;
+ * closing it would kill them. */
 void session_drain(struct session *session)
 {
     if (session->exited && !session->finished && is_drained(session))

@@ -1,5 +1,6 @@
-/* session_input.c: owns the way of input from a request to the program: refused whole or queued whole, held until the program reads
- * for the first time, and typed as fast as the kernel takes it. */
+/* session_input.c: owns the way of input from a request to the program: refused whole or queued
+ * whole, held until the program reads for the first time, and typed as fast as the kernel takes
+ * it. */
 #include "base/fdio.h"
 #include "base/log.h"
 #include "session/input.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* N_TTY keeps 4,096 bytes of an unfinished line, the line end counted, and drops the rest without a word (PLATFORM.md, pty facts). */
+/* N_TTY keeps 4,096 bytes of an unfinished line, the line end counted, and drops the rest without a
+ * word (PLATFORM.md, pty facts). */
 #define CANONICAL_MAX 4095
 #define KEPT_PAGES 16     /* of all sessions' input queues */
 #define INPUT_AGAIN_MS 20 /* the kernel had no memory for it */
@@ -22,11 +24,13 @@ static int input_fd(const struct session *session)
 static bool ends_line(const struct pty_mode *mode, char byte)
 {
     unsigned char c = (unsigned char)byte;
-    return c == '\n' || (c == '\r' && mode->icrnl) || (c && c == mode->eof) || (c && mode->signals && c == mode->intr);
+    return c == '\n' || (c == '\r' && mode->icrnl) || (c && c == mode->eof) ||
+           (c && mode->signals && c == mode->intr);
 }
 
 /* Where the unfinished line begins once data is typed, or ERR_LINE_TOO_LONG. */
-static int check_lines(const struct session *session, const char *data, size_t size, uint64_t *line_from, struct err *err)
+static int check_lines(const struct session *session, const char *data, size_t size,
+                       uint64_t *line_from, struct err *err)
 {
     struct pty_mode mode;
     uint64_t head = journal_in_head(session->journal);
@@ -38,8 +42,11 @@ static int check_lines(const struct session *session, const char *data, size_t s
         if (ends_line(&mode, data[i]))
             *line_from = head + i + 1;
         else if (head + i + 1 - *line_from > CANONICAL_MAX)
-            return err_set(err, ERR_LINE_TOO_LONG, "'%s' reads whole lines, of which the kernel keeps only %d bytes; send shorter lines%s",
-                           session_name(session), CANONICAL_MAX, session->input.held ? ", or wait until it is ready" : "");
+            return err_set(err, ERR_LINE_TOO_LONG,
+                           "'%s' reads whole lines, of which the kernel keeps only %d bytes; send "
+                           "shorter lines%s",
+                           session_name(session), CANONICAL_MAX,
+                           session->input.held ? ", or wait until it is ready" : "");
     }
     return 0;
 }
@@ -48,9 +55,12 @@ static int check_open(const struct session *session, struct err *err)
 {
     unsigned long long number = session_number(session);
     if (session->exited || session->finished)
-        return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; start a new one", session_name(session), number);
+        return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; start a new one",
+                       session_name(session), number);
     if (input_fd(session) < 0 || session->input.to_close)
-        return err_set(err, ERR_STDIN_CLOSED, "standard input of '%s' (session %llu) is closed; start it with a terminal or with --stdin",
+        return err_set(err, ERR_STDIN_CLOSED,
+                       "standard input of '%s' (session %llu) is closed; start it with a terminal "
+                       "or with --stdin",
                        session_name(session), number);
     return 0;
 }
@@ -73,7 +83,8 @@ static bool session_input_interrupts(const char *data, size_t size)
     return memchr(data, 3, size) || memchr(data, 28, size) || memchr(data, 26, size);
 }
 
-static int session_input_check(const struct session *session, const char *data, size_t size, uint64_t *line_from, struct err *err)
+static int session_input_check(const struct session *session, const char *data, size_t size,
+                               uint64_t *line_from, struct err *err)
 {
     size_t room = journal_input_free(session->journal);
     int code = check_open(session, err);
@@ -81,17 +92,22 @@ static int session_input_check(const struct session *session, const char *data, 
         code = check_lines(session, data, size, line_from, err);
     if (code || size <= room)
         return code;
-    return err_set(err, ERR_INPUT_FULL, "'%s' has %zu of %llu bytes of its input queue free, not %zu; wait until it has read, or send less",
-                   session_name(session), room, (unsigned long long)session->journal->header->input_size, size);
+    return err_set(err, ERR_INPUT_FULL,
+                   "'%s' has %zu of %llu bytes of its input queue free, not %zu; wait until it has "
+                   "read, or send less",
+                   session_name(session), room,
+                   (unsigned long long)session->journal->header->input_size, size);
 }
 
-int session_check_input(const struct session *session, const char *data, size_t size, struct err *err)
+int session_check_input(const struct session *session, const char *data, size_t size,
+                        struct err *err)
 {
     uint64_t line_from;
     return session_input_check(session, data, size, &line_from, err);
 }
 
-int session_queue_input(struct session *session, const struct input *input, bool secret, const struct author *author, struct err *err)
+int session_queue_input(struct session *session, const struct input *input, bool secret,
+                        const struct author *author, struct err *err)
 {
     uint64_t line_from;
     struct journal *journal = session->journal;
@@ -103,9 +119,12 @@ int session_queue_input(struct session *session, const struct input *input, bool
         return code;
     /* Noted first: a successor takes a note beyond the end of the queue as not done. */
     if (input->request_hash)
-        journal_request_note(journal, input->request_hash, journal_in_head(session->journal) + size);
+        journal_request_note(journal, input->request_hash,
+                             journal_in_head(session->journal) + size);
     if (size > 0 && !journal_input_append(journal, data, size))
-        return err_set(err, ERR_INPUT_FULL, "'%s' has no room in its input queue; wait until it has read", session_name(session));
+        return err_set(err, ERR_INPUT_FULL,
+                       "'%s' has no room in its input queue; wait until it has read",
+                       session_name(session));
     session->input.line_from = line_from;
     if (secret)
         session->input.wipe_to = journal_in_head(session->journal);
@@ -119,7 +138,8 @@ int session_queue_input(struct session *session, const struct input *input, bool
     return 0;
 }
 
-int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash, bool secret, struct err *err)
+int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash,
+                 bool secret, struct err *err)
 {
     const struct input input = {.data = data, .size = size, .request_hash = request_hash};
     return session_queue_input(session, &input, secret, NULL, err);
@@ -138,7 +158,9 @@ int session_check_direct(const struct session *session, struct err *err)
     int code = check_open(session, err);
     if (code || journal_in_head(session->journal) == journal_in_tail(session->journal))
         return code;
-    return err_set(err, ERR_INPUT_FULL, "'%s' has not read yet what was typed before; try again when it has", session_name(session));
+    return err_set(err, ERR_INPUT_FULL,
+                   "'%s' has not read yet what was typed before; try again when it has",
+                   session_name(session));
 }
 
 int session_type_direct(struct session *session, const char *data, size_t size, struct err *err)
@@ -179,7 +201,9 @@ int64_t session_hold_ended_ns(const struct session *session)
 int session_close_stdin(struct session *session, struct err *err)
 {
     if (session_is_tty(session))
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s' has a terminal, whose input has no end; type C-d", session_name(session));
+        return err_set(err, ERR_NOT_AVAILABLE,
+                       "'%s' has a terminal, whose input has no end; type C-d",
+                       session_name(session));
     int code = check_open(session, err);
     if (code)
         return code;
@@ -199,8 +223,11 @@ static void set_blocked(struct session *session, bool blocked)
         readiness_hold(session->prompt.policy, blocked);
     struct loop_io *io = session_is_tty(session) ? session->out.io : session->input.io;
     unsigned reads = session_is_tty(session) ? LOOP_READ | LOOP_EDGE : LOOP_EDGE;
-    if (io && loop_io_set(io, blocked ? reads | LOOP_WRITE : session_is_tty(session) ? reads : 0) != 0)
-        log_warn("input of session %llu can't be watched: %s", (unsigned long long)session_number(session), strerror(errno));
+    if (io && loop_io_set(io, blocked                   ? reads | LOOP_WRITE
+                              : session_is_tty(session) ? reads
+                                                        : 0) != 0)
+        log_warn("input of session %llu can't be watched: %s",
+                 (unsigned long long)session_number(session), strerror(errno));
 }
 
 static void on_pipe(void *arg, unsigned events)
@@ -212,10 +239,12 @@ static void on_pipe(void *arg, unsigned events)
 static void block(struct session *session)
 {
     if (!session_is_tty(session) && !session->input.io) {
-        session->input.io = loop_io_new(session->registry->loop, session->input.fd, LOOP_WRITE | LOOP_EDGE, on_pipe, session);
+        session->input.io = loop_io_new(session->registry->loop, session->input.fd,
+                                        LOOP_WRITE | LOOP_EDGE, on_pipe, session);
         session->input.blocked = session->input.io != NULL;
         if (!session->input.io)
-            log_warn("input of session %llu can't be watched: %s", (unsigned long long)session_number(session), strerror(errno));
+            log_warn("input of session %llu can't be watched: %s",
+                     (unsigned long long)session_number(session), strerror(errno));
     } else {
         set_blocked(session, true);
     }
@@ -237,7 +266,8 @@ static void close_pipe(struct session *session)
 void session_input_adopt(struct session *session)
 {
     session->input.line_from = journal_in_head(session->journal);
-    session->input.to_close = !session_is_tty(session) && !session->journal->header->stdin_open && session->input.fd >= 0;
+    session->input.to_close = !session_is_tty(session) && !session->journal->header->stdin_open &&
+                              session->input.fd >= 0;
 }
 
 void session_input_fini(struct session *session)
@@ -264,7 +294,8 @@ void session_input_close(struct session *session)
         close_pipe(session);
 }
 
-/* True while the program may still be setting up its terminal, which throws away what was typed before (tcsetattr(3), TCSAFLUSH). */
+/* True while the program may still be setting up its terminal, which throws away what was typed
+ * before (tcsetattr(3), TCSAFLUSH). */
 static bool hold_back(struct session *session)
 {
     if (!session->input.held)
@@ -308,7 +339,8 @@ void session_release_hold(struct session *session)
 
 static void drop_input(struct session *session, int error)
 {
-    log_info("session %llu takes no input any more: %s", (unsigned long long)session_number(session), strerror(error));
+    log_info("session %llu takes no input any more: %s",
+             (unsigned long long)session_number(session), strerror(error));
     journal_input_drop(session->journal);
     if (!session_is_tty(session))
         close_pipe(session);
@@ -320,7 +352,8 @@ static bool drop_held_text(struct session *session)
     session->input.held_text = false;
     if (session->registry->cfg->defaults.agent_secrets || !session_reads_secret(session))
         return false;
-    log_warn("session %llu reads a secret: what was typed before it asked is thrown away", (unsigned long long)session_number(session));
+    log_warn("session %llu reads a secret: what was typed before it asked is thrown away",
+             (unsigned long long)session_number(session));
     journal_input_drop(session->journal);
     session->input.line_from = journal_in_head(session->journal);
     return true;
@@ -335,7 +368,8 @@ void session_trim_input(struct session *session)
     journal_trim(session->journal);
 }
 
-/* The few that are typed into keep the page that their next input goes to; giving it back each time would cost more than the typing. */
+/* The few that are typed into keep the page that their next input goes to; giving it back each time
+ * would cost more than the typing. */
 static void keep_page(struct session *session)
 {
     struct registry *registry = session->registry;
@@ -357,7 +391,8 @@ void session_flush_input(struct session *session)
         prompt_mark(session);
         ssize_t n = 1;
         while (n > 0 && journal_in_head(journal) != journal_in_tail(journal))
-            n = transfer_out(session->registry->transfer, journal, input_fd(session), journal_in_tail(journal) < session->input.wipe_to);
+            n = transfer_out(session->registry->transfer, journal, input_fd(session),
+                             journal_in_tail(journal) < session->input.wipe_to);
         if (session->input.room_wanted)
             session_dirty(session);
         session->input.room_wanted = false;

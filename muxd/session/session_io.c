@@ -1,7 +1,8 @@
 /* session_io.c: owns the way of a program's output into its journal.
  *
- * Every source is watched edge-triggered: a program that closes its terminal and lives would make a level-triggered hang-up spin.
- * So a source counts as readable until a read has found nothing; what the budget of a turn leaves over comes in the next turn. */
+ * Every source is watched edge-triggered: a program that closes its terminal and lives would make a
+ * level-triggered hang-up spin. So a source counts as readable until a read has found nothing; what
+ * the budget of a turn leaves over comes in the next turn. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -11,24 +12,27 @@
 #include <signal.h>
 #include <string.h>
 
-/* Of one session in one turn: bytes, and time once it had its first ones. A pipe that nobody looks at may take more bytes, but not with
- * many others. */
+/* Of one session in one turn: bytes, and time once it had its first ones. A pipe that nobody looks
+ * at may take more bytes, but not with many others. */
 #define PIPE_FIRST_BYTES (64u << 10)
 #define PIPE_BUDGET_BYTES (1u << 20)
 #define BUDGET_NS (NS_PER_MS / 4)
-/* A terminal is filled by a thread of the kernel, one such piece after the other, and who reads on waits for it, non-blocking or not
- * (tty_buffer_flush_work): on a busy machine a millisecond for each. So time is looked at more often, and while people look at other
- * sessions a turn takes one piece: what they type is seen after one such wait and not after sixteen. */
+/* A terminal is filled by a thread of the kernel, one such piece after the other, and who reads on
+ * waits for it, non-blocking or not (tty_buffer_flush_work): on a busy machine a millisecond for
+ * each. So time is looked at more often, and while people look at other sessions a turn takes one
+ * piece: what they type is seen after one such wait and not after sixteen. */
 #define TTY_PIECE_BYTES 4095u
 #define TTY_FIRST_BYTES (4 * TTY_PIECE_BYTES)
 #define TTY_BUDGET_BYTES (16 * TTY_PIECE_BYTES)
-/* A program that has filled half of its pipe writes faster than we come by: with a larger one it sleeps less often. All pipes of a user
- * together may hold 64 MiB (pipe(7)), so only so many are enlarged at a time. */
+/* A program that has filled half of its pipe writes faster than we come by: with a larger one it
+ * sleeps less often. All pipes of a user together may hold 64 MiB (pipe(7)), so only so many are
+ * enlarged at a time. */
 #define PIPE_BYTES (64u << 10)
 #define WIDE_PIPE_BYTES (256u << 10)
 #define WIDE_PIPES 64
 #define FEW_PIPES 4
-/* on_slow = pause: the ring keeps this much room for what the kernel still holds when the program ends. */
+/* on_slow = pause: the ring keeps this much room for what the kernel still holds when the program
+ * ends. */
 #define PAUSE_ROOM_BYTES (160u << 10)
 
 void session_io_want_more(struct session *session)
@@ -48,10 +52,12 @@ static bool may_pause(const struct session *session)
 static void widen(struct stream *stream)
 {
     struct session *session = stream->session;
-    if (stream->wide || session_is_tty(session) || session->registry->wide_pipes >= WIDE_PIPES || may_pause(session))
+    if (stream->wide || session_is_tty(session) || session->registry->wide_pipes >= WIDE_PIPES ||
+        may_pause(session))
         return;
     if (fcntl(stream->fd, F_SETPIPE_SZ, (int)WIDE_PIPE_BYTES) < 0)
-        log_debug("the pipe of session %llu stays as it is: %s", (unsigned long long)session_number(session), strerror(errno));
+        log_debug("the pipe of session %llu stays as it is: %s",
+                  (unsigned long long)session_number(session), strerror(errno));
     stream->wide = true; /* or it can't be: asked once */
     session->registry->wide_pipes++;
 }
@@ -61,7 +67,9 @@ static unsigned session_io_give_up(struct stream *stream)
     struct session *session = stream->session;
     session->registry->wide_pipes -= stream->wide;
     stream->wide = false;
-    unsigned mask = stream->is_stderr ? 1u << KEEP_FD_ERR : session_is_tty(session) ? 1u << KEEP_FD_MASTER : 1u << KEEP_FD_OUT;
+    unsigned mask = stream->is_stderr         ? 1u << KEEP_FD_ERR
+                    : session_is_tty(session) ? 1u << KEEP_FD_MASTER
+                                              : 1u << KEEP_FD_OUT;
     loop_io_free(stream->io);
     stream->io = NULL;
     stream->readable = false;
@@ -69,8 +77,8 @@ static unsigned session_io_give_up(struct stream *stream)
     return mask;
 }
 
-/* A pipe at its end has no writer any more, and most programs end right after: the keeper's duplicate goes with the exit, for which it
- * is woken anyway. */
+/* A pipe at its end has no writer any more, and most programs end right after: the keeper's
+ * duplicate goes with the exit, for which it is woken anyway. */
 static void close_stream(struct stream *stream, bool at_once)
 {
     if (stream->fd < 0)
@@ -107,14 +115,17 @@ static uint64_t allowance(const struct session *session)
     const struct journal_header *header = session->journal->header;
     if (!may_pause(session) || session->exited)
         return UINT64_MAX;
-    uint64_t slowest = header->on_slow == SLOW_PAUSE ? slowest_reader(header) : atomic_load(&header->readers[0].cursor);
+    uint64_t slowest = header->on_slow == SLOW_PAUSE ? slowest_reader(header)
+                                                     : atomic_load(&header->readers[0].cursor);
     uint64_t unread = journal_head(session->journal) - slowest;
-    uint64_t keep = PAUSE_ROOM_BYTES + (session->out.wide + session->errors.wide) * (WIDE_PIPE_BYTES - PIPE_BYTES);
+    uint64_t keep = PAUSE_ROOM_BYTES +
+                    (session->out.wide + session->errors.wide) * (WIDE_PIPE_BYTES - PIPE_BYTES);
     uint64_t room = header->ring_size > 2 * keep ? header->ring_size - keep : header->ring_size / 2;
     return unread < room ? room - unread : 0;
 }
 
-/* A PTY at its end may be opened anew while its leader lives (PLATFORM.md, pty facts): only the exit makes it final. */
+/* A PTY at its end may be opened anew while its leader lives (PLATFORM.md, pty facts): only the
+ * exit makes it final. */
 static void at_end(struct stream *stream, bool broken)
 {
     stream->readable = false;
@@ -126,11 +137,14 @@ static size_t read_stream(struct stream *stream, size_t budget)
 {
     struct session *session = stream->session;
     bool tty = session_is_tty(session);
-    size_t done = 0, gulp = tty ? TTY_FIRST_BYTES : budget, first = tty ? TTY_FIRST_BYTES : PIPE_FIRST_BYTES;
+    size_t done = 0, gulp = tty ? TTY_FIRST_BYTES : budget,
+           first = tty ? TTY_FIRST_BYTES : PIPE_FIRST_BYTES;
     int64_t end = budget > first ? clock_mono_ns() + BUDGET_NS : INT64_MAX;
-    while (done < budget && stream->readable && stream->fd >= 0 && (done < first || clock_mono_ns() < end)) {
+    while (done < budget && stream->readable && stream->fd >= 0 &&
+           (done < first || clock_mono_ns() < end)) {
         size_t most = gulp < budget - done ? gulp : budget - done;
-        ssize_t n = transfer_in(session->registry->transfer, session->journal, stream->fd, most, stream->is_stderr);
+        ssize_t n = transfer_in(session->registry->transfer, session->journal, stream->fd, most,
+                                stream->is_stderr);
         if (n > 0) {
             done += (size_t)n;
             if (n >= (ssize_t)(PIPE_BYTES / 2))
@@ -142,7 +156,8 @@ static size_t read_stream(struct stream *stream, size_t budget)
         } else if (fd_is_short((int)-n)) {
             break; /* it stays readable, and so comes again */
         } else if (n != -EINTR) {
-            log_warn("output of session %llu can't be read: %s", (unsigned long long)session_number(session), strerror((int)-n));
+            log_warn("output of session %llu can't be read: %s",
+                     (unsigned long long)session_number(session), strerror((int)-n));
             at_end(stream, true);
         }
     }
@@ -152,7 +167,8 @@ static size_t read_stream(struct stream *stream, size_t budget)
 /* Whoever looks at the output keeps up with it only while little comes between two looks. */
 static uint64_t most_of_a_turn(const struct session *session)
 {
-    bool watched = session->searched || session->watched || session->attached > 0 || may_pause(session);
+    bool watched = session->searched || session->watched || session->attached > 0 ||
+                   may_pause(session);
     bool many = session->registry->wide_pipes > FEW_PIPES;
     if (session_is_tty(session))
         return session->registry->attached > session->attached ? TTY_PIECE_BYTES : TTY_BUDGET_BYTES;
@@ -167,7 +183,8 @@ void session_io_more(struct session *session)
         return; /* session_resume goes on */
     session->read_turn = session->registry->turn;
     budget = allowed < budget ? allowed : budget;
-    size_t half = session->errors.readable && session->out.readable ? (size_t)(budget + 1) / 2 : (size_t)budget;
+    size_t half = session->errors.readable && session->out.readable ? (size_t)(budget + 1) / 2
+                                                                    : (size_t)budget;
     size_t done = read_stream(&session->out, half);
     done += read_stream(&session->errors, half);
     if (done > 0)
@@ -227,12 +244,15 @@ static int session_io_watch(struct stream *stream, struct err *err)
     if (stream->fd < 0)
         return 0;
     struct session *session = stream->session;
-    stream->wide = !session_is_tty(session) && fcntl(stream->fd, F_GETPIPE_SZ) > (int)PIPE_BYTES; /* by a predecessor */
+    /* by a predecessor */
+    stream->wide = !session_is_tty(session) && fcntl(stream->fd, F_GETPIPE_SZ) > (int)PIPE_BYTES;
     session->registry->wide_pipes += stream->wide;
-    stream->io = loop_io_new(session->registry->loop, stream->fd, LOOP_READ | LOOP_EDGE, on_stream, stream);
+    stream->io = loop_io_new(session->registry->loop, stream->fd, LOOP_READ | LOOP_EDGE, on_stream,
+                             stream);
     if (!stream->io)
-        return err_set(err, ERR_SYSTEM, "output of '%s' can't be watched: %s; end something and try again", session_name(session),
-                       strerror(errno));
+        return err_set(err, ERR_SYSTEM,
+                       "output of '%s' can't be watched: %s; end something and try again",
+                       session_name(session), strerror(errno));
     return 0;
 }
 

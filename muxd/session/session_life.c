@@ -19,21 +19,27 @@ static void session_on_hold(void *arg)
         session_flush_input(session);
 }
 
-struct session *session_new(struct registry *registry, struct journal *journal, const int fds[KEEP_FD_COUNT])
+struct session *session_new(struct registry *registry, struct journal *journal,
+                            const int fds[KEEP_FD_COUNT])
 {
     struct session *session = xcalloc(1, sizeof *session);
     session->registry = registry;
     session->journal = journal;
-    struct list *nodes[] = {&session->order, &session->dirty, &session->more, &session->aged, &session->waits, &session->input.typed};
+    struct list *nodes[] = {&session->order, &session->dirty, &session->more,
+                            &session->aged,  &session->waits, &session->input.typed};
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++)
         list_init(nodes[i]);
-    session->out = (struct stream){.session = session, .fd = fds[KEEP_FD_MASTER] >= 0 ? fds[KEEP_FD_MASTER] : fds[KEEP_FD_OUT]};
-    session->errors = (struct stream){.session = session, .fd = fds[KEEP_FD_ERR], .is_stderr = true};
+    session->out = (struct stream){.session = session,
+                                   .fd = fds[KEEP_FD_MASTER] >= 0 ? fds[KEEP_FD_MASTER]
+                                                                  : fds[KEEP_FD_OUT]};
+    session->errors = (struct stream){
+        .session = session, .fd = fds[KEEP_FD_ERR], .is_stderr = true};
     session->input.fd = fds[KEEP_FD_IN];
     session->part_fd = fds[KEEP_FD_SECRET];
     session->pidfd = -1;
     session->seen_head = journal_head(journal);
-    session->created_ns = session->last_output_ns = session->input.last_ns = loop_now_ns(registry->loop);
+    session->created_ns = session->last_output_ns = session->input.last_ns = loop_now_ns(
+        registry->loop);
     loop_timer_init(&session->exit.drain, registry->loop, session_on_drain, session);
     loop_timer_init(&session->input.hold, registry->loop, session_on_hold, session);
     loop_timer_init(&session->limits.lifetime, registry->loop, NULL, session);
@@ -66,7 +72,8 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
 {
     struct journal_header *header = session->journal->header;
     struct proc_stat stat;
-    if (atomic_load(&header->pid) != pid || header->pid_start_ticks == 0) /* else a predecessor has looked, and the process is the same */
+    /* else a predecessor has looked, and the process is the same */
+    if (atomic_load(&header->pid) != pid || header->pid_start_ticks == 0)
         header->pid_start_ticks = proc_stat(pid, &stat) ? stat.start_ticks : 0;
     atomic_store(&header->pid, (int32_t)pid);
     atomic_store(&header->state, SESSION_RUNNING);
@@ -76,8 +83,9 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
     prompt_start(session);
 }
 
-/* There may have been no descriptor left for it when the program began. Its number is still its own: the start says so, or the keeper,
- * which reaps a child of its own only when the exit is acknowledged. */
+/* There may have been no descriptor left for it when the program began. Its number is still its
+ * own: the start says so, or the keeper, which reaps a child of its own only when the exit is
+ * acknowledged. */
 int session_pidfd(struct session *session)
 {
     struct proc_stat stat;
@@ -86,7 +94,8 @@ int session_pidfd(struct session *session)
     if (session->pidfd >= 0 || pid <= 0 || session->exited)
         return session->pidfd;
     int pidfd = proc_pidfd(pid);
-    bool same = start_ticks ? proc_stat(pid, &stat) && stat.start_ticks == start_ticks : session->own_child;
+    bool same = start_ticks ? proc_stat(pid, &stat) && stat.start_ticks == start_ticks
+                            : session->own_child;
     if (!same)
         fd_close(&pidfd);
     return session->pidfd = pidfd;

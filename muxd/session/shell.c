@@ -1,5 +1,6 @@
-/* shell.c: owns the choice of a shell and how it is asked to run a string. Where Codex silently falls back to /bin/sh for a name
- * it doesn't know, we refuse: a person who asks for a shell that isn't there wants to hear it. */
+/* shell.c: owns the choice of a shell and how it is asked to run a string. Where Codex silently
+ * falls back to /bin/sh for a name it doesn't know, we refuse: a person who asks for a shell that
+ * isn't there wants to hear it. */
 #include "session/shell.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -69,7 +70,8 @@ static char *find_shell(const char *wish, char *const *env, struct err *err)
         found = shell_search_path(wish, path ? path : "/usr/local/bin:/usr/bin:/bin", &error);
     }
     if (!found)
-        err_set(err, ERR_SPAWN, "shell '%s': %s; name a shell that exists, such as /bin/sh", wish, strerror(error));
+        err_set(err, ERR_SPAWN, "shell '%s': %s; name a shell that exists, such as /bin/sh", wish,
+                strerror(error));
     return found;
 }
 
@@ -80,9 +82,11 @@ static bool is_one_of(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-int shell_argv(const char *shell, bool login, const char *cmd, char *const *env, char ***argv, struct err *err)
+int shell_argv(const char *shell, bool login, const char *cmd, char *const *env, char ***argv,
+               struct err *err)
 {
-    static const char *const joined[] = {"bash", "zsh", "sh", "dash", "ksh", "ash", "mksh", "ksh93", "rbash", NULL};
+    static const char *const joined[] = {"bash", "zsh",  "sh",    "dash",  "ksh",
+                                         "ash",  "mksh", "ksh93", "rbash", NULL};
     char *path = find_shell(shell, env, err);
     if (!path)
         return ERR_SPAWN;
@@ -102,7 +106,8 @@ int shell_argv(const char *shell, bool login, const char *cmd, char *const *env,
     return 0;
 }
 
-/* One word of a shell string with its quotes taken off, at *at, which moves behind it. NULL at the end or where a word can't be told. */
+/* One word of a shell string with its quotes taken off, at *at, which moves behind it. NULL at the
+ * end or where a word can't be told. */
 static char *next_word(const char **at)
 {
     const char *from = *at + strspn(*at, " \t\r\n");

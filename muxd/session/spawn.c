@@ -1,5 +1,6 @@
-/* spawn.c: owns the birth of a session. The order makes each step safe to die in: journal and terminal are made, the keeper holds them, the
- * keeper is asked to spawn, it answers with the pid, and only then the session runs. */
+/* spawn.c: owns the birth of a session. The order makes each step safe to die in: journal and
+ * terminal are made, the keeper holds them, the keeper is asked to spawn, it answers with the pid,
+ * and only then the session runs. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -27,7 +28,8 @@ struct birth { /* what a new session is made of, until somebody owns it */
     int plan;
 };
 
-static int choose_name(struct registry *registry, const struct session_spec *spec, char out[JOURNAL_NAME_MAX + 1], struct err *err)
+static int choose_name(struct registry *registry, const struct session_spec *spec,
+                       char out[JOURNAL_NAME_MAX + 1], struct err *err)
 {
     if (!spec->name) {
         bool given = spec->default_name && value_session_name(spec->default_name);
@@ -37,25 +39,36 @@ static int choose_name(struct registry *registry, const struct session_spec *spe
         return 0;
     }
     if (!value_session_name(spec->name))
-        return err_set(err, ERR_BAD_NAME, "'%.80s' is no session name; use up to 64 of A-Z a-z 0-9 _ . - and not only digits", spec->name);
+        return err_set(
+            err, ERR_BAD_NAME,
+            "'%.80s' is no session name; use up to 64 of A-Z a-z 0-9 _ . - and not only digits",
+            spec->name);
     const struct session *holder = index_by_name(registry, spec->name);
     if (holder && session_is_live(holder))
-        return err_set(err, ERR_NAME_TAKEN, "'%s' is the name of session %llu, which runs; choose another or end that one", spec->name,
-                       (unsigned long long)session_number(holder));
+        return err_set(
+            err, ERR_NAME_TAKEN,
+            "'%s' is the name of session %llu, which runs; choose another or end that one",
+            spec->name, (unsigned long long)session_number(holder));
     strncpy(out, spec->name, JOURNAL_NAME_MAX);
     out[JOURNAL_NAME_MAX] = 0;
     return 0;
 }
 
-static int check_sizes(const struct registry *registry, const struct session_spec *spec, struct err *err)
+static int check_sizes(const struct registry *registry, const struct session_spec *spec,
+                       struct err *err)
 {
     const struct config_limits *limits = &registry->cfg->limits;
-    uint64_t argv = strv_bytes((const char *const *)spec->argv), env = strv_bytes((const char *const *)spec->env);
+    uint64_t argv = strv_bytes((const char *const *)spec->argv),
+             env = strv_bytes((const char *const *)spec->env);
     if (argv > (uint64_t)limits->argv_bytes)
-        return err_set(err, ERR_TOO_LARGE, "the arguments have %llu bytes and [limits] 'argv' is %lld; use a file or raise it",
-                       (unsigned long long)argv, (long long)limits->argv_bytes);
+        return err_set(
+            err, ERR_TOO_LARGE,
+            "the arguments have %llu bytes and [limits] 'argv' is %lld; use a file or raise it",
+            (unsigned long long)argv, (long long)limits->argv_bytes);
     if (env > (uint64_t)limits->environment_bytes)
-        return err_set(err, ERR_TOO_LARGE, "the environment has %llu bytes and [limits] 'environment' is %lld; unset something or raise it",
+        return err_set(err, ERR_TOO_LARGE,
+                       "the environment has %llu bytes and [limits] 'environment' is %lld; unset "
+                       "something or raise it",
                        (unsigned long long)env, (long long)limits->environment_bytes);
     return 0;
 }
@@ -69,7 +82,8 @@ static int make_pipe(int *ours, int *theirs, bool we_write, struct err *err)
     *ours = ends[we_write ? 1 : 0];
     *theirs = ends[we_write ? 0 : 1];
     if (fd_set_nonblock(*ours, true) != 0)
-        return err_set(err, ERR_SYSTEM, "the session's pipe can't be set up: %s; try again", strerror(errno));
+        return err_set(err, ERR_SYSTEM, "the session's pipe can't be set up: %s; try again",
+                       strerror(errno));
     return 0;
 }
 
@@ -94,20 +108,29 @@ static int make_tty(struct birth *birth, int rows, int cols, struct err *err)
     birth->stdio[0] = slave;
     for (int i = 1; i < 3; i++)
         if ((birth->stdio[i] = fcntl(slave, F_DUPFD_CLOEXEC, 3)) < 0)
-            return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "no descriptor for the session");
+            return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno,
+                             "no descriptor for the session");
     return 0;
 }
 
-static int make_journal(const struct registry *registry, const struct session_spec *spec, struct birth *birth, struct err *err)
+static int make_journal(const struct registry *registry, const struct session_spec *spec,
+                        struct birth *birth, struct err *err)
 {
     const struct config_limits *limits = &registry->cfg->limits;
     bool takes_input = spec->tty || spec->stdin_open;
-    struct journal_make make = {.number = birth->number, .name = birth->name, .tty = spec->tty, .stdin_open = takes_input,
-                                .rows = spec->tty ? spec->rows : 0, .cols = spec->tty ? spec->cols : 0,
-                                .ring_bytes = (size_t)limits->journal_bytes, .head_bytes = (size_t)limits->head_bytes,
+    struct journal_make make = {.number = birth->number,
+                                .name = birth->name,
+                                .tty = spec->tty,
+                                .stdin_open = takes_input,
+                                .rows = spec->tty ? spec->rows : 0,
+                                .cols = spec->tty ? spec->cols : 0,
+                                .ring_bytes = (size_t)limits->journal_bytes,
+                                .head_bytes = (size_t)limits->head_bytes,
                                 .input_bytes = takes_input ? (size_t)limits->input_queue_bytes : 0,
                                 .log_bytes = takes_input ? (size_t)limits->input_log_bytes : 0,
-                                .cmd = spec->cmd ? spec->cmd : spec->argv[0], .cwd = spec->cwd, .described = spec->described};
+                                .cmd = spec->cmd ? spec->cmd : spec->argv[0],
+                                .cwd = spec->cwd,
+                                .described = spec->described};
     struct buf facts = BUF_INIT;
     spawn_facts(spec, &facts);
     make.facts = facts.data;
@@ -124,7 +147,8 @@ static int make_journal(const struct registry *registry, const struct session_sp
     return 0;
 }
 
-static int make_plan(const struct registry *registry, const struct session_spec *spec, struct birth *birth, struct err *err)
+static int make_plan(const struct registry *registry, const struct session_spec *spec,
+                     struct birth *birth, struct err *err)
 {
     struct strv env = {0};
     struct plan_limit limits[SESSION_LIMIT_COUNT + 1];
@@ -134,8 +158,13 @@ static int make_plan(const struct registry *registry, const struct session_spec 
     strv_add_all(&env, (const char *const *)spec->env);
     strv_env_set(&env, "MUXD_SESSION", number);
     strv_env_set(&env, "MUXD_SOCKET", registry->socket_path);
-    struct plan plan = {.argv = spec->argv, .env = env.items, .cwd = spec->cwd, .tty = spec->tty, .umask = spec->umask,
-                        .limits = limits, .nlimits = nlimits + reap_plan(registry, birth->number, &limits[nlimits])};
+    struct plan plan = {.argv = spec->argv,
+                        .env = env.items,
+                        .cwd = spec->cwd,
+                        .tty = spec->tty,
+                        .umask = spec->umask,
+                        .limits = limits,
+                        .nlimits = nlimits + reap_plan(registry, birth->number, &limits[nlimits])};
     int code = plan_write(&plan, &birth->plan, err);
     strv_fini(&env);
     return code;
@@ -148,10 +177,12 @@ static void close_birth(struct birth *birth)
     journal_free(birth->journal);
 }
 
-static int spawn_give_birth(struct registry *registry, const struct session_spec *spec, struct birth *birth, struct err *err)
+static int spawn_give_birth(struct registry *registry, const struct session_spec *spec,
+                            struct birth *birth, struct err *err)
 {
     birth->number = number_take(&registry->numbers);
-    int code = spec->tty ? make_tty(birth, spec->rows, spec->cols, err) : make_pipes(birth, spec->stdin_open, err);
+    int code = spec->tty ? make_tty(birth, spec->rows, spec->cols, err)
+                         : make_pipes(birth, spec->stdin_open, err);
     if (!code)
         code = make_journal(registry, spec, birth, err);
     return code ? code : make_plan(registry, spec, birth, err);
@@ -168,15 +199,16 @@ static void hand_to_keeper(struct registry *registry, struct birth *birth)
 static int check_spec(struct registry *registry, const struct session_spec *spec, struct err *err)
 {
     if (registry->stopping != STOP_NOT)
-        return err_set(err, ERR_STOPPING, "muxd is being stopped; try again when it has been started anew");
+        return err_set(err, ERR_STOPPING,
+                       "muxd is being stopped; try again when it has been started anew");
     if (!registry->link)
         return err_set(err, ERR_SYSTEM, "the keeper is being replaced; try again");
     int code = recover_transfer(registry, err);
     return code ? code : check_sizes(registry, spec, err);
 }
 
-int registry_create(struct registry *registry, const struct session_spec *spec, spawned_fn *spawned, void *arg,
-                    struct session **out, struct err *err)
+int registry_create(struct registry *registry, const struct session_spec *spec, spawned_fn *spawned,
+                    void *arg, struct session **out, struct err *err)
 {
     struct birth birth = {.fds = KEEP_NO_FDS, .stdio = {-1, -1, -1}, .plan = -1};
     struct session *session = NULL;
@@ -184,7 +216,10 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     if (!code)
         code = choose_name(registry, spec, birth.name, err);
     if (!code)
-        code = ended_make_room(registry, (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes), err);
+        code = ended_make_room(
+            registry,
+            (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes),
+            err);
     if (!code)
         code = spawn_give_birth(registry, spec, &birth, err);
     if (code) {
@@ -269,15 +304,19 @@ static const char *exec_advice(int error)
 void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error)
 {
     struct session *session = registry_by_number(registry, number);
-    if (!session || session->exited) /* after a hand-over it may count as running: the keeper had its pid already */
+    /* after a hand-over it may count as running: the keeper had its pid already */
+    if (!session || session->exited)
         return;
     struct err err = {0};
-    const char *program = session->birth.program ? session->birth.program : journal_cmd(session->journal);
+    const char *program = session->birth.program ? session->birth.program
+                                                 : journal_cmd(session->journal);
     if (step == PLAN_CHDIR)
-        err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory", journal_cwd(session->journal), strerror(error));
+        err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory",
+                journal_cwd(session->journal), strerror(error));
     else if (step == PLAN_EXEC)
         err_set(&err, ERR_SPAWN, "'%s': %s; %s", program, strerror(error), exec_advice(error));
     else
-        limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, error, "'%s' can't be started: %s", program, plan_step_text(step));
+        limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, error, "'%s' can't be started: %s", program,
+                  plan_step_text(step));
     spawn_failed(session, &err);
 }

@@ -32,7 +32,10 @@ void spawn_facts(const struct session_spec *spec, struct buf *facts)
         object = json_object_new();
         if (spec->call_id)
             json_add_text(object, "call_id", spec->call_id);
-        json_add_text(object, "source", spec->source ? spec->source : spec->described ? "config" : "user_shell");
+        json_add_text(object, "source",
+                      spec->source      ? spec->source
+                      : spec->described ? "config"
+                                        : "user_shell");
         if (spec->client)
             json_add_text(object, "client", spec->client);
         if (with_argv)

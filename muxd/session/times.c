@@ -6,7 +6,8 @@
 
 #define MARKS_FIRST 2 /* what a shell prints until its prompt */
 #define MARKS_MAX 256
-#define STEP_FIRST_MS 100 /* between two marks, at least; doubles each time that there are too many */
+/* between two marks, at least; doubles each time that there are too many */
+#define STEP_FIRST_MS 100
 
 struct mark {
     int64_t real_ms, last_ms; /* of the first and the last output that it stands for */
@@ -49,7 +50,8 @@ void times_note(struct times **place, int64_t real_ms, uint64_t offset)
         times->marks = xreallocarray(times->marks, times->room, sizeof *times->marks);
     }
     BUG_UNLESS(times->marks);
-    times->marks[times->count++] = (struct mark){.real_ms = real_ms, .last_ms = real_ms, .offset = offset};
+    times->marks[times->count++] = (struct mark){
+        .real_ms = real_ms, .last_ms = real_ms, .offset = offset};
 }
 
 uint64_t times_offset(const struct times *times, int64_t real_ms, uint64_t head, uint64_t otherwise)

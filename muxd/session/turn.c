@@ -1,11 +1,14 @@
-/* turn.c: owns the making and unmaking of the registry, and the order of what is done at the end of a turn. */
+/* turn.c: owns the making and unmaking of the registry, and the order of what is done at the end of
+ * a turn. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROUNDS 8 /* at the end of a turn: callbacks that cause new work are followed this often, then a new turn begins */
+/* at the end of a turn: callbacks that cause new work are followed this often, then a new turn
+ * begins */
+#define ROUNDS 8
 
 static void do_nothing(void *arg)
 {
@@ -19,7 +22,8 @@ static void read_more(struct registry *registry)
     while (!list_is_empty(&batch)) {
         struct session *session = LIST_OWNER(batch.next, struct session, more);
         list_remove(&session->more);
-        if (session->read_turn == registry->turn) /* it had its share when its descriptor was reported */
+        /* it had its share when its descriptor was reported */
+        if (session->read_turn == registry->turn)
             list_append(&registry->more, &session->more);
         else
             session_io_more(session);
@@ -37,7 +41,8 @@ static void turn_look(struct session *session)
         times_note(&session->times, clock_real_ms(), seen_head);
     part_answer(session); /* first: a program that waits for an answer is not ready */
     prompt_look(session, output);
-    if (session->prompt.evidence != EVIDENCE_NONE && part_prompt(session)) /* before anybody hears of it */
+    /* before anybody hears of it */
+    if (session->prompt.evidence != EVIDENCE_NONE && part_prompt(session))
         prompt_forget(session);
     part_look(session, seen_head);
     session_drain(session);
@@ -75,14 +80,15 @@ static bool stop_is_due(const struct registry *registry)
 
 static bool has_work(const struct registry *registry)
 {
-    return !list_is_empty(&registry->dirty) || !defer_is_idle(&registry->deferred) || stop_is_due(registry);
+    return !list_is_empty(&registry->dirty) || !defer_is_idle(&registry->deferred) ||
+           stop_is_due(registry);
 }
 
 static void turn_on_turn_end(void *arg)
 {
     struct registry *registry = arg;
-    /* An exit may be told in the same turn as the hand-over: what its predecessor had on its way must be repaired before anything is
-     * read, or those bytes are given to another session. */
+    /* An exit may be told in the same turn as the hand-over: what its predecessor had on its way
+     * must be repaired before anything is read, or those bytes are given to another session. */
     if (registry->handed_over)
         read_more(registry);
     for (int round = 0; round < ROUNDS && has_work(registry); round++) {
@@ -101,8 +107,9 @@ static void turn_on_turn_end(void *arg)
         loop_timer_stop(&registry->kick);
 }
 
-int registry_new(struct registry **out, struct loop *loop, struct link *link, const struct config *cfg, const char *state_dir,
-                 const char *socket_path, const struct registry_above *above, struct err *err)
+int registry_new(struct registry **out, struct loop *loop, struct link *link,
+                 const struct config *cfg, const char *state_dir, const char *socket_path,
+                 const struct registry_above *above, struct err *err)
 {
     struct registry *registry = xcalloc(1, sizeof *registry);
     int code = number_init(&registry->numbers, loop, state_dir, err);
@@ -110,13 +117,14 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link, co
     registry->link = link;
     registry->cfg = cfg;
     registry->socket_path = xstrdup(socket_path);
-    snprintf(registry->word, sizeof registry->word, "%016llx", (unsigned long long)table_hash_text(socket_path));
+    snprintf(registry->word, sizeof registry->word, "%016llx",
+             (unsigned long long)table_hash_text(socket_path));
     registry->state_dir = xstrdup(state_dir);
     if (above)
         registry->above = *above;
     registry->turn = 1;
-    struct list *heads[] = {&registry->order, &registry->dirty, &registry->more, &registry->graveyard,
-                            &registry->kills, &registry->typed};
+    struct list *heads[] = {&registry->order,     &registry->dirty, &registry->more,
+                            &registry->graveyard, &registry->kills, &registry->typed};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         list_init(heads[i]);
     defer_init(&registry->deferred);
@@ -138,8 +146,9 @@ void registry_free(struct registry *registry)
     loop_drop_turn_end(registry->loop, registry);
     part_close(registry);
     declared_free(registry);
+    /* from here on the keeper is told nothing */
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
-        session_go(LIST_OWNER(at, struct session, order)); /* from here on the keeper is told nothing */
+        session_go(LIST_OWNER(at, struct session, order));
     turn_bury(registry);
     while (!list_is_empty(&registry->order)) {
         struct session *session = LIST_OWNER(registry->order.next, struct session, order);

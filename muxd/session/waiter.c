@@ -1,5 +1,6 @@
-/* waiter.c: owns waits: sets of conditions of which the first to come true ends them. They are looked at when their session was marked,
- * at the end of the turn; time reaches them through one timer each. */
+/* waiter.c: owns waits: sets of conditions of which the first to come true ends them. They are
+ * looked at when their session was marked, at the end of the turn; time reaches them through one
+ * timer each. */
 #include "base/mem.h"
 #include "session/internal.h"
 #include <stdlib.h>
@@ -41,7 +42,10 @@ static void waiter_on_fired(void *arg)
 int waiter_take_place(struct registry *registry, struct err *err)
 {
     if (registry->waits >= (unsigned)registry->cfg->limits.waits)
-        return err_set(err, ERR_LIMIT, "%u calls are waiting already, which is [limits] 'waits'; end some or raise it", registry->waits);
+        return err_set(
+            err, ERR_LIMIT,
+            "%u calls are waiting already, which is [limits] 'waits'; end some or raise it",
+            registry->waits);
     registry->waits++;
     return 0;
 }
@@ -51,7 +55,8 @@ void waiter_give_place(struct registry *registry)
     registry->waits--;
 }
 
-struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn, void *arg, struct err *err)
+struct wait *session_wait(struct session *session, const struct wait_spec *spec, wait_fn *fn,
+                          void *arg, struct err *err)
 {
     struct registry *registry = session->registry;
     if (waiter_take_place(registry, err) != 0)
@@ -132,7 +137,8 @@ static bool look_until(struct wait *wait)
         if (!data)
             return false;
         bool last_piece = wait->base + size >= journal_head(session->journal);
-        switch (pattern_search(wait->spec.until, &wait->search, data, size, session->finished || !last_piece, &from, &to)) {
+        switch (pattern_search(wait->spec.until, &wait->search, data, size,
+                               session->finished || !last_piece, &from, &to)) {
         case PATTERN_MATCH:
             wait->result.match_to = wait->base + to;
             waiter_fire(wait, WAIT_UNTIL);
@@ -150,7 +156,8 @@ static bool look_until(struct wait *wait)
             drop_searched(wait);
             return false;
         }
-        wait->base += size; /* between the head area and the ring bytes are missing: no match goes across */
+        /* between the head area and the ring bytes are missing: no match goes across */
+        wait->base += size;
         wait->search.at = 0;
     }
 }
@@ -161,20 +168,25 @@ static int64_t silence_due(const struct wait *wait)
     const struct session *session = wait->session;
     int64_t due = INT64_MAX;
     if (wait->spec.quiet_ms >= 0) {
-        int64_t since = session->last_output_ns > wait->begun_ns ? session->last_output_ns : wait->begun_ns;
-        due = wait->spec.quiet_ms > (INT64_MAX - since) / NS_PER_MS ? INT64_MAX : since + wait->spec.quiet_ms * NS_PER_MS;
+        int64_t since = session->last_output_ns > wait->begun_ns ? session->last_output_ns
+                                                                 : wait->begun_ns;
+        due = wait->spec.quiet_ms > (INT64_MAX - since) / NS_PER_MS
+                  ? INT64_MAX
+                  : since + wait->spec.quiet_ms * NS_PER_MS;
     }
     uint64_t head = journal_head(session->journal);
     if (wait->spec.settle && head > wait->spec.from) {
         int64_t settled = head - wait->spec.from >= SETTLED_BYTES
                               ? 0
-                              : session->last_output_ns + session->registry->cfg->defaults.quiet_settle_ms * NS_PER_MS;
+                              : session->last_output_ns +
+                                    session->registry->cfg->defaults.quiet_settle_ms * NS_PER_MS;
         due = settled < due ? settled : due;
     }
     return due;
 }
 
-/* Until when programs left behind may keep an ended session's output from counting as complete; 0: it does. */
+/* Until when programs left behind may keep an ended session's output from counting as complete; 0:
+ * it does. */
 static int64_t linger_due(const struct wait *wait)
 {
     const struct session *session = wait->session;
@@ -202,7 +214,8 @@ static bool wait_look(struct wait *wait, int64_t now)
     else {
         int64_t due = silence < wait->spec.deadline_ns ? silence : wait->spec.deadline_ns;
         due = session->finished && linger < due ? linger : due;
-        /* Output puts silence off: the timer is left where it is, and looks again when it comes too early. */
+        /* Output puts silence off: the timer is left where it is, and looks again when it comes too
+         * early. */
         if (due != INT64_MAX && (!loop_timer_is_set(&wait->timer) || wait->timer.due_ns > due))
             loop_timer_set_ns(&wait->timer, due);
         return false;
@@ -230,7 +243,8 @@ void waiter_look(struct session *session)
 
 const char *wait_reason_word(enum wait_reason reason)
 {
-    static const char *const words[] = {"exit", "until", "ready", "quiet", "deadline", "stopping", "costly"};
+    static const char *const words[] = {"exit",     "until",    "ready", "quiet",
+                                        "deadline", "stopping", "costly"};
     return (size_t)reason < sizeof words / sizeof words[0] ? words[reason] : "deadline";
 }
 

@@ -1,4 +1,5 @@
-/* cgroup: owns one directory of the cgroup v2 tree for each session, below a directory of the daemon. */
+/* cgroup: owns one directory of the cgroup v2 tree for each session, below a directory of the
+ * daemon. */
 #include "sys/cgroup.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -17,7 +18,8 @@ struct cgroup {
 
 static int base_dir = -1; /* the daemon's directory; kept for the life of the process */
 
-/* The mount point of the unified hierarchy: the first line of type cgroup2 in mountinfo (proc_pid_mountinfo(5)). */
+/* The mount point of the unified hierarchy: the first line of type cgroup2 in mountinfo
+ * (proc_pid_mountinfo(5)). */
 static bool find_mount(char *path, size_t size)
 {
     char line[4096], target[2048];
@@ -49,7 +51,8 @@ static bool cgroup_find_own(char *path, size_t size)
     return found;
 }
 
-/* Where the daemon's directory is now: it may have been moved, so this is worked out each time. Text why not, or NULL. */
+/* Where the daemon's directory is now: it may have been moved, so this is worked out each time.
+ * Text why not, or NULL. */
 static const char *base_path(char *path, size_t size)
 {
     char mount[2048], own[2048];
@@ -61,7 +64,8 @@ static const char *base_path(char *path, size_t size)
     return NULL;
 }
 
-/* No controllers are enabled for the children, so processes may stay in the parent (no internal process constraint). */
+/* No controllers are enabled for the children, so processes may stay in the parent (no internal
+ * process constraint). */
 static bool open_base(void)
 {
     char path[4200];
@@ -74,7 +78,8 @@ static bool open_base(void)
     return base_dir >= 0;
 }
 
-/* The daemon's own directory goes with its last session; the kernel refuses while others are in it. */
+/* The daemon's own directory goes with its last session; the kernel refuses while others are in
+ * it. */
 static void drop_base(void)
 {
     char path[4200];
@@ -93,7 +98,8 @@ static const char *probe(void)
     bool good = open_base() && faccessat(base_dir, "cgroup.procs", W_OK, AT_EACCESS) == 0 &&
                 faccessat(base_dir, "cgroup.kill", W_OK, AT_EACCESS) == 0;
     if (!good)
-        snprintf(why, sizeof why, "none (the cgroup of this process is not ours to write: %s)", strerror(errno));
+        snprintf(why, sizeof why, "none (the cgroup of this process is not ours to write: %s)",
+                 strerror(errno));
     drop_base();
     return good ? "cgroup v2" : why;
 }
@@ -118,7 +124,8 @@ struct cgroup *cgroup_new(const char *daemon, uint64_t session)
 
     if (!cgroup_available() || !open_base())
         return NULL;
-    if (strchr(daemon, '/') || (size_t)snprintf(name, sizeof name, "%s-%llu", daemon, (unsigned long long)session) >= sizeof name) {
+    if (strchr(daemon, '/') || (size_t)snprintf(name, sizeof name, "%s-%llu", daemon,
+                                                (unsigned long long)session) >= sizeof name) {
         errno = EINVAL;
         return NULL;
     }

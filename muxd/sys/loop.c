@@ -55,7 +55,8 @@ struct loop {
 
 static uint32_t epoll_mask(unsigned events)
 {
-    return (events & LOOP_READ ? EPOLLIN : 0) | (events & LOOP_WRITE ? EPOLLOUT : 0) | (events & LOOP_EDGE ? (uint32_t)EPOLLET : 0);
+    return (events & LOOP_READ ? EPOLLIN : 0) | (events & LOOP_WRITE ? EPOLLOUT : 0) |
+           (events & LOOP_EDGE ? (uint32_t)EPOLLET : 0);
 }
 
 int loop_io_set(struct loop_io *io, unsigned events)
@@ -65,7 +66,8 @@ int loop_io_set(struct loop_io *io, unsigned events)
     bool wanted = (events & (LOOP_READ | LOOP_WRITE)) != 0;
     int operation = !wanted ? EPOLL_CTL_DEL : io->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-    if (io->in_set && io->events == events && !(events & LOOP_EDGE)) /* an edge is armed anew, even for the same events */
+    /* an edge is armed anew, even for the same events */
+    if (io->in_set && io->events == events && !(events & LOOP_EDGE))
         return 0;
     if ((wanted || io->in_set) && epoll_ctl(io->loop->epoll, operation, io->fd, &event) < 0)
         return -1;
@@ -95,7 +97,8 @@ void loop_io_free(struct loop_io *io)
 {
     if (!io)
         return;
-    /* A descriptor closed too early may live on as a duplicate and would go on reporting to freed memory. */
+    /* A descriptor closed too early may live on as a duplicate and would go on reporting to freed
+     * memory. */
     if (loop_io_set(io, 0) < 0)
         BUG("descriptor %d was closed before its loop_io: %s", io->fd, strerror(errno));
     io->dead = true;
@@ -116,7 +119,8 @@ static void bury_dead(struct loop *loop)
 static void dispatch_io(const struct epoll_event *event)
 {
     struct loop_io *io = event->data.ptr;
-    unsigned events = (event->events & EPOLLIN ? LOOP_READ : 0) | (event->events & EPOLLOUT ? LOOP_WRITE : 0);
+    unsigned events = (event->events & EPOLLIN ? LOOP_READ : 0) |
+                      (event->events & EPOLLOUT ? LOOP_WRITE : 0);
 
     if (io->dead || !io->in_set)
         return;
@@ -211,15 +215,18 @@ static int wait_events(struct loop *loop, struct epoll_event *events, int64_t ns
 {
     if (!loop->ms_only) {
         struct timespec wait = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-        int count = epoll_pwait2(loop->epoll, events, EVENTS_A_TURN, ns == INT64_MAX ? NULL : &wait, NULL);
+        int count = epoll_pwait2(loop->epoll, events, EVENTS_A_TURN, ns == INT64_MAX ? NULL : &wait,
+                                 NULL);
         if (count >= 0 || errno == EINTR)
             return count;
         if (errno != ENOSYS && errno != EPERM)
             BUG("epoll_pwait2: %s", strerror(errno));
-        loop->ms_only = true; /* before Linux 5.11, under valgrind, or behind an old seccomp filter */
+        /* before Linux 5.11, under valgrind, or behind an old seccomp filter */
+        loop->ms_only = true;
     }
     int64_t ms = ns == INT64_MAX ? -1 : (ns + 999999) / 1000000;
-    int count = epoll_wait(loop->epoll, events, EVENTS_A_TURN, ms > 1000000000 ? 1000000000 : (int)ms);
+    int count = epoll_wait(loop->epoll, events, EVENTS_A_TURN,
+                           ms > 1000000000 ? 1000000000 : (int)ms);
     if (count < 0 && errno != EINTR)
         BUG("epoll_wait: %s", strerror(errno));
     return count;
@@ -281,9 +288,10 @@ void loop_at_turn_end(struct loop *loop, loop_fn *fn, void *arg)
 
 void loop_drop_turn_end(struct loop *loop, void *arg)
 {
+    /* the place stays: the end of a turn may be under way */
     for (size_t i = 0; i < loop->turn_ends; i++)
         if (loop->turn_end[i].arg == arg)
-            loop->turn_end[i] = (struct hook){NULL, NULL}; /* the place stays: the end of a turn may be under way */
+            loop->turn_end[i] = (struct hook){NULL, NULL};
 }
 
 /* --- birth and death --- */
@@ -341,7 +349,8 @@ void loop_free(struct loop *loop)
         return;
     BUG_UNLESS(!loop->in_turn);
     if (loop->ios != 0 || loop->timers.count != 0)
-        BUG("the loop is freed with %zu descriptors and %zu timers in it", loop->ios, loop->timers.count);
+        BUG("the loop is freed with %zu descriptors and %zu timers in it", loop->ios,
+            loop->timers.count);
     loop_wait_offloaded(loop);
     loop_drop(loop);
 }

@@ -16,18 +16,25 @@ enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4, LOOP_EDGE = 8 };
 typedef void loop_io_fn(void *arg, unsigned events);
 typedef void loop_fn(void *arg);
 
-struct loop *loop_new(struct err *err); /* NULL with err: ERR_SYSTEM. Sets the timer slack of the calling thread, too */
-void loop_free(struct loop *loop); /* NULL is fine; every io and timer must be gone before (BUG otherwise) */
-/* Runs turns until loop_stop. A turn: wait, io callbacks, due timers, then the turn-end callbacks in order of adding. */
+/* NULL with err: ERR_SYSTEM. Sets the timer slack of the calling thread, too */
+struct loop *loop_new(struct err *err);
+/* NULL is fine; every io and timer must be gone before (BUG otherwise) */
+void loop_free(struct loop *loop);
+/* Runs turns until loop_stop. A turn: wait, io callbacks, due timers, then the turn-end callbacks
+ * in order of adding. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
-bool loop_turn(struct loop *loop, int timeout_ms); /* one turn; -1: wait for an event. False when nothing happened. For tests */
-int64_t loop_now_ns(const struct loop *loop); /* CLOCK_MONOTONIC, read once a turn and after a long callback by loop_update */
+/* one turn; -1: wait for an event. False when nothing happened. For tests */
+bool loop_turn(struct loop *loop, int timeout_ms);
+/* CLOCK_MONOTONIC, read once a turn and after a long callback by loop_update */
+int64_t loop_now_ns(const struct loop *loop);
 void loop_update(struct loop *loop);
 
-/* Watches fd, which stays the caller's and must outlive the io. NULL with errno when epoll refuses it (EMFILE, EPERM: a plain file). */
+/* Watches fd, which stays the caller's and must outlive the io. NULL with errno when epoll refuses
+ * it (EMFILE, EPERM: a plain file). */
 struct loop_io *loop_io_new(struct loop *loop, int fd, unsigned events, loop_io_fn *fn, void *arg);
-int loop_io_set(struct loop_io *io, unsigned events); /* 0: paused (not even hang-ups wake); -1 with errno */
+/* 0: paused (not even hang-ups wake); -1 with errno */
+int loop_io_set(struct loop_io *io, unsigned events);
 void loop_io_free(struct loop_io *io);                /* NULL is fine; safe inside any callback */
 
 struct loop_timer { /* embedded in its owner; zero it, then loop_timer_init */
@@ -38,21 +45,25 @@ struct loop_timer { /* embedded in its owner; zero it, then loop_timer_init */
     long slot; /* place in the heap, -1 while not set */
 };
 void loop_timer_init(struct loop_timer *timer, struct loop *loop, loop_fn *fn, void *arg);
-void loop_timer_set_ns(struct loop_timer *timer, int64_t due_ns); /* absolute, CLOCK_MONOTONIC; replaces an earlier setting */
+/* absolute, CLOCK_MONOTONIC; replaces an earlier setting */
+void loop_timer_set_ns(struct loop_timer *timer, int64_t due_ns);
 void loop_timer_set_ms(struct loop_timer *timer, int64_t after_ms);
 void loop_timer_stop(struct loop_timer *timer); /* fine when not set */
 static inline bool loop_timer_is_set(const struct loop_timer *timer) { return timer->slot >= 0; }
 
 /* fn(arg) in a turn whenever signo has come; 0 or negative ERR_SYSTEM. The calling thread blocks
- * signo from now on, also after loop_free: whoever starts a program from it sets the program's mask.
- * Other threads must block it too, as those of loop_offload do. */
+ * signo from now on, also after loop_free: whoever starts a program from it sets the program's
+ * mask. Other threads must block it too, as those of loop_offload do. */
 int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg);
-/* work(arg) in a thread, for what may block (disks); it may touch nothing but arg. Then done(arg) in a turn. 0, or a negative errno when
- * the kernel gives no thread: neither is called. */
+/* work(arg) in a thread, for what may block (disks); it may touch nothing but arg. Then done(arg)
+ * in a turn. 0, or a negative errno when the kernel gives no thread: neither is called. */
 int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg);
-void loop_wait_offloaded(struct loop *loop); /* blocks until the last done has been called; for the end, outside of a turn */
+/* blocks until the last done has been called; for the end, outside of a turn */
+void loop_wait_offloaded(struct loop *loop);
 /* Called at the end of every turn in which something happened, in the order of adding. */
 void loop_at_turn_end(struct loop *loop, loop_fn *fn, void *arg);
-void loop_drop_turn_end(struct loop *loop, void *arg); /* those added with this arg are not called any more; safe inside any callback */
-void loop_once_more(struct loop *loop); /* the next turn doesn't wait: some work was left over by its budget */
+/* those added with this arg are not called any more; safe inside any callback */
+void loop_drop_turn_end(struct loop *loop, void *arg);
+/* the next turn doesn't wait: some work was left over by its budget */
+void loop_once_more(struct loop *loop);
 #endif

@@ -41,7 +41,8 @@ uint32_t mark_of(const struct mark *mark, pid_t pid);
 struct bearer {
     uint32_t number; /* of mark_of */
     pid_t pid;
-    /* 0: it bears the mark; else it is known by its parent, and this with pid is its name for ever. */
+    /* 0: it bears the mark; else it is known by its parent, and this with pid is its name for
+     * ever. */
     uint64_t start_ticks;
 };
 struct bearers {
@@ -60,8 +61,8 @@ const struct bearer *bearers_of(const struct bearers *bearers, uint64_t number, 
 enum {
     /* All processes of other users (sudo, su): a file to be read for each of them. */
     MARK_OTHERS = 1,
-    /* Where /proc shows less than there is (hidepid, a mount of another pid namespace, no descriptor
-     * left) all numbers, which may take a second. */
+    /* Where /proc shows less than there is (hidepid, a mount of another pid namespace, no
+     * descriptor left) all numbers, which may take a second. */
     MARK_HIDDEN = 2,
 };
 /* Every living process that bears a mark of this daemon, in place of what was in out: one pass over

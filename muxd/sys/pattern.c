@@ -1,4 +1,5 @@
-/* pattern: owns all that has to do with PCRE2: compiled expressions, their cache, and the limits of a match. */
+/* pattern: owns all that has to do with PCRE2: compiled expressions, their cache, and the limits of
+ * a match. */
 #include "sys/pattern.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,7 +18,8 @@ enum {
     WINDOW_MAX = 1 << 20,
     WINDOW_FIRST = 16
 };
-#define WINDOW_CHEAP_NS INT64_C(100000) /* a window that cost less is doubled, one that cost ten times as much is halved */
+/* a window that cost less is doubled, one that cost ten times as much is halved */
+#define WINDOW_CHEAP_NS INT64_C(100000)
 
 struct pattern {
     struct pattern *next; /* newest first */
@@ -79,25 +81,28 @@ static pcre2_code *compile(const char *text, size_t len, struct err *err)
     pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF);
     pcre2_set_parens_nest_limit(context, 100);
     pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)text, len,
-                                         PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C |
-                                             PCRE2_USE_OFFSET_LIMIT,
+                                         PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_MULTILINE |
+                                             PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT,
                                          &code, &at, context);
     pcre2_compile_context_free(context);
     if (!compiled) {
         if (pcre2_get_error_message(code, message, sizeof message) < 0)
             message[0] = '\0';
-        err_set(err, ERR_PATTERN, "pattern '%.*s': %s at byte %zu; correct it or escape special characters with '\\'",
+        err_set(err, ERR_PATTERN,
+                "pattern '%.*s': %s at byte %zu; correct it or escape special characters with '\\'",
                 (int)(len < 200 ? len : 200), text, message, at);
         return NULL;
     }
-    pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_SOFT); /* without it the interpreter does */
+    /* without it the interpreter does */
+    pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_SOFT);
     return compiled;
 }
 
 struct pattern *pattern_new(const char *text, size_t len, struct err *err)
 {
     if (len == 0 || len > PATTERN_TEXT_MAX) {
-        err_set(err, ERR_PATTERN, "pattern: it has %zu bytes; give an expression of 1 to %d", len, PATTERN_TEXT_MAX);
+        err_set(err, ERR_PATTERN, "pattern: it has %zu bytes; give an expression of 1 to %d", len,
+                PATTERN_TEXT_MAX);
         return NULL;
     }
     struct pattern *pattern = find_cached(text, len);
@@ -155,15 +160,17 @@ static pcre2_match_data *match_data(void)
 }
 
 /* Tries the starts from search->next to last. A negative number of pcre2_match, or 1. */
-static int try_window(const struct pattern *pattern, const struct pattern_search *search, const char *data, size_t size, size_t last,
-                      bool ended)
+static int try_window(const struct pattern *pattern, const struct pattern_search *search,
+                      const char *data, size_t size, size_t last, bool ended)
 {
     uint32_t options = ended ? 0 : PCRE2_PARTIAL_SOFT;
     PCRE2_SPTR subject = (PCRE2_SPTR)data;
     pcre2_set_offset_limit(match_context(), last);
-    int status = pcre2_match(pattern->code, subject, size, search->next, options, match_data(), match_context());
+    int status = pcre2_match(pattern->code, subject, size, search->next, options, match_data(),
+                             match_context());
     if (status == PCRE2_ERROR_JIT_STACKLIMIT)
-        status = pcre2_match(pattern->code, subject, size, search->next, options | PCRE2_NO_JIT, match_data(), match_context());
+        status = pcre2_match(pattern->code, subject, size, search->next, options | PCRE2_NO_JIT,
+                             match_data(), match_context());
     return status >= 0 ? 1 : status;
 }
 
@@ -177,7 +184,8 @@ static void adapt_window(struct pattern_search *search, int64_t cost_ns)
 
 static bool is_too_costly(int status, const struct pattern_search *search)
 {
-    return status == PCRE2_ERROR_MATCHLIMIT || status == PCRE2_ERROR_DEPTHLIMIT || status == PCRE2_ERROR_HEAPLIMIT ||
+    return status == PCRE2_ERROR_MATCHLIMIT || status == PCRE2_ERROR_DEPTHLIMIT ||
+           status == PCRE2_ERROR_HEAPLIMIT ||
            search->used_ns > PATTERN_COST_MAX_MS * INT64_C(1000000);
 }
 
@@ -198,8 +206,9 @@ static bool end_pass(struct pattern_search *search, size_t size)
     return !grown || search->at >= size;
 }
 
-enum pattern_result pattern_search(const struct pattern *pattern, struct pattern_search *search, const char *data, size_t size, bool ended,
-                                   size_t *from, size_t *to)
+enum pattern_result pattern_search(const struct pattern *pattern, struct pattern_search *search,
+                                   const char *data, size_t size, bool ended, size_t *from,
+                                   size_t *to)
 {
     int64_t begin = clock_mono_ns(), now = begin, before;
     const size_t *offsets = pcre2_get_ovector_pointer(match_data());

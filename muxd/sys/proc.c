@@ -56,7 +56,8 @@ static ssize_t proc_read_file(const char *path, char *text, size_t size)
     return got;
 }
 
-/* proc_pid_stat(5): "pid (comm) state ppid pgrp session tty_nr tpgid ...": the name may hold blanks and parentheses. */
+/* proc_pid_stat(5): "pid (comm) state ppid pgrp session tty_nr tpgid ...": the name may hold blanks
+ * and parentheses. */
 bool proc_stat_parse(const char *text, struct proc_stat *out)
 {
     const char *open_at = strchr(text, '('), *close_at = strrchr(text, ')'), *at;
@@ -70,9 +71,11 @@ bool proc_stat_parse(const char *text, struct proc_stat *out)
     memcpy(out->comm, open_at + 1, length < sizeof out->comm ? length : sizeof out->comm - 1);
     out->state = close_at[1] ? close_at[2] : '\0';
     at = out->state ? close_at + 3 : "";
-    for (int i = 0; i < STAT_FIELDS; i++) { /* not by sscanf: this is read at each start of a program */
+    /* not by sscanf: this is read at each start of a program */
+    for (int i = 0; i < STAT_FIELDS; i++) {
         char *end;
-        fields[i] = (int64_t)strtoull(at, &end, 10); /* the one negative number, tpgid, comes out right, too */
+        /* the one negative number, tpgid, comes out right, too */
+        fields[i] = (int64_t)strtoull(at, &end, 10);
         if (end == at)
             return false;
         at = end;
@@ -94,21 +97,26 @@ bool proc_stat(pid_t pid, struct proc_stat *out)
     return proc_read_file(path, text, sizeof text) > 0 && proc_stat_parse(text, out);
 }
 
-/* Fields 14 to 17 of stat in ticks, and of statm resident and shared in pages (proc_pid_statm(5)). */
+/* Fields 14 to 17 of stat in ticks, and of statm resident and shared in pages
+ * (proc_pid_statm(5)). */
 bool proc_usage(pid_t pid, struct proc_usage *out)
 {
     char path[48], text[1024];
     unsigned long long ticks[4], resident, shared;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     const char *rest = proc_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
-    if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2],
-                        &ticks[3]) != 4)
+    if (!rest ||
+        sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
+               &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 4)
         return false;
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    if (proc_read_file(path, text, sizeof text) <= 0 || sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
+    if (proc_read_file(path, text, sizeof text) <= 0 ||
+        sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
         return false;
-    out->cpu_ms = (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK);
-    out->memory_bytes = (resident > shared ? resident - shared : 0) * (unsigned long)sysconf(_SC_PAGESIZE);
+    out->cpu_ms = (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000 /
+                  (unsigned long)sysconf(_SC_CLK_TCK);
+    out->memory_bytes = (resident > shared ? resident - shared : 0) *
+                        (unsigned long)sysconf(_SC_PAGESIZE);
     return true;
 }
 
@@ -123,7 +131,8 @@ static bool each_number(const char *path, bool (*fn)(void *arg, pid_t pid), void
         return false;
     }
     while ((entry = readdir(dir)))
-        if (isdigit((unsigned char)entry->d_name[0]) && !fn(arg, (pid_t)strtol(entry->d_name, NULL, 10)))
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            !fn(arg, (pid_t)strtol(entry->d_name, NULL, 10)))
             break;
     closedir(dir);
     return true;
@@ -145,7 +154,9 @@ bool proc_shows_all(void)
 pid_t proc_max_pid(void)
 {
     char text[24];
-    long most = proc_read_file("/proc/sys/kernel/pid_max", text, sizeof text) > 0 ? strtol(text, NULL, 10) : 0;
+    long most = proc_read_file("/proc/sys/kernel/pid_max", text, sizeof text) > 0
+                    ? strtol(text, NULL, 10)
+                    : 0;
     return most > 0 && most <= PIDS_MAX ? (pid_t)most : PIDS_MAX;
 }
 
@@ -212,11 +223,13 @@ static bool is_thread(pid_t pid)
 {
     char path[48], text[256];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    const char *field = proc_read_file(path, text, sizeof text) > 0 ? strstr(text, "\nTgid:") : NULL;
+    const char *field = proc_read_file(path, text, sizeof text) > 0 ? strstr(text, "\nTgid:")
+                                                                    : NULL;
     return field && strtol(field + 6, NULL, 10) != pid;
 }
 
-/* A file of that name may be somebody else's invention (lxcfs), and not every kernel fills it in. */
+/* A file of that name may be somebody else's invention (lxcfs), and not every kernel fills it
+ * in. */
 static int open_proc(const char *path)
 {
     struct statfs fs;
@@ -230,7 +243,8 @@ static int open_proc(const char *path)
     return -1;
 }
 
-/* Whoever is first, in whichever thread, keeps it open: this is asked for at each end of a program and each look at a terminal. */
+/* Whoever is first, in whichever thread, keeps it open: this is asked for at each end of a program
+ * and each look at a terminal. */
 static ssize_t proc_read_again(atomic_int *kept, const char *path, char *text, size_t size)
 {
     int fd = atomic_load(kept);
@@ -253,10 +267,13 @@ pid_t proc_last_pid(void)
     static atomic_bool no_namespace; /* a kernel without CONFIG_CHECKPOINT_RESTORE */
     char text[128];
     const char *word = text;
-    if (atomic_load(&no_namespace) || proc_read_again(&of_namespace, "/proc/sys/kernel/ns_last_pid", text, sizeof text) <= 0) {
+    if (atomic_load(&no_namespace) ||
+        proc_read_again(&of_namespace, "/proc/sys/kernel/ns_last_pid", text, sizeof text) <= 0) {
         if (errno == ENOENT || errno == EACCES)
             atomic_store(&no_namespace, true);
-        word = proc_read_again(&of_load, "/proc/loadavg", text, sizeof text) > 0 ? strrchr(text, ' ') : NULL;
+        word = proc_read_again(&of_load, "/proc/loadavg", text, sizeof text) > 0
+                   ? strrchr(text, ' ')
+                   : NULL;
     }
     long last = word ? strtol(word, NULL, 10) : 0;
     return last > 1 && last <= INT_MAX ? (pid_t)last : 0;
@@ -266,7 +283,8 @@ pid_t proc_last_pid(void)
 bool proc_hides_others(void)
 {
     struct proc_stat stat;
-    return proc_stat(getpid(), &stat) && !proc_stat(1, &stat) && (errno == ENOENT || errno == EACCES || errno == EPERM);
+    return proc_stat(getpid(), &stat) && !proc_stat(1, &stat) &&
+           (errno == ENOENT || errno == EACCES || errno == EPERM);
 }
 
 bool proc_is_dead(const struct proc_stat *stat)
@@ -274,7 +292,8 @@ bool proc_is_dead(const struct proc_stat *stat)
     return stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
 }
 
-/* Without pidfds, or with no descriptor left for one, /proc tells as well; what it can't tell counts as alive. */
+/* Without pidfds, or with no descriptor left for one, /proc tells as well; what it can't tell
+ * counts as alive. */
 bool proc_lives(pid_t pid)
 {
     struct proc_stat stat;
@@ -307,8 +326,9 @@ void proc_command(pid_t pid, char *out, size_t size)
         out[length - 1] = '\0';
 }
 
-/* Where pidfd_open is missing (a strict seccomp filter, valgrind) the process's directory stands in for it: once the process is reaped
- * nothing in that directory can be opened any more, whoever gets the number. */
+/* Where pidfd_open is missing (a strict seccomp filter, valgrind) the process's directory stands in
+ * for it: once the process is reaped nothing in that directory can be opened any more, whoever gets
+ * the number. */
 int proc_pidfd(pid_t pid)
 {
     char path[48];

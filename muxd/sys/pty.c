@@ -23,14 +23,17 @@ static int set_modes(int slave)
     return tcsetattr(slave, TCSANOW, &modes);
 }
 
-/* A terminal that others may read or write is no place for secrets: a devpts mounted with mode=0666 is refused. */
+/* A terminal that others may read or write is no place for secrets: a devpts mounted with mode=0666
+ * is refused. */
 static int check_private(int slave, struct err *err)
 {
     struct stat st;
     if (fstat(slave, &st) < 0)
         return err_set(err, ERR_SYSTEM, "pty: fstat: %s; try again", strerror(errno));
     if ((st.st_mode & 07777 & ~(mode_t)0620) != 0)
-        return err_set(err, ERR_SYSTEM, "pty: new terminals have mode '%04o' and are open to others; mount devpts with mode=0620",
+        return err_set(err, ERR_SYSTEM,
+                       "pty: new terminals have mode '%04o' and are open to others; mount devpts "
+                       "with mode=0620",
                        (unsigned)(st.st_mode & 07777));
     return 0;
 }
@@ -45,7 +48,9 @@ static int no_terminal(struct err *err, int error)
     struct limit_text text;
     if (limit_explain(LIMIT_TERMINAL, error, &text))
         return limit_err(err, ERR_SYSTEM, LIMIT_TERMINAL, error, "no terminal (PTY) can be made");
-    return err_set(err, ERR_SYSTEM, "no terminal (PTY) can be made: %s; see whether devpts is mounted at /dev/pts", strerror(error));
+    return err_set(err, ERR_SYSTEM,
+                   "no terminal (PTY) can be made: %s; see whether devpts is mounted at /dev/pts",
+                   strerror(error));
 }
 
 int pty_open(int rows, int cols, int *master, int *slave, struct err *err)
@@ -56,7 +61,8 @@ int pty_open(int rows, int cols, int *master, int *slave, struct err *err)
     m = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     if (m < 0)
         return no_terminal(err, errno);
-    if (grantpt(m) < 0 || unlockpt(m) < 0 || (s = open_slave(m, O_RDWR)) < 0 || set_modes(s) < 0 || pty_resize(m, rows, cols) < 0)
+    if (grantpt(m) < 0 || unlockpt(m) < 0 || (s = open_slave(m, O_RDWR)) < 0 || set_modes(s) < 0 ||
+        pty_resize(m, rows, cols) < 0)
         status = no_terminal(err, errno);
     else
         status = check_private(s, err);
@@ -75,8 +81,10 @@ static int set_size(int master, int rows, int cols, int height, int width)
 {
     int64_t high = (int64_t)rows * height, wide = (int64_t)cols * width;
     bool fits = high <= USHRT_MAX && wide <= USHRT_MAX;
-    struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols,
-                           .ws_ypixel = (unsigned short)(fits ? high : 0), .ws_xpixel = (unsigned short)(fits ? wide : 0)};
+    struct winsize size = {.ws_row = (unsigned short)rows,
+                           .ws_col = (unsigned short)cols,
+                           .ws_ypixel = (unsigned short)(fits ? high : 0),
+                           .ws_xpixel = (unsigned short)(fits ? wide : 0)};
     return ioctl(master, TIOCSWINSZ, &size) < 0 ? -errno : 0;
 }
 
@@ -148,8 +156,9 @@ int pty_unread_input(int master)
     int count = -1, slave = open_slave(master, O_RDONLY | O_NONBLOCK);
     if (slave < 0)
         return -1;
-    /* poll(2) makes the kernel pass on what was written to the master but not yet handed to the line discipline
-     * (n_tty_poll flushes the pending work): without it freshly typed bytes are nowhere to be seen. */
+    /* poll(2) makes the kernel pass on what was written to the master but not yet handed to the
+     * line discipline (n_tty_poll flushes the pending work): without it freshly typed bytes are
+     * nowhere to be seen. */
     struct pollfd waiting = {.fd = slave, .events = POLLIN};
     poll(&waiting, 1, 0);
     if (ioctl(slave, FIONREAD, &count) < 0)

@@ -18,7 +18,8 @@ static void heap_settle(struct timers *timers, size_t slot, struct loop_timer *t
         size_t child = 2 * slot + 1;
         if (child >= timers->count)
             break;
-        if (child + 1 < timers->count && timers->heap[child + 1]->due_ns < timers->heap[child]->due_ns)
+        if (child + 1 < timers->count &&
+            timers->heap[child + 1]->due_ns < timers->heap[child]->due_ns)
             child++;
         if (timers->heap[child]->due_ns >= timer->due_ns)
             break;
@@ -52,7 +53,10 @@ void loop_timer_set_ms(struct loop_timer *timer, int64_t after_ms)
 {
     int64_t now = loop_now_ns(timer->loop);
     int64_t most = (INT64_MAX - now) / 1000000;
-    loop_timer_set_ns(timer, now + (after_ms < 0 ? 0 : after_ms > most ? most : after_ms) * 1000000);
+    loop_timer_set_ns(timer, now + (after_ms < 0      ? 0
+                                    : after_ms > most ? most
+                                                      : after_ms) *
+                                       1000000);
 }
 
 void loop_timer_stop(struct loop_timer *timer)
@@ -69,7 +73,8 @@ void loop_timer_stop(struct loop_timer *timer)
 
 bool timers_run(struct timers *timers, const struct loop *loop)
 {
-    /* No more than were set when the phase began: a timer that sets itself to now waits for the next turn. */
+    /* No more than were set when the phase began: a timer that sets itself to now waits for the
+     * next turn. */
     size_t most = timers->count;
     bool any = false;
     while (most-- > 0 && timers->count > 0 && timers->heap[0]->due_ns <= loop_now_ns(loop)) {

@@ -10,5 +10,6 @@ struct timers {
 };
 
 struct timers *loop_timers(struct loop *loop); /* of that loop, borrowed */
-bool timers_run(struct timers *timers, const struct loop *loop); /* those that are due; false when none was */
+/* those that are due; false when none was */
+bool timers_run(struct timers *timers, const struct loop *loop);
 #endif

@@ -1,4 +1,5 @@
-/* tty_group: owns the list of threads of a group, and the budget of /proc descriptors that all groups share. */
+/* tty_group: owns the list of threads of a group, and the budget of /proc descriptors that all
+ * groups share. */
 #include "sys/tty_group.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -95,7 +96,8 @@ static void tty_group_add_thread(struct scan *scan, pid_t pid, pid_t tid)
         return;
     }
     if (scan->count == scan->cap) {
-        scan->cap = scan->cap ? 2 * scan->cap : 1; /* a prompt has one, and there are many prompts */
+        /* a prompt has one, and there are many prompts */
+        scan->cap = scan->cap ? 2 * scan->cap : 1;
         scan->threads = xreallocarray(scan->threads, scan->cap, sizeof *scan->threads);
     }
     struct tty_thread *thread = &scan->threads[scan->count++];
@@ -109,7 +111,8 @@ static void tty_group_add_thread(struct scan *scan, pid_t pid, pid_t tid)
     }
 }
 
-/* setpgid(2): nobody joins a group of another session. So who is in this one and in another group has to be asked again. */
+/* setpgid(2): nobody joins a group of another session. So who is in this one and in another group
+ * has to be asked again. */
 static bool is_member(struct tty_group *group, pid_t pgrp, pid_t pid)
 {
     if (group->session > 0 && getsid(pid) != group->session)
@@ -175,8 +178,9 @@ static bool scan_process(void *arg, pid_t pid)
     return true;
 }
 
-/* Only what was born since the last pass can have joined. It is asked again each time, for a shell may put a process into the group
- * a moment after its birth; once there are many a whole pass is cheaper. */
+/* Only what was born since the last pass can have joined. It is asked again each time, for a shell
+ * may put a process into the group a moment after its birth; once there are many a whole pass is
+ * cheaper. */
 bool tty_group_has_newcomer(const struct tty_group *group)
 {
     int now = proc_last_pid(), last = group->last_pid;
@@ -192,7 +196,8 @@ void tty_group_scan(struct tty_group *group, pid_t pgrp)
 {
     struct scan scan = {.group = group, .pgrp = pgrp};
 
-    group->last_pid = proc_last_pid(); /* before the pass: what is born during it makes the next one due */
+    /* before the pass: what is born during it makes the next one due */
+    group->last_pid = proc_last_pid();
     group->session = getsid(pgrp);
     group->nothers = 0;
     proc_each_pid(scan_process, &scan);

@@ -1,7 +1,8 @@
 /* tty_home.c: owns the memory of the places where one program waits. */
 #include "sys/tty_home.h"
 
-enum { LOOPS = 2 }; /* so often it wakes and sleeps again for nothing before that is a loop of waiting */
+/* so often it wakes and sleeps again for nothing before that is a loop of waiting */
+enum { LOOPS = 2 };
 
 void tty_home_also(struct tty_home *home, uint64_t place)
 {

@@ -1,5 +1,5 @@
-/* tty_selftest: owns the question whether this kernel tells what tty_state needs. Asked once, on a terminal and a child
- * of our own, before there are sessions and threads. */
+/* tty_selftest: owns the question whether this kernel tells what tty_state needs. Asked once, on a
+ * terminal and a child of our own, before there are sessions and threads. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -22,16 +22,20 @@ enum {
     PAUSE_NS = 50000
 };
 
-static const char forbidden[] = "degraded (what a program polls can't be read: Yama or another policy forbids it)";
+static const char forbidden[] =
+    "degraded (what a program polls can't be read: Yama or another policy forbids it)";
 
-/* The child: reads a line, then waits for the other end of its pipe, so that it has read but doesn't read. */
+/* The child: reads a line, then waits for the other end of its pipe, so that it has read but
+ * doesn't read. */
 static _Noreturn void selftest_child(int slave, const int gate[2])
 {
     char byte[64];
     sigset_t none;
 
     close(gate[1]); /* our death ends the child */
-    prctl(PR_SET_DUMPABLE, 1); /* as every program is: what the worker hides of itself from its own user would be hidden from it */
+    /* as every program is: what the worker hides of itself from its own user would be hidden from
+     * it */
+    prctl(PR_SET_DUMPABLE, 1);
     signal(SIGHUP, SIG_DFL);
     signal(SIGTTOU, SIG_IGN);
     sigemptyset(&none);
@@ -45,13 +49,15 @@ static _Noreturn void selftest_child(int slave, const int gate[2])
     _exit(0);
 }
 
-/* One look after what was printed is read. There is no event to wait for: whether there is one is being tested. */
+/* One look after what was printed is read. There is no event to wait for: whether there is one is
+ * being tested. */
 static enum tty_wait look_again(struct tty_watch *watch, int master, struct tty_look *look)
 {
     char echoed[64];
     struct pollfd fd = {.fd = master, .events = POLLIN};
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    if (ppoll(&fd, 1, &pause, NULL) > 0 && read(master, echoed, sizeof echoed) < 0 && errno != EAGAIN)
+    if (ppoll(&fd, 1, &pause, NULL) > 0 && read(master, echoed, sizeof echoed) < 0 &&
+        errno != EAGAIN)
         return TTY_BUSY;
     tty_watch_look(watch, look);
     return look->wait;
@@ -70,7 +76,8 @@ static bool reaches_line(struct tty_watch *watch, int master, struct tty_look *l
     return true;
 }
 
-/* After a line was typed the child has read it and reads something else: it must not look as if it waited. */
+/* After a line was typed the child has read it and reads something else: it must not look as if it
+ * waited. */
 static bool is_early(struct tty_watch *watch, int master, struct tty_look *look)
 {
     int64_t until = clock_mono_ms() + SELFTEST_MS;
@@ -87,7 +94,8 @@ static const char *try_all(struct tty_watch *watch, int master, int gate)
     struct tty_look look = {.wait = TTY_BUSY};
 
     if (!reaches_line(watch, master, &look))
-        return look.why ? "degraded (the kernel hides where a program sleeps)" : "degraded (a read of a terminal is not recognised)";
+        return look.why ? "degraded (the kernel hides where a program sleeps)"
+                        : "degraded (a read of a terminal is not recognised)";
     tty_watch_mark(watch);
     if (fd_write_all(master, "x\n", 2) != 2)
         return "degraded (the trial terminal takes no input)";

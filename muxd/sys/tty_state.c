@@ -1,9 +1,11 @@
-/* tty_state: owns the verdict about one terminal: what its modes, its foreground group and its queues say together.
+/* tty_state: owns the verdict about one terminal: what its modes, its foreground group and its
+ * queues say together.
  *
- * The order of a look matters. Output first: a master that is readable means that the program's last words are not yet
- * with us. Then the sleepers. Then the input queue, through a slave opened for a moment: poll(2) on it makes the kernel
- * hand over what was typed but still lies in its work queue, so that a reader that should have been woken shows as
- * running. Then everything once more: the same modes, no output, nobody ran. */
+ * The order of a look matters. Output first: a master that is readable means that the program's
+ * last words are not yet with us. Then the sleepers. Then the input queue, through a slave opened
+ * for a moment: poll(2) on it makes the kernel hand over what was typed but still lies in its work
+ * queue, so that a reader that should have been woken shows as running. Then everything once more:
+ * the same modes, no output, nobody ran. */
 #include "sys/tty_state.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -20,8 +22,10 @@
 #include <termios.h>
 
 enum {
-    DELIVERY_NS = 2000000,  /* typed bytes are with the reader long before, unless they woke nobody */
-    RESCAN_NS = 20000000,   /* a member may join without a new pid: a shell's child that changes its group */
+    /* typed bytes are with the reader long before, unless they woke nobody */
+    DELIVERY_NS = 2000000,
+    /* a member may join without a new pid: a shell's child that changes its group */
+    RESCAN_NS = 20000000,
     SETTLE_THREADS_US = 200,
     SETTLE_HIDDEN_US = 1000,
     SETTLE_MIXED_US = 2000, /* ipython and the like poll with a time limit right before they act */
@@ -38,7 +42,9 @@ struct tty_watch {
     bool marked;
     bool was_canonical;  /* since the mark */
     bool printed;        /* since the mark */
-    bool printed_in_raw; /* since it went raw again: what a line editor does, and a program that computes there does not */
+    /* since it went raw again: what a line editor does, and a program that computes there does
+     * not */
+    bool printed_in_raw;
     unsigned raw_looks;  /* in a row since it was canonical, with all output read */
     bool interrupted;    /* a key that sends a signal was typed with the mark */
     bool editor;         /* its line editor reads, as it says itself */
@@ -87,8 +93,8 @@ static void follow_group(struct tty_watch *watch, pid_t foreground)
         tty_group_scan(&watch->group, foreground);
 }
 
-/* It still waits for the same, perhaps elsewhere on its stack: an interpreter changes its own calls while
- * it loops in a wait with a time limit (python since 3.11). */
+/* It still waits for the same, perhaps elsewhere on its stack: an interpreter changes its own calls
+ * while it loops in a wait with a time limit (python since 3.11). */
 static void follow_home(struct tty_watch *watch)
 {
     const struct tty_group *group = &watch->group;
@@ -180,7 +186,8 @@ static void survey_group(const struct tty_group *group, struct survey *survey)
         survey->others_running |= thread->sleep == TTY_SLEEP_RUNNING;
         survey->hidden |= thread->sleep == TTY_SLEEP_HIDDEN;
         survey->several_threads |= i > 0 && thread->pid == group->threads[i - 1].pid;
-        if (thread->sleep >= TTY_SLEEP_REMOTE && (!survey->reader || thread->sleep > survey->reader->sleep))
+        if (thread->sleep >= TTY_SLEEP_REMOTE &&
+            (!survey->reader || thread->sleep > survey->reader->sleep))
             survey->reader = thread;
     }
 }
@@ -194,7 +201,8 @@ static void find_reader(struct tty_watch *watch, struct survey *survey)
     survey_group(group, survey);
     if (survey->others_running && !survey->reader)
         return; /* it computes */
-    bool due = !survey->reader && clock_mono_ns() - group->scanned_ns >= RESCAN_NS && tty_group_may_be_joined(group);
+    bool due = !survey->reader && clock_mono_ns() - group->scanned_ns >= RESCAN_NS &&
+               tty_group_may_be_joined(group);
     if (due || (tty_group_may_have_grown(group) && tty_group_has_newcomer(group))) {
         tty_group_scan(group, group->pgrp);
         tty_group_look(group, watch->slave);
@@ -202,7 +210,8 @@ static void find_reader(struct tty_watch *watch, struct survey *survey)
     }
 }
 
-/* Another member that waits for a disk, at its start say, is about to go on: `cat | sed` whose sed is still being loaded. */
+/* Another member that waits for a disk, at its start say, is about to go on: `cat | sed` whose sed
+ * is still being loaded. */
 static bool others_wait_for_disk(const struct tty_group *group, const struct tty_thread *reader)
 {
     for (size_t i = 0; i < group->count; i++) {
@@ -214,7 +223,8 @@ static bool others_wait_for_disk(const struct tty_group *group, const struct tty
     return false;
 }
 
-static bool group_unchanged(struct tty_group *group, const struct tty_thread *reader, bool others_running)
+static bool group_unchanged(struct tty_group *group, const struct tty_thread *reader,
+                            bool others_running)
 {
     for (size_t i = 0; i < group->count; i++) {
         struct tty_thread *thread = &group->threads[i];
@@ -233,11 +243,13 @@ static bool leader_has_tty(struct tty_watch *watch)
 {
     struct proc_stat stat;
     if (!watch->opened)
-        watch->opened = proc_stat(watch->leader, &stat) && (dev_t)(unsigned)stat.tty_nr == watch->slave && stat.state != 'Z';
+        watch->opened = proc_stat(watch->leader, &stat) &&
+                        (dev_t)(unsigned)stat.tty_nr == watch->slave && stat.state != 'Z';
     return watch->opened;
 }
 
-/* 0: nothing left to read; 1: output; -1: nobody has the slave open. poll(2) sees what is still on its way, too. */
+/* 0: nothing left to read; 1: output; -1: nobody has the slave open. poll(2) sees what is still on
+ * its way, too. */
 static int master_state(const struct tty_watch *watch)
 {
     struct pollfd fd = {.fd = watch->master, .events = POLLIN};
@@ -255,18 +267,21 @@ static bool read_is_timed(const struct termios *modes)
 static bool same_modes(const struct tty_watch *watch, const struct termios *modes)
 {
     struct termios now;
-    return tcgetattr(watch->master, &now) == 0 && now.c_lflag == modes->c_lflag && now.c_cc[VMIN] == modes->c_cc[VMIN];
+    return tcgetattr(watch->master, &now) == 0 && now.c_lflag == modes->c_lflag &&
+           now.c_cc[VMIN] == modes->c_cc[VMIN];
 }
 
-/* A program whose wait has a time limit wakes and sleeps again without input, so its call alone says
- * little. It reads its terminal when it has said so since the write. Or, when it has not said that it
- * has its line, when nothing but its terminal and the time can wake it and it sleeps at the very place
- * where it slept when it was last known to wait, or loops there: half a line, a block that goes on. One
- * that says nothing must have printed, and have nobody beside it that could work meanwhile. */
+/* A program whose wait has a time limit wakes and sleeps again without input, so its call alone
+ * says little. It reads its terminal when it has said so since the write. Or, when it has not said
+ * that it has its line, when nothing but its terminal and the time can wake it and it sleeps at the
+ * very place where it slept when it was last known to wait, or loops there: half a line, a block
+ * that goes on. One that says nothing must have printed, and have nobody beside it that could work
+ * meanwhile. */
 static unsigned said_settle_us(struct tty_watch *watch, const struct survey *survey)
 {
     bool timed = survey->reader->sleep == TTY_SLEEP_TIMED;
-    if (survey->reader->sleep == TTY_SLEEP_REMOTE) /* the word may be another machine's, which has not seen what was typed last */
+    /* the word may be another machine's, which has not seen what was typed last */
+    if (survey->reader->sleep == TTY_SLEEP_REMOTE)
         return 0;
     if (watch->editor_began)
         return timed ? SETTLE_SAID_US : SETTLE_MIXED_US;
@@ -274,11 +289,14 @@ static unsigned said_settle_us(struct tty_watch *watch, const struct survey *sur
         return 0;
     bool home = tty_home_is(&watch->home, watch->place);
     if (watch->editor)
-        return home || tty_home_loops(&watch->home, watch->place, tty_group_runs(&watch->group)) ? SETTLE_SAID_US : 0;
+        return home || tty_home_loops(&watch->home, watch->place, tty_group_runs(&watch->group))
+                   ? SETTLE_SAID_US
+                   : 0;
     return home && watch->printed && watch->group.count == 1 ? SETTLE_HOME_US : 0;
 }
 
-static void judge(struct tty_watch *watch, const struct survey *survey, const struct termios *modes, struct tty_look *look)
+static void judge(struct tty_watch *watch, const struct survey *survey, const struct termios *modes,
+                  struct tty_look *look)
 {
     const struct tty_thread *reader = survey->reader;
     bool mixed = reader && (reader->sleep < TTY_SLEEP_ONLY || read_is_timed(modes));
@@ -308,7 +326,8 @@ static void judge(struct tty_watch *watch, const struct survey *survey, const st
     look->needs_confirmation = look->settle_us > 0;
 }
 
-/* Of those that are on a processor or wait for one: on a busy machine perhaps for long. One that has not had one yet counts, too. */
+/* Of those that are on a processor or wait for one: on a busy machine perhaps for long. One that
+ * has not had one yet counts, too. */
 static uint64_t working_cpu_ns(const struct tty_group *group, const struct tty_thread *reader)
 {
     uint64_t sum = 1;
@@ -321,7 +340,8 @@ static uint64_t working_cpu_ns(const struct tty_group *group, const struct tty_t
 /* Did what was typed since the mark have its effect on the group? */
 static bool has_run(const struct tty_watch *watch, const struct tty_look *look)
 {
-    return !watch->marked || look->foreground != watch->mark_group || tty_group_runs(&watch->group) != watch->mark_runs;
+    return !watch->marked || look->foreground != watch->mark_group ||
+           tty_group_runs(&watch->group) != watch->mark_runs;
 }
 
 /* The terminal's modes are all that is known then. */
@@ -350,7 +370,8 @@ static void tty_state_look_at(struct tty_watch *watch, struct tty_look *look)
     if (master != 0 || look->foreground <= 0)
         return;
     proc_was_blind();
-    bool opened = !reserve_is_short() && leader_has_tty(watch); /* what is in reserve is for clients */
+    /* what is in reserve is for clients */
+    bool opened = !reserve_is_short() && leader_has_tty(watch);
     if (opened) {
         follow_group(watch, look->foreground);
         find_reader(watch, &survey);
@@ -371,11 +392,12 @@ static void tty_state_look_at(struct tty_watch *watch, struct tty_look *look)
         cannot_look(look);
     if (unread > 0 || (unread < 0 && !look->ran))
         return;
-    /* Woken by ^C it still stands in its read, asleep for a moment until the kernel lets go of the terminal (state D). */
+    /* Woken by ^C it still stands in its read, asleep for a moment until the kernel lets go of the
+     * terminal (state D). */
     if (watch->interrupted && survey.reader && tty_thread_state(survey.reader) != 'S')
         return;
-    if (!group_unchanged(&watch->group, survey.reader, survey.others_running) || !same_modes(watch, &modes) ||
-        pty_foreground(watch->master) != look->foreground)
+    if (!group_unchanged(&watch->group, survey.reader, survey.others_running) ||
+        !same_modes(watch, &modes) || pty_foreground(watch->master) != look->foreground)
         return;
     if (master_state(watch) != 0) {
         look->output_unread = true;
@@ -383,7 +405,8 @@ static void tty_state_look_at(struct tty_watch *watch, struct tty_look *look)
     }
     look->others_cpu_ns = survey.others_running ? working_cpu_ns(&watch->group, survey.reader) : 0;
     look->reader = survey.reader ? survey.reader->pid : 0;
-    look->run_count = survey.others_running && survey.reader ? survey.reader->runs : tty_group_runs(&watch->group);
+    look->run_count = survey.others_running && survey.reader ? survey.reader->runs
+                                                             : tty_group_runs(&watch->group);
     judge(watch, &survey, &modes, look);
 }
 

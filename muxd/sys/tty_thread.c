@@ -1,4 +1,5 @@
-/* tty_thread: owns the descriptors of two /proc files a thread and the decoding of what they say. */
+/* tty_thread: owns the descriptors of two /proc files a thread and the decoding of what they
+ * say. */
 #include "sys/tty_thread.h"
 #include "base/fdio.h"
 #include "sys/proc.h"
@@ -42,8 +43,8 @@ static ssize_t tty_thread_read_again(int fd, char *text, size_t size)
     return got;
 }
 
-/* The fields of schedstat: time on a processor, time in the queue, times run (sched-stats.rst of the kernel). Kernels
- * without it: the context switches of status, which count the same. */
+/* The fields of schedstat: time on a processor, time in the queue, times run (sched-stats.rst of
+ * the kernel). Kernels without it: the context switches of status, which count the same. */
 bool tty_thread_count_runs(struct tty_thread *thread)
 {
     char text[4096];
@@ -57,7 +58,8 @@ bool tty_thread_count_runs(struct tty_thread *thread)
         return false;
     const char *field = strstr(text, "\nvoluntary_ctxt_switches:");
     if (field) {
-        if (sscanf(field, "\nvoluntary_ctxt_switches: %llu\nnonvoluntary_ctxt_switches: %llu", &waits, &switches) < 1)
+        if (sscanf(field, "\nvoluntary_ctxt_switches: %llu\nnonvoluntary_ctxt_switches: %llu",
+                   &waits, &switches) < 1)
             return false;
         thread->runs = waits + switches;
         return true;
@@ -69,14 +71,16 @@ bool tty_thread_count_runs(struct tty_thread *thread)
     return true;
 }
 
-/* syscall needs leave to trace (closed by Yama and for set-id programs), wchan only leave to read. */
+/* syscall needs leave to trace (closed by Yama and for set-id programs), wchan only leave to
+ * read. */
 static bool read_where(struct tty_thread *thread)
 {
     if (thread->where_fd < 0) {
         thread->by_wchan = false;
         thread->where_fd = tty_thread_open_file(thread, "syscall");
     }
-    if (thread->where_fd >= 0 && !thread->by_wchan && tty_thread_read_again(thread->where_fd, thread->where, sizeof thread->where) > 0)
+    if (thread->where_fd >= 0 && !thread->by_wchan &&
+        tty_thread_read_again(thread->where_fd, thread->where, sizeof thread->where) > 0)
         return true;
     if (!thread->by_wchan) {
         if (errno == ESRCH)
@@ -85,19 +89,21 @@ static bool read_where(struct tty_thread *thread)
         thread->by_wchan = true;
         thread->where_fd = tty_thread_open_file(thread, "wchan");
     }
-    return thread->where_fd >= 0 && tty_thread_read_again(thread->where_fd, thread->where, sizeof thread->where) > 0;
+    return thread->where_fd >= 0 &&
+           tty_thread_read_again(thread->where_fd, thread->where, sizeof thread->where) > 0;
 }
 
-/* Of what proc_pid_syscall(5) tells: the call's number, its first three arguments (the others may be
- * what is left of something else), the stack pointer and the program counter. FNV-1a, draft-eastlake-fnv. */
+/* Of what proc_pid_syscall(5) tells: the call's number, its first three arguments (the others may
+ * be what is left of something else), the stack pointer and the program counter. FNV-1a,
+ * draft-eastlake-fnv. */
 uint64_t tty_thread_place(const struct tty_thread *thread)
 {
     unsigned long long field[9];
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
     if (thread->where_fd < 0 || thread->by_wchan ||
-        sscanf(thread->where, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &field[0], &field[1], &field[2],
-               &field[3], &field[4], &field[5], &field[6], &field[7], &field[8]) != 9)
+        sscanf(thread->where, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &field[0], &field[1],
+               &field[2], &field[3], &field[4], &field[5], &field[6], &field[7], &field[8]) != 9)
         return 0;
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         if (i < 4 || i > 6)
@@ -117,7 +123,8 @@ char tty_thread_state(const struct tty_thread *thread)
     return known ? stat.state : 0;
 }
 
-/* A blocking read of a socket or of another terminal sleeps in the same place as one of ours (tty_wait's names). */
+/* A blocking read of a socket or of another terminal sleeps in the same place as one of ours
+ * (tty_wait's names). */
 static bool has_other_sources(const struct tty_thread *thread, dev_t slave)
 {
     char path[48];
@@ -130,7 +137,8 @@ static bool has_other_sources(const struct tty_thread *thread, dev_t slave)
         return true;
     for (int left = 512; !other && (entry = readdir(dir)); left--)
         if (isdigit((unsigned char)entry->d_name[0])) {
-            enum tty_wait_source source = tty_wait_source(thread->tid, (int)strtol(entry->d_name, NULL, 10), slave);
+            enum tty_wait_source source = tty_wait_source(
+                thread->tid, (int)strtol(entry->d_name, NULL, 10), slave);
             other = source >= TTY_SOURCE_OTHER || left == 0;
         }
     closedir(dir);
@@ -150,8 +158,9 @@ static enum tty_sleep by_wchan(const struct tty_thread *thread, dev_t slave)
     enum tty_wait_place place = tty_wait_place(thread->where);
     if (place == TTY_PLACE_NONE)
         return by_state(tty_thread_state(thread));
+    /* which ones it polls is hidden */
     if (place == TTY_PLACE_POLL)
-        return has_other_sources(thread, slave) ? TTY_SLEEP_REMOTE : TTY_SLEEP_MIXED; /* which ones it polls is hidden */
+        return has_other_sources(thread, slave) ? TTY_SLEEP_REMOTE : TTY_SLEEP_MIXED;
     if (place == TTY_PLACE_READ)
         return has_other_sources(thread, slave) ? TTY_SLEEP_HIDDEN : TTY_SLEEP_ONLY;
     return TTY_SLEEP_ELSEWHERE;
@@ -169,7 +178,8 @@ void tty_thread_look(struct tty_thread *thread, dev_t slave)
         snprintf(thread->where, sizeof thread->where, "%c", state ? state : '-');
         return;
     }
-    thread->sleep = thread->by_wchan ? by_wchan(thread, slave) : tty_wait_decode(thread->tid, thread->where, slave);
+    thread->sleep = thread->by_wchan ? by_wchan(thread, slave)
+                                     : tty_wait_decode(thread->tid, thread->where, slave);
 }
 
 bool tty_thread_unchanged(struct tty_thread *thread)
@@ -180,5 +190,6 @@ bool tty_thread_unchanged(struct tty_thread *thread)
     if (thread->where_fd < 0) /* hidden altogether: its count must do */
         return tty_thread_count_runs(thread) && thread->runs == runs;
     memcpy(before, thread->where, sizeof before);
-    return read_where(thread) && strcmp(before, thread->where) == 0 && tty_thread_count_runs(thread) && thread->runs == runs;
+    return read_where(thread) && strcmp(before, thread->where) == 0 &&
+           tty_thread_count_runs(thread) && thread->runs == runs;
 }

@@ -1,5 +1,6 @@
-/* tty_thread: where one thread sleeps, as seen from one terminal. Read from /proc/PID/task/TID/syscall, with the
- * descriptors that a select, poll or epoll names looked up in the sleeper; from wchan where that file is closed to us. */
+/* tty_thread: where one thread sleeps, as seen from one terminal. Read from
+ * /proc/PID/task/TID/syscall, with the descriptors that a select, poll or epoll names looked up in
+ * the sleeper; from wchan where that file is closed to us. */
 #ifndef MUXD_SYS_TTY_THREAD_H
 #define MUXD_SYS_TTY_THREAD_H
 #include <stdbool.h>
@@ -11,10 +12,13 @@ enum tty_sleep {
     TTY_SLEEP_RUNNING,   /* on a processor, or about to be */
     TTY_SLEEP_ELSEWHERE, /* asleep, but not for this terminal */
     TTY_SLEEP_HIDDEN,    /* asleep, and the kernel won't tell us where */
-    TTY_SLEEP_REMOTE,    /* waits for this terminal and for what may be another machine, or can't be told */
-    TTY_SLEEP_MIXED,     /* waits for this terminal and for other things of this machine */
-    TTY_SLEEP_TIMED,     /* waits for this terminal and for a time, for nothing else */
-    TTY_SLEEP_ONLY       /* can go on only when this terminal has input: a read, or a select or poll of it without a time */
+    /* waits for this terminal and for what may be another machine, or can't be told */
+    TTY_SLEEP_REMOTE,
+    TTY_SLEEP_MIXED, /* waits for this terminal and for other things of this machine */
+    TTY_SLEEP_TIMED, /* waits for this terminal and for a time, for nothing else */
+    /* can go on only when this terminal has input: a read, or a select or poll of it without a
+     * time */
+    TTY_SLEEP_ONLY
 };
 
 struct tty_thread {
@@ -28,15 +32,18 @@ struct tty_thread {
 };
 
 void tty_thread_init(struct tty_thread *thread, pid_t pid, pid_t tid); /* opens nothing yet */
-void tty_thread_close(struct tty_thread *thread); /* gives the descriptors back; the next look opens them again */
+/* gives the descriptors back; the next look opens them again */
+void tty_thread_close(struct tty_thread *thread);
 bool tty_thread_is_open(const struct tty_thread *thread);
-/* Fills in sleep, runs and where. slave: device number of the terminal, which must be the thread's controlling one. */
+/* Fills in sleep, runs and where. slave: device number of the terminal, which must be the thread's
+ * controlling one. */
 void tty_thread_look(struct tty_thread *thread, dev_t slave);
 /* Looks again without decoding: true when it has neither run nor moved since. */
 bool tty_thread_unchanged(struct tty_thread *thread);
-char tty_thread_state(const struct tty_thread *thread); /* R S D T … of proc_pid_stat(5); 0 unknown */
-/* The call in which the thread sleeps and where it was made: two looks that give the same found it at the same place of its program, at the
- * same depth. 0: not known. */
+/* R S D T … of proc_pid_stat(5); 0 unknown */
+char tty_thread_state(const struct tty_thread *thread);
+/* The call in which the thread sleeps and where it was made: two looks that give the same found it
+ * at the same place of its program, at the same depth. 0: not known. */
 uint64_t tty_thread_place(const struct tty_thread *thread);
 bool tty_thread_count_runs(struct tty_thread *thread); /* runs alone; false when it is gone */
 #endif

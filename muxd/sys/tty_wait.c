@@ -1,5 +1,5 @@
-/* tty_wait: owns the knowledge of system calls that wait for a terminal. A call it doesn't know is "elsewhere": never
- * early, at worst late. */
+/* tty_wait: owns the knowledge of system calls that wait for a terminal. A call it doesn't know is
+ * "elsewhere": never early, at worst late. */
 #include "sys/tty_wait.h"
 #include "sys/tty_socket.h"
 #include <poll.h>
@@ -33,7 +33,8 @@ enum tty_wait_source tty_wait_source(pid_t tid, int fd, dev_t slave)
 
 enum tty_wait_place tty_wait_place(const char *wchan)
 {
-    static const char *const polls[] = {"poll_schedule_timeout", "do_select", "do_poll", "do_sys_poll", "ep_poll", "do_epoll_wait"};
+    static const char *const polls[] = {"poll_schedule_timeout", "do_select", "do_poll",
+                                        "do_sys_poll",           "ep_poll",   "do_epoll_wait"};
 
     if (!*wchan || strcmp(wchan, "0") == 0)
         return TTY_PLACE_NONE;
@@ -69,7 +70,9 @@ static enum tty_sleep set_verdict(const struct set *set, bool timed)
 
 static bool read_memory(pid_t tid, unsigned long at, void *data, size_t size)
 {
-    struct iovec here = {data, size}, there = {(void *)at, size}; // NOLINT(performance-no-int-to-ptr): an address of the sleeper
+    struct iovec here = {data, size},
+                 there = {(void *)at,
+                          size}; // NOLINT(performance-no-int-to-ptr): an address of the sleeper
     return at && process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
@@ -82,7 +85,8 @@ static enum tty_sleep decode_select(pid_t tid, const unsigned long *arg, dev_t s
     if ((int)arg[0] <= 0 || count > FD_SETSIZE)
         return TTY_SLEEP_ELSEWHERE;
     for (int i = 0; i < 3; i++)
-        if (arg[1 + i] && !read_memory(tid, arg[1 + i], words[i], (count + bits - 1) / bits * sizeof(long)))
+        if (arg[1 + i] &&
+            !read_memory(tid, arg[1 + i], words[i], (count + bits - 1) / bits * sizeof(long)))
             return TTY_SLEEP_REMOTE; /* unreadable: only a change of mode or silence can tell */
     for (size_t fd = 0; fd < count; fd++) {
         if (words[0][fd / bits] >> fd % bits & 1)
@@ -110,8 +114,8 @@ static enum tty_sleep decode_poll(pid_t tid, const unsigned long *arg, bool time
     return set_verdict(&set, timed);
 }
 
-/* An epoll set tells its descriptors in fdinfo ("tfd: N events: HEX ..."). Here a pipe or eventfd counts as something
- * else: event loops get the results of their worker threads through them. */
+/* An epoll set tells its descriptors in fdinfo ("tfd: N events: HEX ..."). Here a pipe or eventfd
+ * counts as something else: event loops get the results of their worker threads through them. */
 static enum tty_sleep decode_epoll(pid_t tid, int epoll, bool timed, dev_t slave)
 {
     struct set set = {.tty = false};
@@ -124,7 +128,8 @@ static enum tty_sleep decode_epoll(pid_t tid, int epoll, bool timed, dev_t slave
     if (!file)
         return TTY_SLEEP_REMOTE;
     while (fgets(line, sizeof line, file))
-        if (sscanf(line, "tfd: %d events: %x", &fd, &events) == 2 && events & (EPOLLIN | EPOLLRDNORM | EPOLLPRI)) {
+        if (sscanf(line, "tfd: %d events: %x", &fd, &events) == 2 &&
+            events & (EPOLLIN | EPOLLRDNORM | EPOLLPRI)) {
             set_add(&set, tid, fd, slave);
             set.others |= tty_wait_source(tid, fd, slave) == TTY_SOURCE_NEUTRAL;
         }
@@ -137,14 +142,17 @@ enum tty_sleep tty_wait_decode(pid_t tid, const char *line, dev_t slave)
     unsigned long arg[6];
     long call;
 
-    if (strncmp(line, "running", 7) == 0 || strncmp(line, "-1 ", 3) == 0) /* -1: blocked outside of a call, in a page fault */
+    /* -1: blocked outside of a call, in a page fault */
+    if (strncmp(line, "running", 7) == 0 || strncmp(line, "-1 ", 3) == 0)
         return TTY_SLEEP_RUNNING;
-    if (sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &call, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5]) != 7)
+    if (sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &call, &arg[0], &arg[1], &arg[2], &arg[3],
+               &arg[4], &arg[5]) != 7)
         return TTY_SLEEP_ELSEWHERE;
     switch (call) {
     case SYS_read:
     case SYS_readv:
-        return tty_wait_source(tid, (int)arg[0], slave) == TTY_SOURCE_TTY ? TTY_SLEEP_ONLY : TTY_SLEEP_ELSEWHERE;
+        return tty_wait_source(tid, (int)arg[0], slave) == TTY_SOURCE_TTY ? TTY_SLEEP_ONLY
+                                                                          : TTY_SLEEP_ELSEWHERE;
 #ifdef SYS_select
     case SYS_select:
         return decode_select(tid, arg, slave);

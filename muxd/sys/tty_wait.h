@@ -1,4 +1,5 @@
-/* tty_wait: what a blocked system call waits for, and whether one terminal is the only thing that can end it. */
+/* tty_wait: what a blocked system call waits for, and whether one terminal is the only thing that
+ * can end it. */
 #ifndef MUXD_SYS_TTY_WAIT_H
 #define MUXD_SYS_TTY_WAIT_H
 #include "sys/tty_thread.h"
@@ -16,6 +17,7 @@ enum tty_wait_source tty_wait_source(pid_t tid, int fd, dev_t slave);
 enum tty_wait_place { TTY_PLACE_NONE, TTY_PLACE_READ, TTY_PLACE_POLL, TTY_PLACE_ELSEWHERE };
 enum tty_wait_place tty_wait_place(const char *wchan); /* NONE: "0" or empty, running or hidden */
 
-/* Decodes a line of /proc/PID/task/TID/syscall (proc_pid_syscall(5)); reads the sleeper's poll set from its memory. */
+/* Decodes a line of /proc/PID/task/TID/syscall (proc_pid_syscall(5)); reads the sleeper's poll set
+ * from its memory. */
 enum tty_sleep tty_wait_decode(pid_t tid, const char *line, dev_t slave);
 #endif

@@ -14,7 +14,8 @@ static void fill(struct line *line, int from, int to, uint32_t bg)
     for (int col = from; col < to; col++)
         line->cells[col] = (struct cell){.width = 1, .pen = {.bg = bg}};
     if (line->marks && to > from)
-        memset(line->marks + (size_t)from * CELL_MARKS, 0, (size_t)(to - from) * CELL_MARKS * sizeof *line->marks);
+        memset(line->marks + (size_t)from * CELL_MARKS, 0,
+               (size_t)(to - from) * CELL_MARKS * sizeof *line->marks);
 }
 
 static void blank(struct line *line, int from, int to, uint32_t bg)
@@ -31,7 +32,8 @@ static void blank(struct line *line, int from, int to, uint32_t bg)
 
 void line_init(struct line *line, int cols)
 {
-    *line = (struct line){.cells = xreallocarray(NULL, (size_t)cols, sizeof *line->cells), .cols = cols};
+    *line = (struct line){.cells = xreallocarray(NULL, (size_t)cols, sizeof *line->cells),
+                          .cols = cols};
     fill(line, 0, cols, COLOR_DEFAULT);
     line->empty = true;
 }
@@ -104,13 +106,15 @@ void line_put(struct line *line, int col, int32_t rune, int width, const struct 
     if (width == 2)
         line->cells[col + 1] = (struct cell){.width = 0, .pen = *pen};
     if (line->marks)
-        memset(line->marks + (size_t)col * CELL_MARKS, 0, (size_t)width * CELL_MARKS * sizeof *line->marks);
+        memset(line->marks + (size_t)col * CELL_MARKS, 0,
+               (size_t)width * CELL_MARKS * sizeof *line->marks);
     line->reach = line->reach > col + width ? line->reach : col + width;
     if (col + width == line->cols)
         line->wrapped = false;
 }
 
-void line_put_run(struct line *line, int col, const int32_t *runes, int count, const struct pen *pen)
+void line_put_run(struct line *line, int col, const int32_t *runes, int count,
+                  const struct pen *pen)
 {
     struct cell *cells = line->cells + col;
     int end = col + count;
@@ -119,7 +123,8 @@ void line_put_run(struct line *line, int col, const int32_t *runes, int count, c
     for (int i = 0; i < count; i++)
         cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = *pen};
     if (line->marks)
-        memset(line->marks + (size_t)col * CELL_MARKS, 0, (size_t)count * CELL_MARKS * sizeof *line->marks);
+        memset(line->marks + (size_t)col * CELL_MARKS, 0,
+               (size_t)count * CELL_MARKS * sizeof *line->marks);
     line->empty = false;
     line->stamp = ++stamps;
     line->reach = line->reach > end ? line->reach : end;
@@ -152,7 +157,8 @@ void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
     if (line->empty && line->empty_bg == bg)
         return;
     line->empty = false;
-    int kept = size - distance, source = by < 0 ? from + distance : from, target = by < 0 ? from : from + distance;
+    int kept = size - distance, source = by < 0 ? from + distance : from,
+        target = by < 0 ? from : from + distance;
     cut_at(line, from);
     cut_at(line, to);
     cut_at(line, by < 0 ? source : from + kept);
@@ -160,7 +166,8 @@ void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
     line->reach = line->reach > to ? line->reach : to; /* at most */
     line->stamp = ++stamps;
     if (line->marks)
-        memmove(line->marks + (size_t)target * CELL_MARKS, line->marks + (size_t)source * CELL_MARKS,
+        memmove(line->marks + (size_t)target * CELL_MARKS,
+                line->marks + (size_t)source * CELL_MARKS,
                 (size_t)kept * CELL_MARKS * sizeof *line->marks);
     if (by < 0)
         blank(line, from + kept, to, bg);
@@ -179,7 +186,8 @@ int line_used(const struct line *line, bool looks)
     const uint32_t shown = PEN_REVERSE | PEN_UNDERLINES | PEN_STRIKE | PEN_OVERLINE;
     for (int col = line->reach; col > 0; col--) {
         const struct cell *cell = &line->cells[col - 1];
-        if (cell->width == 0 || (cell->rune && cell->rune != ' ') || (cell->rune && line->wrapped) || line_marks(line, col - 1))
+        if (cell->width == 0 || (cell->rune && cell->rune != ' ') ||
+            (cell->rune && line->wrapped) || line_marks(line, col - 1))
             return col;
         if (looks && (cell->pen.bg != COLOR_DEFAULT || (cell->pen.attrs & shown)))
             return col;

@@ -1,4 +1,5 @@
-/* cells: lines of character cells, and old lines packed into a few bytes. Used by the screen model and whoever draws it. */
+/* cells: lines of character cells, and old lines packed into a few bytes. Used by the screen model
+ * and whoever draws it. */
 #ifndef MUXD_TERM_CELLS_H
 #define MUXD_TERM_CELLS_H
 #include "base/buf.h"
@@ -14,12 +15,18 @@ struct cell {
 
 struct line {
     struct cell *cells; /* cols of them, owned */
-    int32_t *marks;     /* NULL, or cols * CELL_MARKS, owned: combining characters of each cell, ending with 0 */
+    /* NULL, or cols * CELL_MARKS, owned: combining characters of each cell, ending with 0 */
+    int32_t *marks;
     int cols;
-    int reach;          /* from here on nothing but blanks without a colour: most of most lines, which need not be looked at */
-    uint64_t stamp;     /* another one after every change, and never that of another line with other cells: equal stamps, equal looks */
+    /* from here on nothing but blanks without a colour: most of most lines, which need not be
+     * looked at */
+    int reach;
+    /* another one after every change, and never that of another line with other cells: equal
+     * stamps, equal looks */
+    uint64_t stamp;
     bool wrapped;       /* the text goes on in the next line without a line end */
-    bool empty;         /* nothing but blanks of the colour empty_bg: erasing it once more costs nothing */
+    /* nothing but blanks of the colour empty_bg: erasing it once more costs nothing */
+    bool empty;
     uint32_t empty_bg;
 };
 
@@ -29,24 +36,32 @@ void line_resize(struct line *line, int cols);
 /* [from, to) becomes blank; halves of wide characters go with it. False when it was so before. */
 bool line_erase(struct line *line, int from, int to, uint32_t bg);
 void line_put(struct line *line, int col, int32_t rune, int width, const struct pen *pen);
-void line_put_run(struct line *line, int col, const int32_t *runes, int count, const struct pen *pen); /* all of width 1 */
+/* all of width 1 */
+void line_put_run(struct line *line, int col, const int32_t *runes, int count,
+                  const struct pen *pen);
 bool line_mark(struct line *line, int col, int32_t mark); /* false: the cell has enough */
-/* Moves the cells of [from, to) right by `by` columns (left when negative); what is uncovered is blank. */
+/* Moves the cells of [from, to) right by `by` columns (left when negative); what is uncovered is
+ * blank. */
 void line_shift(struct line *line, int from, int to, int by, uint32_t bg);
-const int32_t *line_marks(const struct line *line, int col); /* ends with 0 or after CELL_MARKS; NULL: none */
-/* Columns up to the last one that shows something: a character that is no blank, or with looks a colour or a line. */
+/* ends with 0 or after CELL_MARKS; NULL: none */
+const int32_t *line_marks(const struct line *line, int col);
+/* Columns up to the last one that shows something: a character that is no blank, or with looks a
+ * colour or a line. */
 int line_used(const struct line *line, bool looks);
-void line_append_text(const struct line *line, struct buf *out, int cols); /* UTF-8 of the first cols columns */
+/* UTF-8 of the first cols columns */
+void line_append_text(const struct line *line, struct buf *out, int cols);
 
 /* The lines that have scrolled off, the newest last, within a cap in bytes. */
 struct scrollback;
 struct scrollback *scrollback_new(size_t max_bytes);
 void scrollback_free(struct scrollback *scrollback);
 void scrollback_push(struct scrollback *scrollback, const struct line *line);
-bool scrollback_pop(struct scrollback *scrollback, struct line *line, int cols); /* the newest, into an empty struct; false: none */
+/* the newest, into an empty struct; false: none */
+bool scrollback_pop(struct scrollback *scrollback, struct line *line, int cols);
 void scrollback_clear(struct scrollback *scrollback);
 size_t scrollback_count(const struct scrollback *scrollback);
 size_t scrollback_bytes(const struct scrollback *scrollback);
-/* The age-th line, 0 the newest, into an empty struct that line_fini frees. It is as long as it needs. */
+/* The age-th line, 0 the newest, into an empty struct that line_fini frees. It is as long as it
+ * needs. */
 bool scrollback_get(const struct scrollback *scrollback, size_t age, struct line *line);
 #endif

@@ -12,18 +12,22 @@
 static const struct modifier {
     const char *word;
     unsigned bit;
-} modifiers[] = {{"C-", KEY_CTRL},        {"^", KEY_CTRL},        {"M-", KEY_ALT},        {"A-", KEY_ALT},       {"S-", KEY_SHIFT},
-                 {"ctrl+", KEY_CTRL},     {"ctrl-", KEY_CTRL},    {"control+", KEY_CTRL}, {"control-", KEY_CTRL}, {"alt+", KEY_ALT},
-                 {"alt-", KEY_ALT},       {"meta+", KEY_ALT},     {"meta-", KEY_ALT},     {"option+", KEY_ALT},  {"shift+", KEY_SHIFT},
-                 {"shift-", KEY_SHIFT},   {"super+", KEY_SUPER},  {"super-", KEY_SUPER},  {"cmd+", KEY_SUPER},   {"D-", KEY_SUPER},
-                 {"hyper+", KEY_HYPER},   {"hyper-", KEY_HYPER},  {"H-", KEY_HYPER}};
+} modifiers[] = {
+    {"C-", KEY_CTRL},       {"^", KEY_CTRL},       {"M-", KEY_ALT},       {"A-", KEY_ALT},
+    {"S-", KEY_SHIFT},      {"ctrl+", KEY_CTRL},   {"ctrl-", KEY_CTRL},   {"control+", KEY_CTRL},
+    {"control-", KEY_CTRL}, {"alt+", KEY_ALT},     {"alt-", KEY_ALT},     {"meta+", KEY_ALT},
+    {"meta-", KEY_ALT},     {"option+", KEY_ALT},  {"shift+", KEY_SHIFT}, {"shift-", KEY_SHIFT},
+    {"super+", KEY_SUPER},  {"super-", KEY_SUPER}, {"cmd+", KEY_SUPER},   {"D-", KEY_SUPER},
+    {"hyper+", KEY_HYPER},  {"hyper-", KEY_HYPER}, {"H-", KEY_HYPER}};
 
-/* Takes the modifiers off the front; what is left is the key, which may itself be "-", "+" or "^". */
+/* Takes the modifiers off the front; what is left is the key, which may itself be "-", "+" or
+ * "^". */
 static const char *take_modifiers(const char *name, unsigned *mods)
 {
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers;) {
         size_t len = strlen(modifiers[i].word);
-        if (strncasecmp(name, modifiers[i].word, len) == 0 && name[len] && !(*mods & modifiers[i].bit)) {
+        if (strncasecmp(name, modifiers[i].word, len) == 0 && name[len] &&
+            !(*mods & modifiers[i].bit)) {
             *mods |= modifiers[i].bit;
             name += len;
             i = 0;
@@ -49,7 +53,8 @@ static const char *take_brackets(const char *name, unsigned *mods, char room[NAM
 static bool numbered(const char *rest, const char *prefix, size_t digits_max, unsigned long *out)
 {
     size_t len = strlen(rest);
-    if (strncasecmp(rest, prefix, 2) != 0 || len < 3 || len > 2 + digits_max || strspn(rest + 2, "0123456789abcdefABCDEF") != len - 2)
+    if (strncasecmp(rest, prefix, 2) != 0 || len < 3 || len > 2 + digits_max ||
+        strspn(rest + 2, "0123456789abcdefABCDEF") != len - 2)
         return false;
     *out = strtoul(rest + 2, NULL, 16);
     return true;
@@ -58,14 +63,20 @@ static bool numbered(const char *rest, const char *prefix, size_t digits_max, un
 static int keys_unknown(struct err *err, const char *name, const char *rest)
 {
     const char *nearest = keyname_nearest(rest);
-    return nearest ? err_set(err, ERR_KEY, "'%s': no key of that name; did you mean '%s'?", name, nearest)
-                   : err_set(err, ERR_KEY, "'%s': no key of that name; use Enter, Up, C-c, M-x, F5 or a character", name);
+    return nearest
+               ? err_set(err, ERR_KEY, "'%s': no key of that name; did you mean '%s'?", name,
+                         nearest)
+               : err_set(err, ERR_KEY,
+                         "'%s': no key of that name; use Enter, Up, C-c, M-x, F5 or a character",
+                         name);
 }
 
-static int code(struct buf *out, const char *name, struct key *key, const struct keys_modes *modes, struct err *err)
+static int code(struct buf *out, const char *name, struct key *key, const struct keys_modes *modes,
+                struct err *err)
 {
     char byte;
-    if (key->named && key->named->form == KEYNAME_BYTE && key->named->code == ' ') { /* a character like others */
+    /* a character like others */
+    if (key->named && key->named->form == KEYNAME_BYTE && key->named->code == ' ') {
         key->named = NULL;
         key->rune = ' ';
     }
@@ -77,10 +88,14 @@ static int code(struct buf *out, const char *name, struct key *key, const struct
     }
     if (!control && keys_code(out, key, modes))
         return 0;
-    return err_set(err, ERR_KEY, "'%s': no bytes mean this combination in the keyboard mode that the program has set; use another", name);
+    return err_set(err, ERR_KEY,
+                   "'%s': no bytes mean this combination in the keyboard mode that the program has "
+                   "set; use another",
+                   name);
 }
 
-int keys_append_modes(struct buf *out, const char *name, const struct keys_modes *modes, struct err *err)
+int keys_append_modes(struct buf *out, const char *name, const struct keys_modes *modes,
+                      struct err *err)
 {
     char room[NAME_MAX_BYTES], byte;
     unsigned long number;
@@ -100,7 +115,8 @@ int keys_append_modes(struct buf *out, const char *name, const struct keys_modes
         char bytes[4];
         key.rune = number <= 0x10ffff ? (int32_t)number : -1;
         if (utf8_encode(key.rune, bytes) == 0)
-            return err_set(err, ERR_KEY, "'%s': no character of Unicode; use U+0000 to U+10FFFF", name);
+            return err_set(err, ERR_KEY, "'%s': no character of Unicode; use U+0000 to U+10FFFF",
+                           name);
         return code(out, name, &key, modes, err);
     }
     key.named = keyname_find(rest);

@@ -1,4 +1,5 @@
-/* keys_code: owns the coding of keys as terminals have always done it, and as xterm's modifyOtherKeys adds to it. */
+/* keys_code: owns the coding of keys as terminals have always done it, and as xterm's
+ * modifyOtherKeys adds to it. */
 #include "term/keys_code.h"
 #include "base/utf8.h"
 #include <ctype.h>
@@ -15,7 +16,8 @@ static void alt_prefix(struct buf *out, unsigned mods)
         buf_append_byte(out, 033);
 }
 
-/* The byte of control with this character: @ A to Z [ \ ] ^ _ become 0 to 31, ? becomes DEL; letters in either case. -1: none. */
+/* The byte of control with this character: @ A to Z [ \ ] ^ _ become 0 to 31, ? becomes DEL;
+ * letters in either case. -1: none. */
 static int control_byte(int32_t rune)
 {
     int upper = is_ascii(rune, islower) ? toupper((int)rune) : (int)rune;
@@ -44,7 +46,8 @@ static bool append_text(struct buf *out, const struct key *key)
 }
 
 /* Enter, Tab, Escape, Backspace, line feed. */
-static bool append_byte_key(struct buf *out, char byte, unsigned mods, const struct keys_modes *modes)
+static bool append_byte_key(struct buf *out, char byte, unsigned mods,
+                            const struct keys_modes *modes)
 {
     if (byte == 0177 && modes->backspace_is_bs)
         byte = '\b';
@@ -53,7 +56,8 @@ static bool append_byte_key(struct buf *out, char byte, unsigned mods, const str
         buf_append_text(out, "\033[Z");
         return true;
     }
-    if ((byte == 0177 || byte == '\b') && mods == KEY_CTRL) { /* what xterm sends for control and backspace */
+    /* what xterm sends for control and backspace */
+    if ((byte == 0177 || byte == '\b') && mods == KEY_CTRL) {
         buf_append_byte(out, byte == '\b' ? 0177 : '\b');
         return true;
     }
@@ -70,7 +74,9 @@ static bool append_keypad(struct buf *out, char c, unsigned mods, const struct k
         return false;
     if (!modes->application_keypad)
         buf_append_byte(out, c);
-    else /* SS3 and the key's place in the alphabet: p to y for 0 to 9, j to o for * to /, M for Enter, X for = */
+    /* SS3 and the key's place in the alphabet: p to y for 0 to 9, j to o for * to /, M for Enter, X
+     * for = */
+    else
         buf_printf(out, "\033O%c", c == '\r' ? 'M' : c == '=' ? 'X' : c + ('p' - '0'));
     return true;
 }
@@ -83,10 +89,12 @@ static bool append_named(struct buf *out, const struct key *key, const struct ke
     case KEYNAME_BYTE:
         return append_byte_key(out, (char)named->code, mods, modes);
     case KEYNAME_TILDE:
-        mods ? buf_printf(out, "\033[%d;%u~", named->code, mods + 1) : buf_printf(out, "\033[%d~", named->code);
+        mods ? buf_printf(out, "\033[%d;%u~", named->code, mods + 1)
+             : buf_printf(out, "\033[%d~", named->code);
         return true;
     case KEYNAME_SS3:
-        mods ? buf_printf(out, "\033[1;%u%c", mods + 1, named->code) : buf_printf(out, "\033O%c", named->code);
+        mods ? buf_printf(out, "\033[1;%u%c", mods + 1, named->code)
+             : buf_printf(out, "\033O%c", named->code);
         return true;
     case KEYNAME_CURSOR:
         if (named->code == 'Z')
@@ -105,14 +113,16 @@ static bool append_named(struct buf *out, const struct key *key, const struct ke
     return false;
 }
 
-static bool keys_code_append_old(struct buf *out, const struct key *key, const struct keys_modes *modes)
+static bool keys_code_append_old(struct buf *out, const struct key *key,
+                                 const struct keys_modes *modes)
 {
     if (key->mods & (KEY_SUPER | KEY_HYPER))
         return false;
     return key->named ? append_named(out, key, modes) : append_text(out, key);
 }
 
-/* What modifyOtherKeys codes as CSI 27 ; MODIFIERS ; CHARACTER ~: at level 1 what has no bytes else, at level 2 all that is modified. */
+/* What modifyOtherKeys codes as CSI 27 ; MODIFIERS ; CHARACTER ~: at level 1 what has no bytes
+ * else, at level 2 all that is modified. */
 static bool append_other(struct buf *out, const struct key *key)
 {
     bool named = key->named && key->named->form == KEYNAME_BYTE;
@@ -128,7 +138,8 @@ static bool append_other(struct buf *out, const struct key *key)
 /* Shift alone makes another character of a letter, and that is sent. */
 static bool is_plain(const struct key *key)
 {
-    return key->mods == 0 || (!key->named && key->mods == KEY_SHIFT && is_ascii(key->rune, isalpha));
+    return key->mods == 0 ||
+           (!key->named && key->mods == KEY_SHIFT && is_ascii(key->rune, isalpha));
 }
 
 bool keys_code(struct buf *out, const struct key *key, const struct keys_modes *modes)
@@ -145,5 +156,6 @@ bool keys_code(struct buf *out, const struct key *key, const struct keys_modes *
         return keys_kitty(out, &resolved, modes->kitty);
     if (modes->other_keys == 2 && !is_plain(&resolved) && append_other(out, &resolved))
         return true;
-    return keys_code_append_old(out, &resolved, modes) || (modes->other_keys > 0 && append_other(out, &resolved));
+    return keys_code_append_old(out, &resolved, modes) ||
+           (modes->other_keys > 0 && append_other(out, &resolved));
 }

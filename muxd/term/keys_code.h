@@ -4,7 +4,8 @@
 #include "term/keys.h"
 #include "wire/keynames.h"
 
-enum { KEY_SHIFT = 1, KEY_ALT = 2, KEY_CTRL = 4, KEY_SUPER = 8, KEY_HYPER = 16 }; /* a protocol's parameter is one more than their sum */
+/* a protocol's parameter is one more than their sum */
+enum { KEY_SHIFT = 1, KEY_ALT = 2, KEY_CTRL = 4, KEY_SUPER = 8, KEY_HYPER = 16 };
 
 struct key {
     const struct keyname *named; /* NULL: a character */

@@ -1,5 +1,5 @@
-/* keys_kitty: owns the coding of keys by the kitty keyboard protocol: CSI CODE[:SHIFTED] ; MODIFIERS[:EVENT] [; TEXT] u, with the old
- * letters and numbers for the keys that have them. */
+/* keys_kitty: owns the coding of keys by the kitty keyboard protocol: CSI CODE[:SHIFTED] ;
+ * MODIFIERS[:EVENT] [; TEXT] u, with the old letters and numbers for the keys that have them. */
 #include "term/keys_code.h"
 #include "base/utf8.h"
 #include <ctype.h>
@@ -34,20 +34,25 @@ static struct coded code_of_named(const struct keyname *named)
 {
     switch (named->form) {
     case KEYNAME_CURSOR:
-        return named->code == 'Z' ? (struct coded){.code = '\t', .final = 'u'} : (struct coded){.code = 1, .final = (char)named->code};
+        return named->code == 'Z' ? (struct coded){.code = '\t', .final = 'u'}
+                                  : (struct coded){.code = 1, .final = (char)named->code};
     case KEYNAME_SS3: /* F3 as a letter would be a report of the cursor */
-        return named->code == 'R' ? (struct coded){.code = 13, .final = '~'} : (struct coded){.code = 1, .final = (char)named->code};
+        return named->code == 'R' ? (struct coded){.code = 13, .final = '~'}
+                                  : (struct coded){.code = 1, .final = (char)named->code};
     case KEYNAME_TILDE: return (struct coded){.code = named->code, .final = '~'};
     case KEYNAME_SHIFTED: return (struct coded){.code = F13 + named->code - 1, .final = 'u'};
     case KEYNAME_KEYPAD:
-        return (struct coded){.code = keypad_code((char)named->code), .final = 'u', .text = named->code == '\r' ? 0 : named->code};
+        return (struct coded){.code = keypad_code((char)named->code),
+                              .final = 'u',
+                              .text = named->code == '\r' ? 0 : named->code};
     case KEYNAME_BYTE:
     case KEYNAME_KITTY: break;
     }
     return (struct coded){.code = named->code, .final = 'u'};
 }
 
-/* The code is that of the key without Shift. Which key has a sign as its shifted one is the keyboard's to know. */
+/* The code is that of the key without Shift. Which key has a sign as its shifted one is the
+ * keyboard's to know. */
 static struct coded code_of_rune(int32_t rune, unsigned mods)
 {
     struct coded coded = {.code = rune, .final = 'u', .text = rune};
@@ -60,9 +65,11 @@ static struct coded code_of_rune(int32_t rune, unsigned mods)
     return coded;
 }
 
-static void append_event(struct buf *out, const struct coded *coded, unsigned mods, unsigned flags, bool released)
+static void append_event(struct buf *out, const struct coded *coded, unsigned mods, unsigned flags,
+                         bool released)
 {
-    bool text = (flags & ALL) && (flags & TEXT) && coded->text && !released && !(mods & ~(unsigned)KEY_SHIFT);
+    bool text = (flags & ALL) && (flags & TEXT) && coded->text && !released &&
+                !(mods & ~(unsigned)KEY_SHIFT);
     bool tail = mods || released || text;
     buf_append_text(out, "\033[");
     if (coded->code != 1 || tail)
@@ -80,8 +87,10 @@ static void append_event(struct buf *out, const struct coded *coded, unsigned mo
     buf_append_byte(out, coded->final);
 }
 
-/* What stays as it always was: text, and, so that a shell can be used after a program that has died, Enter, Tab and Backspace. */
-static bool append_plain(struct buf *out, const struct key *key, unsigned flags, unsigned mods, const struct coded *coded)
+/* What stays as it always was: text, and, so that a shell can be used after a program that has
+ * died, Enter, Tab and Backspace. */
+static bool append_plain(struct buf *out, const struct key *key, unsigned flags, unsigned mods,
+                         const struct coded *coded)
 {
     char bytes[4];
     size_t len;
@@ -89,26 +98,30 @@ static bool append_plain(struct buf *out, const struct key *key, unsigned flags,
         return false;
     if (key->named) {
         bool keypad = key->named->form == KEYNAME_KEYPAD && coded->text;
-        bool kept = key->named->form == KEYNAME_BYTE && (key->named->code != 033 || !(flags & DISAMBIGUATE));
+        bool kept = key->named->form == KEYNAME_BYTE &&
+                    (key->named->code != 033 || !(flags & DISAMBIGUATE));
         if (mods || (!kept && !keypad))
             return false;
         buf_append_byte(out, (char)(keypad ? coded->text : key->named->code));
         return true;
     }
     bool letter = key->rune < 128 && isalpha((int)key->rune);
-    if ((mods & ~(unsigned)KEY_SHIFT) || ((mods & KEY_SHIFT) && !letter) || coded->text < ' ' || coded->text == 0177)
+    if ((mods & ~(unsigned)KEY_SHIFT) || ((mods & KEY_SHIFT) && !letter) || coded->text < ' ' ||
+        coded->text == 0177)
         return false;
     len = utf8_encode(coded->text, bytes);
     buf_append(out, bytes, len);
     return len > 0;
 }
 
-/* Without DISAMBIGUATE and ALL the old coding stays for all that has one; but keys that always were sequences tell of their release. */
+/* Without DISAMBIGUATE and ALL the old coding stays for all that has one; but keys that always were
+ * sequences tell of their release. */
 static bool keys_kitty_append_old(struct buf *out, const struct key *key, unsigned flags)
 {
     static const struct keys_modes plain;
     bool text = !key->named || key->named->form == KEYNAME_BYTE;
-    return !(flags & (DISAMBIGUATE | ALL)) && (text || !(flags & EVENTS)) && keys_code(out, key, &plain);
+    return !(flags & (DISAMBIGUATE | ALL)) && (text || !(flags & EVENTS)) &&
+           keys_code(out, key, &plain);
 }
 
 bool keys_kitty(struct buf *out, const struct key *key, unsigned flags)

@@ -1,5 +1,6 @@
-/* modes.c: owns how sequences change the modes, and the layout of the 64 bits: flags, modifyOtherKeys, cursor style, and two stacks
- * of kitty keyboard flags, four deep, the flags in force lowest (what is pushed out at the top is forgotten, as that protocol allows). */
+/* modes.c: owns how sequences change the modes, and the layout of the 64 bits: flags,
+ * modifyOtherKeys, cursor style, and two stacks of kitty keyboard flags, four deep, the flags in
+ * force lowest (what is pushed out at the top is forgotten, as that protocol allows). */
 #include "term/modes.h"
 #include <assert.h>
 
@@ -22,13 +23,27 @@ static const struct numbered {
     enum term_mode mode;
     bool turned; /* the bit means reset */
 } table[] = {
-    {1, MODE_APPLICATION_CURSOR, false}, {5, MODE_REVERSE_VIDEO, false},       {6, MODE_ORIGIN, false},
-    {7, MODE_NO_WRAP, true},             {9, MODE_MOUSE_X10, false},           {25, MODE_CURSOR_HIDDEN, true},
-    {47, MODE_ALTERNATE_SCREEN, false},  {66, MODE_APPLICATION_KEYPAD, false}, {67, MODE_BACKSPACE_IS_BS, false},
-    {1000, MODE_MOUSE_CLICK, false},     {1002, MODE_MOUSE_DRAG, false},       {1003, MODE_MOUSE_MOVE, false},
-    {1004, MODE_FOCUS, false},           {1005, MODE_MOUSE_UTF8, false},       {1006, MODE_MOUSE_SGR, false},
-    {1007, MODE_ALTERNATE_SCROLL, false}, {1015, MODE_MOUSE_URXVT, false},     {1047, MODE_ALTERNATE_SCREEN, false},
-    {1049, MODE_ALTERNATE_SCREEN, false}, {BRACKETED_PASTE, MODE_BRACKETED_PASTE, false}, {2026, MODE_SYNCHRONIZED, false},
+    {1, MODE_APPLICATION_CURSOR, false},
+    {5, MODE_REVERSE_VIDEO, false},
+    {6, MODE_ORIGIN, false},
+    {7, MODE_NO_WRAP, true},
+    {9, MODE_MOUSE_X10, false},
+    {25, MODE_CURSOR_HIDDEN, true},
+    {47, MODE_ALTERNATE_SCREEN, false},
+    {66, MODE_APPLICATION_KEYPAD, false},
+    {67, MODE_BACKSPACE_IS_BS, false},
+    {1000, MODE_MOUSE_CLICK, false},
+    {1002, MODE_MOUSE_DRAG, false},
+    {1003, MODE_MOUSE_MOVE, false},
+    {1004, MODE_FOCUS, false},
+    {1005, MODE_MOUSE_UTF8, false},
+    {1006, MODE_MOUSE_SGR, false},
+    {1007, MODE_ALTERNATE_SCROLL, false},
+    {1015, MODE_MOUSE_URXVT, false},
+    {1047, MODE_ALTERNATE_SCREEN, false},
+    {1049, MODE_ALTERNATE_SCREEN, false},
+    {BRACKETED_PASTE, MODE_BRACKETED_PASTE, false},
+    {2026, MODE_SYNCHRONIZED, false},
 };
 
 static const struct numbered *modes_find(int number)
@@ -70,15 +85,18 @@ unsigned modes_kitty(uint64_t modes)
     return (unsigned)modes_get(modes, kitty_at(modes), KITTY_STEP);
 }
 
-/* Resets first: one of them may end what another has begun (mouse). That of the origin would move the cursor, and DECSTR has done it. */
+/* Resets first: one of them may end what another has begun (mouse). That of the origin would move
+ * the cursor, and DECSTR has done it. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty)
 {
     buf_append_text(out, "\033[!p");
     for (int set = 0; set <= 1; set++)
         for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-            if (table[i].mode != MODE_ALTERNATE_SCREEN && modes_has(modes, table[i].mode) == (bool)set &&
+            if (table[i].mode != MODE_ALTERNATE_SCREEN &&
+                modes_has(modes, table[i].mode) == (bool)set &&
                 (set || table[i].mode != MODE_ORIGIN))
-                buf_printf(out, "\033[?%d%c", table[i].number, (bool)set != table[i].turned ? 'h' : 'l');
+                buf_printf(out, "\033[?%d%c", table[i].number,
+                           (bool)set != table[i].turned ? 'h' : 'l');
     buf_printf(out, "\033[>4;%um\033[%u q", modes_other_keys(modes), modes_cursor_style(modes));
     if (with_kitty)
         buf_printf(out, "\033[=%u;1u", modes_kitty(modes));
@@ -108,7 +126,8 @@ static void set_other_keys(uint64_t *modes, const struct scan_seq *seq)
     if (scan_params(seq, values, 2) > 0 && values[0] != 4)
         return;
     if (seq->final == 'n' || values[1] <= 2)
-        modes_put(modes, OTHER_KEYS_AT, 2, seq->final == 'n' || values[1] < 0 ? 0 : (uint64_t)values[1]);
+        modes_put(modes, OTHER_KEYS_AT, 2,
+                  seq->final == 'n' || values[1] < 0 ? 0 : (uint64_t)values[1]);
 }
 
 static void set_kitty(uint64_t *modes, const struct scan_seq *seq)
@@ -148,8 +167,9 @@ static void set_style(uint64_t *modes, const struct scan_seq *seq)
 /* DECSTR: softer than RIS; the screen that is shown stays. */
 static void modes_soft_reset(uint64_t *modes)
 {
-    static const enum term_mode cleared[] = {MODE_APPLICATION_CURSOR, MODE_ORIGIN,        MODE_APPLICATION_KEYPAD,
-                                             MODE_NO_WRAP,            MODE_CURSOR_HIDDEN, MODE_BRACKETED_PASTE};
+    static const enum term_mode cleared[] = {MODE_APPLICATION_CURSOR, MODE_ORIGIN,
+                                             MODE_APPLICATION_KEYPAD, MODE_NO_WRAP,
+                                             MODE_CURSOR_HIDDEN,      MODE_BRACKETED_PASTE};
     for (size_t i = 0; i < sizeof cleared / sizeof *cleared; i++)
         modes_put(modes, cleared[i], 1, 0);
     modes_put(modes, STYLE_AT, 3, 0);
@@ -169,7 +189,8 @@ static bool apply_esc(uint64_t *modes, const struct scan_seq *seq)
 static bool sets_private(const struct scan_seq *seq, int number)
 {
     int numbers[PARAMS_MAX];
-    if (seq->kind != SCAN_CSI || seq->prefix != '?' || seq->inter || (seq->final != 'h' && seq->final != 'l'))
+    if (seq->kind != SCAN_CSI || seq->prefix != '?' || seq->inter ||
+        (seq->final != 'h' && seq->final != 'l'))
         return false;
     for (size_t i = 0, count = scan_params(seq, numbers, PARAMS_MAX); i < count; i++)
         if (numbers[i] == number)

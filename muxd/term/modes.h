@@ -1,6 +1,6 @@
-/* modes: what a program has set its terminal to, as far as input and answers depend on it, all in 64 bits, so that a journal keeps
- * it across a restart. 0: a terminal after reset. Sources: xterm ctlseqs (DECSET, XTMODKEYS, DECSCUSR), DEC STD 070, the
- * kitty keyboard protocol. */
+/* modes: what a program has set its terminal to, as far as input and answers depend on it, all in
+ * 64 bits, so that a journal keeps it across a restart. 0: a terminal after reset. Sources: xterm
+ * ctlseqs (DECSET, XTMODKEYS, DECSCUSR), DEC STD 070, the kitty keyboard protocol. */
 #ifndef MUXD_TERM_MODES_H
 #define MUXD_TERM_MODES_H
 #include "base/buf.h"
@@ -37,21 +37,24 @@ static inline bool modes_has(uint64_t modes, enum term_mode mode)
 }
 unsigned modes_other_keys(uint64_t modes);   /* modifyOtherKeys: 0 to 2 */
 unsigned modes_cursor_style(uint64_t modes); /* DECSCUSR: 0 to 6 */
-unsigned modes_kitty(uint64_t modes);        /* keyboard flags in force on the screen that is shown, 0 to 31 */
+/* keyboard flags in force on the screen that is shown, 0 to 31 */
+unsigned modes_kitty(uint64_t modes);
 
 /* What the sequence changes; true when it is one of those that set a mode. */
 bool modes_apply(uint64_t *modes, const struct scan_seq *seq);
 
-/* Whether it is to be told when the terminal becomes dark or light, ?2031, which has no place in the 64 bits. */
+/* Whether it is to be told when the terminal becomes dark or light, ?2031, which has no place in
+ * the 64 bits. */
 enum modes_scheme { MODES_SCHEME_SAME, MODES_SCHEME_ON, MODES_SCHEME_OFF };
 enum modes_scheme modes_scheme(const struct scan_seq *seq);
 
-/* Whether bracketed paste, ?2004, is switched on or off by it: a line editor's word that it begins to read, or has read. */
+/* Whether bracketed paste, ?2004, is switched on or off by it: a line editor's word that it begins
+ * to read, or has read. */
 enum modes_editor { MODES_EDITOR_SAME, MODES_EDITOR_READS, MODES_EDITOR_LEAVES };
 enum modes_editor modes_editor(const struct scan_seq *seq);
 
-/* The sequences that set a terminal to these modes, whatever it was set to; but for the alternate screen, and for kitty's flags on request.
- * What they don't cover is as after DECSTR. */
+/* The sequences that set a terminal to these modes, whatever it was set to; but for the alternate
+ * screen, and for kitty's flags on request. What they don't cover is as after DECSTR. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty);
 
 /* DECRPM's word for a private mode: 0 not known, 1 set, 2 reset. */

@@ -12,7 +12,8 @@ struct paint {
     int rows, cols;
     struct cell *cells; /* rows * cols, as they are shown: blanks are spaces */
     uint64_t *marks;    /* of each row: a hash of its combining characters */
-    uint64_t *stamps;   /* of each row: the stamp of the line that it shows; 0: it has to be looked at */
+    /* of each row: the stamp of the line that it shows; 0: it has to be looked at */
+    uint64_t *stamps;
     bool known;         /* false: the terminal shows anything */
     int top, left;      /* of the screen, in the first row and column */
     struct paint_modes modes;
@@ -133,9 +134,11 @@ static bool differs(const struct paint *paint, const struct line *line, int row,
             span->from = col;
         span->to = col + 1;
     }
-    while (span->from > 0 && span->from < paint->cols && (seen(paint, line, span->from).width == 0 || shown[span->from].width == 0))
+    while (span->from > 0 && span->from < paint->cols &&
+           (seen(paint, line, span->from).width == 0 || shown[span->from].width == 0))
         span->from--;
-    while (span->to > 0 && span->to < paint->cols && (seen(paint, line, span->to).width == 0 || shown[span->to].width == 0))
+    while (span->to > 0 && span->to < paint->cols &&
+           (seen(paint, line, span->to).width == 0 || shown[span->to].width == 0))
         span->to++;
     return span->from < span->to;
 }
@@ -166,9 +169,12 @@ static void use_pen(struct buf *out, struct pen *pen, const struct pen *wanted)
         pen_append_sgr(out, pen);
 }
 
-static void paint_append_cell(const struct paint *paint, struct buf *out, const struct line *line, int row, int col, const struct cell *cell)
+static void paint_append_cell(const struct paint *paint, struct buf *out, const struct line *line,
+                              int row, int col, const struct cell *cell)
 {
-    const int32_t *marks = line && col + paint->left < line->cols ? line_marks(line, col + paint->left) : NULL;
+    const int32_t *marks = line && col + paint->left < line->cols
+                               ? line_marks(line, col + paint->left)
+                               : NULL;
     bool doubt = cell->rune >= WIDTH_DOUBT || (marks && marks[0]);
     utf8_append_rune(out, cell->rune);
     for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
@@ -177,7 +183,8 @@ static void paint_append_cell(const struct paint *paint, struct buf *out, const 
         move_to(out, row, col + cell->width);
 }
 
-static void draw_span(struct paint *paint, struct buf *out, const struct line *line, int row, struct span span)
+static void draw_span(struct paint *paint, struct buf *out, const struct line *line, int row,
+                      struct span span)
 {
     struct cell *shown = paint->cells + (size_t)row * (size_t)paint->cols;
     struct pen pen = {0};
@@ -254,7 +261,8 @@ static uint64_t stamp_of(const struct paint *paint, const struct screen *screen,
     return line ? line->stamp : 0;
 }
 
-/* How many lines up the terminal's picture has to go to show most lines where they are now; 0: it needn't. */
+/* How many lines up the terminal's picture has to go to show most lines where they are now; 0: it
+ * needn't. */
 static int find_scroll(const struct paint *paint, const struct screen *screen)
 {
     uint64_t first = stamp_of(paint, screen, 0);
@@ -308,7 +316,8 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
     struct screen_cursor cursor = screen_cursor(screen);
     bool drawn = out->len > begin;
     paint_modes_end(&paint->modes, screen, several, out);
-    paint_modes_cursor(&paint->modes, cursor.row - paint->top, cursor.col - paint->left, drawn, out);
+    paint_modes_cursor(&paint->modes, cursor.row - paint->top, cursor.col - paint->left, drawn,
+                       out);
     if (several)
         buf_append_text(out, "\033[?2026l");
     return whole;

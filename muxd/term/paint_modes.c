@@ -1,5 +1,6 @@
-/* paint_modes: owns what a person's terminal is told of modes, title and cursor. Sources: xterm ctlseqs (DECSET, XTMODKEYS, DECSCUSR),
- * the kitty keyboard protocol, the synchronized output of ?2026. */
+/* paint_modes: owns what a person's terminal is told of modes, title and cursor. Sources: xterm
+ * ctlseqs (DECSET, XTMODKEYS, DECSCUSR), the kitty keyboard protocol, the synchronized output of
+ * ?2026. */
 #include "term/paint_modes.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -16,10 +17,12 @@ void paint_modes_fini(struct paint_modes *modes)
 
 void paint_modes_forget(struct paint_modes *modes)
 {
-    /* These are told only where they differ from what they are after reset: not every terminal knows them. */
-    const struct screen_modes old = modes->shown, unknown = {.modify_other_keys = old.modify_other_keys ? -1 : 0,
-                                                             .kitty = old.kitty ? ~0u : 0,
-                                                             .cursor_shape = old.cursor_shape ? -1 : 0};
+    /* These are told only where they differ from what they are after reset: not every terminal
+     * knows them. */
+    const struct screen_modes old = modes->shown,
+                              unknown = {.modify_other_keys = old.modify_other_keys ? -1 : 0,
+                                         .kitty = old.kitty ? ~0u : 0,
+                                         .cursor_shape = old.cursor_shape ? -1 : 0};
     paint_modes_fini(modes);
     *modes = (struct paint_modes){.row = -1, .shown = unknown};
 }
@@ -38,7 +41,8 @@ static void paint_modes_set(struct buf *out, int mode, bool on)
 static void set_mouse(struct paint_modes *modes, const struct screen_modes *wanted, struct buf *out)
 {
     const struct screen_modes *shown = &modes->shown;
-    if (modes->known && shown->mouse == wanted->mouse && shown->mouse_encoding == wanted->mouse_encoding)
+    if (modes->known && shown->mouse == wanted->mouse &&
+        shown->mouse_encoding == wanted->mouse_encoding)
         return;
     if (!modes->known || shown->mouse != MOUSE_OFF)
         buf_append_text(out, "\033[?9l\033[?1000l\033[?1002l\033[?1003l");
@@ -68,7 +72,8 @@ static void set_keys(struct paint_modes *modes, const struct screen_modes *wante
         buf_printf(out, "\033[=%u;1u", wanted->kitty);
 }
 
-/* The title's bytes are escaped: it can end its own sequence no more than it can begin another one. */
+/* The title's bytes are escaped: it can end its own sequence no more than it can begin another
+ * one. */
 static void set_title(struct paint_modes *modes, const char *title, struct buf *out)
 {
     if (strcmp(modes->title ? modes->title : "", title) == 0)
@@ -80,7 +85,8 @@ static void set_title(struct paint_modes *modes, const char *title, struct buf *
     buf_append_text(out, "\033\\");
 }
 
-void paint_modes_end(struct paint_modes *modes, const struct screen *screen, bool several, struct buf *out)
+void paint_modes_end(struct paint_modes *modes, const struct screen *screen, bool several,
+                     struct buf *out)
 {
     const struct screen_modes *wanted = screen_modes(screen);
     bool alternate = screen_is_alternate(screen), all = !modes->known;
@@ -88,7 +94,8 @@ void paint_modes_end(struct paint_modes *modes, const struct screen *screen, boo
     set_mouse(modes, wanted, out);
     if (all || modes->shown.reverse != wanted->reverse)
         paint_modes_set(out, 5, wanted->reverse);
-    if (all || modes->alternate != alternate) /* the wheel: arrow keys for programs of a whole screen only, not for a shell's history */
+    /* the wheel: arrow keys for programs of a whole screen only, not for a shell's history */
+    if (all || modes->alternate != alternate)
         paint_modes_set(out, 1007, alternate);
     if (modes->shown.cursor_shape != wanted->cursor_shape)
         buf_printf(out, "\033[%d q", wanted->cursor_shape);

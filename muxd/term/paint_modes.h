@@ -1,4 +1,5 @@
-/* paint_modes: the modes, the title and the cursor of a person's terminal as a program has set them; a part of paint. */
+/* paint_modes: the modes, the title and the cursor of a person's terminal as a program has set
+ * them; a part of paint. */
 #ifndef MUXD_TERM_PAINT_MODES_H
 #define MUXD_TERM_PAINT_MODES_H
 #include "base/buf.h"
@@ -15,8 +16,10 @@ struct paint_modes {
 
 void paint_modes_fini(struct paint_modes *modes);
 void paint_modes_forget(struct paint_modes *modes);
-void paint_modes_begin(struct paint_modes *modes, struct buf *out); /* a drawing of several lines, which shall be seen at once */
+/* a drawing of several lines, which shall be seen at once */
+void paint_modes_begin(struct paint_modes *modes, struct buf *out);
 /* Whatever differs from what the screen's program has set; several: it was begun. */
-void paint_modes_end(struct paint_modes *modes, const struct screen *screen, bool several, struct buf *out);
+void paint_modes_end(struct paint_modes *modes, const struct screen *screen, bool several,
+                     struct buf *out);
 void paint_modes_cursor(struct paint_modes *modes, int row, int col, bool moved, struct buf *out);
 #endif

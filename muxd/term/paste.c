@@ -5,7 +5,8 @@
 /* C1 controls as UTF-8: U+0080 to U+009F; U+009B is CSI. */
 static bool is_c1(const char *text, size_t size, size_t at)
 {
-    return (unsigned char)text[at] == 0xc2 && at + 1 < size && (unsigned char)text[at + 1] >= 0x80 && (unsigned char)text[at + 1] <= 0x9f;
+    return (unsigned char)text[at] == 0xc2 && at + 1 < size &&
+           (unsigned char)text[at + 1] >= 0x80 && (unsigned char)text[at + 1] <= 0x9f;
 }
 
 void paste_append(struct buf *out, const char *text, size_t size, bool bracketed)

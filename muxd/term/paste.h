@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Line ends become Enter; of other control characters only tabs stay, so that nothing in the text can end the paste or act as a key.
- * bracketed: the program has asked for the marks around it (?2004). Source: xterm ctlseqs, "Bracketed Paste Mode". */
+/* Line ends become Enter; of other control characters only tabs stay, so that nothing in the text
+ * can end the paste or act as a key. bracketed: the program has asked for the marks around it
+ * (?2004). Source: xterm ctlseqs, "Bracketed Paste Mode". */
 void paste_append(struct buf *out, const char *text, size_t size, bool bracketed);
 #endif

@@ -89,8 +89,10 @@ static struct look look_of(const struct drawing *drawing, const struct line *lin
     struct pen pen = line->cells[col].pen;
     if ((pen.attrs & PEN_BOLD) && (pen.fg & COLOR_INDEXED) && (pen.fg & 255) < 8)
         pen.fg += 8;
-    struct look look = {.fg = pen_rgb(pen.fg, FOREGROUND), .bg = pen_rgb(pen.bg, BACKGROUND), .attrs = pen.attrs};
-    bool reversed = ((pen.attrs & PEN_REVERSE) != 0) ^ screen_modes(drawing->screen)->reverse ^ (col == drawing->cursor);
+    struct look look = {
+        .fg = pen_rgb(pen.fg, FOREGROUND), .bg = pen_rgb(pen.bg, BACKGROUND), .attrs = pen.attrs};
+    bool reversed = ((pen.attrs & PEN_REVERSE) != 0) ^ screen_modes(drawing->screen)->reverse ^
+                    (col == drawing->cursor);
     if (pen.attrs & PEN_FAINT)
         look.fg = (look.fg >> 1 & 0x7f7f7f) + (look.bg >> 1 & 0x7f7f7f);
     if (reversed)
@@ -115,12 +117,14 @@ static void append_style(struct buf *out, const struct look *look)
         buf_append_text(out, ";font-style:italic");
     if (look->attrs & (PEN_UNDERLINE | PEN_STRIKE | PEN_OVERLINE))
         buf_printf(out, ";text-decoration:%s%s%s", look->attrs & PEN_UNDERLINE ? "underline " : "",
-                   look->attrs & PEN_STRIKE ? "line-through " : "", look->attrs & PEN_OVERLINE ? "overline" : "");
+                   look->attrs & PEN_STRIKE ? "line-through " : "",
+                   look->attrs & PEN_OVERLINE ? "overline" : "");
 }
 
-/* The end of the run that begins at col; the cursor's cell is one of its own, and in a picture every wide character, so that the
- * columns keep their places whatever the font. */
-static int end_of_run(const struct drawing *drawing, const struct line *line, int col, int used, struct look *look, bool picture)
+/* The end of the run that begins at col; the cursor's cell is one of its own, and in a picture
+ * every wide character, so that the columns keep their places whatever the font. */
+static int end_of_run(const struct drawing *drawing, const struct line *line, int col, int used,
+                      struct look *look, bool picture)
 {
     int end = col + 1;
     *look = look_of(drawing, line, col);
@@ -142,7 +146,8 @@ static void draw_html(const struct drawing *drawing, const struct line *line, in
     for (int col = 0, end; col < used; col = end) {
         struct look look;
         end = end_of_run(drawing, line, col, used, &look, false);
-        bool plain = !look.has_bg && look.fg == FOREGROUND && !(look.attrs & ~(PEN_BLINK | PEN_FAINT | PEN_CONCEAL | PEN_REVERSE));
+        bool plain = !look.has_bg && look.fg == FOREGROUND &&
+                     !(look.attrs & ~(PEN_BLINK | PEN_FAINT | PEN_CONCEAL | PEN_REVERSE));
         if (!plain) {
             buf_printf(out, "<span style=\"color:#%06x", look.fg);
             if (look.has_bg)
@@ -165,8 +170,10 @@ static void draw_svg(const struct drawing *drawing, const struct line *line, int
         end = end_of_run(drawing, line, col, used, &look, true);
         int x = col * CELL_WIDTH, width = (end - col) * CELL_WIDTH, y = drawing->row * CELL_HEIGHT;
         if (look.has_bg)
-            buf_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%06x\"/>", x, y, width, CELL_HEIGHT, look.bg);
-        buf_printf(out, "<text x=\"%d\" y=\"%d\" textLength=\"%d\" style=\"fill:#%06x", x, y + CELL_HEIGHT - 4, width, look.fg);
+            buf_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%06x\"/>",
+                       x, y, width, CELL_HEIGHT, look.bg);
+        buf_printf(out, "<text x=\"%d\" y=\"%d\" textLength=\"%d\" style=\"fill:#%06x", x,
+                   y + CELL_HEIGHT - 4, width, look.fg);
         append_style(out, &look);
         buf_append_text(out, "\">");
         for (; col < end; col++)
@@ -175,7 +182,8 @@ static void draw_svg(const struct drawing *drawing, const struct line *line, int
     }
 }
 
-static void (*const draw[])(const struct drawing *, const struct line *, int) = {draw_text, draw_ansi, draw_html, draw_svg};
+static void (*const draw[])(const struct drawing *, const struct line *,
+                            int) = {draw_text, draw_ansi, draw_html, draw_svg};
 
 /* Where spaces at its end are left out; a line that goes on keeps them when it is joined. */
 static int shown(const struct drawing *drawing, const struct line *line, bool joined)
@@ -191,15 +199,20 @@ static void render_begin(const struct drawing *drawing, int lines)
 {
     int cols = screen_cols(drawing->screen);
     if (drawing->options->format == RENDER_HTML)
-        buf_printf(drawing->out,
-                   "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>screen</title></head>"
-                   "<body style=\"background:#%06x\"><pre style=\"color:#%06x;background:#%06x;font-family:monospace\">",
-                   BACKGROUND, FOREGROUND, BACKGROUND);
+        buf_printf(
+            drawing->out,
+            "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>screen</title></head>"
+            "<body style=\"background:#%06x\"><pre "
+            "style=\"color:#%06x;background:#%06x;font-family:monospace\">",
+            BACKGROUND, FOREGROUND, BACKGROUND);
     else if (drawing->options->format == RENDER_SVG)
         buf_printf(drawing->out,
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" xml:space=\"preserve\" "
-                   "font-family=\"monospace\" font-size=\"13\"><rect width=\"100%%\" height=\"100%%\" fill=\"#%06x\"/>\n",
-                   cols * CELL_WIDTH, lines * CELL_HEIGHT, cols * CELL_WIDTH, lines * CELL_HEIGHT, BACKGROUND);
+                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+                   "height=\"%d\" xml:space=\"preserve\" "
+                   "font-family=\"monospace\" font-size=\"13\"><rect width=\"100%%\" "
+                   "height=\"100%%\" fill=\"#%06x\"/>\n",
+                   cols * CELL_WIDTH, lines * CELL_HEIGHT, cols * CELL_WIDTH, lines * CELL_HEIGHT,
+                   BACKGROUND);
 }
 
 static void render_finish(const struct drawing *drawing)

@@ -1,5 +1,5 @@
-/* render: a screen as text, as text with colours, as a page, as a picture. What comes out holds no byte that a program wrote but
- * characters: safe to print. */
+/* render: a screen as text, as text with colours, as a page, as a picture. What comes out holds no
+ * byte that a program wrote but characters: safe to print. */
 #ifndef MUXD_TERM_RENDER_H
 #define MUXD_TERM_RENDER_H
 #include "term/screen.h"
@@ -14,8 +14,8 @@ struct render_options {
 };
 
 #define RENDER_LINE_MAX (512u << 10) /* bytes of one line at most, in any format */
-/* Blanks at the ends of lines and empty lines at the end are left out; each line ends with a newline. False: out's max came nearer than
- * RENDER_LINE_MAX, and the drawing is not whole. */
+/* Blanks at the ends of lines and empty lines at the end are left out; each line ends with a
+ * newline. False: out's max came nearer than RENDER_LINE_MAX, and the drawing is not whole. */
 bool render(const struct screen *screen, const struct render_options *options, struct buf *out);
 bool render_format(const char *word, enum render_format *format); /* text, ansi, html, svg */
 #endif

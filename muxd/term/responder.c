@@ -1,6 +1,7 @@
-/* responder.c: owns the answers. They describe the terminal that muxd is, a VT220 with colours; what it looks like is the person's, or else
- * light text on black, the 256 colours of xterm, cells of 8 by 16 pixels. Its name is muxd's own also while somebody is attached: programs
- * conclude from a name what a terminal can do, and all that they print goes through muxd's model. */
+/* responder.c: owns the answers. They describe the terminal that muxd is, a VT220 with colours;
+ * what it looks like is the person's, or else light text on black, the 256 colours of xterm, cells
+ * of 8 by 16 pixels. Its name is muxd's own also while somebody is attached: programs conclude from
+ * a name what a terminal can do, and all that they print goes through muxd's model. */
 #include "term/responder.h"
 #include "base/value.h"
 #include "term/modes.h"
@@ -30,7 +31,8 @@ static unsigned version_number(void)
     return number;
 }
 
-static bool answer_status(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts, int asked)
+static bool answer_status(struct buf *out, const struct scan_seq *seq,
+                          const struct responder_facts *facts, int asked)
 {
     int row, col;
     bool private = seq->prefix == '?';
@@ -53,7 +55,8 @@ static bool answer_size(struct buf *out, const struct responder_facts *facts, in
     if (asked == 16)
         return buf_printf(out, CSI "6;%d;%dt", height, width);
     /* Others act, or would tell a title that the output has set. */
-    if ((asked != 14 && asked != 18 && asked != 19) || !facts->size || !facts->size(facts->arg, &rows, &cols))
+    if ((asked != 14 && asked != 18 && asked != 19) || !facts->size ||
+        !facts->size(facts->arg, &rows, &cols))
         return false;
     if (asked == 14)
         return buf_printf(out, CSI "4;%d;%dt", rows * height, cols * width);
@@ -65,9 +68,11 @@ static int report_mode(const struct responder_facts *facts, int mode)
     return mode == SCHEME_REPORTS ? facts->scheme_told ? 1 : 2 : modes_report(facts->modes, mode);
 }
 
-#define KEY(prefix, inter, final) ((unsigned)(prefix) << 16 | (unsigned)(inter) << 8 | (unsigned)(final))
+#define KEY(prefix, inter, final)                                                                  \
+    ((unsigned)(prefix) << 16 | (unsigned)(inter) << 8 | (unsigned)(final))
 
-static bool answer_csi(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+static bool answer_csi(struct buf *out, const struct scan_seq *seq,
+                       const struct responder_facts *facts)
 {
     int first = -1;
     scan_params(seq, &first, 1);
@@ -80,25 +85,29 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq, const struct
     case KEY(0, 0, 'n'):
     case KEY('?', 0, 'n'): return answer_status(out, seq, facts, first);
     case KEY(0, 0, 't'): return answer_size(out, facts, first);
-    case KEY('?', '$', 'p'): return first >= 0 && buf_printf(out, CSI "?%d;%d$y", first, report_mode(facts, first));
+    case KEY('?', '$', 'p'):
+        return first >= 0 && buf_printf(out, CSI "?%d;%d$y", first, report_mode(facts, first));
     case KEY(0, '$', 'p'): return first >= 0 && buf_printf(out, CSI "%d;0$y", first);
     case KEY('?', 0, 'u'): return buf_printf(out, CSI "?%uu", modes_kitty(facts->modes));
-    case KEY('?', 0, 'm'): return first == 4 && buf_printf(out, CSI ">4;%um", modes_other_keys(facts->modes));
+    case KEY('?', 0, 'm'):
+        return first == 4 && buf_printf(out, CSI ">4;%um", modes_other_keys(facts->modes));
     default: return false;
     }
 }
 
 /* index: enum outer_colour, or one of the palette's. */
-static bool append_colour(struct buf *out, const struct scan_seq *seq, const char *which, const struct outer *outer, unsigned index,
-                          uint32_t rgb)
+static bool append_colour(struct buf *out, const struct scan_seq *seq, const char *which,
+                          const struct outer *outer, unsigned index, uint32_t rgb)
 {
-    unsigned red = (rgb >> 16 & 255) * 257, green = (rgb >> 8 & 255) * 257, blue = (rgb & 255) * 257;
+    unsigned red = (rgb >> 16 & 255) * 257, green = (rgb >> 8 & 255) * 257,
+             blue = (rgb & 255) * 257;
     if (outer && index < OUTER_COLOURS && (outer->known >> index & 1)) {
         red = outer->colours[index][0];
         green = outer->colours[index][1];
         blue = outer->colours[index][2];
     }
-    return buf_printf(out, "\033]%s;rgb:%04x/%04x/%04x%s", which, red, green, blue, seq->bel ? "\007" : ST);
+    return buf_printf(out, "\033]%s;rgb:%04x/%04x/%04x%s", which, red, green, blue,
+                      seq->bel ? "\007" : ST);
 }
 
 /* The next part of a string up to the separator; false at its end. */
@@ -129,7 +138,8 @@ static bool is_question(const char *part, size_t len)
     return len == 1 && *part == '?';
 }
 
-static bool answer_palette(struct buf *out, const struct scan_seq *seq, const char *at, const char *end, const struct outer *outer)
+static bool answer_palette(struct buf *out, const struct scan_seq *seq, const char *at,
+                           const char *end, const struct outer *outer)
 {
     const char *part;
     size_t len, before = out->len;
@@ -142,7 +152,8 @@ static bool answer_palette(struct buf *out, const struct scan_seq *seq, const ch
         if (!known || !is_question(part, len))
             continue;
         snprintf(which, sizeof which, "4;%u", index & 255);
-        append_colour(out, seq, which, outer, index < OUTER_PALETTE ? index : OUTER_COLOURS, pen_palette(index));
+        append_colour(out, seq, which, outer, index < OUTER_PALETTE ? index : OUTER_COLOURS,
+                      pen_palette(index));
     }
     return out->len > before;
 }
@@ -161,13 +172,17 @@ static bool answer_osc(struct buf *out, const struct scan_seq *seq, const struct
         return answer_palette(out, seq, at, end, outer);
     for (; which >= 10 && which <= 12 && next_part(&at, end, &part, &len); which++)
         if (is_question(part, len))
-            append_colour(out, seq, names[which - 10], outer, which - 10 + OUTER_FOREGROUND, colours[which - 10]);
+            append_colour(out, seq, names[which - 10], outer, which - 10 + OUTER_FOREGROUND,
+                          colours[which - 10]);
     return out->len > before;
 }
 
 static const char *capability(const char *hex, size_t len)
 {
-    static const char *const known[][2] = {{"TN", "xterm-256color"}, {"name", "xterm-256color"}, {"Co", "256"}, {"colors", "256"},
+    static const char *const known[][2] = {{"TN", "xterm-256color"},
+                                           {"name", "xterm-256color"},
+                                           {"Co", "256"},
+                                           {"colors", "256"},
                                            {"RGB", "8/8/8"}};
     char name[8] = "";
     if (len % 2 != 0 || len / 2 >= sizeof name)
@@ -180,7 +195,8 @@ static const char *capability(const char *hex, size_t len)
     return NULL;
 }
 
-/* XTGETTCAP: one answer for each name, which is repeated as it was asked; only what is hexadecimal is. */
+/* XTGETTCAP: one answer for each name, which is repeated as it was asked; only what is hexadecimal
+ * is. */
 static bool answer_capabilities(struct buf *out, const char *at, const char *end)
 {
     const char *part;
@@ -202,8 +218,10 @@ static bool answer_capabilities(struct buf *out, const char *at, const char *end
     return out->len > before;
 }
 
-/* DECRQSS: what we track and what never changes; all else is told to be invalid, which is its answer for that. */
-static bool answer_setting(struct buf *out, const char *what, size_t len, const struct responder_facts *facts)
+/* DECRQSS: what we track and what never changes; all else is told to be invalid, which is its
+ * answer for that. */
+static bool answer_setting(struct buf *out, const char *what, size_t len,
+                           const struct responder_facts *facts)
 {
     if (len == 2 && memcmp(what, " q", 2) == 0)
         return buf_printf(out, DCS "1$r%u q" ST, modes_cursor_style(facts->modes));
@@ -212,7 +230,8 @@ static bool answer_setting(struct buf *out, const char *what, size_t len, const 
     return buf_append_text(out, DCS "0$r" ST);
 }
 
-static bool answer_dcs(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+static bool answer_dcs(struct buf *out, const struct scan_seq *seq,
+                       const struct responder_facts *facts)
 {
     if (seq->len < 2)
         return false;
@@ -228,10 +247,12 @@ bool responder_report_scheme(struct buf *out, enum outer_scheme scheme)
     return buf_printf(out, CSI "?997;%dn", scheme == OUTER_LIGHT ? 2 : 1);
 }
 
-static bool responder_reply(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+static bool responder_reply(struct buf *out, const struct scan_seq *seq,
+                            const struct responder_facts *facts)
 {
     switch (seq->kind) {
-    case SCAN_ESC: return seq->final == 'Z' && !seq->inter && buf_append_text(out, CSI "?62;22c"); /* DECID */
+    /* DECID */
+    case SCAN_ESC: return seq->final == 'Z' && !seq->inter && buf_append_text(out, CSI "?62;22c");
     case SCAN_CSI: return answer_csi(out, seq, facts);
     case SCAN_OSC: return answer_osc(out, seq, facts->outer);
     case SCAN_DCS: return answer_dcs(out, seq, facts);
@@ -240,10 +261,12 @@ static bool responder_reply(struct buf *out, const struct scan_seq *seq, const s
     return false;
 }
 
-bool responder_answer(struct buf *out, const struct scan_seq *seq, const struct responder_facts *facts)
+bool responder_answer(struct buf *out, const struct scan_seq *seq,
+                      const struct responder_facts *facts)
 {
     size_t before = out->len;
-    if (out->max - out->len < RESPONDER_MOST) /* whole or not at all, as the caller must leave so much room */
+    /* whole or not at all, as the caller must leave so much room */
+    if (out->max - out->len < RESPONDER_MOST)
         return false;
     if (responder_reply(out, seq, facts) && out->len - before <= RESPONDER_MOST)
         return true;

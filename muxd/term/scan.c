@@ -1,4 +1,5 @@
-/* scan.c: owns the finding of escape sequences in what the journal holds. Text without them goes by at the speed of memchr(3). */
+/* scan.c: owns the finding of escape sequences in what the journal holds. Text without them goes by
+ * at the speed of memchr(3). */
 #include "term/scan.h"
 #include "wire/ecma48.h"
 #include <string.h>
@@ -20,7 +21,8 @@ static enum outcome skip_to(struct candidate *it, const char *next)
     return SKIPPED;
 }
 
-/* It reaches to the end of what may be looked at. Too long is decided by its length alone, never by where reads have cut. */
+/* It reaches to the end of what may be looked at. Too long is decided by its length alone, never by
+ * where reads have cut. */
 static enum outcome run_out(struct candidate *it, size_t max)
 {
     return (size_t)(it->end - it->begin) < max ? UNFINISHED : skip_to(it, it->begin + 2);
@@ -95,7 +97,8 @@ static enum outcome take_string(struct candidate *it, enum scan_kind kind)
     const char *limit = limit_of(it, SCAN_STRING_MAX), *at = it->begin + 2;
     it->seq->kind = kind;
     it->seq->text = at;
-    while (at < limit && ((unsigned char)*at >= 0x20 || (*at != ECMA_ESC && !ecma_gives_up(*at) && (*at != ECMA_BEL || kind != SCAN_OSC))))
+    while (at < limit && ((unsigned char)*at >= 0x20 || (*at != ECMA_ESC && !ecma_gives_up(*at) &&
+                                                         (*at != ECMA_BEL || kind != SCAN_OSC))))
         at++;
     it->seq->len = (size_t)(at - it->seq->text);
     if (at == limit || (*at == ECMA_ESC && at + 1 == limit))
@@ -127,7 +130,8 @@ static enum outcome scan_take(struct candidate *it)
 bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq)
 {
     struct candidate it = {.begin = data + *at, .end = data + size, .seq = seq};
-    while (it.begin < it.end && (it.begin = memchr(it.begin, ECMA_ESC, (size_t)(it.end - it.begin)))) {
+    while (it.begin < it.end &&
+           (it.begin = memchr(it.begin, ECMA_ESC, (size_t)(it.end - it.begin)))) {
         enum outcome outcome = scan_take(&it);
         *at = (size_t)((outcome == UNFINISHED ? it.begin : it.next) - data);
         if (outcome != SKIPPED)

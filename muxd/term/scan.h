@@ -1,15 +1,18 @@
-/* scan: finds the escape sequences in a program's output. No copy and no state: a sequence that is not complete yet is given again
- * with more of the output behind it, so where reads cut makes no difference. Control characters of 8 bits are text (UTF-8).
- * What bytes mean is in wire/ecma48.h for both this and wire/tokens.c; that one's state machine is not used here because it looks at
- * each byte, and this goes over every byte of every terminal, at the speed of memchr(3), whether somebody looks at it or not.
- * Sources: ECMA-48 5.4, 5.6; xterm ctlseqs; the VT500 parser of vt100.net for what ends a sequence early. */
+/* scan: finds the escape sequences in a program's output. No copy and no state: a sequence that is
+ * not complete yet is given again with more of the output behind it, so where reads cut makes no
+ * difference. Control characters of 8 bits are text (UTF-8). What bytes mean is in wire/ecma48.h
+ * for both this and wire/tokens.c; that one's state machine is not used here because it looks at
+ * each byte, and this goes over every byte of every terminal, at the speed of memchr(3), whether
+ * somebody looks at it or not. Sources: ECMA-48 5.4, 5.6; xterm ctlseqs; the VT500 parser of
+ * vt100.net for what ends a sequence early. */
 #ifndef MUXD_TERM_SCAN_H
 #define MUXD_TERM_SCAN_H
 #include <stdbool.h>
 #include <stddef.h>
 
 #define SCAN_CSI_MAX 256     /* bytes of a control sequence; a longer one is none */
-#define SCAN_STRING_MAX 4096 /* bytes of a control string; what is in a longer one is skipped like text, which does no harm */
+/* bytes of a control string; what is in a longer one is skipped like text, which does no harm */
+#define SCAN_STRING_MAX 4096
 
 enum scan_kind {
     SCAN_ESC,   /* ESC, intermediates, final; SS2 and SS3 are such, too */
@@ -29,14 +32,17 @@ struct scan_seq {
     size_t len;
 };
 
-/* The next complete sequence of data from *at on; *at moves behind it. False: there is none; *at is where the next call begins, with
- * more data: at size, or at the beginning of an unfinished sequence, less than SCAN_STRING_MAX before it. */
+/* The next complete sequence of data from *at on; *at moves behind it. False: there is none; *at is
+ * where the next call begins, with more data: at size, or at the beginning of an unfinished
+ * sequence, less than SCAN_STRING_MAX before it. */
 bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq);
 
-/* Moves *at over text and over what only draws: control sequences without a private prefix or an intermediate that set colours, move the
- * cursor or erase. They are most of what programs send, and ask and switch nothing. *at is then where scan_next goes on. */
+/* Moves *at over text and over what only draws: control sequences without a private prefix or an
+ * intermediate that set colours, move the cursor or erase. They are most of what programs send, and
+ * ask and switch nothing. *at is then where scan_next goes on. */
 void scan_past_drawing(const char *data, size_t size, size_t *at);
 
-/* Parameters of a CSI: at most max, each at most 65535, -1 for an empty one; subparameters (behind a colon) are left out. */
+/* Parameters of a CSI: at most max, each at most 65535, -1 for an empty one; subparameters (behind
+ * a colon) are left out. */
 size_t scan_params(const struct scan_seq *seq, int *values, size_t max);
 #endif

@@ -11,7 +11,13 @@
 
 struct screen;
 
-enum screen_mouse { MOUSE_OFF, MOUSE_X10 = 9, MOUSE_CLICK = 1000, MOUSE_DRAG = 1002, MOUSE_MOVE = 1003 };
+enum screen_mouse {
+    MOUSE_OFF,
+    MOUSE_X10 = 9,
+    MOUSE_CLICK = 1000,
+    MOUSE_DRAG = 1002,
+    MOUSE_MOVE = 1003
+};
 
 struct screen_modes { /* zeroed: after reset, but for autowrap and cursor_visible */
     bool application_cursor, application_keypad;
@@ -39,23 +45,26 @@ size_t screen_feed_some(struct screen *screen, const char *data, size_t size, si
 size_t screen_work(const struct screen *screen); /* cells touched by the last feed */
 /* Right after screen_gap: whole sequences that stand in for what is missing. */
 void screen_say(struct screen *screen, const char *sequences, size_t size);
-void screen_gap(struct screen *screen); /* bytes are missing here: goes on at the next place where a sequence may begin */
-/* The cursor's line stays. Lines that don't fit go to the scrollback (main screen) and come back from it; text isn't wrapped anew. Margins
- * are lost, as in every terminal. */
+/* bytes are missing here: goes on at the next place where a sequence may begin */
+void screen_gap(struct screen *screen);
+/* The cursor's line stays. Lines that don't fit go to the scrollback (main screen) and come back
+ * from it; text isn't wrapped anew. Margins are lost, as in every terminal. */
 void screen_resize(struct screen *screen, int rows, int cols);
 
 int screen_rows(const struct screen *screen);
 int screen_cols(const struct screen *screen);
-const struct line *screen_line(const struct screen *screen, int row); /* 0 to rows - 1; borrowed until the next feed */
+/* 0 to rows - 1; borrowed until the next feed */
+const struct line *screen_line(const struct screen *screen, int row);
 struct screen_cursor screen_cursor(const struct screen *screen);
 const struct screen_modes *screen_modes(const struct screen *screen);
 const char *screen_title(const struct screen *screen); /* UTF-8, "" while there is none */
 bool screen_is_alternate(const struct screen *screen);
 const struct scrollback *screen_scrollback(const struct screen *screen); /* of the main screen */
 
-/* Of the visible text without blanks at the ends of lines and empty lines at the end; the cursor's place counts on request. Stable
- * between runs and versions; looks don't count. */
+/* Of the visible text without blanks at the ends of lines and empty lines at the end; the cursor's
+ * place counts on request. Stable between runs and versions; looks don't count. */
 uint64_t screen_hash(const struct screen *screen, bool with_cursor);
-uint64_t screen_version(const struct screen *screen); /* moves on whenever something may look different; cheap */
+/* moves on whenever something may look different; cheap */
+uint64_t screen_version(const struct screen *screen);
 size_t screen_memory(const struct screen *screen);    /* bytes, about */
 #endif

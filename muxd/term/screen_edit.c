@@ -107,7 +107,8 @@ void screen_scroll(struct screen *screen, int top, int bottom, int by, bool kept
     for (int row = 0; kept && top == 0 && screen->current == 0 && row < by; row++)
         scrollback_push(screen->scrollback, &lines[row]);
     rotate(lines + top, size, by);
-    screen_edit_erase(screen, by > 0 ? bottom - by : top, by > 0 ? bottom : top - by, 0, screen->cols);
+    screen_edit_erase(screen, by > 0 ? bottom - by : top, by > 0 ? bottom : top - by, 0,
+                      screen->cols);
     screen_touch(screen, (size_t)size / 8);
 }
 

@@ -219,7 +219,8 @@ static void with_leader(struct screen *screen, const struct token_csi *csi)
     bare.leader = 0;
     if (csi->leader == '?' && (csi->final == 'h' || csi->final == 'l'))
         screen_mode(screen, csi, csi->final == 'h');
-    else if (csi->leader == '?' && (csi->final == 'J' || csi->final == 'K')) /* selective, but nothing is protected */
+    /* selective, but nothing is protected */
+    else if (csi->leader == '?' && (csi->final == 'J' || csi->final == 'K'))
         with_nothing(screen, &bare);
     else if (csi->leader == '>' && csi->final == 'm' && (csi->count == 0 || arg_or(csi, 0, 0) == 4))
         screen->modes.modify_other_keys = arg_or(csi, 1, 0) > 2 ? 2 : arg_or(csi, 1, 0);
@@ -255,7 +256,8 @@ static void on_osc(void *arg, const char *data, size_t size, bool cut)
     while (size > SCREEN_TITLE_MAX || (size > 0 && utf8_incomplete_tail(data + 2, size) > 0))
         size--;
     buf_init(&title, SCREEN_TITLE_MAX);
-    for (size_t at = 0; at < size;) { /* a character at a time: what does not fit any more is left out whole */
+    /* a character at a time: what does not fit any more is left out whole */
+    for (size_t at = 0; at < size;) {
         int32_t rune;
         size_t used = utf8_decode(data + 2 + at, size - at, &rune);
         if (!(rune >= 0x80 && rune < 0xa0) && !utf8_append_lossy(&title, data + 2 + at, used))
@@ -269,4 +271,8 @@ static void on_osc(void *arg, const char *data, size_t size, bool cut)
     screen->version++;
 }
 
-const struct token_sink screen_sink = {.text = on_text, .control = on_control, .escape = screen_escape_on_escape, .csi = screen_escape_on_csi, .osc = on_osc};
+const struct token_sink screen_sink = {.text = on_text,
+                                       .control = on_control,
+                                       .escape = screen_escape_on_escape,
+                                       .csi = screen_escape_on_csi,
+                                       .osc = on_osc};

@@ -79,10 +79,12 @@ void screen_mode(struct screen *screen, const struct token_csi *csi, bool set)
     screen->version++;
 }
 
-/* CSI > flags u pushes, CSI < count u pops, CSI = flags ; how u changes; a stack for each screen. */
+/* CSI > flags u pushes, CSI < count u pops, CSI = flags ; how u changes; a stack for each
+ * screen. */
 void screen_kitty(struct screen *screen, const struct token_csi *csi)
 {
-    unsigned *stack = screen->kitty[screen->current], first = csi->count > 0 && csi->args[0] > 0 ? (unsigned)csi->args[0] : 0;
+    unsigned *stack = screen->kitty[screen->current],
+             first = csi->count > 0 && csi->args[0] > 0 ? (unsigned)csi->args[0] : 0;
     int *count = &screen->kitty_count[screen->current], how = csi->count > 1 ? csi->args[1] : 1;
     first &= csi->leader == '<' ? ~0u : 31u;
     if (csi->leader == '>') {

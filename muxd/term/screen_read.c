@@ -77,7 +77,8 @@ uint64_t screen_hash(const struct screen *screen, bool with_cursor)
     }
     buf_clear(&text);
     if (with_cursor)
-        buf_printf(&text, "\n%d;%d;%d", screen->cursor.row, screen->cursor.col, screen->modes.cursor_visible);
+        buf_printf(&text, "\n%d;%d;%d", screen->cursor.row, screen->cursor.col,
+                   screen->modes.cursor_visible);
     hash = hash_bytes(hash, text.data ? text.data : "", text.len);
     buf_fini(&text);
     return hash;
@@ -85,10 +86,14 @@ uint64_t screen_hash(const struct screen *screen, bool with_cursor)
 
 size_t screen_memory(const struct screen *screen)
 {
-    size_t grid = (size_t)screen->rows * ((size_t)screen->cols * sizeof(struct cell) + sizeof(struct line));
+    size_t grid = (size_t)screen->rows *
+                  ((size_t)screen->cols * sizeof(struct cell) + sizeof(struct line));
     size_t marks = 0;
     for (int which = 0; which < 2; which++)
         for (int row = 0; screen->grids[which] && row < screen->rows; row++)
-            marks += screen->grids[which][row].marks ? (size_t)screen->cols * CELL_MARKS * sizeof(int32_t) : 0;
-    return sizeof *screen + grid * (screen->grids[1] ? 2 : 1) + marks + scrollback_bytes(screen->scrollback);
+            marks += screen->grids[which][row].marks
+                         ? (size_t)screen->cols * CELL_MARKS * sizeof(int32_t)
+                         : 0;
+    return sizeof *screen + grid * (screen->grids[1] ? 2 : 1) + marks +
+           scrollback_bytes(screen->scrollback);
 }

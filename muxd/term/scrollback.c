@@ -1,5 +1,6 @@
-/* scrollback: owns the packing of old lines: UTF-8, with a byte 1 and the new look where the look changes; blanks at the end of a
- * line are not kept. A ring of lines; the oldest go when their bytes are over the cap. */
+/* scrollback: owns the packing of old lines: UTF-8, with a byte 1 and the new look where the look
+ * changes; blanks at the end of a line are not kept. A ring of lines; the oldest go when their
+ * bytes are over the cap. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "term/cells.h"
@@ -89,12 +90,15 @@ static void scrollback_grow(struct scrollback *scrollback)
 }
 
 /* As pack() would, for what most lines are: ASCII of one look, or nearly. */
-static char *pack_plain(char *at, const struct line *line, int *col, int used, const struct pen *pen)
+static char *pack_plain(char *at, const struct line *line, int *col, int used,
+                        const struct pen *pen)
 {
     const struct cell *cells = line->cells;
     const struct pen look = *pen; /* which bytes written through a char pointer can't change */
     int i = *col;
-    for (; i < used && (uint32_t)cells[i].rune < 0x80 && cells[i].width == 1 && pen_equal(&look, &cells[i].pen); i++)
+    for (; i < used && (uint32_t)cells[i].rune < 0x80 && cells[i].width == 1 &&
+           pen_equal(&look, &cells[i].pen);
+         i++)
         *at++ = cells[i].rune ? (char)cells[i].rune : ' ';
     *col = i;
     return at;
@@ -138,10 +142,12 @@ void scrollback_push(struct scrollback *scrollback, const struct line *line)
         scrollback->scratch_size = (size_t)used * CELL_BYTES;
         scrollback->scratch = xrealloc(scrollback->scratch, scrollback->scratch_size);
     }
-    size_t size = used > 0 ? (size_t)(pack(scrollback->scratch, line, used) - scrollback->scratch) : 0;
+    size_t size = used > 0 ? (size_t)(pack(scrollback->scratch, line, used) - scrollback->scratch)
+                           : 0;
     struct packed *packed = xmalloc(sizeof *packed + size);
     /* First: bytes begin in its padding. */
-    *packed = (struct packed){.cols = (uint16_t)used, .wrapped = line->wrapped, .size = (uint32_t)size};
+    *packed = (struct packed){
+        .cols = (uint16_t)used, .wrapped = line->wrapped, .size = (uint32_t)size};
     if (size > 0)
         memcpy(packed->bytes, scrollback->scratch, size);
     if (scrollback->count == scrollback->room)
@@ -205,5 +211,6 @@ size_t scrollback_count(const struct scrollback *scrollback)
 
 size_t scrollback_bytes(const struct scrollback *scrollback)
 {
-    return scrollback->bytes + scrollback->room * sizeof *scrollback->ring + scrollback->scratch_size;
+    return scrollback->bytes + scrollback->room * sizeof *scrollback->ring +
+           scrollback->scratch_size;
 }

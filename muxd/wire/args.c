@@ -1,4 +1,5 @@
-/* args: the one parser for all verbs. What is wrong is said with the word as it was typed and with what would be right. */
+/* args: the one parser for all verbs. What is wrong is said with the word as it was typed and with
+ * what would be right. */
 #include "wire/args.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -38,23 +39,25 @@ static int bad_value(struct parser *p, const char *word, const char *value, cons
     return usage(p, "'%s %s': not a value for it; give %s", word, value, allowed);
 }
 
-static int parse_uint(struct parser *p, struct args_option *option, const struct verb_option *row, const char *word)
+static int parse_uint(struct parser *p, struct args_option *option, const struct verb_option *row,
+                      const char *word)
 {
     if (value_int(option->value, row->min, row->max, &option->number))
         return 0;
-    return usage(p, "'%s %s': not a value for it; give a whole number from %lld to %lld", word, option->value, (long long)row->min,
-                 (long long)row->max);
+    return usage(p, "'%s %s': not a value for it; give a whole number from %lld to %lld", word,
+                 option->value, (long long)row->min, (long long)row->max);
 }
 
-static int parse_ms(struct parser *p, struct args_option *option, const struct verb_option *row, const char *word)
+static int parse_ms(struct parser *p, struct args_option *option, const struct verb_option *row,
+                    const char *word)
 {
     if (value_ms(option->value, &option->number) && option->number >= row->min &&
         (row->max == 0 || option->number <= row->max))
         return 0;
     if (row->max == 0)
         return bad_value(p, word, option->value, "milliseconds, 10s, 5m or inf");
-    return usage(p, "'%s %s': not a value for it; give %lld to %lld milliseconds, 10s or 5m", word, option->value,
-                 (long long)row->min, (long long)row->max);
+    return usage(p, "'%s %s': not a value for it; give %lld to %lld milliseconds, 10s or 5m", word,
+                 option->value, (long long)row->min, (long long)row->max);
 }
 
 static int parse_env(struct parser *p, struct args_option *option, const char *word)
@@ -68,11 +71,14 @@ static int parse_env(struct parser *p, struct args_option *option, const char *w
 static int parse_signal(struct parser *p, struct args_option *option, const char *word)
 {
     int signo = 0;
-    const char *nearest = value_signal(option->value, &signo) ? NULL : value_nearest_signal(option->value);
+    const char *nearest = value_signal(option->value, &signo) ? NULL
+                                                              : value_nearest_signal(option->value);
     if (nearest)
-        return usage(p, "'%s %s': no signal of that name; did you mean '%s'?", word, option->value, nearest);
+        return usage(p, "'%s %s': no signal of that name; did you mean '%s'?", word, option->value,
+                     nearest);
     if (signo == 0)
-        return bad_value(p, word, option->value, "a signal's name or number, such as INT, TERM or 9");
+        return bad_value(p, word, option->value,
+                         "a signal's name or number, such as INT, TERM or 9");
     option->number = signo;
     return 0;
 }
@@ -96,7 +102,8 @@ static int parse_value(struct parser *p, struct args_option *option, const char 
     BUG("'%s' is an option of type %d", word, (int)row.type);
 }
 
-static int add_option(struct parser *p, const struct verb_option *row, const char *value, const char *word)
+static int add_option(struct parser *p, const struct verb_option *row, const char *value,
+                      const char *word)
 {
     struct args *args = p->args;
     struct args_option option = {.row = row, .value = value};
@@ -111,7 +118,8 @@ static int add_option(struct parser *p, const struct verb_option *row, const cha
 }
 
 /* The value of an option that takes one: attached, or the next word. */
-static int take_value(struct parser *p, const struct verb_option *row, const char *attached, const char *word)
+static int take_value(struct parser *p, const struct verb_option *row, const char *attached,
+                      const char *word)
 {
     if (attached == NULL && p->at >= p->argc)
         return usage(p, "'%s': needs a value: %s", word, row->metavar);
@@ -135,7 +143,8 @@ static const char *nearest_option(const struct verb *verb, const char *name)
     size_t count = 0;
     for (const struct verb_option *row = verb->options; row->name != NULL && count < 48; row++)
         names[count++] = row->name;
-    for (const struct verb_option *row = verbs[VERB_GLOBAL].options; verb != &verbs[VERB_GLOBAL] && row->name != NULL && count < 64; row++)
+    for (const struct verb_option *row = verbs[VERB_GLOBAL].options;
+         verb != &verbs[VERB_GLOBAL] && row->name != NULL && count < 64; row++)
         names[count++] = row->name;
     return value_nearest(name, names, count);
 }
@@ -152,7 +161,8 @@ static int unknown_option(struct parser *p, const char *word, const char *name, 
         return usage(p, "'%s': unknown option; did you mean '--%s'?", word, nearest);
     if (before_verb)
         return usage(p, "'%s': unknown option; 'ue help' lists all", word);
-    return usage(p, "'%s': unknown option; 'ue %s -h' lists those of '%s', '--' ends options", word, verb_label(p), verb_label(p));
+    return usage(p, "'%s': unknown option; 'ue %s -h' lists those of '%s', '--' ends options", word,
+                 verb_label(p), verb_label(p));
 }
 
 static int parse_long(struct parser *p, const char *word)
@@ -192,8 +202,10 @@ static int unknown_letter(struct parser *p, const char *word, const char *at)
     }
     int signo = 0;
     if (find_signal_option(p->verb) != NULL && value_signal(word + 1, &signo))
-        return usage(p, "'%s': unknown option; did you mean '-%c %s'?", word, find_signal_option(p->verb)->letter, word + 1);
-    return usage(p, "'%s': unknown option; 'ue %s -h' lists those of '%s', '--' ends options", word, verb_label(p), verb_label(p));
+        return usage(p, "'%s': unknown option; did you mean '-%c %s'?", word,
+                     find_signal_option(p->verb)->letter, word + 1);
+    return usage(p, "'%s': unknown option; 'ue %s -h' lists those of '%s', '--' ends options", word,
+                 verb_label(p), verb_label(p));
 }
 
 /* "-t", "-tl", "-nNAME", "-tnNAME". */
@@ -268,12 +280,15 @@ static int check_operands(struct parser *p)
     const struct verb *verb = args->verb;
     const char *unless = given_of(args, verb->unless);
     if (args->operand_count < (size_t)verb->operands_min && unless == NULL)
-        return usage(p, "'%s': needs %s; 'ue %s -h' explains it", verb->name, verb->operands, verb->name);
+        return usage(p, "'%s': needs %s; 'ue %s -h' explains it", verb->name, verb->operands,
+                     verb->name);
     if (verb->operands_max >= 0 && args->operand_count > (size_t)verb->operands_max) {
         const char *extra = args->operands[verb->operands_max];
         if (verb->operands == NULL)
             return usage(p, "'%s': '%s' takes no operands", extra, verb->name);
-        return usage(p, "'%s': one operand too many for '%s'; it takes %s, quote what belongs together", extra, verb->name, verb->operands);
+        return usage(
+            p, "'%s': one operand too many for '%s'; it takes %s, quote what belongs together",
+            extra, verb->name, verb->operands);
     }
     return 0;
 }
@@ -286,18 +301,22 @@ static int check_options(struct parser *p)
         const struct verb_option *row = args->options[i].row;
         const char *other = given_of(args, row->excludes);
         if (other != NULL)
-            return usage(p, "'--%s': can't stand beside '--%s'; give one of them", row->name, other);
+            return usage(p, "'--%s': can't stand beside '--%s'; give one of them", row->name,
+                         other);
         if (object && row->argument != NULL)
-            return usage(p, "'--%s': '--args' stands in place of it; put `%s` into the object", row->name, row->argument);
+            return usage(p, "'--%s': '--args' stands in place of it; put `%s` into the object",
+                         row->name, row->argument);
     }
     if (object && args->operand_count > 0)
-        return usage(p, "'%s': '--args' stands in place of operands; put it into the object", args->operands[0]);
+        return usage(p, "'%s': '--args' stands in place of operands; put it into the object",
+                     args->operands[0]);
     return 0;
 }
 
 int args_parse(struct args *args, int argc, char *const *argv, struct err *err)
 {
-    struct parser p = {.args = args, .verb = &verbs[VERB_GLOBAL], .argc = argc, .at = 1, .argv = argv, .err = err};
+    struct parser p = {
+        .args = args, .verb = &verbs[VERB_GLOBAL], .argc = argc, .at = 1, .argv = argv, .err = err};
     *args = (struct args){0};
     args->operands = xcalloc((size_t)(argc > 0 ? argc : 0) + 1, sizeof(*args->operands));
     while (p.at < argc) {
@@ -323,9 +342,11 @@ void args_fini(struct args *args)
 
 /* ---- reading ---- */
 
-const struct args_option *args_next(const struct args *args, const char *name, const struct args_option *last)
+const struct args_option *args_next(const struct args *args, const char *name,
+                                    const struct args_option *last)
 {
-    for (size_t i = last != NULL ? (size_t)(last - args->options) + 1 : 0; i < args->option_count; i++) {
+    for (size_t i = last != NULL ? (size_t)(last - args->options) + 1 : 0; i < args->option_count;
+         i++) {
         if (strcmp(args->options[i].row->name, name) == 0)
             return &args->options[i];
     }

@@ -7,8 +7,8 @@ bool attach_append(struct buf *out, enum attach_type type, const void *data, siz
     BUG_UNLESS(size <= ATTACH_PAYLOAD_MAX);
     if (!buf_reserve(out, ATTACH_HEADER + size))
         return false;
-    const char header[ATTACH_HEADER] = {(char)type, (char)(size & 255), (char)(size >> 8 & 255), (char)(size >> 16 & 255),
-                                        (char)(size >> 24 & 255)};
+    const char header[ATTACH_HEADER] = {(char)type, (char)(size & 255), (char)(size >> 8 & 255),
+                                        (char)(size >> 16 & 255), (char)(size >> 24 & 255)};
     return buf_append(out, header, sizeof header) && buf_append(out, data, size);
 }
 
@@ -17,7 +17,8 @@ long attach_next(const char *data, size_t size, struct attach_frame *frame)
     const unsigned char *bytes = (const unsigned char *)data;
     if (size < ATTACH_HEADER)
         return 0;
-    size_t length = (size_t)bytes[1] | (size_t)bytes[2] << 8 | (size_t)bytes[3] << 16 | (size_t)bytes[4] << 24;
+    size_t length = (size_t)bytes[1] | (size_t)bytes[2] << 8 | (size_t)bytes[3] << 16 |
+                    (size_t)bytes[4] << 24;
     if (length > ATTACH_PAYLOAD_MAX)
         return -1;
     if (size - ATTACH_HEADER < length)

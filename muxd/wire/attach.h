@@ -1,5 +1,6 @@
-/* attach: the frames of a connection that shows a session: after the answer to `attach` the connection carries these both ways, and no
- * lines any more. One byte of type, four bytes of length (little endian), the payload. */
+/* attach: the frames of a connection that shows a session: after the answer to `attach` the
+ * connection carries these both ways, and no lines any more. One byte of type, four bytes of length
+ * (little endian), the payload. */
 #ifndef MUXD_WIRE_ATTACH_H
 #define MUXD_WIRE_ATTACH_H
 #include "base/buf.h"
@@ -8,17 +9,23 @@
 
 enum attach_type {
     /* from the client */
-    ATTACH_INPUT = 'i',  /* bytes that a person typed */
-    ATTACH_KEYS = 'y',   /* the same behind eight bytes of a number that no other frame has: answered with ATTACH_TYPED. Sent again after a
-                          * restart of the daemon they are typed only if they were not before */
+    ATTACH_INPUT = 'i', /* bytes that a person typed */
+    /* the same behind eight bytes of a number that no other frame has; answered with ATTACH_TYPED.
+     * Sent again after a restart of the daemon, it is typed only if it was not before */
+    ATTACH_KEYS = 'y',
     ATTACH_RESIZE = 's', /* "ROWSxCOLS" of its terminal */
-    ATTACH_REDRAW = 'r', /* everything anew: the terminal shows something else; answered with ATTACH_ANEW before the drawing */
-    ATTACH_TAKE = 't',   /* takes the keyboard */
-    ATTACH_GIVE = 'g',   /* gives it back */
-    ATTACH_TERMINAL = 'q', /* what its terminal is (wire/outer.h): programs that ask theirs are answered with it while it is typed into */
+    /* everything anew: the terminal shows something else; answered with ATTACH_ANEW before the
+     * drawing */
+    ATTACH_REDRAW = 'r',
+    ATTACH_TAKE = 't', /* takes the keyboard */
+    ATTACH_GIVE = 'g', /* gives it back */
+    /* what its terminal is (wire/outer.h): programs that ask theirs are answered with it while it
+     * is typed into */
+    ATTACH_TERMINAL = 'q',
     ATTACH_DETACH = 'd', /* it leaves */
     /* from the daemon */
-    ATTACH_OUTPUT = 'o', /* bytes for the terminal; one drawing at most, never cut inside a sequence */
+    /* bytes for the terminal; one drawing at most, never cut inside a sequence */
+    ATTACH_OUTPUT = 'o',
     ATTACH_TYPED = 'y',  /* the number of an ATTACH_KEYS: typed, or refused with a notice */
     ATTACH_ANEW = 'a',   /* the next drawing begins with an empty terminal */
     ATTACH_NOTICE = 'n', /* a line for the person, UTF-8 */
@@ -51,6 +58,7 @@ struct attach_frame {
     const char *data; /* borrowed */
     size_t size;
 };
-/* The frame at the beginning of data. Bytes it takes; 0: more are needed; -1: longer than ATTACH_PAYLOAD_MAX. */
+/* The frame at the beginning of data. Bytes it takes; 0: more are needed; -1: longer than
+ * ATTACH_PAYLOAD_MAX. */
 long attach_next(const char *data, size_t size, struct attach_frame *frame);
 #endif

@@ -13,7 +13,8 @@ bool base64_encode(struct buf *out, const void *data, size_t len)
         return size == 0;
     for (size_t i = 0; i < len; i += 3) {
         size_t left = len - i;
-        uint32_t bits = (uint32_t)from[i] << 16 | (left > 1 ? (uint32_t)from[i + 1] << 8 : 0) | (left > 2 ? from[i + 2] : 0);
+        uint32_t bits = (uint32_t)from[i] << 16 | (left > 1 ? (uint32_t)from[i + 1] << 8 : 0) |
+                        (left > 2 ? from[i + 2] : 0);
         *to++ = alphabet[bits >> 18];
         *to++ = alphabet[bits >> 12 & 63];
         *to++ = left > 1 ? alphabet[bits >> 6 & 63] : '=';

@@ -30,7 +30,8 @@ void cast_append_head(struct buf *out, const struct cast_head *head)
     json_free(line);
 }
 
-void cast_append_event(struct buf *out, int version, int64_t *last_ms, int64_t at_ms, enum cast_code code, const char *data, size_t size)
+void cast_append_event(struct buf *out, int version, int64_t *last_ms, int64_t at_ms,
+                       enum cast_code code, const char *data, size_t size)
 {
     struct buf text = BUF_INIT;
     if (version == 2 && code == CAST_EXIT)
@@ -53,7 +54,8 @@ static int wrong(const struct cast_reader *reader, const char *what, struct err 
     return err_set(err, ERR_PARSE, "line %" PRIu64 ": %s", reader->line, what);
 }
 
-static bool cast_take_size(const struct json *object, const char *cols_key, const char *rows_key, struct cast_reader *reader)
+static bool cast_take_size(const struct json *object, const char *cols_key, const char *rows_key,
+                           struct cast_reader *reader)
 {
     int64_t cols = 0, rows = 0;
     json_get_int(object, cols_key, &cols);
@@ -71,14 +73,22 @@ static int cast_read_head(struct cast_reader *reader, const struct json *root, s
     double idle = 0;
     const struct json *limit = json_get(root, "idle_time_limit");
     if (json_type(root) != JSON_OBJECT || !json_get_int(root, "version", &version))
-        return wrong(reader, "no header of a recording; an asciicast begins with an object that has a version", err);
+        return wrong(
+            reader,
+            "no header of a recording; an asciicast begins with an object that has a version", err);
     if (version != 2 && version != 3)
-        return err_set(err, ERR_PARSE, "line %" PRIu64 ": asciicast version %" PRId64 " is not known; 2 and 3 are", reader->line, version);
+        return err_set(err, ERR_PARSE,
+                       "line %" PRIu64 ": asciicast version %" PRId64 " is not known; 2 and 3 are",
+                       reader->line, version);
     const struct json *term = version == 3 ? json_get(root, "term") : root;
-    if (!cast_take_size(term, version == 3 ? "cols" : "width", version == 3 ? "rows" : "height", reader))
-        return wrong(reader, version == 3 ? "'term' of the header needs cols and rows from 1 to 10000"
-                                          : "the header needs width and height from 1 to 10000", err);
-    if (limit && json_type(limit) != JSON_NULL && (!json_double(limit, &idle) || idle < 0 || idle > TIME_MAX_S))
+    if (!cast_take_size(term, version == 3 ? "cols" : "width", version == 3 ? "rows" : "height",
+                        reader))
+        return wrong(reader,
+                     version == 3 ? "'term' of the header needs cols and rows from 1 to 10000"
+                                  : "the header needs width and height from 1 to 10000",
+                     err);
+    if (limit && json_type(limit) != JSON_NULL &&
+        (!json_double(limit, &idle) || idle < 0 || idle > TIME_MAX_S))
         return wrong(reader, "'idle_time_limit' is no number of seconds", err);
     reader->idle_us = (int64_t)(idle * 1e6);
     reader->version = (int)version;
@@ -89,14 +99,18 @@ static int cast_read_head(struct cast_reader *reader, const struct json *root, s
 static bool read_size(struct cast_event *event)
 {
     int end = 0;
-    return event->size > 0 && event->size < 16 && strspn(event->data, "0123456789x") == event->size &&
-           sscanf(event->data, "%5dx%5d%n", &event->cols, &event->rows, &end) == 2 && (size_t)end == event->size && event->cols >= 1 &&
-           event->cols <= SIZE_MAX_READ && event->rows >= 1 && event->rows <= SIZE_MAX_READ;
+    return event->size > 0 && event->size < 16 &&
+           strspn(event->data, "0123456789x") == event->size &&
+           sscanf(event->data, "%5dx%5d%n", &event->cols, &event->rows, &end) == 2 &&
+           (size_t)end == event->size && event->cols >= 1 && event->cols <= SIZE_MAX_READ &&
+           event->rows >= 1 && event->rows <= SIZE_MAX_READ;
 }
 
-static int read_event(struct cast_reader *reader, const struct json *root, struct cast_event *event, struct err *err)
+static int read_event(struct cast_reader *reader, const struct json *root, struct cast_event *event,
+                      struct err *err)
 {
-    const struct json *time = json_first(root), *code = time ? json_next(time) : NULL, *data = code ? json_next(code) : NULL;
+    const struct json *time = json_first(root), *code = time ? json_next(time) : NULL,
+                      *data = code ? json_next(code) : NULL;
     double seconds;
     const char *word = json_str(code, NULL);
     event->data = json_str(data, &event->size);
@@ -118,7 +132,8 @@ static int read_event(struct cast_reader *reader, const struct json *root, struc
     return 1;
 }
 
-int cast_read(struct cast_reader *reader, const char *line, size_t len, struct cast_event *event, struct err *err)
+int cast_read(struct cast_reader *reader, const char *line, size_t len, struct cast_event *event,
+              struct err *err)
 {
     struct err why;
     *event = (struct cast_event){0};
@@ -129,10 +144,13 @@ int cast_read(struct cast_reader *reader, const char *line, size_t len, struct c
         return 0;
     struct json *root = json_parse_with(line, len, JSON_ALLOW_NUL, &why);
     if (!root)
-        return err_set(err, ERR_PARSE, "line %" PRIu64 ": %s", reader->line, reader->version ? why.text : "no header of a recording; an "
-                       "asciicast begins with an object that has a version");
+        return err_set(err, ERR_PARSE, "line %" PRIu64 ": %s", reader->line,
+                       reader->version ? why.text
+                                       : "no header of a recording; an "
+                                         "asciicast begins with an object that has a version");
     event->root = root;
-    int result = reader->version ? read_event(reader, root, event, err) : cast_read_head(reader, root, err);
+    int result = reader->version ? read_event(reader, root, event, err)
+                                 : cast_read_head(reader, root, err);
     if (result != 1)
         cast_event_fini(event);
     return result;

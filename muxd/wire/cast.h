@@ -1,6 +1,7 @@
-/* cast: recordings of terminals as asciicast (docs.asciinema.org/manual/asciicast/v2 and /v3): lines as the recorder writes them, and the
- * strict reading of them for `ue replay`. Time is in milliseconds when written, so that intervals add up without an error, and in
- * microseconds when read. */
+/* cast: recordings of terminals as asciicast (docs.asciinema.org/manual/asciicast/v2 and /v3):
+ * lines as the recorder writes them, and the strict reading of them for `ue replay`. Time is in
+ * milliseconds when written, so that intervals add up without an error, and in microseconds when
+ * read. */
 #ifndef MUXD_WIRE_CAST_H
 #define MUXD_WIRE_CAST_H
 #include "base/buf.h"
@@ -11,9 +12,16 @@
 
 #define CAST_LINE_MAX (8u << 20) /* bytes of one line that is read */
 
-enum cast_code { CAST_OUTPUT = 'o', CAST_INPUT = 'i', CAST_MARKER = 'm', CAST_RESIZE = 'r', CAST_EXIT = 'x' /* version 3 only */ };
+enum cast_code {
+    CAST_OUTPUT = 'o',
+    CAST_INPUT = 'i',
+    CAST_MARKER = 'm',
+    CAST_RESIZE = 'r',
+    CAST_EXIT = 'x' /* version 3 only */
+};
 
-/* Writing. Text may be any bytes: what is no UTF-8 is replaced; the caller keeps a character that is not whole yet for the next event. */
+/* Writing. Text may be any bytes: what is no UTF-8 is replaced; the caller keeps a character that
+ * is not whole yet for the next event. */
 struct cast_head {
     int version; /* 2 or 3 */
     int rows, cols;
@@ -21,8 +29,10 @@ struct cast_head {
     const char *command, *title, *term; /* NULL: left out */
 };
 void cast_append_head(struct buf *out, const struct cast_head *head);
-/* *last_ms: time of the event before, 0 at the beginning; moved on. at_ms counts from the beginning. An exit in version 2 is left out. */
-void cast_append_event(struct buf *out, int version, int64_t *last_ms, int64_t at_ms, enum cast_code code, const char *data, size_t size);
+/* *last_ms: time of the event before, 0 at the beginning; moved on. at_ms counts from the
+ * beginning. An exit in version 2 is left out. */
+void cast_append_event(struct buf *out, int version, int64_t *last_ms, int64_t at_ms,
+                       enum cast_code code, const char *data, size_t size);
 
 /* Reading, line by line. */
 struct cast_reader { /* zeroed: before the header */
@@ -40,8 +50,9 @@ struct cast_event {
     int rows, cols;   /* CAST_RESIZE */
     struct json *root; /* owned */
 };
-/* One line without its newline. 1: *event is there, to be freed by cast_event_fini; 0: nothing to play (header, comment, a code that is
- * not known); ERR_PARSE: the text begins with "line N: ". */
-int cast_read(struct cast_reader *reader, const char *line, size_t len, struct cast_event *event, struct err *err);
+/* One line without its newline. 1: *event is there, to be freed by cast_event_fini; 0: nothing to
+ * play (header, comment, a code that is not known); ERR_PARSE: the text begins with "line N: ". */
+int cast_read(struct cast_reader *reader, const char *line, size_t len, struct cast_event *event,
+              struct err *err);
 void cast_event_fini(struct cast_event *event); /* safe on a zeroed one */
 #endif

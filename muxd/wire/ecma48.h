@@ -1,12 +1,14 @@
-/* ecma48: the bytes that escape sequences are made of (ECMA-48 5.4, 5.6; the VT500 parser of vt100.net). Shared by the two who cut a
- * program's output: wire/tokens.c, which keeps its place from feed to feed, and term/scan.c, which keeps nothing. */
+/* ecma48: the bytes that escape sequences are made of (ECMA-48 5.4, 5.6; the VT500 parser of
+ * vt100.net). Shared by the two who cut a program's output: wire/tokens.c, which keeps its place
+ * from feed to feed, and term/scan.c, which keeps nothing. */
 #ifndef MUXD_WIRE_ECMA48_H
 #define MUXD_WIRE_ECMA48_H
 #include <stdbool.h>
 
 enum { ECMA_BEL = 007, ECMA_CAN = 030, ECMA_SUB = 032, ECMA_ESC = 033 };
 
-enum ecma_kind { ECMA_SHORT, ECMA_CSI, ECMA_OSC, ECMA_DCS, ECMA_STRING }; /* SHORT: all others; STRING: SOS, PM, APC */
+/* SHORT: all others; STRING: SOS, PM, APC */
+enum ecma_kind { ECMA_SHORT, ECMA_CSI, ECMA_OSC, ECMA_DCS, ECMA_STRING };
 
 /* What the byte after ESC begins. */
 static inline enum ecma_kind ecma_begins(char byte)
@@ -47,7 +49,8 @@ static inline bool ecma_ends_short(char byte)
     return byte >= 0x30 && byte <= 0x7e;
 }
 
-static inline bool ecma_gives_up(char byte) /* a sequence of any kind; ESC does so too, and begins another */
+/* a sequence of any kind; ESC does so too, and begins another */
+static inline bool ecma_gives_up(char byte)
 {
     return byte == ECMA_CAN || byte == ECMA_SUB;
 }

@@ -1,5 +1,5 @@
-/* frame: the read buffer of a line protocol. Grows with the line, never beyond its cap and one read; freed when drained, so that
- * ten thousand silent connections hold nothing. */
+/* frame: the read buffer of a line protocol. Grows with the line, never beyond its cap and one
+ * read; freed when drained, so that ten thousand silent connections hold nothing. */
 #include "wire/frame.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -88,8 +88,10 @@ static bool frame_is_blank(const char *line, size_t len)
 
 static int fail_too_large(const struct frame *frame, struct err *err)
 {
-    return err_set(err, ERR_TOO_LARGE, "a request line is longer than %zu bytes ([limits] max_request); send it in pieces",
-                   frame->max_line);
+    return err_set(
+        err, ERR_TOO_LARGE,
+        "a request line is longer than %zu bytes ([limits] max_request); send it in pieces",
+        frame->max_line);
 }
 
 /* No newline in what is unread: wait for it, unless the line is too long already. */

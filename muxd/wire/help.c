@@ -56,12 +56,14 @@ static void option_row(struct buf *out, const struct verb *verb, const struct ve
         buf_printf(&left, "-%c, ", option->letter);
     else
         buf_append_text(&left, "    ");
-    buf_printf(&left, "--%s%s%s", option->name, option->metavar != NULL ? " " : "", option->metavar != NULL ? option->metavar : "");
+    buf_printf(&left, "--%s%s%s", option->name, option->metavar != NULL ? " " : "",
+               option->metavar != NULL ? option->metavar : "");
     two_columns(out, left.data, verb_option_full(verb, option).help);
     buf_fini(&left);
 }
 
-/* One word a usage item, so that wrapping keeps "[-n NAME]" together: the blank inside is put back afterwards. */
+/* One word a usage item, so that wrapping keeps "[-n NAME]" together: the blank inside is put back
+ * afterwards. */
 #define GLUE '\x01'
 
 static void usage_item(struct buf *items, const struct verb_option *option)
@@ -130,7 +132,8 @@ static void examples_of(struct buf *out, const struct verb *verb)
     buf_append_text(out, "\nexamples:\n");
     while (*line != '\0') {
         size_t command = strcspn(line, "\t"), whole = strcspn(line, "\n");
-        buf_printf(out, "  %.*s\n      %.*s\n", (int)command, line, (int)(whole - command - 1), line + command + 1);
+        buf_printf(out, "  %.*s\n      %.*s\n", (int)command, line, (int)(whole - command - 1),
+                   line + command + 1);
         line += whole + (line[whole] == '\n');
     }
 }
@@ -153,7 +156,8 @@ void help_verb(struct buf *out, const struct verb *verb)
         keys_of(out, "keys of the scrolled view:", attach_view_keys);
     }
     examples_of(out, verb);
-    buf_append_text(out, "\n'ue help' lists the options that every verb takes: -S, -f, --no-start.\n");
+    buf_append_text(out,
+                    "\n'ue help' lists the options that every verb takes: -S, -f, --no-start.\n");
 }
 
 void help_all(struct buf *out)

@@ -6,5 +6,6 @@
 
 void help_all(struct buf *out);                           /* usage, all verbs, the global options */
 void help_verb(struct buf *out, const struct verb *verb); /* usage, text, options, examples */
-void help_usage(struct buf *out, const struct verb *verb); /* "usage: ue exec [-n NAME] … CMD…\n" */
+/* "usage: ue exec [-n NAME] … CMD…\n" */
+void help_usage(struct buf *out, const struct verb *verb);
 #endif

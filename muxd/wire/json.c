@@ -79,7 +79,8 @@ bool json_double(const struct json *value, double *out)
 bool json_int(const struct json *value, int64_t *out)
 {
     double number;
-    if (!json_double(value, &number) || number < -(double)JSON_INTEGER_MAX || number > (double)JSON_INTEGER_MAX ||
+    if (!json_double(value, &number) || number < -(double)JSON_INTEGER_MAX ||
+        number > (double)JSON_INTEGER_MAX ||
         number != (double)(int64_t)number) /* no trunc(3): ue does without libm */
         return false;
     *out = (int64_t)number;
@@ -164,7 +165,8 @@ struct json *json_add(struct json *parent, const char *key, struct json *value)
 struct json *json_detach(struct json *object, const char *key)
 {
     const struct json *member = json_get(object, key);
-    return member != NULL ? json_of(cJSON_DetachItemViaPointer(node_of(object), node_of(member))) : NULL;
+    return member != NULL ? json_of(cJSON_DetachItemViaPointer(node_of(object), node_of(member)))
+                          : NULL;
 }
 
 void json_rename(struct json *object, const char *key, const char *to)

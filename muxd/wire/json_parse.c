@@ -10,7 +10,8 @@
 
 #define NUMBER_CHARS_MAX 63
 #define PAIRWISE_KEYS_MAX 8 /* with so few, comparing each pair beats sorting */
-#define VALUES_MAX 262144   /* a value costs some 80 bytes: "[0,0,0…" must not become a gigabyte */
+/* a value costs some 80 bytes: "[0,0,0…" must not become a gigabyte */
+#define VALUES_MAX 262144
 
 struct parser {
     const char *data;
@@ -49,7 +50,8 @@ static bool json_parse_skip(struct parser *p, char c)
 
 static void skip_blanks(struct parser *p)
 {
-    for (int c = json_parse_peek(p); c == ' ' || c == '\t' || c == '\r' || c == '\n'; c = json_parse_peek(p))
+    for (int c = json_parse_peek(p); c == ' ' || c == '\t' || c == '\r' || c == '\n';
+         c = json_parse_peek(p))
         p->at++;
 }
 

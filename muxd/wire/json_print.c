@@ -1,5 +1,5 @@
-/* json_print: a tree into one line of text, in one pass. Answers carry megabytes of terminal output in one string, so plain
- * bytes are copied in runs and looked at once. */
+/* json_print: a tree into one line of text, in one pass. Answers carry megabytes of terminal output
+ * in one string, so plain bytes are copied in runs and looked at once. */
 #include "base/bug.h"
 #include "wire/json.h"
 #include <math.h>
@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a byte becomes: 0: itself; 'u': \u00XX; else a backslash and this letter. UTF-8 passes as it is. */
+/* What a byte becomes: 0: itself; 'u': \u00XX; else a backslash and this letter. UTF-8 passes as it
+ * is. */
 static const char escapes[256] = {
-    ['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', [0x7f] = 'u',
-    [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u', [0x04] = 'u', [0x05] = 'u', [0x06] = 'u', [0x07] = 'u',
-    [0x0b] = 'u', [0x0e] = 'u', [0x0f] = 'u', [0x10] = 'u', [0x11] = 'u', [0x12] = 'u', [0x13] = 'u', [0x14] = 'u',
-    [0x15] = 'u', [0x16] = 'u', [0x17] = 'u', [0x18] = 'u', [0x19] = 'u', [0x1a] = 'u', [0x1b] = 'u', [0x1c] = 'u',
-    [0x1d] = 'u', [0x1e] = 'u', [0x1f] = 'u',
+    ['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r',
+    ['\t'] = 't', [0x7f] = 'u',  [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u',
+    [0x04] = 'u', [0x05] = 'u',  [0x06] = 'u', [0x07] = 'u', [0x0b] = 'u', [0x0e] = 'u',
+    [0x0f] = 'u', [0x10] = 'u',  [0x11] = 'u', [0x12] = 'u', [0x13] = 'u', [0x14] = 'u',
+    [0x15] = 'u', [0x16] = 'u',  [0x17] = 'u', [0x18] = 'u', [0x19] = 'u', [0x1a] = 'u',
+    [0x1b] = 'u', [0x1c] = 'u',  [0x1d] = 'u', [0x1e] = 'u', [0x1f] = 'u',
 };
 
 static bool print_escape(struct buf *out, unsigned char byte)
@@ -67,7 +69,8 @@ static bool print_container(struct buf *out, const struct json *value, bool obje
         if (it != first)
             ok = buf_append_byte(out, ',');
         if (ok && object)
-            ok = json_print_str(out, json_key(it), strlen(json_key(it))) && buf_append_byte(out, ':');
+            ok = json_print_str(out, json_key(it), strlen(json_key(it))) &&
+                 buf_append_byte(out, ':');
         ok = ok && json_print(out, it);
     }
     return ok && buf_append_byte(out, object ? '}' : ']');
@@ -81,7 +84,8 @@ bool json_print(struct buf *out, const struct json *value)
     switch (json_type(value)) {
     case JSON_ABSENT:
     case JSON_NULL: return buf_append(out, "null", 4);
-    case JSON_BOOL: return json_bool(value, &truth) && buf_append_text(out, truth ? "true" : "false");
+    case JSON_BOOL:
+        return json_bool(value, &truth) && buf_append_text(out, truth ? "true" : "false");
     case JSON_NUMBER: return json_double(value, &number) && print_number(out, number);
     case JSON_STRING: {
         const char *text = json_str(value, &len);

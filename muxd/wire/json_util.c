@@ -1,4 +1,5 @@
-/* json_util: what can be said in terms of the rest of json.h: getters by key, adding by type, comparing, copying. */
+/* json_util: what can be said in terms of the rest of json.h: getters by key, adding by type,
+ * comparing, copying. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -7,7 +8,8 @@
 
 const char *json_type_name(enum json_type type)
 {
-    static const char *const names[] = {"nothing", "null", "boolean", "number", "string", "array", "object"};
+    static const char *const names[] = {"nothing", "null",  "boolean", "number",
+                                        "string",  "array", "object"};
     return names[type];
 }
 
@@ -129,7 +131,8 @@ static bool containers_equal(const struct json *a, const struct json *b, bool ob
     if (json_count(a) != json_count(b))
         return false;
     const struct json *other = json_first(b);
-    for (const struct json *it = json_first(a); it != NULL; it = json_next(it), other = json_next(other)) {
+    for (const struct json *it = json_first(a); it != NULL;
+         it = json_next(it), other = json_next(other)) {
         if (!json_equal(it, object ? json_get(b, json_key(it)) : other))
             return false;
     }

@@ -2,7 +2,15 @@
 #ifndef MUXD_WIRE_KEYNAMES_H
 #define MUXD_WIRE_KEYNAMES_H
 
-enum keyname_form { KEYNAME_BYTE, KEYNAME_CURSOR, KEYNAME_SS3, KEYNAME_TILDE, KEYNAME_SHIFTED, KEYNAME_KEYPAD, KEYNAME_KITTY };
+enum keyname_form {
+    KEYNAME_BYTE,
+    KEYNAME_CURSOR,
+    KEYNAME_SS3,
+    KEYNAME_TILDE,
+    KEYNAME_SHIFTED,
+    KEYNAME_KEYPAD,
+    KEYNAME_KITTY
+};
 struct keyname {
     const char *name, *aliases; /* aliases: separated by blanks */
     enum keyname_form form;
@@ -13,6 +21,7 @@ struct keyname {
 const struct keyname *keyname_find(const char *name);
 /* The nearest name to a wrong one; NULL: none is near. */
 const char *keyname_nearest(const char *name);
-/* All names that every terminal knows and the usual control keys ("C-a" … "C-z"), for completions: calls fn with each. */
+/* All names that every terminal knows and the usual control keys ("C-a" … "C-z"), for
+ * completions: calls fn with each. */
 void keyname_each(void (*fn)(void *arg, const char *name), void *arg);
 #endif

@@ -1,5 +1,5 @@
-/* msg: requests in and replies out, as the daemon sees them; requests out, as the client writes them. The client's reading of
- * replies is in msg_answer.c. */
+/* msg: requests in and replies out, as the daemon sees them; requests out, as the client writes
+ * them. The client's reading of replies is in msg_answer.c. */
 #include "wire/msg.h"
 #include <string.h>
 
@@ -38,11 +38,14 @@ static int msg_check_members(const struct json *root, struct err *err)
 {
     for (const struct json *it = json_first(root); it != NULL; it = json_next(it)) {
         const char *key = json_key(it);
-        if (strcmp(key, "jsonrpc") != 0 && strcmp(key, "id") != 0 && strcmp(key, "method") != 0 && strcmp(key, "params") != 0) {
+        if (strcmp(key, "jsonrpc") != 0 && strcmp(key, "id") != 0 && strcmp(key, "method") != 0 &&
+            strcmp(key, "params") != 0) {
             struct buf shown = BUF_INIT;
             json_print_str(&shown, key, strnlen(key, 64));
             err_set(err, ERR_INVALID_REQUEST,
-                    "no valid JSON-RPC 2.0 request: unknown member %s, expected one of `jsonrpc`, `id`, `method`, `params`", shown.data);
+                    "no valid JSON-RPC 2.0 request: unknown member %s, expected one of `jsonrpc`, "
+                    "`id`, `method`, `params`",
+                    shown.data);
             buf_fini(&shown);
             return ERR_INVALID_REQUEST;
         }
@@ -67,7 +70,8 @@ static int take_members(struct msg *msg, struct err *err)
     int rc = msg_check_members(msg->root, err);
     if (rc < 0)
         return rc;
-    msg->params = params != NULL ? (struct json *)(uintptr_t)params : json_add_object(msg->root, "params");
+    msg->params = params != NULL ? (struct json *)(uintptr_t)params
+                                 : json_add_object(msg->root, "params");
     msg->notification = id == NULL;
     return 0;
 }
@@ -112,12 +116,14 @@ static bool msg_settle(struct buf *out, size_t mark, bool ok)
 bool msg_reply(struct buf *out, const struct msg_id *id, const struct json *result)
 {
     size_t mark = out->len;
-    bool ok = buf_append_text(out, "{\"jsonrpc\":\"2.0\",\"id\":") && print_id(out, id) && buf_append_text(out, ",\"result\":") &&
-              json_print(out, result) && buf_append(out, "}\n", 2);
+    bool ok = buf_append_text(out, "{\"jsonrpc\":\"2.0\",\"id\":") && print_id(out, id) &&
+              buf_append_text(out, ",\"result\":") && json_print(out, result) &&
+              buf_append(out, "}\n", 2);
     return msg_settle(out, mark, ok);
 }
 
-bool msg_error(struct buf *out, const struct msg_id *id, const struct err *err, const struct json *more)
+bool msg_error(struct buf *out, const struct msg_id *id, const struct err *err,
+               const struct json *more)
 {
     size_t mark = out->len;
     struct json *error = json_object_new();
@@ -129,8 +135,9 @@ bool msg_error(struct buf *out, const struct msg_id *id, const struct err *err, 
         if (strcmp(json_key(it), "code") != 0)
             json_add(data, json_key(it), json_copy(it));
     }
-    bool ok = buf_append_text(out, "{\"jsonrpc\":\"2.0\",\"id\":") && print_id(out, id) && buf_append_text(out, ",\"error\":") &&
-              json_print(out, error) && buf_append(out, "}\n", 2);
+    bool ok = buf_append_text(out, "{\"jsonrpc\":\"2.0\",\"id\":") && print_id(out, id) &&
+              buf_append_text(out, ",\"error\":") && json_print(out, error) &&
+              buf_append(out, "}\n", 2);
     json_free(error);
     return msg_settle(out, mark, ok);
 }
@@ -146,12 +153,15 @@ static bool print_call(struct buf *out, const char *method, const struct json *p
 bool msg_request(struct buf *out, int64_t id, const char *method, const struct json *params)
 {
     size_t mark = out->len;
-    bool ok = buf_printf(out, "{\"jsonrpc\":\"2.0\",\"id\":%lld,", (long long)id) && print_call(out, method, params);
+    bool ok = buf_printf(out, "{\"jsonrpc\":\"2.0\",\"id\":%lld,", (long long)id) &&
+              print_call(out, method, params);
     return msg_settle(out, mark, ok);
 }
 
 bool msg_notification(struct buf *out, const char *method, const struct json *params)
 {
     size_t mark = out->len;
-    return msg_settle(out, mark, buf_append_text(out, "{\"jsonrpc\":\"2.0\",") && print_call(out, method, params));
+    return msg_settle(out, mark,
+                      buf_append_text(out, "{\"jsonrpc\":\"2.0\",") &&
+                          print_call(out, method, params));
 }

@@ -1,4 +1,5 @@
-/* msg_answer: what the daemon said, as the client reads it. Lenient towards fields that a newer daemon may add. */
+/* msg_answer: what the daemon said, as the client reads it. Lenient towards fields that a newer
+ * daemon may add. */
 #include "wire/msg.h"
 
 static int malformed(struct err *err, const char *what)

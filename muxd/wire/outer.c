@@ -1,4 +1,5 @@
-/* outer: owns how the facts of a person's terminal are written and read. Source of the colours' form: XParseColor(3), xterm ctlseqs. */
+/* outer: owns how the facts of a person's terminal are written and read. Source of the colours'
+ * form: XParseColor(3), xterm ctlseqs. */
 #include "wire/outer.h"
 #include "wire/json.h"
 #include <ctype.h>
@@ -7,8 +8,10 @@
 
 #define WORD_MAX 32
 
-static const char *const names[] = {"foreground", "background", "cursor"}; /* from OUTER_FOREGROUND on */
-static const char *const schemes[] = {NULL, "dark", "light"};              /* by enum outer_scheme */
+/* from OUTER_FOREGROUND on */
+static const char *const names[] = {"foreground", "background", "cursor"};
+/* by enum outer_scheme */
+static const char *const schemes[] = {NULL, "dark", "light"};
 
 /* One part: its digits fill the scale, so that f, ff and ffff are the same. */
 static bool parse_part(const char **at, const char *end, uint16_t *part)
@@ -29,7 +32,9 @@ bool outer_parse_colour(const char *text, size_t size, uint16_t colour[3])
 {
     const char *at = text, *end = text + size;
     uint16_t parts[4];
-    int count = size > 4 && memcmp(text, "rgb:", 4) == 0 ? 3 : size > 5 && memcmp(text, "rgba:", 5) == 0 ? 4 : 0;
+    int count = size > 4 && memcmp(text, "rgb:", 4) == 0    ? 3
+                : size > 5 && memcmp(text, "rgba:", 5) == 0 ? 4
+                                                            : 0;
     at += count + 1;
     for (int i = 0; i < count; i++)
         if (!parse_part(&at, end, &parts[i]) || (i < count - 1 && (at == end || *at++ != '/')))
@@ -49,12 +54,15 @@ enum outer_scheme outer_scheme(const struct outer *outer)
         return outer->scheme;
     if (!(outer->known >> OUTER_BACKGROUND & 1))
         return OUTER_DARK;
-    return colour[0] * 299u + colour[1] * 587u + colour[2] * 114u > 500u * 65535u ? OUTER_LIGHT : OUTER_DARK; /* luma, ITU-R BT.601 */
+    /* luma, ITU-R BT.601 */
+    return colour[0] * 299u + colour[1] * 587u + colour[2] * 114u > 500u * 65535u ? OUTER_LIGHT
+                                                                                  : OUTER_DARK;
 }
 
 bool outer_equal(const struct outer *a, const struct outer *b)
 {
-    if (a->known != b->known || a->scheme != b->scheme || a->cell_height != b->cell_height || a->cell_width != b->cell_width)
+    if (a->known != b->known || a->scheme != b->scheme || a->cell_height != b->cell_height ||
+        a->cell_width != b->cell_width)
         return false;
     for (int i = 0; i < OUTER_COLOURS; i++)
         if ((a->known >> i & 1) && memcmp(a->colours[i], b->colours[i], sizeof a->colours[i]) != 0)
@@ -105,8 +113,8 @@ static void take_cell(struct outer *outer, const struct json *cell)
 {
     int64_t height = 0, width = 0;
     const struct json *first = json_type(cell) == JSON_ARRAY ? json_first(cell) : NULL;
-    if (first && json_int(first, &height) && json_int(json_next(first), &width) && height > 0 && width > 0 && height <= OUTER_CELL_MAX &&
-        width <= OUTER_CELL_MAX) {
+    if (first && json_int(first, &height) && json_int(json_next(first), &width) && height > 0 &&
+        width > 0 && height <= OUTER_CELL_MAX && width <= OUTER_CELL_MAX) {
         outer->cell_height = (int)height;
         outer->cell_width = (int)width;
     }
@@ -116,7 +124,8 @@ bool outer_parse(struct outer *outer, const char *data, size_t size)
 {
     struct err err;
     struct json *object = json_parse(data, size, &err);
-    const struct json *palette = json_get(object, "palette"), *at = json_type(palette) == JSON_ARRAY ? json_first(palette) : NULL;
+    const struct json *palette = json_get(object, "palette"),
+                      *at = json_type(palette) == JSON_ARRAY ? json_first(palette) : NULL;
     const char *scheme = json_get_str(object, "scheme", NULL);
     bool is_object = json_type(object) == JSON_OBJECT;
     *outer = (struct outer){0};

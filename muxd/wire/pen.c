@@ -4,15 +4,17 @@
 /* Attributes by parameter: 1 to 9 set them; 21 and beyond clear them. */
 static const uint16_t set_by[] = {0, PEN_BOLD, PEN_FAINT, PEN_ITALIC, PEN_UNDERLINE, PEN_BLINK,
                                   PEN_BLINK, PEN_REVERSE, PEN_CONCEAL, PEN_STRIKE};
-static const uint16_t cleared_by[] = {[2] = PEN_BOLD | PEN_FAINT, [3] = PEN_ITALIC,  [4] = PEN_UNDERLINES, [5] = PEN_BLINK,
-                                      [7] = PEN_REVERSE,          [8] = PEN_CONCEAL, [9] = PEN_STRIKE};
+static const uint16_t cleared_by[] = {
+    [2] = PEN_BOLD | PEN_FAINT, [3] = PEN_ITALIC,  [4] = PEN_UNDERLINES, [5] = PEN_BLINK,
+    [7] = PEN_REVERSE,          [8] = PEN_CONCEAL, [9] = PEN_STRIKE};
 
 static int arg_at(const struct token_csi *csi, int at)
 {
     return at < csi->count && csi->args[at] > 0 ? csi->args[at] : 0;
 }
 
-/* 38, 48 or 58 at `at`, in one of the spellings 38;5;N 38:5:N 38;2;R;G;B 38:2:R:G:B 38:2::R:G:B. Returns the parameters that it takes. */
+/* 38, 48 or 58 at `at`, in one of the spellings 38;5;N 38:5:N 38;2;R;G;B 38:2:R:G:B 38:2::R:G:B.
+ * Returns the parameters that it takes. */
 static int extended(const struct token_csi *csi, int at, uint32_t *color)
 {
     int parts = 1;
@@ -27,14 +29,16 @@ static int extended(const struct token_csi *csi, int at, uint32_t *color)
     if (kind == 5 && arg_at(csi, first) < 256)
         *color = COLOR_INDEXED | (uint32_t)arg_at(csi, first);
     else if (kind == 2)
-        *color = COLOR_RGB | ((uint32_t)arg_at(csi, first) & 255) << 16 | ((uint32_t)arg_at(csi, first + 1) & 255) << 8 |
+        *color = COLOR_RGB | ((uint32_t)arg_at(csi, first) & 255) << 16 |
+                 ((uint32_t)arg_at(csi, first + 1) & 255) << 8 |
                  ((uint32_t)arg_at(csi, first + 2) & 255);
     return parts;
 }
 
 static void underline(struct pen *pen, int style)
 {
-    static const uint16_t styles[] = {0, PEN_UNDERLINE, PEN_UNDERLINE | PEN_UNDERLINE_DOUBLE, PEN_UNDERLINE | PEN_UNDERLINE_CURLY};
+    static const uint16_t styles[] = {0, PEN_UNDERLINE, PEN_UNDERLINE | PEN_UNDERLINE_DOUBLE,
+                                      PEN_UNDERLINE | PEN_UNDERLINE_CURLY};
     pen->attrs = (pen->attrs & ~(uint32_t)PEN_UNDERLINES) | styles[style > 3 ? 3 : style];
 }
 
@@ -108,8 +112,9 @@ void pen_append_sgr(struct buf *out, const struct pen *pen)
     static const struct {
         uint16_t bit;
         const char *sgr;
-    } words[] = {{PEN_BOLD, ";1"},    {PEN_FAINT, ";2"},   {PEN_ITALIC, ";3"}, {PEN_BLINK, ";5"},
-                 {PEN_REVERSE, ";7"}, {PEN_CONCEAL, ";8"}, {PEN_STRIKE, ";9"}, {PEN_OVERLINE, ";53"}};
+    } words[] = {{PEN_BOLD, ";1"},   {PEN_FAINT, ";2"},    {PEN_ITALIC, ";3"},
+                 {PEN_BLINK, ";5"},  {PEN_REVERSE, ";7"},  {PEN_CONCEAL, ";8"},
+                 {PEN_STRIKE, ";9"}, {PEN_OVERLINE, ";53"}};
     buf_append_text(out, "\033[0");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (pen->attrs & words[i].bit)
@@ -127,15 +132,17 @@ void pen_append_sgr(struct buf *out, const struct pen *pen)
 
 uint32_t pen_palette(unsigned index)
 {
-    static const uint32_t basic[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
-                                       0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
+    static const uint32_t basic[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd,
+                                       0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00,
+                                       0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
     static const uint8_t steps[6] = {0, 95, 135, 175, 215, 255};
     if (index < 16)
         return basic[index];
     if (index >= 232)
         return (8 + 10 * (index - 232)) * 0x010101u;
     index -= 16;
-    return (uint32_t)steps[index / 36] << 16 | (uint32_t)steps[index / 6 % 6] << 8 | steps[index % 6];
+    return (uint32_t)steps[index / 36] << 16 | (uint32_t)steps[index / 6 % 6] << 8 |
+           steps[index % 6];
 }
 
 uint32_t pen_rgb(uint32_t color, uint32_t fallback)

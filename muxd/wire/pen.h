@@ -1,5 +1,5 @@
-/* pen: how a character looks: two colours and a set of attributes; what a program asks for with SGR (ECMA-48 8.3.117, and what
- * xterm and kitty add), and the shortest SGR that gives a look. */
+/* pen: how a character looks: two colours and a set of attributes; what a program asks for with SGR
+ * (ECMA-48 8.3.117, and what xterm and kitty add), and the shortest SGR that gives a look. */
 #ifndef MUXD_WIRE_PEN_H
 #define MUXD_WIRE_PEN_H
 #include "base/buf.h"
@@ -37,8 +37,12 @@ static inline bool pen_equal(const struct pen *a, const struct pen *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-void pen_sgr(struct pen *pen, const struct token_csi *csi);      /* what ESC [ … m means for it; unknown parameters are skipped */
-void pen_append_sgr(struct buf *out, const struct pen *pen);     /* ESC [ 0 … m: from whatever there was to this look */
-uint32_t pen_palette(unsigned index);                            /* 0 to 255; 0xRRGGBB; xterm's defaults: 16, a cube, greys */
-uint32_t pen_rgb(uint32_t color, uint32_t fallback);             /* 0xRRGGBB; pen_palette; fallback for COLOR_DEFAULT */
+/* what ESC [ … m means for it; unknown parameters are skipped */
+void pen_sgr(struct pen *pen, const struct token_csi *csi);
+/* ESC [ 0 … m: from whatever there was to this look */
+void pen_append_sgr(struct buf *out, const struct pen *pen);
+/* 0 to 255; 0xRRGGBB; xterm's defaults: 16, a cube, greys */
+uint32_t pen_palette(unsigned index);
+/* 0xRRGGBB; pen_palette; fallback for COLOR_DEFAULT */
+uint32_t pen_rgb(uint32_t color, uint32_t fallback);
 #endif

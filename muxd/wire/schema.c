@@ -1,5 +1,5 @@
-/* schema: the one place where a request's arguments are refused for their shape. Texts are read by models: they name the
- * field, what came and what was expected. */
+/* schema: the one place where a request's arguments are refused for their shape. Texts are read by
+ * models: they name the field, what came and what was expected. */
 #include "wire/schema.h"
 #include "base/buf.h"
 #include "base/bug.h"
@@ -31,7 +31,8 @@ static struct shown show(const char *text)
     struct buf escaped = BUF_INIT;
     size_t len = strlen(text), keep = utf8_cut(text, len, SHOWN_BYTES_MAX);
     utf8_append_escaped(&escaped, text, keep, false);
-    snprintf(shown.text, sizeof(shown.text), "%s%s", escaped.data ? escaped.data : "", keep < len ? "…" : "");
+    snprintf(shown.text, sizeof(shown.text), "%s%s", escaped.data ? escaped.data : "",
+             keep < len ? "…" : "");
     buf_fini(&escaped);
     return shown;
 }
@@ -56,14 +57,14 @@ static const char *expected(enum arg_type type)
 
 static int fail_type(const struct check *c, const struct tool_arg *arg, const struct json *value)
 {
-    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid type: %s for `%s%s`, expected %s", json_type_name(json_type(value)), c->path,
-                   arg->name, expected(arg->type));
+    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid type: %s for `%s%s`, expected %s",
+                   json_type_name(json_type(value)), c->path, arg->name, expected(arg->type));
 }
 
 static int fail_item(const struct check *c, const struct tool_arg *arg, const struct json *item)
 {
-    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid type: %s in `%s%s`, expected %s", json_type_name(json_type(item)), c->path,
-                   arg->name, expected(arg->type));
+    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid type: %s in `%s%s`, expected %s",
+                   json_type_name(json_type(item)), c->path, arg->name, expected(arg->type));
 }
 
 static int fail_number(const struct check *c, const struct tool_arg *arg, const struct json *value)
@@ -71,8 +72,10 @@ static int fail_number(const struct check *c, const struct tool_arg *arg, const 
     double number = 0;
     json_double(value, &number);
     int64_t max = arg->max ? arg->max : JSON_INTEGER_MAX;
-    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: %.17g for `%s%s`, expected a whole number from %lld to %lld", number,
-                   c->path, arg->name, (long long)arg->min, (long long)max);
+    return err_set(c->err, ERR_ARGUMENTS,
+                   PREFIX
+                   "invalid value: %.17g for `%s%s`, expected a whole number from %lld to %lld",
+                   number, c->path, arg->name, (long long)arg->min, (long long)max);
 }
 
 static int check_number(const struct check *c, const struct tool_arg *arg, const struct json *value)
@@ -99,14 +102,17 @@ bool schema_is_choice(const char *choices, const char *word)
 
 static int fail_choice(const struct check *c, const struct tool_arg *arg, const char *word)
 {
-    return err_set(c->err, ERR_ARGUMENTS, PREFIX "unknown variant `%s` for `%s%s`, expected one of: %s", show(word).text, c->path,
-                   arg->name, arg->choices);
+    return err_set(c->err, ERR_ARGUMENTS,
+                   PREFIX "unknown variant `%s` for `%s%s`, expected one of: %s", show(word).text,
+                   c->path, arg->name, arg->choices);
 }
 
-static int check_nul(const struct check *c, const struct tool_arg *arg, const char *text, size_t len)
+static int check_nul(const struct check *c, const struct tool_arg *arg, const char *text,
+                     size_t len)
 {
     if ((arg->flags & ARG_NO_NUL) && memchr(text, '\0', len) != NULL)
-        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: a NUL byte in `%s%s`", c->path, arg->name);
+        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: a NUL byte in `%s%s`", c->path,
+                       arg->name);
     return 0;
 }
 
@@ -119,28 +125,32 @@ static int check_string(const struct check *c, const struct tool_arg *arg, const
     if (arg->choices != NULL && !schema_is_choice(arg->choices, text))
         return fail_choice(c, arg, text);
     if (arg->type == ARG_STRING && arg->max != 0 && len > (size_t)arg->max)
-        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid length: `%s%s` has %zu bytes, at most %lld are allowed", c->path, arg->name,
-                       len, (long long)arg->max);
+        return err_set(c->err, ERR_ARGUMENTS,
+                       PREFIX "invalid length: `%s%s` has %zu bytes, at most %lld are allowed",
+                       c->path, arg->name, len, (long long)arg->max);
     return check_nul(c, arg, text, len);
 }
 
-static int check_session(const struct check *c, const struct tool_arg *arg, const struct json *value)
+static int check_session(const struct check *c, const struct tool_arg *arg,
+                         const struct json *value)
 {
     int64_t number;
     size_t len = 0;
     if (json_int(value, &number) || (json_str(value, &len) != NULL && len > 0))
         return 0;
     if (json_type(value) == JSON_STRING)
-        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: an empty string for `%s%s`, expected %s", c->path, arg->name,
-                       expected(ARG_SESSION));
+        return err_set(c->err, ERR_ARGUMENTS,
+                       PREFIX "invalid value: an empty string for `%s%s`, expected %s", c->path,
+                       arg->name, expected(ARG_SESSION));
     return arg->type == ARG_SESSIONS ? fail_item(c, arg, value) : fail_type(c, arg, value);
 }
 
 static int check_member_name(const struct check *c, const struct tool_arg *arg, const char *name)
 {
     if (name[0] == '\0' || strchr(name, '=') != NULL)
-        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid value: '%s' in `%s%s` can't be the name of a variable", show(name).text,
-                       c->path, arg->name);
+        return err_set(c->err, ERR_ARGUMENTS,
+                       PREFIX "invalid value: '%s' in `%s%s` can't be the name of a variable",
+                       show(name).text, c->path, arg->name);
     return 0;
 }
 
@@ -172,8 +182,10 @@ static int check_items(const struct check *c, const struct tool_arg *arg, const 
         count++;
     }
     if (count < arg->min || (arg->max != 0 && count > arg->max))
-        return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid length: `%s%s` has %lld items, allowed are %lld to %lld", c->path, arg->name,
-                       (long long)count, (long long)arg->min, (long long)(arg->max ? arg->max : JSON_INTEGER_MAX));
+        return err_set(c->err, ERR_ARGUMENTS,
+                       PREFIX "invalid length: `%s%s` has %lld items, allowed are %lld to %lld",
+                       c->path, arg->name, (long long)count, (long long)arg->min,
+                       (long long)(arg->max ? arg->max : JSON_INTEGER_MAX));
     return 0;
 }
 
@@ -184,7 +196,8 @@ static int check_value(const struct check *c, const struct tool_arg *arg, const 
     case ARG_STRING: return check_string(c, arg, value);
     case ARG_UINT: return check_number(c, arg, value);
     case ARG_BOOL: return type == JSON_BOOL ? 0 : fail_type(c, arg, value);
-    case ARG_COMMAND: return type == JSON_ARRAY ? check_items(c, arg, value) : check_string(c, arg, value);
+    case ARG_COMMAND:
+        return type == JSON_ARRAY ? check_items(c, arg, value) : check_string(c, arg, value);
     case ARG_SESSION: return check_session(c, arg, value);
     case ARG_SESSIONS:
     case ARG_STRINGS:
@@ -199,8 +212,10 @@ static int check_value(const struct check *c, const struct tool_arg *arg, const 
     BUG("an argument of type %d", (int)arg->type);
 }
 
-/* ARG_DEFAULT_ONLY: what has no effect passes, anything else would promise what this version can't keep. */
-static int check_default(const struct check *c, const struct tool_arg *arg, const struct json *value)
+/* ARG_DEFAULT_ONLY: what has no effect passes, anything else would promise what this version can't
+ * keep. */
+static int check_default(const struct check *c, const struct tool_arg *arg,
+                         const struct json *value)
 {
     bool truth = false;
     const char *text = json_str(value, NULL);
@@ -209,8 +224,9 @@ static int check_default(const struct check *c, const struct tool_arg *arg, cons
     if (text != NULL ? arg->fallback != NULL && strcmp(text, arg->fallback) == 0
                      : json_bool(value, &truth) ? !truth : json_count(value) == 0)
         return 0;
-    return err_set(c->err, ERR_NOT_AVAILABLE, "`%s%s` other than %s is not available in this version; leave it out", c->path, arg->name,
-                   arg->fallback != NULL ? arg->fallback : "empty");
+    return err_set(c->err, ERR_NOT_AVAILABLE,
+                   "`%s%s` other than %s is not available in this version; leave it out", c->path,
+                   arg->name, arg->fallback != NULL ? arg->fallback : "empty");
 }
 
 static int fail_unknown(const struct check *c, const char *key)
@@ -223,9 +239,11 @@ static int fail_unknown(const struct check *c, const char *key)
         names[count++] = arg->name;
     }
     const char *nearest = count > 0 ? value_nearest(key, names, count) : NULL;
-    int rc = err_set(c->err, ERR_ARGUMENTS, PREFIX "unknown field `%s%s`, %s%s%s%s%s", c->path, show(key).text,
-                     nearest != NULL ? "did you mean `" : "", nearest != NULL ? nearest : "", nearest != NULL ? "`? " : "",
-                     count > 0 ? "expected one of " : "there are no arguments", list.data ? list.data : "");
+    int rc = err_set(c->err, ERR_ARGUMENTS, PREFIX "unknown field `%s%s`, %s%s%s%s%s", c->path,
+                     show(key).text, nearest != NULL ? "did you mean `" : "",
+                     nearest != NULL ? nearest : "", nearest != NULL ? "`? " : "",
+                     count > 0 ? "expected one of " : "there are no arguments",
+                     list.data ? list.data : "");
     buf_fini(&list);
     return rc;
 }
@@ -251,8 +269,9 @@ static int check_member(const struct check *c, const struct json *value)
     }
     if (strcmp(key, arg->name) != 0) {
         if (json_get(c->params, arg->name) != NULL)
-            return err_set(c->err, ERR_ARGUMENTS, PREFIX "duplicate field `%s%s`, `%s` is another name for it", c->path, arg->name,
-                           arg->alias);
+            return err_set(c->err, ERR_ARGUMENTS,
+                           PREFIX "duplicate field `%s%s`, `%s` is another name for it", c->path,
+                           arg->name, arg->alias);
         json_rename(c->params, key, arg->name);
     }
     int rc = check_value(c, arg, value);
@@ -271,8 +290,10 @@ static int check_whole(const struct check *c)
 {
     for (const struct tool_arg *arg = c->tool->args; arg->name != NULL; arg++) {
         if ((arg->flags & ARG_REQUIRED) && json_get(c->params, arg->name) == NULL)
-            return err_set(c->err, ERR_ARGUMENTS, PREFIX "missing field `%s%s`, expected %s", c->path, arg->name, expected(arg->type));
-        if (arg->needs != NULL && is_given(c->params, arg->name) && !is_given(c->params, arg->needs))
+            return err_set(c->err, ERR_ARGUMENTS, PREFIX "missing field `%s%s`, expected %s",
+                           c->path, arg->name, expected(arg->type));
+        if (arg->needs != NULL && is_given(c->params, arg->name) &&
+            !is_given(c->params, arg->needs))
             return err_set(c->err, ERR_ARGUMENTS, "%s", arg->needs_text);
     }
     return 0;
@@ -291,22 +312,29 @@ static int schema_check_members(const struct check *c)
     return check_whole(c);
 }
 
-/* An empty reader or a relative directory would be taken for none, and something else be done than was asked. */
+/* An empty reader or a relative directory would be taken for none, and something else be done than
+ * was asked. */
 static int check_meta(const struct json *meta, struct err *err)
 {
     const char *cwd = json_get_str(meta, "cwd", NULL), *reader = json_get_str(meta, "reader", NULL);
     if (cwd != NULL && cwd[0] != '/')
-        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid value: '%.80s' for `_meta.cwd`, expected an absolute path", cwd);
+        return err_set(err, ERR_ARGUMENTS,
+                       PREFIX "invalid value: '%.80s' for `_meta.cwd`, expected an absolute path",
+                       cwd);
     if (reader != NULL && reader[0] == '\0')
-        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid value: '' for `_meta.reader`, expected a name");
+        return err_set(err, ERR_ARGUMENTS,
+                       PREFIX "invalid value: '' for `_meta.reader`, expected a name");
     return 0;
 }
 
-int schema_check(const struct tool *tool, struct json *params, const char *const *ignore_fields, struct err *err)
+int schema_check(const struct tool *tool, struct json *params, const char *const *ignore_fields,
+                 struct err *err)
 {
-    struct check c = {.tool = tool, .path = "", .params = params, .ignore = ignore_fields, .err = err};
+    struct check c = {
+        .tool = tool, .path = "", .params = params, .ignore = ignore_fields, .err = err};
     if (json_type(params) != JSON_OBJECT)
-        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object", json_type_name(json_type(params)));
+        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object",
+                       json_type_name(json_type(params)));
     int rc = schema_check_members(&c);
     const struct json *meta = json_get(params, "_meta");
     if (rc < 0 || meta == NULL)
@@ -316,8 +344,13 @@ int schema_check(const struct tool *tool, struct json *params, const char *const
         return 0;
     }
     if (json_type(meta) != JSON_OBJECT)
-        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s for `_meta`, expected an object", json_type_name(json_type(meta)));
-    struct check inner = {.tool = &tools[TOOL_META], .path = "_meta.", .params = (struct json *)(uintptr_t)meta, .err = err};
+        return err_set(err, ERR_ARGUMENTS,
+                       PREFIX "invalid type: %s for `_meta`, expected an object",
+                       json_type_name(json_type(meta)));
+    struct check inner = {.tool = &tools[TOOL_META],
+                          .path = "_meta.",
+                          .params = (struct json *)(uintptr_t)meta,
+                          .err = err};
     rc = schema_check_members(&inner);
     return rc < 0 ? rc : check_meta(meta, err);
 }
@@ -325,7 +358,8 @@ int schema_check(const struct tool *tool, struct json *params, const char *const
 struct json *schema_parse(const char *text, size_t size, struct err *err)
 {
     size_t blank = 0;
-    while (blank < size && (text[blank] == ' ' || text[blank] == '\n' || text[blank] == '\t' || text[blank] == '\r'))
+    while (blank < size && (text[blank] == ' ' || text[blank] == '\n' || text[blank] == '\t' ||
+                            text[blank] == '\r'))
         blank++;
     if (blank == size)
         return json_object_new();
@@ -333,7 +367,8 @@ struct json *schema_parse(const char *text, size_t size, struct err *err)
     if (params != NULL && json_type(params) == JSON_OBJECT)
         return params;
     if (params != NULL)
-        err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object", json_type_name(json_type(params)));
+        err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object",
+                json_type_name(json_type(params)));
     else if (err != NULL) {
         err->code = ERR_ARGUMENTS;
         err_prefix(err, "failed to parse function arguments");

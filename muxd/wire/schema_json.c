@@ -14,12 +14,14 @@ static void add_types(struct json *property, const char *key, const char *first,
     json_add_text(types, NULL, second);
 }
 
-static void add_item_type(struct json *property, const char *key, const char *first, const char *second)
+static void add_item_type(struct json *property, const char *key, const char *first,
+                          const char *second)
 {
     add_types(json_add_object(property, key), "type", first, second);
 }
 
-/* Codex's own forms are one type each; of a command's two, models are shown the one that they know. */
+/* Codex's own forms are one type each; of a command's two, models are shown the one that they
+ * know. */
 static void add_type(struct json *property, const struct tool_arg *arg, enum schema_view view)
 {
     switch (arg->type) {
@@ -31,11 +33,25 @@ static void add_type(struct json *property, const struct tool_arg *arg, enum sch
         if (view == SCHEMA_ALL)
             add_item_type(property, "items", "string", NULL);
         break;
-    case ARG_SESSION: add_types(property, "type", "number", view == SCHEMA_CODEX ? NULL : "string"); break;
-    case ARG_SESSIONS: add_types(property, "type", "array", NULL); add_item_type(property, "items", "number", "string"); break;
-    case ARG_STRINGS: add_types(property, "type", "array", NULL); add_item_type(property, "items", "string", NULL); break;
-    case ARG_ENV: add_types(property, "type", "object", NULL); add_item_type(property, "additionalProperties", "string", NULL); break;
-    case ARG_OBJECTS: add_types(property, "type", "array", NULL); add_item_type(property, "items", "object", NULL); break;
+    case ARG_SESSION:
+        add_types(property, "type", "number", view == SCHEMA_CODEX ? NULL : "string");
+        break;
+    case ARG_SESSIONS:
+        add_types(property, "type", "array", NULL);
+        add_item_type(property, "items", "number", "string");
+        break;
+    case ARG_STRINGS:
+        add_types(property, "type", "array", NULL);
+        add_item_type(property, "items", "string", NULL);
+        break;
+    case ARG_ENV:
+        add_types(property, "type", "object", NULL);
+        add_item_type(property, "additionalProperties", "string", NULL);
+        break;
+    case ARG_OBJECTS:
+        add_types(property, "type", "array", NULL);
+        add_item_type(property, "items", "object", NULL);
+        break;
     case ARG_OBJECT: add_types(property, "type", "object", NULL); break;
     case ARG_ID: add_types(property, "type", "integer", "string"); break;
     }
@@ -78,7 +94,8 @@ static bool is_shown(const struct tool_arg *arg, enum schema_view view)
 {
     switch (view) {
     case SCHEMA_CODEX: return !(arg->flags & ARG_MUXD);
-    case SCHEMA_MODEL: return !(arg->flags & (ARG_DEFAULT_ONLY | ARG_PLUMBING)) && arg->needs == NULL;
+    case SCHEMA_MODEL:
+        return !(arg->flags & (ARG_DEFAULT_ONLY | ARG_PLUMBING)) && arg->needs == NULL;
     case SCHEMA_ALL: break;
     }
     return true;
@@ -139,7 +156,8 @@ static void add_mcp(struct json *into, const struct tool *tool, enum schema_view
     json_add_bool(hints, "openWorldHint", tool->hints & TOOL_OPEN_WORLD);
 }
 
-struct json *schema_format(const struct tool *tool, enum schema_view view, enum schema_format format)
+struct json *schema_format(const struct tool *tool, enum schema_view view,
+                           enum schema_format format)
 {
     struct json *whole = json_object_new();
     switch (format) {

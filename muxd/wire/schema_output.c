@@ -1,30 +1,55 @@
-/* schema_output: owns what the answers' objects look like for programs that check them (MCP's outputSchema). Members may be absent:
- * absent means unknown. More members may come, so none is refused. */
+/* schema_output: owns what the answers' objects look like for programs that check them (MCP's
+ * outputSchema). Members may be absent: absent means unknown. More members may come, so none is
+ * refused. */
 #include "wire/schema.h"
 
 struct member {
     const char *name, *type, *other; /* JSON types; other: a second one, or NULL */
 };
 
-#define WHOSE /* the session that it is about, at the end of most answers */ \
-    {"session_id", "integer", NULL}, {"number", "integer", NULL}, {"name", "string", NULL}, {"state", "string", NULL}, \
-    {"waiting_for", "string", "null"}, {"exit_code", "integer", NULL}, {"signal", "string", "integer"}
-#define PRINTED /* the output, and how the wait for it ended */ \
-    {"output", "string", NULL}, {"from", "integer", NULL}, {"to", "integer", NULL}, {"omitted_bytes", "integer", NULL}, \
-    {"truncated", "object", NULL}, {"wall_time_seconds", "number", NULL}, {"reason", "string", NULL}, {"evidence", "string", NULL}, \
-    {"children_left", "integer", NULL}, {"note", "string", NULL}
+#define WHOSE /* the session that it is about, at the end of most answers */                       \
+    {"session_id", "integer", NULL}, {"number", "integer", NULL}, {"name", "string", NULL},        \
+        {"state", "string", NULL}, {"waiting_for", "string", "null"},                              \
+        {"exit_code", "integer", NULL},                                                            \
+    {                                                                                              \
+        "signal", "string", "integer"                                                              \
+    }
+#define PRINTED /* the output, and how the wait for it ended */                                    \
+    {"output", "string", NULL}, {"from", "integer", NULL}, {"to", "integer", NULL},                \
+        {"omitted_bytes", "integer", NULL}, {"truncated", "object", NULL},                         \
+        {"wall_time_seconds", "number", NULL}, {"reason", "string", NULL},                         \
+        {"evidence", "string", NULL}, {"children_left", "integer", NULL},                          \
+    {                                                                                              \
+        "note", "string", NULL                                                                     \
+    }
 
-static const struct member of_session[] = {WHOSE, PRINTED, {"chunk_id", "string", NULL}, {NULL, NULL, NULL}};
-static const struct member of_typing[] = {WHOSE, PRINTED, {"chunk_id", "string", NULL}, {"held_ms", "integer", NULL},
-                                          {"submitted", "boolean", NULL}, {"bracketed", "boolean", NULL}, {NULL, NULL, NULL}};
-static const struct member of_oneshot[] = {WHOSE, PRINTED, {"success", "boolean", NULL}, {"timed_out", "boolean", NULL},
-                                           {NULL, NULL, NULL}};
-static const struct member of_steps[] = {WHOSE, {"completed", "integer", NULL}, {"steps", "array", NULL}, {NULL, NULL, NULL}};
-static const struct member of_screen[] = {WHOSE, {"screen", "string", NULL}, {"rows", "integer", NULL}, {"cols", "integer", NULL},
-                                          {"cursor", "object", NULL}, {"title", "string", NULL}, {"hash", "string", NULL},
+static const struct member of_session[] = {
+    WHOSE, PRINTED, {"chunk_id", "string", NULL}, {NULL, NULL, NULL}};
+static const struct member of_typing[] = {WHOSE,
+                                          PRINTED,
+                                          {"chunk_id", "string", NULL},
+                                          {"held_ms", "integer", NULL},
+                                          {"submitted", "boolean", NULL},
+                                          {"bracketed", "boolean", NULL},
                                           {NULL, NULL, NULL}};
-static const struct member of_patch[] = {{"output", "string", NULL}, {"exit_code", "integer", NULL}, {"success", "boolean", NULL},
-                                         {"files", "array", NULL}, {"wall_time_seconds", "number", NULL}, {NULL, NULL, NULL}};
+static const struct member of_oneshot[] = {WHOSE,
+                                           PRINTED,
+                                           {"success", "boolean", NULL},
+                                           {"timed_out", "boolean", NULL},
+                                           {NULL, NULL, NULL}};
+static const struct member of_steps[] = {
+    WHOSE, {"completed", "integer", NULL}, {"steps", "array", NULL}, {NULL, NULL, NULL}};
+static const struct member of_screen[] = {WHOSE,
+                                          {"screen", "string", NULL},
+                                          {"rows", "integer", NULL},
+                                          {"cols", "integer", NULL},
+                                          {"cursor", "object", NULL},
+                                          {"title", "string", NULL},
+                                          {"hash", "string", NULL},
+                                          {NULL, NULL, NULL}};
+static const struct member of_patch[] = {
+    {"output", "string", NULL}, {"exit_code", "integer", NULL},        {"success", "boolean", NULL},
+    {"files", "array", NULL},   {"wall_time_seconds", "number", NULL}, {NULL, NULL, NULL}};
 static const struct member of_list[] = {{"sessions", "array", NULL}, {NULL, NULL, NULL}};
 
 static const struct member *members_of(const struct tool *tool)

@@ -18,7 +18,8 @@ bool schema_has(const struct json *params, const char *name)
     return json_get(params, name) != NULL;
 }
 
-const char *schema_str(const struct tool *tool, const struct json *params, const char *name, size_t *len)
+const char *schema_str(const struct tool *tool, const struct json *params, const char *name,
+                       size_t *len)
 {
     const struct tool_arg *arg = row(tool, name);
     const char *text = json_get_str(params, arg->name, len);
@@ -27,7 +28,8 @@ const char *schema_str(const struct tool *tool, const struct json *params, const
     return text != NULL ? text : arg->fallback;
 }
 
-int64_t schema_int(const struct tool *tool, const struct json *params, const char *name, int64_t fallback)
+int64_t schema_int(const struct tool *tool, const struct json *params, const char *name,
+                   int64_t fallback)
 {
     const struct tool_arg *arg = row(tool, name);
     int64_t number = fallback;
@@ -36,7 +38,8 @@ int64_t schema_int(const struct tool *tool, const struct json *params, const cha
     return number;
 }
 
-bool schema_bool(const struct tool *tool, const struct json *params, const char *name, bool fallback)
+bool schema_bool(const struct tool *tool, const struct json *params, const char *name,
+                 bool fallback)
 {
     const struct tool_arg *arg = row(tool, name);
     bool truth = fallback;

@@ -29,14 +29,17 @@ static void add_rune(struct tokens *tokens, int32_t rune, const struct token_sin
         flush_text(tokens, sink, arg);
 }
 
-/* A character that began in an earlier feed, or that stands at the end of this one. Returns the bytes of data that it took. */
-static size_t add_partial(struct tokens *tokens, const char *data, size_t size, const struct token_sink *sink, void *arg)
+/* A character that began in an earlier feed, or that stands at the end of this one. Returns the
+ * bytes of data that it took. */
+static size_t add_partial(struct tokens *tokens, const char *data, size_t size,
+                          const struct token_sink *sink, void *arg)
 {
     size_t taken = 0;
     while (tokens->partial_size > 0) {
         int32_t rune;
         size_t used = utf8_decode(tokens->partial, tokens->partial_size, &rune);
-        if (used == 0 && taken < size && (unsigned char)data[taken] >= 0x80 && tokens->partial_size < sizeof tokens->partial) {
+        if (used == 0 && taken < size && (unsigned char)data[taken] >= 0x80 &&
+            tokens->partial_size < sizeof tokens->partial) {
             tokens->partial[tokens->partial_size++] = data[taken++];
             continue;
         }
@@ -65,7 +68,8 @@ static size_t take_ascii(struct tokens *tokens, const char *data, size_t size)
 }
 
 /* The printable bytes at data; returns how many. */
-static size_t take_text(struct tokens *tokens, const char *data, size_t size, const struct token_sink *sink, void *arg)
+static size_t take_text(struct tokens *tokens, const char *data, size_t size,
+                        const struct token_sink *sink, void *arg)
 {
     size_t at = 0;
     while (at < size && !tokens->halt) {
@@ -107,7 +111,8 @@ static void begin_csi(struct tokens *tokens)
     tokens->csi.count = 0;
 }
 
-static void tokens_on_escape(struct tokens *tokens, char byte, const struct token_sink *sink, void *arg)
+static void tokens_on_escape(struct tokens *tokens, char byte, const struct token_sink *sink,
+                             void *arg)
 {
     if (ecma_is_intermediate(byte)) {
         tokens->invalid = tokens->invalid || tokens->intermediate;
@@ -157,7 +162,8 @@ static void csi_separator(struct token_csi *csi, bool colon)
     }
 }
 
-static void tokens_on_csi(struct tokens *tokens, char byte, const struct token_sink *sink, void *arg)
+static void tokens_on_csi(struct tokens *tokens, char byte, const struct token_sink *sink,
+                          void *arg)
 {
     struct token_csi *csi = &tokens->csi;
     if (ecma_ends_csi(byte)) {
@@ -262,7 +268,8 @@ static size_t take_parameters(struct token_csi *csi, const char *data, size_t si
     return n;
 }
 
-size_t tokens_feed(struct tokens *tokens, const char *data, size_t size, const struct token_sink *sink, void *arg)
+size_t tokens_feed(struct tokens *tokens, const char *data, size_t size,
+                   const struct token_sink *sink, void *arg)
 {
     size_t at = 0;
     tokens->halt = false;

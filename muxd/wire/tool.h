@@ -1,5 +1,5 @@
-/* tool: the rows of tools.def as data: every method of the wire with its arguments. Read by validation, the schemas, the
- * dispatch table and the documentation. */
+/* tool: the rows of tools.def as data: every method of the wire with its arguments. Read by
+ * validation, the schemas, the dispatch table and the documentation. */
 #ifndef MUXD_WIRE_TOOL_H
 #define MUXD_WIRE_TOOL_H
 #include <stdbool.h>
@@ -37,12 +37,16 @@ enum arg_type {
 };
 
 enum arg_flags {
-    ARG_REQUIRED = 1,     /* its absence is refused */
-    ARG_ADVERTISED = 2,   /* the schema lists it as required, but its absence is the handler's to answer (own text) */
-    ARG_MUXD = 4,         /* an addition of muxd's; without it: a field of Codex */
-    ARG_DEFAULT_ONLY = 8, /* part of the schema; anything but .fallback is ERR_NOT_AVAILABLE in this version */
-    ARG_PLUMBING = 32,    /* for programs, not for models: left out where tokens count (MCP) */
-    ARG_NO_NUL = 16,      /* a string that becomes a C string in the kernel: NUL refused (the parser refuses the escape already) */
+    ARG_REQUIRED = 1, /* its absence is refused */
+    /* the schema lists it as required, but its absence is the handler's to answer (own text) */
+    ARG_ADVERTISED = 2,
+    ARG_MUXD = 4, /* an addition of muxd's; without it: a field of Codex */
+    /* part of the schema; anything but .fallback is ERR_NOT_AVAILABLE in this version */
+    ARG_DEFAULT_ONLY = 8,
+    ARG_PLUMBING = 32, /* for programs, not for models: left out where tokens count (MCP) */
+    /* a string that becomes a C string in the kernel: NUL refused (the parser refuses the escape
+     * already) */
+    ARG_NO_NUL = 16,
 };
 
 enum tool_hints { /* what MCP calls annotations */
@@ -57,8 +61,11 @@ struct tool_arg {
     const char *alias;     /* another name for it; renamed to .name by schema_check */
     enum arg_type type;
     unsigned flags;
-    int64_t min, max;      /* ARG_UINT: bounds; strings and arrays: .max bytes or items, 0: only the request's cap */
-    const char *fallback;  /* default as text ("10000", "false", "use_default"); NULL: none, or it depends (help says on what) */
+    /* ARG_UINT: bounds; strings and arrays: .max bytes or items, 0: only the request's cap */
+    int64_t min, max;
+    /* default as text ("10000", "false", "use_default"); NULL: none, or it depends (help says on
+     * what) */
+    const char *fallback;
     const char *choices;   /* words separated by blanks, the only values of a string; NULL: any */
     const char *needs;     /* another argument that must be there too … */
     const char *needs_text; /* … and the text of the refusal when it isn't */
@@ -68,7 +75,8 @@ struct tool_arg {
 struct tool {
     const char *name;
     enum tool_kind kind;
-    bool own;              /* muxd's tool, unknown to Codex: its schema has muxd's arguments always */
+    /* muxd's tool, unknown to Codex: its schema has muxd's arguments always */
+    bool own;
     const char *title;     /* for people, in two or three words; models' tools only */
     unsigned hints;        /* enum tool_hints */
     const char *description;
@@ -76,7 +84,10 @@ struct tool {
 };
 
 extern const struct tool tools[TOOL_COUNT_];
-const struct tool *tool_by_name(const char *name); /* NULL: no method of that name (inner rows are none) */
-const char *tool_nearest(const char *name);        /* the nearest method's name, NULL: none is near */
-const struct tool_arg *tool_arg_by_name(const struct tool *tool, const char *name); /* by name or alias; NULL */
+/* NULL: no method of that name (inner rows are none) */
+const struct tool *tool_by_name(const char *name);
+/* the nearest method's name, NULL: none is near */
+const char *tool_nearest(const char *name);
+/* by name or alias; NULL */
+const struct tool_arg *tool_arg_by_name(const struct tool *tool, const char *name);
 #endif

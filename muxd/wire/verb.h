@@ -1,5 +1,5 @@
-/* verb: the rows of commands.def as data: the verbs of ue with options and operands. Read by the command line parser, the
- * help, the completions and the man page. */
+/* verb: the rows of commands.def as data: the verbs of ue with options and operands. Read by the
+ * command line parser, the help, the completions and the man page. */
 #ifndef MUXD_WIRE_VERB_H
 #define MUXD_WIRE_VERB_H
 #include <stdbool.h>
@@ -59,8 +59,10 @@ struct verb_option {
     bool repeats;             /* may be given several times; otherwise the last one holds */
     const char *argument;     /* the tool's argument it sets; NULL: none, it is for ue itself */
     const char *sets;         /* what a flag sets it to: a word, an item of a list; NULL: true */
-    const char *excludes;     /* names, separated by blanks, of options that can't stand beside it */
-    enum complete_kind complete; /* COMPLETE_NONE: the argument's choices or few numbers, where it has some */
+    /* names, separated by blanks, of options that can't stand beside it */
+    const char *excludes;
+    /* COMPLETE_NONE: the argument's choices or few numbers, where it has some */
+    enum complete_kind complete;
     const char *help;         /* NULL: the argument's */
 };
 
@@ -69,16 +71,19 @@ struct verb_option {
 struct verb {
     const char *name;      /* "" for VERB_GLOBAL, whose options stand before the verb or after it */
     const char *tool;      /* method it calls; NULL: none, or it depends */
-    const char *arguments[VERB_OPERANDS_MAX]; /* of the tool: what each operand sets; NULL: the verb's function sees to it. One
-                              whose operands may be many takes them all: a list as it is, a text joined with blanks */
+    /* of the tool: what each operand sets; NULL: the verb's function sees to it. One whose operands
+     * may be many takes them all: a list as it is, a text joined with blanks */
+    const char *arguments[VERB_OPERANDS_MAX];
     const char *summary;   /* one line, lower case, no full stop */
     const char *operands;  /* as the usage shows them; NULL: none */
     int operands_min;
     int operands_max;      /* -1: any number */
-    const char *unless;    /* names of options, separated by blanks, that make operands unnecessary */
+    /* names of options, separated by blanks, that make operands unnecessary */
+    const char *unless;
     bool operands_end_options; /* the first operand ends the options (exec) */
     bool hidden;           /* neither in help nor in completions */
-    enum complete_kind complete[VERB_OPERANDS_MAX]; /* of each operand; the last one holds for all that follow */
+    /* of each operand; the last one holds for all that follow */
+    enum complete_kind complete[VERB_OPERANDS_MAX];
     const char *help;      /* the help text; each line, ended by \n, is a paragraph */
     const char *examples;  /* "command\twhat it does\n"… */
     const struct verb_option *options; /* ends with a row whose name is NULL */
@@ -87,11 +92,15 @@ struct verb {
 extern const struct verb verbs[VERB_COUNT_];
 const struct verb *verb_by_name(const char *name); /* NULL: no such verb */
 const char *verb_nearest(const char *name);        /* NULL: none is near */
-const struct verb_option *verb_option_by_name(const struct verb *verb, const char *name, size_t len); /* the global ones too; NULL */
+/* the global ones too; NULL */
+const struct verb_option *verb_option_by_name(const struct verb *verb, const char *name,
+                                              size_t len);
 const struct verb_option *verb_option_by_letter(const struct verb *verb, char letter);
-/* The argument of the verb's tool of that name; NULL: name is NULL, or the verb has no tool, or the tool no such argument. */
+/* The argument of the verb's tool of that name; NULL: name is NULL, or the verb has no tool, or the
+ * tool no such argument. */
 const struct tool_arg *verb_argument(const struct verb *verb, const char *name);
-/* A row of the verb, or a global one, with all that it leaves to its argument: type, bounds, help. */
+/* A row of the verb, or a global one, with all that it leaves to its argument: type, bounds,
+ * help. */
 struct verb_option verb_option_full(const struct verb *verb, const struct verb_option *row);
 /* Whether it can't stand beside the other one. */
 bool verb_option_excludes(const struct verb_option *row, const struct verb_option *other);

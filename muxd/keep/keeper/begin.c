@@ -1,4 +1,5 @@
-/* begin.c: owns how a keeper comes to be: at the daemon's start, and in the place of one that died. (After an upgrade: upgrade.c.) */
+/* begin.c: owns how a keeper comes to be: at the daemon's start, and in the place of one that died.
+ * (After an upgrade: upgrade.c.) */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -35,7 +36,8 @@ static int take_passed(void)
     return passed;
 }
 
-/* What a careless parent left open goes: it would stay open as long as we live, and the parent might wait for its end. */
+/* What a careless parent left open goes: it would stay open as long as we live, and the parent
+ * might wait for its end. */
 static void close_all_but(int kept[], size_t count)
 {
     unsigned from = FIRST_PASSED_FD;
@@ -77,7 +79,8 @@ int keeper_run(const struct keeper_options *options)
     return keeper_loop(keeper);
 }
 
-/* Of the process that made the socket, also when its number is another's by now; before Linux 6.5 by that number. */
+/* Of the process that made the socket, also when its number is another's by now; before Linux 6.5
+ * by that number. */
 static int pidfd_of_peer(int sock, pid_t pid)
 {
     int pidfd = -1;
@@ -93,7 +96,8 @@ int keeper_adopt(const struct keeper_options *options, int link_fd)
     struct keeper *keeper = keeper_new(options);
     struct ucred peer;
     socklen_t size = sizeof peer;
-    if (!keeper || getsockopt(link_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || fd_set_cloexec(link_fd, true) != 0)
+    if (!keeper || getsockopt(link_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+        fd_set_cloexec(link_fd, true) != 0)
         return 1;
     keeper->link = link_fd;
     keeper->worker = peer.pid;

@@ -1,5 +1,5 @@
-/* exit_info.c: owns the two places where the kernel keeps a stranger's exit status: the pidfd itself once it was reaped, and
- * /proc/PID/stat while it is a zombie. */
+/* exit_info.c: owns the two places where the kernel keeps a stranger's exit status: the pidfd
+ * itself once it was reaped, and /proc/PID/stat while it is a zombie. */
 #include "keep/keeper/exit_info.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 
 #define STAT_EXIT_CODE 52 /* field of proc_pid_stat(5) */
 
-/* linux/pidfd.h of 6.15; older headers don't have it, older kernels answer ENOTTY or leave the mask's bit off. */
+/* linux/pidfd.h of 6.15; older headers don't have it, older kernels answer ENOTTY or leave the
+ * mask's bit off. */
 struct info_of_pidfd {
     uint64_t mask, cgroupid;
     uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
@@ -35,13 +36,15 @@ static void from_wait_status(int status, int how[2])
     }
 }
 
-/* A zombie can still be signalled, which does nothing; who may not signal it (EPERM) is told so only while it is there. */
+/* A zombie can still be signalled, which does nothing; who may not signal it (EPERM) is told so
+ * only while it is there. */
 static bool is_reaped(int pidfd)
 {
     return pidfd_send_signal(pidfd, 0, NULL, 0) != 0 && errno == ESRCH;
 }
 
-/* -1: no zombie there, or not ours to see. The last look proves that the number was still that process's. */
+/* -1: no zombie there, or not ours to see. The last look proves that the number was still that
+ * process's. */
 static int zombie_status(pid_t pid, int pidfd)
 {
     char path[32], text[1024];

@@ -28,7 +28,8 @@
 #define LIBC_LAST 33
 #define KERNEL_SIGSET_BYTES 8
 
-static struct keeper the_keeper; /* zeroed memory: pages of slots that were never used cost nothing */
+/* zeroed memory: pages of slots that were never used cost nothing */
+static struct keeper the_keeper;
 
 void keeper_say(const char *format, ...)
 {
@@ -48,12 +49,14 @@ pid_t keeper_fork(void)
 void keeper_unblock_signals(void)
 {
     const unsigned long none[2] = {0};
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, KERNEL_SIGSET_BYTES); /* each call of libc is a page of it more */
+    /* each call of libc is a page of it more */
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, KERNEL_SIGSET_BYTES);
 }
 
 void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int place, bool write_too)
 {
-    struct epoll_event event = {.events = EPOLLIN | (write_too ? EPOLLOUT : 0), .data.u64 = (uint64_t)what << 32 | (uint32_t)place};
+    struct epoll_event event = {.events = EPOLLIN | (write_too ? EPOLLOUT : 0),
+                                .data.u64 = (uint64_t)what << 32 | (uint32_t)place};
     int result = epoll_ctl(keeper->epoll, EPOLL_CTL_ADD, fd, &event);
     if (result != 0 && errno == EEXIST)
         result = epoll_ctl(keeper->epoll, EPOLL_CTL_MOD, fd, &event);
@@ -66,7 +69,8 @@ void keeper_unwatch(struct keeper *keeper, int fd)
     epoll_ctl(keeper->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* Ignored signals and masks may have been inherited (nohup); children get all of them back as new. */
+/* Ignored signals and masks may have been inherited (nohup); children get all of them back as
+ * new. */
 static int take_signals(void)
 {
     static const int ours[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR2};
@@ -75,7 +79,8 @@ static int take_signals(void)
     for (int signo = 1; signo < NSIG; signo++)
         if (sigaction(signo, NULL, &current) == 0 && current.sa_handler == SIG_IGN)
             sigaction(signo, &standard, NULL);
-    /* Those that libc keeps for itself can be ignored by inheritance, too, and only the kernel resets them: all zero is SIG_DFL. */
+    /* Those that libc keeps for itself can be ignored by inheritance, too, and only the kernel
+     * resets them: all zero is SIG_DFL. */
     const unsigned long none[8] = {0};
     for (int signo = LIBC_FIRST; signo <= LIBC_LAST; signo++)
         syscall(SYS_rt_sigaction, signo, none, NULL, KERNEL_SIGSET_BYTES);
@@ -138,14 +143,16 @@ struct keeper *keeper_new(const struct keeper_options *options)
     fd_close(&filled);
     lean_fork_init();
     keeper->options = *options;
-    keeper->link = keeper->listener = keeper->worker_pidfd = keeper->sentinel_fd = keeper->exit_status = keeper->worker_before = -1;
+    keeper->link = keeper->listener = keeper->worker_pidfd = keeper->sentinel_fd =
+        keeper->exit_status = keeper->worker_before = -1;
     keeper->old_exe = keeper->old_worker_exe = -1;
     keeper->worker_exe = options->worker_exe > STDERR_FILENO ? options->worker_exe : -1;
     keeper->was = look_around();
     keeper->exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     keeper->epoll = epoll_create1(EPOLL_CLOEXEC);
     keeper->signals = take_signals();
-    if (keeper->exe < 0 || keeper->epoll < 0 || keeper->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    if (keeper->exe < 0 || keeper->epoll < 0 || keeper->signals < 0 ||
+        prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
         fd_close(&keeper->exe);
         fd_close(&keeper->epoll);
         fd_close(&keeper->signals);
@@ -163,7 +170,8 @@ void keeper_end(struct keeper *keeper, int status)
         return;
     keeper->ending = 1;
     keeper->restart_at_ms = 0;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot))
         slot_close_fds(slot); /* terminals hang up */
     keeper->end_at_ms = clock_mono_ms() + END_GRACE_MS;
     keeper->exit_status = status;
@@ -235,8 +243,9 @@ static void keeper_on_slot(struct keeper *keeper, uint64_t tag)
 
 static int wait_ms(const struct keeper *keeper, int64_t now_ms)
 {
-    const int64_t times[] = {keeper->restart_at_ms, keeper->retry_at_ms, keeper->end_at_ms, keeper->trial_until_ms, keeper->prove_until_ms,
-                             keeper->leave_until_ms, keeper->blind_at_ms, keeper->all_at_ms};
+    const int64_t times[] = {keeper->restart_at_ms,  keeper->retry_at_ms,    keeper->end_at_ms,
+                             keeper->trial_until_ms, keeper->prove_until_ms, keeper->leave_until_ms,
+                             keeper->blind_at_ms,    keeper->all_at_ms};
     int64_t least = INT32_MAX;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         if (times[i] != 0 && times[i] - now_ms < least)
@@ -244,7 +253,8 @@ static int wait_ms(const struct keeper *keeper, int64_t now_ms)
     return least == INT32_MAX ? -1 : (int)least;
 }
 
-/* The kernel had no room for a watch: what it would have told is looked for, and the watches are made anew. */
+/* The kernel had no room for a watch: what it would have told is looked for, and the watches are
+ * made anew. */
 static void look_around_blindly(struct keeper *keeper)
 {
     keeper->blind_at_ms = 0;
@@ -253,7 +263,8 @@ static void look_around_blindly(struct keeper *keeper)
         keeper_watch(keeper, keeper->link, WATCH_LINK, 0, keeper->want_write);
     if (keeper->worker_pidfd >= 0)
         keeper_watch(keeper, keeper->worker_pidfd, WATCH_WORKER, 0, false);
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot)) {
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot)) {
         programs_watch(keeper, slot);
         if (slot->status_fd >= 0)
             programs_status(keeper, slot);
@@ -263,7 +274,8 @@ static void look_around_blindly(struct keeper *keeper)
     take_pending(keeper);
 }
 
-/* The link goes first: what a worker said before something ended must be known when the end is looked at. */
+/* The link goes first: what a worker said before something ended must be known when the end is
+ * looked at. */
 static void turn(struct keeper *keeper, const struct epoll_event *events, int n)
 {
     bool signals = false;

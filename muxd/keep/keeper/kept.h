@@ -7,8 +7,10 @@
 
 #define KEEPER_ODD_MAX 256 /* messages about no slot that wait for a worker */
 
-enum keeper_watch { WATCH_LINK = 1, WATCH_SIGNALS, WATCH_WORKER, WATCH_STATUS, WATCH_PIDFD }; /* epoll tags, above a slot's place */
-enum talk { TALK_NONE, TALK_WAS, TALK_LISTEN, TALK_SLOTS, TALK_HANDED, TALK_DONE };          /* how far the hand-over is */
+/* epoll tags, above a slot's place */
+enum keeper_watch { WATCH_LINK = 1, WATCH_SIGNALS, WATCH_WORKER, WATCH_STATUS, WATCH_PIDFD };
+/* how far the hand-over is */
+enum talk { TALK_NONE, TALK_WAS, TALK_LISTEN, TALK_SLOTS, TALK_HANDED, TALK_DONE };
 
 struct as_was { /* what muxd was started with, to be given back to the programs */
     int64_t nofile_soft, core_soft, oom_score_adj;
@@ -18,8 +20,10 @@ struct keeper {
     struct keeper_options options;
     int epoll, signals, link, listener;
     bool listener_given;            /* by a service manager, or so a worker says */
-    int exe, old_exe;               /* our own program, O_PATH; old: the one before an upgrade, until that is proven */
-    int worker_exe, old_worker_exe; /* the worker's, likewise; -1: options.worker_path is executed */
+    /* our own program, O_PATH; old: the one before an upgrade, until that is proven */
+    int exe, old_exe;
+    /* the worker's, likewise; -1: options.worker_path is executed */
+    int worker_exe, old_worker_exe;
     struct as_was was;
     int64_t oom_score_adj; /* ours now: an ordinary user could not lower it */
     struct slots slots;
@@ -30,7 +34,8 @@ struct keeper {
     int start_tries;       /* that there was not even a process for the first one */
     bool listened;         /* one of them has said KEEP_LISTEN */
     int32_t worker_before; /* wait status of the one before; -1: none */
-    int64_t generation, backoff_ms, restart_at_ms, started_at_ms, leave_until_ms; /* times: CLOCK_MONOTONIC, 0: not set */
+    /* times: CLOCK_MONOTONIC, 0: not set */
+    int64_t generation, backoff_ms, restart_at_ms, started_at_ms, leave_until_ms;
 
     enum talk talk;
     struct slot *hand;  /* the slot whose turn it is in the hand-over */
@@ -65,16 +70,19 @@ struct keeper {
 };
 
 /* keeper.c, begin.c */
-struct keeper *keeper_new(const struct keeper_options *options); /* the one of this process, its machinery set up; NULL with errno */
+/* the one of this process, its machinery set up; NULL with errno */
+struct keeper *keeper_new(const struct keeper_options *options);
 int keeper_loop(struct keeper *keeper);
 void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int place, bool write_too);
 void keeper_unwatch(struct keeper *keeper, int fd);
 pid_t keeper_fork(void); /* in the child: descriptors and blocked signals as they are */
 void keeper_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void keeper_unblock_signals(void); /* in a child: empty mask */
-void keeper_end(struct keeper *keeper, int status); /* ends the programs that are left, then the keeper */
-/* There is nothing to lose, and a limit of the kernel may be why: the worker's program knows which, and ends in our place. Returns only
- * when it can't be executed either; then the plain reason was told. */
+/* ends the programs that are left, then the keeper */
+void keeper_end(struct keeper *keeper, int status);
+/* There is nothing to lose, and a limit of the kernel may be why: the worker's program knows which,
+ * and ends in our place. Returns only when it can't be executed either; then the plain reason was
+ * told. */
 void keeper_give_up(const struct keeper_options *options, const char *what, int error);
 
 /* talk.c: messages */
@@ -85,7 +93,8 @@ void talk_upgrade_failed(struct keeper *keeper, int error, int tried);
 void talk_over(struct keeper *keeper); /* this worker is gone */
 
 /* programs.c: session programs from fork to reaping */
-void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t nfds); /* takes the descriptors */
+/* takes the descriptors */
+void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t nfds);
 void programs_adopt(struct keeper *keeper, uint64_t session, pid_t pid, int pidfd);
 void programs_status(struct keeper *keeper, struct slot *slot); /* its status pipe can be read */
 void programs_look(struct keeper *keeper, struct slot *slot);   /* has it ended? */
@@ -106,13 +115,15 @@ void supervise_served(struct keeper *keeper);
 void supervise_timers(struct keeper *keeper, int64_t now_ms);
 
 /* sentinel_process.c: the sentinel's life */
-void sentinel_start(struct keeper *keeper);   /* none when it can't be forked: the keeper does without */
+/* none when it can't be forked: the keeper does without */
+void sentinel_start(struct keeper *keeper);
 void sentinel_restart(struct keeper *keeper); /* it died: a new one, told of all programs */
 
 /* upgrade.c: the state across exec */
 void upgrade_begin(struct keeper *keeper);
 void upgrade_trial_over(struct keeper *keeper, bool good);
 void upgrade_timers(struct keeper *keeper, int64_t now_ms);
-void upgrade_fall_back(struct keeper *keeper, int error, int tried); /* returns only when that failed too */
+/* returns only when that failed too */
+void upgrade_fall_back(struct keeper *keeper, int error, int tried);
 void upgrade_proven(struct keeper *keeper);
 #endif

@@ -1,8 +1,9 @@
-/* lean_fork.c: owns the sockets through which children get their descriptors. fork(2) copies the whole table of descriptors, and the child
- * has to close again what it must not keep: with a thousand sessions that takes as long as the rest of the start. So a child shares the
- * keeper's table for its first step, in which it leaves for one of its own that holds low numbers only (CLOSE_RANGE_UNSHARE of
- * close_range(2)). Behind such a number a socket waits with what it needs. Nobody has to wait for the child: what lies in the socket
- * is in nobody's table. */
+/* lean_fork.c: owns the sockets through which children get their descriptors. fork(2) copies the
+ * whole table of descriptors, and the child has to close again what it must not keep: with a
+ * thousand sessions that takes as long as the rest of the start. So a child shares the keeper's
+ * table for its first step, in which it leaves for one of its own that holds low numbers only
+ * (CLOSE_RANGE_UNSHARE of close_range(2)). Behind such a number a socket waits with what it needs.
+ * Nobody has to wait for the child: what lies in the socket is in nobody's table. */
 #include "keep/keeper/lean_fork.h"
 #include "base/fdio.h"
 #include <errno.h>
@@ -92,9 +93,11 @@ pid_t lean_fork(int fds[LEAN_FORK_FDS], int *place)
     int at = 0;
     while (at < LANES && lanes[at].busy)
         at++;
-    if (beyond == 0 || at == LANES || !make(&lanes[at]) || fd_send(lanes[at].in, "", 1, fds, LEAN_FORK_FDS, MSG_DONTWAIT) != 1)
+    if (beyond == 0 || at == LANES || !make(&lanes[at]) ||
+        fd_send(lanes[at].in, "", 1, fds, LEAN_FORK_FDS, MSG_DONTWAIT) != 1)
         return -1;
-    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how); /* not by libc: nothing here needs what it does around a fork */
+    /* not by libc: nothing here needs what it does around a fork */
+    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how);
     if (pid == 0)
         lean_fork_take(&lanes[at], fds);
     else if (pid > 0) {

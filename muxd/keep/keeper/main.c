@@ -1,5 +1,6 @@
-/* main.c: owns the command line of muxd-keeper, which only our own programs write: "ROLE VALUE MUXD [ARGUMENT…]", where MUXD is the
- * worker's program and the arguments are what it is started with. */
+/* main.c: owns the command line of muxd-keeper, which only our own programs write: "ROLE VALUE MUXD
+ * [ARGUMENT…]", where MUXD is the worker's program and the arguments are what it is started
+ * with. */
 #include "base/fdio.h"
 #include "keep/keep.h"
 #include "keep/keeper/keeper.h"
@@ -19,7 +20,8 @@ static int keeper_main_complain(int status, const char *text)
     return status;
 }
 
-/* Where our program lies, for upgrades; when it was replaced meanwhile the kernel marks the old name. */
+/* Where our program lies, for upgrades; when it was replaced meanwhile the kernel marks the old
+ * name. */
 static const char *path_on_disk(void)
 {
     static char path[PATH_MAX];
@@ -34,13 +36,15 @@ static const char *path_on_disk(void)
     return path;
 }
 
-/* "WORD:READY:EXE": the protocol that muxd speaks, where to say that the daemon listens, and muxd itself. */
+/* "WORD:READY:EXE": the protocol that muxd speaks, where to say that the daemon listens, and muxd
+ * itself. */
 static int keeper_main_start(struct keeper_options *options, const char *value)
 {
     size_t length = strlen(keep_protocol_word);
     int number[2];
     if (strncmp(value, keep_protocol_word, length) != 0 || value[length] != ':')
-        return keeper_main_complain(1, "muxd and muxd-keeper are not of one version; install both anew");
+        return keeper_main_complain(
+            1, "muxd and muxd-keeper are not of one version; install both anew");
     if (!keeper_numbers(value + length + 1, number, 2))
         return STATUS_USAGE;
     options->ready_fd = number[0];
@@ -58,11 +62,13 @@ static int adopt(struct keeper_options *options, const char *value)
     return keeper_adopt(options, number[0]);
 }
 
-/* "STATE": an older keeper asks whether the two programs on disk can take over from it. The worker's answers by its exit status. */
+/* "STATE": an older keeper asks whether the two programs on disk can take over from it. The
+ * worker's answers by its exit status. */
 static int keeper_main_check(const struct keeper_options *options, const char *value)
 {
     int state;
-    char option[] = "--speaks", word[32], *args[] = {(char *)options->worker_path, option, word, NULL};
+    char option[] = "--speaks", word[32],
+         *args[] = {(char *)options->worker_path, option, word, NULL};
     if (!keeper_numbers(value, &state, 1) || keeper_check(state) != 0)
         return 1;
     fd_set_cloexec(state, true);
@@ -74,7 +80,8 @@ static int keeper_main_check(const struct keeper_options *options, const char *v
 int main(int argc, char **argv)
 {
     static char *worker_argv[OWN_ARGS_MAX], *keeper_argv[OWN_ARGS_MAX], option[] = "--worker";
-    prctl(PR_SET_NAME, "muxd-keeper"); /* executed by descriptor it would have a number for its name */
+    /* executed by descriptor it would have a number for its name */
+    prctl(PR_SET_NAME, "muxd-keeper");
     if (argc <= ARG_WORKER || argc >= OWN_ARGS_MAX)
         return keeper_main_complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");
     worker_argv[0] = argv[ARG_WORKER];
@@ -83,8 +90,12 @@ int main(int argc, char **argv)
     keeper_argv[1] = argv[ARG_WORKER];
     for (int i = ARG_WORKER + 1; i < argc; i++)
         worker_argv[i - ARG_WORKER + 1] = keeper_argv[i - ARG_WORKER + 1] = argv[i];
-    struct keeper_options options = {.worker_argv = worker_argv, .keeper_argv = keeper_argv, .worker_path = argv[ARG_WORKER],
-                                     .path = path_on_disk(), .ready_fd = -1, .sentinel = true};
+    struct keeper_options options = {.worker_argv = worker_argv,
+                                     .keeper_argv = keeper_argv,
+                                     .worker_path = argv[ARG_WORKER],
+                                     .path = path_on_disk(),
+                                     .ready_fd = -1,
+                                     .sentinel = true};
     const char *role = argv[ARG_ROLE], *value = argv[ARG_VALUE];
     if (strcmp(role, "--start") == 0)
         return keeper_main_start(&options, value);

@@ -1,5 +1,6 @@
-/* plan_execute.c: owns the forked child's way to exec. Runs between fork and exec: system calls and its own stack only, no
- * allocation, no locks, no stdio. The first failing step ends it with {step, errno} on the status pipe. */
+/* plan_execute.c: owns the forked child's way to exec. Runs between fork and exec: system calls and
+ * its own stack only, no allocation, no locks, no stdio. The first failing step ends it with {step,
+ * errno} on the status pipe. */
 #include "keep/plan.h"
 #include "keep/plan_layout.h"
 #include <errno.h>
@@ -36,13 +37,14 @@ static bool string_ok(const struct plan_head *head, uint64_t offset)
 static char **vector(struct plan_head *head, uint64_t at, uint64_t n)
 {
     char *base = (char *)head;
-    if (at % sizeof(uint64_t) != 0 || at < sizeof *head || at > head->size || n > PLAN_STRINGS_MAX ||
-        (n + 1) * sizeof(uint64_t) > head->size - at)
+    if (at % sizeof(uint64_t) != 0 || at < sizeof *head || at > head->size ||
+        n > PLAN_STRINGS_MAX || (n + 1) * sizeof(uint64_t) > head->size - at)
         return NULL;
     _Static_assert(sizeof(char *) <= sizeof(uint64_t), "a pointer fits into its slot");
     uint64_t *offsets = (uint64_t *)(void *)(base + at);
     char **pointers = (char **)(void *)offsets;
-    for (uint64_t i = 0; i < n; i++) { /* a pointer is never wider than its offset: nothing unread is overwritten */
+    /* a pointer is never wider than its offset: nothing unread is overwritten */
+    for (uint64_t i = 0; i < n; i++) {
         if (!string_ok(head, offsets[i]))
             return NULL;
         pointers[i] = base + offsets[i];
@@ -58,30 +60,36 @@ static struct plan_head *map_plan(int plan_fd, int *error)
     *error = EINVAL;
     if (size < (off_t)sizeof(struct plan_head) + 1 || size > 4 * PLAN_BYTES_MAX)
         return NULL;
-    struct plan_head *head = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_POPULATE, plan_fd, 0);
+    struct plan_head *head = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_POPULATE, plan_fd, 0);
     if (head == MAP_FAILED) {
         *error = errno;
         return NULL;
     }
-    bool ok = head->magic == PLAN_MAGIC && head->version == PLAN_VERSION && head->size == (uint64_t)size &&
-              ((char *)head)[head->size - 1] == '\0' && head->nlimits <= PLAN_LIMITS_MAX && head->argc > 0 &&
-              head->argv >= sizeof *head + PLAN_ARGV_ROOM * sizeof(uint64_t) && string_ok(head, head->program) &&
-              (head->cwd == 0 || string_ok(head, head->cwd));
+    bool ok = head->magic == PLAN_MAGIC && head->version == PLAN_VERSION &&
+              head->size == (uint64_t)size && ((char *)head)[head->size - 1] == '\0' &&
+              head->nlimits <= PLAN_LIMITS_MAX && head->argc > 0 &&
+              head->argv >= sizeof *head + PLAN_ARGV_ROOM * sizeof(uint64_t) &&
+              string_ok(head, head->program) && (head->cwd == 0 || string_ok(head, head->cwd));
     return ok ? head : NULL;
 }
 
-/* Everything above the status pipe goes now, not at exec: a directory that hangs must not hold other sessions' pipes open. */
+/* Everything above the status pipe goes now, not at exec: a directory that hangs must not hold
+ * other sessions' pipes open. */
 static void close_above(int last_kept)
 {
     if (close_range((unsigned)last_kept + 1, UINT_MAX, 0) == 0)
         return;
     struct rlimit limit; /* kernels before 5.9, and valgrind */
-    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1048576 ? (int)limit.rlim_cur : 1048576;
+    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1048576
+                  ? (int)limit.rlim_cur
+                  : 1048576;
     for (int fd = last_kept + 1; fd < end; fd++)
         close(fd);
 }
 
-/* Puts stdio on 0, 1, 2 and the status pipe on 3, whatever numbers they have now. Returns 0 or an errno. */
+/* Puts stdio on 0, 1, 2 and the status pipe on 3, whatever numbers they have now. Returns 0 or an
+ * errno. */
 static int set_stdio(const int stdio[3], int *status_fd)
 {
     int high[4] = {stdio[0], stdio[1], stdio[2], *status_fd};
@@ -155,9 +163,11 @@ static const char *path_of(char *const *env)
     return "/usr/local/bin:/bin:/usr/bin";
 }
 
-/* Returns the errno that says most: a file that was found but may not be executed counts more than all that were not found. Not inlined:
- * its buffer is a page more of the stack that most programs do without. */
-static int __attribute__((__noinline__)) plan_execute_search_path(char *program, char **argv, char **env)
+/* Returns the errno that says most: a file that was found but may not be executed counts more than
+ * all that were not found. Not inlined: its buffer is a page more of the stack that most programs
+ * do without. */
+static int __attribute__((__noinline__))
+plan_execute_search_path(char *program, char **argv, char **env)
 {
     char full[PATH_MAX];
     size_t name = strlen(program);

@@ -1,6 +1,7 @@
-/* programs.c: owns session programs from their fork to their reaping. The one place where children of the keeper are waited for,
- * except the worker (supervise.c). An exit is looked at with WNOWAIT and reaped only when the worker has it in the journal: until then
- * the zombie keeps its pid, so that nobody can be signalled by mistake. */
+/* programs.c: owns session programs from their fork to their reaping. The one place where children
+ * of the keeper are waited for, except the worker (supervise.c). An exit is looked at with WNOWAIT
+ * and reaped only when the worker has it in the journal: until then the zombie keeps its pid, so
+ * that nobody can be signalled by mistake. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/exit_info.h"
@@ -59,7 +60,8 @@ static void restore_oom_score(int64_t was)
 }
 
 /* In the child. What we changed for ourselves is given back; failing there harms nobody. */
-static void __attribute__((__noreturn__)) become_program(const struct as_was *was, int64_t oom_score_adj, const int fds[], int status_fd)
+static void __attribute__((__noreturn__))
+become_program(const struct as_was *was, int64_t oom_score_adj, const int fds[], int status_fd)
 {
     prctl(PR_SET_DUMPABLE, 1); /* /proc/self belongs to root without it */
     if (was->oom_score_adj != oom_score_adj)
@@ -72,7 +74,8 @@ static void __attribute__((__noreturn__)) become_program(const struct as_was *wa
 
 static void programs_refuse(struct keeper *keeper, uint64_t session, int step, int error)
 {
-    talk_odd(keeper, (struct keep_msg){.type = KEEP_FAILED, .session = session, .arg = {step, error}});
+    talk_odd(keeper,
+             (struct keep_msg){.type = KEEP_FAILED, .session = session, .arg = {step, error}});
 }
 
 static void failed(struct keeper *keeper, struct slot *slot, int step, int error)
@@ -141,7 +144,8 @@ void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t n
     else if (slot->unheld)
         failed(keeper, slot, PLAN_READ, EMFILE); /* it would be lost with its worker */
     else if (nfds != 4)
-        failed(keeper, slot, PLAN_READ, nfds == 0 ? EMFILE : EPROTO); /* none: the kernel had no room for them here */
+        failed(keeper, slot, PLAN_READ,
+               nfds == 0 ? EMFILE : EPROTO); /* none: the kernel had no room for them here */
     else {
         int error = programs_start(keeper, slot, fds);
         if (error != 0)
@@ -217,7 +221,8 @@ void programs_status(struct keeper *keeper, struct slot *slot)
     slots_owe(&keeper->slots, slot, SLOT_OWES_SPAWNED);
 }
 
-/* False while it lives. A foreign one can't be waited for: its pidfd tells that it ended and, on newer kernels, how. */
+/* False while it lives. A foreign one can't be waited for: its pidfd tells that it ended and, on
+ * newer kernels, how. */
 static bool how_it_ended(const struct slot *slot, int how[2])
 {
     how[0] = how[1] = 0;
@@ -273,7 +278,8 @@ static void reap_orphan(struct keeper *keeper, pid_t pid)
 void programs_look_at(struct keeper *keeper, pid_t pid)
 {
     siginfo_t info = {.si_pid = 0};
-    if (pid <= 0 || pid == keeper->worker || waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid)
+    if (pid <= 0 || pid == keeper->worker ||
+        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid)
         return;
     struct slot *slot = slots_by_pid(&keeper->slots, pid);
     if (slot && !slot->foreign)
@@ -282,8 +288,8 @@ void programs_look_at(struct keeper *keeper, pid_t pid)
         reap_orphan(keeper, pid);
 }
 
-/* The kernel shows the oldest zombie first; one that waits for its acknowledgement hides those behind it until then. Leaders don't
- * depend on this, they have pidfds. */
+/* The kernel shows the oldest zombie first; one that waits for its acknowledgement hides those
+ * behind it until then. Leaders don't depend on this, they have pidfds. */
 void programs_look_at_all(struct keeper *keeper)
 {
     keeper->all_at_ms = 0;
@@ -303,15 +309,17 @@ void programs_look_at_all(struct keeper *keeper)
     if (!keeper->slots.unwatched)
         return;
     keeper->slots.unwatched = false;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot))
         if (slot->pid != 0 && slot->pidfd < 0) {
             keeper->slots.unwatched = true;
             programs_look(keeper, slot);
         }
 }
 
-/* For this the kernel goes through all children, so a burst of deaths shares one look; each was looked at by the pid that its signal
- * brought, and only those whose signals fell together with another's are left for it. */
+/* For this the kernel goes through all children, so a burst of deaths shares one look; each was
+ * looked at by the pid that its signal brought, and only those whose signals fell together with
+ * another's are left for it. */
 void programs_look_later(struct keeper *keeper)
 {
     if (keeper->all_at_ms == 0)
@@ -351,7 +359,8 @@ void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask)
 int programs_signal(struct keeper *keeper, int signo)
 {
     int left = 0;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot)) {
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot)) {
         if (slot->pid == 0 || slot->state == SLOT_EXITED)
             continue;
         left++;

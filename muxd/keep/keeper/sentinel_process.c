@@ -1,5 +1,5 @@
-/* sentinel_process.c: owns the third process. It holds the pidfds of the programs, so that it can't hit a stranger however late it
- * comes. */
+/* sentinel_process.c: owns the third process. It holds the pidfds of the programs, so that it can't
+ * hit a stranger however late it comes. */
 #include "keep/sentinel.h"
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -32,7 +32,8 @@ static bool is_alive(const struct known *program)
 
 static void signal_group(const struct known *program, int signo)
 {
-    if (pidfd_send_signal(program->pidfd, signo, NULL, PIDFD_SIGNAL_PROCESS_GROUP) == 0 || errno != EINVAL)
+    if (pidfd_send_signal(program->pidfd, signo, NULL, PIDFD_SIGNAL_PROCESS_GROUP) == 0 ||
+        errno != EINVAL)
         return;
     if (is_alive(program)) /* an older kernel: the leader lives, so the number is still its own */
         kill(-program->pid, signo);
@@ -65,9 +66,10 @@ static void remove_pid(int32_t pid)
         }
 }
 
-/* What was said may lie in the socket until it matters: woken for each program, this process would take its time from that program's
- * start. So it does not wait for something to read but for room to write, after it has filled the little room there is; the keeper makes
- * room (sentinel.c) before too much lies here, and the end of the others wakes in any case. */
+/* What was said may lie in the socket until it matters: woken for each program, this process would
+ * take its time from that program's start. So it does not wait for something to read but for room
+ * to write, after it has filled the little room there is; the keeper makes room (sentinel.c) before
+ * too much lies here, and the end of the others wakes in any case. */
 static void sleep_until_rung(int fd)
 {
     struct pollfd bell = {.fd = fd, .events = POLLOUT};
@@ -128,7 +130,8 @@ static void __attribute__((__noreturn__)) be_sentinel(int fd)
 void sentinel_start(struct keeper *keeper)
 {
     int pair[2];
-    if (!keeper->options.sentinel || keeper->sentinel_tries >= TRIES || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    if (!keeper->options.sentinel || keeper->sentinel_tries >= TRIES ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return;
     pid_t pid = keeper_fork();
     if (pid == 0)
@@ -149,7 +152,8 @@ void sentinel_restart(struct keeper *keeper)
     fd_close(&keeper->sentinel_fd);
     sentinel_start(keeper);
     keeper->owes_was |= keeper->sentinel_fd >= 0;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot))
         if (slot->pid != 0)
             sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd);
 }

@@ -1,4 +1,5 @@
-/* slots.c: owns the chains of the keeper's table: by session, by pid, free places and those that owe a message. */
+/* slots.c: owns the chains of the keeper's table: by session, by pid, free places and those that
+ * owe a message. */
 #include "keep/keeper/slots.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -15,7 +16,8 @@ int slots_place(const struct slots *slots, const struct slot *slot)
 
 struct slot *slots_find(struct slots *slots, uint64_t session)
 {
-    for (int32_t at = *bucket(slots->by_session, session); at != 0; at = slots->all[at - 1].next_session)
+    for (int32_t at = *bucket(slots->by_session, session); at != 0;
+         at = slots->all[at - 1].next_session)
         if (slots->all[at - 1].session == session)
             return &slots->all[at - 1];
     return NULL;
@@ -40,7 +42,12 @@ struct slot *slots_take(struct slots *slots, uint64_t session)
     if (!slot)
         return NULL;
     int32_t *head = bucket(slots->by_session, session);
-    *slot = (struct slot){.session = session, .pidfd = -1, .status_fd = -1, .lean_fork = -1, .used = true, .next_session = *head};
+    *slot = (struct slot){.session = session,
+                          .pidfd = -1,
+                          .status_fd = -1,
+                          .lean_fork = -1,
+                          .used = true,
+                          .next_session = *head};
     for (int i = 0; i < KEEP_FD_COUNT; i++)
         slot->fds[i] = -1;
     *head = slots_place(slots, slot) + 1;
@@ -94,7 +101,8 @@ void slots_release(struct slots *slots, struct slot *slot)
 
 struct slot *slots_by_pid(struct slots *slots, pid_t pid)
 {
-    for (int32_t at = *bucket(slots->by_pid, (uint64_t)pid); at != 0; at = slots->all[at - 1].next_pid)
+    for (int32_t at = *bucket(slots->by_pid, (uint64_t)pid); at != 0;
+         at = slots->all[at - 1].next_pid)
         if (slots->all[at - 1].pid == pid)
             return &slots->all[at - 1];
     return NULL;

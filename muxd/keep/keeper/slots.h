@@ -1,5 +1,6 @@
-/* slots: the keeper's only memory: a fixed table of sessions, the descriptors held for each, its program and what is owed to the
- * worker about it. Zeroed memory is an empty table; nothing is allocated, and a page is touched when its first slot is used. */
+/* slots: the keeper's only memory: a fixed table of sessions, the descriptors held for each, its
+ * program and what is owed to the worker about it. Zeroed memory is an empty table; nothing is
+ * allocated, and a page is touched when its first slot is used. */
 #ifndef MUXD_KEEP_SLOTS_H
 #define MUXD_KEEP_SLOTS_H
 #include "keep/keep.h"
@@ -7,7 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SLOTS_MAX 65792 /* as many as [limits] max_sessions allows, and some for what is dropped but still runs */
+/* as many as [limits] max_sessions allows, and some for what is dropped but still runs */
+#define SLOTS_MAX 65792
 #define SLOTS_BUCKETS 4096 /* a power of two */
 
 enum slot_state {
@@ -28,7 +30,8 @@ enum {
 
 struct slot {
     uint64_t session;
-    int32_t pid;       /* 0: none. A child of ours that is not reaped, so the number can't be reused; or foreign */
+    /* 0: none. A child of ours that is not reaped, so the number can't be reused; or foreign */
+    int32_t pid;
     int32_t pidfd;     /* -1: none, or a kernel without them */
     int32_t status_fd; /* while starting: the child's status pipe; else -1 */
     int32_t lean_fork; /* while starting: the place that lean_fork gave; else -1 */
@@ -53,11 +56,15 @@ struct slots {
 };
 
 struct slot *slots_find(struct slots *slots, uint64_t session); /* NULL when not there */
-struct slot *slots_take(struct slots *slots, uint64_t session); /* found or made; NULL when the table is full */
-void slots_release(struct slots *slots, struct slot *slot);     /* closes all it holds; the place is free afterwards. Must have no pid */
+/* found or made; NULL when the table is full */
+struct slot *slots_take(struct slots *slots, uint64_t session);
+/* closes all it holds; the place is free afterwards. Must have no pid */
+void slots_release(struct slots *slots, struct slot *slot);
 struct slot *slots_by_pid(struct slots *slots, pid_t pid);
-void slots_set_pid(struct slots *slots, struct slot *slot, pid_t pid); /* 0: none any more; its pidfd, if any, stands there already */
-struct slot *slots_next(struct slots *slots, struct slot *after);      /* in the order of places; NULL begins and ends */
+/* 0: none any more; its pidfd, if any, stands there already */
+void slots_set_pid(struct slots *slots, struct slot *slot, pid_t pid);
+/* in the order of places; NULL begins and ends */
+struct slot *slots_next(struct slots *slots, struct slot *after);
 int slots_place(const struct slots *slots, const struct slot *slot);
 void slot_close_fds(struct slot *slot);
 
@@ -65,5 +72,6 @@ void slot_close_fds(struct slot *slot);
 void slots_owe(struct slots *slots, struct slot *slot, int what);
 struct slot *slots_first_owing(struct slots *slots);
 void slots_paid(struct slots *slots); /* the first one leaves the queue */
-void slots_forgive(struct slots *slots); /* empties it: a new worker is told everything by the hand-over */
+/* empties it: a new worker is told everything by the hand-over */
+void slots_forgive(struct slots *slots);
 #endif

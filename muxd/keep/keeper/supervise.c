@@ -1,4 +1,5 @@
-/* supervise.c: owns the worker's life as the keeper sees it: start, death, back-off, the signals passed on. */
+/* supervise.c: owns the worker's life as the keeper sees it: start, death, back-off, the signals
+ * passed on. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -39,7 +40,8 @@ static void __attribute__((__noreturn__)) become_worker(const struct keeper *kee
 
 static void wait_longer(struct keeper *keeper)
 {
-    if (clock_mono_ms() - keeper->started_at_ms > 2 * BACKOFF_MAX_MS) /* it lived: this is no loop */
+    /* it lived: this is no loop */
+    if (clock_mono_ms() - keeper->started_at_ms > 2 * BACKOFF_MAX_MS)
         keeper->backoff_ms = 0;
     keeper->backoff_ms = keeper->backoff_ms == 0 ? BACKOFF_FIRST_MS : keeper->backoff_ms * 2;
     if (keeper->backoff_ms > BACKOFF_MAX_MS)
@@ -49,17 +51,20 @@ static void wait_longer(struct keeper *keeper)
 
 static bool has_sessions(struct keeper *keeper)
 {
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot))
         if (slot->session >= KEEP_SESSION_MIN)
             return true;
     return false;
 }
 
-/* Tried again for as long as there is something to lose. Who waits for the first worker is told why there is none. */
+/* Tried again for as long as there is something to lose. Who waits for the first worker is told why
+ * there is none. */
 static void not_started(struct keeper *keeper, const char *what, int error)
 {
     wait_longer(keeper);
-    if (keeper->served || keeper->listened || has_sessions(keeper) || ++keeper->start_tries < FIRST_TRIES)
+    if (keeper->served || keeper->listened || has_sessions(keeper) ||
+        ++keeper->start_tries < FIRST_TRIES)
         return;
     sentinel_dismiss(keeper->sentinel_fd);
     keeper_give_up(&keeper->options, what, error);
@@ -93,21 +98,24 @@ void supervise_start(struct keeper *keeper)
     keeper_watch(keeper, keeper->link, WATCH_LINK, 0, false);
 }
 
-/* A worker that can't even begin (wrong option, broken config, another daemon has the socket) has told why: repeating it helps nobody.
- * Nor does it when one after the other crashes before there was a socket. Sessions are never given up: those that begin by
- * themselves may be there before the socket is. */
+/* A worker that can't even begin (wrong option, broken config, another daemon has the socket) has
+ * told why: repeating it helps nobody. Nor does it when one after the other crashes before there
+ * was a socket. Sessions are never given up: those that begin by themselves may be there before the
+ * socket is. */
 static bool is_failed_start(struct keeper *keeper, int status)
 {
     if (keeper->served || keeper->listened || has_sessions(keeper))
         return false;
-    return (keeper->generation == 1 && WIFEXITED(status)) || (keeper->generation >= FIRST_TRIES && keeper->listener < 0);
+    return (keeper->generation == 1 && WIFEXITED(status)) ||
+           (keeper->generation >= FIRST_TRIES && keeper->listener < 0);
 }
 
 static void died(struct keeper *keeper, int status)
 {
     talk_take(keeper); /* its last words: all of them are in the socket by now */
     if (keeper->worker_pidfd >= 0 && keeper->listener < 0) {
-        keeper_say("the worker died before it had given everything to its new keeper; all programs are ended");
+        keeper_say("the worker died before it had given everything to its new keeper; all programs "
+                   "are ended");
         _exit(1); /* terminals hang up, and the sentinel sees to the rest */
     }
     talk_over(keeper);
@@ -120,7 +128,9 @@ static void died(struct keeper *keeper, int status)
     if (keeper->ending)
         return;
     if (WIFSIGNALED(status) && is_failed_start(keeper, status))
-        keeper_say("each worker died before it listened, the last one by signal %d; nothing was started", WTERMSIG(status));
+        keeper_say(
+            "each worker died before it listened, the last one by signal %d; nothing was started",
+            WTERMSIG(status));
     if (keeper->stopped || is_failed_start(keeper, status)) {
         keeper_end(keeper, WIFEXITED(status) ? WEXITSTATUS(status) : 1);
         return;
@@ -206,7 +216,8 @@ void supervise_timers(struct keeper *keeper, int64_t now_ms)
     if (keeper->restart_at_ms != 0 && now_ms >= keeper->restart_at_ms)
         supervise_start(keeper);
     if (keeper->stopping && keeper->talk == TALK_DONE && keeper->generation > keeper->stop_told) {
-        keeper->stop_told = keeper->generation; /* this one has not heard it: its predecessor died while it stopped */
+        /* this one has not heard it: its predecessor died while it stopped */
+        keeper->stop_told = keeper->generation;
         supervise_signal(keeper, SIGTERM);
     }
 }

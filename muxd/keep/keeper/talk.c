@@ -1,5 +1,6 @@
-/* talk.c: owns the keeper's end of the link. Takes the worker's messages and sends what the worker is owed. Nothing is queued:
- * what is owed stands in the slots, so that a worker that reads slowly or dies costs no memory, and its successor hears all of it. */
+/* talk.c: owns the keeper's end of the link. Takes the worker's messages and sends what the worker
+ * is owed. Nothing is queued: what is owed stands in the slots, so that a worker that reads slowly
+ * or dies costs no memory, and its successor hears all of it. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -15,7 +16,8 @@
 #define ABOUT (sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL)
 
 /* False when it has to be tried again later. */
-static bool keeper_talk_tell(struct keeper *keeper, struct keep_msg msg, const int *fds, size_t nfds)
+static bool keeper_talk_tell(struct keeper *keeper, struct keep_msg msg, const int *fds,
+                             size_t nfds)
 {
     if (keeper->link < 0)
         return false;
@@ -27,12 +29,14 @@ static bool keeper_talk_tell(struct keeper *keeper, struct keep_msg msg, const i
     }
     if (errno == EAGAIN)
         keeper->want_write = true;
-    else if (errno != EPIPE && errno != ECONNRESET) /* too many descriptors in flight, or no memory: no event tells when that is over */
+    /* too many descriptors in flight, or no memory: no event tells when that is over */
+    else if (errno != EPIPE && errno != ECONNRESET)
         keeper->retry_at_ms = clock_mono_ms() + TELL_AGAIN_MS;
     return false;
 }
 
-/* The next descriptors of the slot, at most as many as a message takes. True when the slot is told completely. */
+/* The next descriptors of the slot, at most as many as a message takes. True when the slot is told
+ * completely. */
 static bool tell_slot(struct keeper *keeper, struct slot *slot)
 {
     while (keeper->hand_fd < KEEP_FD_COUNT) {
@@ -53,7 +57,11 @@ static bool tell_slot(struct keeper *keeper, struct slot *slot)
         keeper->hand_fd = at;
     }
     return slot->state != SLOT_FAILED ||
-           keeper_talk_tell(keeper, (struct keep_msg){.type = KEEP_FAILED, .session = slot->session, .arg = {slot->how[0], slot->how[1]}}, NULL, 0);
+           keeper_talk_tell(keeper,
+                            (struct keep_msg){.type = KEEP_FAILED,
+                                              .session = slot->session,
+                                              .arg = {slot->how[0], slot->how[1]}},
+                            NULL, 0);
 }
 
 static bool tell_slots(struct keeper *keeper)
@@ -70,8 +78,10 @@ static bool tell_slots(struct keeper *keeper)
 static bool tell_was(struct keeper *keeper)
 {
     const struct as_was *was = &keeper->was;
-    struct keep_msg msg = {.type = KEEP_WAS, .pid = getpid(),
-                           .arg = {was->nofile_soft, was->core_soft, was->oom_score_adj, keeper->generation}};
+    struct keep_msg msg = {
+        .type = KEEP_WAS,
+        .pid = getpid(),
+        .arg = {was->nofile_soft, was->core_soft, was->oom_score_adj, keeper->generation}};
     int fds[] = {keeper->exe, keeper->sentinel_fd};
     return keeper_talk_tell(keeper, msg, fds, keeper->sentinel_fd >= 0 ? 2 : 1);
 }
@@ -84,12 +94,14 @@ static bool tell_listener(struct keeper *keeper)
 
 static bool tell_handed(struct keeper *keeper)
 {
-    struct keep_msg msg = {.type = KEEP_HANDED, .arg = {keeper->slots.count, keeper->generation, keeper->worker_before}};
+    struct keep_msg msg = {.type = KEEP_HANDED,
+                           .arg = {keeper->slots.count, keeper->generation, keeper->worker_before}};
     if (keeper->failed_error != 0)
         msg.arg[3] = keeper->failed_error | keeper->failed_tried << 16;
     if (!keeper_talk_tell(keeper, msg, NULL, 0))
         return false;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot))
         if (slot->state == SLOT_EXITED)
             slots_owe(&keeper->slots, slot, SLOT_OWES_EXITED);
     keeper->failed_error = 0;
@@ -115,7 +127,9 @@ static bool tell_missed(struct keeper *keeper, struct slot *slot, int owed, int 
     if (!(slot->owes & owed))
         return true;
     slot->owes &= (uint8_t)~owed;
-    if (keeper_talk_tell(keeper, (struct keep_msg){.type = KEEP_MISSED, .session = slot->session, .arg = {type}}, NULL, 0))
+    if (keeper_talk_tell(
+            keeper, (struct keep_msg){.type = KEEP_MISSED, .session = slot->session, .arg = {type}},
+            NULL, 0))
         return true;
     slot->owes |= (uint8_t)owed;
     return false;
@@ -135,8 +149,8 @@ static bool tell_again(struct keeper *keeper, struct slot *slot)
 static bool tell_owed(struct keeper *keeper, struct slot *slot)
 {
     struct keep_msg msg = {.session = slot->session, .pid = slot->pid};
-    if (!tell_missed(keeper, slot, SLOT_OWES_MISSED_HOLD, KEEP_HOLD) || !tell_missed(keeper, slot, SLOT_OWES_MISSED_ADOPT, KEEP_ADOPT) ||
-        !tell_again(keeper, slot))
+    if (!tell_missed(keeper, slot, SLOT_OWES_MISSED_HOLD, KEEP_HOLD) ||
+        !tell_missed(keeper, slot, SLOT_OWES_MISSED_ADOPT, KEEP_ADOPT) || !tell_again(keeper, slot))
         return false;
     if (slot->owes & SLOT_OWES_SPAWNED) {
         msg.type = KEEP_SPAWNED;
@@ -156,7 +170,8 @@ static void talk_send_owed(struct keeper *keeper)
 {
     if (!hand_over(keeper))
         return;
-    for (; keeper->odd_count > 0; keeper->odd_count--, keeper->odd_first = (keeper->odd_first + 1) % KEEPER_ODD_MAX) {
+    for (; keeper->odd_count > 0;
+         keeper->odd_count--, keeper->odd_first = (keeper->odd_first + 1) % KEEPER_ODD_MAX) {
         if (!keeper_talk_tell(keeper, keeper->odd[keeper->odd_first], NULL, 0))
             return;
     }
@@ -223,7 +238,8 @@ static void on_again(struct keeper *keeper, uint64_t session)
 {
     struct slot *slot = slots_find(&keeper->slots, session);
     if (slot && !slot->dropped)
-        slots_owe(&keeper->slots, slot, SLOT_OWES_AGAIN | (slot->state == SLOT_EXITED ? SLOT_OWES_EXITED : 0));
+        slots_owe(&keeper->slots, slot,
+                  SLOT_OWES_AGAIN | (slot->state == SLOT_EXITED ? SLOT_OWES_EXITED : 0));
 }
 
 /* From here on clients may come: who waits for the first worker is told so and left. */
@@ -238,8 +254,9 @@ static void keeper_talk_tell_ready(struct keeper *keeper)
     dup2(STDIN_FILENO, STDERR_FILENO); /* /dev/null: who started us has gone its way */
 }
 
-/* We are out of descriptors: the message came without all of its own, and nothing of it is used. True when that is dealt with here.
- * The worker listens also when its socket found no room here: it answers clients, and gives it again later. */
+/* We are out of descriptors: the message came without all of its own, and nothing of it is used.
+ * True when that is dealt with here. The worker listens also when its socket found no room here: it
+ * answers clients, and gives it again later. */
 static bool missed(struct keeper *keeper, const struct keep_msg *msg)
 {
     if (msg->type == KEEP_LISTEN) {
@@ -253,7 +270,8 @@ static bool missed(struct keeper *keeper, const struct keep_msg *msg)
     if (!slot || slot->dropped)
         return true; /* a full table: no program is started for it either */
     slot->unheld |= msg->type == KEEP_HOLD;
-    slots_owe(&keeper->slots, slot, msg->type == KEEP_HOLD ? SLOT_OWES_MISSED_HOLD : SLOT_OWES_MISSED_ADOPT);
+    slots_owe(&keeper->slots, slot,
+              msg->type == KEEP_HOLD ? SLOT_OWES_MISSED_HOLD : SLOT_OWES_MISSED_ADOPT);
     return true;
 }
 
@@ -278,7 +296,8 @@ static void keeper_talk_on_was(struct keeper *keeper, const struct keep_msg *msg
     keeper->owes_was = true; /* this worker is not our child: only so it learns who we are */
 }
 
-static void talk_take_msg(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_PASS_MAX], size_t nfds)
+static void talk_take_msg(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_PASS_MAX],
+                          size_t nfds)
 {
     switch (msg->type) {
     case KEEP_AGAIN: on_again(keeper, msg->session); break;
@@ -323,9 +342,11 @@ void talk_take(struct keeper *keeper)
         ssize_t n = fd_recv_cut(keeper->link, &msg, sizeof msg, fds, &nfds, &cut, MSG_DONTWAIT);
         for (; cut && nfds > 0; nfds--)
             fd_close(&fds[nfds - 1]);
-        if (n < 0 && (errno == EAGAIN || fd_is_short(errno))) /* short: it is still there in the next turn */
+        /* short: it is still there in the next turn */
+        if (n < 0 && (errno == EAGAIN || fd_is_short(errno)))
             return;
-        if (n < 0 && errno == ECONNRESET) /* it left without having read all of ours: told once, before its last words */
+        /* it left without having read all of ours: told once, before its last words */
+        if (n < 0 && errno == ECONNRESET)
             continue;
         if (n <= 0) {
             talk_over(keeper);

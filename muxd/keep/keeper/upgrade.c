@@ -1,7 +1,8 @@
-/* upgrade.c: owns the keeper's state on its way through exec: a sealed memfd with numbers of descriptors that stay open. The process
- * stays the same, and so it stays the parent of its programs. A newer reader takes older states, and an older one newer states of
- * the same version (what it doesn't know stands at the ends and is left alone), so that going back works too. What is
- * replaced are two programs, the keeper's and the worker's, together or not at all. */
+/* upgrade.c: owns the keeper's state on its way through exec: a sealed memfd with numbers of
+ * descriptors that stay open. The process stays the same, and so it stays the parent of its
+ * programs. A newer reader takes older states, and an older one newer states of the same version
+ * (what it doesn't know stands at the ends and is left alone), so that going back works too. What
+ * is replaced are two programs, the keeper's and the worker's, together or not at all. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -28,7 +29,9 @@ struct state_head {
     char magic[8];
     uint32_t version, head_size, slot_size, fd_count, slots;
     int32_t listener, listener_given, sentinel, sentinel_fd, worker_before, stopping;
-    int32_t worker_exe; /* the worker's program before the upgrade: what a keeper that goes back executes. -1: by its path */
+    /* the worker's program before the upgrade: what a keeper that goes back executes. -1: by its
+     * path */
+    int32_t worker_exe;
     int64_t nofile_soft, core_soft, oom_score_adj, generation;
 };
 struct state_slot {
@@ -39,8 +42,13 @@ struct state_slot {
 
 static struct state_slot slot_record(const struct slot *slot)
 {
-    struct state_slot record = {.session = slot->session, .pid = slot->pid, .pidfd = slot->pidfd, .status_fd = slot->status_fd,
-                                .state = slot->state, .dropped = slot->dropped, .foreign = slot->foreign,
+    struct state_slot record = {.session = slot->session,
+                                .pid = slot->pid,
+                                .pidfd = slot->pidfd,
+                                .status_fd = slot->status_fd,
+                                .state = slot->state,
+                                .dropped = slot->dropped,
+                                .foreign = slot->foreign,
                                 .how = {slot->how[0], slot->how[1]}};
     memcpy(record.fds, slot->fds, sizeof record.fds);
     return record;
@@ -72,11 +80,13 @@ static int upgrade_save(struct keeper *keeper, int worker_exe)
     struct state_head head = head_record(keeper, worker_exe);
     int fd = memfd_create("muxd-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     bool good = fd >= 0 && fd_write_all(fd, &head, sizeof head) == sizeof head;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot && good; slot = slots_next(&keeper->slots, slot)) {
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot && good;
+         slot = slots_next(&keeper->slots, slot)) {
         struct state_slot record = slot_record(slot);
         good = fd_write_all(fd, &record, sizeof record) == sizeof record;
     }
-    if (!good || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+    if (!good ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
         fd_close(&fd);
     return fd;
 }
@@ -106,14 +116,17 @@ static bool upgrade_load(int fd, struct keeper *keeper)
     struct state_head head;
     bool came = fd_pread_all(fd, &head, sizeof head, 0) == sizeof head;
     errno = EPROTO;
-    if (!came || memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.version != VERSION || head.head_size < sizeof head ||
-        head.head_size > 65536 || head.slots > SLOTS_MAX || head.fd_count > 64 ||
-        head.slot_size < offsetof(struct state_slot, fds) + head.fd_count * sizeof(int32_t) || head.slot_size > 65536)
+    if (!came || memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.version != VERSION ||
+        head.head_size < sizeof head || head.head_size > 65536 || head.slots > SLOTS_MAX ||
+        head.fd_count > 64 ||
+        head.slot_size < offsetof(struct state_slot, fds) + head.fd_count * sizeof(int32_t) ||
+        head.slot_size > 65536)
         return false;
     for (uint32_t i = 0; i < head.slots; i++) {
         struct state_slot record;
         size_t size = head.slot_size < sizeof record ? head.slot_size : sizeof record;
-        if (fd_pread_all(fd, &record, size, (off_t)head.head_size + (off_t)head.slot_size * i) != (ssize_t)size) {
+        if (fd_pread_all(fd, &record, size, (off_t)head.head_size + (off_t)head.slot_size * i) !=
+            (ssize_t)size) {
             errno = EPROTO;
             return false;
         }
@@ -137,7 +150,8 @@ static bool upgrade_load(int fd, struct keeper *keeper)
 
 static void set_cloexec(struct keeper *keeper, bool on)
 {
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot)) {
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot)) {
         for (int i = 0; i < KEEP_FD_COUNT; i++)
             fd_set_cloexec(slot->fds[i], on); /* -1: refused by the kernel, as it should */
         fd_set_cloexec(slot->pidfd, on);
@@ -155,7 +169,8 @@ struct going {
     int error, tried; /* why it went back; else 0 */
 };
 
-/* Becomes another program with all that we hold; the worker must be gone. Returns only on failure, with everything as before. */
+/* Becomes another program with all that we hold; the worker must be gone. Returns only on failure,
+ * with everything as before. */
 static int upgrade_execute(struct keeper *keeper, const struct going *going)
 {
     char option[] = "--resume", value[64], *args[OWN_ARGS_MAX];
@@ -183,7 +198,8 @@ static int upgrade_execute(struct keeper *keeper, const struct going *going)
 /* What we could not be given would be lost with the worker, which an upgrade replaces. */
 static bool holds_all(struct keeper *keeper)
 {
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot; slot = slots_next(&keeper->slots, slot))
+    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
+         slot = slots_next(&keeper->slots, slot))
         if (slot->unheld)
             return false;
     return true;
@@ -193,7 +209,8 @@ static bool holds_all(struct keeper *keeper)
 static int why_not(struct keeper *keeper)
 {
     const struct keeper_options *options = &keeper->options;
-    if (keeper->trial != 0 || keeper->upgrade_now || keeper->prove_until_ms != 0 || keeper->stopping || keeper->ending)
+    if (keeper->trial != 0 || keeper->upgrade_now || keeper->prove_until_ms != 0 ||
+        keeper->stopping || keeper->ending)
         return EBUSY;
     if (!options->path)
         return ENOENT;
@@ -202,8 +219,8 @@ static int why_not(struct keeper *keeper)
     return holds_all(keeper) ? 0 : EMFILE;
 }
 
-/* The new keeper's program looks at our state, and then executes the new worker's (main.c), so that both have run before anything is given
- * up. */
+/* The new keeper's program looks at our state, and then executes the new worker's (main.c), so that
+ * both have run before anything is given up. */
 static void __attribute__((__noreturn__)) try_new(const struct keeper_options *options, int state)
 {
     char option[] = "--check", value[16], *args[OWN_ARGS_MAX];
@@ -236,7 +253,8 @@ void upgrade_trial_over(struct keeper *keeper, bool good)
 {
     keeper->trial = 0;
     if (!good) /* a time that is over has been told as such */
-        talk_upgrade_failed(keeper, keeper->trial_until_ms == 0 ? ETIMEDOUT : ENOEXEC, KEEP_UPGRADE_TRIAL);
+        talk_upgrade_failed(keeper, keeper->trial_until_ms == 0 ? ETIMEDOUT : ENOEXEC,
+                            KEEP_UPGRADE_TRIAL);
     keeper->trial_until_ms = 0;
     keeper->upgrade_now = good;
 }
@@ -244,8 +262,10 @@ void upgrade_trial_over(struct keeper *keeper, bool good)
 static void go(struct keeper *keeper)
 {
     keeper->upgrade_now = false;
-    supervise_kill(keeper); /* safe by design: what it knows stands in the journals; and its last messages are taken */
-    keeper->failed_error = upgrade_execute(keeper, &(struct going){.exe = -1, .worker_exe = keeper->worker_exe, .back = keeper->exe});
+    /* safe by design: what it knows stands in the journals; and its last messages are taken */
+    supervise_kill(keeper);
+    keeper->failed_error = upgrade_execute(
+        keeper, &(struct going){.exe = -1, .worker_exe = keeper->worker_exe, .back = keeper->exe});
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
     supervise_start(keeper);
 }
@@ -260,7 +280,8 @@ void upgrade_fall_back(struct keeper *keeper, int error, int tried)
 {
     keeper->prove_until_ms = 0;
     supervise_kill(keeper);
-    keeper->failed_error = upgrade_execute(keeper, &(struct going){keeper->old_exe, keeper->old_worker_exe, -1, error, tried});
+    keeper->failed_error = upgrade_execute(
+        keeper, &(struct going){keeper->old_exe, keeper->old_worker_exe, -1, error, tried});
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
     forget_old(keeper);
 }
@@ -309,7 +330,8 @@ int keeper_check(int state_fd)
 /* What "--resume" says. */
 enum { RESUME_STATE, RESUME_BACK, RESUME_ERROR, RESUME_TRIED, RESUME_NUMBERS };
 
-/* The state can't be read: the keeper before can go on with it as it is, and with the worker before. */
+/* The state can't be read: the keeper before can go on with it as it is, and with the worker
+ * before. */
 static void go_back(const struct keeper_options *options, const int number[RESUME_NUMBERS])
 {
     char option[] = "--resume", value[64], *args[OWN_ARGS_MAX];
@@ -332,8 +354,8 @@ static struct keeper *try_hard(const struct keeper_options *options)
     return keeper;
 }
 
-/* On the way forward the worker's program is the one on disk, and the one before is kept until that is proven; on the way back it is
- * the one before. */
+/* On the way forward the worker's program is the one on disk, and the one before is kept until that
+ * is proven; on the way back it is the one before. */
 static void choose_worker(struct keeper *keeper, int back)
 {
     keeper->old_exe = back;
@@ -341,7 +363,8 @@ static void choose_worker(struct keeper *keeper, int back)
         keeper->worker_exe = keeper->old_worker_exe;
         keeper->old_worker_exe = -1;
     } else {
-        keeper->worker_exe = open(keeper->options.worker_path, O_PATH | O_CLOEXEC); /* -1: its path is tried, and then the way back */
+        /* -1: its path is tried, and then the way back */
+        keeper->worker_exe = open(keeper->options.worker_path, O_PATH | O_CLOEXEC);
         fd_set_cloexec(back, true);
         keeper->prove_until_ms = clock_mono_ms() + PROVE_MS;
     }

@@ -1,5 +1,5 @@
-/* archive.c: owns the queue of what is to be done on disk, and the moment in which a file becomes, or is no longer, an
- * ended session. */
+/* archive.c: owns the queue of what is to be done on disk, and the moment in which a file becomes,
+ * or is no longer, an ended session. */
 #include "parts/archive/archive.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -94,7 +94,8 @@ static bool is_wanted(const struct registry *registry)
 static void warn(struct archive *archive, const char *what, int error)
 {
     if (!archive->warned)
-        log_error("'%s': %s: %s; until that is put right, ended sessions are not kept on disk", archive->path, what, strerror(error));
+        log_error("'%s': %s: %s; until that is put right, ended sessions are not kept on disk",
+                  archive->path, what, strerror(error));
     archive->warned = true;
 }
 
@@ -139,7 +140,8 @@ static void set_file(struct archived *archived, const char *name)
 
 static void archive_name_of(const struct session *session, char out[ARCHIVE_NAME_MAX + 1])
 {
-    snprintf(out, ARCHIVE_NAME_MAX + 1, "%llu-%s", (unsigned long long)session_number(session), session_name(session));
+    snprintf(out, ARCHIVE_NAME_MAX + 1, "%llu-%s", (unsigned long long)session_number(session),
+             session_name(session));
 }
 
 static void written(struct archive *archive, const struct archive_job *job)
@@ -191,7 +193,9 @@ static void archive_on_done(void *arg)
     if (job->kind == ARCHIVE_WRITE)
         written(archive, job);
     else if (job->error && job->error != -ENOENT)
-        warn(archive, job->kind == ARCHIVE_DELETE ? "an ended session can't be removed" : "an ended session can't be noted in",
+        warn(archive,
+             job->kind == ARCHIVE_DELETE ? "an ended session can't be removed"
+                                         : "an ended session can't be noted in",
              -job->error);
     archive_free_job(job);
     run_next(archive);
@@ -222,7 +226,9 @@ static void run_next(struct archive *archive)
         struct archive_job *job = LIST_OWNER(archive->jobs.next, struct archive_job, link);
         list_remove(&job->link);
         int error = prepare(job, archive->registry);
-        error = error ? error : loop_offload(archive->registry->loop, archive_job_run, archive_on_done, job);
+        error = error
+                    ? error
+                    : loop_offload(archive->registry->loop, archive_job_run, archive_on_done, job);
         if (!error) {
             archive->running = job;
             return;
@@ -240,8 +246,8 @@ static void archive_put(struct session *session)
 {
     struct archive *archive = archive_of(session->registry);
     struct archived *archived = archived_of(session);
-    if ((archived && archived->queued) || session->from_disk || session->gone || !is_wanted(session->registry) ||
-        !archive_open(archive, true))
+    if ((archived && archived->queued) || session->from_disk || session->gone ||
+        !is_wanted(session->registry) || !archive_open(archive, true))
         return;
     archived = archived_get(session);
     archived->queued = true;
@@ -283,7 +289,8 @@ static void archive_renamed(struct session *session, const char *old_name)
     if (!is_on_disk(session))
         return;
     archive_name_of(session, final);
-    if (strcmp(final, archived->file) != 0 && renameat(archive->dir, archived->file, archive->dir, final) != 0)
+    if (strcmp(final, archived->file) != 0 &&
+        renameat(archive->dir, archived->file, archive->dir, final) != 0)
         warn(archive_of(session->registry), "an ended session can't be renamed", errno);
     else
         set_file(archived, final);

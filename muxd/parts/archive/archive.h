@@ -1,6 +1,6 @@
-/* archive: [muxd] keep_on_disk: ended sessions outlive a reboot as files, STATE/ended/NUMBER-NAME, each the image of a
- * journal. The disk is written by a thread, one job at a time; the loop only renames. Bounded by the sessions that the
- * registry keeps: what goes there goes on disk. */
+/* archive: [muxd] keep_on_disk: ended sessions outlive a reboot as files, STATE/ended/NUMBER-NAME,
+ * each the image of a journal. The disk is written by a thread, one job at a time; the loop only
+ * renames. Bounded by the sessions that the registry keeps: what goes there goes on disk. */
 #ifndef MUXD_PARTS_ARCHIVE_H
 #define MUXD_PARTS_ARCHIVE_H
 #include "parts/archive/archive_write.h"
@@ -33,6 +33,7 @@ struct archived *archived_get(struct session *session); /* made when there is no
 /* Sessions from before the daemon was started; those that were taken over are found again. */
 void archive_load(struct registry *registry);
 void archive_all(struct registry *registry); /* every ended one that is not on disk */
-bool archive_open(struct archive *archive, bool make); /* the directory; false: there is none, or not fit (logged) */
+/* the directory; false: there is none, or not fit (logged) */
+bool archive_open(struct archive *archive, bool make);
 void archive_remove(struct archive *archive, const char *name); /* by the thread */
 #endif

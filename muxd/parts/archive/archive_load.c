@@ -1,6 +1,6 @@
-/* archive_load.c: owns the way back: ended sessions of an earlier life from their files. Headers are read at once, the
- * output when somebody wants to see it. Nothing that is not exactly right is trusted: it is told in the log and left as
- * it is. */
+/* archive_load.c: owns the way back: ended sessions of an earlier life from their files. Headers
+ * are read at once, the output when somebody wants to see it. Nothing that is not exactly right is
+ * trusted: it is told in the log and left as it is. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -33,7 +33,8 @@ static bool parse_name(const char *name, uint64_t *number)
     const char *dash = strchr(name, '-');
     char digits[21];
     int64_t value;
-    if (!dash || (size_t)(dash - name) >= sizeof digits || strlen(name) > ARCHIVE_NAME_MAX || !value_session_name(dash + 1))
+    if (!dash || (size_t)(dash - name) >= sizeof digits || strlen(name) > ARCHIVE_NAME_MAX ||
+        !value_session_name(dash + 1))
         return false;
     memcpy(digits, name, (size_t)(dash - name));
     digits[dash - name] = 0;
@@ -83,10 +84,13 @@ static size_t list_all(struct archive *archive, struct found **out)
 static int younger_first(const void *a, const void *b)
 {
     const struct found *left = a, *right = b;
-    return left->number < right->number ? 1 : left->number > right->number ? -1 : strcmp(left->name, right->name);
+    return left->number < right->number   ? 1
+           : left->number > right->number ? -1
+                                          : strcmp(left->name, right->name);
 }
 
-/* Ours alone, and really there: no link, no device, no second name. NULL or the reason; *fd is the caller's. */
+/* Ours alone, and really there: no link, no device, no second name. NULL or the reason; *fd is the
+ * caller's. */
 static const char *archive_load_open_file(int dir, const char *name, int *fd)
 {
     struct stat st;
@@ -112,14 +116,16 @@ static void fetch(struct journal_source *source)
     const struct archive *archive = archive_of(session->registry);
     int fd = -1;
     source->pending = false;
-    const char *reason = archived->file ? archive_load_open_file(archive->dir, archived->file, &fd) : "it is gone";
+    const char *reason = archived->file ? archive_load_open_file(archive->dir, archived->file, &fd)
+                                        : "it is gone";
     int error = reason ? 0 : journal_image_fetch(session->journal, fd);
     fd_close(&fd);
     if (error)
         reason = error == -ESTALE ? "it is another one than at the start" : strerror(-error);
     if (reason) {
-        log_error("output of session %llu is lost: '%s/%s': %s", (unsigned long long)session_number(session),
-                  archive->path, archived->file ? archived->file : "", reason);
+        log_error("output of session %llu is lost: '%s/%s': %s",
+                  (unsigned long long)session_number(session), archive->path,
+                  archived->file ? archived->file : "", reason);
         journal_lose(session->journal);
     }
 }
@@ -133,7 +139,8 @@ static struct archived *meet(struct session *session, const struct found *found)
 }
 
 /* The file's name says what the session is called: a rename only moves the file. */
-static void archive_load_revive(struct archive *archive, const struct found *found, struct journal *journal)
+static void archive_load_revive(struct archive *archive, const struct found *found,
+                                struct journal *journal)
 {
     char *name = journal->header->name;
     memset(name, 0, sizeof journal->header->name);
@@ -149,11 +156,13 @@ static bool has_room(const struct registry *registry, const struct journal *jour
     int64_t now = clock_real_ms(), read_ms = journal->header->end_read_real_ms;
     bool over = read_ms && now > read_ms && now - read_ms >= limits->keep_ended_ms;
     return !over && registry->count < (unsigned)limits->max_sessions &&
-           registry->reserved_bytes + index_reserved(journal) <= (uint64_t)limits->journal_total_bytes;
+           registry->reserved_bytes + index_reserved(journal) <=
+               (uint64_t)limits->journal_total_bytes;
 }
 
 /* *journal: the caller's. NULL or the reason. */
-static const char *examine(const struct archive *archive, const struct found *found, struct journal **journal, struct err *err)
+static const char *examine(const struct archive *archive, const struct found *found,
+                           struct journal **journal, struct err *err)
 {
     int fd;
     *journal = NULL;
@@ -166,7 +175,9 @@ static const char *examine(const struct archive *archive, const struct found *fo
         return err->text;
     if ((*journal)->header->number != found->number)
         return "it is the image of another session";
-    return (*journal)->header->state < SESSION_EXITED ? "it is the image of a session that has not ended" : NULL;
+    return (*journal)->header->state < SESSION_EXITED
+               ? "it is the image of a session that has not ended"
+               : NULL;
 }
 
 static void load_one(struct archive *archive, const struct found *found)
@@ -179,7 +190,8 @@ static void load_one(struct archive *archive, const struct found *found)
         reason = "there is another session of that number";
     if (reason) {
         ignore(archive, found->name, reason);
-    } else if (session) { /* the predecessor held it already: only where it is on disk has to be known again */
+    } else if (session) {
+        /* the predecessor held it already: only where it is on disk has to be known again */
         meet(session, found)->written_to = journal_head(journal);
     } else if (has_room(archive->registry, journal)) {
         archive_load_revive(archive, found, journal);

@@ -1,5 +1,6 @@
-/* archive_write.c: owns the files of the archive while they are written. A file is made new (exclusive, no link is followed,
- * 0600 in 0700) beside its place; the owner of the queue moves it there once it is whole. */
+/* archive_write.c: owns the files of the archive while they are written. A file is made new
+ * (exclusive, no link is followed, 0600 in 0700) beside its place; the owner of the queue moves it
+ * there once it is whole. */
 #include "parts/archive/archive_write.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,8 @@ static int archive_write(const struct archive_job *job)
 static int archive_note(const struct archive_job *job)
 {
     int fd = openat(job->dir, job->name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    return fd < 0 ? -errno : archive_finish(fd, journal_image_note(journal_image_header(&job->image), fd));
+    return fd < 0 ? -errno
+                  : archive_finish(fd, journal_image_note(journal_image_header(&job->image), fd));
 }
 
 void archive_job_run(void *arg)

@@ -1,5 +1,6 @@
-/* archive_write: the disk's side of the archive: the file of an ended session is written, noted in, or removed. Runs in a
- * thread of its own kind, so it touches only what its job holds. For this room only. */
+/* archive_write: the disk's side of the archive: the file of an ended session is written, noted in,
+ * or removed. Runs in a thread of its own kind, so it touches only what its job holds. For this
+ * room only. */
 #ifndef MUXD_PARTS_ARCHIVE_ARCHIVE_WRITE_H
 #define MUXD_PARTS_ARCHIVE_ARCHIVE_WRITE_H
 #include "base/list.h"

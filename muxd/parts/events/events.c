@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINGER_NS (10000 * NS_PER_MS) /* a listener that asks again, or that the successor of a dead worker has not heard of yet */
+/* a listener that asks again, or that the successor of a dead worker has not heard of yet */
+#define LINGER_NS (10000 * NS_PER_MS)
 
 struct events *events_of(const struct registry *registry)
 {
@@ -25,7 +26,8 @@ static bool is_listened(const struct events *events, int type, int64_t now)
 bool events_wants(const struct registry *registry, enum event_type type)
 {
     const struct events *events = events_of(registry);
-    return (events->active & EVENT_BIT(type)) && is_listened(events, (int)type, loop_now_ns(registry->loop));
+    return (events->active & EVENT_BIT(type)) &&
+           is_listened(events, (int)type, loop_now_ns(registry->loop));
 }
 
 /* What has been listened for lately is kept with the ring, for a successor. */
@@ -163,8 +165,8 @@ struct json *events_object(struct registry *registry, enum event_type type, stru
     return object;
 }
 
-void events_publish(struct registry *registry, enum event_type type, struct session *session, uint64_t from, uint64_t to,
-                  struct json *object)
+void events_publish(struct registry *registry, enum event_type type, struct session *session,
+                    uint64_t from, uint64_t to, struct json *object)
 {
     struct buf text = BUF_INIT;
     struct news_record record = {.type = (uint16_t)type, .from = from, .to = to};
@@ -208,8 +210,9 @@ static bool is_of(const struct news_record *record, const char *session)
     return strcmp(record->name, session) == 0 || strcmp(number, session) == 0;
 }
 
-const struct news_record *events_read(struct registry *registry, struct news_cursor *cursor, uint32_t types, const char *session,
-                                    const char **text, uint64_t *missed)
+const struct news_record *events_read(struct registry *registry, struct news_cursor *cursor,
+                                      uint32_t types, const char *session, const char **text,
+                                      uint64_t *missed)
 {
     struct events *events = events_of(registry);
     const struct news_record *record = NULL;
@@ -219,7 +222,8 @@ const struct news_record *events_read(struct registry *registry, struct news_cur
         record = events->ring ? news_ring_read(events->ring, cursor, text, &gone) : NULL;
         if (events->ring && gone)
             *missed = gone;
-    } while (record && (record->type >= EVENT_COUNT_ || !(types & EVENT_BIT(record->type)) || (session && !is_of(record, session))));
+    } while (record && (record->type >= EVENT_COUNT_ || !(types & EVENT_BIT(record->type)) ||
+                        (session && !is_of(record, session))));
     return record;
 }
 
@@ -254,7 +258,8 @@ static void events_take_ring(struct registry *registry, int fds[])
 {
     struct err err;
     struct events *events = events_of(registry);
-    if (events->ring || fds[KEEP_FD_EVENTS] < 0 || news_ring_adopt(&events->ring, fds[KEEP_FD_EVENTS], &err) < 0) {
+    if (events->ring || fds[KEEP_FD_EVENTS] < 0 ||
+        news_ring_adopt(&events->ring, fds[KEEP_FD_EVENTS], &err) < 0) {
         if (!events->ring && fds[KEEP_FD_EVENTS] >= 0)
             log_error("%s", err.text);
     } else {
@@ -279,7 +284,8 @@ static void events_scan(struct registry *registry, const struct session *only)
     uint64_t missed;
     const struct news_record *record;
     while (events->ring && (record = news_ring_read(events->ring, &cursor, &text, &missed))) {
-        struct session *session = record->session ? registry_by_number(registry, record->session) : NULL;
+        struct session *session = record->session ? registry_by_number(registry, record->session)
+                                                  : NULL;
         if (!session || (only && session != only))
             continue;
         struct journal_header *header = session->journal->header;
@@ -287,7 +293,8 @@ static void events_scan(struct registry *registry, const struct session *only)
             header->told_begin = 1;
         else if (record->type == EVENT_END)
             header->told_end = 1;
-        bool heard = record->type == EVENT_BEGIN && record->seq >= news_ring_word(events->ring, NEWS_OUTPUT_SINCE);
+        bool heard = record->type == EVENT_BEGIN &&
+                     record->seq >= news_ring_word(events->ring, NEWS_OUTPUT_SINCE);
         if (record->type != EVENT_OUTPUT && !heard)
             continue;
         events_of_session(session)->epoch = events->output_epoch;
@@ -316,7 +323,8 @@ static void events_scan_for(struct session *session)
     }
 }
 
-/* What the predecessor had not told. An ended session from before there was a ring has nothing to be told any more. */
+/* What the predecessor had not told. An ended session from before there was a ring has nothing to
+ * be told any more. */
 static void events_adopt(struct session *session)
 {
     events_scan_for(session);

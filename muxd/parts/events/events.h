@@ -1,7 +1,8 @@
-/* events: what happens to sessions, as numbered events (wire/events.def) for whoever listens: clients (cmd/events.c) and hooks
- * (server/hooks.c). They stand in a ring that outlives the worker; what a session's journal holds anyway (its output) is added when an
- * event is told. Events that are not `kept` are made only while somebody listens for them, and shortly after, so that a listener who
- * comes back has missed nothing. */
+/* events: what happens to sessions, as numbered events (wire/events.def) for whoever listens:
+ * clients (cmd/events.c) and hooks (server/hooks.c). They stand in a ring that outlives the worker;
+ * what a session's journal holds anyway (its output) is added when an event is told. Events that
+ * are not `kept` are made only while somebody listens for them, and shortly after, so that a
+ * listener who comes back has missed nothing. */
 #ifndef MUXD_PARTS_EVENTS_H
 #define MUXD_PARTS_EVENTS_H
 #include "journal/news_ring.h"
@@ -11,10 +12,12 @@
 #include "wire/event.h"
 #include "wire/json.h"
 
-#define EVENTS_TEXT_MAX 8192            /* bytes of argv, of a text that was typed, of one piece of output */
+/* bytes of argv, of a text that was typed, of one piece of output */
+#define EVENTS_TEXT_MAX 8192
 #define EVENTS_AGGREGATED_MAX (1u << 20) /* bytes of a command's whole output in its end */
 
-/* Somebody listens for these types (bits). Each events_listen is taken back by one events_unlisten. */
+/* Somebody listens for these types (bits). Each events_listen is taken back by one
+ * events_unlisten. */
 void events_listen(struct registry *registry, uint32_t types);
 void events_unlisten(struct registry *registry, uint32_t types);
 unsigned events_count(const struct registry *registry); /* of those who listen now */
@@ -28,22 +31,27 @@ struct events_watch {
     void *arg;
 };
 void events_watch_set(struct registry *registry, struct events_watch *watch);
-void events_watch_stop(struct registry *registry, struct events_watch *watch); /* fine when it is not set */
+/* fine when it is not set */
+void events_watch_stop(struct registry *registry, struct events_watch *watch);
 
 uint64_t events_next(struct registry *registry); /* the number of the next event */
 /* What hooks have been given: every event before this number. Outlives the worker. */
 uint64_t events_handed(struct registry *registry);
 void events_set_handed(struct registry *registry, uint64_t seq);
-/* The next event at the cursor that is one of types and, when session is given, of the session of that number or name. NULL: no more.
- * *missed as for news_ring_read, of all types. */
-const struct news_record *events_read(struct registry *registry, struct news_cursor *cursor, uint32_t types, const char *session,
-                                    const char **text, uint64_t *missed);
-/* Appends the event as one JSON object, with what the journal has for it; aggregated_max: most bytes of aggregated_output, 0: none. */
-void events_render(struct registry *registry, const struct news_record *record, const char *text, size_t aggregated_max, struct buf *out);
+/* The next event at the cursor that is one of types and, when session is given, of the session of
+ * that number or name. NULL: no more. *missed as for news_ring_read, of all types. */
+const struct news_record *events_read(struct registry *registry, struct news_cursor *cursor,
+                                      uint32_t types, const char *session, const char **text,
+                                      uint64_t *missed);
+/* Appends the event as one JSON object, with what the journal has for it; aggregated_max: most
+ * bytes of aggregated_output, 0: none. */
+void events_render(struct registry *registry, const struct news_record *record, const char *text,
+                   size_t aggregated_max, struct buf *out);
 
-/* Somebody types; before the bytes are given to the session. The text of a secret, and what people type, is not told. Nothing to type:
- * somebody looked. */
-void events_typed(struct session *session, const struct author *author, const char *data, size_t size, bool secret);
+/* Somebody types; before the bytes are given to the session. The text of a secret, and what people
+ * type, is not told. Nothing to type: somebody looked. */
+void events_typed(struct session *session, const struct author *author, const char *data,
+                  size_t size, bool secret);
 /* Somebody else has the keyboard, or nobody. */
 struct events_holder {
     const char *who; /* "nobody", "agent", "person" */
@@ -52,12 +60,14 @@ struct events_holder {
     pid_t pid;
     const char *client; /* "": not told */
 };
-bool events_wants(const struct registry *registry, enum event_type type); /* somebody listens for it */
+/* somebody listens for it */
+bool events_wants(const struct registry *registry, enum event_type type);
 void events_keyboard(struct session *session, const struct events_holder *holder);
 /* A secret was staged, and the worker that kept it is gone. */
 void events_secret_lost(struct session *session);
 /* A patch was worked on; files: an array, borrowed. */
-void events_patched(struct registry *registry, const char *call_id, const char *cwd, const struct json *files, int exit_code);
+void events_patched(struct registry *registry, const char *call_id, const char *cwd,
+                    const struct json *files, int exit_code);
 
 extern const struct part events_part;
 #endif

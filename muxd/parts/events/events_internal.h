@@ -19,7 +19,8 @@ struct events { /* of the registry */
     uint32_t fresh;                 /* types that happened since the watches were run */
     struct deferred told;           /* the watches */
     uint64_t output_epoch;          /* counts how often somebody began to listen for output */
-    struct loop_timer calm; /* nobody listens for readiness any more: the sessions need not be looked at */
+    /* nobody listens for readiness any more: the sessions need not be looked at */
+    struct loop_timer calm;
     struct events_watch *watches;
     unsigned run;
 };
@@ -43,14 +44,17 @@ struct events_of_session *events_of_session(struct session *session); /* made wh
 void events_began(struct session *session);      /* created and begin; once */
 void events_ended(struct session *session);      /* end; once */
 void events_forget(struct session *session, bool told);
-void events_look(struct session *session, uint64_t seen_head); /* at the end of a turn, before its waits are looked at */
+/* at the end of a turn, before its waits are looked at */
+void events_look(struct session *session, uint64_t seen_head);
 void events_input(struct session *session, const struct input *input);
 void events_resized(struct session *session, const struct part_resize *resize);
 void events_renamed(struct session *session, const char *old_name);
 void events_killed(struct session *session, const char *by, int signo);
 void events_free(struct session *session);
-/* events.c: number, type, time, session; then the caller's members; then it is published, and the object freed. */
-struct json *events_object(struct registry *registry, enum event_type type, struct session *session);
-void events_publish(struct registry *registry, enum event_type type, struct session *session, uint64_t from, uint64_t to,
-                  struct json *object);
+/* events.c: number, type, time, session; then the caller's members; then it is published, and the
+ * object freed. */
+struct json *events_object(struct registry *registry, enum event_type type,
+                           struct session *session);
+void events_publish(struct registry *registry, enum event_type type, struct session *session,
+                    uint64_t from, uint64_t to, struct json *object);
 #endif

@@ -1,4 +1,5 @@
-/* events_render: owns the telling of an event: what stands in the ring, and what the session's journal adds to it. */
+/* events_render: owns the telling of an event: what stands in the ring, and what the session's
+ * journal adds to it. */
 #include "base/utf8.h"
 #include "parts/events/events.h"
 #include "session/internal.h"
@@ -46,12 +47,16 @@ static void add_aggregated(struct buf *out, const struct journal *journal, uint6
     buf_fini(&text);
 }
 
-void events_render(struct registry *registry, const struct news_record *record, const char *text, size_t aggregated_max, struct buf *out)
+void events_render(struct registry *registry, const struct news_record *record, const char *text,
+                   size_t aggregated_max, struct buf *out)
 {
-    struct session *session = record->session ? registry_by_number(registry, record->session) : NULL;
+    struct session *session = record->session ? registry_by_number(registry, record->session)
+                                              : NULL;
     if (record->text_size < 2) { /* too large for the ring */
-        buf_printf(out, "{\"seq\":%llu,\"type\":\"%s\",\"session_id\":%llu,\"name\":\"%s\",\"cut\":true}", (unsigned long long)record->seq,
-                   event_rows[record->type].name, (unsigned long long)record->session, record->name);
+        buf_printf(
+            out, "{\"seq\":%llu,\"type\":\"%s\",\"session_id\":%llu,\"name\":\"%s\",\"cut\":true}",
+            (unsigned long long)record->seq, event_rows[record->type].name,
+            (unsigned long long)record->session, record->name);
         return;
     }
     buf_append(out, text, record->text_size - 1); /* without its closing brace */

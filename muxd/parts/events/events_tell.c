@@ -92,7 +92,8 @@ void events_ended(struct session *session)
 void events_forget(struct session *session, bool told)
 {
     if (told && session->journal->header->told_begin)
-        events_publish(session->registry, EVENT_REMOVED, session, 0, 0, events_object(session->registry, EVENT_REMOVED, session));
+        events_publish(session->registry, EVENT_REMOVED, session, 0, 0,
+                       events_object(session->registry, EVENT_REMOVED, session));
 }
 
 static void tell_piece(struct session *session, uint64_t from, uint64_t to, bool is_stderr)
@@ -102,12 +103,14 @@ static void tell_piece(struct session *session, uint64_t from, uint64_t to, bool
     json_add_text(output, "stream", is_stderr ? "stderr" : "stdout");
     json_add_int(output, "from", (int64_t)from);
     json_add_int(output, "to", (int64_t)to);
+    /* there may be more, but no more of it is told piece by piece */
     if (++events_of_session(session)->pieces == PIECES_MAX)
-        json_add_bool(output, "last", true); /* there may be more, but no more of it is told piece by piece */
+        json_add_bool(output, "last", true);
     events_publish(registry, EVENT_OUTPUT, session, from, to, output);
 }
 
-/* Where a piece that begins at from and is at most to long ends: at a character's boundary, as far as the output is text. */
+/* Where a piece that begins at from and is at most to long ends: at a character's boundary, as far
+ * as the output is text. */
 static uint64_t end_of_piece(struct session *session, uint64_t from, uint64_t to)
 {
     uint64_t at = from;
@@ -184,8 +187,10 @@ static void tell_rest(struct session *session)
 /* Bytes that the default reader has not been given and never will be. */
 static uint64_t lost_bytes(const struct journal_header *header)
 {
-    uint64_t cursor = atomic_load(&header->readers[0].cursor), tail = atomic_load(&header->out_tail);
-    uint64_t saved_from = atomic_load(&header->saved_from), saved_to = saved_from + atomic_load(&header->saved_len);
+    uint64_t cursor = atomic_load(&header->readers[0].cursor),
+             tail = atomic_load(&header->out_tail);
+    uint64_t saved_from = atomic_load(&header->saved_from),
+             saved_to = saved_from + atomic_load(&header->saved_len);
     if (tail <= cursor)
         return 0;
     if (saved_to > cursor && saved_from <= cursor)
@@ -243,7 +248,8 @@ static void tell_pending(struct session *session)
 
 static void look_at_output(struct session *session, uint64_t seen_head)
 {
-    if (follows_output(session, seen_head) && !loop_timer_is_set(&events_of_session(session)->pause)) {
+    if (follows_output(session, seen_head) &&
+        !loop_timer_is_set(&events_of_session(session)->pause)) {
         tell_output(session, whole_head(session));
         loop_timer_set_ms(&events_of_session(session)->pause, PAUSE_MS);
     }
@@ -264,7 +270,8 @@ static void events_tell_prompt(struct session *session)
     bool secret = session->prompt.waiting_for == WAITING_SECRET;
     enum event_type type = secret ? EVENT_SECRET : EVENT_READY;
     /* A pattern says that it waits, not for what. */
-    int waiting = session->prompt.waiting_for == WAITING_NONE ? WAITING_LINE : (int)session->prompt.waiting_for;
+    int waiting = session->prompt.waiting_for == WAITING_NONE ? WAITING_LINE
+                                                              : (int)session->prompt.waiting_for;
     if (told_waiting(session) == waiting)
         return;
     events_of_session(session)->waiting = waiting;
@@ -287,7 +294,8 @@ void events_look(struct session *session, uint64_t seen_head)
         look_at_output(session, seen_head);
     if (session->prompt.evidence != EVIDENCE_NONE)
         events_tell_prompt(session);
-    if (told_waiting(session) == WAITING_NONE && (events_wants(registry, EVENT_READY) || events_wants(registry, EVENT_SECRET)))
+    if (told_waiting(session) == WAITING_NONE &&
+        (events_wants(registry, EVENT_READY) || events_wants(registry, EVENT_SECRET)))
         prompt_ask(session);
 }
 
@@ -326,7 +334,8 @@ void events_keyboard(struct session *session, const struct events_holder *holder
 
 void events_secret_lost(struct session *session)
 {
-    events_publish(session->registry, EVENT_SECRET_LOST, session, 0, 0, events_object(session->registry, EVENT_SECRET_LOST, session));
+    events_publish(session->registry, EVENT_SECRET_LOST, session, 0, 0,
+                   events_object(session->registry, EVENT_SECRET_LOST, session));
 }
 
 void events_killed(struct session *session, const char *by, int signo)
@@ -338,7 +347,8 @@ void events_killed(struct session *session, const char *by, int signo)
     events_publish(session->registry, EVENT_KILLED, session, 0, 0, object);
 }
 
-void events_patched(struct registry *registry, const char *call_id, const char *cwd, const struct json *files, int exit_code)
+void events_patched(struct registry *registry, const char *call_id, const char *cwd,
+                    const struct json *files, int exit_code)
 {
     struct json *object = events_object(registry, EVENT_PATCH, NULL);
     size_t count = json_count(files), shown = 0;
@@ -353,7 +363,8 @@ void events_patched(struct registry *registry, const char *call_id, const char *
     events_publish(registry, EVENT_PATCH, NULL, 0, 0, object);
 }
 
-void events_typed(struct session *session, const struct author *author, const char *data, size_t size, bool secret)
+void events_typed(struct session *session, const struct author *author, const char *data,
+                  size_t size, bool secret)
 {
     struct registry *registry = session->registry;
     if (!events_wants(registry, EVENT_INTERACTION))
@@ -362,7 +373,8 @@ void events_typed(struct session *session, const struct author *author, const ch
     struct json *object = events_object(registry, EVENT_INTERACTION, session);
     struct json *facts = json_object_new();
     events_tell_add_facts(facts, session->journal);
-    struct json *call_id = json_detach(facts, "call_id"); /* of the call that began the command, as with Codex */
+    /* of the call that began the command, as with Codex */
+    struct json *call_id = json_detach(facts, "call_id");
     if (call_id)
         json_add(object, "call_id", call_id);
     json_free(facts);

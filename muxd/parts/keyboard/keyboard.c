@@ -1,4 +1,5 @@
-/* keyboard.c: owns who holds a keyboard. Time is looked at when somebody asks, and by a timer while a person holds it. */
+/* keyboard.c: owns who holds a keyboard. Time is looked at when somebody asks, and by a timer while
+ * a person holds it. */
 #include "parts/keyboard/keyboard.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETURN_MS 10000 /* a person's terminal connects again by itself when the worker was restarted */
+/* a person's terminal connects again by itself when the worker was restarted */
+#define RETURN_MS 10000
 
 static int64_t idle_ms(const struct keyboard *keyboard)
 {
@@ -110,7 +112,8 @@ void keyboard_settle(struct keyboard *keyboard)
         due = keyboard->return_by_boot_ms;
     if (due <= now)
         set_free(keyboard);
-    else if (due != INT64_MAX && keyboard->kind == HOLDER_PERSON && !loop_timer_is_set(&keyboard->idle))
+    else if (due != INT64_MAX && keyboard->kind == HOLDER_PERSON &&
+             !loop_timer_is_set(&keyboard->idle))
         loop_timer_set_ms(&keyboard->idle, due - now);
 }
 
@@ -123,8 +126,12 @@ void keyboard_holder_get(struct session *session, struct keyboard_holder *state)
     keyboard_settle(keyboard);
     if (keyboard->kind == HOLDER_NOBODY)
         return;
-    *state = (struct keyboard_holder){.kind = keyboard->kind, .uid = keyboard->uid, .pid = keyboard->pid, .peer = keyboard->peer,
-                                  .client = keyboard->client, .since_real_ms = keyboard->since_real_ms};
+    *state = (struct keyboard_holder){.kind = keyboard->kind,
+                                      .uid = keyboard->uid,
+                                      .pid = keyboard->pid,
+                                      .peer = keyboard->peer,
+                                      .client = keyboard->client,
+                                      .since_real_ms = keyboard->since_real_ms};
 }
 
 const char *keyboard_holder_word(enum keyboard_holder_kind kind)
@@ -133,10 +140,12 @@ const char *keyboard_holder_word(enum keyboard_holder_kind kind)
     return words[kind];
 }
 
-static void keyboard_hold(struct keyboard *keyboard, enum keyboard_holder_kind kind, const struct author *author)
+static void keyboard_hold(struct keyboard *keyboard, enum keyboard_holder_kind kind,
+                          const struct author *author)
 {
     size_t size = author->client ? strnlen(author->client, sizeof keyboard->client - 1) : 0;
-    bool changed = keyboard->kind != kind || (kind == HOLDER_PERSON && keyboard->peer != author->peer);
+    bool changed = keyboard->kind != kind ||
+                   (kind == HOLDER_PERSON && keyboard->peer != author->peer);
     if (changed)
         keyboard->since_real_ms = clock_real_ms();
     keyboard->kind = kind;
@@ -164,7 +173,8 @@ void keyboard_typed(struct session *session, const struct author *author)
         keyboard_hold(keyboard, HOLDER_AGENT, author);
 }
 
-static void keyboard_note(struct session *session, enum input_kind kind, const struct author *author)
+static void keyboard_note(struct session *session, enum input_kind kind,
+                          const struct author *author)
 {
     const struct input input = {.kind = kind, .author = author};
     inputlog_note(session->journal, &input, journal_in_head(session->journal));
@@ -191,7 +201,8 @@ bool keyboard_give(struct session *session, const struct author *author)
 void keyboard_joined(struct session *session, const struct author *author)
 {
     struct keyboard *keyboard = keyboard_peek(session);
-    if (!keyboard || keyboard->kind != HOLDER_PERSON || keyboard->peer || keyboard->pid != author->pid || keyboard->uid != author->uid)
+    if (!keyboard || keyboard->kind != HOLDER_PERSON || keyboard->peer ||
+        keyboard->pid != author->pid || keyboard->uid != author->uid)
         return;
     keyboard->peer = author->peer;
     keyboard->return_by_boot_ms = 0;
@@ -216,7 +227,8 @@ int keyboard_check(struct session *session, const struct author *author, struct 
     keyboard_tell(session, KEYBOARD_WANTED);
     clock_format_iso(state.since_real_ms, since);
     return err_set(err, ERR_KEYBOARD_HELD,
-                   "'%s': the keyboard is held by a person since %s; wait for it (--wait-keyboard, wait_keyboard), or ask for it",
+                   "'%s': the keyboard is held by a person since %s; wait for it (--wait-keyboard, "
+                   "wait_keyboard), or ask for it",
                    session_name(session), since);
 }
 
@@ -237,11 +249,13 @@ static void keyboard_free(struct session *session)
 static int keyboard_check_input(struct session *session, const struct input *input, struct err *err)
 {
     int code = input->steal ? 0 : keyboard_check(session, input->author, err);
-    if (code || input->author->who != INPUT_BY_AGENT || input->kind == INPUT_SECRET || session->registry->cfg->defaults.agent_secrets)
+    if (code || input->author->who != INPUT_BY_AGENT || input->kind == INPUT_SECRET ||
+        session->registry->cfg->defaults.agent_secrets)
         return code;
     if (input_has_text(input->data, input->size) && session_reads_secret(session))
-        return err_set(err, ERR_SECRET_PROMPT, "'%s' reads a secret, which is for a person to type: `ue secret %s`", session_name(session),
-                       session_name(session));
+        return err_set(err, ERR_SECRET_PROMPT,
+                       "'%s' reads a secret, which is for a person to type: `ue secret %s`",
+                       session_name(session), session_name(session));
     return 0;
 }
 

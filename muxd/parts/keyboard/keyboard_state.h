@@ -1,5 +1,5 @@
-/* keyboard_state: the keyboard of a session as its files share it: who holds it (keyboard.c), who waits for it and is told
- * (keyboard_turn.c), and what is staged for it (secret.c). */
+/* keyboard_state: the keyboard of a session as its files share it: who holds it (keyboard.c), who
+ * waits for it and is told (keyboard_turn.c), and what is staged for it (secret.c). */
 #ifndef MUXD_PARTS_KEYBOARD_STATE_H
 #define MUXD_PARTS_KEYBOARD_STATE_H
 #include "parts/keyboard/keyboard.h"
@@ -18,7 +18,8 @@ struct keyboard {
     uint64_t peer;
     char client[40];
     int64_t since_real_ms, last_boot_ms;
-    int64_t return_by_boot_ms; /* who held it before the restart has until then; 0: nobody is waited for */
+    /* who held it before the restart has until then; 0: nobody is waited for */
+    int64_t return_by_boot_ms;
     struct loop_timer idle;    /* while a person has it */
     struct staged *staged;     /* secret.c; owned; NULL: none */
     bool staged_lost;          /* there was one before the restart */
@@ -41,11 +42,13 @@ void keyboard_turns_init(struct keyboard *keyboard);
 void keyboard_turns_free(struct keyboard *keyboard);
 void keyboard_turns_look(struct keyboard *keyboard); /* the end of a turn is there */
 void keyboard_want_secrets(struct session *session, bool wanted); /* a secret is staged */
-void keyboard_answered(struct session *session); /* a secret was typed: the next prompt is another one */
+/* a secret was typed: the next prompt is another one */
+void keyboard_answered(struct session *session);
 void keyboard_tell(struct session *session, unsigned events);
 /* secret.c */
 void secret_take_over(struct session *session); /* a predecessor's session */
-bool secret_prompt(struct session *session); /* the program waits for input. True: it was for the staged one, which is typed */
+/* the program waits for input. True: it was for the staged one, which is typed */
+bool secret_prompt(struct session *session);
 void secret_hold(const struct session *session, int fds[]); /* for the keeper */
 void secret_free(struct keyboard *keyboard);
 #endif

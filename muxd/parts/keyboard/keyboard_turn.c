@@ -64,13 +64,16 @@ void keyboard_turns_init(struct keyboard *keyboard)
     list_init(&keyboard->turns);
     keyboard->told = (struct deferred){.fn = keyboard_turn_tell, .arg = keyboard};
     keyboard->seen_head = UINT64_MAX;
-    loop_timer_init(&keyboard->pause, keyboard->session->registry->loop, keyboard_turn_on_pause, keyboard);
+    loop_timer_init(&keyboard->pause, keyboard->session->registry->loop, keyboard_turn_on_pause,
+                    keyboard);
 }
 
-struct keyboard_watch *keyboard_watch(struct session *session, unsigned wanted, keyboard_watch_fn *fn, void *arg)
+struct keyboard_watch *keyboard_watch(struct session *session, unsigned wanted,
+                                      keyboard_watch_fn *fn, void *arg)
 {
     struct keyboard_watch *watch = xcalloc(1, sizeof *watch);
-    *watch = (struct keyboard_watch){.of = keyboard_get(session), .wanted = wanted, .fn = fn, .arg = arg};
+    *watch = (struct keyboard_watch){
+        .of = keyboard_get(session), .wanted = wanted, .fn = fn, .arg = arg};
     list_append(&watch->of->watches, &watch->link);
     if (wanted & KEYBOARD_SECRET) {
         watch->of->secret_watches++;
@@ -173,12 +176,17 @@ static void keyboard_turn_on_deadline(void *arg)
     keyboard_turn_fire(turn, false);
 }
 
-static struct keyboard_turn *queue_turn(struct keyboard *keyboard, int64_t deadline_ns, keyboard_turn_fn *fn, void *arg)
+static struct keyboard_turn *queue_turn(struct keyboard *keyboard, int64_t deadline_ns,
+                                        keyboard_turn_fn *fn, void *arg)
 {
     struct session *session = keyboard->session;
     struct keyboard_turn *turn = xcalloc(1, sizeof *turn);
-    *turn = (struct keyboard_turn){.registry = session->registry, .session = session, .deadline_ns = deadline_ns, .fn = fn, .arg = arg,
-                                .fired = {.fn = keyboard_turn_on_fired, .arg = turn}};
+    *turn = (struct keyboard_turn){.registry = session->registry,
+                                   .session = session,
+                                   .deadline_ns = deadline_ns,
+                                   .fn = fn,
+                                   .arg = arg,
+                                   .fired = {.fn = keyboard_turn_on_fired, .arg = turn}};
     loop_timer_init(&turn->timer, session->registry->loop, keyboard_turn_on_deadline, turn);
     if (deadline_ns != INT64_MAX)
         loop_timer_set_ns(&turn->timer, deadline_ns);
@@ -187,8 +195,8 @@ static struct keyboard_turn *queue_turn(struct keyboard *keyboard, int64_t deadl
     return turn;
 }
 
-struct keyboard_turn *keyboard_wait_room(struct session *session, size_t room, uint64_t read_to, int64_t deadline_ns, keyboard_turn_fn *fn,
-                                   void *arg)
+struct keyboard_turn *keyboard_wait_room(struct session *session, size_t room, uint64_t read_to,
+                                         int64_t deadline_ns, keyboard_turn_fn *fn, void *arg)
 {
     struct keyboard_turn *turn = queue_turn(keyboard_get(session), deadline_ns, fn, arg);
     turn->room = room;
@@ -196,7 +204,8 @@ struct keyboard_turn *keyboard_wait_room(struct session *session, size_t room, u
     return turn;
 }
 
-struct keyboard_turn *keyboard_wait(struct session *session, bool wants_keyboard, int64_t deadline_ns, keyboard_turn_fn *fn, void *arg)
+struct keyboard_turn *keyboard_wait(struct session *session, bool wants_keyboard,
+                                    int64_t deadline_ns, keyboard_turn_fn *fn, void *arg)
 {
     struct keyboard *keyboard = keyboard_get(session);
     struct keyboard_turn *turn = queue_turn(keyboard, deadline_ns, fn, arg);
@@ -238,7 +247,8 @@ static void look_at_turns(struct keyboard *keyboard)
             room = fits ? room - turn->room : 0; /* nobody overtakes */
             continue;
         }
-        if (session->exited || (!session->input.held && (!turn->keyboard || keyboard->kind != HOLDER_PERSON)))
+        if (session->exited ||
+            (!session->input.held && (!turn->keyboard || keyboard->kind != HOLDER_PERSON)))
             keyboard_turn_fire(turn, true);
     }
 }
@@ -258,7 +268,8 @@ void keyboard_turns_free(struct keyboard *keyboard)
     while (!list_is_empty(&keyboard->turns))
         keyboard_turn_fire(LIST_OWNER(keyboard->turns.next, struct keyboard_turn, link), true);
     while (!list_is_empty(&keyboard->watches)) {
-        struct keyboard_watch *watch = LIST_OWNER(keyboard->watches.next, struct keyboard_watch, link);
+        struct keyboard_watch *watch = LIST_OWNER(keyboard->watches.next, struct keyboard_watch,
+                                                  link);
         list_remove(&watch->link);
         watch->of = NULL;
     }

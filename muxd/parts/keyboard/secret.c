@@ -42,12 +42,15 @@ static void set_lost(struct session *session, bool lost)
 }
 
 /* The page holds `size` bytes; the line's end is put behind them. */
-static int type_page(struct session *session, const struct author *author, char *page, size_t size, struct err *err)
+static int type_page(struct session *session, const struct author *author, char *page, size_t size,
+                     struct err *err)
 {
     struct pty_mode mode;
     bool translated = pty_get_mode(session->out.fd, &mode) != 0 || mode.icrnl || !mode.canonical;
-    const struct input input = {.size = size + 1, .kind = INPUT_SECRET, .author = author, .direct = true};
-    int code = session_check_direct(session, err); /* first: what is refused is neither recorded nor told */
+    const struct input input = {
+        .size = size + 1, .kind = INPUT_SECRET, .author = author, .direct = true};
+    /* first: what is refused is neither recorded nor told */
+    int code = session_check_direct(session, err);
     if (code)
         return code;
     page[size] = translated ? '\r' : '\n';
@@ -65,9 +68,13 @@ static int type_page(struct session *session, const struct author *author, char 
 static int secret_check_size(const struct session *session, size_t size, struct err *err)
 {
     if (!session_is_tty(session))
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal that could hide a secret; use ue write", session_name(session));
+        return err_set(err, ERR_NOT_AVAILABLE,
+                       "'%s' has no terminal that could hide a secret; use ue write",
+                       session_name(session));
     if (size > SECRET_MAX)
-        return err_set(err, ERR_TOO_LARGE, "a secret of %zu bytes is too long; at most %d fit a line", size, SECRET_MAX);
+        return err_set(err, ERR_TOO_LARGE,
+                       "a secret of %zu bytes is too long; at most %d fit a line", size,
+                       SECRET_MAX);
     return 0;
 }
 
@@ -76,11 +83,14 @@ int secret_check(struct session *session, struct err *err)
     if (session_reads_secret(session))
         return 0;
     return err_set(err, ERR_SECRET_PROMPT,
-                   "'%s' does not ask for a secret now; stage it (--stage), or type it all the same (--blind) when what asks runs "
-                   "elsewhere or hides it by itself", session_name(session));
+                   "'%s' does not ask for a secret now; stage it (--stage), or type it all the "
+                   "same (--blind) when what asks runs "
+                   "elsewhere or hides it by itself",
+                   session_name(session));
 }
 
-int secret_type(struct session *session, const struct author *author, const char *data, size_t size, bool blind, struct err *err)
+int secret_type(struct session *session, const struct author *author, const char *data, size_t size,
+                bool blind, struct err *err)
 {
     int code = secret_check_size(session, size, err);
     if (!code && !blind)
@@ -133,7 +143,8 @@ bool secret_forget(struct session *session)
 static void secret_on_expiry(void *arg)
 {
     struct staged *staged = arg;
-    log_info("session %llu: a staged secret has expired", (unsigned long long)session_number(staged->session));
+    log_info("session %llu: a staged secret has expired",
+             (unsigned long long)session_number(staged->session));
     secret_forget(staged->session);
 }
 
@@ -141,7 +152,8 @@ static void secret_tell_keeper(struct session *session)
 {
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     secret_hold(session, fds);
-    if (fds[KEEP_FD_SECRET] >= 0 && session->registry->link) /* else when the next keeper is there */
+    /* else when the next keeper is there */
+    if (fds[KEEP_FD_SECRET] >= 0 && session->registry->link)
         link_hold(session->registry->link, session_number(session), fds);
 }
 
@@ -173,7 +185,8 @@ static int make_place(struct session *session, int64_t expire_ms, struct err *er
     return 0;
 }
 
-int secret_stage(struct session *session, const struct author *author, const char *data, size_t size, int64_t expire_ms, struct err *err)
+int secret_stage(struct session *session, const struct author *author, const char *data,
+                 size_t size, int64_t expire_ms, struct err *err)
 {
     int code = secret_check_size(session, size, err);
     if (!code && (session->exited || session->finished))
@@ -223,7 +236,8 @@ void secret_take_over(struct session *session)
     if (session->exited)
         return;
     set_lost(session, true);
-    log_warn("session %llu: the secret that was staged is gone with the restart", (unsigned long long)session_number(session));
+    log_warn("session %llu: the secret that was staged is gone with the restart",
+             (unsigned long long)session_number(session));
     keyboard_told_of(session)->secret_lost(session);
 }
 
@@ -244,14 +258,16 @@ bool secret_prompt(struct session *session)
     if (!staged || session->exited || session->prompt.waiting_for != WAITING_SECRET)
         return false;
     struct secret_staged *facts = facts_of(staged);
-    const struct author author = {.who = INPUT_BY_PERSON, .uid = facts->uid, .pid = facts->pid, .client = facts->client};
+    const struct author author = {
+        .who = INPUT_BY_PERSON, .uid = facts->uid, .pid = facts->pid, .client = facts->client};
     facts->phase = SECRET_TYPING;
     if (type_page(session, &author, text_of(staged), facts->size, &err) == ERR_INPUT_FULL) {
         facts->phase = SECRET_WAITS;
         return false; /* what was typed before comes first */
     }
     if (err.code)
-        log_warn("session %llu: a staged secret can't be typed: %s", (unsigned long long)session_number(session), err.text);
+        log_warn("session %llu: a staged secret can't be typed: %s",
+                 (unsigned long long)session_number(session), err.text);
     secret_forget(session);
     return true; /* it goes on; who waits for it waits on */
 }

@@ -17,15 +17,18 @@
 #define MAGIC 0x73637274u
 
 static_assert(sizeof(struct secret_staged) == 72, "a successor of another build reads it");
-static_assert(sizeof(struct secret_staged) + SECRET_MAX + 1 <= SECRET_PAGE_BYTES, "with its line end");
+static_assert(sizeof(struct secret_staged) + SECRET_MAX + 1 <= SECRET_PAGE_BYTES,
+              "with its line end");
 
 static void keep_private(char *page)
 {
-    madvise(page, SECRET_PAGE_BYTES, MADV_DONTDUMP); /* what a kernel lacks of these is no reason to refuse */
+    /* what a kernel lacks of these is no reason to refuse */
+    madvise(page, SECRET_PAGE_BYTES, MADV_DONTDUMP);
     madvise(page, SECRET_PAGE_BYTES, MADV_DONTFORK);
 }
 
-/* A login may leave less than it allows (ulimit -S -l): for the moment of locking we take what we may. What is locked stays so. */
+/* A login may leave less than it allows (ulimit -S -l): for the moment of locking we take what we
+ * may. What is locked stays so. */
 static struct rlimit limit_raise(void)
 {
     struct rlimit was = {0}, most;
@@ -55,7 +58,8 @@ static int lock_page(char *page)
 /* NULL with errno. */
 static char *new_page(bool locked)
 {
-    char *page = mmap(NULL, SECRET_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *page = mmap(NULL, SECRET_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                      -1, 0);
     if (page == MAP_FAILED)
         return NULL;
     if (lock_page(page) != 0 && locked) {
@@ -112,7 +116,8 @@ char *secret_page_new_kept(int *fd, struct err *err)
         fd_close(fd);
     page = page ? page : new_page(true);
     if (!page) {
-        limit_err(err, ERR_LIMIT, LIMIT_SECRET, errno, "no memory can be locked for a secret that waits");
+        limit_err(err, ERR_LIMIT, LIMIT_SECRET, errno,
+                  "no memory can be locked for a secret that waits");
         return NULL;
     }
     limit_passed(LIMIT_SECRET);
@@ -123,10 +128,12 @@ char *secret_page_new_kept(int *fd, struct err *err)
 char *secret_page_adopt(int fd)
 {
     struct stat st;
-    char *page = fd >= 0 && fstat(fd, &st) == 0 && st.st_size == SECRET_PAGE_BYTES ? map_kept(fd) : NULL;
+    char *page = fd >= 0 && fstat(fd, &st) == 0 && st.st_size == SECRET_PAGE_BYTES ? map_kept(fd)
+                                                                                   : NULL;
     struct secret_staged *staged = (struct secret_staged *)(void *)page;
-    if (!page || (staged->magic == MAGIC && staged->phase == SECRET_WAITS && staged->size <= SECRET_MAX &&
-                  memchr(staged->client, '\0', sizeof staged->client)))
+    if (!page ||
+        (staged->magic == MAGIC && staged->phase == SECRET_WAITS && staged->size <= SECRET_MAX &&
+         memchr(staged->client, '\0', sizeof staged->client)))
         return page;
     secret_page_free(page);
     return NULL;

@@ -1,6 +1,7 @@
-/* secret_page: the memory that secrets lie in: locked, in no core dump, in no child. What is staged lies, where the kernel has such memory
- * (memfd_secret(2)), in one that the keeper holds for a successor of this worker: nobody can open or read its descriptor, only map it who
- * was given it, and it never goes to swap. Elsewhere it is this process's own, and gone with it. */
+/* secret_page: the memory that secrets lie in: locked, in no core dump, in no child. What is staged
+ * lies, where the kernel has such memory (memfd_secret(2)), in one that the keeper holds for a
+ * successor of this worker: nobody can open or read its descriptor, only map it who was given it,
+ * and it never goes to swap. Elsewhere it is this process's own, and gone with it. */
 #ifndef MUXD_PARTS_SECRET_PAGE_H
 #define MUXD_PARTS_SECRET_PAGE_H
 #include "base/err.h"
@@ -21,9 +22,11 @@ struct secret_staged {
     char client[40];
     int64_t until_boot_ms;
 };
-enum secret_phase { SECRET_FILLING, SECRET_WAITS, SECRET_TYPING }; /* the last: nobody knows whether it was typed, so it is not again */
+/* the last: nobody knows whether it was typed, so it is not again */
+enum secret_phase { SECRET_FILLING, SECRET_WAITS, SECRET_TYPING };
 
-/* For one that waits: locked always, with *fd for the keeper; -1: it can't outlive us. ERR_LIMIT: no memory can be locked. */
+/* For one that waits: locked always, with *fd for the keeper; -1: it can't outlive us. ERR_LIMIT:
+ * no memory can be locked. */
 char *secret_page_new_kept(int *fd, struct err *err);
 char *secret_page_adopt(int fd); /* NULL: it is none, or not whole */
 #endif

@@ -1,4 +1,5 @@
-/* recorder: owns the recordings under way: what of each session is still to be formatted, what is on its way to the disk, and who waits. */
+/* recorder: owns the recordings under way: what of each session is still to be formatted, what is
+ * on its way to the disk, and who waits. */
 #include "parts/record/recorder.h"
 #include "base/limit.h"
 #include "base/log.h"
@@ -26,8 +27,10 @@ static void describe(const struct recorder *recorder, struct recorder_facts *fac
 {
     const struct recorder_note *note = &recorder->file->note;
     char path[RECORDER_PATH_MAX] = "";
-    *facts = (struct recorder_facts){.format = recorder->format, .input = recorder->input, .bytes = recorder->total,
-                                      .part = recorder->part};
+    *facts = (struct recorder_facts){.format = recorder->format,
+                                     .input = recorder->input,
+                                     .bytes = recorder->total,
+                                     .part = recorder->part};
     if (recorder->begun || note->given)
         recorder_file_part(note, recorder->part, path);
     facts->path = xstrdup(path);
@@ -114,13 +117,21 @@ static void recorder_on_done(void *arg)
 static struct recorder_job *make_job(struct recorder *recorder)
 {
     struct recorder_job *job = xcalloc(1, sizeof *job);
-    *job = (struct recorder_job){.owner = recorder, .file = recorder->file, .size = recorder->pending.len, .split = recorder->split,
-                                 .begin = recorder->begins, .end = recorder->ending,
-                                 .parts_kept = (unsigned)recorder->registry->cfg->limits.recording_parts,
-                                 .total_max = (uint64_t)recorder->registry->cfg->limits.recordings_bytes};
+    *job = (struct recorder_job){
+        .owner = recorder,
+        .file = recorder->file,
+        .size = recorder->pending.len,
+        .split = recorder->split,
+        .begin = recorder->begins,
+        .end = recorder->ending,
+        .parts_kept = (unsigned)recorder->registry->cfg->limits.recording_parts,
+        .total_max = (uint64_t)recorder->registry->cfg->limits.recordings_bytes};
     snprintf(job->name, sizeof job->name, "%s", recorder->name);
-    job->place = (struct recorder_place){.offset = recorder->at - recorder->carried, .began_boot_ms = recorder->began_boot_ms,
-                                         .last_ms = recorder->last_ms, .rows = recorder->rows, .cols = recorder->cols};
+    job->place = (struct recorder_place){.offset = recorder->at - recorder->carried,
+                                         .began_boot_ms = recorder->began_boot_ms,
+                                         .last_ms = recorder->last_ms,
+                                         .rows = recorder->rows,
+                                         .cols = recorder->cols};
     job->data = buf_take(&recorder->pending);
     buf_init(&recorder->pending, 0);
     recorder->begins = false;
@@ -131,14 +142,16 @@ static struct recorder_job *make_job(struct recorder *recorder)
 /* What is there goes to the disk, unless something is on its way already. */
 static void recorder_run(struct recorder *recorder)
 {
-    if (recorder->running || (recorder->pending.len == 0 && !recorder->ending) || (recorder->watch && !recorder->begun))
+    if (recorder->running || (recorder->pending.len == 0 && !recorder->ending) ||
+        (recorder->watch && !recorder->begun))
         return;
     loop_timer_stop(&recorder->flush);
     struct recorder_job *job = make_job(recorder);
     recorder->running = true;
     int status = loop_offload(recorder->registry->loop, recorder_job_run, recorder_on_done, job);
     if (status < 0) {
-        limit_err(&job->err, ERR_SYSTEM, LIMIT_THREAD, -status, "'%s': the recording ends: there is no thread to write it", recorder->name);
+        limit_err(&job->err, ERR_SYSTEM, LIMIT_THREAD, -status,
+                  "'%s': the recording ends: there is no thread to write it", recorder->name);
         recorder->unstarted = job;
         loop_timer_set_ms(&recorder->flush, 0);
     }
@@ -159,7 +172,8 @@ void recorder_written(struct recorder *recorder)
 {
     if (recorder->ending || recorder->pending.len >= FLUSH_BYTES || recorder->begins)
         recorder_run(recorder);
-    else if (recorder->pending.len > 0 && !recorder->running && !loop_timer_is_set(&recorder->flush))
+    else if (recorder->pending.len > 0 && !recorder->running &&
+             !loop_timer_is_set(&recorder->flush))
         loop_timer_set_ms(&recorder->flush, FLUSH_MS);
 }
 
@@ -167,8 +181,14 @@ static struct recorder *recorder_new(struct session *session, struct recorder_fi
 {
     struct registry *registry = session->registry;
     struct recorder *recorder = xcalloc(1, sizeof *recorder);
-    *recorder = (struct recorder){.registry = registry, .session = session, .number = session_number(session), .file = file,
-                                  .format = (int)file->note.format, .input = file->note.input, .rows = 24, .cols = 80};
+    *recorder = (struct recorder){.registry = registry,
+                                  .session = session,
+                                  .number = session_number(session),
+                                  .file = file,
+                                  .format = (int)file->note.format,
+                                  .input = file->note.input,
+                                  .rows = 24,
+                                  .cols = 80};
     snprintf(recorder->name, sizeof recorder->name, "%s", session_name(session));
     buf_init(&recorder->pending, 0);
     recorder->told = (struct deferred){.fn = recorder_on_told, .arg = recorder};
@@ -186,28 +206,35 @@ static struct recorder *recorder_new(struct session *session, struct recorder_fi
 static int check_same(struct recorder *recorder, const struct recorder_spec *spec, struct err *err)
 {
     struct recorder_facts facts;
-    const struct recorder_note *note = &recorder->file->note; /* what is read here does not change while it is recorded */
+    /* what is read here does not change while it is recorded */
+    const struct recorder_note *note = &recorder->file->note;
     describe(recorder, &facts);
     bool same = !spec->path || (note->given && strcmp(spec->path, note->path) == 0);
-    same = same && (!spec->format || spec->format == recorder->format) && (!spec->input || recorder->input);
+    same = same && (!spec->format || spec->format == recorder->format) &&
+           (!spec->input || recorder->input);
     if (recorder->ending || recorder->fn)
-        err_set(err, ERR_NOT_AVAILABLE, "'%s': its recording is being %s; try again", recorder->name, recorder->ending ? "ended" : "begun");
+        err_set(err, ERR_NOT_AVAILABLE, "'%s': its recording is being %s; try again",
+                recorder->name, recorder->ending ? "ended" : "begun");
     else if (!same)
-        err_set(err, ERR_NOT_AVAILABLE, "'%s': is recorded to '%s' already; `ue record --stop %s` ends that", recorder->name,
-                facts.path ? facts.path : "?", recorder->name);
+        err_set(err, ERR_NOT_AVAILABLE,
+                "'%s': is recorded to '%s' already; `ue record --stop %s` ends that",
+                recorder->name, facts.path ? facts.path : "?", recorder->name);
     else
         err->code = 0;
     free(facts.path);
     return err->code;
 }
 
-int recorder_start(struct session *session, const struct recorder_spec *spec, recorder_fn *fn, void *arg, struct err *err)
+int recorder_start(struct session *session, const struct recorder_spec *spec, recorder_fn *fn,
+                   void *arg, struct err *err)
 {
     struct registry *registry = session->registry;
     struct recorder *recorder = recorder_of(session);
     if (!session_is_live(session))
-        return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; `ue logs %s` shows what it printed", session_name(session),
-                       (unsigned long long)session_number(session), session_name(session));
+        return err_set(err, ERR_ENDED,
+                       "'%s' (session %llu) has ended; `ue logs %s` shows what it printed",
+                       session_name(session), (unsigned long long)session_number(session),
+                       session_name(session));
     if (recorder && check_same(recorder, spec, err) != 0)
         return err->code;
     if (recorder) {
@@ -217,8 +244,9 @@ int recorder_start(struct session *session, const struct recorder_spec *spec, re
             registry_defer(registry, &recorder->told);
         return 0;
     }
-    struct recorder_file *file = recorder_file_new(registry->state_dir, session_number(session), spec->path,
-                                                   spec->format ? spec->format : 3, spec->input);
+    struct recorder_file *file = recorder_file_new(registry->state_dir, session_number(session),
+                                                   spec->path, spec->format ? spec->format : 3,
+                                                   spec->input);
     recorder = recorder_new(session, file);
     recorder->fn = fn;
     recorder->arg = arg;
@@ -239,11 +267,11 @@ int recorder_stop(struct session *session, recorder_fn *fn, void *arg, struct er
 {
     struct recorder *recorder = recorder_of(session);
     if (!recorder)
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s': is not recorded; `ue record %s` begins", session_name(session),
-                       session_name(session));
+        return err_set(err, ERR_NOT_AVAILABLE, "'%s': is not recorded; `ue record %s` begins",
+                       session_name(session), session_name(session));
     if (recorder->ending || recorder->fn)
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s': its recording is being %s; try again", session_name(session),
-                       recorder->ending ? "ended" : "begun");
+        return err_set(err, ERR_NOT_AVAILABLE, "'%s': its recording is being %s; try again",
+                       session_name(session), recorder->ending ? "ended" : "begun");
     recorder->fn = fn;
     recorder->arg = arg;
     session->journal->header->recorded = 0;
@@ -297,7 +325,8 @@ void recorder_take_over(struct session *session)
 {
     if (session->finished)
         return;
-    struct recorder_file *file = recorder_file_find(session->registry->state_dir, session_number(session));
+    struct recorder_file *file = recorder_file_find(session->registry->state_dir,
+                                                    session_number(session));
     if (!file) {
         recorder_begin_wanted(session);
         return;

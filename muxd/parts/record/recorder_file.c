@@ -1,5 +1,6 @@
-/* recorder_file: owns the files of recordings and the notes beside them. Files are made new, exclusively, for us alone, and no link is
- * followed. A note is locked by the worker that writes it. */
+/* recorder_file: owns the files of recordings and the notes beside them. Files are made new,
+ * exclusively, for us alone, and no link is followed. A note is locked by the worker that writes
+ * it. */
 #include "parts/record/recorder_file.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -20,13 +21,18 @@
 #define NOTE_VERSION 1
 #define SAME_NAME_MAX 1000
 
-struct recorder_file *recorder_file_new(const char *state_dir, uint64_t number, const char *path, int format, bool input)
+struct recorder_file *recorder_file_new(const char *state_dir, uint64_t number, const char *path,
+                                        int format, bool input)
 {
     struct recorder_file *file = xcalloc(1, sizeof *file);
     file->dir = path_join(state_dir, RECORDER_DIR);
     file->fd = file->note_fd = -1;
-    file->note = (struct recorder_note){.magic = NOTE_MAGIC, .version = NOTE_VERSION, .number = number, .format = (uint32_t)format,
-                                        .input = input, .given = path != NULL};
+    file->note = (struct recorder_note){.magic = NOTE_MAGIC,
+                                        .version = NOTE_VERSION,
+                                        .number = number,
+                                        .format = (uint32_t)format,
+                                        .input = input,
+                                        .given = path != NULL};
     snprintf(file->note.path, sizeof file->note.path, "%s", path ? path : "");
     return file;
 }
@@ -41,7 +47,8 @@ void recorder_file_free(struct recorder_file *file)
     free(file);
 }
 
-void recorder_file_part(const struct recorder_note *note, unsigned part, char out[RECORDER_PATH_MAX])
+void recorder_file_part(const struct recorder_note *note, unsigned part,
+                        char out[RECORDER_PATH_MAX])
 {
     size_t len = strlen(note->path), tail = strlen(RECORDER_EXTENSION);
     bool ends = len > tail && strcmp(note->path + len - tail, RECORDER_EXTENSION) == 0;
@@ -49,26 +56,31 @@ void recorder_file_part(const struct recorder_note *note, unsigned part, char ou
     if (part <= 1)
         snprintf(out, RECORDER_PATH_MAX, "%s", note->path);
     else
-        snprintf(out, RECORDER_PATH_MAX, "%.*s.%u%s", kept, note->path, part, ends ? RECORDER_EXTENSION : "");
+        snprintf(out, RECORDER_PATH_MAX, "%.*s.%u%s", kept, note->path, part,
+                 ends ? RECORDER_EXTENSION : "");
 }
 
 static char *note_path(const struct recorder_file *file)
 {
-    return xasprintf("%s/.%llu%s", file->dir, (unsigned long long)file->note.number, RECORDER_NOTE_EXTENSION);
+    return xasprintf("%s/.%llu%s", file->dir, (unsigned long long)file->note.number,
+                     RECORDER_NOTE_EXTENSION);
 }
 
 /* fresh: made, or emptied once the lock is ours: until then it is another worker's. */
 static int note_open(struct recorder_file *file, bool fresh)
 {
     char *path = note_path(file);
-    int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (fresh ? O_CREAT : 0), 0600);
+    int fd = open(path,
+                  O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (fresh ? O_CREAT : 0),
+                  0600);
     if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 || (fresh && ftruncate(fd, 0) != 0)))
         fd_close(&fd);
     free(path); /* keeps errno (free(3)) */
     return file->note_fd = fd;
 }
 
-/* Only the place changes often: it stands in the first page, and one write of it is seen whole or not at all. */
+/* Only the place changes often: it stands in the first page, and one write of it is seen whole or
+ * not at all. */
 static int note_write(struct recorder_file *file, bool whole)
 {
     size_t size = whole ? sizeof file->note : offsetof(struct recorder_note, device);
@@ -85,7 +97,8 @@ static void note_remove(struct recorder_file *file)
     free(path);
 }
 
-/* The beginning of all: the directory, the note, the name of the first part when none was asked for. */
+/* The beginning of all: the directory, the note, the name of the first part when none was asked
+ * for. */
 static int open_place(const struct recorder_job *job, struct err *err)
 {
     struct recorder_file *file = job->file;
@@ -93,7 +106,9 @@ static int open_place(const struct recorder_job *job, struct err *err)
     if (code)
         return code;
     if (note_open(file, true) < 0)
-        return err_set(err, ERR_SYSTEM, "'%s': the recording's note can't be made: %s; make room, or choose another [muxd] state",
+        return err_set(err, ERR_SYSTEM,
+                       "'%s': the recording's note can't be made: %s; make room, or choose another "
+                       "[muxd] state",
                        file->dir, strerror(errno));
     return 0;
 }
@@ -113,8 +128,8 @@ static int open_first(const struct recorder_job *job)
         char more[16] = "";
         if (i > 1)
             snprintf(more, sizeof more, "-%d", i);
-        int n = snprintf(note->path, sizeof note->path, "%s/%llu-%s%s%s", job->file->dir, (unsigned long long)note->number, job->name, more,
-                         RECORDER_EXTENSION);
+        int n = snprintf(note->path, sizeof note->path, "%s/%llu-%s%s%s", job->file->dir,
+                         (unsigned long long)note->number, job->name, more, RECORDER_EXTENSION);
         int fd = n < (int)sizeof note->path ? open_new(note->path) : (errno = ENAMETOOLONG, -1);
         if (fd >= 0 || errno != EEXIST)
             return fd;
@@ -125,11 +140,15 @@ static int open_first(const struct recorder_job *job)
 static int cant(const char *path, int error, struct err *err)
 {
     if (error == EEXIST)
-        return err_set(err, ERR_SYSTEM, "'%s': exists already; choose another name or remove it", path);
-    return err_set(err, ERR_SYSTEM, "'%s': can't be recorded to: %s; choose another place or make room", path, strerror(error));
+        return err_set(err, ERR_SYSTEM, "'%s': exists already; choose another name or remove it",
+                       path);
+    return err_set(err, ERR_SYSTEM,
+                   "'%s': can't be recorded to: %s; choose another place or make room", path,
+                   strerror(error));
 }
 
-/* The note says what is about to be made before it is there, so that a successor knows what to clear away. */
+/* The note says what is about to be made before it is there, so that a successor knows what to
+ * clear away. */
 static int begin_part(const struct recorder_job *job, struct err *err)
 {
     struct recorder_file *file = job->file;
@@ -165,7 +184,8 @@ static int begin_part(const struct recorder_job *job, struct err *err)
     return 0;
 }
 
-static int recorder_file_append(struct recorder_file *file, const char *data, size_t size, struct err *err)
+static int recorder_file_append(struct recorder_file *file, const char *data, size_t size,
+                                struct err *err)
 {
     struct recorder_place *place = &file->note.place;
     char path[RECORDER_PATH_MAX];
@@ -177,7 +197,8 @@ static int recorder_file_append(struct recorder_file *file, const char *data, si
             int error = n < 0 ? errno : ENOSPC;
             recorder_file_part(&file->note, place->part, path);
             bool cut = ftruncate(file->fd, (off_t)place->size) == 0;
-            return err_set(err, ERR_SYSTEM, "'%s': the recording ends%s: %s; make room and begin another", path,
+            return err_set(err, ERR_SYSTEM,
+                           "'%s': the recording ends%s: %s; make room and begin another", path,
                            cut ? "" : " with half a line", strerror(error));
         }
         at += (size_t)n;
@@ -227,10 +248,12 @@ static bool note_read(struct recorder_file *file, uint64_t number)
 {
     struct recorder_note *note = &file->note;
     struct stat st;
-    return fstat(file->note_fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077) &&
-           pread(file->note_fd, note, sizeof *note, 0) == (ssize_t)sizeof *note && note->magic == NOTE_MAGIC &&
-           note->version == NOTE_VERSION && note->number == number && (note->format == 2 || note->format == 3) &&
-           memchr(note->path, 0, sizeof note->path) && note->path[0] == '/' && note->place.part > 0;
+    return fstat(file->note_fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+           !(st.st_mode & 077) &&
+           pread(file->note_fd, note, sizeof *note, 0) == (ssize_t)sizeof *note &&
+           note->magic == NOTE_MAGIC && note->version == NOTE_VERSION && note->number == number &&
+           (note->format == 2 || note->format == 3) && memchr(note->path, 0, sizeof note->path) &&
+           note->path[0] == '/' && note->place.part > 0;
 }
 
 static const char *reopen(struct recorder_file *file)
@@ -246,8 +269,8 @@ static const char *reopen(struct recorder_file *file)
     file->fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file->fd < 0 || fstat(file->fd, &st) != 0)
         return strerror(errno);
-    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_dev != note->device || (uint64_t)st.st_ino != note->inode ||
-        (uint64_t)st.st_size < note->place.size)
+    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_dev != note->device ||
+        (uint64_t)st.st_ino != note->inode || (uint64_t)st.st_size < note->place.size)
         return "it is not the file that was written";
     return ftruncate(file->fd, (off_t)note->place.size) == 0 ? NULL : strerror(errno);
 }
@@ -257,14 +280,16 @@ struct recorder_file *recorder_file_find(const char *state_dir, uint64_t number)
     struct recorder_file *file = recorder_file_new(state_dir, number, NULL, 3, false);
     if (note_open(file, false) < 0) {
         if (errno != ENOENT)
-            log_warn("the note on the recording of session %llu can't be read: %s", (unsigned long long)number, strerror(errno));
+            log_warn("the note on the recording of session %llu can't be read: %s",
+                     (unsigned long long)number, strerror(errno));
         recorder_file_free(file);
         return NULL;
     }
     const char *reason = note_read(file, number) ? reopen(file) : "its note is not whole";
     if (!reason)
         return file;
-    log_warn("the recording of session %llu ended with the worker: %s", (unsigned long long)number, reason);
+    log_warn("the recording of session %llu ended with the worker: %s", (unsigned long long)number,
+             reason);
     file->note.number = number;
     note_remove(file);
     recorder_file_free(file);

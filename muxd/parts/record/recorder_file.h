@@ -1,6 +1,6 @@
-/* recorder_file: the disk's side of a recording: its parts, and the note beside them that tells a successor of this worker where to go on.
- * Everything here may block and runs in a thread, but for what recorder_file_find says; it touches only what its job holds.
- * For this room only. */
+/* recorder_file: the disk's side of a recording: its parts, and the note beside them that tells a
+ * successor of this worker where to go on. Everything here may block and runs in a thread, but for
+ * what recorder_file_find says; it touches only what its job holds. For this room only. */
 #ifndef MUXD_PARTS_RECORDER_FILE_H
 #define MUXD_PARTS_RECORDER_FILE_H
 #include "base/buf.h"
@@ -12,7 +12,8 @@
 #define RECORDER_PATH_MAX 4096
 #define RECORDER_EXTENSION ".cast"
 
-/* In the note, byte for byte. It is written after the data that it speaks of, so what a part holds beyond `size` was half written. */
+/* In the note, byte for byte. It is written after the data that it speaks of, so what a part holds
+ * beyond `size` was half written. */
 struct recorder_place {
     uint64_t offset;       /* output up to here is in the recording */
     uint64_t size;         /* bytes of the part */
@@ -50,16 +51,21 @@ struct recorder_job {
     char name[80];              /* of the session, for the name of the file */
     unsigned parts_kept;
     uint64_t total_max;         /* of STATE/recordings */
-    struct recorder_place place; /* as it is once data is written; size and total are the job's to count */
+    /* as it is once data is written; size and total are the job's to count */
+    struct recorder_place place;
     struct err err;             /* the answer; code 0: done */
 };
 void recorder_job_run(void *job);
 
-/* Nothing is opened yet. path: of the first part, at most RECORDER_PATH_MAX - 1 bytes, copied; NULL: STATE/recordings/NUMBER-NAME.cast. */
-struct recorder_file *recorder_file_new(const char *state_dir, uint64_t number, const char *path, int format, bool input);
+/* Nothing is opened yet. path: of the first part, at most RECORDER_PATH_MAX - 1 bytes, copied;
+ * NULL: STATE/recordings/NUMBER-NAME.cast. */
+struct recorder_file *recorder_file_new(const char *state_dir, uint64_t number, const char *path,
+                                        int format, bool input);
 void recorder_file_free(struct recorder_file *file); /* closes; the note stays. NULL is fine */
-/* The recording of that session that a worker before this one has begun: cut to what the note says and open. NULL: there is none, or
- * (logged) it can't be gone on with. */
+/* The recording of that session that a worker before this one has begun: cut to what the note says
+ * and open. NULL: there is none, or (logged) it can't be gone on with. */
 struct recorder_file *recorder_file_find(const char *state_dir, uint64_t number);
-void recorder_file_part(const struct recorder_note *note, unsigned part, char out[RECORDER_PATH_MAX]); /* its path */
+/* its path */
+void recorder_file_part(const struct recorder_note *note, unsigned part,
+                        char out[RECORDER_PATH_MAX]);
 #endif

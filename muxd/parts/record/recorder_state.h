@@ -29,7 +29,9 @@ struct recorder {
     struct session *session; /* NULL: it has gone, what is left goes to the disk */
     uint64_t number;
     char name[JOURNAL_NAME_MAX + 1];
-    struct recorder_file *file; /* the thread's while running, but for what never changes: note.number, given, input, path once begun */
+    /* the thread's while running, but for what never changes: note.number, given, input, path once
+     * begun */
+    struct recorder_file *file;
     recorder_fn *fn;            /* NULL: nobody waits */
     void *arg;
     int format;
@@ -52,7 +54,8 @@ struct recorder {
     bool running, ending;
     struct recorder_job *unstarted; /* there was no thread for it */
     bool full;             /* the part is: another one begins with the next screen */
-    uint64_t lost;         /* bytes that nobody recorded before the journal gave them up: the screen is painted anew */
+    /* bytes that nobody recorded before the journal gave them up: the screen is painted anew */
+    uint64_t lost;
     struct watch *watch;   /* the screen is waited for */
     struct loop_timer flush;
 };
@@ -67,12 +70,16 @@ void recorder_end(struct recorder *recorder);     /* no more: the last of it goe
 void recorder_take(struct recorder *recorder);       /* output that came */
 void recorder_begin_part(struct recorder *recorder); /* the first one */
 /* The part's events. */
-void recorder_begin_wanted(struct session *session); /* it runs: is it to be recorded from its beginning? */
-void recorder_take_over(struct session *session);    /* goes on with what a worker before this one has begun */
+/* it runs: is it to be recorded from its beginning? */
+void recorder_begin_wanted(struct session *session);
+/* goes on with what a worker before this one has begun */
+void recorder_take_over(struct session *session);
 void recorder_session_goes(struct session *session); /* its recording ends */
-void recorder_stop_all(struct registry *registry);   /* waits for the disk; notes stay for a successor */
+/* waits for the disk; notes stay for a successor */
+void recorder_stop_all(struct registry *registry);
 void recorder_look(struct session *session);
 void recorder_resized(struct session *session, const struct part_resize *resize);
-void recorder_typed(struct session *session, const char *data, size_t size, const struct author *author);
+void recorder_typed(struct session *session, const char *data, size_t size,
+                    const struct author *author);
 void recorder_input(struct session *session, const struct input *input);
 #endif

@@ -13,14 +13,16 @@
 #define TAKE_BYTES (128u << 10)  /* in one turn */
 #define CATCH_UP_MAX (4u << 20) /* before a new part; what is beyond is lost */
 #define LABEL_MAX 200
-#define PIPE_LINES 24            /* a pipe has no screen: a late recording begins with so many lines */
+/* a pipe has no screen: a late recording begins with so many lines */
+#define PIPE_LINES 24
 #define PIPE_BYTES 4096
 
 static void event(struct recorder *recorder, enum cast_code code, const char *data, size_t size)
 {
     size_t before = recorder->pending.len;
     int64_t at_ms = clock_boot_ms() - recorder->began_boot_ms;
-    cast_append_event(&recorder->pending, recorder->format, &recorder->last_ms, at_ms, code, data, size);
+    cast_append_event(&recorder->pending, recorder->format, &recorder->last_ms, at_ms, code, data,
+                      size);
     recorder->size += recorder->pending.len - before;
     recorder->total += recorder->pending.len - before;
 }
@@ -64,14 +66,16 @@ static void want_screen(struct recorder *recorder)
 {
     struct err err;
     if (!recorder->watch && recorder->session && session_is_tty(recorder->session))
-        recorder->watch = recorder_screens_of(recorder)->watch(recorder->session, on_screen, recorder, &err);
+        recorder->watch = recorder_screens_of(recorder)->watch(recorder->session, on_screen,
+                                                               recorder, &err);
 }
 
 static void note_size(struct recorder *recorder)
 {
     char text[32];
     int rows, cols;
-    if (session_get_size(recorder->session, &rows, &cols) < 0 || (rows == recorder->rows && cols == recorder->cols))
+    if (session_get_size(recorder->session, &rows, &cols) < 0 ||
+        (rows == recorder->rows && cols == recorder->cols))
         return;
     recorder->rows = rows;
     recorder->cols = cols;
@@ -79,7 +83,8 @@ static void note_size(struct recorder *recorder)
     event(recorder, CAST_RESIZE, text, (size_t)n);
 }
 
-/* [at, limit), as much as there is room for. False: bytes are missing, and the screen has to be painted before anything else. */
+/* [at, limit), as much as there is room for. False: bytes are missing, and the screen has to be
+ * painted before anything else. */
 static bool take_to(struct recorder *recorder, uint64_t limit, size_t room)
 {
     struct journal *journal = recorder->session->journal;
@@ -108,7 +113,8 @@ static bool take_to(struct recorder *recorder, uint64_t limit, size_t room)
 static void recorder_take_tell_lost(struct recorder *recorder)
 {
     char text[80];
-    int n = snprintf(text, sizeof text, "%llu bytes of output were not recorded", (unsigned long long)recorder->lost);
+    int n = snprintf(text, sizeof text, "%llu bytes of output were not recorded",
+                     (unsigned long long)recorder->lost);
     event(recorder, CAST_MARKER, text, (size_t)n);
     recorder->lost = 0;
 }
@@ -137,8 +143,13 @@ static void write_head(struct recorder *recorder, const struct screen *screen)
     recorder->size = 0;
     recorder->full = false;
     session_get_size(recorder->session, &recorder->rows, &recorder->cols);
-    struct cast_head head = {.version = recorder->format, .rows = recorder->rows, .cols = recorder->cols, .began_real_ms = clock_real_ms(),
-                             .command = journal_cmd(journal), .title = session_name(recorder->session), .term = "xterm-256color"};
+    struct cast_head head = {.version = recorder->format,
+                             .rows = recorder->rows,
+                             .cols = recorder->cols,
+                             .began_real_ms = clock_real_ms(),
+                             .command = journal_cmd(journal),
+                             .title = session_name(recorder->session),
+                             .term = "xterm-256color"};
     size_t before = recorder->pending.len;
     cast_append_head(&recorder->pending, &head);
     recorder->size += recorder->pending.len - before;
@@ -155,7 +166,8 @@ static void write_head(struct recorder *recorder, const struct screen *screen)
     buf_fini(&out);
 }
 
-/* The model shows what was printed up to an offset: before it the old part ends, or what was lost is made up for; behind it all goes on. */
+/* The model shows what was printed up to an offset: before it the old part ends, or what was lost
+ * is made up for; behind it all goes on. */
 static void on_screen(void *arg, unsigned events)
 {
     struct recorder *recorder = arg;
@@ -167,7 +179,8 @@ static void on_screen(void *arg, unsigned events)
         return;
     }
     uint64_t offset = screens->offset(recorder->watch);
-    while (recorder->part > 0 && !recorder->lost && recorder->at < offset && offset - recorder->at <= CATCH_UP_MAX)
+    while (recorder->part > 0 && !recorder->lost && recorder->at < offset &&
+           offset - recorder->at <= CATCH_UP_MAX)
         take_to(recorder, offset, SIZE_MAX);
     if (recorder->part > 0 && recorder->at < offset)
         recorder->lost += offset - recorder->at;
@@ -185,7 +198,8 @@ static void on_screen(void *arg, unsigned events)
 
 static uint64_t last_lines(const struct session *session)
 {
-    uint64_t head = journal_head(session->journal), from = head > PIPE_BYTES ? head - PIPE_BYTES : 0, at = from;
+    uint64_t head = journal_head(session->journal),
+             from = head > PIPE_BYTES ? head - PIPE_BYTES : 0, at = from;
     size_t size;
     const char *data = journal_view(session->journal, &at, &size);
     int lines = 0;
@@ -238,7 +252,8 @@ void recorder_take(struct recorder *recorder)
             recorder_take_tell_lost(recorder);
     }
     note_size(recorder);
-    if (!recorder->full && !recorder->begins && recorder->size >= (uint64_t)session->registry->cfg->limits.recording_bytes)
+    if (!recorder->full && !recorder->begins &&
+        recorder->size >= (uint64_t)session->registry->cfg->limits.recording_bytes)
         begin_next_part(recorder);
 }
 
@@ -258,7 +273,8 @@ static void recorder_take_finish(struct recorder *recorder)
 void recorder_look(struct session *session)
 {
     struct recorder *recorder = recorder_of(session);
-    if (!recorder || recorder->ending || (recorder->watch && (recorder->part == 0 || recorder->lost)))
+    if (!recorder || recorder->ending ||
+        (recorder->watch && (recorder->part == 0 || recorder->lost)))
         return;
     recorder_take(recorder);
     if (session->finished && recorder->at == journal_head(session->journal) && !recorder->lost)
@@ -282,7 +298,8 @@ void recorder_command(struct session *session, const char *label, size_t size)
 {
     struct recorder *recorder = recorder_of(session);
     struct buf text = BUF_INIT;
-    if (!recorder || recorder->ending || recorder->part == 0 || recorder->pending.len >= 2 * PENDING_MAX)
+    if (!recorder || recorder->ending || recorder->part == 0 ||
+        recorder->pending.len >= 2 * PENDING_MAX)
         return;
     while (size > 0 && (label[size - 1] == '\n' || label[size - 1] == '\r'))
         size--;
@@ -302,7 +319,8 @@ void recorder_command(struct session *session, const char *label, size_t size)
 static void record_input(struct session *session, const char *data, size_t size, bool secret)
 {
     struct recorder *recorder = recorder_of(session);
-    if (!recorder || !recorder->input || recorder->ending || recorder->part == 0 || recorder->pending.len >= 2 * PENDING_MAX)
+    if (!recorder || !recorder->input || recorder->ending || recorder->part == 0 ||
+        recorder->pending.len >= 2 * PENDING_MAX)
         return;
     secret |= session_reads_secret(session);
     if (secret || size > 0)
@@ -310,7 +328,8 @@ static void record_input(struct session *session, const char *data, size_t size,
     recorder_written(recorder);
 }
 
-void recorder_typed(struct session *session, const char *data, size_t size, const struct author *author)
+void recorder_typed(struct session *session, const char *data, size_t size,
+                    const struct author *author)
 {
     record_input(session, data, size, false);
     if (author && author->who == INPUT_BY_AGENT && input_has_text(data, size))

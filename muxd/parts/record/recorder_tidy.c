@@ -35,7 +35,8 @@ static bool recorder_tidy_is_held(int dir, const char *name)
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return errno != ENOENT;
-    bool held = fstat(fd, &st) != 0 || st.st_mtim.tv_sec + FRESH_S > clock_real_ms() / 1000 || flock(fd, LOCK_SH | LOCK_NB) != 0;
+    bool held = fstat(fd, &st) != 0 || st.st_mtim.tv_sec + FRESH_S > clock_real_ms() / 1000 ||
+                flock(fd, LOCK_SH | LOCK_NB) != 0;
     if (!held)
         unlinkat(dir, name, 0);
     close(fd);
@@ -46,11 +47,13 @@ static void recorder_tidy_note(struct finding *finding, int dir, const char *nam
 {
     char *end;
     uint64_t number = strtoull(name + 1, &end, 10);
-    if (end == name + 1 || strcmp(end, RECORDER_NOTE_EXTENSION) != 0 || !recorder_tidy_is_held(dir, name))
+    if (end == name + 1 || strcmp(end, RECORDER_NOTE_EXTENSION) != 0 ||
+        !recorder_tidy_is_held(dir, name))
         return;
     if (finding->active_count == finding->active_room) {
         finding->active_room = finding->active_room ? 2 * finding->active_room : 16;
-        finding->active = xreallocarray(finding->active, finding->active_room, sizeof *finding->active);
+        finding->active = xreallocarray(finding->active, finding->active_room,
+                                        sizeof *finding->active);
     }
     finding->active[finding->active_count++] = number;
 }
@@ -60,16 +63,18 @@ static void recording(struct finding *finding, int dir, const char *name)
     char *end;
     struct stat st;
     uint64_t number = strtoull(name, &end, 10);
-    if (end == name || *end != '-' || finding->count >= FILES_MAX || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(st.st_mode))
+    if (end == name || *end != '-' || finding->count >= FILES_MAX ||
+        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
         return;
     if (finding->count == finding->room) {
         finding->room = finding->room ? 2 * finding->room : 64;
         finding->files = xreallocarray(finding->files, finding->room, sizeof *finding->files);
     }
     finding->total += (uint64_t)st.st_size;
-    finding->files[finding->count++] =
-        (struct found){.name = xstrdup(name), .number = number, .size = (uint64_t)st.st_size, .changed = st.st_mtim};
+    finding->files[finding->count++] = (struct found){.name = xstrdup(name),
+                                                      .number = number,
+                                                      .size = (uint64_t)st.st_size,
+                                                      .changed = st.st_mtim};
 }
 
 static int older_first(const void *a, const void *b)
@@ -77,7 +82,9 @@ static int older_first(const void *a, const void *b)
     const struct found *left = a, *right = b;
     if (left->changed.tv_sec != right->changed.tv_sec)
         return left->changed.tv_sec < right->changed.tv_sec ? -1 : 1;
-    return left->changed.tv_nsec < right->changed.tv_nsec ? -1 : left->changed.tv_nsec > right->changed.tv_nsec;
+    return left->changed.tv_nsec < right->changed.tv_nsec
+               ? -1
+               : left->changed.tv_nsec > right->changed.tv_nsec;
 }
 
 static bool goes_on(const struct finding *finding, uint64_t number)

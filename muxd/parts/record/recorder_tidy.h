@@ -1,4 +1,5 @@
-/* recorder_tidy: keeps the directory of recordings within its cap. Runs in a thread. For this room only. */
+/* recorder_tidy: keeps the directory of recordings within its cap. Runs in a thread. For this room
+ * only. */
 #ifndef MUXD_PARTS_RECORDER_TIDY_H
 #define MUXD_PARTS_RECORDER_TIDY_H
 #include <stdint.h>
@@ -6,7 +7,7 @@
 #define RECORDER_DIR "recordings"          /* below the state directory */
 #define RECORDER_NOTE_EXTENSION ".rec"     /* .NUMBER.rec: the note of a recording that goes on */
 
-/* Removes notes that no worker holds and whose recordings therefore have ended, then recordings, the oldest first, until all
- * together have at most max bytes; never one that goes on. */
+/* Removes notes that no worker holds and whose recordings therefore have ended, then recordings,
+ * the oldest first, until all together have at most max bytes; never one that goes on. */
 void recorder_tidy(const char *dir, uint64_t max);
 #endif

@@ -1,4 +1,5 @@
-/* queries.c: owns a session's place in its output up to which queries have their answers, and the answers on their way. */
+/* queries.c: owns a session's place in its output up to which queries have their answers, and the
+ * answers on their way. */
 #include "parts/view/queries.h"
 #include "base/buf.h"
 #include "base/log.h"
@@ -13,10 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of one look; what is left over comes in the next. So a flood of queries neither stops the turn nor fills the input queue. */
+/* Of one look; what is left over comes in the next. So a flood of queries neither stops the turn
+ * nor fills the input queue. */
 #define ANSWERS_MAX 32
 #define ANSWERS_BYTES 4096
-/* How long a program that has asked may take to leave canonical mode, and how long one that reads nothing is left alone. */
+/* How long a program that has asked may take to leave canonical mode, and how long one that reads
+ * nothing is left alone. */
 #define LATE_NS (250 * NS_PER_MS)
 #define LATE_FIRST_NS NS_PER_MS
 
@@ -47,7 +50,8 @@ static bool place_size(void *arg, int *rows, int *cols)
 static bool place_cell(void *arg, int *height, int *width)
 {
     const struct place *place = arg;
-    return place->session->out.fd >= 0 && pty_get_cell(place->session->out.fd, height, width) == 0 && *height > 0 && *width > 0;
+    return place->session->out.fd >= 0 &&
+           pty_get_cell(place->session->out.fd, height, width) == 0 && *height > 0 && *width > 0;
 }
 
 static bool place_cursor(void *arg, int *row, int *col)
@@ -92,13 +96,15 @@ static bool may_answer(const struct session *session)
 {
     const struct queries *queries = queries_of(session);
     bool unread = queries && queries->queued_to > journal_in_tail(session->journal);
-    if (queries && queries->refused_ns && loop_now_ns(session->registry->loop) - queries->refused_ns < LATE_NS)
+    if (queries && queries->refused_ns &&
+        loop_now_ns(session->registry->loop) - queries->refused_ns < LATE_NS)
         unread = true;
     return !session->exited && session->out.fd >= 0 && !unread;
 }
 
-/* Around input that is held back until the program reads: it is this that the program may read first. An answer takes nothing of what the
- * program has said: an editor that asks where the cursor is reads its line all the same. */
+/* Around input that is held back until the program reads: it is this that the program may read
+ * first. An answer takes nothing of what the program has said: an editor that asks where the cursor
+ * is reads its line all the same. */
 static void type_past_held(struct session *session, const struct buf *answers)
 {
     struct prompt_mark mark = prompt_save(session);
@@ -109,7 +115,8 @@ static void type_past_held(struct session *session, const struct buf *answers)
         queries_get(session)->refused_ns = loop_now_ns(session->registry->loop);
 }
 
-/* Through the queue, so that no death of a worker doubles or tears it. done: up to where the output has its answers then. */
+/* Through the queue, so that no death of a worker doubles or tears it. done: up to where the output
+ * has its answers then. */
 static void type_queued(struct session *session, const struct buf *answers, uint64_t done)
 {
     bool alone = journal_in_head(session->journal) == journal_in_tail(session->journal);
@@ -161,13 +168,15 @@ static void forget_late(struct queries *queries)
     buf_init(&queries->late, ANSWERS_BYTES + RESPONDER_MOST);
 }
 
-/* Sends what came too early, keeps it for longer, or forgets it. Raw mode must be there at two looks with silence between them: a line
- * editor that comes back from a command sets it just before it prints its prompt. */
+/* Sends what came too early, keeps it for longer, or forgets it. Raw mode must be there at two
+ * looks with silence between them: a line editor that comes back from a command sets it just before
+ * it prints its prompt. */
 static void look_at_late(struct queries *queries)
 {
     struct session *session = queries->session;
     int64_t now = loop_now_ns(session->registry->loop);
-    bool same = may_answer(session) && queries->group > 0 && pty_foreground(session->out.fd) == queries->group;
+    bool same = may_answer(session) && queries->group > 0 &&
+                pty_foreground(session->out.fd) == queries->group;
     bool takes = same && takes_answers(session);
     if (takes && queries->late_is_raw) {
         queries_type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
@@ -183,7 +192,8 @@ static void look_at_late(struct queries *queries)
 bool queries_type_late(struct session *session)
 {
     struct queries *queries = queries_of(session);
-    if (!queries || queries->late.len == 0 || !may_answer(session) || pty_foreground(session->out.fd) != queries->group)
+    if (!queries || queries->late.len == 0 || !may_answer(session) ||
+        pty_foreground(session->out.fd) != queries->group)
         return false;
     queries_type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
     forget_late(queries);
@@ -207,7 +217,8 @@ static const struct outer *outer_of(const struct session *session)
     return queries ? &queries->outer : NULL;
 }
 
-/* A full-screen program asks for bracketed paste at its start, long before it has drawn: no line editor's word. */
+/* A full-screen program asks for bracketed paste at its start, long before it has drawn: no line
+ * editor's word. */
 static void note_mode(struct session *session, const struct scan_seq *seq, uint64_t modes)
 {
     struct journal_header *header = session->journal->header;
@@ -222,10 +233,12 @@ static void note_mode(struct session *session, const struct scan_seq *seq, uint6
     }
 }
 
-enum searched { SEARCHED, ENOUGH, LATER }; /* to the end; for this look; a query can't be answered yet */
+/* to the end; for this look; a query can't be answered yet */
+enum searched { SEARCHED, ENOUGH, LATER };
 
 /* Goes on at *from, which moves to the first byte that needs another look. */
-static enum searched search(struct session *session, uint64_t head, uint64_t *from, uint64_t *modes, struct buf *answers)
+static enum searched search(struct session *session, uint64_t head, uint64_t *from, uint64_t *modes,
+                            struct buf *answers)
 {
     bool may = may_answer(session);
     unsigned count = 0;
@@ -236,10 +249,17 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
         if (!data)
             return SEARCHED;
         scan_past_drawing(data, size, &at);
-        for (size_t before = at; count < ANSWERS_MAX && answers->len < ANSWERS_BYTES && scan_next(data, size, &at, &seq); before = at) {
+        for (size_t before = at; count < ANSWERS_MAX && answers->len < ANSWERS_BYTES &&
+                                 scan_next(data, size, &at, &seq);
+             before = at) {
             struct place place = {session, *from + at, false};
-            const struct responder_facts facts = {.modes = *modes, .scheme_told = wants_scheme(session), .outer = outer_of(session),
-                                                  .size = place_size, .cell = place_cell, .cursor = place_cursor, .arg = &place};
+            const struct responder_facts facts = {.modes = *modes,
+                                                  .scheme_told = wants_scheme(session),
+                                                  .outer = outer_of(session),
+                                                  .size = place_size,
+                                                  .cell = place_cell,
+                                                  .cursor = place_cursor,
+                                                  .arg = &place};
             if (modes_apply(modes, &seq))
                 note_mode(session, &seq, *modes);
             else if (may)
@@ -250,8 +270,10 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
             }
             scan_past_drawing(data, size, &at);
         }
-        bool enough = count >= ANSWERS_MAX || answers->len >= ANSWERS_BYTES, last = *from + size >= head;
-        *from += at < size && !enough && !last ? size : at; /* what is unfinished at the edge of a gap stays so */
+        bool enough = count >= ANSWERS_MAX || answers->len >= ANSWERS_BYTES,
+             last = *from + size >= head;
+        /* what is unfinished at the edge of a gap stays so */
+        *from += at < size && !enough && !last ? size : at;
         if (enough || last)
             return enough && *from < head ? ENOUGH : SEARCHED;
     }
@@ -323,10 +345,12 @@ void session_set_outer(struct session *session, const struct outer *outer)
 void session_set_cell(struct session *session, int height, int width)
 {
     int old_height, old_width;
-    if (!session_is_tty(session) || session->finished || session->out.fd < 0 || height < 1 || width < 1 ||
-        pty_get_cell(session->out.fd, &old_height, &old_width) < 0 || (height == old_height && width == old_width))
+    if (!session_is_tty(session) || session->finished || session->out.fd < 0 || height < 1 ||
+        width < 1 || pty_get_cell(session->out.fd, &old_height, &old_width) < 0 ||
+        (height == old_height && width == old_width))
         return;
     int code = pty_set_cell(session->out.fd, height, width);
     if (code < 0)
-        log_debug("session %llu: the size of its cells can't be set: %s", (unsigned long long)session_number(session), strerror(-code));
+        log_debug("session %llu: the size of its cells can't be set: %s",
+                  (unsigned long long)session_number(session), strerror(-code));
 }

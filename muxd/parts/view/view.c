@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #define IDLE_MS 60000                 /* a model without watchers is kept so long */
-#define BEHIND_NS (30 * NS_PER_MS)    /* followers of one that can't catch up are shown what it has, this often */
+/* followers of one that can't catch up are shown what it has, this often */
+#define BEHIND_NS (30 * NS_PER_MS)
 
 struct watch {
     struct list link;    /* of the view */
@@ -100,7 +101,8 @@ static size_t memory_of_all(const struct views *views)
 static void view_make_room(const struct view *kept)
 {
     struct views *views = views_of(kept->session);
-    size_t max = (size_t)kept->session->registry->cfg->limits.screens_bytes, bytes = memory_of_all(views);
+    size_t max = (size_t)kept->session->registry->cfg->limits.screens_bytes,
+           bytes = memory_of_all(views);
     struct list *next;
     for (struct list *at = views->used.next; at != &views->used && bytes > max; at = next) {
         struct view *view = LIST_OWNER(at, struct view, link);
@@ -180,8 +182,11 @@ struct watch *session_watch(struct session *session, watch_fn *fn, void *arg, st
 {
     struct registry *registry = session->registry;
     if (!session_is_tty(session)) {
-        err_set(err, ERR_NOT_AVAILABLE, "'%s' has no terminal and so no screen; read its output (ue poll), or start it with one "
-                                        "(ue exec -t)", session_name(session));
+        err_set(err, ERR_NOT_AVAILABLE,
+                "'%s' has no terminal and so no screen; read its output (ue poll), or start it "
+                "with one "
+                "(ue exec -t)",
+                session_name(session));
         return NULL;
     }
     if (waiter_take_place(registry, err) != 0)
@@ -244,7 +249,8 @@ void watch_wake(struct watch *watch, bool tell_anyway)
     view->awake += rested;
     watch->rests = false;
     watch->woken |= tell_anyway;
-    bool missed = view->at < journal_head(view->session->journal) || watch->version != screen_version(view->screen) ||
+    bool missed = view->at < journal_head(view->session->journal) ||
+                  watch->version != screen_version(view->screen) ||
                   (view->session->finished && !watch->ended);
     if (watch->woken || (rested && missed))
         session_dirty(view->session);

@@ -1,5 +1,5 @@
-/* view_feed.c: owns a screen model's way through the output: how much a turn may take, changes of size in their places, and what is put
- * in the place of output that nobody has any more. */
+/* view_feed.c: owns a screen model's way through the output: how much a turn may take, changes of
+ * size in their places, and what is put in the place of output that nobody has any more. */
 #include "base/clock.h"
 #include "parts/view/view_internal.h"
 #include "term/modes.h"
@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define TURN_NS (2 * NS_PER_MS) /* of all models together */
-/* What each gets at least, however slow the machine is: more than is read in a turn, or who waits for it to catch up waits for ever. */
+/* What each gets at least, however slow the machine is: more than is read in a turn, or who waits
+ * for it to catch up waits for ever. */
 #define LEAST_BYTES (96u << 10)
 #define LEAST_WORK (1u << 20)
 #define SLICE_BYTES (16u << 10)
@@ -31,7 +32,8 @@ void view_note_size(struct view *view, int rows, int cols)
         view->size_count--;
         view->sizes_done -= view->sizes_done > 1;
     }
-    view->sizes[view->size_count++] = (struct view_size){.offset = last ? head : 0, .rows = rows, .cols = cols};
+    view->sizes[view->size_count++] = (struct view_size){
+        .offset = last ? head : 0, .rows = rows, .cols = cols};
 }
 
 /* The program may have changed it, too (stty rows). */
@@ -45,8 +47,10 @@ static void note_current_size(struct view *view)
 /* Sizes whose place has come. Returns the next place where one changes. */
 static uint64_t apply_sizes(struct view *view)
 {
-    while (view->sizes_done < view->size_count && view->sizes[view->sizes_done].offset <= view->at) {
-        screen_resize(view->screen, view->sizes[view->sizes_done].rows, view->sizes[view->sizes_done].cols);
+    while (view->sizes_done < view->size_count &&
+           view->sizes[view->sizes_done].offset <= view->at) {
+        screen_resize(view->screen, view->sizes[view->sizes_done].rows,
+                      view->sizes[view->sizes_done].cols);
         view->sizes_done++;
     }
     return view->sizes_done < view->size_count ? view->sizes[view->sizes_done].offset : UINT64_MAX;
@@ -56,8 +60,8 @@ void view_begin(struct view *view)
 {
     note_current_size(view);
     screen_free(view->screen);
-    view->screen =
-        screen_new(view->sizes[0].rows, view->sizes[0].cols, (size_t)view->session->registry->cfg->limits.scrollback_bytes);
+    view->screen = screen_new(view->sizes[0].rows, view->sizes[0].cols,
+                              (size_t)view->session->registry->cfg->limits.scrollback_bytes);
     view->at = 0;
     view->sizes_done = 0;
     view->caught_up = false;
@@ -78,11 +82,13 @@ static void note_first(struct first *first, bool value, bool by_csi)
         *first = (struct first){.any = true, .value = value, .by_csi = by_csi};
 }
 
-/* What output from `from` to where the session's modes are known does to the alternate screen and to kitty's keyboard flags: a mode that
- * comes out the same of set and of reset was switched. */
-static void find_switches(const struct session *session, uint64_t from, struct first *alternate, struct first *kitty)
+/* What output from `from` to where the session's modes are known does to the alternate screen and
+ * to kitty's keyboard flags: a mode that comes out the same of set and of reset was switched. */
+static void find_switches(const struct session *session, uint64_t from, struct first *alternate,
+                          struct first *kitty)
 {
-    uint64_t end = atomic_load(&session->journal->header->answered_to), always = UINT64_C(1) << MODE_ALTERNATE_SCREEN;
+    uint64_t end = atomic_load(&session->journal->header->answered_to),
+             always = UINT64_C(1) << MODE_ALTERNATE_SCREEN;
     while (from < end) {
         size_t size, at = 0;
         const char *data = journal_view(session->journal, &from, &size);
@@ -95,7 +101,8 @@ static void find_switches(const struct session *session, uint64_t from, struct f
             uint64_t clear = 0, set = always;
             if (seq.kind == SCAN_CSI && seq.final == 'u' && seq.prefix && seq.prefix != '?')
                 note_first(kitty, true, true);
-            else if (modes_apply(&clear, &seq) && modes_apply(&set, &seq) && !((clear ^ set) & always))
+            else if (modes_apply(&clear, &seq) && modes_apply(&set, &seq) &&
+                     !((clear ^ set) & always))
                 note_first(alternate, clear & always, seq.kind == SCAN_CSI);
             scan_past_drawing(data, size, &at);
         }
@@ -103,8 +110,9 @@ static void find_switches(const struct session *session, uint64_t from, struct f
     }
 }
 
-/* Output is missing. What it has set the terminal to is what the session says now, but for what is set again in the output that is left;
- * which of the two screens was shown follows from the first change to the other. */
+/* Output is missing. What it has set the terminal to is what the session says now, but for what is
+ * set again in the output that is left; which of the two screens was shown follows from the first
+ * change to the other. */
 static void bridge_gap(struct view *view, uint64_t from)
 {
     const struct session *session = view->session;
@@ -141,7 +149,8 @@ static bool feed_slice(struct view *view, uint64_t limit)
         return true;
     }
     size = size < end - from ? size : (size_t)(end - from);
-    view->at += screen_feed_some(view->screen, data, size < SLICE_BYTES ? size : SLICE_BYTES, SLICE_WORK);
+    view->at += screen_feed_some(view->screen, data, size < SLICE_BYTES ? size : SLICE_BYTES,
+                                 SLICE_WORK);
     return true;
 }
 
@@ -160,7 +169,8 @@ bool view_feed(struct view *view, uint64_t limit)
     while (feed_slice(view, limit)) {
         work += screen_work(view->screen);
         now = clock_mono_ns();
-        if (views->fed_ns + now - begin >= TURN_NS && (view->at - from >= LEAST_BYTES || work >= LEAST_WORK))
+        if (views->fed_ns + now - begin >= TURN_NS &&
+            (view->at - from >= LEAST_BYTES || work >= LEAST_WORK))
             break;
     }
     views->fed_ns += now - begin;

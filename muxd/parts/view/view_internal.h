@@ -1,4 +1,5 @@
-/* view_internal: a view's insides, shared by view.c (who looks) and view_feed.c (the model and how far it has come). */
+/* view_internal: a view's insides, shared by view.c (who looks) and view_feed.c (the model and how
+ * far it has come). */
 #ifndef MUXD_PARTS_VIEW_INTERNAL_H
 #define MUXD_PARTS_VIEW_INTERNAL_H
 #include "parts/view/view.h"
@@ -29,10 +30,13 @@ struct view {
     struct list link;      /* views.used; only with a screen */
     struct screen *screen; /* NULL: nobody looks */
     uint64_t at;           /* output offset up to which it was fed */
-    uint64_t ask;          /* it must not go further in this look: that is where somebody wants to know the cursor. UINT64_MAX: nobody */
+    /* it must not go further in this look: that is where somebody wants to know the cursor.
+     * UINT64_MAX: nobody */
+    uint64_t ask;
     bool asked;            /* and waits for that */
     bool caught_up;
-    int64_t behind_ns;     /* since when it has not caught up, or its followers were told so; 0: it has */
+    /* since when it has not caught up, or its followers were told so; 0: it has */
+    int64_t behind_ns;
     struct list watches;
     unsigned awake; /* of the watches */
     struct loop_timer more, idle;
@@ -42,9 +46,11 @@ struct view {
 
 void view_note_size(struct view *view, int rows, int cols); /* from the head of the output on */
 void view_begin(struct view *view);                         /* a blank screen, fed with nothing */
-/* Feeds up to limit, or as much as this turn allows. True: it is there; false: set view->more, and go on then. */
+/* Feeds up to limit, or as much as this turn allows. True: it is there; false: set view->more, and
+ * go on then. */
 bool view_feed(struct view *view, uint64_t limit);
-/* 1: where the cursor was when the output had come to offset, from 1; when the model is further already, where it is now. 0: the model
- * must be fed with more than a turn allows, and stops there: ask again in the session's next look, which will come. -1: no terminal. */
+/* 1: where the cursor was when the output had come to offset, from 1; when the model is further
+ * already, where it is now. 0: the model must be fed with more than a turn allows, and stops there:
+ * ask again in the session's next look, which will come. -1: no terminal. */
 int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col);
 #endif
