@@ -11,6 +11,7 @@
 #include "cmd/failure.h"
 #include "cmd/meta.h"
 #include "cmd/patching.h"
+#include "parts/reap/reap.h"
 #include "wire/schema.h"
 #include "wire/text.h"
 #include <stdlib.h>
@@ -149,7 +150,7 @@ static void fail_gone(struct shot *shot)
     oneshot_fail(shot, &err);
 }
 
-static void oneshot_on_killed(void *arg, const struct kill_result *result)
+static void oneshot_on_killed(void *arg, const struct reap_result *result)
 {
     struct shot *shot = arg;
     struct session *session = registry_by_number(shot->ctx->registry, result->number);
@@ -167,7 +168,7 @@ static void step(struct shot *shot)
     } else if (shot->result.reason == WAIT_DEADLINE && session_is_live(session)) {
         shot->timed_out = true;
         shot->elapsed_ms = (clock_mono_ns() - shot->begun_ns) / 1000000;
-        registry_kill_hard(shot->ctx->registry, session, KILLER_TIMEOUT, oneshot_on_killed, shot);
+        reap_kill_hard(session, KILLER_TIMEOUT, oneshot_on_killed, shot);
     } else {
         oneshot_finish(shot, session);
     }

@@ -5,6 +5,7 @@
 #include "cmd/describe.h"
 #include "cmd/failure.h"
 #include "cmd/meta.h"
+#include "parts/reap/reap.h"
 #include "wire/schema.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static void killing_done(struct killing *killing)
     free(killing);
 }
 
-static void sessions_on_killed(void *arg, const struct kill_result *result)
+static void sessions_on_killed(void *arg, const struct reap_result *result)
 {
     struct killing *killing = arg;
     struct json *one = json_add_object(killing->list, NULL);
@@ -88,7 +89,7 @@ static void sessions_on_killed(void *arg, const struct kill_result *result)
         json_add_text(one, "signal", signal);
     json_add_int(one, "survivors", result->survivors);
     struct json *shown = result->survivors > 0 ? json_add_array(one, "survivor_processes") : NULL;
-    for (int i = 0; i < result->survivors && i < KILL_SHOWN; i++) {
+    for (int i = 0; i < result->survivors && i < REAP_SHOWN; i++) {
         struct json *process = json_add_object(shown, NULL);
         json_add_int(process, "pid", result->shown[i].pid);
         json_add_text(process, "command", result->shown[i].command);
@@ -225,10 +226,10 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
             if (session && session_is_live(session))
                 session_note_input(session, INPUT_SIGNAL, &author, signo ? signo : SIGHUP);
             if (session)
-                registry_kill(ctx->registry, session, signo, KILLER_REQUEST, sessions_on_killed,
+                reap_kill(session, signo, KILLER_REQUEST, sessions_on_killed,
                               killing);
             else
-                registry_kill_left(ctx->registry, targets.numbers[i], sessions_on_killed, killing);
+                reap_kill_left(ctx->registry, targets.numbers[i], sessions_on_killed, killing);
         }
         if (--killing->left == 0)
             killing_done(killing);

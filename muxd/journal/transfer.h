@@ -31,7 +31,7 @@ int transfer_new(struct transfer **out, struct err *err);
 int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct err *err);
 void transfer_free(struct transfer *transfer);
 struct number_kept *transfer_numbers(struct transfer *transfer); /* zeroed in a new one */
-/* of session/reap.h, for a successor, too; zero in a new one */
+/* of session/descendants.h, for a successor, too; zero in a new one */
 _Atomic uint32_t *transfer_mark(struct transfer *transfer);
 /* borrowed, to be handed to the keeper */
 void transfer_fds(const struct transfer *transfer, int fds[TRANSFER_FDS]);

@@ -4,10 +4,10 @@
 #include "parts/archive/archive.h"
 #include "parts/events/events.h"
 #include "parts/keyboard/keyboard.h"
+#include "parts/reap/reap.h"
 #include "parts/record/recorder.h"
 #include "parts/view/view.h"
 #include "session/internal.h"
-#include "session/reap.h"
 
 static void keyboard_changed(struct session *session)
 {

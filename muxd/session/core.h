@@ -15,16 +15,13 @@ struct buf;
 void registry_kick(struct registry *registry);
 /* called at the end of this turn */
 void registry_defer(struct registry *registry, struct deferred *deferred);
-enum note_kind { NOTE_SPAWNED, NOTE_KILLED, NOTE_ALL_ENDED };
+enum note_kind { NOTE_SPAWNED, NOTE_ALL_ENDED };
 struct note { /* something to be told at the end of the turn */
     struct deferred deferred;
     struct registry *registry;
     enum note_kind kind;
     uint64_t number;
-    union {
-        struct { spawned_fn *fn; void *arg; struct err err; } spawned;
-        struct { kill_fn *fn; void *arg; struct kill_result result; } killed;
-    };
+    struct { spawned_fn *fn; void *arg; struct err err; } spawned;
 };
 struct note *registry_note(struct registry *registry, enum note_kind kind, uint64_t number);
 void session_dirty(struct session *session); /* looked at, at the end of the turn */
@@ -176,6 +173,11 @@ void declared_started(struct session *session);
 /* on request: one that is about to come back does not */
 void declared_killed(struct session *session);
 void declared_failed(struct session *session, const struct err *err);
+
+/* session_acts.c */
+int session_take_pending_signal(struct session *session); /* 0: none was asked for */
+/* It has no process yet: the signal is for the process that it will have. */
+void session_set_pending_signal(struct session *session, int signo);
 
 /* limits.c */
 size_t limits_plan(const int64_t limits[SESSION_LIMIT_COUNT],

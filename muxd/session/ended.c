@@ -41,7 +41,7 @@ static void arm_expiry(struct registry *registry)
 
 static bool is_busy(const struct session *session)
 {
-    return session->kill || !list_is_empty(&session->waits);
+    return part_holds_leader(session) || !list_is_empty(&session->waits);
 }
 
 static void ended_on_expiry(void *arg)

@@ -29,8 +29,6 @@ struct stream { /* session_io.c: one end that the program's output comes from */
     bool wide;     /* its pipe was enlarged */
 };
 
-struct kill; /* reap_kill.c */
-
 struct input_queue { /* session_input.c */
     int fd;             /* pipe sessions with stdin: owned; PTYs: -1, out.fd is used */
     struct loop_io *io; /* of fd */
@@ -129,9 +127,8 @@ struct session {
         uint64_t head; /* of the output, then */
         struct loop_timer drain;
     } exit;
-    bool left_nobody;      /* reap_left.c: ended, and no process that stems from it is alive */
-    struct kill *kill;     /* reap_kill.c */
-    int pending_signal;    /* asked for before there was a process */
+    bool childless;     /* descendants_left.c: ended, and no descendant of it is alive */
+    int pending_signal; /* session_acts.c: asked for before there was a process */
 };
 
 struct registry {
@@ -148,7 +145,6 @@ struct registry {
     struct list order, dirty, more, graveyard;
     struct defer_queue deferred; /* what is told at the end of the turn */
     struct list aged[AGED_COUNT];
-    struct list kills;
     unsigned count, live, waits;
     unsigned wide_pipes; /* session_io.c: streams whose pipe was enlarged */
     struct list typed;   /* session_input.c: the most recently typed into last */
@@ -162,7 +158,7 @@ struct registry {
     bool handed_over;
     unsigned attached; /* people who look at any of the sessions */
     char *state_dir;
-    struct reap *reap;   /* reap.c; owned */
+    struct descendants *descendants; /* descendants.c; owned */
 
     /* parked.c */
     /* sessions that only the keeper has: no descriptors were left for them here */

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "keep/plan.h"
 #include "session/internal.h"
-#include "session/reap.h"
+#include "session/descendants.h"
 #include "sys/proc.h"
 #include <signal.h>
 #include <stdio.h>
@@ -60,8 +60,7 @@ size_t limits_plan(const int64_t limits[SESSION_LIMIT_COUNT],
 
 static void end_by(struct session *session, enum session_limit limit)
 {
-    registry_kill(session->registry, session, 0, (enum session_killer)(KILLER_LIMIT + (int)limit),
-                  NULL, NULL);
+    part_end(session, (enum session_killer)(KILLER_LIMIT + (int)limit));
 }
 
 static void on_lifetime(void *arg)
@@ -111,10 +110,10 @@ static void on_usage(void *arg)
     struct session *session = arg;
     size_t count;
     int64_t began_ns = clock_thread_ns();
-    if (session->kill)
+    if (part_holds_leader(session))
         return; /* it is on its way out */
-    const struct bearer *all = bearers_of(reap_now(session->registry), session_number(session),
-                                          &count);
+    const struct bearer *all = bearers_of(descendants_now(session->registry),
+                                          session_number(session), &count);
     enum session_limit limit = exceeded(session->journal->header->limits, all, count);
     if (limit != SESSION_LIMIT_COUNT)
         end_by(session, limit);

@@ -195,6 +195,11 @@ void part_end_read(struct session *session)
     EACH(session->registry, row, end_read) (*row)->end_read(session);
 }
 
+void part_end(struct session *session, enum session_killer killer)
+{
+    EACH(session->registry, row, end) (*row)->end(session, killer);
+}
+
 void part_killed(struct session *session, const char *by, int signo)
 {
     EACH(session->registry, row, killed) (*row)->killed(session, by, signo);

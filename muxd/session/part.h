@@ -7,6 +7,7 @@
 #ifndef MUXD_SESSION_PART_H
 #define MUXD_SESSION_PART_H
 #include "base/err.h"
+#include "journal/journal.h"
 #include "journal/typed.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,15 @@
 struct registry;
 struct session;
 
-enum part_id { PART_EVENTS, PART_KEYBOARD, PART_VIEW, PART_RECORD, PART_ARCHIVE, PART_COUNT };
+enum part_id {
+    PART_REAP,
+    PART_EVENTS,
+    PART_KEYBOARD,
+    PART_VIEW,
+    PART_RECORD,
+    PART_ARCHIVE,
+    PART_COUNT
+};
 
 struct part_resize {
     int rows, cols, old_rows, old_cols;
@@ -53,7 +62,8 @@ struct part {
     void (*late_look)(struct session *session); /* after that, and after its waits */
     /* its end stands in the journal; the keeper does not know that yet */
     void (*ended)(struct session *session);
-    /* true: the keeper must not reap its program yet */
+    /* True: it is being ended; the keeper must not reap its program yet, and it stays in the
+     * registry. */
     bool (*holds_leader)(const struct session *session);
     /* it leaves the registry. told: people knew it */
     void (*forget)(struct session *session, bool told);
@@ -77,6 +87,9 @@ struct part {
     void (*resized)(struct session *session, const struct part_resize *resize);
     void (*renamed)(struct session *session, const char *old_name);
     void (*end_read)(struct session *session); /* its end was told to a reader */
+    /* The core wants it and all its descendants ended: a limit is passed, or the daemon stops. One
+     * row has this. */
+    void (*end)(struct session *session, enum session_killer killer);
     /* Asked for or sent by muxd, by whom; signo 0: the whole ladder. */
     void (*killed)(struct session *session, const char *by, int signo);
 };
@@ -114,5 +127,6 @@ void part_typed(struct session *session, const char *data, size_t size,
 void part_resized(struct session *session, const struct part_resize *resize);
 void part_renamed(struct session *session, const char *old_name);
 void part_end_read(struct session *session);
+void part_end(struct session *session, enum session_killer killer);
 void part_killed(struct session *session, const char *by, int signo);
 #endif

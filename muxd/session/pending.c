@@ -21,7 +21,6 @@ static void pending_tell(void *arg)
     const struct registry_above *above = &note->registry->above;
     switch (note->kind) {
     case NOTE_SPAWNED: note->spawned.fn(note->spawned.arg, note->number, &note->spawned.err); break;
-    case NOTE_KILLED: note->killed.fn(note->killed.arg, &note->killed.result); break;
     case NOTE_ALL_ENDED:
         if (above->all_ended)
             above->all_ended(above->arg);

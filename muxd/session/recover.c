@@ -3,7 +3,7 @@
 #include "base/fdio.h"
 #include "base/log.h"
 #include "session/internal.h"
-#include "session/reap.h"
+#include "session/descendants.h"
 #include "sys/proc.h"
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ int recover_transfer(struct registry *registry, struct err *err)
     if (!code) {
         hold_transfer(registry);
         number_begin(&registry->numbers, transfer_numbers(registry->transfer));
-        reap_begin(registry, transfer_mark(registry->transfer));
+        descendants_begin(registry, transfer_mark(registry->transfer));
     }
     return code;
 }
@@ -185,7 +185,7 @@ void registry_handed_over(struct registry *registry)
     if (registry->transfer) {
         transfer_repair(registry->transfer, find_journal, registry);
         number_begin(&registry->numbers, transfer_numbers(registry->transfer));
-        reap_begin(registry, transfer_mark(registry->transfer));
+        descendants_begin(registry, transfer_mark(registry->transfer));
     } else if (recover_transfer(registry, &err) != 0)
         log_error("%s", err.text); /* tried again by the next session */
     struct list *next;
@@ -236,7 +236,7 @@ void recover_hold(struct registry *registry, struct session *session)
 static bool was_started(struct session *session)
 {
     int pidfd = -1;
-    pid_t pid = reap_find_leader(session, &pidfd);
+    pid_t pid = descendants_find_leader(session, &pidfd);
     if (pid > 0) {
         registry_spawned(session->registry, session_number(session), pid, pidfd);
         session_set_own_child(session, false);

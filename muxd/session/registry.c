@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "session/descendants.h"
 #include "session/internal.h"
-#include "session/reap.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@ void registry_forget(struct registry *registry, struct session *session, bool to
 {
     if (session->gone)
         return;
+    descendants_forget(session);
     part_forget(session, to_tell);
     if (!session->finished)
         index_count_live(registry, -1);
@@ -61,7 +62,7 @@ struct session *registry_find(struct registry *registry, const char *word, struc
 
 int registry_remove(struct registry *registry, struct session *session, struct err *err)
 {
-    if (session_is_live(session) || session->kill)
+    if (session_is_live(session) || part_holds_leader(session))
         return err_set(err, ERR_NOT_ENDED, "'%s' (session %llu) still runs; end it first (ue kill)",
                        session_name(session), (unsigned long long)session_number(session));
     registry_forget(registry, session, true);
@@ -73,7 +74,7 @@ void registry_stats(const struct registry *registry, struct registry_stats *stat
     *stats = (struct registry_stats){.live = registry->live,
                                      .ended = registry->count - registry->live,
                                      .next_number = registry->numbers.next,
-                                     .passes = reap_passes(registry),
+                                     .passes = descendants_passes(registry),
                                      .waits = registry->waits,
                                      .parked = registry->nparked,
                                      .unheld = registry->nunheld};

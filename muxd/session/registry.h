@@ -101,35 +101,12 @@ bool session_is_unheld(const struct session *session);
 /* a tombstone; ERR_NOT_ENDED */
 int registry_remove(struct registry *registry, struct session *session, struct err *err);
 
-#define KILL_SHOWN 4
-struct kill_survivor {
-    pid_t pid;
-    char command[64];
-};
-struct kill_result {
-    uint64_t number;
-    int ended_by; /* signal that ended it, 0: it had ended by itself or exited */
-    int exit_code, signo, survivors;
-    struct kill_survivor shown[KILL_SHOWN]; /* the first survivors */
-};
-typedef void kill_fn(void *arg, const struct kill_result *result);
-/* The ladder HUP+CONT, TERM, KILL with graces of [muxd] kill_grace, then every descendant until
- * nothing is left; fn at the end (exit journalled, output drained). signo > 0: sends just that one
- * to the foreground and the leader's group and calls fn at the end of the turn. */
-void registry_kill(struct registry *registry, struct session *session, int signo,
-                   enum session_killer killer, kill_fn *fn, void *arg);
-/* Without graces: SIGKILL to the groups at once, then to every descendant, as the ladder's last
- * step does. */
-void registry_kill_hard(struct registry *registry, struct session *session,
-                        enum session_killer killer, kill_fn *fn, void *arg);
-/* ends all sessions as kill does; events.all_ended when done */
+/* ends all sessions; registry_above.all_ended when done */
 void registry_stop_all(struct registry *registry);
 /* What is alive of sessions that the registry does not have: of an earlier life of the daemon, or
  * removed since. pids: lent. */
 typedef void left_fn(void *arg, uint64_t number, const pid_t *pids, size_t count);
 void registry_each_left(struct registry *registry, left_fn *fn, void *arg);
-/* ends them, as registry_kill does */
-void registry_kill_left(struct registry *registry, uint64_t number, kill_fn *fn, void *arg);
 rlim_t registry_hook_mark(const struct registry *registry); /* that of all hooks (sys/mark.h) */
 /* The session whose mark process pid bears; NULL: none. For refusing to hurt the caller. */
 struct session *registry_of_process(struct registry *registry, pid_t pid);

@@ -1,5 +1,6 @@
 /* session_acts.c: owns what people and agents do to a session beside typing: signals, sizes, names,
  * and that it was read. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/value.h"
 #include "session/internal.h"
@@ -15,12 +16,25 @@ static int ended_error(const struct session *session, struct err *err)
                    session_name(session), (unsigned long long)session_number(session));
 }
 
+void session_set_pending_signal(struct session *session, int signo)
+{
+    BUG_UNLESS(signo > 0 && session_pid(session) <= 0);
+    session->pending_signal = signo;
+}
+
+int session_take_pending_signal(struct session *session)
+{
+    int signo = session->pending_signal;
+    session->pending_signal = 0;
+    return signo;
+}
+
 int session_interrupt(struct session *session, struct err *err)
 {
     if (session->exited || session->finished)
         return ended_error(session, err);
     if (session_pid(session) <= 0) {
-        session->pending_signal = SIGINT;
+        session_set_pending_signal(session, SIGINT);
         return 0;
     }
     int pidfd = session_pidfd(session),

@@ -9,7 +9,7 @@
 #include "base/value.h"
 #include "keep/plan.h"
 #include "session/internal.h"
-#include "session/reap.h"
+#include "session/descendants.h"
 #include "session/shell.h"
 #include "sys/pty.h"
 #include <errno.h>
@@ -164,7 +164,8 @@ static int make_plan(const struct registry *registry, const struct session_spec 
                         .tty = spec->tty,
                         .umask = spec->umask,
                         .limits = limits,
-                        .nlimits = nlimits + reap_plan(registry, birth->number, &limits[nlimits])};
+                        .nlimits = nlimits +
+                                   descendants_plan(registry, birth->number, &limits[nlimits])};
     int code = plan_write(&plan, &birth->plan, err);
     strv_fini(&env);
     return code;

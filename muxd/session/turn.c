@@ -2,6 +2,7 @@
  * a turn. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/descendants.h"
 #include "session/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,7 @@ static void turn_on_turn_end(void *arg)
     }
     turn_bury(registry);
     part_turn_end(registry);
+    descendants_turn_end(registry);
     if (has_work(registry) || !list_is_empty(&registry->more))
         loop_timer_set_ns(&registry->kick, loop_now_ns(registry->loop));
     else
@@ -124,7 +126,7 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link,
         registry->above = *above;
     registry->turn = 1;
     struct list *heads[] = {&registry->order,     &registry->dirty, &registry->more,
-                            &registry->graveyard, &registry->kills, &registry->typed};
+                            &registry->graveyard, &registry->typed};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         list_init(heads[i]);
     defer_init(&registry->deferred);
@@ -133,6 +135,7 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link,
     loop_timer_init(&registry->kick, loop, do_nothing, registry);
     declared_load(registry);
     parked_init(registry);
+    descendants_init(registry, state_dir);
     part_init(registry);
     loop_at_turn_end(loop, turn_on_turn_end, registry);
     *out = registry;
@@ -158,6 +161,7 @@ void registry_free(struct registry *registry)
     while (!defer_is_idle(&registry->deferred))
         defer_run(&registry->deferred);
     part_fini(registry);
+    descendants_fini(registry);
     index_fini(registry);
     loop_timer_stop(&registry->kick);
     loop_timer_stop(&registry->expiry);
@@ -177,7 +181,7 @@ void registry_stop_all(struct registry *registry)
         next = at->next;
         struct session *session = LIST_OWNER(at, struct session, order);
         if (session_is_live(session))
-            registry_kill(registry, session, 0, KILLER_STOP, NULL, NULL);
+            part_end(session, KILLER_STOP);
     }
     part_stopping(registry);
     registry_kick(registry);

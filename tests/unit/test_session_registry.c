@@ -9,6 +9,7 @@
 #include "keep/link.h"
 #include "parts/events/events.h"
 #include "parts/keyboard/secret.h"
+#include "parts/reap/reap.h"
 #include "parts/view/view.h"
 #include "server/parts.h"
 #include "session/internal.h"
@@ -39,7 +40,7 @@ static struct config *cfg;
 static pid_t keeper;
 static char dir[64];
 static struct { unsigned created, ended, removed, all_ended, spawned, waited, killed, handed, lost; struct err err; struct wait_result wait;
-                struct kill_result kill; } seen;
+                struct reap_result kill; } seen;
 
 /* The link's handlers. Between two registries nobody listens, as when a worker has died: what is said then is said again to the next. */
 static void on_slot(void *arg, uint64_t session, pid_t pid, int fds[KEEP_FD_COUNT])
@@ -94,7 +95,7 @@ static const struct part counter = {.began = on_began, .ended = on_ended, .forge
 static void on_all_ended(void *arg) { (void)arg; seen.all_ended++; }
 static void on_born(void *arg, uint64_t number, const struct err *err) { (void)arg; (void)number; seen.spawned++; seen.err = *err; }
 static void on_wait(void *arg, const struct wait_result *result) { (void)arg; seen.waited++; seen.wait = *result; }
-static void on_kill(void *arg, const struct kill_result *result) { (void)arg; seen.killed++; seen.kill = *result; }
+static void on_kill(void *arg, const struct reap_result *result) { (void)arg; seen.killed++; seen.kill = *result; }
 
 static void on_link(void *arg, unsigned events)
 {
@@ -315,7 +316,7 @@ TEST(test_background_child_holds_it_open)
     assert_true(clock_mono_ms() - begun < 100000);
     assert_output(session, "started\n");
     assert_int_equal(session_children_left(session), 1);
-    registry_kill(registry, session, 0, KILLER_REQUEST, on_kill, NULL); /* what it left */
+    reap_kill(session, 0, KILLER_REQUEST, on_kill, NULL); /* what it left */
     assert_true(done(&seen.killed, 1));
     assert_int_equal(seen.kill.survivors, 0);
     assert_int_equal(session_state(session), SESSION_EXITED);
@@ -364,7 +365,7 @@ TEST(test_names)
     assert_true(session_number(other) > session_number(first));
     assert_int_equal(registry_remove(registry, first, &err), ERR_NOT_ENDED);
     uint64_t number = session_number(first);
-    registry_kill(registry, first, 0, KILLER_REQUEST, on_kill, NULL);
+    reap_kill(first, 0, KILLER_REQUEST, on_kill, NULL);
     assert_true(done(&seen.killed, 1));
     assert_int_equal(registry_remove(registry, first, &err), 0);
     assert_true(done(&seen.removed, 1));
@@ -526,7 +527,7 @@ TEST(test_signals_without_a_pidfd)
         close(session->pidfd);
         session->pidfd = -1;
         if (killed)
-            registry_kill(registry, session, 0, KILLER_REQUEST, on_kill, NULL);
+            reap_kill(session, 0, KILLER_REQUEST, on_kill, NULL);
         else
             assert_int_equal(session_interrupt(session, &err), 0);
         wait_exit(session);
@@ -555,7 +556,7 @@ TEST(test_kill_ladder)
             pattern_free(ok);
         }
         seen.killed = 0;
-        registry_kill(registry, session, 0, KILLER_REQUEST, on_kill, NULL); /* the first one comes before the pid is known */
+        reap_kill(session, 0, KILLER_REQUEST, on_kill, NULL); /* the first one comes before the pid is known */
         assert_true(done(&seen.killed, 1));
         assert_int_equal(session_state(session), SESSION_KILLED);
         assert_true(session_has_exit(session, &code, &signo));
@@ -576,7 +577,7 @@ TEST(test_kill_takes_everybody)
         "sleep 0.2; echo ok; sleep 36", true);
     wait_for(session, (struct wait_spec){.until = ok});
     assert_true(done(&seen.waited, 1));
-    registry_kill(registry, session, 0, KILLER_REQUEST, on_kill, NULL);
+    reap_kill(session, 0, KILLER_REQUEST, on_kill, NULL);
     assert_true(done(&seen.killed, 1));
     assert_int_equal(seen.kill.survivors, 0);
     assert_int_equal(session_children_left(session), 0);
@@ -590,13 +591,13 @@ TEST(test_one_signal)
     struct session *session = must_create(NULL, "trap 'echo hit' USR1; echo ok; while :; do sleep 0.02; done", false);
     wait_for(session, (struct wait_spec){.until = ok});
     assert_true(done(&seen.waited, 1));
-    registry_kill(registry, session, SIGUSR1, KILLER_REQUEST, on_kill, NULL);
+    reap_kill(session, SIGUSR1, KILLER_REQUEST, on_kill, NULL);
     assert_true(done(&seen.killed, 1));
     wait_for(session, (struct wait_spec){.until = hit});
     assert_true(done(&seen.waited, 1));
     assert_int_equal(seen.wait.reason, WAIT_UNTIL);
     assert_int_equal(session_state(session), SESSION_RUNNING);
-    registry_kill(registry, session, SIGKILL, KILLER_REQUEST, NULL, NULL);
+    reap_kill(session, SIGKILL, KILLER_REQUEST, NULL, NULL);
     wait_exit(session);
     assert_int_equal(session_state(session), SESSION_KILLED);
     pattern_free(ok);
@@ -677,7 +678,7 @@ TEST(test_new_program_is_no_orphan)
             assert_true(loop_turn(loop, PATIENCE_MS));
         assert_int_equal(session_children_left(ended), 0);
         seen.killed = 0;
-        registry_kill(registry, fresh, 0, KILLER_REQUEST, on_kill, NULL);
+        reap_kill(fresh, 0, KILLER_REQUEST, on_kill, NULL);
         assert_true(done(&seen.killed, 1));
         assert_int_equal(registry_remove(registry, fresh, &(struct err){0}), 0);
     }

@@ -1,43 +1,51 @@
-/* reap_left.c: owns the questions about who is there: what an ended program has left, what belongs
- * to no session any more, and which session a process is in. */
+/* descendants_left.c: owns the questions about who is there: what an ended program has left, which
+ * processes belong to sessions that are gone, and which session a process is in. */
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "session/internal.h"
-#include "session/reap.h"
+#include "session/descendants.h"
 #include "sys/proc.h"
 #include <stdlib.h>
 
-#define YOUNG_MS                                                                                   \
-    200 /* the numbers can't come round in this time, not even the 32,768 of a small machine */
+/* process numbers don't come round in this time, not even the 32,768 of a small machine */
+#define YOUNG_MS 200
 
 /* Whoever a program starts has a higher number, so of one that ended soon only those few are looked
  * at that were given out since. From the lowest up: one that was not yet to be seen has a parent
  * with a lower number that lived when that was looked at, and one that was started by a dead one
  * was given its number before that death was seen. */
-static bool left_nobody_young(const struct session *session)
+static bool childless_young(const struct session *session)
 {
     struct registry *registry = session->registry;
     struct bearers found = {0};
     size_t count;
     if (loop_now_ns(registry->loop) - session->created_ns > YOUNG_MS * NS_PER_MS)
         return false;
-    bool known = mark_walk_since(reap_mark(registry), reap_reaper(registry), session_pid(session),
-                                 &found);
+    bool known = mark_walk_since(descendants_mark(registry), descendants_reaper(registry),
+                                 session_pid(session), &found);
     bool nobody = known && !bearers_of(&found, session_number(session), &count);
     bearers_fini(&found);
     return nobody;
 }
 
+void descendants_are_gone(struct session *session)
+{
+    BUG_UNLESS(session->exited);
+    session->childless = true;
+}
+
 int session_children_left(struct session *session)
 {
     size_t count = 0;
-    if (session->left_nobody)
+    if (session->childless)
         return 0;
-    if (!session->exited || session_pid(session) <= 0 || !mark_fits(reap_mark(session->registry)))
+    if (!session->exited || session_pid(session) <= 0 ||
+        !mark_fits(descendants_mark(session->registry)))
         return -1;
-    if (!left_nobody_young(session))
-        bearers_of(reap_now(session->registry), session_number(session), &count);
-    session->left_nobody = count == 0;
+    if (!childless_young(session))
+        bearers_of(descendants_now(session->registry), session_number(session), &count);
+    session->childless = count == 0;
     return (int)count;
 }
 
@@ -50,19 +58,19 @@ static uint64_t full_number(const struct registry *registry, uint32_t low)
 
 struct session *registry_of_process(struct registry *registry, pid_t pid)
 {
-    uint32_t low = mark_of(reap_mark(registry), pid);
+    uint32_t low = mark_of(descendants_mark(registry), pid);
     return low > MARK_HOOK ? registry_by_number(registry, full_number(registry, low)) : NULL;
 }
 
-pid_t reap_find_leader(struct session *session, int *pidfd)
+pid_t descendants_find_leader(struct session *session, int *pidfd)
 {
     size_t count;
     struct proc_stat stat;
-    const struct bearer *all = bearers_of(reap_now(session->registry), session_number(session),
-                                          &count);
+    const struct bearer *all = bearers_of(descendants_now(session->registry),
+                                          session_number(session), &count);
     for (size_t i = 0; i < count; i++) {
         *pidfd = proc_pidfd(all[i].pid);
-        if (*pidfd >= 0 && mark_lives(reap_mark(session->registry), &all[i]) &&
+        if (*pidfd >= 0 && mark_lives(descendants_mark(session->registry), &all[i]) &&
             proc_stat(all[i].pid, &stat) && stat.session == all[i].pid)
             return all[i].pid;
         fd_close(pidfd);
@@ -70,7 +78,7 @@ pid_t reap_find_leader(struct session *session, int *pidfd)
     return 0;
 }
 
-bool reap_is_left(struct registry *registry, const struct bearer *bearer)
+bool descendants_is_left(struct registry *registry, const struct bearer *bearer)
 {
     uint64_t number = full_number(registry, bearer->number);
     return number > MARK_HOOK && !registry_by_number(registry, number) &&
@@ -79,7 +87,7 @@ bool reap_is_left(struct registry *registry, const struct bearer *bearer)
 
 void registry_each_left(struct registry *registry, left_fn *fn, void *arg)
 {
-    const struct bearers *left = reap_left(registry);
+    const struct bearers *left = descendants_left(registry);
     pid_t *pids = xcalloc(left->count + 1, sizeof *pids);
     for (size_t at = 0; at < left->count;) {
         uint32_t low = left->all[at].number;

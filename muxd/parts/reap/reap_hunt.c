@@ -1,35 +1,35 @@
-/* reap_hunt.c: owns the hunt for all who bear the session's mark, until nobody is left or nothing
- * more can be done. Who is to be killed is stopped first, so that nobody forks away. */
+/* reap_hunt.c: owns the hunt for all processes that bear the session's mark, until none is left or
+ * nothing more can be done. They are stopped before they are killed, so that none forks away. */
 #include "base/bug.h"
 #include "base/log.h"
+#include "parts/reap/reap_kill.h"
 #include "session/internal.h"
-#include "session/reap_kill.h"
 #include "sys/cgroup.h"
 #include "sys/proc.h"
 #include <errno.h>
 #include <signal.h>
 
-void hunt_count_survivors(const struct kill *kill, struct kill_result *result)
+void hunt_count_survivors(const struct kill *kill, struct reap_result *result)
 {
     for (size_t i = 0; i < kill->hunted.count; i++) {
         const struct bearer *one = &kill->hunted.all[i];
-        if (!mark_lives(reap_mark(kill->registry), one))
+        if (!mark_lives(descendants_mark(kill->registry), one))
             continue;
-        struct kill_survivor shown = {.pid = one->pid};
+        struct reap_survivor shown = {.pid = one->pid};
         proc_command(one->pid, shown.command, sizeof shown.command);
         log_warn("process %d (%s) of session %llu could not be ended", (int)shown.pid,
                  shown.command, (unsigned long long)kill->number);
-        if (result->survivors < KILL_SHOWN)
+        if (result->survivors < REAP_SHOWN)
             result->shown[result->survivors] = shown;
         result->survivors++;
     }
 }
 
-/* All are stopped. What they forked before has been found, or dies with the group of the kernel,
- * where there is one. */
+/* All are stopped. What they forked before that has been found, or dies with the cgroup, where
+ * there is one. */
 static bool hunt_strike(struct kill *kill)
 {
-    const struct mark *mark = reap_mark(kill->registry);
+    const struct mark *mark = descendants_mark(kill->registry);
     size_t denied = 0;
     if (!kill->cgroup)
         kill->cgroup = cgroup_new(kill->registry->word, kill->number);
@@ -47,17 +47,17 @@ static bool hunt_strike(struct kill *kill)
 
 static void hunt_ask_to_end(struct kill *kill)
 {
-    static const int signals[] = {SIGTERM,
-                                  SIGCONT}; /* a stopped program acts on it only when it goes on */
+    /* a stopped program acts on SIGTERM only when it goes on */
+    static const int signals[] = {SIGTERM, SIGCONT};
     for (size_t i = 0; i < kill->hunted.count; i++)
         for (int k = 0; k < 2; k++)
-            mark_signal(reap_mark(kill->registry), &kill->hunted.all[i], signals[k]);
+            mark_signal(descendants_mark(kill->registry), &kill->hunted.all[i], signals[k]);
 }
 
 static void hunt_look_around(struct kill *kill)
 {
     kill->ask.stop = kill->stage == KILL_HUNT_KILL;
-    reap_ask(kill->registry, &kill->ask);
+    descendants_ask(kill->registry, &kill->ask);
 }
 
 static void hunt_hard(struct kill *kill)
@@ -84,7 +84,7 @@ void hunt_begin(struct kill *kill)
 
 static void hunt_take_found(struct kill *kill, const struct bearer *all, size_t count)
 {
-    const struct mark *mark = reap_mark(kill->registry);
+    const struct mark *mark = descendants_mark(kill->registry);
     bearers_set(&kill->hunted, all, count);
     for (size_t i = 0; i < kill->strays.count; i++)
         if (mark_lives(mark, &kill->strays.all[i]))
@@ -114,12 +114,13 @@ void hunt_on_found(void *arg, const struct bearer *all, size_t count)
     loop_timer_set_ms(&kill->timer, kill->pause_ms);
 }
 
-/* One look at those who are known is enough to know that it is not over. */
+/* While one of those that are known lives, it is not over, and no pass is needed to see that. */
 void hunt_on_timer(struct kill *kill)
 {
     size_t at = 0;
     bool late = kill_now_ms(kill) >= kill->until_ms;
-    while (at < kill->hunted.count && !mark_lives(reap_mark(kill->registry), &kill->hunted.all[at]))
+    while (at < kill->hunted.count &&
+           !mark_lives(descendants_mark(kill->registry), &kill->hunted.all[at]))
         at++;
     if (late && kill->stage == KILL_HUNT_TERM) {
         hunt_hard(kill);

@@ -1,13 +1,14 @@
-/* reap_kill.c: owns the end of a session on purpose: HUP, TERM, KILL to the foreground and the
- * leader's group, then the hunt for all others (reap_hunt.c). While that goes on the leader is not
- * reaped, so that its number, which is the group's, can't be anybody else's. Everything here has a
- * deadline. */
+/* reap.c: owns the end of a session on purpose: HUP, TERM, KILL to the foreground and the leader's
+ * group, then the hunt for all others (reap_hunt.c). While that goes on the leader is not reaped,
+ * so that its number, which is also the group's, can't be given to another process. Everything here
+ * has a deadline. */
+#include "parts/reap/reap.h"
 #include "base/bug.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "parts/reap/reap_kill.h"
 #include "session/internal.h"
-#include "session/reap_kill.h"
 #include "sys/cgroup.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
@@ -15,11 +16,27 @@
 #include <signal.h>
 #include <stdlib.h>
 
-struct asker {
-    struct list link;
-    kill_fn *fn;
-    void *arg;
+struct reap { /* of the registry */
+    struct list kills; /* that are under way */
 };
+
+struct asker {
+    struct list link; /* of its kill; then unused */
+    struct deferred deferred;
+    reap_fn *fn;
+    void *arg;
+    struct reap_result result;
+};
+
+static struct reap *reap_of(const struct registry *registry)
+{
+    return registry->part[PART_REAP];
+}
+
+static struct kill *kill_of(const struct session *session) /* NULL: it is not being ended */
+{
+    return session->part[PART_REAP];
+}
 
 int64_t kill_now_ms(const struct kill *kill)
 {
@@ -46,8 +63,8 @@ static void signal_foreground(struct session *session, pid_t pgrp, int signo)
     pid_t member = kill_is_member(session, pgrp, pgrp) ? pgrp : 0;
     if (!member) { /* its leader has ended before the others */
         size_t count;
-        const struct bearer *all = bearers_of(reap_now(session->registry), session_number(session),
-                                              &count);
+        const struct bearer *all = bearers_of(descendants_now(session->registry),
+                                              session_number(session), &count);
         for (size_t i = 0; i < count && !member; i++)
             member = kill_is_member(session, all[i].pid, pgrp) ? all[i].pid : 0;
     }
@@ -79,22 +96,35 @@ static int signal_groups(struct session *session, int signo)
 
 /* --- the end of a kill --- */
 
-static void tell_askers(struct kill *kill, const struct kill_result *result)
+static struct asker *asker_new(reap_fn *fn, void *arg)
 {
-    while (!list_is_empty(&kill->askers)) {
-        struct asker *asker = LIST_OWNER(kill->askers.next, struct asker, link);
-        struct note *note = registry_note(kill->registry, NOTE_KILLED, result->number);
-        note->killed.fn = asker->fn;
-        note->killed.arg = asker->arg;
-        note->killed.result = *result;
-        list_remove(&asker->link);
-        free(asker);
-    }
+    struct asker *asker = xcalloc(1, sizeof *asker);
+    list_init(&asker->link);
+    asker->fn = fn;
+    asker->arg = arg;
+    return asker;
 }
 
-static struct kill_result result_of(const struct session *session)
+static void asker_on_told(void *arg)
 {
-    struct kill_result result = {.number = session_number(session), .exit_code = -1};
+    struct asker *asker = arg;
+    asker->fn(asker->arg, &asker->result);
+    free(asker);
+}
+
+/* At the end of the turn. */
+static void asker_tell(struct registry *registry, struct asker *asker,
+                       const struct reap_result *result)
+{
+    list_remove(&asker->link);
+    asker->result = *result;
+    asker->deferred = (struct deferred){.fn = asker_on_told, .arg = asker};
+    registry_defer(registry, &asker->deferred);
+}
+
+static struct reap_result result_of(const struct session *session)
+{
+    struct reap_result result = {.number = session_number(session), .exit_code = -1};
     if (session_has_exit(session, &result.exit_code, &result.signo) &&
         session_state(session) == SESSION_KILLED)
         result.ended_by = result.signo;
@@ -104,13 +134,14 @@ static struct kill_result result_of(const struct session *session)
 static void kill_drop(struct kill *kill)
 {
     struct registry *registry = kill->registry;
-    struct kill_result result = kill->session
+    struct reap_result result = kill->session
                                     ? result_of(kill->session)
-                                    : (struct kill_result){.number = kill->number, .exit_code = -1};
+                                    : (struct reap_result){.number = kill->number, .exit_code = -1};
     hunt_count_survivors(kill, &result);
-    tell_askers(kill, &result);
+    while (!list_is_empty(&kill->askers))
+        asker_tell(registry, LIST_OWNER(kill->askers.next, struct asker, link), &result);
     loop_timer_stop(&kill->timer);
-    reap_drop(&kill->ask);
+    descendants_drop(&kill->ask);
     list_remove(&kill->link);
     if (kill->cgroup)
         cgroup_remove(kill->cgroup);
@@ -118,7 +149,7 @@ static void kill_drop(struct kill *kill)
     bearers_fini(&kill->hunted);
     bearers_fini(&kill->strays);
     if (kill->session)
-        kill->session->kill = NULL;
+        kill->session->part[PART_REAP] = NULL;
     free(kill);
     registry_kick(registry);
 }
@@ -127,14 +158,14 @@ void kill_finish(struct kill *kill)
 {
     BUG_UNLESS(kill->stage >= KILL_HUNT_TERM);
     struct session *session = kill->session;
-    if (session)
-        session->left_nobody = session->exited && kill->hunted.count == 0 &&
-                               mark_fits(reap_mark(session->registry));
+    if (session && session->exited && kill->hunted.count == 0 &&
+        mark_fits(descendants_mark(kill->registry)))
+        descendants_are_gone(session);
     kill_drop(kill);
     if (!session)
         return;
-    if (session->registry->stopping !=
-        STOP_NOT) /* what can't be ended doesn't keep the daemon either */
+    /* what can't be ended does not keep the daemon from stopping */
+    if (session->registry->stopping != STOP_NOT)
         session_exited(session, 0, 0);
     session_acknowledge(session);
     session_dirty(session);
@@ -155,8 +186,8 @@ static void kill_step(struct kill *kill)
         loop_timer_set_ms(&kill->timer, kill_grace_ms(kill));
         return;
     }
-    if (status == -EPERM &&
-        !kill->denied) { /* it is another user's by now: the kernel hangs up on it for us */
+    /* it is another user's by now: the kernel hangs up on it for us */
+    if (status == -EPERM && !kill->denied) {
         kill->denied = true;
         kill->until_ms = kill_now_ms(kill) + KILL_DENIED_MS;
         session_hang_up(session);
@@ -166,8 +197,9 @@ static void kill_step(struct kill *kill)
 
 static void begin_ladder(struct kill *kill)
 {
-    mark_strays(reap_mark(kill->registry), kill->number, session_pid(kill->session),
-                &kill->strays); /* while all parents live */
+    /* while all parents live */
+    mark_strays(descendants_mark(kill->registry), kill->number, session_pid(kill->session),
+                &kill->strays);
     kill->stage = kill->hard ? KILL_KILL : KILL_HUP;
     kill->until_ms = kill_now_ms(kill) + (kill->hard ? 0 : 2 * kill_grace_ms(kill)) + KILL_MAX_MS;
     kill_step(kill);
@@ -187,30 +219,35 @@ static void kill_on_timer(void *arg)
     }
 }
 
-void kill_leader_ended(struct session *session)
+/* --- what the core tells --- */
+
+static void on_leader_ended(struct session *session)
 {
-    if (session->kill && session->kill->stage < KILL_HUNT_TERM)
-        hunt_begin(session->kill);
+    struct kill *kill = kill_of(session);
+    if (kill && kill->stage < KILL_HUNT_TERM)
+        hunt_begin(kill);
 }
 
-bool kill_wants_leader(const struct session *session)
+static bool holds_leader(const struct session *session)
 {
-    return session->kill != NULL;
+    return kill_of(session) != NULL;
 }
 
-void kill_started(struct session *session)
+/* There is a process: what was asked for before is done now. */
+static void reap_on_began(struct session *session)
 {
-    if (session->kill && session->kill->stage == KILL_WAITS_FOR_PID)
-        begin_ladder(session->kill);
-    if (session->pending_signal)
-        signal_groups(session, session->pending_signal);
-    session->pending_signal = 0;
+    struct kill *kill = kill_of(session);
+    int signo = session_take_pending_signal(session);
+    if (kill && kill->stage == KILL_WAITS_FOR_PID)
+        begin_ladder(kill);
+    if (signo)
+        signal_groups(session, signo);
 }
 
-void kill_forget(struct session *session)
+static void reap_free(struct session *session)
 {
-    if (session->kill)
-        kill_drop(session->kill);
+    if (kill_of(session))
+        kill_drop(kill_of(session));
 }
 
 /* --- beginning --- */
@@ -221,9 +258,9 @@ static struct kill *kill_new(struct registry *registry, uint64_t number)
     kill->registry = registry;
     kill->number = number;
     list_init(&kill->askers);
-    list_append(&registry->kills, &kill->link);
+    list_append(&reap_of(registry)->kills, &kill->link);
     loop_timer_init(&kill->timer, registry->loop, kill_on_timer, kill);
-    kill->ask = (struct reap_ask){.number = number, .fn = hunt_on_found, .arg = kill};
+    kill->ask = (struct descendants_ask){.number = number, .fn = hunt_on_found, .arg = kill};
     list_init(&kill->ask.link);
     return kill;
 }
@@ -232,7 +269,7 @@ static struct kill *kill_begin(struct session *session, enum session_killer kill
 {
     struct kill *kill = kill_new(session->registry, session_number(session));
     kill->session = session;
-    session->kill = kill;
+    session->part[PART_REAP] = kill;
     if (!session->exited) {
         atomic_store(&session->journal->header->killed_by, (uint32_t)killer);
         part_killed(session, session_killer_word(killer), 0);
@@ -240,52 +277,45 @@ static struct kill *kill_begin(struct session *session, enum session_killer kill
     return kill;
 }
 
-static void add_asker(struct kill *kill, kill_fn *fn, void *arg)
+static void add_asker(struct kill *kill, reap_fn *fn, void *arg)
 {
-    if (!fn)
-        return;
-    struct asker *asker = xcalloc(1, sizeof *asker);
-    asker->fn = fn;
-    asker->arg = arg;
-    list_append(&kill->askers, &asker->link);
+    if (fn)
+        list_append(&kill->askers, &asker_new(fn, arg)->link);
 }
 
-static void send_one(struct session *session, int signo, kill_fn *fn, void *arg)
+static void send_one(struct session *session, int signo, reap_fn *fn, void *arg)
 {
     if (session_pid(session) <= 0)
-        session->pending_signal = signo;
+        session_set_pending_signal(session, signo);
     atomic_store(&session->journal->header->kill_signal, signo);
     signal_groups(session, signo);
-    if (!fn)
-        return;
-    struct note *note = registry_note(session->registry, NOTE_KILLED, session_number(session));
-    note->killed.fn = fn;
-    note->killed.arg = arg;
-    note->killed.result = result_of(session);
+    struct reap_result result = result_of(session);
+    if (fn)
+        asker_tell(session->registry, asker_new(fn, arg), &result);
 }
 
-static void ladder(struct session *session, enum session_killer killer, bool hard, kill_fn *fn,
+static void ladder(struct session *session, enum session_killer killer, bool hard, reap_fn *fn,
                    void *arg)
 {
-    bool fresh = !session->kill;
-    struct kill *kill = fresh ? kill_begin(session, killer) : session->kill;
+    bool fresh = !kill_of(session);
+    struct kill *kill = fresh ? kill_begin(session, killer) : kill_of(session);
     bool harder = hard && !kill->hard;
     kill->hard |= hard;
     add_asker(kill, fn, arg);
     if (kill->stage >= KILL_HUNT_TERM || (!fresh && !harder))
-        return;            /* it ends as it is */
-    if (session->finished) /* what it left behind */
-        hunt_begin(kill);
+        return; /* what is under way will do */
+    if (session->finished)
+        hunt_begin(kill); /* for what it has left */
     else if (session->exited || session_pid(session) <= 0)
-        kill->stage = KILL_WAITS_FOR_PID; /* or for the drain: kill_leader_ended */
+        kill->stage = KILL_WAITS_FOR_PID; /* or for the drain: on_leader_ended */
     else
         begin_ladder(kill);
 }
 
-void registry_kill(struct registry *registry, struct session *session, int signo,
-                   enum session_killer killer, kill_fn *fn, void *arg)
+void reap_kill(struct session *session, int signo, enum session_killer killer, reap_fn *fn,
+               void *arg)
 {
-    (void)registry;
+    BUG_UNLESS(signo >= 0 && !session->gone);
     if (signo > 0) {
         part_killed(session, session_killer_word(killer), signo);
         send_one(session, signo, fn, arg);
@@ -296,28 +326,22 @@ void registry_kill(struct registry *registry, struct session *session, int signo
     ladder(session, killer, false, fn, arg);
 }
 
-void registry_kill_hard(struct registry *registry, struct session *session,
-                        enum session_killer killer, kill_fn *fn, void *arg)
+void reap_kill_hard(struct session *session, enum session_killer killer, reap_fn *fn, void *arg)
 {
-    (void)registry;
+    BUG_UNLESS(!session->gone);
     ladder(session, killer, true, fn, arg);
-}
-
-void kill_fini(struct registry *registry)
-{
-    while (!list_is_empty(&registry->kills))
-        kill_drop(LIST_OWNER(registry->kills.next, struct kill, link));
 }
 
 static struct kill *find_without_session(const struct registry *registry, uint64_t number)
 {
-    for (const struct list *at = registry->kills.next; at != &registry->kills; at = at->next)
+    const struct list *kills = &reap_of(registry)->kills;
+    for (const struct list *at = kills->next; at != kills; at = at->next)
         if (LIST_OWNER(at, struct kill, link)->number == number)
             return LIST_OWNER(at, struct kill, link);
     return NULL;
 }
 
-void registry_kill_left(struct registry *registry, uint64_t number, kill_fn *fn, void *arg)
+void reap_kill_left(struct registry *registry, uint64_t number, reap_fn *fn, void *arg)
 {
     BUG_UNLESS(!registry_by_number(registry, number));
     struct kill *kill = find_without_session(registry, number);
@@ -328,31 +352,48 @@ void registry_kill_left(struct registry *registry, uint64_t number, kill_fn *fn,
     add_asker(kill, fn, arg);
 }
 
-static bool kills_are_over(const struct registry *registry)
+/* --- the row --- */
+
+static void reap_init(struct registry *registry)
 {
-    return list_is_empty(&registry->kills);
+    struct reap *reap = xcalloc(1, sizeof *reap);
+    list_init(&reap->kills);
+    registry->part[PART_REAP] = reap;
 }
 
-static void reap_start(struct registry *registry)
+/* Those who wait for a kill that is under way are told how far it came. */
+static void reap_close(struct registry *registry)
 {
-    reap_init(registry, registry->state_dir);
+    struct reap *reap = reap_of(registry);
+    while (!list_is_empty(&reap->kills))
+        kill_drop(LIST_OWNER(reap->kills.next, struct kill, link));
 }
 
-static void reap_forget(struct session *session, bool told)
+static void reap_fini(struct registry *registry)
 {
-    (void)told;
-    reap_removed(session);
+    BUG_UNLESS(list_is_empty(&reap_of(registry)->kills));
+    free(reap_of(registry));
+    registry->part[PART_REAP] = NULL;
+}
+
+static bool reap_is_idle(const struct registry *registry)
+{
+    return list_is_empty(&reap_of(registry)->kills);
+}
+
+static void reap_end(struct session *session, enum session_killer killer)
+{
+    reap_kill(session, 0, killer, NULL, NULL);
 }
 
 const struct part reap_part = {
-    .init = reap_start,
-    .close = kill_fini,
+    .init = reap_init,
+    .close = reap_close,
     .fini = reap_fini,
-    .is_idle = kills_are_over,
-    .turn_end = reap_turn_end,
-    .began = kill_started,
-    .ended = kill_leader_ended,
-    .holds_leader = kill_wants_leader,
-    .forget = reap_forget,
-    .free = kill_forget,
+    .is_idle = reap_is_idle,
+    .began = reap_on_began,
+    .ended = on_leader_ended,
+    .holds_leader = holds_leader,
+    .free = reap_free,
+    .end = reap_end,
 };

@@ -1,0 +1,53 @@
+/* descendants: which processes belong to a session, by the mark that every program of it starts
+ * with (sys/mark.h). What lies above the core asks through registry.h and session.h; this is for
+ * the room itself and for the part that ends sessions. */
+#ifndef MUXD_SESSION_DESCENDANTS_H
+#define MUXD_SESSION_DESCENDANTS_H
+#include "base/list.h"
+#include "keep/plan.h"
+#include "session/registry.h"
+#include "sys/mark.h"
+#include <stdatomic.h>
+
+/* Before any part and any session. state_dir: where the mark is kept for a later daemon. */
+void descendants_init(struct registry *registry, const char *state_dir);
+void descendants_fini(struct registry *registry); /* after all of them; waits for a pass */
+/* Once there is a place that outlives this worker: a predecessor's word, if there is one, replaces
+ * the one of the file. */
+void descendants_begin(struct registry *registry, _Atomic uint32_t *kept);
+void descendants_turn_end(struct registry *registry);
+unsigned descendants_passes(const struct registry *registry); /* over all of /proc, so far */
+/* The limit that a program is to be started with. Returns how many: 1, or 0 when there is no room
+ * for marks. */
+size_t descendants_plan(const struct registry *registry, uint64_t number, struct plan_limit *out);
+const struct mark *descendants_mark(const struct registry *registry);
+
+/* All processes that bear a mark of this daemon, now. Lent until the end of the turn; a pass over
+ * /proc in the loop, at most one a turn. */
+const struct bearers *descendants_now(struct registry *registry);
+/* Those whose session the registry does not have. Lent until the end of the turn; costs nothing
+ * while there are none. */
+const struct bearers *descendants_left(struct registry *registry);
+bool descendants_is_left(struct registry *registry, const struct bearer *bearer);
+void descendants_forget(struct session *session); /* it leaves the registry; its processes stay */
+/* None is alive. The session has ended, so there will be none: nobody looks again. */
+void descendants_are_gone(struct session *session);
+/* The keeper, to which orphans fall. */
+pid_t descendants_reaper(const struct registry *registry);
+/* The leader of a session whose keeper died before it could tell who that is; 0: none. *pidfd is
+ * the caller's. */
+pid_t descendants_find_leader(struct session *session, int *pidfd);
+
+/* Asking for passes in a thread, which many may share. */
+struct descendants_ask { /* embedded in its owner; zero it, list_init its link */
+    struct list link;
+    uint64_t number;
+    bool stop; /* who is found is stopped (SIGSTOP), until two passes have found nobody new */
+    void (*fn)(void *arg, const struct bearer *all, size_t count); /* lent for the call */
+    void *arg;
+};
+/* fn is told, in a later turn, of passes that begin after this; it takes the place of what the same
+ * ask is still waiting for. */
+void descendants_ask(struct registry *registry, struct descendants_ask *ask);
+void descendants_drop(struct descendants_ask *ask); /* fine when it waits for nothing */
+#endif
