@@ -355,7 +355,7 @@ def test_another_users_client_is_refused(mux):
 
 def typed_lines(mux, count, name="s"):
     """A session that keeps what is typed, and the requests that type `count` numbered lines."""
-    mux.ue("exec", "-n", name, "-t", "-y", CAP * 1000, "--until", "up", "stty raw -echo; echo up; exec cat > typed").ok()
+    mux.ue("exec", "-n", name, "-t", "-y", CAP * 1000, "--until", "up", "stty raw -echo; exec 3>&1 > typed; echo up >&3; exec cat 3>&-").ok()
     return b"".join(json.dumps({"jsonrpc": "2.0", "id": n, "method": "write_stdin", "params": {
         "session_id": name, "chars": f"line {n}\n", "yield_time_ms": 0, "ready": False, "_meta": {"verb": True}}}).encode() + b"\n"
         for n in range(count))
