@@ -89,19 +89,25 @@ int session_queue_input(struct session *session, const struct input *input, bool
 /* The terminal's own answer, past the refusals and the holds, behind what is queued;
  * session_flush_input is next. False: no room. */
 bool session_queue_answer(struct session *session, const char *data, size_t size);
-/* as session_type refuses */
-int session_check_input(const struct session *session, const char *data, size_t size,
-                        struct err *err);
 /* Straight into the terminal, past the queue, which must be empty: no copy of it is left anywhere.
  * 0 or an error. */
 int session_type_direct(struct session *session, const char *data, size_t size, struct err *err);
-/* whether that would be refused now */
-int session_check_direct(const struct session *session, struct err *err);
 /* input waits until the program reads, at most so long */
 void session_hold(struct session *session, int64_t ms);
 void session_input_adopt(struct session *session); /* a predecessor's */
 void session_input_close(struct session *session); /* now, whatever is queued */
 void session_input_fini(struct session *session);
+
+/* session_input_check.c */
+int session_input_fd(const struct session *session); /* borrowed; -1: it takes no input */
+/* ERR_ENDED, ERR_STDIN_CLOSED */
+int session_check_open(const struct session *session, struct err *err);
+/* What session_type would refuse. line_from (may be NULL): where the unfinished line would
+ * begin. */
+int session_check_input(const struct session *session, const char *data, size_t size,
+                        uint64_t *line_from, struct err *err);
+/* what session_type_direct would refuse */
+int session_check_direct(const struct session *session, struct err *err);
 
 /* waiter.c */
 void waiter_look(struct session *session);

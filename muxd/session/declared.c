@@ -100,7 +100,7 @@ void declared_free(struct registry *registry)
         declared_forget(LIST_OWNER(registry->declared.next, struct declared, link));
 }
 
-/* Who was ended on purpose stays so. */
+/* A session that was killed on request or by a stop is not restarted. */
 static bool comes_back(const struct session *session, const struct config_session *config)
 {
     uint32_t killer = atomic_load(&session->journal->header->killed_by);
@@ -152,8 +152,8 @@ void declared_failed(struct session *session, const struct err *err)
         declared_try_again(declared);
 }
 
-/* After a hand-over the sessions are there, or their tombstones are: then it was started, and ended
- * for a reason. */
+/* After a hand-over the sessions exist, live or ended: one that has ended was started before, and
+ * its `restart` decides. */
 void registry_boot(struct registry *registry)
 {
     part_boot(registry);
@@ -168,8 +168,8 @@ void registry_boot(struct registry *registry)
         const struct config_session *config = config_session_find(registry->cfg, declared->name);
         if (!fresh || !config || (holder && session_is_live(holder)))
             continue;
-        if (of && !holder->from_disk &&
-            /* that was before a reboot */ strcmp(of, declared->name) == 0)
+        /* from_disk: it ended before a reboot */
+        if (of && !holder->from_disk && strcmp(of, declared->name) == 0)
             declared_ended(holder);
         else if (config->start == CONFIG_START_BOOT)
             on_restart(declared);
@@ -218,7 +218,7 @@ static void fill_limits(const struct config_session *config, int64_t limits[SESS
     limits[SESSION_IDLE] = config->idle_ms;
 }
 
-/* Queued before anything that others type, and held until the program reads. */
+/* Queued before all other input, and held until the program reads. */
 static void queue_on_start(struct session *session, const struct config_session *config)
 {
     struct err err = {0};

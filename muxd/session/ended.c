@@ -1,5 +1,5 @@
-/* ended.c: owns ended sessions: how long they stay, and which of them goes first when there is no
- * room for a new one. */
+/* ended.c: owns ended sessions: how long they stay, and which of them goes first when a new one
+ * needs room. */
 #include "base/clock.h"
 #include "session/internal.h"
 
@@ -28,7 +28,7 @@ static int64_t read_ms_ago(const struct session *session)
     return ago < 0 ? 0 : ago; /* the clock was set back */
 }
 
-/* One timer for all: the list of the read ones is in the order in which they go. */
+/* One timer for all: the list of those that were read is in the order in which they go. */
 static void arm_expiry(struct registry *registry)
 {
     const struct session *first = first_of(&registry->aged[AGED_READ]);
@@ -52,7 +52,7 @@ static void ended_on_expiry(void *arg)
     struct session *first;
     while ((first = first_of(&registry->aged[AGED_READ])) &&
            read_ms_ago(first) >= registry->cfg->limits.keep_ended_ms) {
-        if (is_busy(first)) { /* somebody is being answered about it right now */
+        if (is_busy(first)) { /* a call about it is being answered */
             atomic_store(&first->journal->header->end_read_real_ms, clock_real_ms());
             list_remove(&first->aged);
             list_append(&later, &first->aged);

@@ -12,8 +12,8 @@ uint64_t table_hash_number(uint64_t number)
     return number * 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio: spreads consecutive numbers */
 }
 
-/* Mixed again, because tables use the upper bits. Names come from the owner of the daemon only, so
- * that chosen collisions hurt nobody else. */
+/* Mixed again, because tables use the upper bits. Names come from the owner of the daemon only, who
+ * would hurt only themselves by chosen collisions. */
 uint64_t table_hash_text(const char *text)
 {
     return table_hash_number(journal_hash(text));
@@ -65,8 +65,9 @@ void table_remove(struct table *table, struct session *session)
     if (!chain->in)
         return;
     struct session **at = bucket_of(table, chain->hash);
-    while (*at != session)
+    while (*at && *at != session)
         at = &(*at)->chains[table->id].next;
+    BUG_UNLESS(*at == session && table->count > 0);
     *at = chain->next;
     *chain = (struct chain){0};
     table->count--;
@@ -119,8 +120,7 @@ void index_take_name(struct registry *registry, struct session *session)
     struct session *holder = index_by_name(registry, session_name(session));
     if (holder == session)
         return;
-    /* after a hand-over both may be alive in theory only; the younger one of two ended ones holds
-     * it */
+    /* A live one keeps it; of two ended ones the younger has it. */
     if (holder) {
         if (session_is_live(holder) ||
             (!session_is_live(session) && session_number(holder) > session_number(session)))
@@ -143,7 +143,7 @@ void index_add(struct registry *registry, struct session *session)
         table_add(&registry->tables[TABLE_REQUEST], session,
                   session->journal->header->request_hash);
     index_take_name(registry, session);
-    /* new numbers are the highest; only a hand-over may go further */
+    /* A new number is the highest; only a hand-over has to look further. */
     struct list *place = registry->order.prev;
     while (place != &registry->order &&
            session_number(LIST_OWNER(place, struct session, order)) > session_number(session))
@@ -157,6 +157,8 @@ void index_remove(struct registry *registry, struct session *session)
 {
     for (int i = 0; i < TABLE_COUNT; i++)
         table_remove(&registry->tables[i], session);
+    BUG_UNLESS(registry->count > 0 &&
+               registry->reserved_bytes >= index_reserved(session->journal));
     list_remove(&session->order);
     registry->count--;
     registry->reserved_bytes -= index_reserved(session->journal);
@@ -164,6 +166,7 @@ void index_remove(struct registry *registry, struct session *session)
 
 void index_count_live(struct registry *registry, int by)
 {
+    BUG_UNLESS(by > 0 || registry->live >= (unsigned)-by);
     registry->live += (unsigned)by;
 }
 
@@ -180,9 +183,8 @@ static void with_suffix(const char *base, unsigned suffix, char out[JOURNAL_NAME
     snprintf(out, JOURNAL_NAME_MAX + 1, "%.*s%s", JOURNAL_NAME_MAX - len, base, text);
 }
 
-/* The lowest free suffix: doubling first, then halving, finds a free one whose predecessor is taken
- * in a logarithm of steps. Where names in between were given back, it may be one above them: they
- * are used again when they are met. */
+/* A free suffix whose predecessor is taken: doubling, then halving finds it in a logarithm of
+ * steps. It is the lowest free one, unless names in between were given back. */
 void index_pick_name(struct registry *registry, const char *base, char out[JOURNAL_NAME_MAX + 1])
 {
     snprintf(out, JOURNAL_NAME_MAX + 1, "%s", base);

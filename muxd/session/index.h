@@ -29,14 +29,14 @@ struct session *table_first(const struct table *table, uint64_t hash);
 struct session *table_next(const struct table *table, const struct session *session);
 void index_init(struct registry *registry);
 void index_fini(struct registry *registry);
-/* by all its keys; an ended holder of the name gives it up */
+/* Enters it under all its keys; an ended holder of the name gives the name up. */
 void index_add(struct registry *registry, struct session *session);
-/* so many more, or less, have not ended */
+/* `by` more (or less) sessions are live */
 void index_count_live(struct registry *registry, int by);
 void index_remove(struct registry *registry, struct session *session);
-/* bytes that it counts for in [limits] journal_total */
+/* the bytes that it counts for in [limits] journal_total */
 uint64_t index_reserved(const struct journal *journal);
-/* the one who holds it, live or ended */
+/* the session that holds it, live or ended; NULL */
 struct session *index_by_name(struct registry *registry, const char *name);
 void index_take_name(struct registry *registry, struct session *session);
 /* base, base-2… */

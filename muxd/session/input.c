@@ -1,6 +1,7 @@
-/* input.c: owns the gate that what people and agents type goes through: the parts that may refuse
- * it, the log, those that tell of it; then the queue. */
+/* input.c: owns the gate for all that people and agents type: parts may refuse it, the input log
+ * takes it, parts are told of it, and then it is queued. */
 #include "session/input.h"
+#include "base/bug.h"
 #include "journal/inputlog.h"
 #include "session/internal.h"
 #include "sys/pty.h"
@@ -16,6 +17,7 @@ bool input_has_text(const char *data, size_t size)
 void session_note_input(struct session *session, enum input_kind kind, const struct author *author,
                         int detail)
 {
+    BUG_UNLESS(author && kind != INPUT_SECRET);
     const struct input input = {.kind = kind, .author = author, .detail = detail, .direct = true};
     inputlog_note(session->journal, &input, journal_in_head(session->journal));
     part_input(session, &input);
@@ -23,12 +25,13 @@ void session_note_input(struct session *session, enum input_kind kind, const str
 
 int session_input(struct session *session, const struct input *input, struct err *err)
 {
-    bool hidden = session_reads_secret(session),
-         has_text = input_has_text(input->data, input->size);
+    BUG_UNLESS(input->author && !session->gone);
+    bool hidden = session_reads_secret(session);
+    bool has_text = input_has_text(input->data, input->size);
     struct input noted = *input;
     int code = part_check_input(session, input, err);
     if (!code)
-        code = session_check_input(session, input->data, input->size, err);
+        code = session_check_input(session, input->data, input->size, NULL, err);
     if (code)
         return code;
     if (input->blind || (hidden && has_text))
@@ -38,11 +41,11 @@ int session_input(struct session *session, const struct input *input, struct err
     if (input->author->who == INPUT_BY_AGENT && has_text)
         session_hold_text(session);
     if (input->keys_id) {
-        part_answer(session); /* comes before it */
+        part_answer(session); /* so that the end of the queue is known */
         inputlog_keys_note(session->journal, input->keys_id,
                            journal_in_head(session->journal) + input->size);
     }
-    /* Nobody wants a person's keys back, whatever they were. */
+    /* A person's keys are not kept, whatever they were. */
     bool person = input->author->who == INPUT_BY_PERSON, secret = noted.kind == INPUT_SECRET;
     return session_queue_input(session, input, person || secret, secret ? NULL : input->author,
                                err);

@@ -1,6 +1,7 @@
-/* limits.c: owns the limits of one session. The kernel keeps some for each process (setrlimit(2)):
- * what is over them is refused, and how the program takes that is its own affair. What all
- * processes together use is looked at now and then, while there is such a limit. */
+/* limits.c: owns the limits of one session. The kernel enforces some on each process
+ * (setrlimit(2)): what exceeds them is refused to the program. What all processes of the session
+ * use together is looked at from time to time, while there is such a limit. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "keep/plan.h"
 #include "session/internal.h"
@@ -16,8 +17,8 @@
 /* and of all sessions together they take no more than this part of the time */
 #define USAGE_SHARE 50
 
-/* RLIMIT_NPROC counts the threads of all processes of the user (getrlimit(2)), so those that are
- * there already come on top. */
+/* RLIMIT_NPROC counts the threads of all processes of the user (getrlimit(2)), so those that exist
+ * are added to the limit. */
 static bool count_threads(void *arg, const struct proc_stat *stat)
 {
     uint64_t *count = arg;
@@ -48,7 +49,7 @@ size_t limits_plan(const int64_t limits[SESSION_LIMIT_COUNT],
         rlim_t most = (rlim_t)limits[SESSION_PROCESSES] + threads_of_user();
         out[n++] = (struct plan_limit){RLIMIT_NPROC, most, most};
     }
-    if (limits[SESSION_CPU_TIME] > 0) { /* SIGXCPU first; who survives that gets SIGKILL */
+    if (limits[SESSION_CPU_TIME] > 0) { /* SIGXCPU; SIGKILL two seconds later */
         rlim_t seconds = (rlim_t)((limits[SESSION_CPU_TIME] + 999) / 1000);
         out[n++] = (struct plan_limit){RLIMIT_CPU, seconds, seconds + 2};
     }
@@ -60,6 +61,7 @@ size_t limits_plan(const int64_t limits[SESSION_LIMIT_COUNT],
 
 static void end_by(struct session *session, enum session_limit limit)
 {
+    BUG_UNLESS(limit < SESSION_LIMIT_COUNT && !session->exited);
     part_end(session, (enum session_killer)(KILLER_LIMIT + (int)limit));
 }
 
@@ -149,7 +151,7 @@ void limits_stop(struct session *session)
     loop_timer_stop(&session->limits.usage);
 }
 
-/* A shell tells of the signal that ended its command by its own exit status. */
+/* A shell tells by its exit status which signal ended its command. */
 enum session_killer limits_blame(const struct session *session, int exit_code, int signo)
 {
     bool cpu = (signo == SIGXCPU || exit_code == 128 + SIGXCPU) &&

@@ -2,6 +2,7 @@
  * two daemons with one state directory get different blocks and a power cut leaves the old or the
  * new content. A number is given out only when its block is on disk. */
 #include "session/number.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -115,10 +116,11 @@ static void reserve_in_thread(void *arg)
     pthread_mutex_unlock(&job->lock);
 }
 
-/* One that failed is tried again with the next number. */
+/* A job that failed is tried again with the next number. */
 static void number_collect(struct number *number)
 {
     struct number_job *job = number->job;
+    BUG_UNLESS(job && job->number == number);
     if (!job->error)
         number->ahead = job->block;
     number->job = NULL;
@@ -208,7 +210,7 @@ static void number_note(const struct number *number)
     atomic_store(&number->kept->next, number->next);
 }
 
-/* The file stands behind each block that was reserved, and a session that is there has used its
+/* The file covers each block that was reserved, and every session that exists has used its
  * number. */
 static void resume(struct number *number)
 {
@@ -230,7 +232,7 @@ void number_begin(struct number *number, struct number_kept *kept)
         ask_ahead(number);
 }
 
-/* What is unused at the end of all that is reserved; number->end: nothing. */
+/* The first number of the unused end of what is reserved; number->end: nothing is unused. */
 static uint64_t first_unused(const struct number *number, uint64_t *end)
 {
     bool ahead = number->ahead.end > number->next, rest = number->next < number->end;
@@ -280,6 +282,7 @@ uint64_t number_take(struct number *number)
                   "a restart",
                   number->dir, strerror(-error));
     number->warned = error != 0;
+    BUG_UNLESS(error || number->next < number->end);
     uint64_t taken = number->next++;
     number_note(number);
     if (!error && number->next >= number->low)

@@ -1,6 +1,6 @@
-/* number: which number the next session gets. Never the same one twice, also not after a restart or
- * a crash: the file "next" in the state directory is always ahead of what was given out. For this
- * room only. */
+/* number: which number the next session gets. No number is given out twice, not even after a
+ * restart or a crash: the file "next" in the state directory is always ahead of what was given out.
+ * For this room only. */
 #ifndef MUXD_SESSION_NUMBER_H
 #define MUXD_SESSION_NUMBER_H
 #include "base/err.h"
@@ -20,8 +20,8 @@ struct number {
     char *dir;                 /* owned */
     struct loop *loop;         /* borrowed */
     uint64_t next, end;        /* [next, end) is reserved for us */
-    uint64_t low;              /* from here on the next block is asked for */
-    struct number_block ahead; /* which follows; not behind `next` */
+    uint64_t low;              /* from this number on the next block is asked for */
+    struct number_block ahead; /* the block after it */
     struct number_job *job;    /* is being reserved in a thread; NULL: nothing is */
     uint64_t block;            /* size of the block that was asked for last */
     int64_t asked_ms;          /* CLOCK_MONOTONIC; when that was */
@@ -29,8 +29,8 @@ struct number {
     struct number_kept *kept;  /* borrowed; NULL: none */
 };
 
-/* A file that is there must hold a number: ERR_SYSTEM; then numbers can be taken all the same, and
- * number_fini is due. */
+/* ERR_SYSTEM: there is a file, and it holds no number or can't be read. Numbers can be taken all
+ * the same, and number_fini must be called. */
 int number_init(struct number *number, struct loop *loop, const char *state_dir, struct err *err);
 /* Goes on in the block of a predecessor that was killed, and notes in kept (NULL: nowhere) what a
  * successor needs. The first block is asked for at once, in a thread, and so is each next one long
@@ -38,8 +38,8 @@ int number_init(struct number *number, struct loop *loop, const char *state_dir,
  * loop, all is written when it is needed. */
 void number_begin(struct number *number, struct number_kept *kept);
 void number_fini(struct number *number); /* gives back what was not used; outside of a turn */
-/* Waits for the disk only when a whole block was used up faster than it wrote the next. While it
- * refuses one, numbers go on from memory and the log tells the danger. */
+/* Waits for the disk only when a whole block was used up before the next was written. While the
+ * disk refuses a block, numbers go on from memory and the log warns of it. */
 uint64_t number_take(struct number *number);
 /* a session of that number was found alive */
 void number_skip_past(struct number *number, uint64_t used);

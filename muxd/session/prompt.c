@@ -1,6 +1,7 @@
-/* prompt.c: owns what a session knows about its program being ready: asked from the kernel while
- * somebody waits for it, or, where the config has a pattern for that, from the end of the
- * output. */
+/* prompt.c: owns what a session knows about its program being ready. The kernel is asked while a
+ * call or a part waits for it; where the config has a pattern for the prompt, the end of the output
+ * tells. */
+#include "base/bug.h"
 #include "base/log.h"
 #include "session/internal.h"
 #include <string.h>
@@ -12,9 +13,10 @@ static void on_ready(void *arg, enum evidence evidence, enum waiting_for waiting
     struct session *session = arg;
     session->prompt.armed = false;
     if (waiting_for == WAITING_KEY && part_answer_late(session)) {
-        session_dirty(session); /* it has waited for us; who waits for it waits on */
+        session_dirty(session); /* it waited for our answer, not for input: the waits go on */
         return;
     }
+    BUG_UNLESS(evidence != EVIDENCE_NONE);
     session->prompt.evidence = evidence;
     session->prompt.waiting_for = waiting_for;
     session->prompt.at_ns = loop_now_ns(session->registry->loop);
@@ -101,8 +103,7 @@ void prompt_look(struct session *session, bool output)
         readiness_believe(session->prompt.policy);
     if (session->prompt.evidence == EVIDENCE_NONE || !session->input.held)
         return;
-    /* Its first read. What waited for that goes out now, and who waits for the answer to it waits
-     * on. */
+    /* Its first read: held input is typed now, and calls that wait for the answer wait on. */
     session_release_hold(session);
 }
 
@@ -125,6 +126,7 @@ struct prompt_mark prompt_save(const struct session *session)
 void prompt_restore(struct session *session, const struct prompt_mark *mark)
 {
     session->prompt.marked_head = mark->head;
+    BUG_UNLESS(mark->head <= journal_head(session->journal));
     if (mark->editor)
         readiness_editor(session->prompt.policy, true);
 }
@@ -141,7 +143,7 @@ void prompt_want(struct session *session, bool wanted)
     session->prompt.armed = wanted;
 }
 
-/* The answer that a look has just brought about needs no second one. */
+/* The look that has just fired counts for a moment: no second one is needed. */
 const char *session_waiting_for(struct session *session)
 {
     if (session->prompt.evidence != EVIDENCE_NONE && session->prompt.waiting_for != WAITING_NONE &&

@@ -1,6 +1,7 @@
 /* readiness: owns the schedule of looks at one terminal and the decision that a look, or silence,
  * is enough. */
 #include "session/readiness.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "sys/tty_state.h"
 #include <stdlib.h>
@@ -10,7 +11,7 @@ enum {
     LAST_NS = 20000000,
     LONG_NS = 100000000, /* between looks at a program that computes for long */
     LONG_AFTER_NS = 2000000000,
-    STARVED_MS = 10000 /* who gets no processor for so long is not waited for */
+    STARVED_MS = 10000 /* a process that gets no processor for so long is not waited for */
 };
 
 struct readiness {
@@ -23,7 +24,7 @@ struct readiness {
     bool armed, held, gone;
     int64_t interval_ns;  /* to the next look */
     int64_t activity_ns;  /* last output or write */
-    int64_t weak_ns;      /* since when every look said that only silence can tell; 0: not so */
+    int64_t weak_ns;      /* since when all looks have said that only silence can tell; 0: not so */
     struct tty_look last; /* candidate that must stay the same until it has settled */
     int64_t last_ns;      /* when it was first seen; 0: none */
 };
@@ -87,7 +88,7 @@ static void readiness_fire(struct readiness *readiness, enum evidence evidence,
     readiness->fn(readiness->arg, evidence, waiting_for); /* may free us */
 }
 
-/* When to look again; a look that must settle or a silence that ends comes first. */
+/* Looks again after the interval, or earlier when a look has settled or silence is over. */
 static void look_later(struct readiness *readiness, int64_t now, int64_t due_ns)
 {
     int64_t most = now - readiness->activity_ns > LONG_AFTER_NS ? LONG_NS : LAST_NS;
@@ -115,7 +116,7 @@ static bool has_settled(struct readiness *readiness, const struct tty_look *look
     *due_ns = readiness->last_ns + settle_ns;
     if (now < *due_ns || now - readiness->last_ns >= STARVED_MS * 1000000LL)
         return now >= *due_ns;
-    /* Others at work have had their chance only when they had a processor for half of that time. */
+    /* The others at work count as idle only if they had a processor for half of that time. */
     uint64_t had_ns = look->others_cpu_ns > last->others_cpu_ns
                           ? look->others_cpu_ns - last->others_cpu_ns
                           : 0;
@@ -160,6 +161,7 @@ struct readiness *readiness_new(struct loop *loop, int master, pid_t leader,
                                 const struct readiness_config *config, readiness_fn *fn, void *arg)
 {
     struct readiness *readiness = xcalloc(1, sizeof *readiness);
+    BUG_UNLESS(master >= 0 && leader > 0 && fn);
     readiness->loop = loop;
     readiness->watch = tty_watch_new(master, leader);
     readiness->fn = fn;
@@ -182,6 +184,7 @@ void readiness_free(struct readiness *readiness)
 
 void readiness_arm(struct readiness *readiness)
 {
+    BUG_UNLESS(!readiness->gone);
     readiness->armed = true;
     restart(readiness, 0);
 }

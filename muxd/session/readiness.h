@@ -1,6 +1,6 @@
-/* readiness: when to look whether a session's program waits for its input, and what the answer
- * rests on. It looks only while somebody waits (armed), soon after output pauses and after a write,
- * then ever more rarely; nobody waits: no timer. */
+/* readiness: when to look whether a session's program waits for input, and on what evidence. It
+ * looks only while it is armed: soon after output pauses and after a write, then more and more
+ * rarely. */
 #ifndef MUXD_SESSION_READINESS_H
 #define MUXD_SESSION_READINESS_H
 #include "sys/loop.h"
@@ -32,8 +32,8 @@ typedef void readiness_fn(void *arg, enum evidence evidence, enum waiting_for wa
 struct readiness *readiness_new(struct loop *loop, int master, pid_t leader,
                                 const struct readiness_config *config, readiness_fn *fn, void *arg);
 void readiness_free(struct readiness *readiness); /* NULL is fine */
-/* Somebody waits: fn is called once, as soon as the program waits too, never from inside this call.
- * Again while armed: looks anew. */
+/* fn is called once, as soon as the program waits for input, never from inside this call. While it
+ * is armed already: starts over. */
 void readiness_arm(struct readiness *readiness);
 void readiness_disarm(struct readiness *readiness);
 void readiness_mark(struct readiness *readiness);   /* just before each write to the master */
@@ -42,14 +42,14 @@ void readiness_interrupt(struct readiness *readiness);
 void readiness_output(struct readiness *readiness); /* output came */
 /* the program says so in its output: tty_watch_editor */
 void readiness_editor(struct readiness *readiness, bool reads);
-/* The answer that fn got holds, as nobody had to write since: tty_watch_believed. */
+/* The answer that fn got holds, as nothing was written since: tty_watch_believed. */
 void readiness_believe(struct readiness *readiness);
 bool readiness_editor_began(const struct readiness *readiness); /* and nothing was written since */
-/* While input waits in the session's own queue nothing is ready: fn is not called while held. */
+/* While input waits in the session's own queue the program is not ready: fn is not called. */
 void readiness_hold(struct readiness *readiness, bool held);
 /* one look, now; NONE: it computes, or it can't be told */
 enum waiting_for readiness_state(struct readiness *readiness);
-/* never ready from now on; the master is not touched any more */
+/* never ready from now on; the master is no longer used */
 void readiness_leader_gone(struct readiness *readiness);
 /* "line", "key", "secret", or NULL for NONE */
 const char *waiting_for_word(enum waiting_for waiting_for);

@@ -1,5 +1,6 @@
-/* recover.c: owns what happens after the death of a worker, whose sessions are rebuilt from their
- * journals, and of a keeper, whose successor is given everything that the old one held. */
+/* recover.c: owns what happens after a worker has died: its sessions are rebuilt from their
+ * journals; and after a keeper has died: its successor is given everything that it held. */
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "session/internal.h"
@@ -38,8 +39,8 @@ static void recover_close_all(int fds[KEEP_FD_COUNT])
         fd_close(&fds[i]);
 }
 
-/* It is not the journal's fault: the keeper holds everything and tries again, until there is
- * memory. */
+/* Memory or descriptors are missing; nothing is wrong with the journal. The keeper holds everything
+ * and starts workers until one succeeds. */
 static void __attribute__((__noreturn__)) leave_it_to_the_next(const struct err *err)
 {
     log_error("can't take over now, the next worker tries again: %s", err->text);
@@ -120,7 +121,7 @@ static struct journal *find_journal(void *arg, uint64_t number)
     return session ? session->journal : NULL;
 }
 
-/* A program that the keeper doesn't know: the one that started it is dead. */
+/* A program that this keeper doesn't know: the keeper that started it is dead. */
 static void find_leader(struct session *session)
 {
     const struct journal_header *header = session->journal->header;
@@ -140,7 +141,7 @@ static void find_leader(struct session *session)
 static void recover_revive(struct session *session)
 {
     struct err err = {0};
-    /* the one before could: nobody would hear this session any more */
+    /* the worker before could watch them; without that the session would be deaf */
     if (session_io_start(session, &err) != 0)
         leave_it_to_the_next(&err);
     if (session->finished) {
@@ -168,10 +169,9 @@ struct session *recover_from_disk(struct registry *registry, struct journal *jou
     return session;
 }
 
-/* It came after the hand-over, or just now. */
 static void recover_late(struct session *session)
 {
-    /* the worker died before it had asked for it */
+    /* the worker died before it had asked for the program */
     if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
         registry_forget(session->registry, session, false);
     else
@@ -181,6 +181,7 @@ static void recover_late(struct session *session)
 void registry_handed_over(struct registry *registry)
 {
     struct err err = {0};
+    BUG_UNLESS(!registry->handed_over);
     registry->handed_over = true;
     if (registry->transfer) {
         transfer_repair(registry->transfer, find_journal, registry);
@@ -231,8 +232,8 @@ void recover_hold(struct registry *registry, struct session *session)
         part_hold(registry);
 }
 
-/* The keeper died between the fork and the news of it, or before. A program that was not yet
- * executed then never is (plan_execute.c). */
+/* The keeper died before it could tell of the fork. A child that had not executed its program by
+ * then never does (plan_execute.c). */
 static bool was_started(struct session *session)
 {
     int pidfd = -1;
@@ -269,7 +270,7 @@ void registry_keeper_lost(struct registry *registry, struct link *fresh)
         if (!session->finished && session_state(session) == SESSION_STARTING &&
             !was_started(session))
             continue;
-        if (!session->from_disk) /* a successor finds those where they are */
+        if (!session->from_disk) /* a successor finds those on disk */
             hold_session(registry, session);
         if (!session->exited)
             find_leader(session);

@@ -1,4 +1,4 @@
-/* registry.c: owns the set of all sessions: finding one by a word, and letting one go. */
+/* registry.c: owns the set of all sessions: finds one by a word, and lets one go. */
 #include "session/registry.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -19,7 +19,7 @@ void registry_forget(struct registry *registry, struct session *session, bool to
         index_count_live(registry, -1);
     parked_forget(session);
     session_go(session);
-    /* those who leave it from now on don't find it any more */
+    /* those who detach later don't find it */
     session_attach(session, -(int)session->attached);
     index_remove(registry, session);
     list_remove(&session->dirty);

@@ -1,5 +1,6 @@
 /* session.c: owns what a session says of itself. */
 #include "session/session.h"
+#include "base/bug.h"
 #include "session/internal.h"
 #include "sys/pty.h"
 
@@ -99,6 +100,7 @@ bool session_reads_lines(const struct session *session)
 
 void session_attach(struct session *session, int by)
 {
+    BUG_UNLESS(by >= 0 || session->attached >= (unsigned)-by);
     session->attached += (unsigned)by;
     session->registry->attached += (unsigned)by;
 }

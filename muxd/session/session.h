@@ -1,5 +1,5 @@
-/* session: one program under a name and a number: its PTY or pipes, its journal, what waits for it,
- * its end. Owned by the registry; others hold numbers across turns, never pointers. */
+/* session: one program with a name and a number: its PTY or pipes, its journal, the waits for it,
+ * its end. Owned by the registry; all others hold numbers across turns, never pointers. */
 #ifndef MUXD_SESSION_SESSION_H
 #define MUXD_SESSION_SESSION_H
 #include "base/err.h"
@@ -28,7 +28,7 @@ bool session_is_tty(const struct session *session);
 bool session_has_exit(const struct session *session, int *exit_code, int *signo);
 pid_t session_pid(const struct session *session);
 const char *session_state_word(enum session_state state); /* "running" … */
-/* "request", "stop", "memory" … of the journal's killed_by; NULL: nobody */
+/* "request", "stop", "memory" … for the journal's killed_by; NULL: it was not killed */
 const char *session_killer_word(unsigned killed_by);
 /* "line", "key", "secret" or NULL while it computes; looks on demand */
 const char *session_waiting_for(struct session *session);
@@ -36,22 +36,22 @@ const char *session_waiting_for(struct session *session);
 int session_children_left(struct session *session);
 int session_get_size(const struct session *session, int *rows, int *cols); /* -1 on pipes */
 
-/* Where the output begins that was printed at that time (milliseconds since 1970) or later, or a
- * little earlier; what was printed before this worker began counts as printed at once. */
+/* The offset where the output of that time (milliseconds since 1970) and later begins, or a little
+ * before it. What was printed before this worker began counts as printed at the very beginning. */
 uint64_t session_offset_at(struct session *session, int64_t real_ms);
 
-/* Input. Refused whole: ERR_ENDED, ERR_STDIN_CLOSED, ERR_INPUT_FULL (free space and cap in the
- * text), ERR_LINE_TOO_LONG (canonical mode: a line over 4,095 bytes). request_hash (0: none) notes
- * it as done. Typed as the program takes it; nothing is lost when it is slow. */
+/* Input, queued whole or refused whole: ERR_ENDED, ERR_STDIN_CLOSED, ERR_INPUT_FULL (free space and
+ * cap in the text), ERR_LINE_TOO_LONG (canonical mode: a line over 4,095 bytes). request_hash (0:
+ * none) notes the request as done. The queue is typed as fast as the program reads. */
 int session_type(struct session *session, const char *data, size_t size, uint64_t request_hash,
                  bool secret, struct err *err);
-/* what is typed waits until the program reads for the first time */
+/* input waits in the queue until the program reads for the first time */
 bool session_is_held(const struct session *session);
 /* CLOCK_MONOTONIC; of its start while there was none */
 int64_t session_last_input_ns(const struct session *session);
-/* CLOCK_MONOTONIC; 0: it is held still, or never was */
+/* CLOCK_MONOTONIC; 0: it is still held, or never was */
 int64_t session_hold_ended_ns(const struct session *session);
-/* pipe sessions: U+0003 is SIGINT to the group */
+/* SIGINT to the group: U+0003 of a pipe session */
 int session_interrupt(struct session *session, struct err *err);
 int session_resize(struct session *session, int rows, int cols, struct err *err);
 int session_rename(struct session *session, const char *name, struct err *err);
@@ -59,7 +59,7 @@ int session_rename(struct session *session, const char *name, struct err *err);
  * ERR_NOT_AVAILABLE with a terminal. */
 int session_close_stdin(struct session *session, struct err *err);
 
-/* To be told by whoever serves readers. */
+/* What serves readers tells it: */
 /* its end was told: [limits] keep_ended counts from now */
 void session_end_read(struct session *session);
 /* While it is followed nothing is dropped: the program waits until the default reader has caught
@@ -67,7 +67,7 @@ void session_end_read(struct session *session);
 void session_follow(struct session *session, bool followed);
 /* it was used now, or a reader's cursor has moved: a paused program may go on */
 void session_touch(struct session *session);
-/* so many people more (or less) look at it and type into it */
+/* `by` people more (or less) are attached to it */
 void session_attach(struct session *session, int by);
 unsigned session_attached(const struct session *session);
 

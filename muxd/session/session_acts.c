@@ -82,6 +82,7 @@ int session_rename(struct session *session, const char *name, struct err *err)
         return err_set(err, ERR_NAME_TAKEN,
                        "'%s' is the name of session %llu; choose another or rename that one", name,
                        (unsigned long long)session_number(holder));
+    BUG_UNLESS(!session->gone);
     table_remove(&registry->tables[TABLE_NAME], session);
     char old_name[JOURNAL_NAME_MAX + 1];
     memcpy(old_name, session_name(session), sizeof old_name);

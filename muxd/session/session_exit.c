@@ -1,12 +1,13 @@
 /* session_exit.c: owns a program's end: the decision that all of its output has been read, and what
  * stands in the journal then. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "session/internal.h"
 #include <signal.h>
 
-/* After the exit: programs left behind may hold the other end open and go on writing. What the
- * leader wrote is in the kernel by then and no more than this (a pipe's largest size for ordinary
- * users). */
+/* After the exit, programs that it has left may hold the other end open and go on writing. What the
+ * leader wrote is in the kernel by then, and no more than this (the largest size of a pipe for
+ * ordinary users). */
 #define KERNEL_BYTES (1u << 20)
 #define DRAIN_IDLE_NS (50 * NS_PER_MS)
 #define DRAIN_TOTAL_NS (200 * NS_PER_MS)
@@ -72,7 +73,7 @@ static enum session_state final_state(const struct session *session, int *exit_c
     *signo = session->exit.how == CLD_EXITED ? -1 : session->exit.status;
     *exit_code = session->exit.how == CLD_EXITED ? session->exit.status
                                                  : 128 + session->exit.status;
-    if (session->exit.how == 0) { /* nobody could tell */
+    if (session->exit.how == 0) { /* the exit status is not known */
         *signo = *exit_code = -1;
         return SESSION_LOST;
     }
@@ -95,6 +96,7 @@ static enum session_state final_state(const struct session *session, int *exit_c
 static void session_exit_finish(struct session *session)
 {
     struct journal_header *header = session->journal->header;
+    BUG_UNLESS(session->exited && !session->finished);
     int exit_code, signo;
     enum session_state state = final_state(session, &exit_code, &signo);
     loop_timer_stop(&session->exit.drain);
@@ -103,6 +105,7 @@ static void session_exit_finish(struct session *session)
     atomic_store(&header->ended_real_ms, clock_real_ms());
     atomic_store(&header->drained, 1);
     atomic_store(&header->state, state);
+    BUG_UNLESS(state != SESSION_STARTING && state != SESSION_RUNNING);
     session->finished = true;
     index_count_live(session->registry, -1);
     ended_place(session, false);
@@ -111,8 +114,8 @@ static void session_exit_finish(struct session *session)
     declared_ended(session);
 }
 
-/* Programs left behind keep their terminal or pipes, and what they write still goes to the journal;
- * closing it would kill them. */
+/* Programs that it has left keep their terminal or pipes, and what they write still goes to the
+ * journal: closing it would kill them. */
 void session_drain(struct session *session)
 {
     if (session->exited && !session->finished && is_drained(session))

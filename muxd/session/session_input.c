@@ -1,69 +1,16 @@
-/* session_input.c: owns the way of input from a request to the program: refused whole or queued
- * whole, held until the program reads for the first time, and typed as fast as the kernel takes
- * it. */
+/* session_input.c: owns the way of input from a request to the program: queued whole, held until
+ * the program reads for the first time, and typed as fast as the kernel takes it. */
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "session/input.h"
 #include "session/internal.h"
-#include "sys/pty.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-/* N_TTY keeps 4,096 bytes of an unfinished line, the line end counted, and drops the rest without a
- * word (PLATFORM.md, pty facts). */
-#define CANONICAL_MAX 4095
 #define KEPT_PAGES 16     /* of all sessions' input queues */
 #define INPUT_AGAIN_MS 20 /* the kernel had no memory for it */
-
-static int input_fd(const struct session *session)
-{
-    return session_is_tty(session) ? session->out.fd : session->input.fd;
-}
-
-static bool ends_line(const struct pty_mode *mode, char byte)
-{
-    unsigned char c = (unsigned char)byte;
-    return c == '\n' || (c == '\r' && mode->icrnl) || (c && c == mode->eof) ||
-           (c && mode->signals && c == mode->intr);
-}
-
-/* Where the unfinished line begins once data is typed, or ERR_LINE_TOO_LONG. */
-static int check_lines(const struct session *session, const char *data, size_t size,
-                       uint64_t *line_from, struct err *err)
-{
-    struct pty_mode mode;
-    uint64_t head = journal_in_head(session->journal);
-    *line_from = head + size;
-    if (!session_is_tty(session) || pty_get_mode(session->out.fd, &mode) != 0 || !mode.canonical)
-        return 0;
-    *line_from = session->input.line_from;
-    for (size_t i = 0; i < size; i++) {
-        if (ends_line(&mode, data[i]))
-            *line_from = head + i + 1;
-        else if (head + i + 1 - *line_from > CANONICAL_MAX)
-            return err_set(err, ERR_LINE_TOO_LONG,
-                           "'%s' reads whole lines, of which the kernel keeps only %d bytes; send "
-                           "shorter lines%s",
-                           session_name(session), CANONICAL_MAX,
-                           session->input.held ? ", or wait until it is ready" : "");
-    }
-    return 0;
-}
-
-static int check_open(const struct session *session, struct err *err)
-{
-    unsigned long long number = session_number(session);
-    if (session->exited || session->finished)
-        return err_set(err, ERR_ENDED, "'%s' (session %llu) has ended; start a new one",
-                       session_name(session), number);
-    if (input_fd(session) < 0 || session->input.to_close)
-        return err_set(err, ERR_STDIN_CLOSED,
-                       "standard input of '%s' (session %llu) is closed; start it with a terminal "
-                       "or with --stdin",
-                       session_name(session), number);
-    return 0;
-}
 
 static void end_hold(struct session *session)
 {
@@ -77,33 +24,10 @@ static void end_hold(struct session *session)
     session_dirty(session);
 }
 
-/* C-c, C-\ or C-z: meant for a program that does not read. */
+/* C-c, C-\ or C-z: they act on a program that does not read, too. */
 static bool session_input_interrupts(const char *data, size_t size)
 {
     return memchr(data, 3, size) || memchr(data, 28, size) || memchr(data, 26, size);
-}
-
-static int session_input_check(const struct session *session, const char *data, size_t size,
-                               uint64_t *line_from, struct err *err)
-{
-    size_t room = journal_input_free(session->journal);
-    int code = check_open(session, err);
-    if (!code)
-        code = check_lines(session, data, size, line_from, err);
-    if (code || size <= room)
-        return code;
-    return err_set(err, ERR_INPUT_FULL,
-                   "'%s' has %zu of %llu bytes of its input queue free, not %zu; wait until it has "
-                   "read, or send less",
-                   session_name(session), room,
-                   (unsigned long long)session->journal->header->input_size, size);
-}
-
-int session_check_input(const struct session *session, const char *data, size_t size,
-                        struct err *err)
-{
-    uint64_t line_from;
-    return session_input_check(session, data, size, &line_from, err);
 }
 
 int session_queue_input(struct session *session, const struct input *input, bool secret,
@@ -113,11 +37,12 @@ int session_queue_input(struct session *session, const struct input *input, bool
     struct journal *journal = session->journal;
     const char *data = input->data;
     size_t size = input->size;
-    part_answer(session); /* what it has asked before comes before this */
-    int code = session_input_check(session, data, size, &line_from, err);
+    BUG_UNLESS(!session->gone && (data || size == 0));
+    part_answer(session); /* the program asked before: the answer goes first */
+    int code = session_check_input(session, data, size, &line_from, err);
     if (code)
         return code;
-    /* Noted first: a successor takes a note beyond the end of the queue as not done. */
+    /* Noted first: to a successor, a note beyond the end of the queue means "not done". */
     if (input->request_hash)
         journal_request_note(journal, input->request_hash,
                              journal_in_head(session->journal) + size);
@@ -147,20 +72,11 @@ int session_type(struct session *session, const char *data, size_t size, uint64_
 
 bool session_queue_answer(struct session *session, const char *data, size_t size)
 {
+    BUG_UNLESS(session_is_tty(session) && size > 0);
     bool queued = journal_input_append(session->journal, data, size);
     if (queued)
         session->input.line_from = journal_in_head(session->journal);
     return queued;
-}
-
-int session_check_direct(const struct session *session, struct err *err)
-{
-    int code = check_open(session, err);
-    if (code || journal_in_head(session->journal) == journal_in_tail(session->journal))
-        return code;
-    return err_set(err, ERR_INPUT_FULL,
-                   "'%s' has not read yet what was typed before; try again when it has",
-                   session_name(session));
 }
 
 int session_type_direct(struct session *session, const char *data, size_t size, struct err *err)
@@ -175,7 +91,7 @@ int session_type_direct(struct session *session, const char *data, size_t size, 
     session->input.line_from = journal_in_head(session->journal);
     ssize_t n;
     do
-        n = write(input_fd(session), data, size);
+        n = write(session_input_fd(session), data, size);
     while (n < 0 && errno == EINTR);
     if (n == (ssize_t)size)
         return 0;
@@ -204,7 +120,7 @@ int session_close_stdin(struct session *session, struct err *err)
         return err_set(err, ERR_NOT_AVAILABLE,
                        "'%s' has a terminal, whose input has no end; type C-d",
                        session_name(session));
-    int code = check_open(session, err);
+    int code = session_check_open(session, err);
     if (code)
         return code;
     session->input.to_close = true;
@@ -213,19 +129,18 @@ int session_close_stdin(struct session *session, struct err *err)
     return 0;
 }
 
-/* Room in the kernel is asked for only while something waits for it. */
+/* The kernel is asked for room only while input waits for it. */
 static void set_blocked(struct session *session, bool blocked)
 {
+    bool tty = session_is_tty(session);
     if (session->input.blocked == blocked)
         return;
     session->input.blocked = blocked;
     if (session->prompt.policy)
         readiness_hold(session->prompt.policy, blocked);
-    struct loop_io *io = session_is_tty(session) ? session->out.io : session->input.io;
-    unsigned reads = session_is_tty(session) ? LOOP_READ | LOOP_EDGE : LOOP_EDGE;
-    if (io && loop_io_set(io, blocked                   ? reads | LOOP_WRITE
-                              : session_is_tty(session) ? reads
-                                                        : 0) != 0)
+    struct loop_io *io = tty ? session->out.io : session->input.io;
+    unsigned events = (tty ? LOOP_READ | LOOP_EDGE : 0) | (blocked ? LOOP_WRITE | LOOP_EDGE : 0);
+    if (io && loop_io_set(io, events) != 0)
         log_warn("input of session %llu can't be watched: %s",
                  (unsigned long long)session_number(session), strerror(errno));
 }
@@ -339,14 +254,15 @@ void session_release_hold(struct session *session)
 
 static void drop_input(struct session *session, int error)
 {
-    log_info("session %llu takes no input any more: %s",
+    log_info("session %llu takes no more input: %s",
              (unsigned long long)session_number(session), strerror(error));
     journal_input_drop(session->journal);
     if (!session_is_tty(session))
         close_pipe(session);
 }
 
-/* The first that the program reads is a secret. True: what an agent had typed before is gone. */
+/* The program has begun to read. True: it reads a secret, and what an agent typed before is
+ * dropped. */
 static bool drop_held_text(struct session *session)
 {
     session->input.held_text = false;
@@ -368,8 +284,8 @@ void session_trim_input(struct session *session)
     journal_trim(session->journal);
 }
 
-/* The few that are typed into keep the page that their next input goes to; giving it back each time
- * would cost more than the typing. */
+/* The few sessions that are typed into keep the page for their next input: to give it back each
+ * time would cost more than the typing. */
 static void keep_page(struct session *session)
 {
     struct registry *registry = session->registry;
@@ -383,7 +299,7 @@ static void keep_page(struct session *session)
 void session_flush_input(struct session *session)
 {
     struct journal *journal = session->journal;
-    if (journal_in_head(journal) != journal_in_tail(journal) && input_fd(session) >= 0) {
+    if (journal_in_head(journal) != journal_in_tail(journal) && session_input_fd(session) >= 0) {
         if (hold_back(session))
             return;
         if (session->input.held_text && drop_held_text(session))
@@ -391,7 +307,7 @@ void session_flush_input(struct session *session)
         prompt_mark(session);
         ssize_t n = 1;
         while (n > 0 && journal_in_head(journal) != journal_in_tail(journal))
-            n = transfer_out(session->registry->transfer, journal, input_fd(session),
+            n = transfer_out(session->registry->transfer, journal, session_input_fd(session),
                              journal_in_tail(journal) < session->input.wipe_to);
         if (session->input.room_wanted)
             session_dirty(session);

@@ -3,6 +3,7 @@
  * Every source is watched edge-triggered: a program that closes its terminal and lives would make a
  * level-triggered hang-up spin. So a source counts as readable until a read has found nothing; what
  * the budget of a turn leaves over comes in the next turn. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -12,15 +13,15 @@
 #include <signal.h>
 #include <string.h>
 
-/* Of one session in one turn: bytes, and time once it had its first ones. A pipe that nobody looks
- * at may take more bytes, but not with many others. */
+/* What one session may read in one turn: bytes, and time once it has read its first ones. A pipe
+ * may read more while its output is not watched and few others are busy. */
 #define PIPE_FIRST_BYTES (64u << 10)
 #define PIPE_BUDGET_BYTES (1u << 20)
 #define BUDGET_NS (NS_PER_MS / 4)
-/* A terminal is filled by a thread of the kernel, one such piece after the other, and who reads on
- * waits for it, non-blocking or not (tty_buffer_flush_work): on a busy machine a millisecond for
- * each. So time is looked at more often, and while people look at other sessions a turn takes one
- * piece: what they type is seen after one such wait and not after sixteen. */
+/* A thread of the kernel fills a terminal, one such piece after the other, and a read waits for it,
+ * non-blocking or not (tty_buffer_flush_work): on a busy machine a millisecond for each piece. So
+ * the clock is read more often, and while people are attached to other sessions a turn reads one
+ * piece: their keys wait for one piece and not for sixteen. */
 #define TTY_PIECE_BYTES 4095u
 #define TTY_FIRST_BYTES (4 * TTY_PIECE_BYTES)
 #define TTY_BUDGET_BYTES (16 * TTY_PIECE_BYTES)
@@ -43,7 +44,7 @@ void session_io_want_more(struct session *session)
     registry_kick(session->registry);
 }
 
-/* Does output wait for a reader? */
+/* Does the program wait for slow readers? */
 static bool may_pause(const struct session *session)
 {
     return session->journal->header->on_slow == SLOW_PAUSE || session->followed;
@@ -58,7 +59,7 @@ static void widen(struct stream *stream)
     if (fcntl(stream->fd, F_SETPIPE_SZ, (int)WIDE_PIPE_BYTES) < 0)
         log_debug("the pipe of session %llu stays as it is: %s",
                   (unsigned long long)session_number(session), strerror(errno));
-    stream->wide = true; /* or it can't be: asked once */
+    stream->wide = true; /* also when the kernel refuses: it is asked once */
     session->registry->wide_pipes++;
 }
 
@@ -77,8 +78,8 @@ static unsigned session_io_give_up(struct stream *stream)
     return mask;
 }
 
-/* A pipe at its end has no writer any more, and most programs end right after: the keeper's
- * duplicate goes with the exit, for which it is woken anyway. */
+/* A pipe at its end has no writer, and most programs exit right after: the keeper closes its
+ * duplicate with the exit, for which it is woken anyway. */
 static void close_stream(struct stream *stream, bool at_once)
 {
     if (stream->fd < 0)
@@ -137,6 +138,7 @@ static size_t read_stream(struct stream *stream, size_t budget)
 {
     struct session *session = stream->session;
     bool tty = session_is_tty(session);
+    BUG_UNLESS(budget > 0 || !stream->readable);
     size_t done = 0, gulp = tty ? TTY_FIRST_BYTES : budget,
            first = tty ? TTY_FIRST_BYTES : PIPE_FIRST_BYTES;
     int64_t end = budget > first ? clock_mono_ns() + BUDGET_NS : INT64_MAX;
@@ -164,7 +166,7 @@ static size_t read_stream(struct stream *stream, size_t budget)
     return done;
 }
 
-/* Whoever looks at the output keeps up with it only while little comes between two looks. */
+/* Those who watch the output keep up with it only while little comes between two looks. */
 static uint64_t most_of_a_turn(const struct session *session)
 {
     bool watched = session->searched || session->watched || session->attached > 0 ||
@@ -181,6 +183,7 @@ void session_io_more(struct session *session)
     session->paused = allowed == 0;
     if (session->paused)
         return; /* session_resume goes on */
+    BUG_UNLESS(session->registry->handed_over);
     session->read_turn = session->registry->turn;
     budget = allowed < budget ? allowed : budget;
     size_t half = session->errors.readable && session->out.readable ? (size_t)(budget + 1) / 2
@@ -247,6 +250,7 @@ static int session_io_watch(struct stream *stream, struct err *err)
     /* by a predecessor */
     stream->wide = !session_is_tty(session) && fcntl(stream->fd, F_GETPIPE_SZ) > (int)PIPE_BYTES;
     session->registry->wide_pipes += stream->wide;
+    BUG_UNLESS(!stream->io);
     stream->io = loop_io_new(session->registry->loop, stream->fd, LOOP_READ | LOOP_EDGE, on_stream,
                              stream);
     if (!stream->io)

@@ -1,4 +1,5 @@
 /* session_life.c: owns a session's making and unmaking. */
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "session/internal.h"
@@ -22,6 +23,7 @@ static void session_on_hold(void *arg)
 struct session *session_new(struct registry *registry, struct journal *journal,
                             const int fds[KEEP_FD_COUNT])
 {
+    BUG_UNLESS(journal && registry);
     struct session *session = xcalloc(1, sizeof *session);
     session->registry = registry;
     session->journal = journal;
@@ -53,10 +55,13 @@ void session_free(struct session *session)
     session_go(session);
     waiter_end_all(session);
     part_free(session);
+    for (int id = 0; id < PART_COUNT; id++)
+        BUG_UNLESS(!session->part[id]);
+    for (int id = 0; id < TABLE_COUNT; id++)
+        BUG_UNLESS(!session->chains[id].in);
     prompt_fini(session);
     fd_close(&session->part_fd);
     loop_timer_stop(&session->exit.drain);
-    limits_stop(session);
     fd_close(&session->pidfd);
     session_input_fini(session);
     session_io_close(session);
@@ -72,6 +77,7 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
 {
     struct journal_header *header = session->journal->header;
     struct proc_stat stat;
+    BUG_UNLESS(pid > 0);
     /* else a predecessor has looked, and the process is the same */
     if (atomic_load(&header->pid) != pid || header->pid_start_ticks == 0)
         header->pid_start_ticks = proc_stat(pid, &stat) ? stat.start_ticks : 0;
@@ -83,9 +89,9 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
     prompt_start(session);
 }
 
-/* There may have been no descriptor left for it when the program began. Its number is still its
- * own: the start says so, or the keeper, which reaps a child of its own only when the exit is
- * acknowledged. */
+/* There may have been no descriptor left for it when the program began. The process number still
+ * belongs to it: its start time says so, or the keeper, which reaps its own child only after the
+ * exit is acknowledged. */
 int session_pidfd(struct session *session)
 {
     struct proc_stat stat;
@@ -114,6 +120,7 @@ void session_set_own_child(struct session *session, bool own)
 void session_go(struct session *session)
 {
     session->gone = true;
+    limits_stop(session);
 }
 
 int session_take_part_fd(struct session *session)

@@ -1,6 +1,7 @@
 /* spawn.c: owns the birth of a session. The order makes each step safe to die in: journal and
  * terminal are made, the keeper holds them, the keeper is asked to spawn, it answers with the pid,
  * and only then the session runs. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -19,12 +20,12 @@
 #include <string.h>
 #include <unistd.h>
 
-struct birth { /* what a new session is made of, until somebody owns it */
+struct birth { /* what a new session is made of, until the session owns it */
     uint64_t number;
     char name[JOURNAL_NAME_MAX + 1];
     struct journal *journal;
     int fds[KEEP_FD_COUNT]; /* ours; the journal's own descriptor is its own */
-    int stdio[3];           /* the child's */
+    int stdio[3];           /* the child's ends */
     int plan;
 };
 
@@ -213,6 +214,7 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
 {
     struct birth birth = {.fds = KEEP_NO_FDS, .stdio = {-1, -1, -1}, .plan = -1};
     struct session *session = NULL;
+    BUG_UNLESS(registry->handed_over && spec->argv && spec->argv[0] && spec->env);
     int code = check_spec(registry, spec, err);
     if (!code)
         code = choose_name(registry, spec, birth.name, err);
@@ -288,7 +290,8 @@ void spawn_failed(struct session *session, const struct err *err)
 {
     note_spawned(session, err);
     declared_failed(session, err);
-    registry_forget(session->registry, session, false); /* as if it had never been */
+    BUG_UNLESS(!session->exited);
+    registry_forget(session->registry, session, false); /* as if it had never existed */
 }
 
 static const char *exec_advice(int error)

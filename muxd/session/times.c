@@ -1,4 +1,4 @@
-/* times: owns the marks. */
+/* times.c: owns the marks. */
 #include "session/times.h"
 #include "base/bug.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
-/* turn.c: owns the making and unmaking of the registry, and the order of what is done at the end of
- * a turn. */
+/* turn.c: owns the making and unmaking of the registry, and the order of the work at the end of a
+ * turn. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/descendants.h"
@@ -7,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* at the end of a turn: callbacks that cause new work are followed this often, then a new turn
- * begins */
+/* Callbacks at the end of a turn cause new work. It is done in at most so many rounds; then a new
+ * turn begins. */
 #define ROUNDS 8
 
 static void do_nothing(void *arg)
@@ -35,6 +36,7 @@ static void read_more(struct registry *registry)
 static void turn_look(struct session *session)
 {
     uint64_t head = journal_head(session->journal);
+    BUG_UNLESS(!session->gone && head >= session->seen_head);
     uint64_t seen_head = session->seen_head;
     bool output = head != seen_head;
     session->seen_head = head;
@@ -42,7 +44,7 @@ static void turn_look(struct session *session)
         times_note(&session->times, clock_real_ms(), seen_head);
     part_answer(session); /* first: a program that waits for an answer is not ready */
     prompt_look(session, output);
-    /* before anybody hears of it */
+    /* before anything else is told of it */
     if (session->prompt.evidence != EVIDENCE_NONE && part_prompt(session))
         prompt_forget(session);
     part_look(session, seen_head);
@@ -73,7 +75,7 @@ static void turn_bury(struct registry *registry)
     }
 }
 
-/* Also when no session was left to end, so that nothing else brings work. */
+/* Also when there was no session to end, and nothing else makes work. */
 static bool stop_is_due(const struct registry *registry)
 {
     return registry->stopping == STOP_WANTED && registry->live == 0 && part_is_idle(registry);

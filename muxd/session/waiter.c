@@ -1,6 +1,6 @@
-/* waiter.c: owns waits: sets of conditions of which the first to come true ends them. They are
- * looked at when their session was marked, at the end of the turn; time reaches them through one
- * timer each. */
+/* waiter.c: owns waits: sets of conditions, the first of which to come true ends the wait. The
+ * waits of a session that was marked are looked at, at the end of the turn; each has one timer. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "session/internal.h"
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void waiter_on_fired(void *arg)
     struct wait_result result = wait->result;
     wait_fn *fn = wait->fn;
     void *fn_arg = wait->arg;
-    wait_cancel(wait); /* it is gone when its owner hears of it */
+    wait_cancel(wait); /* its owner hears of it when it is gone */
     fn(fn_arg, &result);
 }
 
@@ -52,6 +52,7 @@ int waiter_take_place(struct registry *registry, struct err *err)
 
 void waiter_give_place(struct registry *registry)
 {
+    BUG_UNLESS(registry->waits > 0);
     registry->waits--;
 }
 
@@ -59,6 +60,7 @@ struct wait *session_wait(struct session *session, const struct wait_spec *spec,
                           void *arg, struct err *err)
 {
     struct registry *registry = session->registry;
+    BUG_UNLESS(fn && !session->gone);
     if (waiter_take_place(registry, err) != 0)
         return NULL;
     struct wait *wait = xcalloc(1, sizeof *wait);
@@ -81,7 +83,7 @@ void wait_cancel(struct wait *wait)
     if (!wait)
         return;
     if (wait->session)
-        session_dirty(wait->session); /* nobody may be left who wants to know whether it is ready */
+        session_dirty(wait->session); /* it may have been the last that waits for ready */
     list_remove(&wait->link);
     defer_cancel(&wait->fired);
     loop_timer_stop(&wait->timer);
@@ -91,6 +93,7 @@ void wait_cancel(struct wait *wait)
 
 static void waiter_fire(struct wait *wait, enum wait_reason reason)
 {
+    BUG_UNLESS(wait->session);
     wait->result.reason = reason;
     wait->session = NULL;
     loop_timer_stop(&wait->timer);
@@ -117,7 +120,7 @@ static const char *search_data(struct wait *wait, size_t *size)
 
 static void drop_searched(struct wait *wait)
 {
-    /* In the middle of a pass `at` says nothing yet of what lies beyond `next`. */
+    /* In the middle of a pass, `at` is of the pass before. */
     bool under_way = wait->search.pass && wait->search.next < wait->search.at;
     size_t done = under_way ? wait->search.next : wait->search.at;
     if (done <= LOOKBEHIND_BYTES)
@@ -156,13 +159,13 @@ static bool look_until(struct wait *wait)
             drop_searched(wait);
             return false;
         }
-        /* between the head area and the ring bytes are missing: no match goes across */
+        /* bytes are missing between the head area and the ring: no match spans them */
         wait->base += size;
         wait->search.at = 0;
     }
 }
 
-/* When silence will have ended the wait; INT64_MAX: it won't. */
+/* When silence ends the wait; INT64_MAX: never. */
 static int64_t silence_due(const struct wait *wait)
 {
     const struct session *session = wait->session;
@@ -185,8 +188,8 @@ static int64_t silence_due(const struct wait *wait)
     return due;
 }
 
-/* Until when programs left behind may keep an ended session's output from counting as complete; 0:
- * it does. */
+/* Until when the output of an ended session counts as incomplete, because programs that it has left
+ * hold it open; 0: it is complete. */
 static int64_t linger_due(const struct wait *wait)
 {
     const struct session *session = wait->session;
@@ -214,8 +217,7 @@ static bool wait_look(struct wait *wait, int64_t now)
     else {
         int64_t due = silence < wait->spec.deadline_ns ? silence : wait->spec.deadline_ns;
         due = session->finished && linger < due ? linger : due;
-        /* Output puts silence off: the timer is left where it is, and looks again when it comes too
-         * early. */
+        /* Output puts silence off. The timer stays where it is and looks again if it was early. */
         if (due != INT64_MAX && (!loop_timer_is_set(&wait->timer) || wait->timer.due_ns > due))
             loop_timer_set_ns(&wait->timer, due);
         return false;

@@ -192,7 +192,8 @@ def test_state_directory(mux, how):
         result = mux.ue(*verb)
         assert result.rc == 69, result
         assert ATTACKS[how][0] in result.err and str(mux.state / "muxd") in result.err, result
-    assert not list(other.iterdir()) and not mux.daemons()
+    wait_for(lambda: not mux.daemons(), "the daemon that was refused to go")
+    assert not list(other.iterdir())
 
 
 @pytest.mark.parametrize("how", ATTACKS)
@@ -202,7 +203,8 @@ def test_socket_directory(mux, how):
     mux.env["MUXD_SOCKET"] = str(place / "s")
     result = mux.ue("start")
     assert result.rc in (69, 125) and ATTACKS[how][0] in result.err and str(place) in result.err, result
-    assert not list(other.iterdir()) and not mux.daemons()
+    wait_for(lambda: not mux.daemons(), "the daemon that was refused to go")
+    assert not list(other.iterdir())
 
 
 @needs_root
