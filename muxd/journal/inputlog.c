@@ -72,6 +72,7 @@ void inputlog_note(struct journal *journal, const struct input *input, uint64_t 
     struct log *log = log_of(journal, &room);
     if (!log)
         return;
+    journal->header->input_logged = 1;
     int64_t now = clock_real_ms();
     bool queued = input->kind != INPUT_SIGNAL && input->kind != INPUT_RESIZE && !input->direct;
     uint64_t last = atomic_load(&log->last), to = from + (queued ? input->size : 0);
@@ -152,6 +153,7 @@ void inputlog_keys_note(struct journal *journal, uint64_t id, uint64_t input_end
     struct log *log = log_of(journal, &room);
     if (!log)
         return;
+    journal->header->input_logged = 1;
     struct journal_request *keys = &log->keys[log->keys_count++ % KEYS];
     __atomic_store_n(&keys->id_hash, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&keys->input_end, input_end, __ATOMIC_SEQ_CST);
@@ -161,19 +163,28 @@ void inputlog_keys_note(struct journal *journal, uint64_t id, uint64_t input_end
 bool inputlog_keys_done(const struct journal *journal, uint64_t id)
 {
     uint64_t room;
-    const struct log *log = journal_in_head(journal) > 0 ? log_of(journal, &room) : NULL;
+    const struct log *log = journal->header->input_logged ? log_of(journal, &room) : NULL;
     for (int i = 0; log && i < KEYS; i++)
         if (log->keys[i].id_hash == id)
             return true;
     return false;
 }
 
+/* What was noted and never came in goes. */
+static void mend_event(struct input_event *event, uint64_t in_head)
+{
+    if (!is_sound(event) || (event->to > in_head && event->from >= in_head)) {
+        atomic_store(&event->serial, 0);
+    } else if (event->to > in_head) {
+        event->bytes -= event->bytes > event->to - in_head ? (uint32_t)(event->to - in_head) : 0;
+        event->to = in_head;
+    }
+}
+
 void inputlog_mend(struct journal *journal)
 {
     uint64_t room, in_head = journal_in_head(journal);
-    if (in_head == 0) /* nobody has typed: its pages stay untouched */
-        return;
-    struct log *log = log_of(journal, &room);
+    struct log *log = journal->header->input_logged ? log_of(journal, &room) : NULL;
     if (!log)
         return;
     for (int i = 0; i < KEYS; i++)
@@ -182,8 +193,6 @@ void inputlog_mend(struct journal *journal)
     if (atomic_load(&log->last) > JOURNAL_OFFSET_MAX)
         atomic_store(&log->last, 0);
     uint64_t last = atomic_load(&log->last), count = last < room ? last + (last < room) : room;
-    /* noted, but it never came in */
     for (uint64_t i = 0; i < count; i++) /* with the one that was being written */
-        if (!is_sound(&log->events[i]) || log->events[i].to > in_head)
-            atomic_store(&log->events[i].serial, 0);
+        mend_event(&log->events[i], in_head);
 }

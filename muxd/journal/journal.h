@@ -89,6 +89,7 @@ struct journal_header {
     uint8_t size_held;
     uint8_t told_begin;       /* its begin stands among the events, */
     uint8_t told_end;         /* and its end */
+    uint8_t input_logged;     /* its input log has been written to: the pages are in memory */
     /* the output so far lies in the early area, and in the ring is nothing */
     _Atomic uint8_t early;
     int32_t rows, cols;

@@ -104,7 +104,7 @@ static void mend_facts(struct journal_header *header)
     header->on_slow = header->on_slow == 1;
     uint8_t *const truths[] = {&header->described,    &header->recorded,  &header->staged,
                                &header->wants_scheme, &header->size_held, &header->told_begin,
-                               &header->told_end};
+                               &header->told_end,     &header->input_logged};
     for (size_t i = 0; i < sizeof truths / sizeof truths[0]; i++)
         *truths[i] = *truths[i] != 0;
     header->rows = header->rows < 0 || header->rows > UINT16_MAX ? 0 : header->rows;

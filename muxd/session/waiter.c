@@ -120,7 +120,8 @@ static const char *search_data(struct wait *wait, size_t *size)
 
 static void drop_searched(struct wait *wait)
 {
-    /* In the middle of a pass, `at` is of the pass before. */
+    /* In the middle of a pass the starts before `next` are tried, and `at` is the first of them that
+     * lacked bytes (SIZE_MAX: none did). */
     bool under_way = wait->search.pass && wait->search.next < wait->search.at;
     size_t done = under_way ? wait->search.next : wait->search.at;
     if (done <= LOOKBEHIND_BYTES)
@@ -130,34 +131,36 @@ static void drop_searched(struct wait *wait)
     wait->base += drop;
 }
 
-/* True when that ends the wait. */
-static bool look_until(struct wait *wait)
+enum until { UNTIL_FIRED, UNTIL_SEARCHES, UNTIL_NOT_YET };
+
+/* UNTIL_SEARCHES: not all that was printed has been searched; another turn goes on with it. */
+static enum until look_until(struct wait *wait)
 {
     size_t size, from, to;
     struct session *session = wait->session;
     for (;;) {
         const char *data = search_data(wait, &size);
         if (!data)
-            return false;
+            return UNTIL_NOT_YET;
         bool last_piece = wait->base + size >= journal_head(session->journal);
         switch (pattern_search(wait->spec.until, &wait->search, data, size,
                                session->finished || !last_piece, &from, &to)) {
         case PATTERN_MATCH:
             wait->result.match_to = wait->base + to;
             waiter_fire(wait, WAIT_UNTIL);
-            return true;
+            return UNTIL_FIRED;
         case PATTERN_COSTLY:
             waiter_fire(wait, WAIT_COSTLY);
-            return true;
-        case PATTERN_MORE: /* in the next turn */
+            return UNTIL_FIRED;
+        case PATTERN_MORE:
             drop_searched(wait);
             loop_timer_set_ns(&wait->timer, loop_now_ns(wait->registry->loop));
-            return false;
+            return UNTIL_SEARCHES;
         case PATTERN_NONE: break;
         }
         if (last_piece) {
             drop_searched(wait);
-            return false;
+            return UNTIL_NOT_YET;
         }
         /* bytes are missing between the head area and the ring: no match spans them */
         wait->base += size;
@@ -198,12 +201,19 @@ static int64_t linger_due(const struct wait *wait)
     return session->exit.ns + wait->spec.linger_ms * NS_PER_MS;
 }
 
-/* Exit races always; a pattern in the last output of a program comes before its exit. */
+/* Exit races always. A pattern in what was printed comes before the exit, ready and silence that
+ * follow it, however long the search takes; the deadline waits for nothing. */
 static bool wait_look(struct wait *wait, int64_t now)
 {
     const struct session *session = wait->session;
-    if (wait->spec.until && look_until(wait))
+    enum until until = wait->spec.until ? look_until(wait) : UNTIL_NOT_YET;
+    if (until == UNTIL_FIRED)
         return true;
+    if (until == UNTIL_SEARCHES) {
+        if (wait->spec.deadline_ns <= now)
+            waiter_fire(wait, WAIT_DEADLINE);
+        return wait->spec.deadline_ns <= now;
+    }
     int64_t silence = silence_due(wait), linger = linger_due(wait);
     if (session->finished && linger <= now)
         waiter_fire(wait, WAIT_EXIT);

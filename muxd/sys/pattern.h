@@ -20,13 +20,14 @@ const char *pattern_text(const struct pattern *pattern);
 enum pattern_result {
     PATTERN_NONE,   /* not in here; go on when more bytes have come */
     PATTERN_MATCH,  /* *from and *to are set */
-    PATTERN_MORE,   /* the time of this call is up: call again in a later turn, loop_once_more(3) */
+    PATTERN_MORE,   /* the time of this call is up: the caller calls again in a later turn */
     /* it has used PATTERN_COST_MAX_MS or too many steps from one start: refuse it */
     PATTERN_COSTLY
 };
 
 struct pattern_search { /* zero it to begin; one a stream of bytes */
-    /* no match begins before this offset: the bytes before are needed only for lookbehind */
+    /* No match begins before this offset; the bytes before it are needed only for lookbehind. While
+     * a pass is under way: the first start, of those tried, that lacked bytes; SIZE_MAX: none did. */
     size_t at;
     /* next start to be tried, and the size of data when this pass over the starts began; 0: none
      * under way */

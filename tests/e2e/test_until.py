@@ -85,3 +85,12 @@ def test_two_waits_for_parts_of_the_same_word(pieces):
     assert pieces.client.result(one)["reason"] == "until" and pieces.waits() == 1
     pieces.write(b"e")
     assert pieces.client.result(two)["reason"] == "until"
+
+
+def test_the_end_waits_for_a_long_search(mux):
+    """A search goes on for many turns: the exit, which came before it began, is not told before it is through."""
+    mux.ue("exec", "-n", "s", "-y", CAP * 1000, "--exit", "head -c 1500000 /dev/zero | tr '\\0' a; echo needle").ok()
+    found = mux.js("poll", "--since", 0, "--until", "a{1,30}needle", "-y", CAP * 1000, "-m", 20, "s")
+    assert found["reason"] == "until", found
+    missed = mux.js("poll", "--since", 0, "--until", "a{1,30}noodle", "-y", CAP * 1000, "-m", 20, "s")
+    assert missed["reason"] == "exit", missed

@@ -128,6 +128,24 @@ TEST(a_successor_forgets_what_never_came_in)
     journal_free(heir);
 }
 
+/* Nothing had been typed before: another one types before the person whose keys never came in sends them again. */
+TEST(first_keys_that_never_came_in_are_not_done)
+{
+    uint64_t lost;
+    struct journal *journal = make(64 << 10);
+    const struct author author = {.who = INPUT_BY_PERSON};
+    const struct input input = {.data = "xy", .size = 2, .kind = INPUT_KEYS, .author = &author};
+    inputlog_note(journal, &input, 0);
+    inputlog_keys_note(journal, 7, 1);
+    inputlog_mend(journal); /* the worker died here */
+    type(journal, INPUT_BY_AGENT, INPUT_TEXT, "a");
+    assert_false(inputlog_keys_done(journal, 7));
+    const struct seen *seen = read_all(journal, 0, &lost);
+    assert_int_equal(seen->count, 1);
+    assert_int_equal(seen->events[0].who, INPUT_BY_AGENT);
+    journal_free(journal);
+}
+
 TEST(keys_are_known_until_others_take_their_place)
 {
     struct journal *journal = make(64 << 10);
@@ -176,7 +194,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(who_typed_what), cmocka_unit_test(the_oldest_goes_first),
                                        cmocka_unit_test(long_texts_are_cut_at_a_character), cmocka_unit_test(a_successor_forgets_what_never_came_in),
-                                       cmocka_unit_test(keys_are_known_until_others_take_their_place),
+                                       cmocka_unit_test(first_keys_that_never_came_in_are_not_done),
+        cmocka_unit_test(keys_are_known_until_others_take_their_place),
                                        cmocka_unit_test(without_a_log_nothing_is_kept), cmocka_unit_test(a_silent_session_takes_no_memory_for_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
