@@ -6,7 +6,7 @@
 #include "client/attach/attach_pick.h"
 #include "client/attach/attached.h"
 #include "client/rpc/call.h"
-#include "client/terminal/inquiry.h"
+#include "client/terminal/query.h"
 #include "client/terminal/overlay.h"
 #include "client/rpc/params.h"
 #include "client/print/say.h"
@@ -61,7 +61,7 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
         attach->state = ATTACH_SHOWING;
         attach->stale = 0;
         attach->err = (struct err){0}; /* nobody listened at first, say */
-        if (inquiry_known(&outer))
+        if (query_told(&outer))
             attach_tell_terminal(attach, &outer);
     }
     msg_answer_fini(&answer);
@@ -169,7 +169,7 @@ static void attach_finish(struct attach *attach)
 {
     if (attach->state == ATTACH_ENDED && attach->out.len > 0)
         attach_write_out(attach);
-    inquiry_settle();
+    query_settle();
     terminal_leave();
     if (attach->state == ATTACH_DETACHED)
         attach_leave_session(attach);
@@ -227,8 +227,8 @@ static int attach_show(struct ue *ue, const char *session, const char *key, stru
         attach_fini(&attach);
         return ue_fail(ue, &attach.err);
     }
-    if (attach_asks(&attach) && !inquiry_known(&outer)) /* it was not asked before the start */
-        inquiry_ask(&attach.out);
+    if (attach_asks(&attach) && !query_told(&outer)) /* it was not asked before the start */
+        query_ask(&attach.out);
     attach_take_unused_keys(&attach);
     attach_take_frames(&attach); /* those that came with the answer */
     while (attach.state == ATTACH_SHOWING) {
@@ -266,7 +266,7 @@ static void tell_before(struct json *params, struct buf *ahead)
     struct outer outer;
     if (terminal_enter(&err) < 0)
         return;
-    inquiry_now(ahead, &outer);
+    query_wait_answers(ahead, &outer);
     struct buf text = BUF_INIT;
     outer_print(&text, &outer);
     struct json *meta = json_detach(params, "_meta");
@@ -298,7 +298,7 @@ int attach_new_session(struct ue *ue, struct json *params)
     int result = call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, &err);
     bool runs = result == 0 && json_get_int(answer.result, "session_id", &id);
     if (!runs) {
-        inquiry_settle();
+        query_settle();
         terminal_leave();
     }
     if (result < 0)

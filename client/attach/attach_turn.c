@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "client/attach/attached.h"
-#include "client/terminal/inquiry.h"
+#include "client/terminal/query.h"
 #include "client/terminal/overlay.h"
 #include "client/terminal/terminal.h"
 #include <errno.h>
@@ -45,7 +45,7 @@ void attach_notice(struct attach *attach, const char *text, size_t size)
     attach->notice_until_ms = clock_mono_ms() + NOTICE_MS;
 }
 
-void attach_anew(struct attach *attach)
+void attach_redraw(struct attach *attach)
 {
     attach_send(attach, ATTACH_REDRAW, NULL, 0);
     attach->stale++;
@@ -56,7 +56,7 @@ static void end_notice(struct attach *attach)
     if (!attach->notice_until_ms)
         return;
     attach->notice_until_ms = 0;
-    attach_anew(attach);
+    attach_redraw(attach);
 }
 
 static void come_back(struct attach *attach)
@@ -67,14 +67,14 @@ static void come_back(struct attach *attach)
     }
     attach->notice_until_ms = 0;
     send_size(attach);
-    attach_anew(attach);
+    attach_redraw(attach);
     if (attach_asks(attach))
-        inquiry_ask(&attach->out);
+        query_ask(&attach->out);
 }
 
 static void attach_turn_stop(struct attach *attach)
 {
-    inquiry_settle();
+    query_settle();
     terminal_suspend();
     come_back(attach);
 }
@@ -87,7 +87,7 @@ static void attach_turn_obey(struct attach *attach, enum prefix_command command)
         break;
     case PREFIX_REDRAW:
         send_size(attach);
-        attach_anew(attach);
+        attach_redraw(attach);
         break;
     case PREFIX_SUSPEND:
         attach_turn_stop(attach);
@@ -134,7 +134,7 @@ static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD]
 static void attach_turn_take_keys(struct attach *attach)
 {
     char data[OVERLAY_AHEAD];
-    ssize_t got = inquiry_read(data, sizeof data);
+    ssize_t got = query_read(data, sizeof data);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (got <= 0) { /* the terminal is gone, as after a hang-up */
@@ -257,7 +257,7 @@ static void attach_turn_look_at_signals(struct attach *attach)
     if (terminal_resized) {
         terminal_resized = 0;
         send_size(attach);
-        inquiry_resized();
+        query_resized();
     }
     if (attach->notice_until_ms && clock_mono_ms() >= attach->notice_until_ms)
         end_notice(attach);
@@ -267,7 +267,7 @@ static void attach_turn_look_at_signals(struct attach *attach)
 static void look_at_terminal(struct attach *attach)
 {
     struct outer outer;
-    if (attach_asks(attach) && inquiry_news(&outer, &attach->out))
+    if (attach_asks(attach) && query_changed(&outer, &attach->out))
         attach_tell_terminal(attach, &outer);
 }
 
@@ -275,7 +275,7 @@ static void look_at_terminal(struct attach *attach)
 static int attach_turn_wait_ms(const struct attach *attach)
 {
     int64_t notice_ms = attach->notice_until_ms - clock_mono_ms();
-    int held_ms = inquiry_wait_ms();
+    int held_ms = query_wait_ms();
     if (!attach->notice_until_ms || (held_ms >= 0 && held_ms < notice_ms))
         return held_ms;
     return notice_ms > 0 ? (int)notice_ms : 0;
@@ -295,7 +295,7 @@ void attach_turn(struct attach *attach)
     attach_turn_look_at_signals(attach);
     if (attach->state != ATTACH_SHOWING)
         return;
-    if ((ready > 0 && fds[0].revents) || inquiry_wait_ms() == 0)
+    if ((ready > 0 && fds[0].revents) || query_wait_ms() == 0)
         attach_turn_take_keys(attach);
     if (ready > 0 && fds[1].revents && attach->state == ATTACH_SHOWING)
         attach_turn_receive(attach);

@@ -32,7 +32,7 @@ static int attach_view_ask(struct attach *attach, const char *tool, struct json 
 static void attach_view_leave(struct attach *attach, bool there)
 {
     attach->notice_until_ms = 0;
-    attach_anew(attach);
+    attach_redraw(attach);
     if (!there && attach->state == ATTACH_SHOWING)
         attach->state = ATTACH_DETACHED;
 }

@@ -55,7 +55,7 @@ void attach_write_out(struct attach *attach);
 /* in the last line, until the next key */
 void attach_notice(struct attach *attach, const char *text, size_t size);
 /* the terminal shows something else: everything, please */
-void attach_anew(struct attach *attach);
+void attach_redraw(struct attach *attach);
 
 /* attach_keys.c. A frame; what was typed, to the daemon, and again to its successor; what the
  * daemon says it has of it. */

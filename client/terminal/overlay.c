@@ -1,7 +1,7 @@
 /* overlay: owns the terminal's keys and picture between overlay_run and its return. */
 #include "client/terminal/overlay.h"
 #include "base/utf8.h"
-#include "client/terminal/inquiry.h"
+#include "client/terminal/query.h"
 #include "client/terminal/terminal.h"
 #include <errno.h>
 #include <poll.h>
@@ -70,7 +70,7 @@ static void overlay_use_keys(struct run *run)
 
 static void overlay_take_keys(struct run *run)
 {
-    ssize_t got = inquiry_read(ahead.data + ahead.size, sizeof ahead.data - ahead.size);
+    ssize_t got = query_read(ahead.data + ahead.size, sizeof ahead.data - ahead.size);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     run->gone = got <= 0;
@@ -97,7 +97,7 @@ bool overlay_run(const struct overlay *overlay, struct buf *out)
          * otherwise. */
         struct pollfd fds[2] = {{.fd = out->len > 0 ? -1 : STDIN_FILENO, .events = POLLIN},
                                 {.fd = out->len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
-        int held_ms = out->len > 0 ? -1 : inquiry_wait_ms();
+        int held_ms = out->len > 0 ? -1 : query_wait_ms();
         struct timespec left = {.tv_sec = held_ms / 1000, .tv_nsec = held_ms % 1000 * 1000000};
         int ready = terminal_stop
                         ? 0

@@ -1,4 +1,4 @@
-/* reply: recognises what a terminal answers to ue's questions (client/inquiry.h) among what is
+/* reply: recognises what a terminal answers to ue's questions (client/query.h) among what is
  * typed. */
 #ifndef MUXD_CLIENT_REPLY_H
 #define MUXD_CLIENT_REPLY_H

@@ -1,6 +1,6 @@
-/* inquiry: owns what was asked of the person's terminal, what it has answered, and bytes that may
+/* query: owns what was asked of the person's terminal, what it has answered, and bytes that may
  * become an answer. */
-#include "client/terminal/inquiry.h"
+#include "client/terminal/query.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "client/terminal/reply.h"
@@ -30,17 +30,17 @@
 #define FOLLOW "\033[?2031h"
 
 static struct {
-    struct outer outer, told; /* what it says; what the last inquiry_news was about */
+    struct outer outer, told; /* what it says; what the last query_changed was about */
     bool asked, begun;        /* questions are open; and were asked since it was entered */
     bool answers;             /* it has answered them once */
     bool once_more;           /* something has changed since */
     bool changed;             /* what is known may be new */
     bool follows;             /* it tells of its scheme */
     int64_t asked_ms;
-    char held[INQUIRY_HELD]; /* read, and not known yet what it is */
+    char held[QUERY_HELD]; /* read, and not known yet what it is */
     size_t held_size;
     int64_t held_until_ms;
-} inquiry;
+} query;
 
 /* Consoles have no colours to tell, and print what they don't know. */
 static bool may_ask(void)
@@ -52,20 +52,20 @@ static bool may_ask(void)
 
 static bool expects(void)
 {
-    return inquiry.asked || (inquiry.answers && clock_mono_ms() - inquiry.asked_ms < LATE_MS);
+    return query.asked || (query.answers && clock_mono_ms() - query.asked_ms < LATE_MS);
 }
 
-void inquiry_ask(struct buf *out)
+void query_ask(struct buf *out)
 {
     if (!may_ask())
         return;
-    if (inquiry.asked && inquiry.begun)
+    if (query.asked && query.begun)
         return;
-    inquiry.asked = inquiry.begun = inquiry.changed = true;
-    inquiry.once_more = false;
-    inquiry.asked_ms = clock_mono_ms();
-    buf_append_text(out, inquiry.follows ? COLOURS : FOLLOW COLOURS);
-    inquiry.follows = true;
+    query.asked = query.begun = query.changed = true;
+    query.once_more = false;
+    query.asked_ms = clock_mono_ms();
+    buf_append_text(out, query.follows ? COLOURS : FOLLOW COLOURS);
+    query.follows = true;
     terminal_notice_modes(FOLLOW, strlen(FOLLOW));
     for (int i = 0; i < OUTER_PALETTE; i++)
         buf_printf(out, "\033]4;%d;?\033\\", i);
@@ -85,29 +85,29 @@ static bool kernel_cell(struct outer *outer)
     return true;
 }
 
-void inquiry_resized(void)
+void query_resized(void)
 {
     struct outer cell;
-    inquiry.once_more |= !kernel_cell(&cell);
-    inquiry.changed = true;
+    query.once_more |= !kernel_cell(&cell);
+    query.changed = true;
 }
 
-static void inquiry_take(enum reply reply)
+static void query_take(enum reply reply)
 {
-    inquiry.changed = true;
+    query.changed = true;
     if (reply == REPLY_LAST) {
-        inquiry.asked = false;
-        inquiry.answers = true;
+        query.asked = false;
+        query.answers = true;
     }
-    if (reply == REPLY_SCHEME && !inquiry.asked)
-        inquiry.once_more = true; /* with all the colours that belong to it */
+    if (reply == REPLY_SCHEME && !query.asked)
+        query.once_more = true; /* with all the colours that belong to it */
 }
 
-static void inquiry_hold(const char *data, size_t size)
+static void query_hold(const char *data, size_t size)
 {
-    memcpy(inquiry.held, data, size);
-    inquiry.held_size = size;
-    inquiry.held_until_ms = clock_mono_ms() + (size <= KEY_BYTES ? KEY_MS : PART_MS);
+    memcpy(query.held, data, size);
+    query.held_size = size;
+    query.held_until_ms = clock_mono_ms() + (size <= KEY_BYTES ? KEY_MS : PART_MS);
 }
 
 /* What remains are keys, still in data. Only what no key begins with is waited for, but just after
@@ -116,7 +116,7 @@ static size_t without_answers(char *data, size_t size, bool whole)
 {
     size_t kept = 0;
     bool expected = expects(),
-         soon = inquiry.asked && clock_mono_ms() - inquiry.asked_ms < ALONE_MS;
+         soon = query.asked && clock_mono_ms() - query.asked_ms < ALONE_MS;
     for (size_t at = 0, used; at < size; at += used) {
         const char *escape = memchr(data + at, '\033', size - at);
         used = escape ? (size_t)(escape - data) - at : size - at;
@@ -125,35 +125,35 @@ static size_t without_answers(char *data, size_t size, bool whole)
         at += used;
         if (at == size)
             break;
-        enum reply reply = expected || inquiry.follows
-                               ? reply_take(&inquiry.outer, data + at, size - at, &used)
+        enum reply reply = expected || query.follows
+                               ? reply_take(&query.outer, data + at, size - at, &used)
                                : REPLY_NONE;
         if ((!expected && (reply == REPLY_LAST || reply == REPLY_FACT)) ||
             (!soon && reply == REPLY_PART && used <= KEY_BYTES))
             reply = REPLY_NONE;
         if (reply == REPLY_PART && !whole) {
-            inquiry_hold(data + at, used);
+            query_hold(data + at, used);
             return kept;
         }
         if (reply == REPLY_NONE || reply == REPLY_PART) {
             /* it has the focus: a program wants to know */
-            inquiry.once_more |= size - at >= 3 && memcmp(data + at, "\033[I", 3) == 0;
+            query.once_more |= size - at >= 3 && memcmp(data + at, "\033[I", 3) == 0;
             used = 1;
             data[kept++] = data[at];
         } else {
-            inquiry_take(reply);
+            query_take(reply);
         }
     }
     return kept;
 }
 
-ssize_t inquiry_read(char *data, size_t size)
+ssize_t query_read(char *data, size_t size)
 {
-    size_t had = inquiry.held_size;
-    BUG_UNLESS(size > INQUIRY_HELD);
+    size_t had = query.held_size;
+    BUG_UNLESS(size > QUERY_HELD);
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     bool more = had == 0 || poll(&in, 1, 0) > 0,
-         over = had > 0 && clock_mono_ms() >= inquiry.held_until_ms;
+         over = had > 0 && clock_mono_ms() >= query.held_until_ms;
     ssize_t got = more ? read(STDIN_FILENO, data + had, size - had) : 0;
     if (got < 0 || (got == 0 && more && had == 0))
         return got;
@@ -161,8 +161,8 @@ ssize_t inquiry_read(char *data, size_t size)
         errno = EAGAIN;
         return -1;
     }
-    memcpy(data, inquiry.held, had);
-    inquiry.held_size = 0;
+    memcpy(data, query.held, had);
+    query.held_size = 0;
     size_t kept = without_answers(data, had + (size_t)got, got == 0);
     if (kept > 0)
         return (ssize_t)kept;
@@ -170,32 +170,32 @@ ssize_t inquiry_read(char *data, size_t size)
     return -1;
 }
 
-int inquiry_wait_ms(void)
+int query_wait_ms(void)
 {
-    int64_t left_ms = inquiry.held_until_ms - clock_mono_ms();
-    return inquiry.held_size == 0 ? -1 : left_ms > 0 ? (int)left_ms : 0;
+    int64_t left_ms = query.held_until_ms - clock_mono_ms();
+    return query.held_size == 0 ? -1 : left_ms > 0 ? (int)left_ms : 0;
 }
 
-bool inquiry_known(struct outer *outer)
+bool query_told(struct outer *outer)
 {
     static const struct outer nothing;
-    *outer = inquiry.told;
+    *outer = query.told;
     return !outer_equal(outer, &nothing);
 }
 
-bool inquiry_news(struct outer *outer, struct buf *out)
+bool query_changed(struct outer *outer, struct buf *out)
 {
-    if (inquiry.once_more && inquiry.answers && !inquiry.asked)
-        inquiry_ask(out);
+    if (query.once_more && query.answers && !query.asked)
+        query_ask(out);
     /* all in one */
-    if (!inquiry.changed || (inquiry.asked && clock_mono_ms() - inquiry.asked_ms < ALONE_MS))
+    if (!query.changed || (query.asked && clock_mono_ms() - query.asked_ms < ALONE_MS))
         return false;
-    inquiry.changed = false;
-    *outer = inquiry.outer;
+    query.changed = false;
+    *outer = query.outer;
     kernel_cell(outer);
-    if (outer_equal(outer, &inquiry.told))
+    if (outer_equal(outer, &query.told))
         return false;
-    inquiry.told = *outer;
+    query.told = *outer;
     return true;
 }
 
@@ -203,11 +203,11 @@ bool inquiry_news(struct outer *outer, struct buf *out)
 static void wait_for_answers(struct buf *ahead, int wait_ms)
 {
     char data[1024];
-    int64_t now_ms, until_ms = inquiry.asked_ms + wait_ms;
+    int64_t now_ms, until_ms = query.asked_ms + wait_ms;
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    while (inquiry.asked && (now_ms = clock_mono_ms()) < until_ms) {
+    while (query.asked && (now_ms = clock_mono_ms()) < until_ms) {
         int ready = poll(&in, 1, (int)(until_ms - now_ms));
-        ssize_t got = ready > 0 ? inquiry_read(data, sizeof data) : 0;
+        ssize_t got = ready > 0 ? query_read(data, sizeof data) : 0;
         if (ready > 0 && (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)))
             break;
         if (ahead && got > 0)
@@ -215,10 +215,10 @@ static void wait_for_answers(struct buf *ahead, int wait_ms)
     }
 }
 
-void inquiry_now(struct buf *ahead, struct outer *outer)
+void query_wait_answers(struct buf *ahead, struct outer *outer)
 {
     struct buf out = BUF_INIT;
-    inquiry_ask(&out);
+    query_ask(&out);
     for (size_t at = 0; at < out.len;) {
         struct pollfd to = {.fd = terminal_out_fd(), .events = POLLOUT};
         ssize_t n = poll(&to, 1, WAIT_MS) > 0 ? terminal_write(out.data + at, out.len - at) : -1;
@@ -228,14 +228,14 @@ void inquiry_now(struct buf *ahead, struct outer *outer)
     }
     buf_fini(&out);
     wait_for_answers(ahead, WAIT_MS);
-    *outer = inquiry.outer;
+    *outer = query.outer;
     kernel_cell(outer);
-    inquiry.told = *outer;
+    query.told = *outer;
 }
 
-void inquiry_settle(void)
+void query_settle(void)
 {
     wait_for_answers(NULL, LEAVE_MS);
-    inquiry.begun = inquiry.follows = false;
-    inquiry.held_size = 0;
+    query.begun = query.follows = false;
+    query.held_size = 0;
 }
