@@ -69,7 +69,7 @@ static int check_status_fd(struct ue *ue)
     return 0;
 }
 
-/* -S "$UNSET" must not reach the daemon that happens to be the default one. */
+/* An empty -S, as from an unset variable, must not select the default daemon. */
 static int check_socket(struct ue *ue)
 {
     struct err err;

@@ -1,6 +1,5 @@
-/* call: owns the way of a request to the daemon and of the answer back. A lost connection is no
- * lost answer: sessions outlive the worker, so the same request, with the same request_id, goes to
- * its successor. */
+/* call: owns a request until its answer is there. Sessions outlive the worker: when the connection
+ * is lost, the same request with the same request_id goes to the worker's successor. */
 #include "client/rpc/call.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -13,10 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* a restart is waited for when the socket's path is gone: a daemon that lives binds it anew at
- * once */
+/* for a restart while the socket's path is missing; a daemon that lives binds it again at once */
 #define REOPEN_GONE_MS 1500
-#define CANCEL_ANSWER_MS 2000
+#define CANCEL_ANSWER_MS 2000 /* for the answer to a cancelled call */
 
 static volatile sig_atomic_t interrupts;
 
@@ -31,8 +29,8 @@ struct watch { /* what SIGINT did before */
     sigset_t mask;
 };
 
-/* Until unwatch_interrupt SIGINT comes only while we poll. Left alone where it is ignored (a
- * shell's background jobs). */
+/* Until unwatch_interrupt SIGINT is delivered only while we poll. It stays ignored where it was
+ * ignored (a shell's background jobs). */
 static void watch_interrupt(struct watch *before)
 {
     struct sigaction action = {.sa_handler = call_on_interrupt};
@@ -55,10 +53,10 @@ struct call {
     struct buf line; /* the request */
     int64_t id;
     unsigned flags;
-    struct watch before; /* with CALL_WAITS; its mask holds while polling */
-    int interrupted;     /* how many interrupts were acted upon */
-    bool fed;            /* standard input was there first: cancelled */
-    int64_t give_up_ms; /* clock_mono_ms; after an interrupt */
+    struct watch before; /* with CALL_WAITS; its mask is in effect while we poll */
+    int interrupted;     /* interrupts that were handled */
+    bool fed;            /* cancelled, because standard input can be read */
+    int64_t give_up_ms;  /* clock_mono_ms; set by the first interrupt */
     struct msg_answer *answer;
     struct err *err;
 };
@@ -82,8 +80,8 @@ static int send_cancel(struct call *call)
     return result;
 }
 
-/* The first ^C asks the daemon to end the wait, whose answer is then waited for briefly; the second
- * one waits for nothing. */
+/* The first ^C asks the daemon to end the wait and leaves it a moment to answer; the second one
+ * ends the call at once. */
 static int act_on_interrupt(struct call *call)
 {
     if (call->interrupted++ > 0)
@@ -127,7 +125,7 @@ static int wait_readable(struct call *call)
             return 0;
         if (feeds && fds[1].revents) {
             call->fed = true;
-            send_cancel(call); /* a connection that is lost shows when it is read */
+            send_cancel(call); /* the next read reports a lost connection */
         }
     }
 }
@@ -141,11 +139,11 @@ static int call_take_line(struct call *call, const char *line, size_t len)
         msg_answer_fini(&answer);
         return call->err->code = ERR_INTERNAL;
     }
-    /* the daemon could not tell which request it was: we have only this one */
-    bool nobodys = answer.id.kind == MSG_ID_NONE;
+    /* the daemon could not read the id; this is our only request */
+    bool without_id = answer.id.kind == MSG_ID_NONE;
     bool ours = answer.method == NULL &&
-                (nobodys || (answer.id.kind == MSG_ID_NUMBER && answer.id.number == call->id));
-    if (!ours) { /* the cancel's own answer, or a notification */
+                (without_id || (answer.id.kind == MSG_ID_NUMBER && answer.id.number == call->id));
+    if (!ours) { /* the answer to the cancel, or a notification */
         msg_answer_fini(&answer);
         return 0;
     }
@@ -190,7 +188,7 @@ static int call_receive(struct call *call)
         frame_filled(&call->conn->in, n > 0 ? (size_t)n : 0);
         if (n < 0 && errno == EINTR)
             continue;
-        /* only where a timeout was set: completions */
+        /* completions set a timeout on the socket */
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return err_set(call->err, ERR_NO_DAEMON, "'%s': does not answer", call->conn->path);
         if (n <= 0)

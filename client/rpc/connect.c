@@ -1,5 +1,5 @@
-/* connect: owns the connection to the daemon and the rule who may start one: whoever holds the lock
- * beside the socket. */
+/* connect: owns the connection to the daemon, and the lock beside the socket that a ue holds while
+ * it starts one. */
 #include "client/rpc/connect.h"
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -16,8 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ANSWER_BYTES_MAX (64u << 20) /* 16 MiB of output in base64 and its text fit thrice */
-#define START_MS 10000               /* while another daemon is leaving, or about to listen */
+#define ANSWER_BYTES_MAX (64u << 20) /* three times 16 MiB of output in base64 */
+#define START_MS 10000               /* for another daemon that leaves, or is about to listen */
 #define RETRY_MS 20
 
 void connection_init(struct connection *conn, const char *given, const char *config, bool may_start)
@@ -48,8 +48,8 @@ void connection_fini(struct connection *conn)
     conn->path = NULL;
 }
 
-/* We may have been started with a standard descriptor closed: the socket must not take its place,
- * or output would go there. */
+/* When ue was started with a standard descriptor closed, the socket must not take its number, or
+ * output would go to the daemon. */
 static int above_standard(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -65,8 +65,8 @@ static int above_standard(int fd)
     return moved;
 }
 
-/* In a directory that anybody may write to, somebody else could listen under our name. Root may go
- * to another user's daemon by its path, but is not to be caught by one. */
+/* In a directory that all users may write to, another user could listen under our name. Root may
+ * name another user's socket, but must not meet one by default. */
 static int check_listener(int fd, const char *path, bool named, struct err *err)
 {
     struct ucred cred;
@@ -97,12 +97,12 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
     while (result < 0 && errno == EINTR);
     if (result < 0) {
         conn->why = errno;
-        bool nobody = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR ||
+        bool absent = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR ||
                       errno == ECONNRESET;
         result = conn->why == EACCES ? path_foreign(path, PATH_CHOOSE_SOCKET, err) : 0;
         if (result == 0)
-            result = err_set(err, nobody ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", path,
-                             nobody ? "nobody listens there" : "can't connect",
+            result = err_set(err, absent ? ERR_NO_DAEMON : ERR_SYSTEM, "'%s': %s (%s)", path,
+                             absent ? "nobody listens there" : "can't connect",
                              strerror(conn->why));
     } else {
         result = check_listener(fd, path, conn->named, err);
@@ -114,8 +114,8 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
     return result;
 }
 
-/* What another login of ours has started is ours as well. The error is that of the place where one
- * would be started. */
+/* Another login of this user may have started the daemon elsewhere. The error is that of the place
+ * where ue would start one. */
 static int try_everywhere(struct connection *conn, struct err *err)
 {
     int result = ERR_NO_DAEMON;
@@ -199,8 +199,8 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
     return result;
 }
 
-/* A daemon that is leaving still owns the place (75, which launch_daemon takes as success), so it
- * is tried until it has left. */
+/* A daemon that is about to exit still owns the socket (75, which launch_daemon takes as success),
+ * so this retries until it has gone. */
 static int start_and_connect(struct connection *conn, struct err *err)
 {
     int64_t deadline_ms = clock_mono_ms() + START_MS;
@@ -236,6 +236,6 @@ int connection_open(struct connection *conn, struct err *err)
         close(lock_fd);
     }
     if (result < 0)
-        err->code = ERR_NO_DAEMON; /* whatever hindered it: there is none */
+        err->code = ERR_NO_DAEMON; /* the text has the cause */
     return result < 0 ? ERR_NO_DAEMON : 0;
 }

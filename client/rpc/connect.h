@@ -1,5 +1,5 @@
-/* connect: the one connection of a ue: finds the socket, checks who listens, starts muxd when
- * nobody does. */
+/* connect: the connection to the daemon: finds the socket, checks who listens there, and starts
+ * muxd when no daemon listens. */
 #ifndef MUXD_CLIENT_CONNECT_H
 #define MUXD_CLIENT_CONNECT_H
 #include "base/err.h"
@@ -10,18 +10,15 @@
 struct connection {
     int fd;             /* -1: not connected */
     char *path;         /* absolute; owned */
-    /* path, by -S or $MUXD_SOCKET; else any daemon of ours is the one, see path_socket_look */
+    /* -S or $MUXD_SOCKET names path; else all places of our daemons are tried (path_socket_look) */
     bool named;
-    /* found at path; it is not looked for elsewhere while a request is under way */
-    bool joined;
+    bool joined; /* a daemon was found at path: no other place is tried during a request */
     const char *config; /* -f, borrowed; NULL: none */
     bool may_start;     /* false: --no-start */
     bool started;       /* this ue started the daemon */
     int why;            /* errno of the last attempt that failed */
     int64_t next_id;
-    /* borrowed; said once, when an answer that may take long has not come after slow_ms; NULL:
-     * nothing */
-    const char *slow_note;
+    const char *slow_note; /* borrowed; printed once when a CALL_WAITS takes longer than slow_ms */
     int slow_ms;
     struct frame in;
 };
@@ -30,27 +27,28 @@ struct connection {
 void connection_init(struct connection *conn, const char *given, const char *config,
                      bool may_start);
 void connection_fini(struct connection *conn); /* safe on a zeroed one */
-/* Connects, and starts muxd when nobody listens and that is allowed. 0 at once when connected.
- * ERR_NO_DAEMON otherwise. */
+/* Connects; starts muxd first when no daemon listens and may_start is set. 0, also when it is
+ * connected already, or ERR_NO_DAEMON. */
 int connection_open(struct connection *conn, struct err *err);
-/* Connects to a daemon that must be there already: tried again and again until deadline_ms
- * (clock_mono_ms). ERR_NO_DAEMON. */
+/* Connects to a daemon that is restarting: retries until deadline_ms (clock_mono_ms) and starts
+ * none. It is closed before. 0, ERR_NO_DAEMON, or another error that a retry does not mend. */
 int connection_reopen(struct connection *conn, int64_t deadline_ms, struct err *err);
-#define CONNECTION_RESTART_MS 10000 /* how long a restart of the daemon is waited for */
+#define CONNECTION_RESTART_MS 10000 /* how long to wait for a restart of the daemon */
 void connection_close(struct connection *conn);
-/* All of it, waiting for the daemon to take it. 0, or -1 with errno: the connection is lost (what
- * came before is still to be read). */
+/* Sends all of it; blocks until the daemon has taken it. 0, or -1 with errno: the connection is
+ * lost, but what the daemon sent before can still be read. */
 int connection_send(struct connection *conn, const void *data, size_t size);
-/* One attempt. 0, ERR_NO_DAEMON when nobody listens there, another error when trying again is in
- * vain. */
+/* One attempt. 0; ERR_NO_DAEMON when no daemon listens; another error that a retry does not
+ * mend. */
 int connection_try(struct connection *conn, struct err *err);
-/* between two attempts: nothing tells when somebody begins to listen */
+/* Between two attempts: no event tells when a daemon begins to listen. */
 void connection_pause(int ms);
 
-/* launch.c: runs `muxd -d` and waits until it listens or has failed. 0: somebody listens now, or
- * did a moment ago. */
+/* launch.c: runs `muxd -d` and waits until it listens or has failed. 0: this or another daemon
+ * listens, or did so a moment ago. */
 int launch_daemon(const struct connection *conn, struct err *err);
-char *launch_absolute(const char *path); /* the caller's; against the working directory */
-/* the clean environment of a daemon; freed by strv_free */
+/* path, made absolute by the working directory. The caller's. */
+char *launch_absolute(const char *path);
+/* The clean environment of a daemon; freed by strv_free. */
 char **launch_environment(const char *socket_path);
 #endif

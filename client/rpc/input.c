@@ -1,5 +1,5 @@
-/* input: owns standard input, and files that are given in its place: any bytes, never more in
- * memory than asked for. */
+/* input: owns standard input, and files that are named in its place: any bytes, never more of them
+ * in memory than the caller's cap. */
 #include "client/rpc/input.h"
 #include "base/fdio.h"
 #include "base/utf8.h"
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Writers fill a pipe in pieces of their own: what follows within this time is one piece for us, so
- * that it is typed in one go. */
+/* A writer fills a pipe bit by bit: what follows within this time belongs to the same piece, so
+ * that it is typed at once. */
 #define PAUSE_MS 200
 
 static int unreadable(struct err *err)
@@ -67,7 +67,7 @@ static int wait_more(bool first, struct err *err)
 bool input_is_ready(void)
 {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-    return poll(&fd, 1, 0) != 0; /* an error will be met, and told, by whoever reads */
+    return poll(&fd, 1, 0) != 0; /* the read that follows reports an error */
 }
 
 int input_piece(struct buf *out, bool *ended, struct err *err)

@@ -1,5 +1,5 @@
-/* launch: owns the birth of a daemon: which muxd, with which environment, and what it said when it
- * failed. */
+/* launch: owns the start of a daemon: which muxd, with which environment, and its error text when
+ * it fails. */
 #include "client/rpc/connect.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -21,8 +21,7 @@
 
 #define STATUS_ANOTHER_WON 75 /* EX_TEMPFAIL: another muxd serves this socket */
 #define STATUS_NO_PROGRAM 127
-/* listening takes milliseconds, also on a busy machine not more than seconds */
-#define STUCK_MS 60000
+#define STUCK_MS 60000 /* until it listens, which takes seconds at most on a busy machine */
 
 extern char **environ;
 
@@ -36,7 +35,7 @@ static bool is_kept(const char *entry)
 {
     static const char *const names[] = {
         "HOME=", "PATH=", "LANG=", "SHELL=", "USER=", "LOGNAME=", "TMPDIR="};
-    /* a daemon runs in no session, also when it is started from one */
+    /* a daemon belongs to no session, even when it is started from within one */
     if (strncmp(entry, "MUXD_SESSION=", 13) == 0)
         return false;
     if (strncmp(entry, "MUXD_", 5) == 0 || strncmp(entry, "XDG_", 4) == 0)
@@ -74,8 +73,8 @@ static char *neighbour(void)
     return NULL;
 }
 
-/* In the child, until exec. Nothing of ours is left to the daemon: no descriptor, no signal
- * setting, no terminal. */
+/* In the child, until exec. The daemon inherits no descriptor, no signal setting and no terminal of
+ * ours. */
 static void become(const char *program, char *const *argv, char *const *env, int report_fd)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -100,7 +99,7 @@ static void become(const char *program, char *const *argv, char *const *env, int
     _exit(STATUS_NO_PROGRAM);
 }
 
-/* The last words of a daemon that failed, in one line; its own "muxd: " is not repeated. */
+/* The error text of a daemon that failed, in one line, without its own "muxd: ". */
 static char *last_words(int report_fd)
 {
     char text[768];
@@ -114,8 +113,8 @@ static char *last_words(int report_fd)
     return xstrdup(strncmp(text, "muxd: ", 6) == 0 ? text + 6 : text);
 }
 
-/* One that neither listens nor leaves must not hold up everybody who waits for the lock. It ends,
- * and its last words are ours. */
+/* A daemon that neither listens nor exits must not hold up every ue that waits for the lock: it is
+ * ended, and its error text is reported. */
 static void end_when_stuck(pid_t pid)
 {
     struct pollfd fd = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
@@ -158,7 +157,7 @@ static int launch_judge(int status, const char *program, int report_fd, struct e
 static void add_config(struct strv *argv, const struct connection *conn)
 {
     const char *config = conn->config ? conn->config : getenv("MUXD_CONFIG");
-    /* the daemon finds it in its environment */
+    /* an absolute $MUXD_CONFIG reaches the daemon in its environment */
     if (!config || !*config || (!conn->config && config[0] == '/'))
         return;
     strv_add(argv, "-f");
@@ -177,9 +176,9 @@ int launch_daemon(const struct connection *conn, struct err *err)
     strv_add(&argv, conn->path);
     add_config(&argv, conn);
     struct sigaction plain = {.sa_handler = SIG_DFL};
-    /* who started us may ignore it: waitpid(2) would know no status */
+    /* our parent may have left it ignored; then waitpid(2) gets no status */
     sigaction(SIGCHLD, &plain, NULL);
-    /* no pipe: a daemon that kept its end would hold us */
+    /* a memfd, as we would wait at a pipe for as long as the daemon keeps its end */
     int result, report_fd = memfd_create("muxd-start", MFD_CLOEXEC);
     pid_t pid = report_fd < 0 ? -1 : fork();
     if (pid == 0)

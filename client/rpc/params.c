@@ -1,5 +1,5 @@
-/* params: owns the translation of options into arguments and what every request says about who
- * asks, from where. */
+/* params: owns the argument object, and what each request tells about the caller: client, working
+ * directory, environment. */
 #include "client/rpc/params.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -38,8 +38,8 @@ static struct json *text_json(const char *text)
     return json_string_new(text, strlen(text));
 }
 
-/* A name that comes twice counts once, as getenv has it; a value that is no text would arrive
- * changed, and stays here. */
+/* Of a name that comes twice, getenv's value counts. A value that is no UTF-8 would arrive changed
+ * and is left out. */
 static void add_environment(struct json *meta)
 {
     if (json_get(meta, "env"))
@@ -72,7 +72,7 @@ static void add_request_id(struct json *meta)
     uint64_t random;
     char id[17];
     if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
-        return; /* never for eight bytes; without an id a retry is told from the first by nothing */
+        return; /* can't happen for eight bytes; without an id a retry may be done twice */
     snprintf(id, sizeof id, "%016" PRIx64, random);
     add_absent(meta, "request_id", text_json(id));
 }
@@ -80,7 +80,7 @@ static void add_request_id(struct json *meta)
 void params_meta(const struct ue *ue, struct json *params, unsigned flags)
 {
     struct json *meta = json_detach(params, "_meta");
-    /* the daemon says what is wrong with it */
+    /* not an object: left as it is, for the daemon to refuse */
     if (json_type(meta) != JSON_OBJECT && json_type(meta) != JSON_ABSENT) {
         json_add(params, "_meta", meta);
         return;

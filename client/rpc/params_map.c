@@ -1,4 +1,4 @@
-/* params_map: owns the way from the command line to the tool's arguments, by the rows of
+/* params_map: owns the mapping of the command line to a tool's arguments, by the rows of
  * commands.def and tools.def alone. */
 #include "base/bug.h"
 #include "client/rpc/params.h"
@@ -18,7 +18,7 @@ static void params_map_set_text(struct json *params, const struct tool_arg *arg,
     params_set(params, arg->name, json_string_new(text, strlen(text)));
 }
 
-/* The list or object is made with its first item. */
+/* The first item creates the list or object. */
 static void params_map_add_item(struct json *params, const struct tool_arg *arg, const char *key,
                                 const char *text)
 {

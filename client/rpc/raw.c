@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define MAX_WAIT_LEAST_MS 1000 /* [limits] max_wait is never less */
-#define FIRST_LOOK_MS 200     /* what ends within it takes one request */
-#define EXEC_YIELD_MS 10000   /* exec's default (contract, section 2) */
+#define FIRST_LOOK_MS 200      /* a command that ends within it takes one request */
+#define EXEC_YIELD_MS 10000    /* the default of exec's -y */
 
 static struct json *raw_read_params(struct ue *ue, int64_t number, int64_t at, int64_t yield_ms,
                                     bool print)
@@ -41,7 +41,7 @@ int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, b
     struct json *params = raw_read_params(ue, number, *at, yield_ms, print);
     int result = call_run(&ue->conn, "read_output", params, flags, &fresh, err);
     json_free(params);
-    if (result == CALL_FED) { /* the answer before stays */
+    if (result == CALL_FED) { /* the previous answer stays */
         msg_answer_fini(&fresh);
         return result;
     }
@@ -80,8 +80,8 @@ int raw_follow(struct ue *ue, int64_t number, int64_t *at, int64_t deadline_ms,
     return 0;
 }
 
-/* How far the output went when the first answer was there: what a flooding program prints later is
- * not for this call. */
+/* The end of the output at the time of the first answer: what a program that floods prints later
+ * does not belong to this call. */
 static int64_t raw_head_of(struct ue *ue, int64_t number)
 {
     struct msg_answer answer;
@@ -89,7 +89,7 @@ static int64_t raw_head_of(struct ue *ue, int64_t number)
     int64_t head = INT64_MAX;
     struct json *params = json_object_new();
     json_add_int(json_add_array(params, "names"), NULL, number);
-    /* [tools] may keep list_sessions from models, not from us */
+    /* as a verb: [tools] may hide list_sessions from models */
     params_meta(ue, params, META_VERB);
     if (call_run(&ue->conn, "list_sessions", params, CALL_AGAIN, &answer, &err) == 0)
         json_get_int(json_first(json_get(answer.result, "sessions")), "output_bytes", &head);
@@ -98,7 +98,7 @@ static int64_t raw_head_of(struct ue *ue, int64_t number)
     return head;
 }
 
-/* The rest of what the wait gave; the wait's own answer keeps deciding about the status. */
+/* Prints the rest of what the wait yielded; the wait's own answer still decides the exit status. */
 static int fetch_rest(struct ue *ue, const struct json *first, struct err *err)
 {
     int64_t number = 0, at = 0;
@@ -116,8 +116,8 @@ static int fetch_rest(struct ue *ue, const struct json *first, struct err *err)
     return result;
 }
 
-/* -y is cut into several waits here, none of which the daemon could find too long: it is asked for
- * the limit before anything is done. */
+/* -y is split into several short waits, which the daemon would all allow, so its limit is asked for
+ * before anything is done. */
 int raw_check_wait(struct ue *ue, struct err *err)
 {
     struct msg_answer answer;
@@ -138,8 +138,8 @@ int raw_check_wait(struct ue *ue, struct err *err)
     return result;
 }
 
-/* When the end is what is waited for, -y is the deadline of the whole and output is printed as it
- * comes. */
+/* Whether the call waits for the program's end: then -y is the deadline of the whole call and
+ * output is printed as it comes. */
 static bool is_followed(const struct ue *ue, const char *tool, const struct json *params)
 {
     bool exec = strcmp(tool, "exec_command") == 0, exit = false, tty = false;
@@ -173,9 +173,9 @@ static int talk_followed(struct ue *ue, const char *tool, struct json *params,
     int64_t left_ms = deadline_ms == INT64_MAX ? FIRST_LOOK_MS : deadline_ms - now_ms;
     if (left_ms > FIRST_LOOK_MS)
         left_ms = FIRST_LOOK_MS;
-    params_wait(first, left_ms > 0 ? left_ms : 0); /* -y 0: it is over already */
+    params_wait(first, left_ms > 0 ? left_ms : 0); /* with -y 0 the time is over already */
     if (strcmp(tool, "exec_command") == 0)
-        json_add_bool(first, "follow", true); /* it is all printed, however long it is */
+        json_add_bool(first, "follow", true); /* all of its output is wanted */
     int result = call_run(&ue->conn, tool, first, CALL_WAITS, answer, err);
     json_free(first);
     if (result < 0)

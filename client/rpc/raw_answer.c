@@ -1,5 +1,5 @@
-/* raw_answer: one answer of exact bytes: how it is asked for and printed, standard error apart in
- * pipe sessions. */
+/* raw_answer: owns the form of an answer of exact bytes: how it is asked for and printed, with
+ * standard error apart in pipe sessions. */
 #include "client/rpc/params.h"
 #include "client/print/say.h"
 #include "client/rpc/talk.h"
@@ -15,8 +15,8 @@ void raw_ask(struct json *params)
     params_set(params, "streams", json_bool_new(true));
 }
 
-/* The offset where the stream that `at` belongs to changes, at most to; *to_stderr says which one
- * it is. */
+/* The offset, at most `to`, where the stream of the byte at `at` changes; *to_stderr says which
+ * stream that is. */
 static int64_t end_of_stream(const struct json *ranges, int64_t at, int64_t to, bool *to_stderr)
 {
     *to_stderr = false;
@@ -38,7 +38,7 @@ void raw_print(const struct json *result)
     int64_t to = 0, omitted = 0;
     struct buf bytes = BUF_INIT;
     const char *encoded = json_get_str(result, "output_base64", &len);
-    /* a command that was a patch: no session, no bytes, only what apply_patch says */
+    /* the command was a patch: there is no session, only the text of apply_patch */
     if (!encoded) {
         const char *text = json_get_str(result, "output", &len);
         say_out(text ? text : "", text ? len : 0);

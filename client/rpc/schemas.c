@@ -1,4 +1,4 @@
-/* schemas: owns the choice of schemas by what the daemon offers. */
+/* schemas: owns the choice of the schemas: those of the tools that the daemon offers. */
 #include "client/rpc/schemas.h"
 #include <string.h>
 

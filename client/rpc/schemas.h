@@ -5,8 +5,8 @@
 #include "wire/schema.h"
 
 extern const char *const schemas_formats[SCHEMA_FORMAT_COUNT]; /* as --format takes them */
-/* The tools that are shown to models, in the order of the tables, as an array in that format.
- * listed: the answer of the method `tools`. The caller's. */
+/* An array of the tools that the daemon shows to models, in the order of the tables. listed: the
+ * answer of the method `tools`. The caller's. */
 struct json *schemas_offered(const struct json *listed, enum schema_view view,
                              enum schema_format format);
 #endif

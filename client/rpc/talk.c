@@ -1,5 +1,5 @@
-/* talk: owns the reading of an answer: which status it means for ue and how people, programs and
- * pipes get to see it. */
+/* talk: owns what an answer about a session means for ue: its exit status, and how it is
+ * printed. */
 #include "client/rpc/talk.h"
 #include "client/rpc/params.h"
 #include "client/print/say.h"
@@ -27,15 +27,15 @@ static int64_t talk_number_of(const struct json *result)
     return number;
 }
 
-/* Whether something was waited for that need not come: with `exit` alone the program's end is all
- * there is. */
+/* Whether the call waited for something that may never come true; a program's end (`exit` alone)
+ * always does. */
 static bool waits_early(const struct json *wanted)
 {
     return json_get(wanted, "until") || is_true(wanted, "ready") || json_get(wanted, "quiet_ms");
 }
 
-/* With nothing but --exit, running says it all: the last of several answers may have another reason
- * (--raw). */
+/* With --exit alone a program that still runs is late: the last of several answers (--raw) may give
+ * another reason. */
 static bool is_late(const struct json *wanted, const struct json *result)
 {
     if (waits_early(wanted))
@@ -62,7 +62,7 @@ int talk_status(struct ue *ue, const struct json *wanted, const struct json *res
 {
     const char *state = json_get_str(result, "state", NULL);
     int64_t code;
-    if (!state) /* an answer about no session: list_sessions and the like */
+    if (!state) /* the answer is not about one session, as of list_sessions */
         return 0;
     if (strcmp(state, "running") == 0)
         return status_of_running(ue, wanted, result);
@@ -112,8 +112,8 @@ int talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *ask)
     return status;
 }
 
-/* The one live session that runs cmd; "" when several do or none. Two equal commands are told apart
- * by nothing we know. */
+/* The name of the live session that runs cmd; "" when none or several do, as nothing tells these
+ * apart. */
 static const char *name_of_command(struct ue *ue, const struct json *cmd, struct msg_answer *answer)
 {
     struct err err = {0};
@@ -135,7 +135,7 @@ static const char *name_of_command(struct ue *ue, const struct json *cmd, struct
     return found;
 }
 
-/* name: of the session; NULL: asks which one runs cmd. */
+/* name: of the session; NULL: the daemon is asked which one runs cmd. */
 static int talk_interrupted(struct ue *ue, const char *name, const struct json *cmd)
 {
     struct msg_answer answer = {0};

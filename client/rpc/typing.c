@@ -1,4 +1,4 @@
-/* typing: owns the back pressure between our standard input and a session's queue. */
+/* typing: owns the back pressure from a session's input queue to our standard input. */
 #include "client/rpc/typing.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -10,10 +10,9 @@
 
 #define RETRY_MIN_MS 5
 #define RETRY_MAX_MS 100
-#define ROOM_MS 3600000 /* asked for at a time */
-/* fit the least [limits] max_request, 64 KiB, with all that stands beside them */
-#define SURE_BYTES 8192
-#define LINE_TO_PIECE 8 /* an escaped byte takes six, and something stands beside them */
+#define ROOM_MS 3600000 /* longest wait for room in one request */
+#define SURE_BYTES 8192 /* fit a request at the least [limits] max_request, 64 KiB */
+#define LINE_TO_PIECE 8 /* an escaped byte takes six; the rest is for the other arguments */
 
 static struct json *piece_params(struct typing *typing, const char *data, size_t len, bool eof)
 {
@@ -42,11 +41,11 @@ static bool is_for_later(const struct ue *ue, int result)
 
 struct patience {
     int64_t give_up_ms; /* CLOCK_MONOTONIC; INT64_MAX: never */
-    int pause_ms;       /* where nothing tells when it is time to try again */
+    int pause_ms;       /* before the next try, where no event tells when to try */
     bool yields, full;  /* as in struct typing */
 };
 
-/* The daemon waits for room, once the queue was seen to be full. */
+/* Lets the daemon wait for room once the queue was found full. */
 static bool ask_for_room(const struct patience *patience, struct json *params)
 {
     int64_t left_ms = patience->give_up_ms == INT64_MAX ? ROOM_MS
@@ -57,7 +56,7 @@ static bool ask_for_room(const struct patience *patience, struct json *params)
     return true;
 }
 
-/* Nothing tells when the keyboard comes free. */
+/* No event tells when the keyboard is released. */
 static void pause_for_keyboard(struct patience *patience)
 {
     connection_pause(patience->pause_ms);
@@ -115,7 +114,7 @@ static int send_whole(struct typing *typing, const char *data, size_t len, bool 
     return result;
 }
 
-/* A queue that is smaller than the piece gets it in two. */
+/* A piece that is larger than the queue goes in two halves. */
 static int send_parts(struct typing *typing, const char *data, size_t len, bool eof,
                       struct err *err)
 {

@@ -1,4 +1,4 @@
-/* ue: owns how a verb ends when it fails, and --status-fd. */
+/* ue: owns the end of a verb that fails, and --status-fd. */
 #include "client/rpc/ue.h"
 #include "base/fdio.h"
 #include "client/print/say.h"
