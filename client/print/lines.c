@@ -1,4 +1,4 @@
-/* lines: owns the line that is being written. */
+/* lines: owns the cells of the current line, and the cursor in it. */
 #include "client/print/lines.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -89,7 +89,7 @@ static void lines_on_text(void *arg, const int32_t *runes, size_t count)
     }
 }
 
-/* Elsewhere on the screen: what stands here was a line. */
+/* The cursor goes elsewhere on the screen: the line ends here. */
 static void lines_leave(struct lines *lines)
 {
     if (lines->fresh && lines->count > 0)
@@ -125,7 +125,7 @@ static void lines_erase(struct lines *lines, size_t from, size_t to)
     lines->fresh |= from < to;
 }
 
-/* Right of the cursor, left by `by` when positive, right when negative. */
+/* Moves the cells right of the cursor to the left; to the right when by is negative. */
 static void shift(struct lines *lines, int by)
 {
     size_t at = lines->at, n = (size_t)(by < 0 ? -by : by);

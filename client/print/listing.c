@@ -1,4 +1,4 @@
-/* listing: owns what of a session stands in which column. */
+/* listing: owns the columns of a session. */
 #include "client/print/listing.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -84,7 +84,7 @@ static enum render_color color_of(const struct json *session)
     return code == 0 ? RENDER_DIM : RENDER_RED;
 }
 
-/* How it ended, or what is special about it while it lives. */
+/* How it ended, or while it lives its state and what is special about it. */
 static char *state_of(const struct json *session)
 {
     int64_t code = 0;
@@ -105,7 +105,7 @@ static char *state_of(const struct json *session)
     return xstrdup(state);
 }
 
-/* NULL: nobody. */
+/* NULL: the keyboard is free. */
 static const char *owner_of(const struct json *session)
 {
     const char *owner = json_get_str(json_get(session, "keyboard"), "owner", NULL);

@@ -4,10 +4,9 @@
 #include "client/print/render.h"
 #include "wire/json.h"
 
-/* For programs: the columns are a contract, new ones come at the end. */
+/* For programs: the columns are a contract; a new one goes to the end. */
 void listing_columns(struct render_table *table, const struct json *sessions);
-/* For people. rates (may be NULL): appends a column to each row, what is shown of the output's
- * pace; the caller's text. */
+/* For people. rate: the text of a column for the rate of output, malloced; NULL: no such column. */
 typedef char *listing_rate_fn(void *arg, int64_t number);
 void listing_people(struct render_table *table, const struct json *sessions, listing_rate_fn *rate,
                     void *arg);

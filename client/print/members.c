@@ -1,4 +1,4 @@
-/* members: owns the look of an answer without a text: lines, and lines below lines. */
+/* members: owns the form of an answer that has no text. */
 #include "client/print/members.h"
 #include <string.h>
 
@@ -11,7 +11,7 @@ static void append_value(struct buf *out, const struct json *value)
         json_print(out, value);
 }
 
-/* What a limit of the kernel holds up now, a line each. */
+/* A line for each limit of the kernel that is in the way. */
 static void append_constraints(struct buf *out, const struct json *list)
 {
     for (const struct json *it = json_first(list); it; it = json_next(it))

@@ -1,10 +1,10 @@
-/* members: an answer that has no text of its own, for people. */
+/* members: shows people an answer that has no text, member by member. */
 #ifndef MUXD_CLIENT_MEMBERS_H
 #define MUXD_CLIENT_MEMBERS_H
 #include "base/buf.h"
 #include "wire/json.h"
 
-/* "key: value" lines; the members of an object stand indented below it; limits of the kernel that
- * hold something up (the list `constraints`) are sentences. */
+/* Appends "key: value" lines; the members of an object are indented below it. Limits of the kernel
+ * that are in the way (the list `constraints`) become sentences. */
 void members_append(struct buf *out, const struct json *object);
 #endif

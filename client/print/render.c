@@ -1,4 +1,4 @@
-/* render: owns the look of tables. */
+/* render: owns the layout of tables. */
 #include "client/print/render.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define GAP 2
-#define LAST_MIN 8  /* columns of the last column that should be seen */
+#define LAST_MIN 8  /* columns of the terminal that the last column should have */
 #define CUT_MIN 12  /* no column is cut to less */
 
 static const char *const codes[] = {[RENDER_GREEN] = "\033[32m",
@@ -86,7 +86,7 @@ static void append_blanks(struct buf *out, size_t count)
         buf_append_byte(out, ' ');
 }
 
-struct line { /* while one is made */
+struct line { /* the one that is being made */
     struct buf *out;
     size_t width, at;
 };
@@ -130,8 +130,7 @@ static size_t width_of(const struct render_table *table, size_t column)
     return width;
 }
 
-/* A long text takes no column's place: the widest ones are cut until the last column has room to
- * begin. */
+/* Cuts the widest columns until the last one has room for its beginning. */
 static void render_make_room(size_t *widths, size_t count, size_t width)
 {
     for (;;) {

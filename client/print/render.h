@@ -9,7 +9,7 @@
 enum render_color { RENDER_PLAIN, RENDER_GREEN, RENDER_YELLOW, RENDER_RED, RENDER_DIM };
 
 struct render_cell {
-    char *text; /* owned; bytes of any kind, NULL or "" is shown as "-" */
+    char *text; /* owned; any bytes; NULL or "" is shown as "-" */
     enum render_color color;
 };
 
@@ -21,7 +21,7 @@ struct render_table {
     size_t row_count;
 };
 
-/* Adds a row of "-" and returns its cells, to be filled before the next row is added. */
+/* Adds an empty row and returns its cells, which hold until the next row is added. */
 struct render_cell *render_add_row(struct render_table *table);
 void render_fini(struct render_table *table);
 /* For people: a line of titles, columns padded, lines cut at width columns (0: not cut) within the
@@ -29,11 +29,11 @@ void render_fini(struct render_table *table);
 void render_people(struct buf *out, const struct render_table *table, size_t width, bool colors);
 /* For programs: no titles, one tab between columns, one line a row; control characters escaped. */
 void render_tabs(struct buf *out, const struct render_table *table);
-/* What stands out front says how wide: columns of the terminal at fd, 80 when it doesn't say. */
+/* Columns of the terminal at fd; 80 when it doesn't say. */
 size_t render_width_of(int fd);
-bool render_wants_colors(void); /* neither NO_COLOR nor TERM=dumb */
+bool render_wants_colors(void); /* neither NO_COLOR nor TERM=dumb is set */
 /* "5s", "12m", "3h", "4d". */
 void render_age(int64_t ms, char out[16]);
-/* Milliseconds since 1970 of "2026-08-30T12:00:00.123Z"; -1 when it is no such text. */
+/* Milliseconds since 1970 of "2026-08-30T12:00:00.123Z"; -1: another text, or NULL. */
 int64_t render_time_of(const char *iso);
 #endif

@@ -1,5 +1,5 @@
-/* safe: owns the list of what may reach a person's terminal (xterm ctlseqs; ECMA-48). What is not
- * on it is left out. */
+/* safe: owns the list of sequences that may reach a person's terminal (xterm ctlseqs; ECMA-48). All
+ * others are left out. */
 #include "client/print/safe.h"
 #include "base/utf8.h"
 #include <string.h>
@@ -10,7 +10,7 @@ static void safe_on_text(void *arg, const int32_t *runes, size_t count)
     char bytes[4];
     for (size_t i = 0; i < count; i++) {
         size_t size = utf8_encode(runes[i], bytes);
-        /* characters that turn the line round */
+        /* escapes characters that change the direction of text */
         utf8_append_escaped(safe->out, bytes, size, false);
     }
 }
@@ -25,7 +25,7 @@ static void safe_on_control(void *arg, char byte)
 static void safe_on_escape(void *arg, char intermediate, char final)
 {
     struct safe *safe = arg;
-    /* a reset would take the person's scrollback and settings, too */
+    /* a full reset would also clear the person's scrollback and settings */
     if (!intermediate && final == 'c') {
         buf_append_text(safe->out, safe->alternate ? "\033[?1049l" : "");
         buf_append_text(safe->out, "\033[!p\033[r\033(B\017\033[?7h\033[m\033[2J\033[H");

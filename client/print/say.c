@@ -11,7 +11,7 @@
 /* errno says why fd can't be written. */
 static void __attribute__((__noreturn__)) say_leave(int fd)
 {
-    if (errno == EPIPE) /* who starts us with SIGPIPE ignored gets the status of those who don't */
+    if (errno == EPIPE) /* SIGPIPE is ignored here: the status is as if it were not */
         exit(128 + SIGPIPE);
     if (fd == STDOUT_FILENO)
         say_note("standard output: can't be written: %s; the sessions go on", strerror(errno));
@@ -48,8 +48,8 @@ void say_buf(struct buf *buf)
     buf_fini(buf);
 }
 
-/* Inside a string these may stand as they are (RFC 8259), but a terminal takes them for control
- * characters: DEL and C1. */
+/* JSON strings may hold DEL and C1 as they are (RFC 8259), but a terminal takes them for control
+ * characters. */
 static void escape_controls(struct buf *out, const char *line, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -90,7 +90,7 @@ void say_for_terminal(struct buf *out, const char *text, size_t len)
         size_t stop = end ? (size_t)(end - text) : len;
         size_t cut = end && stop > at && text[stop - 1] == '\r' ? stop - 1 : stop;
         utf8_append_escaped(out, text + at, cut - at, true);
-        /* also where the text ends without one: the prompt begins on a line of its own */
+        /* also at the end of the text, so that the shell's prompt begins on its own line */
         buf_append_byte(out, '\n');
         at = end ? stop + 1 : len;
     }
@@ -107,7 +107,7 @@ void say_text(const char *text, size_t len)
     say_buf(&out);
 }
 
-/* Nobody can be told that standard error can't be written. */
+/* When standard error can't be written there is no place left for a message. */
 static void say_escaped(const char *head, const char *subject, const char *text)
 {
     struct buf out = BUF_INIT;

@@ -1,4 +1,4 @@
-/* hidden: owns the terminal while a secret is typed, and the memory that it lies in. */
+/* hidden: owns the terminal's settings while a secret is typed, and the memory of the secret. */
 #include "client/terminal/hidden.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -14,8 +14,8 @@
 #define PAGE_BYTES 4096
 static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU};
 #define CAUGHT (sizeof caught / sizeof *caught)
-/* the first of them come only while a key is waited for; the others are of read and tcsetattr
- * themselves (termios(3)) */
+/* The first of them are delivered only while we wait for a key; the others come from read and
+ * tcsetattr themselves (termios(3)). */
 #define HELD 5
 
 static volatile sig_atomic_t came;
@@ -30,7 +30,7 @@ char *hidden_new(void)
     char *line = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (line == MAP_FAILED)
         return NULL;
-    mlock(line, PAGE_BYTES); /* where it is not allowed it is wiped all the same */
+    mlock(line, PAGE_BYTES); /* may not be allowed; hidden_free wipes it in any case */
     madvise(line, PAGE_BYTES, MADV_DONTDUMP);
     return line;
 }
@@ -43,9 +43,8 @@ void hidden_free(char *line)
     munmap(line, PAGE_BYTES);
 }
 
-/* One line, byte by byte, so that nothing behind it is taken. Its length; -1 with errno; ENODATA:
- * the end came first. mask: the signals that wait while there is something to read (ppoll(2));
- * NULL: it is just read. */
+/* Reads one line, byte by byte, so that it takes nothing behind it. Returns its length, or -1 with
+ * errno (ENODATA: the input ended first). mask: for ppoll(2) before each byte; NULL: only reads. */
 static long read_line(int fd, char *line, const sigset_t *mask)
 {
     struct pollfd key = {.fd = fd, .events = POLLIN};
@@ -79,7 +78,7 @@ static long hidden_failed(struct err *err, const char *what)
     return err_set(err, ERR_SYSTEM, "'%s' can't be read: %s", what, strerror(errno));
 }
 
-/* One try: -1 with EINTR when a signal came. */
+/* One attempt: -1 with EINTR when a signal came. */
 static long ask_once(int fd, const char *prompt, char *line)
 {
     struct sigaction action = {.sa_handler = hidden_on_signal}, old[CAUGHT];
@@ -111,7 +110,7 @@ static long ask_once(int fd, const char *prompt, char *line)
     tcsetattr(fd, TCSAFLUSH, &plain);
     for (size_t i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &old[i], NULL);
-    errno = came ? EINTR : saved; /* one that came with the last key counts, too */
+    errno = came ? EINTR : saved; /* also for a signal that came with the last key */
     return came ? -1 : len;
 }
 
@@ -129,7 +128,7 @@ long hidden_ask(const char *prompt, char *line, struct err *err)
         }
         mem_wipe(line, HIDDEN_MAX);
         if (signo)
-            raise(signo); /* stops here; asked again when it goes on */
+            raise(signo); /* stops here, and asks again when ue is continued */
     }
     if (len < 0)
         len = hidden_failed(err, "/dev/tty");

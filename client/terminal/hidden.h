@@ -1,19 +1,19 @@
-/* hidden: a line from the person's own terminal that is not shown there. */
+/* hidden: reads a line from the person's terminal without showing it. */
 #ifndef MUXD_CLIENT_HIDDEN_H
 #define MUXD_CLIENT_HIDDEN_H
 #include "base/err.h"
 #include <stddef.h>
 
-#define HIDDEN_MAX 4000 /* bytes; what the daemon takes */
+#define HIDDEN_MAX 4000 /* bytes that the daemon takes */
 
-/* Memory for one: locked where that is allowed, in no core dump. Wiped and given back by
- * hidden_free. */
+/* Memory for a line of HIDDEN_MAX bytes: locked where that is allowed, and in no core dump. NULL
+ * and errno. */
 char *hidden_new(void);
-void hidden_free(char *line);
-/* Asks on the controlling terminal. Its length without the line end; ERR_USAGE: there is no
- * terminal; ERR_CANCELLED after ^C or ^D; ERR_TOO_LARGE. The terminal is as it was afterwards,
- * whatever comes in between (^Z too). */
+void hidden_free(char *line); /* wipes it, too */
+/* Asks on the controlling terminal. Returns the length without the line end; ERR_USAGE: there is no
+ * terminal; ERR_CANCELLED after ^C or ^D; ERR_TOO_LARGE. It restores the terminal's settings also
+ * when a signal ends or stops ue. */
 long hidden_ask(const char *prompt, char *line, struct err *err);
-/* The first line of standard input. */
+/* Reads the first line of standard input. The same results. */
 long hidden_read(char *line, struct err *err);
 #endif

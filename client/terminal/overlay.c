@@ -1,4 +1,4 @@
-/* overlay: owns the terminal's keys and picture between overlay_run and its return. */
+/* overlay: owns the terminal's keys and contents while overlay_run runs, and keys typed ahead. */
 #include "client/terminal/overlay.h"
 #include "base/utf8.h"
 #include "client/terminal/query.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct { /* typed, and not used yet */
+static struct { /* keys that are not used yet */
     char data[OVERLAY_AHEAD];
     size_t size;
 } ahead;
@@ -93,8 +93,7 @@ bool overlay_run(const struct overlay *overlay, struct buf *out)
     struct run run = {.overlay = overlay, .out = out};
     overlay_use_keys(&run);
     while (!run.done && !run.gone) {
-        /* Keys are read only while the terminal keeps up: a drawing for each of them would pile up
-         * otherwise. */
+        /* Keys are read only while the terminal keeps up, or a drawing for each would pile up. */
         struct pollfd fds[2] = {{.fd = out->len > 0 ? -1 : STDIN_FILENO, .events = POLLIN},
                                 {.fd = out->len > 0 ? terminal_out_fd() : -1, .events = POLLOUT}};
         int held_ms = out->len > 0 ? -1 : query_wait_ms();

@@ -1,6 +1,5 @@
-/* overlay: the person's terminal while ue itself uses it, for a list, a page or old lines: owns the
- * loop of keys and drawings until it is left. The terminal must have been entered; whatever it
- * showed has to be drawn anew afterwards. */
+/* overlay: a list, a page or old lines of ue's own, which cover the person's terminal until they
+ * are left. The terminal has been entered; the caller redraws it afterwards. */
 #ifndef MUXD_CLIENT_OVERLAY_H
 #define MUXD_CLIENT_OVERLAY_H
 #include "base/buf.h"
@@ -26,27 +25,29 @@ enum overlay_key {
 };
 
 struct overlay {
-    /* all of it, from an empty terminal */
+    /* draws all of it on an empty terminal */
     void (*draw)(void *arg, struct buf *out, int rows, int cols);
-    /* a code point or enum overlay_key; true: leave */
+    /* key: a code point or enum overlay_key; true: leave */
     bool (*key)(void *arg, int32_t key, int rows);
     void *arg;
-    bool mouse; /* the wheel counts */
+    bool mouse; /* report the wheel */
 };
 
-/* out: what the terminal has not taken yet; it is written first, and empty afterwards. False: the
- * terminal is gone. ^C (3) and Escape come as keys. */
+/* out: output that the terminal has not taken yet; it is written first, and out is empty
+ * afterwards. ^C (3) and Escape arrive as keys. False: the terminal is gone. */
 bool overlay_run(const struct overlay *overlay, struct buf *out);
 
-/* Keys that were read before overlay_run, at most OVERLAY_AHEAD bytes, are its first; what it has
- * read and not used comes back into data, which has as much room. */
+/* Keys that were read already, at most OVERLAY_AHEAD bytes: overlay_run takes them first. None are
+ * left from before. */
 void overlay_type_ahead(const char *data, size_t size);
+/* Takes back what overlay_run has not used; data has room for OVERLAY_AHEAD bytes. Returns the
+ * size. */
 size_t overlay_unused(char *data);
 
-/* The first key of data. Bytes it takes; 0: more are needed. */
+/* The first key of data, which is not empty. Bytes it takes; 0: more are needed. */
 size_t overlay_key_next(const char *data, size_t size, int32_t *key);
-/* For drawings: the cursor to row (from 0), column 0, and text cut at cols; the rest of the line is
- * erased. style: SGR, "" for none. */
+/* Draws text, cut at cols, in row (from 0) and erases the rest of the line. style: SGR, "" for
+ * none. */
 void overlay_line(struct buf *out, int row, int cols, const char *style, const char *text,
                   size_t size);
 #endif

@@ -1,5 +1,5 @@
-/* overlay_key: owns the decoding of keys that are meant for ue: in plain encoding, with the wheel
- * in SGR. Source: xterm ctlseqs. */
+/* overlay_key: owns the decoding of ue's own keys: in plain encoding, with the wheel in SGR.
+ * Source: xterm ctlseqs. */
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"
 #include <string.h>
@@ -70,7 +70,7 @@ static size_t take_sequence(const char *data, size_t size, int32_t *key)
     return at + 1;
 }
 
-/* An Escape with nothing behind it is the key of that name: what a key sends comes in one piece. */
+/* An Escape with nothing behind it is the Escape key, as the bytes of a key arrive together. */
 size_t overlay_key_next(const char *data, size_t size, int32_t *key)
 {
     if (data[0] != 033 || size == 1) {

@@ -1,5 +1,4 @@
-/* query: owns what was asked of the person's terminal, what it has answered, and bytes that may
- * become an answer. */
+/* query: owns the queries to the person's terminal, its replies, and bytes that may become one. */
 #include "client/terminal/query.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -12,15 +11,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* an Escape that may begin an answer waits so long for the rest of it; keys come in one piece */
-#define KEY_MS 30
-#define PART_MS 1000  /* what no key begins with waits longer */
-#define KEY_BYTES 2   /* ESC and one more may be a key */
-/* answers are known as such so long after the last one that was expected: some terminals ask others
- * first */
+#define KEY_MS 30     /* an Escape is held so long for the rest of a reply; a key comes at once */
+#define PART_MS 1000  /* the same for bytes that no key begins with */
+#define KEY_BYTES 2   /* up to so many bytes may be a key: ESC and one more */
+/* late replies are recognized so long after the query: some terminals pass queries on to others */
 #define LATE_MS 10000
-#define ALONE_MS 1000 /* a terminal that has not answered for so long is no reason to wait */
-#define WAIT_MS 300   /* at most after a question, where nothing can go on meanwhile; … */
+#define ALONE_MS 1000 /* after that time nothing waits for the replies any longer */
+#define WAIT_MS 300   /* longest wait for replies before a session starts; … */
 #define LEAVE_MS 500  /* … and before the terminal is given back */
 
 #define COLOURS "\033]10;?\033\\\033]11;?\033\\\033]12;?\033\\"
@@ -30,19 +27,20 @@
 #define FOLLOW "\033[?2031h"
 
 static struct {
-    struct outer outer, told; /* what it says; what the last query_changed was about */
-    bool asked, begun;        /* questions are open; and were asked since it was entered */
-    bool answers;             /* it has answered them once */
-    bool once_more;           /* something has changed since */
-    bool changed;             /* what is known may be new */
-    bool follows;             /* it tells of its scheme */
+    struct outer outer, told; /* from the replies; as query_changed told it last */
+    bool asked;               /* replies are due */
+    bool begun;               /* asked since the terminal was entered */
+    bool answers;             /* it has replied to all queries once */
+    bool once_more;           /* ask again: it may look different by now */
+    bool changed;             /* outer may differ from told */
+    bool follows;             /* it reports changes of its scheme */
     int64_t asked_ms;
-    char held[QUERY_HELD]; /* read, and not known yet what it is */
+    char held[QUERY_HELD];    /* may be a part of a reply */
     size_t held_size;
     int64_t held_until_ms;
 } query;
 
-/* Consoles have no colours to tell, and print what they don't know. */
+/* Consoles report no colours, and print queries that they don't know. */
 static bool may_ask(void)
 {
     const char *term = getenv("TERM");
@@ -100,7 +98,7 @@ static void query_take(enum reply reply)
         query.answers = true;
     }
     if (reply == REPLY_SCHEME && !query.asked)
-        query.once_more = true; /* with all the colours that belong to it */
+        query.once_more = true; /* a new scheme has new colours */
 }
 
 static void query_hold(const char *data, size_t size)
@@ -110,8 +108,9 @@ static void query_hold(const char *data, size_t size)
     query.held_until_ms = clock_mono_ms() + (size <= KEY_BYTES ? KEY_MS : PART_MS);
 }
 
-/* What remains are keys, still in data. Only what no key begins with is waited for, but just after
- * a question. */
+/* Removes the replies from data and returns the size of the keys that stay. whole: the rest of a
+ * partial reply did not come in time. Bytes that may also be a key are held back only shortly after
+ * a query. */
 static size_t without_answers(char *data, size_t size, bool whole)
 {
     size_t kept = 0;
@@ -136,7 +135,7 @@ static size_t without_answers(char *data, size_t size, bool whole)
             return kept;
         }
         if (reply == REPLY_NONE || reply == REPLY_PART) {
-            /* it has the focus: a program wants to know */
+            /* it reports the focus, which also goes to the program */
             query.once_more |= size - at >= 3 && memcmp(data + at, "\033[I", 3) == 0;
             used = 1;
             data[kept++] = data[at];
@@ -187,7 +186,7 @@ bool query_changed(struct outer *outer, struct buf *out)
 {
     if (query.once_more && query.answers && !query.asked)
         query_ask(out);
-    /* all in one */
+    /* one report for all replies to a query */
     if (!query.changed || (query.asked && clock_mono_ms() - query.asked_ms < ALONE_MS))
         return false;
     query.changed = false;
@@ -199,7 +198,7 @@ bool query_changed(struct outer *outer, struct buf *out)
     return true;
 }
 
-/* Until all is answered; what else is typed goes to ahead, or nowhere. */
+/* Until all replies are there. Keys go to ahead; without it they are dropped. */
 static void wait_for_answers(struct buf *ahead, int wait_ms)
 {
     char data[1024];

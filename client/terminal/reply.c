@@ -1,6 +1,6 @@
-/* reply: owns the forms of replies. No key begins and ends like one: keys have neither private
- * parameters, nor a `t` behind three of them, nor a string. Sources: xterm ctlseqs (OSC 4, 10 to
- * 12, XTWINOPS, DA1), contour's report of the colour scheme (?997). */
+/* reply: owns the forms of replies. No key looks like one: keys have no private parameters, no
+ * final `t` behind three parameters, and no strings. Sources: xterm ctlseqs (OSC 4, 10 to 12,
+ * XTWINOPS, DA1), contour's report of the colour scheme (?997). */
 #include "client/terminal/reply.h"
 #include "wire/ecma48.h"
 #include <string.h>
@@ -9,7 +9,7 @@
 #define CELL_REPORT 6
 #define SCHEME_REPORT 997
 
-/* Digits up to something else, without a leading zero; false: there are none. */
+/* Reads digits, without a leading zero; false: there are none. */
 static bool reply_number(const char **at, const char *end, int *value)
 {
     const char *begin = *at;
@@ -55,10 +55,10 @@ static enum reply reply_take_csi(struct outer *outer, const char *data, const ch
             count += some;
             break;
         }
-        if (at == end) /* in the middle of a number, or just behind it */
+        if (at == end)
             break;
     }
-    /* A key that is not finished yet is not held back longer than it must be. */
+    /* An unfinished key is held back no longer than necessary. */
     if (at == end)
         return private || at == data + 2 || values[0] == CELL_REPORT ? REPLY_PART : REPLY_NONE;
     *used = (size_t)(at - data) + 1;

@@ -1,18 +1,17 @@
-/* reply: recognises what a terminal answers to ue's questions (client/query.h) among what is
- * typed. */
+/* reply: recognizes a terminal's replies to ue's queries (query.h) among the keys. */
 #ifndef MUXD_CLIENT_REPLY_H
 #define MUXD_CLIENT_REPLY_H
 #include "wire/outer.h"
 
-#define REPLY_MAX 128 /* bytes; a longer one is none */
+#define REPLY_MAX 128 /* bytes; longer sequences are no replies */
 
 enum reply {
-    REPLY_NONE,   /* it is something else: a key */
-    REPLY_PART,   /* it may be one: more bytes will tell */
-    REPLY_FACT,   /* one; what it says is in *outer */
-    REPLY_SCHEME, /* the same, and terminals say this by themselves, too */
-    REPLY_LAST    /* device attributes, which were asked for last: every terminal answers that */
+    REPLY_NONE,   /* no reply, but a key */
+    REPLY_PART,   /* perhaps the beginning of a reply */
+    REPLY_FACT,   /* a reply; its contents are in *outer */
+    REPLY_SCHEME, /* the same; terminals also send it unasked */
+    REPLY_LAST    /* device attributes: the last query, to which every terminal replies */
 };
-/* data begins with ESC. *used: bytes of the reply, or of what may become one. */
+/* data begins with ESC. *used: bytes of the reply, or of its possible beginning. */
 enum reply reply_take(struct outer *outer, const char *data, size_t size, size_t *used);
 #endif

@@ -1,5 +1,5 @@
-/* terminal: owns the settings and modes of the person's terminal between entering and leaving
- * it. */
+/* terminal: owns the settings and modes of the person's terminal from terminal_enter to
+ * terminal_leave. */
 #include "client/terminal/terminal.h"
 #include "base/fdio.h"
 #include <errno.h>
@@ -11,7 +11,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Title and mode of the wheel are saved, then a blank alternate screen without autowrap. */
+/* Saves the title and the mode of the wheel, then shows a blank alternate screen without
+ * autowrap. */
 #define ENTER "\033[22;0t\033[?1007s\033[?1049h\033[?7l\033(B\017\033[m\033[2J\033[H"
 #define PLAIN                                                                                      \
     "\033[?2026l\033[?9l\033[?1000l\033[?1002l\033[?1003l\033[?1005l\033[?1006l\033[?1015l\033[?"  \
@@ -19,14 +20,14 @@
 #define LEAVE \
     PLAIN "\033[?25h\033[?7h\033[r\033[m\033[?1007r\033[?1049l\033[23;0t"
 
-#define STOPPED_MS 2000
+#define STOPPED_MS 2000 /* longest wait for a terminal that takes nothing */
 
 volatile sig_atomic_t terminal_resized, terminal_continued, terminal_stop;
 
 static struct {
     struct termios before;
     volatile sig_atomic_t inside;
-    bool keys, kitty, shape, scheme; /* modes that were used: not every terminal knows them */
+    bool keys, kitty, shape, scheme; /* modes that were set: not every terminal knows them */
     int out;
     sigset_t wait_mask;
 } terminal = {.out = STDOUT_FILENO};
@@ -34,8 +35,7 @@ static struct {
 static const int deadly[] = {SIGHUP,  SIGINT, SIGQUIT, SIGTERM, SIGABRT,
                              SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGPIPE};
 
-/* Also to a terminal that is slow, but not for ever to one that has stopped. One that is gone needs
- * nothing any more. */
+/* Waits for a slow terminal, but gives up on one that has stopped or is gone. */
 static void write_plain(const char *text)
 {
     size_t size = strlen(text);
@@ -51,7 +51,7 @@ static void write_plain(const char *text)
     }
 }
 
-/* Only what signal handlers may call. */
+/* Async-signal-safe. */
 void terminal_leave(void)
 {
     if (!terminal.inside)
@@ -82,7 +82,7 @@ static void on_deadly(int signo)
 {
     int saved = errno;
     terminal_leave();
-    raise(signo); /* SA_RESETHAND: now it does what it always does */
+    raise(signo); /* SA_RESETHAND has restored its default action */
     errno = saved;
 }
 
@@ -124,7 +124,7 @@ int terminal_open(struct err *err)
         return err_set(err, ERR_USAGE,
                        "standard input and output must be a terminal; `ue screen` and `ue write` "
                        "work without one");
-    /* A descriptor of our own can be non-blocking without the shell's becoming so. */
+    /* a descriptor of our own, as O_NONBLOCK on standard output would also hold for the shell */
     int own = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     terminal.out = own >= 0 ? own : STDOUT_FILENO;
     catch_signals();
@@ -145,7 +145,7 @@ int terminal_enter(struct err *err)
     raw.c_cc[VTIME] = 0;
     terminal.inside = 1;
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0) {
-        terminal.inside = 0; /* nothing was changed that leaving could take back */
+        terminal.inside = 0; /* nothing was changed that terminal_leave has to restore */
         return err_set(err, ERR_SYSTEM, "the terminal can't be made raw: %s", strerror(errno));
     }
     write_plain(ENTER);
@@ -196,7 +196,7 @@ void terminal_suspend(void)
     kill(0, SIGTSTP);
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &stop, &before); /* here it stops, and here it goes on */
+    sigprocmask(SIG_UNBLOCK, &stop, &before); /* it stops here, and is continued here */
     sigprocmask(SIG_SETMASK, &before, NULL);
     sigaction(SIGTSTP, &flag, NULL);
     terminal_continued = 0;

@@ -1,5 +1,5 @@
-/* terminal: the person's own terminal while a session is shown on it: raw, in its alternate screen;
- * given back as it was whatever ends this program, as long as it is told at all. */
+/* terminal: the person's terminal while it shows a session: raw, in its alternate screen. It is
+ * restored when ue ends, by a signal too, unless by one that can't be caught. */
 #ifndef MUXD_CLIENT_TERMINAL_H
 #define MUXD_CLIENT_TERMINAL_H
 #include "base/buf.h"
@@ -9,25 +9,27 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Standard input and output must be terminals: ERR_USAGE. From here on deadly signals give it back
- * first. */
+/* Once, before all else. Standard input and output must be terminals: ERR_USAGE. From here on a
+ * deadly signal restores the terminal first. */
 int terminal_open(struct err *err);
-int terminal_enter(struct err *err); /* raw, with an empty alternate screen; 0 at once when it is */
-void terminal_leave(void);           /* back to how it was; may be called at any time and again */
-void terminal_size(int *rows, int *cols);
-/* What the terminal takes now, without waiting where that can be had. -1 with errno: it is gone. */
+/* Makes it raw and shows an empty alternate screen; 0 at once when it is entered already. */
+int terminal_enter(struct err *err);
+void terminal_leave(void); /* restores it; may be called at any time, also again */
+void terminal_size(int *rows, int *cols); /* each from 1 to 1000 */
+/* Writes what the terminal takes without blocking (where it has a descriptor for that). Bytes, or
+ * -1 with errno: the terminal is gone. */
 ssize_t terminal_write(const char *data, size_t size);
 int terminal_out_fd(void);
-/* A drawing that is about to be written may set what has to be taken back later. */
+/* Call it for each drawing: remembers the modes that it sets and that have to be reset. */
 void terminal_notice_modes(const char *data, size_t size);
 
-/* Appends what takes back all modes that a program may have set but the alternate screen; mouse:
- * the wheel is told of. */
+/* Appends the reset of all modes that a program may have set, except the alternate screen; mouse:
+ * the wheel is reported. */
 void terminal_append_plain(struct buf *out, bool mouse);
 
-/* Signals that the loop looks for; they come only while it waits with this mask (ppoll). */
+/* Signals for the caller's loop; they are delivered only while it waits with this mask (ppoll). */
 extern volatile sig_atomic_t terminal_resized, terminal_continued, terminal_stop;
 const sigset_t *terminal_wait_mask(void);
-/* stops this job as ^Z does; returns when it goes on, with the terminal not entered */
+/* Stops this job as ^Z does. Returns when it is continued; the terminal is not entered then. */
 void terminal_suspend(void);
 #endif
