@@ -95,7 +95,7 @@ int admin_version(struct ue *ue)
     return 0;
 }
 
-/* The one that answers now may be of the old program: then it tells why. */
+/* After a failed upgrade the daemon that answers is the old program, and its status says why. */
 static int look_for_failure(struct ue *ue, struct err *err)
 {
     struct msg_answer answer = {0};
@@ -107,8 +107,7 @@ static int look_for_failure(struct ue *ue, struct err *err)
     return result;
 }
 
-/* The worker that was asked leaves without an answer when all goes well: its successor's hello is
- * the answer. */
+/* When all goes well the worker exits without an answer; the hello of its successor is printed. */
 int verb_UPGRADE(struct ue *ue)
 {
     struct msg_answer answer;
@@ -116,7 +115,7 @@ int verb_UPGRADE(struct ue *ue)
     struct json *params = json_object_new();
     int status = 0;
     params_meta(ue, params, META_VERB);
-    ue->conn.may_start = false; /* a daemon that is started now is up to date */
+    ue->conn.may_start = false; /* one that would start now needs no upgrade */
     int result = connection_open(&ue->conn, &err);
     if (result == 0) {
         result = call_run(&ue->conn, "upgrade", params, CALL_WAITS | CALL_ONCE, &answer, &err);

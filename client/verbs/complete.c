@@ -1,5 +1,5 @@
-/* complete: `ue complete`: owns the candidates that only the daemon knows. Silent where there is
- * nothing to offer, quick where nobody answers, and never the reason that a daemon starts. */
+/* complete: `ue complete`: owns the candidates that only the daemon knows. It starts no daemon,
+ * gives up soon on one that doesn't answer, and reports no errors. */
 #include "client/verbs/complete.h"
 #include "base/strv.h"
 #include "client/print/say.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ANSWER_MS 500 /* a person waits for the list */
+#define ANSWER_MS 500 /* longest wait for the daemon: a person waits for the list */
 
-/* The result of a call to a daemon that runs; NULL: none, or it does not answer in time. */
+/* The result of a call to a running daemon; NULL: there is none, or it doesn't answer in time. */
 static const struct json *complete_ask(struct ue *ue, const char *method, const struct json *params,
                                        struct msg_answer *answer)
 {
@@ -26,7 +26,7 @@ static const struct json *complete_ask(struct ue *ue, const char *method, const 
                                                                              : NULL;
 }
 
-/* The verb takes many, and this one stands there already. */
+/* The verb takes any number of sessions, and this one is on the line already. */
 static bool stands_there(const struct place *place, const char *name)
 {
     if (place->option || place->verb->operands_max >= 0)
@@ -71,8 +71,8 @@ static const char *configured_value(const struct json *values, const char *name,
     return NULL;
 }
 
-/* What a [session NAME] runs, its cmd or argv, is its description. by_name: those whose name starts
- * them. */
+/* Adds the sessions of the config; their cmd or argv is the description. by_name: without those
+ * that their name alone doesn't start. */
 static void add_configured(struct ue *ue, struct candidates *all, bool by_name)
 {
     struct msg_answer answer;

@@ -1,5 +1,5 @@
-/* complete_place: owns the reading of an unfinished command line: as wire/args.h reads it, but
- * nothing is wrong. */
+/* complete_place: owns the parsing of an unfinished command line: the rules of wire/args.h without
+ * their errors. */
 #include "client/verbs/complete.h"
 #include "base/bug.h"
 #include <string.h>
@@ -16,8 +16,7 @@ static void complete_place_take_value(struct place *place, const struct verb_opt
         place->socket = value;
 }
 
-/* The option of a word, and of one that takes a value where that begins in the word (0: in the next
- * one). */
+/* The option in a word. *value_at: where its value begins in the word; 0: in the next word. */
 static const struct verb_option *option_in(struct place *place, const char *word, size_t *value_at,
                                            bool given)
 {
@@ -50,7 +49,7 @@ static bool is_option(const char *word, bool ended)
     return !ended && word[0] == '-' && word[1];
 }
 
-/* A word before the one that is typed. The option whose value comes next; NULL: none. */
+/* Takes a word before the one at the cursor. Returns the option whose value comes next, or NULL. */
 static const struct verb_option *pass(struct place *place, size_t i, bool *ended)
 {
     const char *word = place->words[i];
@@ -77,7 +76,7 @@ static const struct verb_option *pass(struct place *place, size_t i, bool *ended
     return NULL;
 }
 
-/* "--signal=WI", "-sWI": a value that has begun. */
+/* "--signal=WI", "-sWI": the word holds the beginning of a value. */
 static bool holds_value(struct place *place)
 {
     size_t at;

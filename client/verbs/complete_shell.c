@@ -1,4 +1,4 @@
-/* complete_shell: owns what each shell is told, and how bash's line is cut into words. */
+/* complete_shell: owns the answer for each shell, and the splitting of bash's line into words. */
 #include "base/mem.h"
 #include "base/strv.h"
 #include "base/utf8.h"
@@ -17,8 +17,7 @@ static const char *kind_word(const struct place *place)
     }
 }
 
-/* What follows a command belongs to it, whatever it is: zsh and fish complete it as the command's
- * own. */
+/* The words behind a command are its own: zsh and fish complete them as such. */
 static const char *complete_shell_kind_of(const struct asked *asked, const struct place *place)
 {
     bool command = place->verb && place->verb->operands_end_options && place->operand > 0;
@@ -27,7 +26,8 @@ static const char *complete_shell_kind_of(const struct asked *asked, const struc
     return kind_word(place);
 }
 
-/* readline replaces only what is behind its last word break, such as the equals sign. */
+/* Bytes of the word that readline keeps: it replaces only what follows the last word break, such as
+ * an equals sign. */
 static size_t kept_by_readline(const struct asked *asked, const struct place *place)
 {
     char *behind = bash_unquote(asked->behind);
@@ -62,7 +62,7 @@ void complete_append(struct buf *out, const struct asked *asked, const struct pl
 {
     const char *whole = place->words[place->count - 1];
     size_t lead = place->lead;
-    if (asked->shell == COMPLETE_BASH) { /* of a name of a file */
+    if (asked->shell == COMPLETE_BASH) { /* the part of a file's name that readline keeps */
         size_t kept = kept_by_readline(asked, place);
         lead = kept > place->lead ? utf8_count(place->word, kept - place->lead) : 0;
     }
@@ -77,7 +77,7 @@ void complete_append(struct buf *out, const struct asked *asked, const struct pl
     }
 }
 
-/* Appends what the quote or the backslash at *at stands for, and moves on. */
+/* Appends what the quote or backslash at *at quotes, and advances *at. */
 static void take_quoted(struct buf *word, const char **at)
 {
     char quote = **at;

@@ -1,5 +1,5 @@
-/* complete_tables: owns the candidates that need no daemon: from the tables, the signals, the keys,
- * the environment. */
+/* complete_tables: owns the candidates that need no daemon: from the tables, signals, keys and the
+ * environment. */
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define DESCRIPTION_BYTES_MAX 60
-#define FEW 10 /* numbers that are worth a list */
+#define FEW 10 /* longer ranges of numbers are not listed */
 
 extern char **environ;
 
@@ -70,7 +70,7 @@ static void add_verbs(struct candidates *all)
             candidates_add(all, verbs[i].name, verbs[i].summary);
 }
 
-/* What was given is not offered again, nor what can't stand beside it. */
+/* Options that were given are not offered again, and none that they exclude. */
 static bool is_possible(const struct place *place, const struct verb_option *row)
 {
     for (size_t i = 0; i < place->given_count; i++) {
@@ -118,7 +118,7 @@ static void add_words(struct candidates *all, const char *words)
     }
 }
 
-/* The choices of an argument, or its numbers when they are few. */
+/* The choices of an argument, or its range when that is short. */
 static void add_choices(struct candidates *all, const struct tool_arg *arg)
 {
     char number[24];
@@ -187,7 +187,7 @@ static void add_variables(struct candidates *all)
     }
 }
 
-/* Where a policy can stand in place of the size, it is offered, too. */
+/* Also the policies, where one can stand in place of the size. */
 static void add_sizes(struct candidates *all, const struct verb *verb)
 {
     add_words(all, "24x80 40x120 50x160 60x200");

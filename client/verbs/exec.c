@@ -1,5 +1,4 @@
-/* exec: `ue exec`: a command, or a session that the config describes, as if it were run in
- * place. */
+/* exec: `ue exec`: runs a command, or a configured session, as if it were run in place. */
 #include "client/attach/attach.h"
 #include "client/print/say.h"
 #include "client/rpc/input.h"
@@ -33,7 +32,7 @@ static int exec_run(struct ue *ue, struct json *params)
     return talk(ue, "exec_command", params, talk_ask);
 }
 
-/* Looked at last: who pipes into us may not have written yet when we began. */
+/* Called at the end: the writer of a pipe may be slower than we are. */
 static void look_at_input(const struct ue *ue)
 {
     bool given = args_has(&ue->args, "stdin") || args_has(&ue->args, "args") || attaches(ue);

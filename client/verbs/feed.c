@@ -1,4 +1,4 @@
-/* feed: owns `exec --stdin`: a command that reads what ue reads. */
+/* feed: owns `exec --stdin`: starts a command, feeds it, and waits for what was asked for. */
 #include "client/verbs/feed.h"
 #include "base/clock.h"
 #include "client/rpc/call.h"
@@ -10,14 +10,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define START_LOOK_MS 50 /* the session's number is wanted, not its output */
+#define START_LOOK_MS 50 /* wait of the first call, which is made for the session's number */
 
 struct feed {
     struct ue *ue;
-    struct json *wanted; /* what the command line asked for */
+    struct json *wanted; /* arguments from the command line; borrowed */
     struct typing typing;
     int64_t number, at, deadline_ms;
-    bool raw, running, ended; /* ended: all of standard input was fed */
+    bool raw, running;
+    bool ended; /* all of standard input was fed */
     struct msg_answer answer;
 };
 
@@ -72,8 +73,8 @@ static int64_t left_ms(const struct feed *feed)
     return left > 0 ? left : 0;
 }
 
-/* Nobody feeds: the program's end is waited for, with --raw its output too, until standard input
- * has something or the deadline. */
+/* While standard input has nothing: waits for the program's end, with --raw also for its output,
+ * until standard input can be read or the deadline. */
 static int wait_for_input(struct feed *feed, struct err *err)
 {
     int64_t left = left_ms(feed);
@@ -105,7 +106,7 @@ static int wait_for_input(struct feed *feed, struct err *err)
     return result == CALL_FED ? 0 : result;
 }
 
-/* A full queue is waited for as long as the command is; output that is printed here is taken
+/* Waits for room in a full queue up to the command's deadline. With --raw it takes output
  * meanwhile, so that the program can go on. */
 static int send_piece(struct feed *feed, const struct buf *piece, bool last, struct err *err)
 {
@@ -123,7 +124,7 @@ static int send_piece(struct feed *feed, const struct buf *piece, bool last, str
         result = feed_look(feed, 0, err);
         if (result < 0)
             return result;
-        typing->yields = feed->at != typing->read_to; /* else no reading helps */
+        typing->yields = feed->at != typing->read_to; /* without new output reading doesn't help */
     }
 }
 
@@ -141,7 +142,7 @@ static int feed_all(struct feed *feed, struct err *err)
         result = input_piece(&piece, &last, err);
         if (result == 0)
             result = send_piece(feed, &piece, last, err);
-        if (result == 0 && feed->raw) /* what it prints must not pile up while it is fed */
+        if (result == 0 && feed->raw) /* output must not pile up while it is fed */
             result = feed_look(feed, 0, err);
         feed->ended = last && result == 0;
     }
@@ -154,8 +155,7 @@ static int feed_all(struct feed *feed, struct err *err)
                                                                                          : result;
 }
 
-/* The wait that the command line asked for, with the time that is left; without one, for the
- * end. */
+/* Waits in the time that is left for what the command line asks for, or else for the end. */
 static int feed_finish(struct feed *feed, struct err *err)
 {
     struct json *params = json_object_new();
@@ -186,7 +186,7 @@ static int finish_raw(struct feed *feed, struct err *err)
     bool early = json_get(feed->wanted, "until") || json_get(feed->wanted, "quiet_ms");
     if (!early)
         return raw_follow(feed->ue, feed->number, &feed->at, feed->deadline_ms, &feed->answer, err);
-    /* decides when it is enough; the bytes come by a read of their own */
+    /* this call only waits; the bytes come by further reads */
     int result = feed_finish(feed, err);
     if (result < 0)
         return result;

@@ -1,4 +1,4 @@
-/* gen: `ue gen DIR`: owns the walk over the tables and the writing of the man page. */
+/* gen: `ue gen DIR`: owns the writing of the man page. */
 #include "client/verbs/gen.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -47,8 +47,8 @@ int verb_GEN(struct ue *ue)
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* Text as roff shows it: hyphens that are to be copied, backslashes, and no request at the
- * beginning of a line. A login without a locale has no ellipsis. */
+/* Hyphens must be copyable, and no line may begin with a request. A login without a locale can't
+ * show an ellipsis. */
 void gen_roff(struct buf *out, const char *text)
 {
     bool begin = true;

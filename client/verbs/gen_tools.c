@@ -1,5 +1,5 @@
-/* gen_tools: the parts of client/ue.1 for who drives tools: types of events, errors, and where muxd
- * differs from the Codex shell tools. */
+/* gen_tools: owns the parts of client/ue.1 about tools: types of events, errors, and the
+ * differences from the Codex shell tools. */
 #include "client/verbs/gen.h"
 #include "base/err.h"
 #include "wire/event.h"
@@ -27,12 +27,12 @@ static const struct difference differences[] = {
     {"an ended session is unknown after its exit was told",
      "it answers until it is removed ([limits] keep_ended)", "no noise, nothing lost"},
     {"C-c to an ended session is an error", "a success that says so",
-     "who sends it has what it wanted"},
+     "the sender wants the program to end, and it has"},
     {"cmd is a string for the shell", "an array runs without one", "no quoting"},
     {"numbers are random and may come again", "they count up and never come again",
      "a stale number can't hit another program"},
     {"beyond 64 sessions a live one is killed", "the new one is refused by [limits] max_sessions",
-     "nobody's program dies silently"},
+     "no program dies silently"},
     {"children left behind are killed", "they live and are counted (children_left)",
      "nohup and & mean it; kill_session ends them all"},
     {"no tool ends a session", "kill_session: HUP, TERM, KILL, then every descendant",
@@ -43,7 +43,7 @@ static const struct difference differences[] = {
      "programs wait for it, or guess"},
     {"a terminal is 24x80 for ever", "rows, cols, ue resize", "programs with tables"},
     {"shell_command drops a stream that stays open, and all output at a timeout",
-     "what was read is kept", "that output is what one wants"},
+     "what was read is kept", "that output shows what went wrong"},
     {"shell_command's timeout kills the process group", "everything that it started",
      "setsid escapes a group"},
     {"shell_command keeps the first MiB of each stream",
@@ -51,9 +51,9 @@ static const struct difference differences[] = {
     {"shell_command killed by a signal is an execution error", "the usual text with 128+N",
      "one form"},
     {"an interrupt kills shell_command", "it ends the wait; the timeout holds",
-     "an interrupt is about the call"},
+     "an interrupt ends the call, not the command"},
     {"the program apply_patch stops half way", "all files are changed or none",
-     "half a patch helps nobody"},
+     "half a patch leaves broken files"},
     {"Failed to write file PATH is all that is said",
      "the reason stands behind it; ue patch and apply_patch tell it on a second line",
      "a full disk is not a missing right"},
@@ -67,7 +67,7 @@ void gen_events(struct buf *out)
 {
     buf_append_text(out, ".SH EVENTS\n.B ue events\nand the hooks of\n.BR muxd.ini (5)\nknow these "
                          "types. Those with an asterisk are made "
-                         "only while somebody listens for them, and for ten seconds after.\n");
+                         "only while a client asks for them, and for ten seconds after.\n");
     for (int i = 0; i < EVENT_COUNT_; i++) {
         buf_printf(out, ".TP\n.B %s%s\n", event_rows[i].name, event_rows[i].kept ? "" : " *");
         gen_roff(out, event_rows[i].help);

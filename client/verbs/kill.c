@@ -1,4 +1,4 @@
-/* kill: `ue kill`: ends sessions, or signals them, and says how each one ended. */
+/* kill: `ue kill`: ends or signals sessions, and prints how each one ended. */
 #include "client/rpc/call.h"
 #include "client/verbs/run.h"
 #include "client/print/say.h"
@@ -63,11 +63,11 @@ static int kill_fail(struct ue *ue, const struct json *params, const struct err 
     if (err->code != ERR_CANCELLED)
         return ue_fail(ue, err);
     say_note(
-        "interrupted; the sessions are being ended all the same, `ue list` shows which are left");
+        "interrupted; the daemon goes on ending the sessions, `ue list` shows which are left");
     return UE_INTERRUPTED;
 }
 
-/* A signal that is sent twice may mean something else than once. */
+/* A signal may mean something else when it is sent twice. */
 int verb_KILL(struct ue *ue)
 {
     unsigned again = args_has(&ue->args, "signal") || args_has(&ue->args, "args") ? CALL_ONCE

@@ -1,4 +1,4 @@
-/* list: `ue list`: sessions as a table for people, as columns for programs. */
+/* list: `ue list`: prints sessions as a table for people, or as columns for programs. */
 #include "client/rpc/call.h"
 #include "client/print/listing.h"
 #include "client/verbs/run.h"

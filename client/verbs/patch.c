@@ -1,5 +1,5 @@
-/* patch: owns `ue patch` and ue under the name apply_patch (CODEX.md 19.4): success on standard
- * output, what is wrong on standard error. */
+/* patch: owns `ue patch` and ue under the name apply_patch, which prints success on standard output
+ * and failures on standard error, as Codex's program does. */
 #include "client/verbs/patch.h"
 #include "base/path.h"
 #include "base/utf8.h"
@@ -25,7 +25,7 @@ static int read_patch(const char *operand, struct buf *text, struct err *err)
     return result;
 }
 
-/* The shared text first, as it is; what Codex's program leaves out on a line of its own. */
+/* On a line of its own, as the text before it is the same as that of Codex's program. */
 static void tell_why(const struct json *facts)
 {
     const char *cause = json_get_str(facts, "cause", NULL);
@@ -39,8 +39,8 @@ static void patch_tell(const char *text)
     say_stderr_bytes("\n", 1);
 }
 
-/* What was answered, in the program's way. Not sent twice when the daemon dies: the first time may
- * have been the one that counted. */
+/* Applies the patch and prints the answer. It is not sent again when the daemon dies, as it may
+ * have been applied already. */
 static int patch_apply(struct ue *ue, const struct buf *text, bool as_json)
 {
     struct msg_answer answer;

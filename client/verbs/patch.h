@@ -1,12 +1,12 @@
-/* patch: what `ue patch` and the program name apply_patch have in common. */
+/* patch: ue under the name apply_patch. */
 #ifndef MUXD_CLIENT_PATCH_H
 #define MUXD_CLIENT_PATCH_H
 #include <stdbool.h>
 
-/* Whether argv[0] is apply_patch (or applypatch): ue under that name is that program, with nothing
- * of ue's own command line. */
+/* Whether argv[0] is apply_patch (or applypatch): then ue is that program, without its own command
+ * line. */
 bool patch_is_program(const char *argv0);
-/* apply_patch [PATCH]; without it the patch is read from standard input. Returns the exit status:
- * 0, 1 (it was not applied), 2 (usage). */
+/* apply_patch [PATCH]; without PATCH it reads standard input. Returns the exit status: 0, 1 (not
+ * applied), 2 (usage). */
 int patch_program(int argc, char **argv);
 #endif

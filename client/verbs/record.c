@@ -1,4 +1,4 @@
-/* record: `ue record`: begins and ends recordings, which the daemon writes. */
+/* record: `ue record`: begins or ends a recording, which the daemon writes. */
 #include "client/rpc/call.h"
 #include "client/verbs/run.h"
 #include "client/print/say.h"
@@ -11,7 +11,7 @@ static int record_fill(struct ue *ue, struct json *params, struct err *err)
         return 0;
     if (args_has(args, "stop"))
         return err_set(err, ERR_USAGE,
-                       "'%s': --stop takes no file; the session's recording ends, wherever it is",
+                       "'%s': --stop takes no file; it ends the recording of the session",
                        args->operands[1]);
     char *path = launch_absolute(args->operands[1]);
     json_add_text(params, "path", path);

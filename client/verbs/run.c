@@ -1,4 +1,4 @@
-/* run: owns the skeleton of a verb: the command line as arguments, one call, its answer, the exit
+/* run: owns the steps of a verb: arguments from the command line, one call, its answer, the exit
  * status. */
 #include "client/verbs/run.h"
 #include "base/bug.h"
@@ -91,7 +91,7 @@ int run_talk(struct ue *ue, const struct run *run)
     return status;
 }
 
-/* What waits can be interrupted; what is not known to be harmless twice is sent once. */
+/* A tool with a wait can be interrupted; one that may do harm when it runs twice is sent once. */
 int run_plain(struct ue *ue)
 {
     const struct tool *tool = tool_by_name(ue->args.verb->tool);

@@ -1,4 +1,4 @@
-/* screen: `ue screen`: what is on a session's terminal, or the facts about it. */
+/* screen: `ue screen`: prints a session's screen, or its hash and cursor. */
 #include "client/rpc/call.h"
 #include "client/print/say.h"
 #include "client/verbs/run.h"
@@ -31,14 +31,14 @@ static void screen_print(struct ue *ue, const struct json *params, const struct 
     const char *screen = json_get_str(result, "screen", &len);
     if (args_has(args, "hash") || cursor)
         print_facts(ue, result, cursor);
-    /* drawn by the daemon: characters, line ends and colours, nothing else */
+    /* safe as it is: the daemon draws only characters, line ends and colours */
     else if (args_has(args, "ansi"))
         say_out(screen ? screen : "", len);
     else
         say_text(screen ? screen : "", len);
 }
 
-/* 124: what was waited for did not come true. */
+/* 124: the awaited change did not come. */
 static int screen_status_of(struct ue *ue, const struct json *result)
 {
     const char *reason = json_get_str(result, "reason", NULL);

@@ -1,5 +1,5 @@
-/* secret: `ue secret`: from the person's own terminal straight to the program that asks, or to be
- * kept until it does. */
+/* secret: `ue secret`: reads a secret from the person's terminal, for the program that asks for it
+ * now or next (--stage). */
 #include "base/mem.h"
 #include "client/rpc/call.h"
 #include "client/terminal/hidden.h"
@@ -18,7 +18,7 @@ static int lost(struct err *err)
                    "muxd: the connection was lost; whether the secret was typed is not known");
 }
 
-/* As a frame of its own that is wiped: no JSON, no copy. */
+/* In a frame of its own, which is wiped: the secret is never in a JSON text. */
 static int secret_send_line(struct connection *conn, const char *line, size_t len, struct err *err)
 {
     struct buf frame;
@@ -29,7 +29,7 @@ static int secret_send_line(struct connection *conn, const char *line, size_t le
     return code;
 }
 
-/* The daemon's last frame, as an object; NULL and err. */
+/* The object in the daemon's last frame; NULL and err. */
 static struct json *receive_end(struct connection *conn, struct err *err)
 {
     struct frame *in = &conn->in;

@@ -1,5 +1,4 @@
-/* session: the verbs that change what a session is called, how large it is, and whether it is
- * remembered: rename, resize, rm. */
+/* session: the verbs rename, resize and rm. */
 #include "base/value.h"
 #include "client/rpc/call.h"
 #include "client/verbs/run.h"
@@ -7,7 +6,7 @@
 #include "wire/schema.h"
 #include <inttypes.h>
 
-/* Frees it. */
+/* Finishes out. */
 static void say_lines(struct buf *out)
 {
     say_text(out->data ? out->data : "", out->len);

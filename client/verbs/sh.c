@@ -1,4 +1,4 @@
-/* sh: `ue sh`: a shell command to its end, or to its timeout, as shell_command runs it. */
+/* sh: `ue sh`: runs a shell command to its end or its timeout, as shell_command does. */
 #include "client/verbs/run.h"
 
 int verb_SH(struct ue *ue)

@@ -1,4 +1,4 @@
-/* steps: `ue steps`: the steps of a JSON array, done by the daemon in one call. */
+/* steps: `ue steps`: lets the daemon do the steps of a JSON array in one call. */
 #include "client/rpc/call.h"
 #include "client/verbs/run.h"
 #include "client/rpc/input.h"
@@ -6,7 +6,7 @@
 
 #define STEPS_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
 
-/* A file whose name begins like an array is given as ./NAME. */
+/* A file whose name begins with a bracket has to be given as ./NAME. */
 static bool is_json(const char *operand)
 {
     const char *first = operand + strspn(operand, " \t\r\n");
@@ -24,7 +24,8 @@ static int read_steps(const char *operand, struct buf *text, struct err *err)
     return input_file(operand, text, err);
 }
 
-/* 0 when all were done; of the one that failed: 124 when it was a wait, else as its error says. */
+/* 0 when all steps were done, 124 after a wait that did not come true, else that of the step's
+ * error. */
 static int steps_status_of(struct ue *ue, const struct json *result)
 {
     (void)ue;

@@ -1,5 +1,5 @@
-/* stop: `ue stop`: ends the daemon and returns when both of its processes have gone, so that what
- * follows finds a free place. */
+/* stop: `ue stop`: ends the daemon and returns when both of its processes have exited, so that the
+ * socket is free for the next one. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "client/rpc/call.h"
@@ -17,17 +17,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LEAVING_MS 10000 /* for two processes that have nothing left to do, and do nothing */
-#define LOOK_MS 1000     /* whether they do; and until people are told what takes so long */
-#define SLOW_MS 2000     /* the same for the end of the sessions */
+#define LEAVING_MS 10000 /* longest time that the processes may make no progress */
+#define LOOK_MS 1000     /* between two looks at their progress */
+#define SLOW_MS 2000     /* until a note says that we wait for the sessions */
 
 struct leaving {
     int worker, keeper; /* pidfd_open(2); -1: unknown */
-    int64_t worker_pid, keeper_pid, live; /* live: sessions, at the time */
-    bool told;
+    int64_t worker_pid, keeper_pid;
+    int64_t live; /* sessions before the stop */
+    bool told;    /* the note was printed */
 };
 
-/* Where its name stands in /proc: the executable's path is hidden from the worker's own user, too
+/* The name from /proc. The path of the executable is hidden even from the worker's own user
  * (PR_SET_DUMPABLE). */
 static bool stop_name_of(int64_t pid, char name[32])
 {
@@ -40,7 +41,7 @@ static bool stop_name_of(int64_t pid, char name[32])
     return n > 0;
 }
 
-/* Where /proc hides both (hidepid) the worker's word has to do. */
+/* Where /proc hides both processes (hidepid), the worker's answer is believed. */
 static bool is_keeper(int64_t pid, int64_t worker)
 {
     char name[32], workers_name[32];
@@ -50,11 +51,11 @@ static bool is_keeper(int64_t pid, int64_t worker)
 
 static int open_process(int64_t pid)
 {
-    /* close-on-exec by itself */
+    /* pidfd_open sets close-on-exec itself */
     return pid > 1 && pid <= INT_MAX ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
 }
 
-/* Asked before the stop, while the numbers are sure to mean these processes. */
+/* Before the stop, while the pids surely mean these processes. */
 static struct leaving stop_watch(struct ue *ue)
 {
     struct leaving leaving = {.worker = -1, .keeper = -1};
@@ -64,7 +65,7 @@ static struct leaving stop_watch(struct ue *ue)
     if (call_run(&ue->conn, "status", NULL, CALL_ONCE, &answer, &err) == 0 &&
         json_get_int(answer.result, "pid", &worker)) {
         leaving.worker = open_process(worker);
-        /* A worker that has lost its keeper has another parent, which goes on. */
+        /* the parent of a worker that has lost its keeper is another process, which stays */
         if (json_get_int(answer.result, "keeper_pid", &keeper) && is_keeper(keeper, worker))
             leaving.keeper = open_process(keeper);
         leaving.worker_pid = worker;
@@ -75,8 +76,8 @@ static struct leaving stop_watch(struct ue *ue)
     return leaving;
 }
 
-/* Processor time and descriptors of a process that is clearing up: as long as these change it is
- * under way. */
+/* A number that changes while a process makes progress: from its processor time and its number of
+ * descriptors. */
 static uint64_t progress_of(int64_t pid)
 {
     char path[64], text[1024];
@@ -94,7 +95,7 @@ static uint64_t progress_of(int64_t pid)
     return (uint64_t)(user + system) * 65536 + (stat(path, &fds) == 0 ? (uint64_t)fds.st_size : 0);
 }
 
-/* True once fd has something; false when nothing moved for LEAVING_MS. */
+/* True once fd is readable; false after LEAVING_MS without progress. */
 static bool wait_moving(struct leaving *leaving, int fd)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
@@ -113,8 +114,8 @@ static bool wait_moving(struct leaving *leaving, int fd)
         if (clock_mono_ms() - moved_ms > LEAVING_MS)
             return false;
         if (!leaving->told)
-            say_note("all sessions have ended; waits for the daemon's processes (%" PRId64
-                     ", %" PRId64 ") to leave",
+            say_note("all sessions have ended; waiting for the daemon's processes (%" PRId64
+                     ", %" PRId64 ") to exit",
                      leaving->worker_pid, leaving->keeper_pid);
         leaving->told = true;
     }
@@ -122,13 +123,13 @@ static bool wait_moving(struct leaving *leaving, int fd)
 
 static bool wait_end(struct leaving *leaving, int *pidfd)
 {
-    /* one that we don't know can't be waited for */
+    /* without a pidfd there is nothing to wait for */
     bool gone = *pidfd < 0 || wait_moving(leaving, *pidfd);
     fd_close(pidfd);
     return gone;
 }
 
-/* The end of the stream says that the worker has closed its side; the processes follow. */
+/* The worker closes its end of the connection first; then the processes exit. */
 static bool wait_gone(struct ue *ue, struct leaving *leaving)
 {
     char rest[512];
@@ -176,7 +177,7 @@ int verb_STOP(struct ue *ue)
     struct json *params = run_params(ue, &(struct run){0}, &err);
     char slow[120];
     snprintf(slow, sizeof slow,
-             "the daemon ends its sessions (%" PRId64 "); waits for the last of them",
+             "the daemon ends its sessions (%" PRId64 "); waiting for the last of them",
              leaving.live);
     ue->conn.slow_note = slow;
     ue->conn.slow_ms = SLOW_MS;
@@ -188,7 +189,7 @@ int verb_STOP(struct ue *ue)
         say_note("interrupted; the daemon stops all the same once its sessions have ended");
         status = UE_INTERRUPTED;
     } else if (result < 0 && !(result == ERR_NO_DAEMON && ue->conn.fd < 0)) {
-        /* a lost connection is what was asked for */
+        /* (losing the connection is part of a stop) */
         status = ue_fail(ue, &err);
     } else if (!wait_gone(ue, &leaving)) {
         err_set(&err, ERR_SYSTEM,

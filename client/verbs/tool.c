@@ -1,5 +1,5 @@
-/* tool: `ue call`: any tool by its wire name with its exact argument object, answered with the text
- * that a model would read. */
+/* tool: `ue call`: calls any tool by its wire name with its exact argument object, and prints the
+ * text that a model would read. */
 #include "client/rpc/params.h"
 #include "client/print/say.h"
 #include "client/rpc/talk.h"
@@ -10,11 +10,11 @@
 static void tool_show_line(const char *text, size_t len)
 {
     say_text(text, len);
-    if (!say_is_tty(STDOUT_FILENO)) /* where it is one, say_text ends the line */
+    if (!say_is_tty(STDOUT_FILENO)) /* on a terminal say_text ends the line */
         say_text("\n", 1);
 }
 
-/* A failure that has a text for models is an answer, and goes where answers go. */
+/* A failure with a text for models is an answer: it goes to standard output. */
 static int show_failure(struct ue *ue, const struct json *params, const struct msg_answer *answer,
                         const struct err *err)
 {

@@ -1,4 +1,4 @@
-/* tools: `ue tools`: the schemas of what the daemon offers to models. */
+/* tools: `ue tools`: prints the schemas of the tools that the daemon offers to models. */
 #include "client/print/say.h"
 #include "client/rpc/call.h"
 #include "client/rpc/params.h"
@@ -20,7 +20,7 @@ static int format_of(const char *word, enum schema_format *format, struct err *e
                : 0;
 }
 
-/* A tool a line: as valid as in one line, and people can read it. */
+/* One tool on each line, for people. */
 static void tools_print(const struct json *schemas)
 {
     struct buf out = BUF_INIT;

@@ -1,6 +1,5 @@
-/* wait: `ue wait`: until sessions have ended, or have printed something, without asking again and
- * again: one request for each session, all in flight at once on the one connection, and no reader's
- * place is moved. */
+/* wait: `ue wait`: waits until sessions have ended or printed something, by one request for each,
+ * all in flight at once on one connection. It moves no reader. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/rpc/params.h"
@@ -25,7 +24,7 @@ struct waiting {
     size_t count, left;
     int64_t begun_ms;
     bool any;
-    struct json *shown; /* with --json: what came, in the order of coming */
+    struct json *shown; /* with --json: the answers, in the order of their arrival */
 };
 
 static struct json *wait_params(struct ue *ue, const char *session)
@@ -40,7 +39,7 @@ static struct json *wait_params(struct ue *ue, const char *session)
     return params;
 }
 
-/* The time that is left of -y; without it the wait has no deadline. */
+/* What is left of -y; without -y the wait has no deadline. */
 static void set_deadline(const struct waiting *waiting, struct json *params)
 {
     int64_t left_ms = args_int(&waiting->ue->args, "yield", INT64_MAX);
@@ -88,7 +87,7 @@ static void wait_show(struct waiting *waiting, const struct json *result)
     say_buf(&line);
 }
 
-/* 0, or the error that ends it all: a session that is unknown is never going to end. */
+/* 0, or the error that ends the whole wait, as of an unknown session, which will never end. */
 static int wait_take(struct waiting *waiting, const struct msg_answer *answer, struct err *err)
 {
     for (size_t i = 0; i < waiting->count; i++) {
@@ -142,7 +141,7 @@ static int wait_all(struct waiting *waiting, struct err *err)
         if (n > 0) {
             result = wait_take_lines(waiting, err);
         } else if (n == 0 || errno != EINTR) {
-            /* sessions outlive the worker: its successor is asked for the rest */
+            /* sessions outlive the worker: ask its successor for those that are left */
             connection_close(conn);
             result = connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, err);
             result = result == 0 ? send_all(waiting, err) : result;
@@ -151,7 +150,7 @@ static int wait_all(struct waiting *waiting, struct err *err)
     return result;
 }
 
-/* Of the first that came with --any; else of the first, in the given order, that is not 0. */
+/* With --any of the first answer; else, in the order of the operands, the first that is not 0. */
 static int wait_status_of(const struct waiting *waiting)
 {
     for (size_t i = 0; i < waiting->count; i++)

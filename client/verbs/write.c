@@ -1,5 +1,5 @@
-/* write: `ue write`: characters, keys or all of standard input into a session, and what it
- * answers. */
+/* write: `ue write`: types characters, keys or all of standard input into a session, and prints the
+ * answer. */
 #include "base/mem.h"
 #include "base/value.h"
 #include "client/rpc/input.h"
@@ -10,8 +10,7 @@
 #include <string.h>
 
 #define PASTE_BYTES_MAX (4u << 20)
-/* how long a session that reads nothing is waited for between two pieces */
-#define PATIENCE_MS 5000
+#define PATIENCE_MS 5000 /* least wait for room between two pieces */
 
 static int add_literal(const struct args *args, struct json *params, struct err *err)
 {
@@ -31,8 +30,7 @@ static int add_literal(const struct args *args, struct json *params, struct err 
     return len < 0 ? ERR_USAGE : 0;
 }
 
-/* What standard input gives goes ahead in pieces; the last one is left for the request that
- * waits. */
+/* Types standard input in pieces, except the last one, which is left for the request that waits. */
 static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool *typed,
                       struct err *err)
 {
@@ -45,7 +43,7 @@ static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool
     bool ended = false;
     int result = input_piece(last, &ended, err);
     while (result == 0 && !ended) {
-        if (last->len < INPUT_PIECE_BYTES) { /* a pause: typed now, whatever comes later */
+        if (last->len < INPUT_PIECE_BYTES) { /* a pause: what follows may take long */
             result = typing_send(&typing, last->data, last->len, false, err);
             if (result == 0)
                 result = input_piece(last, &ended, err);
@@ -62,7 +60,7 @@ static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool
     size_t most = last->len;
     if (result == 0)
         result = typing_piece_max(ue, last->len, &most, err);
-    if (result == 0 && last->len > most) { /* what waits for an answer is one request */
+    if (result == 0 && last->len > most) { /* the last piece has to fit one request */
         result = typing_send(&typing, last->data, last->len - most, false, err);
         buf_consume(last, last->len - most);
     }
@@ -73,8 +71,7 @@ static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool
     return result;
 }
 
-/* Text that was typed ahead and nothing after it: what is left is to wait, which read_output
- * does. */
+/* When all input was typed ahead, only the wait is left, which is read_output's. */
 static const char *tool_for(struct json *params, bool typed_ahead, size_t left)
 {
     static const char *const typing[] = {"chars", "wait_keyboard", "steal"};
@@ -85,7 +82,7 @@ static const char *tool_for(struct json *params, bool typed_ahead, size_t left)
     return "read_output";
 }
 
-/* A paste is one piece, however long. */
+/* A paste is typed in one request. */
 static int write_read_whole(struct json *params, struct err *err)
 {
     struct buf text;
