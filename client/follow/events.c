@@ -1,5 +1,5 @@
-/* events: `ue events`: what happens in the daemon, one JSON object a line. Asks again and again
- * from where the last answer ended, so that nothing is missed while a worker is replaced. */
+/* events: `ue events`: prints the daemon's events, one JSON object in each line. Each request
+ * begins where the last answer ended, so that nothing is missed while a worker is replaced. */
 #include "base/clock.h"
 #include "client/rpc/call.h"
 #include "client/rpc/params.h"
@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* one question waits so long; then it is seen whether anybody still reads what we print */
-#define ASK_MS 300000
+#define ASK_MS 300000 /* longest wait of one request; between two we check for a reader */
 #define READER_GONE 141
 
 struct following {
@@ -53,7 +52,7 @@ static void events_print(struct following *following, const struct json *events)
         buf_append_byte(&out, '\n');
         following->left -= following->left > 0;
     }
-    sigset_t interrupt, before; /* a line is printed whole or not at all */
+    sigset_t interrupt, before; /* ^C must not cut a line */
     sigemptyset(&interrupt);
     sigaddset(&interrupt, SIGINT);
     sigprocmask(SIG_BLOCK, &interrupt, &before);
@@ -61,8 +60,8 @@ static void events_print(struct following *following, const struct json *events)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* 0, or an error. The first question only learns where now is, so that a lost connection loses
- * nothing. */
+/* The first request only asks for the number of the next event, so that a lost connection loses
+ * none. 0 or an error. */
 static int events_ask(struct following *following, bool first, struct err *err)
 {
     struct msg_answer answer = {0};

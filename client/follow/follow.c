@@ -1,4 +1,4 @@
-/* follow: owns the waits for several sessions' output, through every restart of the daemon. */
+/* follow: owns the waits for the sessions' output, also through restarts of the daemon. */
 #include "client/follow/follow.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CHANNEL_WAITS 32 /* well below what [limits] requests_per_connection usually is */
+#define CHANNEL_WAITS 32 /* sessions on a connection: below the usual requests_per_connection */
 #define PIECE_BYTES (256 << 10)
-#define REST_MS 500
+#define REST_MS 500 /* a line without an end is told after that time */
 
 static volatile sig_atomic_t interrupted;
 
@@ -137,7 +137,7 @@ int follow_begin(struct follow *follow, struct err *err)
         int64_t number = 0, at = 0;
         json_get_int(it, "session_id", &number);
         json_get_int(it, "output_bytes", &at);
-        if (json_get_str(it, "cmd", NULL)) /* what the keeper alone has can't be read */
+        if (json_get_str(it, "cmd", NULL)) /* held by the keeper alone: not readable */
             result = follow_add(follow, number, json_get_str(it, "name", NULL), at, err);
     }
     msg_answer_fini(&answer);
@@ -258,7 +258,7 @@ static int follow_take_lines(struct follow *follow, size_t channel, struct err *
     return 0;
 }
 
-/* Sessions outlive the worker: its successor is asked for the rest. */
+/* Sessions outlive the worker: asks its successor for the rest. */
 static int follow_reopen(struct follow *follow, size_t channel, struct err *err)
 {
     struct connection *conn = follow->channels[channel]->conn;
@@ -286,8 +286,8 @@ static int follow_receive(struct follow *follow, size_t channel, struct err *err
     return follow_reopen(follow, channel, err);
 }
 
-/* Tells lines that have waited long enough for their end; returns how long the next one has. -1:
- * there is none. */
+/* Tells lines that have been without an end for long enough. Returns the time until the next one is
+ * due; -1: there is none. */
 static int64_t tell_rests(struct follow *follow)
 {
     int64_t now_ms = clock_mono_ms(), next_ms = -1;
@@ -309,7 +309,7 @@ static int64_t tell_rests(struct follow *follow)
 static int follow_wait_for(struct follow *follow, const sigset_t *mask, struct err *err)
 {
     struct pollfd *fds = xcalloc(follow->channel_count, sizeof *fds);
-    size_t count = follow->channel_count; /* new ones may come meanwhile */
+    size_t count = follow->channel_count; /* follow_receive may add channels */
     int64_t left_ms = tell_rests(follow);
     struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
     int result = 0;
@@ -331,7 +331,7 @@ int follow_run(struct follow *follow, struct err *err)
     sigemptyset(&block);
     sigaddset(&block, SIGINT);
     sigprocmask(SIG_BLOCK, &block, &mask);
-    /* a shell's background job */
+    /* SIGINT stays ignored in a shell's background job */
     if (sigaction(SIGINT, &action, &before) == 0 && before.sa_handler == SIG_IGN)
         sigaction(SIGINT, &before, NULL);
     while (result == 0 && (follow->live > 0 || follow->joins)) {

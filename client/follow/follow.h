@@ -1,5 +1,5 @@
-/* follow: several sessions' output over a few connections: one long wait for each session, no
- * polling, and no reader's place is moved. */
+/* follow: reads the output of several sessions over a few connections, by one long wait for each
+ * session. It doesn't poll and moves no reader. */
 #ifndef MUXD_CLIENT_FOLLOW_H
 #define MUXD_CLIENT_FOLLOW_H
 #include "client/print/lines.h"
@@ -11,20 +11,20 @@ struct follow;
 struct followed {
     int64_t number;
     char name[80];
-    int64_t at;        /* the next byte wanted, */
-    int64_t since_ms;  /* or, while not 0, the time */
-    int64_t id;        /* of the request that waits; 0: none */
-    size_t channel;
-    bool ended;        /* and all of its output is here */
+    int64_t at;        /* offset of the next byte to read */
+    int64_t since_ms;  /* unless 0: the time to read from, in place of at */
+    int64_t id;        /* of the request in flight; 0: none */
+    size_t channel;    /* index */
+    bool ended;        /* it has ended, and all of its output was read */
     struct lines lines;
-    int64_t rest_ms;   /* clock_mono_ms when a line without its end is told; 0: there is none */
+    int64_t rest_ms;   /* clock_mono_ms when a line without an end is told; 0: there is none */
     struct follow *owner;
 };
 
-struct follow_channel { /* a connection with as many waits as it may have */
-    struct connection *conn;
+struct follow_channel { /* a connection, and the waits on it */
+    struct connection *conn; /* ue's own for the first channel, else &own */
     struct connection own;
-    size_t count;
+    size_t count;            /* sessions */
 };
 
 struct follow {
@@ -33,21 +33,22 @@ struct follow {
     size_t count, live;
     struct follow_channel **channels; /* owned */
     size_t channel_count;
-    bool joins;          /* new sessions are followed, too */
-    int64_t events_id;   /* of the wait for them; 0: none */
+    bool joins;          /* also follows sessions that start later */
+    int64_t events_id;   /* of the wait for these; 0: none */
     int64_t events_next; /* number of the next event; -1: from now on */
-    int64_t since_ms;
-    /* the owner's */
+    /* set by the owner before follow_begin */
+    int64_t since_ms;    /* begin at that time; 0: at the end of the output */
     void (*line)(void *arg, struct followed *session, const char *text, size_t size);
-    /* it has ended: its state is in result */
+    /* a session has ended; result: the last answer, NULL when it was removed */
     void (*end)(void *arg, struct followed *session, const struct json *result);
     bool colors;
     void *arg;
 };
 
-/* Names, or all live ones when there are none. 0 or an error. */
+/* Follows the sessions of the command line; without operands all live ones, and those that start
+ * later. 0 or an error. */
 int follow_begin(struct follow *follow, struct err *err);
-/* Until all have ended (or for ever, when new ones may come), or ^C: ERR_CANCELLED. */
+/* Runs until all have ended (never with joins), or ^C: ERR_CANCELLED. */
 int follow_run(struct follow *follow, struct err *err);
 void follow_fini(struct follow *follow);
 #endif

@@ -1,5 +1,5 @@
-/* logs: `ue logs`: what a session has printed so far, as lines, and on request what it goes on to
- * print; or who typed into it. */
+/* logs: `ue logs`: prints a session's output as lines, and with --follow also what comes later; or
+ * who typed into it. */
 #include "client/follow/logs.h"
 #include "base/clock.h"
 #include "base/value.h"
@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #define PIECE_BYTES (1 << 20)
-#define REST_MS 500 /* a line without an end is shown after so long */
+#define REST_MS 500 /* a line without an end is shown after that time */
 
 struct logs {
     struct ue *ue;
     const char *session;
-    int64_t number; /* of it, once known: names move on */
+    int64_t number; /* of the session, once known: its name may go to another one; 0: not yet */
     bool follow, raw, json;
     int64_t at, since_ms; /* since_ms: the time to begin at, 0: none */
     struct lines lines;
@@ -46,7 +46,7 @@ static void logs_show_line(void *arg, const char *text, size_t size)
     say_buf(&out);
 }
 
-/* yield_ms 0: what there is; INT64_MAX: as soon as there is something. */
+/* yield_ms 0: reads what there is; INT64_MAX: waits until there is something. */
 static struct json *logs_read_params(const struct logs *logs, int64_t yield_ms)
 {
     struct json *params = json_object_new();
@@ -113,8 +113,8 @@ static bool logs_is_running(const struct logs *logs)
     return state && strcmp(state, "running") == 0;
 }
 
-/* How far the output went when the first answer was there: what a flooding program prints later is
- * not for this call. */
+/* The end of the output at the time of the first answer: what a program that floods prints later
+ * does not belong to this call. */
 static int64_t logs_head_of(struct logs *logs)
 {
     struct msg_answer answer;
@@ -130,7 +130,7 @@ static int64_t logs_head_of(struct logs *logs)
     return head;
 }
 
-/* Output that comes in one go is asked for as it comes; a line without an end is shown once nothing
+/* Reads all there is, and with --follow waits for more. A line without an end is shown when nothing
  * more comes for a while. */
 static int read_all(struct logs *logs, struct err *err)
 {

@@ -1,7 +1,7 @@
-/* logs: what `ue logs` is made of. */
+/* logs: the parts of `ue logs`. */
 #ifndef MUXD_CLIENT_LOGS_H
 #define MUXD_CLIENT_LOGS_H
 #include "client/rpc/ue.h"
 
-int logs_input(struct ue *ue); /* --input: who typed what; exit status */
+int logs_input(struct ue *ue); /* --input: prints who typed what. Exit status */
 #endif

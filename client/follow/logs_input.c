@@ -1,4 +1,4 @@
-/* logs_input: `ue logs --input`: who typed what into a session, as its journal keeps it. */
+/* logs_input: `ue logs --input`: prints who typed what into a session, from its journal. */
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -18,7 +18,7 @@ struct log {
     bool follow, running;
 };
 
-/* kind and what of it may be shown. */
+/* The kind of the entry, and what it shows of its contents. */
 static void append_what(struct buf *out, const struct json *entry)
 {
     int64_t bytes = 0, rows = 0, cols = 0;

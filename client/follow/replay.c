@@ -1,4 +1,4 @@
-/* replay: `ue replay`: plays a recording in its own time, or faster. */
+/* replay: `ue replay`: plays a recording at its own speed or another one. */
 #include "client/follow/replay.h"
 #include "base/clock.h"
 #include "client/print/render.h"
@@ -23,10 +23,10 @@ struct replay {
     struct safe safe;
     bool terminal, raw;
     double speed;
-    int64_t idle_us;    /* 0: as long as it was */
-    int64_t shown_us;   /* time of the last event, in the recording */
-    int64_t due_ms;     /* clock_mono_ms when it was due */
-    double rest_ms;     /* of rounding */
+    int64_t idle_us;    /* longest pause; 0: that of the recording */
+    int64_t shown_us;   /* time of the last event in the recording */
+    int64_t due_ms;     /* clock_mono_ms when that event was due */
+    double rest_ms;     /* carried over from rounding */
     enum state state;
 };
 
@@ -70,7 +70,7 @@ static void replay_obey(struct replay *replay, int key)
         replay->state = STEPPING;
 }
 
-/* Until the event is due, or the person wants something else. */
+/* Waits until the event is due, and obeys keys meanwhile. */
 static void replay_wait_for(struct replay *replay, const struct cast_event *event)
 {
     int64_t gap_us = event->at_us - replay->shown_us,

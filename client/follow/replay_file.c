@@ -1,4 +1,4 @@
-/* replay_file: owns the reading of a recording. */
+/* replay_file: owns the file of a recording, and the bytes that were read ahead. */
 #include "base/fdio.h"
 #include "client/follow/replay.h"
 #include <errno.h>
@@ -48,7 +48,7 @@ static int replay_file_fill(struct replay_file *file, struct err *err)
     return 0;
 }
 
-/* 1: a line; 0: there is none any more. */
+/* 1: a line; 0: the end of the file. */
 static int replay_file_next_line(struct replay_file *file, const char **line, size_t *len,
                                  struct err *err)
 {

@@ -29,7 +29,7 @@ static void replay_keys_give_back(void)
     keys.open = 0;
 }
 
-/* Single keys, not shown; ^C stays what it is. */
+/* Single keys without echo; ^C still sends SIGINT. */
 static void replay_keys_take(void)
 {
     struct termios raw;
@@ -42,7 +42,7 @@ static void replay_keys_take(void)
     keys.open = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
 }
 
-/* ^Z: the shell gets its terminal back, and we ours when it goes on. */
+/* ^Z: restores the shell's settings, and takes the keys again when ue is continued. */
 static void suspend(void)
 {
     bool taken = keys.open;
@@ -100,6 +100,6 @@ int replay_keys_wait(int64_t due_ms)
         if (n == 1 && key)
             return key;
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-            replay_keys_give_back(); /* it has gone; the recording plays on */
+            replay_keys_give_back(); /* the terminal is gone; the recording plays on */
     }
 }

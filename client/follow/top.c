@@ -1,5 +1,5 @@
-/* top: `ue top`: owns the time between its first drawing and its end: the list once a second and
- * when something has happened, keys, and what they do. */
+/* top: `ue top`: owns its loop: asks for the list once a second and after events, and obeys
+ * keys. */
 #include "client/follow/top.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -23,7 +23,7 @@
 
 enum verdict { GO_ON, REDRAW, LEAVE };
 
-/* What can't be sent is seen when the answer is to be read. */
+/* A lost connection shows when the answer is read. */
 static void top_send_request(struct top *top, const char *method, struct json *params, bool waits,
                              int64_t *id)
 {
@@ -46,7 +46,7 @@ static void ask_list(struct top *top)
     top_send_request(top, "list_sessions", params, false, &top->list_id);
 }
 
-/* Who watches the table wants to see at once what has changed. */
+/* Events bring changes to the table at once. */
 static void ask_events(struct top *top)
 {
     static const char *const types[] = {"created", "ready", "secret", "renamed",
@@ -132,7 +132,7 @@ static enum verdict top_receive(struct top *top, struct err *err)
         return top_take_lines(top);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return GO_ON;
-    connection_close(conn); /* the daemon's successor has the same sessions */
+    connection_close(conn); /* the worker's successor has the same sessions */
     top->list_id = top->events_id = top->kill_id = 0;
     top->asks_kill = false;
     if (connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, err) < 0)
@@ -142,7 +142,7 @@ static enum verdict top_receive(struct top *top, struct err *err)
     return REDRAW;
 }
 
-/* `ue attach` in this terminal, as a child; it comes back when that ends. */
+/* Runs `ue attach` in this terminal as a child, and returns when it ends. */
 static enum verdict attach(struct top *top, struct err *err)
 {
     extern char **environ;
@@ -260,12 +260,12 @@ static enum verdict top_take_keys(struct top *top, struct err *err)
         at += used;
         verdict = take_key(top, key, err);
     }
-    top->typed_size -= at; /* the beginning of a key stays: each is shorter than there is room */
+    top->typed_size -= at; /* the beginning of a key stays, and is shorter than typed */
     memmove(top->typed, top->typed + at, top->typed_size);
     return verdict;
 }
 
-/* All of it, or the terminal is gone. */
+/* Draws the whole screen. */
 static enum verdict top_show(struct top *top)
 {
     struct buf out = BUF_INIT;

@@ -1,4 +1,4 @@
-/* top_draw: owns the screen of `ue top`. */
+/* top_draw: owns the screen of `ue top`, and the rates of output. */
 #include "client/follow/top.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -61,8 +61,8 @@ void top_rates_tick(struct top *top)
     }
 }
 
-/* One scale for all sessions, each step eight times the one before, so that a line a second and a
- * flood can both be seen. */
+/* All sessions share a scale on which each step is eight times the last one, so that both a line a
+ * second and a flood show. */
 static char *spark(void *arg, int64_t number)
 {
     static const char *const bars[] = {" ",
@@ -111,7 +111,7 @@ int64_t top_number_at(const struct top *top, size_t row)
     return number;
 }
 
-/* The lines of a text, by number. */
+/* A line of a text, by its number. */
 static const char *top_draw_line_of(const struct buf *text, size_t number, size_t *len)
 {
     const char *at = text->data, *end = text->data + text->len;
@@ -148,8 +148,7 @@ static void append_status(const struct top *top, struct buf *out, int row, int c
     buf_fini(&safe);
 }
 
-/* Titles in the first line, what the keys do in the last, rows between; what has no room is left
- * out. */
+/* Titles in the first line, help in the last one, rows between; what doesn't fit is left out. */
 void top_draw(struct top *top, struct buf *out)
 {
     struct render_table table;

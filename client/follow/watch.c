@@ -1,5 +1,5 @@
-/* watch: `ue watch`: what several sessions print, as it comes, each line with the name of its
- * session before it. */
+/* watch: `ue watch`: prints the output of several sessions as it comes, each line behind the name
+ * of its session. */
 #include "base/clock.h"
 #include "client/follow/follow.h"
 #include "client/print/render.h"
@@ -14,7 +14,7 @@
 struct watching {
     struct follow follow;
     bool json, colors;
-    size_t width; /* of the names so far */
+    size_t width; /* of the column of names */
 };
 
 static void append_prefix(struct watching *watching, struct buf *out,

@@ -1,4 +1,4 @@
-/* when: a moment as people write it. */
+/* when: owns the forms of a time. */
 #include "client/follow/when.h"
 #include "base/value.h"
 #include <string.h>
