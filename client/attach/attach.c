@@ -1,5 +1,5 @@
-/* attach: `ue attach`: owns the way into a session, from one to another, through restarts of the
- * daemon, and out of it. */
+/* attach: `ue attach`: owns an attached terminal: attaching, moving to another session,
+ * reconnecting after restarts of the daemon, and detaching. */
 #include "client/attach/attach.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define REOPEN_LEAVING_MS 3000
+#define REOPEN_LEAVING_MS 3000 /* for a restart of the daemon while we detach */
 
-/* What the daemon's config says, unless the person has said it here. */
+/* [attach] of the daemon's config; a prefix key that the person has given wins. */
 static void take_settings(struct attach *attach, const struct json *answer)
 {
     const struct json *settings = json_get(answer, "attach");
@@ -34,7 +34,8 @@ static void take_settings(struct attach *attach, const struct json *answer)
     attach->clipboard = xstrdup(clipboard ? clipboard : "print");
 }
 
-/* Asks for the frames. again: after a restart of the daemon. 0 or an error. */
+/* Calls the method attach, after which frames come. again: after a restart of the daemon. 0 or an
+ * error. */
 static int attach_begin(struct attach *attach, const char *session, bool again)
 {
     struct msg_answer answer;
@@ -50,7 +51,7 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
         json_free(json_detach(params, "detach_others"));
     if (again && rows == attach->rows && cols == attach->cols)
         json_add_bool(params, "again", true);
-    /* it may be the one that starts it */
+    /* the first call may start the session */
     params_meta(attach->ue, params, META_VERB | META_HUMAN | (again ? 0 : META_PLACE));
     int result = call_run(&attach->ue->conn, "attach", params, CALL_AGAIN, &answer, &attach->err);
     if (result == 0) {
@@ -60,7 +61,7 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
         take_settings(attach, answer.result);
         attach->state = ATTACH_SHOWING;
         attach->stale = 0;
-        attach->err = (struct err){0}; /* nobody listened at first, say */
+        attach->err = (struct err){0}; /* of earlier attempts */
         if (query_told(&outer))
             attach_tell_terminal(attach, &outer);
     }
@@ -76,7 +77,7 @@ static int begin_number(struct attach *attach, int64_t number, bool again)
     return attach_begin(attach, word, again);
 }
 
-/* The daemon has been restarted: its successor has the same session. */
+/* The worker's successor has the same session. */
 static void reconnect(struct attach *attach)
 {
     struct connection *conn = &attach->ue->conn;
@@ -91,7 +92,8 @@ static void reconnect(struct attach *attach)
         attach_take_frames(attach);
 }
 
-/* What was typed just before the daemon died is given to its successor, once. */
+/* Detaches. Keys that the daemon had not taken when it died go to its successor, which types each
+ * only once. */
 static void attach_leave_session(struct attach *attach)
 {
     enum attach_state state = attach->state;
@@ -119,12 +121,12 @@ static void forget_keys(struct attach *attach)
     buf_clear(&attach->keys);
 }
 
-/* To the session that was chosen; where that can't be shown, back to this one with the reason. */
-static void attach_go_on(struct attach *attach)
+/* Attaches to the session that was chosen; when that fails, to the old one again, with a notice. */
+static void attach_move(struct attach *attach)
 {
     int64_t old = attach->number;
     attach_leave_session(attach);
-    forget_keys(attach); /* the daemon has them */
+    forget_keys(attach); /* the daemon has them, or a note says that it may not */
     connection_close(&attach->ue->conn);
     free(attach->keyboard);
     attach->keyboard = NULL;
@@ -153,7 +155,7 @@ static int attach_status_of(struct attach *attach)
     }
     const char *state = json_get_str(attach->end, "state", NULL);
     if (state && strcmp(state, "detached") == 0) {
-        say_note("'%s': somebody else has attached alone (-x); the session goes on", attach->name);
+        say_note("'%s': another person has attached alone (-x); the session goes on", attach->name);
         return 0;
     }
     if (state && strcmp(state, "removed") == 0) {
@@ -192,7 +194,7 @@ static void attach_fini(struct attach *attach)
     json_free(attach->wanted);
 }
 
-/* -k, else the environment's. */
+/* --prefix, else the environment's. */
 static int find_prefix(struct attach *attach, const char *key)
 {
     const char *own = getenv("MUXD_ATTACH_KEY");
@@ -201,11 +203,11 @@ static int find_prefix(struct attach *attach, const char *key)
     if (!attach->prefix_given || prefix_parse(attach->prefix_given, &attach->prefix.key))
         return 0;
     return err_set(&attach->err, ERR_USAGE,
-                   "'%s %s': no key that can be one; use C-a to C-z, C-\\, C-], C-^ or C-_",
+                   "'%s %s': can't be a prefix key; use C-a to C-z, C-\\, C-], C-^ or C-_",
                    key ? "--prefix" : "MUXD_ATTACH_KEY", attach->prefix_given);
 }
 
-/* wanted is taken over. */
+/* key: --prefix, or NULL. Takes wanted. Returns ue's exit status. */
 static int attach_show(struct ue *ue, const char *session, const char *key, struct json *wanted)
 {
     struct attach attach = {.ue = ue,
@@ -223,20 +225,20 @@ static int attach_show(struct ue *ue, const char *session, const char *key, stru
     if (find_prefix(&attach, key) == 0 && attach_begin(&attach, session, false) == 0)
         terminal_enter(&attach.err);
     if (attach.err.code < 0) {
-        terminal_leave(); /* a session was chosen on it */
+        terminal_leave(); /* the chooser may have entered it */
         attach_fini(&attach);
         return ue_fail(ue, &attach.err);
     }
-    if (attach_asks(&attach) && !query_told(&outer)) /* it was not asked before the start */
+    if (attach_tells_terminal(&attach) && !query_told(&outer)) /* not asked before the start */
         query_ask(&attach.out);
     attach_take_unused_keys(&attach);
-    attach_take_frames(&attach); /* those that came with the answer */
+    attach_take_frames(&attach); /* that came together with the answer */
     while (attach.state == ATTACH_SHOWING) {
         attach_turn(&attach);
         if (attach.state == ATTACH_LOST)
             reconnect(&attach);
         if (attach.state == ATTACH_MOVES)
-            attach_go_on(&attach);
+            attach_move(&attach);
     }
     attach_finish(&attach);
     int status = attach_status_of(&attach);
@@ -258,9 +260,9 @@ int verb_ATTACH(struct ue *ue)
     return status;
 }
 
-/* A program asks its terminal as soon as it runs, before we are attached: the daemon is told with
- * its start. */
-static void tell_before(struct json *params, struct buf *ahead)
+/* A program may query its terminal before we are attached, so exec_command carries the terminal's
+ * looks. Keys that are typed meanwhile go to ahead. */
+static void add_terminal(struct json *params, struct buf *ahead)
 {
     struct err err = {0};
     struct outer outer;
@@ -286,13 +288,13 @@ int attach_new_session(struct ue *ue, struct json *params)
     if (terminal_open(&err) < 0)
         return ue_fail(ue, &err);
     terminal_size(&rows, &cols);
-    /* a described one gets it when it is attached */
+    /* a configured session gets the size when it is attached */
     if (!json_get(params, "rows") && json_get(params, "cmd")) {
         json_add_int(params, "rows", rows);
         json_add_int(params, "cols", cols);
     }
     buf_init_wiping(&ahead, OVERLAY_AHEAD);
-    tell_before(params, &ahead);
+    add_terminal(params, &ahead);
     overlay_type_ahead(ahead.data ? ahead.data : "", ahead.len);
     buf_fini(&ahead);
     int result = call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, &err);

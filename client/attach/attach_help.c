@@ -1,4 +1,4 @@
-/* attach_help: owns the page of keys, which is made of wire/attach.def. */
+/* attach_help: owns the page of keys, made from wire/attach.def. */
 #include "client/attach/attach_help.h"
 #include "client/terminal/overlay.h"
 #include "wire/attach.h"

@@ -1,4 +1,4 @@
-/* attach_keys: owns what was typed until the daemon has it, and the frames on their way to it. */
+/* attach_keys: owns keys until the daemon has acknowledged them, and the frames to the daemon. */
 #include "base/clock.h"
 #include "client/attach/attached.h"
 #include <errno.h>
@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define LEAVE_MS 2000 /* longest wait for a daemon that does not let us go */
-#define KEYS_FRAME (64u << 10) /* most keys in one frame */
+#define LEAVE_MS 2000 /* longest wait for the daemon when we detach */
+#define KEYS_FRAME (64u << 10) /* most bytes of keys in one frame */
 
-/* Where the connection is lost, what came before its end is still to be read, and tells why. */
+/* A lost connection shows when it is read: the daemon may have said why before. */
 static void send_bytes(struct attach *attach, const char *data, size_t size)
 {
     (void)connection_send(&attach->ue->conn, data, size);
@@ -23,8 +23,8 @@ void attach_send(struct attach *attach, enum attach_type type, const char *data,
     buf_fini(&frame);
 }
 
-/* Keys go in frames that the daemon acknowledges; what is typed meanwhile is the next one. It may
- * be a secret: nothing of it stays. */
+/* The daemon acknowledges each frame of keys; keys that are typed until then go into the next one.
+ * They may be a secret, so all buffers are wiped. */
 void attach_send_keys(struct attach *attach)
 {
     while (attach->keys.len > 0) {
@@ -61,7 +61,8 @@ void attach_take_typed(struct attach *attach, const struct attach_frame *frame)
         attach_send_keys(attach);
 }
 
-/* Of all that still comes, only what it says of the keys counts. */
+/* Reads what still comes, of which only acknowledged keys matter. False: the connection has
+ * ended. */
 static bool take_last(struct attach *attach)
 {
     struct frame *in = &attach->ue->conn.in;
@@ -81,8 +82,8 @@ static bool take_last(struct attach *attach)
     return used >= 0 && (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
 }
 
-/* To close first would throw away what the daemon has not read yet: it answers, we would be gone,
- * and it would look no further. */
+/* We wait for the daemon to close the connection: it would not read the rest of the keys if its
+ * answer met a closed one. */
 bool attach_leave(struct attach *attach)
 {
     int64_t until_ms = clock_mono_ms() + LEAVE_MS;
@@ -98,7 +99,7 @@ bool attach_leave(struct attach *attach)
 void attach_tell_terminal(struct attach *attach, const struct outer *outer)
 {
     struct buf text = BUF_INIT;
-    if (!attach_asks(attach))
+    if (!attach_tells_terminal(attach))
         return;
     outer_print(&text, outer);
     attach_send(attach, ATTACH_TERMINAL, text.data, text.len);

@@ -1,5 +1,5 @@
-/* attach_pick: owns the choice of a session by the person's command line or for want of another
- * one. */
+/* attach_pick: owns the choice of the session: by the command line, because it is the only one, or
+ * by the person. */
 #include "client/attach/attach_pick.h"
 #include "base/mem.h"
 #include "client/rpc/call.h"
@@ -17,14 +17,14 @@ static int attach_pick_choose(struct ue *ue, const struct json *sessions, int64_
 {
     struct buf out = BUF_INIT;
     struct err err;
-    int there = terminal_enter(&err);
-    if (there == 0 && chooser_run(sessions, 0, &out, chosen) == 0 && *chosen > 0) {
+    int entered = terminal_enter(&err);
+    if (entered == 0 && chooser_run(sessions, 0, &out, chosen) == 0 && *chosen > 0) {
         buf_fini(&out);
-        return 0; /* the terminal stays ours */
+        return 0; /* the terminal stays entered for the session */
     }
     terminal_leave();
     buf_fini(&out);
-    if (there < 0)
+    if (entered < 0)
         return ue_fail(ue, &err);
     say_note("no session was chosen");
     return UE_INTERRUPTED;

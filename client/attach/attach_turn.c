@@ -1,5 +1,5 @@
-/* attach_turn: owns one turn of an attached terminal: keys, frames, signals, and what the terminal
- * says of itself. */
+/* attach_turn: owns one turn of an attached terminal: keys, frames, signals and the terminal's
+ * replies. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -15,11 +15,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* what the terminal has not taken; over it nothing is read: what lies here is old once it is
- * shown */
+/* output that the terminal has not taken; beyond it no frames are read, so that what it shows is
+ * not old */
 #define OUT_MAX (16u << 10)
 #define NOTICE_MS 4000
-/* typed and not taken by the daemon; over it the terminal is not read */
+/* keys that the daemon has not taken; beyond it the terminal is not read */
 #define KEYS_MAX (256u << 10)
 
 static void send_size(struct attach *attach)
@@ -30,7 +30,6 @@ static void send_size(struct attach *attach)
     attach_send(attach, ATTACH_RESIZE, text, strlen(text));
 }
 
-/* In the last line, until the next key; the daemon then draws anew what was there. */
 void attach_notice(struct attach *attach, const char *text, size_t size)
 {
     struct buf line = BUF_INIT;
@@ -59,7 +58,8 @@ static void end_notice(struct attach *attach)
     attach_redraw(attach);
 }
 
-static void come_back(struct attach *attach)
+/* After a stop, or when another program has used the terminal. */
+static void attach_turn_resume(struct attach *attach)
 {
     if (terminal_enter(&attach->err) < 0) {
         attach->state = ATTACH_FAILED;
@@ -68,7 +68,7 @@ static void come_back(struct attach *attach)
     attach->notice_until_ms = 0;
     send_size(attach);
     attach_redraw(attach);
-    if (attach_asks(attach))
+    if (attach_tells_terminal(attach))
         query_ask(&attach->out);
 }
 
@@ -76,7 +76,7 @@ static void attach_turn_stop(struct attach *attach)
 {
     query_settle();
     terminal_suspend();
-    come_back(attach);
+    attach_turn_resume(attach);
 }
 
 static void attach_turn_obey(struct attach *attach, enum prefix_command command)
@@ -107,7 +107,7 @@ static void attach_turn_obey(struct attach *attach, enum prefix_command command)
     case PREFIX_GIVE:
         attach_send(attach, ATTACH_GIVE, NULL, 0);
         break;
-    case PREFIX_ITSELF: /* was passed on */
+    case PREFIX_ITSELF: /* prefix_take has passed it on */
     case PREFIX_NONE:
         break;
     }
@@ -118,11 +118,11 @@ static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD]
     for (size_t at = 0; at < size && attach->state == ATTACH_SHOWING;) {
         enum prefix_command command;
         at += prefix_take(&attach->prefix, data + at, size - at, &attach->keys, &command);
-        if (attach->sent.len == 0 || command != PREFIX_NONE) /* in the order of typing */
+        if (attach->sent.len == 0 || command != PREFIX_NONE) /* keys before a command go first */
             attach_send_keys(attach);
         if (command == PREFIX_NONE)
             continue;
-        overlay_type_ahead(data + at, size - at); /* what covers the session now gets them first */
+        overlay_type_ahead(data + at, size - at); /* a view gets the keys behind the command */
         attach_turn_obey(attach, command);
         if (attach->state == ATTACH_SHOWING) {
             size = overlay_unused(data);
@@ -137,7 +137,7 @@ static void attach_turn_take_keys(struct attach *attach)
     ssize_t got = query_read(data, sizeof data);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    if (got <= 0) { /* the terminal is gone, as after a hang-up */
+    if (got <= 0) { /* the terminal is gone, for instance by a hang-up */
         attach_send_keys(attach);
         attach_turn_obey(attach, PREFIX_DETACH);
         return;
@@ -146,7 +146,6 @@ static void attach_turn_take_keys(struct attach *attach)
     attach_turn_use_keys(attach, data, (size_t)got);
 }
 
-/* Those that were typed while a session was chosen. */
 void attach_take_unused_keys(struct attach *attach)
 {
     char data[OVERLAY_AHEAD];
@@ -156,7 +155,7 @@ void attach_take_unused_keys(struct attach *attach)
 static void take_drawing(struct attach *attach, const struct attach_frame *frame)
 {
     terminal_notice_modes(frame->data, frame->size);
-    if (attach->stale > 0) /* what the terminal showed when this was made is gone */
+    if (attach->stale > 0) /* made for a screen that the terminal no longer shows */
         return;
     buf_append(&attach->out, frame->data, frame->size);
     if (attach->said) {
@@ -166,7 +165,7 @@ static void take_drawing(struct attach *attach, const struct attach_frame *frame
     }
 }
 
-/* Who has the keyboard, for the page of keys. */
+/* Keeps who holds the keyboard, for the page of keys. */
 static void take_status(struct attach *attach, const struct attach_frame *frame)
 {
     struct err err;
@@ -201,7 +200,7 @@ static void take_frame(struct attach *attach, const struct attach_frame *frame)
         attach->end = json_parse(frame->data, frame->size, &attach->err);
         attach->state = attach->end ? ATTACH_ENDED : ATTACH_FAILED;
         break;
-    default: /* of a newer daemon */
+    default: /* unknown frames are ignored */
         break;
     }
 }
@@ -248,11 +247,11 @@ static void attach_turn_look_at_signals(struct attach *attach)
 {
     if (terminal_stop)
         attach_turn_obey(attach, PREFIX_SUSPEND);
-    /* somebody stopped us with what can't be caught: the shell has used the terminal since */
+    /* we were stopped by SIGSTOP, which can't be caught: the shell may have used the terminal */
     if (terminal_continued) {
         terminal_continued = 0;
         terminal_leave();
-        come_back(attach);
+        attach_turn_resume(attach);
     }
     if (terminal_resized) {
         terminal_resized = 0;
@@ -263,15 +262,15 @@ static void attach_turn_look_at_signals(struct attach *attach)
         end_notice(attach);
 }
 
-/* What is asked goes out with what is drawn; what was answered, to the daemon. */
+/* Sends the terminal's replies to the daemon, and new queries to the terminal. */
 static void look_at_terminal(struct attach *attach)
 {
     struct outer outer;
-    if (attach_asks(attach) && query_changed(&outer, &attach->out))
+    if (attach_tells_terminal(attach) && query_changed(&outer, &attach->out))
         attach_tell_terminal(attach, &outer);
 }
 
-/* The first of what has a time; -1: nothing has. */
+/* Time until the notice or held bytes are due; -1: neither is there. */
 static int attach_turn_wait_ms(const struct attach *attach)
 {
     int64_t notice_ms = attach->notice_until_ms - clock_mono_ms();
@@ -301,7 +300,7 @@ void attach_turn(struct attach *attach)
         attach_turn_receive(attach);
     if (attach->state == ATTACH_SHOWING)
         look_at_terminal(attach);
-    /* at once: what came just now is a key's echo */
+    /* at once, as it may be the echo of a key */
     if (attach->out.len > 0 && attach->state != ATTACH_DETACHED)
         attach_write_out(attach);
 }

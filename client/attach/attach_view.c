@@ -1,6 +1,6 @@
-/* attach_view: owns what covers an attached session: help, its history, the list of sessions. What
- * they show is asked for on a second connection; the first one waits, and the daemon skips what
- * nobody takes. */
+/* attach_view: owns the views that cover an attached session: help, history, list of sessions. They
+ * use a second connection; the first one is not read meanwhile, and the daemon skips drawings that
+ * we don't take. */
 #include "base/mem.h"
 #include "client/attach/attach_help.h"
 #include "client/attach/attached.h"
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HISTORY_LINES 1000000 /* all there is; less when the answer would be too large: */
+#define HISTORY_LINES 1000000 /* lines asked for: all there are; fewer if the answer is too large */
 #define HISTORY_LEAST 500
 
-/* 0 and *answer, to be finished in any case; or an error. */
+/* 0 or an error; the caller finishes answer in every case. Takes params. */
 static int attach_view_ask(struct attach *attach, const char *tool, struct json *params,
                            struct msg_answer *answer, struct err *err)
 {
@@ -29,11 +29,12 @@ static int attach_view_ask(struct attach *attach, const char *tool, struct json 
     return result;
 }
 
-static void attach_view_leave(struct attach *attach, bool there)
+/* alive: the terminal is not gone. */
+static void attach_view_leave(struct attach *attach, bool alive)
 {
     attach->notice_until_ms = 0;
     attach_redraw(attach);
-    if (!there && attach->state == ATTACH_SHOWING)
+    if (!alive && attach->state == ATTACH_SHOWING)
         attach->state = ATTACH_DETACHED;
 }
 
@@ -95,10 +96,10 @@ void attach_view_list(struct attach *attach)
     if (attach_view_ask(attach, "list_sessions", json_object_new(), &answer, &err) < 0) {
         attach_notice(attach, err.text, strlen(err.text));
     } else {
-        int there = chooser_run(json_get(answer.result, "sessions"), attach->number, &attach->out,
-                                &chosen);
-        attach_view_leave(attach, there == 0);
-        if (there == 0 && chosen > 0 && chosen != attach->number) {
+        int result = chooser_run(json_get(answer.result, "sessions"), attach->number, &attach->out,
+                                 &chosen);
+        attach_view_leave(attach, result == 0);
+        if (result == 0 && chosen > 0 && chosen != attach->number) {
             attach->next = chosen;
             attach->state = ATTACH_MOVES;
         }

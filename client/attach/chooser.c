@@ -1,4 +1,4 @@
-/* chooser: owns the list on the terminal and the place in it. */
+/* chooser: owns the list on the terminal, and the line that is selected. */
 #include "client/attach/chooser.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -123,8 +123,8 @@ int chooser_run(const struct json *sessions, int64_t current, struct buf *out, i
                                          sizeof *chooser.sessions);
         chooser.sessions[chooser.count++] = it;
     }
-    bool there = chooser.count == 0 || overlay_run(&overlay, out);
+    bool alive = chooser.count == 0 || overlay_run(&overlay, out);
     free(chooser.sessions);
     *chosen = chooser.chosen;
-    return there ? 0 : -1;
+    return alive ? 0 : -1;
 }

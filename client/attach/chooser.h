@@ -1,14 +1,15 @@
-/* chooser: a person picks one of the live sessions that have a terminal. */
+/* chooser: lets a person choose one of the live sessions with a terminal. */
 #ifndef MUXD_CLIENT_CHOOSER_H
 #define MUXD_CLIENT_CHOOSER_H
 #include "base/buf.h"
 #include "wire/json.h"
 #include <stdint.h>
 
-/* Whether `ue attach` can show it: it has a terminal, and we don't run in it. *number is set. */
+/* Whether `ue attach` can show the session: it has a terminal, and we don't run in it. Sets
+ * *number. */
 bool chooser_takes(const struct json *session, int64_t *number);
-/* sessions: of list_sessions. current: the one that is marked first; 0: none. On an entered
- * terminal; out: as for overlay_run. 0 and *chosen (0: left without one), or -1: the terminal is
- * gone. */
+/* sessions: of list_sessions. current: number of the session to begin at; 0: the first one. The
+ * terminal has been entered; out: as for overlay_run. 0 and *chosen (0: the person chose none), or
+ * -1: the terminal is gone. */
 int chooser_run(const struct json *sessions, int64_t current, struct buf *out, int64_t *chosen);
 #endif

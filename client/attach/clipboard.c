@@ -1,4 +1,4 @@
-/* clipboard: owns the three ways out of the scrolled view. Source: xterm ctlseqs (OSC 52). */
+/* clipboard: owns the three targets of copied lines. Source: xterm ctlseqs (OSC 52). */
 #include "client/attach/clipboard.h"
 #include "base/fdio.h"
 #include "wire/base64.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TERMINAL_MAX 74994 /* bytes: what xterm takes, in base64 100,000 */
+#define TERMINAL_MAX 74994 /* bytes: xterm takes 100,000 in base64 */
 
 static void to_terminal(const struct buf *copied, struct buf *out)
 {

@@ -1,4 +1,4 @@
-/* history: owns the copy of a session's old lines that is looked at, and searching in it. */
+/* history: owns the copy of a session's lines, and the search in it. */
 #include "client/attach/history.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -37,8 +37,8 @@ static const char *history_line_of(const struct history *history, size_t line, s
     return history->text + history->starts[line];
 }
 
-/* The colours at `at`: bytes they take, 0 for a character. The daemon writes nothing but CSI …
- * m. */
+/* The size of the colour sequence at `at`; 0: there is a character. The daemon writes no sequences
+ * but CSI … m. */
 static size_t colours_at(const char *data, size_t size, size_t at)
 {
     if (data[at] != 033)
@@ -93,10 +93,10 @@ long history_find(const struct history *history, size_t from, const char *words,
     return found;
 }
 
-struct cursor { /* of a line that is being drawn */
+struct cursor { /* in the line that is being drawn */
     struct buf plain;
     size_t at;     /* in plain */
-    long from, to; /* the match there or ahead; from -1: none */
+    long from, to; /* the match at or behind `at`; from -1: none */
     const char *words;
     bool chosen, reverse;
 };
@@ -110,7 +110,8 @@ static void next_match(struct cursor *cursor)
     cursor->to = cursor->from < 0 ? -1 : cursor->from + (long)strlen(cursor->words);
 }
 
-/* Reverse while a match or a chosen line is drawn, whatever colours come. */
+/* Sets reverse for a match or a chosen line (a match in a chosen line is not reversed), again after
+ * each colour sequence. */
 static void mark(struct cursor *cursor, bool coloured, struct buf *out)
 {
     if (cursor->from >= 0 && (long)cursor->at >= cursor->to)
@@ -122,7 +123,7 @@ static void mark(struct cursor *cursor, bool coloured, struct buf *out)
     cursor->reverse = reverse;
 }
 
-/* A character; bytes it takes, 0: it goes beyond the last column. */
+/* Draws a character. Returns its size; 0: it goes beyond the last column. */
 static size_t draw_rune(const char *data, size_t size, int left, int end, int *col, struct buf *out)
 {
     int32_t rune;

@@ -1,20 +1,19 @@
-/* prefix: finds the keys of wire/attach.def among what is typed. Sources: xterm ctlseqs
+/* prefix: owns the decoding of keys for the commands of wire/attach.def. Sources: xterm ctlseqs
  * (modifyOtherKeys), the kitty keyboard protocol. */
 #include "client/attach/prefix.h"
 #include "wire/attach.h"
 #include <string.h>
 
-#define MOD_CTRL 4          /* of the modifiers less one */
-/* shift, caps lock, num lock: they leave a control key what it is */
-#define MOD_SHIFTS (1 | 64 | 128)
+#define MOD_CTRL 4                /* a bit of the modifiers' parameter less one */
+#define MOD_SHIFTS (1 | 64 | 128) /* shift, caps lock, num lock: a control key ignores them */
 #define EVENT_RELEASE 3
-/* caps lock to the modifiers: keys that say nothing by themselves */
+/* keys without an effect of their own, from caps lock to the modifiers */
 #define KITTY_ALONE_FIRST 57358
 #define KITTY_ALONE_LAST 57454
 
 struct key {
-    size_t size; /* bytes */
-    long code;   /* the character that it would be in plain encoding; -1: another key */
+    size_t size;  /* bytes */
+    long code;    /* its character in plain encoding; -1: it has none */
     bool nothing; /* a release, or a modifier alone */
 };
 
@@ -33,8 +32,8 @@ bool prefix_parse(const char *word, unsigned char *key)
     return true;
 }
 
-/* A parameter with its first subparameter; -1: none. Those behind (kitty's other layouts) don't
- * matter. */
+/* Reads a parameter and its first subparameter; -1: absent. Further subparameters (kitty's other
+ * layouts) are skipped. */
 static const char *prefix_number(const char *at, const char *end, long *value, long *sub)
 {
     long parts[3] = {-1, -1, -1};
@@ -85,7 +84,7 @@ static struct key prefix_read_key(const char *data, size_t size)
     return key;
 }
 
-/* Whoever has forgotten the others gets the help. */
+/* An unknown key shows the help. */
 static enum prefix_command prefix_command_of(long code)
 {
     for (int i = 0; i < ATTACH_KEY_COUNT; i++)

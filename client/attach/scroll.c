@@ -1,5 +1,5 @@
-/* scroll: owns the place in the history, the search and the selection. Its keys stand in
- * wire/attach.def (ATTACH_VIEW). */
+/* scroll: owns the cursor in the history, the search and the selection. Its keys are the
+ * ATTACH_VIEW rows of wire/attach.def. */
 #include "client/attach/scroll.h"
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"
@@ -14,19 +14,19 @@ struct scroll {
     const struct history *history;
     const char *name;
     struct buf *copied;
-    size_t top, line;         /* the first one shown; the one that the cursor is in */
+    size_t top, line;         /* the first line on the screen; the cursor's line */
     int left;
     bool selects;
     size_t anchor;            /* the other end of the selection */
     char words[WORDS_MAX + 1];
-    bool typing, up;          /* the words are being typed; they are looked for upward */
-    bool sought;              /* there has been a search: words are marked */
-    const char *said;         /* instead of the usual last line; NULL: nothing */
+    bool typing, up;          /* the person types the words; the search goes up */
+    bool sought;              /* a search was made: matches are marked */
+    const char *said;         /* shown in place of the usual last line; NULL: nothing */
 };
 
 static int body(int rows)
 {
-    return rows > 1 ? rows - 1 : 1; /* the last line tells where we are */
+    return rows > 1 ? rows - 1 : 1; /* the last line shows the position */
 }
 
 static void keep_in_sight(struct scroll *scroll, int rows)
@@ -145,7 +145,7 @@ static void scroll_copy(struct scroll *scroll)
     }
 }
 
-/* True: it was a key that moves. */
+/* True: the key moves the cursor or the view. */
 static bool walk(struct scroll *scroll, int32_t key, int rows)
 {
     long page = body(rows) > 1 ? body(rows) - 1 : 1;
