@@ -1,5 +1,4 @@
-/* mcp: owns the loop of `ue mcp`: lines of the client on one side, lines of the daemon on the
- * other. */
+/* mcp: owns the loop of `ue mcp` between the client's lines and the daemon's. */
 #include "client/mcp/mcp.h"
 #include "base/clock.h"
 #include "client/print/say.h"
@@ -13,10 +12,9 @@
 #include <unistd.h>
 
 #define LINE_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
-/* that the client has not taken: until it does, nothing more is read */
+/* beyond so much output that the client has not taken, nothing more is read */
 #define OUT_BYTES_MAX (4u << 20)
-/* without a sign of life, once the client has closed standard input: for answers that are nearly
- * there */
+/* once the client has closed standard input, answers may still come for so long without progress */
 #define LEAVE_MS 1000
 
 static void mcp_take_lines(struct mcp *mcp)
@@ -28,8 +26,8 @@ static void mcp_take_lines(struct mcp *mcp)
         if (result > 0) {
             mcp_message(mcp, line, len);
         } else {
-            struct mcp_to nobody = {.id = {.kind = MSG_ID_NONE}};
-            mcp_fail(mcp, &nobody, MCP_INVALID_REQUEST, err.text, NULL);
+            struct mcp_to to = {.id = {.kind = MSG_ID_NONE}};
+            mcp_fail(mcp, &to, MCP_INVALID_REQUEST, err.text, NULL);
         }
     }
 }
@@ -62,7 +60,7 @@ static void read_daemon(struct mcp *mcp)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     for (int result; (result = frame_next(&conn->in, &line, &len, &err)) != 0;) {
-        if (result < 0) { /* which call it was for is not known: all of them are asked again */
+        if (result < 0) { /* it may belong to any of the calls: all of them are sent again */
             say_note("'%s': answers with a line that is too long; ask for less", conn->path);
             n = 0;
             break;
@@ -75,12 +73,11 @@ static void read_daemon(struct mcp *mcp)
 
 struct serving {
     bool leaving;     /* the client has closed standard input */
-    int64_t leave_ms; /* clock_mono_ms; then */
-    size_t count;     /* calls when it was looked last */
+    int64_t leave_ms; /* clock_mono_ms when ue gives up, then */
+    size_t count;     /* calls at the last look */
 };
 
-/* True when all is said. A client that reads what it was sent, or is sent more, has all the
- * time. */
+/* True when all answers are out. As long as the client reads, or calls get answers, it goes on. */
 static bool mcp_is_over(struct mcp *mcp, struct serving *serving)
 {
     bool moved = mcp_out_flush(&mcp->out);
@@ -95,7 +92,7 @@ static bool mcp_is_over(struct mcp *mcp, struct serving *serving)
     return serving->leaving && mcp->count == 0 && mcp_out_left(&mcp->out) == 0;
 }
 
-/* Until something has to be done; -1: as long as it takes. */
+/* Time until progress is due or ue gives up; -1: no limit. */
 static int patience_ms(const struct mcp *mcp, const struct serving *serving)
 {
     int64_t beat_ms = mcp_progress_due(mcp), until_ms = beat_ms;
@@ -107,7 +104,7 @@ static int patience_ms(const struct mcp *mcp, const struct serving *serving)
     return left_ms < 0 ? 0 : left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
-/* True: standard output has nobody who reads it. */
+/* True: standard output has no reader any more. */
 static bool serve(struct mcp *mcp)
 {
     struct serving serving = {.leaving = false};

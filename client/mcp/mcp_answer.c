@@ -1,5 +1,5 @@
-/* mcp_answer: owns the form of every answer and its way to standard output, by itself or in the
- * array of its batch. */
+/* mcp_answer: owns the form of answers, and writes each to standard output, alone or in the array
+ * of its batch. */
 #include "client/mcp/mcp.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* mcp_call: owns the calls that wait for the daemon: no more are sent at once than it takes of a
- * connection, the others wait here for their turn, in order. Each is sent with a request_id, sent
- * again to its successor when it dies, and answered once. */
+/* mcp_call: owns the calls that have no answer yet. As many are in flight as the daemon takes of a
+ * connection, the others wait here in order. Each has a request_id, is sent again to the worker's
+ * successor, and gets one answer. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/mcp/mcp.h"
@@ -12,8 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* where the daemon does not say how many requests it takes of a connection */
-#define WINDOW_UNTOLD 32
+#define WINDOW_UNTOLD 32 /* when the daemon doesn't tell its requests_per_connection */
 
 void mcp_flush(struct mcp *mcp)
 {
@@ -23,13 +22,13 @@ void mcp_flush(struct mcp *mcp)
                          MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) /* full, or lost: which the next read tells */
+        if (n < 0) /* full; or lost, which the next read reports */
             return;
         buf_consume(&mcp->to_daemon, (size_t)n);
     }
 }
 
-/* Sends those whose turn it is. */
+/* Sends calls up to the window. */
 static void send_next(struct mcp *mcp)
 {
     while (mcp->sent < mcp->count && mcp->sent < mcp->window) {
@@ -39,7 +38,7 @@ static void send_next(struct mcp *mcp)
     mcp_flush(mcp);
 }
 
-/* A new connection: how many requests it may carry is asked first; one goes along meanwhile. */
+/* On a new connection: asks for the window. One call may go meanwhile. */
 static void begin_connection(struct mcp *mcp)
 {
     mcp->hello = mcp->ue->conn.next_id++;
@@ -61,7 +60,7 @@ void mcp_drop(struct mcp *mcp, size_t at)
     free(call);
 }
 
-/* Takes the call away from the list; its answer is the caller's to send. */
+/* Removes the call from the list; the caller sends its answer. */
 static struct mcp_to mcp_call_settle(struct mcp *mcp, size_t at)
 {
     struct mcp_to to = mcp->calls[at]->to;
@@ -91,7 +90,7 @@ static void reply_wrong(struct mcp *mcp, const struct mcp_to *to, const char *te
     mcp_call_reply_text(mcp, to, text, strlen(text), NULL, true);
 }
 
-/* params are taken over; given: what the client said, or NULL. */
+/* Takes params. given: the params of the client's request, or NULL. */
 static void mcp_call_ask(struct mcp *mcp, const struct tool *tool, struct json *params,
                          const struct json *given, const struct mcp_to *to)
 {
@@ -125,7 +124,7 @@ void mcp_list(struct mcp *mcp, const struct mcp_to *to)
     mcp_call_ask(mcp, &tools[TOOL_TOOLS], json_object_new(), NULL, to);
 }
 
-/* Who types, for the log of a session's input. */
+/* Adds who types, for the input log of a session. */
 static void add_author(const struct mcp *mcp, const struct json *params, struct json *arguments,
                        const struct mcp_to *to)
 {
@@ -158,7 +157,7 @@ void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *t
         mcp_fail(mcp, to, MCP_INVALID_PARAMS, "`arguments` must be an object", NULL);
         return;
     }
-    if (json_get(given, "_meta")) { /* ours to say, not a model's */
+    if (json_get(given, "_meta")) { /* set by ue, never by a model */
         reply_wrong(mcp, to, "failed to parse function arguments: unknown field `_meta`");
         return;
     }
@@ -194,7 +193,7 @@ void mcp_cancel(struct mcp *mcp, const struct msg_id *id)
     }
 }
 
-/* What a model can act on is a result; what only the client's programmer can, an error. */
+/* A failure that the model can act on is a result; one for the client's programmer is an error. */
 static void refused(struct mcp *mcp, const struct mcp_to *to, const struct msg_answer *answer)
 {
     size_t len = 0;
@@ -211,7 +210,7 @@ static void mcp_call_done(struct mcp *mcp, const struct mcp_to *to, const struct
 {
     size_t len = 0;
     const char *content = json_get_str(result, "content", &len);
-    /* only where a status other than 0 is a failure: the one-shot tools, and patches */
+    /* present where a status other than 0 is a failure: in one-shot tools and patches */
     bool success = true;
     json_get_bool(result, "success", &success);
     struct buf text = BUF_INIT;
@@ -243,7 +242,7 @@ void mcp_answered(struct mcp *mcp, const char *line, size_t size)
         at++;
     if (readable && mcp->hello && answer.id.number == mcp->hello) {
         take_window(mcp, answer.result);
-    } else if (at < mcp->sent) { /* else it was cancelled meanwhile */
+    } else if (at < mcp->sent) { /* else the call was cancelled */
         const struct tool *tool = mcp->calls[at]->tool;
         struct mcp_to to = mcp_call_settle(mcp, at);
         if (answer.err.code < 0)

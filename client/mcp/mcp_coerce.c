@@ -1,4 +1,4 @@
-/* mcp_coerce: owns the tolerance for arguments that a client has put into strings. */
+/* mcp_coerce: owns the parsing of arguments that a client has sent as strings. */
 #include "base/value.h"
 #include "client/mcp/mcp.h"
 #include "client/rpc/params.h"
@@ -14,7 +14,7 @@ static struct json *parsed(const char *text, size_t len, enum json_type type)
     return NULL;
 }
 
-/* NULL: it stays the string that it is, and the daemon says what is wrong with it. */
+/* NULL: the string stays, and the daemon reports what is wrong with it. */
 static struct json *mcp_coerce_value_of(const struct tool_arg *arg, const char *text, size_t len)
 {
     bool truth;

@@ -1,4 +1,4 @@
-/* mcp_message: owns the way of a client's message to who answers it. */
+/* mcp_message: owns the checks of a client's messages, and their dispatch. */
 #include "base/mem.h"
 #include "client/mcp/mcp.h"
 #include <stdlib.h>
@@ -41,14 +41,14 @@ static void mcp_message_dispatch(struct mcp *mcp, const char *method, const stru
         mcp_fail(mcp, to, MCP_NO_METHOD, "method not found", NULL);
 }
 
-/* batch: it is counted there already when it is to be answered. */
+/* batch: NULL, or it counts an answer to this message already. */
 static void mcp_message_take(struct mcp *mcp, const struct json *root, struct mcp_batch *batch)
 {
     struct mcp_to to = {.version = mcp->version, .batch = batch};
     const struct json *id = json_get(root, "id"), *params = json_get(root, "params");
     const char *method = json_get_str(root, "method", NULL),
                *version = json_get_str(root, "jsonrpc", NULL);
-    /* we ask nothing, so it answers nothing */
+    /* an answer, though we send no requests: ignored */
     if (!method && (json_get(root, "result") || json_get(root, "error"))) {
         mcp_unanswered(mcp, &to);
     } else if (!method || !version || strcmp(version, "2.0") != 0) {
@@ -70,12 +70,12 @@ static void mcp_message_take(struct mcp *mcp, const struct json *root, struct mc
     }
 }
 
-/* Only one revision knows arrays. */
+/* Only one revision has batches. */
 static void take_batch(struct mcp *mcp, const struct json *root)
 {
-    struct mcp_to nobody = {.id = {.kind = MSG_ID_NONE}};
+    struct mcp_to to = {.id = {.kind = MSG_ID_NONE}};
     if (mcp->version != MCP_2025_03_26 || !json_first(root)) {
-        mcp_fail(mcp, &nobody, MCP_INVALID_REQUEST,
+        mcp_fail(mcp, &to, MCP_INVALID_REQUEST,
                  "batches are not part of this revision; send one message per line", NULL);
         return;
     }
@@ -85,16 +85,16 @@ static void take_batch(struct mcp *mcp, const struct json *root)
         batch->left++;
         mcp_message_take(mcp, it, batch);
     }
-    mcp_unanswered(mcp, &(struct mcp_to){.batch = batch}); /* the array itself was read */
+    mcp_unanswered(mcp, &(struct mcp_to){.batch = batch}); /* the array was read */
 }
 
 void mcp_message(struct mcp *mcp, const char *line, size_t size)
 {
     struct err err;
-    struct mcp_to nobody = {.id = {.kind = MSG_ID_NONE}};
+    struct mcp_to to = {.id = {.kind = MSG_ID_NONE}};
     struct json *root = json_parse(line, size, &err);
     if (!root)
-        mcp_fail(mcp, &nobody, MCP_PARSE, err.text, NULL);
+        mcp_fail(mcp, &to, MCP_PARSE, err.text, NULL);
     else if (json_type(root) == JSON_ARRAY)
         take_batch(mcp, root);
     else

@@ -1,6 +1,5 @@
-/* mcp_out: owns standard output of `ue mcp`: what the client has not taken yet. It is written as
- * far as that goes without waiting, so that a client that writes all its requests before it reads
- * an answer is no deadlock. */
+/* mcp_out: owns the standard output of `ue mcp`, and output that the client has not taken. It never
+ * blocks, so that a client may write all its requests before it reads an answer. */
 #include "client/mcp/mcp.h"
 #include "client/print/say.h"
 #include <errno.h>
@@ -19,7 +18,7 @@ void mcp_out_init(struct mcp_out *out)
     out->queue = BUF_INIT;
     out->at = 0;
     out->is_socket = S_ISSOCK(st.st_mode);
-    /* which goes into a pipe whenever poll says that something does: pipe(7) */
+    /* PIPE_BUF bytes fit a pipe whenever poll reports POLLOUT: pipe(7) */
     out->piece = S_ISREG(st.st_mode) ? SSIZE_MAX : PIPE_BUF;
 }
 
@@ -38,8 +37,8 @@ void mcp_out_add(struct mcp_out *out, const void *data, size_t size)
     buf_append(&out->queue, data, size);
 }
 
-/* Bytes, 0 when it would have to wait, or -1. Standard output's own flags stay: others may share
- * them. */
+/* Bytes written, 0 when it would block, or -1. Standard output is not set to non-blocking, as other
+ * processes may share it. */
 static ssize_t write_some(const struct mcp_out *out, const char *data, size_t size)
 {
     struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};

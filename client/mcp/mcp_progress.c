@@ -1,6 +1,5 @@
-/* mcp_progress: owns the signs of life of calls that take long. Clients that give a progressToken
- * may start their time-out anew with each, so that a long wait is not given up. Nothing is sent to
- * those that gave none. */
+/* mcp_progress: owns the progress notifications of long calls. Clients that give a progressToken
+ * may restart their time-out with each of them. Others get none. */
 #include "base/clock.h"
 #include "client/mcp/mcp.h"
 

@@ -1,12 +1,11 @@
-/* mcp_protocol: owns the revisions of MCP: which there are, how one is agreed on, and what each
- * calls things. */
+/* mcp_protocol: owns the revisions of MCP: their list, their negotiation, and the forms of each. */
 #include "base/utf8.h"
 #include "client/mcp/mcp.h"
 #include "client/rpc/schemas.h"
 #include <string.h>
 
 #define KEY "io.modelcontextprotocol/"
-#define LIST_TTL_MS 60000 /* a reload of the daemon's config may change the list */
+#define LIST_TTL_MS 60000 /* short, as a reload of the config may change the list */
 
 static const char instructions[] =
     "Commands run in sessions that belong to muxd, a daemon of the user's: they go on when this "
@@ -88,7 +87,7 @@ static void name_client(const struct json *info, char client[MCP_CLIENT_ROOM])
     struct buf text = BUF_INIT;
     buf_printf(&text, "%.40s%s%.20s", name ? name : "", name && version ? "/" : "",
                name && version ? version : "");
-    /* cut in the middle of a character it is none */
+    /* %.40s may have cut a character */
     bool whole = text.len < MCP_CLIENT_ROOM && utf8_valid(text.data, text.len);
     memcpy(client, text.data, whole ? text.len : 0);
     client[whole ? text.len : 0] = '\0';
@@ -109,7 +108,7 @@ struct json *mcp_initialize(struct mcp *mcp, const struct json *params)
     enum mcp_version asked = version_by_word(json_get_str(params, "protocolVersion", NULL));
     struct json *result = json_object_new();
     name_client(json_get(params, "clientInfo"), mcp->client);
-    /* the newest that has a handshake */
+    /* else the newest revision with a handshake */
     mcp->version = asked == MCP_NONE || asked == MCP_2026_07_28 ? MCP_2025_11_25 : asked;
     json_add_text(result, "protocolVersion", words[mcp->version]);
     add_capabilities(result);
@@ -149,7 +148,7 @@ struct json *mcp_tools(const struct json *listed, enum mcp_version version)
         if (version < MCP_2025_06_18) {
             json_free(json_detach(tool, "title"));
             json_free(json_detach(tool, "outputSchema"));
-        } else { /* told beside them, not twice */
+        } else { /* the title stands beside the annotations */
             struct json *annotations = json_detach(tool, "annotations");
             json_free(json_detach(annotations, "title"));
             json_add(tool, "annotations", annotations);
