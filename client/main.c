@@ -89,6 +89,7 @@ static int main_run(struct ue *ue)
         return print_help(args->verb);
     if (args->wants_version)
         return admin_version(ue);
+    BUG_UNLESS(args->verb); /* args_parse allows none only with -h and --version */
     int status = check_socket(ue);
     if (status == 0)
         status = check_status_fd(ue);

@@ -231,7 +231,8 @@ int call_run(struct connection *conn, const char *method, const struct json *par
 {
     struct call call = {
         .conn = conn, .line = BUF_INIT, .flags = flags, .answer = answer, .err = err};
-    BUG_UNLESS(method && (!(flags & CALL_FEEDS) || (flags & CALL_WAITS)));
+    BUG_UNLESS(!(flags & ~(unsigned)(CALL_ONCE | CALL_WAITS | CALL_FEEDS)));
+    BUG_UNLESS(!(flags & CALL_FEEDS) || (flags & CALL_WAITS));
     *answer = (struct msg_answer){0};
     int result = connection_open(conn, err);
     if (result < 0)
@@ -267,6 +268,7 @@ int call_post(struct connection *conn, const char *method, const struct json *pa
               struct err *err)
 {
     struct buf line = BUF_INIT;
+    BUG_UNLESS(conn->next_id > 0); /* connection_init came first */
     *id = conn->next_id++;
     msg_request(&line, *id, method, params);
     int result = connection_send(conn, line.data, line.len);

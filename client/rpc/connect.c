@@ -1,6 +1,7 @@
 /* connect: owns the connection to the daemon, and the lock beside the socket that a ue holds while
  * it starts one. */
 #include "client/rpc/connect.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -138,6 +139,7 @@ static int try_everywhere(struct connection *conn, struct err *err)
 
 int connection_try(struct connection *conn, struct err *err)
 {
+    BUG_UNLESS(conn->path);
     if (conn->fd >= 0)
         return 0;
     int result = conn->named || conn->joined ? try_at(conn, conn->path, err)
@@ -148,6 +150,7 @@ int connection_try(struct connection *conn, struct err *err)
 
 int connection_send(struct connection *conn, const void *data, size_t size)
 {
+    BUG_UNLESS(data || size == 0);
     for (size_t at = 0; at < size;) {
         ssize_t n = send(conn->fd, (const char *)data + at, size - at, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR)
@@ -159,11 +162,13 @@ int connection_send(struct connection *conn, const void *data, size_t size)
 
 void connection_pause(int ms)
 {
+    BUG_UNLESS(ms >= 0); /* poll would wait for ever */
     poll(NULL, 0, ms);
 }
 
 int connection_reopen(struct connection *conn, int64_t deadline_ms, struct err *err)
 {
+    BUG_UNLESS(conn->fd < 0);
     for (;;) {
         int result = connection_try(conn, err);
         if (result != ERR_NO_DAEMON || clock_mono_ms() >= deadline_ms)
@@ -203,6 +208,7 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
  * so this retries until it has gone. */
 static int start_and_connect(struct connection *conn, struct err *err)
 {
+    BUG_UNLESS(conn->may_start);
     int64_t deadline_ms = clock_mono_ms() + START_MS;
     for (;;) {
         int result = launch_daemon(conn, err);

@@ -1,6 +1,7 @@
 /* input: owns standard input, and files that are named in its place: any bytes, never more of them
  * in memory than the caller's cap. */
 #include "client/rpc/input.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/utf8.h"
 #include "wire/base64.h"
@@ -23,6 +24,7 @@ static int unreadable(struct err *err)
 
 int input_all(struct buf *out, struct err *err)
 {
+    BUG_UNLESS(out->max < SIZE_MAX);
     for (;;) {
         char piece[16384];
         ssize_t n = fd_read_all(STDIN_FILENO, piece, sizeof piece);
@@ -41,6 +43,7 @@ int input_file(const char *path, struct buf *out, struct err *err)
     char piece[16384];
     ssize_t n = -1;
     bool fits = true;
+    BUG_UNLESS(out->max < SIZE_MAX);
     int result = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     while (fd >= 0 && fits && (n = fd_read_all(fd, piece, sizeof piece)) > 0)
         fits = buf_append(out, piece, (size_t)n);
@@ -72,6 +75,7 @@ bool input_is_ready(void)
 
 int input_piece(struct buf *out, bool *ended, struct err *err)
 {
+    BUG_UNLESS(out->max >= INPUT_PIECE_BYTES);
     *ended = false;
     buf_clear(out);
     while (out->len < INPUT_PIECE_BYTES) {
@@ -106,6 +110,7 @@ bool input_is_waiting(void)
 
 void input_add_chars(struct json *params, const char *data, size_t len)
 {
+    BUG_UNLESS(!json_get(params, "chars") && !json_get(params, "chars_base64"));
     if (len == 0 || (utf8_valid(data, len) && !memchr(data, 0, len))) {
         json_add_str(params, "chars", data ? data : "", len);
         return;

@@ -1,6 +1,7 @@
 /* launch: owns the start of a daemon: which muxd, with which environment, and its error text when
  * it fails. */
 #include "client/rpc/connect.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/limit.h"
 #include "base/mem.h"
@@ -167,6 +168,7 @@ static void add_config(struct strv *argv, const struct connection *conn)
 int launch_daemon(const struct connection *conn, struct err *err)
 {
     struct strv argv = {0};
+    BUG_UNLESS(conn->path && conn->fd < 0 && conn->may_start);
     char *found = neighbour();
     const char *program = found ? found : "muxd";
     char **env = launch_environment(conn->path);

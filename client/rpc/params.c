@@ -21,6 +21,7 @@ extern char **environ;
 
 void params_set(struct json *params, const char *key, struct json *value)
 {
+    BUG_UNLESS(json_type(params) == JSON_OBJECT && value);
     json_free(json_detach(params, key));
     json_add(params, key, value);
 }
@@ -79,6 +80,8 @@ static void add_request_id(struct json *meta)
 
 void params_meta(const struct ue *ue, struct json *params, unsigned flags)
 {
+    BUG_UNLESS(!(flags & ~(unsigned)(META_VERB | META_PLACE | META_HUMAN | META_ID)));
+    BUG_UNLESS(json_type(params) == JSON_OBJECT);
     struct json *meta = json_detach(params, "_meta");
     /* not an object: left as it is, for the daemon to refuse */
     if (json_type(meta) != JSON_OBJECT && json_type(meta) != JSON_ABSENT) {
@@ -122,6 +125,7 @@ void params_wait(struct json *params, int64_t yield_ms)
 void params_joined(const struct args *args, struct json *params, const char *key)
 {
     struct buf joined = BUF_INIT;
+    BUG_UNLESS(!json_get(params, key));
     if (args->operand_count == 0)
         return;
     for (size_t i = 0; i < args->operand_count; i++)
@@ -167,5 +171,6 @@ out:
 
 struct json *params_from_args(const struct ue *ue, struct err *err)
 {
+    BUG_UNLESS(args_has(&ue->args, "args"));
     return params_parse(args_get(&ue->args, "args"), false, err);
 }

@@ -1,5 +1,6 @@
 /* raw: owns the waits of --raw: more bytes than one answer holds, printed as they come. */
 #include "client/rpc/talk.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/value.h"
 #include "client/rpc/call.h"
@@ -38,6 +39,7 @@ int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, b
                  unsigned flags, struct msg_answer *answer, struct err *err)
 {
     struct msg_answer fresh;
+    BUG_UNLESS(flags & CALL_WAITS); /* ^C has to end it */
     struct json *params = raw_read_params(ue, number, *at, yield_ms, print);
     int result = call_run(&ue->conn, "read_output", params, flags, &fresh, err);
     json_free(params);

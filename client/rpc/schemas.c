@@ -1,5 +1,6 @@
 /* schemas: owns the choice of the schemas: those of the tools that the daemon offers. */
 #include "client/rpc/schemas.h"
+#include "base/bug.h"
 #include <string.h>
 
 const char *const schemas_formats[SCHEMA_FORMAT_COUNT] = {[SCHEMA_OPENAI] = "openai",
@@ -21,6 +22,7 @@ static bool schemas_is_shown(const struct json *listed, const char *name)
 struct json *schemas_offered(const struct json *listed, enum schema_view view,
                              enum schema_format format)
 {
+    BUG_UNLESS((size_t)format < SCHEMA_FORMAT_COUNT);
     struct json *schemas = json_array_new();
     for (size_t i = 0; i < TOOL_COUNT_; i++)
         if (tools[i].kind == TOOL_MODEL && schemas_is_shown(listed, tools[i].name))

@@ -1,6 +1,7 @@
 /* talk: owns what an answer about a session means for ue: its exit status, and how it is
  * printed. */
 #include "client/rpc/talk.h"
+#include "base/bug.h"
 #include "client/rpc/params.h"
 #include "client/print/say.h"
 #include <inttypes.h>
@@ -154,6 +155,7 @@ int talk_fail(struct ue *ue, const struct json *params, const struct err *err)
 {
     int64_t number;
     char word[32];
+    BUG_UNLESS(err->code < 0);
     if (err->code != ERR_CANCELLED)
         return ue_fail(ue, err);
     const char *name = json_get_str(params, "name", NULL);

@@ -91,6 +91,7 @@ static struct patience patience_of(int64_t ms)
 int typing_ask(struct ue *ue, const char *tool, struct json *params, struct msg_answer *answer,
                struct err *err)
 {
+    BUG_UNLESS(ue->patience_ms >= 0);
     struct patience patience = patience_of(ue->patience_ms);
     return call_patiently(ue, tool, params, &patience, answer, err);
 }
@@ -127,6 +128,7 @@ static int send_parts(struct typing *typing, const char *data, size_t len, bool 
 
 int typing_piece_max(struct ue *ue, size_t len, size_t *max, struct err *err)
 {
+    BUG_UNLESS(ue->piece_max <= INPUT_PIECE_BYTES);
     *max = ue->piece_max;
     if (*max > 0 || len <= SURE_BYTES) {
         *max = *max > 0 ? *max : SURE_BYTES;
@@ -149,7 +151,9 @@ int typing_send(struct typing *typing, const char *data, size_t len, bool eof, s
 {
     size_t most, done = 0;
     BUG_UNLESS(typing->session && (data || len == 0));
+    BUG_UNLESS(typing->patience_ms >= 0);
     int result = typing_piece_max(typing->ue, len, &most, err);
+    BUG_UNLESS(result != 0 || most > 0);
     for (; result == 0 && len - done > most; done += most)
         result = send_parts(typing, data + done, most, false, err);
     if (result == 0)

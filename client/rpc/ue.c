@@ -1,5 +1,6 @@
 /* ue: owns the end of a verb that fails, and --status-fd. */
 #include "client/rpc/ue.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "client/print/say.h"
 #include <stdarg.h>
@@ -22,6 +23,7 @@ void ue_tell_status(struct ue *ue, const char *format, ...)
 
 int ue_fail(struct ue *ue, const struct err *err)
 {
+    BUG_UNLESS(err->code < 0);
     say_err(ue->args.verb ? ue->args.verb->name : NULL, err);
     ue_tell_status(ue, "failed %s", err_name(err->code));
     return err_exit_status(err->code);
