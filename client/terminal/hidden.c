@@ -1,7 +1,9 @@
 /* hidden: owns the terminal's settings while a secret is typed, and the memory of the secret. */
 #include "client/terminal/hidden.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #define PAGE_BYTES 4096
+static_assert(HIDDEN_MAX <= PAGE_BYTES, "a line fits the memory of hidden_new");
 static const int caught[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU};
 #define CAUGHT (sizeof caught / sizeof *caught)
 /* The first of them are delivered only while we wait for a key; the others come from read and
@@ -49,6 +52,7 @@ static long read_line(int fd, char *line, const sigset_t *mask)
 {
     struct pollfd key = {.fd = fd, .events = POLLIN};
     size_t len = 0;
+    BUG_UNLESS(fd >= 0 && line);
     for (;;) {
         char byte;
         ssize_t n = mask && ppoll(&key, 1, NULL, mask) < 0 ? -1 : read(fd, &byte, 1);

@@ -1,5 +1,6 @@
 /* overlay: owns the terminal's keys and contents while overlay_run runs, and keys typed ahead. */
 #include "client/terminal/overlay.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "client/terminal/query.h"
 #include "client/terminal/terminal.h"
@@ -60,6 +61,7 @@ static void overlay_use_keys(struct run *run)
         else
             run->done = run->overlay->key(run->overlay->arg, key, rows);
     }
+    BUG_UNLESS(at <= ahead.size);
     ahead.size -= at;
     memmove(ahead.data, ahead.data + at, ahead.size);
     if (ahead.size == sizeof ahead.data && !run->done) /* no key is so long */
@@ -91,6 +93,7 @@ static void write_out(struct run *run)
 bool overlay_run(const struct overlay *overlay, struct buf *out)
 {
     struct run run = {.overlay = overlay, .out = out};
+    BUG_UNLESS(terminal_is_entered());
     overlay_use_keys(&run);
     while (!run.done && !run.gone) {
         /* Keys are read only while the terminal keeps up, or a drawing for each would pile up. */
@@ -114,7 +117,8 @@ bool overlay_run(const struct overlay *overlay, struct buf *out)
 
 void overlay_type_ahead(const char *data, size_t size)
 {
-    ahead.size = size < sizeof ahead.data ? size : sizeof ahead.data;
+    BUG_UNLESS(ahead.size == 0 && size <= sizeof ahead.data); /* no key is lost */
+    ahead.size = size;
     memcpy(ahead.data, data, ahead.size);
 }
 
@@ -130,6 +134,7 @@ void overlay_line(struct buf *out, int row, int cols, const char *style, const c
                   size_t size)
 {
     int used = 0;
+    BUG_UNLESS(row >= 0 && cols > 0);
     buf_printf(out, "\033[%d;1H\033[m%s", row + 1, style);
     for (size_t at = 0; at < size;) {
         int32_t rune;

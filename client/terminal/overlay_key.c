@@ -1,5 +1,6 @@
 /* overlay_key: owns the decoding of ue's own keys: in plain encoding, with the wheel in SGR.
  * Source: xterm ctlseqs. */
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"
 #include <string.h>
@@ -45,6 +46,7 @@ static int overlay_key_number_at(const char *at, const char *end)
 
 static int32_t of_sequence(const char *data, size_t size)
 {
+    BUG_UNLESS(size > 2); /* CSI and a final byte */
     char final = data[size - 1];
     int number = overlay_key_number_at(data + 2, data + size);
     if (data[2] == '<') {
@@ -73,6 +75,7 @@ static size_t take_sequence(const char *data, size_t size, int32_t *key)
 /* An Escape with nothing behind it is the Escape key, as the bytes of a key arrive together. */
 size_t overlay_key_next(const char *data, size_t size, int32_t *key)
 {
+    BUG_UNLESS(size > 0);
     if (data[0] != 033 || size == 1) {
         size_t used = utf8_decode(data, size, key);
         if (used > 0 && *key < 0)

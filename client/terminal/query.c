@@ -103,6 +103,7 @@ static void query_take(enum reply reply)
 
 static void query_hold(const char *data, size_t size)
 {
+    BUG_UNLESS(size > 0 && size <= sizeof query.held);
     memcpy(query.held, data, size);
     query.held_size = size;
     query.held_until_ms = clock_mono_ms() + (size <= KEY_BYTES ? KEY_MS : PART_MS);
@@ -217,6 +218,7 @@ static void wait_for_answers(struct buf *ahead, int wait_ms)
 void query_wait_answers(struct buf *ahead, struct outer *outer)
 {
     struct buf out = BUF_INIT;
+    BUG_UNLESS(query.held_size == 0); /* query_read comes later */
     query_ask(&out);
     for (size_t at = 0; at < out.len;) {
         struct pollfd to = {.fd = terminal_out_fd(), .events = POLLOUT};

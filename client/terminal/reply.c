@@ -2,6 +2,7 @@
  * final `t` behind three parameters, and no strings. Sources: xterm ctlseqs (OSC 4, 10 to 12,
  * XTWINOPS, DA1), contour's report of the colour scheme (?997). */
 #include "client/terminal/reply.h"
+#include "base/bug.h"
 #include "wire/ecma48.h"
 #include <string.h>
 
@@ -108,6 +109,7 @@ enum reply reply_take(struct outer *outer, const char *data, size_t size, size_t
 {
     enum reply reply = REPLY_NONE;
     const char *end = data + (size < REPLY_MAX ? size : REPLY_MAX);
+    BUG_UNLESS(size > 0 && data[0] == ECMA_ESC);
     *used = size;
     if (size == 1)
         return REPLY_PART;

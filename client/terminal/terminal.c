@@ -1,6 +1,7 @@
 /* terminal: owns the settings and modes of the person's terminal from terminal_enter to
  * terminal_leave. */
 #include "client/terminal/terminal.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,7 @@
 volatile sig_atomic_t terminal_resized, terminal_continued, terminal_stop;
 
 static struct {
+    bool opened;
     struct termios before;
     volatile sig_atomic_t inside;
     bool keys, kitty, shape, scheme; /* modes that were set: not every terminal knows them */
@@ -119,6 +121,7 @@ static void catch_signals(void)
 
 int terminal_open(struct err *err)
 {
+    BUG_UNLESS(!terminal.opened);
     if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1 ||
         tcgetattr(STDIN_FILENO, &terminal.before) < 0)
         return err_set(err, ERR_USAGE,
@@ -128,6 +131,7 @@ int terminal_open(struct err *err)
     int own = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     terminal.out = own >= 0 ? own : STDOUT_FILENO;
     catch_signals();
+    terminal.opened = true;
     atexit(terminal_leave);
     return 0;
 }
@@ -135,6 +139,7 @@ int terminal_open(struct err *err)
 int terminal_enter(struct err *err)
 {
     struct termios raw;
+    BUG_UNLESS(terminal.opened);
     if (terminal.inside)
         return 0;
     if (tcgetattr(STDIN_FILENO, &terminal.before) < 0)
@@ -150,6 +155,11 @@ int terminal_enter(struct err *err)
     }
     write_plain(ENTER);
     return 0;
+}
+
+bool terminal_is_entered(void)
+{
+    return terminal.inside;
 }
 
 void terminal_size(int *rows, int *cols)
@@ -183,6 +193,7 @@ void terminal_notice_modes(const char *data, size_t size)
 
 const sigset_t *terminal_wait_mask(void)
 {
+    BUG_UNLESS(terminal.opened); /* only then is the mask set */
     return &terminal.wait_mask;
 }
 
@@ -190,6 +201,7 @@ void terminal_suspend(void)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL}, flag;
     sigset_t stop, before;
+    BUG_UNLESS(terminal.opened);
     terminal_leave();
     terminal_stop = 0;
     sigaction(SIGTSTP, &usual, &flag);

@@ -14,6 +14,7 @@
 int terminal_open(struct err *err);
 /* Makes it raw and shows an empty alternate screen; 0 at once when it is entered already. */
 int terminal_enter(struct err *err);
+bool terminal_is_entered(void);
 void terminal_leave(void); /* restores it; may be called at any time, also again */
 void terminal_size(int *rows, int *cols); /* each from 1 to 1000 */
 /* Writes what the terminal takes without blocking (where it has a descriptor for that). Bytes, or
