@@ -1,5 +1,6 @@
 /* lines: owns the cells of the current line, and the cursor in it. */
 #include "client/print/lines.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include <stdlib.h>
@@ -128,6 +129,7 @@ static void lines_erase(struct lines *lines, size_t from, size_t to)
 /* Moves the cells right of the cursor to the left; to the right when by is negative. */
 static void shift(struct lines *lines, int by)
 {
+    BUG_UNLESS(by > -LINES_CELLS_MAX && by < LINES_CELLS_MAX);
     size_t at = lines->at, n = (size_t)(by < 0 ? -by : by);
     if (at >= lines->count)
         return;
@@ -219,6 +221,7 @@ static const struct token_sink sink = {.text = lines_on_text,
 
 void lines_feed(struct lines *lines, const char *data, size_t size)
 {
+    BUG_UNLESS(lines->fn && lines->count <= lines->room);
     tokens_feed(&lines->tokens, data, size, &sink, lines);
 }
 

@@ -1,5 +1,6 @@
 /* render: owns the layout of tables. */
 #include "client/print/render.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include <inttypes.h>
@@ -20,6 +21,7 @@ static const char *const codes[] = {[RENDER_GREEN] = "\033[32m",
 
 struct render_cell *render_add_row(struct render_table *table)
 {
+    BUG_UNLESS(table->titles && table->column_count > 0);
     size_t count = (table->row_count + 1) * table->column_count;
     table->cells = xreallocarray(table->cells, count, sizeof *table->cells);
     struct render_cell *row = table->cells + table->row_count++ * table->column_count;
@@ -95,6 +97,7 @@ static void render_append_cell(struct line *line, const char *text, size_t width
                                bool last, enum render_color color)
 {
     struct buf safe = BUF_INIT;
+    BUG_UNLESS((size_t)color < sizeof codes / sizeof *codes);
     utf8_append_escaped(&safe, text, strlen(text), false);
     size_t own = columns_of(safe.data, safe.len), room = own;
     if (!last && own > width)
@@ -149,6 +152,7 @@ static void render_make_room(size_t *widths, size_t count, size_t width)
 void render_people(struct buf *out, const struct render_table *table, size_t width, bool colors)
 {
     size_t count = table->column_count;
+    BUG_UNLESS(table->titles && table->to_the_right && count > 0);
     size_t *widths = xcalloc(count, sizeof *widths);
     for (size_t column = 0; column < count; column++)
         widths[column] = width_of(table, column);
@@ -170,6 +174,7 @@ void render_people(struct buf *out, const struct render_table *table, size_t wid
 
 void render_tabs(struct buf *out, const struct render_table *table)
 {
+    BUG_UNLESS(table->column_count > 0);
     for (size_t i = 0; i < table->row_count * table->column_count; i++) {
         const char *text = render_shown(&table->cells[i]);
         utf8_append_escaped(out, text, strlen(text), false);

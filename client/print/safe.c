@@ -1,6 +1,7 @@
 /* safe: owns the list of sequences that may reach a person's terminal (xterm ctlseqs; ECMA-48). All
  * others are left out. */
 #include "client/print/safe.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include <string.h>
 
@@ -97,6 +98,7 @@ static const struct token_sink sink = {
 
 void safe_feed(struct safe *safe, const char *data, size_t size, struct buf *out)
 {
+    BUG_UNLESS(out && !safe->out); /* not from within its own callbacks */
     safe->out = out;
     tokens_feed(&safe->tokens, data, size, &sink, safe);
     safe->out = NULL;
@@ -104,6 +106,7 @@ void safe_feed(struct safe *safe, const char *data, size_t size, struct buf *out
 
 void safe_end(struct safe *safe, struct buf *out)
 {
+    BUG_UNLESS(!safe->out);
     tokens_reset(&safe->tokens);
     if (safe->alternate)
         buf_append_text(out, "\033[?1049l");
