@@ -1,6 +1,7 @@
 /* attach: `ue attach`: owns an attached terminal: attaching, moving to another session,
  * reconnecting after restarts of the daemon, and detaching. */
 #include "client/attach/attach.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/attach/attach_pick.h"
@@ -81,6 +82,7 @@ static int begin_number(struct attach *attach, int64_t number, bool again)
 static void reconnect(struct attach *attach)
 {
     struct connection *conn = &attach->ue->conn;
+    BUG_UNLESS(attach->state == ATTACH_LOST);
     conn->may_start = false;
     connection_close(conn);
     if (connection_reopen(conn, clock_mono_ms() + CONNECTION_RESTART_MS, &attach->err) < 0 ||
@@ -97,6 +99,7 @@ static void reconnect(struct attach *attach)
 static void attach_leave_session(struct attach *attach)
 {
     enum attach_state state = attach->state;
+    BUG_UNLESS(state == ATTACH_DETACHED || state == ATTACH_MOVES);
     if (attach_leave(attach))
         return;
     bool handed_over = false;
@@ -125,6 +128,7 @@ static void forget_keys(struct attach *attach)
 static void attach_move(struct attach *attach)
 {
     int64_t old = attach->number;
+    BUG_UNLESS(attach->next > 0 && attach->next != old);
     attach_leave_session(attach);
     forget_keys(attach); /* the daemon has them, or a note says that it may not */
     connection_close(&attach->ue->conn);
@@ -147,6 +151,8 @@ static void attach_move(struct attach *attach)
 
 static int attach_status_of(struct attach *attach)
 {
+    BUG_UNLESS(attach->state == ATTACH_FAILED || attach->state == ATTACH_DETACHED ||
+               (attach->state == ATTACH_ENDED && attach->end));
     if (attach->state == ATTACH_FAILED)
         return ue_fail(attach->ue, &attach->err);
     if (attach->state == ATTACH_DETACHED) {
@@ -285,6 +291,7 @@ int attach_new_session(struct ue *ue, struct json *params)
     char number[24];
     int64_t id = 0;
     int rows, cols, status = 0;
+    BUG_UNLESS(json_type(json_get(params, "_meta")) == JSON_OBJECT); /* by params_meta */
     if (terminal_open(&err) < 0)
         return ue_fail(ue, &err);
     terminal_size(&rows, &cols);

@@ -1,6 +1,8 @@
 /* attach_keys: owns keys until the daemon has acknowledged them, and the frames to the daemon. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "client/attach/attached.h"
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 
 #define LEAVE_MS 2000 /* longest wait for the daemon when we detach */
 #define KEYS_FRAME (64u << 10) /* most bytes of keys in one frame */
+static_assert(KEYS_FRAME + ATTACH_NUMBER <= ATTACH_PAYLOAD_MAX, "a frame holds them");
 
 /* A lost connection shows when it is read: the daemon may have said why before. */
 static void send_bytes(struct attach *attach, const char *data, size_t size)
@@ -18,6 +21,7 @@ static void send_bytes(struct attach *attach, const char *data, size_t size)
 void attach_send(struct attach *attach, enum attach_type type, const char *data, size_t size)
 {
     struct buf frame = BUF_INIT;
+    BUG_UNLESS(size <= ATTACH_PAYLOAD_MAX && (data || size == 0));
     attach_append(&frame, type, data, size);
     send_bytes(attach, frame.data, frame.len);
     buf_fini(&frame);
@@ -87,6 +91,7 @@ static bool take_last(struct attach *attach)
 bool attach_leave(struct attach *attach)
 {
     int64_t until_ms = clock_mono_ms() + LEAVE_MS;
+    BUG_UNLESS(attach->state != ATTACH_LOST && attach->state != ATTACH_ENDED);
     struct pollfd daemon = {.fd = attach->ue->conn.fd, .events = POLLIN};
     attach_send_keys(attach);
     attach_send(attach, ATTACH_DETACH, NULL, 0);

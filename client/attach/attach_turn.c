@@ -1,5 +1,6 @@
 /* attach_turn: owns one turn of an attached terminal: keys, frames, signals and the terminal's
  * replies. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -115,6 +116,7 @@ static void attach_turn_obey(struct attach *attach, enum prefix_command command)
 
 static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t size)
 {
+    BUG_UNLESS(size <= OVERLAY_AHEAD);
     for (size_t at = 0; at < size && attach->state == ATTACH_SHOWING;) {
         enum prefix_command command;
         at += prefix_take(&attach->prefix, data + at, size - at, &attach->keys, &command);
@@ -283,6 +285,7 @@ static int attach_turn_wait_ms(const struct attach *attach)
 void attach_turn(struct attach *attach)
 {
     bool full = attach->out.len >= OUT_MAX;
+    BUG_UNLESS(attach->state == ATTACH_SHOWING && terminal_is_entered());
     int left_ms = attach_turn_wait_ms(attach);
     struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
     bool keys_full = attach->keys.len >= KEYS_MAX;

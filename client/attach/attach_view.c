@@ -1,6 +1,7 @@
 /* attach_view: owns the views that cover an attached session: help, history, list of sessions. They
  * use a second connection; the first one is not read meanwhile, and the daemon skips drawings that
  * we don't take. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "client/attach/attach_help.h"
 #include "client/attach/attached.h"
@@ -20,6 +21,7 @@ static int attach_view_ask(struct attach *attach, const char *tool, struct json 
                            struct msg_answer *answer, struct err *err)
 {
     struct connection side;
+    BUG_UNLESS(attach->state == ATTACH_SHOWING); /* keys open a view only then */
     connection_init(&side, attach->ue->conn.path, NULL, false);
     side.named = attach->ue->conn.named;
     params_meta(attach->ue, params, META_VERB);
@@ -32,6 +34,7 @@ static int attach_view_ask(struct attach *attach, const char *tool, struct json 
 /* alive: the terminal is not gone. */
 static void attach_view_leave(struct attach *attach, bool alive)
 {
+    BUG_UNLESS(attach->state == ATTACH_SHOWING);
     attach->notice_until_ms = 0;
     attach_redraw(attach);
     if (!alive && attach->state == ATTACH_SHOWING)

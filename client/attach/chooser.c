@@ -1,5 +1,6 @@
 /* chooser: owns the list on the terminal, and the line that is selected. */
 #include "client/attach/chooser.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"
@@ -51,6 +52,7 @@ static void chooser_draw(void *arg, struct buf *out, int rows, int cols)
         "    no  name                  state     waits   people        command";
     static const char help[] = "Enter goes there, q stays";
     size_t shown = rows > 2 ? (size_t)rows - 2 : 1;
+    BUG_UNLESS(rows > 0 && chooser->at < chooser->count);
     if (chooser->at < chooser->top)
         chooser->top = chooser->at;
     if (chooser->at >= chooser->top + shown)
@@ -78,6 +80,7 @@ static bool chooser_on_key(void *arg, int32_t key, int rows)
 {
     struct chooser *chooser = arg;
     long page = rows > 3 ? rows - 3 : 1;
+    BUG_UNLESS(chooser->at < chooser->count);
     switch (key) {
     case OVERLAY_UP:
     case OVERLAY_WHEEL_UP:

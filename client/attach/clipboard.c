@@ -1,5 +1,6 @@
 /* clipboard: owns the three targets of copied lines. Source: xterm ctlseqs (OSC 52). */
 #include "client/attach/clipboard.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "wire/base64.h"
 #include <errno.h>
@@ -35,6 +36,7 @@ void clipboard_put(const char *where, const struct buf *copied, struct buf *out,
 {
     int code = 0;
     size_t count = 0;
+    BUG_UNLESS(copied->len > 0);
     bool terminal = strcmp(where, "terminal") == 0, print = strcmp(where, "print") == 0;
     for (size_t at = 0; at < copied->len; at++)
         count += copied->data[at] == '\n';

@@ -1,5 +1,6 @@
 /* history: owns the copy of a session's lines, and the search in it. */
 #include "client/attach/history.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include <stdlib.h>
@@ -21,6 +22,7 @@ void history_init(struct history *history, const char *drawing, size_t size)
         history->starts[i] = at;
         at = end ? (size_t)(end - history->text) + 1 : size + 1;
     }
+    BUG_UNLESS(at == size + (size == 0 || drawing[size - 1] != '\n'));
     history->starts[history->count] = at;
 }
 
@@ -33,6 +35,7 @@ void history_fini(struct history *history)
 
 static const char *history_line_of(const struct history *history, size_t line, size_t *size)
 {
+    BUG_UNLESS(line < history->count);
     *size = history->starts[line + 1] - history->starts[line] - 1; /* without its newline */
     return history->text + history->starts[line];
 }
@@ -82,6 +85,7 @@ long history_find(const struct history *history, size_t from, const char *words,
 {
     struct buf plain = BUF_INIT;
     long found = -1;
+    BUG_UNLESS(from < history->count);
     for (size_t i = 1; i <= history->count && found < 0; i++) {
         size_t line = (up ? from + history->count - i : from + i) % history->count;
         buf_clear(&plain);
@@ -145,6 +149,7 @@ void history_draw(const struct history *history, size_t line, int left, int cols
     const char *data = history_line_of(history, line, &size);
     struct cursor cursor = {.plain = BUF_INIT, .words = words, .chosen = chosen};
     int col = 0;
+    BUG_UNLESS(left >= 0 && cols > 0);
     history_plain(history, line, &cursor.plain);
     next_match(&cursor);
     for (size_t at = 0; at < size; at += taken) {

@@ -1,6 +1,7 @@
 /* prefix: owns the decoding of keys for the commands of wire/attach.def. Sources: xterm ctlseqs
  * (modifyOtherKeys), the kitty keyboard protocol. */
 #include "client/attach/prefix.h"
+#include "base/bug.h"
 #include "wire/attach.h"
 #include <string.h>
 
@@ -96,6 +97,7 @@ static enum prefix_command prefix_command_of(long code)
 size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct buf *out,
                    enum prefix_command *command)
 {
+    BUG_UNLESS(prefix->key > 0 && prefix->key < ' ');
     *command = PREFIX_NONE;
     for (size_t at = 0; at < size;) {
         struct key key = prefix_read_key(data + at, size - at);

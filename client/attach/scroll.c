@@ -1,6 +1,7 @@
 /* scroll: owns the cursor in the history, the search and the selection. Its keys are the
  * ATTACH_VIEW rows of wire/attach.def. */
 #include "client/attach/scroll.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"
 #include <stdio.h>
@@ -43,6 +44,7 @@ static void keep_in_sight(struct scroll *scroll, int rows)
 
 static void selection(const struct scroll *scroll, size_t *from, size_t *to)
 {
+    BUG_UNLESS(!scroll->selects || scroll->anchor < scroll->history->count);
     *from = scroll->selects && scroll->anchor < scroll->line ? scroll->anchor : scroll->line;
     *to = scroll->selects && scroll->anchor > scroll->line ? scroll->anchor : scroll->line;
 }
@@ -187,6 +189,7 @@ static bool walk(struct scroll *scroll, int32_t key, int rows)
 static bool scroll_on_key(void *arg, int32_t key, int rows)
 {
     struct scroll *scroll = arg;
+    BUG_UNLESS(scroll->line < scroll->history->count);
     scroll->said = NULL;
     if (scroll->typing) {
         scroll_type(scroll, key);
@@ -222,6 +225,7 @@ bool scroll_run(const struct history *history, const char *name, bool mouse, str
                             .copied = copied,
                             .top = history->count,
                             .line = history->count - 1};
+    BUG_UNLESS(history->count > 0 && copied->len == 0);
     struct overlay overlay = {
         .draw = scroll_draw, .key = scroll_on_key, .arg = &scroll, .mouse = mouse};
     return overlay_run(&overlay, out);
