@@ -1,5 +1,6 @@
 /* follow: owns the waits for the sessions' output, also through restarts of the daemon. */
 #include "client/follow/follow.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/rpc/call.h"
@@ -38,6 +39,7 @@ static void follow_on_line(void *arg, const char *text, size_t size)
 static int follow_send_request(struct follow *follow, size_t channel, const char *method,
                                struct json *params, int64_t *id, struct err *err)
 {
+    BUG_UNLESS(channel < follow->channel_count);
     params_meta(follow->ue, params, META_VERB);
     params_wait(params, INT64_MAX);
     int result = call_post(follow->channels[channel]->conn, method, params, id, err);
@@ -48,6 +50,7 @@ static int follow_send_request(struct follow *follow, size_t channel, const char
 static int follow_ask(struct follow *follow, struct followed *session, struct err *err)
 {
     struct json *params = json_object_new();
+    BUG_UNLESS(session->owner == follow && !session->ended);
     json_add_int(params, "session_id", session->number);
     if (session->since_ms)
         json_add_int(params, "since_ms", session->since_ms);
@@ -123,6 +126,7 @@ int follow_begin(struct follow *follow, struct err *err)
     struct ue *ue = follow->ue;
     struct msg_answer answer;
     struct json *params = json_object_new();
+    BUG_UNLESS(follow->line && follow->end && follow->channel_count == 0);
     follow->joins = ue->args.operand_count == 0;
     follow->events_next = -1;
     free_channel(follow);
@@ -166,6 +170,8 @@ static void follow_show(struct followed *session, const struct json *result)
 
 static void end_session(struct follow *follow, struct followed *session, const struct json *result)
 {
+    BUG_UNLESS(!session->ended && follow->live > 0);
+    BUG_UNLESS(follow->channels[session->channel]->count > 0);
     lines_end(&session->lines);
     lines_fini(&session->lines);
     session->rest_ms = 0;
@@ -327,6 +333,7 @@ int follow_run(struct follow *follow, struct err *err)
 {
     struct sigaction action = {.sa_handler = follow_on_interrupt}, before;
     sigset_t block, mask;
+    BUG_UNLESS(follow->channel_count > 0); /* follow_begin came first */
     int result = follow_take_lines(follow, 0, err);
     sigemptyset(&block);
     sigaddset(&block, SIGINT);

@@ -1,6 +1,7 @@
 /* logs: `ue logs`: prints a session's output as lines, and with --follow also what comes later; or
  * who typed into it. */
 #include "client/follow/logs.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/value.h"
 #include "client/rpc/call.h"
@@ -94,6 +95,7 @@ static void logs_show(struct logs *logs)
 
 static int logs_read_once(struct logs *logs, int64_t yield_ms, struct err *err)
 {
+    BUG_UNLESS(logs->follow || yield_ms == 0); /* only --follow waits */
     struct json *params = logs_read_params(logs, yield_ms);
     msg_answer_fini(&logs->answer);
     int result = call_run(&logs->ue->conn, "read_output", params, CALL_WAITS, &logs->answer, err);

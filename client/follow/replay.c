@@ -1,5 +1,6 @@
 /* replay: `ue replay`: plays a recording at its own speed or another one. */
 #include "client/follow/replay.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "client/print/render.h"
 #include "client/print/safe.h"
@@ -98,6 +99,7 @@ static void replay_wait_for(struct replay *replay, const struct cast_event *even
 static void replay_show(struct replay *replay, const struct cast_event *event)
 {
     struct buf out = BUF_INIT;
+    BUG_UNLESS(replay->state < QUIT);
     if (event->code != CAST_OUTPUT)
         return;
     if (replay->terminal && !replay->raw)
@@ -122,6 +124,7 @@ static void compare_size(const struct replay *replay)
 static int play(struct replay *replay, struct err *err)
 {
     struct cast_event event = {0};
+    BUG_UNLESS(replay->speed > 0);
     int result = replay_file_next(&replay->file, &event, err);
     if (result == 1 && replay->terminal)
         compare_size(replay);

@@ -1,4 +1,5 @@
 /* replay_file: owns the file of a recording, and the bytes that were read ahead. */
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "client/follow/replay.h"
 #include <errno.h>
@@ -32,6 +33,7 @@ void replay_file_close(struct replay_file *file)
 
 static int replay_file_fill(struct replay_file *file, struct err *err)
 {
+    BUG_UNLESS(file->at <= file->in.len && !file->at_end);
     buf_consume(&file->in, file->at);
     file->at = 0;
     char *room = buf_reserve(&file->in, READ_BYTES);
@@ -76,6 +78,7 @@ int replay_file_next(struct replay_file *file, struct cast_event *event, struct 
 {
     const char *line = NULL;
     size_t len = 0;
+    BUG_UNLESS(file->fd >= 0);
     for (;;) {
         int result = replay_file_next_line(file, &line, &len, err);
         if (result == 0 && !file->reader.version)

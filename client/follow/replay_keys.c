@@ -1,4 +1,5 @@
 /* replay_keys: owns the settings of the person's terminal while a recording plays. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "client/follow/replay.h"
 #include <errno.h>
@@ -58,6 +59,7 @@ void replay_keys_open(void)
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
     struct sigaction end = {.sa_handler = replay_keys_on_end}, old;
     sigset_t block;
+    BUG_UNLESS(!keys.open);
     sigemptyset(&block);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         sigaddset(&block, ends[i]);

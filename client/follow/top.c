@@ -1,6 +1,7 @@
 /* top: `ue top`: owns its loop: asks for the list once a second and after events, and obeys
  * keys. */
 #include "client/follow/top.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/rpc/call.h"
@@ -179,6 +180,7 @@ static enum verdict attach(struct top *top, struct err *err)
 static void kill_selected(struct top *top)
 {
     struct json *params = json_object_new();
+    BUG_UNLESS(top->selected > 0);
     json_add_int(params, "session_id", top->selected);
     snprintf(top->status, sizeof top->status, "session %" PRId64 " is being ended", top->selected);
     top_send_request(top, "kill_session", params, false, &top->kill_id);
@@ -248,6 +250,7 @@ static enum verdict top_take_keys(struct top *top, struct err *err)
     enum verdict verdict = GO_ON;
     size_t at = 0, used;
     int32_t key;
+    BUG_UNLESS(top->typed_size < sizeof top->typed); /* each key is shorter */
     ssize_t n = read(STDIN_FILENO, top->typed + top->typed_size,
                      sizeof top->typed - top->typed_size);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
