@@ -1,11 +1,13 @@
 /* mcp_answer: owns the form of answers, and writes each to standard output, alone or in the array
  * of its batch. */
 #include "client/mcp/mcp.h"
+#include "base/bug.h"
 #include <stdlib.h>
 #include <string.h>
 
 static void end_batch(struct mcp *mcp, struct mcp_batch *batch)
 {
+    BUG_UNLESS(batch->left > 0);
     if (--batch->left > 0)
         return;
     if (batch->out.len > 0) {
@@ -19,6 +21,7 @@ static void end_batch(struct mcp *mcp, struct mcp_batch *batch)
 static void mcp_answer_send_line(struct mcp *mcp, const struct mcp_to *to, struct buf *line)
 {
     struct mcp_batch *batch = to->batch;
+    BUG_UNLESS(line->len > 0 && line->data[line->len - 1] == '\n');
     if (batch) {
         buf_append_byte(&batch->out, batch->out.len > 0 ? ',' : '[');
         buf_append(&batch->out, line->data, line->len - 1);
@@ -32,6 +35,7 @@ static void mcp_answer_send_line(struct mcp *mcp, const struct mcp_to *to, struc
 void mcp_reply(struct mcp *mcp, const struct mcp_to *to, struct json *result)
 {
     struct buf line = BUF_INIT;
+    BUG_UNLESS(json_type(result) == JSON_OBJECT);
     if (to->version == MCP_2026_07_28)
         mcp_complete(result);
     msg_reply(&line, &to->id, result);
@@ -54,6 +58,7 @@ void mcp_fail(struct mcp *mcp, const struct mcp_to *to, int code, const char *te
 {
     struct buf line = BUF_INIT;
     struct json *whole = json_object_new();
+    BUG_UNLESS(code < 0 && text);
     json_add_text(whole, "jsonrpc", "2.0");
     json_add(whole, "id", id_json(&to->id));
     struct json *error = json_add_object(whole, "error");

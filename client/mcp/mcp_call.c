@@ -1,6 +1,7 @@
 /* mcp_call: owns the calls that have no answer yet. As many are in flight as the daemon takes of a
  * connection, the others wait here in order. Each has a request_id, is sent again to the worker's
  * successor, and gets one answer. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/mcp/mcp.h"
@@ -31,6 +32,7 @@ void mcp_flush(struct mcp *mcp)
 /* Sends calls up to the window. */
 static void send_next(struct mcp *mcp)
 {
+    BUG_UNLESS(mcp->sent <= mcp->count);
     while (mcp->sent < mcp->count && mcp->sent < mcp->window) {
         const struct buf *line = &mcp->calls[mcp->sent++]->line;
         buf_append(&mcp->to_daemon, line->data, line->len);
@@ -41,6 +43,7 @@ static void send_next(struct mcp *mcp)
 /* On a new connection: asks for the window. One call may go meanwhile. */
 static void begin_connection(struct mcp *mcp)
 {
+    BUG_UNLESS(mcp->ue->conn.fd >= 0);
     mcp->hello = mcp->ue->conn.next_id++;
     mcp->window = 1;
     mcp->sent = 0;
@@ -50,7 +53,9 @@ static void begin_connection(struct mcp *mcp)
 
 void mcp_drop(struct mcp *mcp, size_t at)
 {
+    BUG_UNLESS(at < mcp->count);
     struct mcp_call *call = mcp->calls[at];
+    BUG_UNLESS(mcp->bytes >= call->line.len);
     memmove(mcp->calls + at, mcp->calls + at + 1, (--mcp->count - at) * sizeof *mcp->calls);
     mcp->sent -= at < mcp->sent;
     mcp->bytes -= call->line.len;
@@ -63,6 +68,7 @@ void mcp_drop(struct mcp *mcp, size_t at)
 /* Removes the call from the list; the caller sends its answer. */
 static struct mcp_to mcp_call_settle(struct mcp *mcp, size_t at)
 {
+    BUG_UNLESS(at < mcp->count);
     struct mcp_to to = mcp->calls[at]->to;
     mcp->calls[at]->to.batch = NULL;
     mcp_drop(mcp, at);
@@ -121,6 +127,7 @@ static void mcp_call_ask(struct mcp *mcp, const struct tool *tool, struct json *
 
 void mcp_list(struct mcp *mcp, const struct mcp_to *to)
 {
+    BUG_UNLESS(to->version != MCP_NONE);
     mcp_call_ask(mcp, &tools[TOOL_TOOLS], json_object_new(), NULL, to);
 }
 
@@ -143,6 +150,7 @@ static void add_author(const struct mcp *mcp, const struct json *params, struct 
 
 void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *to)
 {
+    BUG_UNLESS(to->version != MCP_NONE);
     const struct json *given = json_get(params, "arguments");
     const char *name = json_get_str(params, "name", NULL);
     const struct tool *tool = name ? tool_by_name(name) : NULL;

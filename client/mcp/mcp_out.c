@@ -1,6 +1,7 @@
 /* mcp_out: owns the standard output of `ue mcp`, and output that the client has not taken. It never
  * blocks, so that a client may write all its requests before it reads an answer. */
 #include "client/mcp/mcp.h"
+#include "base/bug.h"
 #include "client/print/say.h"
 #include <errno.h>
 #include <limits.h>
@@ -29,6 +30,7 @@ void mcp_out_fini(struct mcp_out *out)
 
 size_t mcp_out_left(const struct mcp_out *out)
 {
+    BUG_UNLESS(out->at <= out->queue.len);
     return out->queue.len - out->at;
 }
 

@@ -1,5 +1,6 @@
 /* mcp_progress: owns the progress notifications of long calls. Clients that give a progressToken
  * may restart their time-out with each of them. Others get none. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "client/mcp/mcp.h"
 
@@ -9,6 +10,7 @@ void mcp_progress_begin(struct mcp_call *call, const struct json *params)
 {
     const struct json *token = json_get(json_get(params, "_meta"), "progressToken");
     int64_t number;
+    BUG_UNLESS(!call->token);
     call->begun_ms = clock_mono_ms();
     call->beat_ms = INT64_MAX;
     if (!json_str(token, NULL) && !json_int(token, &number))
@@ -28,6 +30,7 @@ int64_t mcp_progress_due(const struct mcp *mcp)
 static void beat(struct mcp_out *out, const struct mcp_call *call, int64_t now_ms)
 {
     struct buf line = BUF_INIT;
+    BUG_UNLESS(call->token); /* without one beat_ms is never due */
     struct json *params = json_object_new();
     int64_t seconds = (now_ms - call->begun_ms) / 1000;
     json_add(params, "progressToken", json_copy(call->token));

@@ -1,4 +1,5 @@
 /* mcp_protocol: owns the revisions of MCP: their list, their negotiation, and the forms of each. */
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "client/mcp/mcp.h"
 #include "client/rpc/schemas.h"
@@ -141,6 +142,7 @@ void mcp_complete(struct json *result)
 
 struct json *mcp_tools(const struct json *listed, enum mcp_version version)
 {
+    BUG_UNLESS(version > MCP_NONE && version < MCP_VERSION_COUNT);
     struct json *result = json_object_new(), *list = json_add_array(result, "tools");
     struct json *all = schemas_offered(listed, SCHEMA_MODEL, SCHEMA_MCP);
     for (const struct json *it = json_first(all); it; it = json_next(it)) {
