@@ -113,6 +113,7 @@ void place_find(struct place *place, const char *const *words, size_t count)
 
 enum complete_kind place_operand_kind(const struct verb *verb, size_t index)
 {
+    BUG_UNLESS(verb && verb->operands_max <= VERB_OPERANDS_MAX);
     bool many = verb->operands_max < 0;
     if (!many && index >= (size_t)verb->operands_max)
         return COMPLETE_NONE;

@@ -1,4 +1,5 @@
 /* complete_shell: owns the answer for each shell, and the splitting of bash's line into words. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/strv.h"
 #include "base/utf8.h"
@@ -30,6 +31,7 @@ static const char *complete_shell_kind_of(const struct asked *asked, const struc
  * an equals sign. */
 static size_t kept_by_readline(const struct asked *asked, const struct place *place)
 {
+    BUG_UNLESS(asked->shell == COMPLETE_BASH && asked->behind);
     char *behind = bash_unquote(asked->behind);
     size_t whole = place->lead + strlen(place->word), len = strlen(behind);
     free(behind);
@@ -62,6 +64,7 @@ void complete_append(struct buf *out, const struct asked *asked, const struct pl
 {
     const char *whole = place->words[place->count - 1];
     size_t lead = place->lead;
+    BUG_UNLESS(lead <= strlen(whole));
     if (asked->shell == COMPLETE_BASH) { /* the part of a file's name that readline keeps */
         size_t kept = kept_by_readline(asked, place);
         lead = kept > place->lead ? utf8_count(place->word, kept - place->lead) : 0;

@@ -1,5 +1,6 @@
 /* feed: owns `exec --stdin`: starts a command, feeds it, and waits for what was asked for. */
 #include "client/verbs/feed.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "client/rpc/call.h"
 #include "client/rpc/input.h"
@@ -115,6 +116,7 @@ static int send_piece(struct feed *feed, const struct buf *piece, bool last, str
     typing->yields = feed->raw;
     for (;;) {
         size_t done = (size_t)(typing->typed - begin);
+        BUG_UNLESS(done <= piece->len);
         typing->read_to = feed->at;
         typing->patience_ms = left_ms(feed);
         int result = typing_send(typing, piece->data ? piece->data + done : NULL, piece->len - done,
@@ -205,6 +207,7 @@ int feed_talk(struct ue *ue, struct json *params)
                         .raw = args_has(&ue->args, "raw"),
                         .deadline_ms = raw_deadline(ue, params)};
     struct err err = {0};
+    BUG_UNLESS(json_type(params) == JSON_OBJECT);
     int status = 0, result = raw_check_wait(ue, &err);
     if (result == 0)
         result = feed_begin(&feed, &err);

@@ -1,5 +1,6 @@
 /* gen: `ue gen DIR`: owns the writing of the man page. */
 #include "client/verbs/gen.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -13,6 +14,7 @@
 
 const struct verb *gen_next(const struct verb *last)
 {
+    BUG_UNLESS(!last || (last > verbs && last < verbs + VERB_COUNT_));
     const struct verb *verb = last ? last + 1 : &verbs[VERB_GLOBAL + 1];
     while (verb < verbs + VERB_COUNT_ && verb->hidden)
         verb++;

@@ -15,6 +15,7 @@ static bool run_is_given(const struct ue *ue, const char *option)
 
 struct json *run_params(struct ue *ue, const struct run *run, struct err *err)
 {
+    BUG_UNLESS(ue->args.verb);
     bool object = run_is_given(ue, "args");
     struct json *params = object ? params_from_args(ue, err) : params_map(&ue->args);
     if (!object && run->fill && run->fill(ue, params, err) < 0) {
@@ -95,6 +96,7 @@ int run_talk(struct ue *ue, const struct run *run)
 int run_plain(struct ue *ue)
 {
     const struct tool *tool = tool_by_name(ue->args.verb->tool);
+    BUG_UNLESS(tool); /* the row of the verb names one */
     bool harmless = tool->hints & (TOOL_READ_ONLY | TOOL_IDEMPOTENT);
     if (tool_arg_by_name(tool, "yield_time_ms"))
         return run_talk(ue, &(struct run){0});

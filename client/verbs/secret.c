@@ -1,5 +1,6 @@
 /* secret: `ue secret`: reads a secret from the person's terminal, for the program that asks for it
  * now or next (--stage). */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "client/rpc/call.h"
 #include "client/terminal/hidden.h"
@@ -22,6 +23,7 @@ static int lost(struct err *err)
 static int secret_send_line(struct connection *conn, const char *line, size_t len, struct err *err)
 {
     struct buf frame;
+    BUG_UNLESS(len <= HIDDEN_MAX && HIDDEN_MAX <= ATTACH_PAYLOAD_MAX);
     buf_init_wiping(&frame, 0);
     attach_append(&frame, ATTACH_INPUT, line, len);
     int code = connection_send(conn, frame.data, frame.len) < 0 ? lost(err) : 0;

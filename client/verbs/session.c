@@ -1,4 +1,5 @@
 /* session: the verbs rename, resize and rm. */
+#include "base/bug.h"
 #include "base/value.h"
 #include "client/rpc/call.h"
 #include "client/verbs/run.h"
@@ -57,7 +58,9 @@ static int fill_size(struct ue *ue, struct json *params, struct err *err)
 {
     int rows, cols;
     const char *size = ue->args.operands[1];
-    if (schema_is_choice(verb_argument(ue->args.verb, "policy")->choices, size)) {
+    const struct tool_arg *policy = verb_argument(ue->args.verb, "policy");
+    BUG_UNLESS(policy);
+    if (schema_is_choice(policy->choices, size)) {
         json_add_text(params, "policy", size);
         return 0;
     }

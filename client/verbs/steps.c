@@ -35,7 +35,7 @@ static int steps_status_of(struct ue *ue, const struct json *result)
     const char *code = json_get_str(last, "code", NULL), *kind = json_get_str(last, "kind", NULL);
     if (!code)
         return 0;
-    bool untrue = strcmp(kind, "wait") == 0 &&
+    bool untrue = kind && strcmp(kind, "wait") == 0 &&
                   (strcmp(code, "deadline") == 0 || strcmp(code, "ended") == 0);
     return untrue ? UE_NOT_TRUE : err_exit_status(err_by_name(code));
 }

@@ -1,5 +1,6 @@
 /* stop: `ue stop`: ends the daemon and returns when both of its processes have exited, so that the
  * socket is free for the next one. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "client/rpc/call.h"
@@ -100,6 +101,7 @@ static bool wait_moving(struct leaving *leaving, int fd)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
     int64_t moved_ms = clock_mono_ms();
+    BUG_UNLESS(fd >= 0); /* poll ignores other ones */
     uint64_t before = 0;
     for (;;) {
         int ready = poll(&poll_fd, 1, LOOK_MS);

@@ -1,5 +1,6 @@
 /* wait: `ue wait`: waits until sessions have ended or printed something, by one request for each,
  * all in flight at once on one connection. It moves no reader. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/rpc/params.h"
@@ -101,6 +102,7 @@ static int wait_take(struct waiting *waiting, const struct msg_answer *answer, s
         }
         one->answered = true;
         one->status = talk_status(waiting->ue, one->params, answer->result);
+        BUG_UNLESS(waiting->left > 0);
         waiting->left = waiting->any ? 0 : waiting->left - 1;
         wait_show(waiting, answer->result);
         break;

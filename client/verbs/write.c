@@ -1,5 +1,6 @@
 /* write: `ue write`: types characters, keys or all of standard input into a session, and prints the
  * answer. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/value.h"
 #include "client/rpc/input.h"
@@ -41,6 +42,7 @@ static int type_ahead(struct ue *ue, const char *session, struct buf *last, bool
                             .patience_ms = patience_ms > PATIENCE_MS ? patience_ms : PATIENCE_MS};
     struct buf next = BUF_INIT;
     bool ended = false;
+    BUG_UNLESS(last->len == 0);
     int result = input_piece(last, &ended, err);
     while (result == 0 && !ended) {
         if (last->len < INPUT_PIECE_BYTES) { /* a pause: what follows may take long */
