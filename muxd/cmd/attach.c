@@ -387,9 +387,6 @@ static void add_settings(struct json *answer, const struct config *config)
     json_add_text(settings, "key", config_attach_key(config));
     json_add_bool(settings, "mouse", config->attach.mouse);
     json_add_text(settings, "clipboard", config->attach.clipboard);
-    /* ATTACH_KEYS: a daemon before it does not know them */
-    json_add_bool(settings, "numbered_keys", true);
-    json_add_bool(settings, "terminal", true);      /* nor ATTACH_TERMINAL */
 }
 
 void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session)
