@@ -77,8 +77,10 @@ static enum verdict take_list(struct top *top, struct msg_answer *answer)
     top->list = *answer;
     *answer = (struct msg_answer){0};
     top_rates_look(top);
-    if (top_row_of(top, top->selected) == SIZE_MAX)
+    if (top_row_of(top, top->selected) == SIZE_MAX) {
+        top->asks_kill = false; /* the question was about a session that has gone */
         select_row(top, before == SIZE_MAX ? 0 : before);
+    }
     return REDRAW;
 }
 

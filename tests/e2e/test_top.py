@@ -126,6 +126,22 @@ def test_top_selects_and_kills_only_when_told_twice(mux):
     finish(child)
 
 
+def test_top_kills_no_other_session_than_it_asked_about(mux):
+    for name in ("s1", "s2"):
+        start(mux, name, "read x")
+    child = spawn(mux, "top")
+    child.expect_exact("s2")
+    child.send("k")
+    child.expect_exact(f"kill session {mux.listed('s1')['session_id']} with all its processes? y/n")
+    mux.ue("kill", "s1").ok()
+    child.expect_exact("q quit")
+    child.send("yk")
+    child.expect_exact(f"kill session {mux.listed('s2')['session_id']} with all its processes? y/n")
+    child.send("nq")
+    finish(child)
+    assert mux.listed("s2")["state"] == "running"
+
+
 @pytest.mark.parametrize("size", [(1, 1), (2, 5), (500, 200)])
 def test_top_in_any_size(mux, size):
     for i in range(4):
