@@ -239,12 +239,15 @@ static int attach_show(struct ue *ue, const char *session, const char *key, stru
         query_ask(&attach.out);
     attach_take_unused_keys(&attach);
     attach_take_frames(&attach); /* that came together with the answer */
-    while (attach.state == ATTACH_SHOWING) {
-        attach_turn(&attach);
-        if (attach.state == ATTACH_LOST)
+    for (;;) { /* keys typed ahead may ask for the next move before a turn */
+        if (attach.state == ATTACH_SHOWING)
+            attach_turn(&attach);
+        else if (attach.state == ATTACH_LOST)
             reconnect(&attach);
-        if (attach.state == ATTACH_MOVES)
+        else if (attach.state == ATTACH_MOVES)
             attach_move(&attach);
+        else
+            break;
     }
     attach_finish(&attach);
     int status = attach_status_of(&attach);

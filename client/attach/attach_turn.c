@@ -220,8 +220,11 @@ void attach_take_frames(struct attach *attach)
         in->start += (size_t)used;
         in->scanned = in->start;
     }
-    if (used < 0)
-        attach->state = ATTACH_LOST;
+    if (used < 0) {
+        err_set(&attach->err, ERR_INTERNAL, "'%s': sent a frame that is too long; attach again",
+                attach->ue->conn.path);
+        attach->state = ATTACH_FAILED;
+    }
 }
 
 static void attach_turn_receive(struct attach *attach)

@@ -184,6 +184,16 @@ def test_going_to_another_session(mux):
     assert mux.wait_state("outer", "exited")["exit_code"] == 4
 
 
+def test_going_there_and_back_in_one_go(mux):
+    bash(mux, "inner")
+    bash(mux, "other")
+    attach(mux)
+    press(mux, "outer", "\x1clj\r\x1clk\recho typed here\r")
+    shown(mux, "outer", "\ntyped here\n")
+    wait_for(lambda: (attached(mux, "inner"), attached(mux, "other")) == (1, 0), "the way back")
+    same(mux)
+
+
 def test_going_where_nobody_can(mux):
     bash(mux, "inner")
     bash(mux, "host")
