@@ -1,6 +1,7 @@
 /* outer: what a person's terminal is, as far as only that terminal knows: its colours and the size
- * of its cells. ue asks it (client/inquiry.h) and tells the daemon (ATTACH_TERMINAL), which answers
- * programs with it. What a terminal can do is not here: programs draw on muxd's own model. */
+ * of its cells. ue asks it (client/terminal/query.h) and tells the daemon (ATTACH_TERMINAL), which
+ * answers programs with it. What a terminal can do is not here: programs draw on muxd's own
+ * model. */
 #ifndef MUXD_WIRE_OUTER_H
 #define MUXD_WIRE_OUTER_H
 #include "base/buf.h"
