@@ -1,10 +1,14 @@
 """What covers an attached session: the page of keys, its history, the list of sessions; and whose size, whose keys."""
 import base64
+import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
-from conftest import UE, wait_for
+import pexpect
+from conftest import CAP, UE, wait_for
 from test_attach import (AGENTS, DETACH, PREFIX, RESIZE, _is_attach, agents_may_type, attach,  # noqa: F401
                          attached, bash, frames, keys, receive, run_on_terminal, same, screen,
                          send, shown, start, text)
@@ -350,3 +354,22 @@ def test_not_on_a_terminal(mux):
     result = mux.ue("attach", stdin=subprocess.DEVNULL)
     assert result.rc == 64 and "must be a terminal" in result.err
     assert run_on_terminal(mux, "attach", "-k", "Enter", "one")[0] == 64
+
+
+def test_a_daemon_whose_frames_make_no_sense(mux):
+    """The terminal is given back, with an error that names the daemon."""
+    path = str(mux.dir / "false.sock")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        child = pexpect.spawn(str(UE), ["-S", path, "attach", "s"], env={**mux.env, "TERM": "xterm"}, timeout=CAP)
+        daemon = listener.accept()[0]
+        request = json.loads(daemon.makefile().readline())
+        answer = {"jsonrpc": "2.0", "id": request["id"], "result": {"session_id": 1000, "name": "s"}}
+        daemon.sendall(json.dumps(answer).encode() + b"\n" + struct.pack("<cI", b"o", 1 << 30))
+        child.expect_exact("\x1b[?1049l")
+        child.expect_exact(f"ue: '{path}': sent a frame that is too long")
+        child.expect(pexpect.EOF)
+        child.wait()
+        daemon.close()
+    assert child.exitstatus == 125
