@@ -1,7 +1,6 @@
 /* attach_pick: owns the choice of the session: by the command line, because it is the only one, or
  * by the person. */
 #include "client/attach/attach_pick.h"
-#include "base/bug.h"
 #include "base/mem.h"
 #include "client/rpc/call.h"
 #include "client/attach/chooser.h"
@@ -68,7 +67,6 @@ int attach_pick(struct ue *ue, bool ask, char **session)
 {
     struct msg_answer answer;
     struct err err = {0};
-    BUG_UNLESS(!*session);
     if (ue->args.operand_count > 0) {
         *session = xstrdup(ue->args.operands[0]);
         return 0;

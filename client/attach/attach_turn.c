@@ -116,7 +116,6 @@ static void attach_turn_obey(struct attach *attach, enum prefix_command command)
 
 static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t size)
 {
-    BUG_UNLESS(size <= OVERLAY_AHEAD);
     for (size_t at = 0; at < size && attach->state == ATTACH_SHOWING;) {
         enum prefix_command command;
         at += prefix_take(&attach->prefix, data + at, size - at, &attach->keys, &command);

@@ -52,7 +52,6 @@ static void chooser_draw(void *arg, struct buf *out, int rows, int cols)
         "    no  name                  state     waits   people        command";
     static const char help[] = "Enter goes there, q stays";
     size_t shown = rows > 2 ? (size_t)rows - 2 : 1;
-    BUG_UNLESS(rows > 0 && chooser->at < chooser->count);
     if (chooser->at < chooser->top)
         chooser->top = chooser->at;
     if (chooser->at >= chooser->top + shown)

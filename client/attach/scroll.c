@@ -44,7 +44,6 @@ static void keep_in_sight(struct scroll *scroll, int rows)
 
 static void selection(const struct scroll *scroll, size_t *from, size_t *to)
 {
-    BUG_UNLESS(!scroll->selects || scroll->anchor < scroll->history->count);
     *from = scroll->selects && scroll->anchor < scroll->line ? scroll->anchor : scroll->line;
     *to = scroll->selects && scroll->anchor > scroll->line ? scroll->anchor : scroll->line;
 }
@@ -189,7 +188,6 @@ static bool walk(struct scroll *scroll, int32_t key, int rows)
 static bool scroll_on_key(void *arg, int32_t key, int rows)
 {
     struct scroll *scroll = arg;
-    BUG_UNLESS(scroll->line < scroll->history->count);
     scroll->said = NULL;
     if (scroll->typing) {
         scroll_type(scroll, key);

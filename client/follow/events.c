@@ -1,6 +1,5 @@
 /* events: `ue events`: prints the daemon's events, one JSON object in each line. Each request
  * begins where the last answer ended, so that nothing is missed while a worker is replaced. */
-#include "base/bug.h"
 #include "base/clock.h"
 #include "client/rpc/call.h"
 #include "client/rpc/params.h"
@@ -66,7 +65,6 @@ static void events_print(struct following *following, const struct json *events)
 static int events_ask(struct following *following, bool first, struct err *err)
 {
     struct msg_answer answer = {0};
-    BUG_UNLESS(following->left != 0);
     int64_t left_ms = following->end_ms == INT64_MAX ? ASK_MS : following->end_ms - clock_mono_ms(),
             next = 0;
     left_ms = first || left_ms < 0 ? 0 : left_ms < ASK_MS ? left_ms : ASK_MS;

@@ -18,7 +18,7 @@
 
 #define CHANNEL_WAITS 32 /* sessions on a connection: below the usual requests_per_connection */
 #define PIECE_BYTES (256 << 10)
-#define REST_MS 500 /* a line without an end is told after that time */
+#define REST_MS 500 /* a line without an end is shown after that time */
 
 static volatile sig_atomic_t interrupted;
 
@@ -292,9 +292,9 @@ static int follow_receive(struct follow *follow, size_t channel, struct err *err
     return follow_reopen(follow, channel, err);
 }
 
-/* Tells lines that have been without an end for long enough. Returns the time until the next one is
+/* Emits lines that have been without an end for long enough. Returns the time until the next one is
  * due; -1: there is none. */
-static int64_t tell_rests(struct follow *follow)
+static int64_t emit_rests(struct follow *follow)
 {
     int64_t now_ms = clock_mono_ms(), next_ms = -1;
     for (size_t i = 0; i < follow->count; i++) {
@@ -303,7 +303,7 @@ static int64_t tell_rests(struct follow *follow)
         if (!session->rest_ms)
             continue;
         if (left_ms <= 0) {
-            lines_tell_rest(&session->lines);
+            lines_emit_rest(&session->lines);
             session->rest_ms = 0;
         } else if (next_ms < 0 || left_ms < next_ms) {
             next_ms = left_ms;
@@ -316,7 +316,7 @@ static int follow_wait_for(struct follow *follow, const sigset_t *mask, struct e
 {
     struct pollfd *fds = xcalloc(follow->channel_count, sizeof *fds);
     size_t count = follow->channel_count; /* follow_receive may add channels */
-    int64_t left_ms = tell_rests(follow);
+    int64_t left_ms = emit_rests(follow);
     struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
     int result = 0;
     for (size_t i = 0; i < count; i++)

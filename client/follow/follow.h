@@ -17,7 +17,7 @@ struct followed {
     size_t channel;    /* index */
     bool ended;        /* it has ended, and all of its output was read */
     struct lines lines;
-    int64_t rest_ms;   /* clock_mono_ms when a line without an end is told; 0: there is none */
+    int64_t rest_ms;   /* clock_mono_ms when a line without an end is shown; 0: there is none */
     struct follow *owner;
 };
 

@@ -146,7 +146,7 @@ static int read_all(struct logs *logs, struct err *err)
         int64_t before = logs->at;
         result = logs_read_once(logs, rest ? REST_MS : INT64_MAX, err);
         if (result == 0 && rest && logs->at == before)
-            lines_tell_rest(&logs->lines);
+            lines_emit_rest(&logs->lines);
     }
     if (!logs->raw)
         lines_end(&logs->lines);

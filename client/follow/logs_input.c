@@ -1,5 +1,4 @@
 /* logs_input: `ue logs --input`: prints who typed what into a session, from its journal. */
-#include "base/bug.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -87,7 +86,6 @@ static struct json *logs_input_params_of(const struct log *log, bool wait)
 static int logs_input_read_once(struct log *log, bool wait, bool *more, struct err *err)
 {
     struct msg_answer answer;
-    BUG_UNLESS(!wait || log->follow); /* only --follow waits */
     int64_t lost = 0, before = log->next;
     struct json *params = logs_input_params_of(log, wait);
     int result = call_run(&log->ue->conn, "read_input", params, CALL_WAITS, &answer, err);

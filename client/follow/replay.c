@@ -99,7 +99,6 @@ static void replay_wait_for(struct replay *replay, const struct cast_event *even
 static void replay_show(struct replay *replay, const struct cast_event *event)
 {
     struct buf out = BUF_INIT;
-    BUG_UNLESS(replay->state < QUIT);
     if (event->code != CAST_OUTPUT)
         return;
     if (replay->terminal && !replay->raw)

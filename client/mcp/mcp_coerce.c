@@ -1,5 +1,4 @@
 /* mcp_coerce: owns the parsing of arguments that a client has sent as strings. */
-#include "base/bug.h"
 #include "base/value.h"
 #include "client/mcp/mcp.h"
 #include "client/rpc/params.h"
@@ -37,7 +36,6 @@ static struct json *mcp_coerce_value_of(const struct tool_arg *arg, const char *
 
 void mcp_coerce(const struct tool *tool, struct json *arguments)
 {
-    BUG_UNLESS(json_type(arguments) == JSON_OBJECT);
     for (const struct tool_arg *arg = tool->args; arg->name; arg++) {
         size_t len;
         const char *key = arg->alias && json_get(arguments, arg->alias) ? arg->alias : arg->name;

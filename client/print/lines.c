@@ -20,7 +20,7 @@ static void lines_append_cell(struct buf *out, const struct lines_cell *cell)
     }
 }
 
-static void lines_tell(struct lines *lines)
+static void lines_emit(struct lines *lines)
 {
     const struct pen plain = {0};
     struct pen pen = plain;
@@ -67,7 +67,7 @@ static void grow_to(struct lines *lines, size_t count)
 static void lines_put(struct lines *lines, int32_t rune)
 {
     if (lines->at >= LINES_CELLS_MAX) {
-        lines_tell(lines);
+        lines_emit(lines);
         lines_forget(lines);
     }
     grow_to(lines, lines->at + 1);
@@ -94,7 +94,7 @@ static void lines_on_text(void *arg, const int32_t *runes, size_t count)
 static void lines_leave(struct lines *lines)
 {
     if (lines->fresh && lines->count > 0)
-        lines_tell(lines);
+        lines_emit(lines);
     lines_forget(lines);
 }
 
@@ -103,7 +103,7 @@ static void lines_on_control(void *arg, char byte)
     struct lines *lines = arg;
     if (byte == '\n') {
         if (lines->fresh || lines->count == 0)
-            lines_tell(lines);
+            lines_emit(lines);
         lines_forget(lines);
     } else if (byte == '\r') {
         lines->at = 0;
@@ -129,7 +129,6 @@ static void lines_erase(struct lines *lines, size_t from, size_t to)
 /* Moves the cells right of the cursor to the left; to the right when by is negative. */
 static void shift(struct lines *lines, int by)
 {
-    BUG_UNLESS(by > -LINES_CELLS_MAX && by < LINES_CELLS_MAX);
     size_t at = lines->at, n = (size_t)(by < 0 ? -by : by);
     if (at >= lines->count)
         return;
@@ -230,15 +229,15 @@ bool lines_has_rest(const struct lines *lines)
     return lines->fresh && lines->count > 0;
 }
 
-void lines_tell_rest(struct lines *lines)
+void lines_emit_rest(struct lines *lines)
 {
     if (lines_has_rest(lines))
-        lines_tell(lines);
+        lines_emit(lines);
 }
 
 void lines_end(struct lines *lines)
 {
-    lines_tell_rest(lines);
+    lines_emit_rest(lines);
     lines_forget(lines);
     tokens_reset(&lines->tokens);
     lines->pen = (struct pen){0};

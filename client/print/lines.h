@@ -7,7 +7,7 @@
 #include "wire/pen.h"
 #include "wire/tokens.h"
 
-#define LINES_CELLS_MAX 4096 /* a longer line is told in pieces */
+#define LINES_CELLS_MAX 4096 /* a longer line is emitted in pieces */
 
 struct lines_cell {
     int32_t rune, mark; /* mark: a combining character, 0: none */
@@ -24,15 +24,15 @@ struct lines { /* zero it, then set fn, arg and colors */
     struct lines_cell *cells; /* owned */
     size_t count, room, at;
     struct pen pen;
-    bool fresh; /* the line has changed since it was told */
+    bool fresh; /* the line has changed since it was emitted */
 };
 
 void lines_feed(struct lines *lines, const char *data, size_t size);
-/* There is a line without an end that was not told in its present form. */
+/* There is a line without an end that was not emitted in its present form. */
 bool lines_has_rest(const struct lines *lines);
-/* Tells that line. If it changes later, it is told again as a whole at its end. */
-void lines_tell_rest(struct lines *lines);
-/* The output has ended: tells the rest and resets all. */
+/* Emits that line. If it changes later, it is emitted again as a whole at its end. */
+void lines_emit_rest(struct lines *lines);
+/* The output has ended: emits the rest and resets all. */
 void lines_end(struct lines *lines);
 void lines_fini(struct lines *lines);
 #endif

@@ -106,7 +106,6 @@ void safe_feed(struct safe *safe, const char *data, size_t size, struct buf *out
 
 void safe_end(struct safe *safe, struct buf *out)
 {
-    BUG_UNLESS(!safe->out);
     tokens_reset(&safe->tokens);
     if (safe->alternate)
         buf_append_text(out, "\033[?1049l");

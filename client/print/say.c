@@ -1,6 +1,5 @@
 /* say: owns what ue writes to standard output and standard error. */
 #include "client/print/say.h"
-#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/utf8.h"
 #include <errno.h>
@@ -21,7 +20,6 @@ static void __attribute__((__noreturn__)) say_leave(int fd)
 
 static void write_or_leave(int fd, const void *data, size_t size)
 {
-    BUG_UNLESS(data);
     if (fd_write_all(fd, data, size) >= 0)
         return;
     say_leave(fd);

@@ -268,7 +268,6 @@ int call_post(struct connection *conn, const char *method, const struct json *pa
               struct err *err)
 {
     struct buf line = BUF_INIT;
-    BUG_UNLESS(conn->next_id > 0); /* connection_init came first */
     *id = conn->next_id++;
     msg_request(&line, *id, method, params);
     int result = connection_send(conn, line.data, line.len);

@@ -150,7 +150,6 @@ int connection_try(struct connection *conn, struct err *err)
 
 int connection_send(struct connection *conn, const void *data, size_t size)
 {
-    BUG_UNLESS(data || size == 0);
     for (size_t at = 0; at < size;) {
         ssize_t n = send(conn->fd, (const char *)data + at, size - at, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR)
@@ -208,7 +207,6 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
  * so this retries until it has gone. */
 static int start_and_connect(struct connection *conn, struct err *err)
 {
-    BUG_UNLESS(conn->may_start);
     int64_t deadline_ms = clock_mono_ms() + START_MS;
     for (;;) {
         int result = launch_daemon(conn, err);

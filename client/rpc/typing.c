@@ -128,7 +128,6 @@ static int send_parts(struct typing *typing, const char *data, size_t len, bool 
 
 int typing_piece_max(struct ue *ue, size_t len, size_t *max, struct err *err)
 {
-    BUG_UNLESS(ue->piece_max <= INPUT_PIECE_BYTES);
     *max = ue->piece_max;
     if (*max > 0 || len <= SURE_BYTES) {
         *max = *max > 0 ? *max : SURE_BYTES;

@@ -1,6 +1,5 @@
 /* hidden: owns the terminal's settings while a secret is typed, and the memory of the secret. */
 #include "client/terminal/hidden.h"
-#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include <assert.h>
@@ -52,7 +51,6 @@ static long read_line(int fd, char *line, const sigset_t *mask)
 {
     struct pollfd key = {.fd = fd, .events = POLLIN};
     size_t len = 0;
-    BUG_UNLESS(fd >= 0 && line);
     for (;;) {
         char byte;
         ssize_t n = mask && ppoll(&key, 1, NULL, mask) < 0 ? -1 : read(fd, &byte, 1);

@@ -61,7 +61,6 @@ static void overlay_use_keys(struct run *run)
         else
             run->done = run->overlay->key(run->overlay->arg, key, rows);
     }
-    BUG_UNLESS(at <= ahead.size);
     ahead.size -= at;
     memmove(ahead.data, ahead.data + at, ahead.size);
     if (ahead.size == sizeof ahead.data && !run->done) /* no key is so long */

@@ -46,7 +46,6 @@ static int overlay_key_number_at(const char *at, const char *end)
 
 static int32_t of_sequence(const char *data, size_t size)
 {
-    BUG_UNLESS(size > 2); /* CSI and a final byte */
     char final = data[size - 1];
     int number = overlay_key_number_at(data + 2, data + size);
     if (data[2] == '<') {

@@ -207,7 +207,6 @@ int feed_talk(struct ue *ue, struct json *params)
                         .raw = args_has(&ue->args, "raw"),
                         .deadline_ms = raw_deadline(ue, params)};
     struct err err = {0};
-    BUG_UNLESS(json_type(params) == JSON_OBJECT);
     int status = 0, result = raw_check_wait(ue, &err);
     if (result == 0)
         result = feed_begin(&feed, &err);

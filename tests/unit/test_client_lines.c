@@ -75,12 +75,12 @@ TEST(test_rest_is_told_once)
     struct lines lines = {.fn = on_line, .arg = &out};
     lines_feed(&lines, "sh> ", 4);
     assert_true(lines_has_rest(&lines));
-    lines_tell_rest(&lines);
+    lines_emit_rest(&lines);
     assert_false(lines_has_rest(&lines));
-    lines_tell_rest(&lines);
+    lines_emit_rest(&lines);
     lines_feed(&lines, "ls\r\n", 4);
     lines_feed(&lines, "done", 4);
-    lines_tell_rest(&lines);
+    lines_emit_rest(&lines);
     lines_feed(&lines, "\r\nx\n", 4);
     assert_string_equal(out.data, "sh>|sh> ls|done|x|");
     lines_fini(&lines);
