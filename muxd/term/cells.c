@@ -117,11 +117,12 @@ void line_put_run(struct line *line, int col, const int32_t *runes, int count,
                   const struct pen *pen)
 {
     struct cell *cells = line->cells + col;
+    const struct pen look = *pen; /* not read again for each cell */
     int end = col + count;
     cut_at(line, col);
     cut_at(line, end);
     for (int i = 0; i < count; i++)
-        cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = *pen};
+        cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = look};
     if (line->marks)
         memset(line->marks + (size_t)col * CELL_MARKS, 0,
                (size_t)count * CELL_MARKS * sizeof *line->marks);
