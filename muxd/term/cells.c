@@ -1,5 +1,6 @@
-/* cells: owns what may stand in a line: a wide character has both its halves or none. */
+/* cells: owns what a line may hold: a wide character has both its halves or none. */
 #include "term/cells.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 static uint64_t stamps; /* given out so far */
 
-/* Cells that are in use or new; reach is the caller's. */
+/* For cells below reach or new ones; the caller sets reach. */
 static void fill(struct line *line, int from, int to, uint32_t bg)
 {
     line->stamp = ++stamps;
@@ -32,6 +33,7 @@ static void blank(struct line *line, int from, int to, uint32_t bg)
 
 void line_init(struct line *line, int cols)
 {
+    BUG_UNLESS(cols > 0);
     *line = (struct line){.cells = xreallocarray(NULL, (size_t)cols, sizeof *line->cells),
                           .cols = cols};
     fill(line, 0, cols, COLOR_DEFAULT);
@@ -52,7 +54,7 @@ static void drop_half(struct line *line, int col)
     blank(line, col, col + 1, line->cells[col].pen.bg);
 }
 
-/* A wide character that begins left of col and ends right of it loses both halves. */
+/* A wide character that lies across the left edge of col loses both halves. */
 static void cut_at(struct line *line, int col)
 {
     if (col > 0 && col < line->cols && line->cells[col].width == 0) {
@@ -64,6 +66,7 @@ static void cut_at(struct line *line, int col)
 void line_resize(struct line *line, int cols)
 {
     int old = line->cols;
+    BUG_UNLESS(cols > 0);
     if (cols == old)
         return;
     if (cols < old)
@@ -80,6 +83,7 @@ void line_resize(struct line *line, int cols)
 
 bool line_erase(struct line *line, int from, int to, uint32_t bg)
 {
+    BUG_UNLESS(from >= 0 && from <= to && to <= line->cols);
     if (to == line->cols)
         line->wrapped = false;
     if (line->empty && line->empty_bg == bg)
@@ -98,6 +102,7 @@ bool line_erase(struct line *line, int from, int to, uint32_t bg)
 
 void line_put(struct line *line, int col, int32_t rune, int width, const struct pen *pen)
 {
+    BUG_UNLESS((width == 1 || width == 2) && col >= 0 && col + width <= line->cols);
     cut_at(line, col);
     cut_at(line, col + width);
     line->empty = false;
@@ -117,8 +122,9 @@ void line_put_run(struct line *line, int col, const int32_t *runes, int count,
                   const struct pen *pen)
 {
     struct cell *cells = line->cells + col;
-    const struct pen look = *pen; /* not read again for each cell */
+    const struct pen look = *pen; /* a copy, which stores to cells can't change */
     int end = col + count;
+    BUG_UNLESS(col >= 0 && count >= 0 && end <= line->cols);
     cut_at(line, col);
     cut_at(line, end);
     for (int i = 0; i < count; i++)
@@ -135,6 +141,7 @@ void line_put_run(struct line *line, int col, const int32_t *runes, int count,
 
 bool line_mark(struct line *line, int col, int32_t mark)
 {
+    BUG_UNLESS(col >= 0 && col < line->cols);
     if (!line->marks)
         line->marks = xcalloc((size_t)line->cols * CELL_MARKS, sizeof *line->marks);
     int32_t *marks = line->marks + (size_t)col * CELL_MARKS;
@@ -153,6 +160,7 @@ bool line_mark(struct line *line, int col, int32_t mark)
 void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
 {
     int size = to - from, distance = by < 0 ? -by : by;
+    BUG_UNLESS(from >= 0 && from <= to && to <= line->cols);
     if (distance > size)
         distance = size;
     if (line->empty && line->empty_bg == bg)

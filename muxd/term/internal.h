@@ -1,12 +1,12 @@
-/* internal: the insides of a screen, shared by its files and nobody else. */
+/* internal: the insides of a screen, for the screen*.c files and resume.c. */
 #ifndef MUXD_TERM_INTERNAL_H
 #define MUXD_TERM_INTERNAL_H
 #include "term/screen.h"
 #include "wire/tokens.h"
 
 #define SCREEN_TITLE_MAX 1024
-#define SCREEN_TITLES 8 /* deep is the stack of titles */
-#define SCREEN_KITTY 8  /* and that of keyboard flags */
+#define SCREEN_TITLES 8 /* titles that a program can push */
+#define SCREEN_KITTY 8  /* and keyboard flags, for each screen */
 
 struct screen_saved { /* DECSC */
     struct screen_cursor cursor;
@@ -20,22 +20,22 @@ struct screen_saved { /* DECSC */
 struct screen {
     struct tokens tokens;
     int rows, cols;
-    struct line *grids[2]; /* main, alternate; the alternate one is NULL until it is used */
+    struct line *grids[2]; /* main and alternate; NULL until the alternate one is used */
     int current;
     struct scrollback *scrollback;
     struct screen_modes modes;
     struct pen pen;
     struct screen_cursor cursor;
-    bool pending; /* a character stands in the last column, and the next one begins a new line */
-    int top, bottom; /* margins: the lines [top, bottom) scroll */
-    uint8_t tabs[SCREEN_SIZE_MAX / 8]; /* a bit for each column, also of those that are not shown */
+    bool pending; /* the last column is written: the next character begins a new line */
+    int top, bottom; /* the lines [top, bottom) scroll: the margins */
+    uint8_t tabs[SCREEN_SIZE_MAX / 8]; /* a bit for each column, also beyond the right edge */
     char sets[2]; /* G0, G1: 'B' or '0' */
-    int shift;    /* which of them is in use */
+    int shift;    /* index of the set in use */
     int32_t last_rune; /* for REP; 0: none */
     struct screen_saved saved[2], before_alternate;
     uint64_t version;
     size_t work, work_max; /* cells touched in this feed */
-    bool skipping;         /* until a safe place */
+    bool skipping;         /* bytes up to a place where a sequence may begin */
     size_t skipped;
 
     char title[SCREEN_TITLE_MAX + 1];
@@ -56,7 +56,7 @@ static inline struct line *screen_cursor_line(const struct screen *screen)
 }
 
 /* screen.c */
-void screen_touch(struct screen *screen, size_t cells); /* that many cells may look different */
+void screen_touch(struct screen *screen, size_t cells); /* that many cells may have changed */
 
 /* screen_text.c: characters */
 void screen_on_text(struct screen *screen, const int32_t *runes, size_t count);
@@ -64,9 +64,10 @@ void screen_repeat(struct screen *screen, int count); /* REP */
 
 /* screen_move.c: the cursor, margins and tabs. A move ends a pending wrap. */
 void screen_move(struct screen *screen, int row, int col);  /* clamped to the screen */
-void screen_place(struct screen *screen, int row, int col); /* from the origin, if that is set */
-void screen_climb(struct screen *screen, int by, int col);  /* down, up if negative, to a margin */
-void screen_tab(struct screen *screen, int count);          /* back if negative */
+void screen_place(struct screen *screen, int row, int col); /* from the top margin in origin mode */
+/* down (up when negative) as far as the margin */
+void screen_climb(struct screen *screen, int by, int col);
+void screen_tab(struct screen *screen, int count);          /* back when negative */
 void screen_tab_set(struct screen *screen, bool set);       /* at the cursor */
 void screen_tabs_fill(struct screen *screen, bool set);     /* every eighth column, or none */
 void screen_linefeed(struct screen *screen);
@@ -83,11 +84,12 @@ void screen_erase_display(struct screen *screen, int what); /* ED: 0 to 2 */
 void screen_erase_chars(struct screen *screen, int count);  /* ECH */
 void screen_insert_chars(struct screen *screen, int count); /* ICH, DCH if negative */
 void screen_insert_lines(struct screen *screen, int count); /* IL, DL if negative */
-/* The lines [top, bottom) move up, down if negative. What leaves the main screen at its top goes to
- * the scrollback when it is kept. */
+/* The lines [top, bottom) move up (down when negative). kept: what leaves the main screen at its
+ * top goes to the scrollback. */
 void screen_scroll(struct screen *screen, int top, int bottom, int by, bool kept);
 void screen_align(struct screen *screen); /* DECALN */
-void screen_alternate(struct screen *screen, bool alternate); /* a blank one on the way in */
+/* the alternate screen begins blank */
+void screen_alternate(struct screen *screen, bool alternate);
 
 /* screen_escape.c: sequences */
 extern const struct token_sink screen_sink;

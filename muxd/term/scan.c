@@ -1,6 +1,6 @@
-/* scan.c: owns the finding of escape sequences in what the journal holds. Text without them goes by
- * at the speed of memchr(3). */
+/* scan: owns the search for escape sequences in what the journal holds. */
 #include "term/scan.h"
+#include "base/bug.h"
 #include "wire/ecma48.h"
 #include <string.h>
 
@@ -8,7 +8,7 @@ enum { SEVERAL = 0177 };
 
 enum outcome { TAKEN, SKIPPED, UNFINISHED };
 
-/* One candidate, from its ESC. next: where to go on when it was taken or skipped. */
+/* One candidate, from its ESC on. next: where to go on when it was taken or skipped. */
 struct candidate {
     const char *begin, *end; /* end of the data */
     const char *next;
@@ -21,8 +21,8 @@ static enum outcome skip_to(struct candidate *it, const char *next)
     return SKIPPED;
 }
 
-/* It reaches to the end of what may be looked at. Too long is decided by its length alone, never by
- * where reads have cut. */
+/* The candidate reaches to the end of the data or of max bytes. Its length alone decides that it is
+ * too long, never where reads have cut. */
 static enum outcome run_out(struct candidate *it, size_t max)
 {
     return (size_t)(it->end - it->begin) < max ? UNFINISHED : skip_to(it, it->begin + 2);
@@ -56,7 +56,8 @@ static enum outcome take_esc(struct candidate *it)
     return run_out(it, SCAN_CSI_MAX);
 }
 
-/* Other control characters in the middle act as if they stood before it, and don't end it. */
+/* Other control characters in the middle act as if they stood before the sequence, and don't end
+ * it. */
 static bool ends_csi_early(unsigned char byte)
 {
     return byte == ECMA_ESC || ecma_gives_up((char)byte) || byte >= 0x80;
@@ -129,6 +130,7 @@ static enum outcome scan_take(struct candidate *it)
 
 bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq)
 {
+    BUG_UNLESS(*at <= size);
     struct candidate it = {.begin = data + *at, .end = data + size, .seq = seq};
     while (it.begin < it.end &&
            (it.begin = memchr(it.begin, ECMA_ESC, (size_t)(it.end - it.begin)))) {
@@ -142,7 +144,8 @@ bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq)
     return false;
 }
 
-/* From its ESC; NULL: it is something else, or not complete. */
+/* The end of the drawing sequence that begins at the ESC; NULL: it is something else, or not
+ * complete. */
 static const char *behind_drawing(const char *at, const char *end)
 {
     const char *limit = end - at < SCAN_CSI_MAX ? end : at + SCAN_CSI_MAX;
@@ -155,6 +158,7 @@ static const char *behind_drawing(const char *at, const char *end)
 
 void scan_past_drawing(const char *data, size_t size, size_t *at)
 {
+    BUG_UNLESS(*at <= size);
     const char *end = data + size, *esc = data + *at, *behind = esc;
     while (behind && behind < end && (esc = memchr(behind, ECMA_ESC, (size_t)(end - behind))))
         behind = behind_drawing(esc, end);

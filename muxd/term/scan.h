@@ -1,21 +1,21 @@
-/* scan: finds the escape sequences in a program's output. No copy and no state: a sequence that is
- * not complete yet is given again with more of the output behind it, so where reads cut makes no
- * difference. Control characters of 8 bits are text (UTF-8). What bytes mean is in wire/ecma48.h
- * for both this and wire/tokens.c; that one's state machine is not used here because it looks at
- * each byte, and this goes over every byte of every terminal, at the speed of memchr(3), whether
- * somebody looks at it or not. Sources: ECMA-48 5.4, 5.6; xterm ctlseqs; the VT500 parser of
- * vt100.net for what ends a sequence early. */
+/* scan: finds the escape sequences in a program's output. It copies nothing and keeps no state: the
+ * caller gives an incomplete sequence again with more of the output behind it, so the boundaries of
+ * reads make no difference. Control characters of 8 bits are text (UTF-8). wire/ecma48.h says what
+ * bytes mean, for this and for wire/tokens.c. The state machine of tokens.c looks at each byte;
+ * scan goes over all output of all terminals, shown or not, and therefore at the speed of
+ * memchr(3). Sources: ECMA-48 5.4, 5.6; xterm ctlseqs; the VT500 parser of vt100.net for what ends
+ * a sequence early. */
 #ifndef MUXD_TERM_SCAN_H
 #define MUXD_TERM_SCAN_H
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SCAN_CSI_MAX 256     /* bytes of a control sequence; a longer one is none */
-/* bytes of a control string; what is in a longer one is skipped like text, which does no harm */
+#define SCAN_CSI_MAX 256     /* bytes of a control sequence; a longer one is ignored */
+/* bytes of a control string; the contents of a longer one are read as text */
 #define SCAN_STRING_MAX 4096
 
 enum scan_kind {
-    SCAN_ESC,   /* ESC, intermediates, final; SS2 and SS3 are such, too */
+    SCAN_ESC,   /* ESC, intermediates, final; also SS2 and SS3 */
     SCAN_CSI,
     SCAN_OSC,
     SCAN_DCS,
@@ -32,14 +32,14 @@ struct scan_seq {
     size_t len;
 };
 
-/* The next complete sequence of data from *at on; *at moves behind it. False: there is none; *at is
- * where the next call begins, with more data: at size, or at the beginning of an unfinished
- * sequence, less than SCAN_STRING_MAX before it. */
+/* The next complete sequence of data from *at on; *at moves behind it. False: there is none; the
+ * next call, with more data, begins at *at: at size, or at the beginning of an unfinished sequence,
+ * less than SCAN_STRING_MAX before it. */
 bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq);
 
-/* Moves *at over text and over what only draws: control sequences without a private prefix or an
- * intermediate that set colours, move the cursor or erase. They are most of what programs send, and
- * ask and switch nothing. *at is then where scan_next goes on. */
+/* Moves *at over text and over sequences that only draw: control sequences without a private prefix
+ * or an intermediate that set colours, move the cursor or erase. They are most of what programs
+ * send, and neither ask nor set anything. scan_next goes on at *at. */
 void scan_past_drawing(const char *data, size_t size, size_t *at);
 
 /* Parameters of a CSI: at most max, each at most 65535, -1 for an empty one; subparameters (behind

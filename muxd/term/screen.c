@@ -1,4 +1,4 @@
-/* screen: owns the model's life, its way through the bytes, and changes of size. */
+/* screen: owns the model's life, the feeding of bytes, and changes of size. */
 #include "term/screen.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -43,7 +43,7 @@ void screen_touch(struct screen *screen, size_t cells)
         screen->tokens.halt = true;
 }
 
-/* What the files beside this one promise each other between any two tokens. */
+/* What holds between any two tokens, whatever the program writes. */
 static void screen_check(const struct screen *screen)
 {
     const struct screen_cursor *at = &screen->cursor;
@@ -52,7 +52,7 @@ static void screen_check(const struct screen *screen)
     BUG_UNLESS(!screen->pending || (at->col == screen->cols - 1 && screen->modes.autowrap));
 }
 
-/* What is left of a sequence can't be told from text: skip to where a line or a sequence begins. */
+/* The rest of a sequence can't be told from text: skips to where a line or a sequence begins. */
 static size_t screen_skip(struct screen *screen, const char *data, size_t size)
 {
     size_t at = 0;
@@ -101,7 +101,7 @@ void screen_say(struct screen *screen, const char *sequences, size_t size)
     screen->skipping = skipping;
 }
 
-/* Lines of one grid after a change of size; *row is where its cursor stands, before and after. */
+/* Moves the lines of one grid to a new size; *row is where its cursor stands, before and after. */
 static void resize_grid(struct screen *screen, int which, int rows, int cols, int *row)
 {
     int old = screen->rows, drop = old - rows;
@@ -130,6 +130,7 @@ static void resize_grid(struct screen *screen, int which, int rows, int cols, in
     free(from);
     screen->grids[which] = to;
     *row += back - off;
+    BUG_UNLESS(*row >= 0 && *row < rows);
 }
 
 void screen_resize(struct screen *screen, int rows, int cols)
@@ -150,4 +151,5 @@ void screen_resize(struct screen *screen, int rows, int cols)
     screen_margins(screen, 0, rows);
     screen_move(screen, screen->current ? row : *main_row, col + pending);
     screen->pending = pending && col + 1 >= cols;
+    screen_check(screen);
 }

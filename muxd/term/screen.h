@@ -1,8 +1,8 @@
-/* screen: what a terminal would show: fed with the bytes that a program writes, it holds lines of
+/* screen: what a terminal would show. Fed with the bytes that a program writes, it holds lines of
  * cells, the cursor, the title, the modes that the program has set, and the lines that have
- * scrolled off. Nothing that a program writes makes it keep more than its size and the scrollback's
- * cap, or fail. No fd, no clock. Where terminals differ it does as tmux does, else as xterm; what
- * libvterm makes of the same bytes is compared in tests/unit/test_term_oracle.c. */
+ * scrolled off. No output makes it fail, or keep more than its size and the scrollback's cap. No
+ * fd, no clock. Where terminals differ it does as tmux does, else as xterm.
+ * tests/unit/test_term_oracle.c compares it with libvterm. */
 #ifndef MUXD_TERM_SCREEN_H
 #define MUXD_TERM_SCREEN_H
 #include "term/cells.h"
@@ -23,7 +23,7 @@ struct screen_modes { /* zeroed: after reset, but for autowrap and cursor_visibl
     bool application_cursor, application_keypad;
     bool bracketed_paste, focus;
     bool cursor_visible, autowrap, origin, insert, newline, reverse;
-    bool synchronized;        /* between ?2026h and ?2026l: half drawn */
+    bool synchronized;        /* between ?2026h and ?2026l: the program is drawing */
     enum screen_mouse mouse;
     int mouse_encoding;       /* 0, 1005, 1006, 1015 */
     int cursor_shape;         /* DECSCUSR: 0 to 6 */
@@ -40,15 +40,15 @@ struct screen *screen_new(int rows, int cols, size_t scrollback_bytes);
 void screen_free(struct screen *screen); /* NULL is fine */
 
 void screen_feed(struct screen *screen, const char *data, size_t size);
-/* Stops once about that many cells were touched; returns the bytes taken, at least one of any. */
+/* Stops once about `work` cells were touched; returns the bytes taken, at least one of any. */
 size_t screen_feed_some(struct screen *screen, const char *data, size_t size, size_t work);
 size_t screen_work(const struct screen *screen); /* cells touched by the last feed */
-/* Right after screen_gap: whole sequences that stand in for what is missing. */
+/* Right after screen_gap: feeds whole sequences that take the place of the missing bytes. */
 void screen_say(struct screen *screen, const char *sequences, size_t size);
-/* bytes are missing here: goes on at the next place where a sequence may begin */
+/* Bytes are missing here: skips to the next place where a sequence may begin. */
 void screen_gap(struct screen *screen);
 /* The cursor's line stays. Lines that don't fit go to the scrollback (main screen) and come back
- * from it; text isn't wrapped anew. Margins are lost, as in every terminal. */
+ * from it; text is not wrapped again. Margins are reset, as in every terminal. */
 void screen_resize(struct screen *screen, int rows, int cols);
 
 int screen_rows(const struct screen *screen);
@@ -61,10 +61,11 @@ const char *screen_title(const struct screen *screen); /* UTF-8, "" while there 
 bool screen_is_alternate(const struct screen *screen);
 const struct scrollback *screen_scrollback(const struct screen *screen); /* of the main screen */
 
-/* Of the visible text without blanks at the ends of lines and empty lines at the end; the cursor's
- * place counts on request. Stable between runs and versions; looks don't count. */
+/* Of the visible text without blanks at the ends of lines and empty lines at the end; with_cursor
+ * adds the cursor's place. The same text has the same hash in every run and version; colours don't
+ * count. */
 uint64_t screen_hash(const struct screen *screen, bool with_cursor);
-/* moves on whenever something may look different; cheap */
+/* grows whenever something may look different; cheap */
 uint64_t screen_version(const struct screen *screen);
-size_t screen_memory(const struct screen *screen);    /* bytes, about */
+size_t screen_memory(const struct screen *screen);    /* bytes, roughly */
 #endif

@@ -1,7 +1,7 @@
 /* screen_edit: owns lines and their parts: erasing, inserting, deleting, scrolling, the two
- * screens. While a wrap is pending the cursor counts as behind the last column, as in tmux: what
- * reaches from it to the right reaches nothing, so that grep's "ESC [ K" behind a full line takes
- * no character. */
+ * screens. While a wrap is pending the cursor counts as behind the last column, as in tmux: an
+ * erase to the right erases nothing, so that grep's "ESC [ K" behind a full line takes no
+ * character. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "term/internal.h"
@@ -10,6 +10,7 @@
 
 struct line *screen_grid_new(int rows, int cols)
 {
+    BUG_UNLESS(rows > 0 && rows <= SCREEN_SIZE_MAX && cols <= SCREEN_SIZE_MAX);
     struct line *grid = xcalloc((size_t)rows, sizeof *grid);
     for (int row = 0; row < rows; row++)
         line_init(&grid[row], cols);
@@ -83,7 +84,7 @@ static void reverse(struct line *lines, int from, int to)
     }
 }
 
-/* Lines change places, and those that come in are erased. */
+/* Moves lines up (down when negative); the caller erases those that come in. */
 static void rotate(struct line *lines, int size, int by)
 {
     int split = by > 0 ? by : size + by;

@@ -1,5 +1,6 @@
-/* screen_escape: owns what controls and sequences mean to a screen. Questions of the program change
- * nothing here. */
+/* screen_escape: owns what controls and sequences mean to a screen. Queries change nothing here;
+ * term/responder.c answers them. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "term/internal.h"
@@ -52,7 +53,7 @@ void screen_reset(struct screen *screen)
     screen_erase_display(screen, 2);
 }
 
-/* DECSTR. Tabs stay, as DEC's terminals have it. */
+/* DECSTR. Tab stops stay, as in DEC's terminals. */
 static void screen_escape_soft_reset(struct screen *screen)
 {
     screen->modes = (struct screen_modes){.autowrap = true,
@@ -94,7 +95,7 @@ static void screen_escape_on_escape(void *arg, char intermediate, char final)
         short_escape(screen, final);
 }
 
-/* DECSTBM; one that leaves less than two lines is none. */
+/* DECSTBM; ignored when it leaves less than two lines. */
 static void margins(struct screen *screen, const struct token_csi *csi)
 {
     int top = arg_or(csi, 0, 1), bottom = arg_or(csi, 1, screen->rows);
@@ -116,6 +117,7 @@ static void erase_display(struct screen *screen, int what)
 
 static void push_title(struct screen *screen)
 {
+    BUG_UNLESS(screen->title_count >= 0 && screen->title_count <= SCREEN_TITLES);
     if (screen->title_count == SCREEN_TITLES) {
         free(screen->titles[0]);
         memmove(screen->titles, screen->titles + 1, (SCREEN_TITLES - 1) * sizeof *screen->titles);
@@ -134,7 +136,7 @@ static void pop_title(struct screen *screen)
     screen->version++;
 }
 
-/* Those that move the cursor. False: it is none of them. */
+/* Sequences that move the cursor. False: not one of them. */
 static bool move(struct screen *screen, char final, int first, int second)
 {
     int row = screen->cursor.row, col = screen->cursor.col;
@@ -160,7 +162,7 @@ static bool move(struct screen *screen, char final, int first, int second)
     }
 }
 
-/* Those that move lines or their parts. False: it is none of them. */
+/* Sequences that move lines or their parts. False: not one of them. */
 static bool edit(struct screen *screen, char final, int count)
 {
     switch (final) {
@@ -219,7 +221,7 @@ static void with_leader(struct screen *screen, const struct token_csi *csi)
     bare.leader = 0;
     if (csi->leader == '?' && (csi->final == 'h' || csi->final == 'l'))
         screen_mode(screen, csi, csi->final == 'h');
-    /* selective, but nothing is protected */
+    /* selective erase, but no cell is protected */
     else if (csi->leader == '?' && (csi->final == 'J' || csi->final == 'K'))
         with_nothing(screen, &bare);
     else if (csi->leader == '>' && csi->final == 'm' && (csi->count == 0 || arg_or(csi, 0, 0) == 4))
@@ -256,7 +258,7 @@ static void on_osc(void *arg, const char *data, size_t size, bool cut)
     while (size > SCREEN_TITLE_MAX || (size > 0 && utf8_incomplete_tail(data + 2, size) > 0))
         size--;
     buf_init(&title, SCREEN_TITLE_MAX);
-    /* a character at a time: what does not fit any more is left out whole */
+    /* a character at a time: one that does not fit is left out whole */
     for (size_t at = 0; at < size;) {
         int32_t rune;
         size_t used = utf8_decode(data + 2 + at, size - at, &rune);

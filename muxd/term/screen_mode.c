@@ -1,9 +1,11 @@
 /* screen_mode: owns the modes that a program sets (xterm's control sequences, "DEC Private Mode
  * Set"; kitty's keyboard protocol). */
+#include "base/bug.h"
 #include "term/internal.h"
 #include <string.h>
 
-/* 47, 1047: the other screen; 1049: with the cursor saved on the way in. */
+/* 47, 1047: the alternate screen; 1049: the same, and the cursor is saved before and restored
+ * after. */
 static void alternate(struct screen *screen, int mode, bool set)
 {
     if (set && !screen->current) {
@@ -79,8 +81,8 @@ void screen_mode(struct screen *screen, const struct token_csi *csi, bool set)
     screen->version++;
 }
 
-/* CSI > flags u pushes, CSI < count u pops, CSI = flags ; how u changes; a stack for each
- * screen. */
+/* CSI > flags u pushes, CSI < count u pops, CSI = flags ; how u changes; each screen has its own
+ * stack. */
 void screen_kitty(struct screen *screen, const struct token_csi *csi)
 {
     unsigned *stack = screen->kitty[screen->current],
@@ -88,7 +90,7 @@ void screen_kitty(struct screen *screen, const struct token_csi *csi)
     int *count = &screen->kitty_count[screen->current], how = csi->count > 1 ? csi->args[1] : 1;
     first &= csi->leader == '<' ? ~0u : 31u;
     if (csi->leader == '>') {
-        if (*count == SCREEN_KITTY) { /* the oldest goes */
+        if (*count == SCREEN_KITTY) { /* the oldest is forgotten */
             memmove(stack, stack + 1, (SCREEN_KITTY - 1) * sizeof *stack);
             --*count;
         }
@@ -102,5 +104,6 @@ void screen_kitty(struct screen *screen, const struct token_csi *csi)
         unsigned *top = &stack[*count - 1];
         *top = how == 2 ? *top | first : how == 3 ? *top & ~first : first;
     }
+    BUG_UNLESS(*count >= 0 && *count <= SCREEN_KITTY);
     screen->modes.kitty = *count ? stack[*count - 1] : 0;
 }

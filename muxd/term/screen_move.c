@@ -1,6 +1,7 @@
-/* screen_move: owns the place of the cursor: moves, margins, the origin, tabs, line feeds, and
- * where it returns to. A pending wrap (DEC's last column flag) ends with every move, as in xterm
- * and VT510, but not with a tab, which can't go further. */
+/* screen_move: owns the cursor's place: moves, margins, the origin, tabs, line feeds, saving and
+ * restoring. Every move ends a pending wrap (DEC's last column flag), as in xterm and VT510, except
+ * a tab that can't go further. */
+#include "base/bug.h"
 #include "term/internal.h"
 #include <string.h>
 
@@ -31,6 +32,7 @@ void screen_climb(struct screen *screen, int by, int col)
 
 void screen_margins(struct screen *screen, int top, int bottom)
 {
+    BUG_UNLESS(top >= 0 && top < bottom && bottom <= screen->rows);
     screen->top = top;
     screen->bottom = bottom;
     screen_place(screen, 0, 0);
@@ -80,7 +82,8 @@ void screen_tab_set(struct screen *screen, bool set)
 
 void screen_tabs_fill(struct screen *screen, bool set)
 {
-    memset(screen->tabs, set, sizeof screen->tabs); /* the lowest bit of each byte */
+    /* the lowest bit of each byte is an eighth column */
+    memset(screen->tabs, set, sizeof screen->tabs);
 }
 
 void screen_save_cursor(const struct screen *screen, struct screen_saved *saved)

@@ -1,4 +1,5 @@
-/* screen_read: owns what others get to know of a screen. */
+/* screen_read: owns what other rooms read of a screen. */
+#include "base/bug.h"
 #include "term/internal.h"
 
 int screen_rows(const struct screen *screen)
@@ -13,6 +14,7 @@ int screen_cols(const struct screen *screen)
 
 const struct line *screen_line(const struct screen *screen, int row)
 {
+    BUG_UNLESS(row >= 0 && row < screen->rows);
     return &screen->grids[screen->current][row];
 }
 

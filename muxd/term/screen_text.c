@@ -1,5 +1,5 @@
-/* screen_text: owns the way of characters into cells: their width, the line drawing set, marks that
- * join the cell before, wrapping, and the knowledge which lines go on in the next one. */
+/* screen_text: owns how characters become cells: their width, the line drawing set, marks that join
+ * the cell before, wrapping, and which lines continue in the next one. */
 #include "base/utf8.h"
 #include "term/internal.h"
 
@@ -16,8 +16,8 @@ static void screen_text_wrap(struct screen *screen)
     screen->cursor.col = 0;
 }
 
-/* Characters of one width, of width 2 only one. Returns how many were taken: as many as the line
- * has room for, and one that has no place anywhere. */
+/* Characters of one width; of width 2 only one. Returns how many were taken: as many as the line
+ * has room for, and one that fits nowhere. */
 static size_t screen_text_put(struct screen *screen, const int32_t *runes, size_t count, int width)
 {
     struct screen_cursor *at = &screen->cursor;
@@ -42,7 +42,7 @@ static size_t screen_text_put(struct screen *screen, const int32_t *runes, size_
 }
 
 /* Marks without a shape that change how other text is read: reordering, line ends, hidden tags.
- * Never kept. */
+ * They are dropped. */
 static bool is_harmful(int32_t rune)
 {
     return rune == 0x200e || rune == 0x200f || (rune >= 0x2028 && rune <= 0x202e) ||
@@ -50,7 +50,7 @@ static bool is_harmful(int32_t rune)
            (rune >= 0xfff9 && rune <= 0xfffb) || (rune >= 0xe0000 && rune <= 0xe00ff);
 }
 
-/* It joins the character left of the cursor, as in tmux. */
+/* A mark joins the character left of the cursor, as in tmux. */
 static void put_mark(struct screen *screen, int32_t rune)
 {
     struct line *line = screen_cursor_line(screen);

@@ -1,15 +1,16 @@
-/* scrollback: owns the packing of old lines: UTF-8, with a byte 1 and the new look where the look
- * changes; blanks at the end of a line are not kept. A ring of lines; the oldest go when their
- * bytes are over the cap. */
+/* scrollback: owns the packing of old lines: UTF-8, with byte 1 and the new look where the look
+ * changes; blanks at the end of a line are not kept. The lines lie in a ring; the oldest go when
+ * the bytes are over the cap. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "term/cells.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK 1 /* is followed by a struct pen; no character of a screen */
+#define LOOK 1 /* a struct pen follows; a screen has no such character */
 #define LOOK_BYTES (1 + sizeof(struct pen))
-#define CELL_BYTES (LOOK_BYTES + 4 + 4 * CELL_MARKS) /* of a cell at most */
+#define CELL_BYTES (LOOK_BYTES + 4 + 4 * CELL_MARKS) /* one cell at most */
 #define OVERHEAD (sizeof(struct packed) + 16)
 
 struct packed {
@@ -21,9 +22,9 @@ struct packed {
 
 struct scrollback {
     struct packed **ring;
-    size_t room, first, count; /* lines: the ring has room for so many, a power of two or 0 */
+    size_t room, first, count; /* lines; room is a power of two, or 0 */
     size_t bytes, max;
-    char *scratch; /* owned: a line being packed */
+    char *scratch; /* owned: the line that is being packed */
     size_t scratch_size;
 };
 
@@ -56,8 +57,8 @@ static struct packed *take_oldest(struct scrollback *scrollback)
 static void drop_oldest(struct scrollback *scrollback)
 {
     struct packed *packed = take_oldest(scrollback);
-    if (packed)
-        scrollback->bytes -= cost(packed);
+    BUG_UNLESS(packed && scrollback->bytes >= cost(packed));
+    scrollback->bytes -= cost(packed);
     free(packed);
 }
 
@@ -89,12 +90,12 @@ static void scrollback_grow(struct scrollback *scrollback)
     scrollback->first = 0;
 }
 
-/* As pack() would, for what most lines are: ASCII of one look, or nearly. */
+/* As pack() does, for what most lines are: ASCII of one look, or nearly. */
 static char *pack_plain(char *at, const struct line *line, int *col, int used,
                         const struct pen *pen)
 {
     const struct cell *cells = line->cells;
-    const struct pen look = *pen; /* which bytes written through a char pointer can't change */
+    const struct pen look = *pen; /* stores through a char pointer can't change the copy */
     int i = *col;
     for (; i < used && (uint32_t)cells[i].rune < 0x80 && cells[i].width == 1 &&
            pen_equal(&look, &cells[i].pen);
@@ -144,9 +145,9 @@ void scrollback_push(struct scrollback *scrollback, const struct line *line)
     }
     size_t size = used > 0 ? (size_t)(pack(scrollback->scratch, line, used) - scrollback->scratch)
                            : 0;
+    BUG_UNLESS(size <= scrollback->scratch_size);
     struct packed *packed = xmalloc(sizeof *packed + size);
-    /* First: bytes begin in its padding. */
-    *packed = (struct packed){
+    *packed = (struct packed){ /* before the bytes, which begin in its padding */
         .cols = (uint16_t)used, .wrapped = line->wrapped, .size = (uint32_t)size};
     if (size > 0)
         memcpy(packed->bytes, scrollback->scratch, size);

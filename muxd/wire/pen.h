@@ -4,6 +4,7 @@
 #define MUXD_WIRE_PEN_H
 #include "base/buf.h"
 #include "wire/tokens.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,20 +30,21 @@ enum pen_attrs {
 };
 
 struct pen { /* zeroed: plain */
-    uint32_t fg, bg, attrs; /* no padding between or behind: compared and copied as bytes */
+    uint32_t fg, bg, attrs; /* no padding: compared and copied as bytes */
 };
+static_assert(sizeof(struct pen) == 3 * sizeof(uint32_t), "padding would be compared");
 
 static inline bool pen_equal(const struct pen *a, const struct pen *b)
 {
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* what ESC [ … m means for it; unknown parameters are skipped */
+/* changes the pen as ESC [ … m does; unknown parameters are skipped */
 void pen_sgr(struct pen *pen, const struct token_csi *csi);
-/* ESC [ 0 … m: from whatever there was to this look */
+/* appends ESC [ 0 … m: sets this look whatever was set before */
 void pen_append_sgr(struct buf *out, const struct pen *pen);
-/* 0 to 255; 0xRRGGBB; xterm's defaults: 16, a cube, greys */
+/* 0xRRGGBB of palette colours 0 to 255, xterm's defaults: 16, a cube, greys */
 uint32_t pen_palette(unsigned index);
-/* 0xRRGGBB; pen_palette; fallback for COLOR_DEFAULT */
+/* 0xRRGGBB of any colour; fallback for COLOR_DEFAULT */
 uint32_t pen_rgb(uint32_t color, uint32_t fallback);
 #endif
