@@ -1,4 +1,4 @@
-/* keys: owns the reading of key names. Their coding: keys_code.c, keys_kitty.c. */
+/* keys: owns the reading of key names. keys_code.c and keys_kitty.c code them. */
 #include "term/keys.h"
 #include "base/utf8.h"
 #include "term/keys_code.h"
@@ -20,8 +20,7 @@ static const struct modifier {
     {"super+", KEY_SUPER},  {"super-", KEY_SUPER}, {"cmd+", KEY_SUPER},   {"D-", KEY_SUPER},
     {"hyper+", KEY_HYPER},  {"hyper-", KEY_HYPER}, {"H-", KEY_HYPER}};
 
-/* Takes the modifiers off the front; what is left is the key, which may itself be "-", "+" or
- * "^". */
+/* Takes the modifiers off the front. The rest is the key, which may itself be "-", "+" or "^". */
 static const char *take_modifiers(const char *name, unsigned *mods)
 {
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers;) {
@@ -38,7 +37,7 @@ static const char *take_modifiers(const char *name, unsigned *mods)
     return name;
 }
 
-/* "<up>" without its brackets, in room; the name itself when it has none. */
+/* "<up>" without its brackets, copied to room; a name without brackets as it is. */
 static const char *take_brackets(const char *name, unsigned *mods, char room[NAME_MAX_BYTES])
 {
     size_t len = strlen(name);
@@ -49,7 +48,7 @@ static const char *take_brackets(const char *name, unsigned *mods, char room[NAM
     return take_modifiers(room, mods);
 }
 
-/* "0x1b" is a byte, "U+20AC" a character. False when rest is neither. */
+/* "0x1b" is a byte, "U+20AC" a character. False: rest is neither. */
 static bool numbered(const char *rest, const char *prefix, size_t digits_max, unsigned long *out)
 {
     size_t len = strlen(rest);
@@ -75,12 +74,13 @@ static int code(struct buf *out, const char *name, struct key *key, const struct
                 struct err *err)
 {
     char byte;
-    /* a character like others */
+    /* the space bar is a character like others */
     if (key->named && key->named->form == KEYNAME_BYTE && key->named->code == ' ') {
         key->named = NULL;
         key->rune = ' ';
     }
-    bool control = !key->named && (key->rune < ' ' || key->rune == 0177); /* itself, as 0xHH */
+    /* given as 0xHH: sent as it is */
+    bool control = !key->named && (key->rune < ' ' || key->rune == 0177);
     if (control && key->mods == 0) {
         byte = (char)key->rune;
         buf_append(out, &byte, 1);

@@ -1,6 +1,6 @@
-/* keys_code: owns the coding of keys as terminals have always done it, and as xterm's
- * modifyOtherKeys adds to it. */
+/* keys_code: owns the traditional coding of keys, and what xterm's modifyOtherKeys adds to it. */
 #include "term/keys_code.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@ static void alt_prefix(struct buf *out, unsigned mods)
         buf_append_byte(out, 033);
 }
 
-/* The byte of control with this character: @ A to Z [ \ ] ^ _ become 0 to 31, ? becomes DEL;
- * letters in either case. -1: none. */
+/* The byte of control with this character: @ A to Z [ \ ] ^ _ give 0 to 31, ? gives DEL; letters in
+ * either case. -1: there is none. */
 static int control_byte(int32_t rune)
 {
     int upper = is_ascii(rune, islower) ? toupper((int)rune) : (int)rune;
@@ -56,7 +56,7 @@ static bool append_byte_key(struct buf *out, char byte, unsigned mods,
         buf_append_text(out, "\033[Z");
         return true;
     }
-    /* what xterm sends for control and backspace */
+    /* xterm's bytes for control and backspace */
     if ((byte == 0177 || byte == '\b') && mods == KEY_CTRL) {
         buf_append_byte(out, byte == '\b' ? 0177 : '\b');
         return true;
@@ -74,8 +74,7 @@ static bool append_keypad(struct buf *out, char c, unsigned mods, const struct k
         return false;
     if (!modes->application_keypad)
         buf_append_byte(out, c);
-    /* SS3 and the key's place in the alphabet: p to y for 0 to 9, j to o for * to /, M for Enter, X
-     * for = */
+    /* SS3 and a letter: p to y for 0 to 9, j to o for * to /, M for Enter, X for = */
     else
         buf_printf(out, "\033O%c", c == '\r' ? 'M' : c == '=' ? 'X' : c + ('p' - '0'));
     return true;
@@ -106,7 +105,7 @@ static bool append_named(struct buf *out, const struct key *key, const struct ke
         return true;
     case KEYNAME_KEYPAD:
         return append_keypad(out, (char)named->code, mods, modes);
-    case KEYNAME_SHIFTED: /* resolved before */
+    case KEYNAME_SHIFTED: /* keys_code has replaced it */
     case KEYNAME_KITTY:
         break;
     }
@@ -121,8 +120,8 @@ static bool keys_code_append_old(struct buf *out, const struct key *key,
     return key->named ? append_named(out, key, modes) : append_text(out, key);
 }
 
-/* What modifyOtherKeys codes as CSI 27 ; MODIFIERS ; CHARACTER ~: at level 1 what has no bytes
- * else, at level 2 all that is modified. */
+/* modifyOtherKeys codes a key as CSI 27 ; MODIFIERS ; CHARACTER ~: at level 1 one that has no other
+ * bytes, at level 2 every modified one. */
 static bool append_other(struct buf *out, const struct key *key)
 {
     bool named = key->named && key->named->form == KEYNAME_BYTE;
@@ -135,7 +134,7 @@ static bool append_other(struct buf *out, const struct key *key)
     return true;
 }
 
-/* Shift alone makes another character of a letter, and that is sent. */
+/* Shift with a letter gives another letter, which is sent as it is. */
 static bool is_plain(const struct key *key)
 {
     return key->mods == 0 ||
@@ -146,11 +145,13 @@ bool keys_code(struct buf *out, const struct key *key, const struct keys_modes *
 {
     struct key resolved = *key;
     char plain[8];
+    BUG_UNLESS(key->named || key->rune >= 0);
     if (key->named && key->named->form == KEYNAME_SHIFTED && !modes->kitty) {
         if (key->mods & KEY_SHIFT)
             return false;
         snprintf(plain, sizeof plain, "F%d", key->named->code);
         resolved = (struct key){.named = keyname_find(plain), .mods = key->mods | KEY_SHIFT};
+        BUG_UNLESS(resolved.named);
     }
     if (modes->kitty)
         return keys_kitty(out, &resolved, modes->kitty);

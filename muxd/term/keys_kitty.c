@@ -1,6 +1,8 @@
 /* keys_kitty: owns the coding of keys by the kitty keyboard protocol: CSI CODE[:SHIFTED] ;
- * MODIFIERS[:EVENT] [; TEXT] u, with the old letters and numbers for the keys that have them. */
+ * MODIFIERS[:EVENT] [; TEXT] u, with the traditional letters and numbers for the keys that have
+ * them. */
 #include "term/keys_code.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@ enum { DISAMBIGUATE = 1, EVENTS = 2, ALTERNATES = 4, ALL = 8, TEXT = 16 };
 #define KP_0 57399
 
 struct coded {
-    int code;    /* before the letter; 1 for those whose letter says it all */
+    int code;    /* before the letter; 1 for keys that the letter alone names */
     char final;  /* u, ~ or a letter */
     int32_t shifted, text; /* 0: none */
 };
@@ -36,7 +38,7 @@ static struct coded code_of_named(const struct keyname *named)
     case KEYNAME_CURSOR:
         return named->code == 'Z' ? (struct coded){.code = '\t', .final = 'u'}
                                   : (struct coded){.code = 1, .final = (char)named->code};
-    case KEYNAME_SS3: /* F3 as a letter would be a report of the cursor */
+    case KEYNAME_SS3: /* the letter of F3 is that of a cursor report */
         return named->code == 'R' ? (struct coded){.code = 13, .final = '~'}
                                   : (struct coded){.code = 1, .final = (char)named->code};
     case KEYNAME_TILDE: return (struct coded){.code = named->code, .final = '~'};
@@ -51,8 +53,7 @@ static struct coded code_of_named(const struct keyname *named)
     return (struct coded){.code = named->code, .final = 'u'};
 }
 
-/* The code is that of the key without Shift. Which key has a sign as its shifted one is the
- * keyboard's to know. */
+/* The code is that of the key without Shift. Only the keyboard knows which sign Shift gives. */
 static struct coded code_of_rune(int32_t rune, unsigned mods)
 {
     struct coded coded = {.code = rune, .final = 'u', .text = rune};
@@ -87,8 +88,8 @@ static void append_event(struct buf *out, const struct coded *coded, unsigned mo
     buf_append_byte(out, coded->final);
 }
 
-/* What stays as it always was: text, and, so that a shell can be used after a program that has
- * died, Enter, Tab and Backspace. */
+/* What keeps its traditional bytes: text, and Enter, Tab and Backspace, so that a shell can be used
+ * after a program that has died. */
 static bool append_plain(struct buf *out, const struct key *key, unsigned flags, unsigned mods,
                          const struct coded *coded)
 {
@@ -114,8 +115,8 @@ static bool append_plain(struct buf *out, const struct key *key, unsigned flags,
     return len > 0;
 }
 
-/* Without DISAMBIGUATE and ALL the old coding stays for all that has one; but keys that always were
- * sequences tell of their release. */
+/* Without DISAMBIGUATE and ALL a key keeps its traditional coding; but with EVENTS the keys that
+ * were sequences also report their release. */
 static bool keys_kitty_append_old(struct buf *out, const struct key *key, unsigned flags)
 {
     static const struct keys_modes plain;
@@ -127,6 +128,7 @@ static bool keys_kitty_append_old(struct buf *out, const struct key *key, unsign
 bool keys_kitty(struct buf *out, const struct key *key, unsigned flags)
 {
     unsigned mods = key->mods;
+    BUG_UNLESS(flags != 0);
     if (!key->named && key->rune < 128 && isupper((int)key->rune) && !(mods & KEY_CTRL))
         mods |= KEY_SHIFT;
     if (key->named && key->named->form == KEYNAME_CURSOR && key->named->code == 'Z')

@@ -1,6 +1,6 @@
-/* modes.c: owns how sequences change the modes, and the layout of the 64 bits: flags,
+/* modes: owns how sequences change the modes, and the layout of the 64 bits: flags,
  * modifyOtherKeys, cursor style, and two stacks of kitty keyboard flags, four deep, the flags in
- * force lowest (what is pushed out at the top is forgotten, as that protocol allows). */
+ * force lowest. A fifth push forgets the oldest flags, as that protocol allows. */
 #include "term/modes.h"
 #include <assert.h>
 
@@ -12,6 +12,7 @@ enum {
     KITTY_FLAGS = 31,
     KITTY_STEP = 5
 };
+static_assert(KITTY_AT + 2 * KITTY_BITS <= 64, "the modes fit into 64 bits");
 static_assert((int)MODE_COUNT <= OTHER_KEYS_AT, "the flags lie below");
 
 #define PARAMS_MAX 32
@@ -21,7 +22,7 @@ static_assert((int)MODE_COUNT <= OTHER_KEYS_AT, "the flags lie below");
 static const struct numbered {
     int number;
     enum term_mode mode;
-    bool turned; /* the bit means reset */
+    bool turned; /* the bit is set when the mode is reset */
 } table[] = {
     {1, MODE_APPLICATION_CURSOR, false},
     {5, MODE_REVERSE_VIDEO, false},
@@ -85,8 +86,8 @@ unsigned modes_kitty(uint64_t modes)
     return (unsigned)modes_get(modes, kitty_at(modes), KITTY_STEP);
 }
 
-/* Resets first: one of them may end what another has begun (mouse). That of the origin would move
- * the cursor, and DECSTR has done it. */
+/* Resets go first: one of them may end a mode that another has begun (mouse). The reset of the
+ * origin mode is left out: it moves the cursor, and DECSTR has done it. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty)
 {
     buf_append_text(out, "\033[!p");
@@ -119,7 +120,7 @@ static void set_private(uint64_t *modes, const struct scan_seq *seq)
     }
 }
 
-/* XTMODKEYS; without a value it goes back to 0, without any parameter all of its kind do. */
+/* XTMODKEYS. Without a value it resets to 0; without any parameter it resets all of its kind. */
 static void set_other_keys(uint64_t *modes, const struct scan_seq *seq)
 {
     int values[2] = {-1, -1};
@@ -164,7 +165,7 @@ static void set_style(uint64_t *modes, const struct scan_seq *seq)
         modes_put(modes, STYLE_AT, 3, style < 0 ? 0 : (uint64_t)style);
 }
 
-/* DECSTR: softer than RIS; the screen that is shown stays. */
+/* DECSTR, softer than RIS: it does not switch the screen. */
 static void modes_soft_reset(uint64_t *modes)
 {
     static const enum term_mode cleared[] = {MODE_APPLICATION_CURSOR, MODE_ORIGIN,

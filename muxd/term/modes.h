@@ -1,6 +1,6 @@
-/* modes: what a program has set its terminal to, as far as input and answers depend on it, all in
- * 64 bits, so that a journal keeps it across a restart. 0: a terminal after reset. Sources: xterm
- * ctlseqs (DECSET, XTMODKEYS, DECSCUSR), DEC STD 070, the kitty keyboard protocol. */
+/* modes: what a program has set its terminal to, as far as input and replies depend on it, in 64
+ * bits that the journal keeps across a restart. 0: a terminal after reset. Sources: xterm ctlseqs
+ * (DECSET, XTMODKEYS, DECSCUSR), DEC STD 070, the kitty keyboard protocol. */
 #ifndef MUXD_TERM_MODES_H
 #define MUXD_TERM_MODES_H
 #include "base/buf.h"
@@ -12,9 +12,9 @@ enum term_mode {
     MODE_APPLICATION_CURSOR, /* DECCKM, ?1 */
     MODE_REVERSE_VIDEO,      /* ?5 */
     MODE_ORIGIN,             /* ?6 */
-    MODE_NO_WRAP,            /* ?7, turned round: wrap is on after reset */
+    MODE_NO_WRAP,            /* ?7, inverted: wrap is on after reset */
     MODE_MOUSE_X10,          /* ?9 */
-    MODE_CURSOR_HIDDEN,      /* ?25, turned round */
+    MODE_CURSOR_HIDDEN,      /* ?25, inverted */
     MODE_APPLICATION_KEYPAD, /* DECKPAM, ?66 */
     MODE_BACKSPACE_IS_BS,    /* DECBKM, ?67 */
     MODE_MOUSE_CLICK,        /* ?1000 */
@@ -37,26 +37,27 @@ static inline bool modes_has(uint64_t modes, enum term_mode mode)
 }
 unsigned modes_other_keys(uint64_t modes);   /* modifyOtherKeys: 0 to 2 */
 unsigned modes_cursor_style(uint64_t modes); /* DECSCUSR: 0 to 6 */
-/* keyboard flags in force on the screen that is shown, 0 to 31 */
+/* flags of the kitty keyboard protocol in force on the screen that is shown, 0 to 31 */
 unsigned modes_kitty(uint64_t modes);
 
-/* What the sequence changes; true when it is one of those that set a mode. */
+/* Applies what the sequence changes; true when it is one that sets a mode. */
 bool modes_apply(uint64_t *modes, const struct scan_seq *seq);
 
-/* Whether it is to be told when the terminal becomes dark or light, ?2031, which has no place in
- * the 64 bits. */
+/* Whether the sequence switches reports of a dark or light terminal, ?2031, on or off. This mode
+ * has no place in the 64 bits. */
 enum modes_scheme { MODES_SCHEME_SAME, MODES_SCHEME_ON, MODES_SCHEME_OFF };
 enum modes_scheme modes_scheme(const struct scan_seq *seq);
 
-/* Whether bracketed paste, ?2004, is switched on or off by it: a line editor's word that it begins
- * to read, or has read. */
+/* Whether the sequence switches bracketed paste, ?2004, on or off: so a line editor tells that it
+ * begins to read, or has read. */
 enum modes_editor { MODES_EDITOR_SAME, MODES_EDITOR_READS, MODES_EDITOR_LEAVES };
 enum modes_editor modes_editor(const struct scan_seq *seq);
 
-/* The sequences that set a terminal to these modes, whatever it was set to; but for the alternate
- * screen, and for kitty's flags on request. What they don't cover is as after DECSTR. */
+/* The sequences that set a terminal to these modes, whatever it was set to. They leave out the
+ * alternate screen, and kitty's flags unless with_kitty. What they don't cover is as after
+ * DECSTR. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty);
 
-/* DECRPM's word for a private mode: 0 not known, 1 set, 2 reset. */
+/* DECRPM's number for a private mode: 0 not known, 1 set, 2 reset. */
 int modes_report(uint64_t modes, int number);
 #endif

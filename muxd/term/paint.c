@@ -1,21 +1,22 @@
 /* paint: owns the copy of what a person's terminal shows, and the bytes that change it. */
 #include "term/paint.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "term/paint_modes.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH_DOUBT 0x1f000 /* from here on terminals don't agree how wide a character is */
+#define WIDTH_DOUBT 0x1f000 /* terminals don't agree how wide characters from here on are */
 
 struct paint {
     int rows, cols;
-    struct cell *cells; /* rows * cols, as they are shown: blanks are spaces */
+    struct cell *cells; /* rows * cols, as shown: blanks are spaces */
     uint64_t *marks;    /* of each row: a hash of its combining characters */
-    /* of each row: the stamp of the line that it shows; 0: it has to be looked at */
+    /* of each row: the stamp of the line that it shows; 0: compare the cells */
     uint64_t *stamps;
-    bool known;         /* false: the terminal shows anything */
-    int top, left;      /* of the screen, in the first row and column */
+    bool known;         /* false: what the terminal shows is unknown */
+    int top, left;      /* the screen's row and column in the terminal's first */
     struct paint_modes modes;
 };
 
@@ -76,7 +77,7 @@ int paint_cols(const struct paint *paint)
     return paint->cols;
 }
 
-/* What a column of the terminal shows of the line; NULL: there is no such line. */
+/* What the terminal shows of the line in this column; line is NULL below the screen. */
 static struct cell seen(const struct paint *paint, const struct line *line, int col)
 {
     int from = col + paint->left;
@@ -117,7 +118,7 @@ struct span {
     int from, to;
 };
 
-/* The columns that have to be drawn, beginning and ending with whole characters. */
+/* The columns to draw, beginning and ending with whole characters. False: none. */
 static bool differs(const struct paint *paint, const struct line *line, int row, struct span *span)
 {
     const struct cell *shown = paint->cells + (size_t)row * (size_t)paint->cols;
@@ -213,7 +214,7 @@ static void draw_span(struct paint *paint, struct buf *out, const struct line *l
     paint->stamps[row] = line ? line->stamp : 0;
 }
 
-static void start_anew(struct paint *paint, struct buf *out)
+static void start_again(struct paint *paint, struct buf *out)
 {
     buf_append_text(out, "\033[m\033[r\033[2J");
     for (size_t i = 0; i < (size_t)paint->rows * (size_t)paint->cols; i++)
@@ -224,7 +225,7 @@ static void start_anew(struct paint *paint, struct buf *out)
     paint->known = true;
 }
 
-/* Of a screen that is larger than the terminal, the part with the cursor. */
+/* Chooses the part of a larger screen that has the cursor in it. */
 static void choose_part(struct paint *paint, const struct screen *screen)
 {
     struct screen_cursor cursor = screen_cursor(screen);
@@ -242,6 +243,8 @@ static void choose_part(struct paint *paint, const struct screen *screen)
         paint->top = last_top > 0 ? last_top : 0;
     if (paint->left > last_left)
         paint->left = last_left > 0 ? last_left : 0;
+    BUG_UNLESS(cursor.row >= paint->top && cursor.row - paint->top < paint->rows);
+    BUG_UNLESS(cursor.col >= paint->left && cursor.col - paint->left < paint->cols);
     if (paint->top != old_top || paint->left != old_left)
         memset(paint->stamps, 0, (size_t)paint->rows * sizeof *paint->stamps);
 }
@@ -261,8 +264,8 @@ static uint64_t stamp_of(const struct paint *paint, const struct screen *screen,
     return line ? line->stamp : 0;
 }
 
-/* How many lines up the terminal's picture has to go to show most lines where they are now; 0: it
- * needn't. */
+/* How many lines the terminal has to scroll so that most lines stand where they belong; 0: it needs
+ * no scrolling. */
 static int find_scroll(const struct paint *paint, const struct screen *screen)
 {
     uint64_t first = stamp_of(paint, screen, 0);
@@ -276,7 +279,7 @@ static int find_scroll(const struct paint *paint, const struct screen *screen)
     return same > 1 && same * 2 > paint->rows - by ? by : 0;
 }
 
-/* By line feeds in the last line, which every terminal knows. */
+/* Scrolls by line feeds in the last line, which every terminal knows. */
 static void scroll(struct paint *paint, int by, struct buf *out)
 {
     size_t cols = (size_t)paint->cols, kept = (size_t)(paint->rows - by), gone = (size_t)by;
@@ -297,7 +300,7 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
     size_t begin = out->len;
     bool whole = true, fresh = !paint->known;
     if (fresh)
-        start_anew(paint, out);
+        start_again(paint, out);
     choose_part(paint, screen);
     int up = fresh ? 0 : find_scroll(paint, screen);
     bool several = up > 0 || count_changed(paint, screen, 2) > 1;
@@ -320,5 +323,6 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
                        out);
     if (several)
         buf_append_text(out, "\033[?2026l");
+    BUG_UNLESS(out->len - begin <= PAINT_BYTES_MAX);
     return whole;
 }

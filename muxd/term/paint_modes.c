@@ -1,7 +1,8 @@
-/* paint_modes: owns what a person's terminal is told of modes, title and cursor. Sources: xterm
+/* paint_modes: owns which modes, title and cursor are sent to a person's terminal. Sources: xterm
  * ctlseqs (DECSET, XTMODKEYS, DECSCUSR), the kitty keyboard protocol, the synchronized output of
  * ?2026. */
 #include "term/paint_modes.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include <stdlib.h>
@@ -17,8 +18,8 @@ void paint_modes_fini(struct paint_modes *modes)
 
 void paint_modes_forget(struct paint_modes *modes)
 {
-    /* These are told only where they differ from what they are after reset: not every terminal
-     * knows them. */
+    /* These are sent only where they differ from a terminal's state after reset, because not every
+     * terminal knows them. */
     const struct screen_modes old = modes->shown,
                               unknown = {.modify_other_keys = old.modify_other_keys ? -1 : 0,
                                          .kitty = old.kitty ? ~0u : 0,
@@ -72,8 +73,7 @@ static void set_keys(struct paint_modes *modes, const struct screen_modes *wante
         buf_printf(out, "\033[=%u;1u", wanted->kitty);
 }
 
-/* The title's bytes are escaped: it can end its own sequence no more than it can begin another
- * one. */
+/* The title is escaped: it can neither end its own sequence nor begin another. */
 static void set_title(struct paint_modes *modes, const char *title, struct buf *out)
 {
     if (strcmp(modes->title ? modes->title : "", title) == 0)
@@ -94,7 +94,7 @@ void paint_modes_end(struct paint_modes *modes, const struct screen *screen, boo
     set_mouse(modes, wanted, out);
     if (all || modes->shown.reverse != wanted->reverse)
         paint_modes_set(out, 5, wanted->reverse);
-    /* the wheel: arrow keys for programs of a whole screen only, not for a shell's history */
+    /* the wheel sends arrow keys to full-screen programs only, not to a shell's history */
     if (all || modes->alternate != alternate)
         paint_modes_set(out, 1007, alternate);
     if (modes->shown.cursor_shape != wanted->cursor_shape)
@@ -110,6 +110,7 @@ void paint_modes_end(struct paint_modes *modes, const struct screen *screen, boo
 
 void paint_modes_cursor(struct paint_modes *modes, int row, int col, bool moved, struct buf *out)
 {
+    BUG_UNLESS(row >= 0 && col >= 0);
     if (!moved && modes->row == row && modes->col == col)
         return;
     buf_printf(out, "\033[%d;%dH", row + 1, col + 1);

@@ -7,18 +7,19 @@
 
 struct paint_modes {
     struct screen_modes shown;
-    bool known;     /* false: each is set anew */
-    bool alternate; /* so is the program's screen */
-    bool hidden;    /* the cursor, while we draw */
+    bool known;     /* false: each is set again */
+    bool alternate; /* the program shows its alternate screen */
+    bool hidden;    /* the cursor, during a drawing */
     char *title;    /* owned; NULL: never set */
     int row, col;   /* of the cursor */
 };
 
 void paint_modes_fini(struct paint_modes *modes);
 void paint_modes_forget(struct paint_modes *modes);
-/* a drawing of several lines, which shall be seen at once */
+/* begins a drawing of several lines, which the terminal shows at once */
 void paint_modes_begin(struct paint_modes *modes, struct buf *out);
-/* Whatever differs from what the screen's program has set; several: it was begun. */
+/* Sets what differs from the modes of the screen's program; several: paint_modes_begin was
+ * called. */
 void paint_modes_end(struct paint_modes *modes, const struct screen *screen, bool several,
                      struct buf *out);
 void paint_modes_cursor(struct paint_modes *modes, int row, int col, bool moved, struct buf *out);

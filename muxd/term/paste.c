@@ -1,4 +1,4 @@
-/* paste.c: owns what of a text a paste lets through. */
+/* paste: owns which bytes of a text a paste lets through. */
 #include "term/paste.h"
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* render: owns the drawing of lines of cells in four languages. */
+/* render: owns the drawing of lines of cells in four formats. */
 #include "term/render.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include <string.h>
 
@@ -24,9 +25,9 @@ struct drawing {
     const struct screen *screen;
     const struct render_options *options;
     struct buf *out;
-    int row;    /* of this line of the drawing, from 0 */
+    int row;    /* of the line in the drawing, from 0 */
     bool full;
-    int cursor; /* column of the cursor in this line, -1: elsewhere or hidden */
+    int cursor; /* its column in this line, -1: elsewhere or hidden */
 };
 
 static void append_written(struct buf *out, int32_t rune, bool markup)
@@ -39,7 +40,7 @@ static void append_written(struct buf *out, int32_t rune, bool markup)
         buf_append_text(out, "&gt;");
     else if (markup && (rune == '"'))
         buf_append_text(out, "&quot;");
-    else if (markup && (rune == 0xfffe || rune == 0xffff)) /* no characters of XML */
+    else if (markup && (rune == 0xfffe || rune == 0xffff)) /* not allowed in XML */
         buf_append_text(out, "\xef\xbf\xbd");
     else
         utf8_append_rune(out, rune);
@@ -121,8 +122,8 @@ static void append_style(struct buf *out, const struct look *look)
                    look->attrs & PEN_OVERLINE ? "overline" : "");
 }
 
-/* The end of the run that begins at col; the cursor's cell is one of its own, and in a picture
- * every wide character, so that the columns keep their places whatever the font. */
+/* The end of the run of one look that begins at col. The cursor's cell is its own run, and in a
+ * picture every wide character is, so that the columns keep their places in every font. */
 static int end_of_run(const struct drawing *drawing, const struct line *line, int col, int used,
                       struct look *look, bool picture)
 {
@@ -185,7 +186,7 @@ static void draw_svg(const struct drawing *drawing, const struct line *line, int
 static void (*const draw[])(const struct drawing *, const struct line *,
                             int) = {draw_text, draw_ansi, draw_html, draw_svg};
 
-/* Where spaces at its end are left out; a line that goes on keeps them when it is joined. */
+/* The columns to draw: without blanks at the end, which a joined line keeps. */
 static int shown(const struct drawing *drawing, const struct line *line, bool joined)
 {
     enum render_format format = drawing->options->format;
@@ -225,13 +226,15 @@ static void render_finish(const struct drawing *drawing)
 
 static void draw_line(struct drawing *drawing, const struct line *line)
 {
-    drawing->full |= drawing->out->max - drawing->out->len < RENDER_LINE_MAX;
+    size_t before = drawing->out->len;
+    drawing->full |= drawing->out->max - before < RENDER_LINE_MAX;
     if (drawing->full)
         return;
     bool joined = line->wrapped && drawing->options->join && drawing->options->format != RENDER_SVG;
     draw[drawing->options->format](drawing, line, shown(drawing, line, joined));
     if (!joined)
         buf_append_byte(drawing->out, '\n');
+    BUG_UNLESS(drawing->out->len - before <= RENDER_LINE_MAX);
     drawing->row++;
 }
 
@@ -243,6 +246,7 @@ bool render(const struct screen *screen, const struct render_options *options, s
     struct screen_cursor cursor = screen_cursor(screen);
     bool has_cursor = options->cursor && screen_modes(screen)->cursor_visible;
     int rows = screen_rows(screen);
+    BUG_UNLESS((size_t)options->format < sizeof draw / sizeof draw[0]);
     if (history > scrollback_count(scrollback))
         history = scrollback_count(scrollback);
     if (options->format < RENDER_HTML)

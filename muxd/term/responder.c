@@ -1,8 +1,10 @@
-/* responder.c: owns the answers. They describe the terminal that muxd is, a VT220 with colours;
- * what it looks like is the person's, or else light text on black, the 256 colours of xterm, cells
- * of 8 by 16 pixels. Its name is muxd's own also while somebody is attached: programs conclude from
- * a name what a terminal can do, and all that they print goes through muxd's model. */
+/* responder: owns the replies. They describe the terminal that muxd is, a VT220 with colours. Its
+ * looks are those of the person's terminal, by default light text on black, the 256 colours of
+ * xterm, cells of 8 by 16 pixels. Its name is muxd's own also while a person is attached: programs
+ * conclude from the name what a terminal can do, and all that they print goes through muxd's screen
+ * model. */
 #include "term/responder.h"
+#include "base/bug.h"
 #include "base/value.h"
 #include "term/modes.h"
 #include "wire/pen.h"
@@ -18,7 +20,7 @@
 #define ST "\033\\"
 #define ASKED_MAX 256 /* colours or capabilities in one sequence */
 
-/* 0.1.2 as 102, 1.2.3 as 10203: DA2's place for a firmware version. */
+/* 0.1.2 as 102, 1.2.3 as 10203: DA2 has a firmware version there. */
 static unsigned version_number(void)
 {
     unsigned number = 0;
@@ -42,6 +44,7 @@ static bool answer_status(struct buf *out, const struct scan_seq *seq,
         return responder_report_scheme(out, outer_scheme(facts->outer));
     if (asked != 6 || !facts->cursor || !facts->cursor(facts->arg, &row, &col))
         return false;
+    BUG_UNLESS(row > 0 && col > 0);
     return buf_printf(out, CSI "%s%d;%dR", private ? "?" : "", row, col);
 }
 
@@ -54,7 +57,7 @@ static bool answer_size(struct buf *out, const struct responder_facts *facts, in
     }
     if (asked == 16)
         return buf_printf(out, CSI "6;%d;%dt", height, width);
-    /* Others act, or would tell a title that the output has set. */
+    /* other numbers act, or would send back a title that the output has set */
     if ((asked != 14 && asked != 18 && asked != 19) || !facts->size ||
         !facts->size(facts->arg, &rows, &cols))
         return false;
@@ -95,7 +98,7 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq,
     }
 }
 
-/* index: enum outer_colour, or one of the palette's. */
+/* index: enum outer_colour, or a colour of the palette. */
 static bool append_colour(struct buf *out, const struct scan_seq *seq, const char *which,
                           const struct outer *outer, unsigned index, uint32_t rgb)
 {
@@ -110,7 +113,7 @@ static bool append_colour(struct buf *out, const struct scan_seq *seq, const cha
                       seq->bel ? "\007" : ST);
 }
 
-/* The next part of a string up to the separator; false at its end. */
+/* The next part of a string up to the separator; false: no more. */
 static bool next_part(const char **at, const char *end, const char **part, size_t *len)
 {
     if (*at > end)
@@ -158,7 +161,7 @@ static bool answer_palette(struct buf *out, const struct scan_seq *seq, const ch
     return out->len > before;
 }
 
-/* OSC 10 to 12: text, background, cursor; each further part means the next of them. */
+/* OSC 10 to 12: text, background, cursor; each further part asks for the next of them. */
 static bool answer_osc(struct buf *out, const struct scan_seq *seq, const struct outer *outer)
 {
     static const char *const names[] = {"10", "11", "12"};
@@ -195,8 +198,8 @@ static const char *capability(const char *hex, size_t len)
     return NULL;
 }
 
-/* XTGETTCAP: one answer for each name, which is repeated as it was asked; only what is hexadecimal
- * is. */
+/* XTGETTCAP: one reply for each name, which repeats the name as asked. A name that is not
+ * hexadecimal gets none. */
 static bool answer_capabilities(struct buf *out, const char *at, const char *end)
 {
     const char *part;
@@ -218,8 +221,8 @@ static bool answer_capabilities(struct buf *out, const char *at, const char *end
     return out->len > before;
 }
 
-/* DECRQSS: what we track and what never changes; all else is told to be invalid, which is its
- * answer for that. */
+/* DECRQSS: the settings that are tracked and those that never change; the reply for others is
+ * "invalid". */
 static bool answer_setting(struct buf *out, const char *what, size_t len,
                            const struct responder_facts *facts)
 {
@@ -265,7 +268,7 @@ bool responder_answer(struct buf *out, const struct scan_seq *seq,
                       const struct responder_facts *facts)
 {
     size_t before = out->len;
-    /* whole or not at all, as the caller must leave so much room */
+    /* a reply is whole or left out, so the caller must leave that much room */
     if (out->max - out->len < RESPONDER_MOST)
         return false;
     if (responder_reply(out, seq, facts) && out->len - before <= RESPONDER_MOST)

@@ -1,5 +1,6 @@
 /* resume: owns the bytes that rebuild a terminal's state from a screen. */
 #include "term/resume.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "term/internal.h"
 #include <string.h>
@@ -46,7 +47,7 @@ static void draw_place(struct buf *out, const struct screen_cursor *at, int top)
     buf_printf(out, "\033[%d;%dH", at->row - top + 1, at->col + 1);
 }
 
-/* A pending wrap comes of writing what stands in the last column once more. */
+/* Writing the character in the last column again makes the wrap pending. */
 static void draw_pending(struct buf *out, const struct line *lines, const struct screen_cursor *at)
 {
     const struct line *line = &lines[at->row];
@@ -101,6 +102,7 @@ static void draw_modes(struct buf *out, const struct screen *screen)
 static void draw_before_alternate(struct buf *out, const struct screen *screen)
 {
     const struct screen_saved *before = &screen->before_alternate;
+    BUG_UNLESS(before->cursor.row >= 0 && before->cursor.row < screen->rows);
     draw_saved(out, screen, 0);
     draw_place(out, &before->cursor, 0);
     if (before->pending && before->cursor.col == screen->cols - 1)
