@@ -1,6 +1,7 @@
-/* inputlog.c: owns the log region of a journal: a head with the holder of the keyboard, then the
- * ring of events. */
+/* inputlog: owns the log region of a journal: a head with the holder of the keyboard, then the ring
+ * of events. */
 #include "journal/inputlog.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "journal/journal_map.h"
@@ -10,8 +11,7 @@
 
 #define JOIN_MS 2000 /* keys of a person within this time are one event */
 
-/* A terminal has one or two such frames on their way. */
-#define KEYS 10
+#define KEYS 10 /* a terminal has one or two frames of keys on their way */
 
 struct log {
     _Atomic uint64_t last; /* serial of the newest event */
@@ -25,7 +25,7 @@ static_assert(sizeof(struct input_event) == 256 && sizeof(struct input_holder) =
               "a successor of another build reads them");
 static_assert(offsetof(struct log, events) == 256, "pinned");
 
-/* NULL: there is none. *room: events that it has space for. */
+/* NULL: the journal has no log. *room: events that the ring has space for. */
 static struct log *log_of(const struct journal *journal, uint64_t *room)
 {
     size_t size;
@@ -54,7 +54,7 @@ static bool joins(const struct input_event *event, const struct input *input, ui
            (event->kind == INPUT_KEYS || event->kind == INPUT_SECRET);
 }
 
-/* What may be shown to whoever reads the log: nothing that a person typed. */
+/* Keeps what a reader of the log may see: nothing that a person typed. */
 static void keep_text(struct input_event *event, const struct input *input)
 {
     memset(event->text, 0, sizeof event->text);
@@ -72,6 +72,7 @@ void inputlog_note(struct journal *journal, const struct input *input, uint64_t 
     struct log *log = log_of(journal, &room);
     if (!log)
         return;
+    BUG_UNLESS(input->author && from == journal_in_head(journal));
     journal->header->input_logged = 1;
     int64_t now = clock_real_ms();
     bool queued = input->kind != INPUT_SIGNAL && input->kind != INPUT_RESIZE && !input->direct;
@@ -111,7 +112,7 @@ uint64_t inputlog_last(const struct journal *journal)
     return log ? atomic_load(&log->last) : 0;
 }
 
-/* Its pages come from a predecessor. */
+/* The pages come from a predecessor, so nothing in them is trusted. */
 static bool is_sound(const struct input_event *event)
 {
     return event->kind < INPUT_KIND_COUNT && event->who < INPUT_WHO_COUNT &&
@@ -149,6 +150,7 @@ struct input_holder *inputlog_holder(const struct journal *journal, bool make)
 
 void inputlog_keys_note(struct journal *journal, uint64_t id, uint64_t input_end)
 {
+    BUG_UNLESS(id != 0);
     uint64_t room;
     struct log *log = log_of(journal, &room);
     if (!log)
@@ -193,6 +195,6 @@ void inputlog_mend(struct journal *journal)
     if (atomic_load(&log->last) > JOURNAL_OFFSET_MAX)
         atomic_store(&log->last, 0);
     uint64_t last = atomic_load(&log->last), count = last < room ? last + (last < room) : room;
-    for (uint64_t i = 0; i < count; i++) /* with the one that was being written */
+    for (uint64_t i = 0; i < count; i++) /* also the one that was being written */
         mend_event(&log->events[i], in_head);
 }

@@ -1,5 +1,5 @@
-/* journal.c owns the making and freeing of journals, and the texts in them. Taking over a
- * predecessor's: journal_adopt.c. */
+/* journal: owns the making and freeing of journals, and the texts in them. journal_adopt.c takes
+ * over a predecessor's. */
 #include "journal/journal.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -23,7 +23,7 @@
 #endif
 
 /* A successor may be another build. A new field comes out of `reserved` with a new JOURNAL_MINOR;
- * anything else that moves a field is a new JOURNAL_MAJOR. */
+ * any change that moves a field needs a new JOURNAL_MAJOR. */
 static_assert(sizeof(struct journal_header) == 2304, "the header of version 1 is fixed");
 static_assert(offsetof(struct journal_header, requests_head) == 1208,
               "the fields of version 1 are fixed");
@@ -31,7 +31,7 @@ static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a lock would die with the worker tha
 
 #define CUT_MARK "..."
 #define FACTS_MAX (16 * 1024)
-#define CWD_MAX (8 * 1024) /* longer than any path the kernel takes */
+#define CWD_MAX (8 * 1024) /* longer than any path that the kernel takes */
 
 int journal_memfd(uint64_t size)
 {
@@ -44,7 +44,7 @@ int journal_memfd(uint64_t size)
     return fd;
 }
 
-/* Appends text and its NUL; a text over max bytes ends in the mark. */
+/* Appends text and its NUL; cuts a text over max bytes and ends it with the mark. */
 static void add_string(struct buf *strings, const char *text, size_t max)
 {
     size_t size = strlen(text);
@@ -78,8 +78,8 @@ static void set_sizes(struct journal_header *sizes, const struct journal_make *m
         sizes->ring_size = 2 * page;
     sizes->head_size = journal_round(make->head_bytes);
     sizes->input_size = journal_round(make->input_bytes);
-    /* A session with both streams on one PTY needs none. Lines of 128 bytes that alternate fill it
-     * just when they fill the ring. */
+    /* A PTY joins both streams and needs no index. Lines of 128 bytes that alternate between the
+     * streams fill index and ring at the same time. */
     sizes->index_size = make->tty ? 0 : journal_round(sizes->ring_size / 16);
     sizes->log_size = journal_round(make->log_bytes);
 }
@@ -117,7 +117,7 @@ static void fill_header(struct journal_header *header, const struct journal_make
     header->state = SESSION_STARTING;
     header->exit_code = -1;
     header->term_signal = -1;
-    /* last: without it nobody adopts a half-made one */
+    /* last: a half-made journal has no magic, so it is never adopted */
     __atomic_store_n(&header->magic, JOURNAL_MAGIC, __ATOMIC_RELEASE);
 }
 

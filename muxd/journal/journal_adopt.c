@@ -1,6 +1,6 @@
-/* journal_adopt.c owns the taking over of a predecessor's journal. What decides where memory is
- * read or written must be exactly right or the journal is refused; what only describes is put
- * right. */
+/* journal_adopt: owns the taking over of a predecessor's journal. A field that decides where memory
+ * is read or written must be exactly right, or the journal is refused; a field that only describes
+ * is put right. */
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -23,7 +23,7 @@ static int journal_adopt_refuse(struct err *err, const char *reason)
                    reason);
 }
 
-/* Without these seals whoever else holds the memfd could pull its pages from under the mapping. */
+/* Without these seals another process with the memfd could take pages from under the mapping. */
 static int check_seals(int fd, struct err *err)
 {
     int seals = fcntl(fd, F_GET_SEALS);
@@ -41,7 +41,7 @@ static bool region_ok(uint64_t size)
     return size % journal_page_size() == 0 && size <= JOURNAL_REGION_MAX;
 }
 
-/* Offsets follow from the sizes, so there is only one right answer for each. */
+/* The offsets follow from the sizes, so each has one right value. */
 static int check_layout(const struct journal_header *header, uint64_t file_size, struct err *err)
 {
     if (header->magic != JOURNAL_MAGIC)
@@ -71,7 +71,8 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
     return 0;
 }
 
-/* Bytes in the early area are never more than it holds, and none can be where there is none. */
+/* The early area never holds more bytes than it has room for, and none when it is too small to be
+ * used. */
 static int check_early(const struct journal_header *header, const struct journal_layout *layout,
                        struct err *err)
 {
@@ -111,7 +112,7 @@ static void mend_facts(struct journal_header *header)
     header->cols = header->cols < 0 || header->cols > UINT16_MAX ? 0 : header->cols;
     if (header->pid < 0)
         header->pid = 0;
-    /* who runs is asked of the keeper; without a pid there is nobody to ask about */
+    /* the keeper tells which programs run; without a pid there is none to ask about */
     if (header->state > SESSION_LOST)
         header->state = header->pid > 0 ? SESSION_RUNNING : SESSION_LOST;
     if (header->exit_code < -1 || header->exit_code > 255)
@@ -150,8 +151,7 @@ static void mend_readers(struct journal_header *header)
         if (reader->used > header->uses)
             reader->used = header->uses;
     }
-    /* noted, but its input never came in: it was not done */
-    for (size_t i = 0; i < JOURNAL_REQUESTS; i++)
+    for (size_t i = 0; i < JOURNAL_REQUESTS; i++) /* noted, but its input never came in: not done */
         if (header->requests[i].input_end > header->in_head)
             header->requests[i].id_hash = 0;
 }
@@ -161,8 +161,8 @@ static void mend_counters(struct journal *journal)
     struct journal_header *header = journal->header;
     if (header->out_head - header->out_tail > header->ring_size)
         header->out_tail = header->out_head - header->ring_size;
-    /* Between the two stores of a trim the length is too large by what was trimmed; what is beyond
-     * the tail is in the ring anyway. */
+    /* Between the two stores of a trim the length is too large by what was trimmed; the bytes
+     * beyond the tail are in the ring anyway. */
     uint64_t from = header->saved_from,
              room = from < header->out_tail ? header->out_tail - from : 0;
     if (room > header->head_size)
@@ -175,13 +175,13 @@ static void mend_counters(struct journal *journal)
         header->answered_to = header->out_head;
     if (header->in_head > JOURNAL_OFFSET_MAX)
         header->in_head = JOURNAL_OFFSET_MAX;
-    /* Never type what can't be trusted. */
+    /* Input whose place is not certain is never typed. */
     if (header->in_tail > header->in_head || header->in_head - header->in_tail > header->input_size)
         header->in_tail = header->in_head;
     if (header->index_head > JOURNAL_OFFSET_MAX)
         header->index_head = 0;
     mend_readers(header);
-    /* the predecessor may have died before it did */
+    /* the predecessor may have died before it gave these pages back */
     if (header->in_head > 0 && header->in_head == header->in_tail && header->input_size)
         journal_punch(journal, header->input_at, header->input_size);
 }

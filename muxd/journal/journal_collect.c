@@ -1,9 +1,9 @@
-/* journal_collect.c owns what a reader gets of a stretch of output: all of it, or its beginning and
- * its end with the count of what is missing between, half the cap each (CODEX.md 7). */
+/* journal_collect: owns what a reader gets of a stretch of output: all of it, or its beginning and
+ * its end, half the cap each, and the count of the bytes between (CODEX.md 7). */
 #include "base/bug.h"
 #include "journal/journal.h"
 
-struct stretch { /* what to give: [from, head_end) and [tail_from, to) */
+struct stretch { /* the reader gets [from, head_end) and [tail_from, to) */
     uint64_t head_end, tail_from;
 };
 
@@ -17,7 +17,7 @@ static void journal_collect_append(const struct journal *journal, uint64_t from,
         BUG_UNLESS(data && at == from);
         if (size > to - from)
             size = to - from;
-        BUG_UNLESS(buf_append(out, data, size)); /* the caller's promise: room for cap bytes */
+        BUG_UNLESS(buf_append(out, data, size)); /* the caller has room for cap bytes */
         from += size;
     }
 }
@@ -65,7 +65,7 @@ static struct stretch choose(const struct journal *journal, uint64_t from, uint6
              tail = to - last;
     if (head == to - from && head <= cap)
         return (struct stretch){to, to};
-    /* What one side can't fill is the other's. */
+    /* what one side doesn't fill goes to the other */
     uint64_t head_share = cap / 2, tail_share = cap - head_share;
     if (tail < tail_share)
         head_share = cap - tail;
@@ -86,6 +86,7 @@ void journal_collect(const struct journal *journal, uint64_t from, uint64_t to, 
     if (from >= to)
         return;
     struct stretch give = choose(journal, from, to, cap);
+    BUG_UNLESS(from <= give.head_end && give.head_end <= give.tail_from && give.tail_from <= to);
     journal_collect_append(journal, from, give.head_end, out);
     if (give.tail_from > give.head_end) {
         *omitted = give.tail_from - give.head_end;

@@ -1,5 +1,5 @@
-/* journal_image.c owns the file form of a journal: what is copied, and what a file must be to
- * become a journal again. */
+/* journal_image: owns the file form of a journal: which parts are copied, and the checks of a file
+ * before journal_adopt's. */
 #include "journal/journal_image.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -16,7 +16,7 @@
 
 #define PIECE_BYTES (32 * 1024) /* on the stack of a thread */
 
-/* A process number, input and requests mean nothing to another life of the daemon. */
+/* Another life of the daemon has no use for the process number, input and requests. */
 static void forget_what_lives(struct journal_header *header)
 {
     header->pid = 0;
@@ -55,7 +55,7 @@ static int copy_piece(int from, int to, uint64_t at, uint64_t size)
                                  (off_t)at);
         if (n <= 0)
             return n < 0 ? -errno : -EIO;
-        errno = ENOSPC; /* what a short write means on a disk */
+        errno = ENOSPC; /* a short write means this on a disk */
         if (fd_pwrite_all(to, piece, (size_t)n, (off_t)at) != n)
             return -errno;
         at += (uint64_t)n;
@@ -64,14 +64,14 @@ static int copy_piece(int from, int to, uint64_t at, uint64_t size)
     return 0;
 }
 
-/* Only what was ever written: holes stay holes (lseek(2), SEEK_DATA). */
+/* Copies only what was ever written: holes stay holes (lseek(2), SEEK_DATA). */
 static int copy_region(int from, int to, uint64_t at, uint64_t size)
 {
     uint64_t end = at + size;
     while (at < end) {
         off_t data = lseek(from, (off_t)at, SEEK_DATA);
         if (data < 0 && errno == ENXIO)
-            return 0; /* nothing but a hole up to the end of the file */
+            return 0; /* a hole up to the end of the file */
         off_t hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
         if (hole < 0)
             return -errno;
@@ -94,8 +94,8 @@ static int copy_output(const struct journal_header *header, int from, int to)
     return error ? error : copy_region(from, to, header->index_at, header->index_size);
 }
 
-/* Programs left behind may still write: the ring's oldest bytes go, and its tail says so before
- * they do. */
+/* Programs that the session left behind may still write: then the ring's oldest bytes go, and
+ * out_tail moves before they do. */
 static int check_unmoved(const struct journal_image *image)
 {
     uint64_t tail, was = atomic_load(&journal_image_header(image)->out_tail);
@@ -108,6 +108,7 @@ static int check_unmoved(const struct journal_image *image)
 int journal_image_write(const struct journal_image *image, int to)
 {
     const struct journal_header *header = journal_image_header(image);
+    BUG_UNLESS(image->fd >= 0 && header && image->head_size == header->ring_at);
     if (ftruncate(to, (off_t)header->total_size) != 0)
         return -errno;
     int error = copy_output(header, image->fd, to);
@@ -137,7 +138,7 @@ int journal_image_note(const struct journal_header *header, int to)
                                 offsetof(struct journal_header, request_hash));
 }
 
-/* The beginning of the file, if it can be one: journal_adopt checks what is in it. */
+/* Reads the beginning of the file; journal_adopt checks the rest of what is in it. */
 static char *journal_image_read_head(int from, struct journal_header *header, struct err *err)
 {
     struct stat st;
@@ -173,7 +174,7 @@ int journal_image_adopt(struct journal **out, int from, struct err *err)
     return rc;
 }
 
-/* The file is looked at anew: much may have happened since the start. */
+/* The file may have been replaced since it was adopted. */
 static bool is_image_of(const struct journal_header *header, const struct journal_header *file)
 {
     return file->magic == JOURNAL_MAGIC && file->number == header->number &&

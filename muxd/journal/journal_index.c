@@ -1,11 +1,13 @@
-/* journal_index.c owns the side index of pipe sessions: a ring of run beginnings, each an offset
- * and a bit for the stream. A session that never wrote to stderr has no entry and no page of it. */
+/* journal_index: owns the side index of pipe sessions: a ring of the beginnings of runs, each an
+ * offset and a bit for the stream. A session that never wrote to stderr has no entry and no page of
+ * it. */
+#include "base/bug.h"
 #include "journal/journal.h"
 #include "journal/journal_map.h"
 
 struct runs {
     const _Atomic uint64_t *entries;
-    uint64_t slots, first, end; /* entries [first, end) are there */
+    uint64_t slots, first, end; /* entries [first, end) are valid */
 };
 
 static uint64_t entry_at(const struct runs *runs, uint64_t i)
@@ -18,8 +20,8 @@ static uint64_t offset_of(uint64_t entry)
     return entry & ~JOURNAL_STDERR_BIT;
 }
 
-/* One slot less than there are: the one that is written next is never read, so a half-done entry is
- * never seen. */
+/* Reads one slot less than there are: the slot that is written next is never read, so a
+ * half-written entry is never seen. */
 static bool runs_init(struct runs *runs, const struct journal *journal)
 {
     const struct journal_header *header = journal->header;
@@ -37,6 +39,7 @@ void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr)
     struct journal_header *header = journal->header;
     uint64_t count = atomic_load_explicit(&header->index_head, memory_order_relaxed),
              fresh = at | (is_stderr ? JOURNAL_STDERR_BIT : 0);
+    BUG_UNLESS(at == journal_head(journal) && at < JOURNAL_STDERR_BIT);
     if (count == 0 && !is_stderr)
         return;
     _Atomic uint64_t *entries = journal_index(journal);
@@ -47,7 +50,7 @@ void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr)
         _Atomic uint64_t *last = &entries[(count - 1) % slots];
         if (((*last & JOURNAL_STDERR_BIT) != 0) == is_stderr)
             return;
-        if (offset_of(*last) == at) { /* a predecessor died before its bytes were committed */
+        if (offset_of(*last) == at) { /* a predecessor died before it committed */
             atomic_store_explicit(last, fresh, memory_order_release);
             return;
         }
@@ -56,7 +59,7 @@ void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr)
     atomic_store_explicit(&header->index_head, count + 1, memory_order_release);
 }
 
-/* The first entry beyond offset `from`. Ends on any contents, also scribbled ones. */
+/* The first entry beyond offset `from`. It ends whatever the entries hold. */
 static uint64_t first_beyond(const struct runs *runs, uint64_t from)
 {
     uint64_t low = runs->first, high = runs->end;

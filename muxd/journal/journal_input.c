@@ -1,4 +1,4 @@
-/* journal_input.c owns the input queue: what was accepted and is not typed yet. */
+/* journal_input: owns the input queue: what was accepted and is not typed yet. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "journal/journal.h"
@@ -19,6 +19,7 @@ bool journal_input_append(struct journal *journal, const void *data, size_t size
 {
     struct journal_header *header = journal->header;
     uint64_t head = journal_in_head(journal);
+    BUG_UNLESS(queued(journal) <= header->input_size);
     if (size > journal_input_free(journal))
         return false;
     if (size == 0)
@@ -57,7 +58,7 @@ void journal_input_typed(struct journal *journal, size_t size, bool wipe)
     char *area = wipe ? journal_input_area(journal) : NULL;
     if (area)
         mem_wipe(area + tail % header->input_size, size);
-    /* A hole for each key that is typed would cost more than the typing. */
+    /* Punching a hole for each typed key would cost more than the typing. */
     if (queued(journal) == 0 && (tail + size) / page != journal->input_kept / page)
         give_back(journal);
 }

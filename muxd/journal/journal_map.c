@@ -1,5 +1,6 @@
-/* journal_map.c owns the mappings of a journal's memfd. */
+/* journal_map: owns the layout and the mappings of a journal's memfd. */
 #include "journal/journal_map.h"
+#include "base/bug.h"
 #include "base/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -42,11 +43,11 @@ static void *map_at(void *where, uint64_t size, int fd, uint64_t at)
                 (off_t)at);
 }
 
-/* `lead` bytes before the region once, the region twice, all in a row. */
+/* Maps `lead` bytes before the region once and the region twice, in a row. */
 static char *map_twice(int fd, uint64_t lead, uint64_t at, uint64_t size)
 {
     uint64_t whole = lead + 2 * size;
-    char *base = map_at(NULL, whole, fd, at - lead); /* keeps the place of the second one, too */
+    char *base = map_at(NULL, whole, fd, at - lead); /* also reserves the place of the second one */
     if (base == MAP_FAILED)
         return NULL;
     const char *again = map_at(base + lead + size, size, fd, at);
@@ -62,6 +63,7 @@ static char *map_twice(int fd, uint64_t lead, uint64_t at, uint64_t size)
 int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size,
                 bool early)
 {
+    BUG_UNLESS(journal->fd >= 0 && (!early || layout->early_size >= JOURNAL_EARLY_MIN));
     char *base = map_twice(journal->fd, layout->ring_at, layout->ring_at, ring_size);
     if (!base)
         return -errno;
@@ -100,8 +102,7 @@ static void *no_mapping(const char *what)
     return NULL;
 }
 
-/* The lazy mappings are a cache beside the journal's contents, so a const journal may get them
- * too. */
+/* The lazy mappings are a cache beside the contents, so a const journal gets them too. */
 static struct journal *writable(const struct journal *journal)
 {
     union { const struct journal *from; struct journal *to; } cast = {.from = journal};
@@ -160,6 +161,7 @@ void *journal_log_area(const struct journal *journal, size_t *size)
 void journal_punch(const struct journal *journal, uint64_t at, uint64_t size)
 {
     int rc;
+    BUG_UNLESS(at % journal_page_size() == 0 && at + size <= journal->header->total_size);
     do
         rc = fallocate(journal->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
                        (off_t)size);

@@ -1,14 +1,14 @@
-/* journal_map: how the memfd of a journal is laid out and mapped; shared by the journal_*.c files
- * only. Header, strings and ring are one mapping and the ring's second copy follows it: two
- * mappings for a session. The other regions are mapped when first used. */
+/* journal_map: how the memfd of a journal is laid out and mapped; for the journal_*.c files only.
+ * Header, strings and ring are one mapping, and the ring's second copy follows it: two mappings for
+ * a session. The other regions are mapped when first used. */
 #ifndef MUXD_JOURNAL_JOURNAL_MAP_H
 #define MUXD_JOURNAL_JOURNAL_MAP_H
 #include "journal/journal.h"
 
 #define JOURNAL_STRINGS_MAX (64 * 1024 + 3)        /* three or four NUL-terminated texts */
-#define JOURNAL_REGION_MAX (UINT64_C(1) << 40)     /* of any region; keeps sums far from overflow */
+#define JOURNAL_REGION_MAX (UINT64_C(1) << 40)     /* of one region; sums can't overflow */
 #define JOURNAL_LOG_MAX (UINT64_C(1) << 24)
-/* a smaller rest of the page is not worth the copying later */
+/* a smaller early area is not worth the copying later */
 #define JOURNAL_EARLY_MIN 256
 /* no program writes that much: a larger counter is broken */
 #define JOURNAL_OFFSET_MAX (UINT64_C(1) << 62)
@@ -20,21 +20,22 @@ struct journal_layout {
         total_size;
 };
 
-/* sealed against another size, all zeros; the caller's, or -1 with errno */
+/* A memfd sealed against another size, all zeros. The caller's, or -1 with errno. */
 int journal_memfd(uint64_t size);
 uint64_t journal_page_size(void);
 uint64_t journal_round(uint64_t size); /* up to whole pages */
-/* Where everything is, from the sizes in the header. The same for who makes and for who checks. */
+/* Where each region is, from the sizes in the header. The makers and the checkers of journals share
+ * it. */
 struct journal_layout journal_lay_out(const struct journal_header *header);
-/* Maps header, strings and the ring twice; early: the output begins in the early area. 0 or -errno.
- * journal->fd must be set; the sizes must have been checked. */
+/* Maps header and strings once and the ring twice; early: the output begins in the early area. 0 or
+ * -errno. journal->fd must be set, and the sizes checked. */
 int journal_map(struct journal *journal, const struct journal_layout *layout, uint64_t ring_size,
                 bool early);
 void journal_unmap(struct journal *journal);
-/* from now on the ring is used; nothing happens when it is already */
+/* moves the output to the ring; does nothing when it is there already */
 void journal_leave_early(struct journal *journal);
 
-/* Mapped on first use; NULL when there is no such region or no memory for a mapping (logged once a
+/* Mapped on first use. NULL: there is no such region, or no memory for a mapping (logged once a
  * process). */
 char *journal_head_area(const struct journal *journal);
 char *journal_input_area(const struct journal *journal);
@@ -42,6 +43,7 @@ _Atomic uint64_t *journal_index(const struct journal *journal);
 void *journal_log_area(const struct journal *journal, size_t *size);
 /* Gives a region's pages back to the system; they read as zeros afterwards. */
 void journal_punch(const struct journal *journal, uint64_t at, uint64_t size);
-/* Notes in the index that the bytes from `at` on come from that stream. Before out_head moves. */
+/* Notes in the index that the bytes from `at` on come from that stream. Call it before out_head
+ * moves. */
 void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr);
 #endif

@@ -1,4 +1,5 @@
-/* journal_readers.c owns the readers' cursors and the memory of requests that were done. */
+/* journal_readers: owns the readers' cursors and the memory of requests that were done. */
+#include "base/bug.h"
 #include "journal/journal.h"
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static struct journal_reader *slot_for_new(struct journal_header *header, unsign
 {
     struct journal_reader *free_slot = NULL, *oldest = NULL;
     unsigned count = 1;
+    BUG_UNLESS(limit > 0);
     for (size_t i = 1; i < JOURNAL_READERS; i++) {
         struct journal_reader *reader = &header->readers[i];
         if (!reader->name[0]) {
@@ -78,7 +80,7 @@ struct journal_reader *journal_reader(struct journal *journal, const char *name,
         if (strcmp(header->readers[i].name, wanted) == 0)
             return journal_readers_use(header, &header->readers[i]);
     struct journal_reader *reader = slot_for_new(header, limit);
-    __atomic_store_n(&reader->name[0], '\0', __ATOMIC_SEQ_CST); /* free until its cursor is right */
+    __atomic_store_n(&reader->name[0], '\0', __ATOMIC_SEQ_CST); /* free until its cursor is set */
     atomic_store_explicit(&reader->cursor, 0, memory_order_release);
     memcpy(reader->name + 1, wanted + 1, sizeof wanted - 1);
     __atomic_store_n(&reader->name[0], wanted[0], __ATOMIC_RELEASE);
@@ -88,6 +90,8 @@ struct journal_reader *journal_reader(struct journal *journal, const char *name,
 void journal_reader_move(struct journal *journal, struct journal_reader *reader, uint64_t to)
 {
     uint64_t head = journal_head(journal);
+    size_t slot = (size_t)(reader - journal->header->readers);
+    BUG_UNLESS(slot < JOURNAL_READERS);
     atomic_store_explicit(&reader->cursor, to < head ? to : head, memory_order_release);
 }
 
@@ -110,6 +114,7 @@ void journal_request_note(struct journal *journal, uint64_t id_hash, uint64_t in
     struct journal_header *header = journal->header;
     uint64_t count = atomic_load_explicit(&header->requests_head, memory_order_relaxed);
     struct journal_request *request = &header->requests[count % JOURNAL_REQUESTS];
+    BUG_UNLESS(id_hash != 0 && input_end >= journal_in_head(journal));
     __atomic_store_n(&request->id_hash, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&request->input_end, input_end, __ATOMIC_SEQ_CST);
     __atomic_store_n(&request->id_hash, id_hash, __ATOMIC_RELEASE);

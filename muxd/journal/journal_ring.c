@@ -1,4 +1,4 @@
-/* journal_ring.c owns the output bytes: the ring, what of it is saved to the head area, and the
+/* journal_ring: owns the output bytes: the ring, what of it is saved to the head area, and the
  * views of both. */
 #include "base/bug.h"
 #include "journal/journal.h"
@@ -15,8 +15,8 @@ static void store(_Atomic uint64_t *field, uint64_t value)
     atomic_store_explicit(field, value, memory_order_release);
 }
 
-/* The head area holds the byte at offset o in place o % head_size, so that it can give up its
- * oldest bytes in place. */
+/* The head area holds the byte at offset o in place o % head_size: it gives up its oldest bytes
+ * without moving the others. */
 static void copy_to_area(const struct journal *journal, char *area, uint64_t from, uint64_t to)
 {
     const struct journal_header *header = journal->header;
@@ -29,9 +29,9 @@ static void copy_to_area(const struct journal *journal, char *area, uint64_t fro
     }
 }
 
-/* Before the ring loses [tail, new_tail): keeps of it what lies within head_size bytes of the
- * default reader's cursor. Once something behind the saved bytes is gone they stay as they are
- * until that reader is past them. */
+/* Before the ring loses [tail, new_tail): saves of it what lies within head_size bytes of the
+ * default reader's cursor. Once a byte behind the saved ones is gone, they stay until that reader
+ * is past them. */
 static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
 {
     struct journal_header *header = journal->header;
@@ -47,13 +47,14 @@ static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
     } else if (end != tail) {
         return;
     }
+    BUG_UNLESS(end - from <= header->head_size);
     uint64_t stop = (cursor > from ? cursor : from) + header->head_size;
     if (stop > new_tail)
         stop = new_tail;
     char *area = stop > end ? journal_head_area(journal) : NULL;
     if (!area)
         return;
-    /* First the beginning, then the length: journal_adopt.c knows what a kill between them
+    /* First the beginning, then the length: journal_adopt.c repairs what a kill between them
      * leaves. */
     if (stop - from > header->head_size) {
         from = stop - header->head_size;
@@ -64,13 +65,13 @@ static void save_lost(struct journal *journal, uint64_t tail, uint64_t new_tail)
     store(&header->saved_len, stop - from);
 }
 
-/* `early` changes once all bytes are there: who is killed before leaves the early area as it
- * was. */
+/* `early` changes when all bytes are copied: a kill before leaves the early area in use. */
 void journal_leave_early(struct journal *journal)
 {
     struct journal_header *header = journal->header;
     if (!journal->early)
         return;
+    BUG_UNLESS(journal_ring_load(&header->out_head) <= journal->early);
     char *ring = (char *)header + header->ring_at;
     memcpy(ring, journal->ring, journal_ring_load(&header->out_head));
     atomic_store_explicit(&header->early, 0, memory_order_release);
@@ -90,6 +91,7 @@ char *journal_space(struct journal *journal, size_t want, size_t *size)
     struct journal_header *header = journal->header;
     uint64_t head = journal_ring_load(&header->out_head),
              tail = journal_ring_load(&header->out_tail);
+    BUG_UNLESS(tail <= head && head - tail <= header->ring_size);
     if (journal->early && want > journal->early - head)
         journal_leave_early(journal);
     *size = want < header->ring_size / 2 ? want : header->ring_size / 2;

@@ -1,6 +1,7 @@
 /* news_ring: owns the memfd of the events. The order of writing makes each state true in which a
- * worker may die: room is made, the record written, then the head moved, then the next number. */
+ * worker may die: it makes room, writes the record, moves the head, then sets the next number. */
 #include "journal/news_ring.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/limit.h"
 #include "base/mem.h"
@@ -19,7 +20,7 @@
 #define HEADER_BYTES 4096
 #define RING_MIN 16384
 #define RING_MAX (1u << 30)
-#define SALVAGE_STEP 1000 /* numbers that are skipped when the last one given is not known */
+#define SALVAGE_STEP 1000 /* numbers skipped when the last one given is not known */
 
 struct ring_header {
     uint32_t magic, version;
@@ -81,7 +82,7 @@ static const struct news_record *record_at(const struct news_ring *ring, uint64_
     return (const struct news_record *)(const void *)(ring->data + at % ring->header->size);
 }
 
-/* Bytes of the record or filler at `at`; 0: there is none that makes sense. */
+/* Bytes of the record or filler at `at`; 0: the bytes there are no record. */
 static uint64_t span(const struct news_ring *ring, uint64_t at, uint64_t head)
 {
     uint64_t to_end = ring->header->size - at % ring->header->size;
@@ -96,7 +97,7 @@ static uint64_t span(const struct news_ring *ring, uint64_t at, uint64_t head)
 }
 
 /* Walks all records: the newest number in them gives the next one, in case the worker died just
- * before it was written. */
+ * before it wrote that. */
 static void mend(struct news_ring *ring)
 {
     struct ring_header *header = ring->header;
@@ -106,7 +107,7 @@ static void mend(struct news_ring *ring)
     while (!broken && at < head) {
         uint64_t size = span(ring, at, head);
         const struct news_record *record = record_at(ring, at);
-        /* and may be too short for a number: behind it the mapping ends */
+        /* a filler may be too short to have a number; behind it the mapping ends */
         bool filler = record->type == NEWS_FILLER;
         broken = size == 0 || (!filler && (record->seq == 0 || record->seq > next ||
                                            (last && record->seq != last + 1)));
@@ -142,7 +143,7 @@ int news_ring_adopt(struct news_ring **out, int fd, struct err *err)
         munmap(ring->header, (size_t)st.st_size);
     free(ring);
     return err_set(err, ERR_SYSTEM,
-                   "the events of the worker before can't be read; their numbers begin anew");
+                   "the events of the previous worker can't be read; their numbers start at 1");
 }
 
 void news_ring_free(struct news_ring *ring)
@@ -168,20 +169,25 @@ uint64_t news_ring_next(const struct news_ring *ring)
 static void news_ring_make_room(struct news_ring *ring, uint64_t bytes)
 {
     struct ring_header *header = ring->header;
-    while (header->head + bytes - header->tail > header->size)
-        atomic_store(&header->tail, header->tail + record_at(ring, header->tail)->size);
+    BUG_UNLESS(bytes <= header->size && header->tail <= header->head);
+    while (header->head + bytes - header->tail > header->size) {
+        uint32_t size = record_at(ring, header->tail)->size;
+        BUG_UNLESS(size > 0 && header->tail + size <= header->head);
+        atomic_store(&header->tail, header->tail + size);
+    }
 }
 
 uint64_t news_ring_add(struct news_ring *ring, const struct news_record *given, const char *text)
 {
     struct ring_header *header = ring->header;
     struct news_record record = *given;
+    BUG_UNLESS(record.type != NEWS_FILLER && memchr(record.name, '\0', sizeof record.name));
     if (sizeof record + record.text_size > header->size / 4)
         record.text_size = 0;
     record.size = (uint32_t)((sizeof record + record.text_size + 7) & ~(size_t)7);
     record.seq = header->next;
     uint64_t at = header->head, to_end = header->size - at % header->size;
-    if (to_end < record.size) { /* no record goes over the end */
+    if (to_end < record.size) { /* a record never goes over the end */
         news_ring_make_room(ring, to_end);
         struct news_record *filler = (struct news_record *)(void *)(ring->data + at % header->size);
         filler->size = (uint32_t)to_end;
@@ -207,7 +213,7 @@ const struct news_record *news_ring_read(const struct news_ring *ring, struct ne
     *missed = 0;
     if (cursor->at < tail || cursor->at > head)
         cursor->at = tail;
-    /* given by a daemon before this one: what this one has comes whole */
+    /* an earlier daemon gave that number: give all that this ring holds */
     if (cursor->seq > header->next) {
         cursor->seq = 0;
         cursor->at = tail;
@@ -215,6 +221,7 @@ const struct news_record *news_ring_read(const struct news_ring *ring, struct ne
     }
     while (cursor->at < head) {
         const struct news_record *record = record_at(ring, cursor->at);
+        BUG_UNLESS(record->size > 0 && record->size <= head - cursor->at);
         cursor->at += record->size;
         if (record->type == NEWS_FILLER || record->seq < cursor->seq)
             continue;

@@ -1,5 +1,5 @@
-/* transfer.c owns the two pipes and the state page through which all bytes go, and what a successor
- * does with what it finds there. The transfers themselves: transfer_move.c. */
+/* transfer: owns the two pipes and the state page through which all bytes go, and what a successor
+ * does with what it finds there. transfer_move.c moves the bytes. */
 #include "journal/transfer.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -121,7 +121,7 @@ int transfer_adopt(struct transfer **out, const int fds[TRANSFER_FDS], struct er
         return 0;
     }
     for (size_t i = 0; i < TRANSFER_FDS; i++)
-        transfer->fds[i] = -1; /* still the caller's */
+        transfer->fds[i] = -1; /* they stay the caller's */
     transfer_free(transfer);
     return err_set(err, ERR_SYSTEM,
                    "'transfer' can't be taken over: %s; bytes that were on their way are lost",
@@ -160,8 +160,8 @@ static size_t transfer_pending(int pipe_fd)
     return ioctl(pipe_fd, FIONREAD, &size) == 0 && size > 0 ? (size_t)size : 0;
 }
 
-/* Bytes of a session that is no more, or of a state that makes no sense: nobody can be given
- * them. */
+/* Throws away the bytes of a session that is gone, or of a state that makes no sense: no journal
+ * can take them. */
 static void discard_out(struct transfer *transfer, uint64_t session, size_t size)
 {
     if (size > 0)
@@ -178,8 +178,8 @@ static void repair_out(struct transfer *transfer,
     size_t in_pipe = transfer_pending(transfer->fds[TRANSFER_OUT_R]);
     struct journal *journal = session ? find(arg, session) : NULL;
     if (journal) {
-        /* Less than what the pipe holds: killed between a splice and its note, nothing of it is in
-         * the ring. */
+        /* Negative, when it was killed between a splice and the store of out_want: then nothing of
+         * it is in the ring. */
         int64_t in_ring = (int64_t)(state->out_want - journal_head(journal) - in_pipe);
         if (in_ring > 0 && journal_may_commit(journal, (uint64_t)in_ring))
             journal_commit(journal, (size_t)in_ring, state->out_from_stderr);

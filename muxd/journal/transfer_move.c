@@ -1,4 +1,4 @@
-/* transfer_move.c owns the order of the steps that move bytes between programs and journals. */
+/* transfer_move: owns the order of the steps that move bytes between programs and journals. */
 #include "base/bug.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -9,14 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* a PTY gives 4,095 bytes a read at most, but for rare exceptions: one page, one slot of the
- * pipe */
+/* a PTY gives 4,095 bytes a read at most, with rare exceptions: one page, one slot of the pipe */
 #define PTY_PIECE 4096
-#define PTY_SHORT 2048          /* a piece under this: the PTY is probably empty now */
-/* the first piece is small, because a program that doesn't read takes no more */
+#define PTY_SHORT 2048          /* a shorter piece: the PTY is probably empty now */
+/* the first piece is small: a program that doesn't read takes no more */
 #define FIRST_PTY_WRITE 4096
 #define FIRST_PIPE_WRITE (16 * 1024)
-/* at most this much in one call, so that nobody else waits for long */
+/* at most this much in one call, so that other sessions don't wait for long */
 #define TURN_WRITE (1024 * 1024)
 
 static size_t transfer_move_least(size_t a, size_t b)
@@ -43,8 +42,8 @@ void transfer_pour(struct transfer *transfer, struct journal *journal, size_t si
         ssize_t n = read(transfer->fds[TRANSFER_OUT_R], space, room);
         if (n < 0 && errno == EINTR)
             continue;
-        /* Only no memory for the ring's pages makes it fail. As everywhere, that ends the worker;
-         * the bytes wait for the next. */
+        /* Only a lack of memory for the ring's pages makes it fail, and that ends the worker, as
+         * everywhere; the bytes wait for the next worker. */
         if (n <= 0)
             BUG("%zu bytes can't be read into the ring: %s", size,
                 n ? strerror(errno) : "the pipe is empty");
@@ -53,8 +52,8 @@ void transfer_pour(struct transfer *transfer, struct journal *journal, size_t si
     }
 }
 
-/* Fills the pipe. >0: bytes in it; else 0 or -errno as transfer_in. The pages of a pipe come over
- * as they are, all in one call; a PTY is copied from, piece by piece. */
+/* Fills the pipe. >0: bytes in it; else 0 or -errno as transfer_in. From a pipe, one splice moves
+ * whole pages; a PTY is copied piece by piece. */
 static ssize_t transfer_move_gather(struct transfer *transfer, int fd, size_t budget, bool tty)
 {
     struct transfer_state *state = transfer->state;
@@ -106,7 +105,7 @@ ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, 
                     bool from_stderr)
 {
     struct transfer_state *state = transfer->state;
-    BUG_UNLESS(budget > 0);
+    BUG_UNLESS(budget > 0 && state->out_session == 0);
     state->out_from_stderr = from_stderr;
     atomic_store_explicit(&state->out_want, journal_head(journal), memory_order_relaxed);
     atomic_store_explicit(&state->out_session, journal->header->number, memory_order_release);
@@ -136,12 +135,13 @@ static void set_phase(struct transfer_state *state, enum transfer_phase phase)
     atomic_store_explicit(&state->in_phase, phase, memory_order_release);
 }
 
-/* One filling of the pipe. Bytes typed, fewer than size when the program takes no more; or
+/* Types one filling of the pipe. Bytes typed, fewer than size when the program takes no more; or
  * -errno. */
 static ssize_t type_piece(struct transfer *transfer, struct journal *journal, int fd,
                           const char *data, size_t size, bool wipe)
 {
     struct transfer_state *state = transfer->state;
+    BUG_UNLESS(state->in_phase == TRANSFER_IDLE && size > 0);
     state->in_session = journal->header->number;
     state->in_tail = journal->header->in_tail;
     state->in_wipe = wipe;
@@ -159,7 +159,7 @@ static ssize_t type_piece(struct transfer *transfer, struct journal *journal, in
     int error = typed < 0 ? errno : EAGAIN;
     if (typed > 0)
         journal_input_typed(journal, (size_t)typed, wipe);
-    set_phase(state, TRANSFER_IDLE); /* before the draining, which would look like typing */
+    set_phase(state, TRANSFER_IDLE); /* before the drain, which would look like typing */
     if (typed < filled)
         transfer_drain(transfer->fds[TRANSFER_IN_R]);
     if (typed < 0 && error == EINVAL)

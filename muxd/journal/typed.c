@@ -1,4 +1,4 @@
-/* typed.c: owns the words for kinds of input and for who typed it. */
+/* typed: owns the words for kinds of input and for who typed it. */
 #include "journal/typed.h"
 
 const char *input_kind_word(unsigned kind)

@@ -8,8 +8,8 @@
 
 enum input_who {
     INPUT_BY_MUXD,
-    INPUT_BY_AGENT /* any writer that is not attached */,
-    INPUT_BY_PERSON /* attached */,
+    INPUT_BY_AGENT,  /* any writer that is not attached */
+    INPUT_BY_PERSON, /* attached */
     INPUT_WHO_COUNT
 };
 enum input_kind {
@@ -20,7 +20,7 @@ enum input_kind {
     INPUT_SIGNAL,
     INPUT_RESIZE,
     INPUT_EOF,
-    INPUT_TAKE, /* the keyboard was taken, or given back */
+    INPUT_TAKE, /* the keyboard was taken; INPUT_GIVE: given back */
     INPUT_GIVE,
     INPUT_KIND_COUNT
 };
@@ -30,7 +30,7 @@ struct author {
     uid_t uid;
     pid_t pid;
     uint64_t peer;               /* number of the connection; 0: none */
-    const char *client, *call_id; /* borrowed; NULL: not told */
+    const char *client, *call_id; /* borrowed; NULL: unknown */
 };
 
 struct input {
@@ -40,13 +40,13 @@ struct input {
     const struct author *author; /* never NULL */
     uint64_t request_hash;       /* 0: none */
     uint64_t keys_id;            /* inputlog_keys_note; 0: none */
-    bool steal;                  /* although a person holds the keyboard */
-    bool blind;                  /* wiped and logged as a secret whatever the terminal is set to */
-    bool direct;                 /* not through the queue */
+    bool steal;                  /* also while a person holds the keyboard */
+    bool blind;                  /* wiped, and logged as a secret whatever the terminal's modes */
+    bool direct;                 /* it does not go through the queue */
     int detail;                  /* see inputlog.h */
 };
 
-/* as inputlog_read's callers tell it; "text" for one that is not known */
+/* the word for clients; "text" for an unknown kind */
 const char *input_kind_word(unsigned kind);
 const char *input_who_word(unsigned who);   /* "muxd", "agent", "person" */
 #endif
