@@ -1,6 +1,6 @@
-/* commit: owns the writing of a verified plan and the way back. New contents are first written
- * under names of our own in the same directories; then each file changes by one rename(2) that puts
- * aside what was there, so that it can be put back. */
+/* commit: owns the writing of a verified plan and its undoing. It first writes new contents under
+ * temporary names in the same directories; then each file changes by one rename(2) that keeps the
+ * old file, so that it can be put back. */
 #include "base/bug.h"
 #include "base/err.h"
 #include "base/fdio.h"
@@ -26,7 +26,7 @@ static int fresh_name(struct spot *spot)
     return 0;
 }
 
-/* Owner and group first: changing them takes set-id bits away again. */
+/* Owner and group first: changing them clears set-id bits. */
 static int dress(int fd, const struct stat *like, mode_t umask_bits)
 {
     struct stat now;
@@ -44,6 +44,7 @@ static int dress(int fd, const struct stat *like, mode_t umask_bits)
 static int stage(struct patch_plan *plan, struct step *step)
 {
     struct spot *spot = &step->write;
+    BUG_UNLESS(spot->state == SPOT_UNTOUCHED && spot->place.dir != NULL);
     int error = place_make_dirs(&spot->place, &plan->dirs, plan->options.umask_bits);
     if (error == 0)
         error = fresh_name(spot);
@@ -70,7 +71,7 @@ static bool is_unsupported(int error)
     return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
 }
 
-/* Whether name beside spot is the very file that was verified, unchanged. */
+/* Whether name, beside spot, is the very file that was verified, unchanged. */
 static bool is_as_verified(const struct spot *spot, const char *name)
 {
     struct stat now;
@@ -80,8 +81,8 @@ static bool is_as_verified(const struct spot *spot, const char *name)
            now.st_mtim.tv_sec == was->st_mtim.tv_sec && now.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* The file system knows no exchange: the old file gets a second name before the new one goes over
- * it. */
+/* Without RENAME_EXCHANGE in the file system: the old file gets a second name before the new one
+ * replaces it. */
 static int swap_by_link(struct spot *spot)
 {
     struct spot aside = *spot;
@@ -107,7 +108,7 @@ static int swap(struct spot *spot)
     return is_unsupported(errno) ? swap_by_link(spot) : errno;
 }
 
-/* Moves a file to a name that must not be there yet. */
+/* Moves a file to a name that must not exist yet. */
 static int move_new(int fd, const char *from, const char *to)
 {
     if (renameat2(fd, from, fd, to, RENAME_NOREPLACE) == 0)
@@ -123,9 +124,11 @@ static int move_new(int fd, const char *from, const char *to)
     return error;
 }
 
-/* Puts the staged file to its place. 0, an errno, or -1: what is there is not what was verified. */
+/* Moves the staged file to its place. 0, an errno, or -1: the file there is not the verified
+ * one. */
 static int write_spot(struct spot *spot)
 {
+    BUG_UNLESS(spot->state == SPOT_STAGED);
     if (!spot->existed) {
         int error = move_new(spot->place.dir->fd, spot->temp, spot->place.name);
         if (error == 0)
@@ -142,6 +145,7 @@ static int write_spot(struct spot *spot)
 
 static int drop_spot(struct spot *spot)
 {
+    BUG_UNLESS(spot->state == SPOT_UNTOUCHED && spot->existed);
     if (!is_as_verified(spot, spot->place.name))
         return -1;
     int error = fresh_name(spot);
@@ -152,7 +156,7 @@ static int drop_spot(struct spot *spot)
     return error == ENOENT || (error == 0 && !is_as_verified(spot, spot->temp)) ? -1 : error;
 }
 
-/* Back to how it was; false: the old file stays under spot->temp. */
+/* Restores the spot; false: the old file stays under spot->temp. */
 static bool undo(struct spot *spot)
 {
     int fd = spot->place.dir != NULL ? spot->place.dir->fd : -1;
@@ -173,7 +177,8 @@ static bool undo(struct spot *spot)
     return false;
 }
 
-/* Undoes everything, the last first. NULL, or which old files lie where, the caller's. */
+/* Undoes everything, the last first. NULL, or a text that tells where old files are left, the
+ * caller's. */
 static char *roll_back(struct patch_plan *plan)
 {
     struct buf lost = BUF_INIT;
@@ -193,8 +198,7 @@ static char *roll_back(struct patch_plan *plan)
     return NULL;
 }
 
-/* The old files go for good. They are ours by name, so a failure leaves a stray file and nothing
- * worse. */
+/* Removes the old files. They are under temporary names, so a failure only leaves a stray file. */
 static void clean_up(struct patch_plan *plan)
 {
     for (size_t i = 0; i < 2 * plan->count; i++) {

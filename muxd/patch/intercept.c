@@ -1,5 +1,5 @@
-/* intercept: owns the few forms of a shell command that are recognised as a patch. Whatever it
- * isn't sure of is left to the shell. */
+/* intercept: owns the few forms of a shell command that count as a patch. In doubt the command goes
+ * to the shell. */
 #include "patch/intercept.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 
 #define BLANKS " \t"
 #define SPACE " \t\r\n"
-/* What ends a plain word, or means something to a shell in it. */
+/* These end a plain word, or mean something to a shell in it. */
 #define SPECIAL " \t\r\n\"'`$&|;<>()*?[]{}!#\\"
 
 static const char *intercept_skip(const char *at, const char *set)
@@ -20,7 +20,7 @@ static const char *intercept_skip(const char *at, const char *set)
     return at + strspn(at, set);
 }
 
-/* at behind word when that is the word there, else NULL. */
+/* at behind word; NULL: another word is there. */
 static const char *after_word(const char *at, const char *word)
 {
     size_t size = strlen(word);
@@ -29,7 +29,8 @@ static const char *after_word(const char *at, const char *word)
                : NULL;
 }
 
-/* A word without quotes, a backslash before its blanks at most; ~ and ~/ are the home directory. */
+/* A word without quotes; a backslash may only stand before a blank; ~ and ~/ are the home
+ * directory. */
 static const char *plain_word(const char *at, char **word)
 {
     struct buf text = BUF_INIT;
@@ -50,8 +51,7 @@ static const char *plain_word(const char *at, char **word)
     return at;
 }
 
-/* Reads one word into *word (the caller's); NULL when it is none, or one that a shell would
- * expand. */
+/* Reads one word into *word (the caller's). NULL: there is none, or a shell would expand it. */
 static const char *take_word(const char *at, char **word)
 {
     if (*at == '\'' || *at == '"') {
@@ -72,7 +72,7 @@ static const char *take_word(const char *at, char **word)
     return NULL;
 }
 
-/* "cd DIR &&": at behind it, or at itself when there is no cd; NULL when it is another cd. */
+/* "cd DIR &&": at behind it; at itself when there is no cd; NULL: another form of cd. */
 static const char *take_cd(const char *at, char **workdir)
 {
     if (strncmp(at, "cd", 2) != 0 || at[2] == '\0' || strchr(BLANKS, at[2]) == NULL)
@@ -102,7 +102,8 @@ static const char *take_delimiter(const char *at, char **word)
     return at + size;
 }
 
-/* The lines up to the delimiter alone on one, and nothing after that. */
+/* The lines up to a line with the delimiter alone. False: there is no such line, or more follows
+ * it. */
 static bool take_body(const char *at, const char *delimiter, bool tabs, struct buf *body)
 {
     size_t size = strlen(delimiter);

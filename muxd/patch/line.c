@@ -1,4 +1,4 @@
-/* line: owns what a blank is and where a patch's lines end. */
+/* line: owns what a blank is and where lines end. */
 #include "patch/line.h"
 #include "base/utf8.h"
 #include <string.h>
@@ -10,7 +10,7 @@ static bool line_is_blank(int32_t rune)
            rune == 0x2029 || rune == 0x202F || rune == 0x205F || rune == 0x3000;
 }
 
-/* Bytes of the blank that line ends with; 0: it ends with something else. */
+/* Bytes of the blank at the end of line; 0: it ends with another character. */
 static size_t blank_at_end(struct patch_line line)
 {
     for (size_t size = 1; size <= 3 && size <= line.len; size++) {

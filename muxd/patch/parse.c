@@ -1,5 +1,6 @@
 /* parse: owns the markers of a patch and what may stand between them. */
 #include "patch/parse.h"
+#include "base/bug.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -26,7 +27,7 @@ struct parser {
     struct patch_error *error;
     enum mode mode;
     size_t line;        /* number of the line at hand */
-    size_t header_line; /* that of the hunk's header */
+    size_t header_line; /* number of the hunk's header line */
 };
 
 static int parse_refuse(struct parser *parser, int code, size_t line, const char *format, ...)
@@ -76,9 +77,10 @@ static struct patch_hunk *last_hunk(const struct patch *patch)
     return patch->hunk_count > 0 ? &patch->hunks[patch->hunk_count - 1] : NULL;
 }
 
-/* The chunk that lines are being added to, NULL before the first one of its hunk. */
+/* The chunk that lines are added to; NULL before the first one of its hunk. */
 static struct patch_chunk *last_chunk(const struct patch *patch)
 {
+    BUG_UNLESS(patch->hunk_count > 0);
     return last_hunk(patch)->count > 0 ? &patch->chunks[patch->chunk_count - 1] : NULL;
 }
 
@@ -125,7 +127,7 @@ static int start_hunk(struct parser *parser, enum patch_kind kind, enum mode mod
     return take_path(parser, path, &last_hunk(patch)->path);
 }
 
-/* What must hold before line, a header or the end, closes an update. */
+/* Refuses an update without lines when line, a header or the end, closes it. */
 static int check_update_has_lines(struct parser *parser, struct patch_line line)
 {
     if (parser->mode != IN_UPDATE)
@@ -141,7 +143,7 @@ static int check_update_has_lines(struct parser *parser, struct patch_line line)
                                     : bad_update_line(parser, line);
 }
 
-/* A header or the end marker: 1 and dealt with. 0: something else. Negative: refused. */
+/* 1: line was a header and is handled. 0: it is something else. Negative: refused. */
 static int take_header(struct parser *parser, struct patch_line line)
 {
     static const struct {
@@ -151,7 +153,7 @@ static int take_header(struct parser *parser, struct patch_line line)
     } headers[] = {{ADD, PATCH_ADD, IN_ADD},
                    {DELETE, PATCH_DELETE, IN_DELETE},
                    {UPDATE, PATCH_UPDATE, IN_UPDATE}};
-    if (patch_line_is(line, END)) /* the last line never comes here */
+    if (patch_line_is(line, END)) /* the last line of the patch never comes here */
         return parse_refuse(parser, ERR_ARGUMENTS, 0, BAD_LAST);
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         struct patch_line path;
@@ -177,7 +179,8 @@ static int take_environment(struct parser *parser, struct patch_line id)
     return 0;
 }
 
-/* A line before the first hunk, or in one that adds or deletes: markers may be indented there. */
+/* A line before the first hunk, or in a hunk that adds or deletes: markers may be indented
+ * there. */
 static int take_plain_line(struct parser *parser, struct patch_line line)
 {
     struct patch_line mark = patch_line_trim(line), rest;
@@ -194,8 +197,7 @@ static int take_plain_line(struct parser *parser, struct patch_line line)
     return bad_header(parser, mark);
 }
 
-/* Empty lines between the header of a file and its first "@@" are no context that somebody would
- * look for. */
+/* Empty lines between the header of a file and its first "@@" are no context to search for. */
 static bool is_padding(const struct patch *patch, const struct patch_chunk *chunk)
 {
     for (size_t i = 0; i < chunk->count; i++)
@@ -229,7 +231,7 @@ static int bad_chunk_start(struct parser *parser, struct patch_line line)
                         QUOTED(line));
 }
 
-/* A line of an update: blanks before a marker make it a context line. */
+/* A line of an update: a marker with blanks before it is a context line. */
 static int take_update_line(struct parser *parser, struct patch_line line)
 {
     struct patch *patch = parser->patch;
@@ -263,8 +265,8 @@ static int take_update_line(struct parser *parser, struct patch_line line)
     return 0;
 }
 
-/* First and last line of text (which has no blanks around it) are the markers; *inner is what lies
- * between, *end the last line. */
+/* Checks that the first and the last line of text (which has no blanks around it) are the markers;
+ * *inner is what lies between. */
 static int check_bounds(struct parser *parser, struct patch_line text, struct patch_line *inner)
 {
     struct patch_line rest = text, first = {text.text, 0};
@@ -279,8 +281,8 @@ static int check_bounds(struct parser *parser, struct patch_line text, struct pa
     return 0;
 }
 
-/* What stands in a heredoc, when text is one: the way some models call the program without a
- * shell. */
+/* What stands in a here-document, when text is one: some models call the program like that without
+ * a shell. */
 static bool unwrap_heredoc(struct patch_line text, struct patch_line *inner)
 {
     struct patch_line rest = text, first;
@@ -335,6 +337,7 @@ int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_st
         patch_error_fini(error);
         rc = check_bounds(&parser, bare, &inner);
     }
+    BUG_UNLESS(rc < 0 || inner.len <= len);
     return rc < 0 ? rc : parse_take_lines(&parser, inner);
 }
 
@@ -354,6 +357,7 @@ void patch_fini(struct patch *patch)
 
 char *patch_error_text(const struct patch_error *error, bool program)
 {
+    BUG_UNLESS(error->message != NULL);
     if (error->line == 0)
         return xasprintf("%cnvalid patch: %s", program ? 'I' : 'i', error->message);
     return xasprintf(program ? "Invalid patch hunk on line %zu: %s"

@@ -1,6 +1,5 @@
-/* parse: the text of a patch into its hunks (CODEX.md, 19.1 and 19.2). Reads no file.
- *
- * A patch owns a copy of its text; every line in it is borrowed from that copy. */
+/* parse: the text of a patch into its hunks (CODEX.md, 19.1 and 19.2). It reads no file. A patch
+ * owns a copy of its text; every line in it is borrowed from that copy. */
 #ifndef MUXD_PATCH_PARSE_H
 #define MUXD_PATCH_PARSE_H
 #include "patch/line.h"
@@ -14,7 +13,7 @@
 enum patch_kind { PATCH_ADD = 1, PATCH_UPDATE, PATCH_DELETE };
 
 struct patch_change {
-    char sign; /* ' ' stays, '-' goes, '+' comes */
+    char sign; /* ' ' keeps, '-' removes, '+' adds the line */
     struct patch_line line;
 };
 
@@ -29,7 +28,7 @@ struct patch_chunk {
 struct patch_hunk {
     enum patch_kind kind;
     char *path;          /* owned; as spelled in the patch */
-    char *move;          /* owned; the new path of an update that moves, or NULL */
+    char *move;          /* owned; the new path of an update that moves the file, or NULL */
     size_t first, count; /* its chunks (PATCH_UPDATE), or its lines in changes (PATCH_ADD) */
 };
 
@@ -44,25 +43,26 @@ struct patch {
     size_t change_count, change_room;
 };
 
-/* Why a patch is none. */
+/* Why a text is not a patch. */
 struct patch_error {
-    size_t line;   /* of the patch, its first is 1; 0: the patch as a whole */
+    size_t line;   /* of the patch, from 1; 0: the patch as a whole */
     char *message; /* owned, well-formed UTF-8 */
 };
 
 enum patch_strictness {
     PATCH_STRICT,
-    PATCH_LENIENT /* the whole may stand in a heredoc <<EOF … EOF */
+    PATCH_LENIENT /* the patch may stand in a here-document <<EOF … EOF */
 };
 
-/* 0, or ERR_ARGUMENTS (a marker or a line is wrong) or ERR_TOO_LARGE, with *error set. A patch
- * without hunks is fine here. In every case patch_fini and patch_error_fini are the caller's. */
+/* 0, or with *error set ERR_ARGUMENTS (a marker or a line is wrong) or ERR_TOO_LARGE. A patch
+ * without hunks is accepted here. In every case patch_fini and patch_error_fini are the
+ * caller's. */
 int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_strictness strictness,
                 struct patch_error *error);
 void patch_fini(struct patch *patch); /* safe on a zeroed patch */
 
-/* The error as the tool says it ("invalid patch: …", "invalid hunk at line 2, …"), or as the
- * program apply_patch does ("Invalid patch: …", "Invalid patch hunk on line 2: …"). The
+/* The error in the words of the tool ("invalid patch: …", "invalid hunk at line 2, …"), or in
+ * those of the program apply_patch ("Invalid patch: …", "Invalid patch hunk on line 2: …"). The
  * caller's. */
 char *patch_error_text(const struct patch_error *error, bool program);
 void patch_error_fini(struct patch_error *error);

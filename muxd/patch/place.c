@@ -1,6 +1,7 @@
 /* place: owns the directories that a patch writes to. */
 #include "patch/place.h"
 #include "base/buf.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include <errno.h>
@@ -45,6 +46,7 @@ static void append_parts(struct buf *out, const char *path)
 char *place_absolute(const char *cwd, const char *path)
 {
     struct buf out = BUF_INIT;
+    BUG_UNLESS(path[0] == '/' || cwd[0] == '/');
     if (path[0] != '/')
         append_parts(&out, cwd);
     append_parts(&out, path);
@@ -53,8 +55,8 @@ char *place_absolute(const char *cwd, const char *path)
     return buf_take(&out);
 }
 
-/* The path of a descriptor without symbolic links, as the kernel knows it: proc(5),
- * /proc/pid/fd. */
+/* The path of a descriptor without symbolic links, as the kernel knows it (proc(5), /proc/pid/fd);
+ * NULL with errno. */
 static char *real_path(int fd)
 {
     char link[64], real[PATH_MAX];
@@ -65,7 +67,7 @@ static char *real_path(int fd)
     return size > 0 && size < (ssize_t)sizeof real ? xstrndup(real, (size_t)size) : NULL;
 }
 
-/* Takes fd. The directory it is, known already or new; NULL with errno. */
+/* Takes fd over. Its directory, from dirs or new there; NULL with errno. */
 static struct place_dir *add_dir(struct place_dirs *dirs, int fd)
 {
     struct stat info;
@@ -96,6 +98,7 @@ out:
 
 int place_open(struct place *place, struct place_dirs *dirs, char *path)
 {
+    BUG_UNLESS(path[0] == '/');
     *place = (struct place){.path = path};
     char *parent = xstrdup(path);
     size_t len = strlen(parent), whole = 0;
@@ -148,6 +151,7 @@ static bool is_below(const char *path, const char *root)
 
 bool place_inside(const struct place *place, const char *const *roots)
 {
+    BUG_UNLESS(place->dir != NULL);
     for (; *roots != NULL; roots++) {
         int fd = open(*roots, O_PATH | O_DIRECTORY | O_CLOEXEC);
         char *real = fd >= 0 ? real_path(fd) : NULL;
@@ -160,8 +164,8 @@ bool place_inside(const struct place *place, const char *const *roots)
     return false;
 }
 
-/* Makes and opens one directory; one that is there already (made for another file of the patch) is
- * as good. */
+/* Makes and opens one directory. One that exists by now (made for another file of the patch) serves
+ * as well. */
 static struct place_dir *place_make_dir(struct place_dirs *dirs, struct place_dir *parent,
                                         const char *name, mode_t umask_bits)
 {
@@ -183,6 +187,7 @@ static struct place_dir *place_make_dir(struct place_dirs *dirs, struct place_di
 
 int place_make_dirs(struct place *place, struct place_dirs *dirs, mode_t umask_bits)
 {
+    BUG_UNLESS(place->dir != NULL);
     while (place->missing != NULL) {
         size_t size = strcspn(place->missing, "/");
         char *name = xstrndup(place->missing, size),

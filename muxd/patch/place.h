@@ -1,6 +1,6 @@
 /* place: where a path of a patch lies. Directories are opened when a patch is verified and used by
- * descriptor from then on, so that what is written later is where it was checked, whatever happens
- * to names in between. */
+ * descriptor from then on: what is written later goes where it was checked, whatever happens to
+ * names between. */
 #ifndef MUXD_PATCH_PLACE_H
 #define MUXD_PATCH_PLACE_H
 #include <stdbool.h>
@@ -14,7 +14,7 @@ struct place_dir {
     dev_t dev;
     ino_t ino;
     char *real; /* owned; its path without symbolic links */
-    /* Set when it was made for this patch: the name it has in parent, for the way back. */
+    /* Set when it was made for this patch, to remove it again: its name in parent. */
     struct place_dir *parent;
     char *name; /* owned */
 };
@@ -25,28 +25,29 @@ struct place_dirs {
 };
 
 struct place {
-    char *path;            /* owned; absolute, "." and ".." taken out by name */
-    struct place_dir *dir; /* the deepest directory of it that exists */
-    char *missing;         /* owned; directories below dir that are to be made, "a/b", or NULL */
+    char *path;            /* owned; absolute, "." and ".." resolved by name */
+    struct place_dir *dir; /* the deepest directory of the path that exists */
+    char *missing;         /* owned; directories below dir that have to be made, "a/b", or NULL */
     const char *name;      /* borrowed from path: its last part */
 };
 
 void place_dirs_fini(struct place_dirs *dirs);
-/* path below cwd (absolute), or itself when it is absolute. The caller's. */
+/* path below cwd (absolute), or path itself when it is absolute. The caller's. */
 char *place_absolute(const char *cwd, const char *path);
-/* Opens the directory of path (absolute, from place_absolute, taken over). 0, or an errno: no such
- * thing may be there, ELOOP, EACCES, ENOTDIR, EISDIR for "/", EMFILE over PLACE_DIRS_MAX.
+/* Opens the directory of path (from place_absolute, taken over); nothing needs to exist at path
+ * itself. 0, or an errno: ELOOP, EACCES, ENOTDIR, EISDIR for "/", EMFILE over PLACE_DIRS_MAX.
  * place_fini either way. */
 int place_open(struct place *place, struct place_dirs *dirs, char *path);
 void place_fini(struct place *place);
-/* The same file, by directory and name: also when the paths are spelled differently. */
+/* Whether both are the same file, by directory and name: also when the paths are spelled
+ * differently. */
 bool place_same(const struct place *a, const struct place *b);
-/* Whether the place is below one of the roots (NULL-terminated absolute paths), symbolic links on
- * the way resolved. */
+/* Whether the place is below one of the roots (NULL-terminated absolute paths), with symbolic links
+ * on the way resolved. */
 bool place_inside(const struct place *place, const char *const *roots);
-/* Makes the missing directories, mode 0777 without umask; 0 or an errno. Those made before a
- * failure stay known to dirs. */
+/* Makes the missing directories, mode 0777 without umask_bits; 0 or an errno. dirs keeps those made
+ * before a failure. */
 int place_make_dirs(struct place *place, struct place_dirs *dirs, mode_t umask_bits);
-/* Removes again what place_make_dirs made, as far as it is empty. */
+/* Removes the directories that place_make_dirs made, where they are empty. */
 void place_remove_dirs(struct place_dirs *dirs);
 #endif

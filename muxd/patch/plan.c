@@ -1,5 +1,6 @@
 /* plan: owns what callers see of a plan, its end, and the texts of results. */
 #include "patch/plan.h"
+#include "base/bug.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -33,6 +34,7 @@ static char *reply_text(enum patch_stage stage, const char *program, const char 
 int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, char *program,
                const char *reason)
 {
+    BUG_UNLESS(code < 0 && (reason != NULL || stage != PATCH_STAGE_PARSE));
     patch_failure_fini(failure);
     bool untold = reason != NULL && (stage == PATCH_STAGE_VERIFY || stage == PATCH_STAGE_COMMIT);
     char *reply = lossy(reply_text(stage, program, reason));
@@ -81,6 +83,7 @@ size_t patch_plan_count(const struct patch_plan *plan)
 
 struct patch_file patch_plan_file(const struct patch_plan *plan, size_t at)
 {
+    BUG_UNLESS(at < plan->count);
     const struct step *step = &plan->steps[at];
     struct patch_file file = {.kind = step->kind,
                               .path = step->path,
@@ -104,6 +107,7 @@ struct patch_file patch_plan_file(const struct patch_plan *plan, size_t at)
 bool patch_success(const struct patch_plan *plan, struct buf *out)
 {
     static const char letters[] = {[PATCH_ADD] = 'A', [PATCH_UPDATE] = 'M', [PATCH_DELETE] = 'D'};
+    BUG_UNLESS(plan->committed);
     bool fits = buf_append_text(out, "Success. Updated the following files:\n");
     for (int kind = PATCH_ADD; kind <= PATCH_DELETE; kind++)
         for (size_t i = 0; i < plan->count && fits; i++)

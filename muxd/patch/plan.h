@@ -1,4 +1,4 @@
-/* plan: what a verified patch is going to do, between prepare.c and commit.c. */
+/* plan: what a verified patch will do, passed from prepare.c to commit.c. */
 #ifndef MUXD_PATCH_PLAN_H
 #define MUXD_PATCH_PLAN_H
 #include "patch/apply.h"
@@ -10,8 +10,8 @@
 enum spot_state {
     SPOT_UNTOUCHED,
     SPOT_STAGED,  /* temp holds the new contents */
-    SPOT_CREATED, /* the new file is at its place, where nothing was */
-    SPOT_SWAPPED, /* it is at its place, temp holds the old file */
+    SPOT_CREATED, /* the new file is at its place, which was empty */
+    SPOT_SWAPPED, /* the new file is at its place, temp holds the old one */
     SPOT_TAKEN,   /* the place is empty, temp holds the old file */
 };
 
@@ -19,35 +19,35 @@ enum spot_state {
 struct spot {
     struct place place;
     bool existed;
-    /* when existed: what was verified, and what must still be there when it changes */
+    /* when existed: the verified file, which must be unchanged at the commit */
     struct stat was;
     enum spot_state state;
-    char temp[TEMP_NAME_SIZE]; /* a name of ours beside it */
+    char temp[TEMP_NAME_SIZE]; /* a temporary name beside it */
 };
 
 struct step {
     enum patch_kind kind;
     const char *path; /* borrowed from the patch */
     bool writes, drops;
-    /* an update in place: write only; a move: both; add: write; delete: drop */
+    /* update in place: write only; move: both; add: write; delete: drop */
     struct spot write, drop;
     bool outside;
-    bool unchanged; /* an update in place that changes nothing: nothing is written */
+    bool unchanged; /* an update in place without a change: nothing is written */
     struct buf old, new;
-    const struct stat *like; /* whose mode and owner the new file takes; NULL: a new file's */
+    const struct stat *like; /* the new file takes its mode and owner; NULL: those of a new file */
 };
 
 struct patch_plan {
     struct patch patch;
-    struct patch_options options; /* its pointers are not kept */
+    struct patch_options options; /* cwd and roots are NULL: the caller's are gone */
     struct place_dirs dirs;
     struct step *steps;
     size_t count;
-    bool rejected;  /* for where it writes: it may be looked at only */
+    bool rejected;  /* for where it writes: it must not be committed */
     bool committed;
 };
 
-/* Sets *failure and returns code. program is taken over; the reply is prefix, program's text and,
+/* Sets *failure and returns code. program is taken over; the reply is a prefix, program's text and,
  * when reason isn't NULL, ": reason". */
 int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, char *program,
                const char *reason);

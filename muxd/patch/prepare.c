@@ -1,5 +1,6 @@
-/* prepare: owns the verification of a patch: every file it names is looked at and every new content
- * is computed, before anything is written. */
+/* prepare: owns the verification of a patch: it looks at every file that the patch names and
+ * computes every new content, before anything is written. */
+#include "base/bug.h"
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -15,7 +16,7 @@ struct check {
     struct patch_plan *plan;
     struct patch_failure *failure;
     const char *cwd;
-    uint64_t steps; /* of all searches */
+    uint64_t steps; /* of all searches in the patch */
     size_t total;   /* bytes of contents so far */
 };
 
@@ -32,8 +33,8 @@ static char *link_reason(const struct place *place)
                      size > 0 ? (int)size : 0, target);
 }
 
-/* Opens the directory of path and looks at what is there; what it has to be (a regular file, or
- * nothing when may_miss) is checked. Returns NULL, or why not, the caller's. */
+/* Opens the directory of path and looks at the file there: it has to be a regular file, or missing
+ * when may_miss. NULL, or the reason of a refusal, the caller's. */
 static char *prepare_look(struct check *check, struct spot *spot, const char *path, bool may_miss)
 {
     int error = place_open(&spot->place, &check->plan->dirs, place_absolute(check->cwd, path));
@@ -51,8 +52,8 @@ static char *prepare_look(struct check *check, struct spot *spot, const char *pa
     return S_ISREG(spot->was.st_mode) ? NULL : xstrdup("it is no regular file");
 }
 
-/* A file that is overwritten must be writable itself, as if it were opened, though a rename would
- * not need it. */
+/* A file to be overwritten must be writable itself, as for open(2), though rename(2) would not need
+ * that. */
 static char *look_writable(const struct spot *spot)
 {
     if (!spot->existed || faccessat(spot->place.dir->fd, spot->place.name, W_OK, AT_EACCESS) == 0)
@@ -60,7 +61,8 @@ static char *look_writable(const struct spot *spot)
     return patch_os_error(errno);
 }
 
-/* Reads the file at spot whole; spot->was is then what was read. NULL, or why not. */
+/* Reads the whole file at spot and sets spot->was to what was read. NULL, or the reason of a
+ * refusal. */
 static char *prepare_read_file(struct check *check, struct spot *spot, struct buf *out)
 {
     char *why = NULL;
@@ -76,12 +78,12 @@ static char *prepare_read_file(struct check *check, struct spot *spot, struct bu
                         PATCH_TOTAL_MAX);
         goto out;
     }
-    size_t room = (size_t)spot->was.st_size + 1; /* one more, to see that it has not grown */
+    size_t room = (size_t)spot->was.st_size + 1; /* one more shows that it has grown */
     ssize_t size = fd_read_all(fd, buf_reserve(out, room), room);
     if (size < 0)
         why = patch_os_error(errno);
     else if ((size_t)size == room)
-        why = xstrdup("it is being written by somebody; try again");
+        why = xstrdup("another program is writing it; try again");
     else
         buf_commit(out, (size_t)size);
 out:
@@ -89,8 +91,8 @@ out:
     return why;
 }
 
-/* Turns why (taken) into the refusal text, "what PATH", with the reason in the program's text too
- * when told. */
+/* Refuses with the text "what PATH"; why (taken over) is the reason, and with told also stands in
+ * the program's text. */
 static int refuse_file(struct check *check, const char *what, const struct spot *spot, char *why,
                        bool told)
 {
@@ -159,7 +161,7 @@ static int check_update(struct check *check, struct step *step, const struct pat
         step->drops = true;
         return 0;
     }
-    step->write.was = source->was; /* of the moment it was read */
+    step->write.was = source->was; /* as it was when it was read */
     step->unchanged = step->old.len == step->new.len &&
                       (step->old.len == 0 ||
                        memcmp(step->old.data, step->new.data, step->old.len) == 0);
@@ -248,6 +250,7 @@ int patch_prepare(struct patch_plan **plan, const char *text, size_t len,
     struct check check = {
         .plan = xcalloc(1, sizeof **plan), .failure = failure, .cwd = options->cwd};
     struct patch_error error;
+    BUG_UNLESS(options->cwd && options->cwd[0] == '/');
     *failure = (struct patch_failure){.code = 0};
     check.plan->options = *options;
     check.plan->options.cwd = NULL;

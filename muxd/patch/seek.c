@@ -1,12 +1,13 @@
-/* seek: owns the four passes and the search itself (Knuth, Morris and Pratt's, on a hash a line,
- * each match verified). */
+/* seek: owns the four passes and the search: that of Knuth, Morris and Pratt on one hash a line;
+ * each match is verified. */
 #include "patch/seek.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The ASCII character that stands for rune in the last pass; 0: rune stands for itself. */
+/* The ASCII character for rune in the last pass; 0: rune itself. */
 static char fold(int32_t rune)
 {
     if ((rune >= 0x2010 && rune <= 0x2015) || rune == 0x2212)
@@ -28,15 +29,15 @@ static struct patch_line trimmed(struct patch_line line, enum seek_pass pass)
                                    : patch_line_trim(line);
 }
 
-/* The next piece of line as the last pass reads it: a character, folded into *room where it
- * folds. */
+/* The next piece of line as the last pass reads it: a character, or its ASCII character in
+ * *room. */
 static struct patch_line next_folded(struct patch_line *line, char *room)
 {
     int32_t rune = -1;
     size_t size = (unsigned char)line->text[0] < 0x80 ? 1
                                                       : utf8_decode(line->text, line->len, &rune);
     if (size == 0)
-        size = line->len; /* a character cut off by the line's end: bytes as they are */
+        size = line->len; /* a character that the end of the line cuts: bytes as they are */
     struct patch_line piece = {line->text, size};
     *room = fold(rune);
     if (*room != '\0')
@@ -106,7 +107,7 @@ void seek_fini(struct seek *seek)
     *seek = (struct seek){.lines = NULL};
 }
 
-/* back[i]: how many of the first keys are also the last ones of keys[0..i], less than all. */
+/* back[i]: the length of the longest proper prefix of keys[0..i] that is also its suffix. */
 static void fill_back(size_t *back, const uint64_t *keys, size_t count)
 {
     back[0] = 0;
@@ -122,6 +123,7 @@ static void fill_back(size_t *back, const uint64_t *keys, size_t count)
 static bool stands_at(const struct seek *seek, size_t at, const struct patch_line *want,
                       size_t count, enum seek_pass pass)
 {
+    BUG_UNLESS(at + count <= seek->count);
     *seek->steps += count;
     for (size_t i = 0; i < count; i++)
         if (!seek_same(seek->lines[at + i], want[i], pass))

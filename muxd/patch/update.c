@@ -1,5 +1,5 @@
 /* update: owns a file's lines with their endings, and the edits that the chunks of an update
- * become. */
+ * give. */
 #include "patch/update.h"
 #include "base/bug.h"
 #include "base/err.h"
@@ -11,13 +11,13 @@
 
 #define WHY_MAX 65536 /* bytes of a message that quotes lines */
 
-/* The lines at … at + removed - 1 of the file become what changes say. */
+/* The lines [at, at + removed) of the file become what changes say. */
 struct edit {
     size_t at, removed;
     const struct patch_change *changes;
     size_t count;
-    struct patch_change *owned; /* changes, when they are not those of the patch; else NULL */
-    size_t order;               /* of its chunk */
+    struct patch_change *owned; /* changes, when they are not the patch's own; else NULL */
+    size_t order;               /* number of its chunk */
 };
 
 struct update {
@@ -26,7 +26,7 @@ struct update {
     const struct patch_old *old;
     enum patch_endings endings;
     struct patch_line *lines;   /* owned: the file's, without their endings */
-    /* owned: bytes of each line's ending: 0 (the last line only), 1, or 2 for CR LF */
+    /* owned: bytes of each line's ending: 0 (last line only), 1, or 2 for CR LF */
     unsigned char *ending_size;
     size_t count, room;
     struct edit *edits; /* owned */
@@ -62,7 +62,7 @@ static void add_line(struct update *update, const char *text, size_t len, size_t
 }
 
 /* Whether a carriage return alone ends a line: only where endings are preserved, and not when the
- * patch quotes one as content. */
+ * patch quotes one inside a line. */
 static bool cr_ends_lines(const struct update *update)
 {
     if (update->endings == PATCH_ENDINGS_LF)
@@ -121,7 +121,7 @@ static int too_costly(struct update *update)
                          update->old->path);
 }
 
-/* Where the old lines of a chunk stand, looked for from start on. */
+/* Where the old lines of a chunk stand, at start or behind it. */
 static size_t find_block(struct update *update, const struct patch_chunk *chunk,
                          const struct patch_line *old, size_t count, size_t start)
 {
@@ -129,17 +129,17 @@ static size_t find_block(struct update *update, const struct patch_chunk *chunk,
         if (count > update->count)
             return SEEK_NONE;
         size_t last = update->count - count;
-        /* Codex, which the first mode follows, takes the end of the file even when an earlier chunk
-         * lies behind it. */
+        /* Codex, which PATCH_ENDINGS_LF follows, takes the end of the file also when an earlier
+         * chunk lies behind it. */
         start = update->endings == PATCH_ENDINGS_LF || last > start ? last : start;
     }
     return seek_find(&update->seek, old, count, start);
 }
 
-/* The changes without the empty line that the old ones end with, and without one at the new ones'
- * end. */
+/* Drops the empty line that the old lines end with, and one at the end of the new lines. */
 static void drop_last_empty(struct edit *edit)
 {
+    BUG_UNLESS(edit->count > 0 && edit->removed > 0);
     struct patch_change *changes = xmemdup(edit->changes, edit->count * sizeof *changes);
     size_t old = edit->count - 1, new;
     while (changes[old].sign == '+')
@@ -158,7 +158,7 @@ static void drop_last_empty(struct edit *edit)
     edit->changes = edit->owned = changes;
 }
 
-/* Finds one chunk from *at on and makes its edit; *at goes behind it. */
+/* Finds one chunk from *at on and makes its edit; moves *at behind it. */
 static int place_chunk(struct update *update, const struct patch_chunk *chunk,
                        const struct patch_line *old, size_t count, size_t *at)
 {
@@ -224,8 +224,8 @@ static int compare_edits(const void *a, const void *b)
     return left->order < right->order ? -1 : 1;
 }
 
-/* In the file's order, none over another: what is only added goes behind an edit that it would fall
- * into. */
+/* Sorts the edits by their place and refuses overlaps. An edit that only adds and would fall into
+ * another goes behind it. */
 static int order_edits(struct update *update)
 {
     qsort(update->edits, update->edit_count, sizeof *update->edits, compare_edits);
@@ -243,14 +243,15 @@ static int order_edits(struct update *update)
     return 0;
 }
 
-/* The ending that line at gives to a new line beside it, or gets itself. */
+/* The ending of line at, also for a new line beside it. */
 static struct patch_line ending_of(const struct update *update, size_t at)
 {
     struct patch_line ending = {"\n", 1};
     if (update->endings == PATCH_ENDINGS_LF || update->count == 0)
         return ending;
+    BUG_UNLESS(at < update->count);
     if (update->ending_size[at] == 0 && at > 0)
-        at--; /* the last line: as the one before it */
+        at--; /* the last line ends as the one before it */
     if (update->ending_size[at] > 0)
         ending = (struct patch_line){update->lines[at].text + update->lines[at].len,
                                      update->ending_size[at]};
@@ -294,6 +295,8 @@ int patch_update(struct buf *out, const struct patch *patch, const struct patch_
     struct update update = {
         .patch = patch, .hunk = hunk, .old = old, .endings = endings, .why = why};
     *why = NULL;
+    BUG_UNLESS(hunk->kind == PATCH_UPDATE);
+    BUG_UNLESS(hunk->count == 0 || hunk->first + hunk->count <= patch->chunk_count);
     int rc = old->len <= PATCH_FILE_MAX
                  ? split_lines(&update)
                  : update_refuse(&update, ERR_TOO_LARGE, "%s is larger than %u bytes", old->path,

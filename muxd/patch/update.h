@@ -1,5 +1,5 @@
-/* update: the new contents of a file from its old ones and the chunks of an update
- * (CODEX.md, 19.3). No file is touched. */
+/* update: makes the new contents of a file from its old ones and the chunks of an update (CODEX.md,
+ * 19.3). It touches no file. */
 #ifndef MUXD_PATCH_UPDATE_H
 #define MUXD_PATCH_UPDATE_H
 #include "base/buf.h"
@@ -10,11 +10,12 @@
 #define PATCH_FILE_LINES_MAX 2000000u /* its lines */
 
 enum patch_endings {
-    /* every line of an updated file ends with LF, the last one too (the default of Codex) */
+    /* every line of an updated file ends with LF, also the last one (Codex's default) */
     PATCH_ENDINGS_LF,
-    /* CR LF, CR and LF stay; new lines, and a last one without, end as the line before them does */
+    /* CR LF, CR and LF stay; a new line, and a last one without ending, ends as the line before
+     * it */
     PATCH_ENDINGS_PRESERVE,
-    PATCH_ENDINGS_EXACT,    /* the same, but a file whose last line had no ending keeps it so */
+    PATCH_ENDINGS_EXACT,    /* the same, but a last line without ending keeps none */
 };
 
 struct patch_old {
@@ -23,10 +24,10 @@ struct patch_old {
     size_t len;
 };
 
-/* Appends the new contents to out. Lines of context stay as the file has them, also where they were
- * found by a later pass. 0; ERR_ARGUMENTS: some lines are not there, or two chunks overlap;
- * ERR_TOO_LARGE. Then *why (the caller's) is the text, well-formed UTF-8. *steps counts the work of
- * the searches of one patch, 0 at first. */
+/* Appends the new contents to out. Context lines stay as the file has them, also where a later pass
+ * found them. 0; ERR_ARGUMENTS: lines are not there, or two chunks overlap; ERR_TOO_LARGE. With an
+ * error *why (the caller's) is the text, well-formed UTF-8. *steps counts the work of the searches
+ * of one patch and begins at 0. */
 int patch_update(struct buf *out, const struct patch *patch, const struct patch_hunk *hunk,
                  const struct patch_old *old, enum patch_endings endings, uint64_t *steps,
                  char **why);
