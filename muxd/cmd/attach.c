@@ -19,7 +19,6 @@
 #define HALF_DRAWN_MS 100   /* a program that says it is drawing is given this long */
 #define RESIZE_MS 15        /* a storm of changes of size becomes one */
 #define NOTICE_QUEUE 4096   /* over this a notice is one too many */
-#define CHAIN_MAX 64        /* sessions shown in sessions */
 
 struct session *attachment_session(const struct attachment *attachment)
 {
@@ -282,59 +281,13 @@ static void cmd_attach_on_gone(void *arg)
 static const struct stream_handlers handlers = {
     .frame = cmd_attach_on_frame, .drained = on_may_draw, .gone = cmd_attach_on_gone, .wipe = true};
 
-/* Whether `inside` is shown, directly or through others, in something that runs in `from`: it would
- * show itself for ever. */
-static bool leads_to(const struct cmd_context *ctx, uint64_t from, uint64_t inside, int depth)
-{
-    if (from == inside || depth >= CHAIN_MAX)
-        return true;
-    for (struct attachment *at = ctx->attachments; at; at = at->next) {
-        if (at->host != from || at->followed)
-            continue;
-        at->followed = true;
-        if (leads_to(ctx, at->number, inside, depth + 1))
-            return true;
-    }
-    return false;
-}
-
-static bool shows(const struct cmd_context *ctx, uint64_t from, uint64_t inside)
-{
-    for (struct attachment *at = ctx->attachments; at; at = at->next)
-        at->followed = false;
-    return leads_to(ctx, from, inside, 0);
-}
-
-static int cmd_attach_check(struct cmd_context *ctx, struct session *session,
-                            const struct session *own, struct err *err)
-{
-    if (!session_is_tty(session))
-        return err_set(err, ERR_NOT_AVAILABLE,
-                       "'%s' has no terminal to attach to; follow its output with `ue logs -f %s`",
-                       session_name(session), session_name(session));
-    if (!session_is_live(session))
-        return err_set(err, ERR_ENDED, "'%s': has ended; `ue screen %s` shows what it left",
-                       session_name(session), session_name(session));
-    if (own == session)
-        return err_set(
-            err, ERR_SELF,
-            "'%s': you are inside this session already; to show it in itself would never end",
-            session_name(session));
-    if (own && shows(ctx, session_number(session), session_number(own)))
-        return err_set(
-            err, ERR_SELF,
-            "'%s': shows the session '%s' that you are in; one in the other would never end",
-            session_name(session), session_name(own));
-    return 0;
-}
-
 static struct attachment *attachment_new(struct cmd_context *ctx, struct request *request,
                                          struct session *session, struct err *err)
 {
     const struct tool *tool = &tools[TOOL_ATTACH];
     const struct json *params = request_params(request);
     struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
-    if (cmd_attach_check(ctx, session, own, err) < 0)
+    if (attach_nested_check(ctx, session, own, err) < 0)
         return NULL;
     struct attachment *attachment = xcalloc(1, sizeof *attachment);
     *attachment = (struct attachment){.ctx = ctx,

@@ -44,6 +44,11 @@ void attachment_notice(struct attachment *attachment, const char *text);
 /* answers the request */
 void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session);
 
+/* attach_nested.c. 0, or why this session can't be shown to a client that runs in `own` (NULL: in
+ * none): it has no terminal, has ended, or would show itself. */
+int attach_nested_check(struct cmd_context *ctx, struct session *session,
+                        const struct session *own, struct err *err);
+
 /* attach_keyboard.c. It came (and now looks on); typed; pressed the keys that take or give back;
  * has gone. */
 void attach_keyboard_begin(struct attachment *attachment, struct session *session,
