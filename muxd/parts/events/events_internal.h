@@ -50,7 +50,15 @@ void events_input(struct session *session, const struct input *input);
 void events_resized(struct session *session, const struct part_resize *resize);
 void events_renamed(struct session *session, const char *old_name);
 void events_killed(struct session *session, const char *by, int signo);
+
+/* events_output.c: what is told of a session's output. At the end of a turn in which it came; the
+ * rest of it, before its end is told; what waits for the pause to end, before anything else is told
+ * of the session. */
+void events_output_look(struct session *session, uint64_t seen_head);
+void events_output_rest(struct session *session);
+void events_output_pending(struct session *session);
 void events_free(struct session *session);
+
 /* events.c: number, type, time, session; then the caller's members; then it is published, and the
  * object freed. */
 struct json *events_object(struct registry *registry, enum event_type type,

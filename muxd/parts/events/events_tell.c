@@ -1,15 +1,10 @@
 /* events_tell: owns what is told of a session: when, and in which words. */
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
 #include "parts/events/events_internal.h"
 #include "session/internal.h"
-#include <stdlib.h>
 #include <string.h>
-
-#define PAUSE_MS 10       /* between two pieces of a program that prints and prints */
-#define PIECES_MAX 10000 /* of one command's output (CODEX.md 12); its end has all of it */
 
 static void events_tell_add_facts(struct json *object, const struct journal *journal)
 {
@@ -59,8 +54,6 @@ void events_began(struct session *session)
         events_of_session(session)->epoch = events_of(registry)->output_epoch;
 }
 
-static void tell_rest(struct session *session);
-
 void events_ended(struct session *session)
 {
     struct registry *registry = session->registry;
@@ -68,7 +61,7 @@ void events_ended(struct session *session)
     int exit_code = -1, signo = 0;
     if (header->told_end || !header->told_begin)
         return;
-    tell_rest(session);
+    events_output_rest(session);
     struct json *end = events_object(registry, EVENT_END, session);
     session_has_exit(session, &exit_code, &signo);
     json_add_text(end, "state", session_state_word(session_state(session)));
@@ -96,167 +89,6 @@ void events_forget(struct session *session, bool told)
                        events_object(session->registry, EVENT_REMOVED, session));
 }
 
-static void tell_piece(struct session *session, uint64_t from, uint64_t to, bool is_stderr)
-{
-    struct registry *registry = session->registry;
-    struct json *output = events_object(registry, EVENT_OUTPUT, session);
-    json_add_text(output, "stream", is_stderr ? "stderr" : "stdout");
-    json_add_int(output, "from", (int64_t)from);
-    json_add_int(output, "to", (int64_t)to);
-    /* there may be more, but no more of it is told piece by piece */
-    if (++events_of_session(session)->pieces == PIECES_MAX)
-        json_add_bool(output, "last", true);
-    events_publish(registry, EVENT_OUTPUT, session, from, to, output);
-}
-
-/* Where a piece that begins at from and is at most to long ends: at a character's boundary, as far
- * as the output is text. */
-static uint64_t end_of_piece(struct session *session, uint64_t from, uint64_t to)
-{
-    uint64_t at = from;
-    size_t size;
-    const char *view = journal_view(session->journal, &at, &size);
-    uint64_t end = to - from > EVENTS_TEXT_MAX ? from + EVENTS_TEXT_MAX : to;
-    if (!view || at != from || at + size < end)
-        return end;
-    size_t open = utf8_incomplete_tail(view, (size_t)(end - from));
-    return open < end - from ? end - open : end;
-}
-
-static void on_run(void *arg, uint64_t from, uint64_t to, bool is_stderr)
-{
-    struct session *session = arg;
-    while (from < to && events_of_session(session)->pieces < PIECES_MAX) {
-        uint64_t end = end_of_piece(session, from, to);
-        tell_piece(session, from, end, is_stderr);
-        from = end;
-    }
-}
-
-static void tell_output(struct session *session, uint64_t to)
-{
-    struct events_of_session *own = events_of_session(session);
-    uint64_t from = own->told_to;
-    if (from < journal_tail(session->journal) && to > journal_tail(session->journal) &&
-        !(atomic_load(&session->journal->header->saved_len)))
-        from = journal_tail(session->journal);
-    own->told_to = to;
-    if (to <= from || own->pieces >= PIECES_MAX)
-        return;
-    if (session_is_tty(session))
-        on_run(session, from, to, false);
-    else
-        journal_streams(session->journal, from, to, on_run, session);
-}
-
-/* A character that is not whole yet waits for the rest of it. */
-static uint64_t whole_head(struct session *session)
-{
-    uint64_t head = journal_head(session->journal), told_to = events_of_session(session)->told_to;
-    uint64_t at = head > told_to + 3 ? head - 3 : told_to;
-    size_t size;
-    const char *view = journal_view(session->journal, &at, &size);
-    if (!view || size > 3 || at + size != head)
-        return head;
-    return head - utf8_incomplete_tail(view, size);
-}
-
-/* Output from before somebody listened is not told. */
-static bool follows_output(struct session *session, uint64_t seen_head)
-{
-    const struct events *events = events_of(session->registry);
-    if (!events_wants(session->registry, EVENT_OUTPUT) || !session->journal->header->told_begin)
-        return false;
-    struct events_of_session *own = events_of_session(session);
-    if (own->epoch != events->output_epoch) {
-        own->epoch = events->output_epoch;
-        own->told_to = seen_head;
-    }
-    return true;
-}
-
-static void tell_rest(struct session *session)
-{
-    struct events_of_session *own = session->part[PART_EVENTS];
-    if (own)
-        loop_timer_stop(&own->pause);
-    if (follows_output(session, session->seen_head))
-        tell_output(session, journal_head(session->journal));
-}
-
-/* Bytes that the default reader has not been given and never will be. */
-static uint64_t lost_bytes(const struct journal_header *header)
-{
-    uint64_t cursor = atomic_load(&header->readers[0].cursor),
-             tail = atomic_load(&header->out_tail);
-    uint64_t saved_from = atomic_load(&header->saved_from),
-             saved_to = saved_from + atomic_load(&header->saved_len);
-    if (tail <= cursor)
-        return 0;
-    if (saved_to > cursor && saved_from <= cursor)
-        cursor = saved_to;
-    return tail > cursor ? tail - cursor : 0;
-}
-
-static void look_for_loss(struct session *session)
-{
-    uint64_t lost = lost_bytes(session->journal->header);
-    struct events_of_session *own = events_of_session(session);
-    if (lost > 0 && !own->lost) {
-        struct json *object = events_object(session->registry, EVENT_LOST, session);
-        json_add_int(object, "lost_bytes", (int64_t)lost);
-        json_add_int(object, "output_bytes", (int64_t)journal_head(session->journal));
-        events_publish(session->registry, EVENT_LOST, session, 0, 0, object);
-    }
-    own->lost = lost > 0;
-}
-
-static void events_tell_on_pause(void *arg)
-{
-    struct events_of_session *own = arg;
-    if (follows_output(own->session, own->session->seen_head))
-        tell_output(own->session, whole_head(own->session));
-}
-
-struct events_of_session *events_of_session(struct session *session)
-{
-    struct events_of_session *own = session->part[PART_EVENTS];
-    if (!own) {
-        session->part[PART_EVENTS] = own = xcalloc(1, sizeof *own);
-        own->session = session;
-        loop_timer_init(&own->pause, session->registry->loop, events_tell_on_pause, own);
-    }
-    return own;
-}
-
-void events_free(struct session *session)
-{
-    struct events_of_session *own = session->part[PART_EVENTS];
-    if (own)
-        loop_timer_stop(&own->pause);
-    free(own);
-    session->part[PART_EVENTS] = NULL;
-}
-
-/* What is told of the session now comes behind what it has printed. */
-static void tell_pending(struct session *session)
-{
-    struct events_of_session *own = session->part[PART_EVENTS];
-    if (own && loop_timer_is_set(&own->pause))
-        events_tell_on_pause(own);
-}
-
-static void look_at_output(struct session *session, uint64_t seen_head)
-{
-    if (follows_output(session, seen_head) &&
-        !loop_timer_is_set(&events_of_session(session)->pause)) {
-        tell_output(session, whole_head(session));
-        loop_timer_set_ms(&events_of_session(session)->pause, PAUSE_MS);
-    }
-    if (journal_tail(session->journal) > 0)
-        look_for_loss(session);
-}
-
 /* What was told that it waits for, since the last write. */
 static int told_waiting(struct session *session)
 {
@@ -278,7 +110,7 @@ static void events_tell_prompt(struct session *session)
     events_of_session(session)->mark = session->prompt.marks;
     if (!events_wants(registry, type))
         return;
-    tell_pending(session);
+    events_output_pending(session);
     struct json *object = events_object(registry, type, session);
     if (waiting_for_word(session->prompt.waiting_for))
         json_add_text(object, "waiting_for", waiting_for_word(session->prompt.waiting_for));
@@ -291,7 +123,7 @@ void events_look(struct session *session, uint64_t seen_head)
 {
     const struct registry *registry = session->registry;
     if (seen_head != session->seen_head)
-        look_at_output(session, seen_head);
+        events_output_look(session, seen_head);
     if (session->prompt.evidence != EVIDENCE_NONE)
         events_tell_prompt(session);
     if (told_waiting(session) == WAITING_NONE &&
@@ -320,7 +152,7 @@ void events_keyboard(struct session *session, const struct events_holder *holder
 {
     if (!events_wants(session->registry, EVENT_KEYBOARD))
         return;
-    tell_pending(session);
+    events_output_pending(session);
     struct json *object = events_object(session->registry, EVENT_KEYBOARD, session);
     json_add_text(object, "owner", holder->who);
     if (!holder->nobody) {
@@ -369,7 +201,7 @@ void events_typed(struct session *session, const struct author *author, const ch
     struct registry *registry = session->registry;
     if (!events_wants(registry, EVENT_INTERACTION))
         return;
-    tell_pending(session);
+    events_output_pending(session);
     struct json *object = events_object(registry, EVENT_INTERACTION, session);
     struct json *facts = json_object_new();
     events_tell_add_facts(facts, session->journal);
