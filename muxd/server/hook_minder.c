@@ -100,14 +100,6 @@ static int end_like(const struct minder *minder)
     return 128 + signo;
 }
 
-struct rlimit hook_wear_mark(rlim_t mark)
-{
-    struct rlimit before = {RLIM_INFINITY, RLIM_INFINITY};
-    getrlimit(RLIMIT_LOCKS, &before);
-    setrlimit(RLIMIT_LOCKS, &(struct rlimit){mark, before.rlim_max});
-    return before;
-}
-
 /* The soft limit is the mark. As the hard one, too, it can't be shed without privilege; an outer
  * daemon's mark stays there. */
 static void fix_mark(void)

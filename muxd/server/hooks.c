@@ -7,31 +7,23 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/strv.h"
 #include "base/utf8.h"
 #include "parts/events/events.h"
 #include "server/server.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define OUTPUT_MAX 65536 /* bytes that a hook may print; after that its output is closed */
 #define SHOWN_MAX 400   /* of them in the log */
-/* its minder ends a command by itself that much after its time, when there is no worker any more */
-#define MINDER_MS 1000
 #define ENDING_MS 5000  /* a minder needs at most, then it is killed */
 #define LAST_MS 5000    /* for all the hooks of a daemon that has been stopped */
 #define STEP_MS 10      /* of looking for the end of one, when the loop is over */
-
-extern char **environ;
 
 struct run { /* one command that runs, or what it has left behind; the process is its minder's */
     struct run *next;
@@ -166,58 +158,6 @@ static void on_timeout(void *arg)
     loop_timer_set_ms(&run->timeout, ENDING_MS);
 }
 
-static int event_file(const struct hooks *hooks)
-{
-    int fd = memfd_create("muxd-event", MFD_CLOEXEC);
-    if (fd >= 0 &&
-        (fd_write_all(fd, hooks->event, hooks->event_size) != (ssize_t)hooks->event_size ||
-         lseek(fd, 0, SEEK_SET) != 0))
-        fd_close(&fd);
-    return fd;
-}
-
-static char **environment(const struct hooks *hooks, const struct config_hook *hook)
-{
-    struct strv env = {0};
-    strv_add_all(&env, (const char *const *)environ);
-    strv_env_set(&env, "MUXD_HOOK", hook->name);
-    strv_env_set(&env, "MUXD_EVENT", event_rows[hooks->event_type].name);
-    strv_env_set(&env, "MUXD_SOCKET", hooks->server->socket_path);
-    return strv_take(&env);
-}
-
-static int spawn(const struct hooks *hooks, const struct config_hook *hook, int event_fd,
-                 int out_fd, pid_t *pid)
-{
-    static char self[] = "muxd", command[] = "--hook", timeout[] = "--hook-timeout";
-    char ms[24];
-    char *argv[] = {self, command, hook->run, timeout, ms, NULL};
-    snprintf(ms, sizeof ms, "%lld", (long long)hook->timeout_ms + MINDER_MS);
-    char **env = environment(hooks, hook);
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, event_fd, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, out_fd, STDERR_FILENO);
-    posix_spawn_file_actions_addchdir_np(&files, "/");
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    struct rlimit before = hook_wear_mark(registry_hook_mark(hooks->server->registry));
-    int error = posix_spawn(pid, "/proc/self/exe", &files, &attributes, argv, env);
-    setrlimit(RLIMIT_LOCKS, &before);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    strv_free(env);
-    return error;
-}
-
 static void hooks_give_up(const struct hooks *hooks, const struct config_hook *hook,
                           const char *what, int error)
 {
@@ -227,20 +167,33 @@ static void hooks_give_up(const struct hooks *hooks, const struct config_hook *h
     log_warn("%s", err.text);
 }
 
+/* A run that can't be watched is ended at once, and its end is not told. */
+static void hooks_watch_run(struct run *run, const struct config_hook *hook)
+{
+    struct hooks *hooks = run->hooks;
+    loop_timer_init(&run->timeout, hooks->server->loop, on_timeout, run);
+    loop_timer_set_ms(&run->timeout, hook->timeout_ms);
+    run->out_io = loop_io_new(hooks->server->loop, run->out_fd, LOOP_READ, on_output, run);
+    if (run->out_io) {
+        limit_passed(LIMIT_HOOK);
+        return;
+    }
+    hooks_give_up(hooks, hook, "its output can't be watched", errno ? errno : EMFILE);
+    run->unwatched = true;
+    close_output(run);
+    on_timeout(run); /* on_child reaps it, like every other one */
+}
+
 static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
 {
-    int pipe_fds[2] = {-1, -1}, event_fd = event_file(hooks);
+    const struct hook_event event = {.type = event_rows[hooks->event_type].name,
+                                     .text = hooks->event,
+                                     .size = hooks->event_size};
     pid_t pid = 0;
-    int error = event_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0 ||
-                        fd_set_nonblock(pipe_fds[0], true) != 0
-                    ? errno
-                    : 0;
-    if (!error)
-        error = spawn(hooks, hook, event_fd, pipe_fds[1], &pid);
-    fd_close(&event_fd);
-    fd_close(&pipe_fds[1]);
+    int out_fd = -1;
+    int error = hook_start(hook, &event, hooks->server->socket_path,
+                           registry_hook_mark(hooks->server->registry), &pid, &out_fd);
     if (error) {
-        fd_close(&pipe_fds[0]);
         hooks_give_up(hooks, hook, "it can't be started", error);
         return;
     }
@@ -250,22 +203,11 @@ static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
                         .name = xstrdup(hook->name),
                         .seq = hooks->event_seq,
                         .pid = pid,
-                        .out_fd = pipe_fds[0],
+                        .out_fd = out_fd,
                         .output = BUF_INIT};
     hooks->runs = run;
     hooks->count++;
-    loop_timer_init(&run->timeout, hooks->server->loop, on_timeout, run);
-    loop_timer_set_ms(&run->timeout, hook->timeout_ms);
-    run->out_io = loop_io_new(hooks->server->loop, run->out_fd, LOOP_READ, on_output, run);
-    if (run->out_io) {
-        limit_passed(LIMIT_HOOK);
-        return;
-    }
-    error = errno ? errno : EMFILE;
-    hooks_give_up(hooks, hook, "its output can't be watched", error);
-    run->unwatched = true;
-    close_output(run);
-    on_timeout(run); /* on_child reaps it, like every other one */
+    hooks_watch_run(run, hook);
 }
 
 static bool is_for(const struct hooks *hooks, const struct config_hook *hook)
