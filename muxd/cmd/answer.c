@@ -139,7 +139,7 @@ static bool add_nothing_new(struct json *answer, const struct op *op, struct ses
                             const struct collected *got, int64_t wall_ns)
 {
     struct buf line = BUF_INIT;
-    if (!op->polls || meta_bool(op->request, "verb") || !session_is_live(session) ||
+    if (!op->polls || meta_bool(op->base.request, "verb") || !session_is_live(session) ||
         got->to != got->from)
         return false;
     const char *waiting_for = session_waiting_for(session);
@@ -212,7 +212,7 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
     struct json *answer = json_object_new();
     struct collected got = {0};
     char chunk[7];
-    int64_t wall_ns = clock_mono_ns() - op->started_ns;
+    int64_t wall_ns = clock_mono_ns() - op->base.begun_ns;
     answer_collect(op, session, &got);
     clamp_lines(op, &got);
     chunk_id(chunk);

@@ -33,34 +33,35 @@ static int command_from(struct command *command, struct cmd_context *ctx, struct
 
 static int start_command(struct op *op, struct session **session, struct err *err)
 {
-    const struct json *params = request_params(op->request);
-    const struct config *cfg = op->ctx->config;
-    bool tty = schema_bool(op->tool, params, "tty", false);
+    const struct json *params = request_params(op->base.request);
+    const struct config *cfg = op->base.ctx->config;
+    bool tty = schema_bool(op->base.tool, params, "tty", false);
     struct command command = {0};
-    char *cwd = meta_cwd(op->request, schema_str(op->tool, params, "workdir", NULL));
-    bool people = tty && meta_bool(op->request, "human");
-    char **env = meta_env(op->ctx, op->request, people ? META_ENV_PEOPLE : META_ENV_TOOLS,
+    char *cwd = meta_cwd(op->base.request, schema_str(op->base.tool, params, "workdir", NULL));
+    bool people = tty && meta_bool(op->base.request, "human");
+    char **env = meta_env(op->base.ctx, op->base.request, people ? META_ENV_PEOPLE : META_ENV_TOOLS,
                           json_get(params, "env"), err);
-    int result = env ? command_from(&command, op->ctx, op->request, env, err) : err->code;
+    int result = env ? command_from(&command, op->base.ctx, op->base.request, env, err) : err->code;
     if (result == 0) {
         struct session_spec spec = {
-            .name = schema_str(op->tool, params, "name", NULL),
+            .name = schema_str(op->base.tool, params, "name", NULL),
             .cmd = command.shown,
             .argv = command.argv,
             .env = env,
             .cwd = cwd,
             .tty = tty,
-            .stdin_open = schema_bool(op->tool, params, "stdin", false),
-            .rows = (int)schema_int(op->tool, params, "rows", cfg->defaults.rows),
-            .cols = (int)schema_int(op->tool, params, "cols", cfg->defaults.cols),
-            .umask = meta_umask(op->request),
+            .stdin_open = schema_bool(op->base.tool, params, "stdin", false),
+            .rows = (int)schema_int(op->base.tool, params, "rows", cfg->defaults.rows),
+            .cols = (int)schema_int(op->base.tool, params, "cols", cfg->defaults.cols),
+            .umask = meta_umask(op->base.request),
             .record = cfg->defaults.record,
             .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
-            .request_hash = meta_request_hash(op->request)};
+            .request_hash = meta_request_hash(op->base.request)};
         command_limits(&spec, &cfg->limits);
-        meta_source(op->request, op->tool, &spec);
+        meta_source(op->base.request, op->base.tool, &spec);
         spec.default_name = command.name;
-        result = registry_create(op->ctx->registry, &spec, op_spawned, op, session, err);
+        result = registry_create(op->base.ctx->registry, &spec, inflight_spawned, &op->base,
+                                 session, err);
     }
     command_fini(&command);
     strv_free(env);
@@ -70,25 +71,26 @@ static int start_command(struct op *op, struct session **session, struct err *er
 
 static int cmd_exec_start(struct op *op, struct session **session, struct err *err)
 {
-    const struct json *params = request_params(op->request);
-    const char *name = schema_str(op->tool, params, "name", NULL);
-    uint64_t hash = meta_request_hash(op->request);
-    *session = hash ? registry_by_request(op->ctx->registry, hash) : NULL;
+    const struct json *params = request_params(op->base.request);
+    const char *name = schema_str(op->base.tool, params, "name", NULL);
+    uint64_t hash = meta_request_hash(op->base.request);
+    *session = hash ? registry_by_request(op->base.ctx->registry, hash) : NULL;
     if (*session) /* a retry of what was begun before the worker died */
         return 0;
-    op_starting(op);
+    inflight_starting(&op->base);
     int result = 0;
     if (!schema_has(params, "cmd") && name) {
-        char **env = meta_env(op->ctx, op->request, META_ENV_PEOPLE, json_get(params, "env"), err);
-        result = env ? registry_start_described(op->ctx->registry, name, env, op_spawned, op,
-                                                session, err)
+        char **env = meta_env(op->base.ctx, op->base.request, META_ENV_PEOPLE,
+                              json_get(params, "env"), err);
+        result = env ? registry_start_described(op->base.ctx->registry, name, env, inflight_spawned,
+                                                &op->base, session, err)
                      : err->code;
         strv_free(env);
     } else {
         result = start_command(op, session, err);
     }
     if (result < 0)
-        op_not_starting(op);
+        inflight_not_starting(&op->base);
     return result;
 }
 
@@ -109,8 +111,8 @@ static int check_combination(struct op *op, bool described, struct err *err)
 {
     static const char *const from_config[] = {"workdir", "shell", "login", "rows",
                                               "cols",    "stdin", NULL};
-    const struct json *params = request_params(op->request);
-    const char *name = schema_str(op->tool, params, "name", NULL);
+    const struct json *params = request_params(op->base.request);
+    const char *name = schema_str(op->base.tool, params, "name", NULL);
     for (const char *const *at = from_config; described && name && *at; at++)
         if (schema_has(params, *at))
             return err_set(err, ERR_ARGUMENTS,
@@ -119,7 +121,7 @@ static int check_combination(struct op *op, bool described, struct err *err)
                            "a command",
                            *at, name);
     if (!described && (schema_has(params, "rows") || schema_has(params, "cols")) &&
-        !schema_bool(op->tool, params, "tty", false))
+        !schema_bool(op->base.tool, params, "tty", false))
         return err_set(
             err, ERR_ARGUMENTS,
             "failed to parse function arguments: `rows` and `cols` are those of a PTY; use tty");
@@ -142,7 +144,7 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     /* whether that one has a terminal is known once it has begun */
     bool described = !schema_has(params, "cmd");
     if (check_combination(op, described, &err) < 0 ||
-        op_wait_spec(op, NULL, true, described || schema_bool(op->tool, params, "tty", false),
+        op_wait_spec(op, NULL, true, described || schema_bool(op->base.tool, params, "tty", false),
                      &spec, &err) < 0 ||
         cmd_exec_start(op, &session, &err) < 0) {
         op_fail(op, &err);
@@ -151,9 +153,9 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     if (!session_is_tty(session))
         spec.ready = false;
     attach_terminal_start(request, session);
-    if (schema_bool(op->tool, params, "follow", false))
+    if (schema_bool(op->base.tool, params, "follow", false))
         follow(ctx, request_peer(request), session);
     /* too many waits: the session goes on, the answer says what it is called */
-    if (op_park(op, session, &spec, &err) < 0)
+    if (inflight_wait(&op->base, session, &spec, &err) < 0)
         op_fail(op, &err);
 }

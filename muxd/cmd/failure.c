@@ -5,6 +5,7 @@
 #include "base/strv.h"
 #include "cmd/cmd.h"
 #include "wire/schema.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,4 +60,10 @@ void failure_reply(struct request *request, const struct tool *tool, const struc
         free(words);
     }
     request_fail_with(request, err, data);
+}
+
+int failure_removed(struct err *err, uint64_t number)
+{
+    return err_set(err, ERR_NO_SUCH_SESSION,
+                   "session %" PRIu64 " was removed while this call waited for it", number);
 }

@@ -4,10 +4,10 @@
 #include "base/utf8.h"
 #include "base/value.h"
 #include "cmd/describe.h"
+#include "cmd/failure.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
 #include "journal/inputlog.h"
-#include <inttypes.h>
 #include <stdlib.h>
 
 #define ENTRIES_MAX 1000 /* in one answer; `next` says where to go on */
@@ -106,8 +106,7 @@ static void input_log_answer(struct reading *reading)
     if (session) {
         request_reply(request, entries(session, since));
     } else {
-        err_set(&err, ERR_NO_SUCH_SESSION,
-                "session %" PRIu64 " was removed while this call waited for it", number);
+        failure_removed(&err, number);
         request_fail(request, &err);
     }
 }

@@ -2,6 +2,7 @@
  * answered as a whole (CODEX.md 13). It is a session like others while it runs and afterwards, so
  * that nothing of its output is lost and people see what goes on. */
 #include "cmd/oneshot.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strv.h"
@@ -9,6 +10,7 @@
 #include "cmd/delivery.h"
 #include "cmd/describe.h"
 #include "cmd/failure.h"
+#include "cmd/inflight.h"
 #include "cmd/meta.h"
 #include "cmd/patching.h"
 #include "parts/reap/reap.h"
@@ -17,37 +19,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINGER_MS 2000               /* after the exit: for what programs left behind still write */
+#define LINGER_MS 2000 /* after the exit: for what programs left behind still write */
 #define TIMEOUT_MAX_MS INT64_C(31536000000) /* a year: more is as good as none */
 /* the session's own limit of lifetime holds when no worker is there to look at the clock */
 #define BACKSTOP_MS 5000
 #define KILLER_TIMEOUT (KILLER_LIMIT + SESSION_LIFETIME)
 
 struct shot {
-    struct cmd_context *ctx;
-    /* NULL: cancelled, or its client has gone: the timeout holds all the same */
-    struct request *request;
-    const struct tool *tool;
-    uint64_t number;
-    struct wait *wait;
-    int64_t begun_ns, timeout_ms, elapsed_ms;
-    bool starting, fired, timed_out;
-    struct wait_result result; /* when fired */
+    struct inflight base; /* outlives its request: the timeout holds all the same */
+    int64_t timeout_ms, elapsed_ms;
+    bool timed_out;
 };
 
-static void oneshot_on_cancel(void *arg)
+static struct shot *shot_of(struct inflight *call)
 {
-    struct shot *shot = arg;
-    shot->request = NULL;
+    return LIST_OWNER(call, struct shot, base);
 }
 
-static void oneshot_fail(struct shot *shot, const struct err *err)
+static void shot_free(struct inflight *call)
 {
-    if (shot->wait)
-        wait_cancel(shot->wait);
-    if (shot->request)
-        failure_reply(shot->request, shot->tool, err);
-    free(shot);
+    free(shot_of(call));
 }
 
 /* How it went, in one number: its own status, or 124. */
@@ -65,13 +56,13 @@ static int exit_code_of(struct shot *shot, struct session *session)
 static void oneshot_add_output(struct shot *shot, struct json *answer, const struct buf *body,
                                uint64_t to, int exit_code, int64_t wall_ns)
 {
-    const struct json *params = request_params(shot->request);
-    const struct config *cfg = shot->ctx->config;
+    const struct json *params = request_params(shot->base.request);
+    const struct config *cfg = shot->base.ctx->config;
     bool given = schema_has(params, "max_output_tokens");
-    int64_t tokens = given ? schema_int(shot->tool, params, "max_output_tokens", 0)
+    int64_t tokens = given ? schema_int(shot->base.tool, params, "max_output_tokens", 0)
                            : cfg->defaults.max_output_tokens;
     struct buf content = BUF_INIT, output = BUF_INIT, clamped = BUF_INIT;
-    int64_t max_line = schema_int(shot->tool, params, "max_line", 0);
+    int64_t max_line = schema_int(shot->base.tool, params, "max_line", 0);
     size_t cut = 0;
     struct text_oneshot text = {.exit_code = exit_code,
                                 .wall_ns = wall_ns,
@@ -103,7 +94,7 @@ static struct json *oneshot_build(struct shot *shot, struct session *session, ui
 {
     struct json *answer = json_object_new();
     struct buf body = BUF_INIT;
-    int64_t wall_ns = clock_mono_ns() - shot->begun_ns;
+    int64_t wall_ns = clock_mono_ns() - shot->base.begun_ns;
     int exit_code = exit_code_of(shot, session);
     *to = journal_head(session_journal(session));
     if (shot->timed_out)
@@ -130,121 +121,102 @@ static struct json *oneshot_build(struct shot *shot, struct session *session, ui
     return answer;
 }
 
-static void oneshot_finish(struct shot *shot, struct session *session)
+static void oneshot_answer(struct shot *shot, struct session *session)
 {
-    if (shot->request) {
-        struct delivery delivery = {.ctx = shot->ctx, .number = shot->number, .ended = true};
-        struct json *answer = oneshot_build(shot, session, &delivery.to);
-        request_on_cancel(shot->request, NULL, NULL);
-        delivery_begin(shot->request, &delivery);
-        request_reply(shot->request, answer);
-    }
-    free(shot);
+    struct inflight *call = &shot->base;
+    struct delivery delivery = {.ctx = call->ctx, .number = call->number, .ended = true};
+    if (call->request)
+        inflight_reply(call, oneshot_build(shot, session, &delivery.to), &delivery);
+    else
+        inflight_let_go(call);
 }
 
-static void fail_gone(struct shot *shot)
+static void oneshot_fail_removed(struct shot *shot)
 {
     struct err err;
-    err_set(&err, ERR_NO_SUCH_SESSION, "session %llu was removed while this call waited for it",
-            (unsigned long long)shot->number);
-    oneshot_fail(shot, &err);
+    failure_removed(&err, shot->base.number);
+    inflight_fail(&shot->base, &err);
 }
 
 static void oneshot_on_killed(void *arg, const struct reap_result *result)
 {
     struct shot *shot = arg;
-    struct session *session = registry_by_number(shot->ctx->registry, result->number);
+    struct session *session = registry_by_number(shot->base.ctx->registry, result->number);
+    BUG_UNLESS(shot->timed_out && result->number == shot->base.number);
     if (session)
-        oneshot_finish(shot, session);
+        oneshot_answer(shot, session);
     else
-        fail_gone(shot);
+        oneshot_fail_removed(shot);
 }
 
-static void step(struct shot *shot)
+static void oneshot_finish(struct inflight *call)
 {
-    struct session *session = registry_by_number(shot->ctx->registry, shot->number);
-    if (!session || shot->result.reason == WAIT_STOPPING) {
-        fail_gone(shot);
-    } else if (shot->result.reason == WAIT_DEADLINE && session_is_live(session)) {
+    struct shot *shot = shot_of(call);
+    struct session *session = registry_by_number(call->ctx->registry, call->number);
+    if (!session || call->result.reason == WAIT_STOPPING) {
+        oneshot_fail_removed(shot);
+    } else if (call->result.reason == WAIT_DEADLINE && session_is_live(session)) {
         shot->timed_out = true;
-        shot->elapsed_ms = (clock_mono_ns() - shot->begun_ns) / 1000000;
+        shot->elapsed_ms = (clock_mono_ns() - call->begun_ns) / 1000000;
         reap_kill_hard(session, KILLER_TIMEOUT, oneshot_on_killed, shot);
     } else {
-        oneshot_finish(shot, session);
+        oneshot_answer(shot, session);
     }
-}
-
-static void oneshot_on_wait(void *arg, const struct wait_result *result)
-{
-    struct shot *shot = arg;
-    shot->wait = NULL;
-    shot->result = *result;
-    shot->fired = shot->starting;
-    if (!shot->starting)
-        step(shot);
-}
-
-static void oneshot_on_spawned(void *arg, uint64_t number, const struct err *err)
-{
-    struct shot *shot = arg;
-    (void)number;
-    shot->starting = false;
-    if (err->code < 0)
-        oneshot_fail(shot, err);
-    else if (shot->fired)
-        step(shot);
-    else if (!shot->wait)
-        free(shot);
 }
 
 static int oneshot_command_of(struct shot *shot, struct command *command, char *const *env,
                               struct err *err)
 {
-    const struct config *cfg = shot->ctx->config;
-    const struct json *params = request_params(shot->request), *given = json_get(params, "command");
-    if (shot->tool == &tools[TOOL_SHELL])
+    const struct config *cfg = shot->base.ctx->config;
+    const struct json *params = request_params(shot->base.request),
+                      *given = json_get(params, "command");
+    if (shot->base.tool == &tools[TOOL_SHELL])
         return command_from_words(command, cfg, given, err);
-    return command_from_text(command, cfg, schema_str(shot->tool, params, "shell", NULL),
-                             schema_bool(shot->tool, params, "login", cfg->defaults.login),
+    return command_from_text(command, cfg, schema_str(shot->base.tool, params, "shell", NULL),
+                             schema_bool(shot->base.tool, params, "login", cfg->defaults.login),
                              json_str(given, NULL), env, err);
 }
 
 /* The session of a retry, as far as it has come. */
 static struct session *find_begun(struct shot *shot)
 {
-    uint64_t hash = meta_request_hash(shot->request);
-    struct session *session = hash ? registry_by_request(shot->ctx->registry, hash) : NULL;
+    uint64_t hash = meta_request_hash(shot->base.request);
+    struct session *session = hash ? registry_by_request(shot->base.ctx->registry, hash) : NULL;
     if (session)
-        shot->begun_ns -= (clock_boot_ms() - session_journal(session)->header->created_boot_ms) *
-                          1000000;
+        shot->base.begun_ns -= (clock_boot_ms() -
+                                session_journal(session)->header->created_boot_ms) *
+                               1000000;
     return session;
 }
 
 static int oneshot_start(struct shot *shot, struct session **session, struct err *err)
 {
-    const struct json *params = request_params(shot->request);
+    const struct json *params = request_params(shot->base.request);
     struct command command = {0};
-    char *cwd = meta_cwd(shot->request, schema_str(shot->tool, params, "workdir", NULL));
-    char **env = meta_env(shot->ctx, shot->request, META_ENV_CALLER, json_get(params, "env"), err);
+    char *cwd = meta_cwd(shot->base.request, schema_str(shot->base.tool, params, "workdir", NULL));
+    char **env = meta_env(shot->base.ctx, shot->base.request, META_ENV_CALLER,
+                          json_get(params, "env"), err);
     int result = env ? oneshot_command_of(shot, &command, env, err) : err->code;
     if (result == 0) {
-        struct session_spec spec = {.name = schema_str(shot->tool, params, "name", NULL),
+        struct session_spec spec = {.name = schema_str(shot->base.tool, params, "name", NULL),
                                     .default_name = command.name,
                                     .cmd = command.shown,
                                     .argv = command.argv,
                                     .env = env,
                                     .cwd = cwd,
-                                    .umask = meta_umask(shot->request),
-                                    .record = shot->ctx->config->defaults.record,
-                                    .request_hash = meta_request_hash(shot->request)};
-        command_limits(&spec, &shot->ctx->config->limits);
-        meta_source(shot->request, shot->tool, &spec);
+                                    .umask = meta_umask(shot->base.request),
+                                    .record = shot->base.ctx->config->defaults.record,
+                                    .request_hash = meta_request_hash(shot->base.request)};
+        command_limits(&spec, &shot->base.ctx->config->limits);
+        meta_source(shot->base.request, shot->base.tool, &spec);
         if (spec.limits[SESSION_LIFETIME] == 0 ||
             spec.limits[SESSION_LIFETIME] > shot->timeout_ms + BACKSTOP_MS)
             spec.limits[SESSION_LIFETIME] = shot->timeout_ms + BACKSTOP_MS;
-        shot->starting = true;
-        result = registry_create(shot->ctx->registry, &spec, oneshot_on_spawned, shot, session,
-                                 err);
+        inflight_starting(&shot->base);
+        result = registry_create(shot->base.ctx->registry, &spec, inflight_spawned, &shot->base,
+                                 session, err);
+        if (result < 0)
+            inflight_not_starting(&shot->base);
     }
     command_fini(&command);
     strv_free(env);
@@ -254,35 +226,28 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
 
 static void oneshot_run(struct cmd_context *ctx, struct request *request, const struct tool *tool)
 {
+    static const struct inflight_kind kind = {
+        .finish = oneshot_finish, .free = shot_free, .outlives_request = true};
     struct err err = {0};
     const struct json *params = request_params(request);
     if (patching_takes(ctx, request, tool, json_get(params, "command"),
                        schema_str(tool, params, "workdir", NULL)))
         return;
     struct shot *shot = xcalloc(1, sizeof *shot);
-    *shot = (struct shot){
-        .ctx = ctx, .request = request, .tool = tool, .begun_ns = clock_mono_ns()};
+    inflight_begin(&shot->base, &kind, ctx, request, tool);
     int64_t timeout_ms = schema_int(tool, params, "timeout_ms", 0);
     shot->timeout_ms = timeout_ms < TIMEOUT_MAX_MS ? timeout_ms : TIMEOUT_MAX_MS;
     struct session *session = find_begun(shot);
     if (!session && oneshot_start(shot, &session, &err) < 0) {
-        oneshot_fail(shot, &err);
+        inflight_fail(&shot->base, &err);
         return;
     }
-    shot->number = session_number(session);
-    request_on_cancel(request, oneshot_on_cancel, shot);
     struct wait_spec spec = {.quiet_ms = -1,
                              .linger_ms = LINGER_MS,
-                             .deadline_ns = shot->begun_ns + shot->timeout_ms * 1000000};
-    shot->wait = session_wait(session, &spec, oneshot_on_wait, shot, &err);
-    /* too many waits: the limit of lifetime ends it, its output stays to be read */
-    if (!shot->wait) {
-        request_on_cancel(request, NULL, NULL);
-        failure_reply(request, tool, &err);
-        shot->request = NULL;
-        if (!shot->starting)
-            free(shot);
-    }
+                             .deadline_ns = shot->base.begun_ns + shot->timeout_ms * 1000000};
+    /* too many waits: the session's limit of lifetime ends it, its output can still be read */
+    if (inflight_wait(&shot->base, session, &spec, &err) < 0)
+        inflight_fail(&shot->base, &err);
 }
 
 void cmd_SHELL_COMMAND(struct cmd_context *ctx, struct request *request)

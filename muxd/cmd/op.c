@@ -1,5 +1,6 @@
 /* op: owns a parked request from its arguments to its answer. */
 #include "cmd/op.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/answer.h"
@@ -17,38 +18,33 @@
 #define READ_YIELD_MAX_MS 300000
 #define VERB_WAIT_MS 30000 /* a verb's default where something is waited for */
 
-static void op_free(struct op *op)
+static struct op *op_of(struct inflight *call)
 {
-    typing_free(op->typing);
-    pattern_free(op->until);
-    free(op);
+    return LIST_OWNER(call, struct op, base);
 }
 
-static void release(struct op *op)
+static void op_drop(struct inflight *call)
 {
-    if (--op->holds == 0)
-        op_free(op);
+    typing_free(op_of(call)->typing);
+    op_of(call)->typing = NULL;
 }
 
-static void op_on_cancel(void *arg)
+static void op_free(struct inflight *call)
 {
-    struct op *op = arg;
-    op->request = NULL;
-    if (op->wait)
-        wait_cancel(op->wait);
-    op->wait = NULL;
-    typing_free(op->typing);
-    op->typing = NULL;
-    release(op);
+    pattern_free(op_of(call)->until);
+    free(op_of(call));
 }
+
+static void op_finish(struct inflight *call);
+
+static const struct inflight_kind op_kind = {.finish = op_finish, .drop = op_drop, .free = op_free};
 
 struct op *op_new(struct cmd_context *ctx, struct request *request, const struct tool *tool)
 {
     const struct json *params = request_params(request);
     struct op *op = xcalloc(1, sizeof *op);
     struct err err = {0};
-    *op = (struct op){
-        .ctx = ctx, .request = request, .tool = tool, .holds = 1, .started_ns = clock_mono_ns()};
+    inflight_begin(&op->base, &op_kind, ctx, request, tool);
     const char *reader = meta_str(request, "reader");
     op->peek = tool_arg_by_name(tool, "peek") && schema_bool(tool, params, "peek", false);
     op->base64 = strcmp(schema_str(tool, params, "encoding", NULL), "base64") == 0;
@@ -76,35 +72,25 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
         op_fail(op, &err);
         return NULL;
     }
-    request_on_cancel(request, op_on_cancel, op);
     return op;
 }
 
 void op_fail(struct op *op, const struct err *err)
 {
-    struct request *request = op->request;
-    if (op->wait)
-        wait_cancel(op->wait);
-    op->wait = NULL;
-    op->request = NULL;
-    typing_free(op->typing);
-    op->typing = NULL;
-    if (request) {
-        failure_reply(request, op->tool, err);
-        release(op);
-    }
+    inflight_fail(&op->base, err);
 }
 
 void op_set_from(struct op *op, struct session *session)
 {
-    const struct json *params = request_params(op->request);
+    const struct json *params = request_params(op->base.request);
     int64_t since;
-    if (tool_arg_by_name(op->tool, "since") && json_get_int(params, "since", &since)) {
+    if (tool_arg_by_name(op->base.tool, "since") && json_get_int(params, "since", &since)) {
         op->from = (uint64_t)since;
-    } else if (tool_arg_by_name(op->tool, "since_ms") && json_get_int(params, "since_ms", &since)) {
+    } else if (tool_arg_by_name(op->base.tool, "since_ms") &&
+               json_get_int(params, "since_ms", &since)) {
         op->from = session_offset_at(session, since);
     } else {
-        unsigned limit = (unsigned)op->ctx->config->limits.readers;
+        unsigned limit = (unsigned)op->base.ctx->config->limits.readers;
         journal_reader_replaces(session_journal(session), op->reader, limit, op->replaced);
         const struct journal_reader *reader = journal_reader(session_journal(session), op->reader,
                                                              limit);
@@ -133,19 +119,20 @@ int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *e
 static int op_yield_ms(const struct op *op, const struct json *params, bool typed, bool waits,
                        bool waits_exit, int64_t *out, struct err *err)
 {
-    const struct config *cfg = op->ctx->config;
-    bool verb = meta_bool(op->request, "verb"), given = schema_has(params, "yield_time_ms");
-    bool exec = op->tool == &tools[TOOL_EXEC_COMMAND], read = op->tool == &tools[TOOL_READ_OUTPUT];
-    int64_t yield = given  ? schema_int(op->tool, params, "yield_time_ms", 0)
+    const struct config *cfg = op->base.ctx->config;
+    bool verb = meta_bool(op->base.request, "verb"), given = schema_has(params, "yield_time_ms");
+    bool exec = op->base.tool == &tools[TOOL_EXEC_COMMAND],
+         read = op->base.tool == &tools[TOOL_READ_OUTPUT];
+    int64_t yield = given  ? schema_int(op->base.tool, params, "yield_time_ms", 0)
                     : exec ? cfg->defaults.yield_exec_ms
                     : read ? 250
                            : cfg->defaults.yield_write_ms;
     if (verb) {
-        bool endless = meta_bool(op->request, "no_deadline") || (!given && waits_exit);
+        bool endless = meta_bool(op->base.request, "no_deadline") || (!given && waits_exit);
         if (!given && !exec && waits)
             yield = VERB_WAIT_MS;
         *out = endless ? INT64_MAX : given ? yield : clamp(yield, 0, cfg->limits.max_wait_ms);
-        return endless ? 0 : op_check_wait(op->ctx, *out, err);
+        return endless ? 0 : op_check_wait(op->base.ctx, *out, err);
     }
     if (read)
         *out = clamp(yield, 0, READ_YIELD_MAX_MS);
@@ -159,23 +146,24 @@ static int op_yield_ms(const struct op *op, const struct json *params, bool type
 int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty,
                  struct wait_spec *spec, struct err *err)
 {
-    const struct json *params = request_params(op->request);
-    bool waits_exit = schema_bool(op->tool, params, "exit", false);
-    int64_t quiet_ms = schema_int(op->tool, params, "quiet_ms", -1);
+    const struct json *params = request_params(op->base.request);
+    bool waits_exit = schema_bool(op->base.tool, params, "exit", false);
+    int64_t quiet_ms = schema_int(op->base.tool, params, "quiet_ms", -1);
     bool ready_given = schema_has(params, "ready"),
-         ready_asked = schema_bool(op->tool, params, "ready", false);
+         ready_asked = schema_bool(op->base.tool, params, "ready", false);
     bool asked = op->until || ready_asked || quiet_ms >= 0 || waits_exit;
-    bool exec = op->tool == &tools[TOOL_EXEC_COMMAND];
+    bool exec = op->base.tool == &tools[TOOL_EXEC_COMMAND];
     if (ready_asked && !is_tty)
         return err_set(err, ERR_ARGUMENTS,
                        "failed to parse function arguments: `ready` needs a PTY: on pipes the "
                        "kernel can't tell who waits; use tty, until or "
                        "quiet_ms");
     op->polls = !typed && !op->has_to &&
-                (op->tool == &tools[TOOL_WRITE_STDIN] || op->tool == &tools[TOOL_READ_OUTPUT]);
+                (op->base.tool == &tools[TOOL_WRITE_STDIN] ||
+                 op->base.tool == &tools[TOOL_READ_OUTPUT]);
     *spec = (struct wait_spec){.until = op->until, .quiet_ms = quiet_ms, .from = op->from};
     spec->ready = ready_asked ||
-                  (!ready_given && !asked && is_tty && op->ctx->config->defaults.ready);
+                  (!ready_given && !asked && is_tty && op->base.ctx->config->defaults.ready);
     spec->settle = !typed && !exec && !asked;
     /* part of a character is nothing new */
     if (spec->settle && session && answer_end(session, op->from) == op->from)
@@ -195,17 +183,30 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     return 0;
 }
 
-static void on_room(void *arg);
-
-static void op_finish(struct op *op, const struct wait_result *result)
+/* A poll is an interaction, too (CODEX.md 12). */
+static void op_tell_poll(const struct op *op, struct session *session)
 {
-    if (!request_has_room(op->request)) {
-        op->result = *result;
-        request_when_room(op->request, on_room, op);
+    if (!op->polls || op->base.tool != &tools[TOOL_WRITE_STDIN] || !session_is_live(session))
+        return;
+    const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
+    events_typed(session, &author, "", 0, false);
+}
+
+static void op_on_room(void *arg)
+{
+    op_finish(arg);
+}
+
+static void op_finish(struct inflight *call)
+{
+    struct op *op = op_of(call);
+    const struct wait_result *result = &call->result;
+    BUG_UNLESS(call->request && !call->wait && !call->starting);
+    if (!request_has_room(call->request)) {
+        request_when_room(call->request, op_on_room, call);
         return;
     }
-    struct session *session = registry_by_number(op->ctx->registry, op->number);
-    struct request *request = op->request;
+    struct session *session = registry_by_number(call->ctx->registry, call->number);
     struct err err;
     if (result->reason == WAIT_COSTLY) {
         err_set(&err, ERR_PATTERN,
@@ -215,77 +216,16 @@ static void op_finish(struct op *op, const struct wait_result *result)
         return;
     }
     if (!session || result->reason == WAIT_STOPPING) {
-        err_set(&err, ERR_NO_SUCH_SESSION, "session %llu was removed while this call waited for it",
-                (unsigned long long)op->number);
+        failure_removed(&err, call->number);
         op_fail(op, &err);
         return;
     }
-    struct delivery delivery = {
-        .ctx = op->ctx, .number = op->number, .peek = op->peek, .ended = !session_is_live(session)};
+    struct delivery delivery = {.ctx = call->ctx,
+                                .number = call->number,
+                                .peek = op->peek,
+                                .ended = !session_is_live(session)};
     memcpy(delivery.reader, op->reader, sizeof delivery.reader);
     struct json *answer = answer_build(op, session, result, &delivery.to);
-    /* somebody looked (CODEX.md 12) */
-    if (op->polls && op->tool == &tools[TOOL_WRITE_STDIN] && session_is_live(session)) {
-        const struct author author = meta_author(request, INPUT_BY_AGENT);
-        events_typed(session, &author, "", 0, false);
-    }
-    op->request = NULL;
-    request_on_cancel(request, NULL, NULL);
-    delivery_begin(request, &delivery);
-    request_reply(request, answer);
-    release(op);
-}
-
-static void on_room(void *arg)
-{
-    struct op *op = arg;
-    op_finish(op, &op->result);
-}
-
-static void op_on_wait(void *arg, const struct wait_result *result)
-{
-    struct op *op = arg;
-    op->wait = NULL;
-    op->fired = op->starting;
-    op->result = *result;
-    if (!op->starting)
-        op_finish(op, result);
-}
-
-void op_end(struct op *op, struct session *session, enum wait_reason reason)
-{
-    const struct wait_result result = {.reason = reason};
-    op->number = session_number(session);
-    op_on_wait(op, &result);
-}
-
-void op_starting(struct op *op)
-{
-    op->starting = true;
-    op->holds++;
-}
-
-void op_not_starting(struct op *op)
-{
-    op->starting = false;
-    op->holds--;
-}
-
-void op_spawned(void *arg, uint64_t number, const struct err *err)
-{
-    struct op *op = arg;
-    (void)number;
-    op->starting = false;
-    if (op->request && err->code < 0)
-        op_fail(op, err);
-    else if (op->request && op->fired)
-        op_finish(op, &op->result);
-    release(op);
-}
-
-int op_park(struct op *op, struct session *session, const struct wait_spec *spec, struct err *err)
-{
-    op->number = session_number(session);
-    op->wait = session_wait(session, spec, op_on_wait, op, err);
-    return op->wait ? 0 : err->code;
+    op_tell_poll(op, session);
+    inflight_reply(call, answer, &delivery);
 }

@@ -2,36 +2,27 @@
  * look. Shared by the handlers that start, write to and read from sessions. */
 #ifndef MUXD_CMD_OP_H
 #define MUXD_CMD_OP_H
-#include "cmd/cmd.h"
+#include "cmd/inflight.h"
 #include "sys/pattern.h"
 #include "wire/schema.h"
 
 struct op {
-    struct cmd_context *ctx;
-    struct request *request; /* NULL once answered or cancelled */
-    const struct tool *tool;
-    uint64_t number; /* of the session */
-    struct wait *wait;
-    struct pattern *until;
-    int64_t started_ns;
-    unsigned holds; /* the request, the spawn that is under way: freed at 0 */
-    /* the spawn is under way: the answer waits for it, however short the wait is */
-    bool starting, fired;
-    struct wait_result result; /* when fired */
-    bool idle_interrupt; /* C-c for a session that had ended already: a success that says so */
-    bool polls; /* it only looks for what is new */
+    struct inflight base;
+    struct pattern *until; /* owned; NULL: none */
+    bool idle_interrupt;   /* C-c for a session that had ended already: a success that says so */
+    bool polls;            /* it only asks for what is new */
     /* the answer */
     /* replaced: whose place it was given */
     char reader[JOURNAL_READER_NAME_MAX + 1], replaced[JOURNAL_READER_NAME_MAX + 1];
     bool peek, base64, streams, tokens_given;
     uint64_t from;
     int64_t max_tokens, max_bytes, max_line; /* max_line 0: lines are not cut */
-    bool has_to;     /* a part of what was printed: up to `to` */
+    bool has_to;                             /* a part of what was printed: up to `to` */
     uint64_t to;
-    struct typing *typing;            /* typing.c; owned; NULL: nothing is to be typed, or it was */
-    int64_t held_from_ns;             /* its input came while the session was held; 0: it did not */
+    struct typing *typing; /* typing.c; owned; NULL: nothing is to be typed, or it was */
+    int64_t held_from_ns;  /* its input came while the session was held; 0: it did not */
     enum { SUBMIT_NOT, SUBMIT_PENDING, SUBMIT_DONE } submit;
-    bool bracketed;                   /* what was pasted was marked as such */
+    bool bracketed; /* what was pasted was marked as such */
 };
 
 /* A new op for the request: parses the arguments that all these tools share. NULL: the request was
@@ -44,15 +35,6 @@ int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *e
  * or an error for op_fail. */
 int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty,
                  struct wait_spec *spec, struct err *err);
-/* Registers the wait; the answer goes out when it ends. 0 or an error for op_fail. */
-int op_park(struct op *op, struct session *session, const struct wait_spec *spec, struct err *err);
-/* The answer goes out now for this reason; no wait is registered. */
-void op_end(struct op *op, struct session *session, enum wait_reason reason);
-
-/* A spawn on whose behalf the answer waits, and its outcome. */
-void op_starting(struct op *op);
-void op_spawned(void *op, uint64_t number, const struct err *err);
-void op_not_starting(struct op *op); /* it was refused at once */
 /* Where this op's reader stands, or what `since` says. */
 void op_set_from(struct op *op, struct session *session);
 #endif

@@ -164,8 +164,7 @@ static void cmd_screen_on_watch(void *arg, unsigned events)
     struct look *look = arg;
     struct err err;
     if (events & WATCH_GONE) {
-        err_set(&err, ERR_NO_SUCH_SESSION,
-                "session %" PRIu64 " was removed while this call waited for it", look->number);
+        failure_removed(&err, look->number);
         cmd_screen_fail(look, &err);
         return;
     }

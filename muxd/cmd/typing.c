@@ -3,6 +3,7 @@
 #include "cmd/typing.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cmd/failure.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
 #include "parts/view/queries.h"
@@ -79,11 +80,11 @@ static int append_keys(struct session *session, const struct json *keys, struct 
 static int cmd_typing_gather(struct op *op, struct session *session, struct buf *input,
                              struct err *err)
 {
-    const struct json *params = request_params(op->request);
+    const struct json *params = request_params(op->base.request);
     struct buf decoded = BUF_INIT;
     size_t len;
-    const char *chars = schema_str(op->tool, params, "chars", &len),
-               *encoded = schema_str(op->tool, params, "chars_base64", NULL);
+    const char *chars = schema_str(op->base.tool, params, "chars", &len),
+               *encoded = schema_str(op->base.tool, params, "chars_base64", NULL);
     if (chars && encoded && len > 0)
         return err_set(
             err, ERR_ARGUMENTS,
@@ -98,7 +99,7 @@ static int cmd_typing_gather(struct op *op, struct session *session, struct buf 
         len = decoded.len;
     }
     op->bracketed = false;
-    if (chars && len > 0 && schema_bool(op->tool, params, "paste", false) &&
+    if (chars && len > 0 && schema_bool(op->base.tool, params, "paste", false) &&
         session_is_tty(session)) {
         op->bracketed = modes_has(session_modes(session), MODE_BRACKETED_PASTE);
         paste_append(input, chars, len, op->bracketed);
@@ -111,33 +112,33 @@ static int cmd_typing_gather(struct op *op, struct session *session, struct buf 
 
 static enum input_kind cmd_typing_kind_of(const struct op *op)
 {
-    const struct json *params = request_params(op->request);
+    const struct json *params = request_params(op->base.request);
     size_t chars = 0, encoded = 0;
-    schema_str(op->tool, params, "chars", &chars);
-    schema_str(op->tool, params, "chars_base64", &encoded);
-    return chars == 0 && encoded == 0                      ? INPUT_KEYS
-           : schema_bool(op->tool, params, "paste", false) ? INPUT_PASTE
-                                                           : INPUT_TEXT;
+    schema_str(op->base.tool, params, "chars", &chars);
+    schema_str(op->base.tool, params, "chars_base64", &encoded);
+    return chars == 0 && encoded == 0                           ? INPUT_KEYS
+           : schema_bool(op->base.tool, params, "paste", false) ? INPUT_PASTE
+                                                                : INPUT_TEXT;
 }
 
 /* Typing. */
 
 static bool submits(const struct op *op)
 {
-    return schema_bool(op->tool, request_params(op->request), "submit", false);
+    return schema_bool(op->base.tool, request_params(op->base.request), "submit", false);
 }
 
 static int type_bytes(struct op *op, struct session *session, const char *data, size_t size,
                       enum input_kind kind, uint64_t hash, struct err *err)
 {
-    const struct author author = meta_author(op->request, INPUT_BY_AGENT);
+    const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
     const struct input input = {
         .data = data,
         .size = size,
         .kind = kind,
         .author = &author,
         .request_hash = hash,
-        .steal = schema_bool(op->tool, request_params(op->request), "steal", false)};
+        .steal = schema_bool(op->base.tool, request_params(op->base.request), "steal", false)};
     return session_input(session, &input, err);
 }
 
@@ -148,18 +149,18 @@ static int park_and_type(struct op *op, struct session *session, struct wait_spe
                          struct err *err)
 {
     spec->from = journal_head(session_journal(session));
-    int code = op_park(op, session, spec, err);
+    int code = inflight_wait(&op->base, session, spec, err);
     if (code)
         return code;
     if (input->len == 1 && input->data[0] == 3 && !session_is_tty(session)) {
-        const struct author author = meta_author(op->request, INPUT_BY_AGENT);
+        const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
         session_note_input(session, INPUT_SIGNAL, &author, SIGINT);
         code = session_interrupt(session, err);
     } else if (input->len > 0) {
         code = type_bytes(op, session, input->data, input->len, kind, hash, err);
     }
-    if (!code && schema_bool(op->tool, request_params(op->request), "eof", false)) {
-        const struct author author = meta_author(op->request, INPUT_BY_AGENT);
+    if (!code && schema_bool(op->base.tool, request_params(op->base.request), "eof", false)) {
+        const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
         session_note_input(session, INPUT_EOF, &author, 0);
         code = session_close_stdin(session, err);
     }
@@ -169,11 +170,10 @@ static int park_and_type(struct op *op, struct session *session, struct wait_spe
 static struct session *session_of(const struct typing *typing)
 {
     struct err err;
-    struct session *session = registry_by_number(typing->op->ctx->registry, typing->number);
+    struct session *session = registry_by_number(typing->op->base.ctx->registry, typing->number);
     if (session)
         return session;
-    err_set(&err, ERR_NO_SUCH_SESSION,
-            "session %" PRIu64 " was removed while this call waited for it", typing->number);
+    failure_removed(&err, typing->number);
     op_fail(typing->op, &err);
     return NULL;
 }
@@ -183,7 +183,7 @@ static bool cmd_typing_ended(struct typing *typing, struct session *session)
 {
     struct err err;
     return session_has_exit(session, NULL, NULL) &&
-           op_park(typing->op, session, &typing->spec, &err) == 0;
+           inflight_wait(&typing->op->base, session, &typing->spec, &err) == 0;
 }
 
 /* Submit: Enter by itself. */
@@ -201,7 +201,7 @@ static int press_enter(struct typing *typing, struct session *session, struct er
         buf_append_byte(&enter, '\n');
     if (!code)
         code = park_and_type(op, session, &typing->spec, &enter, INPUT_KEYS,
-                             meta_request_hash(op->request), err);
+                             meta_request_hash(op->base.request), err);
     if (!code)
         op->submit = SUBMIT_DONE;
     buf_fini(&enter);
@@ -225,11 +225,12 @@ static void on_taken(void *arg, const struct wait_result *result)
     if (!session || cmd_typing_ended(typing, session))
         return;
     if (result->reason != WAIT_READY) {
-        op_end(typing->op, session, WAIT_DEADLINE);
+        inflight_end(&typing->op->base, session, WAIT_DEADLINE);
         return;
     }
     loop_timer_set_ns(&typing->gap,
-                      typing->typed_ns + typing->op->ctx->config->defaults.submit_gap_ms * 1000000);
+                      typing->typed_ns +
+                          typing->op->base.ctx->config->defaults.submit_gap_ms * 1000000);
 }
 
 /* A program that reads keys one by one may take what comes at once for a paste, Enter included; one
@@ -238,7 +239,7 @@ static int submit(struct typing *typing, struct session *session, const struct b
                   struct err *err)
 {
     struct op *op = typing->op;
-    uint64_t hash = meta_request_hash(op->request), end;
+    uint64_t hash = meta_request_hash(op->base.request), end;
     bool typed = hash && journal_request_done(session_journal(session), hash ^ BODY_HASH, &end);
     op->submit = SUBMIT_PENDING;
     typing->begun_ns = clock_mono_ns();
@@ -264,8 +265,8 @@ static int submit(struct typing *typing, struct session *session, const struct b
     if (whole_lines)
         return press_enter(typing, session, err);
     if (!typing->wait)
-        loop_timer_set_ns(&typing->gap,
-                          typing->typed_ns + op->ctx->config->defaults.submit_gap_ms * 1000000);
+        loop_timer_set_ns(&typing->gap, typing->typed_ns +
+                                            op->base.ctx->config->defaults.submit_gap_ms * 1000000);
     return 0;
 }
 
@@ -285,7 +286,7 @@ static bool cmd_typing_interrupts(const struct buf *input)
 static int cmd_typing_wait_for_room(struct typing *typing, struct session *session, size_t size,
                                     struct err *err)
 {
-    const struct json *since = json_get(request_params(typing->op->request), "since");
+    const struct json *since = json_get(request_params(typing->op->base.request), "since");
     uint64_t cap = session_journal(session)->header->input_size;
     if (size > cap)
         return err_set(err, ERR_TOO_LARGE,
@@ -304,9 +305,10 @@ static int attempt(struct typing *typing, struct session *session, bool may_wait
 {
     struct op *op = typing->op;
     struct buf input = BUF_INIT;
-    bool patient = schema_bool(op->tool, request_params(op->request), "wait_keyboard", false);
-    bool steals = schema_bool(op->tool, request_params(op->request), "steal", false);
-    const struct author author = meta_author(op->request, INPUT_BY_AGENT);
+    bool patient = schema_bool(op->base.tool, request_params(op->base.request), "wait_keyboard",
+                               false);
+    bool steals = schema_bool(op->base.tool, request_params(op->base.request), "steal", false);
+    const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
     int code = cmd_typing_gather(op, session, &input, err);
     if (code)
         goto out;
@@ -328,7 +330,7 @@ static int attempt(struct typing *typing, struct session *session, bool may_wait
         code = submit(typing, session, &input, err);
     } else if (!code) {
         code = park_and_type(op, session, &typing->spec, &input, cmd_typing_kind_of(op),
-                             meta_request_hash(op->request), err);
+                             meta_request_hash(op->base.request), err);
     }
 out:
     buf_fini(&input);
@@ -351,7 +353,8 @@ static void on_turn(void *arg, bool granted)
         typing->full_ns = clock_mono_ns();
     }
     int code = attempt(typing, session, granted, &err);
-    if (code == ERR_ENDED && !piece && (op->wait || op_park(op, session, &typing->spec, &err) == 0))
+    if (code == ERR_ENDED && !piece &&
+        (op->base.wait || inflight_wait(&op->base, session, &typing->spec, &err) == 0))
         return; /* while it waited: the answer tells how */
     if (code < 0)
         op_fail(op, &err);
@@ -360,9 +363,9 @@ static void on_turn(void *arg, bool granted)
 int typing_begin(struct op *op, struct session *session, const struct wait_spec *spec,
                  struct err *err)
 {
-    uint64_t hash = meta_request_hash(op->request), end;
-    if (schema_bool(op->tool, request_params(op->request), "steal", false) &&
-        !op->ctx->config->defaults.keyboard_steal)
+    uint64_t hash = meta_request_hash(op->base.request), end;
+    if (schema_bool(op->base.tool, request_params(op->base.request), "steal", false) &&
+        !op->base.ctx->config->defaults.keyboard_steal)
         return err_set(err, ERR_DENIED,
                        "'steal' is not allowed; [defaults] keyboard_steal = yes allows it");
     if (hash && journal_request_done(session_journal(session), hash, &end)) {
@@ -370,14 +373,14 @@ int typing_begin(struct op *op, struct session *session, const struct wait_spec 
          * reader has not seen counts. */
         struct wait_spec again = *spec;
         again.from = op->from;
-        return op_park(op, session, &again, err);
+        return inflight_wait(&op->base, session, &again, err);
     }
     struct typing *typing = xcalloc(1, sizeof *typing);
     *typing = (struct typing){.op = op, .number = session_number(session), .spec = *spec};
-    int64_t room_ms = schema_int(op->tool, request_params(op->request), "wait_room", 0);
+    int64_t room_ms = schema_int(op->base.tool, request_params(op->base.request), "wait_room", 0);
     if (room_ms > 0)
         typing->room_until_ns = clock_mono_ns() + room_ms * INT64_C(1000000);
-    loop_timer_init(&typing->gap, op->ctx->loop, on_gap, typing);
+    loop_timer_init(&typing->gap, op->base.ctx->loop, on_gap, typing);
     op->typing = typing;
     if (session_is_held(session))
         op->held_from_ns = clock_mono_ns();

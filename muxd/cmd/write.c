@@ -10,20 +10,21 @@
 /* A described session that starts on demand begins when somebody uses its name. */
 static struct session *find_or_start(struct op *op, struct err *err)
 {
-    const char *name = json_get_str(request_params(op->request), "session_id", NULL);
+    const char *name = json_get_str(request_params(op->base.request), "session_id", NULL);
     struct session *session = meta_session(
-        op->ctx, json_get(request_params(op->request), "session_id"), err);
+        op->base.ctx, json_get(request_params(op->base.request), "session_id"), err);
     bool on_demand;
     if ((session && session_is_live(session)) || !name ||
-        !registry_is_described(op->ctx->registry, name, &on_demand) || !on_demand)
+        !registry_is_described(op->base.ctx->registry, name, &on_demand) || !on_demand)
         return session;
-    char **env = meta_env(op->ctx, op->request, META_ENV_PEOPLE, NULL, err);
+    char **env = meta_env(op->base.ctx, op->base.request, META_ENV_PEOPLE, NULL, err);
     if (!env)
         return NULL;
-    op_starting(op);
+    inflight_starting(&op->base);
     err->code = 0;
-    if (registry_start_described(op->ctx->registry, name, env, op_spawned, op, &session, err) < 0) {
-        op_not_starting(op);
+    if (registry_start_described(op->base.ctx->registry, name, env, inflight_spawned, &op->base,
+                                 &session, err) < 0) {
+        inflight_not_starting(&op->base);
         session = NULL;
     }
     strv_free(env);
@@ -32,22 +33,22 @@ static struct session *find_or_start(struct op *op, struct err *err)
 
 static bool brings_input(const struct op *op)
 {
-    const struct json *params = request_params(op->request);
+    const struct json *params = request_params(op->base.request);
     size_t chars = 0, encoded = 0;
-    schema_str(op->tool, params, "chars", &chars);
-    schema_str(op->tool, params, "chars_base64", &encoded);
+    schema_str(op->base.tool, params, "chars", &chars);
+    schema_str(op->base.tool, params, "chars_base64", &encoded);
     return chars > 0 || encoded > 0 || json_first(json_get(params, "keys")) ||
-           schema_bool(op->tool, params, "eof", false) ||
-           schema_bool(op->tool, params, "submit", false);
+           schema_bool(op->base.tool, params, "eof", false) ||
+           schema_bool(op->base.tool, params, "submit", false);
 }
 
 /* C-c and nothing else: who sends it to a session that has ended has what it wanted. */
 static bool only_interrupts(const struct op *op)
 {
-    const struct json *params = request_params(op->request), *keys = json_get(params, "keys");
+    const struct json *params = request_params(op->base.request), *keys = json_get(params, "keys");
     size_t chars = 0, encoded = 0;
-    const char *text = schema_str(op->tool, params, "chars", &chars);
-    schema_str(op->tool, params, "chars_base64", &encoded);
+    const char *text = schema_str(op->base.tool, params, "chars", &chars);
+    schema_str(op->base.tool, params, "chars_base64", &encoded);
     for (const struct json *it = json_first(keys); it; it = json_next(it))
         if (strcmp(json_str(it, NULL), "C-c") != 0)
             return false;
@@ -81,7 +82,7 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
     if (op_wait_spec(op, session, typed, session_is_tty(session), &spec, &err) < 0)
         goto fail;
     if ((typed && session_is_live(session) ? typing_begin(op, session, &spec, &err)
-                                           : op_park(op, session, &spec, &err)) < 0)
+                                           : inflight_wait(&op->base, session, &spec, &err)) < 0)
         goto fail;
     session_touch(session);
     return;
@@ -103,6 +104,6 @@ void cmd_READ_OUTPUT(struct cmd_context *ctx, struct request *request)
         session_touch(session);
     }
     if (!session || op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0 ||
-        op_park(op, session, &spec, &err) < 0)
+        inflight_wait(&op->base, session, &spec, &err) < 0)
         op_fail(op, &err);
 }

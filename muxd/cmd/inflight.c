@@ -1,0 +1,135 @@
+/* inflight: owns the order in which the spawn, the wait and the request of a call come to their
+ * ends. */
+#include "cmd/inflight.h"
+#include "base/bug.h"
+#include "base/clock.h"
+#include "cmd/delivery.h"
+#include "cmd/failure.h"
+
+static void inflight_release(struct inflight *call)
+{
+    BUG_UNLESS(call->holds > 0);
+    if (--call->holds == 0)
+        call->kind->free(call);
+}
+
+static void inflight_drop(struct inflight *call)
+{
+    if (call->wait)
+        wait_cancel(call->wait);
+    call->wait = NULL;
+    if (call->kind->drop)
+        call->kind->drop(call);
+}
+
+void inflight_let_go(struct inflight *call)
+{
+    BUG_UNLESS(!call->over && !call->request);
+    inflight_drop(call);
+    call->over = true;
+    inflight_release(call);
+}
+
+static void inflight_on_cancel(void *arg)
+{
+    struct inflight *call = arg;
+    BUG_UNLESS(call->request && !call->over);
+    call->request = NULL;
+    if (!call->kind->outlives_request)
+        inflight_let_go(call);
+}
+
+void inflight_begin(struct inflight *call, const struct inflight_kind *kind,
+                    struct cmd_context *ctx, struct request *request, const struct tool *tool)
+{
+    *call = (struct inflight){.kind = kind,
+                              .ctx = ctx,
+                              .request = request,
+                              .tool = tool,
+                              .begun_ns = clock_mono_ns(),
+                              .holds = 1};
+    request_on_cancel(request, inflight_on_cancel, call);
+}
+
+/* Takes the request from the call, which answers it. NULL: cancelled. */
+static struct request *inflight_take_request(struct inflight *call)
+{
+    struct request *request = call->request;
+    call->request = NULL;
+    if (request)
+        request_on_cancel(request, NULL, NULL);
+    return request;
+}
+
+void inflight_reply(struct inflight *call, struct json *answer, const struct delivery *delivery)
+{
+    struct request *request = inflight_take_request(call);
+    BUG_UNLESS(request && !call->over && !call->wait);
+    delivery_begin(request, delivery);
+    request_reply(request, answer);
+    inflight_let_go(call);
+}
+
+void inflight_fail(struct inflight *call, const struct err *err)
+{
+    BUG_UNLESS(!call->over && err->code < 0);
+    struct request *request = inflight_take_request(call);
+    inflight_drop(call);
+    if (request)
+        failure_reply(request, call->tool, err);
+    inflight_let_go(call);
+}
+
+static void inflight_on_wait(void *arg, const struct wait_result *result)
+{
+    struct inflight *call = arg;
+    call->wait = NULL;
+    call->result = *result;
+    call->fired = call->starting;
+    if (!call->starting)
+        call->kind->finish(call);
+}
+
+int inflight_wait(struct inflight *call, struct session *session, const struct wait_spec *spec,
+                  struct err *err)
+{
+    BUG_UNLESS(!call->wait && !call->over);
+    call->number = session_number(session);
+    call->wait = session_wait(session, spec, inflight_on_wait, call, err);
+    return call->wait ? 0 : err->code;
+}
+
+void inflight_end(struct inflight *call, struct session *session, enum wait_reason reason)
+{
+    const struct wait_result result = {.reason = reason};
+    BUG_UNLESS(!call->wait && !call->over);
+    call->number = session_number(session);
+    inflight_on_wait(call, &result);
+}
+
+void inflight_starting(struct inflight *call)
+{
+    BUG_UNLESS(!call->starting && !call->wait);
+    call->starting = true;
+    call->holds++;
+}
+
+void inflight_not_starting(struct inflight *call)
+{
+    BUG_UNLESS(call->starting && call->holds > 1);
+    call->starting = false;
+    call->holds--;
+}
+
+void inflight_spawned(void *arg, uint64_t number, const struct err *err)
+{
+    struct inflight *call = arg;
+    (void)number;
+    BUG_UNLESS(call->starting);
+    call->starting = false;
+    if (!call->over && err->code < 0)
+        inflight_fail(call, err);
+    else if (!call->over && call->fired)
+        call->kind->finish(call);
+    inflight_release(call);
+}
