@@ -1,6 +1,7 @@
 /* answer: the JSON object that exec_command, write_stdin and read_output return, with the model's
  * text in it. */
 #include "cmd/answer.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -16,8 +17,8 @@
 
 #define COLLECTION_CAP (1u << 20) /* bytes of output in one answer (CODEX.md 3) */
 
-/* Six hex digits, different from answer to answer: a counter through an odd multiplier, begun at
- * random. */
+/* Six hex digits that differ from answer to answer: a linear congruential generator with a
+ * random seed. */
 static void chunk_id(char out[7])
 {
     static uint32_t state;
@@ -51,7 +52,7 @@ struct collected {
     size_t gap_at, clamped; /* clamped: lines that max_line has cut */
 };
 
-/* Bytes as they are, as many as are asked for. */
+/* Raw bytes, at most max_bytes of them. */
 static void collect_bytes(const struct op *op, struct journal *journal, struct collected *got)
 {
     size_t size;
@@ -69,7 +70,7 @@ static void collect_bytes(const struct op *op, struct journal *journal, struct c
         at += size;
         got->to = at;
     }
-    if (at > got->to) { /* the rest is gone */
+    if (at > got->to) { /* the journal no longer has the rest */
         got->omitted += at - got->to;
         got->to = at;
     }
@@ -86,7 +87,7 @@ static void collect_text(const struct op *op, struct session *session, struct co
     if (got->omitted > 0) {
         struct buf joined = BUF_INIT;
         size_t gap = got->gap_at < got->raw.len ? got->gap_at : got->raw.len;
-        const char *data = got->raw.data ? got->raw.data : ""; /* all of it may be gone */
+        const char *data = got->raw.data ? got->raw.data : ""; /* the journal may have none of it */
         text_join(&joined, data, gap, data + gap, got->raw.len - gap, got->omitted);
         utf8_append_lossy(&got->text, joined.data, joined.len);
         buf_fini(&joined);
@@ -97,6 +98,7 @@ static void collect_text(const struct op *op, struct session *session, struct co
 
 static void answer_collect(const struct op *op, struct session *session, struct collected *got)
 {
+    BUG_UNLESS(session_number(session) == op->base.number);
     uint64_t head = journal_head(session_journal(session));
     got->raw = got->text = BUF_INIT;
     got->from = op->from < head ? op->from : head;
@@ -105,9 +107,10 @@ static void answer_collect(const struct op *op, struct session *session, struct 
         collect_bytes(op, session_journal(session), got);
     else
         collect_text(op, session, got);
+    BUG_UNLESS(got->from <= got->to);
 }
 
-/* Before the budget, so that one line of minified text doesn't eat it all. */
+/* Before the budget is applied, so that one line of minified text does not use it up. */
 static void clamp_lines(const struct op *op, struct collected *got)
 {
     struct buf clamped = BUF_INIT;
@@ -134,7 +137,7 @@ static void add_truncated(struct json *answer, const struct op *op, const struct
         json_add_int(range, "lines", (int64_t)got->clamped);
 }
 
-/* A model that only looks whether there is something new pays for one line when there isn't. */
+/* A model that polls and finds nothing new gets one line. */
 static bool add_nothing_new(struct json *answer, const struct op *op, struct session *session,
                             const struct collected *got, int64_t wall_ns)
 {
@@ -209,6 +212,7 @@ static void add_range(void *arg, uint64_t from, uint64_t to, bool is_stderr)
 struct json *answer_build(struct op *op, struct session *session, const struct wait_result *result,
                           uint64_t *to)
 {
+    BUG_UNLESS(op->base.request && !op->base.wait);
     struct json *answer = json_object_new();
     struct collected got = {0};
     char chunk[7];

@@ -1,12 +1,14 @@
-/* answer_cut: owns the naming of what an answer leaves out, so that read_output can fetch it (from,
- * to). */
+/* answer_cut: owns the offsets of what an answer leaves out, by which read_output can fetch it
+ * (from, to). */
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "cmd/answer.h"
 #include "wire/text.h"
 
-#define REPLACEMENT_BYTES 3 /* of U+FFFD, which stands for what is no text */
+#define REPLACEMENT_BYTES 3 /* of U+FFFD, which replaces bytes that are not UTF-8 */
 
-/* Bytes that the character at `at` takes in the text; *used: in the raw bytes. */
+/* Bytes that the character at `at` takes in the text; *used: bytes that it takes in the raw
+ * output. */
 static size_t width_at(const struct answer_bytes *bytes, size_t at, size_t *used)
 {
     int32_t rune;
@@ -35,21 +37,23 @@ static uint64_t absolute(const struct answer_bytes *bytes, size_t at)
     return bytes->from + at + (at >= bytes->gap_at ? bytes->omitted : 0);
 }
 
-/* text_truncate_middle keeps the characters that end within the first half of the budget and those
- * that begin within its last. */
+/* text_truncate_middle keeps the characters that end within the first half of the budget and
+ * those that begin within its last half. */
 static void find_middle(const struct answer_bytes *bytes, size_t text_size, size_t budget,
                         size_t *head_end, size_t *tail_at)
 {
     size_t left = budget / 2, tail_from = text_size - (budget - left), used;
-    size_t gap_line = text_size - raw_width(bytes); /* the line that tells of the gap */
+    /* gap_line: bytes of the line that text_join puts into the gap */
+    size_t raw = raw_width(bytes), gap_line = text_size - raw;
     size_t shown = 0;
+    BUG_UNLESS(budget < text_size && raw <= text_size);
     *head_end = 0;
     *tail_at = bytes->size;
     for (size_t at = 0; at < bytes->size; at += used) {
         bool before = at < bytes->gap_at;
         size_t begins = shown + (before ? 0 : gap_line),
                end = before && bytes->gap_at < bytes->size ? bytes->gap_at : bytes->size;
-        /* a run of them is cut anywhere */
+        /* an ASCII run can be cut anywhere */
         size_t ascii = utf8_ascii_run(bytes->raw + at, end - at), width = used = ascii;
         if (ascii == 0)
             width = width_at(bytes, at, &used);
@@ -77,6 +81,7 @@ bool answer_cut(const struct answer_bytes *bytes, size_t text_size, size_t budge
         if (gap && bytes->gap_at < head_end)
             head_end = bytes->gap_at;
     }
+    BUG_UNLESS(head_end <= bytes->size && tail_at <= bytes->size);
     *from = bytes->from + head_end;
     *to = absolute(bytes, tail_at);
     return *to > *from;

@@ -1,6 +1,7 @@
-/* attach: owns the connections that show a session: each has a drawing of its own, made when its
- * terminal has taken the one before, so that a slow one sees less often and slows nobody. What
- * people type goes the way of all input. */
+/* attach: owns the connections that show a session. Each gets a drawing of its own, made when
+ * its terminal has taken the drawing before: a slow terminal gets fewer drawings and slows no
+ * other. What people type goes the way of all input. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/value.h"
 #include "cmd/attachment.h"
@@ -10,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE_BYTES 1024    /* after a drawing larger than this, … */
-#define LARGE_OUTPUT 4096   /* or one that has skipped more output than this */
-#define PACE_MS 10          /* … the next one waits, and longer by a millisecond … */
-/* … for so much of output: a flood gets fewer drawings, not a slower program … */
+#define LARGE_BYTES 1024    /* after a drawing larger than this */
+#define LARGE_OUTPUT 4096   /* or one that skipped more output than this */
+#define PACE_MS 10          /* the next drawing waits this long */
+/* and a millisecond longer for each of these: a flood gets fewer drawings, not a slower program */
 #define PACE_BYTES 32768
-#define PACE_MAX_MS 50      /* … but not longer than this */
-#define HALF_DRAWN_MS 100   /* a program that says it is drawing is given this long */
-#define RESIZE_MS 15        /* a storm of changes of size becomes one */
-#define NOTICE_QUEUE 4096   /* over this a notice is one too many */
+#define PACE_MAX_MS 50      /* at most */
+#define HALF_DRAWN_MS 100   /* how long a program that says it is drawing is waited for */
+#define RESIZE_MS 15        /* changes of size within this time become one */
+#define NOTICE_QUEUE 4096   /* with more than this queued a notice is dropped */
 
 struct session *attachment_session(const struct attachment *attachment)
 {
@@ -34,9 +35,10 @@ void attachment_notice(struct attachment *attachment, const char *text)
         stream_send(attachment->peer, ATTACH_NOTICE, text, strlen(text));
 }
 
-/* The last frame: what became of the session. */
+/* The last frame: how the session ended. */
 static void cmd_attach_finish(struct attachment *attachment, struct session *session)
 {
+    BUG_UNLESS(!attachment->finished);
     struct buf text = BUF_INIT;
     struct json *end = session ? describe_session(session) : json_object_new();
     if (!session)
@@ -52,7 +54,8 @@ static void cmd_attach_finish(struct attachment *attachment, struct session *ses
     peer_finish(attachment->peer);
 }
 
-/* False: it is half drawn, and will be looked at again. */
+/* False: the program is in the middle of a drawing, and a timer or its next output brings us
+ * back. */
 static bool is_drawn(struct attachment *attachment, const struct screen *screen)
 {
     if (attachment->ended || !screen_modes(screen)->synchronized) {
@@ -72,7 +75,7 @@ static bool may_draw(const struct attachment *attachment)
            (!loop_timer_is_set(&attachment->pace) || attachment->ended);
 }
 
-/* The model is fed only for drawings that can be made. */
+/* The screen model is fed only while a drawing can be made. */
 static void rest_or_wake(struct attachment *attachment)
 {
     if (attachment->finished)
@@ -86,7 +89,7 @@ static void rest_or_wake(struct attachment *attachment)
 static void pace(struct attachment *attachment, size_t drawn)
 {
     uint64_t at = watch_offset(attachment->watch);
-    /* at is 0 once the session has gone */
+    /* at is 0 once the session was removed */
     uint64_t output = at > attachment->drawn_at ? at - attachment->drawn_at : 0;
     uint64_t wait_ms = PACE_MS + output / PACE_BYTES;
     if (drawn > LARGE_BYTES || output > LARGE_OUTPUT)
@@ -165,7 +168,7 @@ static void cmd_attach_take_size(struct attachment *attachment, const struct att
     memcpy(text, frame->data, frame->size < sizeof text ? frame->size : sizeof text - 1);
     if (!value_size(text, &rows, &cols)) {
         attachment_notice(attachment,
-                          "this terminal's size can't be used; it has 1 to 1000 lines and columns");
+                          "this terminal's size can't be used; use 1 to 1000 lines and columns");
         return;
     }
     if (rows == paint_rows(attachment->paint) && cols == paint_cols(attachment->paint))
@@ -176,7 +179,7 @@ static void cmd_attach_take_size(struct attachment *attachment, const struct att
     draw(attachment);
 }
 
-/* What a terminal says by itself: that its window has got or lost the focus. */
+/* A terminal reports by itself that its window has got or lost the focus. */
 static bool is_report(const struct attach_frame *frame)
 {
     return frame->size == 3 &&
@@ -198,7 +201,7 @@ static void cmd_attach_type(struct attachment *attachment, const struct attach_f
         attach_terminal_typed(attachment);
         attach_size_typed(attachment);
     }
-    loop_timer_stop(&attachment->pace); /* what a key shows is not to wait */
+    loop_timer_stop(&attachment->pace); /* the echo of a key does not wait */
     rest_or_wake(attachment);
     session_touch(session);
     int code = is_report(frame)
@@ -246,7 +249,7 @@ static void cmd_attach_on_frame(void *arg, const struct attach_frame *frame)
         attachment->finished = true;
         peer_finish(attachment->peer);
         break;
-    default: /* of a newer client */
+    default: /* from a newer client */
         break;
     }
 }
@@ -255,8 +258,8 @@ static void attachment_free(struct attachment *attachment)
 {
     struct attachment **at = &attachment->ctx->attachments;
     struct session *session = attachment_session(attachment);
-    while (*at != attachment)
-        at = &(*at)->next;
+    for (; *at != attachment; at = &(*at)->next)
+        BUG_UNLESS(*at);
     attach_terminal_left(attachment);
     *at = attachment->next;
     attach_keyboard_end(attachment);
@@ -299,8 +302,8 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
     if (!attachment->watch || !stream_begin(request, &handlers, attachment)) {
         if (attachment->watch)
             err_set(err, ERR_INVALID_REQUEST,
-                    "'attach' changes its connection; wait for the answers to what was asked on it "
-                    "before");
+                    "'attach' needs a connection of its own; wait for the answers that are due on "
+                    "this one");
         watch_cancel(attachment->watch);
         free(attachment);
         return NULL;
@@ -318,7 +321,7 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
     return attachment;
 }
 
-/* The others who look at the same session. */
+/* Ends the other attachments of the same session. */
 static void dismiss_others(const struct attachment *attachment)
 {
     static const char end[] = "{\"state\":\"detached\"}";
@@ -333,7 +336,7 @@ static void dismiss_others(const struct attachment *attachment)
     }
 }
 
-/* What the person's own program needs to know of [attach]. */
+/* The settings of [attach] that the client acts upon. */
 static void add_settings(struct json *answer, const struct config *config)
 {
     struct json *settings = json_add_object(answer, "attach");

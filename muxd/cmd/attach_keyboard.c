@@ -1,5 +1,6 @@
-/* attach_keyboard: owns what a person who is attached does with the keyboard, and is told about
- * it. */
+/* attach_keyboard: owns what an attached person does with the keyboard, and what they are told
+ * about it. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/attachment.h"
@@ -55,7 +56,7 @@ static void on_owner(void *arg, unsigned events)
     if (events & KEYBOARD_SECRET)
         say(attachment,
             secret_was_lost(session)
-                ? ": asks for a secret; the staged one is gone with a restart of muxd"
+                ? ": asks for a secret; the staged one was lost when muxd was restarted"
             : attachment->read_only ? ": asks for a secret"
                                     : ": asks for a secret; type it here, it is not recorded",
             session_name(session));
@@ -64,6 +65,7 @@ static void on_owner(void *arg, unsigned events)
 void attach_keyboard_begin(struct attachment *attachment, struct session *session,
                            struct request *request)
 {
+    BUG_UNLESS(!attachment->keyboard && attachment->number == session_number(session));
     const char *client = meta_str(request, "client");
     snprintf(attachment->client, sizeof attachment->client, "%s", client ? client : "");
     attachment->author = meta_author(request, INPUT_BY_PERSON);
@@ -75,7 +77,7 @@ void attach_keyboard_begin(struct attachment *attachment, struct session *sessio
         keyboard_joined(session, &attachment->author);
 }
 
-/* Enter ends a command: its line is what the person sees, so that nothing is in it that was not
+/* Enter ends a command. Its line is taken from the screen, so that it holds nothing that was not
  * shown. Not in full-screen programs. */
 static bool shows_command(struct attachment *attachment, const char *data, size_t size,
                           struct buf *command)
@@ -92,6 +94,7 @@ static bool shows_command(struct attachment *attachment, const char *data, size_
 int attach_keyboard_type(struct attachment *attachment, struct session *session, const char *data,
                          size_t size, struct err *err)
 {
+    BUG_UNLESS(size > 0 && !attachment->read_only);
     const struct input input = {.data = data,
                                 .size = size,
                                 .kind = INPUT_KEYS,
@@ -110,10 +113,11 @@ int attach_keyboard_type(struct attachment *attachment, struct session *session,
 bool attach_keyboard_begin_keys(struct attachment *attachment, struct attach_frame *frame)
 {
     struct session *session = attachment_session(attachment);
+    BUG_UNLESS(attachment->keys_id == 0);
     if (frame->size < ATTACH_NUMBER)
         return false;
     memcpy(&attachment->keys_id, frame->data, ATTACH_NUMBER);
-    /* goes out at the end of this turn */
+    /* sent at the end of this turn */
     stream_send(attachment->peer, ATTACH_TYPED, frame->data, ATTACH_NUMBER);
     frame->data += ATTACH_NUMBER;
     frame->size -= ATTACH_NUMBER;

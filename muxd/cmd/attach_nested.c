@@ -3,8 +3,8 @@
 
 #define CHAIN_MAX 64 /* sessions shown in sessions */
 
-/* Whether `inside` is shown, directly or through others, in something that runs in `from`: it would
- * show itself for ever. */
+/* Whether something that runs in `from` shows `inside`, directly or through other sessions. A
+ * chain that is too long counts as one that does. */
 static bool attach_leads_to(const struct cmd_context *ctx, uint64_t from, uint64_t inside,
                             int depth)
 {
@@ -35,16 +35,17 @@ int attach_nested_check(struct cmd_context *ctx, struct session *session, const 
                        "'%s' has no terminal to attach to; follow its output with `ue logs -f %s`",
                        session_name(session), session_name(session));
     if (!session_is_live(session))
-        return err_set(err, ERR_ENDED, "'%s': has ended; `ue screen %s` shows what it left",
+        return err_set(err, ERR_ENDED, "'%s': has ended; `ue screen %s` shows its last screen",
                        session_name(session), session_name(session));
     if (own == session)
-        return err_set(err, ERR_SELF,
-                       "'%s': you are inside this session; it can't be shown within itself",
-                       session_name(session));
+        return err_set(
+            err, ERR_SELF,
+            "'%s': you are inside this session already; to show it in itself would never end",
+            session_name(session));
     if (own && attach_shows(ctx, session_number(session), session_number(own)))
         return err_set(
             err, ERR_SELF,
-            "'%s': shows the session '%s' that you are inside; attach from outside of both",
+            "'%s': shows the session '%s' that you are in; one in the other would never end",
             session_name(session), session_name(own));
     return 0;
 }

@@ -1,6 +1,7 @@
-/* attach_size: owns whose terminal a session takes its size from: [attach] size, or that of its
+/* attach_size: owns from whose terminal a session takes its size: [attach] size, or that of its
  * [session NAME]. */
 #include "cmd/attach_size.h"
+#include "base/bug.h"
 #include "cmd/attachment.h"
 #include <string.h>
 
@@ -8,8 +9,8 @@
 static const char *const words[] = {CONFIG_WORDS_SIZE(WORD) NULL};
 #undef WORD
 
-/* What `ue resize SESSION POLICY` has said stands in the journal: 0 or an enum config_size and
- * one. */
+/* The policy that `ue resize SESSION POLICY` has set, from the journal: 0 (none), or an enum
+ * config_size plus one. */
 static unsigned policy_set(const struct session *session)
 {
     unsigned set = session_journal((struct session *)session)->header->size_policy;
@@ -37,7 +38,7 @@ static int pick(int have, int other, bool smallest)
     return (other < have) == smallest ? other : have;
 }
 
-/* Of all that count; false: there is none. */
+/* Of all attachments that count. False: none counts. */
 static bool common_size(const struct cmd_context *ctx, uint64_t number, bool smallest, int *rows,
                         int *cols)
 {
@@ -56,6 +57,7 @@ static void attach_size_apply(struct session *session, int wanted_rows, int want
 {
     struct err err;
     int rows, cols;
+    BUG_UNLESS(wanted_rows > 0 && wanted_cols > 0);
     if (!session_is_live(session) || session_get_size(session, &rows, &cols) < 0 ||
         (rows == wanted_rows && cols == wanted_cols))
         return;
@@ -63,7 +65,7 @@ static void attach_size_apply(struct session *session, int wanted_rows, int want
         attachment_notice(blamed, err.text);
 }
 
-/* In the journal, so that it outlives a worker. */
+/* In the journal, so that it outlives the worker. */
 static void attach_size_hold(struct session *session, bool held)
 {
     session_journal(session)->header->size_held = held;
@@ -128,5 +130,5 @@ void attach_size_set(struct cmd_context *ctx, struct session *session, const cha
         policy++;
     session_journal(session)->header->size_policy = words[policy] ? policy + 1 : 0;
     attach_size_hold(session, false);
-    attach_size_left(ctx, session_number(session)); /* the common size of those who look */
+    attach_size_left(ctx, session_number(session)); /* the size that all attachments share */
 }

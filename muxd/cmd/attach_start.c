@@ -1,5 +1,5 @@
-/* attach_start: owns the way from the request `attach` to a session that can be shown: one that the
- * config describes may have to begin. */
+/* attach_start: owns the way from the request `attach` to a session that can be shown. A
+ * declared session may have to start first. */
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/attachment.h"
@@ -7,10 +7,10 @@
 #include "wire/schema.h"
 #include <stdlib.h>
 
-/* A described session that starts on demand begins when somebody uses its name. */
+/* A declared session with start = demand starts when a request names it. */
 struct start {
     struct cmd_context *ctx;
-    struct request *request; /* NULL: nobody waits for it any more */
+    struct request *request; /* NULL: cancelled */
 };
 
 static void on_started(void *arg, uint64_t number, const struct err *why)

@@ -1,14 +1,15 @@
-/* attach_terminal: owns whose terminal a program's questions about colours are answered with: that
- * of the writing person who typed last. It is asked by ue, not by the program, so that an answer is
- * never late and never comes twice; who only looks is not asked. */
+/* attach_terminal: owns with whose terminal a program's questions about colours are answered:
+ * that of the person who typed last. ue has asked the terminal, not the program, so an answer
+ * never comes late or twice. A read-only client is not asked. */
 #include "cmd/attach_terminal.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "cmd/attachment.h"
 #include "parts/view/queries.h"
 #include "wire/schema.h"
 #include <stdlib.h>
 
-#define FACTS_MAX 4096 /* bytes of a frame; no terminal has more to say */
+#define FACTS_MAX 4096 /* bytes of a frame; larger ones are ignored */
 
 static bool may_lead(const struct attachment *attachment)
 {
@@ -35,14 +36,15 @@ static struct attachment *leader_of(const struct cmd_context *ctx, uint64_t numb
 static void lead(struct attachment *attachment)
 {
     struct attachment *old = leader_of(attachment->ctx, attachment->number);
+    BUG_UNLESS(may_lead(attachment));
     if (old)
         old->leads = false;
     attachment->leads = true;
     attachment->spoke = false;
 }
 
-/* What was known for the session stays until this terminal has said something, or is typed into and
- * has nothing to say. */
+/* What is known of the session's terminal stays until this one has reported something, or is
+ * typed into and has reported nothing. */
 void attach_terminal_joined(struct attachment *attachment, bool again)
 {
     if (may_lead(attachment) && !(again && leader_of(attachment->ctx, attachment->number)))
@@ -77,6 +79,7 @@ void attach_terminal_left(struct attachment *attachment)
 {
     struct session *session = attachment_session(attachment);
     struct attachment *next = NULL;
+    BUG_UNLESS(!attachment->leads || leader_of(attachment->ctx, attachment->number) == attachment);
     free(attachment->outer);
     attachment->outer = NULL;
     if (!attachment->leads)

@@ -1,6 +1,6 @@
 /* cmd: one function per row of tools.def. A handler answers at once or parks the request with a
- * wait; nothing else may delay it. Its arguments have been checked against the row. A missing
- * handler is a link error. */
+ * wait; nothing else may delay the answer. The arguments have been checked against the row. A
+ * missing handler is a link error. */
 #ifndef MUXD_CMD_CMD_H
 #define MUXD_CMD_CMD_H
 #include "config/config.h"
@@ -9,11 +9,11 @@
 #include "sys/loop.h"
 
 struct server;
-struct cmd_ops { /* what lies above: the server's own acts */
+struct cmd_ops { /* what only the server can do; it lies above this room */
     int (*reload)(struct server *server, struct json *into, struct err *err);
     /* parks the request; answered when all sessions have ended */
     void (*stop)(struct server *server, struct request *request);
-    /* parks it; answered by the successor or with the reason */
+    /* parks it; a failure is answered here, a success by the successor */
     void (*upgrade)(struct server *server, struct request *request);
     /* adds what only the server knows */
     void (*status)(struct server *server, struct json *into);
@@ -22,11 +22,11 @@ struct cmd_ops { /* what lies above: the server's own acts */
 struct cmd_context {
     struct loop *loop;
     struct registry *registry;
-    const struct config *config; /* the current one; replaced by a reload */
+    const struct config *config; /* the one in force; a reload replaces it */
     const char *socket_path, *state_dir, *log_path;
     const struct cmd_ops *ops;
     struct server *server;
-    struct attachment *attachments; /* attach.c: the connections that show a session */
+    struct attachment *attachments; /* attach.c: all connections that show a session */
 };
 
 #define TOOL(ident, ...) void cmd_##ident(struct cmd_context *ctx, struct request *request);

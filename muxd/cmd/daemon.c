@@ -49,7 +49,7 @@ static void add_limit(void *arg, const struct config_item *item)
         json_add_text(arg, item->key, item->value);
 }
 
-/* Keyboards that people hold: there agents wait. */
+/* The sessions whose keyboard a person holds, so that agents wait. */
 static bool add_held(void *arg, struct session *session)
 {
     struct keyboard_holder state;

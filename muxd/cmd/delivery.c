@@ -1,6 +1,7 @@
-/* delivery: owns what an answer with output changes, and only once its client has all of it: a
- * reader's place, and whether somebody knows of the session's end. */
+/* delivery: owns what an answer with output changes once its client has all of it: the reader's
+ * place, and that the session's end was read. */
 #include "cmd/delivery.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ static void delivery_on_written(void *arg, bool written)
                             journal_reader(journal, delivery->reader,
                                            (unsigned)delivery->ctx->config->limits.readers),
                             delivery->to);
-        session_touch(session); /* one that was paused for its readers goes on */
+        session_touch(session); /* a program that was paused for its readers goes on */
     }
     if (session && delivery->ended)
         session_end_read(session);
@@ -25,5 +26,6 @@ static void delivery_on_written(void *arg, bool written)
 
 void delivery_begin(struct request *request, const struct delivery *delivery)
 {
+    BUG_UNLESS(delivery->ctx && delivery->number > 0);
     request_on_written(request, delivery_on_written, xmemdup(delivery, sizeof *delivery));
 }

@@ -1,10 +1,10 @@
-/* delivery: what is done once an answer has arrived. */
+/* delivery: what changes once an answer is delivered. */
 #ifndef MUXD_CMD_DELIVERY_H
 #define MUXD_CMD_DELIVERY_H
 #include "cmd/cmd.h"
 
-/* Once the answer to this request was written whole, the reader's place moves to `to` (unless
- * peek), and where the session had ended its end is known (ended). Before the reply. */
+/* Once the answer to this request is written whole, the reader's place moves to `to` (unless
+ * peek), and an ended session counts as read (ended). To be called before the reply. */
 struct delivery {
     struct cmd_context *ctx;
     uint64_t number, to;

@@ -1,5 +1,6 @@
-/* describe: a session as a JSON object (contract, section 5). Absent means unknown. */
+/* describe: owns the JSON objects that stand for sessions. */
 #include "cmd/describe.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/value.h"
 #include "cmd/attach_size.h"
@@ -123,9 +124,9 @@ struct json *describe_session(struct session *session)
     return into;
 }
 
-/* What is known of a session that is no more, of which processes are left. */
 struct json *describe_left(uint64_t number, const pid_t *pids, size_t count)
 {
+    BUG_UNLESS(count > 0);
     struct json *into = json_object_new();
     char command[COMMAND_SHOWN];
     json_add_int(into, "session_id", (int64_t)number);
@@ -140,7 +141,6 @@ struct json *describe_left(uint64_t number, const pid_t *pids, size_t count)
     return into;
 }
 
-/* What is known of a session that is with the keeper only. */
 struct json *describe_parked(uint64_t number, const char *name, pid_t pid)
 {
     struct json *into = json_object_new();

@@ -1,18 +1,20 @@
-/* describe: sessions and what belongs to them, as JSON. */
+/* describe: sessions, and what belongs to them, as JSON (contract, section 5). An absent member
+ * is unknown. */
 #ifndef MUXD_CMD_DESCRIBE_H
 #define MUXD_CMD_DESCRIBE_H
 #include "cmd/cmd.h"
 
 struct keyboard_holder;
 struct json *describe_session(struct session *session);
-struct json *describe_left(uint64_t number, const pid_t *pids, size_t count); /* count: not 0 */
-/* registry_each_parked */
+/* a session that was removed, and its processes that still run; count is not 0 */
+struct json *describe_left(uint64_t number, const pid_t *pids, size_t count);
+/* a session that only the keeper holds */
 struct json *describe_parked(uint64_t number, const char *name, pid_t pid);
 void describe_end(struct json *into, struct session *session); /* state, exit_code, signal … */
-/* member `keyboard`: who has it */
+/* member `keyboard`: who holds it */
 void describe_keyboard(struct json *into, struct session *session);
-/* nothing for 0: not known */
+/* 0: not known, no member */
 void describe_time(struct json *into, const char *key, int64_t real_ms);
-/* uid, pid, client, since; nothing while it is nobody's */
+/* uid, pid, client, since; no member while the keyboard is free */
 void describe_owner(struct json *into, const struct keyboard_holder *state);
 #endif

@@ -1,6 +1,8 @@
-/* events: the method `events`: what happened since a number, at once or as soon as something does.
- * A listener asks again and again, each time with the `next` that it was given: nothing is kept for
- * it here, and one that falls behind is told how much it has missed. */
+/* events: the method `events`: what has happened since an event number, at once or as soon as
+ * there is something. A listener asks again and again, each time with the `next` that it was
+ * given. The daemon keeps nothing for it; a listener that falls behind is told how many events
+ * it has missed. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/failure.h"
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER_BYTES (1u << 20) /* of events in one answer, more or less: the last may be longer */
+#define ANSWER_BYTES (1u << 20) /* of events in one answer; the last event may go beyond it */
 #define YIELD_DEFAULT_MS 30000
 
 struct listener {
@@ -23,8 +25,7 @@ struct listener {
     struct news_cursor cursor;
     struct events_watch watch;
     struct loop_timer deadline;
-    /* the deadline has come: the answer goes out as soon as there is room for one, with whatever
-     * there is */
+    /* the deadline has come: the answer goes out as soon as there is room for it */
     bool over;
 };
 
@@ -42,7 +43,7 @@ static void cmd_events_on_cancel(void *arg)
     listener_free(arg);
 }
 
-/* The numbers that are gone, as an event without a number of its own. */
+/* The events that the ring no longer has, as an event without a number of its own. */
 static void add_gap(struct buf *out, uint64_t from, uint64_t missed)
 {
     if (missed == NEWS_MISSED_UNKNOWN)
@@ -54,7 +55,7 @@ static void add_gap(struct buf *out, uint64_t from, uint64_t missed)
                    from, missed);
 }
 
-/* A rendered event back into a tree: the answer is one. */
+/* Parses a rendered event: the answer is a tree. */
 static void add_parsed(struct json *list, struct buf *line)
 {
     struct err err;
@@ -94,6 +95,7 @@ static void cmd_events_answer(struct listener *listener, struct json *events)
 {
     struct request *request = listener->request;
     struct registry *registry = listener->ctx->registry;
+    BUG_UNLESS(request_has_room(request));
     struct json *result = json_object_new();
     uint64_t next = listener->cursor.seq ? listener->cursor.seq : events_next(registry);
     json_add(result, "events", events);
@@ -103,8 +105,8 @@ static void cmd_events_answer(struct listener *listener, struct json *events)
     listener_free(listener);
 }
 
-/* Answers, when there is something to tell or it is time, or waits for that, or for room on the
- * connection. */
+/* Answers when there are events or the deadline has come. Else waits: for events, or for room on
+ * the connection. */
 static void cmd_events_look(void *arg)
 {
     struct listener *listener = arg;
@@ -130,8 +132,8 @@ static void cmd_events_on_deadline(void *arg)
     cmd_events_look(listener);
 }
 
-/* 0, or ERR_ARGUMENTS for a word that is no type. None: all but output, which is asked for by
- * name. */
+/* 0, or ERR_ARGUMENTS for a word that is not a type. No words: all types but output, which has
+ * to be asked for by name. */
 static int types_of(const struct json *words, uint32_t *types, struct err *err)
 {
     *types = words ? 0 : EVENT_ALL & ~EVENT_BIT(EVENT_OUTPUT);
@@ -180,5 +182,5 @@ void cmd_EVENTS(struct cmd_context *ctx, struct request *request)
         loop_timer_set_ms(&listener->deadline, yield_ms < ctx->config->limits.max_wait_ms
                                                    ? yield_ms
                                                    : ctx->config->limits.max_wait_ms);
-    cmd_events_look(listener); /* last: it may be answered at once */
+    cmd_events_look(listener); /* last: it may answer, and free the listener */
 }

@@ -1,4 +1,4 @@
-/* exec: exec_command: a command, or a session that the config describes, becomes a session. */
+/* exec: exec_command: starts a command, or a declared session, as a session. */
 #include "base/strv.h"
 #include "cmd/attach_terminal.h"
 #include "cmd/command.h"
@@ -75,7 +75,7 @@ static int cmd_exec_start(struct op *op, struct session **session, struct err *e
     const char *name = schema_str(op->base.tool, params, "name", NULL);
     uint64_t hash = meta_request_hash(op->base.request);
     *session = hash ? registry_by_request(op->base.ctx->registry, hash) : NULL;
-    if (*session) /* a retry of what was begun before the worker died */
+    if (*session) /* a retry: it was started before the worker died */
         return 0;
     inflight_starting(&op->base);
     int result = 0;
@@ -94,7 +94,7 @@ static int cmd_exec_start(struct op *op, struct session **session, struct err *e
     return result;
 }
 
-/* A connection follows one session, the latest that it asked for. */
+/* A connection follows one session: the last one that it asked to follow. */
 static void follow(struct cmd_context *ctx, struct peer *peer, struct session *session)
 {
     struct session *before = peer_follows(peer)
@@ -106,7 +106,7 @@ static void follow(struct cmd_context *ctx, struct peer *peer, struct session *s
     peer_set_follows(peer, session_number(session));
 }
 
-/* What would be left aside without a word. */
+/* Refuses arguments that would have no effect. */
 static int check_combination(struct op *op, bool described, struct err *err)
 {
     static const char *const from_config[] = {"workdir", "shell", "login", "rows",
@@ -116,15 +116,14 @@ static int check_combination(struct op *op, bool described, struct err *err)
     for (const char *const *at = from_config; described && name && *at; at++)
         if (schema_has(params, *at))
             return err_set(err, ERR_ARGUMENTS,
-                           "failed to parse function arguments: `%s` is what [session %s] of the "
-                           "config says; leave it out, or give "
-                           "a command",
-                           *at, name);
+                           "failed to parse function arguments: [session %s] of the config sets "
+                           "`%s`; leave it out, or give a command",
+                           name, *at);
     if (!described && (schema_has(params, "rows") || schema_has(params, "cols")) &&
         !schema_bool(op->base.tool, params, "tty", false))
         return err_set(
             err, ERR_ARGUMENTS,
-            "failed to parse function arguments: `rows` and `cols` are those of a PTY; use tty");
+            "failed to parse function arguments: `rows` and `cols` need a PTY; use tty");
     return 0;
 }
 
@@ -141,7 +140,7 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     struct op *op = op_new(ctx, request, tool);
     if (!op)
         return;
-    /* whether that one has a terminal is known once it has begun */
+    /* whether a declared session has a terminal is known once it has started */
     bool described = !schema_has(params, "cmd");
     if (check_combination(op, described, &err) < 0 ||
         op_wait_spec(op, NULL, true, described || schema_bool(op->base.tool, params, "tty", false),
@@ -155,7 +154,7 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     attach_terminal_start(request, session);
     if (schema_bool(op->base.tool, params, "follow", false))
         follow(ctx, request_peer(request), session);
-    /* too many waits: the session goes on, the answer says what it is called */
+    /* too many waits: the call fails, the session goes on */
     if (inflight_wait(&op->base, session, &spec, &err) < 0)
         op_fail(op, &err);
 }

@@ -1,6 +1,6 @@
-/* failure: a refusal in the words that models know (CODEX.md 4 and 9), beside the plain error. `ue
- * call` prints them. */
+/* failure: owns the words of a refusal for models (CODEX.md 4 and 9), beside the plain error. */
 #include "cmd/failure.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/cmd.h"
@@ -52,6 +52,7 @@ static char *words_of(struct request *request, const struct tool *tool, const st
 
 void failure_reply(struct request *request, const struct tool *tool, const struct err *err)
 {
+    BUG_UNLESS(err->code < 0);
     struct json *data = NULL;
     if (tool->kind == TOOL_MODEL) {
         char *words = words_of(request, tool, err);

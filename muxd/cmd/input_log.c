@@ -1,5 +1,5 @@
-/* input_log: read_input: who typed what into a session, at once or as soon as there is
- * something. */
+/* input_log: read_input: who typed what into a session, at once or as soon as there is an entry. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -140,6 +140,7 @@ static int park(struct cmd_context *ctx, struct request *request, struct session
 {
     const struct wait_spec forever = {
         .quiet_ms = -1, .deadline_ns = INT64_MAX, .from = journal_head(session_journal(session))};
+    BUG_UNLESS(session_is_live(session));
     struct reading *reading = xcalloc(1, sizeof *reading);
     *reading = (struct reading){
         .ctx = ctx, .request = request, .number = session_number(session), .since = since};

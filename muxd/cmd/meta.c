@@ -1,5 +1,5 @@
-/* meta: who asks, from where, with which environment: the context of a request apart from the
- * tool's arguments. */
+/* meta: owns the context of a request apart from the tool's arguments: who asks, from where,
+ * with which environment. */
 #include "cmd/meta.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -65,8 +65,7 @@ mode_t meta_umask(struct request *request)
     return path_umask();
 }
 
-/* People's terminals get a TERM of their own; the words that say what it can do come from the
- * caller. */
+/* A person's terminal is muxd's own: TERM and COLORTERM say so. */
 static void set_for_people(struct strv *env, const struct config *cfg)
 {
     strv_env_set(env, "TERM", cfg->defaults.term);

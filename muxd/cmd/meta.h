@@ -6,19 +6,19 @@
 #include "parts/keyboard/keyboard.h"
 
 struct tool;
-/* by number or name; NULL: err */
+/* By number or name. NULL: err. */
 struct session *meta_session(struct cmd_context *ctx, const struct json *id, struct err *err);
 const char *meta_str(struct request *request, const char *name);
 bool meta_bool(struct request *request, const char *name);
 uint64_t meta_request_hash(struct request *request);          /* 0: none */
-char *meta_cwd(struct request *request, const char *workdir); /* absolute; the caller's */
-/* Whose environment a new session gets: the tools' ([env] of the config on top), people's (a TERM
- * of their own), or just the caller's. */
+char *meta_cwd(struct request *request, const char *workdir); /* absolute; owned by the caller */
+/* The environment of a new session: for a tool ([env] of the config on top), for a person (a
+ * TERM of their own), or just the caller's. */
 enum meta_env_for { META_ENV_TOOLS, META_ENV_PEOPLE, META_ENV_CALLER };
 char **meta_env(struct cmd_context *ctx, struct request *request, enum meta_env_for whose,
                 const struct json *extra, struct err *err); /* strv; NULL: err */
 mode_t meta_umask(struct request *request);
-/* Who asks for a new session, and how: for the events. tool: what was called. */
+/* Fills in who asks for a new session, and by which tool, for its events. */
 void meta_source(struct request *request, const struct tool *tool, struct session_spec *spec);
 /* borrows from the request */
 struct author meta_author(struct request *request, enum input_who who);

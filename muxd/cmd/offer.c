@@ -1,11 +1,12 @@
-/* offer: owns the meaning of [tools] shell_type and of the switches beside it, and the method that
- * tells them. */
+/* offer: owns the meaning of [tools] shell_type and of the switches beside it, and the method
+ * `tools` that tells them. */
 #include "cmd/offer.h"
+#include "base/bug.h"
 #include "cmd/cmd.h"
 #include "wire/schema.h"
 
-/* Models are given one family of shell tools. The one-shot tool works beside the unified pair, for
- * those that know no other. */
+/* Models are offered one family of shell tools. The one-shot tool works beside the unified pair,
+ * for models that know no other. */
 static enum offer by_family(const struct config_tools *cfg, bool unified)
 {
     switch (cfg->shell_type) {
@@ -26,7 +27,7 @@ static bool is_switched_on(const struct config_tools *cfg, const struct tool *to
     case TOOL_LIST_SESSIONS: return cfg->list_sessions;
     case TOOL_KILL_SESSION: return cfg->kill_session;
     case TOOL_READ_OUTPUT: return cfg->read_output;
-    case TOOL_RUN_STEPS: return cfg->run_steps && cfg->write_stdin; /* which it does */
+    case TOOL_RUN_STEPS: return cfg->run_steps && cfg->write_stdin; /* run_steps writes, too */
     case TOOL_READ_SCREEN: return cfg->read_screen;
     default: return true;
     }
@@ -34,6 +35,7 @@ static bool is_switched_on(const struct config_tools *cfg, const struct tool *to
 
 enum offer offer_of(const struct config_tools *cfg, const struct tool *tool)
 {
+    BUG_UNLESS(tool >= tools && tool < tools + TOOL_COUNT_);
     if (!is_switched_on(cfg, tool))
         return OFFER_NO;
     if (tool == &tools[TOOL_EXEC_COMMAND] || tool == &tools[TOOL_WRITE_STDIN] ||
@@ -41,7 +43,7 @@ enum offer offer_of(const struct config_tools *cfg, const struct tool *tool)
         return by_family(cfg, true);
     if (tool == &tools[TOOL_SHELL_COMMAND])
         return by_family(cfg, false);
-    if (tool == &tools[TOOL_SHELL]) /* nobody is taught it any more */
+    if (tool == &tools[TOOL_SHELL]) /* models are no longer taught this one */
         return by_family(cfg, false) == OFFER_NO ? OFFER_NO : OFFER_HIDDEN;
     return OFFER_SHOWN;
 }

@@ -9,6 +9,6 @@ enum offer {
     OFFER_HIDDEN, /* not listed, but a call works */
     OFFER_SHOWN,
 };
-/* ue's own verbs are not asked about: they are no models. */
+/* For calls of models. The verbs of ue may call every tool. */
 enum offer offer_of(const struct config_tools *cfg, const struct tool *tool);
 #endif

@@ -1,6 +1,6 @@
-/* oneshot: shell_command and shell: a command that is run to its end, or to its timeout, and
- * answered as a whole (CODEX.md 13). It is a session like others while it runs and afterwards, so
- * that nothing of its output is lost and people see what goes on. */
+/* oneshot: shell_command and shell: a command that runs to its end, or to its timeout, and is
+ * answered as a whole (CODEX.md 13). It is a session like others, during its run and afterwards,
+ * so that its output is not lost and people see what goes on. */
 #include "cmd/oneshot.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINGER_MS 2000 /* after the exit: for what programs left behind still write */
-#define TIMEOUT_MAX_MS INT64_C(31536000000) /* a year: more is as good as none */
-/* the session's own limit of lifetime holds when no worker is there to look at the clock */
+#define LINGER_MS 2000 /* after the exit: for output of programs that it left behind */
+#define TIMEOUT_MAX_MS INT64_C(31536000000) /* a year */
+/* The session's limit of lifetime ends the command when no worker is there to see the timeout. */
 #define BACKSTOP_MS 5000
 #define KILLER_TIMEOUT (KILLER_LIMIT + SESSION_LIFETIME)
 
@@ -41,14 +41,14 @@ static void shot_free(struct inflight *call)
     free(shot_of(call));
 }
 
-/* How it went, in one number: its own status, or 124. */
+/* The exit status of the command, or 124 for a timeout. */
 static int exit_code_of(struct shot *shot, struct session *session)
 {
     int exit_code = -1, signo;
     bool ended = session_has_exit(session, &exit_code, &signo);
     shot->timed_out |= ended &&
                        atomic_load(&session_journal(session)->header->killed_by) == KILLER_TIMEOUT;
-    if (shot->timed_out && shot->elapsed_ms == 0) /* a predecessor saw to it */
+    if (shot->timed_out && shot->elapsed_ms == 0) /* the timeout came while a predecessor ran */
         shot->elapsed_ms = shot->timeout_ms;
     return shot->timed_out ? 124 : exit_code;
 }
@@ -84,7 +84,7 @@ static void oneshot_add_output(struct shot *shot, struct json *answer, const str
     buf_fini(&clamped);
     if (cut == 0 && text.output_len <= text.budget_bytes)
         return;
-    /* of both streams: all of it, by read_output */
+    /* read_output has all of both streams */
     struct json *range = json_add_object(answer, "truncated");
     json_add_int(range, "from", 0);
     json_add_int(range, "to", (int64_t)to);
@@ -177,7 +177,8 @@ static int oneshot_command_of(struct shot *shot, struct command *command, char *
                              json_str(given, NULL), env, err);
 }
 
-/* The session of a retry, as far as it has come. */
+/* The session that this request, sent again after a restart of the worker, had started; begun_ns
+ * goes back to its start. */
 static struct session *find_begun(struct shot *shot)
 {
     uint64_t hash = meta_request_hash(shot->base.request);

@@ -7,11 +7,13 @@
 
 #define ONESHOT_CAP (1u << 20) /* bytes of both streams together (CODEX.md 13) */
 
-/* How much of each stream is kept when both have more than cap bytes: a third is standard output's,
- * two thirds are standard error's, and what one doesn't need is the other's. */
+/* How much of each stream is kept when both together have more than cap bytes: a third of the
+ * cap for standard output, two thirds for standard error; what one stream does not need the
+ * other gets. */
 void oneshot_shares(uint64_t out_size, uint64_t err_size, uint64_t cap, uint64_t *out_share,
                     uint64_t *err_share);
-/* Well-formed text of [0, to) of a pipe session; each stream beyond its share has its beginning and
- * its end with the count of what is missing between. Returns that count for both. */
+/* Well-formed text of [0, to) of a pipe session. Of a stream beyond its share the beginning and
+ * the end are kept, with the count of the bytes missing between. Returns that count for both
+ * streams. */
 uint64_t oneshot_collect(const struct journal *journal, uint64_t to, struct buf *text);
 #endif

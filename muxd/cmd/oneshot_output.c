@@ -1,11 +1,12 @@
-/* oneshot_output: owns the separation of a pipe session's output into its two streams, each within
+/* oneshot_output: owns the split of a pipe session's output into its two streams, each within
  * its share. */
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "cmd/oneshot.h"
 #include "wire/text.h"
 
 struct part { /* one stream */
-    uint64_t size, seen; /* bytes of it in all, and those passed by so far */
+    uint64_t size, seen; /* bytes of the stream in all, and those passed so far */
     uint64_t head_share, tail_share;
     struct buf head, tail;
 };
@@ -30,6 +31,7 @@ void oneshot_shares(uint64_t out_size, uint64_t err_size, uint64_t cap, uint64_t
     *out_share = oneshot_output_least(out_size, cap / 3);
     *err_share = oneshot_output_least(err_size, cap - *out_share);
     *out_share += oneshot_output_least(cap - *out_share - *err_share, out_size - *out_share);
+    BUG_UNLESS(*out_share + *err_share <= cap);
 }
 
 static void oneshot_output_measure(void *arg, uint64_t from, uint64_t to, bool is_stderr)
@@ -38,8 +40,7 @@ static void oneshot_output_measure(void *arg, uint64_t from, uint64_t to, bool i
     split->parts[is_stderr].size += to - from;
 }
 
-/* What of [from, to) lies in the wanted part of the stream, which begins at `begin` and ends at
- * `end` of it. */
+/* Copies what [from, to) of the journal has of [begin, end) of the stream. */
 static void copy(struct split *split, struct part *part, uint64_t from, uint64_t to, uint64_t begin,
                  uint64_t end, struct buf *into)
 {
@@ -50,7 +51,7 @@ static void copy(struct split *split, struct part *part, uint64_t from, uint64_t
     from += skip;
     while (from < to) {
         size_t size;
-        /* moves on where bytes are gone */
+        /* moves `from` past bytes that the journal has dropped */
         const char *view = journal_view(split->journal, &from, &size);
         if (!view || from >= to)
             return;
@@ -67,6 +68,7 @@ static void oneshot_output_take(void *arg, uint64_t from, uint64_t to, bool is_s
     copy(split, part, from, to, 0, part->head_share, &part->head);
     copy(split, part, from, to, part->size - part->tail_share, part->size, &part->tail);
     part->seen += to - from;
+    BUG_UNLESS(part->seen <= part->size);
 }
 
 static void set_share(struct part *part, uint64_t share)
@@ -77,6 +79,7 @@ static void set_share(struct part *part, uint64_t share)
 
 static uint64_t append_part(struct part *part, struct buf *text)
 {
+    BUG_UNLESS(part->head.len + part->tail.len <= part->size);
     struct buf joined = BUF_INIT;
     uint64_t missing = part->size - part->head.len - part->tail.len;
     const char *head = part->head.data ? part->head.data : "",

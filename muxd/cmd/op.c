@@ -16,7 +16,7 @@
 #define CODEX_YIELD_MAX_MS 30000
 #define CODEX_POLL_MIN_MS 5000
 #define READ_YIELD_MAX_MS 300000
-#define VERB_WAIT_MS 30000 /* a verb's default where something is waited for */
+#define VERB_WAIT_MS 30000 /* a verb's default when it waits for something */
 
 static struct op *op_of(struct inflight *call)
 {
@@ -82,6 +82,7 @@ void op_fail(struct op *op, const struct err *err)
 
 void op_set_from(struct op *op, struct session *session)
 {
+    BUG_UNLESS(op->base.request && !op->base.wait);
     const struct json *params = request_params(op->base.request);
     int64_t since;
     if (tool_arg_by_name(op->base.tool, "since") && json_get_int(params, "since", &since)) {
@@ -114,7 +115,7 @@ int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *e
                    (long long)yield_ms, max_ms);
 }
 
-/* How long to wait when nothing happens: what a verb says as it is, what a tool says within the
+/* How long to wait when nothing happens: a verb's value holds as it is, a tool's within the
  * bounds that models know. */
 static int op_yield_ms(const struct op *op, const struct json *params, bool typed, bool waits,
                        bool waits_exit, int64_t *out, struct err *err)
@@ -146,6 +147,7 @@ static int op_yield_ms(const struct op *op, const struct json *params, bool type
 int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty,
                  struct wait_spec *spec, struct err *err)
 {
+    BUG_UNLESS(op->base.request && !op->base.wait);
     const struct json *params = request_params(op->base.request);
     bool waits_exit = schema_bool(op->base.tool, params, "exit", false);
     int64_t quiet_ms = schema_int(op->base.tool, params, "quiet_ms", -1);
@@ -156,8 +158,7 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     if (ready_asked && !is_tty)
         return err_set(err, ERR_ARGUMENTS,
                        "failed to parse function arguments: `ready` needs a PTY: on pipes the "
-                       "kernel can't tell who waits; use tty, until or "
-                       "quiet_ms");
+                       "kernel can't tell who waits; use tty, until or quiet_ms");
     op->polls = !typed && !op->has_to &&
                 (op->base.tool == &tools[TOOL_WRITE_STDIN] ||
                  op->base.tool == &tools[TOOL_READ_OUTPUT]);
@@ -165,15 +166,15 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     spec->ready = ready_asked ||
                   (!ready_given && !asked && is_tty && op->base.ctx->config->defaults.ready);
     spec->settle = !typed && !exec && !asked;
-    /* part of a character is nothing new */
+    /* an incomplete character is nothing new */
     if (spec->settle && session && answer_end(session, op->from) == op->from)
         spec->from = journal_head(session_journal(session));
-    if (op->has_to) { /* what is there */
+    if (op->has_to) { /* an answer at once, with what is there */
         *spec = (struct wait_spec){
             .quiet_ms = -1, .from = op->from, .deadline_ns = clock_mono_ns()};
         return 0;
     }
-    if (typed || exec) /* what was there before the write doesn't count */
+    if (typed || exec) /* output from before the write does not count */
         spec->from = session ? journal_head(session_journal(session)) : 0;
     int64_t yield;
     if (op_yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit, &yield, err) <

@@ -1,7 +1,8 @@
-/* patching: owns a patch request from its text to its answer. The files are read and written on a
- * thread, so that no disk keeps the loop waiting; until then the request is parked, and a patch
+/* patching: owns a patch request from its text to its answer. A thread reads and writes the
+ * files, so that the loop never waits for a disk; until then the request is parked. A patch
  * whose client has gone is applied all the same. */
 #include "cmd/patching.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/limit.h"
 #include "base/mem.h"
@@ -22,7 +23,7 @@ struct patching {
     struct request *request; /* NULL: cancelled, or its client has gone */
     const struct tool *tool;
     int64_t begun_ns;
-    /* The thread's until it is done. */
+    /* Used by the thread until it is done. */
     char *call_id; /* owned; NULL: none */
     char *text, *cwd, **roots; /* owned */
     size_t len;
@@ -86,6 +87,7 @@ static void add_files(struct json *answer, const struct patch_plan *plan)
     struct json *files = json_add_array(answer, "files");
     for (size_t i = 0; i < patch_plan_count(plan); i++) {
         struct patch_file file = patch_plan_file(plan, i);
+        BUG_UNLESS((size_t)file.kind < sizeof words / sizeof *words);
         struct json *one = json_add_object(files, NULL);
         json_add_text(one, "path", file.path);
         json_add_text(one, "kind", words[file.kind]);
@@ -94,7 +96,7 @@ static void add_files(struct json *answer, const struct patch_plan *plan)
     }
 }
 
-/* What the program apply_patch says, and what it leaves out. */
+/* The words of the program apply_patch, and the cause that it does not name. */
 static void add_program(struct json *into, const struct patch_failure *failure)
 {
     json_add_text(into, "stderr", failure->program);
@@ -120,7 +122,7 @@ static struct json *patching_build(struct patching *patching)
     return answer;
 }
 
-/* One event a patch that changed files, or should have. */
+/* One event for each patch that has changed files, or failed while it did. */
 static void patching_tell(struct patching *patching)
 {
     if (patching->result != 0 && patching->failure.stage != PATCH_STAGE_COMMIT)
@@ -137,6 +139,7 @@ static void done(void *arg)
 {
     struct patching *patching = arg;
     struct request *request = patching->request;
+    BUG_UNLESS(patching->result == 0 || patching->failure.reply);
     patching_tell(patching);
     if (!request) {
         patching_free(patching);
@@ -162,7 +165,7 @@ static void patching_on_cancel(void *arg)
     patching->request = NULL;
 }
 
-/* "." in [tools] patch_roots is where the call works. */
+/* "." in [tools] patch_roots stands for the call's working directory. */
 static char **roots_of(const struct config *cfg, const char *cwd)
 {
     struct strv roots = {0};
@@ -172,8 +175,8 @@ static char **roots_of(const struct config *cfg, const char *cwd)
     return words->count > 0 ? strv_take(&roots) : NULL;
 }
 
-/* text and base are taken over; workdir is below base, or NULL. The roots are those of base: no
- * `cd` leads out of them. */
+/* Takes over text and base. workdir is below base, or NULL. The roots are resolved against base,
+ * so that a `cd` in the command can't leave them. */
 static void patching_begin(struct cmd_context *ctx, struct request *request,
                            const struct tool *tool, char *text, size_t len, char *base,
                            const char *workdir)
@@ -202,7 +205,7 @@ static void patching_begin(struct cmd_context *ctx, struct request *request,
         return;
     struct err err;
     limit_err(&err, ERR_SYSTEM, LIMIT_THREAD, -status,
-              "the patch can't be worked on: there is no thread for it");
+              "the patch can't be applied: no thread can be started for it");
     request_on_cancel(request, NULL, NULL);
     patching_free(patching);
     failure_reply(request, tool, &err);

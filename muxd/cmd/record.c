@@ -1,5 +1,6 @@
 /* record: record_session: begins, tells of, and ends the recording of a session. */
 #include "cmd/record.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "cmd/meta.h"
 #include "parts/record/recorder.h"
@@ -9,7 +10,7 @@
 
 struct recording { /* a request that waits for the disk */
     struct cmd_context *ctx;
-    struct request *request; /* NULL: its client has gone; the recording goes on */
+    struct request *request; /* NULL: cancelled; the recording goes on */
     uint64_t number;
     bool stop;
 };
@@ -35,6 +36,7 @@ static void reply(struct recording *recording, const struct recorder_facts *fact
 static void cmd_record_on_done(void *arg, const struct err *err, const struct recorder_facts *facts)
 {
     struct recording *recording = arg;
+    BUG_UNLESS(err->code || facts);
     if (recording->request) {
         request_on_cancel(recording->request, NULL, NULL);
         if (err->code)

@@ -3,6 +3,6 @@
 #define MUXD_CMD_RECORD_H
 struct json;
 struct recorder_facts;
-/* its members of an object */
+/* adds the members that describe a recording */
 void record_describe(struct json *into, const struct recorder_facts *facts);
 #endif

@@ -1,4 +1,5 @@
-/* screen: read_screen: what a person would see, now or once it has changed or come to rest. */
+/* screen: read_screen: what a person would see, now or once it has changed or settled. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/value.h"
@@ -15,10 +16,10 @@
 
 #define YIELD_MAX_MS 300000
 #define VERB_YIELD_MS 30000
-#define HALF_DRAWN_MS 100         /* a program that says it is drawing is given this long */
-#define DRAWING_MAX (4u << 20)    /* bytes; it stands twice in the answer */
+#define HALF_DRAWN_MS 100         /* how long a program that says it is drawing is waited for */
+#define DRAWING_MAX (4u << 20)    /* bytes; the answer has the drawing twice */
 
-struct look { /* a request that is looking */
+struct look { /* a request that waits for the screen */
     struct cmd_context *ctx;
     struct request *request;
     struct watch *watch;
@@ -26,7 +27,7 @@ struct look { /* a request that is looking */
     struct render_options options;
     bool waits_change, waits_stable, changed, late_drawn;
     uint64_t change_hash;
-    uint64_t hash; /* of what was seen last */
+    uint64_t hash; /* of the last screen that was seen */
     bool seen;
     int64_t stable_ms;
     struct loop_timer stable, deadline, drawn;
@@ -77,6 +78,7 @@ static void cmd_screen_answer(struct look *look, const char *reason)
     const struct screen *screen = watch_screen(look->watch);
     struct session *session = registry_by_number(look->ctx->registry, look->number);
     struct request *request = look->request;
+    BUG_UNLESS(screen && session);
     struct buf drawing;
     struct err err;
     buf_init(&drawing, DRAWING_MAX + RENDER_LINE_MAX);
@@ -112,11 +114,11 @@ static void on_stable(void *arg)
     struct look *look = arg;
     if (watch_screen(look->watch) && !loop_timer_is_set(&look->drawn))
         cmd_screen_answer(look, "stable");
-    else /* more was read and not looked at yet */
+    else /* output was read that the model does not show yet */
         loop_timer_set_ms(&look->stable, look->stable_ms);
 }
 
-/* A deadline that comes before there is a screen waits for it: that is a matter of milliseconds. */
+/* A deadline that comes before there is a screen waits for the screen, which takes milliseconds. */
 static void cmd_screen_on_deadline(void *arg)
 {
     struct look *look = arg;
@@ -135,10 +137,11 @@ static void on_drawn(void *arg)
         cmd_screen_look_at(look);
 }
 
-/* The screen is up to date: is it what was waited for? */
+/* The screen is up to date: answers if this is what the call waits for. */
 static void cmd_screen_look_at(struct look *look)
 {
     const struct screen *screen = watch_screen(look->watch);
+    BUG_UNLESS(screen);
     if (!look->reason && screen_modes(screen)->synchronized && !look->late_drawn) {
         if (!loop_timer_is_set(&look->drawn))
             loop_timer_set_ms(&look->drawn, HALF_DRAWN_MS);
@@ -204,9 +207,8 @@ static int cmd_screen_parse(struct look *look, const struct json *params, struct
         look->change_hash = strtoull(change, &end, 16);
     return end ? 0
                : err_set(err, ERR_ARGUMENTS,
-                         "failed to parse function arguments: `wait_change`: '%.40s' is no hash of "
-                         "a screen; take one from an earlier "
-                         "answer",
+                         "failed to parse function arguments: `wait_change`: '%.40s' is not the "
+                         "hash of a screen; take one from an earlier answer",
                          change);
 }
 

@@ -1,6 +1,7 @@
-/* secret: owns the connections that bring a person's secret: the request says what for, then the
- * secret comes as a frame, so that it is never a part of any JSON and lies nowhere but in the
+/* secret: owns the connections that bring a person's secret. The request says what it is for;
+ * the secret follows as a frame, so that it is never part of any JSON and lies only in the
  * buffer that is wiped right after. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "cmd/describe.h"
 #include "cmd/meta.h"
@@ -67,8 +68,8 @@ static void cmd_secret_on_gone(void *arg)
 static const struct stream_handlers handlers = {
     .frame = cmd_secret_on_frame, .drained = on_drained, .gone = cmd_secret_on_gone, .wipe = true};
 
-/* For people, at the word of ue: what an agent calls as a tool comes without these marks, and ue's
- * `call` and MCP don't pass it on. */
+/* For people only, which ue marks in its requests: a tool call of an agent does not bear these
+ * marks, and neither `ue call` nor MCP passes them on. */
 static int cmd_secret_check(struct request *request, struct session *session, struct err *err)
 {
     const struct json *params = request_params(request);
@@ -98,6 +99,7 @@ static void cmd_secret_forget(struct request *request, struct session *session)
 static bool cmd_secret_begin(struct cmd_context *ctx, struct request *request,
                              struct session *session)
 {
+    BUG_UNLESS(session_is_live(session) && session_is_tty(session));
     const struct json *params = request_params(request);
     const struct tool *tool = &tools[TOOL_TYPE_SECRET];
     const char *client = meta_str(request, "client");
@@ -129,8 +131,8 @@ void cmd_TYPE_SECRET(struct cmd_context *ctx, struct request *request)
         cmd_secret_forget(request, session);
     } else if (!cmd_secret_begin(ctx, request, session)) {
         err_set(&err, ERR_INVALID_REQUEST,
-                "'type_secret' changes its connection; wait for the answers to what was asked on "
-                "it before");
+                "'type_secret' needs a connection of its own; wait for the answers that are due on "
+                "this one");
         request_fail(request, &err);
     } else {
         request_reply(request, describe_session(session));

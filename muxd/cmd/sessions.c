@@ -1,4 +1,5 @@
 /* sessions: list, kill, rename, resize, remove. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/value.h"
 #include "cmd/attach_size.h"
@@ -32,12 +33,12 @@ void cmd_LIST_SESSIONS(struct cmd_context *ctx, struct request *request)
     bool all = schema_bool(&tools[TOOL_LIST_SESSIONS], params, "all", false);
     struct json *result = json_object_new(), *list = json_add_array(result, "sessions");
     struct err err;
-    if (!names)
+    if (!names) {
         registry_each(ctx->registry, !all, list_one, list);
-    if (!names)
         registry_each_parked(ctx->registry, list_parked, list);
-    if (!names && all)
-        registry_each_left(ctx->registry, list_left, list);
+        if (all)
+            registry_each_left(ctx->registry, list_left, list);
+    }
     for (const struct json *it = json_first(names); it; it = json_next(it)) {
         struct session *session = meta_session(ctx, it, &err);
         if (!session) {
@@ -53,13 +54,14 @@ void cmd_LIST_SESSIONS(struct cmd_context *ctx, struct request *request)
 /* One kill request, several sessions: answered when the last one has ended. */
 struct killing {
     struct cmd_context *ctx;
-    struct request *request; /* NULL: the client has gone; the sessions end all the same */
+    struct request *request; /* NULL: cancelled; the sessions end all the same */
     struct json *result, *list;
     size_t left;
 };
 
 static void killing_done(struct killing *killing)
 {
+    BUG_UNLESS(killing->left == 0);
     if (killing->request) {
         request_on_cancel(killing->request, NULL, NULL);
         request_reply(killing->request, killing->result);
@@ -72,6 +74,7 @@ static void killing_done(struct killing *killing)
 static void sessions_on_killed(void *arg, const struct reap_result *result)
 {
     struct killing *killing = arg;
+    BUG_UNLESS(killing->left > 0);
     struct json *one = json_add_object(killing->list, NULL);
     struct session *session = registry_by_number(killing->ctx->registry, result->number);
     json_add_int(one, "session_id", (int64_t)result->number);
@@ -109,7 +112,7 @@ struct targets {
     size_t count;
 };
 
-/* Named twice is meant once. */
+/* A session that is named twice is a target once. */
 static void add_target(struct targets *targets, uint64_t number)
 {
     for (size_t i = 0; i < targets->count; i++)
@@ -138,8 +141,7 @@ static void compare_left(void *arg, uint64_t number, const pid_t *pids, size_t c
     search->found |= number == search->number;
 }
 
-/* A number under which there is no session, but processes that one has left: these can be ended,
- * too. */
+/* True for the number of a session that is gone, but has left processes: they can be ended, too. */
 static bool is_left(struct cmd_context *ctx, const struct json *id, uint64_t *number)
 {
     char room[SCHEMA_SESSION_ROOM];
@@ -251,7 +253,7 @@ void cmd_RENAME_SESSION(struct cmd_context *ctx, struct request *request)
     request_reply(request, describe_session(session));
 }
 
-/* A policy or a size, and where there is a policy a terminal that it is for. */
+/* Either a policy or a size; a policy needs a session with a terminal. */
 static int check_resize(const struct session *session, const struct json *params,
                         const char *policy, struct err *err)
 {
@@ -259,7 +261,7 @@ static int check_resize(const struct session *session, const struct json *params
     if (policy ? rows || cols : !rows || !cols)
         return err_set(err, ERR_ARGUMENTS, "'resize_session': give rows and cols, or policy");
     if (policy && !session_is_tty(session))
-        return err_set(err, ERR_NOT_AVAILABLE, "'%s': has no terminal that could have a size",
+        return err_set(err, ERR_NOT_AVAILABLE, "'%s': has no terminal, and so no size",
                        session_name(session));
     if (policy && !session_is_live(session))
         return err_set(err, ERR_ENDED, "'%s': has ended; start a new one", session_name(session));
@@ -290,7 +292,7 @@ void cmd_RESIZE_SESSION(struct cmd_context *ctx, struct request *request)
     request_reply(request, describe_session(session));
 }
 
-/* All or none: the first that can't be removed is named before anything is. */
+/* All or none: all are checked before the first is removed. */
 void cmd_REMOVE_SESSION(struct cmd_context *ctx, struct request *request)
 {
     const struct json *sessions = json_get(request_params(request), "sessions");
@@ -307,6 +309,7 @@ void cmd_REMOVE_SESSION(struct cmd_context *ctx, struct request *request)
     struct json *result = json_object_new(), *list = json_add_array(result, "sessions");
     for (size_t i = 0; i < targets.count && !err.code; i++) {
         struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
+        BUG_UNLESS(session && !session_is_live(session));
         struct json *one = json_add_object(list, NULL);
         json_add_int(one, "session_id", (int64_t)targets.numbers[i]);
         json_add_text(one, "name", session_name(session));

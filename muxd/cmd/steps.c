@@ -1,6 +1,7 @@
-/* steps: run_steps: several calls about one session as one request. Each step is a call of
- * write_stdin or read_output behind the scenes, so that keyboards, secrets and limits hold as for
- * those; the first that fails ends it. */
+/* steps: run_steps: several calls about one session as one request. Each step is an inner call
+ * of write_stdin or read_output, so that keyboards, secrets and limits hold as for those; the
+ * first step that fails ends it. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "cmd/describe.h"
 #include "cmd/failure.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct written { /* of the calls, to be told once the answer is out */
+struct written { /* what an inner call does once the answer is delivered */
     void (*fn)(void *arg, bool written);
     void *arg;
 };
@@ -22,11 +23,11 @@ struct steps {
     const struct json *step; /* borrowed from the request's params */
     const char *kind;        /* of that step */
     uint64_t number;         /* of the session */
-    uint64_t mark;           /* output before the last write doesn't count for a wait */
+    uint64_t mark;           /* a wait sees the output from here on: the head at the last write */
     struct json *results;
     struct buf content;
-    struct written *written;
-    size_t count, done;
+    struct written *written; /* owned; room for one a step */
+    size_t total, count, done;
     bool failed, running, stepped;
 };
 
@@ -61,6 +62,7 @@ static void cmd_steps_on_written(void *arg, bool written)
 static void cmd_steps_answer(struct steps *steps)
 {
     struct request *request = steps->request;
+    BUG_UNLESS(request && !steps->inner && !steps->running);
     struct json *result = json_object_new();
     struct session *session = registry_by_number(steps->ctx->registry, steps->number);
     json_add_str(result, "content", steps->content.data ? steps->content.data : "",
@@ -83,7 +85,7 @@ static void cmd_steps_answer(struct steps *steps)
     request_reply(request, result);
 }
 
-/* The one member that says what the step is; NULL and err. */
+/* The one member of a step, which says what kind it is. NULL: err. */
 static const char *cmd_steps_kind_of(const struct json *step, size_t number, struct err *err)
 {
     const char *kind = NULL;
@@ -95,8 +97,7 @@ static const char *cmd_steps_kind_of(const struct json *step, size_t number, str
         if (!known || kind) {
             err_set(err, ERR_ARGUMENTS,
                     "failed to parse function arguments: step %zu: %s `%.64s`; a step is one of "
-                    "write, keys, wait and "
-                    "read",
+                    "write, keys, wait and read",
                     number, known ? "a second member" : "unknown field", key);
             return NULL;
         }
@@ -118,7 +119,7 @@ static struct json *params_of(struct steps *steps)
     bool writes = strcmp(steps->kind, "write") == 0 || strcmp(steps->kind, "keys") == 0;
     if (writes)
         json_add(params, strcmp(steps->kind, "write") == 0 ? "chars" : "keys", json_copy(value));
-    else if (json_type(value) == JSON_STRING) /* a wait for that */
+    else if (json_type(value) == JSON_STRING) /* a string is the pattern to wait for */
         json_add(params, strcmp(steps->kind, "wait") == 0 ? "until" : "value", json_copy(value));
     json_free(json_detach(params, "session_id"));
     json_add_int(params, "session_id", (int64_t)steps->number);
@@ -137,7 +138,7 @@ static struct json *params_of(struct steps *steps)
     return params;
 }
 
-/* A wait that ended for another reason than the one that was asked for. */
+/* Whether a wait ended for a reason that was asked for; true for other steps. */
 static bool came_true(const struct steps *steps, const struct json *result)
 {
     const struct json *wanted = json_get(steps->step, "wait");
@@ -197,12 +198,15 @@ static void on_answer(void *arg, const struct request_answer *got)
     struct steps *steps = arg;
     struct json *one = json_add_object(steps->results, NULL);
     size_t number = steps->done + 1;
+    BUG_UNLESS(steps->request && number <= steps->total);
     steps->inner = NULL;
     json_add_int(one, "step", (int64_t)number);
     json_add_text(one, "kind", steps->kind);
     buf_printf(&steps->content, "Step %zu %s", number, steps->kind);
-    if (got->written)
+    if (got->written) {
+        BUG_UNLESS(steps->count < steps->total);
         steps->written[steps->count++] = (struct written){got->written, got->written_arg};
+    }
     bool ok = got->result && came_true(steps, got->result);
     json_add_bool(one, "ok", ok);
     if (!got->result) {
@@ -221,14 +225,15 @@ static void on_answer(void *arg, const struct request_answer *got)
     }
     json_free(got->result);
     if (steps->running)
-        steps->stepped = true; /* answered at once */
+        steps->stepped = true; /* answered inside of its call */
     else
         cmd_steps_pump(steps);
 }
 
-/* 0 when the call is under way or answered. */
+/* 0: the inner call is parked or answered. */
 static int call(struct steps *steps, struct err *err)
 {
+    BUG_UNLESS(!steps->inner);
     bool writes = strcmp(steps->kind, "write") == 0 || strcmp(steps->kind, "keys") == 0;
     const struct tool *tool = &tools[writes ? TOOL_WRITE_STDIN : TOOL_READ_OUTPUT];
     struct session *session = registry_by_number(steps->ctx->registry, steps->number);
@@ -248,7 +253,8 @@ static int call(struct steps *steps, struct err *err)
     return 0;
 }
 
-/* One step after the other, without going deeper for each that is answered at once. */
+/* One step after the other. A step that is answered at once returns here, so that the stack does
+ * not grow with the steps. */
 static void cmd_steps_pump(struct steps *steps)
 {
     struct err err = {0};
@@ -275,7 +281,7 @@ void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
     struct err err = {0};
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     size_t number = 0;
-    /* what is misspelled is refused before anything is done */
+    /* a misspelled step is refused before the first one is done */
     for (const struct json *it = json_first(list); it && !err.code; it = json_next(it))
         cmd_steps_kind_of(it, ++number, &err);
     if (err.code) {
@@ -289,7 +295,8 @@ void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
                             .step = json_first(list),
                             .mark = journal_head(session_journal(session)),
                             .results = json_array_new(),
-                            .content = BUF_INIT};
+                            .content = BUF_INIT,
+                            .total = number};
     steps->written = xcalloc(number, sizeof *steps->written);
     request_on_cancel(request, cmd_steps_on_cancel, steps);
     cmd_steps_pump(steps);

@@ -1,6 +1,7 @@
-/* typing: owns what write_stdin types: now, or when its turn has come; and Enter by itself once the
- * program has taken the rest. */
+/* typing: owns the input of write_stdin: typed now or in its turn, and Enter by itself once the
+ * program has taken the text before it. */
 #include "cmd/typing.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cmd/failure.h"
@@ -16,20 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* how long the program has to take the text before Enter */
+/* how long the program may take to read the text that goes before Enter */
 #define TAKE_MS 5000
-/* the text of a submit is noted as done apart from its Enter */
+/* the text of a submit is noted as done under a hash of its own, apart from its Enter */
 #define BODY_HASH UINT64_C(0x9e3779b97f4a7c15)
 
 struct typing {
     struct op *op;
     uint64_t number;
-    struct wait_spec spec; /* what is waited for behind it */
+    struct wait_spec spec; /* what the op waits for once the input is typed */
     struct keyboard_turn *turn;
-    struct wait *wait; /* for the text to be taken */
+    struct wait *wait; /* for the program to take the text of a submit */
     struct loop_timer gap;
     int64_t begun_ns, typed_ns;
-    /* of wait_room: its end, 0 not asked for; when it began to wait, 0 it did not */
+    /* of wait_room: its deadline, 0: not asked for; since when it waits for room, 0: it does not */
     int64_t room_until_ns, full_ns;
 };
 
@@ -61,7 +62,7 @@ static int append_keys(struct session *session, const struct json *keys, struct 
     const struct keys_modes modes = modes_of(session);
     for (const struct json *it = json_first(keys); it; it = json_next(it)) {
         const char *key = json_str(it, NULL);
-        /* what ends a line where no terminal translates */
+        /* no terminal translates Enter for a pipe */
         if (!session_is_tty(session) && strcmp(key, "Enter") == 0) {
             buf_append_byte(input, '\n');
             continue;
@@ -76,7 +77,7 @@ static int append_keys(struct session *session, const struct json *keys, struct 
     return 0;
 }
 
-/* In order: chars, then keys. */
+/* The bytes to type: chars first, then keys. */
 static int cmd_typing_gather(struct op *op, struct session *session, struct buf *input,
                              struct err *err)
 {
@@ -142,8 +143,8 @@ static int type_bytes(struct op *op, struct session *session, const char *data, 
     return session_input(session, &input, err);
 }
 
-/* The wait comes first, so that nothing can be missed. What was there before the write doesn't
- * count. */
+/* The wait is registered before the write, so that it misses nothing, and sees only output from
+ * after it. */
 static int park_and_type(struct op *op, struct session *session, struct wait_spec *spec,
                          const struct buf *input, enum input_kind kind, uint64_t hash,
                          struct err *err)
@@ -178,7 +179,7 @@ static struct session *session_of(const struct typing *typing)
     return NULL;
 }
 
-/* The program has ended meanwhile: the answer tells how. */
+/* True: the program has ended meanwhile, and the answer will say how. */
 static bool cmd_typing_ended(struct typing *typing, struct session *session)
 {
     struct err err;
@@ -191,9 +192,10 @@ static bool cmd_typing_ended(struct typing *typing, struct session *session)
 static int press_enter(struct typing *typing, struct session *session, struct err *err)
 {
     struct op *op = typing->op;
+    BUG_UNLESS(op->submit == SUBMIT_PENDING);
     struct buf enter = BUF_INIT;
     const struct keys_modes modes = modes_of(session);
-    /* the time that the text took is not taken off the answer's */
+    /* the time for the answer begins with Enter */
     if (typing->spec.deadline_ns != INT64_MAX)
         typing->spec.deadline_ns += clock_mono_ns() - typing->begun_ns;
     int code = session_is_tty(session) ? keys_append_modes(&enter, "Enter", &modes, err) : 0;
@@ -233,8 +235,8 @@ static void on_taken(void *arg, const struct wait_result *result)
                           typing->op->base.ctx->config->defaults.submit_gap_ms * 1000000);
 }
 
-/* A program that reads keys one by one may take what comes at once for a paste, Enter included; one
- * that reads lines can't tell. */
+/* A program that reads single keys may take text that comes at once, Enter included, for a
+ * paste; so Enter comes later. A program that reads lines can't tell. */
 static int submit(struct typing *typing, struct session *session, const struct buf *input,
                   struct err *err)
 {
@@ -260,7 +262,7 @@ static int submit(struct typing *typing, struct session *session, const struct b
         if (code)
             return code;
     }
-    /* also where another call has typed the text */
+    /* also when the request before this retry has typed the text */
     typing->typed_ns = session_last_input_ns(session);
     if (whole_lines)
         return press_enter(typing, session, err);
@@ -274,7 +276,7 @@ static int submit(struct typing *typing, struct session *session, const struct b
 
 static void on_turn(void *arg, bool granted);
 
-/* C-c, C-\\ and C-z are meant for a program that does not read. */
+/* C-c, C-\\ and C-z reach a program that does not read. */
 static bool cmd_typing_interrupts(const struct buf *input)
 {
     return memchr(input->data ? input->data : "", 3, input->len) ||
@@ -282,7 +284,7 @@ static bool cmd_typing_interrupts(const struct buf *input)
            memchr(input->data ? input->data : "", 26, input->len);
 }
 
-/* For room in the queue. ERR_TOO_LARGE: there will never be that much. */
+/* Waits for room in the input queue. ERR_TOO_LARGE: the queue is smaller than the input. */
 static int cmd_typing_wait_for_room(struct typing *typing, struct session *session, size_t size,
                                     struct err *err)
 {
@@ -300,10 +302,11 @@ static int cmd_typing_wait_for_room(struct typing *typing, struct session *sessi
     return 0;
 }
 
-/* Now, or in its turn when it has to wait and there is time left. */
+/* Types now, or takes a turn when it has to wait and there is time left. */
 static int attempt(struct typing *typing, struct session *session, bool may_wait, struct err *err)
 {
     struct op *op = typing->op;
+    BUG_UNLESS(!typing->turn && !typing->wait && !op->base.wait);
     struct buf input = BUF_INIT;
     bool patient = schema_bool(op->base.tool, request_params(op->base.request), "wait_keyboard",
                                false);
@@ -343,11 +346,12 @@ static void on_turn(void *arg, bool granted)
     struct err err = {0};
     typing->turn = NULL;
     struct session *session = session_of(typing);
-    bool piece = typing->full_ns != 0; /* of more: who sends it must know that it was not taken */
+    /* a piece of a longer input: its sender must learn that it was not typed */
+    bool piece = typing->full_ns != 0;
     if (!session || (!piece && cmd_typing_ended(typing, session)))
         return;
     struct op *op = typing->op;
-    /* the time for the answer begins with the typing */
+    /* the time for the answer begins when the input is typed */
     if (piece && typing->spec.deadline_ns != INT64_MAX) {
         typing->spec.deadline_ns += clock_mono_ns() - typing->full_ns;
         typing->full_ns = clock_mono_ns();
@@ -355,7 +359,7 @@ static void on_turn(void *arg, bool granted)
     int code = attempt(typing, session, granted, &err);
     if (code == ERR_ENDED && !piece &&
         (op->base.wait || inflight_wait(&op->base, session, &typing->spec, &err) == 0))
-        return; /* while it waited: the answer tells how */
+        return; /* ended while it waited: the answer says how */
     if (code < 0)
         op_fail(op, &err);
 }
@@ -363,14 +367,15 @@ static void on_turn(void *arg, bool granted)
 int typing_begin(struct op *op, struct session *session, const struct wait_spec *spec,
                  struct err *err)
 {
+    BUG_UNLESS(!op->typing && session_is_live(session));
     uint64_t hash = meta_request_hash(op->base.request), end;
     if (schema_bool(op->base.tool, request_params(op->base.request), "steal", false) &&
         !op->base.ctx->config->defaults.keyboard_steal)
         return err_set(err, ERR_DENIED,
                        "'steal' is not allowed; [defaults] keyboard_steal = yes allows it");
     if (hash && journal_request_done(session_journal(session), hash, &end)) {
-        /* A retry: it was typed before the worker died, and what came of it may be there: what this
-         * reader has not seen counts. */
+        /* A retry: it was typed before the worker died, and its output may be there already.
+         * What this reader has not seen counts. */
         struct wait_spec again = *spec;
         again.from = op->from;
         return inflight_wait(&op->base, session, &again, err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A described session that starts on demand begins when somebody uses its name. */
+/* A declared session with start = demand starts when a request names it. */
 static struct session *find_or_start(struct op *op, struct err *err)
 {
     const char *name = json_get_str(request_params(op->base.request), "session_id", NULL);
@@ -42,7 +42,8 @@ static bool brings_input(const struct op *op)
            schema_bool(op->base.tool, params, "submit", false);
 }
 
-/* C-c and nothing else: who sends it to a session that has ended has what it wanted. */
+/* True for C-c and nothing else: sent to a session that has ended it has nothing to interrupt,
+ * which is a success. */
 static bool only_interrupts(const struct op *op)
 {
     const struct json *params = request_params(op->base.request), *keys = json_get(params, "keys");
@@ -66,8 +67,8 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
     struct session *session = find_or_start(op, &err);
     if (!session)
         goto fail;
-    /* A model that writes to an ended session learns how it ended; a verb's caller would take that
-     * for a success. */
+    /* A model that writes to an ended session is told how it ended. The caller of a verb would
+     * take that for a success, and gets an error. */
     op->idle_interrupt = only_interrupts(op) && !session_is_live(session);
     if (brings_input(op) && !session_is_live(session) && meta_bool(request, "verb") &&
         !op->idle_interrupt) {
