@@ -1,5 +1,4 @@
-/* internal: the insides of a connection and its requests, shared by the files of this room and
- * nobody else. */
+/* internal: the insides of a connection and its requests. For this room only. */
 #ifndef MUXD_PEER_INTERNAL_H
 #define MUXD_PEER_INTERNAL_H
 #include "peer/peer.h"
@@ -16,11 +15,11 @@ struct request {
     void *written_arg;
     void (*room)(void *arg);
     void *room_arg;
-    request_inner_fn *inner; /* its answer goes there; then it is in no list */
+    request_inner_fn *inner; /* an inner request: its answer goes here, and it is in no list */
     void *inner_arg;
 };
 
-struct receipt { /* a reply in the queue that somebody wants to hear of */
+struct receipt { /* whoever queued a reply is told when it was written */
     struct receipt *next;
     uint64_t end; /* of its last byte, in bytes ever queued */
     void (*fn)(void *arg, bool written);
@@ -47,20 +46,21 @@ struct peer {
     struct request *requests;
     unsigned in_flight;
     int64_t since_ms;
-    uint64_t follows; /* number of the session that is held for it; 0: none */
+    uint64_t follows; /* the session whose program waits for this connection; 0: none */
     bool spoken, dirty, at_eof, finishing, paused, closed;
-    /* takes no answer any more: what it had asked before is still done, then it is closed */
+    /* the client takes no more answers: what it has sent is still done, then the connection is
+     * closed */
     bool deaf;
 };
 
 void peer_mark_dirty(struct peer *peer);
 void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err,
                       const struct json *data);
-void peer_give_room(struct peer *peer); /* to the answers that wait for it */
-void request_forget(struct request *request); /* without an answer */
+void peer_give_room(struct peer *peer); /* to answers that wait for room */
+void request_forget(struct request *request); /* frees it; no answer */
 void request_call_cancel(struct request *request);
 /* stream.c */
-void stream_take(struct peer *peer);    /* the frames that were read */
-void stream_flushed(struct peer *peer); /* after each sending */
+void stream_take(struct peer *peer);    /* handles the frames that were read */
+void stream_flushed(struct peer *peer); /* after each flush */
 void stream_gone(struct peer *peer);
 #endif

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define READ_BUDGET (256u << 10) /* bytes of one peer a turn */
-#define KEEP_BUFFER (16u << 10)  /* a larger output buffer is given back once it is empty */
+#define READ_BUDGET (256u << 10) /* bytes that are read from one peer in a turn */
+#define KEEP_BUFFER (16u << 10)  /* a larger output buffer is freed once it is empty */
 
 static void on_io(void *arg, unsigned events);
 
@@ -22,6 +22,7 @@ struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t p
                       const struct peer_limits *limits, const struct peer_handlers *handlers,
                       void *arg)
 {
+    BUG_UNLESS(fd >= 0 && handlers->request && handlers->closed && handlers->dirty);
     struct peer *peer = xcalloc(1, sizeof *peer);
     *peer = (struct peer){.loop = loop,
                           .fd = fd,
@@ -45,6 +46,7 @@ struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t p
 
 static size_t peer_pending(const struct peer *peer)
 {
+    BUG_UNLESS(peer->out_at <= peer->out.len);
     return peer->out.len - peer->out_at;
 }
 
@@ -63,7 +65,7 @@ static void take_line(struct peer *peer, const char *line, size_t size)
     request->peer = peer;
     peer->spoken = true;
     int result = msg_parse(&request->msg, line, size, &err);
-    /* answered at once, too */
+    /* it is answered at once */
     bool makes_room = result == 0 && strcmp(request->msg.method, tools[TOOL_CANCEL].name) == 0;
     if (result == 0 && !makes_room && peer->in_flight >= peer->limits->in_flight)
         result = err_set(&err, ERR_LIMIT,
@@ -85,7 +87,7 @@ static void take_line(struct peer *peer, const char *line, size_t size)
     peer->handlers->request(peer->arg, request);
 }
 
-/* Takes the whole lines that are there, unless the client doesn't read its answers: then they
+/* Handles the whole lines that were read, unless the client does not read its answers: then they
  * wait. */
 static void peer_take_lines(struct peer *peer)
 {
@@ -113,10 +115,10 @@ static void peer_watch(struct peer *peer)
 {
     unsigned events = peer_pending(peer) > 0 ? LOOP_WRITE : 0;
     if (peer->deaf)
-        events = LOOP_READ | LOOP_WRITE; /* comes at once, also when nothing is there to read */
+        events = LOOP_READ | LOOP_WRITE; /* wakes at once, also when there is nothing to read */
     else if (peer->at_eof || peer->finishing)
         events |= LOOP_EDGE |
-                  LOOP_READ; /* nothing to read any more, but the hang-up is worth knowing */
+                  LOOP_READ; /* nothing more will be read, but a hang-up must be seen */
     else if (!peer->paused)
         events |= LOOP_READ;
     loop_io_set(peer->io, events);
@@ -160,14 +162,15 @@ static void read_some(struct peer *peer, bool hung_up)
 static void drop_requests(struct peer *peer)
 {
     for (struct request *next, *request = peer->requests; request; request = next) {
-        next = request->next; /* a cancelled request answers nobody, so the list stays as it is */
+        /* a cancelled request sends no answer, so the rest of the list stays */
+        next = request->next;
         request_call_cancel(request);
         request_forget(request);
     }
 }
 
-/* The client is gone or has closed its ears. It may have said more before it went than we have
- * read: that is still done, for a key that was pressed is pressed. Only its waits are over. */
+/* The client is gone or takes no answers. What it sent before is still done, because a key that
+ * was pressed is pressed; only its waits are over. */
 static void become_deaf(struct peer *peer)
 {
     peer->deaf = true;
@@ -202,7 +205,7 @@ static void deliver(struct peer *peer, bool written)
     }
 }
 
-/* True unless the connection is broken. */
+/* False: the connection is broken. */
 static bool send_some(struct peer *peer)
 {
     while (peer_pending(peer) > 0) {
@@ -210,7 +213,7 @@ static bool send_some(struct peer *peer)
                             MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno == EINTR)
             continue;
-        /* short: the socket is writable, so the next turn tries again */
+        /* short of memory: the socket is writable, so the next turn tries again */
         if (sent < 0)
             return errno == EAGAIN || fd_is_short(errno);
         peer->out_at += (size_t)sent;
@@ -233,6 +236,7 @@ static void discard(struct peer *peer)
 
 void peer_flush(struct peer *peer)
 {
+    BUG_UNLESS(!peer->closed && peer->sent <= peer->queued);
     peer->dirty = false;
     if (!peer->deaf && !send_some(peer))
         become_deaf(peer);
@@ -271,6 +275,7 @@ void peer_close(struct peer *peer)
         return;
     peer->closed = true;
     drop_requests(peer);
+    BUG_UNLESS(peer->in_flight == 0);
     deliver(peer, false);
     stream_gone(peer);
     loop_io_free(peer->io);
@@ -283,7 +288,7 @@ void peer_close(struct peer *peer)
 void peer_free(struct peer *peer)
 {
     if (peer)
-        BUG_UNLESS(peer->closed);
+        BUG_UNLESS(peer->closed && !peer->requests && !peer->first);
     free(peer);
 }
 

@@ -1,7 +1,7 @@
 /* peer: one connection of a client. Lines in, requests out to the dispatcher; each request is
- * replied to exactly once, can be cancelled, and dies with its connection. Replies are queued in a
- * buffer with a cap: a client that doesn't read stops being read, and costs nobody else
- * anything. */
+ * replied to exactly once, can be cancelled, and dies with its connection. Replies are queued up
+ * to a cap: the daemon stops reading from a client that does not read its replies, and other
+ * clients are not affected. */
 #ifndef MUXD_PEER_PEER_H
 #define MUXD_PEER_PEER_H
 #include "base/err.h"
@@ -28,12 +28,12 @@ struct peer_handlers {
     /* the last call for this peer; its owner calls peer_free at the end of the turn, not in here */
     void (*closed)(void *arg,
                    struct peer *peer);
-    /* it has something to flush; told once until peer_flush */
+    /* it has something to flush; called once until peer_flush */
     void (*dirty)(void *arg, struct peer *peer);
 };
 
-/* fd is connected, non-blocking, and becomes the peer's. NULL and errno when the loop refuses it
- * (fd stays the caller's). limits is borrowed and read at every use, so that a reload takes
+/* fd is connected and non-blocking, and becomes the peer's. NULL and errno when the loop refuses
+ * it (fd stays the caller's). limits is borrowed and read at every use, so that a reload takes
  * effect. */
 struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t pid,
                       const struct peer_limits *limits, const struct peer_handlers *handlers,
@@ -45,55 +45,55 @@ void peer_flush(struct peer *peer);  /* sends what it can; called at the end of 
 uint64_t peer_id(const struct peer *peer);
 uid_t peer_uid(const struct peer *peer);
 pid_t peer_pid(const struct peer *peer);
-/* nothing in flight, nothing queued, no half line */
+/* nothing is in flight, nothing is queued, no part of a line was read */
 bool peer_is_idle(const struct peer *peer);
-/* something has come that was not read yet: it is about to speak */
+/* the client has sent something that was not read yet */
 bool peer_has_bytes(const struct peer *peer);
-/* the session whose output waits for this connection; 0: none */
+/* the session whose program waits for this connection to read its output; 0: none */
 void peer_set_follows(struct peer *peer, uint64_t number);
 uint64_t peer_follows(const struct peer *peer);
-int64_t peer_since_ms(const struct peer *peer); /* clock_mono_ms when it came */
+int64_t peer_since_ms(const struct peer *peer); /* clock_mono_ms at its accept */
 bool peer_has_spoken(const struct peer *peer);
 
-/* A request: what was asked, by whom. Valid until it was replied to. */
+/* A request: what a client asks. Valid until it is replied to. */
 const char *request_method(const struct request *request);
 /* an object, never NULL; borrowed. schema_check may edit it */
 struct json *request_params(struct request *request);
 struct peer *request_peer(const struct request *request);
 
-/* Exactly one of these, once; result becomes the request's. The request is gone afterwards. */
+/* Exactly one of these, once. result becomes the request's, and the request is gone afterwards. */
 void request_reply(struct request *request, struct json *result);
 void request_fail(struct request *request, const struct err *err);
-/* Like request_fail with more members for data (may be NULL; becomes the request's). */
+/* Like request_fail, with members for the error's `data` (may be NULL; becomes the request's). */
 void request_fail_with(struct request *request, const struct err *err, struct json *data);
 
-/* While it is parked: fn is called once when its connection is gone or it is cancelled; it must
- * drop its waits, and not reply. NULL takes it back. */
+/* While the request is parked: fn is called once when its connection is gone or it is cancelled;
+ * fn drops the request's waits and does not reply. NULL takes it back. */
 void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg);
-/* Called once after the reply: written = true when its last byte was taken by the socket, false
- * when the connection died before. Set before the reply. */
+/* fn is called once after the reply: written is true when the socket has taken its last byte,
+ * false when the connection died before. To be set before the reply, once. */
 void request_on_written(struct request *request, void (*fn)(void *arg, bool written), void *arg);
-/* A large answer waits until the client has taken enough of those before it: fn is called once
- * there is room, not when the request is cancelled before. Several requests in flight can't make
- * the queue grow beyond its cap by more than one answer. */
+/* A large answer waits until the client has read enough of the answers before it: fn is called
+ * once there is room, and not when the request is cancelled first. So several requests in flight
+ * exceed the cap of the queue by one answer at most. */
 bool request_has_room(const struct request *request);
 void request_when_room(struct request *request, void (*fn)(void *arg), void *arg);
-/* A request that a handler asks on behalf of another: same peer, no id, not counted; its answer
- * goes to fn, once, never to the socket. */
+/* A request that a handler makes on behalf of another one: same peer, no id, not counted. Its
+ * answer goes to fn, once, and never to the socket. */
 struct request_answer {
-    struct json *result;                    /* the callee's; NULL: err holds */
+    struct json *result;                    /* becomes fn's; NULL: the request failed with err */
     const struct err *err;
-    /* the callee calls it once the outer answer was written, or not; may be NULL */
+    /* fn's owner calls it once the outer answer was written, or was not; may be NULL */
     void (*written)(void *arg, bool written);
     void *written_arg;
 };
 typedef void request_inner_fn(void *arg, const struct request_answer *answer);
-/* method: static; params become the request's. The caller hands it to a handler; fn may be called
- * from inside that. */
+/* method: static. params become the request's. The caller passes the request to a handler; fn
+ * may be called from inside of that. */
 struct request *request_inner(struct request *outer, const char *method, struct json *params,
                               request_inner_fn *fn, void *arg);
-void request_drop_inner(struct request *inner); /* parked: it is cancelled, fn is not called */
-/* Cancels the request of this peer with that id: it is answered with ERR_CANCELLED. False when
+void request_drop_inner(struct request *inner); /* cancels a parked one; fn is not called */
+/* Cancels the request of this peer with that id, which is answered with ERR_CANCELLED. False:
  * there is none. */
 bool peer_cancel(struct peer *peer, const struct msg_id *id);
 #endif

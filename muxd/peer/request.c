@@ -1,4 +1,5 @@
-/* request: owns what was asked on a connection, from its line to its one answer. */
+/* request: owns the requests of a connection, each from its line to its one answer. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "peer/internal.h"
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 void request_forget(struct request *request)
 {
     struct peer *peer = request->peer;
+    BUG_UNLESS(!request->inner && peer->in_flight > 0);
     if (request->prev)
         request->prev->next = request->next;
     else
@@ -17,10 +19,11 @@ void request_forget(struct request *request)
     free(request);
 }
 
-/* The reply's bytes stand at the end of the queue. */
+/* The reply was queued last: it is written once `queued` bytes are. */
 static void request_done(struct request *request)
 {
     struct peer *peer = request->peer;
+    BUG_UNLESS(!peer->closed);
     if (request->written) {
         struct receipt *receipt = xmalloc(sizeof *receipt);
         *receipt = (struct receipt){
@@ -48,6 +51,7 @@ static void inner_done(struct request *request, struct json *result, const struc
 struct request *request_inner(struct request *outer, const char *method, struct json *params,
                               request_inner_fn *fn, void *arg)
 {
+    BUG_UNLESS(fn && params && !outer->inner);
     struct request *request = xcalloc(1, sizeof *request);
     *request = (struct request){.peer = outer->peer, .inner = fn, .inner_arg = arg};
     request->msg = (struct msg){.method = method, .params = params, .root = params};
@@ -56,6 +60,7 @@ struct request *request_inner(struct request *outer, const char *method, struct 
 
 void request_drop_inner(struct request *inner)
 {
+    BUG_UNLESS(inner->inner);
     request_call_cancel(inner);
     msg_fini(&inner->msg);
     free(inner);
@@ -63,6 +68,7 @@ void request_drop_inner(struct request *inner)
 
 void request_reply(struct request *request, struct json *result)
 {
+    BUG_UNLESS(result);
     if (request->inner) {
         inner_done(request, result, NULL);
         return;
@@ -87,6 +93,7 @@ void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct e
 
 void request_fail_with(struct request *request, const struct err *err, struct json *data)
 {
+    BUG_UNLESS(err->code < 0);
     if (request->inner) {
         json_free(data);
         inner_done(request, NULL, err);
@@ -126,6 +133,7 @@ void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg
 
 void request_on_written(struct request *request, void (*fn)(void *arg, bool written), void *arg)
 {
+    BUG_UNLESS(!request->written);
     request->written = fn;
     request->written_arg = arg;
 }
@@ -138,6 +146,7 @@ bool request_has_room(const struct request *request)
 
 void request_when_room(struct request *request, void (*fn)(void *arg), void *arg)
 {
+    BUG_UNLESS(fn && !request->inner);
     request->room = fn;
     request->room_arg = arg;
 }
@@ -145,7 +154,7 @@ void request_when_room(struct request *request, void (*fn)(void *arg), void *arg
 void peer_give_room(struct peer *peer)
 {
     while (!peer->closed) {
-        struct request *longest = NULL; /* the list begins with the youngest */
+        struct request *longest = NULL; /* the list begins with the newest request */
         for (struct request *request = peer->requests; request; request = request->next)
             if (request->room)
                 longest = request;

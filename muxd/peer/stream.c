@@ -1,19 +1,22 @@
 /* stream: owns a connection's life after it has changed to frames. */
 #include "peer/stream.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "peer/internal.h"
 #include <sys/socket.h>
 
-/* that the kernel may hold for a reader: to a slow one, drawings in there are old news (unix(7)) */
+/* How much the kernel may hold for a client: for a slow one the drawings in there are out of
+ * date (unix(7)). */
 #define SOCKET_BYTES (32 << 10)
 
 bool stream_begin(struct request *request, const struct stream_handlers *handlers, void *arg)
 {
     struct peer *peer = request_peer(request);
+    BUG_UNLESS(!peer->stream && handlers->frame && handlers->drained && handlers->gone);
     if (peer->in_flight != 1 || peer->closed)
         return false;
     const int most = SOCKET_BYTES;
-    /* or it stays larger: no harm */
+    /* a failure does no harm: it stays larger */
     setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &most, sizeof most);
     peer->stream = handlers;
     peer->stream_arg = arg;
@@ -29,6 +32,7 @@ void stream_send(struct peer *peer, enum attach_type type, const void *data, siz
 {
     const char *at = data;
     size_t before = peer->out.len;
+    BUG_UNLESS(peer->stream && !peer->closed);
     do {
         size_t piece = size < ATTACH_PAYLOAD_MAX ? size : ATTACH_PAYLOAD_MAX;
         attach_append(&peer->out, type, at, piece);
@@ -39,7 +43,7 @@ void stream_send(struct peer *peer, enum attach_type type, const void *data, siz
     peer_mark_dirty(peer);
 }
 
-/* Whole frames that were read. A peer that sends what is none loses its connection. */
+/* Handles the whole frames that were read. A peer that sends anything else loses its connection. */
 void stream_take(struct peer *peer)
 {
     struct frame *in = &peer->frame;
@@ -61,7 +65,7 @@ void stream_take(struct peer *peer)
             wipe = peer->stream->wipe;
             peer->stream->frame(peer->stream_arg, &frame);
         }
-        if (wipe && in->data) /* gone when the connection was closed inside */
+        if (wipe && in->data) /* NULL when the handler has closed the connection */
             mem_wipe(in->data + at, (size_t)used);
     }
     if (!peer->closed && in->len == in->start)
