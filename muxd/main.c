@@ -1,5 +1,7 @@
-/* main.c: owns muxd's command line and its roles: what people start, which becomes muxd-keeper; the
- * worker, which that one starts; and a few errands. */
+/* main.c: owns muxd's command line and its roles: the program that people start, which becomes
+ * muxd-keeper; the worker, which the keeper starts; and some small services of this executable
+ * (--gen, --hook, --explain). */
+#include "base/bug.h"
 #include "base/err.h"
 #include "base/limit.h"
 #include "base/path.h"
@@ -57,7 +59,7 @@ static const struct option_row {
 };
 
 struct command_line {
-    /* borrowed from argv; for those without a value: the option's word itself. NULL: not given */
+    /* borrowed from argv; an option without a value has its own word here. NULL: not given */
     char *value[OPTION_COUNT];
 };
 
@@ -160,7 +162,7 @@ static int generate(const char *dir)
     return config_gen(dir, &err) == 0 ? 0 : muxd_complain(1, err.text);
 }
 
-/* The last words of a keeper that could not begin: it does not know the kernel's limits. */
+/* Prints why a keeper could not start: the keeper itself does not know the kernel's limits. */
 static int muxd_explain(const char *value)
 {
     struct err err;
@@ -180,6 +182,7 @@ static int muxd_keep(const struct command_line *line)
     int ready_fd = -1;
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (line->value[kept[i]]) {
+            BUG_UNLESS(n + 2 < START_ARGS);
             args[n++] = (char *)rows[kept[i]].word;
             args[n++] = line->value[kept[i]];
         }
@@ -195,7 +198,8 @@ static int muxd_keep(const struct command_line *line)
 static int muxd_work(const struct command_line *line)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    /* stderr may lead to somebody who has left. Programs are the keeper's and don't inherit it */
+    /* the reader of stderr may have gone. Session programs are the keeper's children and do not
+     * inherit this */
     sigaction(SIGPIPE, &ignore, NULL);
     struct worker_options options = {.socket_path = line->value[OPTION_SOCKET],
                                      .config_path = line->value[OPTION_CONFIG]};
@@ -205,7 +209,7 @@ static int muxd_work(const struct command_line *line)
 int main(int argc, char **argv)
 {
     struct command_line line = {{NULL}};
-    /* the worker was executed by descriptor, which leaves a number as its name */
+    /* the worker was executed by descriptor, and would have its number as a name */
     prctl(PR_SET_NAME, "muxd");
     int status = muxd_parse(argc, argv, &line);
     if (status != 0)

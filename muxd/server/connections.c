@@ -1,5 +1,6 @@
-/* connections: accepting, counting and burying peers. A connection that says nothing has no effect
- * and is the first to go. */
+/* connections: owns the peers: accepts, counts and frees them. A connection that sends nothing
+ * has no effect and is the first to be closed. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -16,8 +17,8 @@
 #include <unistd.h>
 
 #define ACCEPTS_A_TURN 64
-#define ACCEPT_RETRY_MS 250 /* when descriptors have run out and no peer leaves */
-#define WATCH_AGAIN_MS 5000 /* limits.def says it */
+#define ACCEPT_RETRY_MS 250 /* when descriptors have run out and no client leaves */
+#define WATCH_AGAIN_MS 5000 /* limits.def names it, too */
 
 static void on_request(void *arg, struct request *request)
 {
@@ -27,6 +28,7 @@ static void on_request(void *arg, struct request *request)
 static void on_dirty(void *arg, struct peer *peer)
 {
     struct server *server = arg;
+    BUG_UNLESS(server->ndirty <= server->dirty_room);
     if (server->ndirty == server->dirty_room) {
         server->dirty_room = server->dirty_room ? server->dirty_room * 2 : 64;
         server->dirty = xreallocarray(server->dirty, server->dirty_room, sizeof(struct peer *));
@@ -42,9 +44,11 @@ static void remove_from(struct peer **list, size_t *count, const struct peer *pe
             return;
         }
     }
+    BUG("a peer that closes is not in the list");
 }
 
-/* The kernel may have no memory for a moment: nobody would ever be let in again. */
+/* Watches the socket again. The kernel may have no memory for a moment: then a timer tries
+ * again, or no client would ever be accepted. */
 static void accept_again(struct server *server)
 {
     if (server->listen_io && loop_io_set(server->listen_io, LOOP_READ) < 0)
@@ -62,7 +66,8 @@ static void on_closed(void *arg, struct peer *peer)
         session_follow(followed, false);
     for (size_t i = 0; i < server->ndirty; i++)
         if (server->dirty[i] == peer)
-            server->dirty[i] = NULL; /* the list may be walked just now */
+            server->dirty[i] = NULL; /* connections_flush may be walking the list */
+    BUG_UNLESS(server->ndead < server->room);
     server->dead[server->ndead++] = peer;
     if (server->listen_io && !loop_timer_is_set(&server->accept_retry))
         return;
@@ -76,8 +81,8 @@ static const struct peer_handlers handlers = {
 
 static void connections_make_room(struct server *server)
 {
-    /* Dead peers are freed at the end of the turn, so living and dead together may be more than the
-     * limit for a moment. */
+    /* Dead peers are freed at the end of the turn, so that living and dead ones together may
+     * exceed the limit until then. */
     if (server->npeers + server->ndead < server->room)
         return;
     server->room = server->room ? server->room * 2 : 64;
@@ -85,7 +90,7 @@ static void connections_make_room(struct server *server)
     server->dead = xreallocarray(server->dead, server->room, sizeof(struct peer *));
 }
 
-/* At the limit the oldest connection that never said a word makes way. */
+/* At the limit the oldest connection that never sent anything is closed. */
 static bool evict_silent(struct server *server)
 {
     struct peer *oldest = NULL;
@@ -138,6 +143,7 @@ static void connections_take(struct server *server, int fd)
         connections_refuse(server, fd, &err);
         return;
     }
+    BUG_UNLESS(server->npeers < server->room);
     server->peers[server->npeers++] = peer;
     server->starved = false;
     limit_passed(LIMIT_CONNECTION);
@@ -145,7 +151,7 @@ static void connections_take(struct server *server, int fd)
     server->newcomers = true;
 }
 
-/* Who waits in vain is told so: by the last descriptor that is kept. */
+/* Refuses the clients that wait, one after the other, with the descriptor that is kept for this. */
 static void turn_away(struct server *server)
 {
     struct err err;
@@ -161,8 +167,8 @@ static void turn_away(struct server *server)
     }
 }
 
-/* A client soon leaves, as a rule; then the next one is let in at once (on_closed). The kernel says
- * so also when nobody waits. */
+/* Most clients leave soon, and then the next one is accepted at once (on_closed). The kernel
+ * reports the shortage even when no client waits. */
 static void connections_wait_for_room(struct server *server, int error)
 {
     struct pollfd next = {.fd = server->listen_fd, .events = POLLIN};
@@ -173,7 +179,7 @@ static void connections_wait_for_room(struct server *server, int error)
         return;
     }
     if (limit_met(LIMIT_CONNECTION, error) || fd_is_short(error))
-        log_warn("can't accept a connection: %s; waiting for one to leave", strerror(error));
+        log_warn("can't accept a connection: %s; waiting for a client to leave", strerror(error));
     if (evict_silent(server))
         return;
     server->starved = !server->starved || fd_is_short(error);
@@ -202,8 +208,8 @@ static void on_accept(void *arg, unsigned events)
     }
 }
 
-/* One timer for all: it is due when the oldest connection that has said nothing has had its
- * time. */
+/* One timer for all connections: due when the oldest one that has sent nothing reaches its
+ * timeout. */
 static void on_silence(void *arg)
 {
     struct server *server = arg;
@@ -215,7 +221,7 @@ static void on_silence(void *arg)
         if (peer_has_spoken(peer)) {
             i++;
         } else if (left_ms <= 0) {
-            peer_close(peer); /* another one takes its place in the list */
+            peer_close(peer); /* another peer takes its place in the list */
         } else {
             next_ms = left_ms < next_ms ? left_ms : next_ms;
             i++;
@@ -230,7 +236,7 @@ static void on_retry(void *arg)
     accept_again(arg);
 }
 
-/* The path is looked at now and then while the kernel tells nothing of it. */
+/* Has the path watched, or looked at now and then while the kernel can't watch it. */
 static void watch_place(struct server *server)
 {
     listen_watch_free(server->watch);
@@ -280,6 +286,7 @@ void connections_apply_limits(struct server *server)
 
 void connections_open(struct server *server)
 {
+    BUG_UNLESS(server->listen_fd >= 0 && !server->listen_io);
     if (!server->accept_retry.loop)
         loop_timer_init(&server->accept_retry, server->loop, on_retry, server),
             loop_timer_init(&server->watch_again, server->loop, connections_bind_again, server),
@@ -287,7 +294,7 @@ void connections_open(struct server *server)
     server->listen_io = loop_io_new(server->loop, server->listen_fd, 0, on_accept, server);
     accept_again(server);
     watch_place(server);
-    reserve_fill(); /* last: what a daemon needs comes first */
+    reserve_fill(); /* last: the daemon's own needs come first */
 }
 
 void connections_stop_listening(struct server *server)
@@ -314,7 +321,7 @@ static void connections_bury(struct server *server)
 
 void connections_flush(struct server *server)
 {
-    /* a flush may take further requests, which make peers dirty again: they are for the next
+    /* a flush may handle further requests, which make peers dirty again: those are for the next
      * turn */
     size_t now = server->ndirty;
     for (size_t i = 0; i < now; i++) {
@@ -323,13 +330,15 @@ void connections_flush(struct server *server)
         if (peer)
             peer_flush(peer);
     }
+    BUG_UNLESS(now <= server->ndirty);
     server->ndirty -= now;
     if (now > 0)
         memmove(server->dirty, server->dirty + now, server->ndirty * sizeof(struct peer *));
     if (server->ndirty)
         loop_once_more(server->loop);
     connections_bury(server);
-    /* Most connections have spoken by the end of the turn that brought them and cost no timer. */
+    /* Most connections have sent something by the end of the turn that accepted them, and cost
+     * no timer. */
     if (server->newcomers && !loop_timer_is_set(&server->silence))
         on_silence(server);
     server->newcomers = false;
@@ -337,6 +346,7 @@ void connections_flush(struct server *server)
 
 void connections_close(struct server *server)
 {
+    BUG_UNLESS(!server->listen_io);
     while (server->npeers)
         peer_close(server->peers[0]);
     server->ndirty = 0;

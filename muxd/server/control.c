@@ -1,4 +1,5 @@
-/* control: the server's own acts: reload, stop, upgrade, what only it knows of its state. */
+/* control: owns the server's own acts: reload, stop, upgrade, and what only it knows of its
+ * state. */
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/limit.h"
@@ -74,6 +75,7 @@ struct config *control_held_config(struct server *server, struct err *err)
 void control_use_config(struct server *server, struct config *fresh)
 {
     struct config *old = server->config;
+    BUG_UNLESS(fresh && fresh != old);
     server->config = fresh;
     server->cmd.config = fresh;
     log_set_level((enum log_level)fresh->muxd.log_level);
@@ -83,7 +85,7 @@ void control_use_config(struct server *server, struct config *fresh)
     config_free(old);
 }
 
-/* What does not hold at once: "[limits] journal", for the answer. */
+/* Notes for the answer what does not hold at once, as "[limits] journal". */
 static void note_change(void *arg, const struct config_change *change)
 {
     char text[200];
@@ -101,7 +103,7 @@ static void note_change(void *arg, const struct config_change *change)
                                               : "holds for new sessions only");
 }
 
-/* It may have been moved (logrotate(8)) or removed: what we write since then nobody would find. */
+/* The log may have been moved (logrotate(8)) or removed, and what we wrote to it would be lost. */
 static void reopen_log(struct server *server)
 {
     struct err err;
@@ -109,10 +111,10 @@ static void reopen_log(struct server *server)
         log_error("%s; ended sessions are not kept, and numbers may repeat after a restart",
                   err.text);
         if (!server->config->muxd.log)
-            return; /* it lies there */
+            return; /* the log is in that directory */
     }
     if (log_open(server->log_path, (enum log_level)server->config->muxd.log_level, &err) < 0)
-        log_error("%s; goes on with the one that is open", err.text);
+        log_error("%s; the log that is open stays in use", err.text);
 }
 
 static int reload(struct server *server, struct json *into, struct err *err)
@@ -135,7 +137,7 @@ static int reload(struct server *server, struct json *into, struct err *err)
     control_use_config(server, fresh);
     control_hold_config(server);
     reopen_log(server);
-    connections_bind_again(server); /* listen_watch_new promises it */
+    connections_bind_again(server); /* as the hint of LIMIT_SOCKET_WATCH promises */
     log_info("config '%s' read: %zu changes", path ? path : "(defaults)", changes);
     return 0;
 }
@@ -143,7 +145,7 @@ static int reload(struct server *server, struct json *into, struct err *err)
 void control_signal_reload(void *arg)
 {
     struct err err;
-    struct json *told = json_object_new(); /* the log has it, too */
+    struct json *told = json_object_new(); /* unused: the log says the same */
     reload(arg, told, &err);
     json_free(told);
 }
@@ -175,7 +177,7 @@ static void control_stop(struct server *server, struct request *request)
                                      sizeof *server->stoppers);
     server->stoppers[server->nstoppers] = request;
     server->nstoppers++;
-    for (size_t i = 0; i < server->nstoppers; i++) /* the array may have moved */
+    for (size_t i = 0; i < server->nstoppers; i++) /* xreallocarray may have moved the array */
         if (server->stoppers[i])
             request_on_cancel(server->stoppers[i], forget_stopper, &server->stoppers[i]);
     begin_stop(server);
@@ -184,11 +186,13 @@ static void control_stop(struct server *server, struct request *request)
 void control_all_ended(void *arg)
 {
     struct server *server = arg;
+    BUG_UNLESS(server->stopping);
     server->done = true;
 }
 
 static void tell_stoppers(struct server *server)
 {
+    BUG_UNLESS(server->done);
     for (size_t i = 0; i < server->nstoppers; i++) {
         struct request *request = server->stoppers[i];
         if (request) {
@@ -200,8 +204,9 @@ static void tell_stoppers(struct server *server)
     }
 }
 
-/* Everybody who asked is told, then the keeper, then the loop ends. Clients that don't read are not
- * waited for; the keeper is: without that message it would start another worker. */
+/* First the clients that asked for the stop are answered, then the keeper is told, then the loop
+ * ends. A client that does not read is not waited for. The keeper is: without that message it
+ * would start another worker. */
 void control_finish(struct server *server)
 {
     if (!server->done || !hooks_are_done(server->hooks))
@@ -280,7 +285,7 @@ static void add_constraint(void *arg, const struct limit_text *text)
     json_add_text(one, "since", since);
 }
 
-/* What is not tried again and again is looked at when it is asked for. */
+/* Limits that are not tried again by themselves are looked at when someone asks. */
 static void add_constraints(struct server *server, struct json *into)
 {
     struct registry_stats stats;

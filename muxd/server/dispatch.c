@@ -1,4 +1,5 @@
-/* dispatch: the only gate. Every refusal before a handler runs happens here. */
+/* dispatch: owns the only gate: every refusal before a handler runs happens here. */
+#include "base/bug.h"
 #include "cmd/offer.h"
 #include "server/server.h"
 #include "wire/schema.h"
@@ -35,7 +36,7 @@ static int dispatch_check(struct server *server, struct request *request, const 
     if (server->stopping && *tool != &tools[TOOL_STOP] && *tool != &tools[TOOL_HELLO] &&
         *tool != &tools[TOOL_STATUS] && *tool != &tools[TOOL_LIST_SESSIONS])
         return err_set(err, ERR_STOPPING,
-                       "the daemon is being stopped; start it anew and ask again");
+                       "the daemon is being stopped; start it again and repeat the request");
     return schema_check(*tool, request_params(request),
                         (const char *const *)server->config->tools.ignore_fields.items, err);
 }
@@ -54,6 +55,7 @@ void dispatch(struct server *server, struct request *request)
         }
         return;
     }
+    BUG_UNLESS(tool && server->cmd.config == server->config);
     handlers[tool - tools](&server->cmd, request);
     server->served = true;
 }

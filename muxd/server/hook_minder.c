@@ -1,7 +1,7 @@
-/* hook_minder: owns what one hook starts: a process of its own, `muxd --hook COMMAND`, stands
- * between the worker and the command. All that leaves the command's session or its parent becomes
- * this process's child (PR_SET_CHILD_SUBREAPER, prctl(2)), so that nothing outlives the hook's
- * time, also when the worker has died meanwhile. */
+/* hook_minder: owns the processes that one hook starts. This is a process of its own, `muxd
+ * --hook COMMAND`, between the worker and the command. A process that leaves the command's
+ * session or loses its parent becomes this process's child (PR_SET_CHILD_SUBREAPER, prctl(2)),
+ * so that nothing outlives the hook's timeout, even if the worker has died meanwhile. */
 #include "base/clock.h"
 #include "base/value.h"
 #include "server/hooks.h"
@@ -15,13 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ENDING_MS 3000 /* for those that were killed; what the kernel holds longer is left to it */
+/* for killed processes to end; the kernel may hold one for longer, which is then left to it */
+#define ENDING_MS 3000
 #define EXIT_NOT_STARTED 126
 
 struct minder {
     pid_t command;
-    int status; /* of it, as waitpid(2) gives it */
-    bool ended; /* the command; what it left behind may still run */
+    int status; /* of the command, as waitpid(2) gives it */
+    bool ended; /* the command has ended; what it left behind may still run */
     int64_t deadline_ms;
 };
 
@@ -45,7 +46,7 @@ static bool hook_minder_reap(struct minder *minder)
 static bool kill_one(void *arg, pid_t pid)
 {
     (void)arg;
-    kill(pid, SIGKILL); /* a child that only we can reap: the number is its own */
+    kill(pid, SIGKILL); /* our child, not reaped: the pid is its own */
     return true;
 }
 
@@ -56,7 +57,7 @@ static bool kill_if_child(void *arg, const struct proc_stat *stat)
     return true;
 }
 
-/* The next signal of the set, or 0 when until_ms has come. */
+/* Waits for a signal of the set and returns it, or 0 at until_ms. */
 static int next_signal(const sigset_t *set, int64_t until_ms)
 {
     for (;;) {
@@ -70,7 +71,7 @@ static int next_signal(const sigset_t *set, int64_t until_ms)
     }
 }
 
-/* The children of those that die become ours, and are next. */
+/* Kills all children; the children of those become ours, and are next. */
 static void end_all(struct minder *minder, const sigset_t *child)
 {
     int64_t until_ms = clock_mono_ms() + ENDING_MS;
@@ -82,7 +83,7 @@ static void end_all(struct minder *minder, const sigset_t *child)
     }
 }
 
-/* As the command ended: by the same status, or by the same signal. */
+/* Ends as the command did: with the same status, or by the same signal. */
 static int end_like(const struct minder *minder)
 {
     struct rlimit none = {0, 0};
@@ -100,8 +101,8 @@ static int end_like(const struct minder *minder)
     return 128 + signo;
 }
 
-/* The soft limit is the mark. As the hard one, too, it can't be shed without privilege; an outer
- * daemon's mark stays there. */
+/* The soft limit is the mark. As the hard limit, too, it can't be raised without privilege.
+ * Where the hard limit is an outer daemon's mark, it stays. */
 static void fix_mark(void)
 {
     struct rlimit limit;
@@ -122,7 +123,7 @@ static void __attribute__((__noreturn__)) become_command(const char *command)
     _exit(EXIT_NOT_STARTED);
 }
 
-/* Its ends of event and output would keep both open. */
+/* Closes our copies of the command's event and output, which would keep both open. */
 static void let_go(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

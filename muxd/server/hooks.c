@@ -1,7 +1,8 @@
-/* hooks: owns the processes of the hooks. One place in the ring of events is kept for all of them:
- * an event is passed when every hook that wants it has been started. A worker that dies in between
- * has started each at most once. */
+/* hooks: owns the processes of the hooks. All hooks share one place in the ring of events: an
+ * event is passed when each hook that wants it was started. A worker that dies meanwhile has
+ * started each of them at most once. */
 #include "server/hooks.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -19,13 +20,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OUTPUT_MAX 65536 /* bytes that a hook may print; after that its output is closed */
-#define SHOWN_MAX 400   /* of them in the log */
-#define ENDING_MS 5000  /* a minder needs at most, then it is killed */
-#define LAST_MS 5000    /* for all the hooks of a daemon that has been stopped */
-#define STEP_MS 10      /* of looking for the end of one, when the loop is over */
+#define OUTPUT_MAX 65536 /* bytes that a hook may print; then its output is closed */
+#define SHOWN_MAX 400   /* bytes of it in the log */
+#define ENDING_MS 5000  /* how long a minder may take to end its command; then it is killed */
+#define LAST_MS 5000    /* for all hooks of a daemon that stops */
+#define STEP_MS 10      /* between two looks for the end of a hook, once the loop is over */
 
-struct run { /* one command that runs, or what it has left behind; the process is its minder's */
+struct run { /* one hook that runs, or what it has left behind; the process is the minder's */
     struct run *next;
     struct hooks *hooks;
     char *name; /* of the hook, owned */
@@ -34,18 +35,19 @@ struct run { /* one command that runs, or what it has left behind; the process i
     int out_fd;
     struct loop_io *out_io;
     struct loop_timer timeout;
-    struct buf output; /* the first SHOWN_MAX */
+    struct buf output; /* the first SHOWN_MAX bytes */
     size_t printed;
-    bool late, unwatched; /* unwatched: it was given up as it began: nothing is told of its end */
+    /* late: past its timeout; unwatched: given up at its start, its end is not told */
+    bool late, unwatched;
 };
 
 struct hooks {
     struct server *server;
     struct run *runs;
     unsigned count;
-    uint32_t types; /* that some hook wants */
+    uint32_t types; /* the types that some hook wants */
     struct news_cursor cursor;
-    /* The event that is being handed out: to the hooks from `at` on. */
+    /* The event that is being handed out, to the hooks from `at` on. */
     char *event; /* owned; NULL: none */
     size_t event_size, at;
     uint64_t event_seq;
@@ -53,8 +55,8 @@ struct hooks {
     char *session_name; /* owned */
     uint64_t session;
     struct events_watch watch;
-    struct loop_timer last; /* of a daemon that has been stopped */
-    bool hears, ending, over; /* hears: of the end of a child */
+    struct loop_timer last; /* when the daemon stops */
+    bool hears, ending, over; /* hears: SIGCHLD arrives */
 };
 
 static void hooks_pump(void *arg);
@@ -69,8 +71,9 @@ static void close_output(struct run *run)
 static void run_free(struct run *run)
 {
     struct run **at = &run->hooks->runs;
-    while (*at != run)
-        at = &(*at)->next;
+    for (; *at != run; at = &(*at)->next)
+        BUG_UNLESS(*at);
+    BUG_UNLESS(run->hooks->count > 0);
     *at = run->next;
     run->hooks->count--;
     loop_timer_stop(&run->timeout);
@@ -105,12 +108,14 @@ static void report(const struct run *run, const siginfo_t *info)
     buf_fini(&shown);
 }
 
-/* A bounded piece a turn; who floods loses its reader, and dies of that or of its timeout. */
+/* Reads a bounded piece a turn. A hook that floods loses its reader, and ends by SIGPIPE or by
+ * its timeout. */
 static void on_output(void *arg, unsigned events)
 {
     struct run *run = arg;
     char piece[16384];
     (void)events;
+    BUG_UNLESS(run->output.len <= SHOWN_MAX);
     ssize_t n = read(run->out_fd, piece, sizeof piece);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -127,7 +132,7 @@ static void hooks_look_at(struct run *run)
 {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG) != 0) {
-        info.si_code = CLD_EXITED; /* somebody else has its status */
+        info.si_code = CLD_EXITED; /* it was reaped elsewhere */
     } else if (info.si_pid == 0) {
         return;
     }
@@ -138,7 +143,7 @@ static void hooks_look_at(struct run *run)
     run_free(run);
 }
 
-/* By SIGCHLD and not by pidfd, which there is not everywhere (Linux before 5.3, strict seccomp
+/* By SIGCHLD and not by a pidfd, which some systems lack (Linux before 5.3, strict seccomp
  * filters). */
 static void on_child(void *arg)
 {
@@ -153,7 +158,8 @@ static void on_child(void *arg)
 static void on_timeout(void *arg)
 {
     struct run *run = arg;
-    kill(run->pid, run->late ? SIGKILL : SIGTERM); /* ours to reap: the number is its own */
+    BUG_UNLESS(run->pid > 0);
+    kill(run->pid, run->late ? SIGKILL : SIGTERM); /* our child, not reaped: the pid is its own */
     run->late = true;
     loop_timer_set_ms(&run->timeout, ENDING_MS);
 }
@@ -181,7 +187,7 @@ static void hooks_watch_run(struct run *run, const struct config_hook *hook)
     hooks_give_up(hooks, hook, "its output can't be watched", errno ? errno : EMFILE);
     run->unwatched = true;
     close_output(run);
-    on_timeout(run); /* on_child reaps it, like every other one */
+    on_timeout(run); /* on_child reaps it like every other one */
 }
 
 static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
@@ -197,6 +203,7 @@ static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
         hooks_give_up(hooks, hook, "it can't be started", error);
         return;
     }
+    BUG_UNLESS(pid > 0 && out_fd >= 0);
     struct run *run = xcalloc(1, sizeof *run);
     *run = (struct run){.next = hooks->runs,
                         .hooks = hooks,
@@ -226,11 +233,12 @@ static void drop_event(struct hooks *hooks)
     hooks->event = hooks->session_name = NULL;
 }
 
-/* The next event that some hook is for; it counts as handed out from now on. False: there is
- * none. */
+/* Takes the next event that some hook is for; it counts as handed out from now on. False: there
+ * is none. */
 static bool take_event(struct hooks *hooks)
 {
     struct registry *registry = hooks->server->registry;
+    BUG_UNLESS(!hooks->event);
     uint64_t missed;
     const char *text;
     const struct news_record *record = events_read(registry, &hooks->cursor, hooks->types, NULL,
@@ -256,7 +264,7 @@ static bool take_event(struct hooks *hooks)
     return true;
 }
 
-/* Starts what may be started now. */
+/* Starts the hooks that may start now. */
 static void hooks_pump(void *arg)
 {
     struct hooks *hooks = arg;
@@ -286,11 +294,10 @@ void hooks_reload(struct hooks *hooks)
         types |= cfg->hooks[i].types;
     if (types && !hooks->hears &&
         !(hooks->hears = loop_signal(hooks->server->loop, SIGCHLD, on_child, hooks) == 0)) {
-        log_error("no hook is run: the end of their commands can't be heard of; stop the daemon "
-                  "and start it again");
+        log_error("no hook is run: SIGCHLD can't be received; stop the daemon and start it again");
         types = 0;
     }
-    drop_event(hooks); /* half handed out by the old table */
+    drop_event(hooks); /* it was handed to some hooks of the old config */
     events_watch_stop(registry, &hooks->watch);
     if (types)
         events_listen(registry, types);
@@ -309,7 +316,7 @@ struct hooks *hooks_new(struct server *server)
     hooks->watch = (struct events_watch){.fn = hooks_pump, .arg = hooks};
     uint64_t handed = events_handed(server->registry);
     hooks_reload(hooks);
-    if (handed && hooks->types) { /* where the worker before this one was */
+    if (handed && hooks->types) { /* where the predecessor was */
         hooks->cursor = (struct news_cursor){.seq = handed};
         hooks_pump(hooks);
     }
@@ -320,7 +327,7 @@ static void on_last(void *arg)
 {
     struct hooks *hooks = arg;
     hooks->over = true;
-    log_warn("the hooks of what happened last were too slow: %u killed", hooks->count);
+    log_warn("the hooks of the last events were too slow: %u killed", hooks->count);
 }
 
 bool hooks_are_done(struct hooks *hooks)
@@ -336,8 +343,8 @@ bool hooks_are_done(struct hooks *hooks)
     return hooks->count == 0 && !hooks->event;
 }
 
-/* Of a daemon that stops nothing is left; where a successor comes, minders see to their commands
- * themselves. */
+/* When the daemon stops, its hooks end with it; when a successor comes, the minders end their
+ * commands themselves. */
 static void end_run(struct run *run)
 {
     int64_t until_ms = clock_mono_ms() + ENDING_MS;
@@ -357,7 +364,7 @@ void hooks_free(struct hooks *hooks)
         loop_timer_stop(&hooks->last);
     events_watch_stop(hooks->server->registry, &hooks->watch);
     for (const struct run *run = hooks->server->stopping ? hooks->runs : NULL; run; run = run->next)
-        kill(run->pid, SIGTERM); /* all at once, before each is waited for */
+        kill(run->pid, SIGTERM); /* all together, before the first is waited for */
     while (hooks->runs)
         end_run(hooks->runs);
     drop_event(hooks);

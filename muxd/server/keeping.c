@@ -1,5 +1,5 @@
-/* keeping.c: owns what the worker does with the keeper's messages, what it gives it of its own, and
- * a new keeper for a dead one. */
+/* keeping.c: owns what the worker does with the keeper's messages, what it gives the keeper of
+ * its own, and the start of a new keeper. */
 #include "server/keeping.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -12,11 +12,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define OWN_SLOT 1 /* the keeper's slot for what is the daemon's own */
+#define OWN_SLOT 1 /* the keeper's slot for the daemon's own descriptors */
 #define KEEPER_BACKOFF_MS 50
 #define KEEPER_BACKOFF_MAX_MS 5000
 
-/* Of the arg of all handlers. */
 static struct registry *registry_of(void *server)
 {
     return ((struct server *)server)->registry;
@@ -41,8 +40,9 @@ static void on_listener(void *arg, int fd)
     server->socket_given = link_listener_given(server->link);
 }
 
-/* Without the lock and the socket nobody can be served: the next worker tries, and the keeper keeps
- * everything. */
+/* The descriptors of a slot had no room in this worker: a session is parked. Without the lock or
+ * the socket this worker can't serve; it ends, and the next one tries, with all that the keeper
+ * holds. */
 static void on_cut(void *arg, unsigned type, uint64_t number, pid_t pid, int journal)
 {
     registry_park(registry_of(arg), type == KEEP_SLOT && number >= KEEP_SESSION_MIN ? number : 0,
@@ -65,8 +65,7 @@ static void on_missed(void *arg, unsigned type, uint64_t number)
     }
     limit_met(LIMIT_HAND_OVER, EMFILE);
     log_error("a successor of this worker would not have the socket: the keeper has no descriptor "
-              "left; tried again; raise the limit on "
-              "open files");
+              "left; tried again; raise the limit on open files");
     loop_timer_set_ms(&server->hold_retry, KEEPER_BACKOFF_MAX_MS);
 }
 
@@ -77,7 +76,7 @@ static void on_handed(void *arg, int generation)
     server->generation = generation;
     int before = link_predecessor(server->link);
     if (before != -1 && WIFSIGNALED(before))
-        log_info("goes on for a worker that ended by signal %d", WTERMSIG(before));
+        log_info("takes over from a worker that ended by signal %d", WTERMSIG(before));
 }
 
 static void keeping_on_spawned(void *arg, uint64_t number, pid_t pid, int pidfd)
@@ -89,7 +88,7 @@ static void on_failed(void *arg, uint64_t number, int step, int error)
 {
     struct server *server = arg;
     registry_spawn_failed(server->registry, number, step, error);
-    link_ack(server->link, number, 0, 0); /* heard: not to be told to a successor */
+    link_ack(server->link, number, 0, 0); /* the keeper need not tell a successor */
 }
 
 static void on_exited(void *arg, uint64_t number, pid_t pid, int code, int status)
@@ -107,6 +106,7 @@ void keeping_on_link(void *arg, unsigned events)
 void server_hold_own(struct server *server)
 {
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
+    BUG_UNLESS(server->link);
     fds[KEEP_FD_LOCK] = server->lock_fd;
     fds[KEEP_FD_CONFIG] = server->config_fd;
     fds[KEEP_FD_DIRECTORY] = server->watch_fd;
@@ -128,12 +128,13 @@ static int start_new(struct server *server, struct err *err)
     return keeper_respawn(server->link, argv, err);
 }
 
-/* Sessions live on without a keeper, but nobody could start one or survive us: a new one is made at
- * once, or as soon as it can be. */
+/* Without a keeper the sessions live on, but none could be started, and none would survive this
+ * worker: a new keeper is started at once, or as soon as that is possible. */
 void keeping_replace_keeper(void *arg)
 {
     struct server *server = arg;
     struct err err;
+    BUG_UNLESS(!server->link_io && server->handed);
     if (start_new(server, &err) < 0) {
         log_error("%s", err.text);
         server->keeper_backoff_ms = server->keeper_backoff_ms ? server->keeper_backoff_ms * 2

@@ -1,5 +1,6 @@
-/* listen: owns the making of the socket: directory, lock, path. */
+/* listen: owns the making of the socket: its directory, its lock, its path. */
 #include "server/listen.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -34,7 +35,7 @@ static int address_of(const char *path, struct sockaddr_un *address, struct err 
     return 0;
 }
 
-/* A connection with a question on it, or -1. */
+/* Connects and sends a request. -1: it can't. */
 static int ask(const char *path)
 {
     static const char hello[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\"}\n";
@@ -49,8 +50,8 @@ static int ask(const char *path)
     return fd;
 }
 
-/* Somebody answers: that the connection was taken says little, a process that dies has its sockets
- * for a while. */
+/* True: a daemon answers. An accepted connection alone proves nothing: a dying process keeps its
+ * sockets for a while. */
 static bool is_served(const char *path, int *fd)
 {
     char byte;
@@ -64,11 +65,11 @@ static bool is_served(const char *path, int *fd)
 
 static void on_alarm(int signo)
 {
-    (void)signo; /* what waits is interrupted by it, and looks around */
+    (void)signo; /* it interrupts flock(2), so that the caller looks again */
 }
 
-/* One that leaves, or was killed, has the lock until the kernel has taken down all it had; one that
- * is starting serves soon. False when somebody serves, or neither happens. */
+/* A daemon that leaves or was killed has the lock until the kernel has released all that it had;
+ * one that starts will serve soon. False: a daemon serves, or neither has happened in time. */
 static bool wait_for_lock(int fd, const char *path, bool is_bound)
 {
     struct sigaction look = {.sa_handler = on_alarm}, before;
@@ -86,8 +87,7 @@ static bool wait_for_lock(int fd, const char *path, bool is_bound)
     return locked;
 }
 
-/* is_bound: the socket at path is there already, given to us, so that connecting to it tells
- * nothing. */
+/* is_bound: the socket at path was given to us, so that a connection to it proves nothing. */
 static int take_lock(const char *path, bool is_bound, int *lock_fd, struct err *err)
 {
     char *lock_path = xasprintf("%s.lock", path);
@@ -128,10 +128,11 @@ static int bind_path(const char *path, int *listen_fd, struct err *err)
     struct stat st;
     if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
         result = err_set(err, ERR_SYSTEM,
-                         "'%s': exists and is no socket; remove it or choose another path", path);
+                         "'%s': exists and is not a socket; remove it or choose another path",
+                         path);
         goto out;
     }
-    unlink(path); /* stale: we hold the lock */
+    unlink(path); /* it is stale: we hold the lock */
     mode_t old = umask(0177);
     int bound = bind(fd, (struct sockaddr *)&address, sizeof address);
     int bind_errno = errno;
@@ -162,6 +163,7 @@ int listen_open(const char *path, int *listen_fd, int *lock_fd, struct err *err)
         result = take_lock(path, false, lock_fd, err);
     if (result == 0 && (result = bind_path(path, listen_fd, err)) < 0)
         fd_close(lock_fd);
+    BUG_UNLESS(result < 0 || (*listen_fd >= 0 && *lock_fd >= 0));
     return result;
 }
 
@@ -221,7 +223,7 @@ static void on_change(void *arg, unsigned events)
         watch->fn(watch->arg);
 }
 
-/* Tried again and again: the log need not have it each time. */
+/* This is tried again and again; the log has it once. */
 static void tell_unwatched(const char *dir, int error)
 {
     struct limit_text text;

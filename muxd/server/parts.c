@@ -1,5 +1,5 @@
-/* parts.c: owns the joining of the parts: their order, and what one tells another, which none of
- * them knows. */
+/* parts.c: owns how the parts are joined: their order, and what one part tells another, of which
+ * it knows nothing. */
 #include "server/parts.h"
 #include "parts/archive/archive.h"
 #include "parts/events/events.h"

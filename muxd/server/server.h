@@ -1,4 +1,4 @@
-/* server: the worker's rooms put together: connections, dispatch, the end of a turn. */
+/* server: what the worker is made of: connections, dispatch, the end of a turn. */
 #ifndef MUXD_SERVER_SERVER_H
 #define MUXD_SERVER_SERVER_H
 #include "cmd/cmd.h"
@@ -11,9 +11,10 @@ struct server {
     struct link *link;
     struct loop_io *link_io;
     struct loop_timer keeper_retry; /* when a new keeper could not be started */
-    struct loop_timer hold_retry;   /* when it had no descriptors for what we hold */
+    struct loop_timer hold_retry;   /* when it had no descriptors for our own */
     int64_t keeper_backoff_ms;
-    struct loop_timer readiness; /* the look at what the kernel tells, after clients were let in */
+    /* finds out what the kernel tells of waiting programs, once clients were let in */
+    struct loop_timer readiness;
     struct config *config;
     struct hooks *hooks;
     struct registry *registry;
@@ -21,15 +22,15 @@ struct server {
     const char *given_config; /* as on the command line; NULL: by the rules */
     struct cmd_context cmd;
     /* connections */
-    int watch_fd; /* of the socket's directory; the keeper holds it too, see listen.h */
+    int watch_fd; /* of the socket's directory; the keeper holds it, too (listen.h) */
     int listen_fd, lock_fd, config_fd; /* config_fd: memfd with the text of the config in force */
-    /* by systemd: not ours to remove; the keeper tells a successor */
+    /* systemd has passed it on: we do not remove it; the keeper tells a successor */
     bool socket_given;
     struct loop_io *listen_io;
     struct loop_timer accept_retry, silence, watch_again;
-    bool starved;   /* that a descriptor comes free was waited for once, in vain */
-    bool unbound;   /* the path leads elsewhere, and it could not be bound anew */
-    bool newcomers; /* accepted in this turn */
+    bool starved;   /* we have waited once for a free descriptor, and none came */
+    bool unbound;   /* the path leads elsewhere, and a new socket could not be bound */
+    bool newcomers; /* a connection was accepted in this turn */
     struct listen_watch *watch;
     struct peer_limits peer_limits;
     /* a peer is in peers until it is closed, then in dead until the end of the turn */
@@ -39,20 +40,21 @@ struct server {
     unsigned long accepted, refused;
     /* the end */
     struct request **stoppers, *upgrader;
-    struct err upgrade_failed; /* why the last upgrade came to nothing; code 0: it did not */
+    struct err upgrade_failed; /* why the last upgrade failed; code 0: it did not */
     size_t nstoppers;
     int generation, exit_status;
     bool handed, stopping, served, told_served, done;
-    bool keeper_unnamed; /* a new one, whose pid systemd has not been told */
+    bool keeper_unnamed; /* systemd does not know the pid of the new keeper yet */
     int64_t started_real_ms;
 };
 
 /* keeping.c */
-/* the keeper holds our lock file and config for a successor */
+/* Gives the keeper our lock file and config, which it holds for a successor. */
 void server_hold_own(struct server *server);
 /* connections.c */
 void connections_open(struct server *server);  /* watches listen_fd */
-void connections_bind_again(void *server);     /* where the socket's path has vanished; loop_fn */
+/* loop_fn: binds the socket again if its path has vanished */
+void connections_bind_again(void *server);
 void connections_close(struct server *server); /* all, at once */
 void connections_stop_listening(struct server *server);
 void connections_flush(struct server *server); /* end of turn: sends, frees the dead */
@@ -61,17 +63,19 @@ void connections_apply_limits(struct server *server);
 void dispatch(struct server *server, struct request *request);
 /* control.c */
 extern const struct cmd_ops control_ops;
-/* What only the daemon can tell of a config: its patterns compile. 0, or ERR_CONFIG naming file and
- * line. */
+/* Checks what the config room can't: that the patterns of a config compile. 0, or ERR_CONFIG
+ * naming file and line. */
 int control_check_patterns(const struct config *config, struct err *err);
 void control_use_config(struct server *server, struct config *fresh); /* takes fresh over */
-/* The text of the config in force, kept where a successor finds it. */
+/* Keeps the text of the config in force where a successor finds it; reads what a predecessor
+ * kept. */
 void control_hold_config(struct server *server);
 struct config *control_held_config(struct server *server, struct err *err);
 void control_signal_stop(void *server);
 void control_signal_reload(void *server);
 void control_all_ended(void *server);
 void control_upgrade_failed(void *server, int error); /* of struct link_handlers */
-/* end of turn of a stopping server: leaves when everybody has been told */
+/* the end of a turn of a server that stops: leaves once every client that asked for the stop was
+ * answered */
 void control_finish(struct server *server);
 #endif

@@ -1,4 +1,4 @@
-/* worker: owns the order in which the rooms are built, and torn down again. */
+/* worker: owns the order in which the rooms are built and torn down. */
 #include "server/worker.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -22,12 +22,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXIT_ANOTHER 75 /* another muxd serves this socket: the keeper leaves, too */
+#define EXIT_ANOTHER 75 /* another muxd serves this socket: the keeper ends, too */
 #define EXIT_BAD_START 1
-#define NO_DIRECTORY "/dev/null" /* nothing can be made in it */
-#define HELLO_AGAIN_MS 10 /* the kernel had no memory to take it */
+#define NO_DIRECTORY "/dev/null" /* no file can be made in it */
+#define HELLO_AGAIN_MS 10 /* the kernel had no memory for our hello */
 
-/* systemd must know whom to signal: with the old keeper it has lost the service's main process. */
+/* With the old keeper systemd has lost the service's main process, and must learn the new one. */
 static void name_keeper(struct server *server)
 {
     char state[32];
@@ -54,8 +54,8 @@ static void worker_on_turn_end(void *arg)
                     LOOP_READ | (link_wants_write(server->link) ? LOOP_WRITE : 0u));
 }
 
-/* A mistake in the file keeps a daemon from starting, but must not keep a successor from its
- * sessions: that one goes on with what was in force (use_held_config). */
+/* A mistake in the file keeps a daemon from starting. It does not keep a successor from its
+ * sessions: that one goes on with the config that was in force (use_held_config). */
 static void load_config(struct server *server, const struct worker_options *options,
                         struct err *err)
 {
@@ -92,8 +92,8 @@ static void open_places(struct server *server, const struct worker_options *opti
     path_private_dir(server->state_dir, PATH_CHOOSE_STATE, err);
 }
 
-/* What the kernel lets us know is found out once and stands in the lock file for every successor:
- * the test takes a while. */
+/* The test of what the kernel tells takes a while. The first worker does it, and its result
+ * stands in the lock file for every successor. */
 static void find_readiness(void *arg)
 {
     struct server *server = arg;
@@ -130,7 +130,7 @@ static int worker_build(struct server *server, struct err *state_err, struct err
     loop_timer_init(&server->hold_retry, server->loop, keeping_hold_again, server);
     loop_timer_init(&server->readiness, server->loop, find_readiness, server);
     struct err number_err = {0};
-    /* one that was refused is not written to */
+    /* a state directory that was refused is not written to */
     const char *state_dir = state_err->code ? NO_DIRECTORY : server->state_dir;
     if (registry_new(&server->registry, server->loop, server->link, server->config, state_dir,
                      server->socket_path, &above, &number_err) < 0 &&
@@ -144,8 +144,8 @@ static int worker_build(struct server *server, struct err *state_err, struct err
                : err_set(err, ERR_SYSTEM, "can't watch the keeper: %s", strerror(errno));
 }
 
-/* What keeps a daemon from starting is told its user; a successor has sessions to look after, and
- * does what it can. */
+/* An error ends the first worker, whose starter is told. A successor has sessions to look after
+ * and goes on without what failed. */
 static int judge_start(struct server *server, const struct err *state_err,
                        const struct err *config_err, struct err *err)
 {
@@ -159,7 +159,7 @@ static int judge_start(struct server *server, const struct err *state_err,
     return 0;
 }
 
-/* The hand-over comes first: what a predecessor held decides whether there is a socket to make. */
+/* The hand-over comes first: the socket may be among what a predecessor held. */
 static int take_over(struct server *server, struct err *err)
 {
     link_hello(server->link);
@@ -177,11 +177,12 @@ static int take_over(struct server *server, struct err *err)
 static int open_socket(struct server *server, struct err *err)
 {
     int result = 0;
-    /* it may come as a blocking one, and accept() would block */
+    /* a socket that was passed on may be a blocking one */
     if (server->socket_given && fd_set_nonblock(server->listen_fd, true) < 0)
         return err_set(err, ERR_SYSTEM, "the listening socket that was passed on can't be used: %s",
                        strerror(errno));
-    if (server->listen_fd < 0 && server->lock_fd >= 0) /* a predecessor died between the two */
+    /* a predecessor died between lock and socket */
+    if (server->listen_fd < 0 && server->lock_fd >= 0)
         result = listen_rebind(server->socket_path, &server->listen_fd, err);
     else if (server->listen_fd < 0)
         result = listen_open(server->socket_path, &server->listen_fd, &server->lock_fd, err);
@@ -199,8 +200,8 @@ static void open_log(struct server *server)
         log_error("%s; the log goes to standard error", err.text);
 }
 
-/* A pipe leads to whoever started us and waits for its end; what is said before a crash belongs to
- * the log from now on. */
+/* A pipe at standard error leads to our starter, who waits for its end. From now on messages of
+ * a crash go to the log. */
 static void leave_starter(const struct server *server)
 {
     struct stat st;
@@ -223,7 +224,7 @@ static int worker_begin(struct server *server, const struct worker_options *opti
     load_config(server, options, &config_err);
     open_places(server, options, &state_err);
     if (!state_err.code || server->config->muxd.log)
-        open_log(server); /* what is said of the hand-over belongs there */
+        open_log(server); /* the messages of the hand-over belong there */
     else
         log_go_without(server->log_path);
     int result = worker_build(server, &state_err, err);
@@ -251,7 +252,7 @@ static int worker_begin(struct server *server, const struct worker_options *opti
              server->generation);
     server->hooks = hooks_new(server);
     registry_boot(server->registry);
-    /* from here on clients may come */
+    /* from here on clients are accepted */
     link_listen(server->link, server->listen_fd, server->socket_given);
     link_flush(server->link);
     leave_starter(server);
@@ -295,8 +296,8 @@ int worker_main(const struct worker_options *options)
                              .watch_fd = -1,
                              .started_real_ms = clock_real_ms()};
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a journal beyond RLIMIT_FSIZE is an error, and no end */
-    prctl(PR_SET_DUMPABLE, 0); /* what is typed passes through our memory */
+    signal(SIGXFSZ, SIG_IGN); /* a journal beyond RLIMIT_FSIZE is an error and does not end us */
+    prctl(PR_SET_DUMPABLE, 0); /* what people type is in our memory */
     log_set_role("worker");
     if (worker_begin(&server, options, &err) < 0) {
         if (!server.exit_status)
@@ -312,6 +313,6 @@ int worker_main(const struct worker_options *options)
     int status = server.exit_status;
     end(&server);
     log_close();
-    prctl(PR_SET_DUMPABLE, 1); /* a leak checker may look at what is left */
+    prctl(PR_SET_DUMPABLE, 1); /* for leak checkers */
     return status;
 }

@@ -6,6 +6,6 @@ struct worker_options {
     const char *socket_path; /* as given on the command line; NULL: by the rules of the contract */
     const char *config_path; /* likewise */
 };
-/* The keeper is at descriptor KEEP_LINK_FD. Returns the exit status. */
+/* Runs the worker, whose keeper is at descriptor KEEP_LINK_FD. Returns the exit status. */
 int worker_main(const struct worker_options *options);
 #endif
