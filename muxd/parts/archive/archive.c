@@ -1,6 +1,7 @@
-/* archive.c: owns the queue of what is to be done on disk, and the moment in which a file becomes,
- * or is no longer, an ended session. */
+/* archive.c: owns the queue of jobs for the disk, and the moment at which a file starts or stops
+ * to be an ended session. */
 #include "parts/archive/archive.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -25,7 +26,7 @@ struct archive *archive_of(const struct registry *registry)
     return registry->part[PART_ARCHIVE];
 }
 
-/* NULL: nothing of it was ever on disk, or on its way there. */
+/* NULL: the session was never on disk, nor on its way there. */
 static struct archived *archived_of(const struct session *session)
 {
     return session->part[PART_ARCHIVE];
@@ -62,10 +63,11 @@ static void archive_free_job(struct archive_job *job)
     free(job);
 }
 
-/* Waits for the job that runs. */
+/* Waits for the running job. */
 static void archive_fini(struct registry *registry)
 {
     struct archive *archive = archive_of(registry);
+    BUG_UNLESS(archive && !archive->closing);
     registry->part[PART_ARCHIVE] = NULL;
     archive->closing = true;
     while (!list_is_empty(&archive->jobs)) {
@@ -74,6 +76,7 @@ static void archive_fini(struct registry *registry)
         archive_free_job(job);
     }
     loop_wait_offloaded(registry->loop);
+    BUG_UNLESS(!archive->running);
     fd_close(&archive->dir);
     free(archive->path);
     free(archive);
@@ -90,7 +93,7 @@ static bool is_wanted(const struct registry *registry)
     return registry->cfg->muxd.keep_on_disk;
 }
 
-/* The log hears of it when it begins, not for each session. */
+/* Logs the first failure only, not one for each session. */
 static void warn(struct archive *archive, const char *what, int error)
 {
     if (!archive->warned)
@@ -128,6 +131,7 @@ static struct archive_job *add_job(struct archive *archive, enum archive_kind ki
 
 void archive_remove(struct archive *archive, const char *name)
 {
+    BUG_UNLESS(archive->dir >= 0 && *name && !strchr(name, '/'));
     snprintf(add_job(archive, ARCHIVE_DELETE, 0)->name, ARCHIVE_NAME_MAX + 1, "%s", name);
     run_next(archive);
 }
@@ -156,7 +160,7 @@ static void written(struct archive *archive, const struct archive_job *job)
         return;
     }
     if (error == -EAGAIN)
-        return; /* a look comes when nobody writes any more */
+        return; /* archive_closed comes when the last writer has closed the output */
     if (!error && !archived) {
         archive_remove(archive, job->name);
         return;
@@ -178,13 +182,14 @@ static void written(struct archive *archive, const struct archive_job *job)
     archived->written_to = header->out_head;
     archive_closed(session);
     if (atomic_load(&session->journal->header->end_read_real_ms) != header->end_read_real_ms)
-        archive_changed(session); /* meanwhile */
+        archive_changed(session); /* the end was read meanwhile */
 }
 
 static void archive_on_done(void *arg)
 {
     struct archive_job *job = arg;
     struct archive *archive = job->owner;
+    BUG_UNLESS(archive->running == job);
     archive->running = NULL;
     if (archive->closing) {
         archive_free_job(job);
@@ -199,10 +204,10 @@ static void archive_on_done(void *arg)
              -job->error);
     archive_free_job(job);
     run_next(archive);
-    registry_kick(archive->registry); /* a stop waits for the last one */
+    registry_kick(archive->registry); /* a stop waits for the last job */
 }
 
-/* As it is now. 0 or -errno; -ENOENT: there is nothing to do any more. */
+/* Takes the session's image as it is now. 0 or -errno; -ENOENT: nothing is to be done any more. */
 static int prepare(struct archive_job *job, struct registry *registry)
 {
     if (job->kind == ARCHIVE_DELETE)
@@ -256,7 +261,8 @@ static void archive_put(struct session *session)
     run_next(archive);
 }
 
-/* Programs that it left behind may have written more, and be gone now. */
+/* The last writer has closed the output: programs that outlived the session's own may have
+ * written more. */
 static void archive_closed(struct session *session)
 {
     struct archived *archived = archived_of(session);
@@ -279,7 +285,7 @@ static void archive_changed(struct session *session)
     run_next(archive);
 }
 
-/* The file's name is what counts when it is read back, so the two need not change in one step. */
+/* When a file is read back its name counts, so journal and file need not change in one step. */
 static void archive_renamed(struct session *session, const char *old_name)
 {
     const struct archive *archive = archive_of(session->registry);
@@ -296,7 +302,6 @@ static void archive_renamed(struct session *session, const char *old_name)
         set_file(archived, final);
 }
 
-/* It goes from the disk, too. */
 static void archive_forget(struct session *session, bool told)
 {
     (void)told;

@@ -1,6 +1,7 @@
-/* archive: [muxd] keep_on_disk: ended sessions outlive a reboot as files, STATE/ended/NUMBER-NAME,
- * each the image of a journal. The disk is written by a thread, one job at a time; the loop only
- * renames. Bounded by the sessions that the registry keeps: what goes there goes on disk. */
+/* archive: [muxd] keep_on_disk: ended sessions outlive a reboot as files,
+ * STATE/ended/NUMBER-NAME, each the image of a journal. A thread writes the disk, one job at a
+ * time; the loop only renames. Bounded by the registry: a session that leaves it leaves the
+ * disk. */
 #ifndef MUXD_PARTS_ARCHIVE_H
 #define MUXD_PARTS_ARCHIVE_H
 #include "parts/archive/archive_write.h"
@@ -9,19 +10,19 @@
 struct archive {
     struct registry *registry;
     char *path; /* STATE/ended */
-    int dir;    /* owned; -1: not opened, or it can't be */
+    int dir;    /* owned; -1: not open */
     struct list jobs;
     struct archive_job *running;
     bool closing, loaded;
-    bool warned; /* the disk refused, and the log says so */
+    bool warned; /* the disk has refused, and the log says so */
 };
 
-struct archived { /* what of an ended session is on disk */
+struct archived { /* what is on disk of an ended session */
     struct session *session;
-    char *file; /* owned: NUMBER-NAME; NULL: it is not there */
+    char *file; /* owned: NUMBER-NAME; NULL: not on disk */
     bool queued, note_queued;
     unsigned tries;
-    uint64_t written_to; /* so much output is in the file */
+    uint64_t written_to; /* the file has the output up to here */
     struct journal_source source;
 };
 
@@ -30,10 +31,11 @@ extern const struct part archive_part;
 /* Shared by the files of this room. */
 struct archive *archive_of(const struct registry *registry);
 struct archived *archived_get(struct session *session); /* made when there is none */
-/* Sessions from before the daemon was started; those that were taken over are found again. */
+/* Reads the sessions of an earlier daemon. For those that were taken over it finds their files. */
 void archive_load(struct registry *registry);
-void archive_all(struct registry *registry); /* every ended one that is not on disk */
-/* the directory; false: there is none, or not fit (logged) */
+void archive_all(struct registry *registry); /* writes every ended one that is not on disk */
+/* Opens the directory. False: there is none, or it is unfit (logged). */
 bool archive_open(struct archive *archive, bool make);
-void archive_remove(struct archive *archive, const char *name); /* by the thread */
+/* by the thread; name: in the directory */
+void archive_remove(struct archive *archive, const char *name);
 #endif

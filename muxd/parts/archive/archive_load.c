@@ -1,6 +1,7 @@
-/* archive_load.c: owns the way back: ended sessions of an earlier life from their files. Headers
- * are read at once, the output when somebody wants to see it. Nothing that is not exactly right is
- * trusted: it is told in the log and left as it is. */
+/* archive_load.c: owns the way back: ended sessions of an earlier daemon from their files.
+ * Headers are read at once, the output when a reader wants it. A file that is not exactly right
+ * is not trusted: the log names it and it stays as it is. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -44,7 +45,7 @@ static bool parse_name(const char *name, uint64_t *number)
     return true;
 }
 
-/* What a predecessor had begun to write. */
+/* A file that a predecessor did not finish. */
 static bool is_leftover(const char *name)
 {
     return strncmp(name, ".new-", 5) == 0;
@@ -89,7 +90,7 @@ static int younger_first(const void *a, const void *b)
                                           : strcmp(left->name, right->name);
 }
 
-/* Ours alone, and really there: no link, no device, no second name. NULL or the reason; *fd is the
+/* The file is a plain one, ours alone, and has one name. NULL or the reason why not; *fd is the
  * caller's. */
 static const char *archive_load_open_file(int dir, const char *name, int *fd)
 {
@@ -98,7 +99,7 @@ static const char *archive_load_open_file(int dir, const char *name, int *fd)
     if (*fd < 0)
         return errno == ELOOP ? "it is a symbolic link" : "it can't be opened";
     const char *reason = fstat(*fd, &st) != 0     ? "it can't be examined"
-                         : !S_ISREG(st.st_mode)   ? "it is no plain file"
+                         : !S_ISREG(st.st_mode)   ? "it is not a plain file"
                          : st.st_uid != geteuid() ? "it belongs to another user"
                          : st.st_nlink != 1       ? "it has a second name"
                          : st.st_mode & 077       ? "it is open to others"
@@ -108,7 +109,7 @@ static const char *archive_load_open_file(int dir, const char *name, int *fd)
     return reason;
 }
 
-/* Somebody wants to see the output. */
+/* A reader wants the output. */
 static void fetch(struct journal_source *source)
 {
     const struct archived *archived = LIST_OWNER(source, struct archived, source);
@@ -121,7 +122,7 @@ static void fetch(struct journal_source *source)
     int error = reason ? 0 : journal_image_fetch(session->journal, fd);
     fd_close(&fd);
     if (error)
-        reason = error == -ESTALE ? "it is another one than at the start" : strerror(-error);
+        reason = error == -ESTALE ? "it was replaced after the start" : strerror(-error);
     if (reason) {
         log_error("output of session %llu is lost: '%s/%s': %s",
                   (unsigned long long)session_number(session), archive->path,
@@ -133,12 +134,13 @@ static void fetch(struct journal_source *source)
 static struct archived *meet(struct session *session, const struct found *found)
 {
     struct archived *archived = archived_get(session);
+    BUG_UNLESS(!archived->file);
     archived->file = xstrdup(found->name);
     archived->written_to = journal_head(session->journal);
     return archived;
 }
 
-/* The file's name says what the session is called: a rename only moves the file. */
+/* The file's name has the session's name: a rename changes the file's name only. */
 static void archive_load_revive(struct archive *archive, const struct found *found,
                                 struct journal *journal)
 {
@@ -160,7 +162,7 @@ static bool has_room(const struct registry *registry, const struct journal *jour
                (uint64_t)limits->journal_total_bytes;
 }
 
-/* *journal: the caller's. NULL or the reason. */
+/* *journal becomes the caller's. NULL, or the reason why the file is ignored. */
 static const char *examine(const struct archive *archive, const struct found *found,
                            struct journal **journal, struct err *err)
 {
@@ -187,11 +189,11 @@ static void load_one(struct archive *archive, const struct found *found)
     const char *reason = examine(archive, found, &journal, &err);
     struct session *session = registry_by_number(archive->registry, found->number);
     if (!reason && session && (!session->finished || archived_get(session)->file))
-        reason = "there is another session of that number";
+        reason = "another session has that number";
     if (reason) {
         ignore(archive, found->name, reason);
     } else if (session) {
-        /* the predecessor held it already: only where it is on disk has to be known again */
+        /* it was taken over from the predecessor: only its file has to be known */
         meet(session, found)->written_to = journal_head(journal);
     } else if (has_room(archive->registry, journal)) {
         archive_load_revive(archive, found, journal);
@@ -213,7 +215,8 @@ void archive_load(struct registry *registry)
         return;
     size_t count = list_all(archive, &all);
     if (count > 0)
-        qsort(all, count, sizeof *all, younger_first); /* when there are too many, the oldest go */
+        /* when there are too many, the oldest are removed */
+        qsort(all, count, sizeof *all, younger_first);
     for (size_t i = 0; i < count; i++)
         load_one(archive, &all[i]);
     free(all);

@@ -1,7 +1,8 @@
 /* archive_write.c: owns the files of the archive while they are written. A file is made new
- * (exclusive, no link is followed, 0600 in 0700) beside its place; the owner of the queue moves it
- * there once it is whole. */
+ * (exclusive, no link is followed, 0600 in 0700) under another name; the owner of the queue
+ * renames it once it is whole. */
 #include "parts/archive/archive_write.h"
+#include "base/bug.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -45,6 +46,7 @@ static int archive_note(const struct archive_job *job)
 void archive_job_run(void *arg)
 {
     struct archive_job *job = arg;
+    BUG_UNLESS(job->dir >= 0 && *job->name);
     switch (job->kind) {
     case ARCHIVE_WRITE: job->error = archive_write(job); break;
     case ARCHIVE_NOTE: job->error = archive_note(job); break;
