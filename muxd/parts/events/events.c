@@ -1,5 +1,6 @@
-/* events: owns who listens for which events, and their way into the ring and out of it. */
+/* events: owns who listens for which events, and the way of events into the ring and out of it. */
 #include "parts/events/events.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a listener that asks again, or that the successor of a dead worker has not heard of yet */
+/* How long events are made for a listener that asks again, or that the successor of a dead
+ * worker has not heard of yet. */
 #define LINGER_NS (10000 * NS_PER_MS)
 
 struct events *events_of(const struct registry *registry)
@@ -30,7 +32,7 @@ bool events_wants(const struct registry *registry, enum event_type type)
            is_listened(events, (int)type, loop_now_ns(registry->loop));
 }
 
-/* What has been listened for lately is kept with the ring, for a successor. */
+/* The types that someone listens for are kept with the ring, for a successor. */
 static void note_active(struct registry *registry, uint32_t active)
 {
     struct events *events = events_of(registry);
@@ -69,6 +71,7 @@ void events_listen(struct registry *registry, uint32_t types)
 {
     struct events *events = events_of(registry);
     int64_t now = loop_now_ns(registry->loop);
+    BUG_UNLESS(events && !(types & ~EVENT_ALL));
     if ((types & EVENT_BIT(EVENT_OUTPUT)) && !is_listened(events, EVENT_OUTPUT, now)) {
         events->output_epoch++;
         if (have_ring(registry))
@@ -80,7 +83,7 @@ void events_listen(struct registry *registry, uint32_t types)
     uint32_t new = types & ~events->active;
     if (new)
         note_active(registry, events->active | types);
-    if (new & READINESS) /* who waits already says so */
+    if (new & READINESS) /* a program that waits already is told now */
         look_at_all(registry);
 }
 
@@ -93,9 +96,13 @@ static void on_calm(void *arg)
 void events_unlisten(struct registry *registry, uint32_t types)
 {
     struct events *events = events_of(registry);
+    BUG_UNLESS(events->count > 0);
     events->count--;
     for (int i = 0; i < EVENT_COUNT_; i++) {
-        if (!(types >> i & 1) || --events->listeners[i] > 0)
+        if (!(types >> i & 1))
+            continue;
+        BUG_UNLESS(events->listeners[i] > 0);
+        if (--events->listeners[i] > 0)
             continue;
         events->until_ns[i] = loop_now_ns(registry->loop) + LINGER_NS;
     }
@@ -112,6 +119,7 @@ void events_watch_set(struct registry *registry, struct events_watch *watch)
 {
     if (watch->set)
         return;
+    BUG_UNLESS(watch->fn);
     watch->set = true;
     struct events *events = events_of(registry);
     watch->run = events->run;
@@ -129,7 +137,7 @@ void events_watch_stop(struct registry *registry, struct events_watch *watch)
     watch->set = false;
 }
 
-/* A watch is off once it was called; its owner sets it again when it wants more. */
+/* A watch is taken off before it is called; its owner sets it again when it wants more. */
 static void run_watches(void *arg)
 {
     struct registry *registry = arg;
@@ -170,11 +178,13 @@ void events_publish(struct registry *registry, enum event_type type, struct sess
 {
     struct buf text = BUF_INIT;
     struct news_record record = {.type = (uint16_t)type, .from = from, .to = to};
+    BUG_UNLESS(type < EVENT_COUNT_ && from <= to);
     if (have_ring(registry)) {
         json_print(&text, object);
         record.text_size = (uint32_t)text.len;
         if (session) {
             record.session = session_number(session);
+            BUG_UNLESS(strlen(session_name(session)) < sizeof record.name);
             memcpy(record.name, session_name(session), strlen(session_name(session)));
         }
         struct events *events = events_of(registry);
@@ -238,6 +248,7 @@ static void events_init(struct registry *registry)
 static void events_fini(struct registry *registry)
 {
     struct events *events = events_of(registry);
+    BUG_UNLESS(!events->watches);
     defer_cancel(&events->told);
     loop_timer_stop(&events->calm);
     news_ring_free(events->ring);
@@ -275,7 +286,8 @@ static void events_take_ring(struct registry *registry, int fds[])
         fd_close(&fds[i]);
 }
 
-/* The ring knows what was told even when the worker died before it could say so in the journal. */
+/* The ring has what was told, even when the worker died before it could note that in the
+ * journal. */
 static void events_scan(struct registry *registry, const struct session *only)
 {
     struct events *events = events_of(registry);
@@ -298,7 +310,7 @@ static void events_scan(struct registry *registry, const struct session *only)
         if (record->type != EVENT_OUTPUT && !heard)
             continue;
         events_of_session(session)->epoch = events->output_epoch;
-        events_of_session(session)->told_to = record->to; /* of a begin: 0 */
+        events_of_session(session)->told_to = record->to; /* 0 for a begin */
     }
 }
 
@@ -309,7 +321,7 @@ static bool mark_scanned(void *arg, struct session *session)
     return true;
 }
 
-/* In one pass for all that the hand-over has brought; who comes later is looked for alone. */
+/* One pass for all sessions of the hand-over; a session that comes later is searched for alone. */
 static void events_scan_for(struct session *session)
 {
     struct registry *registry = session->registry;
@@ -323,8 +335,8 @@ static void events_scan_for(struct session *session)
     }
 }
 
-/* What the predecessor had not told. An ended session from before there was a ring has nothing to
- * be told any more. */
+/* Tells what the predecessor had not told. A session that ended before there was a ring is not
+ * told any more. */
 static void events_adopt(struct session *session)
 {
     events_scan_for(session);

@@ -1,4 +1,5 @@
 /* events_output: owns what is told of a session's output: which pieces, when, and what was lost. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "parts/events/events_internal.h"
@@ -10,17 +11,18 @@
 static void tell_piece(struct session *session, uint64_t from, uint64_t to, bool is_stderr)
 {
     struct registry *registry = session->registry;
+    BUG_UNLESS(from < to && events_of_session(session)->pieces < PIECES_MAX);
     struct json *output = events_object(registry, EVENT_OUTPUT, session);
     json_add_text(output, "stream", is_stderr ? "stderr" : "stdout");
     json_add_int(output, "from", (int64_t)from);
     json_add_int(output, "to", (int64_t)to);
-    /* there may be more, but no more of it is told piece by piece */
+    /* the pieces end here, the output need not */
     if (++events_of_session(session)->pieces == PIECES_MAX)
         json_add_bool(output, "last", true);
     events_publish(registry, EVENT_OUTPUT, session, from, to, output);
 }
 
-/* Where a piece that begins at from and is at most to long ends: at a character's boundary, as far
+/* The end of a piece that begins at `from`, at most `to`: at the boundary of a character, as far
  * as the output is text. */
 static uint64_t end_of_piece(struct session *session, uint64_t from, uint64_t to)
 {
@@ -60,7 +62,7 @@ static void tell_output(struct session *session, uint64_t to)
         journal_streams(session->journal, from, to, tell_run, session);
 }
 
-/* A character that is not whole yet waits for the rest of it. */
+/* How far output can be told: an incomplete character waits for its rest. */
 static uint64_t whole_head(struct session *session)
 {
     uint64_t head = journal_head(session->journal), told_to = events_of_session(session)->told_to;
@@ -72,7 +74,7 @@ static uint64_t whole_head(struct session *session)
     return head - utf8_incomplete_tail(view, size);
 }
 
-/* Output from before somebody listened is not told. */
+/* True: output is told. Output from before a listener came is passed over. */
 static bool follows_output(struct session *session, uint64_t seen_head)
 {
     const struct events *events = events_of(session->registry);
@@ -122,7 +124,6 @@ void events_output_rest(struct session *session)
         tell_output(session, journal_head(session->journal));
 }
 
-/* What is told of the session now comes behind what it has printed. */
 void events_output_pending(struct session *session)
 {
     struct events_of_session *own = session->part[PART_EVENTS];
@@ -130,7 +131,7 @@ void events_output_pending(struct session *session)
         events_output_on_pause(own);
 }
 
-/* Bytes that the default reader has not been given and never will be. */
+/* Bytes that the default reader has not got and never will. */
 static uint64_t lost_bytes(const struct journal_header *header)
 {
     uint64_t cursor = atomic_load(&header->readers[0].cursor),

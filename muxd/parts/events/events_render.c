@@ -1,5 +1,6 @@
-/* events_render: owns the telling of an event: what stands in the ring, and what the session's
+/* events_render: owns the text of an event: what stands in the ring, and what the session's
  * journal adds to it. */
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "parts/events/events.h"
 #include "session/internal.h"
@@ -11,7 +12,7 @@ static void events_render_add_text(struct buf *out, const char *key, const struc
     json_print_str(out, text->data ? text->data : "", text->len);
 }
 
-/* A piece of output that is gone by now is told as missing. */
+/* Bytes that the journal no longer has are told as omitted. */
 static void add_piece(struct buf *out, const struct journal *journal, uint64_t from, uint64_t to)
 {
     struct buf raw = BUF_INIT, text = BUF_INIT;
@@ -50,9 +51,10 @@ static void add_aggregated(struct buf *out, const struct journal *journal, uint6
 void events_render(struct registry *registry, const struct news_record *record, const char *text,
                    size_t aggregated_max, struct buf *out)
 {
+    BUG_UNLESS(record->type < EVENT_COUNT_);
     struct session *session = record->session ? registry_by_number(registry, record->session)
                                               : NULL;
-    if (record->text_size < 2) { /* too large for the ring */
+    if (record->text_size < 2) { /* it was too large for the ring */
         buf_printf(
             out, "{\"seq\":%llu,\"type\":\"%s\",\"session_id\":%llu,\"name\":\"%s\",\"cut\":true}",
             (unsigned long long)record->seq, event_rows[record->type].name,

@@ -1,4 +1,5 @@
-/* events_tell: owns what is told of a session: when, and in which words. */
+/* events_tell: owns what is told of a session's life: when, and in which words. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -49,8 +50,8 @@ void events_began(struct session *session)
     if (session_pid(session) > 0)
         json_add_int(begin, "pid", session_pid(session));
     events_publish(registry, EVENT_BEGIN, session, 0, 0, begin);
-    header->told_begin = 1; /* last: a successor looks into the ring, too */
-    if (events_wants(registry, EVENT_OUTPUT)) /* all that it has printed by now comes behind */
+    header->told_begin = 1; /* last: a successor searches the ring, too */
+    if (events_wants(registry, EVENT_OUTPUT)) /* all that it has printed so far is told after it */
         events_of_session(session)->epoch = events_of(registry)->output_epoch;
 }
 
@@ -64,6 +65,7 @@ void events_ended(struct session *session)
     events_output_rest(session);
     struct json *end = events_object(registry, EVENT_END, session);
     session_has_exit(session, &exit_code, &signo);
+    BUG_UNLESS(!session_is_live(session));
     json_add_text(end, "state", session_state_word(session_state(session)));
     json_add_text(end, "status", exit_code == 0 ? "completed" : "failed");
     if (exit_code >= 0)
@@ -89,7 +91,7 @@ void events_forget(struct session *session, bool told)
                        events_object(session->registry, EVENT_REMOVED, session));
 }
 
-/* What was told that it waits for, since the last write. */
+/* What it was told to wait for since the last write. */
 static int told_waiting(struct session *session)
 {
     const struct events_of_session *own = session->part[PART_EVENTS];
@@ -101,7 +103,7 @@ static void events_tell_prompt(struct session *session)
     struct registry *registry = session->registry;
     bool secret = session->prompt.waiting_for == WAITING_SECRET;
     enum event_type type = secret ? EVENT_SECRET : EVENT_READY;
-    /* A pattern says that it waits, not for what. */
+    /* a ready_pattern says that it waits, not for what */
     int waiting = session->prompt.waiting_for == WAITING_NONE ? WAITING_LINE
                                                               : (int)session->prompt.waiting_for;
     if (told_waiting(session) == waiting)
@@ -205,7 +207,7 @@ void events_typed(struct session *session, const struct author *author, const ch
     struct json *object = events_object(registry, EVENT_INTERACTION, session);
     struct json *facts = json_object_new();
     events_tell_add_facts(facts, session->journal);
-    /* of the call that began the command, as with Codex */
+    /* of the call that started the command, as with Codex */
     struct json *call_id = json_detach(facts, "call_id");
     if (call_id)
         json_add(object, "call_id", call_id);
@@ -218,7 +220,7 @@ void events_typed(struct session *session, const struct author *author, const ch
     json_add_int(object, "bytes", (int64_t)size);
     if (secret) {
         json_add_bool(object, "secret", true);
-    } else if (author->who != INPUT_BY_PERSON) { /* nobody wants a person's keys back */
+    } else if (author->who != INPUT_BY_PERSON) { /* a person's keys are not told */
         size_t shown = utf8_cut(data, size, EVENTS_TEXT_MAX);
         json_add_str(object, "text", data, shown);
         if (shown < size)
@@ -229,6 +231,6 @@ void events_typed(struct session *session, const struct author *author, const ch
 
 void events_input(struct session *session, const struct input *input)
 {
-    if (input->kind <= INPUT_SECRET) /* the others are no bytes */
+    if (input->kind <= INPUT_SECRET) /* the other kinds are not bytes */
         events_typed(session, input->author, input->data, input->size, input->kind == INPUT_SECRET);
 }
