@@ -1,6 +1,7 @@
-/* keyboard.c: owns who holds a keyboard. Time is looked at when somebody asks, and by a timer while
- * a person holds it. */
+/* keyboard.c: owns who holds a keyboard. The holder's time is checked whenever the holder is
+ * asked for, and by a timer while a person holds it. */
 #include "parts/keyboard/keyboard.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "journal/inputlog.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a person's terminal connects again by itself when the worker was restarted */
+/* for a person to come back: their terminal reconnects by itself after a restart of the worker */
 #define RETURN_MS 10000
 
 static int64_t idle_ms(const struct keyboard *keyboard)
@@ -22,7 +23,7 @@ static void keyboard_save(struct keyboard *keyboard)
     struct input_holder *holder = inputlog_holder(keyboard->session->journal, true);
     if (!holder)
         return;
-    holder->kind = 0; /* while it is being written it is nobody's */
+    holder->kind = 0; /* free, until all of it is written */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     holder->uid = keyboard->uid;
     holder->pid = keyboard->pid;
@@ -77,7 +78,7 @@ struct keyboard *keyboard_get(struct session *session)
     return keyboard;
 }
 
-/* NULL: nobody ever typed, or nobody can any more. */
+/* NULL: no one has typed yet, or the session has ended. */
 static struct keyboard *keyboard_peek(struct session *session)
 {
     bool untouched = !keyboard_of(session) && journal_in_head(session->journal) == 0;
@@ -92,13 +93,14 @@ static void tell_changed(struct keyboard *keyboard)
 
 static void set_free(struct keyboard *keyboard)
 {
+    BUG_UNLESS(keyboard->kind != HOLDER_NOBODY);
     keyboard->kind = HOLDER_NOBODY;
     keyboard->peer = 0;
     keyboard->return_by_boot_ms = 0;
     loop_timer_stop(&keyboard->idle);
     keyboard_save(keyboard);
     tell_changed(keyboard);
-    session_dirty(keyboard->session); /* turns that wait for it */
+    session_dirty(keyboard->session); /* wakes the turns that wait for it */
 }
 
 void keyboard_settle(struct keyboard *keyboard)
@@ -137,12 +139,14 @@ void keyboard_holder_get(struct session *session, struct keyboard_holder *state)
 const char *keyboard_holder_word(enum keyboard_holder_kind kind)
 {
     static const char *const words[] = {"nobody", "agent", "person"};
+    BUG_UNLESS((size_t)kind < sizeof words / sizeof *words);
     return words[kind];
 }
 
 static void keyboard_hold(struct keyboard *keyboard, enum keyboard_holder_kind kind,
                           const struct author *author)
 {
+    BUG_UNLESS(kind != HOLDER_NOBODY);
     size_t size = author->client ? strnlen(author->client, sizeof keyboard->client - 1) : 0;
     bool changed = keyboard->kind != kind ||
                    (kind == HOLDER_PERSON && keyboard->peer != author->peer);
@@ -158,7 +162,7 @@ static void keyboard_hold(struct keyboard *keyboard, enum keyboard_holder_kind k
         memcpy(keyboard->client, author->client, size);
     keyboard->last_boot_ms = clock_boot_ms();
     keyboard_save(keyboard);
-    keyboard_settle(keyboard); /* its timer */
+    keyboard_settle(keyboard); /* sets its timer */
     if (changed)
         tell_changed(keyboard);
 }
@@ -183,6 +187,7 @@ static void keyboard_note(struct session *session, enum input_kind kind,
 
 void keyboard_take(struct session *session, const struct author *author)
 {
+    BUG_UNLESS(author->who == INPUT_BY_PERSON && author->peer);
     keyboard_note(session, INPUT_TAKE, author);
     keyboard_hold(keyboard_get(session), HOLDER_PERSON, author);
 }
@@ -244,7 +249,7 @@ static void keyboard_free(struct session *session)
     free(keyboard);
 }
 
-/* The part. */
+/* The row of the part. */
 
 static int keyboard_check_input(struct session *session, const struct input *input, struct err *err)
 {
@@ -259,7 +264,7 @@ static int keyboard_check_input(struct session *session, const struct input *inp
     return 0;
 }
 
-/* What does not go through the queue takes no keyboard; a secret is told when it is in the log. */
+/* Input past the queue does not take the keyboard. A secret is told once it is in the log. */
 static void keyboard_on_input(struct session *session, const struct input *input)
 {
     if (!input->direct)
@@ -268,13 +273,13 @@ static void keyboard_on_input(struct session *session, const struct input *input
         keyboard_tell(session, KEYBOARD_INPUT);
 }
 
-/* A person who held it has time to come back, and it is told when that is over. */
+/* A person who held it may come back for a while; the timer tells when that is over. */
 static void keyboard_adopt(struct session *session)
 {
     const struct input_holder *holder = inputlog_holder(session->journal, false);
     secret_take_over(session);
     if (holder && holder->kind == HOLDER_PERSON && keyboard_peek(session))
-        keyboard_settle(keyboard_of(session)); /* its timer */
+        keyboard_settle(keyboard_of(session)); /* sets its timer */
 }
 
 static void keyboard_look(struct session *session, uint64_t seen_head)
@@ -294,7 +299,9 @@ static void keyboard_init(struct registry *registry)
 
 void keyboard_join(struct registry *registry, const struct keyboard_told *told)
 {
-    ((struct keyboards *)registry->part[PART_KEYBOARD])->told = told;
+    struct keyboards *keyboards = registry->part[PART_KEYBOARD];
+    BUG_UNLESS(keyboards && !keyboards->told && told->changed && told->secret_lost);
+    keyboards->told = told;
 }
 
 static void keyboard_fini(struct registry *registry)

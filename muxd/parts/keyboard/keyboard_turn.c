@@ -1,17 +1,19 @@
-/* keyboard_turn.c: owns who waits for a keyboard, and who is told of it and of secret prompts. */
+/* keyboard_turn.c: owns who waits for a keyboard, and who is told of it and of prompts for a
+ * secret. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "parts/keyboard/keyboard_state.h"
 #include <stdlib.h>
 
-#define PAUSE_MS 60 /* without output or input, before it is asked whether a secret is read */
+#define PAUSE_MS 60 /* of silence, before it is asked whether the program reads a secret */
 
 struct keyboard_turn {
-    struct list link;      /* of the keyboard, while it has not fired */
+    struct list link;      /* of the keyboard; until it fires */
     struct deferred fired;
     struct registry *registry;
     struct session *session; /* NULL: fired */
     bool keyboard, granted;
-    size_t room;      /* of the input queue; 0: not waited for */
+    size_t room;      /* the bytes of the input queue that it waits for; 0: none */
     uint64_t read_to; /* with room */
     int64_t deadline_ns;
     keyboard_turn_fn *fn;
@@ -21,7 +23,7 @@ struct keyboard_turn {
 
 struct keyboard_watch {
     struct list link;
-    struct keyboard *of; /* NULL: the session is gone */
+    struct keyboard *of; /* NULL: the session was removed */
     unsigned wanted;
     keyboard_watch_fn *fn;
     void *arg;
@@ -41,7 +43,7 @@ static void keyboard_turn_on_pause(void *arg)
     session_dirty(session);
 }
 
-/* A watch may be taken away by any callback: the walk begins anew after each. */
+/* Any callback may take away any watch: the walk starts again after each. */
 static void keyboard_turn_tell(void *arg)
 {
     struct keyboard *keyboard = arg;
@@ -77,7 +79,7 @@ struct keyboard_watch *keyboard_watch(struct session *session, unsigned wanted,
     list_append(&watch->of->watches, &watch->link);
     if (wanted & KEYBOARD_SECRET) {
         watch->of->secret_watches++;
-        watch->of->seen_head = UINT64_MAX; /* it may read one already */
+        watch->of->seen_head = UINT64_MAX; /* the program may read one already */
         watch->of->in_secret = false;
     }
     keyboard_settle(watch->of);
@@ -89,8 +91,10 @@ void keyboard_unwatch(struct keyboard_watch *watch)
 {
     if (!watch)
         return;
-    if (watch->of && (watch->wanted & KEYBOARD_SECRET))
+    if (watch->of && (watch->wanted & KEYBOARD_SECRET)) {
+        BUG_UNLESS(watch->of->secret_watches > 0);
         watch->of->secret_watches--;
+    }
     list_remove(&watch->link);
     free(watch);
 }
@@ -107,6 +111,7 @@ void keyboard_tell(struct session *session, unsigned events)
 void keyboard_want_secrets(struct session *session, bool wanted)
 {
     struct keyboard *keyboard = keyboard_get(session);
+    BUG_UNLESS(wanted || keyboard->nstaged > 0);
     keyboard->nstaged += wanted ? 1 : -1u;
     keyboard->due = wanted || keyboard->due;
     session_dirty(session);
@@ -122,7 +127,7 @@ void keyboard_answered(struct session *session)
     session_dirty(session);
 }
 
-/* A prompt is told once, however much is printed while it stands. */
+/* A prompt is told once, however much the program prints meanwhile. */
 static void look_for_secret(struct keyboard *keyboard)
 {
     struct session *session = keyboard->session;
@@ -153,6 +158,7 @@ static void look_for_secret(struct keyboard *keyboard)
 
 static void keyboard_turn_fire(struct keyboard_turn *turn, bool granted)
 {
+    BUG_UNLESS(turn->session);
     turn->granted = granted;
     turn->session = NULL;
     loop_timer_stop(&turn->timer);
@@ -198,6 +204,7 @@ static struct keyboard_turn *queue_turn(struct keyboard *keyboard, int64_t deadl
 struct keyboard_turn *keyboard_wait_room(struct session *session, size_t room, uint64_t read_to,
                                          int64_t deadline_ns, keyboard_turn_fn *fn, void *arg)
 {
+    BUG_UNLESS(room > 0);
     struct keyboard_turn *turn = queue_turn(keyboard_get(session), deadline_ns, fn, arg);
     turn->room = room;
     turn->read_to = read_to;
@@ -244,7 +251,7 @@ static void look_at_turns(struct keyboard *keyboard)
                 keyboard_turn_fire(turn, true);
             else if (turn->read_to < journal_head(session->journal))
                 keyboard_turn_fire(turn, false);
-            room = fits ? room - turn->room : 0; /* nobody overtakes */
+            room = fits ? room - turn->room : 0; /* later turns do not overtake it */
             continue;
         }
         if (session->exited ||

@@ -1,5 +1,6 @@
 /* secret.c: owns staged secrets, and the typing of secrets. */
 #include "parts/keyboard/secret.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/log.h"
@@ -16,7 +17,7 @@
 struct staged {
     struct session *session;
     char *page; /* a struct secret_staged, and the secret behind it */
-    int fd;     /* of the page, for the keeper; -1: it is ours alone */
+    int fd;     /* of the page, for the keeper; -1: the page is this worker's alone */
     struct loop_timer expiry;
 };
 
@@ -41,15 +42,16 @@ static void set_lost(struct session *session, bool lost)
         keyboard_get(session)->staged_lost = lost;
 }
 
-/* The page holds `size` bytes; the line's end is put behind them. */
+/* Types the page's `size` bytes, to which it adds the line end. */
 static int type_page(struct session *session, const struct author *author, char *page, size_t size,
                      struct err *err)
 {
+    BUG_UNLESS(size <= SECRET_MAX);
     struct pty_mode mode;
     bool translated = pty_get_mode(session->out.fd, &mode) != 0 || mode.icrnl || !mode.canonical;
     const struct input input = {
         .size = size + 1, .kind = INPUT_SECRET, .author = author, .direct = true};
-    /* first: what is refused is neither recorded nor told */
+    /* first: refused input is neither recorded nor told */
     int code = session_check_direct(session, err);
     if (code)
         return code;
@@ -84,8 +86,7 @@ int secret_check(struct session *session, struct err *err)
         return 0;
     return err_set(err, ERR_SECRET_PROMPT,
                    "'%s' does not ask for a secret now; stage it (--stage), or type it all the "
-                   "same (--blind) when what asks runs "
-                   "elsewhere or hides it by itself",
+                   "same (--blind) when what asks runs elsewhere or hides it by itself",
                    session_name(session));
 }
 
@@ -106,21 +107,22 @@ int secret_type(struct session *session, const struct author *author, const char
     return code;
 }
 
-/* In the journal, so that a successor knows that there must be one. */
+/* In the journal, so that a successor knows that one was staged. */
 static void note_staged(struct session *session, bool staged)
 {
     session->journal->header->staged = staged;
     set_lost(session, false);
 }
 
-/* A worker that only ends leaves it to the next one, who finds it with the keeper. */
+/* A worker that only ends leaves the page to its successor, who gets it from the keeper. */
 static void secret_drop(struct staged *staged, bool for_good)
 {
     struct session *session = staged->session;
+    BUG_UNLESS(staged_of(session) == staged);
     keyboard_of(session)->staged = NULL;
     loop_timer_stop(&staged->expiry);
     if (for_good || staged->fd < 0)
-        secret_page_free(staged->page); /* wiped: the keeper's is the same */
+        secret_page_free(staged->page); /* wiped: the keeper holds the same page */
     else
         munmap(staged->page, SECRET_PAGE_BYTES);
     if (for_good && staged->fd >= 0 && session->registry->link)
@@ -152,13 +154,14 @@ static void secret_tell_keeper(struct session *session)
 {
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     secret_hold(session, fds);
-    /* else when the next keeper is there */
+    /* without a keeper: secret_hold, once there is one */
     if (fds[KEEP_FD_SECRET] >= 0 && session->registry->link)
         link_hold(session->registry->link, session_number(session), fds);
 }
 
 static void secret_begin(struct session *session, char *page, int fd, int64_t expire_ms)
 {
+    BUG_UNLESS(page && !staged_of(session));
     struct staged *staged = xcalloc(1, sizeof *staged);
     *staged = (struct staged){.session = session, .page = page, .fd = fd};
     loop_timer_init(&staged->expiry, session->registry->loop, secret_on_expiry, staged);
@@ -167,7 +170,7 @@ static void secret_begin(struct session *session, char *page, int fd, int64_t ex
     keyboard_want_secrets(session, true);
 }
 
-/* An earlier one gives its page: how much memory may be locked is a limit. */
+/* Uses the page of the secret staged before: the amount of locked memory is limited. */
 static int make_place(struct session *session, int64_t expire_ms, struct err *err)
 {
     struct staged *staged = staged_of(session);
@@ -180,7 +183,7 @@ static int make_place(struct session *session, int64_t expire_ms, struct err *er
     int fd;
     char *page = secret_page_new_kept(&fd, err);
     if (!page)
-        return ERR_LIMIT; /* as err says */
+        return ERR_LIMIT; /* err is set */
     secret_begin(session, page, fd, expire_ms);
     return 0;
 }
@@ -216,7 +219,7 @@ void secret_hold(const struct session *session, int fds[])
         fds[KEEP_FD_SECRET] = staged_of(session)->fd;
 }
 
-/* What lay in its predecessor's own memory is gone. */
+/* A secret in the predecessor's own memory is lost. */
 void secret_take_over(struct session *session)
 {
     int fd = session_take_part_fd(session);
@@ -236,7 +239,7 @@ void secret_take_over(struct session *session)
     if (session->exited)
         return;
     set_lost(session, true);
-    log_warn("session %llu: the secret that was staged is gone with the restart",
+    log_warn("session %llu: the staged secret was lost with the restart",
              (unsigned long long)session_number(session));
     keyboard_told_of(session)->secret_lost(session);
 }
@@ -263,13 +266,13 @@ bool secret_prompt(struct session *session)
     facts->phase = SECRET_TYPING;
     if (type_page(session, &author, text_of(staged), facts->size, &err) == ERR_INPUT_FULL) {
         facts->phase = SECRET_WAITS;
-        return false; /* what was typed before comes first */
+        return false; /* input that was typed before goes first */
     }
     if (err.code)
         log_warn("session %llu: a staged secret can't be typed: %s",
                  (unsigned long long)session_number(session), err.text);
     secret_forget(session);
-    return true; /* it goes on; who waits for it waits on */
+    return true; /* the program goes on, and waits for it are not ready */
 }
 
 void secret_free(struct keyboard *keyboard)

@@ -1,24 +1,24 @@
-/* secret: what a person types where a program does not show it: straight into the terminal, or kept
- * in locked memory until the program asks, once and for a while. It never goes through a queue, a
- * log or a recording. */
+/* secret: what a person types where a program does not show it: typed straight into the
+ * terminal, or staged: kept in locked memory until the program asks for it, once and for a
+ * limited time. It never goes through a queue, a log or a recording. */
 #ifndef MUXD_PARTS_SECRET_H
 #define MUXD_PARTS_SECRET_H
 #include "session/input.h"
 
-#define SECRET_MAX 4000 /* bytes; fits a line of the kernel's with its end */
+#define SECRET_MAX 4000 /* bytes; with its line end it fits into a line of the kernel */
 
-/* Types it and the line's end now. ERR_SECRET_PROMPT: the program does not read a secret and it is
- * not `blind`. As session_type_direct. */
+/* Types it and a line end now. ERR_SECRET_PROMPT: the program does not read a secret, and
+ * `blind` is not given. Else as session_type_direct. */
 int secret_type(struct session *session, const struct author *author, const char *data, size_t size,
                 bool blind, struct err *err);
-/* whether it reads one now: 0 or ERR_SECRET_PROMPT */
+/* 0: the program reads a secret now; else ERR_SECRET_PROMPT */
 int secret_check(struct session *session, struct err *err);
-/* Kept until the program reads a secret, at most expire_ms. Takes the place of an earlier one.
- * ERR_LIMIT: no memory can be locked. */
+/* Stages it until the program reads a secret, for at most expire_ms. Replaces the one staged
+ * before. ERR_LIMIT: no memory can be locked. */
 int secret_stage(struct session *session, const struct author *author, const char *data,
                  size_t size, int64_t expire_ms, struct err *err);
-/* Where the kernel has no memory for that (secret_page.h), a restart of the worker loses what is
- * staged. True until a secret is typed, staged or forgotten. */
+/* True: a restart of the worker has lost the staged secret, because the kernel has no memory
+ * that outlives a worker (secret_page.h). Until a secret is typed, staged or forgotten. */
 bool secret_was_lost(const struct session *session);
 bool secret_is_staged(const struct session *session);
 bool secret_forget(struct session *session); /* false: there was none */

@@ -1,4 +1,4 @@
-/* secret_page: owns how memory for secrets is made and given up. */
+/* secret_page: owns how memory for secrets is made and freed. */
 #include "parts/keyboard/secret_page.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -22,13 +22,13 @@ static_assert(sizeof(struct secret_staged) + SECRET_MAX + 1 <= SECRET_PAGE_BYTES
 
 static void keep_private(char *page)
 {
-    /* what a kernel lacks of these is no reason to refuse */
+    /* a kernel without these is no reason to refuse */
     madvise(page, SECRET_PAGE_BYTES, MADV_DONTDUMP);
     madvise(page, SECRET_PAGE_BYTES, MADV_DONTFORK);
 }
 
-/* A login may leave less than it allows (ulimit -S -l): for the moment of locking we take what we
- * may. What is locked stays so. */
+/* A login may have set less than its hard limit allows (ulimit -S -l): we raise it while we
+ * lock. What is locked stays locked. */
 static struct rlimit limit_raise(void)
 {
     struct rlimit was = {0}, most;
@@ -55,7 +55,7 @@ static int lock_page(char *page)
     return result;
 }
 
-/* NULL with errno. */
+/* NULL: errno says why. */
 static char *new_page(bool locked)
 {
     char *page = mmap(NULL, SECRET_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -90,7 +90,7 @@ void secret_page_free(char *page)
 
 static char *map_kept(int fd)
 {
-    struct rlimit was = limit_raise(); /* the kernel counts it as locked memory */
+    struct rlimit was = limit_raise(); /* this memory counts as locked */
     char *page = mmap(NULL, SECRET_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     limit_restore(&was);
     if (page == MAP_FAILED)
