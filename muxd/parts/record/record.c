@@ -1,4 +1,5 @@
-/* record.c: owns the part: what is known of recordings by session, and its row in the table. */
+/* record.c: owns the part's state: what is known of recordings by session, and the part's row. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "parts/record/recorder.h"
 #include "parts/record/recorder_state.h"
@@ -28,6 +29,7 @@ struct recorder *recorder_of(const struct session *session)
 
 const struct recorder_screens *recorder_screens_of(const struct recorder *recorder)
 {
+    BUG_UNLESS(recorders_of(recorder->registry)->screens);
     return recorders_of(recorder->registry)->screens;
 }
 
@@ -45,7 +47,7 @@ static bool is_ending(const struct recorder *recorder)
     return recorder->ending || (recorder->session && recorder->session->finished);
 }
 
-/* Nothing is on its way to the disk for a session that has ended. */
+/* True: for no ended session is anything on its way to the disk. */
 static bool record_is_idle(const struct registry *registry)
 {
     const struct list *all = &recorders_of(registry)->all;
@@ -64,11 +66,13 @@ static void record_init(struct registry *registry)
 
 void record_join(struct registry *registry, const struct recorder_screens *screens)
 {
+    BUG_UNLESS(recorders_of(registry) && !recorders_of(registry)->screens);
     recorders_of(registry)->screens = screens;
 }
 
 static void record_fini(struct registry *registry)
 {
+    BUG_UNLESS(list_is_empty(&recorders_of(registry)->all));
     free(recorders_of(registry));
     registry->part[PART_RECORD] = NULL;
 }

@@ -1,6 +1,7 @@
-/* recorder: owns the recordings under way: what of each session is still to be formatted, what is
- * on its way to the disk, and who waits. */
+/* recorder: owns the recordings under way: what is still to be formatted, what is on its way to
+ * the disk, and who waits. */
 #include "parts/record/recorder.h"
+#include "base/bug.h"
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLUSH_MS 250            /* lines wait for others this long */
-#define FLUSH_BYTES (64u << 10) /* but not beyond this */
+#define FLUSH_MS 250            /* how long lines wait for more */
+#define FLUSH_BYTES (64u << 10) /* and up to this size */
 
 static void recorder_run(struct recorder *recorder);
 
@@ -22,7 +23,7 @@ void recorder_unwatch(struct recorder *recorder)
     recorder->watch = NULL;
 }
 
-/* The thread may be changing the file's own place: only what it leaves alone is read. */
+/* The thread may be changing the file's place: this reads only what the thread leaves alone. */
 static void describe(const struct recorder *recorder, struct recorder_facts *facts)
 {
     const struct recorder_note *note = &recorder->file->note;
@@ -59,6 +60,7 @@ static void recorder_on_told(void *arg)
 
 static void recorder_free(struct recorder *recorder)
 {
+    BUG_UNLESS(!recorder->fn && (!recorder->running || recorder->unstarted));
     if (recorder->session)
         recorded_of(recorder->session)->recorder = NULL;
     list_remove(&recorder->link);
@@ -93,6 +95,7 @@ static void recorder_on_done(void *arg)
     struct registry *registry = recorder->registry;
     struct err err = job->err;
     bool end = job->end;
+    BUG_UNLESS(recorder->running && !recorder->unstarted);
     free(job->data);
     free(job);
     recorder->running = false;
@@ -108,14 +111,15 @@ static void recorder_on_done(void *arg)
         if (!recorder->ending)
             recorder_answer(recorder, NULL);
         if (recorder->session)
-            session_dirty(recorder->session); /* there may be more that had no room */
+            session_dirty(recorder->session); /* there may be output that had no room */
         recorder_run(recorder);
     }
-    registry_kick(registry); /* a stop waits for the last one */
+    registry_kick(registry); /* a stop waits for the last job */
 }
 
 static struct recorder_job *make_job(struct recorder *recorder)
 {
+    BUG_UNLESS(recorder->split <= recorder->pending.len && recorder->carried <= recorder->at);
     struct recorder_job *job = xcalloc(1, sizeof *job);
     *job = (struct recorder_job){
         .owner = recorder,
@@ -139,7 +143,7 @@ static struct recorder_job *make_job(struct recorder *recorder)
     return job;
 }
 
-/* What is there goes to the disk, unless something is on its way already. */
+/* Hands the pending lines to the disk, unless a job runs already. */
 static void recorder_run(struct recorder *recorder)
 {
     if (recorder->running || (recorder->pending.len == 0 && !recorder->ending) ||
@@ -180,6 +184,7 @@ void recorder_written(struct recorder *recorder)
 static struct recorder *recorder_new(struct session *session, struct recorder_file *file)
 {
     struct registry *registry = session->registry;
+    BUG_UNLESS(!recorder_of(session) && !recorders_of(registry)->closing);
     struct recorder *recorder = xcalloc(1, sizeof *recorder);
     *recorder = (struct recorder){.registry = registry,
                                   .session = session,
@@ -202,11 +207,11 @@ static struct recorder *recorder_new(struct session *session, struct recorder_fi
     return recorder;
 }
 
-/* Is it what is asked for? */
+/* 0: the recording under way is what the spec asks for. */
 static int check_same(struct recorder *recorder, const struct recorder_spec *spec, struct err *err)
 {
     struct recorder_facts facts;
-    /* what is read here does not change while it is recorded */
+    /* what is read here does not change during a recording */
     const struct recorder_note *note = &recorder->file->note;
     describe(recorder, &facts);
     bool same = !spec->path || (note->given && strcmp(spec->path, note->path) == 0);
@@ -300,7 +305,7 @@ void recorder_session_goes(struct session *session)
     recorder_unwatch(recorder);
     recorder->session = NULL;
     recorded_of(session)->recorder = NULL;
-    if (!recorder->begun && !recorder->running) { /* nothing is on disk */
+    if (!recorder->begun && !recorder->running) { /* nothing of it is on disk */
         struct err err;
         err_set(&err, ERR_NO_SUCH_SESSION, "'%s' was removed", recorder->name);
         recorder_answer(recorder, &err);
@@ -310,7 +315,6 @@ void recorder_session_goes(struct session *session)
     recorder_end(recorder);
 }
 
-/* It runs: is it to be recorded from its beginning? */
 void recorder_begin_wanted(struct session *session)
 {
     struct err err;
@@ -320,7 +324,6 @@ void recorder_begin_wanted(struct session *session)
         log_error("%s", err.text);
 }
 
-/* Goes on with what a worker before this one has begun. */
 void recorder_take_over(struct session *session)
 {
     if (session->finished)
@@ -345,7 +348,6 @@ void recorder_take_over(struct session *session)
     session_dirty(session);
 }
 
-/* Notes stay for a successor. */
 void recorder_stop_all(struct registry *registry)
 {
     struct recorders *recorders = recorders_of(registry);

@@ -1,7 +1,8 @@
 /* recorder_file: owns the files of recordings and the notes beside them. Files are made new,
- * exclusively, for us alone, and no link is followed. A note is locked by the worker that writes
- * it. */
+ * exclusively, for us alone, and no link is followed. The worker that writes a note holds a lock
+ * on it. */
 #include "parts/record/recorder_file.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -50,6 +51,7 @@ void recorder_file_free(struct recorder_file *file)
 void recorder_file_part(const struct recorder_note *note, unsigned part,
                         char out[RECORDER_PATH_MAX])
 {
+    BUG_UNLESS(memchr(note->path, '\0', sizeof note->path));
     size_t len = strlen(note->path), tail = strlen(RECORDER_EXTENSION);
     bool ends = len > tail && strcmp(note->path + len - tail, RECORDER_EXTENSION) == 0;
     int kept = (int)(ends ? len - tail : len);
@@ -66,7 +68,7 @@ static char *note_path(const struct recorder_file *file)
                      RECORDER_NOTE_EXTENSION);
 }
 
-/* fresh: made, or emptied once the lock is ours: until then it is another worker's. */
+/* fresh: makes it, or empties it once the lock is ours: until then it is another worker's. */
 static int note_open(struct recorder_file *file, bool fresh)
 {
     char *path = note_path(file);
@@ -75,16 +77,16 @@ static int note_open(struct recorder_file *file, bool fresh)
                   0600);
     if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 || (fresh && ftruncate(fd, 0) != 0)))
         fd_close(&fd);
-    free(path); /* keeps errno (free(3)) */
+    free(path); /* errno stays (free(3)) */
     return file->note_fd = fd;
 }
 
-/* Only the place changes often: it stands in the first page, and one write of it is seen whole or
- * not at all. */
+/* Only the place changes often. It stands in the first page, and a write of that is seen whole
+ * or not at all. */
 static int note_write(struct recorder_file *file, bool whole)
 {
     size_t size = whole ? sizeof file->note : offsetof(struct recorder_note, device);
-    errno = ENOSPC; /* what a short write means on a disk */
+    errno = ENOSPC; /* what a short write means */
     return pwrite(file->note_fd, &file->note, size, 0) == (ssize_t)size ? 0 : -errno;
 }
 
@@ -97,8 +99,7 @@ static void note_remove(struct recorder_file *file)
     free(path);
 }
 
-/* The beginning of all: the directory, the note, the name of the first part when none was asked
- * for. */
+/* Before the first part: the directory and the note. */
 static int open_place(const struct recorder_job *job, struct err *err)
 {
     struct recorder_file *file = job->file;
@@ -118,7 +119,7 @@ static int open_new(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
 }
 
-/* The first part under a name that is free. */
+/* The first part, under a free name. */
 static int open_first(const struct recorder_job *job)
 {
     struct recorder_note *note = &job->file->note;
@@ -147,8 +148,7 @@ static int cant(const char *path, int error, struct err *err)
                    strerror(error));
 }
 
-/* The note says what is about to be made before it is there, so that a successor knows what to
- * clear away. */
+/* The note names a part before it is made, so that a successor knows what to remove. */
 static int begin_part(const struct recorder_job *job, struct err *err)
 {
     struct recorder_file *file = job->file;
@@ -189,6 +189,7 @@ static int recorder_file_append(struct recorder_file *file, const char *data, si
 {
     struct recorder_place *place = &file->note.place;
     char path[RECORDER_PATH_MAX];
+    BUG_UNLESS(file->fd >= 0 || size == 0);
     for (size_t at = 0; at < size;) {
         ssize_t n = pwrite(file->fd, data + at, size - at, (off_t)(place->size + at));
         if (n < 0 && errno == EINTR)
@@ -208,7 +209,7 @@ static int recorder_file_append(struct recorder_file *file, const char *data, si
     return 0;
 }
 
-/* Takes over what the loop knows, and keeps what only the disk does. */
+/* Takes over what the loop knows, and keeps what only this thread knows. */
 static void set_place(struct recorder_file *file, const struct recorder_place *place)
 {
     struct recorder_place fresh = *place;
@@ -224,6 +225,7 @@ void recorder_job_run(void *arg)
     struct recorder_file *file = job->file;
     size_t split = job->begin ? job->split : 0;
     int code = 0;
+    BUG_UNLESS(split <= job->size);
     if (split > 0)
         code = recorder_file_append(file, job->data, split, &job->err);
     if (!code && job->begin)
@@ -242,7 +244,7 @@ void recorder_job_run(void *arg)
     }
 }
 
-/* What a worker before this one has left. */
+/* The recording of a predecessor. */
 
 static bool note_read(struct recorder_file *file, uint64_t number)
 {
@@ -285,7 +287,7 @@ struct recorder_file *recorder_file_find(const char *state_dir, uint64_t number)
         recorder_file_free(file);
         return NULL;
     }
-    const char *reason = note_read(file, number) ? reopen(file) : "its note is not whole";
+    const char *reason = note_read(file, number) ? reopen(file) : "its note is damaged";
     if (!reason)
         return file;
     log_warn("the recording of session %llu ended with the worker: %s", (unsigned long long)number,

@@ -1,4 +1,6 @@
-/* recorder_take: owns how a session's life becomes the lines of a recording. */
+/* recorder_take: owns how output, input and changes of a session become the lines of a
+ * recording. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "parts/record/recorder_state.h"
@@ -8,12 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PENDING_MAX (256u << 10) /* formatted and not on disk; then the journal keeps what comes */
-#define EVENT_BYTES (32u << 10)  /* of output in one event */
-#define TAKE_BYTES (128u << 10)  /* in one turn */
-#define CATCH_UP_MAX (4u << 20) /* before a new part; what is beyond is lost */
+/* formatted and not on disk; beyond it output waits in the journal */
+#define PENDING_MAX (256u << 10)
+#define EVENT_BYTES (32u << 10)  /* output in one event */
+#define TAKE_BYTES (128u << 10)  /* output in one turn */
+#define CATCH_UP_MAX (4u << 20) /* output before a new part; more than this is lost */
 #define LABEL_MAX 200
-/* a pipe has no screen: a late recording begins with so many lines */
+/* A pipe has no screen: a late recording of one begins with so many lines. */
 #define PIPE_LINES 24
 #define PIPE_BYTES 4096
 
@@ -27,7 +30,7 @@ static void event(struct recorder *recorder, enum cast_code code, const char *da
     recorder->total += recorder->pending.len - before;
 }
 
-/* A pipe's lines end with LF alone, which a terminal takes for a step down. */
+/* A pipe's lines end with LF alone, which only moves a terminal's cursor down. */
 static void output(struct recorder *recorder, const char *data, size_t size)
 {
     struct buf lines = BUF_INIT;
@@ -45,13 +48,14 @@ static void output(struct recorder *recorder, const char *data, size_t size)
     buf_fini(&lines);
 }
 
-/* A character that was cut by a read waits for its rest. last: there is none. */
+/* A character that a read has cut waits for its rest. last: there is no rest. */
 static void take_bytes(struct recorder *recorder, const char *data, size_t size, bool last)
 {
     struct buf joined = BUF_INIT;
     buf_append(&joined, recorder->carry, recorder->carried);
     buf_append(&joined, data, size);
     size_t kept = last ? 0 : utf8_incomplete_tail(joined.data, joined.len);
+    BUG_UNLESS(kept < sizeof recorder->carry);
     if (joined.len > kept)
         output(recorder, joined.data, joined.len - kept);
     if (kept > 0)
@@ -83,8 +87,8 @@ static void note_size(struct recorder *recorder)
     event(recorder, CAST_RESIZE, text, (size_t)n);
 }
 
-/* [at, limit), as much as there is room for. False: bytes are missing, and the screen has to be
- * painted before anything else. */
+/* Takes [at, limit), as much as there is room for. False: bytes are missing, and the screen has
+ * to be painted first. */
 static bool take_to(struct recorder *recorder, uint64_t limit, size_t room)
 {
     struct journal *journal = recorder->session->journal;
@@ -119,7 +123,7 @@ static void recorder_take_tell_lost(struct recorder *recorder)
     recorder->lost = 0;
 }
 
-/* Into a part that has begun: the terminal is reset and painted. */
+/* Resets the terminal and paints it, in a part that has begun. */
 static void paint_anew(struct recorder *recorder, const struct screen *screen)
 {
     struct buf out = BUF_INIT;
@@ -130,11 +134,12 @@ static void paint_anew(struct recorder *recorder, const struct screen *screen)
     buf_fini(&out);
 }
 
-/* screen NULL: nothing was shown yet. */
+/* screen NULL: the screen is still blank. */
 static void write_head(struct recorder *recorder, const struct screen *screen)
 {
     struct buf out = BUF_INIT;
     struct journal *journal = recorder->session->journal;
+    BUG_UNLESS(!recorder->begins && !recorder->ending);
     recorder->split = recorder->pending.len;
     recorder->begins = true;
     recorder->part++;
@@ -159,15 +164,15 @@ static void write_head(struct recorder *recorder, const struct screen *screen)
     if (recorder->lost > 0)
         recorder_take_tell_lost(recorder);
     if (screen) {
-        buf_append_text(&out, "\033[H\033[2J"); /* players may show it on a screen that is in use */
+        buf_append_text(&out, "\033[H\033[2J"); /* a player's screen may be in use */
         resume_draw(screen, &out);
         event(recorder, CAST_OUTPUT, out.data, out.len);
     }
     buf_fini(&out);
 }
 
-/* The model shows what was printed up to an offset: before it the old part ends, or what was lost
- * is made up for; behind it all goes on. */
+/* The screen shows the output up to an offset. Before that place the old part ends, or the loss
+ * is made up for; behind it the recording goes on. */
 static void on_screen(void *arg, unsigned events)
 {
     struct recorder *recorder = arg;
@@ -179,6 +184,7 @@ static void on_screen(void *arg, unsigned events)
         return;
     }
     uint64_t offset = screens->offset(recorder->watch);
+    BUG_UNLESS(recorder->session && !recorder->ending);
     while (recorder->part > 0 && !recorder->lost && recorder->at < offset &&
            offset - recorder->at <= CATCH_UP_MAX)
         take_to(recorder, offset, SIZE_MAX);
@@ -222,7 +228,7 @@ void recorder_begin_part(struct recorder *recorder)
         write_head(recorder, NULL);
     } else {
         want_screen(recorder);
-        if (!recorder->watch) { /* too many waits: it begins with what comes */
+        if (!recorder->watch) { /* too many waits: it begins with new output */
             write_head(recorder, NULL);
             recorder->at = journal_head(session->journal);
         }
@@ -290,7 +296,7 @@ void recorder_resized(struct session *session, const struct part_resize *resize)
     struct recorder *recorder = recorder_of(session);
     if (!recorder || recorder->ending || recorder->part == 0)
         return;
-    recorder_take(recorder); /* what was printed before was for the size before; then the new one */
+    recorder_take(recorder); /* output from before belongs to the old size; then the new one */
     recorder_written(recorder);
 }
 
@@ -315,7 +321,8 @@ void recorder_command(struct session *session, const char *label, size_t size)
     buf_fini(&text);
 }
 
-/* secret: written as a gap, as is what is typed while the terminal reads a line without echo. */
+/* secret: written without text, like all that is typed while the terminal reads a line without
+ * echo. */
 static void record_input(struct session *session, const char *data, size_t size, bool secret)
 {
     struct recorder *recorder = recorder_of(session);
@@ -336,7 +343,7 @@ void recorder_typed(struct session *session, const char *data, size_t size,
         recorder_command(session, data, size);
 }
 
-/* What goes through the queue is recorded when it is there. */
+/* Input through the queue is recorded once it is queued (recorder_typed). */
 void recorder_input(struct session *session, const struct input *input)
 {
     if (input->kind == INPUT_SECRET && input->direct)

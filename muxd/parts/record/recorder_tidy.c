@@ -1,4 +1,4 @@
-/* recorder_tidy: owns what goes when recordings take too much room. */
+/* recorder_tidy: owns which recordings are removed when all together are too large. */
 #include "parts/record/recorder_tidy.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define FRESH_S 60
-#define FILES_MAX 100000 /* looked at; what is beyond waits for the next time */
+#define FILES_MAX 100000 /* looked at in one run; the rest waits for the next run */
 
 struct found {
     char *name;
@@ -23,12 +23,12 @@ struct found {
 struct finding {
     struct found *files;
     size_t count, room;
-    uint64_t *active; /* numbers of sessions that are being recorded */
+    uint64_t *active; /* owned: the numbers of sessions that are being recorded */
     size_t active_count, active_room;
     uint64_t total;
 };
 
-/* A note that can be locked is nobody's, unless it is just being made. */
+/* False, and the note is removed: no worker has locked it, and it is not just being made. */
 static bool recorder_tidy_is_held(int dir, const char *name)
 {
     struct stat st;
