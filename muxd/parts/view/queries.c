@@ -1,7 +1,8 @@
-/* queries.c: owns a session's place in its output up to which queries have their answers, and the
- * answers on their way. */
+/* queries.c: owns the place in a session's output up to which queries are answered, and the
+ * replies on their way. */
 #include "parts/view/queries.h"
 #include "base/buf.h"
+#include "base/bug.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "parts/view/view_internal.h"
@@ -14,31 +15,31 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of one look; what is left over comes in the next. So a flood of queries neither stops the turn
- * nor fills the input queue. */
+/* In one look; the rest follows in the next one, so that a flood of queries neither stops the
+ * turn nor fills the input queue. */
 #define ANSWERS_MAX 32
 #define ANSWERS_BYTES 4096
-/* How long a program that has asked may take to leave canonical mode, and how long one that reads
- * nothing is left alone. */
+/* How long a program that has asked may take to leave canonical mode, and how long one that does
+ * not read its replies gets none. */
 #define LATE_NS (250 * NS_PER_MS)
 #define LATE_FIRST_NS NS_PER_MS
 
 struct queries {
     struct session *session;
-    struct outer outer; /* of the person who types; all is 0 when there is none */
-    uint64_t queued_to; /* input offset behind the last answer that went through the queue */
-    int64_t refused_ns; /* when the program's input had no room for one; 0: never */
-    struct buf late;    /* answers to a program that is in canonical mode still */
-    pid_t group;        /* in the foreground when it asked */
-    bool late_is_raw;   /* canonical mode was off when they were last looked at */
+    struct outer outer; /* the terminal of the person who types; all 0: none */
+    uint64_t queued_to; /* input offset behind the last reply that was queued */
+    int64_t refused_ns; /* when the program's input had no room for a reply; 0: never */
+    struct buf late;    /* replies to a program that is still in canonical mode */
+    pid_t group;        /* the foreground group when it asked */
+    bool late_is_raw;   /* canonical mode was off at the last look */
     int64_t late_until_ns, interval_ns;
     struct loop_timer timer;
 };
 
-struct place { /* of a query */
+struct place { /* the place of a query */
     struct session *session;
     uint64_t offset;
-    bool later; /* where the cursor is will be known in a later turn */
+    bool later; /* the cursor there will be known in a later turn */
 };
 
 static bool place_size(void *arg, int *rows, int *cols)
@@ -91,7 +92,7 @@ void queries_free(struct queries *queries)
     free(queries);
 }
 
-/* A program that doesn't read its answers gets no more of them. */
+/* A program that does not read its replies gets no more of them. */
 static bool may_answer(const struct session *session)
 {
     const struct queries *queries = queries_of(session);
@@ -102,9 +103,9 @@ static bool may_answer(const struct session *session)
     return !session->exited && session->out.fd >= 0 && !unread;
 }
 
-/* Around input that is held back until the program reads: it is this that the program may read
- * first. An answer takes nothing of what the program has said: an editor that asks where the cursor
- * is reads its line all the same. */
+/* Past input that is held until the program reads: the reply is what the program may read first.
+ * It does not change what is known of the program's prompt: an editor that asks for the cursor
+ * reads its line all the same. */
 static void type_past_held(struct session *session, const struct buf *answers)
 {
     struct prompt_mark mark = prompt_save(session);
@@ -115,8 +116,8 @@ static void type_past_held(struct session *session, const struct buf *answers)
         queries_get(session)->refused_ns = loop_now_ns(session->registry->loop);
 }
 
-/* Through the queue, so that no death of a worker doubles or tears it. done: up to where the output
- * has its answers then. */
+/* Through the queue, so that no crash of a worker doubles or tears a reply. done: the output up
+ * to here is answered then. */
 static void type_queued(struct session *session, const struct buf *answers, uint64_t done)
 {
     bool alone = journal_in_head(session->journal) == journal_in_tail(session->journal);
@@ -127,7 +128,7 @@ static void type_queued(struct session *session, const struct buf *answers, uint
         return;
     queries_get(session)->queued_to = journal_in_head(session->journal);
     session_flush_input(session);
-    if (alone) /* ready_pattern looks on at the output before: nobody has typed */
+    if (alone) /* not a person's input: ready_pattern still counts the output before */
         prompt_restore(session, &mark);
 }
 
@@ -137,7 +138,8 @@ static void queries_type(struct session *session, const struct buf *answers, uin
         type_queued(session, answers, done);
         return;
     }
-    atomic_store(&session->journal->header->answered_to, done); /* rather lost than typed twice */
+    /* before: a crash may lose the reply, not double it */
+    atomic_store(&session->journal->header->answered_to, done);
     type_past_held(session, answers);
 }
 
@@ -151,6 +153,7 @@ static void keep_late(struct session *session, const struct buf *answers)
 {
     struct queries *queries = queries_get(session);
     int64_t now = loop_now_ns(session->registry->loop);
+    BUG_UNLESS(answers->len > 0);
     if (queries->late.len == 0) {
         queries->group = pty_foreground(session->out.fd);
         queries->late_is_raw = false;
@@ -168,13 +171,14 @@ static void forget_late(struct queries *queries)
     buf_init(&queries->late, ANSWERS_BYTES + RESPONDER_MOST);
 }
 
-/* Sends what came too early, keeps it for longer, or forgets it. Raw mode must be there at two
- * looks with silence between them: a line editor that comes back from a command sets it just before
- * it prints its prompt. */
+/* Sends the late replies, keeps them for longer, or drops them. Two looks, with no output
+ * between them, must find raw mode: a line editor that comes back from a command sets it just
+ * before it prints its prompt. */
 static void look_at_late(struct queries *queries)
 {
     struct session *session = queries->session;
     int64_t now = loop_now_ns(session->registry->loop);
+    BUG_UNLESS(queries->late.len > 0);
     bool same = may_answer(session) && queries->group > 0 &&
                 pty_foreground(session->out.fd) == queries->group;
     bool takes = same && takes_answers(session);
@@ -217,8 +221,8 @@ static const struct outer *outer_of(const struct session *session)
     return queries ? &queries->outer : NULL;
 }
 
-/* A full-screen program asks for bracketed paste at its start, long before it has drawn: no line
- * editor's word. */
+/* A full-screen program sets bracketed paste at its start, long before it has drawn: it is not a
+ * line editor. */
 static void note_mode(struct session *session, const struct scan_seq *seq, uint64_t modes)
 {
     struct journal_header *header = session->journal->header;
@@ -233,10 +237,10 @@ static void note_mode(struct session *session, const struct scan_seq *seq, uint6
     }
 }
 
-/* to the end; for this look; a query can't be answered yet */
+/* to the end; as much as one look may; up to a query that can't be answered yet */
 enum searched { SEARCHED, ENOUGH, LATER };
 
-/* Goes on at *from, which moves to the first byte that needs another look. */
+/* Searches from *from on, which moves to the first byte that needs another look. */
 static enum searched search(struct session *session, uint64_t head, uint64_t *from, uint64_t *modes,
                             struct buf *answers)
 {
@@ -272,7 +276,7 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
         }
         bool enough = count >= ANSWERS_MAX || answers->len >= ANSWERS_BYTES,
              last = *from + size >= head;
-        /* what is unfinished at the edge of a gap stays so */
+        /* a sequence that a gap has cut stays unfinished */
         *from += at < size && !enough && !last ? size : at;
         if (enough || last)
             return enough && *from < head ? ENOUGH : SEARCHED;
@@ -291,7 +295,7 @@ void queries_look(struct session *session)
         return;
     terminal->scanned_head = head;
     if (terminal->queries && terminal->queries->late.len > 0)
-        forget_late(terminal->queries); /* it has said more instead of waiting for an answer */
+        forget_late(terminal->queries); /* the program goes on without its reply */
     uint64_t from = atomic_load(&header->answered_to), modes = atomic_load(&header->modes);
     struct buf answers;
     buf_init(&answers, ANSWERS_BYTES + RESPONDER_MOST);
@@ -301,8 +305,8 @@ void queries_look(struct session *session)
     if (searched == ENOUGH)
         session_dirty(session);
     if (searched == LATER)
-        prompt_forget(session); /* it waits for us */
-    atomic_store(&header->modes, modes); /* before the place: to set a mode twice does no harm */
+        prompt_forget(session); /* the program waits for our reply */
+    atomic_store(&header->modes, modes); /* before the place: setting a mode twice does no harm */
     if (answers.len > 0 && takes_answers(session)) {
         queries_type(session, &answers, from);
     } else {
@@ -319,7 +323,7 @@ uint64_t session_modes(struct session *session)
     return atomic_load(&session->journal->header->modes);
 }
 
-/* To a program that reads lines it would be text. */
+/* Not to a program that reads lines: it would be text. */
 static void tell_scheme(struct session *session, enum outer_scheme scheme)
 {
     struct buf report = BUF_INIT;
@@ -334,7 +338,7 @@ void session_set_outer(struct session *session, const struct outer *outer)
 {
     if (!session_is_tty(session) || (!outer && !queries_of(session)))
         return;
-    queries_look(session); /* what was asked until now is answered with what was known */
+    queries_look(session); /* queries until now are answered with the old terminal */
     struct queries *queries = queries_get(session);
     enum outer_scheme before = outer_scheme(&queries->outer);
     queries->outer = outer ? *outer : (struct outer){0};

@@ -1,11 +1,11 @@
-/* queries: what a program asks its terminal is answered from the session's own state and from what
- * the typing person's terminal has told (session_set_outer), in the turn in which it was read and
- * before any later input. PTY sessions only.
+/* queries: answers what a program asks its terminal, from the session's own state and from what
+ * the typing person's terminal has reported (session_set_outer): in the turn in which the query
+ * was read, and before any later input. PTY sessions only.
  *
- * An answer goes to a program only while canonical mode is off: in canonical mode it would stand in
- * somebody's line (a shell after cat of a file with queries), and nobody could read it before the
- * line's end. A program that asks first and sets its terminal afterwards gets it as soon as it has,
- * if that is soon and it is still the one in the foreground. */
+ * A query reply goes to a program only while canonical mode is off. In canonical mode it would
+ * become part of a person's line (a shell after cat of a file with queries), and no program
+ * could read it before the line's end. A program that asks first and sets its terminal
+ * afterwards gets the reply once it has, if that is soon and it is still in the foreground. */
 #ifndef MUXD_PARTS_QUERIES_H
 #define MUXD_PARTS_QUERIES_H
 #include <stdbool.h>
@@ -15,22 +15,23 @@ struct queries;
 struct outer;
 struct session;
 
-/* Follows the modes and answers, in the output that came since the last look. Cheap when there is
- * none. Before each other look at the session, and before anything is typed. */
+/* Follows the modes, and answers the queries, in the output since the last look. Cheap when
+ * there is none. To be called before each other look at the session, and before anything is
+ * typed. */
 void queries_look(struct session *session);
-/* The program sleeps in raw mode until its terminal has input: an answer that it was too early for
- * goes to it now. False: there is none, and it waits for somebody else. */
+/* The program waits for input in raw mode: sends it a reply that came too early before. False:
+ * there is none, and the program waits for other input. */
 bool queries_type_late(struct session *session);
 void queries_free(struct queries *queries); /* NULL is fine */
 
-/* What the program has set its terminal to (term/modes.h), with all of its output that was read; 0
- * on pipes. */
+/* The modes that the program has set in its terminal (term/modes.h), up to the last output that
+ * was read; 0 on pipes. */
 uint64_t session_modes(struct session *session);
-/* What the program asks its terminal is answered by muxd alone: from its own model, and with the
- * colours of this person's terminal; NULL: there is none, then those of a plain dark one. Copied. A
- * program that wants to know is told when it is light or dark now. */
+/* muxd alone answers what the program asks: from its own model, and with the colours of this
+ * person's terminal (copied); NULL: with those of a plain dark one. A program that has asked for
+ * it is told when these change between light and dark. */
 void session_set_outer(struct session *session, const struct outer *outer);
-/* How large a cell of the terminal is, in pixels. It stays, as its rows and columns do, when whose
- * terminal it was has gone. */
+/* The size of the terminal's cells, in pixels. Like rows and columns it stays when its terminal
+ * has gone. */
 void session_set_cell(struct session *session, int height, int width);
 #endif

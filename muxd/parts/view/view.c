@@ -1,25 +1,26 @@
-/* view.c: owns the making and dropping of screen models, and who watches them. */
+/* view.c: owns how screen models are made and dropped, and who watches them. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "parts/view/queries.h"
 #include "parts/view/view_internal.h"
 #include <stdlib.h>
 
-#define IDLE_MS 60000                 /* a model without watchers is kept so long */
-/* followers of one that can't catch up are shown what it has, this often */
+#define IDLE_MS 60000                 /* how long a model without watches is kept */
+/* how often the followers of a model that can't catch up are shown what it has */
 #define BEHIND_NS (30 * NS_PER_MS)
 
 struct watch {
-    struct list link;    /* of the view */
+    struct list link;    /* of the view's watches */
     struct deferred told; /* at the end of this turn */
     struct registry *registry;
-    struct view *view; /* NULL: the session has gone */
+    struct view *view; /* NULL: the session was removed */
     watch_fn *fn;
     void *arg;
     unsigned events;
-    bool follows;     /* wants to be told also while the model is behind */
-    bool rests;       /* can't show anything now */
-    bool woken;       /* it will be told, whether something has changed or not */
-    bool seen, ended; /* it was told of the first screen; of the end */
+    bool follows;     /* it is told also while the model is behind */
+    bool rests;       /* it can't show anything now */
+    bool woken;       /* it will be told, also if nothing has changed */
+    bool seen, ended; /* it was told of the first screen; and of the end */
     uint64_t version;
 };
 
@@ -78,7 +79,7 @@ static struct view *view_get(struct session *session)
     return view;
 }
 
-/* The program has printed nothing since that was read. */
+/* All output before the change was read. */
 static void view_resized(struct session *session, const struct part_resize *resize)
 {
     struct view *view = view_get(session);
@@ -97,7 +98,7 @@ static size_t memory_of_all(const struct views *views)
     return bytes;
 }
 
-/* The one that nobody has used for longest goes, until the others fit. */
+/* Drops models without watches, the least recently used first, until the others fit. */
 static void view_make_room(const struct view *kept)
 {
     struct views *views = views_of(kept->session);
@@ -133,7 +134,8 @@ static void catch_up(struct view *view)
     uint64_t head = journal_head(view->session->journal);
     int64_t now = loop_now_ns(view->session->registry->loop);
     view_feed(view, view->ask < head ? view->ask : head);
-    view->ask = UINT64_MAX; /* who still wants to know asks again in each look */
+    view->ask = UINT64_MAX; /* a query that still waits asks again in each look */
+    BUG_UNLESS(view->at <= head);
     view->caught_up = view->at >= head;
     if (view->caught_up) {
         view->behind_ns = 0;
@@ -174,6 +176,7 @@ static void view_on_told(void *arg)
 
 static void view_tell(struct watch *watch, unsigned events)
 {
+    BUG_UNLESS(watch->view || events == WATCH_GONE);
     watch->events |= events;
     registry_defer(watch->registry, &watch->told);
 }
@@ -210,6 +213,7 @@ void watch_cancel(struct watch *watch)
     defer_cancel(&watch->told);
     waiter_give_place(watch->registry);
     if (watch->view) {
+        BUG_UNLESS(watch->rests || watch->view->awake > 0);
         watch->view->awake -= !watch->rests;
         view_use(watch->view);
     }
@@ -236,6 +240,7 @@ void watch_rest(struct watch *watch)
 {
     if (watch->rests || !watch->view)
         return;
+    BUG_UNLESS(watch->view->awake > 0);
     watch->rests = true;
     watch->view->awake--;
 }
@@ -256,7 +261,7 @@ void watch_wake(struct watch *watch, bool tell_anyway)
         session_dirty(view->session);
 }
 
-/* Those who rest are told once they are awake again. */
+/* Watches that rest are told once they wake. */
 static void tell_followers(struct view *view)
 {
     int64_t now = loop_now_ns(view->session->registry->loop);
@@ -297,7 +302,7 @@ static void view_look(struct session *session)
         watch->ended = session->finished;
         watch->version = version;
     }
-    if (fresh) /* it may have grown since it was begun */
+    if (fresh) /* the model may have grown since it was made */
         view_make_room(view);
 }
 
@@ -335,6 +340,8 @@ static void view_init(struct registry *registry)
 
 static void view_fini(struct registry *registry)
 {
+    const struct views *views = registry->part[PART_VIEW];
+    BUG_UNLESS(list_is_empty(&views->used));
     free(registry->part[PART_VIEW]);
     registry->part[PART_VIEW] = NULL;
 }

@@ -1,18 +1,19 @@
-/* view_feed.c: owns a screen model's way through the output: how much a turn may take, changes of
- * size in their places, and what is put in the place of output that nobody has any more. */
+/* view_feed.c: owns a screen model's way through the output: how much a turn may take, changes
+ * of size at their places, and what replaces output that the journal no longer has. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "parts/view/view_internal.h"
 #include "term/modes.h"
 #include "term/scan.h"
 #include <string.h>
 
-#define TURN_NS (2 * NS_PER_MS) /* of all models together */
-/* What each gets at least, however slow the machine is: more than is read in a turn, or who waits
- * for it to catch up waits for ever. */
+#define TURN_NS (2 * NS_PER_MS) /* for all models together */
+/* The least that each model gets, however slow the machine is: more than a turn reads, or the
+ * model would never catch up. */
 #define LEAST_BYTES (96u << 10)
 #define LEAST_WORK (1u << 20)
 #define SLICE_BYTES (16u << 10)
-#define SLICE_WORK (256u << 10) /* cells that it touches, about */
+#define SLICE_WORK (256u << 10) /* about so many cells that it touches */
 
 /* Sizes. */
 
@@ -25,9 +26,11 @@ void view_note_size(struct view *view, int rows, int cols)
 {
     uint64_t head = journal_head(view->session->journal);
     const struct view_size *last = last_size(view);
+    BUG_UNLESS(view->sizes_done <= view->size_count && view->size_count <= VIEW_SIZES);
     if (last && last->rows == rows && last->cols == cols)
         return;
-    if (view->size_count == VIEW_SIZES) { /* what was between counts as the size after it */
+    /* the second oldest is dropped: what came under it counts for the next one */
+    if (view->size_count == VIEW_SIZES) {
         memmove(view->sizes + 1, view->sizes + 2, (VIEW_SIZES - 2) * sizeof *view->sizes);
         view->size_count--;
         view->sizes_done -= view->sizes_done > 1;
@@ -44,7 +47,7 @@ static void note_current_size(struct view *view)
         view_note_size(view, rows, cols);
 }
 
-/* Sizes whose place has come. Returns the next place where one changes. */
+/* Applies the sizes whose place has come. Returns the next place where the size changes. */
 static uint64_t apply_sizes(struct view *view)
 {
     while (view->sizes_done < view->size_count &&
@@ -59,6 +62,7 @@ static uint64_t apply_sizes(struct view *view)
 void view_begin(struct view *view)
 {
     note_current_size(view);
+    BUG_UNLESS(view->size_count > 0);
     screen_free(view->screen);
     view->screen = screen_new(view->sizes[0].rows, view->sizes[0].cols,
                               (size_t)view->session->registry->cfg->limits.scrollback_bytes);
@@ -72,8 +76,8 @@ void view_begin(struct view *view)
 /* The first of a kind of switch in a piece of output. */
 struct first {
     bool any;
-    bool value;  /* it ended with the mode set */
-    bool by_csi; /* and not by a reset of the terminal */
+    bool value;  /* the switch sets the mode */
+    bool by_csi; /* the switch is a sequence, not a reset of the terminal */
 };
 
 static void note_first(struct first *first, bool value, bool by_csi)
@@ -82,8 +86,9 @@ static void note_first(struct first *first, bool value, bool by_csi)
         *first = (struct first){.any = true, .value = value, .by_csi = by_csi};
 }
 
-/* What output from `from` to where the session's modes are known does to the alternate screen and
- * to kitty's keyboard flags: a mode that comes out the same of set and of reset was switched. */
+/* What the output from `from` up to the place of the session's known modes does to the alternate
+ * screen and to kitty's keyboard flags. A sequence switches a mode if the mode is the same after
+ * it, whether it was set or reset before. */
 static void find_switches(const struct session *session, uint64_t from, struct first *alternate,
                           struct first *kitty)
 {
@@ -110,9 +115,9 @@ static void find_switches(const struct session *session, uint64_t from, struct f
     }
 }
 
-/* Output is missing. What it has set the terminal to is what the session says now, but for what is
- * set again in the output that is left; which of the two screens was shown follows from the first
- * change to the other. */
+/* Replaces missing output. The modes that it has set are what the session has now, except for
+ * those that the remaining output sets again. Which of the two screens was shown follows from
+ * the first switch to the other. */
 static void bridge_gap(struct view *view, uint64_t from)
 {
     const struct session *session = view->session;
@@ -134,7 +139,7 @@ static void bridge_gap(struct view *view, uint64_t from)
 
 /* Feeding. */
 
-/* A slice at most. False: there is nothing to feed. */
+/* Feeds a slice at most. False: nothing is left to feed. */
 static bool feed_slice(struct view *view, uint64_t limit)
 {
     uint64_t change = apply_sizes(view), end = limit < change ? limit : change, from = view->at;
@@ -144,7 +149,7 @@ static bool feed_slice(struct view *view, uint64_t limit)
     const char *data = journal_view(view->session->journal, &from, &size);
     if (!data)
         return false;
-    if (from > view->at) { /* the journal holds no more what stood here */
+    if (from > view->at) { /* the journal no longer has the output in between */
         bridge_gap(view, from);
         return true;
     }
@@ -158,6 +163,7 @@ bool view_feed(struct view *view, uint64_t limit)
 {
     const struct registry *registry = view->session->registry;
     struct views *views = registry->part[PART_VIEW];
+    BUG_UNLESS(view->screen);
     note_current_size(view);
     if (views->feed_turn != registry->turn) {
         views->feed_turn = registry->turn;

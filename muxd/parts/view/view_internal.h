@@ -1,14 +1,14 @@
-/* view_internal: a view's insides, shared by view.c (who looks) and view_feed.c (the model and how
- * far it has come). */
+/* view_internal: the insides of a view, shared by view.c (its viewers) and view_feed.c (the
+ * model and its place in the output). */
 #ifndef MUXD_PARTS_VIEW_INTERNAL_H
 #define MUXD_PARTS_VIEW_INTERNAL_H
 #include "parts/view/view.h"
 #include "session/internal.h"
 
-#define VIEW_SIZES 64 /* changes of size that are remembered with their place in the output */
+#define VIEW_SIZES 64 /* changes of size that are kept with their place in the output */
 
 struct view_size {
-    uint64_t offset; /* from here on */
+    uint64_t offset; /* it holds from here on */
     int rows, cols;
 };
 
@@ -19,8 +19,8 @@ struct views { /* of the registry */
 };
 
 struct terminal { /* of a session */
-    struct view *view;           /* owned; NULL while nobody has looked at the screen */
-    struct queries *queries; /* owned; NULL while it has not answered anything */
+    struct view *view;           /* owned; NULL: no viewer has come yet */
+    struct queries *queries; /* owned; NULL: no query has come yet */
     uint64_t scanned_head;       /* journal_head when its output was last searched for queries */
 };
 struct terminal *terminal_get(struct session *session); /* made when there is none */
@@ -28,29 +28,30 @@ struct terminal *terminal_get(struct session *session); /* made when there is no
 struct view {
     struct session *session;
     struct list link;      /* views.used; only with a screen */
-    struct screen *screen; /* NULL: nobody looks */
-    uint64_t at;           /* output offset up to which it was fed */
-    /* it must not go further in this look: that is where somebody wants to know the cursor.
-     * UINT64_MAX: nobody */
+    struct screen *screen; /* NULL: not made, or dropped */
+    uint64_t at;           /* it was fed the output up to here */
+    /* it must stop here in this look: a query wants the cursor at this place. UINT64_MAX: none */
     uint64_t ask;
-    bool asked;            /* and waits for that */
+    bool asked;            /* a query waits for the cursor at `ask` */
     bool caught_up;
-    /* since when it has not caught up, or its followers were told so; 0: it has */
+    /* since when it has not caught up, or when its followers were last told so; 0: it has caught
+     * up */
     int64_t behind_ns;
     struct list watches;
-    unsigned awake; /* of the watches */
+    unsigned awake; /* watches that do not rest */
     struct loop_timer more, idle;
-    struct view_size sizes[VIEW_SIZES]; /* [0] holds from the beginning */
-    size_t size_count, sizes_done;      /* known; in force in the screen */
+    struct view_size sizes[VIEW_SIZES]; /* [0] holds from the beginning on */
+    size_t size_count, sizes_done;      /* sizes that are known; that the screen has had */
 };
 
-void view_note_size(struct view *view, int rows, int cols); /* from the head of the output on */
-void view_begin(struct view *view);                         /* a blank screen, fed with nothing */
-/* Feeds up to limit, or as much as this turn allows. True: it is there; false: set view->more, and
- * go on then. */
+/* the size from the head of the output on */
+void view_note_size(struct view *view, int rows, int cols);
+void view_begin(struct view *view);                         /* makes a blank screen */
+/* Feeds up to limit, or as much as this turn allows. True: limit is reached; false: set
+ * view->more, and go on then. */
 bool view_feed(struct view *view, uint64_t limit);
-/* 1: where the cursor was when the output had come to offset, from 1; when the model is further
- * already, where it is now. 0: the model must be fed with more than a turn allows, and stops there:
- * ask again in the session's next look, which will come. -1: no terminal. */
+/* 1: the cursor (from 1) at that offset of the output, or where it is now when the model is
+ * further already. 0: the model needs more than this turn allows, and stops at the offset: ask
+ * again in the session's next look, which will come. -1: no terminal. */
 int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col);
 #endif
