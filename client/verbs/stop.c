@@ -191,7 +191,7 @@ int verb_STOP(struct ue *ue)
         say_note("interrupted; the daemon stops all the same once its sessions have ended");
         status = UE_INTERRUPTED;
     } else if (result < 0 && !(result == ERR_NO_DAEMON && ue->conn.fd < 0)) {
-        /* (losing the connection is part of a stop) */
+        /* a lost connection is no failure here: the daemon stops */
         status = ue_fail(ue, &err);
     } else if (!wait_gone(ue, &leaving)) {
         err_set(&err, ERR_SYSTEM,

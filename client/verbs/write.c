@@ -107,7 +107,7 @@ static int type_input(struct ue *ue, struct json *params, const char **tool, str
     return result;
 }
 
-/* CHARS, or standard input for "-". *tool: what is left to do. */
+/* Adds CHARS, or standard input for "-". *tool: the tool that does the rest. */
 static int add_chars(struct ue *ue, struct json *params, const char **tool, struct err *err)
 {
     const struct args *args = &ue->args;
