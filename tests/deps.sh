@@ -3,7 +3,7 @@
 # told what will be installed before sudo asks; without sudo the last line is the command for an administrator, and nothing is changed.
 set -eu
 build="gcc make python3 libc6-dev pkg-config libcjson-dev libinih-dev libpcre2-dev"
-test="libcmocka-dev libvterm-dev python3-pytest python3-pytest-xdist python3-pexpect procps util-linux"
+test="libcmocka-dev libvterm-dev python3-pytest python3-pytest-xdist python3-pexpect procps util-linux mount"
 # What tests and checks make use of where the release has it; without it they skip and say so.
 extra="clang libclang-rt-dev shellcheck cppcheck clang-tidy valgrind zsh fish dash lua sqlite3 gdb bc dc tcl perl ipython3 ruby nodejs vim
     less htop openssh-server openssh-client tmux dtach screen bash-completion socat man-db busybox sudo mmdebstrap"
