@@ -47,7 +47,8 @@ uint64_t answer_end(struct session *session, uint64_t from)
 }
 
 struct collected {
-    struct buf raw, text; /* bytes; well-formed text with the line of what was omitted */
+    /* the bytes; well-formed text, with a line in place of what was omitted */
+    struct buf raw, text;
     uint64_t from, to, omitted;
     size_t gap_at, clamped; /* clamped: lines that max_line has cut */
 };
@@ -121,7 +122,7 @@ static void clamp_lines(const struct op *op, struct collected *got)
     got->text = clamped;
 }
 
-/* What the text leaves out, for read_output. */
+/* The range that the text leaves out, which read_output can fetch. */
 static void add_truncated(struct json *answer, const struct op *op, const struct collected *got)
 {
     const struct answer_bytes bytes = {got->raw.data, got->raw.len, got->from, got->omitted,

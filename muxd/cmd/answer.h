@@ -1,4 +1,4 @@
-/* answer: what answers with output have in common. */
+/* answer: the answers of calls that return output. */
 #ifndef MUXD_CMD_ANSWER_H
 #define MUXD_CMD_ANSWER_H
 #include <stdbool.h>

@@ -56,7 +56,7 @@ static void on_owner(void *arg, unsigned events)
     if (events & KEYBOARD_SECRET)
         say(attachment,
             secret_was_lost(session)
-                ? ": asks for a secret; the staged one was lost when muxd was restarted"
+                ? ": asks for a secret; the staged one is gone with a restart of muxd"
             : attachment->read_only ? ": asks for a secret"
                                     : ": asks for a secret; type it here, it is not recorded",
             session_name(session));

@@ -78,9 +78,9 @@ static void cmd_screen_answer(struct look *look, const char *reason)
     const struct screen *screen = watch_screen(look->watch);
     struct session *session = registry_by_number(look->ctx->registry, look->number);
     struct request *request = look->request;
-    BUG_UNLESS(screen && session);
     struct buf drawing;
     struct err err;
+    BUG_UNLESS(screen && session); /* an ended session is answered before it can be removed */
     buf_init(&drawing, DRAWING_MAX + RENDER_LINE_MAX);
     if (!render(screen, &look->options, &drawing)) {
         buf_fini(&drawing);

@@ -19,7 +19,7 @@ struct request {
     void *inner_arg;
 };
 
-struct receipt { /* whoever queued a reply is told when it was written */
+struct receipt { /* a reply in the queue, with whom to tell when it was written */
     struct receipt *next;
     uint64_t end; /* of its last byte, in bytes ever queued */
     void (*fn)(void *arg, bool written);

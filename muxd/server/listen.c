@@ -128,7 +128,7 @@ static int bind_path(const char *path, int *listen_fd, struct err *err)
     struct stat st;
     if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
         result = err_set(err, ERR_SYSTEM,
-                         "'%s': exists and is not a socket; remove it or choose another path",
+                         "'%s': exists and is no socket; remove it or choose another path",
                          path);
         goto out;
     }

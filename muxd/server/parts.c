@@ -35,15 +35,14 @@ static void join(struct registry *registry)
 
 static const struct part joint = {.init = join};
 
-/* The order of the calls; what frees goes the other way round.
+/* The order of the calls; `free` and `fini` run in reverse.
  * - reap: first, so that the hunt for what a program has left holds on to it before its end is told
  * to anybody.
- * - events: before the keyboard, because who types is told before that the keyboard is theirs.
+ * - events: before the keyboard, so that input is told before the change of holder that it causes.
  * - keyboard.
- * - view: before record, which paints from the screen as it is now, with the sizes that are in
- * force.
- * - record: goes before view does, to which it gives its watches back.
- * - archive: last, because everything about an end must be in the journal that it copies.
- * - joint: when all have begun. */
+ * - view: before record, which paints the current screen in its current size.
+ * - record: freed before view, to which it gives back its watches.
+ * - archive: after all that an end adds to the journal, of which it makes a copy.
+ * - joint: once all parts have begun. */
 const struct part *const server_parts[] = {&reap_part, &events_part, &keyboard_part, &view_part,
                                            &record_part, &archive_part, &joint, NULL};

@@ -29,7 +29,7 @@ struct events { /* of the registry */
 struct events_of_session {
     struct session *session;
     uint64_t epoch;     /* of told_to; 0: none */
-    uint64_t told_to;   /* output up to here was told */
+    uint64_t told_to;   /* the output up to here was told */
     unsigned pieces;
     struct loop_timer pause; /* after a piece; the output that comes meanwhile becomes one piece */
     int waiting;        /* enum waiting_for: what was told since the write `mark` */

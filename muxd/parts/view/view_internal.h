@@ -15,7 +15,7 @@ struct view_size {
 struct views { /* of the registry */
     struct list used;    /* those with a screen, the most recently used last */
     uint64_t feed_turn;  /* view_feed.c: the last turn in which models were fed, */
-    int64_t fed_ns;      /* and what that has taken */
+    int64_t fed_ns;      /* and the time that this has taken in it */
 };
 
 struct terminal { /* of a session */
