@@ -172,7 +172,7 @@ bool inputlog_keys_done(const struct journal *journal, uint64_t id)
     return false;
 }
 
-/* What was noted and never came in goes. */
+/* Forgets an event that is broken, and what never came in of one that was noted. */
 static void mend_event(struct input_event *event, uint64_t in_head)
 {
     if (!is_sound(event) || (event->to > in_head && event->from >= in_head)) {

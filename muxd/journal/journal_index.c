@@ -59,7 +59,7 @@ void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr)
     atomic_store_explicit(&header->index_head, count + 1, memory_order_release);
 }
 
-/* The first entry beyond offset `from`. It ends whatever the entries hold. */
+/* The first entry beyond offset `from`. The search ends whatever the entries hold. */
 static uint64_t first_beyond(const struct runs *runs, uint64_t from)
 {
     uint64_t low = runs->first, high = runs->end;

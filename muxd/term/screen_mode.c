@@ -4,8 +4,7 @@
 #include "term/internal.h"
 #include <string.h>
 
-/* 47, 1047: the alternate screen; 1049: the same, and the cursor is saved before and restored
- * after. */
+/* 47, 1047: the alternate screen; 1049: leaving it also restores the cursor. */
 static void alternate(struct screen *screen, int mode, bool set)
 {
     if (set && !screen->current) {
