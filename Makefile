@@ -16,8 +16,8 @@ OPT ?= -O2 -g
 CPPFLAGS += -Imuxd -I. -D_GNU_SOURCE -DMUXD_VERSION='"$(VERSION)"'
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(WERROR) $(SANITIZE) $(HARDEN)
 LDFLAGS += -pie -Wl,-z,relro,-z,now $(SANITIZE)
-# Less memory for each of the processes: what a program doesn't use is left out of it, and its relocations are packed where libc can
-# read that (glibc from 2.36 on).
+# To save memory in each process, unused functions are left out, and relocations are packed where libc can read that (from
+# glibc 2.36 on).
 ifeq ($(SANITIZE),)
 PACKED := $(shell printf '\043include <features.h>\n__GLIBC__ __GLIBC_MINOR__\n' | $(CC) -E -P - 2>/dev/null | \
 	awk '$$1 == 2 && $$2 >= 36 { print "-Wl,-z,pack-relative-relocs" }')
@@ -33,13 +33,14 @@ DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
 CLIENT_ROOMS := print terminal rpc attach follow mcp verbs
 UE_SRC := $(foreach r,$(CLIENT_ROOMS),$(wildcard client/$(r)/*.c))
 CLIENT_SRC := $(SHARED_SRC) $(UE_SRC) client/main.c
-# The keeper must never fail: it is libc, its own room, what it shares with the worker, and these of base. All else is a link error.
+# The keeper must never fail: it links libc, its own room, the files that it shares with the worker, and these of base. A symbol of any
+# other room is a link error.
 KEEPER_SRC := $(wildcard muxd/keep/keeper/*.c) $(addprefix muxd/keep/,keep.c own_args.c sentinel.c) \
 	$(addprefix muxd/base/,bug.c clock.c fdio.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB_OBJ := $(filter-out %/main.o,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC))))
 UE_LIB_OBJ := $(call obj,$(UE_SRC))
-# A sanitized daemon has no terminal to report to: this writes its reports into the runtime directory, where the tests look.
+# A sanitized daemon has no terminal for its reports: this writes them into the runtime directory, where the tests look.
 SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
 
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
@@ -50,7 +51,7 @@ UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 .DEFAULT_GOAL := all
 all: $(BUILD)/muxd $(BUILD)/muxd-keeper $(BUILD)/ue
 
-# Told before anything is installed or built.
+# Checked before anything is installed or built.
 writable:
 	@place="$(BUILD)"; while [ ! -e "$$place" ]; do place=$$(dirname "$$place"); done; [ -w "$$place" ] || { \
 		echo "make: '$$place' can't be written by $$(id -un); clone into a directory of yours, or name another: make BUILD=DIRECTORY" >&2; exit 1; }
@@ -58,7 +59,7 @@ writable:
 DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS))
 CLIENT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson)
 
-# What runs is shown in short; V=1 shows the commands.
+# Prints a short line for each command; V=1 shows the commands.
 Q := $(if $(V),,@)
 $(BUILD)/muxd: $(call obj,$(DAEMON_SRC)) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
@@ -74,8 +75,7 @@ $(BUILD)/obj/%.o: %.c | writable
 	$(if $(Q),@echo "CC $<")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# A unit test links the rooms as archives, so that it pulls in just what it needs, and what keeps its forked children in check, and what
-# several tests have in common.
+# A unit test links the rooms as archives, so that it pulls in only the objects that it needs, and the helpers of tests/lib.
 UNIT_OBJ := $(BUILD)/obj/tests/lib/unit_child.o $(BUILD)/obj/tests/lib/unit_config.o
 .SECONDARY: $(UNIT_OBJ)
 $(BUILD)/libmuxd.a: $(LIB_OBJ)
@@ -88,10 +88,10 @@ $(BUILD)/unit/%: tests/unit/%.c $(UNIT_OBJ) $(BUILD)/libmuxd.a $(BUILD)/libue.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "UNIT $<")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(UNIT_OBJ) $(BUILD)/libue.a $(BUILD)/libmuxd.a $(shell $(PKG_CONFIG) --libs cmocka) $(DAEMON_LIBS) $(ORACLE_LIBS)
-# libvterm is what the screen is compared with, and in none of the programs.
+# The screen is compared with libvterm, which no program links.
 $(BUILD)/unit/test_term_oracle: ORACLE_LIBS = $(shell $(PKG_CONFIG) --libs vterm)
 
-# Everything below installs nothing that is there already, and starts only what it ends.
+# The targets below install only packages that are missing, and end every process that they start.
 deps:
 	@tests/deps.sh build
 test-deps:
@@ -111,13 +111,13 @@ test: writable
 	@$(MAKE) --no-print-directory -j2 all unit-bins crash-bins
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
 
-# What differs for root, as root; all else is tested as an ordinary user.
+# The tests of what differs for root; all others run as an ordinary user.
 test-root: writable
 	@[ "$$(id -u)" = 0 ] || { echo "make: test-root is for root"; exit 1; }
 	@$(MAKE) --no-print-directory -j2 all unit-bins crash-bins
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) root
 
-# What the continuous integration runs (.ci/run goes through the same list and times each step).
+# The steps of the continuous integration (.ci/run goes through the same list and times each step).
 check:
 	@$(MAKE) --no-print-directory test-deps
 	@$(MAKE) --no-print-directory check-compilers
@@ -136,7 +136,7 @@ check-tests:
 	@$(MAKE) --no-print-directory -j2 all unit-bins crash-bins
 	@PYTHON=$(PYTHON) tests/run-tests.sh $(BUILD) units e2e
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-# clang's build is the sanitizers'.
+# The build with clang is the one with sanitizers.
 san-bins:
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/san CC=$(CLANG) WERROR=-Werror OPT='-O1 -g' HARDEN=-fPIE SANITIZE='$(SANITIZERS)' all unit-bins crash-bins
 check-sanitizers: san-bins
@@ -155,8 +155,9 @@ check-lint:
 
 FUZZ_BUILD := $(BUILD)/fuzz-build
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 FUZZ_SECONDS ?= 60
-fuzz-bins: $(foreach n,$(FUZZ_NAMES),$(BUILD)/fuzz/$(n))
+fuzz-bins: $(FUZZ_BIN)
 $(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(BUILD)/libmuxd.a $(BUILD)/libue.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "FUZZ $<")
@@ -172,16 +173,16 @@ ZOO_SLOW ?= 3
 ZOO_BUSY ?= 2
 zoo: all
 	MUXD_BUILD=$(abspath $(BUILD)) $(PYTHON) tests/zoo/zoo.py --fast $(ZOO_FAST) --slow $(ZOO_SLOW) --busy $(ZOO_BUSY)
-# One line is broken, in a copy, and the test that is named for it has to notice (tests/mutants/table). All of them, MUTANTS=10: ten of the
-# day's, MUTANTS=waiter.c: those in whose name that pattern is found.
+# Breaks one line in a copy, and the test that the row names must fail (tests/mutants/table). By default all rows; MUTANTS=10: ten that the
+# day chooses; MUTANTS=waiter.c: the rows whose name contains that pattern.
 MUTANTS ?= all
 mutants: all unit-bins $(BUILD)/crash/fault.so
 	@PYTHON=$(PYTHON) $(PYTHON) tests/mutants/mutants.py $(BUILD) '$(MUTANTS)'
-# The two commands of the README on bare Debian machines; FRESH=full: every user, for an hour; FRESH=zoo: readiness.
+# The two commands of the README on bare Debian machines. FRESH=full: every user, for an hour; FRESH=zoo: readiness.
 FRESH ?= sample
 fresh:
 	@tests/fresh.sh $(BUILD) $(FRESH) $(RELEASE)
-# All of it takes many minutes; a part: make bench BENCH="--quick --only exec repl"
+# The whole bench takes many minutes; a part of it: make bench BENCH="--quick --only exec repl"
 bench: all
 	MUXD_BUILD=$(abspath $(BUILD)) tests/bench/run.sh $(BENCH)
 include tests/bench/rules.mk
@@ -189,17 +190,17 @@ include tests/crash/rules.mk
 gen: all
 	tests/gen.sh $(BUILD) .
 
-# Not every shell expands the tilde of PREFIX=~/.local.
+# Some shells don't expand the tilde of PREFIX=~/.local.
 ifneq ($(filter ~/%,$(PREFIX)),)
 override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
 endif
 BINDIR = $(PREFIX)/bin
 LIBEXECDIR = $(PREFIX)/libexec/muxd
 SHARE = $(PREFIX)/share
-# Where systemd looks for a user's units: in a home it is another place than in the system (systemd.unit(5)).
+# systemd looks for a user's units in one place of a home, and in another of the system (systemd.unit(5)).
 UNITDIR = $(if $(filter %/.local %/.local/,$(PREFIX)),$(SHARE),$(PREFIX)/lib)/systemd/user
 UNITS := $(wildcard conf/*.service conf/*.socket)
-# All that is installed: $(1) is what to do with it. Of each the directory, the mode, the files.
+# All that is installed. $(1): what to do with it; its arguments are the directory, the mode and the files.
 define places
 $(call $(1),$(LIBEXECDIR),755,$(BUILD)/muxd-keeper)
 $(call $(1),$(BINDIR),755,$(BUILD)/muxd $(BUILD)/ue)
@@ -223,7 +224,7 @@ install: installable $(if $(NOBUILD),,all) # NOBUILD=1: what is built already, a
 		sed 's|@BINDIR@|$(BINDIR)|g' "$$unit" > "$(DESTDIR)$(UNITDIR)/$${unit##*/}" || exit 1; done
 	@case "$(DESTDIR):$$PATH:" in *":$(BINDIR):"* | [!:]*) ;; \
 		*) echo "'$(BINDIR)' is not in your PATH; in this shell: PATH=$(BINDIR):\$$PATH" ;; esac
-# Nothing but what was put there; directories that others use as well stay.
+# Removes only files that install has put there; directories that hold other files stay.
 uninstall:
 	$(call places,take)
 	$(call take,$(BINDIR),,apply_patch)
@@ -232,6 +233,9 @@ uninstall:
 	for dir in "$(DESTDIR)$(SHARE)/muxd" "$(DESTDIR)$(LIBEXECDIR)"; do \
 		if [ -d "$$dir" ]; then rmdir --ignore-fail-on-non-empty "$$dir"; fi; done
 
--include $(wildcard $(patsubst %.o,%.d,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC) $(CLIENT_SRC)))) $(addsuffix .d,$(UNIT_BIN)))
+# The headers that each object and each program of one source was made from; gcc and clang write them as they compile (-MMD).
+OBJECTS := $(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(BENCH_TURNS_SRC))) $(UNIT_OBJ) $(SANITIZE_OBJ)
+PROGRAMS := $(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/bench/bench-source
+-include $(wildcard $(OBJECTS:.o=.d) $(addsuffix .d,$(PROGRAMS)))
 clean:
 	rm -rf $(BUILD)
