@@ -1,12 +1,13 @@
 /* tty_state: owns the verdict about one terminal: what its modes, its foreground group and its
  * queues say together.
  *
- * The order of a look matters. Output first: a master that is readable means that the program's
- * last words are not yet with us. Then the sleepers. Then the input queue, through a slave opened
- * for a moment: poll(2) on it makes the kernel hand over what was typed but still lies in its work
- * queue, so that a reader that should have been woken shows as running. Then everything once more:
- * the same modes, no output, nobody ran. */
+ * The order of a look matters. Output first: while the master is readable, the program's last
+ * output is not read yet. Then the sleepers. Then the input queue, through a slave opened for a
+ * moment: poll(2) on it makes the kernel deliver typed bytes that still lie in its work queue,
+ * so that a reader that they wake shows as running. Then everything once more: the same modes,
+ * no output, no member of the group has run. */
 #include "sys/tty_state.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/reserve.h"
@@ -14,6 +15,7 @@
 #include "sys/pty.h"
 #include "sys/tty_group.h"
 #include "sys/tty_home.h"
+#include "sys/tty_survey.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -22,10 +24,8 @@
 #include <termios.h>
 
 enum {
-    /* typed bytes are with the reader long before, unless they woke nobody */
+    /* typed bytes reach a reader long before this; later, they have woken none */
     DELIVERY_NS = 2000000,
-    /* a member may join without a new pid: a shell's child that changes its group */
-    RESCAN_NS = 20000000,
     SETTLE_THREADS_US = 200,
     SETTLE_HIDDEN_US = 1000,
     SETTLE_MIXED_US = 2000, /* ipython and the like poll with a time limit right before they act */
@@ -38,17 +38,17 @@ struct tty_watch {
     int master; /* borrowed */
     pid_t leader;
     dev_t slave;
-    bool gone, opened; /* opened: the leader has had this terminal, TIOCGPTPEER does no harm */
+    bool gone;   /* the leader has ended, or the terminal never had a number */
+    bool opened; /* the leader has had this terminal: TIOCGPTPEER does no harm */
     bool marked;
     bool was_canonical;  /* since the mark */
     bool printed;        /* since the mark */
-    /* since it went raw again: what a line editor does, and a program that computes there does
-     * not */
+    /* since it went raw again: line editors do so, programs that compute in raw mode don't */
     bool printed_in_raw;
     unsigned raw_looks;  /* in a row since it was canonical, with all output read */
-    bool interrupted;    /* a key that sends a signal was typed with the mark */
-    bool editor;         /* its line editor reads, as it says itself */
-    bool editor_began;   /* and it has begun since the mark */
+    bool interrupted;    /* a key that sends a signal was typed since the mark */
+    bool editor;         /* the program says that its line editor reads */
+    bool editor_began;   /* it has said so since the mark */
     uint64_t place;      /* tty_thread_place of the reader at the last look; 0: none */
     struct tty_home home;
     pid_t mark_group;
@@ -59,6 +59,7 @@ struct tty_watch {
 
 struct tty_watch *tty_watch_new(int master, pid_t leader)
 {
+    BUG_UNLESS(master >= 0);
     struct tty_watch *watch = xcalloc(1, sizeof *watch);
     int number = pty_slave_number(master);
 
@@ -93,8 +94,8 @@ static void follow_group(struct tty_watch *watch, pid_t foreground)
         tty_group_scan(&watch->group, foreground);
 }
 
-/* It still waits for the same, perhaps elsewhere on its stack: an interpreter changes its own calls
- * while it loops in a wait with a time limit (python since 3.11). */
+/* The program still waits for the same thing, perhaps at another place of its stack: an interpreter
+ * rewrites its own calls while it loops in a wait with a time limit (python since 3.11). */
 static void follow_home(struct tty_watch *watch)
 {
     const struct tty_group *group = &watch->group;
@@ -154,7 +155,7 @@ void tty_watch_believed(struct tty_watch *watch)
     tty_home_believed(&watch->home);
 }
 
-/* Two looks, because the first may be in the very turn in which older output is reported. */
+/* Two looks, because the first may happen in the turn that reports older output. */
 void tty_watch_output(struct tty_watch *watch)
 {
     watch->printed = true;
@@ -173,72 +174,9 @@ static void follow_modes(struct tty_watch *watch, bool canonical, bool output_un
     }
 }
 
-struct survey {
-    const struct tty_thread *reader; /* the surest one */
-    bool others_running, hidden, several_threads;
-};
-
-static void survey_group(const struct tty_group *group, struct survey *survey)
-{
-    *survey = (struct survey){.reader = NULL};
-    for (size_t i = 0; i < group->count; i++) {
-        const struct tty_thread *thread = &group->threads[i];
-        survey->others_running |= thread->sleep == TTY_SLEEP_RUNNING;
-        survey->hidden |= thread->sleep == TTY_SLEEP_HIDDEN;
-        survey->several_threads |= i > 0 && thread->pid == group->threads[i - 1].pid;
-        if (thread->sleep >= TTY_SLEEP_REMOTE &&
-            (!survey->reader || thread->sleep > survey->reader->sleep))
-            survey->reader = thread;
-    }
-}
-
-/* Finds the reader; looks for new members where that may change the answer. */
-static void find_reader(struct tty_watch *watch, struct survey *survey)
-{
-    struct tty_group *group = &watch->group;
-
-    tty_group_look(group, watch->slave);
-    survey_group(group, survey);
-    if (survey->others_running && !survey->reader)
-        return; /* it computes */
-    bool due = !survey->reader && clock_mono_ns() - group->scanned_ns >= RESCAN_NS &&
-               tty_group_may_be_joined(group);
-    if (due || (tty_group_may_have_grown(group) && tty_group_has_newcomer(group))) {
-        tty_group_scan(group, group->pgrp);
-        tty_group_look(group, watch->slave);
-        survey_group(group, survey);
-    }
-}
-
-/* Another member that waits for a disk, at its start say, is about to go on: `cat | sed` whose sed
- * is still being loaded. */
-static bool others_wait_for_disk(const struct tty_group *group, const struct tty_thread *reader)
-{
-    for (size_t i = 0; i < group->count; i++) {
-        const struct tty_thread *thread = &group->threads[i];
-        bool other = reader && thread->pid != reader->pid && thread->pid == thread->tid;
-        if (other && thread->sleep == TTY_SLEEP_ELSEWHERE && tty_thread_state(thread) == 'D')
-            return true;
-    }
-    return false;
-}
-
-static bool group_unchanged(struct tty_group *group, const struct tty_thread *reader,
-                            bool others_running)
-{
-    for (size_t i = 0; i < group->count; i++) {
-        struct tty_thread *thread = &group->threads[i];
-        if (thread->sleep == TTY_SLEEP_GONE || (others_running && thread != reader))
-            continue;
-        if (!tty_thread_unchanged(thread))
-            return false;
-    }
-    return true;
-}
-
 /* --- the terminal --- */
 
-/* Opened and closed before the leader has its terminal, the slave would hang the master up. */
+/* Before the leader has its terminal, opening and closing the slave would hang the master up. */
 static bool leader_has_tty(struct tty_watch *watch)
 {
     struct proc_stat stat;
@@ -248,8 +186,8 @@ static bool leader_has_tty(struct tty_watch *watch)
     return watch->opened;
 }
 
-/* 0: nothing left to read; 1: output; -1: nobody has the slave open. poll(2) sees what is still on
- * its way, too. */
+/* 0: all output is read; 1: there is output; -1: no process has the slave open. poll(2) also sees
+ * output that is still on its way. */
 static int master_state(const struct tty_watch *watch)
 {
     struct pollfd fd = {.fd = watch->master, .events = POLLIN};
@@ -271,16 +209,19 @@ static bool same_modes(const struct tty_watch *watch, const struct termios *mode
            now.c_cc[VMIN] == modes->c_cc[VMIN];
 }
 
-/* A program whose wait has a time limit wakes and sleeps again without input, so its call alone
- * says little. It reads its terminal when it has said so since the write. Or, when it has not said
- * that it has its line, when nothing but its terminal and the time can wake it and it sleeps at the
- * very place where it slept when it was last known to wait, or loops there: half a line, a block
- * that goes on. One that says nothing must have printed, and have nobody beside it that could work
- * meanwhile. */
-static unsigned said_settle_us(struct tty_watch *watch, const struct survey *survey)
+/* How long the look of a program whose wait has a time limit must stay the same; 0: it proves
+ * nothing. Such a program wakes and sleeps again without input, so its call alone says little. It
+ * reads its terminal
+ * - when its line editor has said so since the write; or
+ * - when the editor reads on (half a line, a block that goes on), only the terminal and the time
+ *   can wake it, and it sleeps, or loops, at the place where it was last known to wait; or
+ * - when it has no line editor, sleeps at that place, has printed, and is alone in its group, so
+ *   that no other member can be at work. */
+static unsigned said_settle_us(struct tty_watch *watch, const struct tty_survey *survey)
 {
+    BUG_UNLESS(survey->reader);
     bool timed = survey->reader->sleep == TTY_SLEEP_TIMED;
-    /* the word may be another machine's, which has not seen what was typed last */
+    /* another machine's editor may have said it, before the last typed bytes reached it */
     if (survey->reader->sleep == TTY_SLEEP_REMOTE)
         return 0;
     if (watch->editor_began)
@@ -295,8 +236,8 @@ static unsigned said_settle_us(struct tty_watch *watch, const struct survey *sur
     return home && watch->printed && watch->group.count == 1 ? SETTLE_HOME_US : 0;
 }
 
-static void judge(struct tty_watch *watch, const struct survey *survey, const struct termios *modes,
-                  struct tty_look *look)
+static void judge(struct tty_watch *watch, const struct tty_survey *survey,
+                  const struct termios *modes, struct tty_look *look)
 {
     const struct tty_thread *reader = survey->reader;
     bool mixed = reader && (reader->sleep < TTY_SLEEP_ONLY || read_is_timed(modes));
@@ -326,17 +267,6 @@ static void judge(struct tty_watch *watch, const struct survey *survey, const st
     look->needs_confirmation = look->settle_us > 0;
 }
 
-/* Of those that are on a processor or wait for one: on a busy machine perhaps for long. One that
- * has not had one yet counts, too. */
-static uint64_t working_cpu_ns(const struct tty_group *group, const struct tty_thread *reader)
-{
-    uint64_t sum = 1;
-    for (size_t i = 0; i < group->count; i++)
-        if (&group->threads[i] != reader && group->threads[i].sleep == TTY_SLEEP_RUNNING)
-            sum += group->threads[i].cpu_ns;
-    return sum;
-}
-
 /* Did what was typed since the mark have its effect on the group? */
 static bool has_run(const struct tty_watch *watch, const struct tty_look *look)
 {
@@ -344,7 +274,7 @@ static bool has_run(const struct tty_watch *watch, const struct tty_look *look)
            tty_group_runs(&watch->group) != watch->mark_runs;
 }
 
-/* The terminal's modes are all that is known then. */
+/* Then only the terminal's modes are known. */
 static void cannot_look(struct tty_look *look)
 {
     bool secret = look->canonical && !look->echo;
@@ -357,7 +287,7 @@ static void cannot_look(struct tty_look *look)
 static void tty_state_look_at(struct tty_watch *watch, struct tty_look *look)
 {
     struct termios modes;
-    struct survey survey;
+    struct tty_survey survey;
 
     if (watch->gone || tcgetattr(watch->master, &modes) < 0)
         return;
@@ -370,11 +300,11 @@ static void tty_state_look_at(struct tty_watch *watch, struct tty_look *look)
     if (master != 0 || look->foreground <= 0)
         return;
     proc_was_blind();
-    /* what is in reserve is for clients */
+    /* the descriptors in reserve are for clients */
     bool opened = !reserve_is_short() && leader_has_tty(watch);
     if (opened) {
         follow_group(watch, look->foreground);
-        find_reader(watch, &survey);
+        tty_survey_take(&survey, &watch->group, watch->slave);
     }
     if (proc_was_blind() || reserve_is_short())
         cannot_look(look);
@@ -385,25 +315,26 @@ static void tty_state_look_at(struct tty_watch *watch, struct tty_look *look)
         return;
     if (!look->ran && clock_mono_ns() - watch->marked_ns < DELIVERY_NS)
         return;
-    survey.others_running |= others_wait_for_disk(&watch->group, survey.reader);
+    survey.others_running |= tty_survey_waits_for_disk(&survey, &watch->group);
     int unread = pty_unread_input(watch->master);
     look->typed_unread = unread > 0;
     if (unread < 0 && errno == EMFILE)
         cannot_look(look);
     if (unread > 0 || (unread < 0 && !look->ran))
         return;
-    /* Woken by ^C it still stands in its read, asleep for a moment until the kernel lets go of the
-     * terminal (state D). */
+    /* A reader that ^C has woken still shows its read for a moment, asleep (state D) until the
+     * kernel lets go of the terminal. */
     if (watch->interrupted && survey.reader && tty_thread_state(survey.reader) != 'S')
         return;
-    if (!group_unchanged(&watch->group, survey.reader, survey.others_running) ||
+    if (!tty_survey_unchanged(&survey, &watch->group) ||
         !same_modes(watch, &modes) || pty_foreground(watch->master) != look->foreground)
         return;
     if (master_state(watch) != 0) {
         look->output_unread = true;
         return;
     }
-    look->others_cpu_ns = survey.others_running ? working_cpu_ns(&watch->group, survey.reader) : 0;
+    look->others_cpu_ns =
+        survey.others_running ? tty_survey_working_ns(&survey, &watch->group) : 0;
     look->reader = survey.reader ? survey.reader->pid : 0;
     look->run_count = survey.others_running && survey.reader ? survey.reader->runs
                                                              : tty_group_runs(&watch->group);

@@ -1,0 +1,81 @@
+/* tty_survey: owns nothing; reads what tty_group and tty_thread have seen. */
+#include "sys/tty_survey.h"
+#include "base/bug.h"
+#include "base/clock.h"
+
+/* a member may join without a new pid: a shell's child that changes its group */
+enum { RESCAN_NS = 20000000 };
+
+static void survey_members(struct tty_survey *survey, const struct tty_group *group)
+{
+    *survey = (struct tty_survey){.reader = NULL};
+    for (size_t i = 0; i < group->count; i++) {
+        const struct tty_thread *thread = &group->threads[i];
+        survey->others_running |= thread->sleep == TTY_SLEEP_RUNNING;
+        survey->hidden |= thread->sleep == TTY_SLEEP_HIDDEN;
+        survey->several_threads |= i > 0 && thread->pid == group->threads[i - 1].pid;
+        if (thread->sleep >= TTY_SLEEP_REMOTE &&
+            (!survey->reader || thread->sleep > survey->reader->sleep))
+            survey->reader = thread;
+    }
+}
+
+void tty_survey_take(struct tty_survey *survey, struct tty_group *group, dev_t slave)
+{
+    BUG_UNLESS(group->pgrp > 0);
+    tty_group_look(group, slave);
+    survey_members(survey, group);
+    if (survey->others_running && !survey->reader)
+        return; /* it computes */
+    bool due = !survey->reader && clock_mono_ns() - group->scanned_ns >= RESCAN_NS &&
+               tty_group_may_be_joined(group);
+    if (due || (tty_group_may_have_grown(group) && tty_group_has_newcomer(group))) {
+        tty_group_scan(group, group->pgrp);
+        tty_group_look(group, slave);
+        survey_members(survey, group);
+    }
+}
+
+/* The survey is of this group as it is: a scan in between would free the reader. */
+static bool is_of(const struct tty_survey *survey, const struct tty_group *group)
+{
+    return !survey->reader || (survey->reader >= group->threads &&
+                               survey->reader < group->threads + group->count);
+}
+
+bool tty_survey_waits_for_disk(const struct tty_survey *survey, const struct tty_group *group)
+{
+    BUG_UNLESS(is_of(survey, group));
+    for (size_t i = 0; i < group->count; i++) {
+        const struct tty_thread *thread = &group->threads[i];
+        bool other = survey->reader && thread->pid != survey->reader->pid &&
+                     thread->pid == thread->tid;
+        if (other && thread->sleep == TTY_SLEEP_ELSEWHERE && tty_thread_state(thread) == 'D')
+            return true;
+    }
+    return false;
+}
+
+bool tty_survey_unchanged(const struct tty_survey *survey, struct tty_group *group)
+{
+    BUG_UNLESS(is_of(survey, group));
+    for (size_t i = 0; i < group->count; i++) {
+        struct tty_thread *thread = &group->threads[i];
+        if (thread->sleep == TTY_SLEEP_GONE ||
+            (survey->others_running && thread != survey->reader))
+            continue;
+        if (!tty_thread_unchanged(thread))
+            return false;
+    }
+    return true;
+}
+
+uint64_t tty_survey_working_ns(const struct tty_survey *survey, const struct tty_group *group)
+{
+    uint64_t sum = 1;
+    BUG_UNLESS(is_of(survey, group));
+    for (size_t i = 0; i < group->count; i++)
+        if (&group->threads[i] != survey->reader && group->threads[i].sleep == TTY_SLEEP_RUNNING)
+            sum += group->threads[i].cpu_ns;
+    return sum;
+}

@@ -1,0 +1,28 @@
+/* tty_survey: what the members of a terminal's foreground group are at: which thread reads the
+ * terminal, and what the others do meanwhile. */
+#ifndef MUXD_SYS_TTY_SURVEY_H
+#define MUXD_SYS_TTY_SURVEY_H
+#include "sys/tty_group.h"
+
+struct tty_survey {
+    /* the member that waits for the terminal most surely, borrowed from the group; NULL: none
+     * does */
+    const struct tty_thread *reader;
+    bool others_running; /* a member is on a processor, or about to be */
+    bool hidden;         /* the kernel hides where a member sleeps */
+    bool several_threads; /* a process of the group has more than one */
+};
+
+/* Looks at every member; scans the group again where a new member may change the answer. slave:
+ * device number of the terminal. */
+void tty_survey_take(struct tty_survey *survey, struct tty_group *group, dev_t slave);
+/* Another process of the group waits for a disk, at its start for instance, and is about to go on:
+ * `cat | sed` whose sed is still being loaded. */
+bool tty_survey_waits_for_disk(const struct tty_survey *survey, const struct tty_group *group);
+/* Looks again: true when no member has run or moved since. While others run, only the reader
+ * counts. */
+bool tty_survey_unchanged(const struct tty_survey *survey, struct tty_group *group);
+/* Processor time of the members, but the reader, that are on a processor or wait for one, for long
+ * perhaps on a busy machine. Never 0: a member that has had no time yet counts, too. */
+uint64_t tty_survey_working_ns(const struct tty_survey *survey, const struct tty_group *group);
+#endif
