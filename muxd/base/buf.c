@@ -45,6 +45,8 @@ static void buf_grow(struct buf *buf, size_t need)
 {
     size_t limit = buf->max == SIZE_MAX ? SIZE_MAX : buf->max + 1;
     size_t cap = buf->cap ? buf->cap : FIRST_CAP;
+    BUG_UNLESS(buf->cap < need && need <= limit && buf->len < need);
+    BUG_UNLESS((buf->data == NULL) == (buf->cap == 0));
     while (cap < need)
         cap = cap > SIZE_MAX / 2 ? need : cap * 2;
     if (cap > limit)
@@ -109,7 +111,8 @@ bool buf_vprintf(struct buf *buf, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    size_t spare = buf->cap > buf->len ? buf->cap - buf->len : 0;
+    BUG_UNLESS(buf->len < buf->cap || buf->cap == 0);
+    size_t spare = buf->cap - buf->len;
     int len = vsnprintf(spare ? buf->data + buf->len : NULL, spare, format, args);
     BUG_UNLESS(len >= 0);
     char *room = buf_reserve(buf, (size_t)len);
@@ -160,6 +163,7 @@ char *buf_take(struct buf *buf)
     char *taken = buf->data;
     if (!taken)
         return xstrdup("");
+    BUG_UNLESS(buf->len < buf->cap && taken[buf->len] == 0);
     buf->data = NULL;
     buf->len = buf->cap = 0;
     return taken;

@@ -18,12 +18,12 @@ struct buf {
 
 #define BUF_INIT ((struct buf){.max = (size_t)-1})
 
-void buf_init(struct buf *buf, size_t max_bytes);        /* 0: no cap */
+void buf_init(struct buf *buf, size_t max_bytes); /* 0: no cap */
 /* the same; contents are wiped on growth, buf_clear and buf_fini */
 void buf_init_wiping(struct buf *buf, size_t max_bytes);
 /* frees; safe on a zeroed or finished buf; buf_init before it is used again */
 void buf_fini(struct buf *buf);
-void buf_clear(struct buf *buf);                         /* len = 0; memory is kept */
+void buf_clear(struct buf *buf); /* len = 0; memory is kept */
 /* Append; false (and nothing appended) when it would go over max. */
 bool buf_append(struct buf *buf, const void *data, size_t size);
 bool buf_append_text(struct buf *buf, const char *text);
@@ -38,6 +38,6 @@ void buf_commit(struct buf *buf, size_t size);
 void buf_consume(struct buf *buf, size_t size); /* drops bytes at the front */
 /* drops bytes at the end; len is at most buf->len */
 void buf_truncate(struct buf *buf, size_t len);
-/* the contents, NUL-terminated, now the caller's; never NULL. buf is empty then */
+/* the contents, NUL-terminated, now the caller's; never NULL. buf is empty afterwards */
 char *buf_take(struct buf *buf);
 #endif

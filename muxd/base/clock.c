@@ -47,8 +47,7 @@ void clock_format_iso(int64_t real_ms, char out[32])
         seconds--;
     }
     struct tm utc;
-    /* A year that doesn't fit comes from a damaged record; the epoch is a date that nobody takes
-     * for a real one. */
+    /* A year that doesn't fit comes from a damaged record: the epoch is plainly no real date. */
     if (!gmtime_r(&seconds, &utc) || utc.tm_year < -1900 || utc.tm_year > 8099) {
         seconds = 0;
         millis = 0;

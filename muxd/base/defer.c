@@ -5,6 +5,7 @@
 void defer_init(struct defer_queue *queue)
 {
     list_init(&queue->waiting);
+    queue->running = false;
 }
 
 bool deferred_waits(const struct deferred *deferred)
@@ -14,7 +15,7 @@ bool deferred_waits(const struct deferred *deferred)
 
 void defer_call(struct defer_queue *queue, struct deferred *deferred)
 {
-    BUG_UNLESS(deferred->fn);
+    BUG_UNLESS(deferred->fn && queue->waiting.next);
     if (!deferred_waits(deferred))
         list_append(&queue->waiting, &deferred->link);
 }
@@ -32,10 +33,13 @@ bool defer_is_idle(const struct defer_queue *queue)
 void defer_run(struct defer_queue *queue)
 {
     struct list batch;
+    BUG_UNLESS(!queue->running);
+    queue->running = true;
     list_take(&queue->waiting, &batch);
     while (!list_is_empty(&batch)) {
         struct deferred *deferred = LIST_OWNER(batch.next, struct deferred, link);
         list_remove(&deferred->link);
         deferred->fn(deferred->arg);
     }
+    queue->running = false;
 }

@@ -22,8 +22,7 @@ static const struct error_row rows[] = {
 _Static_assert(sizeof rows / sizeof rows[0] == ERR_COUNT_, "one row for each code");
 _Static_assert(ERR_NONE == 0 && ERR_INTERNAL == -1, "codes are negative and start at -1");
 #define ERROR(ident, ...)                                                                          \
-    _Static_assert(ERR_##ident + ERR_##ident##_ORDINAL_ == 0 && ERR_##ident < 0, "row "            \
-                                                                                 "of " #ident);
+    _Static_assert(ERR_##ident + ERR_##ident##_ORDINAL_ == 0 && ERR_##ident < 0, "row of " #ident);
 #include "base/errors.def"
 #undef ERROR
 
@@ -49,7 +48,7 @@ int err_vset(struct err *err, int code, const char *format, va_list args)
     BUG_UNLESS(row_of(code)->exit != 0);
     if (!err)
         return code;
-    /* By way of a second buffer: the arguments may be the text that is being replaced. */
+    /* Through a second buffer: an argument may be the text that is being replaced. */
     char text[sizeof err->text + 4];
     int len = vsnprintf(text, sizeof text, format, args);
     BUG_UNLESS(len >= 0);

@@ -151,7 +151,7 @@ ssize_t fd_send(int sock, const void *data, size_t size, const int *fds, size_t 
     return n < 0 ? -1 : send_rest(sock, data, size, (size_t)n, flags | MSG_NOSIGNAL);
 }
 
-/* Moves received descriptors to fds; those beyond room are closed. Returns how many came. */
+/* Moves received descriptors to fds and closes those beyond room. Returns how many came. */
 static size_t take_fds(struct msghdr *msg, int *fds, size_t room)
 {
     size_t came = 0;
@@ -180,6 +180,7 @@ ssize_t fd_recv_cut(int sock, void *data, size_t size, int *fds, size_t *nfds, b
                          .msg_control = control.bytes,
                          .msg_controllen = sizeof control.bytes};
     size_t room = nfds ? *nfds : 0;
+    BUG_UNLESS(size > 0 && (room == 0 || fds));
     if (nfds)
         *nfds = 0;
     ssize_t n;

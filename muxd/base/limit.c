@@ -1,5 +1,6 @@
 /* limit.c: owns the list of what the kernel refuses now. */
 #include "base/limit.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/limit_kind.h"
 #include <stdarg.h>
@@ -26,6 +27,7 @@ _Static_assert(sizeof rows / sizeof *rows == LIMIT_USES, "one row for each use")
 bool limit_explain(enum limit_use use, int error, struct limit_text *out)
 {
     struct limit_value value;
+    BUG_UNLESS(use < LIMIT_USES);
     enum limit_kind kind = limit_kind_of(use, error);
     *out = (struct limit_text){.what = rows[use].what};
     if (kind == LIMIT_KIND_NONE)
@@ -38,6 +40,7 @@ bool limit_explain(enum limit_use use, int error, struct limit_text *out)
 bool limit_met(enum limit_use use, int error)
 {
     struct limit_value value;
+    BUG_UNLESS(use < LIMIT_USES);
     enum limit_kind kind = limit_kind_of(use, error);
     if (kind == LIMIT_KIND_NONE)
         return false;
@@ -51,6 +54,7 @@ bool limit_met(enum limit_use use, int error)
 
 void limit_passed(enum limit_use use)
 {
+    BUG_UNLESS(use < LIMIT_USES);
     all[use].kind = LIMIT_KIND_NONE;
 }
 

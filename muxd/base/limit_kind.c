@@ -1,6 +1,7 @@
-/* limit_kind.c: owns the table of the kernel's limits and the ways to read them. Asked only after
- * something was refused. */
+/* limit_kind.c: owns the table of the kernel's limits and the ways to read them. Used only after
+ * the kernel has refused something. */
 #include "base/limit_kind.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -16,15 +17,15 @@
 #define INSTANCES "/proc/sys/fs/inotify/max_user_instances"
 #define INSTANCES_HERE "/proc/sys/user/max_inotify_instances"
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
-#define LEAST 128 /* of what a limit of 0 is raised to */
+#define LEAST 128 /* the value advised for a limit of 0 */
 #define ROOT "/sys/fs/cgroup"
 
 static const struct {
     const char *noun, *name; /* "descriptors", "RLIMIT_NOFILE" */
-    const char *file;        /* where its value stands; NULL: it is a resource */
+    const char *file;        /* holds its value; NULL: it is a resource (getrlimit(2)) */
     __rlimit_resource_t resource;
-    const char *raise;       /* a resource's; of the others sysctl(8) sets the name */
-    int times;               /* the value that is advised, by that of now */
+    const char *raise;       /* how to raise it; NULL: sysctl(8) sets the name */
+    int times;               /* the advised value is the present one times this */
 } rows[LIMIT_KINDS] = {
     [LIMIT_KIND_FILES] = {"descriptors", "RLIMIT_NOFILE", .resource = RLIMIT_NOFILE,
                           .raise = INHERITED
@@ -74,7 +75,7 @@ static bool read_text(const char *path, char *text, size_t size)
     return n > 0;
 }
 
-/* "max", or what can't be read: UINT64_MAX. */
+/* UINT64_MAX: "max", or the file can't be read. */
 static uint64_t limit_kind_read_number(const char *path)
 {
     char text[64], *end;
@@ -92,8 +93,8 @@ static uint64_t resource_value(__rlimit_resource_t resource)
                : (uint64_t)limit.rlim_cur;
 }
 
-/* The control group, ours or one above it, that has all the processes that it may; the value is
- * UINT64_MAX where none has. */
+/* Finds the control group, ours or one above it, that has reached its pids.max. The value is
+ * UINT64_MAX when there is none. */
 static void full_group(struct limit_value *out)
 {
     char text[2048], path[sizeof text + 64];
@@ -123,7 +124,7 @@ static void full_group(struct limit_value *out)
     }
 }
 
-/* The kernel has one errno for all of them. */
+/* EAGAIN may mean any limit on processes. */
 static enum limit_kind of_processes(void)
 {
     struct limit_value group;
@@ -194,7 +195,7 @@ enum limit_kind limit_kind_of(enum limit_use use, int error)
     }
 }
 
-/* The last mount is on top of the others. */
+/* /dev/pts, else the last mount: a later mount covers an earlier one. */
 static void devpts_value(struct limit_value *out)
 {
     char line[1024], place[sizeof out->place];
@@ -215,6 +216,7 @@ static void devpts_value(struct limit_value *out)
 
 void limit_kind_value(enum limit_kind kind, struct limit_value *out)
 {
+    BUG_UNLESS(kind > LIMIT_KIND_NONE && kind < LIMIT_KINDS);
     *out = (struct limit_value){.value = UINT64_MAX};
     if (kind == LIMIT_KIND_GROUP)
         full_group(out);
@@ -230,6 +232,7 @@ void limit_kind_value(enum limit_kind kind, struct limit_value *out)
 
 void limit_kind_text(enum limit_kind kind, const struct limit_value *value, struct limit_text *out)
 {
+    BUG_UNLESS(kind > LIMIT_KIND_NONE && kind < LIMIT_KINDS);
     const char *noun = rows[kind].noun, *name = rows[kind].name;
     char is[32] = "";
     if (value->value != UINT64_MAX)
@@ -238,6 +241,7 @@ void limit_kind_text(enum limit_kind kind, const struct limit_value *value, stru
         snprintf(out->limit, sizeof out->limit, "%s (%s%s of '%s')", noun, name, is, value->place);
     else
         snprintf(out->limit, sizeof out->limit, "%s (%s%s)", noun, name, is);
+    BUG_UNLESS(rows[kind].raise || rows[kind].times > 1); /* else the advice is no advice */
     if (rows[kind].raise)
         snprintf(out->raise, sizeof out->raise, "%s%s%s", rows[kind].raise,
                  kind == LIMIT_KIND_DEVPTS ? " " : "",

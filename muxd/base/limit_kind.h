@@ -1,4 +1,4 @@
-/* limit_kind: each limit by itself: its name, its value now, and what raises it. For limit.c. */
+/* limit_kind: each limit by itself: its name, its value now, and how to raise it. For limit.c. */
 #ifndef MUXD_BASE_LIMIT_KIND_H
 #define MUXD_BASE_LIMIT_KIND_H
 #include "base/limit.h"
@@ -18,13 +18,13 @@ enum limit_kind {
     LIMIT_KIND_POLLED,        /* of epoll */
     LIMIT_KIND_LOCKED,        /* memory */
     LIMIT_KIND_SIZE,          /* of a file */
-    LIMIT_KIND_YAMA,          /* who may look into a program */
-    LIMIT_KIND_HIDEPID,       /* who sees a process at all */
+    LIMIT_KIND_YAMA,          /* access to the state of a program */
+    LIMIT_KIND_HIDEPID,       /* sight of other users' processes */
     LIMIT_KINDS
 };
 
 struct limit_value {
-    uint64_t value;  /* UINT64_MAX: there is none */
+    uint64_t value; /* UINT64_MAX: no limit */
     /* of LIMIT_KIND_GROUP: the group; of LIMIT_KIND_DEVPTS, LIMIT_KIND_HIDEPID: where it is
      * mounted */
     char place[128];

@@ -1,6 +1,7 @@
 /* list: a doubly-linked ring whose links live in its members. Owns nothing. */
 #ifndef MUXD_BASE_LIST_H
 #define MUXD_BASE_LIST_H
+#include "base/bug.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,13 +15,16 @@ static inline void list_init(struct list *node)
     node->next = node->prev = node;
 }
 
-static inline bool list_is_empty(const struct list *head) /* of a member: it is in no list */
+/* Of a member: it is in no list. */
+static inline bool list_is_empty(const struct list *head)
 {
     return head->next == head || !head->next;
 }
 
+/* node is in no list yet: zeroed, initialised or removed. */
 static inline void list_add_after(struct list *place, struct list *node)
 {
+    BUG_UNLESS(place->next && list_is_empty(node));
     node->prev = place;
     node->next = place->next;
     place->next->prev = node;
@@ -32,17 +36,19 @@ static inline void list_append(struct list *head, struct list *node)
     list_add_after(head->prev, node);
 }
 
-static inline void list_remove(struct list *node) /* fine when it is in none */
+/* Fine when node is in no list. */
+static inline void list_remove(struct list *node)
 {
     if (list_is_empty(node))
         return;
+    BUG_UNLESS(node->prev->next == node && node->next->prev == node);
     node->prev->next = node->next;
     node->next->prev = node->prev;
     list_init(node);
 }
 
-/* Moves all members to another, empty head, so that what is added meanwhile waits for the next
- * round. */
+/* Moves all members to the head `to`, which is initialised here: members that are added while `to`
+ * is worked off wait for the next round. */
 static inline void list_take(struct list *from, struct list *to)
 {
     list_init(to);

@@ -2,6 +2,7 @@
  * text. */
 #include "base/log.h"
 #include "base/buf.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -24,15 +25,16 @@ enum {
 enum trouble { TROUBLE_NONE, TROUBLE_UNOPENED, TROUBLE_UNWRITABLE, TROUBLE_GONE };
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
+_Static_assert(sizeof level_names / sizeof *level_names == LOG_DEBUG + 1, "a name for each level");
 
 static struct {
     int fd; /* -1: stderr */
     enum log_level level;
     const char *role;
-    uint64_t lost; /* lines since the last one that went out whole */
-    bool torn;     /* the last line went out in part */
+    uint64_t lost; /* lines since the last one that was written whole */
+    bool torn;     /* the last line was written in part */
     struct buf line;
-    /* of the file that is open, or could not be opened; NULL: stderr is what was asked for */
+    /* of the file that is open or could not be opened; NULL: stderr was asked for */
     char *path;
     enum trouble trouble;
     int trouble_errno;
@@ -47,8 +49,7 @@ static void log_note(enum trouble trouble, int error)
     sink.trouble_errno = error;
 }
 
-/* Lines that go to a file which nobody would find by its name are as good as lost, however well
- * they are written. */
+/* Lines that go to a file which was moved or removed are lost to its readers. */
 static void look_at_place(void)
 {
     struct stat open_one, there;
@@ -72,6 +73,7 @@ static void log_set_path(const char *path)
 int log_open(const char *path, enum log_level level, struct err *err)
 {
     int fd = -1;
+    BUG_UNLESS(level <= LOG_DEBUG);
     if (path && strcmp(path, "-") == 0)
         path = NULL;
     if (path) {
@@ -79,7 +81,7 @@ int log_open(const char *path, enum log_level level, struct err *err)
                   O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
                   0600);
         int error = errno;
-        if (fd < 0 && sink.fd < 0) { /* else the one that is open stays */
+        if (fd < 0 && sink.fd < 0) { /* else the open log stays in use */
             log_set_path(path);
             log_note(TROUBLE_UNOPENED, error);
         }
@@ -90,7 +92,7 @@ int log_open(const char *path, enum log_level level, struct err *err)
                 "log '%s' can't be opened: %s; check its directory or set another in [muxd] log",
                 path, strerror(errno));
     }
-    fd_close(&sink.fd); /* what the one before had no room for is told in this one */
+    fd_close(&sink.fd); /* the count of lost lines goes over to the new log */
     sink.fd = fd;
     sink.level = level;
     log_set_path(path);
@@ -109,6 +111,7 @@ void log_go_without(const char *path)
 
 void log_set_level(enum log_level level)
 {
+    BUG_UNLESS(level <= LOG_DEBUG);
     sink.level = level;
 }
 
@@ -187,7 +190,7 @@ static bool send_line(void)
     return false;
 }
 
-/* Tells what is missing in front of the first line that has room again. */
+/* Logs the count of lost lines in front of the first line that has room again. */
 static bool log_tell_lost(void)
 {
     if (sink.lost == 0)

@@ -10,7 +10,7 @@
 static void *checked(void *block, size_t size)
 {
     if (!block) {
-        /* No stdio here: its buffers may need the memory that isn't there. */
+        /* No stdio: its buffers may need the memory that is missing. */
         char line[64];
         int len = snprintf(line, sizeof line, "out of memory (%zu bytes wanted)\n", size);
         if (write(STDERR_FILENO, line, (size_t)len) < 0)

@@ -1,5 +1,5 @@
-/* mem: allocation that cannot fail. No memory aborts the process (the keeper then starts a new
- * worker), so callers never check; sizes that a peer names must be capped before they come here. */
+/* mem: allocation that cannot fail. Without memory the process aborts (the keeper then starts a new
+ * worker), so callers never check. Sizes that a peer names must be capped before they come here. */
 #ifndef MUXD_BASE_MEM_H
 #define MUXD_BASE_MEM_H
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* path.c: owns the choice of muxd's places and the rules for a directory that only we may enter. */
 #include "base/path.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -48,8 +49,8 @@ static bool is_our_dir(const char *dir)
 
 #define SHARED_PLACES 2
 
-/* The places of a user's daemon that all logins know: the first goes with the last login of those
- * that have it, the second stays. */
+/* The places of a user's daemon that every login knows. The first is removed at the user's last
+ * logout, the second stays. */
 static char *shared_place(int i)
 {
     return xasprintf(i == 0 ? "/run/user/%u/muxd/muxd.sock" : "/tmp/muxd-%u/muxd.sock",
@@ -67,7 +68,7 @@ char *path_socket(const char *given)
         given = env_text("MUXD_SOCKET");
     if (given)
         return xstrdup(given);
-    /* After su(1) it may be another user's, and after a logout it may be gone. */
+    /* After su(1) it may be another user's; after a logout it may be gone. */
     const char *runtime = env_dir("XDG_RUNTIME_DIR");
     if (runtime && is_our_dir(runtime))
         return path_join(runtime, "muxd/muxd.sock");
@@ -80,6 +81,7 @@ char *path_socket(const char *given)
 char *path_socket_look(const char *path, int i)
 {
     bool shared = false;
+    BUG_UNLESS(i >= 0);
     for (int place = 0; place < SHARED_PLACES && !shared; place++) {
         char *known = shared_place(place);
         shared = strcmp(path, known) == 0;
@@ -90,7 +92,7 @@ char *path_socket_look(const char *path, int i)
     return i == 0 ? xstrdup(path) : NULL;
 }
 
-/* A file that can't be looked at counts as there: its owner wants to hear why it can't be read. */
+/* A file that can't be examined counts as there: reading it will tell why. */
 static bool may_exist(const char *path)
 {
     return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
@@ -203,7 +205,7 @@ static int check_dir(const char *dir, int fd, const char *choose, struct err *er
     return 0;
 }
 
-/* The one above it that is there. */
+/* Names the nearest directory above dir that exists. */
 static int unmade(const char *dir, int error, const char *choose, struct err *err)
 {
     char *above = path_dirname(dir);
@@ -241,7 +243,7 @@ static int private_dir(const char *dir, const char *choose, struct err *err)
 
 int path_private_dir(const char *dir, const char *choose, struct err *err)
 {
-    /* "link/" and "link/." would be followed in spite of O_NOFOLLOW. */
+    /* open(2) would follow "link/" and "link/." in spite of O_NOFOLLOW. */
     char *clean = xstrdup(dir);
     size_t len = strlen(clean);
     while (len > 1 && (clean[len - 1] == '/' || (clean[len - 1] == '.' && clean[len - 2] == '/')))

@@ -1,5 +1,6 @@
 /* reserve.c: owns the descriptors that are kept back. */
 #include "base/reserve.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ void reserve_fill(void)
 
 void reserve_release(size_t keep)
 {
+    BUG_UNLESS(keep < RESERVE_MAX && count <= RESERVE_MAX);
     while (count > keep)
         fd_close(&fds[--count]);
 }

@@ -1,4 +1,4 @@
-/* strv.c: owns the growth of string vectors and the rule that an environment has one entry for a
+/* strv.c: owns the growth of string vectors and the rule that an environment has one entry for each
  * name. */
 #include "base/strv.h"
 #include "base/buf.h"
@@ -16,6 +16,7 @@ void strv_fini(struct strv *vec)
 
 void strv_add_owned(struct strv *vec, char *text)
 {
+    BUG_UNLESS(text && (vec->count < vec->cap || !vec->items));
     if (vec->count + 2 > vec->cap) {
         vec->cap = vec->cap ? vec->cap * 2 : 8;
         vec->items = xreallocarray(vec->items, vec->cap, sizeof *vec->items);
@@ -47,6 +48,7 @@ static void remove_at(struct strv *vec, size_t at)
 {
     BUG_UNLESS(at < vec->count);
     free(vec->items[at]);
+    BUG_UNLESS(!vec->items[vec->count]);
     memmove(vec->items + at, vec->items + at + 1, (vec->count - at) * sizeof *vec->items);
     vec->count--;
 }
@@ -77,7 +79,8 @@ const char *strv_env_get(const char *const *env, const char *name)
 
 void strv_env_set(struct strv *env, const char *name, const char *value)
 {
-    /* first: value may live in what goes away */
+    BUG_UNLESS(*name && !strchr(name, '='));
+    /* first: value may point into an entry that is freed below */
     char *entry = value ? xasprintf("%s=%s", name, value) : NULL;
     size_t len = strlen(name);
     for (size_t i = 0; i < env->count;) {

@@ -1,4 +1,4 @@
-/* utf8.c: owns decoding: which bytes are characters, and what stands in for those that are none. */
+/* utf8.c: owns decoding: which bytes are characters, and what replaces ill-formed ones. */
 #include "base/utf8.h"
 #include <string.h>
 
@@ -68,8 +68,8 @@ static size_t valid_run(const char *data, size_t size)
     size_t at = 0;
     for (;;) {
         at += utf8_ascii_run(data + at, size - at);
-        /* stays here while characters are not ASCII, so that the word loop isn't entered for
-         * each */
+        /* this loop goes on over characters that are not ASCII, so that the loop over words isn't
+         * entered for each of them */
         for (;;) {
             if (at == size)
                 return at;
@@ -169,8 +169,8 @@ size_t utf8_cut(const char *data, size_t size, size_t max)
     return max;
 }
 
-/* What a terminal obeys instead of showing; the bidirectional controls reorder a line so that it
- * reads as another. */
+/* Characters that a terminal obeys instead of showing, and bidirectional controls, which can make a
+ * line read as another one. */
 static bool is_unsafe(int32_t rune, bool keep_newlines)
 {
     if (rune == '\n' || rune == '\t')

@@ -14,7 +14,7 @@
 size_t utf8_decode(const char *data, size_t size, int32_t *rune);
 bool utf8_valid(const char *data, size_t size);
 size_t utf8_ascii_run(const char *data, size_t size); /* bytes below 80 at the front */
-/* Bytes at the end of data that begin a character which more bytes could still complete: 0 to 3. */
+/* Bytes at the end of data that begin a character which more bytes could complete: 0 to 3. */
 size_t utf8_incomplete_tail(const char *data, size_t size);
 /* Appends data with every ill-formed subpart replaced; false when out goes over its max. */
 bool utf8_append_lossy(struct buf *out, const char *data, size_t size);
@@ -25,7 +25,7 @@ bool utf8_append_rune(struct buf *out, int32_t rune);
 /* at == 0, at >= size or no continuation byte there */
 bool utf8_is_boundary(const char *data, size_t size, size_t at);
 size_t utf8_count(const char *data, size_t size);                  /* characters that begin there */
-/* as much of data as fits into max bytes and ends at a boundary */
+/* the length of the longest part of data that fits into max bytes and ends at a boundary */
 size_t utf8_cut(const char *data, size_t size, size_t max);
 /* Appends data for a person's terminal or a log: C0, DEL, C1, ill-formed bytes and the characters
  * that reorder or break a line (U+202A to 202E, U+2066 to 2069, U+2028, U+2029) as \xNN for each

@@ -134,7 +134,7 @@ int utf8_width(int32_t rune)
 {
     if (rune < 0x20 || (rune >= 0x7F && rune < 0xA0))
         return 0;
-    /* what programs draw lines and bars with */
+    /* the second range: box drawing and blocks */
     if (rune < 0x300 || (rune >= 0x2500 && rune < 0x25a0))
         return 1;
     if (rune >= 0x4E00 && rune <= 0x9FFF) /* nearly all of Chinese and Japanese */

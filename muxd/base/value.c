@@ -1,6 +1,7 @@
-/* value.c: owns the reading of words: numbers with units, names, signals, and the guess at what was
- * meant. */
+/* value.c: owns the reading of words: numbers with units, names, signals, and the search for the
+ * nearest known word. */
 #include "base/value.h"
+#include "base/bug.h"
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +11,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits at *text, which moves behind them. */
+/* Reads the digits at *text, which moves behind them. */
 static bool take_digits(const char **text, uint64_t *out)
 {
     const char *at = *text;
@@ -28,6 +29,7 @@ static bool take_digits(const char **text, uint64_t *out)
 
 bool value_int(const char *text, int64_t min, int64_t max, int64_t *out)
 {
+    BUG_UNLESS(min <= max);
     bool minus = *text == '-' && min < 0;
     const char *at = text + minus;
     uint64_t size;
@@ -172,6 +174,7 @@ bool value_signal(const char *text, int *signo)
 }
 
 enum { NEAREST_MAX = 63 };
+_Static_assert(NEAREST_MAX < 256, "a distance fits a byte");
 
 static size_t min_size(size_t a, size_t b)
 {
@@ -182,6 +185,7 @@ static size_t min_size(size_t a, size_t b)
  * most NEAREST_MAX. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
+    BUG_UNLESS(a_len <= NEAREST_MAX && b_len <= NEAREST_MAX);
     unsigned char rows[3][NEAREST_MAX + 1];
     unsigned char *before = rows[0], *last = rows[1], *here = rows[2];
     for (size_t j = 0; j <= b_len; j++)
@@ -208,14 +212,14 @@ const char *value_nearest(const char *word, const char *const *candidates, size_
     size_t len = strlen(word);
     if (len == 0 || len > NEAREST_MAX)
         return NULL;
-    size_t best = 2 + len / 4; /* one more than may be */
+    size_t best = 2 + len / 4; /* one more than is near */
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t other = strlen(candidates[i]);
         if (other > NEAREST_MAX)
             continue;
         size_t far = distance(word, len, candidates[i], other);
-        if (far < best && (far < len || far < other)) { /* not one that shares no letter with it */
+        if (far < best && (far < len || far < other)) { /* else it shares no letter with word */
             best = far;
             nearest = candidates[i];
         }

@@ -1,12 +1,14 @@
-/* value: words of people and config files into values, strictly; and the nearest known word to a
- * wrong one. */
+/* value: the words of people and config files as values, read strictly; and the known word that is
+ * nearest to a wrong one. */
 #ifndef MUXD_BASE_VALUE_H
 #define MUXD_BASE_VALUE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-/* All: true and *out set, or false and *out untouched. No leading or trailing blanks, no sign where
- * none makes sense. */
+
+/* Each returns true and sets *out, or returns false and leaves *out as it was. Blanks around a
+ * value are refused, and a sign where it makes no sense. */
+
 bool value_int(const char *text, int64_t min, int64_t max, int64_t *out);
 bool value_bool(const char *text, bool *out);        /* yes no true false on off 1 0 */
 /* 4096, 512k, 8M, 2G (powers of 1024; KiB, MiB, GiB too) */
@@ -21,12 +23,13 @@ int value_hex_digit(char c);                         /* 0 to 15 in either case; 
 bool value_signal(const char *text, int *signo);     /* 9, KILL, SIGKILL, any case */
 /* "KILL" without SIG; NULL when unknown. RTMIN+n is not named */
 const char *value_signal_name(int signo);
-/* Decodes C escapes (\n \t \r \e \a \b \f \v \\ \' \" \xHH \ooo \uHHHH) of text into out (room
- * strlen + 1); bytes written, or -1 and *bad points at the wrong escape. NUL bytes may come out. */
+/* Decodes the C escapes of text (\n \t \r \e \a \b \f \v \\ \' \" \xHH \ooo \uHHHH) into out
+ * (room strlen + 1). Bytes written, which may include NULs; or -1, and *bad points at the wrong
+ * escape. */
 long value_unescape(const char *text, char *out, const char **bad);
 /* The candidate nearest to word by Damerau-Levenshtein distance, NULL when none is near (distance >
  * 1 + len / 4). */
 const char *value_nearest(const char *word, const char *const *candidates, size_t count);
-/* of all names of signals, without SIG; static. NULL: none is near */
+/* the nearest name of a signal, without SIG; static. NULL: none is near */
 const char *value_nearest_signal(const char *word);
 #endif

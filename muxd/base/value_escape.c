@@ -34,8 +34,7 @@ static int32_t take_octal(const char **text)
     return number <= 0377 ? number : -1;
 }
 
-/* *text is behind the backslash and moves behind the escape. Bytes written; 0 when there is no such
- * escape. */
+/* *text is behind the backslash and moves behind the escape. Bytes written; 0: no such escape. */
 static size_t take_escape(const char **text, char out[4])
 {
     static const char letters[] = "ntreabfv\\'\"", bytes[] = "\n\t\r\033\a\b\f\v\\'\"";
