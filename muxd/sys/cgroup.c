@@ -1,6 +1,7 @@
 /* cgroup: owns one directory of the cgroup v2 tree for each session, below a directory of the
  * daemon. */
 #include "sys/cgroup.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include <errno.h>
@@ -34,7 +35,7 @@ static bool find_mount(char *path, size_t size)
     return found;
 }
 
-/* Our own group in it: the line "0::/path" of /proc/self/cgroup. */
+/* Our own group in the tree: the line "0::/path" of /proc/self/cgroup. */
 static bool cgroup_find_own(char *path, size_t size)
 {
     char line[4096];
@@ -51,8 +52,8 @@ static bool cgroup_find_own(char *path, size_t size)
     return found;
 }
 
-/* Where the daemon's directory is now: it may have been moved, so this is worked out each time.
- * Text why not, or NULL. */
+/* Where the daemon's directory is now. It is worked out each time, as the daemon may have been
+ * moved. NULL, or a text why there is none. */
 static const char *base_path(char *path, size_t size)
 {
     char mount[2048], own[2048];
@@ -78,8 +79,7 @@ static bool open_base(void)
     return base_dir >= 0;
 }
 
-/* The daemon's own directory goes with its last session; the kernel refuses while others are in
- * it. */
+/* Removes the daemon's directory; the kernel refuses while it holds groups of sessions. */
 static void drop_base(void)
 {
     char path[4200];
@@ -161,6 +161,7 @@ static int cgroup_write_file(const struct cgroup *cgroup, const char *name, cons
 int cgroup_put(struct cgroup *cgroup, pid_t pid)
 {
     char text[24];
+    BUG_UNLESS(pid > 0);
     if (!cgroup)
         return -EOPNOTSUPP;
     snprintf(text, sizeof text, "%d\n", (int)pid);

@@ -1,6 +1,6 @@
-/* loop: owns the epoll set, the heap of timers, and two descriptors of its own in the set: one for
- * signals, one by which threads wake it. Nothing that is being dispatched is freed before the turn
- * ends: a freed io goes to the dead list, so that handlers may free themselves and each other. */
+/* loop: owns the epoll set, the heap of timers, and two descriptors of its own in the set: one
+ * for signals, one by which threads wake it. A freed io goes to the dead list and its memory
+ * stays until the turn ends, so that handlers may free themselves and each other. */
 #include "sys/loop.h"
 #include "base/bug.h"
 #include "base/clock.h"
@@ -61,12 +61,12 @@ static uint32_t epoll_mask(unsigned events)
 
 int loop_io_set(struct loop_io *io, unsigned events)
 {
-    BUG_UNLESS(!io->dead);
+    BUG_UNLESS(!io->dead && !(events & ~(unsigned)(LOOP_READ | LOOP_WRITE | LOOP_EDGE)));
     struct epoll_event event = {.events = epoll_mask(events), .data.ptr = io};
     bool wanted = (events & (LOOP_READ | LOOP_WRITE)) != 0;
     int operation = !wanted ? EPOLL_CTL_DEL : io->in_set ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-    /* an edge is armed anew, even for the same events */
+    /* an edge has to be armed again, even for the same events */
     if (io->in_set && io->events == events && !(events & LOOP_EDGE))
         return 0;
     if ((wanted || io->in_set) && epoll_ctl(io->loop->epoll, operation, io->fd, &event) < 0)
@@ -78,6 +78,7 @@ int loop_io_set(struct loop_io *io, unsigned events)
 
 struct loop_io *loop_io_new(struct loop *loop, int fd, unsigned events, loop_io_fn *fn, void *arg)
 {
+    BUG_UNLESS(fn);
     struct loop_io *io = xcalloc(1, sizeof *io);
     io->loop = loop;
     io->fd = fd;
@@ -101,6 +102,7 @@ void loop_io_free(struct loop_io *io)
      * memory. */
     if (loop_io_set(io, 0) < 0)
         BUG("descriptor %d was closed before its loop_io: %s", io->fd, strerror(errno));
+    BUG_UNLESS(io->loop->ios > 0 || io == io->loop->signal_io || io == io->loop->wake_io);
     io->dead = true;
     io->next_dead = io->loop->dead;
     io->loop->dead = io;
@@ -124,7 +126,7 @@ static void dispatch_io(const struct epoll_event *event)
 
     if (io->dead || !io->in_set)
         return;
-    /* An earlier handler of this turn may have lost interest in what was fetched for it. */
+    /* An earlier handler of this turn may have changed what this io waits for. */
     events &= io->events;
     if (event->events & (EPOLLHUP | EPOLLERR))
         events |= LOOP_HANGUP;
@@ -141,6 +143,7 @@ static void on_signals(void *arg, unsigned events)
     ssize_t got = read(loop->signal_fd, infos, sizeof infos);
     (void)events;
     for (ssize_t i = 0; i < got / (ssize_t)sizeof *infos; i++) {
+        BUG_UNLESS(infos[i].ssi_signo < NSIG && loop->on_signal[infos[i].ssi_signo].fn);
         const struct hook *hook = &loop->on_signal[infos[i].ssi_signo];
         hook->fn(hook->arg);
     }
@@ -148,17 +151,18 @@ static void on_signals(void *arg, unsigned events)
 
 int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg)
 {
-    BUG_UNLESS(signo > 0 && signo < NSIG);
+    BUG_UNLESS(fn && signo > 0 && signo < NSIG && signo != SIGKILL && signo != SIGSTOP);
     loop->on_signal[signo] = (struct hook){fn, arg};
     sigaddset(&loop->signals, signo);
-    /* Blocked only once it is heard. */
+    /* blocked only when the descriptor receives it */
     if (signalfd(loop->signal_fd, &loop->signals, 0) < 0 ||
         pthread_sigmask(SIG_BLOCK, &loop->signals, NULL) != 0)
         return ERR_SYSTEM;
     return 0;
 }
 
-/* In a thread. Nothing can go wrong: a counter that is full wakes the loop all the same. */
+/* Runs in a thread. A write can fail only when the counter is full, and then the loop wakes
+ * anyway. */
 static void wake_from_thread(void *arg)
 {
     eventfd_write(((struct loop *)arg)->wake_fd, 1);
@@ -175,6 +179,7 @@ static void on_wake(void *arg, unsigned events)
 
 int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg)
 {
+    BUG_UNLESS(work && done);
     int error = offload_put(loop->offload, work, done, arg);
     if (error) {
         limit_met(LIMIT_THREAD, error);
@@ -197,7 +202,7 @@ struct timers *loop_timers(struct loop *loop)
     return &loop->timers;
 }
 
-/* How long the wait may last: INT64_MAX for ever. */
+/* How long the wait may last; INT64_MAX: for ever. */
 static int64_t wait_ns(struct loop *loop, int timeout_ms)
 {
     int64_t wait = timeout_ms < 0 ? INT64_MAX : (int64_t)timeout_ms * 1000000;
@@ -282,13 +287,14 @@ void loop_update(struct loop *loop)
 
 void loop_at_turn_end(struct loop *loop, loop_fn *fn, void *arg)
 {
+    BUG_UNLESS(fn);
     loop->turn_end = xreallocarray(loop->turn_end, loop->turn_ends + 1, sizeof *loop->turn_end);
     loop->turn_end[loop->turn_ends++] = (struct hook){fn, arg};
 }
 
 void loop_drop_turn_end(struct loop *loop, void *arg)
 {
-    /* the place stays: the end of a turn may be under way */
+    /* the slot stays: the end of a turn may be under way */
     for (size_t i = 0; i < loop->turn_ends; i++)
         if (loop->turn_end[i].arg == arg)
             loop->turn_end[i] = (struct hook){NULL, NULL};
@@ -296,7 +302,7 @@ void loop_drop_turn_end(struct loop *loop, void *arg)
 
 /* --- birth and death --- */
 
-/* All that is there goes, also of a loop that is half made. */
+/* Frees everything, also of a loop that is made in part. */
 static void loop_drop(struct loop *loop)
 {
     loop_io_free(loop->signal_io);
@@ -334,7 +340,7 @@ struct loop *loop_new(struct err *err)
         limit_err(err, ERR_SYSTEM, LIMIT_SESSION, errno, "event loop: no descriptors for it");
     else if (watch_own(loop, err)) {
         loop_update(loop);
-        /* Looks at a terminal are 30 us apart: the usual slack of 50 us would triple that
+        /* Looks at a terminal are 30 us apart; the usual slack of 50 us would triple that
          * (PR_SET_TIMERSLACK in prctl(2)). */
         prctl(PR_SET_TIMERSLACK, (unsigned long)TIMER_SLACK_NS, 0L, 0L, 0L);
         return loop;

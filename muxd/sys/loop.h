@@ -1,6 +1,6 @@
-/* loop: the one event loop of the worker, on epoll. Descriptors, timers, signals, what threads have
- * done and the end of a turn are ordinary callbacks. Handlers may free themselves or any other
- * handler during dispatch. Nothing here blocks but the wait itself; an idle loop never wakes. */
+/* loop: the one event loop of the worker, on epoll. Descriptors, timers, signals, finished work of
+ * threads and the end of a turn are ordinary callbacks. Handlers may free themselves or any other
+ * handler during dispatch. Only the wait blocks; an idle loop never wakes. */
 #ifndef MUXD_SYS_LOOP_H
 #define MUXD_SYS_LOOP_H
 #include "base/err.h"
@@ -10,34 +10,35 @@
 struct loop;
 struct loop_io;
 
-/* LOOP_EDGE: edge-triggered; HANGUP is only reported, never asked for. */
+/* LOOP_EDGE: edge-triggered. LOOP_HANGUP is only reported, never asked for. */
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4, LOOP_EDGE = 8 };
 
 typedef void loop_io_fn(void *arg, unsigned events);
 typedef void loop_fn(void *arg);
 
-/* NULL with err: ERR_SYSTEM. Sets the timer slack of the calling thread, too */
+/* NULL and err: ERR_SYSTEM. Sets the timer slack of the calling thread, too. */
 struct loop *loop_new(struct err *err);
-/* NULL is fine; every io and timer must be gone before (BUG otherwise) */
+/* NULL is fine. No io may be left and no timer set: that would be a bug. */
 void loop_free(struct loop *loop);
-/* Runs turns until loop_stop. A turn: wait, io callbacks, due timers, then the turn-end callbacks
- * in order of adding. */
+/* Runs turns until loop_stop. A turn: wait, io callbacks, due timers, then the turn-end
+ * callbacks in the order in which they were added. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
-/* one turn; -1: wait for an event. False when nothing happened. For tests */
+/* One turn, not from within a callback; -1: wait for an event. False: nothing happened. For
+ * tests. */
 bool loop_turn(struct loop *loop, int timeout_ms);
 /* CLOCK_MONOTONIC, read once a turn and after a long callback by loop_update */
 int64_t loop_now_ns(const struct loop *loop);
 void loop_update(struct loop *loop);
 
-/* Watches fd, which stays the caller's and must outlive the io. NULL with errno when epoll refuses
- * it (EMFILE, EPERM: a plain file). */
+/* Watches fd, which stays the caller's and must outlive the io. NULL and errno: epoll refuses it
+ * (ENOSPC; EPERM: a plain file). */
 struct loop_io *loop_io_new(struct loop *loop, int fd, unsigned events, loop_io_fn *fn, void *arg);
 /* 0: paused (not even hang-ups wake); -1 with errno */
 int loop_io_set(struct loop_io *io, unsigned events);
-void loop_io_free(struct loop_io *io);                /* NULL is fine; safe inside any callback */
+void loop_io_free(struct loop_io *io); /* NULL is fine; safe inside any callback */
 
-struct loop_timer { /* embedded in its owner; zero it, then loop_timer_init */
+struct loop_timer { /* embedded in its owner; loop_timer_init before any other use */
     struct loop *loop;
     loop_fn *fn;
     void *arg;
@@ -51,19 +52,20 @@ void loop_timer_set_ms(struct loop_timer *timer, int64_t after_ms);
 void loop_timer_stop(struct loop_timer *timer); /* fine when not set */
 static inline bool loop_timer_is_set(const struct loop_timer *timer) { return timer->slot >= 0; }
 
-/* fn(arg) in a turn whenever signo has come; 0 or negative ERR_SYSTEM. The calling thread blocks
- * signo from now on, also after loop_free: whoever starts a program from it sets the program's
- * mask. Other threads must block it too, as those of loop_offload do. */
+/* Calls fn(arg) in a turn whenever signo has come. 0 or ERR_SYSTEM. The calling thread blocks
+ * signo from now on, also after loop_free, so a program that is started from it needs its signal
+ * mask set. Other threads must block signo too, as those of loop_offload do. */
 int loop_signal(struct loop *loop, int signo, loop_fn *fn, void *arg);
-/* work(arg) in a thread, for what may block (disks); it may touch nothing but arg. Then done(arg)
- * in a turn. 0, or a negative errno when the kernel gives no thread: neither is called. */
+/* Calls work(arg) in a thread, for what may block (disks); it may touch nothing but arg. Then
+ * done(arg) in a turn. 0; or a negative errno when the kernel gives no thread: neither is
+ * called. */
 int loop_offload(struct loop *loop, loop_fn *work, loop_fn *done, void *arg);
-/* blocks until the last done has been called; for the end, outside of a turn */
+/* blocks until the last done has returned; for the end of the process */
 void loop_wait_offloaded(struct loop *loop);
-/* Called at the end of every turn in which something happened, in the order of adding. */
+/* Calls fn(arg) at the end of every turn in which something happened. */
 void loop_at_turn_end(struct loop *loop, loop_fn *fn, void *arg);
-/* those added with this arg are not called any more; safe inside any callback */
+/* removes the turn-end callbacks that were added with this arg; safe inside any callback */
 void loop_drop_turn_end(struct loop *loop, void *arg);
-/* the next turn doesn't wait: some work was left over by its budget */
+/* The next turn doesn't wait: this one has left some work over. */
 void loop_once_more(struct loop *loop);
 #endif

@@ -1,14 +1,15 @@
 /* mark.c: owns what a mark looks like, and the passes over all processes.
  *
- * Bits 60 to 62 of a mark say how it was set: 3 in soft and hard limit, 2 in the soft one alone,
- * which is so always below an outer daemon's. 28 bits are the daemon's word, 32 the session's
- * number. Nobody sets such a number by chance.
+ * Bits 60 to 62 of a mark say how it was set: 3 for the soft and the hard limit, 2 for the soft one
+ * alone, which is thus always lower than an outer daemon's hard limit. 28 bits are the daemon's
+ * word, 32 the session's number. No program sets such a limit by chance.
  *
- * Nobody may slip through by forking and dying faster than /proc is read. Numbers are given out in
- * ascending order, so what was born during a pass stands between two values of "last pid"; these
- * are looked at one by one until no more were given out. A number is given out a moment before its
- * process can be seen, so a pass begins some numbers back. */
+ * A process must not escape by forking and dying faster than /proc is read. The kernel gives out
+ * pids in ascending order, so processes that are born during a pass lie between two values of
+ * "last pid". These pids are looked at one by one until no more are given out. A pid is given
+ * out a moment before its process can be seen, so a pass begins some pids back. */
 #include "sys/mark.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "sys/mark_file.h"
@@ -28,12 +29,14 @@
 #define HOW_BOTH 3ull
 #define HOW_SOFT 2ull
 #define BIRTHS 64    /* processes that may be in the middle of their birth at a time */
-#define NEW_MAX 4096 /* more than these: a whole pass is cheaper */
+#define NEW_MAX 4096 /* beyond that many new pids a whole pass is cheaper */
 #define ROUNDS 16
 #define DESCENT_MAX 4096
-#define FEW_NUMBERS 65536
+#define FEW_PIDS 65536
 
 static_assert(sizeof(rlim_t) == sizeof(uint64_t), "a mark is a limit");
+static_assert((HOW_BOTH << HOW_SHIFT | (uint64_t)WORD_MASK << WORD_SHIFT | UINT32_MAX) < INT64_MAX,
+              "a mark is below RLIM_INFINITY, and no part of it reaches into another");
 
 /* --- what a mark is --- */
 
@@ -60,11 +63,11 @@ bool mark_init(struct mark *mark, const char *state_dir, const char *socket_path
     bool kept;
     getrlimit(RLIMIT_LOCKS, &own);
     if (own.rlim_max >> HOW_SHIFT < HOW_SOFT && setrlimit(RLIMIT_LOCKS, &none) == 0)
-        own = none; /* root may, and then there is room */
+        own = none; /* root may raise it, and then there is room */
     *mark = (struct mark){.word = mix(mark_file_word(state_dir, false, &kept), socket_path),
                           .above = own.rlim_max};
-    /* Started in what an earlier life has left behind: nothing that this daemon looks for may be
-     * above itself. */
+    /* This daemon was started by a process that an earlier life has left behind: it needs another
+     * word, or it would find itself and its parents. */
     if (number_in(mark, own.rlim_cur) || number_in(mark, own.rlim_max))
         mark->word = mix(mark_file_word(state_dir, true, &kept), socket_path);
     return kept;
@@ -77,6 +80,7 @@ bool mark_fits(const struct mark *mark)
 
 struct rlimit mark_limit(const struct mark *mark, uint64_t number)
 {
+    BUG_UNLESS(mark->word > 0 && mark->word <= WORD_MASK);
     bool both = mark->above == RLIM_INFINITY;
     rlim_t value = (both ? HOW_BOTH : HOW_SOFT) << HOW_SHIFT | (rlim_t)mark->word << WORD_SHIFT |
                    (uint32_t)number;
@@ -113,8 +117,8 @@ static bool read_limits(pid_t pid, struct rlimit *out)
     return true;
 }
 
-/* Its own limits a process shows to everybody in a file, to its own user by a call that costs a
- * twentieth of that, also where /proc hides it. */
+/* Any user can read a process's limits in a file. Its own user can also ask by prlimit(2), which
+ * costs a twentieth of that and works where /proc hides the process. */
 static uint32_t mark_number(const struct mark *mark, pid_t pid, bool others, bool *is_other)
 {
     struct rlimit limit;
@@ -148,10 +152,11 @@ bool mark_lives(const struct mark *mark, const struct bearer *bearer)
     return mark_is_same(mark, bearer) && proc_lives(bearer->pid);
 }
 
-/* Without a descriptor for it there is a moment between look and signal, in which all numbers would
- * have to come round. */
+/* Without a pidfd there is a moment between look and signal, too short for the pid to be reused:
+ * all others would have to be given out in it. */
 int mark_signal(const struct mark *mark, const struct bearer *bearer, int signo)
 {
+    BUG_UNLESS(bearer->pid > 0); /* kill(2) would take it for a group */
     int pidfd = proc_pidfd(bearer->pid), status = -ESRCH;
     if (mark_is_same(mark, bearer))
         status = pidfd >= 0                      ? proc_signal(pidfd, signo)
@@ -165,6 +170,7 @@ int mark_signal(const struct mark *mark, const struct bearer *bearer, int signo)
 
 static void mark_append(struct bearers *bearers, const struct bearer *one)
 {
+    BUG_UNLESS(bearers->count <= bearers->room && one->pid > 0);
     if (bearers->count == bearers->room) {
         bearers->room = bearers->room ? 2 * bearers->room : 64;
         bearers->all = xreallocarray(bearers->all, bearers->room, sizeof *bearers->all);
@@ -230,9 +236,9 @@ const struct bearer *bearers_of(const struct bearers *bearers, uint64_t number, 
 struct walk {
     const struct mark *mark;
     struct bearers *out;
-    bool others;    /* are looked at */
-    bool is_other;  /* the last one was another user's, */
-    bool had_other; /* or one before */
+    bool others;    /* looks at other users' processes, too */
+    bool is_other;  /* the last process was another user's */
+    bool had_other; /* one of all was */
 };
 
 static bool mark_look(void *arg, pid_t pid)
@@ -246,7 +252,7 @@ static bool mark_look(void *arg, pid_t pid)
     return true;
 }
 
-/* False: more were given out than are worth looking at one by one, or it is not known which. */
+/* False: the new pids are too many to be looked at one by one, or the last one is unknown. */
 static bool mark_follow(struct walk *walk, pid_t upto)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -261,8 +267,8 @@ static bool mark_follow(struct walk *walk, pid_t upto)
     return true;
 }
 
-/* Other users' processes that are ours stem from one of ours, by which mark_descend finds them, or
- * have lost it. */
+/* A process of ours that runs as another user either has a parent of ours, through which
+ * mark_descend finds it, or is an orphan and so a child of the reaper. */
 static void look_at_orphans(struct walk *walk, pid_t reaper)
 {
     bool others = walk->others;
@@ -273,13 +279,13 @@ static void look_at_orphans(struct walk *walk, pid_t reaper)
     walk->others = others;
 }
 
-/* Up to the last one given out; where there are few, or they have come round since this was last
- * asked, all. */
-static pid_t highest_number(void)
+/* The last pid given out; or the highest one that can be, where that is low, or when the pids have
+ * started over since the last call. */
+static pid_t highest_pid(void)
 {
     static _Atomic pid_t seen;
     pid_t last = proc_last_pid(), max = proc_max_pid(), before = atomic_exchange(&seen, last);
-    return max <= FEW_NUMBERS || last <= 0 || last < before ? max : last;
+    return max <= FEW_PIDS || last <= 0 || last < before ? max : last;
 }
 
 void mark_walk(const struct mark *mark, pid_t reaper, unsigned flags, struct bearers *out)
@@ -289,7 +295,7 @@ void mark_walk(const struct mark *mark, pid_t reaper, unsigned flags, struct bea
     out->count = 0;
     bool all = proc_each_pid(mark_look, &walk) && proc_shows_all();
     if ((flags & MARK_HIDDEN) && !all)
-        for (pid_t pid = 1, end = highest_number(); pid <= end; pid++)
+        for (pid_t pid = 1, end = highest_pid(); pid <= end; pid++)
             mark_look(&walk, pid);
     mark_follow(&walk, before > BIRTHS ? before - BIRTHS : 0);
     look_at_orphans(&walk, reaper);
@@ -310,10 +316,10 @@ struct descent {
     const struct mark *mark;
     struct bearers *tree;
     struct bearer parent;
-    bool all; /* children that a walk knows are added, too */
+    bool all; /* adds children that a walk finds, too */
 };
 
-/* A child with another mark of ours is another session's. */
+/* A child with another mark of ours belongs to another session. */
 static bool add_child(void *arg, pid_t pid)
 {
     const struct descent *descent = arg;

@@ -1,6 +1,6 @@
-/* mark_file.c: owns the file "mark" of the state directory. It is linked into its place when it is
- * whole, so that of several daemons that begin at once all read the same. A power cut may leave it
- * empty: then nothing runs that bears it. */
+/* mark_file.c: owns the file "mark" of the state directory. The file is linked into its place
+ * when it is complete, so that daemons that start at the same time all read the same word. A
+ * power cut may leave it empty, but then no process runs that bears the old word. */
 #include "base/fdio.h"
 #include "sys/mark_file.h"
 #include <errno.h>
@@ -36,13 +36,14 @@ static uint32_t mark_file_read_word(int dir)
     return 0;
 }
 
-/* What is no mark is replaced; one that another daemon has just put there stays. */
+/* replace: overwrites a file that is no mark. Else a file that another daemon has just put there
+ * stays. */
 static bool write_word(int dir, uint32_t word, bool replace)
 {
     char name[32], text[DIGITS + 2];
     snprintf(name, sizeof name, "mark.%ld", (long)getpid());
     snprintf(text, sizeof text, "%08x\n", (unsigned)word);
-    unlinkat(dir, name, 0); /* of a daemon that died here and had our number */
+    unlinkat(dir, name, 0); /* left by a daemon that died here and had our pid */
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;

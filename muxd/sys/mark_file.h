@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The word of the file "mark", which is made (0600) when there is none or when it holds no word;
- * fresh: in any case. *kept false with errno: it can't be, and the word holds for this life only.
- * Never 0. */
+/* The word of the file "mark", never 0. Makes the file (0600) when there is none or when it
+ * holds no word; fresh: in any case. *kept false and errno: that failed, and the word holds for
+ * this life only. */
 uint32_t mark_file_word(const char *state_dir, bool fresh, bool *kept);
 #endif

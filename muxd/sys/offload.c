@@ -1,4 +1,4 @@
-/* offload.c: owns the threads, what waits for one, and what they have done. */
+/* offload.c: owns the threads, the jobs that wait for one, and the finished jobs. */
 #include "sys/offload.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -21,7 +21,7 @@ STAILQ_HEAD(jobs, job);
 struct offload {
     loop_fn *wake;
     void *wake_arg;
-    size_t count; /* the loop's own */
+    size_t count; /* jobs under way; only the loop's thread uses it */
     pthread_t threads[THREADS_MAX];
     size_t nthreads;
     /* under the lock */
@@ -59,6 +59,7 @@ static void *offload_run(void *arg)
 
 struct offload *offload_new(loop_fn *wake, void *arg)
 {
+    BUG_UNLESS(wake);
     struct offload *offload = xcalloc(1, sizeof *offload);
     offload->wake = wake;
     offload->wake_arg = arg;
@@ -87,9 +88,10 @@ void offload_free(struct offload *offload)
     free(offload);
 }
 
-/* Signals are the loop's. */
+/* With all signals blocked: the loop handles them. */
 static int offload_add_thread(struct offload *offload)
 {
+    BUG_UNLESS(offload->nthreads < THREADS_MAX);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -106,7 +108,8 @@ int offload_put(struct offload *offload, loop_fn *work, loop_fn *done, void *arg
     pthread_mutex_lock(&offload->lock);
     bool busy = offload->nwaiting >= offload->idle;
     int error = busy && offload->nthreads < THREADS_MAX ? offload_add_thread(offload) : 0;
-    if (offload->nthreads > 0) { /* else this one waits for another thread's end */
+    BUG_UNLESS(!offload->stopping);
+    if (offload->nthreads > 0) { /* without a new thread the job waits for an old one */
         STAILQ_INSERT_TAIL(&offload->waiting, job, next);
         offload->nwaiting++;
         offload->count++;
@@ -131,6 +134,7 @@ size_t offload_finish(struct offload *offload, bool wait)
     pthread_mutex_unlock(&offload->lock);
     while ((job = STAILQ_FIRST(&finished)) != NULL) {
         STAILQ_REMOVE_HEAD(&finished, next);
+        BUG_UNLESS(offload->count > 0);
         offload->count--;
         job->done(job->arg);
         free(job);

@@ -1,18 +1,18 @@
-/* offload: a few threads for what may block. They are made when they are first needed and stay;
- * that the kernel gives none is an answer, never an end. */
+/* offload: a few threads for work that may block. They are made when they are first needed and
+ * stay. When the kernel gives none, that is an error to the caller, never a crash. */
 #ifndef MUXD_SYS_OFFLOAD_H
 #define MUXD_SYS_OFFLOAD_H
 #include "sys/loop.h"
 #include <stddef.h>
 
 struct offload;
-/* wake: called in a thread, once work is done that offload_finish has not seen yet. */
+/* wake: called in a thread each time work is done, for the loop to call offload_finish. */
 struct offload *offload_new(loop_fn *wake, void *arg);
 void offload_free(struct offload *offload); /* nothing may be under way. NULL is fine */
-/* 0, or an errno: there is no thread, and neither is called. */
+/* 0; or an errno: there is no thread, and neither is called. */
 int offload_put(struct offload *offload, loop_fn *work, loop_fn *done, void *arg);
-/* Calls done of all whose work is done; waits for the next one first when there is none and some
- * are under way. Returns how many. */
+/* Calls done for all finished work and returns how many. wait: when none is finished but some is
+ * under way, waits for one. */
 size_t offload_finish(struct offload *offload, bool wait);
 size_t offload_count(const struct offload *offload); /* under way: put, and not yet finished */
 #endif

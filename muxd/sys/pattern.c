@@ -1,6 +1,6 @@
-/* pattern: owns all that has to do with PCRE2: compiled expressions, their cache, and the limits of
- * a match. */
+/* pattern: owns all use of PCRE2: compiled expressions, their cache, and the limits of a match. */
 #include "sys/pattern.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -18,7 +18,7 @@ enum {
     WINDOW_MAX = 1 << 20,
     WINDOW_FIRST = 16
 };
-/* a window that cost less is doubled, one that cost ten times as much is halved */
+/* a window that costs less is doubled, one that costs ten times as much is halved */
 #define WINDOW_CHEAP_NS INT64_C(100000)
 
 struct pattern {
@@ -38,7 +38,7 @@ static void destroy(struct pattern *pattern)
     free(pattern);
 }
 
-/* Keeps the newest unused ones. */
+/* Keeps only the newest unused patterns. */
 static void trim_cache(void)
 {
     unsigned unused = 0;
@@ -93,7 +93,7 @@ static pcre2_code *compile(const char *text, size_t len, struct err *err)
                 (int)(len < 200 ? len : 200), text, message, at);
         return NULL;
     }
-    /* without it the interpreter does */
+    /* when this fails the interpreter does the work */
     pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_SOFT);
     return compiled;
 }
@@ -127,6 +127,7 @@ void pattern_free(struct pattern *pattern)
 {
     if (!pattern)
         return;
+    BUG_UNLESS(pattern->users > 0);
     pattern->users--;
     trim_cache();
 }
@@ -136,7 +137,7 @@ const char *pattern_text(const struct pattern *pattern)
     return pattern->text;
 }
 
-/* Made once: matching allocates nothing that depends on the peer but PCRE2's own, limited heap. */
+/* Made once. All that a client's pattern can make a match allocate is PCRE2's own, limited heap. */
 static pcre2_match_context *match_context(void)
 {
     static pcre2_match_context *context;
@@ -189,7 +190,7 @@ static bool is_too_costly(int status, const struct pattern_search *search)
            search->used_ns > PATTERN_COST_MAX_MS * INT64_C(1000000);
 }
 
-/* A pass tries every start once. The first one that lacked bytes is where the next pass begins. */
+/* A pass tries every start once. The next pass begins at the first start that lacked bytes. */
 static void begin_pass(struct pattern_search *search, size_t size)
 {
     search->next = search->at;
@@ -215,6 +216,8 @@ enum pattern_result pattern_search(const struct pattern *pattern, struct pattern
 
     if (!search->window)
         search->window = WINDOW_FIRST;
+    BUG_UNLESS(pattern->users > 0 && search->window <= WINDOW_MAX &&
+               (search->window & (search->window - 1)) == 0);
     if (!ended)
         size -= utf8_incomplete_tail(data, size);
     for (;;) {
@@ -229,7 +232,8 @@ enum pattern_result pattern_search(const struct pattern *pattern, struct pattern
         search->used_ns += now - before;
         if (status == 1) {
             *from = offsets[0];
-            *to = offsets[1] > offsets[0] ? offsets[1] : offsets[0]; /* \K may turn them round */
+            *to = offsets[1] > offsets[0] ? offsets[1] : offsets[0]; /* \K may swap them */
+            BUG_UNLESS(*to <= size);
             return PATTERN_MATCH;
         }
         if (is_too_costly(status, search))

@@ -1,4 +1,4 @@
-/* proc: owns nothing but the descriptors it opens for the length of a call. */
+/* proc: owns the files of /proc that it keeps open; all other descriptors last for one call. */
 #include "sys/proc.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -23,7 +23,7 @@
 #endif
 
 #define PIDS_MAX 4194304 /* PID_MAX_LIMIT of Linux */
-#define STAT_FIELDS 19 /* of /proc/PID/stat from ppid, the fourth, to starttime */
+#define STAT_FIELDS 19 /* of /proc/PID/stat, from ppid, the fourth, to starttime */
 
 static _Thread_local bool blind;
 
@@ -41,7 +41,7 @@ bool proc_was_blind(void)
     return was;
 }
 
-/* Reads a small file whole; bytes, or -1 with errno. The text is NUL-terminated. */
+/* Reads a small file whole. Bytes, or -1 with errno. The text is NUL-terminated. */
 static ssize_t proc_read_file(const char *path, char *text, size_t size)
 {
     int fd = proc_open(path, O_NOCTTY);
@@ -71,10 +71,10 @@ bool proc_stat_parse(const char *text, struct proc_stat *out)
     memcpy(out->comm, open_at + 1, length < sizeof out->comm ? length : sizeof out->comm - 1);
     out->state = close_at[1] ? close_at[2] : '\0';
     at = out->state ? close_at + 3 : "";
-    /* not by sscanf: this is read at each start of a program */
+    /* without sscanf, which is slow: this runs at each start of a program */
     for (int i = 0; i < STAT_FIELDS; i++) {
         char *end;
-        /* the one negative number, tpgid, comes out right, too */
+        /* the cast makes the one negative number, tpgid, right */
         fields[i] = (int64_t)strtoull(at, &end, 10);
         if (end == at)
             return false;
@@ -120,7 +120,7 @@ bool proc_usage(pid_t pid, struct proc_usage *out)
     return true;
 }
 
-/* Every entry of the directory that is a number. False: it can't be opened. */
+/* Calls fn for every entry of the directory that is a number. False: it can't be opened. */
 static bool each_number(const char *path, bool (*fn)(void *arg, pid_t pid), void *arg)
 {
     int fd = proc_open(path, O_DIRECTORY);
@@ -167,7 +167,7 @@ struct each_child {
     bool going, known;
 };
 
-/* One thread's. */
+/* Calls each->fn for the children of one thread. */
 static bool each_child_of(void *arg, pid_t thread)
 {
     struct each_child *each = arg;
@@ -228,8 +228,7 @@ static bool is_thread(pid_t pid)
     return field && strtol(field + 6, NULL, 10) != pid;
 }
 
-/* A file of that name may be somebody else's invention (lxcfs), and not every kernel fills it
- * in. */
+/* Refuses a file that another file system (lxcfs) puts in the place of the kernel's. */
 static int open_proc(const char *path)
 {
     struct statfs fs;
@@ -243,8 +242,8 @@ static int open_proc(const char *path)
     return -1;
 }
 
-/* Whoever is first, in whichever thread, keeps it open: this is asked for at each end of a program
- * and each look at a terminal. */
+/* The first caller, in any thread, leaves the file open in *kept: it is read at each end of a
+ * program and each look at a terminal. */
 static ssize_t proc_read_again(atomic_int *kept, const char *path, char *text, size_t size)
 {
     int fd = atomic_load(kept);
@@ -292,8 +291,7 @@ bool proc_is_dead(const struct proc_stat *stat)
     return stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
 }
 
-/* Without pidfds, or with no descriptor left for one, /proc tells as well; what it can't tell
- * counts as alive. */
+/* Where no pidfd can be had /proc tells; a process that it can't tell about counts as alive. */
 bool proc_lives(pid_t pid)
 {
     struct proc_stat stat;
@@ -304,7 +302,7 @@ bool proc_lives(pid_t pid)
         close(fd);
         return lives;
     }
-    if (errno == ESRCH || errno == EINVAL || errno == ENOENT) /* the latter two: a thread */
+    if (errno == ESRCH || errno == EINVAL || errno == ENOENT) /* the last two: a thread */
         return false;
     if (!proc_stat(pid, &stat))
         return kill(pid, 0) == 0 || errno == EPERM;
@@ -326,9 +324,9 @@ void proc_command(pid_t pid, char *out, size_t size)
         out[length - 1] = '\0';
 }
 
-/* Where pidfd_open is missing (a strict seccomp filter, valgrind) the process's directory stands in
- * for it: once the process is reaped nothing in that directory can be opened any more, whoever gets
- * the number. */
+/* Where pidfd_open(2) is missing (a strict seccomp filter, valgrind) a descriptor of the process's
+ * directory stands in for it: once the process is reaped nothing in that directory can be opened,
+ * even when its pid is reused. */
 int proc_pidfd(pid_t pid)
 {
     char path[48];
@@ -339,7 +337,7 @@ int proc_pidfd(pid_t pid)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The number of the process behind the descriptor; 0 with errno ESRCH once it is reaped. */
+/* The pid of the process behind the descriptor; 0 with errno ESRCH once it is reaped. */
 static pid_t pid_behind(int pidfd)
 {
     char path[64], text[1024];
@@ -359,6 +357,7 @@ static pid_t pid_behind(int pidfd)
 
 static int send_signal(int pidfd, int signo, unsigned flags)
 {
+    BUG_UNLESS(signo >= 0 && signo < NSIG);
     return syscall(SYS_pidfd_send_signal, pidfd, signo, NULL, flags) < 0 ? -errno : 0;
 }
 
@@ -373,7 +372,7 @@ int proc_signal_group(int leader_pidfd, pid_t pgrp, int signo)
 {
     if (pgrp <= 1)
         return -EINVAL;
-    /* Once the process is reaped its number, and with it the group's, can belong to another. */
+    /* Once the process is reaped its pid, and with it the group's number, may be reused. */
     pid_t pid = pid_behind(leader_pidfd);
     if (pid <= 0)
         return -ESRCH;

@@ -1,5 +1,6 @@
 /* pty: owns nothing; every function works on a master that the caller owns. */
 #include "sys/pty.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/limit.h"
 #include <errno.h>
@@ -23,8 +24,8 @@ static int set_modes(int slave)
     return tcsetattr(slave, TCSANOW, &modes);
 }
 
-/* A terminal that others may read or write is no place for secrets: a devpts mounted with mode=0666
- * is refused. */
+/* Other users must not read or write a terminal in which secrets are typed: a devpts that is
+ * mounted with mode=0666 is refused. */
 static int check_private(int slave, struct err *err)
 {
     struct stat st;
@@ -57,6 +58,7 @@ int pty_open(int rows, int cols, int *master, int *slave, struct err *err)
 {
     int status, m, s = -1;
 
+    BUG_UNLESS(rows > 0 && rows <= USHRT_MAX && cols > 0 && cols <= USHRT_MAX);
     *master = *slave = -1;
     m = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     if (m < 0)
@@ -91,12 +93,14 @@ static int set_size(int master, int rows, int cols, int height, int width)
 int pty_resize(int master, int rows, int cols)
 {
     int height = 0, width = 0;
+    BUG_UNLESS(rows > 0 && rows <= USHRT_MAX && cols > 0 && cols <= USHRT_MAX);
     pty_get_cell(master, &height, &width);
     return set_size(master, rows, cols, height, width);
 }
 
 int pty_set_cell(int master, int height, int width)
 {
+    BUG_UNLESS(height >= 0 && width >= 0);
     int rows = 0, cols = 0, code = pty_get_size(master, &rows, &cols);
     return code < 0 ? code : set_size(master, rows, cols, height, width);
 }
@@ -156,9 +160,8 @@ int pty_unread_input(int master)
     int count = -1, slave = open_slave(master, O_RDONLY | O_NONBLOCK);
     if (slave < 0)
         return -1;
-    /* poll(2) makes the kernel pass on what was written to the master but not yet handed to the
-     * line discipline (n_tty_poll flushes the pending work): without it freshly typed bytes are
-     * nowhere to be seen. */
+    /* poll(2) makes the kernel hand bytes that were written to the master to the line discipline
+     * (n_tty_poll flushes the pending work). Without it FIONREAD misses bytes just typed. */
     struct pollfd waiting = {.fd = slave, .events = POLLIN};
     poll(&waiting, 1, 0);
     if (ioctl(slave, FIONREAD, &count) < 0)

@@ -1,6 +1,13 @@
 /* timers: owns the heap of timers. */
 #include "sys/timers.h"
+#include "base/bug.h"
 #include "base/mem.h"
+
+/* The timer is set, and where it says it is. */
+static bool holds(const struct timers *timers, const struct loop_timer *timer)
+{
+    return (size_t)timer->slot < timers->count && timers->heap[timer->slot] == timer;
+}
 
 static void heap_put(struct timers *timers, size_t slot, struct loop_timer *timer)
 {
@@ -37,6 +44,7 @@ void loop_timer_init(struct loop_timer *timer, struct loop *loop, loop_fn *fn, v
 void loop_timer_set_ns(struct loop_timer *timer, int64_t due_ns)
 {
     struct timers *timers = loop_timers(timer->loop);
+    BUG_UNLESS(timer->fn && (timer->slot < 0 || holds(timers, timer)));
     timer->due_ns = due_ns;
     if (timer->slot < 0) {
         if (timers->count == timers->cap) {
@@ -64,6 +72,7 @@ void loop_timer_stop(struct loop_timer *timer)
     if (timer->slot < 0)
         return;
     struct timers *timers = loop_timers(timer->loop);
+    BUG_UNLESS(holds(timers, timer));
     size_t slot = (size_t)timer->slot;
     struct loop_timer *last = timers->heap[--timers->count];
     timer->slot = -1;
@@ -73,7 +82,7 @@ void loop_timer_stop(struct loop_timer *timer)
 
 bool timers_run(struct timers *timers, const struct loop *loop)
 {
-    /* No more than were set when the phase began: a timer that sets itself to now waits for the
+    /* At most as many as were set at the beginning: a timer that sets itself to now waits for the
      * next turn. */
     size_t most = timers->count;
     bool any = false;

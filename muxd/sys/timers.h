@@ -10,6 +10,6 @@ struct timers {
 };
 
 struct timers *loop_timers(struct loop *loop); /* of that loop, borrowed */
-/* those that are due; false when none was */
+/* calls the timers that are due; false: none was */
 bool timers_run(struct timers *timers, const struct loop *loop);
 #endif

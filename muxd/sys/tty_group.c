@@ -1,6 +1,7 @@
 /* tty_group: owns the list of threads of a group, and the budget of /proc descriptors that all
  * groups share. */
 #include "sys/tty_group.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "sys/proc.h"
@@ -25,6 +26,8 @@ static void list_remove(struct tty_group *group)
 {
     if (!group->listed)
         return;
+    BUG_UNLESS((group->newer ? group->newer->older : newest) == group &&
+               (group->older ? group->older->newer : oldest) == group);
     *(group->newer ? &group->newer->older : &newest) = group->older;
     *(group->older ? &group->older->newer : &oldest) = group->newer;
     group->newer = group->older = NULL;
@@ -96,23 +99,24 @@ static void tty_group_add_thread(struct scan *scan, pid_t pid, pid_t tid)
         return;
     }
     if (scan->count == scan->cap) {
-        /* a prompt has one, and there are many prompts */
+        /* most groups are one program at a prompt, with one thread */
         scan->cap = scan->cap ? 2 * scan->cap : 1;
         scan->threads = xreallocarray(scan->threads, scan->cap, sizeof *scan->threads);
     }
+    BUG_UNLESS(scan->count < scan->cap);
     struct tty_thread *thread = &scan->threads[scan->count++];
     tty_thread_init(thread, pid, tid);
     for (size_t i = 0; i < scan->group->count; i++) {
         struct tty_thread *known = &scan->group->threads[i];
         if (known->tid == tid && known->pid == pid) {
-            *thread = *known; /* takes the descriptors over */
+            *thread = *known; /* with its descriptors */
             tty_thread_init(known, 0, 0);
         }
     }
 }
 
-/* setpgid(2): nobody joins a group of another session. So who is in this one and in another group
- * has to be asked again. */
+/* A process can only join a group of its own session (setpgid(2)). So the processes of the session
+ * that are in other groups are kept, to be asked again. */
 static bool is_member(struct tty_group *group, pid_t pgrp, pid_t pid)
 {
     if (group->session > 0 && getsid(pid) != group->session)
@@ -125,6 +129,7 @@ static bool is_member(struct tty_group *group, pid_t pgrp, pid_t pid)
     return false;
 }
 
+/* The unborn of struct tty_group. */
 static uint64_t not_there(pid_t last)
 {
     uint64_t bits = 0;
@@ -168,7 +173,7 @@ static bool scan_process(void *arg, pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *dir = opendir(path);
     if (!dir) {
-        tty_group_add_thread(scan, pid, pid); /* hidden: counts as one that can't be told */
+        tty_group_add_thread(scan, pid, pid); /* hidden: a look will say so */
         return true;
     }
     while ((entry = readdir(dir)))
@@ -178,9 +183,9 @@ static bool scan_process(void *arg, pid_t pid)
     return true;
 }
 
-/* Only what was born since the last pass can have joined. It is asked again each time, for a shell
- * may put a process into the group a moment after its birth; once there are many a whole pass is
- * cheaper. */
+/* Only a process born since the scan can have joined. All of these are asked each time, because
+ * a shell may put a process into the group a moment after its birth; when they are many a whole
+ * scan is cheaper. */
 bool tty_group_has_newcomer(const struct tty_group *group)
 {
     int now = proc_last_pid(), last = group->last_pid;
@@ -196,7 +201,8 @@ void tty_group_scan(struct tty_group *group, pid_t pgrp)
 {
     struct scan scan = {.group = group, .pgrp = pgrp};
 
-    /* before the pass: what is born during it makes the next one due */
+    BUG_UNLESS(pgrp > 0);
+    /* read before the pass, so that a process born during the pass makes the next one due */
     group->last_pid = proc_last_pid();
     group->session = getsid(pgrp);
     group->nothers = 0;
@@ -223,7 +229,7 @@ void tty_group_look(struct tty_group *group, dev_t slave)
 {
     for (size_t i = 0; i < group->count; i++) {
         struct tty_thread *thread = &group->threads[i];
-        /* The number of a process whose descriptors were given back may be another's by now. */
+        /* While no descriptor of it is open, its pid may have been reused. */
         if (!tty_thread_is_open(thread) && getpgid(thread->pid) != group->pgrp)
             thread->sleep = TTY_SLEEP_GONE;
         else

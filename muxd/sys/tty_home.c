@@ -1,7 +1,7 @@
 /* tty_home.c: owns the memory of the places where one program waits. */
 #include "sys/tty_home.h"
 
-/* so often it wakes and sleeps again for nothing before that is a loop of waiting */
+/* that many runs between two sleeps at one place make a loop */
 enum { LOOPS = 2 };
 
 void tty_home_also(struct tty_home *home, uint64_t place)

@@ -1,5 +1,6 @@
-/* tty_selftest: owns the question whether this kernel tells what tty_state needs. Asked once, on a
+/* tty_selftest: owns the test whether this kernel tells what tty_state needs. It runs once, on a
  * terminal and a child of our own, before there are sessions and threads. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -18,23 +19,22 @@
 
 enum {
     SELFTEST_MS = 1000,
-    HIDDEN_MS = 50, /* a sleep that stays hidden so long is hidden for good */
+    HIDDEN_MS = 50, /* a sleep that is hidden this long is hidden for good */
     PAUSE_NS = 50000
 };
 
 static const char forbidden[] =
     "degraded (what a program polls can't be read: Yama or another policy forbids it)";
 
-/* The child: reads a line, then waits for the other end of its pipe, so that it has read but
- * doesn't read. */
+/* The child: reads a line, then reads its pipe and not the terminal, then polls the terminal. */
 static _Noreturn void selftest_child(int slave, const int gate[2])
 {
     char byte[64];
     sigset_t none;
 
-    close(gate[1]); /* our death ends the child */
-    /* as every program is: what the worker hides of itself from its own user would be hidden from
-     * it */
+    close(gate[1]); /* so that the end of the parent ends the child */
+    /* Programs of sessions are dumpable. The worker is not, and its child's state would be
+     * hidden. */
     prctl(PR_SET_DUMPABLE, 1);
     signal(SIGHUP, SIG_DFL);
     signal(SIGTTOU, SIG_IGN);
@@ -49,8 +49,8 @@ static _Noreturn void selftest_child(int slave, const int gate[2])
     _exit(0);
 }
 
-/* One look after what was printed is read. There is no event to wait for: whether there is one is
- * being tested. */
+/* Reads what was printed, then looks. There is no event to wait for: the test is about whether the
+ * kernel tells. */
 static enum tty_wait look_again(struct tty_watch *watch, int master, struct tty_look *look)
 {
     char echoed[64];
@@ -76,8 +76,8 @@ static bool reaches_line(struct tty_watch *watch, int master, struct tty_look *l
     return true;
 }
 
-/* After a line was typed the child has read it and reads something else: it must not look as if it
- * waited. */
+/* The child has read the typed line and now reads its pipe: it must not look as if it waited for
+ * the terminal. */
 static bool is_early(struct tty_watch *watch, int master, struct tty_look *look)
 {
     int64_t until = clock_mono_ms() + SELFTEST_MS;
@@ -108,7 +108,7 @@ static const char *try_all(struct tty_watch *watch, int master, int gate)
     return "kernel";
 }
 
-/* tried: the answer is one for good. */
+/* *tried: the answer is final. */
 static const char *selftest(bool *tried)
 {
     int master = -1, slave = -1, gate[2] = {-1, -1};
@@ -146,6 +146,7 @@ static const char *known;
 
 static void tty_selftest_keep(const char *answer)
 {
+    BUG_UNLESS(*answer);
     known = answer;
     if (strcmp(answer, forbidden) == 0)
         limit_met(LIMIT_READINESS, EACCES);

@@ -1,5 +1,5 @@
-/* tty_socket: owns the memory of which sockets were found to be local. The numbers are given out in
- * turn by the kernel, so one that is used again soon is not to be feared. */
+/* tty_socket: owns the memory of which sockets are local. The kernel gives out inode numbers in
+ * turn, so a remembered one is not reused soon. */
 #include "sys/tty_socket.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* tty_thread: owns the descriptors of two /proc files a thread and the decoding of what they
- * say. */
+/* tty_thread: owns two descriptors of /proc files for each thread and the decoding of the files. */
 #include "sys/tty_thread.h"
 #include "base/fdio.h"
 #include "sys/proc.h"
@@ -43,8 +42,9 @@ static ssize_t tty_thread_read_again(int fd, char *text, size_t size)
     return got;
 }
 
-/* The fields of schedstat: time on a processor, time in the queue, times run (sched-stats.rst of
- * the kernel). Kernels without it: the context switches of status, which count the same. */
+/* The fields of schedstat: time on a processor, time in the queue, number of runs
+ * (sched-stats.rst of the kernel). Kernels without it: the context switches in status count the
+ * same. */
 bool tty_thread_count_runs(struct tty_thread *thread)
 {
     char text[4096];
@@ -71,8 +71,8 @@ bool tty_thread_count_runs(struct tty_thread *thread)
     return true;
 }
 
-/* syscall needs leave to trace (closed by Yama and for set-id programs), wchan only leave to
- * read. */
+/* syscall needs permission to trace, which Yama and set-id programs deny; wchan needs only
+ * permission to read. */
 static bool read_where(struct tty_thread *thread)
 {
     if (thread->where_fd < 0) {
@@ -93,8 +93,8 @@ static bool read_where(struct tty_thread *thread)
            tty_thread_read_again(thread->where_fd, thread->where, sizeof thread->where) > 0;
 }
 
-/* Of what proc_pid_syscall(5) tells: the call's number, its first three arguments (the others may
- * be what is left of something else), the stack pointer and the program counter. FNV-1a,
+/* A hash of these fields of proc_pid_syscall(5): the call's number, its first three arguments (the
+ * others may be left over from something else), the stack pointer and the program counter. FNV-1a,
  * draft-eastlake-fnv. */
 uint64_t tty_thread_place(const struct tty_thread *thread)
 {
@@ -123,8 +123,8 @@ char tty_thread_state(const struct tty_thread *thread)
     return known ? stat.state : 0;
 }
 
-/* A blocking read of a socket or of another terminal sleeps in the same place as one of ours
- * (tty_wait's names). */
+/* Whether the process has open sources other than this terminal: wchan shows the same name for a
+ * read of a socket, of another terminal and of this one. */
 static bool has_other_sources(const struct tty_thread *thread, dev_t slave)
 {
     char path[48];
@@ -145,7 +145,7 @@ static bool has_other_sources(const struct tty_thread *thread, dev_t slave)
     return other;
 }
 
-/* All that is known where the kernel tells nothing else. */
+/* Used where the kernel tells only the state. */
 static enum tty_sleep by_state(char state)
 {
     if (state == 0 || state == 'Z' || state == 'X')
@@ -158,7 +158,7 @@ static enum tty_sleep by_wchan(const struct tty_thread *thread, dev_t slave)
     enum tty_wait_place place = tty_wait_place(thread->where);
     if (place == TTY_PLACE_NONE)
         return by_state(tty_thread_state(thread));
-    /* which ones it polls is hidden */
+    /* the descriptors that it polls are hidden */
     if (place == TTY_PLACE_POLL)
         return has_other_sources(thread, slave) ? TTY_SLEEP_REMOTE : TTY_SLEEP_MIXED;
     if (place == TTY_PLACE_READ)
@@ -187,7 +187,7 @@ bool tty_thread_unchanged(struct tty_thread *thread)
     char before[sizeof thread->where];
     uint64_t runs = thread->runs;
 
-    if (thread->where_fd < 0) /* hidden altogether: its count must do */
+    if (thread->where_fd < 0) /* hidden: only the count of runs can tell */
         return tty_thread_count_runs(thread) && thread->runs == runs;
     memcpy(before, thread->where, sizeof before);
     return read_where(thread) && strcmp(before, thread->where) == 0 &&

@@ -1,5 +1,5 @@
-/* tty_wait: owns the knowledge of system calls that wait for a terminal. A call it doesn't know is
- * "elsewhere": never early, at worst late. */
+/* tty_wait: owns the knowledge of system calls that wait for a terminal. An unknown call counts as
+ * "elsewhere", so that a program is taken for ready late rather than early. */
 #include "sys/tty_wait.h"
 #include "sys/tty_socket.h"
 #include <poll.h>
@@ -46,7 +46,7 @@ enum tty_wait_place tty_wait_place(const char *wchan)
     return TTY_PLACE_ELSEWHERE;
 }
 
-/* What a set of descriptors amounts to, once all of them were added. */
+/* What a set of descriptors has, once all of them are added. */
 struct set {
     bool tty, others, remote;
 };
@@ -87,7 +87,7 @@ static enum tty_sleep decode_select(pid_t tid, const unsigned long *arg, dev_t s
     for (int i = 0; i < 3; i++)
         if (arg[1 + i] &&
             !read_memory(tid, arg[1 + i], words[i], (count + bits - 1) / bits * sizeof(long)))
-            return TTY_SLEEP_REMOTE; /* unreadable: only a change of mode or silence can tell */
+            return TTY_SLEEP_REMOTE; /* only a change of mode or silence can tell */
     for (size_t fd = 0; fd < count; fd++) {
         if (words[0][fd / bits] >> fd % bits & 1)
             set_add(&set, tid, (int)fd, slave);
@@ -114,8 +114,8 @@ static enum tty_sleep decode_poll(pid_t tid, const unsigned long *arg, bool time
     return set_verdict(&set, timed);
 }
 
-/* An epoll set tells its descriptors in fdinfo ("tfd: N events: HEX ..."). Here a pipe or eventfd
- * counts as something else: event loops get the results of their worker threads through them. */
+/* fdinfo lists the descriptors of an epoll set ("tfd: N events: HEX ..."). Here a pipe or eventfd
+ * counts as another source: event loops get the results of their worker threads through them. */
 static enum tty_sleep decode_epoll(pid_t tid, int epoll, bool timed, dev_t slave)
 {
     struct set set = {.tty = false};

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 enum tty_wait_source {
-    TTY_SOURCE_NONE,    /* closed, or not to be seen */
+    TTY_SOURCE_NONE,    /* closed, or hidden from us */
     TTY_SOURCE_TTY,     /* the terminal */
     TTY_SOURCE_NEUTRAL, /* a pipe, eventfd, signalfd and the like: how a program wakes itself */
     TTY_SOURCE_OTHER,   /* a local socket, another terminal, a device */
