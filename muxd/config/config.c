@@ -1,6 +1,7 @@
 /* config: from a file to a struct config. Owns what sections and keys mean, the loading and the
  * freeing. */
 #include "config/config.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -19,12 +20,12 @@ struct load {
     struct config *cfg;
     struct err *err;
     const char *name;
-    const struct config_section *section; /* the one being read */
+    const struct config_section *section; /* the section that is being read */
     /* the struct of the [SECTION NAME] that is being read; NULL: the section has no name */
     void *named;
-    int *named_lines; /* its lines */
-    char heading[4 * INI_LINES_MAX_NAME + 1]; /* what people are shown between [ and ] */
-    int section_lines[CONFIG_SECTION_COUNT];  /* of the sections without a name; 0: not seen yet */
+    int *named_lines; /* the lines in that struct */
+    char heading[4 * INI_LINES_MAX_NAME + 1]; /* for messages: the text between [ and ] */
+    int section_lines[CONFIG_SECTION_COUNT];  /* of sections without a name; 0: not seen yet */
 };
 
 static bool config_fail(struct load *load, int line, const char *key, const char *format, ...)
@@ -72,7 +73,7 @@ static bool unknown_section(struct load *load, const char *word, int line)
     return false;
 }
 
-/* A [session NAME]: the keys that follow are its own. */
+/* Begins a [session NAME]: the keys that follow belong to it. */
 static bool open_session(struct load *load, const char *name, int line)
 {
     const struct config_session *old = config_session_find(load->cfg, name);
@@ -149,6 +150,7 @@ static bool unknown_key(struct load *load, const char *key, int line, size_t fir
     const char *names[CONFIG_ROW_COUNT] = {0};
     char *shown[CONFIG_ROW_COUNT];
     struct buf hint = BUF_INIT;
+    BUG_UNLESS(first <= end && end <= CONFIG_ROW_COUNT);
     size_t count = end - first;
     for (size_t i = 0; i < count; i++) {
         const struct config_row *row = &config_rows[first + i];
@@ -178,6 +180,7 @@ static const struct config_row *find_row(const char *key, size_t first, size_t e
 static bool set_row(struct load *load, const struct config_row *row, const char *key,
                     const char *value, int line)
 {
+    BUG_UNLESS(config_row_is_named(row) == (load->named != NULL));
     void *base = load->named ? load->named : load->cfg;
     int *seen = load->named ? &load->named_lines[row - config_rows]
                             : &load->cfg->lines[row - config_rows];
@@ -202,6 +205,7 @@ static bool on_value(void *ctx, const char *key, const char *value, int line)
 {
     struct load *load = ctx;
     size_t first, end;
+    BUG_UNLESS(load->section);
     if (load->section->refused)
         return config_fail(load, line, key, "not available in this version; remove the line");
     config_section_rows(load->section->name, &first, &end);
@@ -209,8 +213,8 @@ static bool on_value(void *ctx, const char *key, const char *value, int line)
     return row ? set_row(load, row, key, value, line) : unknown_key(load, key, line, first, end);
 }
 
-/* What no single key can say. The error goes to the line that stands in the file; both defaults fit
- * each other. */
+/* The checks that need two keys. The error names the key that stands in the file, for the
+ * defaults fit each other. */
 static bool check_together(struct load *load)
 {
     const struct config *cfg = load->cfg;
@@ -235,6 +239,7 @@ static bool check_together(struct load *load)
                                 *partner = blame_row ? other : row;
         struct buf value = BUF_INIT;
         config_row_format(partner, cfg, &value);
+        BUG_UNLESS(cfg->lines[blamed - config_rows] > 0);
         set_heading(load, blamed->section);
         config_fail(load, cfg->lines[blamed - config_rows], blamed->key,
                     "it does not fit '[%s] %s'; allowed: at %s %s", partner->section, partner->key,
@@ -305,8 +310,8 @@ struct config *config_parse(const char *name, const char *data, size_t size, str
     return NULL;
 }
 
-/* 0 and the whole file in out. A pipe or a device could block the daemon, and a reload could not
- * read it again. */
+/* Reads the whole file into out; 0 or an error. Pipes and devices are refused: they could block the
+ * daemon, and a reload could not read them again. */
 static int config_read_file(const char *path, struct buf *out, struct err *err)
 {
     struct stat st;

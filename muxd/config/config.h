@@ -12,7 +12,7 @@
 
 #define CONFIG_MAX_FILE (1u << 20)  /* bytes of a file */
 #define CONFIG_MAX_SESSIONS 1024    /* [session NAME] sections of a file */
-#define CONFIG_MAX_HOOKS 64        /* [hook NAME] sections of a file */
+#define CONFIG_MAX_HOOKS 64         /* [hook NAME] sections of a file */
 #define CONFIG_MAX_VARS 1024        /* variables of one section */
 
 /* Words of the ENUM keys: one list makes the C enum and the spelling in the file. LOG levels are
@@ -132,8 +132,8 @@ struct config_tools {
 #define CONFIG_TOOLS(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
 };
-/* A [session NAME]. Every value is the effective one: what it doesn't say itself was taken from
- * [defaults] or [limits]. */
+/* A [session NAME]. Every value is the effective one: a key that the section doesn't have was taken
+ * from [defaults] or [limits]. */
 struct config_session {
     char *name;
     int line;                     /* of its heading */
@@ -172,23 +172,23 @@ struct config {
     size_t nhooks;
 };
 
-/* Reads path, a regular file of at most CONFIG_MAX_FILE bytes (or /dev/null). NULL: the built-in
- * defaults, which can't fail. NULL with err (ERR_CONFIG, or ERR_SYSTEM when the file can't be read)
- * otherwise; err->text begins with "PATH:LINE: " where a line is to blame. The config is the
- * caller's. */
+/* Reads path, a regular file of at most CONFIG_MAX_FILE bytes (or /dev/null); path NULL: the
+ * built-in defaults, which can't fail. The config is the caller's. NULL and err: ERR_CONFIG, or
+ * ERR_SYSTEM when the file can't be read; err->text begins with "PATH:LINE: " where a line is to
+ * blame. */
 struct config *config_load(const char *path, struct err *err);
 /* The same for text in memory; name stands in for the path. */
 struct config *config_parse(const char *name, const char *data, size_t size, struct err *err);
 struct config *config_default(void);
 void config_free(struct config *cfg); /* NULL is fine */
 
-/* The described session of that name, borrowed from cfg; NULL: none. */
+/* The configured session of that name, borrowed from cfg; NULL: none. */
 const struct config_session *config_session_find(const struct config *cfg, const char *name);
 
 /* [attach] key as it is spelled, "C-a". */
 const char *config_attach_key(const struct config *cfg);
 
-/* One effective value. All strings are borrowed for the time of the call. */
+/* One effective value. All strings are borrowed for the length of the call. */
 struct config_item {
     const char *section; /* "limits" */
     const char *name;    /* the session's name, else NULL */
@@ -207,11 +207,11 @@ bool config_print(struct buf *out, const struct config *cfg);
 enum config_reload { CONFIG_NOW, CONFIG_NEW_SESSIONS, CONFIG_RESTART };
 struct config_change {
     const char *section, *name, *key;
-    const char *old_value, *new_value; /* NULL: was not there, is not there any more */
+    const char *old_value, *new_value; /* NULL: there was none, there is none now */
     enum config_reload reload;         /* when it takes effect */
 };
-/* Calls change (may be NULL) for each difference; the number of differences. Line numbers and the
- * path don't count. */
+/* Calls change (may be NULL) for each difference and returns how many there are. Line numbers and
+ * paths don't count. */
 size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
                    void (*change)(void *ctx, const struct config_change *change), void *ctx);
 

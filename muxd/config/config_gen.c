@@ -1,5 +1,5 @@
-/* config_gen: what `make gen` makes of config.def: the sample file, and the writing of all files.
- * The man page is config_man's. */
+/* config_gen: the sample file that `make gen` makes of config.def, and the writing of all files.
+ * The man page is made in config_man. */
 #include "base/bug.h"
 #include "base/fdio.h"
 #include "base/path.h"
@@ -11,7 +11,7 @@
 
 #define WIDTH 110 /* columns of the sample's explanations */
 
-/* What the sample and the man page show as a row's default. */
+/* The default that the sample shows for a row. */
 static const char *shown_default(const struct config_row *row)
 {
     const char *text = row->from != 0 ? config_rows[row->from].fallback : row->fallback;
@@ -20,7 +20,7 @@ static const char *shown_default(const struct config_row *row)
 
 static void sample_vars(struct buf *out, const struct config_row *row)
 {
-    /* A fallback is NAME=VALUE words, see config_row_reset. */
+    /* The fallback consists of NAME=VALUE words, see config_row_reset. */
     for (const char *at = row->fallback; *at; at += strspn(at, " ")) {
         size_t len = strcspn(at, " "), name_len = strcspn(at, "=");
         buf_printf(out, "#%.*s =%s%.*s\n", (int)name_len, at, len > name_len + 1 ? " " : "",
@@ -68,7 +68,7 @@ static void sample_help(struct buf *out, const struct config_row *row)
     }
     if (row->from != 0)
         buf_printf(&text, " Without a value it is that of [%s].", config_rows[row->from].section);
-    /* Of a session nothing else is to be expected. */
+    /* For a named section the note would say nothing new. */
     if (!config_row_is_named(row))
         buf_append_text(&text, config_reload_note(row->reload));
     config_gen_explain(out, text.data);

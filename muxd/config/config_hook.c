@@ -1,4 +1,5 @@
 /* config_hook: the [hook NAME] sections: adding one, and what it must have. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "config/config_row.h"
 #include "wire/event.h"
@@ -7,6 +8,7 @@
 struct config_hook *config_hook_add(struct config *cfg, const char *name, int line)
 {
     size_t first, end;
+    BUG_UNLESS(cfg->nhooks < CONFIG_MAX_HOOKS);
     cfg->hooks = xreallocarray(cfg->hooks, cfg->nhooks + 1, sizeof(*cfg->hooks));
     struct config_hook *hook = &cfg->hooks[cfg->nhooks++];
     *hook = (struct config_hook){.name = xstrdup(name), .line = line};

@@ -1,4 +1,4 @@
-/* config_man: muxd.ini(5) in roff, man(7). Its prose stands here, its lists come from
+/* config_man: muxd.ini(5) in roff, man(7). The prose stands here, the lists come from
  * config.def. */
 #include "config/config_row.h"
 #include "wire/attach.h"

@@ -1,5 +1,5 @@
-/* config_row: one value of any type: out of the file's text, back into it, into its default, away.
- * Lists of words are config_words' business. */
+/* config_row: one value of any type: parsing, formatting, resetting to the default, freeing.
+ * Lists of words are handled in config_words. */
 #include "config/config_row.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -164,7 +164,7 @@ static bool config_row_parse(const struct config_row *row, void *at, const char 
     BUG("'%s' is set variable by variable", row->key);
 }
 
-/* People expect ini files to take a comment behind a value; here it is a part of the value. */
+/* In many ini files a comment may stand behind a value; here it would be a part of the value. */
 static bool looks_commented(const struct config_row *row, const char *text)
 {
     return row->type != CONFIG_TEXT &&
@@ -192,7 +192,10 @@ void config_row_format(const struct config_row *row, const void *base, struct bu
     case CONFIG_BOOL: buf_append_text(out, *(const bool *)at ? "yes" : "no"); return;
     case CONFIG_BYTES: append_bytes(out, *(const int64_t *)at); return;
     case CONFIG_MS: append_ms(out, *(const int64_t *)at); return;
-    case CONFIG_ENUM: buf_append_text(out, row->words[*(const int *)at]); return;
+    case CONFIG_ENUM:
+        BUG_UNLESS(*(const int *)at >= 0 && row->words[*(const int *)at]);
+        buf_append_text(out, row->words[*(const int *)at]);
+        return;
     case CONFIG_TEXT:
     case CONFIG_PATH: buf_append_text(out, *(char *const *)at ? *(char *const *)at : ""); return;
     case CONFIG_WORDS:
@@ -255,6 +258,7 @@ bool config_row_add_var(struct config_vars *vars, const char *name, const char *
         buf_printf(why, "too many variables; allowed: %d in a section", CONFIG_MAX_VARS);
         return false;
     }
+    BUG_UNLESS(vars->count < CONFIG_MAX_VARS);
     vars->items = xreallocarray(vars->items, vars->count + 1, sizeof(*vars->items));
     vars->items[vars->count++] = (struct config_var){xstrdup(name), xstrdup(value), line};
     return true;

@@ -1,4 +1,4 @@
-/* config_row: config.def as a table, and what can be done with one value of any type. For this room
+/* config_row: config.def as a table, and the operations on one value of any type. For this room
  * only. */
 #ifndef MUXD_CONFIG_CONFIG_ROW_H
 #define MUXD_CONFIG_CONFIG_ROW_H
@@ -22,14 +22,14 @@ enum config_type {
 struct config_row {
     const char *section, *key;
     enum config_type type;
-    size_t offset; /* in struct config; in struct config_session for the rows of session */
+    size_t offset; /* in struct config; for session and hook in their own structs */
     const char *fallback;
     int64_t min, max;
     /* NULL-terminated: of an ENUM all, of a PATH those allowed besides paths */
     const char *const *words;
     const char *prefix;       /* of VARS: before the variable's name */
     const char *sample;
-    enum config_row_id from; /* 0: nowhere (row 0 is nobody's source) */
+    enum config_row_id from; /* 0: none (row 0 is no source) */
     enum config_reload reload;
     const char *help;
 };
@@ -48,22 +48,23 @@ enum config_section_id {
 };
 extern const struct config_section config_sections[CONFIG_SECTION_COUNT];
 
-/* base: the struct config or struct config_session that holds the row's value. */
+/* base: the struct config, config_session or config_hook that holds the row's value. */
+
 /* Parses text into the value, which it replaces; false and "what is wrong; allowed: …" appended
  * to why. Not for VARS. */
 bool config_row_set(const struct config_row *row, void *base, const char *text, struct buf *why);
 /* Appends the value as it would be written in a file. Not for VARS. */
 void config_row_format(const struct config_row *row, const void *base, struct buf *out);
-/* Appends what may be written: "1 to 1000", "one of drop, pause". */
+/* Appends the values that are allowed: "1 to 1000", "drop or pause". */
 void config_row_allowed(const struct config_row *row, struct buf *out);
 void config_row_fini(const struct config_row *row, void *base);
-/* Appends a variable; false with why when the name is wrong, there already or one too many. */
+/* Appends a variable; false and why: the name is wrong, there already or one too many. */
 bool config_row_add_var(struct config_vars *vars, const char *name, const char *value, int line,
                         struct buf *why);
 /* Puts in the default. */
 void config_row_reset(const struct config_row *row, void *base);
 
-/* A sentence for people with a blank in front, or nothing. */
+/* When a change takes effect: a sentence with a blank in front, or "". */
 const char *config_reload_note(enum config_reload reload);
 
 /* The rows of a section: first and one past the last. */
@@ -71,19 +72,19 @@ void config_section_rows(const char *section, size_t *first, size_t *end);
 /* NULL when unknown. */
 const struct config_section *config_section_find(const char *name, size_t len);
 
-/* Its values stand in a struct of their own for each [SECTION NAME]. */
+/* Each [SECTION NAME] has a struct of its own for the row's value. */
 bool config_row_is_named(const struct config_row *row);
 
-/* config_hook.c: as those for sessions below. */
+/* config_session.c: a new session of that name, all rows with their defaults; borrowed until the
+ * next one is added. */
+struct config_session *config_session_add(struct config *cfg, const char *name, int line);
+/* Takes the values that the section doesn't have from [defaults] and [limits]; false and why: it
+ * lacks something, or two keys exclude each other. */
+bool config_session_finish(struct config *cfg, struct config_session *session, struct buf *why);
+void config_session_fini(struct config_session *session);
+
+/* config_hook.c: the same for hooks. */
 struct config_hook *config_hook_add(struct config *cfg, const char *name, int line);
 bool config_hook_finish(struct config_hook *hook, struct buf *why);
 void config_hook_fini(struct config_hook *hook);
-
-/* config_session.c: a new session of that name, all rows on their defaults; borrowed until the next
- * one is added. */
-struct config_session *config_session_add(struct config *cfg, const char *name, int line);
-/* Takes what the session didn't say from [defaults] and [limits]; false with why when it lacks or
- * contradicts something. */
-bool config_session_finish(struct config *cfg, struct config_session *session, struct buf *why);
-void config_session_fini(struct config_session *session);
 #endif

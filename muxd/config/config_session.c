@@ -1,4 +1,4 @@
-/* config_session: the [session NAME] sections: adding one, what it inherits, comparing two. */
+/* config_session: the [session NAME] sections: finding and adding one, and what it inherits. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "config/config_row.h"
@@ -16,6 +16,7 @@ const struct config_session *config_session_find(const struct config *cfg, const
 struct config_session *config_session_add(struct config *cfg, const char *name, int line)
 {
     size_t first, end;
+    BUG_UNLESS(cfg->nsessions < CONFIG_MAX_SESSIONS);
     cfg->sessions = xreallocarray(cfg->sessions, cfg->nsessions + 1, sizeof(*cfg->sessions));
     struct config_session *session = &cfg->sessions[cfg->nsessions++];
     *session = (struct config_session){.name = xstrdup(name), .line = line};
@@ -29,6 +30,7 @@ static void inherit(const struct config *cfg, struct config_session *session,
                     const struct config_row *row)
 {
     struct buf value = BUF_INIT, why = BUF_INIT;
+    BUG_UNLESS(row->type == config_rows[row->from].type && row->type != CONFIG_VARS);
     config_row_format(&config_rows[row->from], cfg, &value);
     if (!config_row_set(row, session, value.data ? value.data : "", &why))
         BUG("[session] %s can't take the value of [%s] %s: %s", row->key,

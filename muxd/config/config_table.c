@@ -1,5 +1,6 @@
 /* config_table: config.def as data: the words of the enums, the sections, the rows; and finding
  * things in them. */
+#include "base/bug.h"
 #include "base/log.h"
 #include "config/config_row.h"
 #include <string.h>
@@ -15,15 +16,15 @@ static const char *const config_words_start[] = {CONFIG_WORDS_START(WORD) NULL};
 static const char *const config_words_restart[] = {CONFIG_WORDS_RESTART(WORD) NULL};
 static const char *const config_words_dash[] = {"-", NULL};
 static const char *const config_words_clipboard[] = {"print", "terminal", NULL};
-/* What client/prefix.c takes: every control character but Tab, Enter and Escape. */
+/* The keys that the client takes (client/attach/prefix.c): every control character but Tab,
+ * Enter and Escape. */
 static const char *const config_words_prefix[] = {
     "C-\\", "C-a", "C-b", "C-c", "C-d", "C-e", "C-f", "C-g", "C-h", "C-j",
     "C-k",  "C-l", "C-n", "C-o", "C-p", "C-q", "C-r", "C-s", "C-t", "C-u",
     "C-v",  "C-w", "C-x", "C-y", "C-z", "C-]", "C-^", "C-_", NULL};
 #undef WORD
 
-/* The file's words must stand in the order of log.h's levels: cfg->muxd.log_level is handed to the
- * log as it is. */
+/* The words must be in the order of log.h's levels: the log gets cfg->muxd.log_level as it is. */
 #define WORD(ident, word) LEVEL_##ident,
 enum { CONFIG_WORDS_LOG_LEVEL(WORD) };
 #undef WORD
@@ -76,10 +77,14 @@ const struct config_section *config_section_find(const char *name, size_t len)
 
 const char *config_attach_key(const struct config *cfg)
 {
+    BUG_UNLESS(cfg->attach.key >= 0 &&
+               (size_t)cfg->attach.key < sizeof config_words_prefix / sizeof(char *) - 1);
     return config_words_prefix[cfg->attach.key];
 }
 
 bool config_row_is_named(const struct config_row *row)
 {
-    return config_section_find(row->section, strlen(row->section))->named;
+    const struct config_section *section = config_section_find(row->section, strlen(row->section));
+    BUG_UNLESS(section);
+    return section->named;
 }

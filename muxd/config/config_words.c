@@ -1,5 +1,6 @@
-/* config_words: splitting and joining. What is joined here splits into the same words again. */
+/* config_words: splitting and joining. Joined words split into the same words again. */
 #include "config/config_words.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 static void add(struct config_words *words, char *word)
 {
+    BUG_UNLESS(words->count == 0 || !words->items[words->count]);
     words->items = xreallocarray(words->items, words->count + 2, sizeof(*words->items));
     words->items[words->count++] = word;
     words->items[words->count] = NULL;
@@ -63,7 +65,7 @@ bool config_words_split_globs(struct config_words *words, const char *text)
     return config_words_split(words, text);
 }
 
-/* The part of a word at *text up to where its quoting changes; *text moves behind it. */
+/* Takes the part of a word at *text up to where its quoting changes; *text moves behind it. */
 static bool take_part(const char **text, struct buf *word)
 {
     const char *at = *text;

@@ -3,8 +3,9 @@
 #define MUXD_CONFIG_CONFIG_WORDS_H
 #include "config/config.h"
 
-/* Each replaces the list; false, and the list untouched, when the text is wrong. An empty text is
- * an empty list. */
+/* Each replaces the list. False: the text is wrong, and the list is untouched. An empty text is an
+ * empty list. */
+
 /* at blanks and commas; no word twice */
 bool config_words_split(struct config_words *words, const char *text);
 /* the same; [A-Za-z0-9_*?] only */

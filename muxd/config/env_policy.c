@@ -7,7 +7,7 @@ static unsigned char lower(char c)
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
 }
 
-/* Only the last * is ever tried again, so that the time is at most pattern times name. */
+/* Only the last * is tried again, so the time is at most that of pattern times name. */
 bool env_policy_match(const char *pattern, const char *name, size_t len)
 {
     const char *at = name, *end = name + len, *star = NULL, *retry = NULL;
@@ -41,7 +41,7 @@ static bool match_any(const char *const *patterns, const char *name, size_t len)
 static const char *const core[] = {"PATH", "SHELL",  "TMPDIR",   "TEMP",    "TMP",  "HOME",
                                    "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "USER", NULL};
 static const char *const secret[] = {"*KEY*", "*SECRET*", "*TOKEN*", NULL};
-/* The last three: systemd would take a program's words for the daemon's. */
+/* Through the last three, systemd would take a program's notifications for the daemon's. */
 static const char *const never[] = {"OPENAI_FEDERATION_RULE_ID",
                                     "OPENAI_IDENTITY_TOKEN_FILE",
                                     "OPENAI_WORKLOAD_IDENTITY_CONTEXT",
@@ -60,7 +60,7 @@ static bool inherited(const struct config_env_policy *policy, const char *name, 
     return !match_any((const char *const *)policy->exclude.items, name, len);
 }
 
-/* Asked last, of what was set as well. */
+/* The last check, of inherited and set variables alike. */
 static bool passed_on(const struct config_env_policy *policy, const char *name, size_t len)
 {
     if (policy->include_only.count > 0 &&

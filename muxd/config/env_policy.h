@@ -5,12 +5,12 @@
 #include "base/strv.h"
 #include "config/config.h"
 
-/* Appends to out the entries of env (NULL-terminated, NAME=VALUE; borrowed) that the policy lets
- * through, after what the policy sets. Entries without a name or without '=' are dropped. Names
- * match case-insensitively. */
+/* Appends to out the variables that the policy sets, then those of env (NULL-terminated,
+ * NAME=VALUE; borrowed) that it lets through. Entries without a name or without '=' are dropped.
+ * Names match in either case. */
 void env_policy_filter(const struct config_env_policy *policy, const char *const *env,
                        struct strv *out);
-/* Sets each variable in place of every entry of its name. */
+/* Sets each variable, which replaces every entry of its name. */
 void env_policy_overlay(struct strv *env, const struct config_vars *vars);
 /* Whether the first len bytes of name match the pattern: * any bytes, ? any one byte, else the byte
  * in either case. */

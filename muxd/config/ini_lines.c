@@ -1,11 +1,12 @@
-/* ini_lines: stands between a file and inih, which parses it. inih tells no line's number, cuts a
+/* ini_lines: stands between a file and inih, which parses it. inih tells no line numbers, cuts a
  * value at " ;" and a line at its own limit, and takes an indented line for more of the value
- * above. So each line is numbered and checked here, and handed on without its indentation, its
- * value in quotes and in pieces: the second and later ones are continuation lines, which inih
- * folds. A piece ends where inih's line is full and in front of each ';' or '#' behind a blank,
- * since behind a quote neither begins a comment. */
+ * above. So each line is numbered and checked here and passed on without its indentation, with
+ * its value in quotes and in pieces; the second and later pieces are continuation lines, which
+ * inih folds. A piece ends where inih's line is full, and in front of each ';' or '#' behind a
+ * blank: behind the quote that opens the next piece it begins no comment. */
 #include "config/ini_lines.h"
 #include "base/buf.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include <ini.h>
 #include <stdio.h>
@@ -14,12 +15,12 @@
 
 struct source {
     const char *name;
-    const char *at, *end;          /* of the file: what is not read yet */
-    const char *value, *value_end; /* of the current line: what inih has not got yet */
+    const char *at, *end;          /* the unread part of the file */
+    const char *value, *value_end; /* the part of the line's value that inih has not got yet */
     int line;
-    bool given; /* inih has got a key, and has not handed over its whole value yet */
+    bool given; /* inih has got a key, and has not passed on its whole value yet */
     char key[INI_LINES_MAX_KEY + 1];
-    struct buf text; /* what inih has handed over of the value */
+    struct buf text; /* the part of the value that inih has passed on */
     const struct ini_lines_events *events;
     struct err *err;
     int result;
@@ -50,7 +51,7 @@ static void trim(const char **start, const char **end)
         --*end;
 }
 
-/* What a person is shown of a line that is wrong. */
+/* A wrong line, or the beginning of it, for a message. */
 static char *excerpt(const char *start, const char *end)
 {
     struct buf out = BUF_INIT;
@@ -74,7 +75,7 @@ static bool check_bytes(struct source *src, const char *start, const char *end)
     return true;
 }
 
-/* The callee has said no. */
+/* A callback has refused. */
 static bool ini_lines_stop(struct source *src)
 {
     src->result = src->err && src->err->code ? src->err->code : ERR_CONFIG;
@@ -86,7 +87,8 @@ static bool begins_comment(const char *at)
     return *at == ';' || *at == '#';
 }
 
-/* inih does not announce a section and cuts its name: it is asked only whether it has seen one. */
+/* Tells the section itself, because inih doesn't announce one and cuts its name. inih gets the
+ * line, too, and shows by it only whether a key stands in a section. */
 static bool take_heading(struct source *src, const char *start, const char *end, char *out,
                          int room)
 {
@@ -102,7 +104,7 @@ static bool take_heading(struct source *src, const char *start, const char *end,
         return ini_lines_fail(src, "a section without a name; write [name]");
     if (close - name > INI_LINES_MAX_NAME)
         return ini_lines_fail(src, "the section's name has %zu bytes; at most %d are allowed",
-                    (size_t)(close - name), INI_LINES_MAX_NAME);
+                              (size_t)(close - name), INI_LINES_MAX_NAME);
     for (const char *at = name + 1; at < close; at++)
         if (*at == ';' && ini_lines_is_blank(at[-1]))
             return ini_lines_fail(src, "a comment in a section's name; put it behind the ']'");
@@ -139,9 +141,10 @@ static bool check_key(struct source *src, const char *key, const char *end)
     return true;
 }
 
-/* Bytes of the value that go into one line of inih's with room for so many. */
+/* How many bytes of the value go into a line that has room for so many. */
 static size_t piece_size(const struct source *src, size_t room)
 {
+    BUG_UNLESS(room > 0 && src->value <= src->value_end);
     size_t left = (size_t)(src->value_end - src->value), size = left < room ? left : room;
     for (size_t i = 1; i < size; i++)
         if (begins_comment(src->value + i) && ini_lines_is_blank(src->value[i - 1]))
@@ -227,7 +230,7 @@ static char *on_read(char *out, int room, void *stream)
     return next_line(src, out, room) ? out : NULL;
 }
 
-/* Of a continuation inih repeats only the beginning of the key. */
+/* name: the key, of which inih repeats only the beginning with a continuation line. */
 static int on_pair(void *user, const char *section, const char *name, const char *value)
 {
     struct source *src = user;
@@ -249,6 +252,7 @@ int ini_lines_read(const char *name, const char *data, size_t size,
                    const struct ini_lines_events *events, struct err *err)
 {
     struct source src = {.name = name, .at = data, .end = data + size, .text = BUF_INIT};
+    BUG_UNLESS(events->section && events->value);
     src.events = events;
     src.err = err;
     if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
