@@ -1,5 +1,5 @@
-/* args: the one parser for all verbs. What is wrong is said with the word as it was typed and with
- * what would be right. */
+/* args: the one parser for all verbs. An error names the word as it was typed and what would be
+ * right. */
 #include "wire/args.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -10,10 +10,10 @@
 
 struct parser {
     struct args *args;
-    const struct verb *verb; /* VERB_GLOBAL until the verb came */
+    const struct verb *verb; /* VERB_GLOBAL until the verb has come */
     int argc, at;
     char *const *argv;
-    bool ended; /* nothing is an option any more */
+    bool ended; /* the rest are operands */
     struct err *err;
 };
 
@@ -252,6 +252,7 @@ static int parse_word(struct parser *p, const char *word)
         return word[1] == '-' ? parse_long(p, word) : parse_letters(p, word);
     if (p->args->verb == NULL)
         return take_verb(p, word);
+    BUG_UNLESS(p->args->operand_count < (size_t)p->argc);
     p->args->operands[p->args->operand_count++] = word;
     p->ended |= p->verb->operands_end_options;
     return 0;
@@ -345,6 +346,8 @@ void args_fini(struct args *args)
 const struct args_option *args_next(const struct args *args, const char *name,
                                     const struct args_option *last)
 {
+    BUG_UNLESS(last == NULL ||
+               (last >= args->options && last < args->options + args->option_count));
     for (size_t i = last != NULL ? (size_t)(last - args->options) + 1 : 0; i < args->option_count;
          i++) {
         if (strcmp(args->options[i].row->name, name) == 0)
@@ -379,6 +382,8 @@ const char *args_get(const struct args *args, const char *name)
 int64_t args_int(const struct args *args, const char *name, int64_t fallback)
 {
     const struct args_option *option = last_of(args, name);
+    BUG_UNLESS(option == NULL || option->type == OPTION_UINT || option->type == OPTION_MS ||
+               option->type == OPTION_SIGNAL);
     return option != NULL ? option->number : fallback;
 }
 
@@ -387,6 +392,7 @@ bool args_size(const struct args *args, const char *name, int *rows, int *cols)
     const struct args_option *option = last_of(args, name);
     if (option == NULL)
         return false;
+    BUG_UNLESS(option->type == OPTION_SIZE);
     *rows = option->rows;
     *cols = option->cols;
     return true;

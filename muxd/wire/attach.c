@@ -1,6 +1,10 @@
 /* attach: owns the layout of the frames of an attached connection. */
 #include "wire/attach.h"
 #include "base/bug.h"
+#include <stdint.h>
+
+_Static_assert(ATTACH_HEADER == 1 + 4 && ATTACH_PAYLOAD_MAX <= UINT32_MAX,
+               "a type and a length of four bytes");
 
 bool attach_append(struct buf *out, enum attach_type type, const void *data, size_t size)
 {

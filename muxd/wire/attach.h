@@ -1,6 +1,6 @@
-/* attach: the frames of a connection that shows a session: after the answer to `attach` the
- * connection carries these both ways, and no lines any more. One byte of type, four bytes of length
- * (little endian), the payload. */
+/* attach: the frames of a connection that shows a session. After the answer to `attach` the
+ * connection carries frames in both directions, and no more lines. A frame is one byte of type,
+ * four bytes of length (little endian) and the payload. */
 #ifndef MUXD_WIRE_ATTACH_H
 #define MUXD_WIRE_ATTACH_H
 #include "base/buf.h"
@@ -10,27 +10,28 @@
 enum attach_type {
     /* from the client */
     ATTACH_INPUT = 'i', /* bytes that a person typed */
-    /* the same behind eight bytes of a number that no other frame has; answered with ATTACH_TYPED.
-     * Sent again after a restart of the daemon, it is typed only if it was not before */
+    /* typed bytes behind a number of eight bytes that no other frame has; answered with
+     * ATTACH_TYPED. When the client sends the frame again after a restart of the daemon, the daemon
+     * types it only if it has not been typed before */
     ATTACH_KEYS = 'y',
     ATTACH_RESIZE = 's', /* "ROWSxCOLS" of its terminal */
-    /* everything anew: the terminal shows something else; answered with ATTACH_ANEW before the
-     * drawing */
+    /* asks for a complete drawing, since its terminal shows something else; answered with
+     * ATTACH_ANEW before the drawing */
     ATTACH_REDRAW = 'r',
     ATTACH_TAKE = 't', /* takes the keyboard */
-    ATTACH_GIVE = 'g', /* gives it back */
-    /* what its terminal is (wire/outer.h): programs that ask theirs are answered with it while it
-     * is typed into */
+    ATTACH_GIVE = 'g', /* gives the keyboard back */
+    /* the profile of its terminal (wire/outer.h), with which the daemon replies to the queries of
+     * programs while this terminal is typed on */
     ATTACH_TERMINAL = 'q',
     ATTACH_DETACH = 'd', /* it leaves */
     /* from the daemon */
-    /* bytes for the terminal; one drawing at most, never cut inside a sequence */
+    /* bytes for the terminal; at most one drawing, never cut inside a sequence */
     ATTACH_OUTPUT = 'o',
-    ATTACH_TYPED = 'y',  /* the number of an ATTACH_KEYS: typed, or refused with a notice */
+    ATTACH_TYPED = 'y',  /* the number of an ATTACH_KEYS that was typed, or refused with a notice */
     ATTACH_ANEW = 'a',   /* the next drawing begins with an empty terminal */
     ATTACH_NOTICE = 'n', /* a line for the person, UTF-8 */
-    ATTACH_STATUS = 'k', /* a JSON object: who has the keyboard now; unknown members are ignored */
-    ATTACH_END = 'e'     /* a JSON object: what became of the session; the last frame */
+    ATTACH_STATUS = 'k', /* a JSON object: the keyboard's holder now; ignore unknown members */
+    ATTACH_END = 'e'     /* a JSON object: how the session ended; the last frame */
 };
 
 /* The keys of wire/attach.def. */
@@ -48,17 +49,17 @@ extern const struct attach_key attach_keys[ATTACH_KEY_COUNT + 1]; /* after the p
 extern const struct attach_key attach_view_keys[];                /* in the scrolled view */
 
 #define ATTACH_HEADER 5
-#define ATTACH_NUMBER 8 /* bytes, in the order that the client likes */
+#define ATTACH_NUMBER 8 /* bytes of the number, in an order of the client's choice */
 #define ATTACH_PAYLOAD_MAX (256u << 10)
 
-/* size is at most ATTACH_PAYLOAD_MAX. False: out's max. */
+/* size: at most ATTACH_PAYLOAD_MAX. False: it doesn't fit below out's max. */
 bool attach_append(struct buf *out, enum attach_type type, const void *data, size_t size);
 struct attach_frame {
-    int type;         /* whatever came */
+    int type;         /* as it came, perhaps unknown */
     const char *data; /* borrowed */
     size_t size;
 };
-/* The frame at the beginning of data. Bytes it takes; 0: more are needed; -1: longer than
- * ATTACH_PAYLOAD_MAX. */
+/* Reads the frame at the beginning of data. Returns the bytes that it takes; 0: more bytes are
+ * needed; -1: it is longer than ATTACH_PAYLOAD_MAX. */
 long attach_next(const char *data, size_t size, struct attach_frame *frame);
 #endif

@@ -1,11 +1,13 @@
-/* base64: strict both ways, so that each sequence of bytes has one spelling. */
+/* base64: strict in both directions, so that each sequence of bytes has one spelling. */
 #include "wire/base64.h"
+#include "base/bug.h"
 #include <stdint.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 bool base64_encode(struct buf *out, const void *data, size_t len)
 {
+    BUG_UNLESS(len <= SIZE_MAX / 4 * 3 - 2);
     const unsigned char *from = data;
     size_t size = (len + 2) / 3 * 4;
     char *to = size > 0 ? buf_reserve(out, size) : NULL;

@@ -1,15 +1,17 @@
 /* cast: owns the form of a recording's lines. */
 #include "wire/cast.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SIZE_MAX_READ 10000           /* rows and columns of a recording that is read */
-#define TIME_MAX_S 1e9                /* 31 years */
+#define SIZE_MAX_READ 10000 /* rows and columns of a recording that is read */
+#define TIME_MAX_S 1e9      /* 31 years */
 
 void cast_append_head(struct buf *out, const struct cast_head *head)
 {
+    BUG_UNLESS(head->version == 2 || head->version == 3);
     struct json *line = json_object_new(), *size = line;
     json_add_int(line, "version", head->version);
     if (head->version == 3)
@@ -34,6 +36,7 @@ void cast_append_event(struct buf *out, int version, int64_t *last_ms, int64_t a
                        enum cast_code code, const char *data, size_t size)
 {
     struct buf text = BUF_INIT;
+    BUG_UNLESS((version == 2 || version == 3) && *last_ms >= 0);
     if (version == 2 && code == CAST_EXIT)
         return;
     if (at_ms < *last_ms)
@@ -136,6 +139,7 @@ int cast_read(struct cast_reader *reader, const char *line, size_t len, struct c
               struct err *err)
 {
     struct err why;
+    BUG_UNLESS(reader->version == 0 || reader->version == 2 || reader->version == 3);
     *event = (struct cast_event){0};
     reader->line++;
     if (len > 0 && line[len - 1] == '\r')

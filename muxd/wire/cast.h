@@ -1,7 +1,6 @@
-/* cast: recordings of terminals as asciicast (docs.asciinema.org/manual/asciicast/v2 and /v3):
- * lines as the recorder writes them, and the strict reading of them for `ue replay`. Time is in
- * milliseconds when written, so that intervals add up without an error, and in microseconds when
- * read. */
+/* cast: recordings of terminals as asciicast (docs.asciinema.org/manual/asciicast/v2 and /v3): the
+ * writing of lines for the recorder, and the strict reading of them for `ue replay`. Time is in
+ * milliseconds when written, so that intervals add up exactly, and in microseconds when read. */
 #ifndef MUXD_WIRE_CAST_H
 #define MUXD_WIRE_CAST_H
 #include "base/buf.h"
@@ -20,8 +19,8 @@ enum cast_code {
     CAST_EXIT = 'x' /* version 3 only */
 };
 
-/* Writing. Text may be any bytes: what is no UTF-8 is replaced; the caller keeps a character that
- * is not whole yet for the next event. */
+/* Writing. Text may be any bytes: ill-formed UTF-8 is replaced. The caller keeps a character
+ * that is not complete yet for the next event. */
 struct cast_head {
     int version; /* 2 or 3 */
     int rows, cols;
@@ -29,29 +28,29 @@ struct cast_head {
     const char *command, *title, *term; /* NULL: left out */
 };
 void cast_append_head(struct buf *out, const struct cast_head *head);
-/* *last_ms: time of the event before, 0 at the beginning; moved on. at_ms counts from the
- * beginning. An exit in version 2 is left out. */
+/* *last_ms: the time of the event before, 0 at the beginning; set to that of this event. at_ms
+ * counts from the beginning. Version 2 has no exit event: it is left out. */
 void cast_append_event(struct buf *out, int version, int64_t *last_ms, int64_t at_ms,
                        enum cast_code code, const char *data, size_t size);
 
 /* Reading, line by line. */
 struct cast_reader { /* zeroed: before the header */
-    int version;       /* 0: the header was not read yet */
+    int version;     /* 0: the header was not read yet */
     int rows, cols;
-    int64_t idle_us;   /* idle_time_limit of the header; 0: none */
-    int64_t at_us;     /* of the last event */
-    uint64_t line;     /* number of the last line, from 1 */
+    int64_t idle_us; /* idle_time_limit of the header; 0: none */
+    int64_t at_us;   /* time of the last event */
+    uint64_t line;   /* number of the last line, from 1 */
 };
 struct cast_event {
-    int64_t at_us;    /* since the beginning; never before the event before */
-    int code;         /* enum cast_code */
-    const char *data; /* borrowed from root */
+    int64_t at_us;     /* since the beginning; never smaller than that of the event before */
+    int code;          /* enum cast_code */
+    const char *data;  /* borrowed from root */
     size_t size;
-    int rows, cols;   /* CAST_RESIZE */
+    int rows, cols;    /* CAST_RESIZE */
     struct json *root; /* owned */
 };
-/* One line without its newline. 1: *event is there, to be freed by cast_event_fini; 0: nothing to
- * play (header, comment, a code that is not known); ERR_PARSE: the text begins with "line N: ". */
+/* Reads one line without its newline. 1: *event is set, and cast_event_fini frees it; 0: nothing to
+ * play (header, comment, unknown code); ERR_PARSE: the text begins with "line N: ". */
 int cast_read(struct cast_reader *reader, const char *line, size_t len, struct cast_event *event,
               struct err *err);
 void cast_event_fini(struct cast_event *event); /* safe on a zeroed one */

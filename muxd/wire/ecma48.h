@@ -1,6 +1,6 @@
 /* ecma48: the bytes that escape sequences are made of (ECMA-48 5.4, 5.6; the VT500 parser of
- * vt100.net). Shared by the two who cut a program's output: wire/tokens.c, which keeps its place
- * from feed to feed, and term/scan.c, which keeps nothing. */
+ * vt100.net). Shared by the two parsers of a program's output: wire/tokens.c, which keeps its state
+ * from feed to feed, and term/scan.c, which keeps none. */
 #ifndef MUXD_WIRE_ECMA48_H
 #define MUXD_WIRE_ECMA48_H
 #include <stdbool.h>
@@ -49,7 +49,7 @@ static inline bool ecma_ends_short(char byte)
     return byte >= 0x30 && byte <= 0x7e;
 }
 
-/* a sequence of any kind; ESC does so too, and begins another */
+/* ends a sequence of any kind without effect; so does ESC, which begins another one */
 static inline bool ecma_gives_up(char byte)
 {
     return byte == ECMA_CAN || byte == ECMA_SUB;

@@ -1,4 +1,4 @@
-/* event: events.def turned into a table, and looking things up in it. */
+/* event: events.def as a table, and the search in it. */
 #include "wire/event.h"
 #include "base/value.h"
 #include <string.h>

@@ -13,7 +13,7 @@ enum event_type {
 
 struct event_row {
     const char *name;
-    bool kept; /* numbered and kept also while nobody listens; the others cost something */
+    bool kept; /* numbered and kept also while no client listens; the others would cost too much */
     const char *help;
 };
 
@@ -22,5 +22,5 @@ struct event_row {
 
 extern const struct event_row event_rows[EVENT_COUNT_];
 int event_by_name(const char *name);         /* -1: no event of that name */
-const char *event_nearest(const char *name); /* the nearest name, NULL: none is near */
+const char *event_nearest(const char *name); /* the nearest name; NULL: none is near */
 #endif

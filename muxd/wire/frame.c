@@ -1,5 +1,5 @@
-/* frame: the read buffer of a line protocol. Grows with the line, never beyond its cap and one
- * read; freed when drained, so that ten thousand silent connections hold nothing. */
+/* frame: the read buffer of a line protocol. It grows with the line, at most to the cap and one
+ * read, and is freed when it is empty, so that ten thousand silent connections hold no memory. */
 #include "wire/frame.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -8,7 +8,13 @@
 
 #define ROOM_MIN 4096
 #define FIRST_CAP 16384
-#define READ_MAX 65536 /* more room than this is not lent beyond the cap of a line */
+#define READ_MAX 65536 /* room beyond the cap of a line */
+
+static bool is_sound(const struct frame *frame)
+{
+    return frame->start <= frame->scanned && frame->scanned <= frame->len &&
+           frame->len <= frame->cap && (frame->data != NULL) == (frame->cap > 0);
+}
 
 void frame_init(struct frame *frame, size_t max_line_bytes)
 {
@@ -38,6 +44,7 @@ static void move_to_front(struct frame *frame)
 
 char *frame_room(struct frame *frame, size_t *size)
 {
+    BUG_UNLESS(is_sound(frame));
     if (frame->cap - frame->len < ROOM_MIN && frame->start > 0)
         move_to_front(frame);
     if (frame->cap - frame->len < ROOM_MIN) {
@@ -94,7 +101,7 @@ static int fail_too_large(const struct frame *frame, struct err *err)
         frame->max_line);
 }
 
-/* No newline in what is unread: wait for it, unless the line is too long already. */
+/* The unread part has no newline: wait for it, unless the line is too long already. */
 static int want_more(struct frame *frame, struct err *err)
 {
     size_t pending = frame->len - frame->start;
@@ -109,6 +116,7 @@ static int want_more(struct frame *frame, struct err *err)
 
 int frame_next(struct frame *frame, const char **line, size_t *len, struct err *err)
 {
+    BUG_UNLESS(is_sound(frame));
     for (;;) {
         char *newline = NULL;
         if (frame->scanned < frame->len)

@@ -1,10 +1,11 @@
 /* help: the tables of verbs as text for people. */
 #include "wire/help.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "wire/attach.h"
 #include <string.h>
 
-#define WIDTH 80 /* columns, one for each character: the tables hold nothing wide */
+#define WIDTH 80 /* columns, one for each character: the tables have no wide ones */
 #define COLUMN 26 /* where the second column begins */
 
 static void pad(struct buf *out, size_t count)
@@ -13,7 +14,7 @@ static void pad(struct buf *out, size_t count)
         buf_append_byte(out, ' ');
 }
 
-/* Appends text word by word; at is the column we are in, lines that follow begin at indent. */
+/* Appends text word by word. at: the present column; further lines begin at indent. */
 static void help_wrap(struct buf *out, const char *text, size_t at, size_t indent)
 {
     bool first = true;
@@ -62,8 +63,8 @@ static void option_row(struct buf *out, const struct verb *verb, const struct ve
     buf_fini(&left);
 }
 
-/* One word a usage item, so that wrapping keeps "[-n NAME]" together: the blank inside is put back
- * afterwards. */
+/* Stands for the blank in "[-n NAME]", so that wrapping keeps the item together; replaced by a
+ * blank afterwards. */
 #define GLUE '\x01'
 
 static void usage_item(struct buf *items, const struct verb_option *option)
@@ -132,6 +133,7 @@ static void examples_of(struct buf *out, const struct verb *verb)
     buf_append_text(out, "\nexamples:\n");
     while (*line != '\0') {
         size_t command = strcspn(line, "\t"), whole = strcspn(line, "\n");
+        BUG_UNLESS(command < whole); /* "command\twhat it does" */
         buf_printf(out, "  %.*s\n      %.*s\n", (int)command, line, (int)(whole - command - 1),
                    line + command + 1);
         line += whole + (line[whole] == '\n');

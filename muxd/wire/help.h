@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "wire/verb.h"
 
-void help_all(struct buf *out);                           /* usage, all verbs, the global options */
+void help_all(struct buf *out); /* usage, all verbs, the global options */
 void help_verb(struct buf *out, const struct verb *verb); /* usage, text, options, examples */
 /* "usage: ue exec [-n NAME] … CMD…\n" */
 void help_usage(struct buf *out, const struct verb *verb);

@@ -1,6 +1,6 @@
-/* json: the tree. cJSON's nodes behind struct json, with one habit of our own: a string node keeps
- * its length in valuedouble, since its bytes may hold NULs. A text is read in json_parse.c and
- * printed in json_print.c; what needs no look behind struct json is in json_util.c. */
+/* json: the tree. struct json is cJSON's node, with one convention of our own: a string node
+ * keeps its length in valuedouble, since its bytes may hold NULs. json_parse.c reads a text,
+ * json_print.c prints one, and json_util.c has all that needs no access to cJSON. */
 #include "wire/json.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -25,8 +25,14 @@ static struct json *json_of(cJSON *node)
     return (struct json *)node;
 }
 
+static bool is_in_tree(const struct json *value)
+{
+    return node_of(value)->prev != NULL || node_of(value)->next != NULL;
+}
+
 void json_free(struct json *value)
 {
+    BUG_UNLESS(value == NULL || !is_in_tree(value));
     cJSON_Delete(node_of(value));
 }
 
@@ -81,7 +87,7 @@ bool json_int(const struct json *value, int64_t *out)
     double number;
     if (!json_double(value, &number) || number < -(double)JSON_INTEGER_MAX ||
         number > (double)JSON_INTEGER_MAX ||
-        number != (double)(int64_t)number) /* no trunc(3): ue does without libm */
+        number != (double)(int64_t)number) /* not trunc(3): ue doesn't link libm */
         return false;
     *out = (int64_t)number;
     return true;
@@ -140,6 +146,7 @@ struct json *json_double_new(double number)
 
 struct json *json_string_taken(char *data, size_t len)
 {
+    BUG_UNLESS(data[len] == '\0' && len <= (size_t)JSON_INTEGER_MAX);
     cJSON *node = cJSON_CreateNull();
     node->type = cJSON_String;
     node->valuestring = data;
@@ -151,7 +158,8 @@ struct json *json_add_taken(struct json *parent, char *key, struct json *value)
 {
     cJSON *node = node_of(value);
     BUG_UNLESS(json_type(parent) == (key != NULL ? JSON_OBJECT : JSON_ARRAY));
-    free(node->string); /* it may have been detached from elsewhere */
+    BUG_UNLESS(value != parent && !is_in_tree(value));
+    free(node->string); /* set when it was detached from an object */
     node->string = key;
     cJSON_AddItemToArray(node_of(parent), node); /* a member is an item with a name */
     return value;
@@ -174,6 +182,7 @@ void json_rename(struct json *object, const char *key, const char *to)
     cJSON *member = node_of(json_get(object, key));
     if (member == NULL)
         return;
+    BUG_UNLESS(json_get(object, to) == NULL);
     char *old = member->string;
     member->string = xstrdup(to);
     free(old);

@@ -1,5 +1,7 @@
-/* json_parse: a text becomes a tree while it is read, once. RFC 8259, and strict: what cJSON's own
- * parser takes though it is no JSON, or changes (numbers, NULs), is refused with its place. */
+/* json_parse: reads a text once and builds the tree meanwhile. Strictly RFC 8259: text that
+ * cJSON's own parser would accept although it is no JSON, or would change (numbers, NULs), is
+ * refused with its place. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
@@ -9,19 +11,19 @@
 #include <string.h>
 
 #define NUMBER_CHARS_MAX 63
-#define PAIRWISE_KEYS_MAX 8 /* with so few, comparing each pair beats sorting */
-/* a value costs some 80 bytes: "[0,0,0…" must not become a gigabyte */
+#define PAIRWISE_KEYS_MAX 8 /* up to this many, comparing each pair is faster than sorting */
+/* a value takes some 80 bytes: "[0,0,0…" must not become a gigabyte */
 #define VALUES_MAX 262144
 
 struct parser {
     const char *data;
     size_t size, at, values;
-    int depth; /* of the containers we are in */
+    int depth; /* number of containers around the current place */
     enum json_flags flags;
     struct err *err;
 };
 
-/* Always NULL, so that a reader can return it. */
+/* Sets err. Always NULL, so that a reader can return it. */
 static void *fail_at(const struct parser *p, size_t at, const char *what)
 {
     if (at >= p->size)
@@ -70,7 +72,7 @@ static int32_t read_hex4(struct parser *p)
     return unit;
 }
 
-/* What "\u" at begin names; -1 with err. */
+/* The character of the "\u" escape at begin; -1 and err. */
 static int32_t read_unicode(struct parser *p, size_t begin, bool is_key)
 {
     const char *wrong = NULL;
@@ -111,7 +113,7 @@ static bool read_escape(struct parser *p, bool is_key, struct buf *out)
     return buf_append_byte(out, bytes[name - names]);
 }
 
-/* Over ASCII that stands for itself; returns the byte behind it, -1 at the end. */
+/* Skips ASCII that needs no decoding; returns the byte behind it, -1 at the end. */
 static int skip_plain(struct parser *p)
 {
     int c = json_parse_peek(p);
@@ -130,8 +132,8 @@ static bool skip_rune(struct parser *p)
     return rune >= 0 || json_parse_fail(p, "not valid UTF-8; send bytes as base64");
 }
 
-/* Up to the closing quote. Returns where the rest begins that holds no escapes; what is before it
- * goes to out. 0: fails. */
+/* Reads up to the closing quote. Returns where the last part without escapes begins; the parts
+ * before it go to out, decoded. 0: it failed. */
 static size_t read_pieces(struct parser *p, bool is_key, struct buf *out)
 {
     size_t rest = p->at;
@@ -156,7 +158,8 @@ static size_t read_pieces(struct parser *p, bool is_key, struct buf *out)
     }
 }
 
-/* The caller's; NULL: fails. One without escapes is copied once, into the memory it needs. */
+/* The string is the caller's; NULL: it failed. A string without escapes is copied once, into
+ * memory of its size. */
 static char *read_string(struct parser *p, bool is_key, size_t *len)
 {
     struct buf decoded = BUF_INIT;
@@ -269,7 +272,7 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Of a whole object: no key twice. */
+/* A complete object has no key twice. */
 static bool check_keys(const struct parser *p, const struct json *object)
 {
     size_t count = json_count(object), n = 0;
@@ -292,7 +295,7 @@ static bool check_keys(const struct parser *p, const struct json *object)
 
 static struct json *read_value(struct parser *p);
 
-/* Behind the opening bracket, with something in it. */
+/* Reads behind the opening bracket of a container that is not empty. */
 static bool read_items(struct parser *p, struct json *container, bool object)
 {
     do {
@@ -327,7 +330,7 @@ static struct json *read_container(struct parser *p, bool object)
     return container;
 }
 
-/* NULL: fails. Recursion goes as deep as JSON_DEPTH_MAX. */
+/* NULL: it failed. Recursion is limited by JSON_DEPTH_MAX. */
 static struct json *read_value(struct parser *p)
 {
     size_t len;
@@ -350,6 +353,7 @@ struct json *json_parse_with(const char *data, size_t size, enum json_flags flag
     struct parser p = {.data = data, .size = size, .flags = flags, .err = err};
     struct json *root = read_value(&p);
     skip_blanks(&p);
+    BUG_UNLESS(p.at <= size && (root == NULL || p.depth == 0));
     if (root == NULL || p.at == size)
         return root;
     json_free(root);

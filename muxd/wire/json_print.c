@@ -1,5 +1,5 @@
-/* json_print: a tree into one line of text, in one pass. Answers carry megabytes of terminal output
- * in one string, so plain bytes are copied in runs and looked at once. */
+/* json_print: prints a tree as one line of text in one pass. Answers have megabytes of terminal
+ * output in one string, so plain bytes are copied in runs and looked at once. */
 #include "base/bug.h"
 #include "wire/json.h"
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a byte becomes: 0: itself; 'u': \u00XX; else a backslash and this letter. UTF-8 passes as it
- * is. */
+/* How a byte is printed: 0: as it is, as all of UTF-8; 'u': \u00XX; else a backslash and this
+ * letter. */
 static const char escapes[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r',
     ['\t'] = 't', [0x7f] = 'u',  [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u',

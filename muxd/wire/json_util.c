@@ -1,4 +1,4 @@
-/* json_util: what can be said in terms of the rest of json.h: getters by key, adding by type,
+/* json_util: the functions that use only the rest of json.h: getters by key, adding by type,
  * comparing, copying. */
 #include "base/bug.h"
 #include "base/mem.h"
@@ -10,6 +10,7 @@ const char *json_type_name(enum json_type type)
 {
     static const char *const names[] = {"nothing", "null",  "boolean", "number",
                                         "string",  "array", "object"};
+    BUG_UNLESS((size_t)type < sizeof names / sizeof *names);
     return names[type];
 }
 

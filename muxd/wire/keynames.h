@@ -1,4 +1,4 @@
-/* keynames: the names of keys as data, for whoever encodes them and for completions. */
+/* keynames: the names of keys as data, for their encoding and for completions. */
 #ifndef MUXD_WIRE_KEYNAMES_H
 #define MUXD_WIRE_KEYNAMES_H
 
@@ -21,7 +21,7 @@ struct keyname {
 const struct keyname *keyname_find(const char *name);
 /* The nearest name to a wrong one; NULL: none is near. */
 const char *keyname_nearest(const char *name);
-/* All names that every terminal knows and the usual control keys ("C-a" … "C-z"), for
- * completions: calls fn with each. */
+/* Calls fn with each name that every terminal knows and with the usual control keys ("C-a" …
+ * "C-z"), for completions. */
 void keyname_each(void (*fn)(void *arg, const char *name), void *arg);
 #endif

@@ -1,6 +1,7 @@
-/* msg: requests in and replies out, as the daemon sees them; requests out, as the client writes
- * them. The client's reading of replies is in msg_answer.c. */
+/* msg: the daemon's side, which parses requests and writes replies, and the client's writing of
+ * requests. The client's reading of replies is in msg_answer.c. */
 #include "wire/msg.h"
+#include "base/bug.h"
 #include <string.h>
 
 bool msg_id_equal(const struct msg_id *a, const struct msg_id *b)
@@ -105,7 +106,7 @@ static bool print_id(struct buf *out, const struct msg_id *id)
     return buf_append_text(out, "null");
 }
 
-/* All or nothing: half a line would spoil the stream. */
+/* All or nothing: a part of a line would spoil the stream. */
 static bool msg_settle(struct buf *out, size_t mark, bool ok)
 {
     if (!ok)
@@ -126,6 +127,7 @@ bool msg_error(struct buf *out, const struct msg_id *id, const struct err *err,
                const struct json *more)
 {
     size_t mark = out->len;
+    BUG_UNLESS(err->code < 0);
     struct json *error = json_object_new();
     json_add_int(error, "code", err_rpc(err->code));
     json_add_text(error, "message", err->text);
@@ -144,6 +146,7 @@ bool msg_error(struct buf *out, const struct msg_id *id, const struct err *err,
 
 static bool print_call(struct buf *out, const char *method, const struct json *params)
 {
+    BUG_UNLESS(params == NULL || json_type(params) == JSON_OBJECT);
     bool ok = buf_append_text(out, "\"method\":") && json_print_str(out, method, strlen(method));
     if (ok && params != NULL)
         ok = buf_append_text(out, ",\"params\":") && json_print(out, params);

@@ -10,12 +10,13 @@
 #include <stdint.h>
 
 #define MSG_ID_BYTES_MAX 128
-/* what `hello` answers as protocol; grows only when an old client would misread us */
+/* the protocol in the answer of `hello`; it grows only when an old client would misread the
+ * daemon */
 #define MSG_PROTOCOL 1
 
 enum msg_id_kind { MSG_ID_NONE, MSG_ID_NUMBER, MSG_ID_STRING };
 
-/* A request's id by value: it outlives the line it came in. */
+/* A request's id by value: it outlives the line in which it came. */
 struct msg_id {
     enum msg_id_kind kind; /* NONE: a notification, or the id of a line that could not be read */
     int64_t number;
@@ -31,20 +32,20 @@ struct msg {
     struct json *root;   /* owned */
 };
 
-/* One request line. 0, ERR_PARSE or ERR_INVALID_REQUEST. Fill-in of id is the best that is known
- * also after a failure, so that the error can be sent to the right request (kind NONE then means
- * "id": null). */
+/* Parses one request line. 0, ERR_PARSE or ERR_INVALID_REQUEST. After a failure id is still set
+ * as far as it is known, so that the error can be sent to the right request (kind NONE: "id":
+ * null). */
 int msg_parse(struct msg *msg, const char *line, size_t size, struct err *err);
 void msg_fini(struct msg *msg); /* safe on a zeroed one */
 bool msg_id_equal(const struct msg_id *a, const struct msg_id *b);
 /* false: neither an integer nor a string of at most 128 bytes */
 bool msg_id_from_json(struct msg_id *id, const struct json *value);
 
-/* Whole lines, with their newline, appended to out. False when out went over its max; out is then
- * as it was before. */
+/* Each appends a whole line with its newline to out. False, and out as before: out would go over
+ * its max. */
 bool msg_reply(struct buf *out, const struct msg_id *id, const struct json *result);
-/* data.code is err_name(err->code); more is an object whose members go into data too, or NULL.
- * err->text is the message. */
+/* err->text is the message, data.code is err_name(err->code). more: an object whose members go into
+ * data, too, or NULL. */
 bool msg_error(struct buf *out, const struct msg_id *id, const struct err *err,
                const struct json *more);
 /* params may be NULL */
@@ -53,11 +54,11 @@ bool msg_notification(struct buf *out, const char *method, const struct json *pa
 
 /* A reply line, as the client reads it. Unknown fields are ignored. */
 struct msg_answer {
-    /* NONE: the daemon could not tell which request it was; or a notification when method is set */
+    /* NONE: a notification when method is set, else the daemon could not read the request's id */
     struct msg_id id;
     const char *method;        /* a notification from the daemon; NULL for replies. Borrowed */
-    const struct json *result; /* borrowed; NULL when it is an error */
-    /* code 0: result holds. Unknown data.code names become ERR_INTERNAL with the text kept */
+    const struct json *result; /* borrowed; NULL: an error */
+    /* code 0: result is set. An unknown data.code becomes ERR_INTERNAL and keeps its text */
     struct err err;
     const struct json *data;   /* error.data, params of a notification, or NULL; borrowed */
     struct json *root;         /* owned */

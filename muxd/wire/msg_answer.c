@@ -1,5 +1,5 @@
-/* msg_answer: what the daemon said, as the client reads it. Lenient towards fields that a newer
- * daemon may add. */
+/* msg_answer: the client's reading of the daemon's lines. It ignores fields that a newer daemon may
+ * add. */
 #include "wire/msg.h"
 
 static int malformed(struct err *err, const char *what)

@@ -1,6 +1,7 @@
-/* outer: owns how the facts of a person's terminal are written and read. Source of the colours'
- * form: XParseColor(3), xterm ctlseqs. */
+/* outer: owns the JSON form of terminal profiles and the spelling of colours (XParseColor(3), xterm
+ * ctlseqs). */
 #include "wire/outer.h"
+#include "base/bug.h"
 #include "wire/json.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -12,8 +13,11 @@
 static const char *const names[] = {"foreground", "background", "cursor"};
 /* by enum outer_scheme */
 static const char *const schemes[] = {NULL, "dark", "light"};
+_Static_assert(sizeof names / sizeof *names == OUTER_COLOURS - OUTER_PALETTE, "one name for each");
+_Static_assert(sizeof schemes / sizeof *schemes == OUTER_LIGHT + 1, "one name for each");
+_Static_assert(OUTER_COLOURS <= 32, "known has a bit for each colour");
 
-/* One part: its digits fill the scale, so that f, ff and ffff are the same. */
+/* Parses one part; its digits are scaled, so that f, ff and ffff are the same. */
 static bool parse_part(const char **at, const char *end, uint16_t *part)
 {
     unsigned value = 0, most = 0;
@@ -84,6 +88,7 @@ static void add_colour(struct json *parent, const char *key, const struct outer 
 
 void outer_print(struct buf *out, const struct outer *outer)
 {
+    BUG_UNLESS(outer->cell_height <= OUTER_CELL_MAX && outer->cell_width <= OUTER_CELL_MAX);
     struct json *object = json_object_new();
     for (int i = OUTER_PALETTE; i < OUTER_COLOURS; i++)
         add_colour(object, names[i - OUTER_PALETTE], outer, i);

@@ -1,5 +1,8 @@
 /* pen: owns the meaning of SGR parameters. */
 #include "wire/pen.h"
+#include "base/bug.h"
+
+_Static_assert(sizeof(struct pen) == 3 * sizeof(uint32_t), "a pen is compared as bytes");
 
 /* Attributes by parameter: 1 to 9 set them; 21 and beyond clear them. */
 static const uint16_t set_by[] = {0, PEN_BOLD, PEN_FAINT, PEN_ITALIC, PEN_UNDERLINE, PEN_BLINK,
@@ -75,6 +78,7 @@ static void one(struct pen *pen, int arg)
 void pen_sgr(struct pen *pen, const struct token_csi *csi)
 {
     uint32_t unused;
+    BUG_UNLESS(csi->count >= 0 && csi->count <= TOKENS_ARGS);
     if (csi->count == 0)
         *pen = (struct pen){0};
     for (int at = 0; at < csi->count;) {
@@ -136,6 +140,7 @@ uint32_t pen_palette(unsigned index)
                                        0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00,
                                        0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
     static const uint8_t steps[6] = {0, 95, 135, 175, 215, 255};
+    BUG_UNLESS(index < 256);
     if (index < 16)
         return basic[index];
     if (index >= 232)

@@ -1,5 +1,5 @@
-/* pen: how a character looks: two colours and a set of attributes; what a program asks for with SGR
- * (ECMA-48 8.3.117, and what xterm and kitty add), and the shortest SGR that gives a look. */
+/* pen: the look of a character, which is two colours and a set of attributes: what SGR means
+ * (ECMA-48 8.3.117, and the additions of xterm and kitty), and the shortest SGR for a look. */
 #ifndef MUXD_WIRE_PEN_H
 #define MUXD_WIRE_PEN_H
 #include "base/buf.h"
@@ -30,7 +30,7 @@ enum pen_attrs {
 };
 
 struct pen { /* zeroed: plain */
-    uint32_t fg, bg, attrs; /* no padding: compared and copied as bytes */
+    uint32_t fg, bg, attrs; /* without padding: compared and copied as bytes */
 };
 static_assert(sizeof(struct pen) == 3 * sizeof(uint32_t), "padding would be compared");
 
@@ -39,9 +39,9 @@ static inline bool pen_equal(const struct pen *a, const struct pen *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* changes the pen as ESC [ … m does; unknown parameters are skipped */
+/* applies ESC [ … m to it; unknown parameters are skipped */
 void pen_sgr(struct pen *pen, const struct token_csi *csi);
-/* appends ESC [ 0 … m: sets this look whatever was set before */
+/* ESC [ 0 … m, which gives this look whatever was set before */
 void pen_append_sgr(struct buf *out, const struct pen *pen);
 /* 0xRRGGBB of palette colours 0 to 255, xterm's defaults: 16, a cube, greys */
 uint32_t pen_palette(unsigned index);

@@ -1,5 +1,5 @@
-/* schema: the one place where a request's arguments are refused for their shape. Texts are read by
- * models: they name the field, what came and what was expected. */
+/* schema: the only place where a request's arguments are refused for their shape. Models read the
+ * texts, which name the field, what came and what was expected. */
 #include "wire/schema.h"
 #include "base/buf.h"
 #include "base/bug.h"
@@ -11,7 +11,8 @@
 #define SHOWN_BYTES_MAX 64
 #define PREFIX "failed to parse function arguments: "
 
-/* Where we are: the row's table and how its fields are called in texts ("" or "_meta."). */
+/* The object that is being checked. path: "" or "_meta.", in front of its fields' names in
+ * texts. */
 struct check {
     const struct tool *tool;
     const char *path;
@@ -20,7 +21,7 @@ struct check {
     struct err *err;
 };
 
-/* A peer's word, short and harmless enough for a text. */
+/* A client's word, shortened and escaped for a text. */
 struct shown {
     char text[4 * SHOWN_BYTES_MAX + 8];
 };
@@ -212,8 +213,8 @@ static int check_value(const struct check *c, const struct tool_arg *arg, const 
     BUG("an argument of type %d", (int)arg->type);
 }
 
-/* ARG_DEFAULT_ONLY: what has no effect passes, anything else would promise what this version can't
- * keep. */
+/* ARG_DEFAULT_ONLY: a value without effect passes; with any other the caller would expect what this
+ * version can't do. */
 static int check_default(const struct check *c, const struct tool_arg *arg,
                          const struct json *value)
 {
@@ -285,7 +286,7 @@ static bool is_given(const struct json *params, const char *name)
     return value != NULL && (!json_bool(value, &truth) || truth);
 }
 
-/* What only shows when all are in: missing ones, and ones that need another. */
+/* The checks that need all members: required ones are there, and those that others need. */
 static int check_whole(const struct check *c)
 {
     for (const struct tool_arg *arg = c->tool->args; arg->name != NULL; arg++) {
@@ -312,8 +313,8 @@ static int schema_check_members(const struct check *c)
     return check_whole(c);
 }
 
-/* An empty reader or a relative directory would be taken for none, and something else be done than
- * was asked. */
+/* An empty reader or a relative directory would be treated as absent, and the call would do
+ * something else than was asked. */
 static int check_meta(const struct json *meta, struct err *err)
 {
     const char *cwd = json_get_str(meta, "cwd", NULL), *reader = json_get_str(meta, "reader", NULL);
@@ -330,6 +331,7 @@ static int check_meta(const struct json *meta, struct err *err)
 int schema_check(const struct tool *tool, struct json *params, const char *const *ignore_fields,
                  struct err *err)
 {
+    BUG_UNLESS(tool >= tools && tool < tools + TOOL_COUNT_);
     struct check c = {
         .tool = tool, .path = "", .params = params, .ignore = ignore_fields, .err = err};
     if (json_type(params) != JSON_OBJECT)

@@ -1,4 +1,4 @@
-/* schema_json: owns the rows of tools.def as JSON schemas, in the wrapping that each API wants. */
+/* schema_json: owns the JSON schemas of tools.def, in the form that each API wants. */
 #include "base/value.h"
 #include "wire/schema.h"
 #include <string.h>
@@ -20,7 +20,7 @@ static void add_item_type(struct json *property, const char *key, const char *fi
     add_types(json_add_object(property, key), "type", first, second);
 }
 
-/* Codex's own forms are one type each; of a command's two, models are shown the one that they
+/* Codex has one type for each argument. Where muxd has two, models are shown the one that they
  * know. */
 static void add_type(struct json *property, const struct tool_arg *arg, enum schema_view view)
 {
@@ -57,7 +57,7 @@ static void add_type(struct json *property, const struct tool_arg *arg, enum sch
     }
 }
 
-/* Models are spared the bounds: who leaves them is told which they are. */
+/* Models are not shown the bounds, to save tokens: a refusal names them. */
 static void add_limits(struct json *property, const struct tool_arg *arg, enum schema_view view)
 {
     if (arg->type == ARG_UINT && arg->max != 0 && view != SCHEMA_MODEL) {
@@ -73,7 +73,7 @@ static void add_limits(struct json *property, const struct tool_arg *arg, enum s
     }
 }
 
-/* That what is absent is false or empty goes without saying to models. */
+/* Models are not told that an absent argument is false or empty. */
 static void add_default(struct json *property, const struct tool_arg *arg, enum schema_view view)
 {
     bool truth = false;

@@ -1,13 +1,14 @@
-/* schema_output: owns what the answers' objects look like for programs that check them (MCP's
- * outputSchema). Members may be absent: absent means unknown. More members may come, so none is
- * refused. */
+/* schema_output: owns the schemas of answers for programs that check them (MCP's outputSchema). A
+ * member may be absent, which means unknown. Later versions may add members, so additional ones are
+ * allowed. */
+#include "base/bug.h"
 #include "wire/schema.h"
 
 struct member {
     const char *name, *type, *other; /* JSON types; other: a second one, or NULL */
 };
 
-#define WHOSE /* the session that it is about, at the end of most answers */                       \
+#define WHOSE /* the session of the answer, at the end of most answers */                          \
     {"session_id", "integer", NULL}, {"number", "integer", NULL}, {"name", "string", NULL},        \
         {"state", "string", NULL}, {"waiting_for", "string", "null"},                              \
         {"exit_code", "integer", NULL},                                                            \
@@ -54,6 +55,7 @@ static const struct member of_list[] = {{"sessions", "array", NULL}, {NULL, NULL
 
 static const struct member *members_of(const struct tool *tool)
 {
+    BUG_UNLESS(tool >= tools && tool < tools + TOOL_COUNT_);
     switch ((enum tool_id)(tool - tools)) {
     case TOOL_LIST_SESSIONS:
     case TOOL_KILL_SESSION: return of_list;

@@ -1,4 +1,4 @@
-/* schema_read: checked arguments as values with their defaults. */
+/* schema_read: reads checked arguments as values, with their defaults. */
 #include "base/bug.h"
 #include "base/value.h"
 #include "wire/schema.h"
@@ -33,6 +33,7 @@ int64_t schema_int(const struct tool *tool, const struct json *params, const cha
 {
     const struct tool_arg *arg = row(tool, name);
     int64_t number = fallback;
+    BUG_UNLESS(arg->type == ARG_UINT);
     if (!json_get_int(params, arg->name, &number) && arg->fallback != NULL)
         value_int(arg->fallback, 0, INT64_MAX, &number);
     return number;
@@ -43,6 +44,7 @@ bool schema_bool(const struct tool *tool, const struct json *params, const char 
 {
     const struct tool_arg *arg = row(tool, name);
     bool truth = fallback;
+    BUG_UNLESS(arg->type == ARG_BOOL);
     if (!json_get_bool(params, arg->name, &truth) && arg->fallback != NULL)
         value_bool(arg->fallback, &truth);
     return truth;

@@ -1,5 +1,5 @@
-/* text.c: owns every line of the model text around a program's output, and the choice of what stays
- * of it. */
+/* text.c: owns every line of the model text around a program's output, and which part of the output
+ * stays. */
 #include "wire/text.h"
 #include "base/bug.h"
 #include "base/utf8.h"
@@ -30,7 +30,7 @@ size_t text_lines(const char *text, size_t len)
     return lines;
 }
 
-/* removed_chars is not counted yet: of a megabyte that takes a millisecond. */
+/* Doesn't count removed_chars, which takes a millisecond for a megabyte. */
 static struct text_split find_split(const char *text, size_t len, size_t begin_bytes,
                                     size_t end_bytes)
 {
@@ -40,6 +40,7 @@ static struct text_split find_split(const char *text, size_t len, size_t begin_b
         tail = head;
     while (!utf8_is_boundary(text, len, tail))
         tail++;
+    BUG_UNLESS(head <= tail && tail <= len);
     return (struct text_split){.head_len = head, .tail_at = tail};
 }
 
@@ -50,7 +51,7 @@ struct text_split text_split(const char *text, size_t len, size_t begin_bytes, s
     return split;
 }
 
-/* All or nothing: puts out back to its old length when what was appended since did not fit. */
+/* All or nothing: cuts out to its old length when the parts appended since didn't fit. */
 static bool text_settle(struct buf *out, size_t before, bool fits)
 {
     if (!fits)
@@ -68,6 +69,7 @@ static bool append_marker(struct buf *out, uint64_t removed, bool tokens)
 static bool append_cut(struct buf *out, const char *text, size_t len, size_t budget_bytes,
                        bool tokens)
 {
+    BUG_UNLESS(len > budget_bytes);
     size_t left = budget_bytes / 2;
     struct text_split split = find_split(text, len, left, budget_bytes - left);
     uint64_t removed = tokens ? text_tokens(len - budget_bytes)
@@ -128,8 +130,8 @@ static bool append_line(struct buf *out, const struct buf *line)
     return buf_append(out, line->data, line->len) && buf_append_byte(out, '\n');
 }
 
-/* text is longer than budget_bytes. Written to out first and looked at there: truncation may cut
- * the line of omitted bytes in two. */
+/* text is longer than budget_bytes. Truncation may cut the line of omitted bytes in two, so the
+ * line is looked for in the cut text. */
 static bool append_omitted_cut(struct buf *out, const char *text, size_t len,
                                uint64_t original_bytes, size_t budget_bytes, bool tokens,
                                const struct buf *line)
@@ -163,7 +165,7 @@ bool text_formatted_omitted(struct buf *out, const char *text, size_t len, uint6
 
 static bool append_facts(struct buf *out, const struct text_answer *answer)
 {
-    BUG_UNLESS(answer->wall_ns >= 0);
+    BUG_UNLESS(answer->wall_ns >= 0 && (answer->output || answer->output_len == 0));
     uint64_t tenths_ms = ((uint64_t)answer->wall_ns + 50000) / 100000;
     return (!answer->chunk_id || buf_printf(out, "Chunk ID: %s\n", answer->chunk_id)) &&
            buf_printf(out, "Wall time: %" PRIu64 ".%04" PRIu64 " seconds\n", tenths_ms / 10000,

@@ -1,5 +1,6 @@
 /* tokens: owns the state machine that cuts a terminal's input. */
 #include "wire/tokens.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "wire/ecma48.h"
 #include <string.h>
@@ -22,15 +23,15 @@ static void flush_text(struct tokens *tokens, const struct token_sink *sink, voi
 
 static void add_rune(struct tokens *tokens, int32_t rune, const struct token_sink *sink, void *arg)
 {
-    if (rune >= 0x80 && rune < 0xa0) /* C1 in UTF-8: as good as never meant */
+    if (rune >= 0x80 && rune < 0xa0) /* C1 in UTF-8 is never meant as a control */
         return;
     tokens->run[tokens->runs++] = rune < 0 ? 0xfffd : rune;
     if (tokens->runs == TOKENS_RUN)
         flush_text(tokens, sink, arg);
 }
 
-/* A character that began in an earlier feed, or that stands at the end of this one. Returns the
- * bytes of data that it took. */
+/* Goes on with the character that an earlier feed began. Returns how many bytes of data it has
+ * taken. */
 static size_t add_partial(struct tokens *tokens, const char *data, size_t size,
                           const struct token_sink *sink, void *arg)
 {
@@ -44,7 +45,7 @@ static size_t add_partial(struct tokens *tokens, const char *data, size_t size,
             continue;
         }
         if (used == 0 && taken == size)
-            break; /* more may come */
+            break; /* the next feed goes on */
         if (used == 0) {
             used = tokens->partial_size;
             rune = -1;
@@ -56,7 +57,7 @@ static size_t add_partial(struct tokens *tokens, const char *data, size_t size,
     return taken;
 }
 
-/* Up to the end of the run. */
+/* Takes ASCII up to the end of the run; returns how many bytes. */
 static size_t take_ascii(struct tokens *tokens, const char *data, size_t size)
 {
     size_t room = TOKENS_RUN - tokens->runs, n = 0, most = size < room ? size : room;
@@ -67,7 +68,7 @@ static size_t take_ascii(struct tokens *tokens, const char *data, size_t size)
     return n;
 }
 
-/* The printable bytes at data; returns how many. */
+/* Takes the printable bytes at data; returns how many. */
 static size_t take_text(struct tokens *tokens, const char *data, size_t size,
                         const struct token_sink *sink, void *arg)
 {
@@ -220,7 +221,7 @@ static void begin_escape(struct tokens *tokens)
     tokens->invalid = false;
 }
 
-/* One byte that is no printable text at ground. */
+/* Takes one byte, which is no printable text in the ground state. */
 static void on_byte(struct tokens *tokens, char byte, const struct token_sink *sink, void *arg)
 {
     if (in_string(tokens) && tokens->escape_in_string) {
@@ -229,7 +230,7 @@ static void on_byte(struct tokens *tokens, char byte, const struct token_sink *s
             end_string(tokens, sink, arg);
             return;
         }
-        begin_escape(tokens); /* the string was given up for another sequence */
+        begin_escape(tokens); /* another sequence ends the string without effect */
     }
     if (ecma_gives_up(byte)) {
         tokens->state = TOKENS_GROUND;
@@ -255,7 +256,7 @@ static void on_byte(struct tokens *tokens, char byte, const struct token_sink *s
     }
 }
 
-/* The numbers at data; returns how many bytes they take. */
+/* Takes the numbers at data; returns how many bytes. */
 static size_t take_parameters(struct token_csi *csi, const char *data, size_t size)
 {
     size_t n = 0;
@@ -272,6 +273,8 @@ size_t tokens_feed(struct tokens *tokens, const char *data, size_t size,
                    const struct token_sink *sink, void *arg)
 {
     size_t at = 0;
+    BUG_UNLESS(tokens->runs == 0 && tokens->partial_size <= sizeof tokens->partial &&
+               tokens->string_size <= sizeof tokens->string);
     tokens->halt = false;
     while (at < size && !tokens->halt) {
         if (tokens->partial_size > 0)

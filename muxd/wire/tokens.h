@@ -1,37 +1,39 @@
-/* tokens: the bytes that a program writes to its terminal, cut into characters, controls and escape
- * sequences. A state machine as that of DEC terminals, with the bytes' meaning from wire/ecma48.h;
- * sequences may be split over any number of feeds, and nothing that a program writes makes it keep
- * more than a few kilobytes. No fd, no clock. */
+/* tokens: cuts the bytes that a program writes to its terminal into characters, controls and escape
+ * sequences. A state machine like that of DEC terminals; wire/ecma48.h says what the bytes mean. A
+ * sequence may be split over any number of feeds, and no program can make it keep more than a few
+ * kilobytes. No fd, no clock. */
 #ifndef MUXD_WIRE_TOKENS_H
 #define MUXD_WIRE_TOKENS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOKENS_ARGS 32        /* parameters of a sequence; what comes behind is dropped */
-#define TOKENS_ARG_MAX 65535  /* larger parameters count as this */
-#define TOKENS_RUN 256        /* characters in one call of text */
-/* bytes of an OSC or DCS that are kept; longer ones are swallowed and told of cut */
+#define TOKENS_ARGS 32       /* parameters of a sequence; further ones are dropped */
+#define TOKENS_ARG_MAX 65535 /* larger parameters count as this */
+#define TOKENS_RUN 256       /* characters in one call of text */
+/* bytes of an OSC or DCS that are kept; a longer one is reported as cut */
 #define TOKENS_STRING 4096
-#define TOKENS_STRING_LOST (1u << 20) /* a string without an end this long was none: text goes on */
+/* a string that has no end after so many bytes is given up, and text goes on */
+#define TOKENS_STRING_LOST (1u << 20)
 
 struct token_csi {
     char leader;       /* < = > ? or 0 */
     char intermediate; /* 0: none */
     char final;
-    int count;                  /* of parameters, 0 when there are none */
-    int args[TOKENS_ARGS];      /* -1: left out */
-    bool joined[TOKENS_ARGS];   /* a colon stood before it: part of the parameter before */
+    int count;                /* of parameters */
+    int args[TOKENS_ARGS];    /* -1: left out */
+    bool joined[TOKENS_ARGS]; /* behind a colon: part of the parameter before it */
 };
 
-struct token_sink { /* each may be called any number of times during tokens_feed */
-    /* U+FFFD for what is no UTF-8; never a control */
+struct token_sink { /* tokens_feed may call each any number of times */
+    /* never a control; U+FFFD for ill-formed UTF-8 */
     void (*text)(void *arg, const int32_t *runes, size_t count);
-    void (*control)(void *arg, char byte);                       /* C0 but ESC, NUL, CAN and SUB */
+    void (*control)(void *arg, char byte); /* C0 without ESC, NUL, CAN and SUB */
     void (*escape)(void *arg, char intermediate, char final);
     void (*csi)(void *arg, const struct token_csi *csi);
-    void (*osc)(void *arg, const char *data, size_t size, bool cut); /* between ESC ] and its end */
-    void (*dcs)(void *arg, const char *data, size_t size, bool cut); /* NULL is fine, and for osc */
+    /* the bytes between ESC ] or ESC P and the end; NULL is fine for both */
+    void (*osc)(void *arg, const char *data, size_t size, bool cut);
+    void (*dcs)(void *arg, const char *data, size_t size, bool cut);
 };
 
 enum tokens_state {
@@ -52,16 +54,15 @@ struct tokens { /* zeroed: at the beginning */
     struct token_csi csi;
     size_t string_size, string_seen; /* bytes kept; bytes that came */
     char string[TOKENS_STRING];
-    size_t runs;                     /* characters that wait for the end of the run */
+    size_t runs; /* characters of the run so far; 0 between feeds */
     int32_t run[TOKENS_RUN];
-    /* set by a callback: tokens_feed returns before the next byte */
-    bool halt;
-    unsigned partial_size;           /* bytes of a character that is not whole yet */
+    bool halt; /* set by a callback: tokens_feed returns before the next byte */
+    unsigned partial_size; /* bytes of a character that is not complete yet */
     char partial[4];
 };
 
-/* Returns the bytes that were taken: all, unless a callback has set halt. */
+/* Returns how many bytes it has taken: all, unless a callback has set halt. Not from a callback. */
 size_t tokens_feed(struct tokens *tokens, const char *data, size_t size,
                    const struct token_sink *sink, void *arg);
-void tokens_reset(struct tokens *tokens); /* as at the beginning: bytes are missing here */
+void tokens_reset(struct tokens *tokens); /* to the beginning, as some bytes are missing */
 #endif

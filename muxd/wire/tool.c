@@ -1,4 +1,4 @@
-/* tool: tools.def turned into tables. Nothing else lives here. */
+/* tool: tools.def as tables, and the search in them. */
 #include "wire/tool.h"
 #include "base/value.h"
 #include <string.h>

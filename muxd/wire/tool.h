@@ -17,9 +17,9 @@ enum tool_id {
 };
 
 enum tool_kind {
-    TOOL_MODEL,   /* a tool that models are given, too */
-    TOOL_CONTROL, /* a verb of ue, and what clients need besides */
-    TOOL_INNER,   /* no method: rows of an object inside the others (_meta) */
+    TOOL_MODEL,   /* a tool for models as well as for clients */
+    TOOL_CONTROL, /* a method for clients: the verbs of ue, and others that they need */
+    TOOL_INNER,   /* no method: the rows of an object inside the others (_meta) */
 };
 
 enum arg_type {
@@ -31,22 +31,22 @@ enum arg_type {
     ARG_SESSIONS, /* array of ARG_SESSION */
     ARG_STRINGS,  /* array of strings */
     ARG_ENV,      /* object of strings, keys are names of variables */
-    ARG_OBJECTS,  /* array of objects, each the handler's to check */
+    ARG_OBJECTS,  /* array of objects, which the handler checks */
     ARG_OBJECT,   /* any object */
     ARG_ID,       /* a request's id: integer or string */
 };
 
 enum arg_flags {
     ARG_REQUIRED = 1, /* its absence is refused */
-    /* the schema lists it as required, but its absence is the handler's to answer (own text) */
+    /* the schema lists it as required, but the handler refuses its absence with a text of its
+     * own */
     ARG_ADVERTISED = 2,
-    ARG_MUXD = 4, /* an addition of muxd's; without it: a field of Codex */
-    /* part of the schema; anything but .fallback is ERR_NOT_AVAILABLE in this version */
+    ARG_MUXD = 4, /* an addition of muxd; without this flag: a field of Codex */
+    /* part of the schema; any value but .fallback is ERR_NOT_AVAILABLE in this version */
     ARG_DEFAULT_ONLY = 8,
-    ARG_PLUMBING = 32, /* for programs, not for models: left out where tokens count (MCP) */
-    /* a string that becomes a C string in the kernel: NUL refused (the parser refuses the escape
-     * already) */
+    /* a string that becomes a C string in the kernel: a NUL is refused */
     ARG_NO_NUL = 16,
+    ARG_PLUMBING = 32, /* for programs, not for models: left out where tokens count (MCP) */
 };
 
 enum tool_hints { /* what MCP calls annotations */
@@ -58,25 +58,23 @@ enum tool_hints { /* what MCP calls annotations */
 
 struct tool_arg {
     const char *name;
-    const char *alias;     /* another name for it; renamed to .name by schema_check */
+    const char *alias;     /* another name, which schema_check renames to .name */
     enum arg_type type;
     unsigned flags;
     /* ARG_UINT: bounds; strings and arrays: .max bytes or items, 0: only the request's cap */
     int64_t min, max;
-    /* default as text ("10000", "false", "use_default"); NULL: none, or it depends (help says on
-     * what) */
+    /* default as text ("10000", "false", "use_default"); NULL: none, or the help explains it */
     const char *fallback;
-    const char *choices;   /* words separated by blanks, the only values of a string; NULL: any */
-    const char *needs;     /* another argument that must be there too … */
-    const char *needs_text; /* … and the text of the refusal when it isn't */
-    const char *help;      /* for schemas and documentation */
+    const char *choices;    /* words separated by blanks, the only values of a string; NULL: any */
+    const char *needs;      /* another argument that must be there, too … */
+    const char *needs_text; /* … and the refusal when it is missing */
+    const char *help;       /* for schemas and documentation */
 };
 
 struct tool {
     const char *name;
     enum tool_kind kind;
-    /* muxd's tool, unknown to Codex: its schema has muxd's arguments always */
-    bool own;
+    bool own; /* a tool of muxd, unknown to Codex: its schema always has muxd's arguments */
     const char *title;     /* for people, in two or three words; models' tools only */
     unsigned hints;        /* enum tool_hints */
     const char *description;

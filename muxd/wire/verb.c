@@ -1,4 +1,4 @@
-/* verb: commands.def turned into tables, and looking things up in them. */
+/* verb: commands.def as tables, and the search in them. */
 #include "wire/verb.h"
 #include "base/value.h"
 #include "wire/json.h"

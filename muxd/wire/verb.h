@@ -29,13 +29,13 @@ enum option_type {
     OPTION_SIGNAL,
 };
 
-/* What a value or an operand may be completed with. */
+/* The candidates for the completion of a value or an operand. */
 enum complete_kind {
     COMPLETE_NONE,
     COMPLETE_SESSION, /* live sessions */
     COMPLETE_ENDED,   /* ended sessions */
-    COMPLETE_CONFIGURED, /* sessions that the config describes and that don't run */
-    COMPLETE_STARTABLE, /* live sessions, and those that begin when their name is used */
+    COMPLETE_CONFIGURED, /* configured sessions that don't run */
+    COMPLETE_STARTABLE, /* live sessions, and configured ones that start on demand */
     COMPLETE_FILE,
     COMPLETE_DIR,
     COMPLETE_COMMAND,
@@ -53,26 +53,26 @@ enum complete_kind {
 struct verb_option {
     const char *name; /* the long form without dashes, and the key for args_get */
     char letter;      /* the short form; 0: none */
-    const char *metavar;      /* of its value; NULL: it takes none */
-    enum option_type type;    /* 0: the argument's */
-    int64_t min, max;         /* OPTION_UINT, OPTION_MS; both 0: the argument's */
-    bool repeats;             /* may be given several times; otherwise the last one holds */
-    const char *argument;     /* the tool's argument it sets; NULL: none, it is for ue itself */
-    const char *sets;         /* what a flag sets it to: a word, an item of a list; NULL: true */
-    /* names, separated by blanks, of options that can't stand beside it */
+    const char *metavar;   /* name of its value; NULL: it takes none */
+    enum option_type type; /* 0: the argument's */
+    int64_t min, max;      /* OPTION_UINT, OPTION_MS; both 0: the argument's */
+    bool repeats;          /* may be given several times; otherwise the last one holds */
+    const char *argument;  /* the tool's argument that it sets; NULL: none, it is for ue itself */
+    const char *sets;      /* the value that a flag sets: a word, an item of a list; NULL: true */
+    /* names, separated by blanks, of options that it excludes */
     const char *excludes;
-    /* COMPLETE_NONE: the argument's choices or few numbers, where it has some */
+    /* COMPLETE_NONE: the choices of the argument, or its numbers if these are few */
     enum complete_kind complete;
-    const char *help;         /* NULL: the argument's */
+    const char *help; /* NULL: the argument's */
 };
 
 #define VERB_OPERANDS_MAX 3
 
 struct verb {
     const char *name;      /* "" for VERB_GLOBAL, whose options stand before the verb or after it */
-    const char *tool;      /* method it calls; NULL: none, or it depends */
-    /* of the tool: what each operand sets; NULL: the verb's function sees to it. One whose operands
-     * may be many takes them all: a list as it is, a text joined with blanks */
+    const char *tool;      /* the method that it calls; NULL: none, or it depends */
+    /* the tool's argument that each operand sets; NULL: the verb's function sets it. The last one
+     * takes all further operands: a list as it is, a text joined with blanks */
     const char *arguments[VERB_OPERANDS_MAX];
     const char *summary;   /* one line, lower case, no full stop */
     const char *operands;  /* as the usage shows them; NULL: none */
@@ -82,7 +82,7 @@ struct verb {
     const char *unless;
     bool operands_end_options; /* the first operand ends the options (exec) */
     bool hidden;           /* neither in help nor in completions */
-    /* of each operand; the last one holds for all that follow */
+    /* of each operand; the last one holds for all further ones */
     enum complete_kind complete[VERB_OPERANDS_MAX];
     const char *help;      /* the help text; each line, ended by \n, is a paragraph */
     const char *examples;  /* "command\twhat it does\n"… */
@@ -92,16 +92,15 @@ struct verb {
 extern const struct verb verbs[VERB_COUNT_];
 const struct verb *verb_by_name(const char *name); /* NULL: no such verb */
 const char *verb_nearest(const char *name);        /* NULL: none is near */
-/* the global ones too; NULL */
+/* an option of the verb or a global one; NULL: neither */
 const struct verb_option *verb_option_by_name(const struct verb *verb, const char *name,
                                               size_t len);
 const struct verb_option *verb_option_by_letter(const struct verb *verb, char letter);
-/* The argument of the verb's tool of that name; NULL: name is NULL, or the verb has no tool, or the
- * tool no such argument. */
+/* The argument of that name of the verb's tool; NULL: name is NULL, the verb has no tool, or the
+ * tool has no such argument. */
 const struct tool_arg *verb_argument(const struct verb *verb, const char *name);
-/* A row of the verb, or a global one, with all that it leaves to its argument: type, bounds,
- * help. */
+/* A row of the verb, or a global one, completed from its argument: type, bounds, help. */
 struct verb_option verb_option_full(const struct verb *verb, const struct verb_option *row);
-/* Whether it can't stand beside the other one. */
+/* Whether one of the two excludes the other. */
 bool verb_option_excludes(const struct verb_option *row, const struct verb_option *other);
 #endif
