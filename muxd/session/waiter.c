@@ -120,8 +120,8 @@ static const char *search_data(struct wait *wait, size_t *size)
 
 static void drop_searched(struct wait *wait)
 {
-    /* In the middle of a pass the starts before `next` are tried, and `at` is the first of them that
-     * lacked bytes (SIZE_MAX: none did). */
+    /* In the middle of a pass the starts before `next` are tried, and `at` is the first of them
+     * that lacked bytes (SIZE_MAX: none did). */
     bool under_way = wait->search.pass && wait->search.next < wait->search.at;
     size_t done = under_way ? wait->search.next : wait->search.at;
     if (done <= LOOKBEHIND_BYTES)
