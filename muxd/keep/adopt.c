@@ -1,5 +1,6 @@
 /* adopt.c: owns the birth of a keeper from a worker. */
 #include "keep/adopt.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/limit.h"
 #include "keep/own_args.h"
@@ -12,14 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* all that the new keeper needs; the descriptors close at exec until the child says otherwise */
+/* all that the new keeper needs; the child clears close-on-exec of the descriptors */
 struct birth {
-    int link, own_exe; /* its end of the socket; what it starts workers from */
+    int link, own_exe; /* its end of the socket; the program from which it starts workers */
     int exe;           /* its own program; -1: args[0] */
     char **args;
 };
 
-/* In a child between fork and exec. Its own child becomes the keeper and nobody's zombie. */
+/* In a child between fork and exec. Its own child becomes the keeper, so init reaps that one. */
 static void __attribute__((__noreturn__)) become_keeper(const struct birth *birth)
 {
     struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -29,7 +30,7 @@ static void __attribute__((__noreturn__)) become_keeper(const struct birth *birt
         _exit(pid < 0 ? errno : 0);
     setsid();
     for (int signo = 1; signo < NSIG; signo++)
-        sigaction(signo, &standard, NULL); /* the worker ignores some */
+        sigaction(signo, &standard, NULL); /* the worker ignores some signals */
     sigemptyset(&none);
     fd_set_cloexec(birth->link, false);
     fd_set_cloexec(birth->own_exe, false);
@@ -52,7 +53,7 @@ static int fork_keeper(const struct birth *birth)
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0)
         return error;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) /* as long as one fork takes */
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) /* it takes as long as one fork */
         ;
     return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
@@ -71,6 +72,7 @@ static int adopt_give_birth(int link, int own_exe, int exe, char *const argv[], 
 
 int keeper_respawn(struct link *link, char *const argv[], struct err *err)
 {
+    BUG_UNLESS(argv[0]);
     int pair[2], own_exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     if (own_exe < 0)
         return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, errno, "no descriptor for a new keeper");

@@ -1,4 +1,4 @@
-/* launch.c: owns the way into the background, so that whoever started muxd -d learns that it
+/* launch.c: owns the way into the background: the process that started muxd -d learns that it
  * serves, or why not. */
 #include "keep/launch.h"
 #include "base/fdio.h"
@@ -30,19 +30,19 @@ static int status_of(pid_t keeper)
     if (WIFSIGNALED(status))
         dprintf(STDERR_FILENO, "muxd: the keeper was ended by signal %d before it listened\n",
                 WTERMSIG(status));
-    /* also 0 is no success: nobody listens */
+    /* 0 is no success either: there is no daemon that listens */
     return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 1;
 }
 
 static pid_t started;
 
-/* It is not to stay when nobody waits for it any more; its status comes as ever. */
+/* Our starter no longer waits, so the keeper has to end, too. We end with its status. */
 static void on_term(int signo)
 {
     kill(started, signo);
 }
 
-/* The process that was started. */
+/* In the process that was started. */
 static void __attribute__((__noreturn__)) stay_behind(pid_t keeper, int ready, int words)
 {
     struct pollfd ends[2] = {{.fd = ready, .events = POLLIN}, {.fd = words, .events = POLLIN}};
@@ -62,7 +62,7 @@ static void __attribute__((__noreturn__)) stay_behind(pid_t keeper, int ready, i
         char byte;
         ssize_t n = read(ready, &byte, 1);
         int status = n == 1 ? 0 : status_of(keeper);
-        pass_on(words); /* what came in between */
+        pass_on(words); /* what came since */
         _exit(status);
     }
 }
@@ -81,7 +81,7 @@ int launch_detached(int *ready_fd, struct err *err)
     int ready[2] = {-1, -1}, words[2] = {-1, -1}, code = 0;
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     pid_t pid = -1;
-    signal(SIGCHLD, SIG_DFL); /* ignored, it would take the keeper's status from us */
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, the keeper's status is lost */
     if (null >= 0 && pipe2(ready, O_CLOEXEC) == 0 && pipe2(words, O_CLOEXEC) == 0)
         pid = fork();
     if (pid > 0) {

@@ -2,7 +2,7 @@
 #ifndef MUXD_KEEP_OWN_ARGS_H
 #define MUXD_KEEP_OWN_ARGS_H
 
-#define OWN_ARGS_MAX 64 /* with the NULL at the end; nobody makes more than a few */
+#define OWN_ARGS_MAX 64 /* with the NULL at the end; no program of ours gives more than a few */
 
 /* Fills args with "ARGV[0] option value ARGV[1]… NULL", all borrowed, as execv(3) takes it.
  * Async-signal-safe. */

@@ -1,5 +1,6 @@
 /* parcels.c: owns the descriptors of messages that could not be sent at once. */
 #include "keep/parcels.h"
+#include "base/bug.h"
 #include "base/mem.h"
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 struct parcel *parcel_new(const struct keep_msg *msg)
 {
     struct parcel *parcel = xcalloc(1, sizeof *parcel);
+    BUG_UNLESS(msg->type != 0);
     parcel->msg = *msg;
     return parcel;
 }
@@ -19,6 +21,7 @@ static void parcels_close_all(struct parcel *parcel)
 
 bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds)
 {
+    BUG_UNLESS(parcel->nfds == 0 && nfds <= FD_PASS_MAX);
     for (; parcel->nfds < nfds; parcel->nfds++) {
         int own = fcntl(fds[parcel->nfds], F_DUPFD_CLOEXEC, 0);
         if (own < 0) {

@@ -15,7 +15,7 @@ STAILQ_HEAD(parcels, parcel);
 
 /* a copy of msg without descriptors; freed by parcel_free */
 struct parcel *parcel_new(const struct keep_msg *msg);
-/* duplicates them; false, and it holds none, when there is no room */
+/* duplicates them; false: there is no room, and it holds none */
 bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds);
 void parcel_free(struct parcel *parcel);                              /* closes what it holds */
 void parcels_clear(struct parcels *parcels);

@@ -1,6 +1,7 @@
 /* plan.c: owns the shape of a plan as its writer sees it: checks it against the kernel's caps and
  * lays it out in a sealed memfd. */
 #include "keep/plan.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/limit.h"
 #include "base/mem.h"
@@ -16,8 +17,8 @@ struct totals {
     size_t argc, envc, bytes;
 };
 
-/* One string may have MAX_ARG_STRLEN bytes (execve(2)); their sum is execve's own business, but not
- * without any cap here. */
+/* One string may have MAX_ARG_STRLEN bytes (execve(2)). execve checks their sum, too; ours is a cap
+ * on memory. */
 static int count_strings(char *const *strings, const char *what, size_t *count, size_t *bytes,
                          struct err *err)
 {
@@ -86,7 +87,7 @@ static void put_vector(char *base, uint64_t vector, char *const *strings, size_t
 static char *lay_out(const struct plan *plan, const struct totals *totals, size_t *size)
 {
     size_t vectors = (PLAN_ARGV_ROOM + totals->argc + 1 + totals->envc + 1) * sizeof(uint64_t);
-    /* the last byte is NUL whatever the strings are */
+    /* one byte more: the last one is always NUL */
     *size = sizeof(struct plan_head) + vectors + totals->bytes + 1;
     char *base = xcalloc(1, *size);
     struct plan_head *head = (struct plan_head *)(void *)base;
@@ -109,12 +110,14 @@ static char *lay_out(const struct plan *plan, const struct totals *totals, size_
     for (size_t i = 0; i < plan->nlimits; i++)
         head->limits[i] = (struct plan_limit_row){plan->limits[i].resource, plan->limits[i].soft,
                                                   plan->limits[i].hard};
+    BUG_UNLESS(at + 1 <= *size);
     return base;
 }
 
 int plan_write(const struct plan *plan, int *memfd, struct err *err)
 {
     struct totals totals;
+    BUG_UNLESS(plan->argv && (!plan->cwd || plan->cwd[0] == '/'));
     int code = plan_count(plan, &totals, err);
     if (code != 0)
         return code;

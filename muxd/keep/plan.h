@@ -1,6 +1,6 @@
-/* plan: how a program is to be started, as a sealed memfd that the worker writes and the forked
- * child reads. Opaque to the keeper. Offsets, not pointers; bounds are checked by the reader, which
- * is async-signal-safe and allocates nothing. */
+/* plan: how to start a program, in a sealed memfd that the worker writes and the forked child
+ * reads. Opaque to the keeper. It holds offsets, not pointers; the reader checks all bounds, is
+ * async-signal-safe and allocates nothing. */
 #ifndef MUXD_KEEP_PLAN_H
 #define MUXD_KEEP_PLAN_H
 #include "base/err.h"

@@ -1,6 +1,6 @@
-/* plan_layout: how a plan lies in its memfd. Written and read by the same version of muxd, but read
- * with every bound checked, because the reader runs where a mistake would take the keeper's child
- * with it. Offsets count from the start of the file. */
+/* plan_layout: how a plan lies in its memfd. The same version of muxd writes and reads it; the
+ * reader checks every bound all the same, because a mistake there kills the keeper's child without
+ * a word. Offsets count from the start of the file. */
 #ifndef MUXD_KEEP_PLAN_LAYOUT_H
 #define MUXD_KEEP_PLAN_LAYOUT_H
 #include <stdint.h>
@@ -22,8 +22,8 @@ struct plan_head {
     uint64_t magic, version, size;
     uint64_t tty, umask, nofile_soft;
     uint64_t program, cwd; /* strings; cwd 0: stay */
-    /* argv: argc slots and a 0, each the offset of a string, turned into pointers in the reader's
-     * private mapping */
+    /* argv: argc slots and a 0, each the offset of a string; the reader turns them into pointers in
+     * its private mapping */
     uint64_t argc, argv;
     uint64_t envc, env;
     uint64_t nlimits;

@@ -1,6 +1,6 @@
-/* sentinel.c: owns the messages by which the sentinel is told of programs, and the bell that wakes
- * it. */
+/* sentinel.c: owns the messages that tell the sentinel of programs, and the bell that wakes it. */
 #include "keep/sentinel.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include <sys/socket.h>
 
@@ -19,6 +19,7 @@ static void ring(int fd)
 static void sentinel_tell(int fd, enum sentinel_type type, pid_t pid, int pidfd)
 {
     struct sentinel_msg msg = {(int32_t)type, pid};
+    BUG_UNLESS(pid > 0 || type == SENTINEL_DISMISS);
     if (fd < 0)
         return;
     fd_send(fd, &msg, sizeof msg, &pidfd, pidfd >= 0, MSG_DONTWAIT);

@@ -1,7 +1,7 @@
 /* sentinel: a third, tiny process that outlives keeper and worker by a moment. It reads a socket
- * whose other end only those two hold; when both are gone at once it ends the programs that they
- * left, pipe sessions above all, which no terminal hangs up. Here is what the two say to it; the
- * process itself is the keeper's (keeper/sentinel_process.c). */
+ * whose other end only those two hold. When both die at once it ends the programs that they left,
+ * above all those of pipe sessions, which no terminal hangs up. This is what the two say to it; the
+ * process itself belongs to the keeper (keeper/sentinel_process.c). */
 #ifndef MUXD_KEEP_SENTINEL_H
 #define MUXD_KEEP_SENTINEL_H
 #include <stdint.h>
@@ -15,5 +15,5 @@ struct sentinel_msg {
 /* All: fd -1 is fine (no sentinel). Never block; a sentinel that is too slow misses a program. */
 void sentinel_add(int fd, pid_t pid, int pidfd);
 void sentinel_remove(int fd, pid_t pid);
-void sentinel_dismiss(int fd); /* a clean end: it goes without ending anybody */
+void sentinel_dismiss(int fd); /* a clean end: it goes without ending any program */
 #endif

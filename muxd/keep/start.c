@@ -1,4 +1,4 @@
-/* start.c: owns the place of muxd-keeper beside muxd, and the way of the one into the other. */
+/* start.c: owns the search for muxd-keeper beside muxd, and how muxd becomes it. */
 #include "keep/start.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* When our program was replaced meanwhile the kernel marks its old name. */
+/* If our program has been replaced, the kernel marks its old name. */
 static bool start_find_own(char path[PATH_MAX])
 {
     static const char mark[] = " (deleted)";
@@ -55,7 +55,7 @@ int start_find(struct start_programs *programs, struct err *err)
     if (size < PATH_MAX && access(programs->keeper, X_OK) == 0)
         return 0;
     return err_set(err, ERR_SYSTEM,
-                   "muxd-keeper is neither at '%s' nor at '%s'; install muxd anew (make install)",
+                   "muxd-keeper is neither at '%s' nor at '%s'; install muxd again (make install)",
                    beside, programs->keeper);
 }
 
@@ -75,6 +75,7 @@ int start_keeper(struct start_programs *programs, int ready_fd, char *const args
 {
     char option[] = "--start", value[64], *own[START_ARGS + 2], *argv[OWN_ARGS_MAX];
     int exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    BUG_UNLESS(*programs->keeper && *programs->muxd);
     if (exe < 0)
         return limit_err(err, ERR_SYSTEM, LIMIT_PROGRAM, errno, "can't open our own program");
     fd_set_cloexec(exe, false);
@@ -86,6 +87,7 @@ int start_keeper(struct start_programs *programs, int ready_fd, char *const args
     execv(programs->keeper, argv);
     int error = errno;
     fd_close(&exe);
-    return err_set(err, ERR_SYSTEM, "'%s': can't be executed: %s; install muxd anew (make install)",
+    return err_set(err, ERR_SYSTEM,
+                   "'%s': can't be executed: %s; install muxd again (make install)",
                    programs->keeper, strerror(error));
 }

@@ -8,8 +8,8 @@ struct start_programs { /* paths; "" when the kernel does not tell */
     char muxd[PATH_MAX], keeper[PATH_MAX];
 };
 
-/* Our own program, and the keeper's: beside ours (a build), or else ../libexec/muxd from there
- * (installed). ERR_SYSTEM names both places; then keeper is the second. */
+/* Finds our own program and the keeper's: beside ours (a build), else in ../libexec/muxd
+ * (installed). ERR_SYSTEM names both places; keeper is the second then. */
 int start_find(struct start_programs *programs, struct err *err);
 /* Becomes the keeper. args: what a worker is to be started with, NULL at the end; ready_fd: as
  * launch.h gives it, -1: none. Returns only with ERR_SYSTEM. */

@@ -42,7 +42,7 @@ def test_missing(own, options):
     own.keeper.unlink()
     done = start(own, *options)
     assert done.returncode == 1 and done.stderr == (
-        f"muxd: muxd-keeper is neither at '{own.keeper}' nor at '{own.dir}/libexec/muxd/muxd-keeper'; install muxd anew (make install)\n"), done
+        f"muxd: muxd-keeper is neither at '{own.keeper}' nor at '{own.dir}/libexec/muxd/muxd-keeper'; install muxd again (make install)\n"), done
     assert str(own.keeper) in own.ue("exec", "true").err
     assert not own.pids()
 
@@ -51,7 +51,7 @@ def test_missing(own, options):
 def test_no_program(own, options):
     put(own.keeper, b"not a program")
     done = start(own, *options)
-    assert done.returncode == 1 and done.stderr == f"muxd: '{own.keeper}': can't be executed: Exec format error; install muxd anew (make install)\n", done
+    assert done.returncode == 1 and done.stderr == f"muxd: '{own.keeper}': can't be executed: Exec format error; install muxd again (make install)\n", done
     assert not own.pids()
 
 
@@ -67,7 +67,7 @@ def test_that_dies(own):
 def test_of_another_version(own, options):
     put(own.keeper, own.keeper.read_bytes().replace(WORD, b"muxd-keep-0"))
     done = start(own, *options)
-    assert done.returncode == 1 and done.stderr == "muxd: keeper: muxd and muxd-keeper are not of one version; install both anew\n", done
+    assert done.returncode == 1 and done.stderr == "muxd: keeper: muxd and muxd-keeper are not of one version; install both again\n", done
     assert not own.pids()
 
 

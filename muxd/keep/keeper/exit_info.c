@@ -1,6 +1,7 @@
-/* exit_info.c: owns the two places where the kernel keeps a stranger's exit status: the pidfd
- * itself once it was reaped, and /proc/PID/stat while it is a zombie. */
+/* exit_info.c: owns the two places where the kernel keeps the exit status of a process that is not
+ * our child: the pidfd once it was reaped, and /proc/PID/stat while it is a zombie. */
 #include "keep/keeper/exit_info.h"
+#include "base/bug.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -36,15 +37,15 @@ static void from_wait_status(int status, int how[2])
     }
 }
 
-/* A zombie can still be signalled, which does nothing; who may not signal it (EPERM) is told so
- * only while it is there. */
+/* While it is a zombie a signal does nothing, or fails with EPERM; afterwards it fails with
+ * ESRCH. */
 static bool is_reaped(int pidfd)
 {
     return pidfd_send_signal(pidfd, 0, NULL, 0) != 0 && errno == ESRCH;
 }
 
-/* -1: no zombie there, or not ours to see. The last look proves that the number was still that
- * process's. */
+/* -1: there is no zombie, or we may not see it. is_reaped, called last, proves that the pid still
+ * was that process's. */
 static int zombie_status(pid_t pid, int pidfd)
 {
     char path[32], text[1024];
@@ -66,6 +67,7 @@ static int zombie_status(pid_t pid, int pidfd)
 
 void exit_info(pid_t pid, int pidfd, int how[2])
 {
+    BUG_UNLESS(pid > 0);
     how[0] = how[1] = 0;
     int status = zombie_status(pid, pidfd);
     if (status >= 0) {

@@ -1,10 +1,11 @@
 /* lean_fork.c: owns the sockets through which children get their descriptors. fork(2) copies the
- * whole table of descriptors, and the child has to close again what it must not keep: with a
- * thousand sessions that takes as long as the rest of the start. So a child shares the keeper's
- * table for its first step, in which it leaves for one of its own that holds low numbers only
- * (CLOSE_RANGE_UNSHARE of close_range(2)). Behind such a number a socket waits with what it needs.
- * Nobody has to wait for the child: what lies in the socket is in nobody's table. */
+ * whole table of descriptors, and the child has to close what it must not keep: with a thousand
+ * sessions that takes as long as the rest of the start. So a child shares the keeper's table until
+ * its first step gives it a table of its own with the low numbers only (CLOSE_RANGE_UNSHARE of
+ * close_range(2)). One of these is a socket in which the descriptors wait that it needs. The keeper
+ * does not wait for the child: descriptors in a socket take no room in any table. */
 #include "keep/keeper/lean_fork.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -18,15 +19,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LANES 8    /* children between fork and exec at a time; others are forked */
-#define LOW_MAX 256 /* what a child copies and closes again */
+#define LANES 8     /* children between fork and exec at a time; more are made by fork(2) */
+#define LOW_MAX 256 /* numbers that a child may copy only to close them */
 
 struct lane {
     int in, out; /* out: a low number. /dev/null until first used */
     bool busy;
 };
 static struct lane lanes[LANES];
-static unsigned beyond; /* the low numbers; 0: it can't be done */
+static unsigned beyond; /* the first number that is not low; 0: lean_fork can't be used */
 
 static bool make(struct lane *lane)
 {
@@ -43,7 +44,7 @@ static bool make(struct lane *lane)
     return lane->in >= 0;
 }
 
-/* Back to a number that is only held. */
+/* /dev/null keeps its number. */
 static void unmake(struct lane *lane)
 {
     if (dup3(STDIN_FILENO, lane->out, O_CLOEXEC) >= 0)
@@ -65,7 +66,7 @@ void lean_fork_init(void)
         beyond = make(&lanes[0]) ? (unsigned)highest + 1 : 0; /* the others are rarely needed */
 }
 
-/* Also what its child did not live to take. */
+/* A child that died early has left its descriptors there. */
 static void lean_fork_empty(const struct lane *lane)
 {
     char byte;
@@ -91,12 +92,13 @@ pid_t lean_fork(int fds[LEAN_FORK_FDS], int *place)
 {
     struct clone_args how = {.flags = CLONE_FILES, .exit_signal = SIGCHLD};
     int at = 0;
+    BUG_UNLESS(*place < 0);
     while (at < LANES && lanes[at].busy)
         at++;
     if (beyond == 0 || at == LANES || !make(&lanes[at]) ||
         fd_send(lanes[at].in, "", 1, fds, LEAN_FORK_FDS, MSG_DONTWAIT) != 1)
         return -1;
-    /* not by libc: nothing here needs what it does around a fork */
+    /* without libc: we need nothing of what it does around a fork */
     pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how);
     if (pid == 0)
         lean_fork_take(&lanes[at], fds);
@@ -115,6 +117,7 @@ void lean_fork_over(int *place)
 {
     if (*place < 0)
         return;
+    BUG_UNLESS(*place < LANES && lanes[*place].busy);
     lean_fork_empty(&lanes[*place]);
     lanes[*place].busy = false;
     if (*place > 0)

@@ -1,6 +1,5 @@
 /* main.c: owns the command line of muxd-keeper, which only our own programs write: "ROLE VALUE MUXD
- * [ARGUMENT…]", where MUXD is the worker's program and the arguments are what it is started
- * with. */
+ * [ARGUMENT…]". MUXD is the worker's program, which gets the arguments. */
 #include "base/fdio.h"
 #include "keep/keep.h"
 #include "keep/keeper/keeper.h"
@@ -20,8 +19,7 @@ static int keeper_main_complain(int status, const char *text)
     return status;
 }
 
-/* Where our program lies, for upgrades; when it was replaced meanwhile the kernel marks the old
- * name. */
+/* Where our program lies, for upgrades. If it has been replaced, the kernel marks the old name. */
 static const char *path_on_disk(void)
 {
     static char path[PATH_MAX];
@@ -36,15 +34,15 @@ static const char *path_on_disk(void)
     return path;
 }
 
-/* "WORD:READY:EXE": the protocol that muxd speaks, where to say that the daemon listens, and muxd
- * itself. */
+/* "WORD:READY:EXE": the protocol that muxd speaks, the descriptor that gets a byte when the daemon
+ * listens, and muxd itself. */
 static int keeper_main_start(struct keeper_options *options, const char *value)
 {
     size_t length = strlen(keep_protocol_word);
     int number[2];
     if (strncmp(value, keep_protocol_word, length) != 0 || value[length] != ':')
         return keeper_main_complain(
-            1, "muxd and muxd-keeper are not of one version; install both anew");
+            1, "muxd and muxd-keeper are not of one version; install both again");
     if (!keeper_numbers(value + length + 1, number, 2))
         return STATUS_USAGE;
     options->ready_fd = number[0];
@@ -62,8 +60,8 @@ static int adopt(struct keeper_options *options, const char *value)
     return keeper_adopt(options, number[0]);
 }
 
-/* "STATE": an older keeper asks whether the two programs on disk can take over from it. The
- * worker's answers by its exit status. */
+/* "STATE": an older keeper asks whether the two programs on disk can take over from it. The exit
+ * status says yes or no; the worker's program adds its own answer. */
 static int keeper_main_check(const struct keeper_options *options, const char *value)
 {
     int state;
@@ -80,7 +78,7 @@ static int keeper_main_check(const struct keeper_options *options, const char *v
 int main(int argc, char **argv)
 {
     static char *worker_argv[OWN_ARGS_MAX], *keeper_argv[OWN_ARGS_MAX], option[] = "--worker";
-    /* executed by descriptor it would have a number for its name */
+    /* when it was executed by descriptor, its name would be a number */
     prctl(PR_SET_NAME, "muxd-keeper");
     if (argc <= ARG_WORKER || argc >= OWN_ARGS_MAX)
         return keeper_main_complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");

@@ -43,7 +43,7 @@ static char **vector(struct plan_head *head, uint64_t at, uint64_t n)
     _Static_assert(sizeof(char *) <= sizeof(uint64_t), "a pointer fits into its slot");
     uint64_t *offsets = (uint64_t *)(void *)(base + at);
     char **pointers = (char **)(void *)offsets;
-    /* a pointer is never wider than its offset: nothing unread is overwritten */
+    /* a pointer is no wider than an offset, so it overwrites only what was read */
     for (uint64_t i = 0; i < n; i++) {
         if (!string_ok(head, offsets[i]))
             return NULL;
@@ -53,7 +53,7 @@ static char **vector(struct plan_head *head, uint64_t at, uint64_t n)
     return pointers;
 }
 
-/* NULL with *error. The last byte is looked at only when the size is right. */
+/* NULL with *error. The size is checked before the last byte is read. */
 static struct plan_head *map_plan(int plan_fd, int *error)
 {
     off_t size = lseek(plan_fd, 0, SEEK_END);
@@ -74,8 +74,8 @@ static struct plan_head *map_plan(int plan_fd, int *error)
     return ok ? head : NULL;
 }
 
-/* Everything above the status pipe goes now, not at exec: a directory that hangs must not hold
- * other sessions' pipes open. */
+/* Closes everything above the status pipe now, not at exec: while chdir hangs in a dead file
+ * system, other sessions' pipes must not stay open. */
 static void close_above(int last_kept)
 {
     if (close_range((unsigned)last_kept + 1, UINT_MAX, 0) == 0)
@@ -110,7 +110,7 @@ static int set_stdio(const int stdio[3], int *status_fd)
     return 0;
 }
 
-/* The user's own limit is lower, and only root may go over it: then it is the one that holds. */
+/* Only root may go over the user's own limit; others get that one. */
 static bool set_lower(const struct plan_limit_row *row)
 {
     struct rlimit limit;
@@ -163,9 +163,8 @@ static const char *path_of(char *const *env)
     return "/usr/local/bin:/bin:/usr/bin";
 }
 
-/* Returns the errno that says most: a file that was found but may not be executed counts more than
- * all that were not found. Not inlined: its buffer is a page more of the stack that most programs
- * do without. */
+/* Returns the errno that says most: EACCES of a file that was found rather than ENOENT of all
+ * others. Not inlined: most programs do without its buffer, a page of the stack. */
 static int __attribute__((__noinline__))
 plan_execute_search_path(char *program, char **argv, char **env)
 {
@@ -195,7 +194,7 @@ static int plan_execute_execute(char *program, char **argv, char **env)
 {
     if (*program == '\0')
         return ENOENT;
-    for (const char *at = program; *at; at++) /* a page of libc less than strchr */
+    for (const char *at = program; *at; at++) /* strchr would need another page of libc */
         if (*at == '/') {
             try_exec(program, argv, env);
             return errno;
@@ -203,8 +202,8 @@ static int plan_execute_execute(char *program, char **argv, char **env)
     return plan_execute_search_path(program, argv, env);
 }
 
-/* The other end of the pipe is the keeper's, and nobody else's. */
-static bool nobody_listens(int status_fd)
+/* Only the keeper has the other end of the pipe. */
+static bool keeper_is_dead(int status_fd)
 {
     struct pollfd reader = {.fd = status_fd};
     return poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR);
@@ -233,7 +232,7 @@ void plan_execute(int plan_fd, const int stdio[3], int status_fd)
     umask((mode_t)head->umask & 0777);
     if (head->cwd != 0 && chdir((char *)head + head->cwd) != 0)
         plan_execute_fail(status_fd, PLAN_CHDIR, errno);
-    if (nobody_listens(status_fd)) /* the keeper is dead: nobody would ever hear of this program */
+    if (keeper_is_dead(status_fd)) /* no worker would ever learn of this program */
         _exit(1);
     error = plan_execute_execute((char *)head + head->program, argv, env);
     plan_execute_fail(status_fd, PLAN_EXEC, error);
