@@ -32,6 +32,17 @@ size_t reserve_count(void)
     return count;
 }
 
+bool reserve_has_room(void)
+{
+    int room[RESERVE_ROOM];
+    size_t got = 0;
+    while (got < RESERVE_ROOM && (room[got] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+        got++;
+    for (size_t i = 0; i < got; i++)
+        fd_close(&room[i]);
+    return got == RESERVE_ROOM;
+}
+
 bool reserve_is_short(void)
 {
     return begun && count < RESERVE_MAX;
