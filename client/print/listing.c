@@ -92,10 +92,6 @@ static char *state_of(const struct json *session)
                *signal = json_get_str(session, "signal", NULL);
     if (!state)
         return NULL;
-    if (strcmp(state, "parked") == 0)
-        return xstrdup("parked: no descriptors");
-    if (json_get(session, "unheld"))
-        return xasprintf("%s, unheld: no descriptors", state);
     if (json_get(session, "recording"))
         return xasprintf("%s, recorded", state);
     if (signal)

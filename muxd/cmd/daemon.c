@@ -83,10 +83,6 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_int(result, "waits", stats.waits);
     json_add_int(result, "listeners", events_count(ctx->registry));
     json_add_int(result, "process_passes", stats.passes);
-    if (stats.parked > 0)
-        json_add_int(result, "parked", stats.parked);
-    if (stats.unheld > 0)
-        json_add_int(result, "unheld", stats.unheld);
     registry_each(ctx->registry, true, add_held, json_add_object(result, "keyboards"));
     ctx->ops->status(ctx->server, result);
     config_each(ctx->config, add_limit, json_add_object(result, "limits"));

@@ -28,8 +28,6 @@ void describe_end(struct json *into, struct session *session)
     bool live = session_is_live(session);
     const struct journal_header *header = session_journal(session)->header;
     json_add_text(into, "state", session_state_word(session_state(session)));
-    if (session_is_unheld(session))
-        json_add_bool(into, "unheld", true);
     if (live) {
         const char *waiting_for = session_waiting_for(session);
         if (waiting_for)
@@ -138,17 +136,5 @@ struct json *describe_left(uint64_t number, const pid_t *pids, size_t count)
     for (size_t i = 0; i < count; i++)
         json_add_int(all, NULL, pids[i]);
     json_add_int(into, "children_left", (int64_t)count);
-    return into;
-}
-
-struct json *describe_parked(uint64_t number, const char *name, pid_t pid)
-{
-    struct json *into = json_object_new();
-    json_add_int(into, "session_id", (int64_t)number);
-    if (*name)
-        json_add_text(into, "name", name);
-    json_add_text(into, "state", "parked");
-    if (pid > 0)
-        json_add_int(into, "pid", pid);
     return into;
 }

@@ -8,8 +8,6 @@ struct keyboard_holder;
 struct json *describe_session(struct session *session);
 /* a session that was removed, and its processes that still run; count is not 0 */
 struct json *describe_left(uint64_t number, const pid_t *pids, size_t count);
-/* a session that only the keeper holds */
-struct json *describe_parked(uint64_t number, const char *name, pid_t pid);
 void describe_end(struct json *into, struct session *session); /* state, exit_code, signal … */
 /* member `keyboard`: who holds it */
 void describe_keyboard(struct json *into, struct session *session);

@@ -17,11 +17,6 @@ static bool list_one(void *arg, struct session *session)
     return true;
 }
 
-static void list_parked(void *arg, uint64_t number, const char *name, pid_t pid)
-{
-    json_add(arg, NULL, describe_parked(number, name, pid));
-}
-
 static void list_left(void *arg, uint64_t number, const pid_t *pids, size_t count)
 {
     json_add(arg, NULL, describe_left(number, pids, count));
@@ -35,7 +30,6 @@ void cmd_LIST_SESSIONS(struct cmd_context *ctx, struct request *request)
     struct err err;
     if (!names) {
         registry_each(ctx->registry, !all, list_one, list);
-        registry_each_parked(ctx->registry, list_parked, list);
         if (all)
             registry_each_left(ctx->registry, list_left, list);
     }

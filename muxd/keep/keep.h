@@ -1,6 +1,6 @@
-/* keep: what muxd-keeper and muxd's worker say to each other. One SOCK_SEQPACKET socketpair,
- * fixed-size messages with sequence numbers, descriptors beside them (SCM_RIGHTS). The keeper
- * interprets numbers only: it parses nothing that a client or a program wrote. */
+/* keep: what muxd-keeper and muxd's worker say to each other: fixed-size messages with sequence
+ * numbers over one SOCK_SEQPACKET socketpair, descriptors beside them (SCM_RIGHTS). The keeper
+ * reads numbers only: it parses nothing that a client or a program wrote. */
 #ifndef MUXD_KEEP_KEEP_H
 #define MUXD_KEEP_KEEP_H
 #include <stdint.h>
@@ -10,12 +10,12 @@
 #define KEEP_LINK_FD 3        /* the worker's end after exec; told by "--worker" */
 #define KEEP_SESSION_MIN 1000 /* slots with lower numbers belong to the daemon, not to a session */
 
-/* "muxd-keep-1": the protocol as a word, which muxd gives to muxd-keeper and muxd-keeper to muxd,
- * so that programs of two versions refuse each other before either has begun. */
+/* "muxd-keep-1": the protocol as a word. muxd and muxd-keeper give it to each other, so that
+ * programs of two versions refuse each other before either has begun. */
 extern const char keep_protocol_word[];
 
-/* The tag under which the keeper holds a descriptor: what it is. The keeper itself reads nothing
- * into it. */
+/* The tag under which the keeper holds a descriptor: it says what the descriptor is. Only the
+ * worker acts on it. A slot holds at most FD_PASS_MAX descriptors: one message carries all. */
 enum keep_tag {
     /* a session's */
     KEEP_FD_JOURNAL, /* memfd */
@@ -42,14 +42,15 @@ enum keep_type {
     /* worker to keeper */
     /* arg[0]: protocol. First message of a worker: the keeper answers with the hand-over */
     KEEP_HELLO = 1,
-    /* session, arg[0]: mask of enum keep_tag, descriptors in that order (at most 8 a message;
-     * repeated adds) */
+    /* session, arg[0]: mask of enum keep_tag, descriptors in that order; replaces those that are
+     * held already */
     KEEP_HOLD,
-    /* the listening socket; arg[0]: 1 when it was given to the daemon (by systemd). The daemon's
-     * starter is told that it listens, also when the keeper had no room for the socket */
+    /* the listening socket; arg[0]: 1 when systemd gave it to the daemon. The keeper tells the
+     * daemon's starter that it listens, even without room for the socket. Last of all when a
+     * worker gives everything to its keeper */
     KEEP_LISTEN,
-    /* session; descriptors: plan memfd, child's 0, 1, 2, and as of KEEP_HOLD what arg[0] says:
-     * nothing of it is held when one is missing */
+    /* session; descriptors: plan memfd, child's 0, 1, 2, then those of the mask in arg[0], as in
+     * KEEP_HOLD. All of them or none are held */
     KEEP_SPAWN,
     /* session, pid: the exit stands in the journal, reap it; arg[0]: mask of enum keep_tag to close
      * first */
@@ -58,19 +59,15 @@ enum keep_type {
      * it */
     KEEP_DROP,
     KEEP_SERVED,  /* this worker has answered a request: no back-off after its death */
-    KEEP_STOP,    /* the worker is done on purpose; the keeper ends when it does */
+    KEEP_STOP,    /* the worker stops on purpose; the keeper ends when it does */
     KEEP_UPGRADE, /* re-execute keeper and worker from the programs on disk */
     /* session, pid; descriptor: pidfd. To a keeper that the worker started: a program that runs
-     * already and is not its child */
+     * already and is not the keeper's child. Ignored when the session has a program already */
     KEEP_ADOPT,
-    /* session: tell its KEEP_SLOT once more, and what is owed of it; the first time there was no
-     * room for its descriptors */
-    KEEP_AGAIN,
     /* keeper to worker */
-    /* hand-over: session, pid (0: not running), arg[0]: mask, arg[1]: 1 when more descriptors of it
-     * follow; descriptors */
+    /* hand-over: session, pid (0: not running), arg[0]: mask of enum keep_tag; descriptors */
     KEEP_SLOT = 64,
-    KEEP_SLOT_LISTEN, /* arg[0]: as of KEEP_LISTEN */
+    KEEP_SLOT_LISTEN, /* arg[0]: as in KEEP_LISTEN */
     /* end of the hand-over; arg[0]: count of slots, arg[1]: generation of the worker (1: first),
      * arg[2]: wait status of the one before, -1: none, arg[3]: 0, or that an upgrade went wrong
      * after the one before had gone: errno | enum keep_upgrade << 16 */
@@ -83,13 +80,13 @@ enum keep_type {
      * si_status. Repeated after a hand-over until KEEP_ACK */
     KEEP_EXITED,
     KEEP_UPGRADE_FAILED, /* arg[0]: errno, arg[1]: enum keep_upgrade, what was tried */
-    /* session; arg[0]: KEEP_HOLD, KEEP_LISTEN or KEEP_ADOPT, for whose descriptors the keeper had
-     * no room */
+    /* The keeper had no room for the descriptors of a KEEP_HOLD, KEEP_LISTEN or KEEP_ADOPT. The
+     * worker waits a moment and gives everything again, KEEP_LISTEN last */
     KEEP_MISSED,
     /* Both ways, part of a hand-over. arg[0], arg[1]: soft RLIMIT_NOFILE and RLIMIT_CORE (-1:
-     * infinite), arg[2]: oom_score_adj, as muxd was started with; arg[3]: generation. Of a keeper:
-     * pid: itself; descriptors: its own program (O_PATH), the sentinel's socket where there is one.
-     * Of a worker, to a keeper that it starts: the sentinel's socket. */
+     * infinite), arg[2]: oom_score_adj, all as they were when muxd was started; arg[3]: generation.
+     * From a keeper: pid: its own; descriptors: its own program (O_PATH), and the sentinel's socket
+     * if there is one. From a worker to a keeper that it starts: the sentinel's socket. */
     KEEP_WAS = 128
 };
 

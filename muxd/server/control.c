@@ -288,9 +288,7 @@ static void add_constraint(void *arg, const struct limit_text *text)
 /* Limits that are not tried again by themselves are looked at when someone asks. */
 static void add_constraints(struct server *server, struct json *into)
 {
-    struct registry_stats stats;
-    registry_stats(server->registry, &stats);
-    if (stats.parked == 0 && stats.unheld == 0 && !loop_timer_is_set(&server->hold_retry))
+    if (!loop_timer_is_set(&server->give_again) && !server->giving)
         limit_passed(LIMIT_HAND_OVER);
     if (proc_hides_others())
         limit_met(LIMIT_OTHERS, ENOENT);

@@ -9,12 +9,16 @@
 #include "keep/start.h"
 #include "server/hooks.h"
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define OWN_SLOT 1 /* the keeper's slot for the daemon's own descriptors */
 #define KEEPER_BACKOFF_MS 50
 #define KEEPER_BACKOFF_MAX_MS 5000
+#define GIVE_AGAIN_MS 1000
 
 static struct registry *registry_of(void *server)
 {
@@ -40,33 +44,56 @@ static void on_listener(void *arg, int fd)
     server->socket_given = link_listener_given(server->link);
 }
 
-/* The descriptors of a slot had no room in this worker: a session is parked. Without the lock or
- * the socket this worker can't serve; it ends, and the next one tries, with all that the keeper
- * holds. */
-static void on_cut(void *arg, unsigned type, uint64_t number, pid_t pid, int journal)
+/* A session is made only while there is room to take it over. So the limit has been lowered since,
+ * or the kernel is short of memory. The keeper keeps everything and starts the next worker after a
+ * pause. */
+static void on_cut(void *arg)
 {
-    registry_park(registry_of(arg), type == KEEP_SLOT && number >= KEEP_SESSION_MIN ? number : 0,
-                  pid, journal);
+    struct err err;
+    (void)arg;
+    limit_err(&err, ERR_SYSTEM, LIMIT_HAND_OVER, EMFILE,
+              "there is no room for what the worker before left");
+    log_error("%s; the next worker tries again", err.text);
+    fprintf(stderr, "muxd: %s\n", err.text); /* for the process that waits for the first worker */
+    _exit(EXIT_FAILURE);
 }
 
-void keeping_hold_again(void *arg)
+void keeping_give(void *arg)
 {
     struct server *server = arg;
-    server_hold_own(server);
-    link_listen(server->link, server->listen_fd, server->socket_given);
-}
-
-static void on_missed(void *arg, unsigned type, uint64_t number)
-{
-    struct server *server = arg;
-    if (type != KEEP_LISTEN && number != OWN_SLOT) {
-        registry_missed(server->registry, type, number);
+    if (!server->link_io) /* no keeper; the next one is given everything */
         return;
-    }
-    limit_met(LIMIT_HAND_OVER, EMFILE);
-    log_error("a successor of this worker would not have the socket: the keeper has no descriptor "
-              "left; tried again; raise the limit on open files");
-    loop_timer_set_ms(&server->hold_retry, KEEPER_BACKOFF_MAX_MS);
+    server_hold_own(server);
+    registry_give(server->registry);
+    server->giving = true;
+}
+
+static void give_later(struct server *server)
+{
+    if (limit_met(LIMIT_HAND_OVER, EMFILE))
+        log_error("not everything would survive a crash of muxd: there are no descriptors to give "
+                  "it to the keeper; tried again; raise the limit on open files");
+    loop_timer_set_ms(&server->give_again, GIVE_AGAIN_MS);
+}
+
+static void on_missed(void *arg)
+{
+    give_later(arg);
+}
+
+/* The socket goes last: it tells a new keeper that it has everything (supervise.c). */
+static void on_room(void *arg)
+{
+    struct server *server = arg;
+    if (!server->giving)
+        return;
+    enum given given = registry_give_more(server->registry);
+    if (given == GIVEN_SOME)
+        return;
+    server->giving = false;
+    if (given == GIVEN_NOT_NOW)
+        give_later(server);
+    link_listen(server->link, server->listen_fd, server->socket_given);
 }
 
 static void on_handed(void *arg, int generation)
@@ -149,10 +176,8 @@ void keeping_replace_keeper(void *arg)
                                   server);
     if (!server->link_io)
         BUG("can't watch the new keeper: %s", strerror(errno));
-    server_hold_own(server);
     registry_keeper_lost(server->registry, server->link);
-    /* last: it tells the new keeper that it has everything (supervise.c) */
-    link_listen(server->link, server->listen_fd, server->socket_given);
+    keeping_give(server);
     server->told_served = false;
     server->keeper_unnamed = true;
     log_warn("the keeper had died; a new one holds the sessions");
@@ -163,6 +188,7 @@ static void on_lost(void *arg)
     struct server *server = arg;
     loop_io_free(server->link_io);
     server->link_io = NULL;
+    server->giving = false;
     if (server->handed && !server->stopping) {
         registry_keeper_lost(server->registry, NULL);
         keeping_replace_keeper(server);
@@ -178,4 +204,5 @@ const struct link_handlers keeping_handlers = {.slot = keeping_on_slot,
                                               .exited = on_exited,
                                               .upgrade_failed = control_upgrade_failed,
                                               .missed = on_missed,
+                                              .room = on_room,
                                               .lost = on_lost};

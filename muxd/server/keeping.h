@@ -9,6 +9,6 @@ extern const struct link_handlers keeping_handlers;
 void keeping_on_link(void *arg, unsigned events);   /* loop_io_fn: the link can be read */
 /* loop_fn: starts a new keeper for one that died; tries again by itself */
 void keeping_replace_keeper(void *arg);
-/* loop_fn: gives the keeper the server's own descriptors again, after it had no room for them */
-void keeping_hold_again(void *arg);
+/* loop timer: gives the keeper everything, once more if it holds some of it */
+void keeping_give(void *arg);
 #endif

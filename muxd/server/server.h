@@ -11,7 +11,7 @@ struct server {
     struct link *link;
     struct loop_io *link_io;
     struct loop_timer keeper_retry; /* when a new keeper could not be started */
-    struct loop_timer hold_retry;   /* when it had no descriptors for our own */
+    struct loop_timer give_again;   /* when there was no room for all that the keeper must hold */
     int64_t keeper_backoff_ms;
     /* finds out what the kernel tells of waiting programs, once clients were let in */
     struct loop_timer readiness;
@@ -44,6 +44,7 @@ struct server {
     size_t nstoppers;
     int generation, exit_status;
     bool handed, stopping, served, told_served, done;
+    bool giving; /* the keeper has not yet been given everything */
     bool keeper_unnamed; /* systemd does not know the pid of the new keeper yet */
     int64_t started_real_ms;
 };

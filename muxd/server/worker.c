@@ -3,9 +3,11 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/reserve.h"
 #include "server/hooks.h"
 #include "server/keeping.h"
 #include "server/notify.h"
@@ -127,7 +129,7 @@ static int worker_build(struct server *server, struct err *state_err, struct err
     const struct registry_above above = {
         .parts = server_parts, .all_ended = control_all_ended, .arg = server};
     loop_timer_init(&server->keeper_retry, server->loop, keeping_replace_keeper, server);
-    loop_timer_init(&server->hold_retry, server->loop, keeping_hold_again, server);
+    loop_timer_init(&server->give_again, server->loop, keeping_give, server);
     loop_timer_init(&server->readiness, server->loop, find_readiness, server);
     struct err number_err = {0};
     /* a state directory that was refused is not written to */
@@ -164,7 +166,7 @@ static int take_over(struct server *server, struct err *err)
 {
     link_hello(server->link);
     link_flush(server->link);
-    while (server->link_io && (!server->handed || registry_waits_for_parked(server->registry))) {
+    while (server->link_io && !server->handed) {
         loop_turn(server->loop, link_wants_write(server->link) ? HELLO_AGAIN_MS : -1);
         link_flush(server->link);
     }
@@ -217,6 +219,17 @@ static void leave_starter(const struct server *server)
     fd_close(&fd);
 }
 
+/* A successor has sessions to look after and serves as well as it can. */
+static int check_room(const struct server *server, struct err *err)
+{
+    if (server->generation > 1 || !reserve_is_short())
+        return 0;
+    if (!server->socket_given)
+        unlink(server->socket_path);
+    return limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, EMFILE,
+                     "there is no room for clients, so nothing was started");
+}
+
 static int worker_begin(struct server *server, const struct worker_options *options,
                         struct err *err)
 {
@@ -244,6 +257,9 @@ static int worker_begin(struct server *server, const struct worker_options *opti
         control_hold_config(server);
     connections_apply_limits(server);
     connections_open(server);
+    result = check_room(server, err);
+    if (result < 0)
+        return result;
     loop_at_turn_end(server->loop, worker_on_turn_end, server);
     loop_signal(server->loop, SIGTERM, control_signal_stop, server);
     loop_signal(server->loop, SIGINT, control_signal_stop, server);
@@ -268,7 +284,7 @@ static void end(struct server *server)
         connections_close(server);
         loop_timer_stop(&server->keeper_retry);
         loop_timer_stop(&server->readiness);
-        loop_timer_stop(&server->hold_retry);
+        loop_timer_stop(&server->give_again);
         loop_io_free(server->link_io);
         hooks_free(server->hooks);
         registry_free(server->registry);

@@ -155,22 +155,6 @@ int recover_transfer(struct registry *registry, struct err *err);
 /* An ended session that neither a predecessor nor the keeper knows: it becomes the registry's. */
 struct session *recover_from_disk(struct registry *registry, struct journal *journal);
 
-/* gives it to the keeper; NULL: what is of all */
-void recover_hold(struct registry *registry, struct session *session);
-
-/* parked.c */
-void parked_init(struct registry *registry);
-void parked_fini(struct registry *registry);
-/* NULL: it is not one of them */
-struct parked *parked_find(struct registry *registry, uint64_t number);
-/* true with ERR_LIMIT: it, or perhaps it */
-bool parked_is_meant(struct registry *registry, const char *word, struct err *err);
-void parked_arrived(struct registry *registry, uint64_t number); /* it has been taken over */
-/* the keeper has died, and they with it */
-void parked_given_up(struct registry *registry);
-void parked_hurry(struct registry *registry);   /* descriptors may be free now */
-void parked_forget(struct session *session);    /* it goes */
-
 /* declared.c */
 void declared_load(struct registry *registry);
 void declared_free(struct registry *registry);

@@ -81,8 +81,7 @@ pid_t descendants_find_leader(struct session *session, int *pidfd)
 bool descendants_is_left(struct registry *registry, const struct bearer *bearer)
 {
     uint64_t number = full_number(registry, bearer->number);
-    return number > MARK_HOOK && !registry_by_number(registry, number) &&
-           !parked_find(registry, number);
+    return number > MARK_HOOK && !registry_by_number(registry, number);
 }
 
 void registry_each_left(struct registry *registry, left_fn *fn, void *arg)

@@ -74,9 +74,7 @@ struct session {
     bool searched;          /* waiter.c: somebody waits for a pattern */
     bool gone;              /* registry.c: removed; freed at the end of the turn */
     bool from_disk;         /* recover.c: of an earlier life, that the keeper doesn't hold */
-    /* parked.c: the keeper had no room for its descriptors, and would not have it after a crash;
-     * nor for its program's */
-    bool unheld, unadopted;
+    bool to_give;           /* recover.c: it has still to be given to the keeper */
     unsigned attached;      /* people who look at it; session_attach */
     int64_t created_ns;
 
@@ -159,14 +157,5 @@ struct registry {
     unsigned attached; /* people who look at any of the sessions */
     char *state_dir;
     struct descendants *descendants; /* descendants.c; owned */
-
-    /* parked.c */
-    /* sessions that only the keeper has: no descriptors were left for them here */
-    struct list parked;
-    struct parked *asked; /* the one that is on its way */
-    unsigned nparked, nunheld;
-    struct loop_timer parked_again;
-    int64_t parked_pause_ms; /* doubles from try to try */
-    bool transfer_unheld;
 };
 #endif

@@ -2,10 +2,12 @@
  * journals; and after a keeper has died: its successor is given everything that it held. */
 #include "base/bug.h"
 #include "base/fdio.h"
+#include "base/limit.h"
 #include "base/log.h"
 #include "session/internal.h"
 #include "session/descendants.h"
 #include "sys/proc.h"
+#include <errno.h>
 #include <unistd.h>
 
 /* The keeper knows descriptors by their tags; the transfer's are in slot 0. */
@@ -39,8 +41,8 @@ static void recover_close_all(int fds[KEEP_FD_COUNT])
         fd_close(&fds[i]);
 }
 
-/* Memory or descriptors are missing; nothing is wrong with the journal. The keeper holds everything
- * and starts workers until one succeeds. */
+/* Memory or descriptors are short, but nothing is lost: the keeper holds all sessions and starts
+ * workers until one has room. */
 static void __attribute__((__noreturn__)) leave_it_to_the_next(const struct err *err)
 {
     log_error("can't take over now, the next worker tries again: %s", err->text);
@@ -62,8 +64,6 @@ static void adopt_transfer(struct registry *registry, int fds[KEEP_FD_COUNT])
     }
 }
 
-static void recover_late(struct session *session);
-
 /* Nothing is read before the transfer has been repaired: descriptors are watched from
  * registry_handed_over on. */
 void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[])
@@ -74,10 +74,7 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
     }
     if (part_take_slot(registry, number, fds))
         return;
-    if (registry->handed_over && registry_by_number(registry, number)) { /* asked for twice */
-        recover_close_all(fds);
-        return;
-    }
+    BUG_UNLESS(!registry->handed_over);
     struct journal *journal = NULL;
     struct err err = {0};
     int code = fds[KEEP_FD_JOURNAL] < 0 ? err_set(&err, ERR_SYSTEM, "the keeper has no journal")
@@ -97,7 +94,6 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         recover_close_all(fds);
         link_drop(registry->link, number);
         number_skip_past(&registry->numbers, number);
-        parked_arrived(registry, number);
         return;
     }
     struct session *session = session_new(registry, journal, fds);
@@ -110,9 +106,6 @@ void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int f
         if (pid > 0)
             session_set_pid(session, pid, -1);
     }
-    parked_arrived(registry, number);
-    if (registry->handed_over)
-        recover_late(session);
 }
 
 static struct journal *find_journal(void *arg, uint64_t number)
@@ -121,27 +114,44 @@ static struct journal *find_journal(void *arg, uint64_t number)
     return session ? session->journal : NULL;
 }
 
-/* A program that this keeper doesn't know: the keeper that started it is dead. */
-static void find_leader(struct session *session)
+/* For a program that the keeper doesn't know, because the keeper that started it is dead. False: no
+ * descriptor is left to find out whether the program lives. One that is gone has ended. */
+static bool find_leader(struct session *session)
 {
     const struct journal_header *header = session->journal->header;
     pid_t pid = session_pid(session);
     struct proc_stat stat;
+    proc_was_blind();
     int pidfd = pid > 0 ? proc_pidfd(pid) : -1;
+    bool blind = pid > 0 && pidfd < 0 && (errno == EMFILE || errno == ENFILE);
     bool same = pidfd >= 0 && proc_stat(pid, &stat) && stat.start_ticks == header->pid_start_ticks;
     if (same) {
         session_set_pid(session, pid, pidfd);
-        link_adopt(session->registry->link, session_number(session), pid, session->pidfd);
-    } else {
-        fd_close(&pidfd);
-        session_exited(session, 0, 0);
+        return true;
     }
+    fd_close(&pidfd);
+    if (proc_was_blind() || blind)
+        return false;
+    session_exited(session, 0, 0);
+    return true;
+}
+
+static void adopt_leader(struct session *session)
+{
+    struct err err;
+    if (!find_leader(session)) {
+        limit_err(&err, ERR_SYSTEM, LIMIT_HAND_OVER, EMFILE, "can't look at the programs");
+        leave_it_to_the_next(&err);
+    }
+    if (!session->exited)
+        link_adopt(session->registry->link, session_number(session), session_pid(session),
+                   session->pidfd);
 }
 
 static void recover_revive(struct session *session)
 {
     struct err err = {0};
-    /* the worker before could watch them; without that the session would be deaf */
+    /* the predecessor could; without it nothing is read from this session */
     if (session_io_start(session, &err) != 0)
         leave_it_to_the_next(&err);
     if (session->finished) {
@@ -150,7 +160,9 @@ static void recover_revive(struct session *session)
         return;
     }
     if (!session->keeper_knows)
-        find_leader(session);
+        adopt_leader(session);
+    else if (!session->exited) /* all sessions are in: now there is room for a pidfd */
+        session_set_pid(session, session_pid(session), -1);
     limits_start(session);
     part_adopt(session);
     if (!session->exited)
@@ -169,9 +181,9 @@ struct session *recover_from_disk(struct registry *registry, struct journal *jou
     return session;
 }
 
-static void recover_late(struct session *session)
+static void recover_begin(struct session *session)
 {
-    /* the worker died before it had asked for the program */
+    /* the predecessor died before it had asked for the program */
     if (session_state(session) == SESSION_STARTING && session_pid(session) <= 0)
         registry_forget(session->registry, session, false);
     else
@@ -192,16 +204,13 @@ void registry_handed_over(struct registry *registry)
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
-        recover_late(LIST_OWNER(at, struct session, order));
+        recover_begin(LIST_OWNER(at, struct session, order));
     }
-    parked_hurry(registry);
 }
 
 void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int how, int status)
 {
     struct session *session = registry_by_number(registry, number);
-    if (!session && parked_find(registry, number)) /* told again when it comes */
-        return;
     if (!session) {
         link_ack(registry->link, number, pid, 0);
         return;
@@ -211,68 +220,87 @@ void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int 
     session_exit_told(session, how, status);
 }
 
-static void hold_session(struct registry *registry, const struct session *session)
+/* False: the link is full. */
+static bool give_session(struct registry *registry, struct session *session)
 {
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
+    bool runs = !session->exited && session_pid(session) > 0;
     fds[KEEP_FD_JOURNAL] = session->journal->fd;
     fds[session_is_tty(session) ? KEEP_FD_MASTER : KEEP_FD_OUT] = session->out.fd;
     fds[KEEP_FD_ERR] = session->errors.fd;
     fds[KEEP_FD_IN] = session->input.fd;
     part_hold_session(session, fds);
-    link_hold(registry->link, session_number(session), fds);
+    return link_give(registry->link, session_number(session), fds, session_pid(session),
+                     runs ? session->pidfd : -1);
 }
 
-void recover_hold(struct registry *registry, struct session *session)
+void registry_give(struct registry *registry)
 {
-    if (session)
-        hold_session(registry, session);
-    else if (registry->transfer)
+    if (!registry->link)
+        return;
+    if (registry->transfer)
         hold_transfer(registry);
-    if (!session)
-        part_hold(registry);
+    part_hold(registry);
+    for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
+        struct session *session = LIST_OWNER(at, struct session, order);
+        session->to_give = !session->from_disk; /* a successor reads those from the disk itself */
+    }
 }
 
-/* The keeper died before it could tell of the fork. A child that had not executed its program by
- * then never does (plan_execute.c). */
-static bool was_started(struct session *session)
+/* A program without a pidfd can't be given. */
+static bool can_give(struct session *session)
+{
+    return session->exited || session->own_child || session_pid(session) <= 0 ||
+           session->pidfd >= 0 || find_leader(session);
+}
+
+enum given registry_give_more(struct registry *registry)
+{
+    enum given given = GIVEN_ALL;
+    for (struct list *at = registry->order.next; at != &registry->order; at = at->next) {
+        struct session *session = LIST_OWNER(at, struct session, order);
+        if (!session->to_give)
+            continue;
+        if (!can_give(session))
+            given = GIVEN_NOT_NOW;
+        else if (give_session(registry, session))
+            session->to_give = false;
+        else
+            return GIVEN_SOME;
+    }
+    return given;
+}
+
+/* The keeper died before it told us of the fork, or before it forked. A program that it had not yet
+ * executed is not executed any more (plan_execute.c). */
+static void find_started(struct session *session)
 {
     int pidfd = -1;
     pid_t pid = descendants_find_leader(session, &pidfd);
     if (pid > 0) {
         registry_spawned(session->registry, session_number(session), pid, pidfd);
         session_set_own_child(session, false);
-        return true;
+        return;
     }
     struct err err;
     err_set(&err, ERR_SYSTEM, "'%s' can't be started: the keeper died; try again",
             session_name(session));
     spawn_failed(session, &err);
-    return false;
 }
 
 /* Programs become children of init or of another reaper; the new keeper watches them by pidfd. */
 void registry_keeper_lost(struct registry *registry, struct link *fresh)
 {
     registry->link = fresh;
-    parked_given_up(registry);
     if (!fresh)
         return;
-    if (registry->transfer)
-        hold_transfer(registry);
-    part_hold(registry);
     struct list *next;
     for (struct list *at = registry->order.next; at != &registry->order; at = next) {
         next = at->next;
         struct session *session = LIST_OWNER(at, struct session, order);
         session_exit_keeper_lost(session);
         session_set_own_child(session, false);
-        parked_forget(session); /* the new one has not missed anything yet */
-        if (!session->finished && session_state(session) == SESSION_STARTING &&
-            !was_started(session))
-            continue;
-        if (!session->from_disk) /* a successor finds those on disk */
-            hold_session(registry, session);
-        if (!session->exited)
-            find_leader(session);
+        if (!session->finished && session_state(session) == SESSION_STARTING)
+            find_started(session);
     }
 }

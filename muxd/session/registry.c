@@ -17,7 +17,6 @@ void registry_forget(struct registry *registry, struct session *session, bool to
     part_forget(session, to_tell);
     if (!session->finished)
         index_count_live(registry, -1);
-    parked_forget(session);
     session_go(session);
     /* those who detach later don't find it */
     session_attach(session, -(int)session->attached);
@@ -55,7 +54,7 @@ struct session *registry_find(struct registry *registry, const char *word, struc
     struct session *session = value_int(word, 0, INT64_MAX, &number)
                                   ? registry_by_number(registry, (uint64_t)number)
                                   : index_by_name(registry, word);
-    if (!session && !parked_is_meant(registry, word, err))
+    if (!session)
         registry_not_found(registry, word, err);
     return session;
 }
@@ -75,9 +74,7 @@ void registry_stats(const struct registry *registry, struct registry_stats *stat
                                      .ended = registry->count - registry->live,
                                      .next_number = registry->numbers.next,
                                      .passes = descendants_passes(registry),
-                                     .waits = registry->waits,
-                                     .parked = registry->nparked,
-                                     .unheld = registry->nunheld};
+                                     .waits = registry->waits};
     for (const struct list *at = registry->order.next; at != &registry->order; at = at->next)
         stats->journal_bytes += journal_memory(LIST_OWNER(at, struct session, order)->journal);
 }

@@ -35,21 +35,21 @@ void registry_boot(struct registry *registry);
 /* From the link's handlers, as they come. */
 /* enum keep_fd; number 0: the transfer's */
 void registry_adopt(struct registry *registry, uint64_t number, pid_t pid, int fds[]);
-/* There was no room for its descriptors: it stays with the keeper, is listed, and asked for again
- * until there is. Number 0 (the transfer): the process ends, and the next worker tries. */
-void registry_park(struct registry *registry, uint64_t number, pid_t pid, int journal);
-/* True while one that is needed before anything can be read is parked and on its way: wait for it
- * before registry_handed_over. */
-bool registry_waits_for_parked(struct registry *registry);
-/* the keeper had no room for it */
-void registry_missed(struct registry *registry, unsigned type, uint64_t number);
 void registry_handed_over(struct registry *registry);
 void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int pidfd);
 void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error);
 void registry_exited(struct registry *registry, uint64_t number, pid_t pid, int code, int status);
-/* fresh NULL: there is none yet, nothing can be started. Else it holds everything anew, and the
- * programs are given to it. */
+/* fresh NULL: there is none yet, nothing can be started. Else registry_give is next. */
 void registry_keeper_lost(struct registry *registry, struct link *fresh);
+/* Begins to give the keeper everything that it must hold, even if it holds some of it already.
+ * registry_give_more goes on whenever the link has room. */
+void registry_give(struct registry *registry);
+enum given {
+    GIVEN_ALL,
+    GIVEN_SOME,    /* the link is full; more with registry_give_more */
+    GIVEN_NOT_NOW  /* no descriptors were left for some programs: begin again, later */
+};
+enum given registry_give_more(struct registry *registry);
 
 struct session_spec {       /* all borrowed during the call */
     const char *name;       /* NULL: from the program's base name, with -2, -3… */
@@ -92,12 +92,6 @@ struct session *registry_by_request(struct registry *registry, uint64_t request_
 /* by number */
 void registry_each(struct registry *registry, bool live_only,
                    bool (*fn)(void *arg, struct session *session), void *arg);
-/* Those that wait with the keeper. name "": not known yet. */
-void registry_each_parked(struct registry *registry,
-                          void (*fn)(void *arg, uint64_t number, const char *name, pid_t pid),
-                          void *arg);
-/* it would not survive a crash of muxd: the keeper lacks descriptors */
-bool session_is_unheld(const struct session *session);
 /* a tombstone; ERR_NOT_ENDED */
 int registry_remove(struct registry *registry, struct session *session, struct err *err);
 
@@ -117,8 +111,6 @@ struct registry_stats {
     unsigned passes; /* over all of /proc, since the worker started */
     uint64_t journal_bytes;
     unsigned waits;
-    /* sessions that wait with the keeper for descriptors; those that the keeper has none for */
-    unsigned parked, unheld;
 };
 /* looks at all sessions */
 void registry_stats(const struct registry *registry, struct registry_stats *stats);

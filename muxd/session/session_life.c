@@ -85,7 +85,8 @@ void session_set_pid(struct session *session, pid_t pid, int pidfd)
     atomic_store(&header->state, SESSION_RUNNING);
     fd_close(&session->pidfd);
     session->keeper_knows = true;
-    session->pidfd = pidfd >= 0 ? pidfd : proc_pidfd(pid);
+    /* while a predecessor's sessions come in, the room is for their descriptors */
+    session->pidfd = pidfd >= 0 || !session->registry->handed_over ? pidfd : proc_pidfd(pid);
     prompt_start(session);
 }
 

@@ -1,11 +1,12 @@
-/* spawn.c: owns the birth of a session. The order makes each step safe to die in: journal and
- * terminal are made, the keeper holds them, the keeper is asked to spawn, it answers with the pid,
- * and only then the session runs. */
+/* spawn.c: owns the birth of a session. The worker may die after any step: it makes journal and
+ * terminal, the keeper holds them and is asked to spawn, it answers with the pid, and only then the
+ * session runs. */
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "base/limit.h"
 #include "base/mem.h"
+#include "base/reserve.h"
 #include "base/strv.h"
 #include "base/value.h"
 #include "keep/plan.h"
@@ -24,7 +25,7 @@ struct birth { /* what a new session is made of, until the session owns it */
     uint64_t number;
     char name[JOURNAL_NAME_MAX + 1];
     struct journal *journal;
-    int fds[KEEP_FD_COUNT]; /* ours; the journal's own descriptor is its own */
+    int fds[KEEP_FD_COUNT]; /* ours, but for the journal's, which the journal owns */
     int stdio[3];           /* the child's ends */
     int plan;
 };
@@ -74,7 +75,7 @@ static int check_sizes(const struct registry *registry, const struct session_spe
     return 0;
 }
 
-/* ours and theirs: the ends of a new pipe; ours doesn't block. */
+/* A new pipe: our end, which doesn't block, and theirs. */
 static int make_pipe(int *ours, int *theirs, bool we_write, struct err *err)
 {
     int ends[2];
@@ -192,6 +193,7 @@ static int spawn_give_birth(struct registry *registry, const struct session_spec
 
 static void hand_to_keeper(struct registry *registry, struct birth *birth)
 {
+    BUG_UNLESS(birth->plan >= 0 && birth->journal && birth->number >= KEEP_SESSION_MIN);
     int held[KEEP_FD_COUNT];
     memcpy(held, birth->fds, sizeof held);
     held[KEEP_FD_JOURNAL] = birth->journal->fd;
@@ -201,10 +203,13 @@ static void hand_to_keeper(struct registry *registry, struct birth *birth)
 static int check_spec(struct registry *registry, const struct session_spec *spec, struct err *err)
 {
     if (registry->stopping != STOP_NOT)
-        return err_set(err, ERR_STOPPING,
-                       "muxd is being stopped; try again when it has been started anew");
+        return err_set(err, ERR_STOPPING, "muxd is stopping; try again in a moment");
     if (!registry->link)
         return err_set(err, ERR_SYSTEM, "the keeper is being replaced; try again");
+    if (!reserve_has_room())
+        return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, EMFILE,
+                         "a session needs %d free descriptors to outlive a crash of muxd",
+                         RESERVE_ROOM);
     int code = recover_transfer(registry, err);
     return code ? code : check_sizes(registry, spec, err);
 }
@@ -272,9 +277,10 @@ void registry_spawned(struct registry *registry, uint64_t number, pid_t pid, int
         return;
     }
     bool first = session_state(session) == SESSION_STARTING;
+    BUG_UNLESS(pid > 0);
     session_set_pid(session, pid, pidfd);
     limit_passed(LIMIT_PROGRAM);
-    if (!first) /* told again after a hand-over */
+    if (!first) /* the keeper repeats it after a hand-over */
         return;
     session_set_own_child(session, true);
     free(session->birth.program);
@@ -308,7 +314,7 @@ static const char *exec_advice(int error)
 void registry_spawn_failed(struct registry *registry, uint64_t number, int step, int error)
 {
     struct session *session = registry_by_number(registry, number);
-    /* after a hand-over it may count as running: the keeper had its pid already */
+    /* after a hand-over it may count as running: the keeper knew its pid already */
     if (!session || session->exited)
         return;
     struct err err = {0};

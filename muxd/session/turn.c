@@ -136,7 +136,6 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link,
     ended_init(registry);
     loop_timer_init(&registry->kick, loop, do_nothing, registry);
     declared_load(registry);
-    parked_init(registry);
     descendants_init(registry, state_dir);
     part_init(registry);
     loop_at_turn_end(loop, turn_on_turn_end, registry);
@@ -167,7 +166,6 @@ void registry_free(struct registry *registry)
     index_fini(registry);
     loop_timer_stop(&registry->kick);
     loop_timer_stop(&registry->expiry);
-    parked_fini(registry);
     transfer_free(registry->transfer);
     number_fini(&registry->numbers);
     free(registry->socket_path);

@@ -1,5 +1,5 @@
-"""No descriptors left, at the worker or at the keeper: no session is given up for it. It stays where it is, is told of, and is served again
-when there are some."""
+"""No descriptors left, at the worker or at the keeper. A session that could not be handed over is refused at its birth; one that was born is
+never given up for lack of them."""
 import os, resource, subprocess
 
 import pytest
@@ -7,9 +7,13 @@ from drill import CAP, FOREVER, RpcError, fds, gone, wait_for
 from faults import KEEPERS, WORKERS, Fault, check_hits, needs_faults
 
 
-def limit(pid, soft):
-    hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+def start_with(mux, soft, hard):
+    """muxd -d, under these limits on descriptors."""
+    done = subprocess.run([str(mux.binary), "-d", "-S", str(mux.socket), "-f", str(mux.conf)], env=mux.env, cwd=mux.dir, timeout=CAP,
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)))
+    assert done.returncode == 0, done
+    mux.keeper = mux.call("status")["keeper_pid"]
 
 
 def highest(pid):
@@ -26,10 +30,6 @@ def talkers(mux, count, first=0):
     return numbers
 
 
-def parked(mux):
-    return [row for row in mux.call("list_sessions")["sessions"] if row["state"] == "parked"]
-
-
 def answers(mux, numbers):
     for n in numbers:
         mux.type(n, f"after {n}\n")
@@ -38,57 +38,75 @@ def answers(mux, numbers):
         assert text.startswith(f"before {n}\n") and f"after {n}\n" in text, text
 
 
-def kill_worker_with_little_room(mux):
-    """The keeper's limit is its worker's, too: one that comes up with a low one can't hold all. The sessions that it leaves. Of those
-    it knows the names if it has room for one more descriptor, that of a journal; how many it needs itself differs from release to release."""
-    soft, hard = highest(mux.keeper) + 4, resource.prlimit(mux.keeper, resource.RLIMIT_NOFILE)[1]
-    for _ in range(40):
-        resource.prlimit(mux.keeper, resource.RLIMIT_NOFILE, (soft, hard))
-        mux.kill_worker()
-        left = parked(mux)
-        if any("name" in row for row in left):
-            return left
-        soft += 1 if left else -1
-    pytest.fail("no limit leaves room for some sessions and the journal of another one")
+def fill(mux, limit):
+    """Sessions until one is refused, which names the limit and what raises it."""
+    numbers = []
+    while True:
+        try:
+            numbers += talkers(mux, 1, first=len(numbers))
+        except RpcError as refusal:
+            for word in ("to outlive a crash", f"RLIMIT_NOFILE={limit})", "ulimit -n", "LimitNOFILE="):
+                assert word in refusal.message, refusal
+            assert refusal.code == "system"
+            break
+    constraint, = mux.call("status")["constraints"]
+    assert constraint["what"] == "no further session starts" and f"RLIMIT_NOFILE={limit})" in constraint["limit"]
+    return numbers
 
 
-@pytest.mark.parametrize("count", [12])
-def test_worker_without_room_for_all(make_mux, count):
-    """What it can't hold, it leaves."""
-    mux = make_mux().start()
-    numbers = talkers(mux, count)
-    rows = {row["session_id"]: row for row in mux.call("list_sessions")["sessions"]}
-    before = resource.prlimit(mux.keeper, resource.RLIMIT_NOFILE)
-    left = kill_worker_with_little_room(mux)
-    assert len(left) < count and all(row["session_id"] in rows for row in left)
-    assert all(row.get("name", rows[row["session_id"]]["name"]) == rows[row["session_id"]]["name"] for row in left)
-    assert mux.call("status")["parked"] == len(left)
-    assert "stays with the keeper" in mux.log_tail() or "stays with the keeper" in next(mux.state.rglob("muxd.log")).read_text()
-    text = mux.ue("list").ok().out
-    assert text.count("parked") == len(left), text
-    for row in left:  # it is there, and it is said why it can't be reached
-        assert not gone(row["pid"])
-        with pytest.raises(RpcError) as caught:
-            mux.call("write_stdin", {"session_id": row["session_id"], "chars": "x"}, {"verb": True})
-        assert caught.value.code == "limit" and "descriptors" in caught.value.message, caught.value
-    there = [n for n in numbers if n not in {row["session_id"] for row in left}]
-    answers(mux, there)  # service goes on
-    # One that ends while it is with the keeper keeps its status.
-    last = left[-1]
-    os.kill(last["pid"], 9)
-    wait_for(lambda: gone(last["pid"]), "its end")
-    resource.prlimit(mux.keeper, resource.RLIMIT_NOFILE, before)
-    resource.prlimit(mux.call("status")["pid"], resource.RLIMIT_NOFILE, before)
-    wait_for(lambda: not parked(mux), "all to be taken over")
-    ended = wait_for(lambda: (row := mux.row(last["session_id"]))["state"] != "running" and row, "its end to be told")
-    assert ended["signal"] == "KILL" and ended["state"] == "signaled", ended
-    for n in numbers:
-        if n != last["session_id"] and n not in there:
-            answers(mux, [n])
-    assert "parked" not in mux.call("status")
+@pytest.mark.parametrize("limit", [50, 53, 600], ids=["few", "some", "more than the socket to a new keeper takes"])
+def test_full_table(make_mux, limit):
+    """What was born has room in the next worker, in a new keeper and in what an upgrade starts."""
+    mux = make_mux()
+    start_with(mux, limit, limit)
+    numbers = fill(mux, limit)
+    assert len(numbers) >= (limit - 40) // 5
     mux.kill_worker()
-    assert mux.row(last["session_id"])["signal"] == "KILL"
-    assert [mux.state_of(n) for n in numbers].count("running") == count - 1
+    answers(mux, numbers)
+    for _ in range(2):
+        mux.kill_keeper()
+        mux.kill_worker()
+        answers(mux, numbers)
+    before = mux.call("status")["pid"]
+    mux.ue("upgrade").ok()
+    assert mux.call("status")["pid"] != before
+    answers(mux, numbers)
+    mux.call("kill_session", {"sessions": [numbers.pop()]})
+    assert {mux.state_of(n) for n in numbers} == {"running"}
+
+
+def test_lowered_limit(mux):
+    """A soft limit that was lowered meanwhile is raised again for the next worker."""
+    numbers = talkers(mux, 6)
+    hard = resource.prlimit(mux.keeper, resource.RLIMIT_NOFILE)[1]
+    resource.prlimit(mux.keeper, resource.RLIMIT_NOFILE, (highest(mux.keeper) - 8, hard))
+    mux.kill_worker()
+    answers(mux, numbers)
+    for pid in (mux.keeper, mux.worker()):
+        assert resource.prlimit(pid, resource.RLIMIT_NOFILE) == (hard, hard)
+
+
+@needs_faults
+def test_no_worker_has_room(make_mux):
+    """One after the other leaves, and all is still there for the first that has room: sessions, output, and how one ended meanwhile."""
+    mux = make_mux()
+    fault = Fault(mux.dir)
+    mux.start(env=fault.env)
+    numbers = talkers(mux, 6)
+    last = mux.row(numbers.pop())
+    fault.arm(["cut"], 1, "EMFILE", whom=WORKERS, always=1)
+    mux.kill_worker()
+    try:
+        wait_for(lambda: fault.hits() > 5, "one worker after the other to leave")
+        os.kill(last["pid"], 9)
+        wait_for(lambda: gone(last["pid"]), "its end")
+        assert not gone(mux.keeper)
+    finally:
+        fault.disarm()
+    answers(mux, numbers)
+    assert mux.ended(last["session_id"])["state"] == "signaled" and mux.row(last["session_id"])["signal"] == "KILL"
+    text = next(mux.state.rglob("muxd.log")).read_text()
+    assert "there is no room for what the worker before left" in text and "RLIMIT_NOFILE=" in text and "the next worker tries again" in text
 
 
 def test_keeper_without_room(mux):
@@ -122,9 +140,8 @@ def test_cut_in_a_hand_over(make_mux, nth):
     numbers = talkers(mux, 3)
     fault.arm(["cut"], nth, "EMFILE", whom=WORKERS)
     mux.kill_worker()
-    wait_for(lambda: [row for row in mux.call("list_sessions")["sessions"] if row["state"] == "running"] and not parked(mux), "all of them")
-    fault.disarm()
     answers(mux, numbers)
+    fault.disarm()
     assert not gone(mux.keeper)
 
 
@@ -142,9 +159,8 @@ def test_cut_at_a_new_keeper(make_mux, nth):
     held = max(held, fds(mux.keeper))
     fault.arm(["cut"], nth, "EMFILE", whom=KEEPERS)
     mux.kill_keeper()
-    wait_for(lambda: fds(mux.keeper) >= held and "unheld" not in mux.call("status"), f"{held} descriptors at the new keeper")
+    wait_for(lambda: fds(mux.keeper) >= held and not mux.call("status")["constraints"], f"{held} descriptors at the new keeper")
     hit = fault.disarm()
-    assert not [row for row in mux.call("list_sessions")["sessions"] if row.get("unheld")]
     mux.kill_worker()
     answers(mux, numbers)
     check_hits(hit, nth > 6)  # so many messages there need not be
@@ -155,11 +171,7 @@ def test_limit_is_raised_and_given_back(make_mux):
     mux = make_mux()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     soft = min(1024, hard)
-    done = subprocess.run([str(mux.binary), "-d", "-S", str(mux.socket), "-f", str(mux.conf)], env=mux.env, cwd=mux.dir, timeout=CAP,
-                          stdin=subprocess.DEVNULL, capture_output=True,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)))
-    assert done.returncode == 0, done
-    mux.keeper = mux.call("status")["keeper_pid"]
+    start_with(mux, soft, hard)
     for pid in (mux.keeper, mux.worker()):
         assert resource.prlimit(pid, resource.RLIMIT_NOFILE) == (hard, hard)
     for _ in range(2):

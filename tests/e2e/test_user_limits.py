@@ -197,8 +197,26 @@ def test_start_with_few_descriptors(mux, count):
         assert [row["limit"] for row in found] == [f"descriptors (RLIMIT_NOFILE={count})"], constraints(mux)
         mux.ue("stop").ok()
     wait_for(lambda: not mux.pids() or not result.rc, "nothing to be left")
-    if count == 30:
+    if count >= 30:
         assert result.rc in (0, 125), "thirty are enough to be told by the daemon"
+
+
+@needs_ordinary_build
+@pytest.mark.parametrize("count", range(26, 40))
+def test_next_worker_with_few_descriptors(mux, count):
+    """It comes up where the first one did, or the daemon ends: nothing is started again and again, and no client waits for ever."""
+    if mux.ue("start", timeout=CAP / 4, **with_limits(NOFILE=count)).rc:
+        assert count < 30
+        return
+    for _ in range(3):
+        worker, before = mux.js("status")["pid"], set(mux.daemons())
+        os.kill(worker, signal.SIGKILL)
+        wait_for(lambda: not mux.daemons() or set(mux.daemons()) - before, "another worker, or none")
+        if mux.ue("--no-start", "status").rc:
+            assert count < 30
+            wait_for(lambda: not mux.daemons(), "the keeper to give up")
+            return
+    mux.ue("--no-start", "list").ok()
 
 
 @needs_ordinary_build

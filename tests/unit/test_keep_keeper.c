@@ -85,9 +85,10 @@ static void on_exited(void *arg, uint64_t session, pid_t pid, int code, int stat
     note((struct event){.what = EXITED, .session = session, .pid = pid, .a = code, .b = status});
 }
 static void on_upgrade_failed(void *arg, int error) { (void)arg; note((struct event){.what = UPGRADE_FAILED, .a = error}); }
+static void on_room(void *arg) { (void)arg; }
 static void on_lost(void *arg) { (void)arg; note((struct event){.what = LOST}); }
 static const struct link_handlers handlers = {.slot = on_slot, .listener = on_listener, .handed = on_handed, .spawned = on_spawned,
-    .failed = on_failed, .exited = on_exited, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
+    .failed = on_failed, .exited = on_exited, .upgrade_failed = on_upgrade_failed, .room = on_room, .lost = on_lost};
 
 static bool readable(int fd, int64_t until_ms)
 {
@@ -369,16 +370,18 @@ TEST(test_exits_are_repeated)
     assert_int_equal(link_predecessor(rig.link), SIGKILL);
 }
 
+static bool is_held(uint64_t session, int tag)
+{
+    return tag == 0 || (session + (unsigned)tag) % 2 == 0; /* never more than one message takes */
+}
+
 TEST(test_hand_over)
 {
     int fds[KEEP_FD_COUNT], listener = memfd_create("listener", MFD_CLOEXEC);
     link_listen(rig.link, listener, false);
     for (uint64_t session = 0; session < 60; session++) {
         for (int i = 0; i < KEEP_FD_COUNT; i++)
-            fds[i] = (session + (unsigned)i) % 3 == 0 && i > 0 ? -1 : memfd_create("held", MFD_CLOEXEC);
-        if (session == 7)
-            for (int i = 0; i < KEEP_FD_COUNT; i++)
-                fds[i] = fds[i] < 0 ? memfd_create("held", MFD_CLOEXEC) : fds[i]; /* all: more than one message */
+            fds[i] = is_held(session, i) ? memfd_create("held", MFD_CLOEXEC) : -1;
         for (int i = 0; i < KEEP_FD_COUNT; i++)
             if (fds[i] >= 0)
                 dprintf(fds[i], "%d %d", (int)session, i);
@@ -386,7 +389,7 @@ TEST(test_hand_over)
         for (int i = 0; i < KEEP_FD_COUNT; i++)
             fd_close(&fds[i]);
     }
-    link_release(rig.link, 7, 1 << KEEP_FD_IN | 1 << KEEP_FD_MASTER);
+    link_release(rig.link, 7, 1 << KEEP_FD_ERR | 1 << KEEP_FD_MASTER);
     link_drop(rig.link, 8);
     link_flush(rig.link);
     close(spawn(9, "sleep 100"));
@@ -401,7 +404,7 @@ TEST(test_hand_over)
         assert_int_not_equal(got.session, 8);
         assert_int_equal(got.pid, got.session == 9 ? spawned.pid : 0);
         for (int use = 0; use < KEEP_FD_COUNT; use++) { /* each under the tag that it was given with */
-            bool held = got.session == 7 ? use != KEEP_FD_IN && use != KEEP_FD_MASTER : (got.session + (unsigned)use) % 3 != 0 || use == 0;
+            bool held = is_held(got.session, use) && !(got.session == 7 && (use == KEEP_FD_ERR || use == KEEP_FD_MASTER));
             assert_int_equal(got.fds[use] >= 0, held);
             if (!held)
                 continue;
@@ -515,7 +518,7 @@ TEST(test_last_words)
     close(keeper);
 }
 
-enum { FIRST_TRIES = 5 }; /* as in supervise.c */
+enum { FIRST_TRIES = 5, LATER_TRIES = 10 }; /* as in supervise.c */
 
 /* Nobody could have reached any of them: the keeper leaves, and says so by its status. */
 TEST(test_gives_up_without_sessions)
@@ -546,23 +549,34 @@ TEST(test_never_gives_up_sessions)
     assert_int_equal(kill(pid, 0), 0);
 }
 
-/* A worker that has listened may fail as often as it likes, too: clients wait at its socket. */
-TEST(test_never_gives_up_its_socket)
+/* Clients may wait at the socket of a daemon that has listened: it gets more tries, and as many again after one that listened. */
+TEST(test_gives_up_its_socket_later)
 {
     int listener = open("/dev/null", O_RDONLY | O_CLOEXEC);
     link_listen(rig.link, listener, false);
     close(spawn(1000, "true"));
     link_ack(rig.link, 1000, wait_for(EXITED).pid, 0);
     link_drop(rig.link, 1000);
-    for (int i = 0; i < FIRST_TRIES + 1; i++) {
+    for (int i = 0; i < LATER_TRIES - 1; i++) {
         link_flush(rig.link);
         kill_worker();
         struct event got = wait_for(LISTENER);
         assert_true(same_file(got.a, listener));
         close(got.a);
         wait_for(HANDED);
+        if (i == 1)
+            link_listen(rig.link, listener, false);
     }
     close(listener);
+    for (int i = 0; i < 3; i++)
+        kill_worker();
+    int status = -1, pidfd = pidfd_open(rig.keeper, 0);
+    assert_false(readable(pidfd, 0));
+    kill(rig.worker, SIGKILL);
+    assert_true(readable(pidfd, clock_mono_ms() + PATIENCE_MS));
+    assert_int_equal(waitpid(rig.keeper, &status, 0), rig.keeper);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    close(pidfd);
 }
 
 TEST(test_clean_children)
@@ -996,7 +1010,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slots), cmocka_unit_test(test_numbers), CASE(test_exit_codes), CASE(test_failures), CASE(test_busy), CASE(test_exits_are_repeated), CASE(test_hand_over), CASE(test_full_table),
         CASE(test_back_off), ENDED(test_last_words), ENDED(test_gives_up_without_sessions), CASE(test_never_gives_up_sessions),
-        CASE(test_never_gives_up_its_socket), CASE(test_clean_children), CASE(test_many_at_once), CASE(test_orphan), CASE(test_drop_while_running),
+        ENDED(test_gives_up_its_socket_later), CASE(test_clean_children), CASE(test_many_at_once), CASE(test_orphan), CASE(test_drop_while_running),
         CASE(test_upgrade),
         BARE(test_upgrade_to_nothing), BARE(test_upgrade_to_no_keeper), BARE(test_upgrade_to_bad_worker), cmocka_unit_test_setup(test_upgrade_unreadable, setup_bare),
         CASE(test_stop_signal), BARE(test_inherited), cmocka_unit_test_setup(test_failed_start, setup_bare), cmocka_unit_test_setup(test_sentinel, setup_bare),

@@ -15,7 +15,7 @@
 static struct seen {
     uint64_t session;
     pid_t pid;
-    int fds[KEEP_FD_COUNT], fd, a, b, calls, lost;
+    int fds[KEEP_FD_COUNT], fd, a, b, calls, lost, cut, missed, room;
 } seen;
 
 static void on_slot(void *arg, uint64_t session, pid_t pid, int fds[KEEP_FD_COUNT])
@@ -51,8 +51,12 @@ static void on_exited(void *arg, uint64_t session, pid_t pid, int code, int stat
 }
 static void on_upgrade_failed(void *arg, int error) { (void)arg; seen.calls++; seen.a = error; }
 static void on_lost(void *arg) { (void)arg; seen.lost++; }
+static void on_cut(void *arg) { (void)arg; seen.cut++; }
+static void on_missed(void *arg) { (void)arg; seen.missed++; }
+static void on_room(void *arg) { (void)arg; seen.room++; }
 static const struct link_handlers handlers = {.slot = on_slot, .listener = on_listener, .handed = on_handed, .spawned = on_spawned,
-    .failed = on_failed, .exited = on_exited, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
+    .failed = on_failed, .exited = on_exited, .upgrade_failed = on_upgrade_failed, .lost = on_lost, .cut = on_cut, .missed = on_missed,
+    .room = on_room};
 
 static int keeper;
 static struct link *link_of_test;
@@ -101,7 +105,7 @@ static struct keep_msg hear(int fds[FD_PASS_MAX], size_t *nfds)
 TEST(test_hold)
 {
     int file[KEEP_FD_COUNT], got[FD_PASS_MAX], wanted = 0;
-    size_t n, all = 0;
+    size_t n;
     for (int tag = 0; tag < KEEP_FD_COUNT; tag++) {
         file[tag] = tag == KEEP_FD_MASTER || tag > FD_PASS_MAX ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
         wanted |= file[tag] >= 0 ? 1 << tag : 0;
@@ -114,28 +118,14 @@ TEST(test_hold)
     assert_int_equal(n, FD_PASS_MAX);
     for (size_t i = 0; i < n; i++)
         close(got[i]);
-    for (int tag = 0; tag < KEEP_FD_COUNT; tag++)
-        file[tag] = file[tag] >= 0 ? file[tag] : open("/dev/zero", O_RDONLY | O_CLOEXEC); /* more than one message takes */
-    link_hold(link_of_test, 1000, file);
-    for (int64_t mask = 0; mask != (1 << KEEP_FD_COUNT) - 1; all += n) {
-        msg = hear(got, &n);
-        assert_int_equal(__builtin_popcountll((unsigned long long)msg.arg[0]), n);
-        assert_int_equal(mask & msg.arg[0], 0);
-        mask |= msg.arg[0];
-        for (size_t i = 0; i < n; i++)
-            close(got[i]);
-    }
-    assert_int_equal(all, KEEP_FD_COUNT);
     for (int i = 0; i < KEEP_FD_COUNT; i++)
-        close(file[i]);
+        fd_close(&file[i]);
 }
 
 TEST(test_slot)
 {
     int file[2] = {open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/zero", O_RDONLY | O_CLOEXEC)};
-    say((struct keep_msg){.type = KEEP_SLOT, .session = 5, .pid = 77, .arg = {1 << KEEP_FD_JOURNAL, 1}}, file, 1);
-    assert_int_equal(seen.calls, 0); /* more of it follows */
-    say((struct keep_msg){.type = KEEP_SLOT, .session = 5, .pid = 77, .arg = {1 << KEEP_FD_OUT, 0}}, file + 1, 1);
+    say((struct keep_msg){.type = KEEP_SLOT, .session = 5, .pid = 77, .arg = {1 << KEEP_FD_JOURNAL | 1 << KEEP_FD_OUT}}, file, 2);
     assert_int_equal(seen.calls, 1);
     assert_int_equal(seen.pid, 77);
     assert_true(same_file(seen.fds[KEEP_FD_JOURNAL], file[0]));
@@ -211,6 +201,87 @@ TEST(test_no_descriptors)
     close(fd);
     link_flush(link_of_test);
     assert_true(seen.session == 55 && seen.a == PLAN_FORK && seen.b == EMFILE);
+}
+
+static int lowest_free(void)
+{
+    int fd = dup(STDIN_FILENO);
+    close(fd);
+    return fd;
+}
+
+static struct rlimit limit_descriptors(int count)
+{
+    struct rlimit old, low;
+    getrlimit(RLIMIT_NOFILE, &old);
+    low = old;
+    low.rlim_cur = (rlim_t)count;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    return old;
+}
+
+/* A hand-over that finds no room: nothing of it is used, nothing stays open. Without a pidfd the worker can do. */
+TEST(test_cut)
+{
+    int file[2] = {open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/zero", O_RDONLY | O_CLOEXEC)}, free = lowest_free();
+    struct rlimit old = limit_descriptors(free + 1);
+    say((struct keep_msg){.type = KEEP_SLOT, .session = 1000, .arg = {1 << KEEP_FD_JOURNAL | 1 << KEEP_FD_OUT}}, file, 2);
+    assert_true(seen.cut == 1 && seen.calls == 0 && lowest_free() == free);
+    setrlimit(RLIMIT_NOFILE, &old);
+    old = limit_descriptors(free);
+    say((struct keep_msg){.type = KEEP_SPAWNED, .session = 1000, .pid = 12}, file, 1);
+    assert_true(seen.cut == 1 && seen.calls == 1 && seen.pid == 12 && seen.fd == -1);
+    setrlimit(RLIMIT_NOFILE, &old);
+    close(file[0]);
+    close(file[1]);
+}
+
+/* Everything is given without a descriptor more here, as fast as the keeper takes it, after what was said before. */
+TEST(test_give)
+{
+    enum { COUNT = 2000 };
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[KEEP_FD_COUNT] = {file, file, [2 ... KEEP_FD_COUNT - 1] = -1};
+    int given = 0, heard = 0, got[FD_PASS_MAX], free = lowest_free();
+    struct rlimit old = limit_descriptors(free);
+    size_t n;
+    link_ack(link_of_test, 1000, 11, 0);
+    while (heard < COUNT) {
+        while (given < COUNT && link_give(link_of_test, 1000 + (uint64_t)given, fds, 77, file))
+            given++;
+        assert_true(given == COUNT || link_wants_write(link_of_test));
+        setrlimit(RLIMIT_NOFILE, &old); /* the keeper's */
+        for (struct keep_msg msg; heard < given; heard += msg.type == KEEP_ADOPT) {
+            msg = hear(got, &n);
+            assert_true(msg.type == KEEP_ADOPT ? msg.pid == 77 && n == 1 : msg.type == KEEP_HOLD ? n == 2 : msg.type == KEEP_ACK && heard == 0);
+            assert_int_equal(msg.session, 1000 + heard);
+            for (size_t i = 0; i < n; i++)
+                close(got[i]);
+        }
+        old = limit_descriptors(free);
+        int rooms = seen.room;
+        link_flush(link_of_test);
+        assert_true(seen.room == rooms + 1);
+    }
+    setrlimit(RLIMIT_NOFILE, &old);
+    assert_int_equal(seen.missed, 0);
+    close(file);
+}
+
+/* What can't be queued for lack of descriptors, and what the keeper had no room for, is told in the same way. */
+TEST(test_missed)
+{
+    while (!link_wants_write(link_of_test))
+        link_adopt(link_of_test, 1000, 1, -1);
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct rlimit old = limit_descriptors(lowest_free());
+    link_listen(link_of_test, file, false);
+    setrlimit(RLIMIT_NOFILE, &old);
+    assert_int_equal(seen.missed, 0); /* not before the end of the turn */
+    link_flush(link_of_test);
+    assert_int_equal(seen.missed, 1);
+    say((struct keep_msg){.type = KEEP_MISSED}, NULL, 0);
+    assert_int_equal(seen.missed, 2);
+    close(file);
 }
 
 static struct keep_msg hear_plain(void)
@@ -299,6 +370,7 @@ int main(void)
 {
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
     const struct CMUnitTest tests[] = {CASE(test_hold), CASE(test_slot), CASE(test_words), CASE(test_queue), CASE(test_no_descriptors), CASE(test_late), CASE(test_last_words),
+                                       CASE(test_cut), CASE(test_give), CASE(test_missed),
                                        CASE(test_lost_and_replaced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

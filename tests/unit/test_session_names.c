@@ -33,7 +33,6 @@ static int begin(void **state)
     (void)state;
     memset(&registry, 0, sizeof registry);
     list_init(&registry.order);
-    list_init(&registry.parked);
     defer_init(&registry.deferred);
     registry.cfg = cfg = config_default();
     index_init(&registry);

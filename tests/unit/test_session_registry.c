@@ -77,6 +77,12 @@ static void on_exited(void *arg, uint64_t session, pid_t pid, int how, int statu
         registry_exited(registry, session, pid, how, status);
 }
 static void on_upgrade_failed(void *arg, int error) { (void)arg; (void)error; }
+static void on_room(void *arg)
+{
+    (void)arg;
+    if (registry)
+        registry_give_more(registry);
+}
 static void on_lost(void *arg)
 {
     (void)arg;
@@ -85,7 +91,7 @@ static void on_lost(void *arg)
     seen.lost++;
 }
 static const struct link_handlers handlers = {.slot = on_slot, .listener = on_listener, .handed = on_handed, .spawned = on_spawned,
-    .failed = on_failed, .exited = on_exited, .upgrade_failed = on_upgrade_failed, .lost = on_lost};
+    .failed = on_failed, .exited = on_exited, .upgrade_failed = on_upgrade_failed, .room = on_room, .lost = on_lost};
 
 /* What the registry tells. */
 static void on_began(struct session *session) { (void)session; seen.created++; }
@@ -818,6 +824,7 @@ TEST(test_keeper_lost)
     link_replace(keeper_link, start_keeper());
     link_io = loop_io_new(loop, link_fd(keeper_link), LOOP_READ, on_link, NULL);
     registry_keeper_lost(registry, keeper_link);
+    registry_give(registry);
     struct session *other = must_create("b", "exit 3", false);
     wait_exit(other);
     assert_true(session_has_exit(other, &code, &signo));

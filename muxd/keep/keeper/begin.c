@@ -1,4 +1,4 @@
-/* begin.c: owns how a keeper comes to be: at the daemon's start, and in the place of one that died.
+/* begin.c: owns the beginning of a keeper: at the daemon's start, and in place of one that died.
  * (After an upgrade: upgrade.c.) */
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -36,8 +36,8 @@ static int take_passed(void)
     return passed;
 }
 
-/* What a careless parent left open goes: it would stay open as long as we live, and the parent
- * might wait for its end. */
+/* Closes what a careless parent left open: it would stay open as long as we live, and the parent
+ * might wait for its end of file. */
 static void close_all_but(int kept[], size_t count)
 {
     unsigned from = FIRST_PASSED_FD;
@@ -79,8 +79,8 @@ int keeper_run(const struct keeper_options *options)
     return keeper_loop(keeper);
 }
 
-/* Of the process that made the socket, also when its number is another's by now; before Linux 6.5
- * by that number. */
+/* Of the process that made the socket, even if its pid belongs to another process by now; before
+ * Linux 6.5 by that pid. */
 static int pidfd_of_peer(int sock, pid_t pid)
 {
     int pidfd = -1;
@@ -90,7 +90,7 @@ static int pidfd_of_peer(int sock, pid_t pid)
     return errno == ENOPROTOOPT ? pidfd_open(pid, 0) : -1;
 }
 
-/* The other end belongs to a living worker that has its sessions: it will say what there is. */
+/* The other end belongs to a living worker, which will give us its sessions. */
 int keeper_adopt(const struct keeper_options *options, int link_fd)
 {
     struct keeper *keeper = keeper_new(options);
@@ -104,7 +104,7 @@ int keeper_adopt(const struct keeper_options *options, int link_fd)
     keeper->worker_pidfd = pidfd_of_peer(link_fd, peer.pid);
     if (keeper->worker_pidfd < 0)
         return 1;
-    keeper->served = true;
+    keeper->served = keeper->up = true;
     keeper->generation = 1;
     keeper->talk = TALK_DONE;
     keeper->started_at_ms = clock_mono_ms();

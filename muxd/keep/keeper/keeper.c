@@ -1,5 +1,6 @@
 /* keeper.c: owns the keeper's process: its own hardening, its loop, its signals and its end. */
 #include "keep/keeper/keeper.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -19,16 +20,16 @@
 #include <unistd.h>
 
 #define EVENTS_A_TURN 64
-#define END_GRACE_MS 2000  /* between hanging programs up and killing them */
-#define END_KILLED_MS 1000 /* and until we go without having seen them dead */
+#define END_GRACE_MS 2000  /* between SIGHUP and SIGKILL to the programs */
+#define END_KILLED_MS 1000 /* and from there until we go without having seen them dead */
 #define STOP_MS 30000      /* for a worker to end all sessions after SIGTERM */
-#define BLIND_MS 20        /* until a watch that the kernel had no room for is tried again */
+#define BLIND_MS 20        /* until a watch for which the kernel had no room is tried again */
 #define OOM_SCORE_ADJ -900
 #define LIBC_FIRST 32 /* real-time signals below SIGRTMIN, see nptl(7) */
 #define LIBC_LAST 33
 #define KERNEL_SIGSET_BYTES 8
 
-/* zeroed memory: pages of slots that were never used cost nothing */
+/* zeroed memory: pages of unused slots cost nothing */
 static struct keeper the_keeper;
 
 void keeper_say(const char *format, ...)
@@ -41,15 +42,10 @@ void keeper_say(const char *format, ...)
     dprintf(STDERR_FILENO, "muxd: keeper: %s\n", line);
 }
 
-pid_t keeper_fork(void)
-{
-    return fork();
-}
-
 void keeper_unblock_signals(void)
 {
     const unsigned long none[2] = {0};
-    /* each call of libc is a page of it more */
+    /* not by libc, of which the child would need another page */
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, none, NULL, KERNEL_SIGSET_BYTES);
 }
 
@@ -57,6 +53,7 @@ void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int pla
 {
     struct epoll_event event = {.events = EPOLLIN | (write_too ? EPOLLOUT : 0),
                                 .data.u64 = (uint64_t)what << 32 | (uint32_t)place};
+    BUG_UNLESS(fd >= 0);
     int result = epoll_ctl(keeper->epoll, EPOLL_CTL_ADD, fd, &event);
     if (result != 0 && errno == EEXIST)
         result = epoll_ctl(keeper->epoll, EPOLL_CTL_MOD, fd, &event);
@@ -69,8 +66,7 @@ void keeper_unwatch(struct keeper *keeper, int fd)
     epoll_ctl(keeper->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* Ignored signals and masks may have been inherited (nohup); children get all of them back as
- * new. */
+/* We may have inherited ignored signals and masks (nohup); children get the defaults. */
 static int take_signals(void)
 {
     static const int ours[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR2};
@@ -79,8 +75,8 @@ static int take_signals(void)
     for (int signo = 1; signo < NSIG; signo++)
         if (sigaction(signo, NULL, &current) == 0 && current.sa_handler == SIG_IGN)
             sigaction(signo, &standard, NULL);
-    /* Those that libc keeps for itself can be ignored by inheritance, too, and only the kernel
-     * resets them: all zero is SIG_DFL. */
+    /* libc does not let us reset the signals that it uses itself; the kernel does. All zero is
+     * SIG_DFL. */
     const unsigned long none[8] = {0};
     for (int signo = LIBC_FIRST; signo <= LIBC_LAST; signo++)
         syscall(SYS_rt_sigaction, signo, none, NULL, KERNEL_SIGSET_BYTES);
@@ -112,12 +108,7 @@ static int64_t oom_score_adj(void)
     return value;
 }
 
-static struct as_was look_around(void)
-{
-    return (struct as_was){soft_limit(RLIMIT_NOFILE), soft_limit(RLIMIT_CORE), oom_score_adj()};
-}
-
-/* Each is a help, none a must: an ordinary user may not lower the oom score, for one. */
+/* None of these steps has to succeed: an ordinary user, for one, may not lower the oom score. */
 static void harden(struct keeper *keeper)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -131,13 +122,14 @@ static void harden(struct keeper *keeper)
         core.rlim_cur = 0;
         setrlimit(RLIMIT_CORE, &core);
     }
-    prctl(PR_SET_DUMPABLE, 0); /* last: /proc/self is root's from here on */
+    prctl(PR_SET_DUMPABLE, 0); /* last: /proc/self belongs to root afterwards */
 }
 
 struct keeper *keeper_new(const struct keeper_options *options)
 {
     struct keeper *keeper = &the_keeper;
-    int filled; /* descriptors 0 to 2 must be taken, or a session's would be stdio */
+    BUG_UNLESS(options->worker_path && options->worker_argv && options->keeper_argv);
+    int filled; /* 0 to 2 must be open, or a session's descriptor would become stdio */
     while ((filled = open("/dev/null", O_RDWR)) >= 0 && filled <= STDERR_FILENO)
         ;
     fd_close(&filled);
@@ -147,7 +139,8 @@ struct keeper *keeper_new(const struct keeper_options *options)
         keeper->exit_status = keeper->worker_before = -1;
     keeper->old_exe = keeper->old_worker_exe = -1;
     keeper->worker_exe = options->worker_exe > STDERR_FILENO ? options->worker_exe : -1;
-    keeper->was = look_around();
+    keeper->was = (struct as_was){soft_limit(RLIMIT_NOFILE), soft_limit(RLIMIT_CORE),
+                                  oom_score_adj()};
     keeper->exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     keeper->epoll = epoll_create1(EPOLL_CLOEXEC);
     keeper->signals = take_signals();
@@ -158,7 +151,7 @@ struct keeper *keeper_new(const struct keeper_options *options)
         fd_close(&keeper->signals);
         return NULL;
     }
-    fd_set_cloexec(keeper->worker_exe, true); /* -1: refused by the kernel, as it should */
+    fd_set_cloexec(keeper->worker_exe, true); /* the kernel refuses -1, as it should */
     harden(keeper);
     keeper_watch(keeper, keeper->signals, WATCH_SIGNALS, 0, false);
     return keeper;
@@ -170,8 +163,7 @@ void keeper_end(struct keeper *keeper, int status)
         return;
     keeper->ending = 1;
     keeper->restart_at_ms = 0;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot))
+    SLOTS_EACH(&keeper->slots, slot)
         slot_close_fds(slot); /* terminals hang up */
     keeper->end_at_ms = clock_mono_ms() + END_GRACE_MS;
     keeper->exit_status = status;
@@ -179,7 +171,7 @@ void keeper_end(struct keeper *keeper, int status)
     programs_signal(keeper, SIGCONT);
 }
 
-/* True when nothing is left to be waited for. */
+/* True when there is nothing more to wait for. */
 static bool keeper_ended(struct keeper *keeper, int64_t now_ms)
 {
     if (!keeper->ending)
@@ -227,13 +219,13 @@ static void take_pending(struct keeper *keeper)
     if (!children)
         return;
     supervise_look(keeper);
-    programs_look_later(keeper); /* several deaths may have come as one signal */
+    programs_look_later(keeper); /* the kernel may have merged several deaths into one signal */
 }
 
 static void keeper_on_slot(struct keeper *keeper, uint64_t tag)
 {
     struct slot *slot = &keeper->slots.all[(uint32_t)tag];
-    if (!slot->used) /* gone since the wait */
+    if (!slot->used) /* released since epoll_wait */
         return;
     if (tag >> 32 == WATCH_STATUS && slot->status_fd >= 0)
         programs_status(keeper, slot);
@@ -253,8 +245,8 @@ static int wait_ms(const struct keeper *keeper, int64_t now_ms)
     return least == INT32_MAX ? -1 : (int)least;
 }
 
-/* The kernel had no room for a watch: what it would have told is looked for, and the watches are
- * made anew. */
+/* The kernel had no room for a watch: makes all watches again and looks for what they would have
+ * told. */
 static void look_around_blindly(struct keeper *keeper)
 {
     keeper->blind_at_ms = 0;
@@ -263,8 +255,7 @@ static void look_around_blindly(struct keeper *keeper)
         keeper_watch(keeper, keeper->link, WATCH_LINK, 0, keeper->want_write);
     if (keeper->worker_pidfd >= 0)
         keeper_watch(keeper, keeper->worker_pidfd, WATCH_WORKER, 0, false);
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot)) {
+    SLOTS_EACH(&keeper->slots, slot) {
         programs_watch(keeper, slot);
         if (slot->status_fd >= 0)
             programs_status(keeper, slot);
@@ -274,8 +265,8 @@ static void look_around_blindly(struct keeper *keeper)
     take_pending(keeper);
 }
 
-/* The link goes first: what a worker said before something ended must be known when the end is
- * looked at. */
+/* The link comes first: what a worker said before something ended must be known when we look at
+ * that end. */
 static void turn(struct keeper *keeper, const struct epoll_event *events, int n)
 {
     bool signals = false;
@@ -303,12 +294,13 @@ static void turn(struct keeper *keeper, const struct epoll_event *events, int n)
 int keeper_loop(struct keeper *keeper)
 {
     struct epoll_event events[EVENTS_A_TURN];
+    BUG_UNLESS(keeper->epoll >= 0 && keeper->signals >= 0);
     while (!keeper_ended(keeper, clock_mono_ms())) {
         int n = epoll_wait(keeper->epoll, events, EVENTS_A_TURN, wait_ms(keeper, clock_mono_ms()));
         turn(keeper, events, n > 0 ? n : 0);
     }
     supervise_kill(keeper);
     sentinel_dismiss(keeper->sentinel_fd);
-    prctl(PR_SET_DUMPABLE, 1); /* a leak checker may look at what is left */
+    prctl(PR_SET_DUMPABLE, 1); /* for a leak checker */
     return keeper->exit_status;
 }

@@ -19,47 +19,47 @@ struct as_was { /* what muxd was started with, to be given back to the programs 
 struct keeper {
     struct keeper_options options;
     int epoll, signals, link, listener;
-    bool listener_given;            /* by a service manager, or so a worker says */
-    /* our own program, O_PATH; old: the one before an upgrade, until that is proven */
+    bool listener_given;            /* by a service manager, as the worker says */
+    /* our own program, O_PATH; old: before an upgrade, until the new one has proved itself */
     int exe, old_exe;
     /* the worker's, likewise; -1: options.worker_path is executed */
     int worker_exe, old_worker_exe;
     struct as_was was;
-    int64_t oom_score_adj; /* ours now: an ordinary user could not lower it */
+    int64_t oom_score_adj; /* ours now; an ordinary user can't lower it */
     struct slots slots;
 
     pid_t worker;          /* 0: none now */
     int worker_pidfd;      /* of a worker that is not our child; -1 */
-    bool served;           /* it has answered a request */
-    int start_tries;       /* that there was not even a process for the first one */
-    bool listened;         /* one of them has said KEEP_LISTEN */
-    int32_t worker_before; /* wait status of the one before; -1: none */
+    bool served;           /* the worker has answered a request */
+    bool up;               /* the worker listens */
+    int failures;          /* workers in a row that could not be started or did not come up */
+    bool listened;         /* some worker has said KEEP_LISTEN */
+    int32_t worker_before; /* wait status of the worker before; -1: none */
     /* times: CLOCK_MONOTONIC, 0: not set */
     int64_t generation, backoff_ms, restart_at_ms, started_at_ms, leave_until_ms;
 
     enum talk talk;
     struct slot *hand;  /* the slot whose turn it is in the hand-over */
-    int hand_fd;        /* and its descriptor */
-    int64_t blind_at_ms; /* something is not watched: look at everything then; 0: not so */
-    int64_t all_at_ms;   /* all children are to be looked at; 0: not */
-    bool hidden;         /* a zombie that waits for its acknowledgement may have others behind it */
-    int64_t retry_at_ms; /* the link refused for a reason that no event ends */
+    int64_t blind_at_ms; /* something is not watched: look at everything then; 0: no need */
+    int64_t all_at_ms;   /* look at all children then; 0: no need */
+    bool hidden;         /* a zombie that waits for its acknowledgement may hide others */
+    int64_t retry_at_ms; /* the link refused, and no event tells when to try again */
     bool want_write;
     uint64_t seq;
     struct keep_msg odd[KEEPER_ODD_MAX];
     int odd_first, odd_count;
 
-    bool stopping;      /* a clean stop was asked for from outside */
-    bool stop_overdue;  /* and the worker did not come to an end in time */
+    bool stopping;      /* a signal asked for a clean stop */
+    bool stop_overdue;  /* and the worker did not end in time */
     bool stopped;       /* the worker has said KEEP_STOP */
-    int64_t stop_told;  /* the generation of the worker that was told so */
-    int64_t end_at_ms;  /* programs are being ended; no later than this */
-    int ending;         /* how far that is: 0 not, 1 hung up, 2 killed */
-    int exit_status;    /* -1 while it goes on */
+    int64_t stop_told;  /* generation of the worker that was told to stop */
+    int64_t end_at_ms;  /* when to go on with the end of the programs */
+    int ending;         /* how far that is: 0 not begun, 1 hung up, 2 killed */
+    int exit_status;    /* -1 while the keeper runs */
 
-    pid_t trial;        /* the new binary looks at our state */
+    pid_t trial;        /* process in which the new programs look at our state; 0: none */
     int64_t trial_until_ms;
-    bool upgrade_now;       /* the trial was good */
+    bool upgrade_now;       /* the trial went well */
     int64_t prove_until_ms; /* after an upgrade: the new worker has to come up */
     int failed_error, failed_tried; /* of an upgrade, until a worker is told */
 
@@ -67,30 +67,32 @@ struct keeper {
     int sentinel_fd; /* -1: none */
     int sentinel_tries;
     bool owes_was;   /* the worker has to hear of a new sentinel */
+
+    bool lacks;       /* descriptors from the worker had no room here: it gives them again */
+    bool owes_missed; /* and has not been told so yet */
 };
 
 /* keeper.c, begin.c */
-/* the one of this process, its machinery set up; NULL with errno */
+/* the keeper of this process, set up; NULL with errno */
 struct keeper *keeper_new(const struct keeper_options *options);
 int keeper_loop(struct keeper *keeper);
 void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int place, bool write_too);
 void keeper_unwatch(struct keeper *keeper, int fd);
-pid_t keeper_fork(void); /* in the child: descriptors and blocked signals as they are */
 void keeper_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void keeper_unblock_signals(void); /* in a child: empty mask */
 /* ends the programs that are left, then the keeper */
 void keeper_end(struct keeper *keeper, int status);
-/* There is nothing to lose, and a limit of the kernel may be why: the worker's program knows which,
- * and ends in our place. Returns only when it can't be executed either; then the plain reason was
- * told. */
+/* For when there is nothing to lose. A limit of the kernel may be the reason: the worker's program
+ * can tell which, so we become that program, which tells it and ends. Returns only when it can't be
+ * executed; the plain reason was told then. */
 void keeper_give_up(const struct keeper_options *options, const char *what, int error);
 
 /* talk.c: messages */
-void talk_take(struct keeper *keeper); /* all that are there */
-void talk_pump(struct keeper *keeper); /* sends what is owed until the socket is full */
+void talk_take(struct keeper *keeper); /* takes all messages that are there */
+void talk_pump(struct keeper *keeper); /* sends what the worker has to hear, as far as it can */
 void talk_odd(struct keeper *keeper, struct keep_msg msg); /* a message about no slot */
 void talk_upgrade_failed(struct keeper *keeper, int error, int tried);
-void talk_over(struct keeper *keeper); /* this worker is gone */
+void talk_over(struct keeper *keeper); /* the worker is gone */
 
 /* programs.c: session programs from fork to reaping */
 /* takes the descriptors */
@@ -98,13 +100,13 @@ void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t n
 void programs_adopt(struct keeper *keeper, uint64_t session, pid_t pid, int pidfd);
 void programs_status(struct keeper *keeper, struct slot *slot); /* its status pipe can be read */
 void programs_look(struct keeper *keeper, struct slot *slot);   /* has it ended? */
-void programs_look_at_all(struct keeper *keeper);               /* also at adopted orphans */
+void programs_look_at_all(struct keeper *keeper);               /* also at orphans */
 void programs_look_later(struct keeper *keeper);                /* the same, in a moment */
 void programs_look_at(struct keeper *keeper, pid_t pid);
 void programs_ack(struct keeper *keeper, uint64_t session, pid_t pid);
 void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask);
 void programs_watch(struct keeper *keeper, struct slot *slot);
-int programs_signal(struct keeper *keeper, int signo); /* all groups; how many programs are left */
+int programs_signal(struct keeper *keeper, int signo); /* to all groups; how many programs live */
 
 /* supervise.c: the worker's life */
 void supervise_start(struct keeper *keeper);
@@ -115,9 +117,9 @@ void supervise_served(struct keeper *keeper);
 void supervise_timers(struct keeper *keeper, int64_t now_ms);
 
 /* sentinel_process.c: the sentinel's life */
-/* none when it can't be forked: the keeper does without */
+/* the keeper goes on without one if the fork fails */
 void sentinel_start(struct keeper *keeper);
-void sentinel_restart(struct keeper *keeper); /* it died: a new one, told of all programs */
+void sentinel_restart(struct keeper *keeper); /* after its death; tells it of all programs */
 
 /* upgrade.c: the state across exec */
 void upgrade_begin(struct keeper *keeper);

@@ -1,7 +1,8 @@
-/* programs.c: owns session programs from their fork to their reaping. The one place where children
- * of the keeper are waited for, except the worker (supervise.c). An exit is looked at with WNOWAIT
- * and reaped only when the worker has it in the journal: until then the zombie keeps its pid, so
- * that nobody can be signalled by mistake. */
+/* programs.c: owns session programs from their fork to their reaping. The keeper waits
+ * for its children here, except for the worker (supervise.c). It looks at an exit with WNOWAIT and
+ * reaps only when the worker has it in the journal: until then the zombie keeps its pid, so that no
+ * signal can hit another process by mistake. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/exit_info.h"
@@ -33,7 +34,7 @@ static void restore_limit(__rlimit_resource_t resource, int64_t soft)
     setrlimit(resource, &limit);
 }
 
-/* By hand: what stdio needs for it would be copied page by page in each child. */
+/* By hand: each child would have to copy the pages that stdio needs for it. */
 static size_t put_number(char text[24], int64_t value)
 {
     char digits[24];
@@ -59,7 +60,7 @@ static void restore_oom_score(int64_t was)
     close(fd);
 }
 
-/* In the child. What we changed for ourselves is given back; failing there harms nobody. */
+/* In the child. Undoes what we changed for ourselves; it does no harm if that fails. */
 static void __attribute__((__noreturn__))
 become_program(const struct as_was *was, int64_t oom_score_adj, const int fds[], int status_fd)
 {
@@ -95,21 +96,22 @@ void programs_watch(struct keeper *keeper, struct slot *slot)
         keeper_watch(keeper, slot->pidfd, WATCH_PIDFD, place, false);
 }
 
-/* fds: plan, stdio, status. In the child they may have got other numbers. */
+/* fds: plan, stdio, status. In the child they may have other numbers. */
 static pid_t fork_program(struct slot *slot, int fds[LEAN_FORK_FDS], int other_end)
 {
     pid_t pid = lean_fork(fds, &slot->lean_fork);
     if (pid >= 0)
         return pid;
-    pid = keeper_fork();
+    pid = fork();
     if (pid == 0)
-        close(other_end); /* so that the end of the keeper is seen at this one */
+        close(other_end); /* so that the child sees the keeper's death at its end */
     return pid;
 }
 
 static int programs_start(struct keeper *keeper, struct slot *slot, const int fds[4])
 {
     int status[2];
+    BUG_UNLESS(slot->pid == 0 && slot->status_fd < 0);
     if (pipe2(status, O_CLOEXEC) != 0)
         return errno;
     int given[LEAN_FORK_FDS] = {fds[0], fds[1], fds[2], fds[3], status[1]};
@@ -126,7 +128,7 @@ static int programs_start(struct keeper *keeper, struct slot *slot, const int fd
     slot->state = SLOT_STARTING;
     slot->owes = 0;
     slot->status_fd = status[0];
-    slot->pidfd = pidfd_open(pid, 0); /* can't be another's: only we reap it */
+    slot->pidfd = pidfd_open(pid, 0); /* the right process: only we reap it */
     slots_set_pid(&keeper->slots, slot, pid);
     programs_watch(keeper, slot);
     return 0;
@@ -135,17 +137,15 @@ static int programs_start(struct keeper *keeper, struct slot *slot, const int fd
 void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t nfds)
 {
     struct slot *slot = slots_take(&keeper->slots, session);
-    if (keeper->sentinel_fd < 0) /* there was no process for it until now */
+    if (keeper->sentinel_fd < 0) /* it could not be forked until now */
         sentinel_restart(keeper);
     if (!slot)
         programs_refuse(keeper, session, PLAN_FORK, ENFILE);
     else if (slot->pid != 0 || slot->dropped)
         programs_refuse(keeper, session, PLAN_FORK, EBUSY);
-    else if (slot->unheld)
-        failed(keeper, slot, PLAN_READ, EMFILE); /* it would be lost with its worker */
     else if (nfds != 4)
         failed(keeper, slot, PLAN_READ,
-               nfds == 0 ? EMFILE : EPROTO); /* none: the kernel had no room for them here */
+               nfds == 0 ? EMFILE : EPROTO); /* none: there was no room for them here */
     else {
         int error = programs_start(keeper, slot, fds);
         if (error != 0)
@@ -172,7 +172,7 @@ void programs_adopt(struct keeper *keeper, uint64_t session, pid_t pid, int pidf
     sentinel_add(keeper->sentinel_fd, pid, pidfd);
 }
 
-/* It is no process any more, or none of ours. */
+/* The slot has no process any more. */
 static void programs_forget(struct keeper *keeper, struct slot *slot)
 {
     if (slot->pid != 0)
@@ -187,6 +187,7 @@ static void programs_forget(struct keeper *keeper, struct slot *slot)
 static void programs_reap(struct keeper *keeper, struct slot *slot)
 {
     siginfo_t info;
+    BUG_UNLESS(slot->used && slot->pid > 0);
     if (!slot->foreign)
         while (waitid(P_PID, (id_t)slot->pid, &info, WEXITED) != 0 && errno == EINTR)
             ;
@@ -210,7 +211,7 @@ void programs_status(struct keeper *keeper, struct slot *slot)
     fd_close(&slot->status_fd);
     lean_fork_over(&slot->lean_fork);
     if (n == (ssize_t)sizeof words) {
-        kill(slot->pid, SIGKILL); /* it is on its way to _exit; so the wait can't be long */
+        kill(slot->pid, SIGKILL); /* it is about to _exit: this makes the wait short */
         bool dropped = slot->dropped;
         programs_reap(keeper, slot);
         if (!dropped)
@@ -221,7 +222,7 @@ void programs_status(struct keeper *keeper, struct slot *slot)
     slots_owe(&keeper->slots, slot, SLOT_OWES_SPAWNED);
 }
 
-/* False while it lives. A foreign one can't be waited for: its pidfd tells that it ended and, on
+/* False while it lives. We can't wait for a foreign one: its pidfd tells that it has ended and, on
  * newer kernels, how. */
 static bool how_it_ended(const struct slot *slot, int how[2])
 {
@@ -235,7 +236,7 @@ static bool how_it_ended(const struct slot *slot, int how[2])
     }
     siginfo_t info = {.si_pid = 0};
     if (waitid(P_PID, (id_t)slot->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-        return errno == ECHILD; /* can't be; but then it is lost, not immortal */
+        return errno == ECHILD; /* reaped elsewhere: how it ended is lost */
     how[0] = info.si_code;
     how[1] = info.si_status;
     return info.si_pid != 0;
@@ -248,7 +249,7 @@ void programs_look(struct keeper *keeper, struct slot *slot)
         return;
     if (slot->state == SLOT_STARTING) {
         lean_fork_over(&slot->lean_fork);
-        programs_status(keeper, slot); /* dead, so the pipe says all there is */
+        programs_status(keeper, slot); /* it is dead, so the pipe is complete */
         if (slot->state != SLOT_RUNNING)
             return;
     }
@@ -263,7 +264,7 @@ void programs_look(struct keeper *keeper, struct slot *slot)
         slots_owe(&keeper->slots, slot, SLOT_OWES_EXITED);
 }
 
-/* A zombie that is nobody's leader: an orphan that fell to us as their sub-reaper. */
+/* A zombie that leads no session: an orphan that fell to us as the sub-reaper. */
 static void reap_orphan(struct keeper *keeper, pid_t pid)
 {
     siginfo_t info;
@@ -288,8 +289,8 @@ void programs_look_at(struct keeper *keeper, pid_t pid)
         reap_orphan(keeper, pid);
 }
 
-/* The kernel shows the oldest zombie first; one that waits for its acknowledgement hides those
- * behind it until then. Leaders don't depend on this, they have pidfds. */
+/* The kernel shows the oldest zombie first; one that waits for its acknowledgement hides younger
+ * ones until then. Leaders don't depend on this: they have pidfds. */
 void programs_look_at_all(struct keeper *keeper)
 {
     keeper->all_at_ms = 0;
@@ -309,17 +310,15 @@ void programs_look_at_all(struct keeper *keeper)
     if (!keeper->slots.unwatched)
         return;
     keeper->slots.unwatched = false;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot))
+    SLOTS_EACH(&keeper->slots, slot)
         if (slot->pid != 0 && slot->pidfd < 0) {
             keeper->slots.unwatched = true;
             programs_look(keeper, slot);
         }
 }
 
-/* For this the kernel goes through all children, so a burst of deaths shares one look; each was
- * looked at by the pid that its signal brought, and only those whose signals fell together with
- * another's are left for it. */
+/* The kernel goes through all children for this, so a burst of deaths shares one look. It finds
+ * those whose SIGCHLD was merged with another's; the others were looked at by the pid in theirs. */
 void programs_look_later(struct keeper *keeper)
 {
     if (keeper->all_at_ms == 0)
@@ -359,17 +358,16 @@ void programs_drop(struct keeper *keeper, uint64_t session, int64_t mask)
 int programs_signal(struct keeper *keeper, int signo)
 {
     int left = 0;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot)) {
+    SLOTS_EACH(&keeper->slots, slot) {
         if (slot->pid == 0 || slot->state == SLOT_EXITED)
             continue;
         left++;
         if (signo == 0)
             continue;
-        if (slot->foreign) /* only the pidfd knows who that is by now */
+        if (slot->foreign) /* its number may belong to another process by now */
             pidfd_send_signal(slot->pidfd, signo, NULL, 0);
         else if (kill(-slot->pid, signo) != 0)
-            kill(slot->pid, signo); /* not yet past setsid */
+            kill(slot->pid, signo); /* before its setsid */
     }
     return left;
 }

@@ -1,6 +1,7 @@
-/* sentinel_process.c: owns the third process. It holds the pidfds of the programs, so that it can't
- * hit a stranger however late it comes. */
+/* sentinel_process.c: owns the sentinel's process. It holds pidfds of the programs, so that however
+ * late it signals, it can't hit another process. */
 #include "keep/sentinel.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -12,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TRIES 5       /* one that dies at once has a reason that stays */
+#define TRIES 5       /* if it keeps dying, another one would die, too */
 #define GRACE_MS 2000 /* between SIGHUP and SIGKILL */
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP
 #define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* linux/pidfd.h since 6.9 */
@@ -35,7 +36,7 @@ static void signal_group(const struct known *program, int signo)
     if (pidfd_send_signal(program->pidfd, signo, NULL, PIDFD_SIGNAL_PROCESS_GROUP) == 0 ||
         errno != EINVAL)
         return;
-    if (is_alive(program)) /* an older kernel: the leader lives, so the number is still its own */
+    if (is_alive(program)) /* an older kernel: the leader lives, so its pid is still its own */
         kill(-program->pid, signo);
 }
 
@@ -66,10 +67,10 @@ static void remove_pid(int32_t pid)
         }
 }
 
-/* What was said may lie in the socket until it matters: woken for each program, this process would
- * take its time from that program's start. So it does not wait for something to read but for room
- * to write, after it has filled the little room there is; the keeper makes room (sentinel.c) before
- * too much lies here, and the end of the others wakes in any case. */
+/* Messages may wait in the socket: if each program woke this process, it would slow down that
+ * program's start. So it fills the little room that there is for writing and waits for more, not
+ * for something to read. The keeper makes room before too much waits (sentinel.c), and the death of
+ * the others wakes it in any case. */
 static void sleep_until_rung(int fd)
 {
     struct pollfd bell = {.fd = fd, .events = POLLOUT};
@@ -78,7 +79,7 @@ static void sleep_until_rung(int fd)
     poll(&bell, 1, -1);
 }
 
-/* False: dismissed. */
+/* False: it was dismissed. */
 static bool listen_until_alone(int fd)
 {
     for (;;) {
@@ -90,7 +91,7 @@ static bool listen_until_alone(int fd)
             sleep_until_rung(fd);
             continue;
         }
-        /* reset: they ended with the bell unread; what they said is still here */
+        /* ECONNRESET: they died with the bell unread; their messages are still here */
         if (n < 0 && (errno == EMSGSIZE || errno == ECONNRESET || fd_is_short(errno)))
             continue;
         if (n <= 0)
@@ -113,10 +114,10 @@ static void __attribute__((__noreturn__)) be_sentinel(int fd)
         _exit(1);
     fd = STDERR_FILENO + 1;
     if (close_range((unsigned)fd + 1, UINT_MAX, 0) != 0)
-        _exit(1); /* it would hold terminals open: better none */
+        _exit(1); /* it would hold terminals open */
     for (int i = 0; i < fd; i++)
         close(i);
-    int least = 0; /* the kernel makes it what it takes at least, socket(7) */
+    int least = 0; /* the kernel raises it to its minimum, socket(7) */
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least);
     if (listen_until_alone(fd)) {
         signal_all(SIGHUP);
@@ -130,10 +131,11 @@ static void __attribute__((__noreturn__)) be_sentinel(int fd)
 void sentinel_start(struct keeper *keeper)
 {
     int pair[2];
+    BUG_UNLESS(keeper->sentinel_fd < 0);
     if (!keeper->options.sentinel || keeper->sentinel_tries >= TRIES ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return;
-    pid_t pid = keeper_fork();
+    pid_t pid = fork();
     if (pid == 0)
         be_sentinel(pair[1]);
     close(pair[1]);
@@ -152,8 +154,7 @@ void sentinel_restart(struct keeper *keeper)
     fd_close(&keeper->sentinel_fd);
     sentinel_start(keeper);
     keeper->owes_was |= keeper->sentinel_fd >= 0;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot))
+    SLOTS_EACH(&keeper->slots, slot)
         if (slot->pid != 0)
             sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd);
 }

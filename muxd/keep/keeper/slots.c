@@ -1,5 +1,5 @@
-/* slots.c: owns the chains of the keeper's table: by session, by pid, free places and those that
- * owe a message. */
+/* slots.c: owns the chains of the keeper's table: by session, by pid, of free places, and of slots
+ * with a message for the worker. */
 #include "keep/keeper/slots.h"
 #include "base/bug.h"
 #include "base/fdio.h"
@@ -69,6 +69,7 @@ static void unqueue(struct slots *slots, struct slot *slot)
 {
     int32_t *link = &slots->owing_first, last = 0;
     while (*link != slots_place(slots, slot) + 1) {
+        BUG_UNLESS(*link != 0);
         last = *link;
         link = &slots->all[*link - 1].next_owing;
     }
@@ -110,6 +111,7 @@ struct slot *slots_by_pid(struct slots *slots, pid_t pid)
 
 void slots_set_pid(struct slots *slots, struct slot *slot, pid_t pid)
 {
+    BUG_UNLESS(slot->used && pid >= 0);
     if (slot->pid != 0)
         unchain(slots, bucket(slots->by_pid, (uint64_t)slot->pid), slot, true);
     slot->pid = pid;
@@ -131,6 +133,7 @@ struct slot *slots_next(struct slots *slots, struct slot *after)
 
 void slots_owe(struct slots *slots, struct slot *slot, int what)
 {
+    BUG_UNLESS(slot->used && what != 0);
     slot->owes |= (uint8_t)what;
     if (slot->queued)
         return;
@@ -152,6 +155,7 @@ struct slot *slots_first_owing(struct slots *slots)
 void slots_paid(struct slots *slots)
 {
     struct slot *slot = slots_first_owing(slots);
+    BUG_UNLESS(slot);
     slot->owes = 0;
     unqueue(slots, slot);
 }

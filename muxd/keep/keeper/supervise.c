@@ -1,5 +1,6 @@
 /* supervise.c: owns the worker's life as the keeper sees it: start, death, back-off, the signals
  * passed on. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -15,7 +16,10 @@
 
 #define BACKOFF_FIRST_MS 10
 #define BACKOFF_MAX_MS 1000
+/* workers in a row that don't come up, until the keeper gives up a daemon without sessions: before
+ * it has listened for the first time, and later, when clients may be waiting at the socket */
 #define FIRST_TRIES 5
+#define LATER_TRIES 10
 
 static void __attribute__((__noreturn__)) become_worker(const struct keeper *keeper, int link)
 {
@@ -40,7 +44,7 @@ static void __attribute__((__noreturn__)) become_worker(const struct keeper *kee
 
 static void wait_longer(struct keeper *keeper)
 {
-    /* it lived: this is no loop */
+    /* it lived for a while, so it does not crash in a loop */
     if (clock_mono_ms() - keeper->started_at_ms > 2 * BACKOFF_MAX_MS)
         keeper->backoff_ms = 0;
     keeper->backoff_ms = keeper->backoff_ms == 0 ? BACKOFF_FIRST_MS : keeper->backoff_ms * 2;
@@ -51,20 +55,25 @@ static void wait_longer(struct keeper *keeper)
 
 static bool has_sessions(struct keeper *keeper)
 {
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot))
+    SLOTS_EACH(&keeper->slots, slot)
         if (slot->session >= KEEP_SESSION_MIN)
             return true;
     return false;
 }
 
-/* Tried again for as long as there is something to lose. Who waits for the first worker is told why
- * there is none. */
+/* Sessions are never given up. Without any, nothing is lost, and a client learns more from a daemon
+ * that it starts itself than from one that can't come up. */
+static bool is_hopeless(struct keeper *keeper)
+{
+    return keeper->failures >= (keeper->listened ? LATER_TRIES : FIRST_TRIES) &&
+           !has_sessions(keeper);
+}
+
 static void not_started(struct keeper *keeper, const char *what, int error)
 {
     wait_longer(keeper);
-    if (keeper->served || keeper->listened || has_sessions(keeper) ||
-        ++keeper->start_tries < FIRST_TRIES)
+    keeper->failures++;
+    if (!is_hopeless(keeper))
         return;
     sentinel_dismiss(keeper->sentinel_fd);
     keeper_give_up(&keeper->options, what, error);
@@ -74,12 +83,15 @@ static void not_started(struct keeper *keeper, const char *what, int error)
 void supervise_start(struct keeper *keeper)
 {
     int pair[2];
+    BUG_UNLESS(keeper->worker == 0 && keeper->link < 0);
     keeper->restart_at_ms = 0;
+    keeper->started_at_ms = clock_mono_ms();
+    fd_raise_nofile(); /* lowered since, it would be too low for the worker, which inherits it */
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
         not_started(keeper, "no socket for the worker", errno);
         return;
     }
-    pid_t pid = keeper_fork();
+    pid_t pid = fork();
     if (pid == 0)
         become_worker(keeper, pair[1]);
     close(pair[1]);
@@ -92,31 +104,27 @@ void supervise_start(struct keeper *keeper)
     keeper->worker = pid;
     keeper->worker_pidfd = -1;
     keeper->link = pair[0];
-    keeper->served = false;
-    keeper->started_at_ms = clock_mono_ms();
+    keeper->served = keeper->up = false;
     keeper->generation++;
     keeper_watch(keeper, keeper->link, WATCH_LINK, 0, false);
 }
 
-/* A worker that can't even begin (wrong option, broken config, another daemon has the socket) has
- * told why: repeating it helps nobody. Nor does it when one after the other crashes before there
- * was a socket. Sessions are never given up: those that begin by themselves may be there before the
- * socket is. */
+/* A first worker that exits before it listens (wrong option, broken config, another daemon has the
+ * socket) has told why, and its successors would do the same. */
 static bool is_failed_start(struct keeper *keeper, int status)
 {
-    if (keeper->served || keeper->listened || has_sessions(keeper))
-        return false;
-    return (keeper->generation == 1 && WIFEXITED(status)) ||
-           (keeper->generation >= FIRST_TRIES && keeper->listener < 0);
+    bool refused = keeper->generation == 1 && WIFEXITED(status) && !keeper->listened;
+    return refused ? !has_sessions(keeper) : is_hopeless(keeper);
 }
 
 static void died(struct keeper *keeper, int status)
 {
+    BUG_UNLESS(keeper->worker != 0);
     talk_take(keeper); /* its last words: all of them are in the socket by now */
     if (keeper->worker_pidfd >= 0 && keeper->listener < 0) {
         keeper_say("the worker died before it had given everything to its new keeper; all programs "
                    "are ended");
-        _exit(1); /* terminals hang up, and the sentinel sees to the rest */
+        _exit(1); /* terminals hang up, and the sentinel ends the rest */
     }
     talk_over(keeper);
     if (keeper->worker_pidfd >= 0)
@@ -127,11 +135,14 @@ static void died(struct keeper *keeper, int status)
     keeper->worker_before = status;
     if (keeper->ending)
         return;
-    if (WIFSIGNALED(status) && is_failed_start(keeper, status))
-        keeper_say(
-            "each worker died before it listened, the last one by signal %d; nothing was started",
-            WTERMSIG(status));
-    if (keeper->stopped || is_failed_start(keeper, status)) {
+    keeper->failures = keeper->up ? 0 : keeper->failures + 1;
+    bool failed = !keeper->stopped && is_failed_start(keeper, status);
+    if (failed && keeper->failures > 1)
+        keeper_say("%d workers in a row ended before they listened, the last one by %s %d; there "
+                   "are no sessions, so muxd ends; the log says more", keeper->failures,
+                   WIFSIGNALED(status) ? "signal" : "status",
+                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    if (keeper->stopped || failed) {
         keeper_end(keeper, WIFEXITED(status) ? WEXITSTATUS(status) : 1);
         return;
     }
@@ -211,12 +222,12 @@ void supervise_timers(struct keeper *keeper, int64_t now_ms)
     if (keeper->leave_until_ms != 0 && now_ms >= keeper->leave_until_ms) {
         keeper->leave_until_ms = 0;
         keeper->stop_overdue = keeper->stopping;
-        supervise_signal(keeper, SIGKILL); /* alive without a link, or deaf: of no use to anybody */
+        supervise_signal(keeper, SIGKILL); /* it has lost its link, or does not obey */
     }
     if (keeper->restart_at_ms != 0 && now_ms >= keeper->restart_at_ms)
         supervise_start(keeper);
     if (keeper->stopping && keeper->talk == TALK_DONE && keeper->generation > keeper->stop_told) {
-        /* this one has not heard it: its predecessor died while it stopped */
+        /* the worker that was told to stop has died; this one has not been told */
         keeper->stop_told = keeper->generation;
         supervise_signal(keeper, SIGTERM);
     }

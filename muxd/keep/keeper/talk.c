@@ -1,6 +1,7 @@
 /* talk.c: owns the keeper's end of the link. Takes the worker's messages and sends what the worker
- * is owed. Nothing is queued: what is owed stands in the slots, so that a worker that reads slowly
- * or dies costs no memory, and its successor hears all of it. */
+ * has to hear. Nothing is queued: what has to be sent stands in the slots, so a worker that reads
+ * slowly or dies costs no memory, and its successor hears all of it. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -10,15 +11,16 @@
 #include <unistd.h>
 
 #define TELL_AGAIN_MS 10
-#define LEAVE_MS 1000  /* between the end of the link and the worker's */
-#define STOP_MS 10000  /* the same after KEEP_STOP */
+#define LEAVE_MS 1000 /* from the end of the link until the worker must have ended */
+#define STOP_MS 10000 /* and from KEEP_STOP */
 #define SPAWN_FDS 4 /* plan and stdio; what follows is held */
 #define ABOUT (sizeof(struct keep_msg) << 16 | KEEP_PROTOCOL)
 
-/* False when it has to be tried again later. */
+/* False: try again later. */
 static bool keeper_talk_tell(struct keeper *keeper, struct keep_msg msg, const int *fds,
                              size_t nfds)
 {
+    BUG_UNLESS(msg.type >= KEEP_SLOT && nfds <= FD_PASS_MAX);
     if (keeper->link < 0)
         return false;
     msg.size_and_protocol = ABOUT;
@@ -29,33 +31,25 @@ static bool keeper_talk_tell(struct keeper *keeper, struct keep_msg msg, const i
     }
     if (errno == EAGAIN)
         keeper->want_write = true;
-    /* too many descriptors in flight, or no memory: no event tells when that is over */
+    /* too many descriptors in flight, or no memory: no event tells when that ends */
     else if (errno != EPIPE && errno != ECONNRESET)
         keeper->retry_at_ms = clock_mono_ms() + TELL_AGAIN_MS;
     return false;
 }
 
-/* The next descriptors of the slot, at most as many as a message takes. True when the slot is told
- * completely. */
+/* False: the whole slot is told again later. */
 static bool tell_slot(struct keeper *keeper, struct slot *slot)
 {
-    while (keeper->hand_fd < KEEP_FD_COUNT) {
-        struct keep_msg msg = {.type = KEEP_SLOT, .session = slot->session, .pid = slot->pid};
-        int fds[FD_PASS_MAX], at = keeper->hand_fd;
-        size_t n = 0;
-        for (; at < KEEP_FD_COUNT; at++) {
-            if (slot->fds[at] < 0)
-                continue;
-            if (n == FD_PASS_MAX)
-                break;
-            msg.arg[0] |= 1 << at;
-            fds[n++] = slot->fds[at];
+    struct keep_msg msg = {.type = KEEP_SLOT, .session = slot->session, .pid = slot->pid};
+    int fds[FD_PASS_MAX];
+    size_t n = 0;
+    for (int tag = 0; tag < KEEP_FD_COUNT && n < FD_PASS_MAX; tag++)
+        if (slot->fds[tag] >= 0) {
+            msg.arg[0] |= 1 << tag;
+            fds[n++] = slot->fds[tag];
         }
-        msg.arg[1] = at < KEEP_FD_COUNT;
-        if (!keeper_talk_tell(keeper, msg, fds, n))
-            return false;
-        keeper->hand_fd = at;
-    }
+    if (!keeper_talk_tell(keeper, msg, fds, n))
+        return false;
     return slot->state != SLOT_FAILED ||
            keeper_talk_tell(keeper,
                             (struct keep_msg){.type = KEEP_FAILED,
@@ -70,7 +64,6 @@ static bool tell_slots(struct keeper *keeper)
         if (keeper->hand->used && !keeper->hand->dropped && !tell_slot(keeper, keeper->hand))
             return false;
         keeper->hand = slots_next(&keeper->slots, keeper->hand);
-        keeper->hand_fd = 0;
     }
     return true;
 }
@@ -100,17 +93,17 @@ static bool tell_handed(struct keeper *keeper)
         msg.arg[3] = keeper->failed_error | keeper->failed_tried << 16;
     if (!keeper_talk_tell(keeper, msg, NULL, 0))
         return false;
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot))
+    SLOTS_EACH(&keeper->slots, slot)
         if (slot->state == SLOT_EXITED)
             slots_owe(&keeper->slots, slot, SLOT_OWES_EXITED);
     keeper->failed_error = 0;
     return true;
 }
 
-/* Each step of the hand-over is repeated until it went out whole. */
+/* Each step of the hand-over is repeated until all of it is sent. */
 static bool hand_over(struct keeper *keeper)
 {
+    BUG_UNLESS(keeper->talk != TALK_NONE);
     if (keeper->talk == TALK_WAS && tell_was(keeper))
         keeper->talk = TALK_LISTEN;
     if (keeper->talk == TALK_LISTEN && tell_listener(keeper))
@@ -122,36 +115,9 @@ static bool hand_over(struct keeper *keeper)
     return keeper->talk == TALK_DONE;
 }
 
-static bool tell_missed(struct keeper *keeper, struct slot *slot, int owed, int type)
-{
-    if (!(slot->owes & owed))
-        return true;
-    slot->owes &= (uint8_t)~owed;
-    if (keeper_talk_tell(
-            keeper, (struct keep_msg){.type = KEEP_MISSED, .session = slot->session, .arg = {type}},
-            NULL, 0))
-        return true;
-    slot->owes |= (uint8_t)owed;
-    return false;
-}
-
-static bool tell_again(struct keeper *keeper, struct slot *slot)
-{
-    if (!(slot->owes & SLOT_OWES_AGAIN))
-        return true;
-    keeper->hand_fd = 0;
-    if (!tell_slot(keeper, slot))
-        return false;
-    slot->owes &= (uint8_t)~(SLOT_OWES_AGAIN | SLOT_OWES_SPAWNED | SLOT_OWES_FAILED);
-    return true;
-}
-
 static bool tell_owed(struct keeper *keeper, struct slot *slot)
 {
     struct keep_msg msg = {.session = slot->session, .pid = slot->pid};
-    if (!tell_missed(keeper, slot, SLOT_OWES_MISSED_HOLD, KEEP_HOLD) ||
-        !tell_missed(keeper, slot, SLOT_OWES_MISSED_ADOPT, KEEP_ADOPT) || !tell_again(keeper, slot))
-        return false;
     if (slot->owes & SLOT_OWES_SPAWNED) {
         msg.type = KEEP_SPAWNED;
         if (!keeper_talk_tell(keeper, msg, &slot->pidfd, slot->pidfd >= 0))
@@ -178,6 +144,10 @@ static void talk_send_owed(struct keeper *keeper)
     if (keeper->owes_was && !tell_was(keeper))
         return;
     keeper->owes_was = false;
+    if (keeper->owes_missed &&
+        !keeper_talk_tell(keeper, (struct keep_msg){.type = KEEP_MISSED}, NULL, 0))
+        return;
+    keeper->owes_missed = false;
     struct slot *slot;
     while ((slot = slots_first_owing(&keeper->slots)) != NULL) {
         if (!tell_owed(keeper, slot))
@@ -200,6 +170,7 @@ void talk_pump(struct keeper *keeper)
 
 void talk_odd(struct keeper *keeper, struct keep_msg msg)
 {
+    BUG_UNLESS(keeper->odd_count >= 0 && keeper->odd_count <= KEEPER_ODD_MAX);
     if (keeper->odd_count == KEEPER_ODD_MAX)
         return;
     keeper->odd[(keeper->odd_first + keeper->odd_count++) % KEEPER_ODD_MAX] = msg;
@@ -214,17 +185,14 @@ static void on_hello(struct keeper *keeper)
 {
     slots_forgive(&keeper->slots);
     keeper->hand = slots_next(&keeper->slots, NULL);
-    keeper->hand_fd = 0;
+    keeper->lacks = keeper->owes_missed = false; /* that was between us and the worker before */
     keeper->talk = TALK_WAS;
 }
 
-/* The descriptors come in the order of the mask's bits; one that is held already is replaced. */
 static void on_hold(struct keeper *keeper, const struct keep_msg *msg, int fds[], size_t nfds)
 {
     struct slot *slot = slots_take(&keeper->slots, msg->session);
     size_t next = 0;
-    if (slot)
-        slot->unheld = false;
     for (int tag = 0; slot && !slot->dropped && tag < KEEP_FD_COUNT && next < nfds; tag++) {
         if (!(msg->arg[0] & 1 << tag))
             continue;
@@ -234,53 +202,39 @@ static void on_hold(struct keeper *keeper, const struct keep_msg *msg, int fds[]
     }
 }
 
-static void on_again(struct keeper *keeper, uint64_t session)
-{
-    struct slot *slot = slots_find(&keeper->slots, session);
-    if (slot && !slot->dropped)
-        slots_owe(&keeper->slots, slot,
-                  SLOT_OWES_AGAIN | (slot->state == SLOT_EXITED ? SLOT_OWES_EXITED : 0));
-}
-
-/* From here on clients may come: who waits for the first worker is told so and left. */
+/* From here on clients may come: the process that waits for the first worker is told so. */
 static void keeper_talk_tell_ready(struct keeper *keeper)
 {
-    keeper->listened = true;
+    keeper->listened = keeper->up = true;
+    keeper->failures = 0;
     if (keeper->options.ready_fd < 0)
         return;
     ssize_t told = write(keeper->options.ready_fd, "1", 1);
-    (void)told; /* nobody waits any more: as good */
+    (void)told; /* that process may have gone */
     fd_close(&keeper->options.ready_fd);
-    dup2(STDIN_FILENO, STDERR_FILENO); /* /dev/null: who started us has gone its way */
+    dup2(STDIN_FILENO, STDERR_FILENO); /* /dev/null: stderr led to our starter */
 }
 
-/* We are out of descriptors: the message came without all of its own, and nothing of it is used.
- * True when that is dealt with here. The worker listens also when its socket found no room here: it
- * answers clients, and gives it again later. */
+/* There was no room for all descriptors of the message, so nothing of it is used. True when that is
+ * dealt with here. A worker listens even if its socket has no room here. */
 static bool missed(struct keeper *keeper, const struct keep_msg *msg)
 {
-    if (msg->type == KEEP_LISTEN) {
+    if (msg->type == KEEP_LISTEN)
         keeper_talk_tell_ready(keeper);
-        talk_odd(keeper, (struct keep_msg){.type = KEEP_MISSED, .arg = {KEEP_LISTEN}});
-        return true;
-    }
-    if (msg->type != KEEP_HOLD && msg->type != KEEP_ADOPT)
+    else if (msg->type != KEEP_HOLD && msg->type != KEEP_ADOPT)
         return false;
-    struct slot *slot = slots_take(&keeper->slots, msg->session);
-    if (!slot || slot->dropped)
-        return true; /* a full table: no program is started for it either */
-    slot->unheld |= msg->type == KEEP_HOLD;
-    slots_owe(&keeper->slots, slot,
-              msg->type == KEEP_HOLD ? SLOT_OWES_MISSED_HOLD : SLOT_OWES_MISSED_ADOPT);
+    keeper->lacks = keeper->owes_missed = true;
     return true;
 }
 
+/* It comes last when a worker gives everything again. */
 static void on_listen(struct keeper *keeper, const struct keep_msg *msg, int *fd)
 {
     fd_close(&keeper->listener);
     keeper->listener = *fd;
     keeper->listener_given = msg->arg[0] != 0;
     *fd = -1;
+    keeper->lacks = keeper->owes_missed;
     keeper_talk_tell_ready(keeper);
 }
 
@@ -293,14 +247,13 @@ static void keeper_talk_on_was(struct keeper *keeper, const struct keep_msg *msg
     *fd = -1;
     if (keeper->sentinel_fd < 0)
         sentinel_restart(keeper);
-    keeper->owes_was = true; /* this worker is not our child: only so it learns who we are */
+    keeper->owes_was = true; /* the worker has to learn our pid: it is not our child */
 }
 
 static void talk_take_msg(struct keeper *keeper, const struct keep_msg *msg, int fds[FD_PASS_MAX],
                           size_t nfds)
 {
     switch (msg->type) {
-    case KEEP_AGAIN: on_again(keeper, msg->session); break;
     case KEEP_HELLO: on_hello(keeper); break;
     case KEEP_HOLD: on_hold(keeper, msg, fds, nfds); break;
     case KEEP_LISTEN: on_listen(keeper, msg, &fds[0]); break;
@@ -342,10 +295,10 @@ void talk_take(struct keeper *keeper)
         ssize_t n = fd_recv_cut(keeper->link, &msg, sizeof msg, fds, &nfds, &cut, MSG_DONTWAIT);
         for (; cut && nfds > 0; nfds--)
             fd_close(&fds[nfds - 1]);
-        /* short: it is still there in the next turn */
+        /* the kernel is short of memory: the message is still there in the next turn */
         if (n < 0 && (errno == EAGAIN || fd_is_short(errno)))
             return;
-        /* it left without having read all of ours: told once, before its last words */
+        /* it died with messages of ours unread: the kernel says so once, before its last words */
         if (n < 0 && errno == ECONNRESET)
             continue;
         if (n <= 0) {

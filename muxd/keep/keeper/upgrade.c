@@ -1,8 +1,9 @@
 /* upgrade.c: owns the keeper's state on its way through exec: a sealed memfd with numbers of
- * descriptors that stay open. The process stays the same, and so it stays the parent of its
- * programs. A newer reader takes older states, and an older one newer states of the same version
- * (what it doesn't know stands at the ends and is left alone), so that going back works too. What
- * is replaced are two programs, the keeper's and the worker's, together or not at all. */
+ * descriptors that stay open. The process stays the same, so it stays the parent of its programs. A
+ * newer reader takes older states, and an older reader newer states of the same version (new fields
+ * stand at the ends, where it ignores them), so going back works too. An upgrade replaces two
+ * programs, the keeper's and the worker's, together or not at all. */
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
@@ -110,7 +111,7 @@ static void restore_slot(struct keeper *keeper, const struct state_slot *record,
     programs_watch(keeper, slot);
 }
 
-/* keeper NULL: only says whether it could be taken over. False with errno. */
+/* keeper NULL: only checks whether it could take over. False with errno. */
 static bool upgrade_load(int fd, struct keeper *keeper)
 {
     struct state_head head;
@@ -138,7 +139,7 @@ static bool upgrade_load(int fd, struct keeper *keeper)
     keeper->listener = head.listener;
     keeper->listener_given = head.listener_given;
     keeper->old_worker_exe = head.worker_exe;
-    keeper->listened = true; /* only a daemon that serves is upgraded */
+    keeper->listened = true; /* a daemon is upgraded only while it serves */
     keeper->sentinel = head.sentinel;
     keeper->sentinel_fd = head.sentinel_fd;
     keeper->worker_before = head.worker_before;
@@ -150,10 +151,9 @@ static bool upgrade_load(int fd, struct keeper *keeper)
 
 static void set_cloexec(struct keeper *keeper, bool on)
 {
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot)) {
+    SLOTS_EACH(&keeper->slots, slot) {
         for (int i = 0; i < KEEP_FD_COUNT; i++)
-            fd_set_cloexec(slot->fds[i], on); /* -1: refused by the kernel, as it should */
+            fd_set_cloexec(slot->fds[i], on); /* the kernel refuses -1, as it should */
         fd_set_cloexec(slot->pidfd, on);
         fd_set_cloexec(slot->status_fd, on);
     }
@@ -161,7 +161,7 @@ static void set_cloexec(struct keeper *keeper, bool on)
     fd_set_cloexec(keeper->sentinel_fd, on);
 }
 
-/* Which programs go on with what we hold. */
+/* The programs that take over what we hold. */
 struct going {
     int exe;         /* the keeper's; -1: the one on disk */
     int worker_exe;  /* the worker's, for a keeper that goes back */
@@ -169,11 +169,12 @@ struct going {
     int error, tried; /* why it went back; else 0 */
 };
 
-/* Becomes another program with all that we hold; the worker must be gone. Returns only on failure,
- * with everything as before. */
+/* Becomes another program that holds all that we do. Returns only on failure, with everything as
+ * before. */
 static int upgrade_execute(struct keeper *keeper, const struct going *going)
 {
     char option[] = "--resume", value[64], *args[OWN_ARGS_MAX];
+    BUG_UNLESS(keeper->worker == 0);
     int state = upgrade_save(keeper, going->worker_exe);
     if (state < 0)
         return errno;
@@ -195,17 +196,8 @@ static int upgrade_execute(struct keeper *keeper, const struct going *going)
     return failure;
 }
 
-/* What we could not be given would be lost with the worker, which an upgrade replaces. */
-static bool holds_all(struct keeper *keeper)
-{
-    for (struct slot *slot = slots_next(&keeper->slots, NULL); slot;
-         slot = slots_next(&keeper->slots, slot))
-        if (slot->unheld)
-            return false;
-    return true;
-}
-
-/* 0, or why there is nothing to try. */
+/* 0, or why an upgrade is not even tried: an errno. What the keeper lacks would be lost with the
+ * worker, which an upgrade replaces. */
 static int why_not(struct keeper *keeper)
 {
     const struct keeper_options *options = &keeper->options;
@@ -216,11 +208,11 @@ static int why_not(struct keeper *keeper)
         return ENOENT;
     if (access(options->path, X_OK) != 0 || access(options->worker_path, X_OK) != 0)
         return errno;
-    return holds_all(keeper) ? 0 : EMFILE;
+    return keeper->lacks ? EMFILE : 0;
 }
 
-/* The new keeper's program looks at our state, and then executes the new worker's (main.c), so that
- * both have run before anything is given up. */
+/* The new keeper's program looks at our state and then executes the new worker's (main.c), so that
+ * both have run before we give up anything. */
 static void __attribute__((__noreturn__)) try_new(const struct keeper_options *options, int state)
 {
     char option[] = "--check", value[16], *args[OWN_ARGS_MAX];
@@ -237,7 +229,7 @@ void upgrade_begin(struct keeper *keeper)
     int state = -1, error = why_not(keeper);
     if (error == 0 && (state = upgrade_save(keeper, -1)) < 0)
         error = errno;
-    pid_t pid = error == 0 ? keeper_fork() : -1;
+    pid_t pid = error == 0 ? fork() : -1;
     if (pid == 0)
         try_new(&keeper->options, state);
     if (pid < 0)
@@ -251,8 +243,9 @@ void upgrade_begin(struct keeper *keeper)
 
 void upgrade_trial_over(struct keeper *keeper, bool good)
 {
+    BUG_UNLESS(keeper->trial != 0);
     keeper->trial = 0;
-    if (!good) /* a time that is over has been told as such */
+    if (!good) /* trial_until_ms 0: its time was over, and upgrade_timers has killed it */
         talk_upgrade_failed(keeper, keeper->trial_until_ms == 0 ? ETIMEDOUT : ENOEXEC,
                             KEEP_UPGRADE_TRIAL);
     keeper->trial_until_ms = 0;
@@ -262,7 +255,7 @@ void upgrade_trial_over(struct keeper *keeper, bool good)
 static void go(struct keeper *keeper)
 {
     keeper->upgrade_now = false;
-    /* safe by design: what it knows stands in the journals; and its last messages are taken */
+    /* what it knows stands in the journals, and supervise_kill takes its last messages */
     supervise_kill(keeper);
     keeper->failed_error = upgrade_execute(
         keeper, &(struct going){.exe = -1, .worker_exe = keeper->worker_exe, .back = keeper->exe});
@@ -327,11 +320,10 @@ int keeper_check(int state_fd)
     return upgrade_load(state_fd, NULL) ? 0 : 1;
 }
 
-/* What "--resume" says. */
+/* The numbers behind "--resume". */
 enum { RESUME_STATE, RESUME_BACK, RESUME_ERROR, RESUME_TRIED, RESUME_NUMBERS };
 
-/* The state can't be read: the keeper before can go on with it as it is, and with the worker
- * before. */
+/* We can't read the state, but the old keeper can, and it starts the old worker. */
 static void go_back(const struct keeper_options *options, const int number[RESUME_NUMBERS])
 {
     char option[] = "--resume", value[64], *args[OWN_ARGS_MAX];
@@ -342,7 +334,7 @@ static void go_back(const struct keeper_options *options, const int number[RESUM
     execveat(number[RESUME_BACK], "", args, environ, AT_EMPTY_PATH);
 }
 
-/* All sessions hang on it: a kernel that is short of something for a moment is waited for. */
+/* All sessions depend on it, so it waits while the kernel is short of something. */
 static struct keeper *try_hard(const struct keeper_options *options)
 {
     struct keeper *keeper = keeper_new(options);
@@ -354,8 +346,8 @@ static struct keeper *try_hard(const struct keeper_options *options)
     return keeper;
 }
 
-/* On the way forward the worker's program is the one on disk, and the one before is kept until that
- * is proven; on the way back it is the one before. */
+/* On the way forward the worker's program is the one on disk, and the old one is kept until that
+ * has proved itself; on the way back it is the old one. */
 static void choose_worker(struct keeper *keeper, int back)
 {
     keeper->old_exe = back;
@@ -363,7 +355,7 @@ static void choose_worker(struct keeper *keeper, int back)
         keeper->worker_exe = keeper->old_worker_exe;
         keeper->old_worker_exe = -1;
     } else {
-        /* -1: its path is tried, and then the way back */
+        /* -1: the worker is executed by its path; if that fails we go back */
         keeper->worker_exe = open(keeper->options.worker_path, O_PATH | O_CLOEXEC);
         fd_set_cloexec(back, true);
         keeper->prove_until_ms = clock_mono_ms() + PROVE_MS;

@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/limit.h"
 #include "base/mem.h"
+#include "base/reserve.h"
 #include "parts/keyboard/secret.h"
 #include <assert.h>
 #include <errno.h>
@@ -110,7 +111,7 @@ static int open_kept(void)
 
 char *secret_page_new_kept(int *fd, struct err *err)
 {
-    *fd = open_kept();
+    *fd = reserve_has_room() ? open_kept() : -1; /* the keeper must have room for it, too */
     char *page = *fd >= 0 && ftruncate(*fd, SECRET_PAGE_BYTES) == 0 ? map_kept(*fd) : NULL;
     if (!page)
         fd_close(fd);
