@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum option {
@@ -162,14 +163,25 @@ static int generate(const char *dir)
     return config_gen(dir, &err) == 0 ? 0 : muxd_complain(1, err.text);
 }
 
-/* Prints why a keeper could not start: the keeper itself does not know the kernel's limits. */
-static int muxd_explain(const char *value)
+/* /dev/null is where it leads once the daemon's starter has left. */
+static bool stderr_is_read(void)
+{
+    struct stat err, null;
+    return fstat(STDERR_FILENO, &err) != 0 || stat("/dev/null", &null) != 0 ||
+           err.st_rdev != null.st_rdev || !S_ISCHR(err.st_mode);
+}
+
+/* The last words of a keeper that gives up: it does not know the kernel's limits. */
+static int muxd_explain(const struct command_line *line)
 {
     struct err err;
     char *text;
-    int error = (int)strtol(value, &text, 10);
+    int error = (int)strtol(line->value[OPTION_EXPLAIN], &text, 10);
     limit_err(&err, ERR_SYSTEM, LIMIT_PROGRAM, error, "keeper: %s", *text == ':' ? text + 1 : text);
-    return muxd_complain(1, err.text);
+    if (stderr_is_read())
+        return muxd_complain(1, err.text);
+    worker_log(&(struct worker_options){.config_path = line->value[OPTION_CONFIG]}, err.text);
+    return 1;
 }
 
 static int muxd_keep(const struct command_line *line)
@@ -227,6 +239,6 @@ int main(int argc, char **argv)
     if (line.value[OPTION_SPEAKS])
         return strcmp(line.value[OPTION_SPEAKS], keep_protocol_word) == 0 ? 0 : 1;
     if (line.value[OPTION_EXPLAIN])
-        return muxd_explain(line.value[OPTION_EXPLAIN]);
+        return muxd_explain(&line);
     return line.value[OPTION_WORKER] ? muxd_work(&line) : muxd_keep(&line);
 }

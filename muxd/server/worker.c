@@ -302,6 +302,16 @@ static void end(struct server *server)
     free(server->log_path);
 }
 
+void worker_log(const struct worker_options *options, const char *text)
+{
+    static struct server server;
+    struct err err;
+    load_config(&server, options, &err);
+    open_places(&server, options, &err);
+    open_log(&server);
+    log_error("%s", text);
+}
+
 int worker_main(const struct worker_options *options)
 {
     static struct server server;

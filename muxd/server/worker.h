@@ -8,4 +8,6 @@ struct worker_options {
 };
 /* Runs the worker, whose keeper is at descriptor KEEP_LINK_FD. Returns the exit status. */
 int worker_main(const struct worker_options *options);
+/* Writes a line into the log that a worker with these options would write. */
+void worker_log(const struct worker_options *options, const char *text);
 #endif

@@ -215,6 +215,8 @@ def test_next_worker_with_few_descriptors(mux, count):
         if mux.ue("--no-start", "status").rc:
             assert count < 30
             wait_for(lambda: not mux.daemons(), "the keeper to give up")
+            said = f"keeper: no socket for the worker: Too many open files: the limit of descriptors (RLIMIT_NOFILE={count}) is reached; raise it"
+            assert said in mux.log_tail()
             return
     mux.ue("--no-start", "list").ok()
 

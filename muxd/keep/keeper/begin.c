@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
+#include "keep/own_args.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -53,9 +54,9 @@ static void close_all_but(int kept[], size_t count)
 
 void keeper_give_up(const struct keeper_options *options, const char *what, int error)
 {
-    char option[] = "--explain", value[128], name[] = "muxd";
-    char *args[] = {name, option, value, NULL};
+    char option[] = "--explain", value[128], *args[OWN_ARGS_MAX];
     snprintf(value, sizeof value, "%d:%s", error, what);
+    own_args(args, options->worker_argv, option, value);
     keeper_unblock_signals();
     execv(options->worker_path, args);
     keeper_say("%s: %s", what, strerror(error));
