@@ -69,8 +69,8 @@ enum keep_type {
     KEEP_SLOT = 64,
     KEEP_SLOT_LISTEN, /* arg[0]: as in KEEP_LISTEN */
     /* end of the hand-over; arg[0]: count of slots, arg[1]: generation of the worker (1: first),
-     * arg[2]: wait status of the one before, -1: none, arg[3]: 0, or that an upgrade went wrong
-     * after the one before had gone: errno | enum keep_upgrade << 16 */
+     * arg[2]: wait status of the worker before, -1: none, arg[3]: 0, or why an upgrade failed after
+     * it had ended the worker before: errno | enum keep_upgrade << 16 */
     KEEP_HANDED,
     KEEP_SPAWNED, /* session, pid; descriptor: pidfd where the kernel has them */
     /* session; arg[0]: enum plan_step, arg[1]: errno. Repeated in a hand-over, right after its

@@ -20,7 +20,7 @@ struct link_handlers { /* arg comes first; descriptors passed in become the hand
     void (*failed)(void *arg, uint64_t session, int step, int error);
     /* si_code 0: how it ended is not known (lost). May come again until link_ack */
     void (*exited)(void *arg, uint64_t session, pid_t pid, int code, int status);
-    /* an upgrade that ended the worker before this one is told just before handed() */
+    /* comes just before handed() if the upgrade had ended the worker before this one */
     void (*upgrade_failed)(void *arg, int error);
     /* The keeper did not get something that it was to hold: it had no room, or no descriptor was
      * left here to queue it. Give everything again, later. */
@@ -66,7 +66,7 @@ void link_stop(struct link *link);
 void link_upgrade(struct link *link);
 /* For a new keeper (adopt.h): a program that runs already. pidfd stays the caller's. */
 void link_adopt(struct link *link, uint64_t session, pid_t pid, int pidfd);
-/* to a new keeper, which is told what muxd was started with; fd becomes the link's */
+/* Turns to a new keeper and tells it what muxd was started with; fd becomes the link's. */
 void link_replace(struct link *link, int fd);
 
 /* after listener(): a service manager made the socket, so it is not ours to remove */

@@ -227,7 +227,7 @@ void supervise_timers(struct keeper *keeper, int64_t now_ms)
     if (keeper->restart_at_ms != 0 && now_ms >= keeper->restart_at_ms)
         supervise_start(keeper);
     if (keeper->stopping && keeper->talk == TALK_DONE && keeper->generation > keeper->stop_told) {
-        /* the worker that was told to stop has died; this one has not been told */
+        /* the worker that had the signal has died; its successor needs it, too */
         keeper->stop_told = keeper->generation;
         supervise_signal(keeper, SIGTERM);
     }
