@@ -2,8 +2,12 @@
 #include "base/defer.h"
 #include "base/mem.h"
 #include "tests/lib/test.h"
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct defer_queue queue;
 static char told[16];
@@ -92,10 +96,69 @@ TEST(test_freed_by_its_call)
     assert_string_equal(told, "fa");
 }
 
+/* Whether fn, in a child, ends with a bug. */
+static bool is_bug(void (*fn)(void))
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL); /* cmocka's handler would fail the test */
+        fn();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void run_all(void *arg)
+{
+    defer_run(arg);
+}
+
+static void run_in_a_run(void)
+{
+    struct deferred nested = {.fn = run_all, .arg = &queue};
+    defer_call(&queue, &nested);
+    defer_run(&queue);
+}
+
+static void call_of_nothing(void)
+{
+    struct deferred none = {.fn = NULL};
+    defer_call(&queue, &none);
+}
+
+static void add_twice(void)
+{
+    struct list head, node = {NULL, NULL};
+    list_init(&head);
+    list_append(&head, &node);
+    list_append(&head, &node);
+}
+
+static void remove_what_was_overwritten(void)
+{
+    struct list head, node = {NULL, NULL};
+    list_init(&head);
+    list_append(&head, &node);
+    list_init(&head); /* the node still points to it */
+    list_remove(&node);
+}
+
+TEST(test_bugs_are_caught)
+{
+    assert_true(is_bug(run_in_a_run));
+    assert_true(is_bug(call_of_nothing));
+    assert_true(is_bug(add_twice));
+    assert_true(is_bug(remove_what_was_overwritten));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_in_order_and_once, begin), cmocka_unit_test_setup(test_cancelled, begin),
-        cmocka_unit_test_setup(test_what_a_call_may_do, begin), cmocka_unit_test_setup(test_freed_by_its_call, begin)};
+        cmocka_unit_test_setup(test_what_a_call_may_do, begin), cmocka_unit_test_setup(test_freed_by_its_call, begin),
+        cmocka_unit_test_setup(test_bugs_are_caught, begin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
