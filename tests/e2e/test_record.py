@@ -208,7 +208,7 @@ def test_it_is_bounded_and_goes_on_in_another_part(mux):
     bash(mux)
     mux.ue("record", "sh", "a.cast").ok()
     for i in range(8):
-        mux.ue("write", "-l", "--until", f"END{i}", "-y", WAIT, "sh", f"seq 1000 3900; echo E''ND{i}").ok()
+        mux.ue("write", "-l", "--until", rf"END{i}\s+[^\n]*sh> ", "-y", WAIT, "sh", f"seq 1000 3900; echo E''ND{i}").ok()
     stop(mux, "sh")
     parts = sorted(mux.dir.glob("a*.cast"), key=lambda p: int(re.findall(r"\.(\d+)\.cast", p.name)[0]) if re.search(r"\.\d+\.cast", p.name) else 1)
     assert len(parts) == 3 and parts[0].name != "a.cast"
