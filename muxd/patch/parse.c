@@ -331,7 +331,8 @@ int patch_parse(struct patch *patch, const char *text, size_t len, enum patch_st
     if (len > 0)
         memcpy(patch->text, text, len);
     patch->text[len] = '\0';
-    struct patch_line whole = patch_line_trim((struct patch_line){patch->text, len}), inner, bare;
+    struct patch_line whole = patch_line_trim((struct patch_line){patch->text, len});
+    struct patch_line inner = whole, bare;
     int rc = check_bounds(&parser, whole, &inner);
     if (rc < 0 && strictness == PATCH_LENIENT && unwrap_heredoc(whole, &bare)) {
         patch_error_fini(error);

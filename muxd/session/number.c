@@ -120,7 +120,7 @@ static void reserve_in_thread(void *arg)
 static void number_collect(struct number *number)
 {
     struct number_job *job = number->job;
-    BUG_UNLESS(job && job->number == number);
+    BUG_UNLESS(job->number == number);
     if (!job->error)
         number->ahead = job->block;
     number->job = NULL;

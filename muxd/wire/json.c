@@ -146,7 +146,7 @@ struct json *json_double_new(double number)
 
 struct json *json_string_taken(char *data, size_t len)
 {
-    BUG_UNLESS(data[len] == '\0' && len <= (size_t)JSON_INTEGER_MAX);
+    BUG_UNLESS(len <= (size_t)JSON_INTEGER_MAX && data[len] == '\0');
     cJSON *node = cJSON_CreateNull();
     node->type = cJSON_String;
     node->valuestring = data;

@@ -44,7 +44,7 @@ def test_missing(own, options):
     assert done.returncode == 1 and done.stderr == (
         f"muxd: muxd-keeper is neither at '{own.keeper}' nor at '{own.dir}/libexec/muxd/muxd-keeper'; install muxd again (make install)\n"), done
     assert str(own.keeper) in own.ue("exec", "true").err
-    assert not own.pids()
+    wait_for(lambda: not own.pids(), "all of it to go")
 
 
 @WAYS
@@ -52,7 +52,7 @@ def test_no_program(own, options):
     put(own.keeper, b"not a program")
     done = start(own, *options)
     assert done.returncode == 1 and done.stderr == f"muxd: '{own.keeper}': can't be executed: Exec format error; install muxd again (make install)\n", done
-    assert not own.pids()
+    wait_for(lambda: not own.pids(), "all of it to go")
 
 
 def test_that_dies(own):
@@ -60,7 +60,7 @@ def test_that_dies(own):
     done = start(own, "-d")
     assert done.returncode == 1 and done.stderr == "muxd: the keeper was ended by signal 9 before it listened\n", done
     assert "signal 9" in own.ue("exec", "true").err
-    assert not own.pids()
+    wait_for(lambda: not own.pids(), "all of it to go")
 
 
 @WAYS
@@ -68,7 +68,7 @@ def test_of_another_version(own, options):
     put(own.keeper, own.keeper.read_bytes().replace(WORD, b"muxd-keep-0"))
     done = start(own, *options)
     assert done.returncode == 1 and done.stderr == "muxd: keeper: muxd and muxd-keeper are not of one version; install both again\n", done
-    assert not own.pids()
+    wait_for(lambda: not own.pids(), "all of it to go")
 
 
 @pytest.mark.parametrize("args", [[], ["--start"], ["--start", "1:2:3", "muxd"], ["--what", "1", "muxd"], ["--resume", "x", "muxd"],

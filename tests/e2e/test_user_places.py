@@ -37,7 +37,7 @@ def test_lock_of_root(ordinary, name):
     lock = mux.dir / name
     lock.touch(0o600)
     refused(mux.ue("exec", "true"), f"'{lock}' belongs to user 0", "remove it, or choose", CHOOSE)
-    assert not mux.pids()
+    wait_for(lambda: not mux.pids(), "the daemon that was refused to go")
     lock.unlink()
     mux.ue("exec", "true").ok()
 
@@ -73,7 +73,8 @@ def test_default_place_taken_by_somebody(unchosen, kind):
     os.chown(mux.place, NOBODY, NOBODY, follow_symlinks=False)
     word = {"link": "is a symbolic link", "file": "Not a directory"}.get(kind, "belongs to user 65534")
     refused(mux.ue("exec", "true"), f"'{mux.place}'", word, CHOOSE)
-    assert not mux.pids() and (kind == "file" or not list(mux.place.iterdir()))
+    wait_for(lambda: not mux.pids(), "the daemon that was refused to go")
+    assert kind == "file" or not list(mux.place.iterdir())
     mux.env["MUXD_SOCKET"] = str(mux.dir / "s")
     mux.ue("exec", "true").ok()
 
@@ -138,7 +139,7 @@ def test_home_that_is_not_there(mux, home):
     mux.env["HOME"] = home
     del mux.env["XDG_STATE_HOME"]
     refused(mux.ue("exec", "true"), f"'{home}/.local/state/muxd' can't be made below '/proc'", "$XDG_STATE_HOME or [muxd] state")
-    assert not mux.pids()
+    wait_for(lambda: not mux.pids(), "the daemon that was refused to go")
     mux.configure(f"[muxd]\nstate = {mux.state}/s\n")
     assert mux.ue("exec", "--raw", "--no-login", "-C", "/", "echo fine").ok().out == "fine\n"
 
@@ -153,7 +154,7 @@ def test_home_that_is_read_only(mux):
     result = mux.ue("exec", "true")
     mux.prefix = []
     refused(result, f"'{mux.home}/.local/state/muxd' can't be made below '{mux.home}': Read-only file system", "$XDG_STATE_HOME or [muxd] state")
-    assert not mux.pids()
+    wait_for(lambda: not mux.pids(), "the daemon that was refused to go")
 
 
 # --- a start that is given up

@@ -178,6 +178,7 @@ static int end(void **state)
     registry_stop_all(registry);
     assert_true(done(&seen.all_ended, 1));
     registry_free(registry);
+    registry = NULL; /* the keeper may still have something to say */
     link_stop(keeper_link);
     link_flush(keeper_link);
     loop_io_free(link_io);
