@@ -113,9 +113,8 @@ static void draw(struct attachment *attachment)
         return;
     buf_init(&out, PAINT_BYTES_MAX);
     attachment->due = !paint_draw(attachment->paint, screen, &out);
-    if (attachment->anew)
+    for (; attachment->anew > 0; attachment->anew--)
         stream_send(attachment->peer, ATTACH_ANEW, "", 0);
-    attachment->anew = false;
     if (out.len > 0)
         stream_send(attachment->peer, ATTACH_OUTPUT, out.data, out.len);
     pace(attachment, out.len);
@@ -232,7 +231,7 @@ static void cmd_attach_on_frame(void *arg, const struct attach_frame *frame)
         break;
     case ATTACH_REDRAW:
         paint_forget(attachment->paint);
-        attachment->anew = true;
+        attachment->anew++;
         loop_timer_stop(&attachment->pace);
         draw(attachment);
         break;

@@ -21,7 +21,9 @@ struct attachment {
     bool due;        /* the screen may differ from what was drawn */
     uint64_t drawn_at; /* the output offset of the last drawing */
     bool late_drawn; /* the program is still drawing, and was waited for long enough */
-    bool anew;       /* the client asked for everything: ATTACH_ANEW goes before the next drawing */
+    /* how often the client has asked for everything since the last drawing: it counts the
+     * ATTACH_ANEW that go before the next one */
+    unsigned anew;
     bool answered;   /* the request is answered; no frame may go out before that */
     char *early;     /* owned: a notice that waits for `answered` */
     struct loop_timer pace, drawn, resize;

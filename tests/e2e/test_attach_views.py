@@ -349,6 +349,16 @@ def test_anew_is_told_before_the_drawing(mux):
     assert receive(peer, b"o").startswith(b"\x1b[m\x1b[r\x1b[2J")
 
 
+def test_each_redraw_is_told(mux):
+    """ue skips drawings until it has heard of all that it asked for, also of those that one drawing answers."""
+    bash(mux)
+    peer = frames(mux, "inner")
+    mux.ue("write", "-l", "--until", "half", "-y", CAP * 1000, "inner", r"printf '\033[?2026hha''lf'").ok()  # nothing is drawn in the middle of a drawing
+    send(peer, b"r" + bytes(4) + b"r" + bytes(4) + b"r")
+    for _ in range(3):
+        assert receive(peer, b"a") == b""
+
+
 def test_not_on_a_terminal(mux):
     bash(mux, "one")
     result = mux.ue("attach", stdin=subprocess.DEVNULL)
