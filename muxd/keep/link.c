@@ -61,7 +61,14 @@ bool link_wants_write(const struct link *link)
     return link->fd >= 0 && link->full;
 }
 
-/* False: try again later. True: sent, or the keeper is dead, which link_on_readable finds out. */
+bool link_is_short(const struct link *link)
+{
+    return link_wants_write(link) && link->is_short;
+}
+
+/* False: try again later. True: sent, or the keeper is dead, which link_on_readable finds out.
+ * ETOOMANYREFS: all processes of the user together have more descriptors under way than one may
+ * have open (unix(7)). */
 static bool send_now(struct link *link, struct keep_msg *msg, const int *fds, size_t nfds)
 {
     BUG_UNLESS(msg->type != 0 && nfds <= FD_PASS_MAX);
@@ -71,7 +78,8 @@ static bool send_now(struct link *link, struct keep_msg *msg, const int *fds, si
         link->seq++;
         return true;
     }
-    return errno != EAGAIN && errno != ETOOMANYREFS && errno != ENOMEM && errno != ENOBUFS;
+    link->is_short = errno == ETOOMANYREFS || errno == ENOMEM || errno == ENOBUFS;
+    return errno != EAGAIN && !link->is_short;
 }
 
 static void queue_up(struct link *link, const struct keep_msg *msg, const int *fds, size_t nfds)

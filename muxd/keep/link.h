@@ -35,7 +35,11 @@ struct link;
 struct link *link_new(int fd, const struct link_handlers *handlers, void *arg);
 void link_free(struct link *link);
 int link_fd(const struct link *link);
+/* Something waits: call link_flush when the socket can be written to. */
 bool link_wants_write(const struct link *link);
+/* It waits for the kernel, not for the socket, which poll would call ready again and again: call
+ * link_flush after a while. */
+bool link_is_short(const struct link *link);
 void link_on_readable(struct link *link); /* takes all messages that are there, calls handlers */
 void link_flush(struct link *link);
 

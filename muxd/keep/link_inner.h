@@ -15,7 +15,8 @@ struct link {
     struct parcels late;    /* housekeeping: sent at the end of the turn */
     size_t nlate;
     struct parcels refused; /* no descriptors to queue them; link_flush tells the handlers */
-    bool full;              /* the socket said EAGAIN */
+    bool full;              /* something waits, or link_give was refused */
+    bool is_short;          /* not by the socket, which is ready: the kernel lacked room */
     /* what muxd was started with, for the next keeper; type 0: the keeper has not told it yet */
     struct keep_msg was;
     int sentinel, keeper_exe;

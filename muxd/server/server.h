@@ -12,6 +12,7 @@ struct server {
     struct loop_io *link_io;
     struct loop_timer keeper_retry; /* when a new keeper could not be started */
     struct loop_timer give_again;   /* when there was no room for all that the keeper must hold */
+    struct loop_timer link_again;   /* the kernel had no room for a message */
     int64_t keeper_backoff_ms;
     /* finds out what the kernel tells of waiting programs, once clients were let in */
     struct loop_timer readiness;

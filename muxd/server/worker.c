@@ -27,7 +27,7 @@
 #define EXIT_ANOTHER 75 /* another muxd serves this socket: the keeper ends, too */
 #define EXIT_BAD_START 1
 #define NO_DIRECTORY "/dev/null" /* no file can be made in it */
-#define HELLO_AGAIN_MS 10 /* the kernel had no memory for our hello */
+#define LINK_AGAIN_MS 10 /* the kernel had no room for a message */
 
 /* With the old keeper systemd has lost the service's main process, and must learn the new one. */
 static void name_keeper(struct server *server)
@@ -51,10 +51,17 @@ static void worker_on_turn_end(void *arg)
     }
     control_finish(server);
     link_flush(server->link);
-    if (server->link_io)
-        loop_io_set(server->link_io,
-                    LOOP_READ | (link_wants_write(server->link) ? LOOP_WRITE : 0u));
+    if (!server->link_io)
+        return;
+    bool later = link_is_short(server->link);
+    bool when_ready = link_wants_write(server->link) && !later;
+    loop_io_set(server->link_io, LOOP_READ | (when_ready ? LOOP_WRITE : 0u));
+    if (later)
+        loop_timer_set_ms(&server->link_again, LINK_AGAIN_MS);
 }
+
+/* The end of the turn flushes the link. */
+static void wake_up(void *arg) { (void)arg; }
 
 /* A mistake in the file keeps a daemon from starting. It does not keep a successor from its
  * sessions: that one goes on with the config that was in force (use_held_config). */
@@ -130,6 +137,7 @@ static int worker_build(struct server *server, struct err *state_err, struct err
         .parts = server_parts, .all_ended = control_all_ended, .arg = server};
     loop_timer_init(&server->keeper_retry, server->loop, keeping_replace_keeper, server);
     loop_timer_init(&server->give_again, server->loop, keeping_give, server);
+    loop_timer_init(&server->link_again, server->loop, wake_up, server);
     loop_timer_init(&server->readiness, server->loop, find_readiness, server);
     struct err number_err = {0};
     /* a state directory that was refused is not written to */
@@ -167,7 +175,7 @@ static int take_over(struct server *server, struct err *err)
     link_hello(server->link);
     link_flush(server->link);
     while (server->link_io && !server->handed) {
-        loop_turn(server->loop, link_wants_write(server->link) ? HELLO_AGAIN_MS : -1);
+        loop_turn(server->loop, link_wants_write(server->link) ? LINK_AGAIN_MS : -1);
         link_flush(server->link);
     }
     if (!server->handed)
@@ -285,6 +293,7 @@ static void end(struct server *server)
         loop_timer_stop(&server->keeper_retry);
         loop_timer_stop(&server->readiness);
         loop_timer_stop(&server->give_again);
+        loop_timer_stop(&server->link_again);
         loop_io_free(server->link_io);
         hooks_free(server->hooks);
         registry_free(server->registry);

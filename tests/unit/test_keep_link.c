@@ -102,6 +102,16 @@ static struct keep_msg hear(int fds[FD_PASS_MAX], size_t *nfds)
     return msg;
 }
 
+static struct keep_msg hear_plain(void)
+{
+    int got[FD_PASS_MAX];
+    size_t n;
+    struct keep_msg msg = hear(got, &n);
+    for (size_t i = 0; i < n; i++)
+        close(got[i]);
+    return msg;
+}
+
 TEST(test_hold)
 {
     int file[KEEP_FD_COUNT], got[FD_PASS_MAX], wanted = 0;
@@ -185,24 +195,6 @@ TEST(test_queue)
     assert_false(link_wants_write(link_of_test));
 }
 
-/* No descriptor left for the queue: the spawn fails with that reason, it isn't lost. */
-TEST(test_no_descriptors)
-{
-    while (!link_wants_write(link_of_test))
-        link_adopt(link_of_test, 1, 1, -1);
-    struct rlimit old, low;
-    getrlimit(RLIMIT_NOFILE, &old);
-    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
-    low = old;
-    low.rlim_cur = (rlim_t)fd + 1;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-    link_spawn(link_of_test, 55, fd, fds, NULL);
-    setrlimit(RLIMIT_NOFILE, &old);
-    close(fd);
-    link_flush(link_of_test);
-    assert_true(seen.session == 55 && seen.a == PLAN_FORK && seen.b == EMFILE);
-}
-
 static int lowest_free(void)
 {
     int fd = dup(STDIN_FILENO);
@@ -210,28 +202,55 @@ static int lowest_free(void)
     return fd;
 }
 
-static struct rlimit limit_descriptors(int count)
+/* All descriptors but some are used up. A low RLIMIT_NOFILE would do the same, but it would also be the limit of what all
+ * processes of this user have under way together, other tests' among them (unix(7), ETOOMANYREFS). */
+#define DESCRIPTORS 4096 /* at most, so that they are used up soon */
+static int filler[DESCRIPTORS], nfiller;
+
+static void use_up_but(int left)
 {
-    struct rlimit old, low;
-    getrlimit(RLIMIT_NOFILE, &old);
-    low = old;
-    low.rlim_cur = (rlim_t)count;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-    return old;
+    int fd;
+    while ((fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0) {
+        assert_true(nfiller < DESCRIPTORS);
+        filler[nfiller++] = fd;
+    }
+    assert_int_equal(errno, EMFILE);
+    for (int i = 0; i < left; i++) /* the lowest ones */
+        fd_close(&filler[i]);
+}
+
+static void give_back(void)
+{
+    while (nfiller > 0)
+        fd_close(&filler[--nfiller]);
+}
+
+/* No descriptor left for the queue: the spawn fails with that reason, it isn't lost. */
+TEST(test_no_descriptors)
+{
+    while (!link_wants_write(link_of_test))
+        link_adopt(link_of_test, 1, 1, -1);
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
+    use_up_but(0);
+    link_spawn(link_of_test, 55, fd, fds, NULL);
+    give_back();
+    close(fd);
+    link_flush(link_of_test);
+    assert_true(seen.session == 55 && seen.a == PLAN_FORK && seen.b == EMFILE);
 }
 
 /* A hand-over that finds no room: nothing of it is used, nothing stays open. Without a pidfd the worker can do. */
 TEST(test_cut)
 {
     int file[2] = {open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/zero", O_RDONLY | O_CLOEXEC)}, free = lowest_free();
-    struct rlimit old = limit_descriptors(free + 1);
+    use_up_but(1);
     say((struct keep_msg){.type = KEEP_SLOT, .session = 1000, .arg = {1 << KEEP_FD_JOURNAL | 1 << KEEP_FD_OUT}}, file, 2);
     assert_true(seen.cut == 1 && seen.calls == 0 && lowest_free() == free);
-    setrlimit(RLIMIT_NOFILE, &old);
-    old = limit_descriptors(free);
+    give_back();
+    use_up_but(0);
     say((struct keep_msg){.type = KEEP_SPAWNED, .session = 1000, .pid = 12}, file, 1);
     assert_true(seen.cut == 1 && seen.calls == 1 && seen.pid == 12 && seen.fd == -1);
-    setrlimit(RLIMIT_NOFILE, &old);
+    give_back();
     close(file[0]);
     close(file[1]);
 }
@@ -241,15 +260,16 @@ TEST(test_give)
 {
     enum { COUNT = 2000 };
     int file = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[KEEP_FD_COUNT] = {file, file, [2 ... KEEP_FD_COUNT - 1] = -1};
-    int given = 0, heard = 0, got[FD_PASS_MAX], free = lowest_free();
-    struct rlimit old = limit_descriptors(free);
+    int given = 0, heard = 0, got[FD_PASS_MAX];
     size_t n;
+    use_up_but(0);
     link_ack(link_of_test, 1000, 11, 0);
     while (heard < COUNT) {
+        int before = given;
         while (given < COUNT && link_give(link_of_test, 1000 + (uint64_t)given, fds, 77, file))
             given++;
-        assert_true(given == COUNT || link_wants_write(link_of_test));
-        setrlimit(RLIMIT_NOFILE, &old); /* the keeper's */
+        assert_true(given > before && (given == COUNT || link_wants_write(link_of_test)));
+        give_back(); /* the keeper's */
         for (struct keep_msg msg; heard < given; heard += msg.type == KEEP_ADOPT) {
             msg = hear(got, &n);
             assert_true(msg.type == KEEP_ADOPT ? msg.pid == 77 && n == 1 : msg.type == KEEP_HOLD ? n == 2 : msg.type == KEEP_ACK && heard == 0);
@@ -257,13 +277,40 @@ TEST(test_give)
             for (size_t i = 0; i < n; i++)
                 close(got[i]);
         }
-        old = limit_descriptors(free);
+        use_up_but(0);
         int rooms = seen.room;
         link_flush(link_of_test);
         assert_true(seen.room == rooms + 1);
     }
-    setrlimit(RLIMIT_NOFILE, &old);
+    give_back();
     assert_int_equal(seen.missed, 0);
+    close(file);
+}
+
+/* The user's processes have too many descriptors under way: the socket is ready, so it isn't waited for. */
+TEST(test_short)
+{
+    int pair[2], file = open("/dev/null", O_RDONLY | O_CLOEXEC), many[FD_PASS_MAX] = {file, file, file, file, file, file, file, file};
+    struct rlimit old, low;
+    if (geteuid() == 0)
+        skip(); /* root has no such limit */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    getrlimit(RLIMIT_NOFILE, &old);
+    low = (struct rlimit){.rlim_cur = (rlim_t)lowest_free() + 8, .rlim_max = old.rlim_max};
+    for (rlim_t sent = 0; sent <= low.rlim_cur; sent += FD_PASS_MAX)
+        assert_int_equal(fd_send(pair[0], "x", 1, many, FD_PASS_MAX, 0), 1);
+    setrlimit(RLIMIT_NOFILE, &low);
+    link_adopt(link_of_test, 1000, 11, file);
+    setrlimit(RLIMIT_NOFILE, &old);
+    assert_true(link_wants_write(link_of_test) && link_is_short(link_of_test));
+    close(pair[0]);
+    close(pair[1]);
+    link_flush(link_of_test);
+    assert_false(link_wants_write(link_of_test) || link_is_short(link_of_test));
+    assert_int_equal(hear_plain().type, KEEP_ADOPT);
+    while (!link_wants_write(link_of_test))
+        link_adopt(link_of_test, 1000, 11, -1);
+    assert_false(link_is_short(link_of_test)); /* full by itself */
     close(file);
 }
 
@@ -273,25 +320,15 @@ TEST(test_missed)
     while (!link_wants_write(link_of_test))
         link_adopt(link_of_test, 1000, 1, -1);
     int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    struct rlimit old = limit_descriptors(lowest_free());
+    use_up_but(0);
     link_listen(link_of_test, file, false);
-    setrlimit(RLIMIT_NOFILE, &old);
+    give_back();
     assert_int_equal(seen.missed, 0); /* not before the end of the turn */
     link_flush(link_of_test);
     assert_int_equal(seen.missed, 1);
     say((struct keep_msg){.type = KEEP_MISSED}, NULL, 0);
     assert_int_equal(seen.missed, 2);
     close(file);
-}
-
-static struct keep_msg hear_plain(void)
-{
-    int got[FD_PASS_MAX];
-    size_t n;
-    struct keep_msg msg = hear(got, &n);
-    for (size_t i = 0; i < n; i++)
-        close(got[i]);
-    return msg;
 }
 
 /* Housekeeping is told last, but never after what came later about the same session. */
@@ -368,9 +405,13 @@ TEST(test_last_words)
 
 int main(void)
 {
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+    setrlimit(RLIMIT_NOFILE, &limit);
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
     const struct CMUnitTest tests[] = {CASE(test_hold), CASE(test_slot), CASE(test_words), CASE(test_queue), CASE(test_no_descriptors), CASE(test_late), CASE(test_last_words),
-                                       CASE(test_cut), CASE(test_give), CASE(test_missed),
+                                       CASE(test_cut), CASE(test_give), CASE(test_short), CASE(test_missed),
                                        CASE(test_lost_and_replaced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
