@@ -42,7 +42,7 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
     struct msg_answer answer;
     struct json *params = json_copy(attach->wanted);
     const char *name;
-    struct outer outer;
+    struct profile profile;
     int rows = attach->rows, cols = attach->cols;
     terminal_size(&attach->rows, &attach->cols);
     params_set(params, "session_id", json_string_new(session, strlen(session)));
@@ -63,8 +63,8 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
         attach->state = ATTACH_SHOWING;
         attach->stale = 0;
         attach->err = (struct err){0}; /* of earlier attempts */
-        if (query_told(&outer))
-            attach_tell_terminal(attach, &outer);
+        if (query_told(&profile))
+            attach_tell_terminal(attach, &profile);
     }
     msg_answer_fini(&answer);
     json_free(params);
@@ -222,7 +222,7 @@ static int attach_show(struct ue *ue, const char *session, const char *key, stru
                             .out = BUF_INIT,
                             .later = BUF_INIT,
                             .prefix.key = PREFIX_DEFAULT};
-    struct outer outer;
+    struct profile profile;
     json_get_bool(wanted, "read_only", &attach.read_only);
     buf_init_wiping(&attach.keys, 0);
     buf_init_wiping(&attach.sent, 0);
@@ -235,7 +235,7 @@ static int attach_show(struct ue *ue, const char *session, const char *key, stru
         attach_fini(&attach);
         return ue_fail(ue, &attach.err);
     }
-    if (attach_tells_terminal(&attach) && !query_told(&outer)) /* not asked before the start */
+    if (attach_tells_terminal(&attach) && !query_told(&profile)) /* not asked before the start */
         query_ask(&attach.out);
     attach_take_unused_keys(&attach);
     attach_take_frames(&attach); /* that came together with the answer */
@@ -274,12 +274,12 @@ int verb_ATTACH(struct ue *ue)
 static void add_terminal(struct json *params, struct buf *ahead)
 {
     struct err err = {0};
-    struct outer outer;
+    struct profile profile;
     if (terminal_enter(&err) < 0)
         return;
-    query_wait_answers(ahead, &outer);
+    query_wait_answers(ahead, &profile);
     struct buf text = BUF_INIT;
-    outer_print(&text, &outer);
+    profile_print(&text, &profile);
     struct json *meta = json_detach(params, "_meta");
     json_add(meta, "terminal", json_parse(text.data, text.len, &err));
     json_add(params, "_meta", meta);

@@ -101,12 +101,12 @@ bool attach_leave(struct attach *attach)
     return attach->sent.len == 0 && attach->keys.len == 0;
 }
 
-void attach_tell_terminal(struct attach *attach, const struct outer *outer)
+void attach_tell_terminal(struct attach *attach, const struct profile *profile)
 {
     struct buf text = BUF_INIT;
     if (!attach_tells_terminal(attach))
         return;
-    outer_print(&text, outer);
+    profile_print(&text, profile);
     attach_send(attach, ATTACH_TERMINAL, text.data, text.len);
     buf_fini(&text);
 }

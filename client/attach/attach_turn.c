@@ -269,9 +269,9 @@ static void attach_turn_look_at_signals(struct attach *attach)
 /* Sends the terminal's replies to the daemon, and new queries to the terminal. */
 static void look_at_terminal(struct attach *attach)
 {
-    struct outer outer;
-    if (attach_tells_terminal(attach) && query_changed(&outer, &attach->out))
-        attach_tell_terminal(attach, &outer);
+    struct profile profile;
+    if (attach_tells_terminal(attach) && query_changed(&profile, &attach->out))
+        attach_tell_terminal(attach, &profile);
 }
 
 /* Time until the notice or held bytes are due; -1: neither is there. */

@@ -6,7 +6,7 @@
 #include "client/rpc/ue.h"
 #include "wire/attach.h"
 #include "wire/json.h"
-#include "wire/outer.h"
+#include "wire/profile.h"
 
 enum attach_state {
     ATTACH_SHOWING,
@@ -61,7 +61,7 @@ void attach_send_again(struct attach *attach); /* to the worker's successor: wha
 void attach_take_typed(struct attach *attach, const struct attach_frame *frame);
 /* Detaches. True: the daemon has taken all keys; false: it died, or did not answer in time. */
 bool attach_leave(struct attach *attach);
-void attach_tell_terminal(struct attach *attach, const struct outer *outer);
+void attach_tell_terminal(struct attach *attach, const struct profile *profile);
 /* Whether the daemon is told of the terminal: programs get replies for a person who may type. */
 static inline bool attach_tells_terminal(const struct attach *attach)
 {

@@ -27,12 +27,12 @@
 #define FOLLOW "\033[?2031h"
 
 static struct {
-    struct outer outer, told; /* from the replies; as query_changed told it last */
+    struct profile profile, told; /* from the replies; as query_changed told it last */
     bool asked;               /* replies are due */
     bool begun;               /* asked since the terminal was entered */
     bool answers;             /* it has replied to all queries once */
     bool once_more;           /* ask again: it may look different by now */
-    bool changed;             /* outer may differ from told */
+    bool changed;             /* profile may differ from told */
     bool follows;             /* it reports changes of its scheme */
     int64_t asked_ms;
     char held[QUERY_HELD];    /* may be a part of a reply */
@@ -65,27 +65,27 @@ void query_ask(struct buf *out)
     buf_append_text(out, query.follows ? COLOURS : FOLLOW COLOURS);
     query.follows = true;
     terminal_notice_modes(FOLLOW, strlen(FOLLOW));
-    for (int i = 0; i < OUTER_PALETTE; i++)
+    for (int i = 0; i < PROFILE_PALETTE; i++)
         buf_printf(out, "\033]4;%d;?\033\\", i);
     buf_append_text(out, SCHEME CELL LAST);
 }
 
-static bool kernel_cell(struct outer *outer)
+static bool kernel_cell(struct profile *profile)
 {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
         return false;
     int height = size.ws_ypixel / size.ws_row, width = size.ws_xpixel / size.ws_col;
-    if (height < 1 || width < 1 || height > OUTER_CELL_MAX || width > OUTER_CELL_MAX)
+    if (height < 1 || width < 1 || height > PROFILE_CELL_MAX || width > PROFILE_CELL_MAX)
         return false;
-    outer->cell_height = height;
-    outer->cell_width = width;
+    profile->cell_height = height;
+    profile->cell_width = width;
     return true;
 }
 
 void query_resized(void)
 {
-    struct outer cell;
+    struct profile cell;
     query.once_more |= !kernel_cell(&cell);
     query.changed = true;
 }
@@ -126,7 +126,7 @@ static size_t without_answers(char *data, size_t size, bool whole)
         if (at == size)
             break;
         enum reply reply = expected || query.follows
-                               ? reply_take(&query.outer, data + at, size - at, &used)
+                               ? reply_take(&query.profile, data + at, size - at, &used)
                                : REPLY_NONE;
         if ((!expected && (reply == REPLY_LAST || reply == REPLY_FACT)) ||
             (!soon && reply == REPLY_PART && used <= KEY_BYTES))
@@ -176,14 +176,14 @@ int query_wait_ms(void)
     return query.held_size == 0 ? -1 : left_ms > 0 ? (int)left_ms : 0;
 }
 
-bool query_told(struct outer *outer)
+bool query_told(struct profile *profile)
 {
-    static const struct outer nothing;
-    *outer = query.told;
-    return !outer_equal(outer, &nothing);
+    static const struct profile nothing;
+    *profile = query.told;
+    return !profile_equal(profile, &nothing);
 }
 
-bool query_changed(struct outer *outer, struct buf *out)
+bool query_changed(struct profile *profile, struct buf *out)
 {
     if (query.once_more && query.answers && !query.asked)
         query_ask(out);
@@ -191,11 +191,11 @@ bool query_changed(struct outer *outer, struct buf *out)
     if (!query.changed || (query.asked && clock_mono_ms() - query.asked_ms < ALONE_MS))
         return false;
     query.changed = false;
-    *outer = query.outer;
-    kernel_cell(outer);
-    if (outer_equal(outer, &query.told))
+    *profile = query.profile;
+    kernel_cell(profile);
+    if (profile_equal(profile, &query.told))
         return false;
-    query.told = *outer;
+    query.told = *profile;
     return true;
 }
 
@@ -215,7 +215,7 @@ static void wait_for_answers(struct buf *ahead, int wait_ms)
     }
 }
 
-void query_wait_answers(struct buf *ahead, struct outer *outer)
+void query_wait_answers(struct buf *ahead, struct profile *profile)
 {
     struct buf out = BUF_INIT;
     BUG_UNLESS(query.held_size == 0); /* query_read comes later */
@@ -229,9 +229,9 @@ void query_wait_answers(struct buf *ahead, struct outer *outer)
     }
     buf_fini(&out);
     wait_for_answers(ahead, WAIT_MS);
-    *outer = query.outer;
-    kernel_cell(outer);
-    query.told = *outer;
+    *profile = query.profile;
+    kernel_cell(profile);
+    query.told = *profile;
 }
 
 void query_settle(void)

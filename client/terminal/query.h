@@ -1,9 +1,9 @@
-/* query: asks the person's terminal for its colours and cell size (wire/outer.h), and separates its
- * replies from the keys. The daemon gets the replies before programs ask it, so that no program
+/* query: asks the person's terminal for its colours and cell size (wire/profile.h), and separates
+ * its replies from the keys. The daemon gets the replies before programs ask it, so that no program
  * waits for a terminal. A terminal that never replies is not asked again. */
 #ifndef MUXD_CLIENT_QUERY_H
 #define MUXD_CLIENT_QUERY_H
-#include "wire/outer.h"
+#include "wire/profile.h"
 #include <sys/types.h>
 
 /* Appends the queries to out, which is for the terminal; nothing while it owes replies to the last
@@ -16,15 +16,15 @@ void query_ask(struct buf *out);
 ssize_t query_read(char *data, size_t size);
 /* After that time bytes that could begin a reply are keys; -1: there are no such bytes. */
 int query_wait_ms(void);
-/* True once for each change of the replies, and then sets *outer. The kernel's cell size is
+/* True once for each change of the replies, and then sets *profile. The kernel's cell size is
  * preferred. Appends queries to out when they are due again: the terminal has reported a new colour
  * scheme, has got the focus, or was resized (query_resized). */
-bool query_changed(struct outer *outer, struct buf *out);
+bool query_changed(struct profile *profile, struct buf *out);
 void query_resized(void);
 /* What query_changed told last, for another daemon; false: nothing yet. */
-bool query_told(struct outer *outer);
+bool query_told(struct profile *profile);
 /* Asks, and waits a moment for the replies; keys that are typed meanwhile go to ahead. */
-void query_wait_answers(struct buf *ahead, struct outer *outer);
+void query_wait_answers(struct buf *ahead, struct profile *profile);
 /* Call it before the terminal is given back: waits a moment for replies that are still due, as the
  * shell would take them for keys. */
 void query_settle(void);

@@ -23,25 +23,25 @@ static bool reply_number(const char **at, const char *end, int *value)
     return *at > begin;
 }
 
-static enum reply note_cell(struct outer *outer, const int *values)
+static enum reply note_cell(struct profile *profile, const int *values)
 {
-    if (values[1] > 0 && values[1] <= OUTER_CELL_MAX && values[2] > 0 &&
-        values[2] <= OUTER_CELL_MAX) {
-        outer->cell_height = values[1];
-        outer->cell_width = values[2];
+    if (values[1] > 0 && values[1] <= PROFILE_CELL_MAX && values[2] > 0 &&
+        values[2] <= PROFILE_CELL_MAX) {
+        profile->cell_height = values[1];
+        profile->cell_width = values[2];
     }
     return REPLY_FACT;
 }
 
-static enum reply note_scheme(struct outer *outer, int value)
+static enum reply note_scheme(struct profile *profile, int value)
 {
     if (value != 1 && value != 2)
         return REPLY_NONE;
-    outer->scheme = value == 1 ? OUTER_DARK : OUTER_LIGHT;
+    profile->scheme = value == 1 ? PROFILE_DARK : PROFILE_LIGHT;
     return REPLY_SCHEME;
 }
 
-static enum reply reply_take_csi(struct outer *outer, const char *data, const char *end,
+static enum reply reply_take_csi(struct profile *profile, const char *data, const char *end,
                                  size_t *used)
 {
     const char *at = data + 2;
@@ -66,22 +66,22 @@ static enum reply reply_take_csi(struct outer *outer, const char *data, const ch
     if (private && *at == 'c' && count > 0)
         return REPLY_LAST;
     if (private && *at == 'n' && count == 2 && values[0] == SCHEME_REPORT)
-        return note_scheme(outer, values[1]);
+        return note_scheme(profile, values[1]);
     return !private && *at == 't' && count == PARAMS_MAX && values[0] == CELL_REPORT
-               ? note_cell(outer, values)
+               ? note_cell(profile, values)
                : REPLY_NONE;
 }
 
-static void note_colour(struct outer *outer, int which, const char *text, size_t size)
+static void note_colour(struct profile *profile, int which, const char *text, size_t size)
 {
     uint16_t colour[3];
-    if (which < 0 || which >= OUTER_COLOURS || !outer_parse_colour(text, size, colour))
+    if (which < 0 || which >= PROFILE_COLOURS || !profile_parse_colour(text, size, colour))
         return;
-    memcpy(outer->colours[which], colour, sizeof colour);
-    outer->known |= 1u << which;
+    memcpy(profile->colours[which], colour, sizeof colour);
+    profile->known |= 1u << which;
 }
 
-static enum reply take_osc(struct outer *outer, const char *data, const char *end, size_t *used)
+static enum reply take_osc(struct profile *profile, const char *data, const char *end, size_t *used)
 {
     const char *at = data + 2, *text;
     int code, which;
@@ -91,7 +91,7 @@ static enum reply take_osc(struct outer *outer, const char *data, const char *en
                                                                              : REPLY_NONE;
     if (!some || *at++ != ';' || (code != 4 && (code < 10 || code > 12)))
         return REPLY_NONE;
-    which = code - 10 + OUTER_FOREGROUND;
+    which = code - 10 + PROFILE_FOREGROUND;
     if (code == 4 && reply_number(&at, end, &which) && at < end && *at++ != ';')
         return REPLY_NONE;
     for (text = at; at < end && *at >= ' ' && *at < 0x7f;)
@@ -101,11 +101,12 @@ static enum reply take_osc(struct outer *outer, const char *data, const char *en
     if (*at != ECMA_BEL && (*at != ECMA_ESC || at[1] != '\\'))
         return REPLY_NONE;
     *used = (size_t)(at - data) + (*at == ECMA_BEL ? 1 : 2);
-    note_colour(outer, code == 4 && which >= OUTER_PALETTE ? -1 : which, text, (size_t)(at - text));
+    note_colour(profile, code == 4 && which >= PROFILE_PALETTE ? -1 : which, text,
+                (size_t)(at - text));
     return REPLY_FACT;
 }
 
-enum reply reply_take(struct outer *outer, const char *data, size_t size, size_t *used)
+enum reply reply_take(struct profile *profile, const char *data, size_t size, size_t *used)
 {
     enum reply reply = REPLY_NONE;
     const char *end = data + (size < REPLY_MAX ? size : REPLY_MAX);
@@ -114,8 +115,8 @@ enum reply reply_take(struct outer *outer, const char *data, size_t size, size_t
     if (size == 1)
         return REPLY_PART;
     if (ecma_begins(data[1]) == ECMA_CSI)
-        reply = reply_take_csi(outer, data, end, used);
+        reply = reply_take_csi(profile, data, end, used);
     else if (ecma_begins(data[1]) == ECMA_OSC)
-        reply = take_osc(outer, data, end, used);
+        reply = take_osc(profile, data, end, used);
     return reply == REPLY_PART && size >= REPLY_MAX ? REPLY_NONE : reply;
 }

@@ -19,9 +19,8 @@ static unsigned policy_set(const struct session *session)
 
 static enum config_size policy_of(const struct cmd_context *ctx, const struct session *session)
 {
-    const char *described = journal_described(session_journal((struct session *)session));
-    const struct config_session *own = described ? config_session_find(ctx->config, described)
-                                                 : NULL;
+    const char *declared = journal_declared(session_journal((struct session *)session));
+    const struct config_session *own = declared ? config_session_find(ctx->config, declared) : NULL;
     unsigned set = policy_set(session);
     return (enum config_size)(set > 0 ? (int)set - 1 : own ? own->size : ctx->config->attach.size);
 }

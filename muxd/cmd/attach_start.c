@@ -35,8 +35,8 @@ static void attach_start_on_cancel(void *arg)
     start->request = NULL;
 }
 
-static int begin_described(struct cmd_context *ctx, struct request *request, const char *name,
-                           struct err *err)
+static int begin_declared(struct cmd_context *ctx, struct request *request, const char *name,
+                          struct err *err)
 {
     struct session *session;
     char **env = meta_env(ctx, request, META_ENV_PEOPLE, NULL, err);
@@ -46,7 +46,7 @@ static int begin_described(struct cmd_context *ctx, struct request *request, con
     *start = (struct start){.ctx = ctx, .request = request};
     request_on_cancel(request, attach_start_on_cancel, start);
     err->code = 0;
-    int code = registry_start_described(ctx->registry, name, env, on_started, start, &session, err);
+    int code = registry_start_declared(ctx->registry, name, env, on_started, start, &session, err);
     if (code < 0) {
         request_on_cancel(request, NULL, NULL);
         free(start);
@@ -63,8 +63,8 @@ void cmd_ATTACH(struct cmd_context *ctx, struct request *request)
     const char *name = schema_session(json_get(request_params(request), "session_id"), room);
     struct session *session = registry_find(ctx->registry, name, &err);
     bool begins = !(session && session_is_live(session)) &&
-                  registry_is_described(ctx->registry, name, &on_demand) && on_demand;
-    if (begins ? begin_described(ctx, request, name, &err) < 0 : !session)
+                  registry_is_declared(ctx->registry, name, &on_demand) && on_demand;
+    if (begins ? begin_declared(ctx, request, name, &err) < 0 : !session)
         request_fail(request, &err);
     else if (!begins)
         attachment_begin(ctx, request, session);

@@ -20,9 +20,9 @@ static void attach_terminal_apply(struct session *session, struct attachment *le
 {
     if (leader)
         leader->spoke = true;
-    session_set_outer(session, leader ? leader->outer : NULL);
-    if (leader && leader->outer)
-        session_set_cell(session, leader->outer->cell_height, leader->outer->cell_width);
+    session_set_profile(session, leader ? leader->profile : NULL);
+    if (leader && leader->profile)
+        session_set_cell(session, leader->profile->cell_height, leader->profile->cell_width);
 }
 
 static struct attachment *leader_of(const struct cmd_context *ctx, uint64_t number)
@@ -65,12 +65,12 @@ void attach_terminal_typed(struct attachment *attachment)
 void attach_terminal_told(struct attachment *attachment, const char *data, size_t size)
 {
     struct session *session = attachment_session(attachment);
-    struct outer outer;
-    if (!may_lead(attachment) || size > FACTS_MAX || !outer_parse(&outer, data, size))
+    struct profile profile;
+    if (!may_lead(attachment) || size > FACTS_MAX || !profile_parse(&profile, data, size))
         return;
-    if (!attachment->outer)
-        attachment->outer = xcalloc(1, sizeof *attachment->outer);
-    *attachment->outer = outer;
+    if (!attachment->profile)
+        attachment->profile = xcalloc(1, sizeof *attachment->profile);
+    *attachment->profile = profile;
     if (attachment->leads && session)
         attach_terminal_apply(session, attachment);
 }
@@ -80,8 +80,8 @@ void attach_terminal_left(struct attachment *attachment)
     struct session *session = attachment_session(attachment);
     struct attachment *next = NULL;
     BUG_UNLESS(!attachment->leads || leader_of(attachment->ctx, attachment->number) == attachment);
-    free(attachment->outer);
-    attachment->outer = NULL;
+    free(attachment->profile);
+    attachment->profile = NULL;
     if (!attachment->leads)
         return;
     attachment->leads = false;
@@ -99,11 +99,11 @@ void attach_terminal_start(struct request *request, struct session *session)
 {
     const struct json *given = json_get(schema_meta(request_params(request)), "terminal");
     struct buf text;
-    struct outer outer;
+    struct profile profile;
     buf_init(&text, FACTS_MAX);
-    if (given && json_print(&text, given) && outer_parse(&outer, text.data, text.len)) {
-        session_set_outer(session, &outer);
-        session_set_cell(session, outer.cell_height, outer.cell_width);
+    if (given && json_print(&text, given) && profile_parse(&profile, text.data, text.len)) {
+        session_set_profile(session, &profile);
+        session_set_cell(session, profile.cell_height, profile.cell_width);
     }
     buf_fini(&text);
 }

@@ -7,7 +7,7 @@
 #include "parts/view/view.h"
 #include "term/paint.h"
 #include "wire/attach.h"
-#include "wire/outer.h"
+#include "wire/profile.h"
 
 struct attachment {
     struct attachment *next;
@@ -32,7 +32,7 @@ struct attachment {
     struct keyboard_watch *keyboard;
     uint64_t keys_id;     /* the number of the frame that is being typed; 0: none */
     /* attach_terminal.c: owned; what its terminal has reported; NULL: nothing */
-    struct outer *outer;
+    struct profile *profile;
     /* programs of the session are answered with this terminal's colours; and have been told so */
     bool leads, spoke;
     int64_t led_ns;       /* when the client came, or the last key was pressed */

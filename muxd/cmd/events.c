@@ -22,7 +22,7 @@ struct listener {
     uint32_t types;
     size_t max_events, aggregated;
     char *session; /* owned; NULL: all */
-    struct news_cursor cursor;
+    struct events_cursor cursor;
     struct events_watch watch;
     struct loop_timer deadline;
     /* the deadline has come: the answer goes out as soon as there is room for it */
@@ -46,7 +46,7 @@ static void cmd_events_on_cancel(void *arg)
 /* The events that the ring no longer has, as an event without a number of its own. */
 static void add_gap(struct buf *out, uint64_t from, uint64_t missed)
 {
-    if (missed == NEWS_MISSED_UNKNOWN)
+    if (missed == EVENTS_MISSED_UNKNOWN)
         buf_printf(out, "{\"type\":\"gap\",\"since\":%" PRIu64 ",\"reason\":\"restarted\"}", from);
     else
         buf_printf(out,
@@ -73,8 +73,8 @@ static size_t cmd_events_collect(struct listener *listener, struct json *list)
     while (count < listener->max_events && bytes < ANSWER_BYTES) {
         uint64_t missed, asked = listener->cursor.seq;
         const char *text;
-        const struct news_record *record = events_read(registry, &listener->cursor, listener->types,
-                                                       listener->session, &text, &missed);
+        const struct event_record *record = events_read(
+            registry, &listener->cursor, listener->types, listener->session, &text, &missed);
         if (missed) {
             add_gap(&line, asked, missed);
             add_parsed(list, &line);

@@ -82,8 +82,8 @@ static int cmd_exec_start(struct op *op, struct session **session, struct err *e
     if (!schema_has(params, "cmd") && name) {
         char **env = meta_env(op->base.ctx, op->base.request, META_ENV_PEOPLE,
                               json_get(params, "env"), err);
-        result = env ? registry_start_described(op->base.ctx->registry, name, env, inflight_spawned,
-                                                &op->base, session, err)
+        result = env ? registry_start_declared(op->base.ctx->registry, name, env, inflight_spawned,
+                                               &op->base, session, err)
                      : err->code;
         strv_free(env);
     } else {
@@ -107,19 +107,19 @@ static void follow(struct cmd_context *ctx, struct peer *peer, struct session *s
 }
 
 /* Refuses arguments that would have no effect. */
-static int check_combination(struct op *op, bool described, struct err *err)
+static int check_combination(struct op *op, bool declared, struct err *err)
 {
     static const char *const from_config[] = {"workdir", "shell", "login", "rows",
                                               "cols",    "stdin", NULL};
     const struct json *params = request_params(op->base.request);
     const char *name = schema_str(op->base.tool, params, "name", NULL);
-    for (const char *const *at = from_config; described && name && *at; at++)
+    for (const char *const *at = from_config; declared && name && *at; at++)
         if (schema_has(params, *at))
             return err_set(err, ERR_ARGUMENTS,
                            "failed to parse function arguments: [session %s] of the config sets "
                            "`%s`; leave it out, or give a command",
                            name, *at);
-    if (!described && (schema_has(params, "rows") || schema_has(params, "cols")) &&
+    if (!declared && (schema_has(params, "rows") || schema_has(params, "cols")) &&
         !schema_bool(op->base.tool, params, "tty", false))
         return err_set(
             err, ERR_ARGUMENTS,
@@ -141,9 +141,9 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     if (!op)
         return;
     /* whether a declared session has a terminal is known once it has started */
-    bool described = !schema_has(params, "cmd");
-    if (check_combination(op, described, &err) < 0 ||
-        op_wait_spec(op, NULL, true, described || schema_bool(op->base.tool, params, "tty", false),
+    bool declared = !schema_has(params, "cmd");
+    if (check_combination(op, declared, &err) < 0 ||
+        op_wait_spec(op, NULL, true, declared || schema_bool(op->base.tool, params, "tty", false),
                      &spec, &err) < 0 ||
         cmd_exec_start(op, &session, &err) < 0) {
         op_fail(op, &err);

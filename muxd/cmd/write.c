@@ -15,15 +15,15 @@ static struct session *find_or_start(struct op *op, struct err *err)
         op->base.ctx, json_get(request_params(op->base.request), "session_id"), err);
     bool on_demand;
     if ((session && session_is_live(session)) || !name ||
-        !registry_is_described(op->base.ctx->registry, name, &on_demand) || !on_demand)
+        !registry_is_declared(op->base.ctx->registry, name, &on_demand) || !on_demand)
         return session;
     char **env = meta_env(op->base.ctx, op->base.request, META_ENV_PEOPLE, NULL, err);
     if (!env)
         return NULL;
     inflight_starting(&op->base);
     err->code = 0;
-    if (registry_start_described(op->base.ctx->registry, name, env, inflight_spawned, &op->base,
-                                 &session, err) < 0) {
+    if (registry_start_declared(op->base.ctx->registry, name, env, inflight_spawned, &op->base,
+                                &session, err) < 0) {
         inflight_not_starting(&op->base);
         session = NULL;
     }

@@ -57,10 +57,10 @@ static void add_string(struct buf *strings, const char *text, size_t max)
 
 static void make_strings(struct buf *strings, const struct journal_make *make)
 {
-    const char *described = make->described ? make->described : "";
+    const char *declared = make->declared ? make->declared : "";
     struct buf rest = BUF_INIT;
     add_string(&rest, make->cwd ? make->cwd : "", CWD_MAX);
-    add_string(&rest, described, JOURNAL_NAME_MAX);
+    add_string(&rest, declared, JOURNAL_NAME_MAX);
     if (make->facts)
         add_string(&rest, make->facts, FACTS_MAX);
     add_string(strings, make->cmd ? make->cmd : "", JOURNAL_STRINGS_MAX - 1 - rest.len);
@@ -108,7 +108,7 @@ static void fill_header(struct journal_header *header, const struct journal_make
     memcpy(header->name, make->name, strlen(make->name));
     header->tty = make->tty;
     header->stdin_open = make->stdin_open;
-    header->described = make->described != NULL;
+    header->declared = make->declared != NULL;
     header->rows = make->rows;
     header->cols = make->cols;
     header->created_real_ms = clock_real_ms();
@@ -173,16 +173,16 @@ const char *journal_cwd(const struct journal *journal)
     return journal->strings + strlen(journal->strings) + 1;
 }
 
-const char *journal_described(const struct journal *journal)
+const char *journal_declared(const struct journal *journal)
 {
     const char *cwd = journal_cwd(journal);
-    return journal->header->described ? cwd + strlen(cwd) + 1 : NULL;
+    return journal->header->declared ? cwd + strlen(cwd) + 1 : NULL;
 }
 
 const char *journal_facts(const struct journal *journal)
 {
-    const char *described = journal_cwd(journal) + strlen(journal_cwd(journal)) + 1,
-               *facts = described + strlen(described) + 1;
+    const char *declared = journal_cwd(journal) + strlen(journal_cwd(journal)) + 1,
+               *facts = declared + strlen(declared) + 1;
     return facts < journal->strings + journal->header->strings_size && *facts ? facts : NULL;
 }
 

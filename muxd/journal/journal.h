@@ -79,7 +79,7 @@ struct journal_header {
     char name[JOURNAL_NAME_MAX + 1];
     uint8_t tty, stdin_open, on_slow;
     /* declared in the config: the name of its [session] is among the strings */
-    uint8_t described;
+    uint8_t declared;
     uint8_t recorded;         /* it is recorded from its beginning */
     uint8_t staged;           /* a secret is staged, see secret_page.h */
     /* the program is told when its terminal becomes dark or light (?2031) */
@@ -153,9 +153,9 @@ struct journal_make {
     bool tty, stdin_open;
     int rows, cols;
     size_t ring_bytes, head_bytes, input_bytes, log_bytes; /* rounded up to pages */
-    /* Shown to people; described is the [session] of the config, or NULL. At most 64 KiB together;
+    /* Shown to people; declared is the [session] of the config, or NULL. At most 64 KiB together;
      * a longer text is cut and marked. */
-    const char *cmd, *cwd, *described;
+    const char *cmd, *cwd, *declared;
     /* how it was started, for events: an object in one line, at most 16 KiB; NULL: nothing */
     const char *facts;
 };
@@ -170,7 +170,7 @@ int journal_adopt(struct journal **out, int fd, struct err *err);
 void journal_free(struct journal *journal); /* unmaps and closes; NULL is fine */
 const char *journal_cmd(const struct journal *journal);
 const char *journal_cwd(const struct journal *journal);
-const char *journal_described(const struct journal *journal); /* NULL: none */
+const char *journal_declared(const struct journal *journal);  /* NULL: none */
 const char *journal_facts(const struct journal *journal);     /* NULL: none */
 /* bytes of the pages that were written, estimated from the counters */
 size_t journal_memory(const struct journal *journal);

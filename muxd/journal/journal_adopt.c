@@ -103,8 +103,8 @@ static void mend_facts(struct journal_header *header)
     header->tty = header->tty != 0;
     header->stdin_open = header->stdin_open != 0;
     header->on_slow = header->on_slow == 1;
-    uint8_t *const truths[] = {&header->described,    &header->recorded,  &header->staged,
-                               &header->wants_scheme, &header->size_held, &header->told_begin,
+    uint8_t *const truths[] = {&header->declared,     &header->recorded,    &header->staged,
+                               &header->wants_scheme, &header->size_held,   &header->told_begin,
                                &header->told_end,     &header->input_logged};
     for (size_t i = 0; i < sizeof truths / sizeof truths[0]; i++)
         *truths[i] = *truths[i] != 0;

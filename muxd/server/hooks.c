@@ -46,7 +46,7 @@ struct hooks {
     struct run *runs;
     unsigned count;
     uint32_t types; /* the types that some hook wants */
-    struct news_cursor cursor;
+    struct events_cursor cursor;
     /* The event that is being handed out, to the hooks from `at` on. */
     char *event; /* owned; NULL: none */
     size_t event_size, at;
@@ -241,9 +241,9 @@ static bool take_event(struct hooks *hooks)
     BUG_UNLESS(!hooks->event);
     uint64_t missed;
     const char *text;
-    const struct news_record *record = events_read(registry, &hooks->cursor, hooks->types, NULL,
-                                                   &text, &missed);
-    if (missed && missed != NEWS_MISSED_UNKNOWN)
+    const struct event_record *record = events_read(registry, &hooks->cursor, hooks->types, NULL,
+                                                    &text, &missed);
+    if (missed && missed != EVENTS_MISSED_UNKNOWN)
         log_warn("hooks were too slow: %llu events before %llu were not handed to them; make them "
                  "faster, or raise [limits] hooks and "
                  "events",
@@ -304,7 +304,7 @@ void hooks_reload(struct hooks *hooks)
     if (before)
         events_unlisten(registry, before);
     else
-        hooks->cursor = (struct news_cursor){.seq = events_next(registry)};
+        hooks->cursor = (struct events_cursor){.seq = events_next(registry)};
     hooks->types = hooks->watch.types = types;
     hooks_pump(hooks);
 }
@@ -317,7 +317,7 @@ struct hooks *hooks_new(struct server *server)
     uint64_t handed = events_handed(server->registry);
     hooks_reload(hooks);
     if (handed && hooks->types) { /* where the predecessor was */
-        hooks->cursor = (struct news_cursor){.seq = handed};
+        hooks->cursor = (struct events_cursor){.seq = handed};
         hooks_pump(hooks);
     }
     return hooks;

@@ -59,8 +59,8 @@ static void on_restart(void *arg)
     struct declared *declared = arg;
     struct session *session;
     struct err err = {0};
-    int code = registry_start_described(declared->registry, declared->name, NULL, NULL, NULL,
-                                        &session, &err);
+    int code = registry_start_declared(declared->registry, declared->name, NULL, NULL, NULL,
+                                       &session, &err);
     if (code == 0 || code == ERR_NAME_TAKEN || code == ERR_STOPPING)
         return;
     log_warn("[session %s] can't be started: %s", declared->name, err.text);
@@ -115,7 +115,7 @@ static bool comes_back(const struct session *session, const struct config_sessio
 void declared_ended(struct session *session)
 {
     struct registry *registry = session->registry;
-    struct declared *declared = declared_find(registry, journal_described(session->journal));
+    struct declared *declared = declared_find(registry, journal_declared(session->journal));
     if (!declared || registry->stopping != STOP_NOT ||
         !comes_back(session, config_session_find(registry->cfg, declared->name)))
         return;
@@ -127,7 +127,7 @@ void declared_ended(struct session *session)
 void declared_killed(struct session *session)
 {
     struct declared *declared = declared_find(session->registry,
-                                              journal_described(session->journal));
+                                              journal_declared(session->journal));
     if (declared)
         loop_timer_stop(&declared->restart);
 }
@@ -135,7 +135,7 @@ void declared_killed(struct session *session)
 void declared_started(struct session *session)
 {
     struct declared *declared = declared_find(session->registry,
-                                              journal_described(session->journal));
+                                              journal_declared(session->journal));
     if (declared)
         loop_timer_stop(&declared->restart);
 }
@@ -143,7 +143,7 @@ void declared_started(struct session *session)
 void declared_failed(struct session *session, const struct err *err)
 {
     struct registry *registry = session->registry;
-    struct declared *declared = declared_find(registry, journal_described(session->journal));
+    struct declared *declared = declared_find(registry, journal_declared(session->journal));
     if (!declared)
         return;
     log_warn("[session %s] can't be started: %s", declared->name, err->text);
@@ -164,7 +164,7 @@ void registry_boot(struct registry *registry)
         bool fresh = declared->fresh;
         declared->fresh = false;
         struct session *holder = index_by_name(registry, declared->name);
-        const char *of = holder ? journal_described(holder->journal) : NULL;
+        const char *of = holder ? journal_declared(holder->journal) : NULL;
         const struct config_session *config = config_session_find(registry->cfg, declared->name);
         if (!fresh || !config || (holder && session_is_live(holder)))
             continue;
@@ -176,7 +176,7 @@ void registry_boot(struct registry *registry)
     }
 }
 
-bool registry_is_described(const struct registry *registry, const char *name, bool *on_demand)
+bool registry_is_declared(const struct registry *registry, const char *name, bool *on_demand)
 {
     const struct config_session *config = config_session_find(registry->cfg, name);
     if (on_demand)
@@ -232,8 +232,8 @@ static void queue_on_start(struct session *session, const struct config_session 
         log_warn("[session %s] on_start can't be typed: %s", config->name, err.text);
 }
 
-int registry_start_described(struct registry *registry, const char *name, char *const *env_context,
-                             spawned_fn *spawned, void *arg, struct session **out, struct err *err)
+int registry_start_declared(struct registry *registry, const char *name, char *const *env_context,
+                            spawned_fn *spawned, void *arg, struct session **out, struct err *err)
 {
     const struct config_session *config = config_session_find(registry->cfg, name);
     if (!config)
@@ -259,7 +259,7 @@ int registry_start_described(struct registry *registry, const char *name, char *
                                     .umask = path_umask(),
                                     .on_slow = config->on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE
                                                                                        : SLOW_DROP,
-                                    .described = config->name,
+                                    .declared = config->name,
                                     .record = config->record};
         fill_limits(config, spec.limits);
         code = registry_create(registry, &spec, spawned, arg, out, err);

@@ -25,15 +25,14 @@ static void on_ready(void *arg, enum evidence evidence, enum waiting_for waiting
 
 static struct pattern *config_pattern(const struct session *session)
 {
-    const char *name = journal_described(session->journal);
-    const struct config_session *described = name
-                                                 ? config_session_find(session->registry->cfg, name)
+    const char *name = journal_declared(session->journal);
+    const struct config_session *declared = name ? config_session_find(session->registry->cfg, name)
                                                  : NULL;
-    if (!described || !described->ready_pattern)
+    if (!declared || !declared->ready_pattern)
         return NULL;
     struct err err;
-    struct pattern *pattern = pattern_new(described->ready_pattern,
-                                          strlen(described->ready_pattern), &err);
+    struct pattern *pattern = pattern_new(declared->ready_pattern, strlen(declared->ready_pattern),
+                                          &err);
     if (!pattern) /* refused when the config was read; an old journal may name a newer section */
         log_warn("[session %s] ready_pattern: %s", name, err.text);
     return pattern;

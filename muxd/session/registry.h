@@ -65,7 +65,7 @@ struct session_spec {       /* all borrowed during the call */
     bool record;            /* from its beginning, see parts/record/recorder.h */
     enum session_slow on_slow;
     int64_t limits[SESSION_LIMIT_COUNT]; /* 0: none */
-    const char *described;  /* the [session NAME] it comes from, NULL none */
+    const char *declared;   /* the [session NAME] it comes from, NULL none */
     /* kept with it: who asked for it and how; any may be NULL */
     const char *source, *call_id, *client;
     uint64_t request_hash;  /* 0: none */
@@ -79,9 +79,9 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
                     void *arg, struct session **out, struct err *err);
 /* Starts the session that the config describes (name: of a [session NAME]). env_context: the
  * caller's environment or NULL; on_start is typed once it is ready. */
-int registry_start_described(struct registry *registry, const char *name, char *const *env_context,
-                             spawned_fn *spawned, void *arg, struct session **out, struct err *err);
-bool registry_is_described(const struct registry *registry, const char *name, bool *on_demand);
+int registry_start_declared(struct registry *registry, const char *name, char *const *env_context,
+                            spawned_fn *spawned, void *arg, struct session **out, struct err *err);
+bool registry_is_declared(const struct registry *registry, const char *name, bool *on_demand);
 
 struct session *registry_by_number(struct registry *registry, uint64_t number); /* NULL: none */
 /* word: a name or a number. A live session has precedence over a tombstone of the same name.

@@ -132,7 +132,7 @@ static int make_journal(const struct registry *registry, const struct session_sp
                                 .log_bytes = takes_input ? (size_t)limits->input_log_bytes : 0,
                                 .cmd = spec->cmd ? spec->cmd : spec->argv[0],
                                 .cwd = spec->cwd,
-                                .described = spec->described};
+                                .declared = spec->declared};
     struct buf facts = BUF_INIT;
     spawn_facts(spec, &facts);
     make.facts = facts.data;

@@ -33,9 +33,9 @@ void spawn_facts(const struct session_spec *spec, struct buf *facts)
         if (spec->call_id)
             json_add_text(object, "call_id", spec->call_id);
         json_add_text(object, "source",
-                      spec->source      ? spec->source
-                      : spec->described ? "config"
-                                        : "user_shell");
+                      spec->source     ? spec->source
+                      : spec->declared ? "config"
+                                       : "user_shell");
         if (spec->client)
             json_add_text(object, "client", spec->client);
         if (with_argv)

@@ -41,7 +41,7 @@ static bool answer_status(struct buf *out, const struct scan_seq *seq,
     if (asked == 5 && !private)
         return buf_append_text(out, CSI "0n");
     if (asked == 996 && private)
-        return responder_report_scheme(out, outer_scheme(facts->outer));
+        return responder_report_scheme(out, profile_scheme(facts->profile));
     if (asked != 6 || !facts->cursor || !facts->cursor(facts->arg, &row, &col))
         return false;
     BUG_UNLESS(row > 0 && col > 0);
@@ -98,16 +98,16 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq,
     }
 }
 
-/* index: enum outer_colour, or a colour of the palette. */
+/* index: enum profile_colour, or a colour of the palette. */
 static bool append_colour(struct buf *out, const struct scan_seq *seq, const char *which,
-                          const struct outer *outer, unsigned index, uint32_t rgb)
+                          const struct profile *profile, unsigned index, uint32_t rgb)
 {
     unsigned red = (rgb >> 16 & 255) * 257, green = (rgb >> 8 & 255) * 257,
              blue = (rgb & 255) * 257;
-    if (outer && index < OUTER_COLOURS && (outer->known >> index & 1)) {
-        red = outer->colours[index][0];
-        green = outer->colours[index][1];
-        blue = outer->colours[index][2];
+    if (profile && index < PROFILE_COLOURS && (profile->known >> index & 1)) {
+        red = profile->colours[index][0];
+        green = profile->colours[index][1];
+        blue = profile->colours[index][2];
     }
     return buf_printf(out, "\033]%s;rgb:%04x/%04x/%04x%s", which, red, green, blue,
                       seq->bel ? "\007" : ST);
@@ -142,7 +142,7 @@ static bool is_question(const char *part, size_t len)
 }
 
 static bool answer_palette(struct buf *out, const struct scan_seq *seq, const char *at,
-                           const char *end, const struct outer *outer)
+                           const char *end, const struct profile *profile)
 {
     const char *part;
     size_t len, before = out->len;
@@ -155,14 +155,14 @@ static bool answer_palette(struct buf *out, const struct scan_seq *seq, const ch
         if (!known || !is_question(part, len))
             continue;
         snprintf(which, sizeof which, "4;%u", index & 255);
-        append_colour(out, seq, which, outer, index < OUTER_PALETTE ? index : OUTER_COLOURS,
+        append_colour(out, seq, which, profile, index < PROFILE_PALETTE ? index : PROFILE_COLOURS,
                       pen_palette(index));
     }
     return out->len > before;
 }
 
 /* OSC 10 to 12: text, background, cursor; each further part asks for the next of them. */
-static bool answer_osc(struct buf *out, const struct scan_seq *seq, const struct outer *outer)
+static bool answer_osc(struct buf *out, const struct scan_seq *seq, const struct profile *profile)
 {
     static const char *const names[] = {"10", "11", "12"};
     static const uint32_t colours[] = {0xe5e5e5, 0x000000, 0xe5e5e5};
@@ -172,10 +172,10 @@ static bool answer_osc(struct buf *out, const struct scan_seq *seq, const struct
     if (!next_part(&at, end, &part, &len) || !part_number(part, len, 12, &which))
         return false;
     if (which == 4)
-        return answer_palette(out, seq, at, end, outer);
+        return answer_palette(out, seq, at, end, profile);
     for (; which >= 10 && which <= 12 && next_part(&at, end, &part, &len); which++)
         if (is_question(part, len))
-            append_colour(out, seq, names[which - 10], outer, which - 10 + OUTER_FOREGROUND,
+            append_colour(out, seq, names[which - 10], profile, which - 10 + PROFILE_FOREGROUND,
                           colours[which - 10]);
     return out->len > before;
 }
@@ -245,9 +245,9 @@ static bool answer_dcs(struct buf *out, const struct scan_seq *seq,
     return false;
 }
 
-bool responder_report_scheme(struct buf *out, enum outer_scheme scheme)
+bool responder_report_scheme(struct buf *out, enum profile_scheme scheme)
 {
-    return buf_printf(out, CSI "?997;%dn", scheme == OUTER_LIGHT ? 2 : 1);
+    return buf_printf(out, CSI "?997;%dn", scheme == PROFILE_LIGHT ? 2 : 1);
 }
 
 static bool responder_reply(struct buf *out, const struct scan_seq *seq,
@@ -257,7 +257,7 @@ static bool responder_reply(struct buf *out, const struct scan_seq *seq,
     /* DECID */
     case SCAN_ESC: return seq->final == 'Z' && !seq->inter && buf_append_text(out, CSI "?62;22c");
     case SCAN_CSI: return answer_csi(out, seq, facts);
-    case SCAN_OSC: return answer_osc(out, seq, facts->outer);
+    case SCAN_OSC: return answer_osc(out, seq, facts->profile);
     case SCAN_DCS: return answer_dcs(out, seq, facts);
     case SCAN_STRING: break;
     }

@@ -5,7 +5,7 @@
 #define MUXD_TERM_RESPONDER_H
 #include "base/buf.h"
 #include "term/scan.h"
-#include "wire/outer.h"
+#include "wire/profile.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,7 +13,7 @@ struct responder_facts {
     uint64_t modes;            /* modes.h; as they are at the query's place in the output */
     bool scheme_told;          /* ?2031 is set */
     /* the terminal of the person who types; NULL, and for what it doesn't tell: defaults */
-    const struct outer *outer;
+    const struct profile *profile;
     /* The terminal's size and its cursor, from 1. Called only when the reply needs them; false: not
      * known, and there is no reply. */
     bool (*size)(void *arg, int *rows, int *cols);
@@ -28,5 +28,5 @@ struct responder_facts {
 bool responder_answer(struct buf *out, const struct scan_seq *seq,
                       const struct responder_facts *facts);
 /* The reply to ?996, also sent when the scheme changes. */
-bool responder_report_scheme(struct buf *out, enum outer_scheme scheme);
+bool responder_report_scheme(struct buf *out, enum profile_scheme scheme);
 #endif

@@ -20,7 +20,7 @@ enum attach_type {
     ATTACH_REDRAW = 'r',
     ATTACH_TAKE = 't', /* takes the keyboard */
     ATTACH_GIVE = 'g', /* gives the keyboard back */
-    /* the profile of its terminal (wire/outer.h), with which the daemon replies to the queries of
+    /* the profile of its terminal (wire/profile.h), with which the daemon replies to the queries of
      * programs while this terminal is typed on */
     ATTACH_TERMINAL = 'q',
     ATTACH_DETACH = 'd', /* it leaves */

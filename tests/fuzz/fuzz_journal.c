@@ -26,7 +26,7 @@ static void must(bool ok) {
 static int sound_journal(bool tty, bool early) {
     struct journal *journal;
     struct journal_make plan = {.number = 1000, .name = "py", .tty = tty, .rows = 24, .cols = 80, .ring_bytes = 8192, .head_bytes = 4096,
-                                .input_bytes = 4096, .log_bytes = LOG_BYTES, .cmd = "python3", .cwd = "/", .described = "py"};
+                                .input_bytes = 4096, .log_bytes = LOG_BYTES, .cmd = "python3", .cwd = "/", .declared = "py"};
     must(journal_new(&journal, &plan, NULL) == 0);
     for (int i = 0; i < 6; i++) {
         size_t room, size = early ? 100 : 3000;
@@ -111,7 +111,7 @@ static void read_all(const struct journal *journal, uint64_t from, size_t cap) {
 static void use(struct journal *journal) {
     size_t size;
     must(strlen(journal_cmd(journal)) + strlen(journal_cwd(journal)) < journal->header->strings_size);
-    must(!journal_described(journal) || strlen(journal_described(journal)) < journal->header->strings_size);
+    must(!journal_declared(journal) || strlen(journal_declared(journal)) < journal->header->strings_size);
     must(strlen(journal->header->name) <= JOURNAL_NAME_MAX && journal->header->state <= SESSION_LOST);
     read_all(journal, 0, 1 << 20);
     read_all(journal, journal->header->saved_from, 100);

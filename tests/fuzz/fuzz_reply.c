@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
 static void check(const char *data, size_t size)
 {
-    struct outer whole = {0};
+    struct profile whole = {0};
     size_t used, other;
     enum reply reply = reply_take(&whole, data, size, &used);
     BUG_UNLESS(used > 0 && used <= size);
@@ -18,23 +18,23 @@ static void check(const char *data, size_t size)
         return;
     BUG_UNLESS(used <= REPLY_MAX && memchr(data + 1, '\033', used > 2 ? used - 3 : 0) == NULL);
     for (size_t cut = 1; cut < used; cut++) {
-        struct outer part = {0};
+        struct profile part = {0};
         BUG_UNLESS(reply_take(&part, data, cut, &other) == REPLY_PART && other == cut && part.known == 0);
     }
-    struct outer again = {0};
-    BUG_UNLESS(reply_take(&again, data, used, &other) == reply && other == used && outer_equal(&whole, &again));
+    struct profile again = {0};
+    BUG_UNLESS(reply_take(&again, data, used, &other) == reply && other == used && profile_equal(&whole, &again));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
     const char *data = (const char *)input;
-    struct outer outer, back;
+    struct profile profile, back;
     struct buf text = BUF_INIT;
     for (const char *at = size ? memchr(data, '\033', size) : NULL; at; at = memchr(at + 1, '\033', size - (size_t)(at + 1 - data)))
         check(at, size - (size_t)(at - data));
-    if (outer_parse(&outer, data, size)) {
-        outer_print(&text, &outer);
-        BUG_UNLESS(outer_parse(&back, text.data, text.len) && outer_equal(&outer, &back));
+    if (profile_parse(&profile, data, size)) {
+        profile_print(&text, &profile);
+        BUG_UNLESS(profile_parse(&back, text.data, text.len) && profile_equal(&profile, &back));
     }
     buf_fini(&text);
     return 0;

@@ -18,7 +18,7 @@ static struct journal *make(bool tty)
     struct journal *journal;
     struct journal_make plan = {.number = 1234, .name = "web", .tty = tty, .rows = 24, .cols = 80, .ring_bytes = RING,
                                 .head_bytes = 16384, .input_bytes = 4096, .log_bytes = 4096, .cmd = "make all",
-                                .cwd = "/srv/web", .described = "web"};
+                                .cwd = "/srv/web", .declared = "web"};
     assert_int_equal(journal_new(&journal, &plan, NULL), 0);
     return journal;
 }
@@ -98,7 +98,7 @@ TEST(output_comes_back)
         journal_streams(again, journal_tail(again), sizes[i], count_errors, &errors[1]);
         assert_int_equal(errors[0], errors[1]);
         assert_string_equal(journal_cmd(again), "make all");
-        assert_string_equal(journal_described(again), "web");
+        assert_string_equal(journal_declared(again), "web");
         assert_string_equal(again->header->name, "web");
         journal_free(journal);
         journal_free(again);

@@ -17,7 +17,7 @@ static struct journal *make(size_t ring, size_t head, size_t input, bool tty) {
     struct journal *journal;
     struct err err;
     struct journal_make plan = {.number = 1000, .name = "py", .tty = tty, .rows = 24, .cols = 80, .ring_bytes = ring,
-                                .head_bytes = head, .input_bytes = input, .cmd = "python3 -q", .cwd = "/srv", .described = "python"};
+                                .head_bytes = head, .input_bytes = input, .cmd = "python3 -q", .cwd = "/srv", .declared = "python"};
     assert_int_equal(journal_new(&journal, &plan, &err), 0);
     return journal;
 }
@@ -67,7 +67,7 @@ TEST(new_is_sealed_and_small) {
     assert_true(journal_memory(journal) < 6000);
     assert_string_equal(journal_cmd(journal), "python3 -q");
     assert_string_equal(journal_cwd(journal), "/srv");
-    assert_string_equal(journal_described(journal), "python");
+    assert_string_equal(journal_declared(journal), "python");
     assert_string_equal(journal->header->name, "py");
     assert_int_equal(journal->header->exit_code, -1);
     assert_true(journal->header->created_real_ms > 0);
@@ -120,7 +120,7 @@ TEST(long_texts_are_cut) {
     assert_int_equal((size - 3) % 2, 0);
     assert_string_equal(journal_cmd(journal) + size - 3, "...");
     assert_string_equal(journal_cwd(journal), "/tmp");
-    assert_null(journal_described(journal));
+    assert_null(journal_declared(journal));
     journal_free(journal);
     free(cmd);
 }

@@ -719,7 +719,7 @@ TEST(test_process_in_session)
     pattern_free(ok);
 }
 
-TEST(test_described)
+TEST(test_declared)
 {
     struct err err;
     struct session *session;
@@ -727,26 +727,26 @@ TEST(test_described)
                                "on_start = hello\\n\n"
                                "[session crash]\ncmd = exit 3\nshell = /bin/sh\nlogin = no\nrestart = on-failure\nstart = manual\n"
                                "[session boot]\nargv = sleep 30\nstart = boot\n";
-    struct config *described = config_parse("test", text, sizeof text - 1, &err);
-    if (!described)
+    struct config *declared = config_parse("test", text, sizeof text - 1, &err);
+    if (!declared)
         fail_msg("%s", err.text);
-    registry_reload(registry, described);
+    registry_reload(registry, declared);
     config_free(cfg);
-    cfg = described;
+    cfg = declared;
     assert_true(done(&seen.created, 1));
     assert_non_null(registry_find(registry, "boot", &err)); /* new ones begin at once */
     bool on_demand;
-    assert_true(registry_is_described(registry, "echo", &on_demand) && on_demand);
-    assert_true(registry_is_described(registry, "crash", &on_demand) && !on_demand);
-    assert_false(registry_is_described(registry, "nobody", &on_demand));
-    assert_int_equal(registry_start_described(registry, "nobody", NULL, NULL, NULL, &session, &err), ERR_NO_SUCH_SESSION);
+    assert_true(registry_is_declared(registry, "echo", &on_demand) && on_demand);
+    assert_true(registry_is_declared(registry, "crash", &on_demand) && !on_demand);
+    assert_false(registry_is_declared(registry, "nobody", &on_demand));
+    assert_int_equal(registry_start_declared(registry, "nobody", NULL, NULL, NULL, &session, &err), ERR_NO_SUCH_SESSION);
     struct pattern *until = pattern_new("<hello>", 7, &err);
-    assert_int_equal(registry_start_described(registry, "echo", test_env(), NULL, NULL, &session, &err), 0);
+    assert_int_equal(registry_start_declared(registry, "echo", test_env(), NULL, NULL, &session, &err), 0);
     wait_for(session, (struct wait_spec){.until = until});
     assert_true(done(&seen.waited, 1));
     assert_int_equal(seen.wait.reason, WAIT_UNTIL);
     pattern_free(until);
-    assert_int_equal(registry_start_described(registry, "crash", test_env(), NULL, NULL, &session, &err), 0);
+    assert_int_equal(registry_start_declared(registry, "crash", test_env(), NULL, NULL, &session, &err), 0);
     uint64_t number = session_number(session);
     assert_true(done(&seen.ended, 2)); /* it comes back after a second */
     session = registry_find(registry, "crash", &err);
@@ -921,7 +921,7 @@ int main(void)
         CASE(quiet_and_settle), CASE(cancelled_wait_is_silent), CASE(input_refused),
         CASE(searched_only_while_somebody_searches), CASE(refused_secret_is_not_told), CASE(stdin_of_pipes), CASE(interrupt_of_pipes),
         CASE(signals_without_a_pidfd), CASE(kill_ladder), CASE(kill_takes_everybody), CASE(one_signal), CASE(session_limits), CASE(caps), CASE(tombstones_go),
-        CASE(new_program_is_no_orphan), CASE(idle_loop_sleeps), CASE(process_in_session), CASE(described), CASE(successor), CASE(keeper_lost),
+        CASE(new_program_is_no_orphan), CASE(idle_loop_sleeps), CASE(process_in_session), CASE(declared), CASE(successor), CASE(keeper_lost),
         CASE(interrupt_is_not_held), CASE(flood_beside_a_person), CASE(nothing_is_fed_while_all_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,12 +76,12 @@ static bool cell(void *arg, int *height, int *width)
 TEST(persons)
 {
     static const char queries[] = "\033]10;?;?;?\007\033]4;3;?;4;?;200;?\033\\\033[?996n\033[16t\033[14t\033[?2031$p\033[>q";
-    struct outer outer = {.known = 1u << OUTER_BACKGROUND | 1u << 3, .scheme = OUTER_LIGHT};
-    struct responder_facts facts = {.outer = &outer, .size = size, .cell = cell, .arg = &(bool){true}, .scheme_told = true};
+    struct profile profile = {.known = 1u << PROFILE_BACKGROUND | 1u << 3, .scheme = PROFILE_LIGHT};
+    struct responder_facts facts = {.profile = &profile, .size = size, .cell = cell, .arg = &(bool){true}, .scheme_told = true};
     struct buf out = BUF_INIT;
     struct scan_seq seq;
-    outer.colours[OUTER_BACKGROUND][0] = 0x1234;
-    outer.colours[3][2] = 0xffff;
+    profile.colours[PROFILE_BACKGROUND][0] = 0x1234;
+    profile.colours[3][2] = 0xffff;
     for (size_t at = 0; scan_next(queries, sizeof queries - 1, &at, &seq);)
         responder_answer(&out, &seq, &facts);
     assert_string_equal(out.data, "\033]10;rgb:e5e5/e5e5/e5e5\007\033]11;rgb:1234/0000/0000\007\033]12;rgb:e5e5/e5e5/e5e5\007"

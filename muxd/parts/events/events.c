@@ -38,7 +38,7 @@ static void note_active(struct registry *registry, uint32_t active)
     struct events *events = events_of(registry);
     events->active = active;
     if (events->ring)
-        news_ring_set_word(events->ring, NEWS_WANTED, active);
+        events_ring_set_word(events->ring, EVENTS_WANTED, active);
 }
 
 static void events_hold(struct registry *registry);
@@ -49,11 +49,11 @@ static bool have_ring(struct registry *registry)
     struct events *events = events_of(registry);
     if (events->ring)
         return true;
-    if (news_ring_new(&events->ring, (size_t)registry->cfg->limits.events_bytes, &err) < 0) {
+    if (events_ring_new(&events->ring, (size_t)registry->cfg->limits.events_bytes, &err) < 0) {
         log_warn("%s", err.text);
         return false;
     }
-    news_ring_set_word(events->ring, NEWS_WANTED, events->active);
+    events_ring_set_word(events->ring, EVENTS_WANTED, events->active);
     events_hold(registry);
     return true;
 }
@@ -75,7 +75,7 @@ void events_listen(struct registry *registry, uint32_t types)
     if ((types & EVENT_BIT(EVENT_OUTPUT)) && !is_listened(events, EVENT_OUTPUT, now)) {
         events->output_epoch++;
         if (have_ring(registry))
-            news_ring_set_word(events->ring, NEWS_OUTPUT_SINCE, news_ring_next(events->ring));
+            events_ring_set_word(events->ring, EVENTS_OUTPUT_SINCE, events_ring_next(events->ring));
     }
     events->count++;
     for (int i = 0; i < EVENT_COUNT_; i++)
@@ -177,7 +177,7 @@ void events_publish(struct registry *registry, enum event_type type, struct sess
                     uint64_t from, uint64_t to, struct json *object)
 {
     struct buf text = BUF_INIT;
-    struct news_record record = {.type = (uint16_t)type, .from = from, .to = to};
+    struct event_record record = {.type = (uint16_t)type, .from = from, .to = to};
     BUG_UNLESS(type < EVENT_COUNT_ && from <= to);
     if (have_ring(registry)) {
         json_print(&text, object);
@@ -188,7 +188,7 @@ void events_publish(struct registry *registry, enum event_type type, struct sess
             memcpy(record.name, session_name(session), strlen(session_name(session)));
         }
         struct events *events = events_of(registry);
-        news_ring_add(events->ring, &record, text.data);
+        events_ring_add(events->ring, &record, text.data);
         events->fresh |= EVENT_BIT(type);
         registry_defer(registry, &events->told);
     }
@@ -198,38 +198,38 @@ void events_publish(struct registry *registry, enum event_type type, struct sess
 
 uint64_t events_next(struct registry *registry)
 {
-    return have_ring(registry) ? news_ring_next(events_of(registry)->ring) : 1;
+    return have_ring(registry) ? events_ring_next(events_of(registry)->ring) : 1;
 }
 
 uint64_t events_handed(struct registry *registry)
 {
     const struct events *events = events_of(registry);
-    return events->ring ? news_ring_word(events->ring, NEWS_HANDED) : 0;
+    return events->ring ? events_ring_word(events->ring, EVENTS_HANDED) : 0;
 }
 
 void events_set_handed(struct registry *registry, uint64_t seq)
 {
     if (events_of(registry)->ring)
-        news_ring_set_word(events_of(registry)->ring, NEWS_HANDED, seq);
+        events_ring_set_word(events_of(registry)->ring, EVENTS_HANDED, seq);
 }
 
-static bool is_of(const struct news_record *record, const char *session)
+static bool is_of(const struct event_record *record, const char *session)
 {
     char number[24];
     snprintf(number, sizeof number, "%llu", (unsigned long long)record->session);
     return strcmp(record->name, session) == 0 || strcmp(number, session) == 0;
 }
 
-const struct news_record *events_read(struct registry *registry, struct news_cursor *cursor,
-                                      uint32_t types, const char *session, const char **text,
-                                      uint64_t *missed)
+const struct event_record *events_read(struct registry *registry, struct events_cursor *cursor,
+                                       uint32_t types, const char *session, const char **text,
+                                       uint64_t *missed)
 {
     struct events *events = events_of(registry);
-    const struct news_record *record = NULL;
+    const struct event_record *record = NULL;
     uint64_t gone;
     *missed = 0;
     do {
-        record = events->ring ? news_ring_read(events->ring, cursor, text, &gone) : NULL;
+        record = events->ring ? events_ring_read(events->ring, cursor, text, &gone) : NULL;
         if (events->ring && gone)
             *missed = gone;
     } while (record && (record->type >= EVENT_COUNT_ || !(types & EVENT_BIT(record->type)) ||
@@ -251,7 +251,7 @@ static void events_fini(struct registry *registry)
     BUG_UNLESS(!events->watches);
     defer_cancel(&events->told);
     loop_timer_stop(&events->calm);
-    news_ring_free(events->ring);
+    events_ring_free(events->ring);
     free(events);
     registry->part[PART_EVENTS] = NULL;
 }
@@ -261,7 +261,7 @@ static void events_hold(struct registry *registry)
     int fds[KEEP_FD_COUNT] = KEEP_NO_FDS;
     if (!events_of(registry)->ring || !registry->link)
         return;
-    fds[KEEP_FD_EVENTS] = news_ring_fd(events_of(registry)->ring);
+    fds[KEEP_FD_EVENTS] = events_ring_fd(events_of(registry)->ring);
     link_hold(registry->link, EVENTS_SLOT, fds);
 }
 
@@ -270,13 +270,13 @@ static void events_take_ring(struct registry *registry, int fds[])
     struct err err;
     struct events *events = events_of(registry);
     if (events->ring || fds[KEEP_FD_EVENTS] < 0 ||
-        news_ring_adopt(&events->ring, fds[KEEP_FD_EVENTS], &err) < 0) {
+        events_ring_adopt(&events->ring, fds[KEEP_FD_EVENTS], &err) < 0) {
         if (!events->ring && fds[KEEP_FD_EVENTS] >= 0)
             log_error("%s", err.text);
     } else {
         fds[KEEP_FD_EVENTS] = -1;
         events->adopted = true;
-        events->active = (uint32_t)news_ring_word(events->ring, NEWS_WANTED) & EVENT_ALL;
+        events->active = (uint32_t)events_ring_word(events->ring, EVENTS_WANTED) & EVENT_ALL;
         for (int i = 0; i < EVENT_COUNT_; i++)
             if (events->active >> i & 1)
                 events->until_ns[i] = loop_now_ns(registry->loop) + LINGER_NS;
@@ -291,11 +291,11 @@ static void events_take_ring(struct registry *registry, int fds[])
 static void events_scan(struct registry *registry, const struct session *only)
 {
     struct events *events = events_of(registry);
-    struct news_cursor cursor = {0};
+    struct events_cursor cursor = {0};
     const char *text;
     uint64_t missed;
-    const struct news_record *record;
-    while (events->ring && (record = news_ring_read(events->ring, &cursor, &text, &missed))) {
+    const struct event_record *record;
+    while (events->ring && (record = events_ring_read(events->ring, &cursor, &text, &missed))) {
         struct session *session = record->session ? registry_by_number(registry, record->session)
                                                   : NULL;
         if (!session || (only && session != only))
@@ -306,7 +306,7 @@ static void events_scan(struct registry *registry, const struct session *only)
         else if (record->type == EVENT_END)
             header->told_end = 1;
         bool heard = record->type == EVENT_BEGIN &&
-                     record->seq >= news_ring_word(events->ring, NEWS_OUTPUT_SINCE);
+                     record->seq >= events_ring_word(events->ring, EVENTS_OUTPUT_SINCE);
         if (record->type != EVENT_OUTPUT && !heard)
             continue;
         events_of_session(session)->epoch = events->output_epoch;

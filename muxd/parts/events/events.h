@@ -5,7 +5,7 @@
  * after, so that a listener that comes back has missed none. */
 #ifndef MUXD_PARTS_EVENTS_H
 #define MUXD_PARTS_EVENTS_H
-#include "journal/news_ring.h"
+#include "journal/events_ring.h"
 #include "session/input.h"
 #include "session/part.h"
 #include "session/registry.h"
@@ -40,13 +40,13 @@ uint64_t events_next(struct registry *registry); /* the number of the next event
 uint64_t events_handed(struct registry *registry);
 void events_set_handed(struct registry *registry, uint64_t seq);
 /* The next event at the cursor that is one of types and, if session is given, of the session of
- * that number or name. NULL: there is none. *missed as for news_ring_read, of all types. */
-const struct news_record *events_read(struct registry *registry, struct news_cursor *cursor,
-                                      uint32_t types, const char *session, const char **text,
-                                      uint64_t *missed);
+ * that number or name. NULL: there is none. *missed as for events_ring_read, of all types. */
+const struct event_record *events_read(struct registry *registry, struct events_cursor *cursor,
+                                       uint32_t types, const char *session, const char **text,
+                                       uint64_t *missed);
 /* Appends the event as one JSON object, with what the journal has for it. aggregated_max: at
  * most so many bytes of aggregated_output; 0: none. */
-void events_render(struct registry *registry, const struct news_record *record, const char *text,
+void events_render(struct registry *registry, const struct event_record *record, const char *text,
                    size_t aggregated_max, struct buf *out);
 
 /* To be called before input is given to the session. The text of a secret, and what people type,

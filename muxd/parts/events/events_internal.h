@@ -9,7 +9,7 @@
 #define EVENTS_SLOT 2 /* the keeper's, for the ring */
 
 struct events { /* of the registry */
-    struct news_ring *ring; /* NULL: not made yet, or there was no memory for it */
+    struct events_ring *ring; /* NULL: not made yet, or there was no memory for it */
     uint32_t active;        /* types that someone listens for */
     unsigned count;         /* events_listen not taken back */
     unsigned listeners[EVENT_COUNT_];

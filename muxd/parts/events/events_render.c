@@ -48,7 +48,7 @@ static void add_aggregated(struct buf *out, const struct journal *journal, uint6
     buf_fini(&text);
 }
 
-void events_render(struct registry *registry, const struct news_record *record, const char *text,
+void events_render(struct registry *registry, const struct event_record *record, const char *text,
                    size_t aggregated_max, struct buf *out)
 {
     BUG_UNLESS(record->type < EVENT_COUNT_);

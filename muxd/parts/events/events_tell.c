@@ -42,8 +42,8 @@ void events_began(struct session *session)
         json_add_int(created, "rows", header->rows);
         json_add_int(created, "cols", header->cols);
     }
-    if (journal_described(session->journal))
-        json_add_text(created, "described", journal_described(session->journal));
+    if (journal_declared(session->journal))
+        json_add_text(created, "declared", journal_declared(session->journal));
     events_publish(registry, EVENT_CREATED, session, 0, 0, created);
     struct json *begin = events_object(registry, EVENT_BEGIN, session);
     add_command(begin, session);

@@ -10,7 +10,7 @@
 #include "term/modes.h"
 #include "term/responder.h"
 #include "term/scan.h"
-#include "wire/outer.h"
+#include "wire/profile.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@
 
 struct queries {
     struct session *session;
-    struct outer outer; /* the terminal of the person who types; all 0: none */
+    struct profile profile; /* the terminal of the person who types; all 0: none */
     uint64_t queued_to; /* input offset behind the last reply that was queued */
     int64_t refused_ns; /* when the program's input had no room for a reply; 0: never */
     struct buf late;    /* replies to a program that is still in canonical mode */
@@ -215,10 +215,10 @@ static bool wants_scheme(const struct session *session)
     return session->journal->header->wants_scheme;
 }
 
-static const struct outer *outer_of(const struct session *session)
+static const struct profile *profile_of(const struct session *session)
 {
     const struct queries *queries = queries_of(session);
-    return queries ? &queries->outer : NULL;
+    return queries ? &queries->profile : NULL;
 }
 
 /* A full-screen program sets bracketed paste at its start, long before it has drawn: it is not a
@@ -259,7 +259,7 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
             struct place place = {session, *from + at, false};
             const struct responder_facts facts = {.modes = *modes,
                                                   .scheme_told = wants_scheme(session),
-                                                  .outer = outer_of(session),
+                                                  .profile = profile_of(session),
                                                   .size = place_size,
                                                   .cell = place_cell,
                                                   .cursor = place_cursor,
@@ -324,7 +324,7 @@ uint64_t session_modes(struct session *session)
 }
 
 /* Not to a program that reads lines: it would be text. */
-static void tell_scheme(struct session *session, enum outer_scheme scheme)
+static void tell_scheme(struct session *session, enum profile_scheme scheme)
 {
     struct buf report = BUF_INIT;
     if (wants_scheme(session) && may_answer(session) && takes_answers(session)) {
@@ -334,16 +334,16 @@ static void tell_scheme(struct session *session, enum outer_scheme scheme)
     buf_fini(&report);
 }
 
-void session_set_outer(struct session *session, const struct outer *outer)
+void session_set_profile(struct session *session, const struct profile *profile)
 {
-    if (!session_is_tty(session) || (!outer && !queries_of(session)))
+    if (!session_is_tty(session) || (!profile && !queries_of(session)))
         return;
     queries_look(session); /* queries until now are answered with the old terminal */
     struct queries *queries = queries_get(session);
-    enum outer_scheme before = outer_scheme(&queries->outer);
-    queries->outer = outer ? *outer : (struct outer){0};
-    if (outer_scheme(&queries->outer) != before)
-        tell_scheme(session, outer_scheme(&queries->outer));
+    enum profile_scheme before = profile_scheme(&queries->profile);
+    queries->profile = profile ? *profile : (struct profile){0};
+    if (profile_scheme(&queries->profile) != before)
+        tell_scheme(session, profile_scheme(&queries->profile));
 }
 
 void session_set_cell(struct session *session, int height, int width)

@@ -1,5 +1,5 @@
 /* queries: answers what a program asks its terminal, from the session's own state and from what
- * the typing person's terminal has reported (session_set_outer): in the turn in which the query
+ * the typing person's terminal has reported (session_set_profile): in the turn in which the query
  * was read, and before any later input. PTY sessions only.
  *
  * A query reply goes to a program only while canonical mode is off. In canonical mode it would
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct queries;
-struct outer;
+struct profile;
 struct session;
 
 /* Follows the modes, and answers the queries, in the output since the last look. Cheap when
@@ -30,7 +30,7 @@ uint64_t session_modes(struct session *session);
 /* muxd alone answers what the program asks: from its own model, and with the colours of this
  * person's terminal (copied); NULL: with those of a plain dark one. A program that has asked for
  * it is told when these change between light and dark. */
-void session_set_outer(struct session *session, const struct outer *outer);
+void session_set_profile(struct session *session, const struct profile *profile);
 /* The size of the terminal's cells, in pixels. Like rows and columns it stays when its terminal
  * has gone. */
 void session_set_cell(struct session *session, int height, int width);

@@ -1,5 +1,5 @@
 /* The ring of events as a predecessor of another build, or a broken one, may leave it: adopted, read to its end, written to. */
-#include "journal/news_ring.h"
+#include "journal/events_ring.h"
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,23 +32,23 @@ static int make(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct err err;
-    struct news_ring *ring = NULL;
-    struct news_cursor cursor = {0};
-    struct news_record fresh = {.type = 1, .text_size = 7, .name = "s"};
-    const struct news_record *record;
+    struct events_ring *ring = NULL;
+    struct events_cursor cursor = {0};
+    struct event_record fresh = {.type = 1, .text_size = 7, .name = "s"};
+    const struct event_record *record;
     const char *text;
     uint64_t missed, last = 0;
     volatile char sum = 0;
     int fd = make(data, size);
-    if (news_ring_adopt(&ring, fd, &err) < 0) {
+    if (events_ring_adopt(&ring, fd, &err) < 0) {
         close(fd);
         return 0;
     }
-    uint64_t next = news_ring_next(ring);
+    uint64_t next = events_ring_next(ring);
     for (int round = 0; round < 200; round++) {
-        if (news_ring_add(ring, &fresh, "{\"a\":1}") != next + (uint64_t)round)
+        if (events_ring_add(ring, &fresh, "{\"a\":1}") != next + (uint64_t)round)
             abort();
-        while ((record = news_ring_read(ring, &cursor, &text, &missed))) {
+        while ((record = events_ring_read(ring, &cursor, &text, &missed))) {
             if (record->seq <= last)
                 abort();
             last = record->seq;
@@ -56,6 +56,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 sum = (char)(sum + text[i]);
         }
     }
-    news_ring_free(ring);
+    events_ring_free(ring);
     return 0;
 }

@@ -1,6 +1,6 @@
-/* news_ring: owns the memfd of the events. The order of writing makes each state true in which a
+/* events_ring: owns the memfd of the events. The order of writing makes each state true in which a
  * worker may die: it makes room, writes the record, moves the head, then sets the next number. */
-#include "journal/news_ring.h"
+#include "journal/events_ring.h"
 #include "base/bug.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -27,19 +27,19 @@ struct ring_header {
     uint64_t size;
     _Atomic uint64_t head, tail; /* absolute offsets of bytes; tail is always at a record */
     _Atomic uint64_t next;
-    _Atomic uint64_t words[NEWS_WORDS];
+    _Atomic uint64_t words[EVENTS_WORDS];
 };
 
-struct news_ring {
+struct events_ring {
     int fd;
     struct ring_header *header;
     char *data;
 };
 
-static_assert(sizeof(struct news_record) == 120, "a successor of another build reads it");
+static_assert(sizeof(struct event_record) == 120, "a successor of another build reads it");
 static_assert(sizeof(struct ring_header) <= HEADER_BYTES, "the data begin behind it");
 
-static int map(struct news_ring *ring, size_t size)
+static int map(struct events_ring *ring, size_t size)
 {
     char *base = mmap(NULL, HEADER_BYTES + size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
     if (base == MAP_FAILED)
@@ -49,26 +49,26 @@ static int map(struct news_ring *ring, size_t size)
     return 0;
 }
 
-static int news_ring_fail(struct news_ring *ring, struct err *err, const char *what)
+static int events_ring_fail(struct events_ring *ring, struct err *err, const char *what)
 {
     int error = errno;
-    news_ring_free(ring);
+    events_ring_free(ring);
     return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, error, "no room for events: %s", what);
 }
 
-int news_ring_new(struct news_ring **out, size_t bytes, struct err *err)
+int events_ring_new(struct events_ring **out, size_t bytes, struct err *err)
 {
     size_t size = (bytes < RING_MIN   ? RING_MIN
                    : bytes > RING_MAX ? RING_MAX
                                       : bytes) &
                   ~(size_t)(HEADER_BYTES - 1);
-    struct news_ring *ring = xcalloc(1, sizeof *ring);
+    struct events_ring *ring = xcalloc(1, sizeof *ring);
     ring->fd = memfd_create("muxd-events", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (ring->fd < 0 || ftruncate(ring->fd, (off_t)(HEADER_BYTES + size)) != 0 ||
         fcntl(ring->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        return news_ring_fail(ring, err, "memfd_create");
+        return events_ring_fail(ring, err, "memfd_create");
     if (map(ring, size) < 0)
-        return news_ring_fail(ring, err, "mmap");
+        return events_ring_fail(ring, err, "mmap");
     ring->header->version = RING_VERSION;
     ring->header->size = size;
     atomic_store(&ring->header->next, 1);
@@ -77,18 +77,18 @@ int news_ring_new(struct news_ring **out, size_t bytes, struct err *err)
     return 0;
 }
 
-static const struct news_record *record_at(const struct news_ring *ring, uint64_t at)
+static const struct event_record *record_at(const struct events_ring *ring, uint64_t at)
 {
-    return (const struct news_record *)(const void *)(ring->data + at % ring->header->size);
+    return (const struct event_record *)(const void *)(ring->data + at % ring->header->size);
 }
 
 /* Bytes of the record or filler at `at`; 0: the bytes there are no record. */
-static uint64_t span(const struct news_ring *ring, uint64_t at, uint64_t head)
+static uint64_t span(const struct events_ring *ring, uint64_t at, uint64_t head)
 {
     uint64_t to_end = ring->header->size - at % ring->header->size;
-    const struct news_record *record = record_at(ring, at);
+    const struct event_record *record = record_at(ring, at);
     uint64_t size = record->size;
-    if (record->type == NEWS_FILLER)
+    if (record->type == EVENTS_FILLER)
         return size == to_end && at + size <= head ? size : 0;
     bool sound = size >= sizeof *record && size % 8 == 0 && size <= to_end && at + size <= head &&
                  record->text_size <= size - sizeof *record &&
@@ -98,7 +98,7 @@ static uint64_t span(const struct news_ring *ring, uint64_t at, uint64_t head)
 
 /* Walks all records: the newest number in them gives the next one, in case the worker died just
  * before it wrote that. */
-static void mend(struct news_ring *ring)
+static void mend(struct events_ring *ring)
 {
     struct ring_header *header = ring->header;
     uint64_t head = header->head, at = header->tail, next = header->next, last = 0;
@@ -106,9 +106,9 @@ static void mend(struct news_ring *ring)
                   next == 0 || next > INT64_MAX / 4 || head > INT64_MAX / 4;
     while (!broken && at < head) {
         uint64_t size = span(ring, at, head);
-        const struct news_record *record = record_at(ring, at);
+        const struct event_record *record = record_at(ring, at);
         /* a filler may be too short to have a number; behind it the mapping ends */
-        bool filler = record->type == NEWS_FILLER;
+        bool filler = record->type == EVENTS_FILLER;
         broken = size == 0 || (!filler && (record->seq == 0 || record->seq > next ||
                                            (last && record->seq != last + 1)));
         last = filler || broken ? last : record->seq;
@@ -122,10 +122,10 @@ static void mend(struct news_ring *ring)
     }
 }
 
-int news_ring_adopt(struct news_ring **out, int fd, struct err *err)
+int events_ring_adopt(struct events_ring **out, int fd, struct err *err)
 {
     struct stat st = {.st_size = 0};
-    struct news_ring *ring = xcalloc(1, sizeof *ring);
+    struct events_ring *ring = xcalloc(1, sizeof *ring);
     int seals = fcntl(fd, F_GET_SEALS);
     ring->fd = fd;
     bool fits = seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 &&
@@ -146,7 +146,7 @@ int news_ring_adopt(struct news_ring **out, int fd, struct err *err)
                    "the events of the previous worker can't be read; their numbers start at 1");
 }
 
-void news_ring_free(struct news_ring *ring)
+void events_ring_free(struct events_ring *ring)
 {
     if (!ring)
         return;
@@ -156,17 +156,17 @@ void news_ring_free(struct news_ring *ring)
     free(ring);
 }
 
-int news_ring_fd(const struct news_ring *ring)
+int events_ring_fd(const struct events_ring *ring)
 {
     return ring->fd;
 }
 
-uint64_t news_ring_next(const struct news_ring *ring)
+uint64_t events_ring_next(const struct events_ring *ring)
 {
     return ring->header->next;
 }
 
-static void news_ring_make_room(struct news_ring *ring, uint64_t bytes)
+static void events_ring_make_room(struct events_ring *ring, uint64_t bytes)
 {
     struct ring_header *header = ring->header;
     BUG_UNLESS(bytes <= header->size && header->tail <= header->head);
@@ -177,25 +177,27 @@ static void news_ring_make_room(struct news_ring *ring, uint64_t bytes)
     }
 }
 
-uint64_t news_ring_add(struct news_ring *ring, const struct news_record *given, const char *text)
+uint64_t events_ring_add(struct events_ring *ring, const struct event_record *given,
+                         const char *text)
 {
     struct ring_header *header = ring->header;
-    struct news_record record = *given;
-    BUG_UNLESS(record.type != NEWS_FILLER && memchr(record.name, '\0', sizeof record.name));
+    struct event_record record = *given;
+    BUG_UNLESS(record.type != EVENTS_FILLER && memchr(record.name, '\0', sizeof record.name));
     if (sizeof record + record.text_size > header->size / 4)
         record.text_size = 0;
     record.size = (uint32_t)((sizeof record + record.text_size + 7) & ~(size_t)7);
     record.seq = header->next;
     uint64_t at = header->head, to_end = header->size - at % header->size;
     if (to_end < record.size) { /* a record never goes over the end */
-        news_ring_make_room(ring, to_end);
-        struct news_record *filler = (struct news_record *)(void *)(ring->data + at % header->size);
+        events_ring_make_room(ring, to_end);
+        struct event_record *filler = (struct event_record *)(void *)(ring->data +
+                                                                      at % header->size);
         filler->size = (uint32_t)to_end;
-        filler->type = NEWS_FILLER;
+        filler->type = EVENTS_FILLER;
         at += to_end;
         atomic_store(&header->head, at);
     }
-    news_ring_make_room(ring, record.size);
+    events_ring_make_room(ring, record.size);
     char *to = ring->data + at % header->size;
     memcpy(to, &record, sizeof record);
     if (record.text_size > 0)
@@ -205,8 +207,9 @@ uint64_t news_ring_add(struct news_ring *ring, const struct news_record *given, 
     return record.seq;
 }
 
-const struct news_record *news_ring_read(const struct news_ring *ring, struct news_cursor *cursor,
-                                         const char **text, uint64_t *missed)
+const struct event_record *events_ring_read(const struct events_ring *ring,
+                                            struct events_cursor *cursor, const char **text,
+                                            uint64_t *missed)
 {
     const struct ring_header *header = ring->header;
     uint64_t head = header->head, tail = header->tail;
@@ -217,13 +220,13 @@ const struct news_record *news_ring_read(const struct news_ring *ring, struct ne
     if (cursor->seq > header->next) {
         cursor->seq = 0;
         cursor->at = tail;
-        *missed = NEWS_MISSED_UNKNOWN;
+        *missed = EVENTS_MISSED_UNKNOWN;
     }
     while (cursor->at < head) {
-        const struct news_record *record = record_at(ring, cursor->at);
+        const struct event_record *record = record_at(ring, cursor->at);
         BUG_UNLESS(record->size > 0 && record->size <= head - cursor->at);
         cursor->at += record->size;
-        if (record->type == NEWS_FILLER || record->seq < cursor->seq)
+        if (record->type == EVENTS_FILLER || record->seq < cursor->seq)
             continue;
         if (cursor->seq > 0 && record->seq > cursor->seq)
             *missed = record->seq - cursor->seq;
@@ -234,12 +237,12 @@ const struct news_record *news_ring_read(const struct news_ring *ring, struct ne
     return NULL;
 }
 
-uint64_t news_ring_word(const struct news_ring *ring, enum news_word which)
+uint64_t events_ring_word(const struct events_ring *ring, enum events_word which)
 {
     return ring->header->words[which];
 }
 
-void news_ring_set_word(struct news_ring *ring, enum news_word which, uint64_t value)
+void events_ring_set_word(struct events_ring *ring, enum events_word which, uint64_t value)
 {
     atomic_store(&ring->header->words[which], value);
 }
