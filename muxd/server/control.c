@@ -306,7 +306,7 @@ static void status(struct server *server, struct json *into)
     if (server->upgrade_failed.code)
         json_add_text(into, "upgrade_failed", server->upgrade_failed.text);
     add_constraints(server, into);
-    if (link_keeper_pid(server->link) > 0)
+    if (link_keeper_pid(server->link) > 0 && !server->keeper_is_new)
         json_add_int(into, "keeper_pid", link_keeper_pid(server->link));
     json_add_int(into, "generation", server->generation);
     json_add_int(into, "connections", (int64_t)server->npeers);

@@ -94,6 +94,9 @@ static void on_room(void *arg)
     if (given == GIVEN_NOT_NOW)
         give_later(server);
     link_listen(server->link, server->listen_fd, server->socket_given);
+    if (server->keeper_is_new && given != GIVEN_NOT_NOW)
+        log_warn("the keeper had died; a new one holds the sessions");
+    server->keeper_is_new = false;
 }
 
 static void on_handed(void *arg, int generation)
@@ -177,10 +180,9 @@ void keeping_replace_keeper(void *arg)
     if (!server->link_io)
         BUG("can't watch the new keeper: %s", strerror(errno));
     registry_keeper_lost(server->registry, server->link);
-    keeping_give(server);
+    keeping_give(server); /* goes on in on_room */
     server->told_served = false;
-    server->keeper_unnamed = true;
-    log_warn("the keeper had died; a new one holds the sessions");
+    server->keeper_unnamed = server->keeper_is_new = true;
 }
 
 static void on_lost(void *arg)

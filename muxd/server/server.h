@@ -47,6 +47,7 @@ struct server {
     bool handed, stopping, served, told_served, done;
     bool giving; /* the keeper has not yet been given everything */
     bool keeper_unnamed; /* systemd does not know the pid of the new keeper yet */
+    bool keeper_is_new;  /* and was not given everything yet: not told as the keeper */
     int64_t started_real_ms;
 };
 

@@ -27,7 +27,7 @@
 #define EXIT_ANOTHER 75 /* another muxd serves this socket: the keeper ends, too */
 #define EXIT_BAD_START 1
 #define NO_DIRECTORY "/dev/null" /* no file can be made in it */
-#define LINK_AGAIN_MS 10 /* the kernel had no room for a message */
+#define LINK_AGAIN_MS 2 /* the kernel had no room for a message */
 
 /* With the old keeper systemd has lost the service's main process, and must learn the new one. */
 static void name_keeper(struct server *server)

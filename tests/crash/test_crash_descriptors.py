@@ -1,6 +1,6 @@
 """No descriptors left, at the worker or at the keeper. A session that could not be handed over is refused at its birth; one that was born is
 never given up for lack of them."""
-import os, resource, subprocess
+import os, resource, socket, subprocess, time
 
 import pytest
 from drill import CAP, FOREVER, RpcError, fds, gone, wait_for
@@ -19,6 +19,12 @@ def start_with(mux, soft, hard):
 def highest(pid):
     """The highest number of a descriptor; an ordinary user sees only how many there are, which is no more than that and one."""
     return max(map(int, os.listdir(f"/proc/{pid}/fd"))) if os.access(f"/proc/{pid}/fd", os.R_OK) else fds(pid) - 1
+
+
+def spent(pid):
+    """Processor time in ticks."""
+    fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def talkers(mux, count, first=0):
@@ -73,6 +79,33 @@ def test_full_table(make_mux, limit):
     answers(mux, numbers)
     mux.call("kill_session", {"sessions": [numbers.pop()]})
     assert {mux.state_of(n) for n in numbers} == {"running"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may have any number of descriptors under way")
+def test_descriptors_under_way(make_mux):
+    """Other processes of the user have more descriptors under way (unix(7), ETOOMANYREFS) than the daemon may have: a new keeper is given
+    everything when that ends, and is told as the keeper not before it holds everything. Meanwhile nobody runs in circles."""
+    mux = make_mux()
+    start_with(mux, 60, 60)
+    numbers = talkers(mux, 3)
+    mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with mine, open("/dev/null") as null:
+        with other:
+            for _ in range(10):
+                socket.send_fds(mine, [b"x"], [null.fileno()] * 8)
+            os.kill(mux.keeper, 9)
+            old = mux.keeper
+            wait_for(lambda: mux.call("status").get("keeper_pid") != old, "the end of the keeper")
+            pid = mux.worker()
+            before = spent(pid)
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                assert "keeper_pid" not in mux.call("status")
+                time.sleep(0.1)
+            assert spent(pid) - before < 0.5 * os.sysconf("SC_CLK_TCK")
+    mux.keeper = wait_for(lambda: mux.call("status").get("keeper_pid"), "the new keeper")
+    mux.kill_worker()
+    answers(mux, numbers)
 
 
 def test_lowered_limit(mux):

@@ -60,9 +60,14 @@ def looks(mux, name="outer"):
     return "\n".join(line.rstrip() for line in answer["screen"].split("\n")).rstrip("\n"), answer["cursor"]["row"], answer["cursor"]["col"]
 
 
+def timeless(look):
+    """vim says how long ago it was that something was undone, in seconds."""
+    return re.sub(r"\d+ seconds? ago *", "ago ", look[0]), *look[1:]
+
+
 def alike(mux, tmux, what):
     end = time.monotonic() + CAP
-    while (ours := looks(mux)) != (theirs := tmux.look()):
+    while timeless(ours := looks(mux)) != timeless(theirs := tmux.look()):
         assert time.monotonic() < end, f"after {what!r}: outer\n{ours}\ntmux\n{theirs}"
         screen(mux, "outer", "--stable", 30, "-y", 300)
     return ours[0]
