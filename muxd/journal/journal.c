@@ -163,6 +163,12 @@ void journal_free(struct journal *journal)
     free(journal);
 }
 
+void journal_close_fd(struct journal *journal)
+{
+    BUG_UNLESS(journal);
+    fd_close(&journal->fd);
+}
+
 const char *journal_cmd(const struct journal *journal)
 {
     return journal->strings;

@@ -168,6 +168,9 @@ int journal_new(struct journal **out, const struct journal_make *make, struct er
  * map it now. fd becomes the journal's on success. */
 int journal_adopt(struct journal **out, int fd, struct err *err);
 void journal_free(struct journal *journal); /* unmaps and closes; NULL is fine */
+/* Gives the descriptor back before journal_free. What is mapped can still be read; nothing more can
+ * be mapped, and no image made. */
+void journal_close_fd(struct journal *journal);
 const char *journal_cmd(const struct journal *journal);
 const char *journal_cwd(const struct journal *journal);
 const char *journal_declared(const struct journal *journal);  /* NULL: none */

@@ -140,7 +140,8 @@ void ended_init(struct registry *registry);
 void ended_reload(struct registry *registry);
 /* where it belongs now; used: it goes later than the others of its kind */
 void ended_place(struct session *session, bool used);
-/* Makes room for one more session with that much of journal; ERR_LIMIT. */
+/* Makes room for one more session with that much of journal, and for its descriptors: the oldest
+ * ended ones go. ERR_LIMIT, ERR_SYSTEM. */
 int ended_make_room(struct registry *registry, uint64_t bytes, struct err *err);
 
 /* spawn.c */

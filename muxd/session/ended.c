@@ -1,7 +1,10 @@
 /* ended.c: owns ended sessions: how long they stay, and which of them goes first when a new one
  * needs room. */
 #include "base/clock.h"
+#include "base/limit.h"
+#include "base/reserve.h"
 #include "session/internal.h"
+#include <errno.h>
 
 static void ended_on_expiry(void *arg);
 
@@ -103,25 +106,45 @@ static struct session *pick_victim(struct registry *registry)
     return NULL;
 }
 
+/* The session is freed at the end of the turn; its descriptor is needed at once. False: none may
+ * go. */
+static bool let_one_go(struct registry *registry)
+{
+    struct session *victim = pick_victim(registry);
+    if (!victim)
+        return false;
+    registry_forget(registry, victim, true);
+    journal_close_fd(victim->journal);
+    return true;
+}
+
+static int make_room_for_descriptors(struct registry *registry, struct err *err)
+{
+    while (!reserve_has_room())
+        if (!let_one_go(registry))
+            return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, EMFILE,
+                             "a session needs %d free descriptors to outlive a crash of muxd",
+                             RESERVE_ROOM);
+    return 0;
+}
+
 int ended_make_room(struct registry *registry, uint64_t bytes, struct err *err)
 {
     const struct config_limits *limits = &registry->cfg->limits;
     while (registry->count >= (unsigned)limits->max_sessions ||
            registry->reserved_bytes + bytes > (uint64_t)limits->journal_total_bytes) {
         bool by_count = registry->count >= (unsigned)limits->max_sessions;
-        struct session *victim = pick_victim(registry);
-        if (victim)
-            registry_forget(registry, victim, true);
-        else if (by_count)
+        if (let_one_go(registry))
+            continue;
+        if (by_count)
             return err_set(err, ERR_LIMIT,
                            "'max_sessions' is reached: %u sessions are live; end one (ue kill) or "
                            "raise it in [limits]",
                            registry->live);
-        else
-            return err_set(err, ERR_LIMIT,
-                           "'journal_total' is reached: %u sessions hold %llu bytes; end one (ue "
-                           "kill) or raise it in [limits]",
-                           registry->live, (unsigned long long)registry->reserved_bytes);
+        return err_set(err, ERR_LIMIT,
+                       "'journal_total' is reached: %u sessions hold %llu bytes; end one (ue kill) "
+                       "or raise it in [limits]",
+                       registry->live, (unsigned long long)registry->reserved_bytes);
     }
-    return 0;
+    return make_room_for_descriptors(registry, err);
 }

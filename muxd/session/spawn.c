@@ -6,7 +6,6 @@
 #include "base/fdio.h"
 #include "base/limit.h"
 #include "base/mem.h"
-#include "base/reserve.h"
 #include "base/strv.h"
 #include "base/value.h"
 #include "keep/plan.h"
@@ -206,10 +205,6 @@ static int check_spec(struct registry *registry, const struct session_spec *spec
         return err_set(err, ERR_STOPPING, "muxd is stopping; try again in a moment");
     if (!registry->link)
         return err_set(err, ERR_SYSTEM, "the keeper is being replaced; try again");
-    if (!reserve_has_room())
-        return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, EMFILE,
-                         "a session needs %d free descriptors to outlive a crash of muxd",
-                         RESERVE_ROOM);
     int code = recover_transfer(registry, err);
     return code ? code : check_sizes(registry, spec, err);
 }

@@ -108,6 +108,23 @@ def test_descriptors_under_way(make_mux):
     answers(mux, numbers)
 
 
+def test_ended_sessions_make_room(make_mux):
+    """An ended session keeps a descriptor for its output. The oldest ones go when a new session needs them; what is alive stays."""
+    mux = make_mux()
+    start_with(mux, 60, 60)
+    alive = talkers(mux, 2)
+    for i in range(60):
+        last = mux.call("exec_command", {"cmd": ["/bin/echo", f"{i}"], "tty": False, "name": f"e{i}"}, {"verb": True, **FOREVER})
+        assert last["output"] == f"{i}\n", last
+    listed = [row["name"] for row in mux.call("list_sessions", {"all": True})["sessions"]]
+    ended = [name for name in listed if name.startswith("e")]
+    assert "e59" in ended and "e0" not in ended and 5 < len(ended) < 60, ended
+    assert mux.call("status")["constraints"] == []
+    mux.kill_worker()
+    answers(mux, alive)
+    assert {row["name"] for row in mux.call("list_sessions", {"all": True})["sessions"]} == set(listed)
+
+
 def test_lowered_limit(mux):
     """A soft limit that was lowered meanwhile is raised again for the next worker."""
     numbers = talkers(mux, 6)
