@@ -7,6 +7,7 @@
 #include "client/attach/attach_pick.h"
 #include "client/attach/attached.h"
 #include "client/rpc/call.h"
+#include "client/terminal/hidden.h"
 #include "client/terminal/query.h"
 #include "client/terminal/overlay.h"
 #include "client/rpc/params.h"
@@ -224,6 +225,7 @@ static int attach_show(struct ue *ue, const char *session, const char *key, stru
                             .prefix.key = PREFIX_DEFAULT};
     struct profile profile;
     json_get_bool(wanted, "read_only", &attach.read_only);
+    hidden_no_dump();
     buf_init_wiping(&attach.keys, 0);
     buf_init_wiping(&attach.sent, 0);
     if (getrandom(&attach.keys_number, sizeof attach.keys_number, 0) < 0)
@@ -303,6 +305,7 @@ int attach_new_session(struct ue *ue, struct json *params)
         json_add_int(params, "rows", rows);
         json_add_int(params, "cols", cols);
     }
+    hidden_no_dump();
     buf_init_wiping(&ahead, OVERLAY_AHEAD);
     add_terminal(params, &ahead);
     overlay_type_ahead(ahead.data ? ahead.data : "", ahead.len);

@@ -145,12 +145,14 @@ static void attach_turn_take_keys(struct attach *attach)
     }
     end_notice(attach);
     attach_turn_use_keys(attach, data, (size_t)got);
+    mem_wipe(data, sizeof data);
 }
 
 void attach_take_unused_keys(struct attach *attach)
 {
     char data[OVERLAY_AHEAD];
     attach_turn_use_keys(attach, data, overlay_unused(data));
+    mem_wipe(data, sizeof data);
 }
 
 static void take_drawing(struct attach *attach, const struct attach_frame *frame)

@@ -48,8 +48,7 @@ static void events_print(struct following *following, const struct json *events)
     struct buf out = BUF_INIT;
     for (const struct json *it = json_first(events); it && following->left != 0;
          it = json_next(it)) {
-        json_print(&out, it);
-        buf_append_byte(&out, '\n');
+        say_append_json(&out, it);
         following->left -= following->left > 0;
     }
     sigset_t interrupt, before; /* ^C must not cut a line */

@@ -18,6 +18,12 @@ struct log {
     bool follow, running;
 };
 
+/* What clients say of themselves can't look like another column or another line. */
+static void append_said(struct buf *out, const char *text)
+{
+    utf8_append_escaped(out, text, strlen(text), false);
+}
+
 /* The kind of the entry, and what it shows of its contents. */
 static void append_what(struct buf *out, const struct json *entry)
 {
@@ -34,7 +40,8 @@ static void append_what(struct buf *out, const struct json *entry)
         utf8_append_escaped(out, text, len, false);
         buf_append_text(out, cut ? "\xe2\x80\xa6" : "");
     } else if (signal) {
-        buf_printf(out, "\t%s", signal);
+        buf_append_byte(out, '\t');
+        append_said(out, signal);
     } else if (json_get_int(entry, "rows", &rows) && json_get_int(entry, "cols", &cols)) {
         buf_printf(out, "\t%" PRId64 "x%" PRId64, rows, cols);
     } else if (bytes > 0) {
@@ -58,10 +65,15 @@ static void show_entry(const struct log *log, const struct json *entry)
     }
     json_get_int(entry, "pid", &pid);
     buf_printf(&line, "%s\t%s", time ? time : "-", author ? author : "?");
-    if (client || pid)
-        buf_printf(&line, " %s[%" PRId64 "]", client ? client : "", pid);
-    if (call_id)
-        buf_printf(&line, " %s", call_id);
+    if (client || pid) {
+        buf_append_byte(&line, ' ');
+        append_said(&line, client ? client : "");
+        buf_printf(&line, "[%" PRId64 "]", pid);
+    }
+    if (call_id) {
+        buf_append_byte(&line, ' ');
+        append_said(&line, call_id);
+    }
     buf_append_byte(&line, '\t');
     append_what(&line, entry);
     buf_append_byte(&line, '\n');

@@ -1,5 +1,6 @@
 /* say: owns what ue writes to standard output and standard error. */
 #include "client/print/say.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/utf8.h"
 #include <errno.h>
@@ -48,33 +49,37 @@ void say_buf(struct buf *buf)
     buf_fini(buf);
 }
 
-/* JSON strings may hold DEL and C1 as they are (RFC 8259), but a terminal takes them for control
- * characters. */
-static void escape_controls(struct buf *out, const char *line, size_t len)
+/* JSON strings may hold DEL, C1 and what reorders a line as they are (RFC 8259), but a terminal
+ * obeys them. */
+static void append_obeyed_escaped(struct buf *out, const char *line, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        unsigned char byte = (unsigned char)line[i],
-                      next = i + 1 < len ? (unsigned char)line[i + 1] : 0;
-        if (byte == 0x7f)
-            buf_append_text(out, "\\u007f");
-        else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
-            buf_printf(out, "\\u%04x", next), i++;
+    int32_t rune;
+    for (size_t at = 0, size; at < len; at += size) {
+        size = utf8_decode(line + at, len - at, &rune);
+        BUG_UNLESS(size > 0); /* JSON is whole UTF-8 */
+        if (rune >= 0x7f && utf8_is_obeyed(rune))
+            buf_printf(out, "\\u%04x", (unsigned)rune);
         else
-            buf_append_byte(out, line[i]);
+            buf_append(out, line + at, size);
     }
+}
+
+void say_append_json(struct buf *out, const struct json *value)
+{
+    struct buf line = BUF_INIT;
+    json_print(&line, value);
+    if (say_is_tty(STDOUT_FILENO))
+        append_obeyed_escaped(out, line.data, line.len);
+    else
+        buf_append(out, line.data, line.len);
+    buf_append_byte(out, '\n');
+    buf_fini(&line);
 }
 
 void say_json(const struct json *value)
 {
-    struct buf line = BUF_INIT, out = BUF_INIT;
-    json_print(&line, value);
-    buf_append_byte(&line, '\n');
-    if (!say_is_tty(STDOUT_FILENO)) {
-        say_buf(&line);
-        return;
-    }
-    escape_controls(&out, line.data, line.len);
-    buf_fini(&line);
+    struct buf out = BUF_INIT;
+    say_append_json(&out, value);
     say_buf(&out);
 }
 

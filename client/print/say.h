@@ -14,8 +14,9 @@ void say_lost(void) __attribute__((__noreturn__));
 /* The same to standard error, for the bytes that a program wrote there (--raw). */
 void say_stderr_bytes(const void *data, size_t size);
 void say_buf(struct buf *buf); /* to standard output; finishes buf */
-/* In one line; on a terminal without control characters. */
+/* In one line; on a terminal nothing in it is obeyed by the terminal (utf8_is_obeyed). */
 void say_json(const struct json *value);
+void say_append_json(struct buf *out, const struct json *value); /* the same into out */
 /* Text that a program may have written: exact in a pipe; on a terminal escaped, "\r\n" as "\n", and
  * a newline at its end. */
 void say_text(const char *text, size_t len);

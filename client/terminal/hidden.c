@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -25,6 +27,13 @@ static volatile sig_atomic_t came;
 static void hidden_on_signal(int signo)
 {
     came = signo;
+}
+
+void hidden_no_dump(void)
+{
+    const struct rlimit none = {0};
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0); /* core(5): a core_pattern with a pipe disregards the limit */
 }
 
 char *hidden_new(void)

@@ -6,6 +6,9 @@
 
 #define HIDDEN_MAX 4000 /* bytes that the daemon takes */
 
+/* From now on this process leaves no core dump, and no other process of the user can read its
+ * memory: keys may be a secret (prctl(2), PR_SET_DUMPABLE). */
+void hidden_no_dump(void);
 /* Memory for a line of HIDDEN_MAX bytes: locked where that is allowed, and in no core dump. NULL
  * and errno. */
 char *hidden_new(void);

@@ -1,6 +1,7 @@
 /* overlay: owns the terminal's keys and contents while overlay_run runs, and keys typed ahead. */
 #include "client/terminal/overlay.h"
 #include "base/bug.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "client/terminal/query.h"
 #include "client/terminal/terminal.h"
@@ -63,6 +64,7 @@ static void overlay_use_keys(struct run *run)
     }
     ahead.size -= at;
     memmove(ahead.data, ahead.data + at, ahead.size);
+    mem_wipe(ahead.data + ahead.size, at);
     if (ahead.size == sizeof ahead.data && !run->done) /* no key is so long */
         ahead.size = 0;
     if (!run->done)
@@ -125,6 +127,7 @@ size_t overlay_unused(char *data)
 {
     size_t size = ahead.size;
     memcpy(data, ahead.data, size);
+    mem_wipe(ahead.data, sizeof ahead.data);
     ahead.size = 0;
     return size;
 }

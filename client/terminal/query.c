@@ -2,6 +2,7 @@
 #include "client/terminal/query.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "client/terminal/reply.h"
 #include "client/terminal/terminal.h"
 #include <errno.h>
@@ -162,6 +163,7 @@ ssize_t query_read(char *data, size_t size)
         return -1;
     }
     memcpy(data, query.held, had);
+    mem_wipe(query.held, had);
     query.held_size = 0;
     size_t kept = without_answers(data, had + (size_t)got, got == 0);
     if (kept > 0)
@@ -213,6 +215,7 @@ static void wait_for_answers(struct buf *ahead, int wait_ms)
         if (ahead && got > 0)
             buf_append(ahead, data, (size_t)got);
     }
+    mem_wipe(data, sizeof data);
 }
 
 void query_wait_answers(struct buf *ahead, struct profile *profile)

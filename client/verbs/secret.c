@@ -86,6 +86,7 @@ static long secret_ask(struct ue *ue, const struct json *answer, char *line, str
 
 static int talk_secret(struct ue *ue, const struct json *answer, struct err *err)
 {
+    hidden_no_dump();
     char *line = hidden_new();
     if (!line)
         return err_set(err, ERR_SYSTEM, "no memory for a secret: %s", strerror(errno));

@@ -171,14 +171,18 @@ size_t utf8_cut(const char *data, size_t size, size_t max)
 
 /* Characters that a terminal obeys instead of showing, and bidirectional controls, which can make a
  * line read as another one. */
+bool utf8_is_obeyed(int32_t rune)
+{
+    return (rune >= 0 && rune < 0x20) || (rune >= 0x7F && rune < 0xA0) ||
+           (rune >= 0x202A && rune <= 0x202E) || (rune >= 0x2066 && rune <= 0x2069) ||
+           rune == 0x2028 || rune == 0x2029;
+}
+
 static bool is_unsafe(int32_t rune, bool keep_newlines)
 {
     if (rune == '\n' || rune == '\t')
         return !keep_newlines;
-    if (rune < 0x20 || (rune >= 0x7F && rune < 0xA0))
-        return true;
-    return (rune >= 0x202A && rune <= 0x202E) || (rune >= 0x2066 && rune <= 0x2069) ||
-           rune == 0x2028 || rune == 0x2029;
+    return rune < 0 || utf8_is_obeyed(rune);
 }
 
 void utf8_append_escaped(struct buf *out, const char *data, size_t size, bool keep_newlines)

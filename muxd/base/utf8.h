@@ -32,5 +32,8 @@ size_t utf8_cut(const char *data, size_t size, size_t max);
  * byte. Newline and tab stay as they are when keep_newlines, else they are escaped too (one line,
  * one column). Ends early, at a whole character, when out is at its max. */
 void utf8_append_escaped(struct buf *out, const char *data, size_t size, bool keep_newlines);
+/* True for what a terminal obeys, or lets reorder or break a line: C0, DEL, C1, U+202A to 202E,
+ * U+2066 to 2069, U+2028, U+2029. */
+bool utf8_is_obeyed(int32_t rune);
 int utf8_width(int32_t rune); /* terminal columns: 0, 1 or 2; independent of the locale */
 #endif

@@ -138,6 +138,36 @@ def test_the_input_log(mux):
     assert child.exitstatus == 130
 
 
+FORGED = "x[1]\tdone\n2026-01-01T00:00:00.000Z\tperson me[1]\ttext\tevil\x1b[2J\u009b1m\u202e"
+
+
+def test_what_clients_say_of_themselves_forges_no_line(mux):
+    mux.shell()
+    mux.rpc().call("write_stdin", {"session_id": "sh", "chars": ": said\n", "yield_time_ms": 0, "_meta": {"client": FORGED, "call_id": FORGED}})
+    child = spawn(mux, "logs", "--input", "sh")
+    child.expect(pexpect.EOF)
+    child.wait()
+    for out in (mux.ue("logs", "--input", "sh").ok().out, child.before.decode().replace("\r\n", "\n")):
+        line, = out.split("\n")[:-1]
+        assert line.count("\t") == 3 or child.before, line
+        assert r"agent x[1]\x09done\x0a2026-01-01" in line, line
+        assert not set("\x1b\u009b\u202e") & set(out), out
+
+
+def test_json_on_a_terminal_is_not_obeyed(mux):
+    """Control characters and those that reorder a line stand there as JSON spells them; in a pipe all is as it was."""
+    cmd = ": 'say \u009b31m \u202egnp.exe \u2066x \u2028 \u00e9 \u4f60'; sleep 1000"
+    mux.ue("exec", "-n", "s", "-y", 0, cmd).ok()
+    assert cmd in mux.ue("list", "--json").ok().out
+    for verb in (["list", "--json"], ["events", "--since", "1", "-y", "0"]):
+        child = spawn(mux, *verb)
+        child.expect(pexpect.EOF)
+        child.wait()
+        shown = child.before.decode()
+        assert not set("\u009b\u202e\u2066\u2028\x1b") & set(shown), (verb, shown)
+        assert cmd in json.dumps([json.loads(line) for line in shown.splitlines() if line], ensure_ascii=False), (verb, shown)
+
+
 # --- watch
 
 def test_several_until_all_have_ended(mux):

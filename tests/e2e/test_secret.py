@@ -1,6 +1,7 @@
 """Secrets: from a person straight to the program that asks, past everything that keeps or shows; agents can't."""
 import json
 import os
+import resource
 import subprocess
 import pexpect
 import pytest
@@ -31,11 +32,16 @@ def everywhere(mux, word=WORD):
     """Whether the word can be read in what the daemon keeps: its log, its memory, the journals."""
     needle = word.encode()
     found = [str(path) for path in mux.state.rglob("*") if path.is_file() and needle in path.read_bytes()]
-    pid = mux.js("status")["pid"]
+    return found + in_memory(mux.js("status")["pid"], needle)
+
+
+def in_memory(pid, needle):
+    """Where it is in the memory of a process that only root may read."""
+    found = []
     if os.geteuid() != 0:
         with pytest.raises(PermissionError):
             open(f"/proc/{pid}/mem", "rb")
-        pytest.skip("needs root to read the daemon's memory; its own user may not")
+        pytest.skip("needs root to read the memory; its own user may not")
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
         for line in maps:
             begin, end = (int(n, 16) for n in line.split()[0].split("-"))
@@ -200,6 +206,21 @@ def test_attached_people_are_told(mux):
     late = frames(mux, "sh")
     send(late, b"g")
     notice(late, "the keyboard")
+
+
+def test_typed_into_attach_stays_nowhere(mux):
+    """The client wipes keys once the daemon has them, and leaves no core dump in which they could be."""
+    asks(mux)
+    person = pexpect.spawn(str(UE), ["attach", "sh"], env=mux.env, cwd=mux.dir, dimensions=(24, 80), timeout=CAP)
+    person.expect("pass: ")
+    assert resource.prlimit(person.pid, resource.RLIMIT_CORE)[0] == 0
+    person.send(WORD)
+    wait_for(lambda: [entry["bytes"] for entry in log(mux)["entries"] if entry["kind"] == "secret"] and True, "the keys to be there")
+    wait_for(lambda: in_memory(person.pid, WORD.encode()) == [], "the keys to be acknowledged and wiped", cap=CAP / 4)
+    person.send("\r")
+    person.expect(f"got {len(WORD)}")
+    person.send("\x1cd")
+    person.expect("detached")
 
 
 def test_who_comes_while_it_is_asked_for_is_told(mux):
