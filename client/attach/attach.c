@@ -31,6 +31,7 @@ static void take_settings(struct attach *attach, const struct json *answer)
     const char *clipboard = json_get_str(settings, "clipboard", NULL);
     if (key && prefix_parse(key, &attach->prefix.key))
         snprintf(attach->prefix_word, sizeof attach->prefix_word, "%s", key);
+    overlay_leave_on(attach->prefix.key);
     json_get_bool(settings, "mouse", &attach->mouse);
     free(attach->clipboard);
     attach->clipboard = xstrdup(clipboard ? clipboard : "print");
@@ -277,7 +278,7 @@ static void add_terminal(struct json *params, struct buf *ahead)
 {
     struct err err = {0};
     struct profile profile;
-    if (terminal_enter(&err) < 0)
+    if (terminal_make_raw(&err) < 0)
         return;
     query_wait_answers(ahead, &profile);
     struct buf text = BUF_INIT;

@@ -31,17 +31,50 @@ static void send_size(struct attach *attach)
     attach_send(attach, ATTACH_RESIZE, text, strlen(text));
 }
 
+/* The part of text that fits into a line, at least one character. */
+static size_t line_of(const char *text, size_t size, int cols)
+{
+    size_t at = 0;
+    for (int used = 0; at < size;) {
+        int32_t rune;
+        size_t taken = utf8_decode(text + at, size - at, &rune);
+        used += rune < 0 ? 1 : utf8_width(rune);
+        if ((used > cols && at > 0) || taken == 0)
+            break;
+        at += taken;
+    }
+    return at > 0 ? at : size;
+}
+
+/* In the last lines, as many as it needs. */
+static void append_notice(struct buf *out, const char *text, size_t size)
+{
+    int rows, cols, lines = 0;
+    terminal_size(&rows, &cols);
+    for (size_t at = 0; at < size; lines++)
+        at += line_of(text + at, size - at, cols);
+    int row = lines < rows ? rows - lines + 1 : 1;
+    for (size_t at = 0; at < size && row <= rows; row++) {
+        size_t part = line_of(text + at, size - at, cols);
+        buf_printf(out, "\033[%d;1H\033[m\033[2K\033[7m", row);
+        buf_append(out, text + at, part);
+        buf_append_text(out, "\033[m");
+        at += part;
+    }
+}
+
 void attach_notice(struct attach *attach, const char *text, size_t size)
 {
-    struct buf line = BUF_INIT;
-    int rows, cols;
-    terminal_size(&rows, &cols);
-    utf8_append_escaped(&line, text, size, false);
-    size_t cut = utf8_cut(line.data, line.len, (size_t)cols);
-    buf_printf(&attach->out, "\0337\033[%d;1H\033[0;7m", rows);
-    buf_append(&attach->out, line.data ? line.data : "", cut);
-    buf_append_text(&attach->out, "\033[m\033[K\0338");
-    buf_fini(&line);
+    struct buf shown = BUF_INIT;
+    const char *key = memchr(text, ATTACH_PREFIX, size);
+    size_t before = key ? (size_t)(key - text) : size, behind = before + (key != NULL);
+    utf8_append_escaped(&shown, text, before, false);
+    buf_append_text(&shown, key ? attach->prefix_word : "");
+    utf8_append_escaped(&shown, text + behind, size - behind, false);
+    buf_append_text(&attach->out, "\0337");
+    append_notice(&attach->out, shown.data ? shown.data : "", shown.len);
+    buf_append_text(&attach->out, "\0338");
+    buf_fini(&shown);
     attach->notice_until_ms = clock_mono_ms() + NOTICE_MS;
 }
 
@@ -116,6 +149,7 @@ static void attach_turn_obey(struct attach *attach, enum prefix_command command)
 
 static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t size)
 {
+    attach->prefix.pastes = terminal_marks_pastes();
     for (size_t at = 0; at < size && attach->state == ATTACH_SHOWING;) {
         enum prefix_command command;
         at += prefix_take(&attach->prefix, data + at, size - at, &attach->keys, &command);

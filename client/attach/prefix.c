@@ -94,15 +94,31 @@ static enum prefix_command prefix_command_of(long code)
     return PREFIX_HELP;
 }
 
+/* Appends what is pasted, with the mark behind it. Returns the bytes taken. */
+static size_t take_pasted(struct prefix *prefix, const char *data, size_t size, struct buf *out)
+{
+    size_t taken = paste_next(&prefix->paste, data, size);
+    buf_append(out, data, taken);
+    return taken;
+}
+
 size_t prefix_take(struct prefix *prefix, const char *data, size_t size, struct buf *out,
                    enum prefix_command *command)
 {
     BUG_UNLESS(prefix->key > 0 && prefix->key < ' ');
     *command = PREFIX_NONE;
+    if (!prefix->pastes)
+        prefix->paste = (struct paste){0};
     for (size_t at = 0; at < size;) {
+        if (prefix->paste.open) {
+            at += take_pasted(prefix, data + at, size - at, out);
+            continue;
+        }
         struct key key = prefix_read_key(data + at, size - at);
         const char *bytes = data + at;
         at += key.size;
+        if (prefix->pastes)
+            paste_feed(&prefix->paste, bytes, key.size);
         if (!prefix->pending && key.code == prefix->key) {
             prefix->pending = !key.nothing;
         } else if (!prefix->pending) {

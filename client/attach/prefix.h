@@ -3,6 +3,7 @@
 #ifndef MUXD_CLIENT_PREFIX_H
 #define MUXD_CLIENT_PREFIX_H
 #include "base/buf.h"
+#include "wire/paste.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,6 +16,8 @@ enum prefix_command {
 struct prefix {
     unsigned char key; /* a control character */
     bool pending;      /* it was typed: the next key is a command */
+    bool pastes;       /* the terminal marks what is pasted: none of that is a key of ours */
+    struct paste paste;
 };
 
 #define PREFIX_DEFAULT 0x1c

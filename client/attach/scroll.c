@@ -94,6 +94,21 @@ static void scroll_move(struct scroll *scroll, long by)
     scroll->line = (size_t)(line < 0 ? 0 : line > last ? last : line);
 }
 
+/* The view moves; the cursor stays at its line while that is in sight. */
+static void roll(struct scroll *scroll, long by, int rows)
+{
+    long shown = body(rows), count = (long)scroll->history->count,
+         last = count > shown ? count - shown : 0;
+    keep_in_sight(scroll, rows); /* keys may have come since the last drawing */
+    long top = (long)scroll->top + by;
+    top = top < 0 ? 0 : top > last ? last : top;
+    scroll->top = (size_t)top;
+    if ((long)scroll->line < top)
+        scroll->line = (size_t)top;
+    if ((long)scroll->line >= top + shown)
+        scroll->line = (size_t)(top + shown - 1);
+}
+
 static void seek(struct scroll *scroll, bool up)
 {
     long found = scroll->words[0] ? history_find(scroll->history, scroll->line, scroll->words, up)
@@ -161,10 +176,10 @@ static bool walk(struct scroll *scroll, int32_t key, int rows)
         scroll_move(scroll, 1);
         break;
     case OVERLAY_WHEEL_UP:
-        scroll_move(scroll, -WHEEL_LINES);
+        roll(scroll, -WHEEL_LINES, rows);
         break;
     case OVERLAY_WHEEL_DOWN:
-        scroll_move(scroll, WHEEL_LINES);
+        roll(scroll, WHEEL_LINES, rows);
         break;
     case OVERLAY_PAGE_UP:
     case 'b':

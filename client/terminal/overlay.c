@@ -15,6 +15,8 @@ static struct { /* keys that are not used yet */
     size_t size;
 } ahead;
 
+static unsigned char leave_key; /* 0: none */
+
 struct run {
     const struct overlay *overlay;
     struct buf *out;
@@ -56,6 +58,10 @@ static void overlay_use_keys(struct run *run)
     terminal_size(&rows, &cols);
     while (!run->done && at < ahead.size &&
            (used = overlay_key_next(ahead.data + at, ahead.size - at, &key)) > 0) {
+        if (leave_key && key == leave_key) { /* it stays, with what is behind it */
+            run->done = true;
+            break;
+        }
         at += used;
         if (key == 'Z' - '@')
             terminal_stop = 1;
@@ -114,6 +120,11 @@ bool overlay_run(const struct overlay *overlay, struct buf *out)
     terminal_resized |= run.resized;
     buf_clear(out);
     return !run.gone;
+}
+
+void overlay_leave_on(unsigned char key)
+{
+    leave_key = key;
 }
 
 void overlay_type_ahead(const char *data, size_t size)

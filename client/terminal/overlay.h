@@ -37,6 +37,8 @@ struct overlay {
  * afterwards. ^C (3) and Escape arrive as keys. False: the terminal is gone. */
 bool overlay_run(const struct overlay *overlay, struct buf *out);
 
+/* This control character leaves every overlay and is not used by it: a prefix key. */
+void overlay_leave_on(unsigned char key);
 /* Keys that were read already, at most OVERLAY_AHEAD bytes: overlay_run takes them first. None are
  * left from before. */
 void overlay_type_ahead(const char *data, size_t size);

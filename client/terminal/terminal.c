@@ -21,6 +21,8 @@
 #define LEAVE \
     PLAIN "\033[?25h\033[?7h\033[r\033[m\033[?1007r\033[?1049l\033[23;0t"
 
+enum { TERMINAL_RAW = 1, TERMINAL_SHOWN };
+
 #define STOPPED_MS 2000 /* longest wait for a terminal that takes nothing */
 
 volatile sig_atomic_t terminal_resized, terminal_continued, terminal_stop;
@@ -28,8 +30,9 @@ volatile sig_atomic_t terminal_resized, terminal_continued, terminal_stop;
 static struct {
     bool opened;
     struct termios before;
-    volatile sig_atomic_t inside;
+    volatile sig_atomic_t inside; /* raw, or shown too */
     bool keys, kitty, shape, scheme; /* modes that were set: not every terminal knows them */
+    bool pastes;
     int out;
     sigset_t wait_mask;
 } terminal = {.out = STDOUT_FILENO};
@@ -56,6 +59,7 @@ static void write_plain(const char *text)
 /* Async-signal-safe. */
 void terminal_leave(void)
 {
+    bool shown = terminal.inside == TERMINAL_SHOWN;
     if (!terminal.inside)
         return;
     terminal.inside = 0;
@@ -67,7 +71,8 @@ void terminal_leave(void)
         write_plain("\033[0 q");
     if (terminal.scheme)
         write_plain("\033[?2031l");
-    write_plain("\030" LEAVE); /* CAN ends a sequence that was cut */
+    if (shown)
+        write_plain("\030" LEAVE); /* CAN ends a sequence that was cut */
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
 }
 
@@ -127,6 +132,11 @@ int terminal_open(struct err *err)
         return err_set(err, ERR_USAGE,
                        "standard input and output must be a terminal; `ue screen` and `ue write` "
                        "work without one");
+    const char *term = getenv("TERM");
+    if (term && strcmp(term, "dumb") == 0)
+        return err_set(err, ERR_USAGE,
+                       "TERM is 'dumb': a session can't be shown there; `ue screen` and `ue write` "
+                       "work, and TERM can name another terminal");
     /* a descriptor of our own, as O_NONBLOCK on standard output would also hold for the shell */
     int own = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     terminal.out = own >= 0 ? own : STDOUT_FILENO;
@@ -136,7 +146,7 @@ int terminal_open(struct err *err)
     return 0;
 }
 
-int terminal_enter(struct err *err)
+int terminal_make_raw(struct err *err)
 {
     struct termios raw;
     BUG_UNLESS(terminal.opened);
@@ -148,18 +158,27 @@ int terminal_enter(struct err *err)
     cfmakeraw(&raw);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
-    terminal.inside = 1;
+    terminal.inside = TERMINAL_RAW;
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0) {
         terminal.inside = 0; /* nothing was changed that terminal_leave has to restore */
         return err_set(err, ERR_SYSTEM, "the terminal can't be made raw: %s", strerror(errno));
     }
+    return 0;
+}
+
+int terminal_enter(struct err *err)
+{
+    int code = terminal_make_raw(err);
+    if (code || terminal.inside == TERMINAL_SHOWN)
+        return code;
+    terminal.inside = TERMINAL_SHOWN;
     write_plain(ENTER);
     return 0;
 }
 
 bool terminal_is_entered(void)
 {
-    return terminal.inside;
+    return terminal.inside == TERMINAL_SHOWN;
 }
 
 void terminal_size(int *rows, int *cols)
@@ -183,8 +202,25 @@ ssize_t terminal_write(const char *data, size_t size)
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : n;
 }
 
+/* The last one; NULL: none. */
+static const char *memrmem(const char *data, size_t size, const char *word)
+{
+    const char *found = NULL, *at = data, *end = data + size;
+    while ((at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL)
+        found = at++;
+    return found;
+}
+
+bool terminal_marks_pastes(void)
+{
+    return terminal.pastes;
+}
+
 void terminal_notice_modes(const char *data, size_t size)
 {
+    const char *on = memrmem(data, size, "\033[?2004h"), *off = memrmem(data, size, "\033[?2004l");
+    if (on || off)
+        terminal.pastes = on > off;
     terminal.keys |= memmem(data, size, "\033[>4;", 5) != NULL;
     terminal.kitty |= memmem(data, size, "\033[=", 3) != NULL;
     terminal.scheme |= memmem(data, size, "\033[?2031h", 8) != NULL;

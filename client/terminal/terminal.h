@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Once, before all else. Standard input and output must be terminals: ERR_USAGE. From here on a
- * deadly signal restores the terminal first. */
+/* Once, before all else. Standard input and output must be terminals, and TERM not dumb: ERR_USAGE.
+ * From here on a deadly signal restores the terminal first. */
 int terminal_open(struct err *err);
+/* Only makes it raw, so that it can be queried: what is on it stays. */
+int terminal_make_raw(struct err *err);
 /* Makes it raw and shows an empty alternate screen; 0 at once when it is entered already. */
 int terminal_enter(struct err *err);
 bool terminal_is_entered(void);
@@ -23,6 +25,7 @@ ssize_t terminal_write(const char *data, size_t size);
 int terminal_out_fd(void);
 /* Call it for each drawing: remembers the modes that it sets and that have to be reset. */
 void terminal_notice_modes(const char *data, size_t size);
+bool terminal_marks_pastes(void); /* the drawings have set bracketed paste */
 
 /* Appends the reset of all modes that a program may have set, except the alternate screen; mouse:
  * the wheel is reported. */

@@ -2,6 +2,7 @@
  * about it. */
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "cmd/attachment.h"
 #include "cmd/describe.h"
@@ -51,7 +52,7 @@ static void on_owner(void *arg, unsigned events)
     if ((events & KEYBOARD_WANTED) && state.kind == HOLDER_PERSON &&
         state.peer == attachment->author.peer)
         say(attachment,
-            ": an agent wants to type; you have the keyboard (the prefix key and g give it back)",
+            ": an agent wants to type; you have the keyboard (\020 g gives it back)",
             session_name(session));
     if (events & KEYBOARD_SECRET)
         say(attachment,
@@ -104,6 +105,8 @@ int attach_keyboard_type(struct attachment *attachment, struct session *session,
     bool marked = recorder_is_on(session, NULL) && !session_reads_secret(session) &&
                   shows_command(attachment, data, size, &command);
     int code = session_input(session, &input, err);
+    if (!code)
+        paste_feed(&attachment->paste, data, size);
     if (!code && marked)
         recorder_command(session, command.data ? command.data : "", command.len);
     buf_fini(&command);
@@ -145,9 +148,27 @@ void attach_keyboard_give(struct attachment *attachment)
                                           : "you don't have the keyboard");
 }
 
+/* Who leaves in the middle of a paste: the program would take all later keys for pasted text. */
+static void close_paste(struct attachment *attachment, struct session *session)
+{
+    static const char end[] = PASTE_END;
+    const struct screen *screen = watch_screen(attachment->watch);
+    struct err err;
+    const struct input input = {.data = end,
+                                .size = sizeof end - 1,
+                                .kind = INPUT_KEYS,
+                                .author = &attachment->author};
+    if (attachment->paste.open && session_is_live(session) &&
+        (!screen || screen_modes(screen)->bracketed_paste) &&
+        session_input(session, &input, &err) < 0)
+        log_warn("'%s': a paste can't be closed: %s", session_name(session), err.text);
+}
+
 void attach_keyboard_end(struct attachment *attachment)
 {
     struct session *session = attachment_session(attachment);
+    if (session)
+        close_paste(attachment, session);
     keyboard_unwatch(attachment->keyboard);
     attachment->keyboard = NULL;
     if (session)

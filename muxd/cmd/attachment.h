@@ -7,6 +7,7 @@
 #include "parts/view/view.h"
 #include "term/paint.h"
 #include "wire/attach.h"
+#include "wire/paste.h"
 #include "wire/profile.h"
 
 struct attachment {
@@ -30,6 +31,7 @@ struct attachment {
     struct author author; /* attach_keyboard.c: who types here; author.client points to `client` */
     char client[40];
     struct keyboard_watch *keyboard;
+    struct paste paste;   /* a paste that is under way in what is typed here */
     uint64_t keys_id;     /* the number of the frame that is being typed; 0: none */
     /* attach_terminal.c: owned; what its terminal has reported; NULL: nothing */
     struct profile *profile;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Stands in the text of a notice for the client's prefix key, which only the client knows. */
+#define ATTACH_PREFIX '\020'
 enum attach_type {
     /* from the client */
     ATTACH_INPUT = 'i', /* bytes that a person typed */
@@ -29,7 +31,7 @@ enum attach_type {
     ATTACH_OUTPUT = 'o',
     ATTACH_TYPED = 'y',  /* the number of an ATTACH_KEYS that was typed, or refused with a notice */
     ATTACH_ANEW = 'a',   /* the next drawing begins with an empty terminal */
-    ATTACH_NOTICE = 'n', /* a line for the person, UTF-8 */
+    ATTACH_NOTICE = 'n', /* a line for the person, UTF-8; ATTACH_PREFIX is the prefix key */
     ATTACH_STATUS = 'k', /* a JSON object: the keyboard's holder now; ignore unknown members */
     ATTACH_END = 'e'     /* a JSON object: how the session ended; the last frame */
 };

@@ -194,7 +194,7 @@ def test_terminal_is_given_back(mux, way):
         wanted = "left=7"
     else:
         number = getattr(signal, "SIG" + way)
-        client = [int(p) for p in os.listdir("/proc") if p.isdigit() and _is_attach(mux, p)]
+        client = clients(mux)
         os.kill(client[0], number)
         wanted = f"left={128 + number}"
     shown(mux, "outer", wanted)
@@ -204,12 +204,18 @@ def test_terminal_is_given_back(mux, way):
     assert wait_for(lambda: mux.listed("inner")["state"] != "running" or attached(mux) == 0, "no attachment")
 
 
-def _is_attach(mux, pid):
-    try:
-        return b"attach" in (args := Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")) and args[0] == str(UE).encode() and \
-            str(mux.dir).encode() in Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return False
+def clients(mux, outer="outer"):
+    """Each `ue attach` that the shell of that session has started."""
+    shell, found = mux.listed(outer)["pid"], []
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        try:
+            parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            args = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if parent == shell and args[0] == str(UE).encode() and b"attach" in args:
+            found.append(pid)
+    return found
 
 
 def test_job_control(mux):

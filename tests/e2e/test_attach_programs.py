@@ -8,7 +8,7 @@ import subprocess
 import time
 import pytest
 from conftest import CAP, PATH, UE, need, wait_for
-from test_attach import (PREFIX, _is_attach, agents_may_type, attach, attached, bash, frames, keys, receive, same,  # noqa: F401
+from test_attach import (PREFIX, clients, agents_may_type, attach, attached, bash, frames, keys, receive, same,  # noqa: F401
                          screen, send, shown, start, text)
 
 ROWS, COLS = 24, 80
@@ -301,7 +301,7 @@ def test_a_shell_without_pipes_and_a_session_leader_that_dies(mux):
     bash(mux, "outer")
     text(mux, "outer", f"{UE} attach inner")
     wait_for(lambda: attached(mux) == 1, "the attachment")
-    client = [int(p) for p in os.listdir("/proc") if p.isdigit() and _is_attach(mux, p)]
+    client = clients(mux)
     mux.ue("kill", "outer").ok()
     wait_for(lambda: attached(mux) == 0 and not os.path.exists(f"/proc/{client[0]}"), "the client to be gone")
     assert mux.listed("inner")["state"] == "running"

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import pexpect
 from conftest import CAP, UE, wait_for
-from test_attach import (AGENTS, DETACH, PREFIX, RESIZE, _is_attach, agents_may_type, attach,  # noqa: F401
+from test_attach import (AGENTS, DETACH, PREFIX, RESIZE, clients, agents_may_type, attach,  # noqa: F401
                          attached, bash, frames, keys, receive, run_on_terminal, same, screen,
                          send, shown, start, text)
 
@@ -85,6 +85,12 @@ def test_wheel_pages_and_leaving(mux):
     scroll(mux)
     press(mux, "outer", "g\x1b[<65;3;3M\x1b[<65;3;3M")
     shown(mux, "outer", "line 7 of")
+    press(mux, "outer", "jjj\x1b[<65;3;3M")
+    assert shown(mux, "outer", "line 10 of").startswith("9\n"), "the wheel moves the view, the cursor stays where it is"
+    press(mux, "outer", "kkk\x1b[<65;3;3M\x1b[<64;3;3M")
+    shown(mux, "outer", "line 10 of")
+    press(mux, "outer", "kkk")
+    shown(mux, "outer", "line 7 of")
     keys(mux, "outer", "PageDown")
     shown(mux, "outer", "line 29 of")
     keys(mux, "outer", "PageUp", "Home", "End", "Up", "Down")
@@ -107,6 +113,59 @@ def test_keys_typed_ahead_go_where_they_belong(mux):
     press(mux, "outer", "\x1c[g/321\rqecho a\x1c?qb\x1c[gqc\r")
     shown(mux, "inner", "\nabc\n")
     same(mux)
+
+
+def test_the_prefix_key_in_what_is_pasted_is_text(mux):
+    bash(mux)
+    text(mux, "inner", "stty quit undef; printf '\\e[?2004hon'; cat -v")
+    shown(mux, "inner", "\non")
+    attach(mux)
+    press(mux, "outer", "\x1b[200~echo one\x1cd; two\x1b[201~")
+    shown(mux, "inner", "^[[200~echo one^\\d; two^[[201~")
+    press(mux, "outer", "\x1b[200~torn")
+    shown(mux, "inner", "^[[200~torn")
+    pid = mux.listed("outer")["pid"]
+    os.kill(pid, signal.SIGKILL)
+    shown(mux, "inner", "^[[200~torn^[[201~")  # or all that is typed later would be pasted text
+
+
+def test_the_prefix_key_works_in_views(mux):
+    bash(mux)
+    for i, view in enumerate("?[l"):
+        attach(mux, outer=f"outer{i}")
+        press(mux, f"outer{i}", f"\x1c{view}")
+        shown(mux, f"outer{i}", {"?": "Any key goes back", "[": "q leaves", "l": "inner"}[view])
+        press(mux, f"outer{i}", "\x1cd")
+        mux.wait_state(f"outer{i}", "exited")
+    attach(mux)
+    press(mux, "outer", "\x1c?\x1c[")
+    shown(mux, "outer", "q leaves")
+    press(mux, "outer", "/typ\x1c?")
+    shown(mux, "outer", "Any key goes back")
+    press(mux, "outer", "q")
+    text(mux, "outer", "echo and on")
+    shown(mux, "inner", "\nand on\n")
+
+
+def test_notices_are_whole_and_name_the_key(mux):
+    mux.configure("")
+    bash(mux)
+    attach(mux, "--prefix", "C-a", size="24x30")
+    press(mux, "outer", "x")
+    wait_for(lambda: mux.listed("inner")["keyboard"]["owner"] == "person", "the keyboard")
+    assert mux.ue("write", "-y", 0, "inner", "y").rc != 0
+    rows = shown(mux, "outer", "gives it back").rstrip("\n").split("\n")
+    assert "".join(rows[-3:]).replace(" ", "") == "inner:anagentwantstotype;youhavethekeyboard(C-aggivesitback)", rows
+
+
+def test_nothing_is_drawn_before_an_error(mux):
+    bash(mux)
+    for args, env, words in ((["attach", "inner"], "TERM=dumb", "TERM is 'dumb'"), (["top"], "TERM=dumb", "TERM is 'dumb'"),
+                             (["exec", "-a", "-n", "inner", "true"], "TERM=xterm", "is the name of session")):
+        mux.ue("exec", "-t", "-n", "run", "--json", "--exit", "-e", env, "--argv", "--", str(UE), *args)
+        row = mux.listed("run")
+        out = mux.ue("poll", "--raw", "--since", "0", str(row["session_id"])).out
+        assert row["exit_code"] in (64, 125) and words in out and "\x1b[?1049" not in out, (row, out)
 
 
 def test_the_program_ends_while_its_history_is_read(mux):
@@ -156,7 +215,7 @@ def test_stop_and_signals_inside_a_view(mux):
     shown(mux, "outer", "q leaves")
     mux.ue("resize", "outer", "10x50").ok()
     wait_for(lambda: screen(mux, "outer")["screen"].count("\n") <= 10 and "inner, line" in screen(mux, "outer")["screen"], "the new size")
-    client = [int(p) for p in os.listdir("/proc") if p.isdigit() and _is_attach(mux, p)]
+    client = clients(mux)
     os.kill(client[0], signal.SIGTERM)
     shown(mux, "outer", "Terminated")
     text(mux, "outer", "stty -g > after; cmp before after && echo equal")

@@ -69,9 +69,43 @@ TEST(test_names)
     assert_false(prefix_parse("", &key) || prefix_parse("C-", &key) || prefix_parse("C-aa", &key) || prefix_parse("C-1", &key));
 }
 
+/* Pasted text has no keys of ours, wherever a read ends. */
+TEST(test_pasted)
+{
+    static const char typed[] = "a\033[200~x\034d\033[201\034\033[201~b\034d";
+    for (size_t first = 1; first < sizeof typed - 1; first++) {
+        struct prefix prefix = {.key = PREFIX_DEFAULT, .pastes = true};
+        struct buf out = BUF_INIT;
+        enum prefix_command command;
+        size_t used = prefix_take(&prefix, typed, first, &out, &command);
+        assert_int_equal(used, first);
+        assert_int_equal(command, PREFIX_NONE);
+        used += prefix_take(&prefix, typed + used, sizeof typed - 1 - used, &out, &command);
+        assert_int_equal(used, sizeof typed - 1);
+        assert_int_equal(command, PREFIX_DETACH);
+        assert_string_equal(out.data, "a\033[200~x\034d\033[201\034\033[201~b");
+        buf_fini(&out);
+    }
+    check("\033[200~x\034d", "\033[200~x", PREFIX_DETACH); /* the terminal marks no pastes */
+}
+
+/* The program is gone in the middle of a paste: the next key counts again. */
+TEST(test_mode_ends_in_a_paste)
+{
+    struct prefix prefix = {.key = PREFIX_DEFAULT, .pastes = true};
+    struct buf out = BUF_INIT;
+    enum prefix_command command;
+    prefix_take(&prefix, "\033[200~x", 7, &out, &command);
+    assert_true(prefix.paste.open);
+    prefix.pastes = false;
+    assert_int_equal(prefix_take(&prefix, "\034d", 2, &out, &command), 2);
+    assert_int_equal(command, PREFIX_DETACH);
+    buf_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain), cmocka_unit_test(test_other_keyboards), cmocka_unit_test(test_in_pieces),
-                                       cmocka_unit_test(test_names)};
+                                       cmocka_unit_test(test_names), cmocka_unit_test(test_pasted), cmocka_unit_test(test_mode_ends_in_a_paste)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
