@@ -41,15 +41,12 @@ int verb_HELP(struct ue *ue)
 {
     if (ue->args.operand_count == 0)
         return print_help(NULL);
-    const char *word = ue->args.operands[0], *nearest = verb_nearest(word);
+    const char *word = ue->args.operands[0];
     const struct verb *verb = verb_by_name(word);
     struct err err;
     if (verb)
         return print_help(verb);
-    if (nearest)
-        err_set(&err, ERR_USAGE, "'%s': unknown verb; did you mean '%s'?", word, nearest);
-    else
-        err_set(&err, ERR_USAGE, "'%s': unknown verb; 'ue help' lists them", word);
+    verb_unknown(word, &err);
     return ue_fail(ue, &err);
 }
 

@@ -37,7 +37,7 @@ static bool is_kept(const char *entry)
     static const char *const names[] = {
         "HOME=", "PATH=", "LANG=", "SHELL=", "USER=", "LOGNAME=", "TMPDIR="};
     /* a daemon belongs to no session, even when it is started from within one */
-    if (strncmp(entry, "MUXD_SESSION=", 13) == 0)
+    if (strncmp(entry, "MUXD_SESSION", 12) == 0)
         return false;
     if (strncmp(entry, "MUXD_", 5) == 0 || strncmp(entry, "XDG_", 4) == 0)
         return true;

@@ -191,7 +191,8 @@ static const char trouble[] =
 
 static const char around[] = ".SH ENVIRONMENT\n"
                              ".TP\n.B MUXD_SOCKET\nthe daemon's socket; set in each session\n"
-                             ".TP\n.B MUXD_SESSION\nset in each session: which one it is\n"
+                             ".TP\n.B MUXD_SESSION\nset in each session: its name\n"
+                             ".TP\n.B MUXD_SESSION_ID\nset in each session: its number\n"
                              ".TP\n.B XDG_RUNTIME_DIR\nthe socket is muxd/muxd.sock below it, "
                              "where it is ours and MUXD_SOCKET is not set\n"
                              ".TP\n.B MUXD_CONFIG\nthe config file of a daemon that is started\n"

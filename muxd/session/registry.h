@@ -57,7 +57,7 @@ struct session_spec {       /* all borrowed during the call */
     const char *default_name;
     const char *cmd;        /* what people are shown */
     char *const *argv;
-    char *const *env;       /* complete; MUXD_SESSION and MUXD_SOCKET are added */
+    char *const *env;       /* complete; MUXD_SESSION, _ID, MUXD_SOCKET are added */
     const char *cwd;        /* absolute */
     bool tty, stdin_open;
     int rows, cols;

@@ -157,7 +157,8 @@ static int make_plan(const struct registry *registry, const struct session_spec 
     size_t nlimits = limits_plan(spec->limits, limits);
     snprintf(number, sizeof number, "%llu", (unsigned long long)birth->number);
     strv_add_all(&env, (const char *const *)spec->env);
-    strv_env_set(&env, "MUXD_SESSION", number);
+    strv_env_set(&env, "MUXD_SESSION", birth->name);
+    strv_env_set(&env, "MUXD_SESSION_ID", number);
     strv_env_set(&env, "MUXD_SOCKET", registry->socket_path);
     struct plan plan = {.argv = spec->argv,
                         .env = env.items,

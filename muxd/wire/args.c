@@ -231,12 +231,8 @@ static int parse_letters(struct parser *p, const char *word)
 static int take_verb(struct parser *p, const char *word)
 {
     const struct verb *verb = verb_by_name(word);
-    if (verb == NULL) {
-        const char *nearest = verb_nearest(word);
-        if (nearest != NULL)
-            return usage(p, "'%s': unknown verb; did you mean '%s'?", word, nearest);
-        return usage(p, "'%s': unknown verb; 'ue help' lists them", word);
-    }
+    if (verb == NULL)
+        return verb_unknown(word, p->err);
     p->args->verb = p->verb = verb;
     return 0;
 }

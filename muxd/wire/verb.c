@@ -23,16 +23,27 @@ const struct verb verbs[VERB_COUNT_] = {
 #undef END
 };
 
-const struct verb *verb_by_name(const char *name)
-{
-    for (size_t i = VERB_GLOBAL + 1; i < VERB_COUNT_; i++) {
-        if (strcmp(verbs[i].name, name) == 0)
-            return &verbs[i];
-    }
-    return NULL;
-}
+/* What people type who come from tmux, screen or the shell. */
+static const struct {
+    const char *word;
+    enum verb_id verb;
+} aliases[] = {{"ls", VERB_LIST}, {"ps", VERB_LIST}, {"a", VERB_ATTACH}};
 
-const char *verb_nearest(const char *name)
+static const struct {
+    const char *word, *hint;
+} hints[] = {
+    {"new", "'ue exec -a -n NAME' begins a session and shows it"},
+    {"run", "'ue exec CMD' runs a command"},
+    {"send", "'ue write SESSION TEXT' types into a session"},
+    {"send-keys", "'ue write SESSION -k KEY' presses keys in a session"},
+    {"capture", "'ue screen SESSION' prints what a session shows"},
+    {"detach", "press C-\\ d in the attached terminal; 'ue attach -x' sends the others away"},
+    {"quit", "C-\\ d leaves an attached session, 'ue kill SESSION' ends one, 'ue stop' the daemon"},
+    {"exit", "C-\\ d leaves an attached session, 'ue kill SESSION' ends one, 'ue stop' the daemon"},
+};
+
+/* NULL: none is near. */
+static const char *nearest_verb(const char *name)
 {
     const char *names[VERB_COUNT_];
     size_t count = 0;
@@ -41,6 +52,29 @@ const char *verb_nearest(const char *name)
             names[count++] = verbs[i].name;
     }
     return value_nearest(name, names, count);
+}
+
+int verb_unknown(const char *word, struct err *err)
+{
+    const char *nearest = nearest_verb(word);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(hints[i].word, word) == 0)
+            return err_set(err, ERR_USAGE, "'%s': unknown verb; %s", word, hints[i].hint);
+    if (nearest)
+        return err_set(err, ERR_USAGE, "'%s': unknown verb; did you mean '%s'?", word, nearest);
+    return err_set(err, ERR_USAGE, "'%s': unknown verb; 'ue help' lists them", word);
+}
+
+const struct verb *verb_by_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(aliases[i].word, name) == 0)
+            return &verbs[aliases[i].verb];
+    for (size_t i = VERB_GLOBAL + 1; i < VERB_COUNT_; i++) {
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    }
+    return NULL;
 }
 
 static const struct verb_option *find_name(const struct verb *verb, const char *name, size_t len)

@@ -2,6 +2,7 @@
  * command line parser, the help, the completions and the man page. */
 #ifndef MUXD_WIRE_VERB_H
 #define MUXD_WIRE_VERB_H
+#include "base/err.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -90,8 +91,9 @@ struct verb {
 };
 
 extern const struct verb verbs[VERB_COUNT_];
-const struct verb *verb_by_name(const char *name); /* NULL: no such verb */
-const char *verb_nearest(const char *name);        /* NULL: none is near */
+const struct verb *verb_by_name(const char *name); /* also by an alias; NULL: no such verb */
+/* ERR_USAGE: no verb is called so, and what the person may have meant. */
+int verb_unknown(const char *word, struct err *err);
 /* an option of the verb or a global one; NULL: neither */
 const struct verb_option *verb_option_by_name(const struct verb *verb, const char *name,
                                               size_t len);

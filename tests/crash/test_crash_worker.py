@@ -117,7 +117,7 @@ def test_kill_in_the_middle_is_complete(mux):
     def work(i):
         n = client.call("exec_command", {"cmd": "trap '' HUP TERM; sleep 300 & echo up; wait", "login": False, "name": f"k{i}",
                                          "until": "up"}, FOREVER)["number"]
-        mark = b"MUXD_SESSION=%d" % n
+        mark = b"MUXD_SESSION_ID=%d" % n
         result = client.call("kill_session", {"session_id": n})["sessions"][0]
         assert result["survivors"] == 0, result
         seen.append(mark)

@@ -136,7 +136,7 @@ def test_11_secrets_are_inherited_by_default_and_excluded_on_request(mux):
 
 @pytest.mark.no_pty
 def test_ours_11_a_session_knows_where_it_is(mux, rpc):
-    assert rpc.run("echo $MUXD_SESSION $MUXD_SOCKET")["output"] == f"1000 {mux.socket}\n"
+    assert rpc.run("echo $MUXD_SESSION_ID $MUXD_SOCKET")["output"] == f"1000 {mux.socket}\n"
 
 
 # --- 12

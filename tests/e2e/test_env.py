@@ -27,7 +27,7 @@ def test_terminal_for_people(mux):
 @pytest.mark.no_pty
 def test_session_and_socket_are_told(mux):
     env = environment(mux.js("exec", "-n", "s", "--argv", "env", "-0")["output"])
-    assert env["MUXD_SESSION"] in ("s", str(mux.listed("s")["session_id"])) and env["MUXD_SOCKET"] == str(mux.socket)
+    assert env["MUXD_SESSION"] == "s" and env["MUXD_SESSION_ID"] == str(mux.listed("s")["session_id"]) and env["MUXD_SOCKET"] == str(mux.socket)
 
 
 @pytest.mark.no_pty

@@ -62,13 +62,15 @@ TEST(test_terminals_get_no_control_characters)
 
 TEST(test_environment_of_a_daemon)
 {
-    setenv("MUXD_SESSION", "1000", 1);
+    setenv("MUXD_SESSION", "work", 1);
+    setenv("MUXD_SESSION_ID", "1000", 1);
     setenv("MUXD_THING", "kept", 1);
     setenv("XDG_STATE_HOME", "/state", 1);
     setenv("LD_PRELOAD_NOT", "x", 1);
     char **env = launch_environment("/the/socket");
     const char *const *view = (const char *const *)env;
     assert_null(strv_env_get(view, "MUXD_SESSION"));
+    assert_null(strv_env_get(view, "MUXD_SESSION_ID"));
     assert_null(strv_env_get(view, "LD_PRELOAD_NOT"));
     assert_string_equal(strv_env_get(view, "MUXD_THING"), "kept");
     assert_string_equal(strv_env_get(view, "XDG_STATE_HOME"), "/state");

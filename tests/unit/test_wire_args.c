@@ -30,6 +30,14 @@ static void good(struct args *args, const char *line)
         fail_msg("ue %s: %s", line, err.text);
 }
 
+TEST(test_aliases)
+{
+    assert_ptr_equal(verb_by_name("ls"), &verbs[VERB_LIST]);
+    assert_ptr_equal(verb_by_name("ps"), &verbs[VERB_LIST]);
+    assert_ptr_equal(verb_by_name("a"), &verbs[VERB_ATTACH]);
+    assert_null(verb_by_name("b"));
+}
+
 TEST(test_wrong_usage)
 {
     static const struct {
@@ -37,6 +45,8 @@ TEST(test_wrong_usage)
     } cases[] = {
         {"", "no verb; 'ue help' lists them"},
         {"exce true", "'exce': unknown verb; did you mean 'exec'?"},
+        {"quit", "'quit': unknown verb; C-\\ d leaves an attached session, 'ue kill SESSION' ends one, 'ue stop' the daemon"},
+        {"new", "'new': unknown verb; 'ue exec -a -n NAME'"},
         {"frobnicate", "'frobnicate': unknown verb; 'ue help'"},
         {"--json list", "'--json': stands before the verb"},
         {"-y 5 poll s", "'-y': stands before the verb"},
@@ -294,7 +304,7 @@ TEST(test_rows_are_sound)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_usage),
+        cmocka_unit_test(test_wrong_usage), cmocka_unit_test(test_aliases),
         cmocka_unit_test(test_spellings_of_an_option),
         cmocka_unit_test(test_first_operand_of_exec_ends_options),
         cmocka_unit_test(test_options_after_operands),
