@@ -156,6 +156,28 @@ static int spawn(uint64_t session, const char *script)
     return spawn_plan(session, &(struct plan){.argv = argv, .env = env, .cwd = "/", .umask = 022});
 }
 
+/* The script begins when open_gate is called. */
+static int spawn_gated(uint64_t session, const char *script)
+{
+    char *text, path[sizeof rig.dir + 8];
+    snprintf(path, sizeof path, "%s/gate", rig.dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(asprintf(&text, "read x <%s/gate; %s", rig.dir, script) > 0);
+    int out = spawn(session, text);
+    free(text);
+    return out;
+}
+
+static void open_gate(void)
+{
+    char path[sizeof rig.dir + 8];
+    snprintf(path, sizeof path, "%s/gate", rig.dir);
+    int fd = open(path, O_WRONLY | O_CLOEXEC); /* waits for the reader */
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+}
+
 static const char *output(int fd)
 {
     static char text[65536];
@@ -637,22 +659,20 @@ TEST(test_orphan)
 
 TEST(test_drop_while_running)
 {
-    int before = count_fds(rig.keeper), gate[2], file = memfd_create("held", MFD_CLOEXEC);
+    int before = count_fds(rig.keeper), file = memfd_create("held", MFD_CLOEXEC);
     int fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
-    assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
     link_hold(rig.link, 1000, fds);
     close(file);
-    int out = spawn(1000, "sleep 0.1");
+    int out = spawn_gated(1000, "exit 0");
     pid_t pid = wait_for(SPAWNED).pid;
     int watch = pidfd_open(pid, 0);
     link_drop(rig.link, 1000);
-    link_flush(rig.link);
+    close(spawn(1001, "exit 1")); /* started behind the drop, which the keeper has read then */
+    wait_for(SPAWNED);
+    open_gate();
     output(out);
     assert_true(readable(watch, clock_mono_ms() + PATIENCE_MS)); /* its output ends a moment before it does */
     close(watch);
-    close(gate[0]);
-    close(gate[1]);
-    close(spawn(1001, "exit 1"));
     struct event exited = wait_for(EXITED); /* only of the one that is held */
     assert_int_equal(exited.session, 1001);
     link_ack(rig.link, 1001, exited.pid, 0);
@@ -674,7 +694,7 @@ TEST(test_upgrade)
     int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
     link_listen(rig.link, file, true);
     link_hold(rig.link, 1000, fds);
-    int out = spawn(1000, "sleep 0.3; echo still here; exit 9");
+    int out = spawn_gated(1000, "echo still here; exit 9");
     pid_t pid = wait_for(SPAWNED).pid;
     close(spawn(1001, "exit 5"));
     wait_for(EXITED); /* not acknowledged: a zombie that has to come along */
@@ -699,6 +719,7 @@ TEST(test_upgrade)
     }
     link_ack(rig.link, 1001, ended, 0);
     link_flush(rig.link);
+    open_gate();
     assert_string_equal(output(out), "still here\n");
     struct event got = wait_for(EXITED);
     assert_true(got.pid == pid && got.a == CLD_EXITED && got.b == 9);
@@ -780,7 +801,7 @@ TEST(test_respawn)
 {
     int file = memfd_create("held", MFD_CLOEXEC), fds[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* else its children go to init, and the new keeper with them */
-    close(spawn(1000, "sleep 0.4; exit 6"));
+    close(spawn_gated(1000, "exit 6"));
     pid_t pid = wait_for(SPAWNED).pid;
     kill(rig.keeper, SIGKILL);
     waitpid(rig.keeper, NULL, 0);
@@ -799,6 +820,7 @@ TEST(test_respawn)
     assert_true(got.session == 1001 && got.b == 4);
     link_ack(rig.link, 1001, got.pid, 0);
     link_flush(rig.link);
+    open_gate();
     got = wait_for(EXITED);
     assert_true(got.session == 1000 && got.pid == pid);
     assert_true((got.a == CLD_EXITED && got.b == 6) || got.a == 0); /* exact or lost, by the kernel's age */
