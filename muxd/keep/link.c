@@ -111,6 +111,11 @@ static void late_is_due(struct link *link)
     link->nlate = 0;
 }
 
+void link_hurry(struct link *link)
+{
+    late_is_due(link);
+}
+
 /* A message about all sessions, or about one with late messages, must not overtake these. */
 static bool would_overtake(const struct link *link, uint64_t session)
 {

@@ -59,6 +59,9 @@ bool link_give(struct link *link, uint64_t session, const int fds[KEEP_FD_COUNT]
  * most four; NULL: held already. */
 void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3],
                 const int held[KEEP_FD_COUNT]);
+/* What link_ack, link_drop and link_release have said goes before the next message, whatever it is
+ * about: the keeper has the room by then. */
+void link_hurry(struct link *link);
 /* link_ack, link_drop and link_release take effect with the next link_flush, or before the next
  * message about the same session. mask: as for link_release, released with it; 0: nothing. */
 void link_ack(struct link *link, uint64_t session, pid_t pid, unsigned mask);

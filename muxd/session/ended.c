@@ -125,6 +125,7 @@ static int make_room_for_descriptors(struct registry *registry, struct err *err)
             return limit_err(err, ERR_SYSTEM, LIMIT_SESSION, EMFILE,
                              "a session needs %d free descriptors to outlive a crash of muxd",
                              RESERVE_ROOM);
+    link_hurry(registry->link);
     return 0;
 }
 

@@ -347,6 +347,12 @@ TEST(test_late)
     msg = hear_plain();
     assert_true(msg.type == KEEP_DROP && msg.session == 2 && msg.arg[0] == 0);
     assert_int_equal(hear_plain().type, KEEP_ADOPT);
+    link_drop(link_of_test, 6);
+    link_hurry(link_of_test);
+    link_adopt(link_of_test, 7, 77, -1);
+    msg = hear_plain();
+    assert_true(msg.type == KEEP_DROP && msg.session == 6);
+    assert_int_equal(hear_plain().session, 7);
     link_ack(link_of_test, 4, 44, 0);
     link_stop(link_of_test);
     assert_int_equal(hear_plain().type, KEEP_ACK);
