@@ -18,7 +18,7 @@ struct chooser {
 bool chooser_takes(const struct json *session, int64_t *number)
 {
     bool tty = false;
-    const char *own = getenv("MUXD_SESSION");
+    const char *own = getenv("MUXD_SESSION_ID");
     char word[24];
     if (!json_get_bool(session, "tty", &tty) || !tty ||
         !json_get_int(session, "session_id", number))
