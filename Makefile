@@ -150,6 +150,7 @@ check-laws: all
 	tests/laws.sh
 	tests/keeper.sh $(BUILD)
 	tests/drift.sh $(BUILD)
+	$(PYTHON) tests/mutants/mutants.py --find
 check-lint:
 	tests/lint.sh -std=gnu11 $(CPPFLAGS)
 

@@ -24,27 +24,58 @@ breach < <(awk -v max="$max_line" 'length($0) > max { printf "%s:%d: %d columns,
     /\t/ { printf "%s:%d: a tab\n", FILENAME, FNR }
     FNR == 1 && !/^\/\*/ { printf "%s:1: says nothing at its top about what it owns\n", FILENAME }' "${code[@]}" "${tables[@]}")
 
+# Whoever looks for a function by its name finds one, static or not. A definition begins in the first column.
+breach < <(awk 'FNR == 1 { head = "" }
+    /^[A-Za-z_]/ && !/^(typedef|else|return)/ { head = $0; line = FNR }
+    /^[A-Za-z_].*;[ ]*(\/\*.*)?$/ && !/\{/ || /^ .*\);/ { head = "" }
+    /^\{/ || /^[A-Za-z_].*\) *\{/ { define() }
+    function define() {
+        gsub(/__attribute__ *\(\([^()]*(\([^()]*\))?[^()]*\)\) */, "", head)
+        if (sub(/\(.*/, "", head) && head ~ /^[A-Za-z_].*[ *][a-z_][A-Za-z0-9_]*$/ && head !~ /=/) {
+            sub(/.*[ *]/, "", head)
+            if (head == "main") { }
+            else if (head in file && file[head] != FILENAME)
+                printf "%s:%d: \"%s\" has a namesake in %s; begin it with the name of its file\n", FILENAME, line, head, file[head]
+            else
+                file[head] = FILENAME
+        }
+        head = ""
+    }' "${code[@]}")
+
 for library in ini.h cJSON.h cjson/cJSON.h pcre2.h seccomp.h; do
     mapfile -t users < <(grep -lE "^[ ]*#[ ]*include[ ]*[<\"]${library}[>\"]" "${code[@]}")
     [ "${#users[@]}" -le 1 ] || breach <<<"${library}: one includer a library, but: ${users[*]}"
 done
 breach < <(grep -nE '^[ ]*#[ ]*include[ ]*[<"]vterm' "${code[@]}" /dev/null | sed 's|$| (libvterm is the oracle of a test)|')
 
-# Comments are removed by the preprocessor, so that they may speak of what the code may not do.
+read -ra cc <<<"${CC:-cc}" # it may be two words: ccache gcc
+# The preprocessor removes comments, so that they may speak of what the code may not do: of all files in one run.
 banned='strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atoll|atof|alloca|system|popen|mktemp|tmpnam|tempnam|sleep|usleep|signal|rand|setjmp|longjmp|assert'
 memory='malloc|calloc|realloc|strdup|strndup|asprintf|vasprintf'
-for file in "${code[@]}"; do
-    # An ignored or default signal needs no sigaction.
-    stripped=$("${CC:-cc}" -fpreprocessed -dD -E -x c "$file" 2>/dev/null | sed -E 's/signal\(SIG[A-Z0-9]+, SIG_(IGN|DFL)\)//')
-    [ -n "$stripped" ] || breach <<<"$file: the preprocessor can't read it"
-    breach < <(grep -oE "(^|[^A-Za-z0-9_.>])($banned)[ ]*\(" <<<"$stripped" | sed "s|^|$file: not here: |")
-    case $file in
-    muxd/base/mem.c) ;;
-    *) breach < <(grep -oE "(^|[^A-Za-z0-9_.>])($memory)[ ]*\(" <<<"$stripped" | sed "s|^|$file: use base/mem.h instead of |") ;;
-    esac
-    # A descriptor that is not close-on-exec from birth leaks into a program started at the wrong moment.
-    breach < <(grep -oE "(^|[^A-Za-z0-9_.>])(pipe|dup|accept|epoll_create|inotify_init|creat)[ ]*\(" <<<"$stripped" | sed "s|^|$file: no close-on-exec: |")
-done
+# A descriptor that is not close-on-exec from birth leaks into a program started at the wrong moment.
+leaking='pipe|dup|accept|epoll_create|inotify_init|creat'
+breach < <(awk 'FNR == 1 { printf "# 1 \"%s\"\n", FILENAME } { print }' "${code[@]}" | "${cc[@]}" -w -fpreprocessed -dD -E -x c - 2>/dev/null |
+    awk -v wanted="${#code[@]}" -v banned="$banned" -v memory="$memory" -v leaking="$leaking" '
+    function refuse(names, why,    rest, call) {
+        for (rest = line; match(rest, "(^|[^A-Za-z0-9_.>])(" names ")[ ]*\\("); rest = substr(rest, RSTART + RLENGTH)) {
+            call = substr(rest, RSTART, RLENGTH)
+            sub(/^[^A-Za-z_]/, "", call)
+            printf "%s: %s%s)\n", file, why, call
+        }
+    }
+    /^# [0-9]+ "/ {
+        file = $3; gsub(/"/, "", file)
+        if (file ~ /\.[ch]$/ && !(file in seen)) { seen[file]; files++ }
+        next
+    }
+    {
+        line = $0
+        gsub(/signal\(SIG[A-Z0-9]+, SIG_(IGN|DFL)\)/, "", line) # an ignored or default signal needs no sigaction
+        refuse(banned, "not here: ")
+        if (file != "muxd/base/mem.c") refuse(memory, "use base/mem.h instead of ")
+        refuse(leaking, "no close-on-exec: ")
+    }
+    END { if (files != wanted) printf "the preprocessor has read %d of %d files\n", files, wanted }')
 breach < <(grep -nwE 'TODO|FIXME|XXX|HACK' "${code[@]}" "${tables[@]}" /dev/null | sed 's|$| (finish it)|')
 breach < <(grep -nE '/(root|work)/' "${code[@]}" "${tables[@]}" /dev/null | sed 's|$| (a path of one machine)|')
 

@@ -32,7 +32,7 @@ static void send_size(struct attach *attach)
 }
 
 /* The part of text that fits into a line, at least one character. */
-static size_t line_of(const char *text, size_t size, int cols)
+static size_t attach_turn_line(const char *text, size_t size, int cols)
 {
     size_t at = 0;
     for (int used = 0; at < size;) {
@@ -52,10 +52,10 @@ static void append_notice(struct buf *out, const char *text, size_t size)
     int rows, cols, lines = 0;
     terminal_size(&rows, &cols);
     for (size_t at = 0; at < size; lines++)
-        at += line_of(text + at, size - at, cols);
+        at += attach_turn_line(text + at, size - at, cols);
     int row = lines < rows ? rows - lines + 1 : 1;
     for (size_t at = 0; at < size && row <= rows; row++) {
-        size_t part = line_of(text + at, size - at, cols);
+        size_t part = attach_turn_line(text + at, size - at, cols);
         buf_printf(out, "\033[%d;1H\033[m\033[2K\033[7m", row);
         buf_append(out, text + at, part);
         buf_append_text(out, "\033[m");

@@ -50,7 +50,7 @@ static void add_limit(void *arg, const struct config_item *item)
 }
 
 /* The sessions whose keyboard a person holds, so that agents wait. */
-static bool add_held(void *arg, struct session *session)
+static bool daemon_add_held(void *arg, struct session *session)
 {
     struct keyboard_holder state;
     keyboard_holder_get(session, &state);
@@ -83,7 +83,7 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_int(result, "waits", stats.waits);
     json_add_int(result, "listeners", events_count(ctx->registry));
     json_add_int(result, "process_passes", stats.passes);
-    registry_each(ctx->registry, true, add_held, json_add_object(result, "keyboards"));
+    registry_each(ctx->registry, true, daemon_add_held, json_add_object(result, "keyboards"));
     ctx->ops->status(ctx->server, result);
     config_each(ctx->config, add_limit, json_add_object(result, "limits"));
     request_reply(request, result);

@@ -113,7 +113,7 @@ uint64_t inputlog_last(const struct journal *journal)
 }
 
 /* The pages come from a predecessor, so nothing in them is trusted. */
-static bool is_sound(const struct input_event *event)
+static bool inputlog_is_sound(const struct input_event *event)
 {
     return event->kind < INPUT_KIND_COUNT && event->who < INPUT_WHO_COUNT &&
            event->from <= event->to && event->text_size <= sizeof event->text &&
@@ -135,7 +135,7 @@ uint64_t inputlog_read(const struct journal *journal, uint64_t since, unsigned m
     }
     for (; since < last && max > 0; since++, max--) {
         const struct input_event *event = &log->events[since % room];
-        if (atomic_load(&event->serial) == since + 1 && is_sound(event))
+        if (atomic_load(&event->serial) == since + 1 && inputlog_is_sound(event))
             fn(arg, event);
     }
     return lost;
@@ -175,7 +175,7 @@ bool inputlog_keys_done(const struct journal *journal, uint64_t id)
 /* Forgets an event that is broken, and what never came in of one that was noted. */
 static void mend_event(struct input_event *event, uint64_t in_head)
 {
-    if (!is_sound(event) || (event->to > in_head && event->from >= in_head)) {
+    if (!inputlog_is_sound(event) || (event->to > in_head && event->from >= in_head)) {
         atomic_store(&event->serial, 0);
     } else if (event->to > in_head) {
         event->bytes -= event->bytes > event->to - in_head ? (uint32_t)(event->to - in_head) : 0;

@@ -76,7 +76,7 @@ static ssize_t transfer_move_gather(struct transfer *transfer, int fd, size_t bu
     return got ? (ssize_t)got : -EAGAIN;
 }
 
-static void tell_refused(const char *what)
+static void transfer_tell_refused(const char *what)
 {
     static bool told;
     if (!told)
@@ -90,7 +90,7 @@ static ssize_t read_directly(struct journal *journal, int fd, size_t budget, boo
 {
     size_t room;
     ssize_t n;
-    tell_refused("output");
+    transfer_tell_refused("output");
     char *space = journal_space(journal, transfer_move_least(budget, PTY_PIECE), &room);
     do
         n = read(fd, space, room);
@@ -119,7 +119,7 @@ ssize_t transfer_in(struct transfer *transfer, struct journal *journal, int fd, 
 static ssize_t write_directly(struct journal *journal, int fd, const char *data, size_t size,
                               bool wipe)
 {
-    tell_refused("input");
+    transfer_tell_refused("input");
     ssize_t n;
     do
         n = write(fd, data, size);

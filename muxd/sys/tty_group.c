@@ -22,7 +22,7 @@ void tty_group_init(struct tty_group *group)
 
 /* --- the shared budget --- */
 
-static void list_remove(struct tty_group *group)
+static void tty_group_unlist(struct tty_group *group)
 {
     if (!group->listed)
         return;
@@ -54,7 +54,7 @@ void tty_group_keep(struct tty_group *group)
     if (newest == group && group->kept == open)
         return;
     group->kept = open;
-    list_remove(group);
+    tty_group_unlist(group);
     group->older = newest;
     *(newest ? &newest->newer : &oldest) = group;
     newest = group;
@@ -66,14 +66,14 @@ void tty_group_keep(struct tty_group *group)
         if (each != group && open_threads > OPEN_THREADS_MAX) {
             open_threads -= count_open(each);
             tty_group_close_all(each);
-            list_remove(each);
+            tty_group_unlist(each);
         }
     }
 }
 
 void tty_group_fini(struct tty_group *group)
 {
-    list_remove(group);
+    tty_group_unlist(group);
     tty_group_close_all(group);
     free(group->threads);
     tty_group_init(group);

@@ -37,7 +37,7 @@ void tty_survey_take(struct tty_survey *survey, struct tty_group *group, dev_t s
 }
 
 /* The survey is of this group as it is: a scan in between would free the reader. */
-static bool is_of(const struct tty_survey *survey, const struct tty_group *group)
+static bool tty_survey_is_of(const struct tty_survey *survey, const struct tty_group *group)
 {
     return !survey->reader || (survey->reader >= group->threads &&
                                survey->reader < group->threads + group->count);
@@ -45,7 +45,7 @@ static bool is_of(const struct tty_survey *survey, const struct tty_group *group
 
 bool tty_survey_waits_for_disk(const struct tty_survey *survey, const struct tty_group *group)
 {
-    BUG_UNLESS(is_of(survey, group));
+    BUG_UNLESS(tty_survey_is_of(survey, group));
     for (size_t i = 0; i < group->count; i++) {
         const struct tty_thread *thread = &group->threads[i];
         bool other = survey->reader && thread->pid != survey->reader->pid &&
@@ -58,7 +58,7 @@ bool tty_survey_waits_for_disk(const struct tty_survey *survey, const struct tty
 
 bool tty_survey_unchanged(const struct tty_survey *survey, struct tty_group *group)
 {
-    BUG_UNLESS(is_of(survey, group));
+    BUG_UNLESS(tty_survey_is_of(survey, group));
     for (size_t i = 0; i < group->count; i++) {
         struct tty_thread *thread = &group->threads[i];
         if (thread->sleep == TTY_SLEEP_GONE ||
@@ -73,7 +73,7 @@ bool tty_survey_unchanged(const struct tty_survey *survey, struct tty_group *gro
 uint64_t tty_survey_working_ns(const struct tty_survey *survey, const struct tty_group *group)
 {
     uint64_t sum = 1;
-    BUG_UNLESS(is_of(survey, group));
+    BUG_UNLESS(tty_survey_is_of(survey, group));
     for (size_t i = 0; i < group->count; i++)
         if (&group->threads[i] != survey->reader && group->threads[i].sleep == TTY_SLEEP_RUNNING)
             sum += group->threads[i].cpu_ns;

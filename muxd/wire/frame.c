@@ -10,7 +10,7 @@
 #define FIRST_CAP 16384
 #define READ_MAX 65536 /* room beyond the cap of a line */
 
-static bool is_sound(const struct frame *frame)
+static bool frame_is_sound(const struct frame *frame)
 {
     return frame->start <= frame->scanned && frame->scanned <= frame->len &&
            frame->len <= frame->cap && (frame->data != NULL) == (frame->cap > 0);
@@ -44,7 +44,7 @@ static void move_to_front(struct frame *frame)
 
 char *frame_room(struct frame *frame, size_t *size)
 {
-    BUG_UNLESS(is_sound(frame));
+    BUG_UNLESS(frame_is_sound(frame));
     if (frame->cap - frame->len < ROOM_MIN && frame->start > 0)
         move_to_front(frame);
     if (frame->cap - frame->len < ROOM_MIN) {
@@ -116,7 +116,7 @@ static int want_more(struct frame *frame, struct err *err)
 
 int frame_next(struct frame *frame, const char **line, size_t *len, struct err *err)
 {
-    BUG_UNLESS(is_sound(frame));
+    BUG_UNLESS(frame_is_sound(frame));
     for (;;) {
         char *newline = NULL;
         if (frame->scanned < frame->len)

@@ -3,8 +3,9 @@
 
 The table says of each mutant which file it is in, the text that is there, the text in its place and the test that must fail. Texts
 and tests are found by what they are, not by where they stand: a file that moves takes its mutants with it. A mutant that survives, that
-finds its text no more, that does not build or whose test fails without it makes the run fail: the table or a test has to be mended."""
-import argparse, ctypes, datetime, multiprocessing, os, random, re, shutil, signal, subprocess, sys, time
+finds its text no more, that does not build or whose test fails without it makes the run fail: the table or a test has to be mended.
+`mutants.py --find` only looks whether each row finds its text and its tests, which `make check-laws` asks."""
+import argparse, ctypes, datetime, functools, multiprocessing, os, random, re, shutil, signal, subprocess, sys, time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,12 +70,19 @@ def sources(root):
     return sorted(p for room in ("muxd", "client") for p in (root / room).rglob("*") if p.suffix in (".c", ".h", ".def"))
 
 
-def find_text(root, mutant):
+def read_text(path):
+    return path.read_text(encoding="utf-8")
+
+
+read_once = functools.lru_cache(maxsize=None)(read_text)
+
+
+def find_text(root, mutant, read=read_text):
     """The only place of the text: in a file of that name, or else anywhere. Blanks and line ends count as one."""
     pattern = re.compile(r"\s+".join(map(re.escape, mutant.old.split())))
     everywhere = sources(root)
     for among in [p for p in everywhere if p.name == mutant.file], everywhere:
-        found = [(p, m) for p in among for m in pattern.finditer(p.read_text(encoding="utf-8"))]
+        found = [(p, m) for p in among for m in pattern.finditer(read(p))]
         if len(found) == 1:
             return found[0][0], found[0][1].span()
         if found:
@@ -82,7 +90,7 @@ def find_text(root, mutant):
     raise Broken("its text is nowhere")
 
 
-def find_test(root, name):
+def find_test(root, name, read=read_text):
     """(file, function) of a unit test or an end-to-end test. FILE:NAME tells those of the same name apart; else a file may have been
     renamed."""
     stem, _, function = name.rpartition(":")
@@ -91,7 +99,7 @@ def find_test(root, name):
     for pattern, folders, ending in (UNIT_TEST, ("unit",), "c"), (E2E_TEST, ("e2e", "crash"), "py"):
         for folder in folders:
             for path in sorted((root / "tests" / folder).glob(f"test_*.{ending}")):
-                names = {n for match in pattern.finditer(path.read_text(encoding="utf-8")) for n in match.groups() if n}
+                names = {n for match in pattern.finditer(read(path)) for n in match.groups() if n}
                 if bare in names:
                     found.append(path)
     found = [path for path in found if path.stem == stem] or found
@@ -292,11 +300,29 @@ def drill(chosen, pool):
     return not bad and not wrong
 
 
+def find_all(rows):
+    """Prints each row whose text or test is nowhere, or in several places; True when there is none."""
+    lost = 0
+    for row in rows:
+        looks = [lambda: find_text(ROOT, row, read_once), *(lambda name=name: find_test(ROOT, name, read_once) for name in row.tests)]
+        for look in looks:
+            try:
+                look()
+            except Broken as why:
+                print(f"tests/mutants/table:{row.line}: {row.name}: {why}")
+                lost += 1
+    print(f"mutants: {len(rows)} rows, {lost} lost")
+    return not lost
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=Path, help="the build directory, with all that was built")
+    parser.add_argument("--find", action="store_true", help="only see whether each row finds its text and its tests")
+    parser.add_argument("build", type=Path, nargs="?", default=ROOT / "build", help="the build directory, with all that was built")
     parser.add_argument("which", nargs="?", default="", help="all; a number of the day's; or a pattern for the mutants' names")
     options = parser.parse_args()
+    if options.find:
+        return 0 if find_all(read_table(HERE / "table")) else 1
     began, jobs = time.monotonic(), max(1, min(int(os.environ.get("MUTANT_JOBS") or os.cpu_count()), 8))
     chosen = choose(read_table(HERE / "table"), options.which)
     place, trees = begin_copies(options.build.resolve(), chosen, jobs)

@@ -213,7 +213,7 @@ void events_set_handed(struct registry *registry, uint64_t seq)
         events_ring_set_word(events_of(registry)->ring, EVENTS_HANDED, seq);
 }
 
-static bool is_of(const struct event_record *record, const char *session)
+static bool events_record_is_of(const struct event_record *record, const char *session)
 {
     char number[24];
     snprintf(number, sizeof number, "%llu", (unsigned long long)record->session);
@@ -233,7 +233,7 @@ const struct event_record *events_read(struct registry *registry, struct events_
         if (events->ring && gone)
             *missed = gone;
     } while (record && (record->type >= EVENT_COUNT_ || !(types & EVENT_BIT(record->type)) ||
-                        (session && !is_of(record, session))));
+                        (session && !events_record_is_of(record, session))));
     return record;
 }
 
