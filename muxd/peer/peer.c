@@ -100,8 +100,9 @@ static void peer_take_lines(struct peer *peer)
         if (result == 1) {
             take_line(peer, line, size);
         } else {
-            struct msg_id none = {.kind = MSG_ID_NONE};
-            peer_queue_error(peer, &none, &err, NULL);
+            struct msg_id id;
+            msg_id_find(&id, line, size);
+            peer_queue_error(peer, &id, &err, NULL);
         }
     }
     if (peer->stream)

@@ -101,17 +101,21 @@ static int fail_too_large(const struct frame *frame, struct err *err)
         frame->max_line);
 }
 
-/* The unread part has no newline: wait for it, unless the line is too long already. */
-static int want_more(struct frame *frame, struct err *err)
+/* The unread part has no newline: wait for it, unless the line is too long already. What there is
+ * of it is lent to the caller, and dropped with the next call. */
+static int want_more(struct frame *frame, const char **line, size_t *len, struct err *err)
 {
     size_t pending = frame->len - frame->start;
     frame->scanned = frame->len;
-    bool too_long = !frame->skipping && pending > frame->max_line;
-    if (too_long)
+    if (!frame->skipping && pending > frame->max_line) {
         frame->skipping = true;
+        *line = frame->data + frame->start;
+        *len = pending;
+        return fail_too_large(frame, err);
+    }
     if (frame->skipping || pending == 0)
         drop_all(frame);
-    return too_long ? fail_too_large(frame, err) : 0;
+    return 0;
 }
 
 int frame_next(struct frame *frame, const char **line, size_t *len, struct err *err)
@@ -122,7 +126,7 @@ int frame_next(struct frame *frame, const char **line, size_t *len, struct err *
         if (frame->scanned < frame->len)
             newline = memchr(frame->data + frame->scanned, '\n', frame->len - frame->scanned);
         if (newline == NULL)
-            return want_more(frame, err);
+            return want_more(frame, line, len, err);
         const char *begin = frame->data + frame->start;
         size_t size = (size_t)(newline - begin);
         frame->start = frame->scanned = (size_t)(newline - frame->data) + 1;
@@ -130,13 +134,12 @@ int frame_next(struct frame *frame, const char **line, size_t *len, struct err *
         frame->skipping = false;
         if (rest_of_long)
             continue;
-        if (size > frame->max_line)
-            return fail_too_large(frame, err);
-        if (frame_is_blank(begin, size))
-            continue;
         *line = begin;
         *len = size;
-        return 1;
+        if (size > frame->max_line)
+            return fail_too_large(frame, err);
+        if (!frame_is_blank(begin, size))
+            return 1;
     }
 }
 

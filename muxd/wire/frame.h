@@ -24,8 +24,9 @@ char *frame_room(struct frame *frame, size_t *size);
 void frame_filled(struct frame *frame, size_t size);
 void frame_feed(struct frame *frame, const void *data, size_t size); /* the same with a copy */
 /* 1: *line and *len are set (without newline, never blank); 0: more bytes are needed;
- * ERR_TOO_LARGE: a line is over the cap. That is reported once; the rest of the line is dropped,
- * and the next lines come as usual. Call it until it returns 0. */
+ * ERR_TOO_LARGE: a line is over the cap. That is reported once, and *line and *len are what was
+ * read of it; the rest of the line is dropped, and the next lines come as usual. Call it until it
+ * returns 0. */
 int frame_next(struct frame *frame, const char **line, size_t *len, struct err *err);
 /* At end of file. 1: a line without a newline was left, borrowed as by frame_next; 0: nothing. */
 int frame_eof(struct frame *frame, const char **line, size_t *len);

@@ -4,32 +4,6 @@
 #include "base/bug.h"
 #include <string.h>
 
-bool msg_id_equal(const struct msg_id *a, const struct msg_id *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    if (a->kind == MSG_ID_STRING)
-        return strcmp(a->text, b->text) == 0;
-    return a->kind == MSG_ID_NONE || a->number == b->number;
-}
-
-bool msg_id_from_json(struct msg_id *id, const struct json *value)
-{
-    size_t len = 0;
-    *id = (struct msg_id){.kind = MSG_ID_NONE};
-    if (json_int(value, &id->number)) {
-        id->kind = MSG_ID_NUMBER;
-        return true;
-    }
-    const char *text = json_str(value, &len);
-    if (text == NULL || len > MSG_ID_BYTES_MAX || strlen(text) != len)
-        return false;
-    memcpy(id->text, text, len);
-    id->text[len] = '\0';
-    id->kind = MSG_ID_STRING;
-    return true;
-}
-
 static int invalid(struct err *err, const char *what)
 {
     return err_set(err, ERR_INVALID_REQUEST, "no valid JSON-RPC 2.0 request: %s", what);
@@ -81,8 +55,10 @@ int msg_parse(struct msg *msg, const char *line, size_t size, struct err *err)
 {
     *msg = (struct msg){0};
     msg->root = json_parse(line, size, err);
-    if (msg->root == NULL)
+    if (msg->root == NULL) {
+        msg_id_find(&msg->id, line, size);
         return ERR_PARSE;
+    }
     if (json_type(msg->root) == JSON_ARRAY)
         return invalid(err, "batches are not spoken here; send one object per line");
     if (json_type(msg->root) != JSON_OBJECT)

@@ -40,6 +40,9 @@ void msg_fini(struct msg *msg); /* safe on a zeroed one */
 bool msg_id_equal(const struct msg_id *a, const struct msg_id *b);
 /* false: neither an integer nor a string of at most 128 bytes */
 bool msg_id_from_json(struct msg_id *id, const struct json *value);
+/* The id of a line that is no strict JSON, or the beginning of one, as far as it can be told; else
+ * its kind is NONE. */
+void msg_id_find(struct msg_id *id, const char *line, size_t size);
 
 /* Each appends a whole line with its newline to out. False, and out as before: out would go over
  * its max. */

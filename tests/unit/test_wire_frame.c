@@ -30,6 +30,8 @@ static void expect_too_large(struct frame *frame)
     struct err err = {0};
     assert_int_equal(frame_next(frame, &line, &len, &err), ERR_TOO_LARGE);
     assert_non_null(strstr(err.text, "max_request"));
+    assert_memory_equal(line, "123456789", len); /* its beginning, for its id */
+    assert_int_equal(len, 9);
 }
 
 TEST(test_byte_by_byte)
@@ -105,6 +107,7 @@ TEST(test_cap_is_exact)
     frame_feed(&frame, "9", 1);
     expect_too_large(&frame);
     expect_nothing(&frame);
+    assert_null(frame.data);
     frame_feed(&frame, "more of it", 10);
     expect_nothing(&frame);
     assert_null(frame.data);

@@ -1,4 +1,5 @@
 /* msg: request lines in, reply lines out, and back again as the client reads them. */
+#include "base/mem.h"
 #include "tests/lib/test.h"
 #include "wire/msg.h"
 #include <stdio.h>
@@ -33,6 +34,55 @@ TEST(test_good_requests)
     msg_fini(&msg);
 }
 
+/* Whoever waits for an answer under that id gets one, though the line is no strict JSON. */
+TEST(test_id_of_a_line_that_can_not_be_read)
+{
+    static const struct {
+        const char *line;
+        int64_t number; /* 0: no number */
+        const char *text;
+    } cases[] = {
+        {"{\"id\":7,\"params\":{\"cmd\":1,\"cmd\":2}}", 7, NULL},
+        {"{\"params\":{\"id\":5,\"a\":[{\"id\":6}],\"b\":\"\\u0000\\\"\"} , \"id\" : -7 } x", -7, NULL},
+        {"{\"a\":\"\\\"id\\\":9,\",\"id\":\"u-1\",\"x\":01}", 0, "u-1"},
+        {"{\"id\":\"\",\"x\":}", 0, ""},
+        {"{\"id\":9007199254740992,", 9007199254740992, NULL},
+        {"{\"id\":7,\"x\":\"\xff\"}", 7, NULL},
+        {"{\"id\":9007199254740993,", 0, NULL},
+        {"{\"id\":99999999999999999999,", 0, NULL},
+        {"{\"id\":7,\"id\":7}", 0, NULL}, /* which one is meant can't be told */
+        {"{\"id\":7", 0, NULL},           /* the number may go on */
+        {"{\"id\":\"u", 0, NULL},
+        {"{\"id\":7.5,}", 0, NULL},
+        {"{\"id\":\"\\u0041\",}", 0, NULL},
+        {"{\"id\":\"\xff\",}", 0, NULL},
+        {"{\"id\":\"\t\",}", 0, NULL},
+        {"{\"id\":-,}", 0, NULL},
+        {"{\"id\":,}", 0, NULL},
+        {"{\"id\":", 0, NULL},
+        {"{\"id\"", 0, NULL},
+        {"{\"idx\":7,}", 0, NULL},
+        {"[{\"id\":7,}]", 0, NULL},
+        {"\"id\":7,", 0, NULL},
+        {"{\"a\\", 0, NULL},
+        {"", 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct msg_id id;
+        size_t size = strlen(cases[i].line);
+        char *exact = xmemdup(cases[i].line, size); /* a sanitizer sees each byte read behind it */
+        msg_id_find(&id, exact, size);
+        enum msg_id_kind kind = cases[i].number ? MSG_ID_NUMBER : cases[i].text ? MSG_ID_STRING : MSG_ID_NONE;
+        if (id.kind != kind)
+            fail_msg("'%s': kind %d", cases[i].line, (int)id.kind);
+        if (kind == MSG_ID_NUMBER)
+            assert_int_equal(id.number, cases[i].number);
+        if (kind == MSG_ID_STRING)
+            assert_string_equal(id.text, cases[i].text);
+        free(exact);
+    }
+}
+
 TEST(test_bad_requests)
 {
     static const struct {
@@ -40,7 +90,7 @@ TEST(test_bad_requests)
         int code;
         int64_t id; /* what is known of it; 0: nothing */
     } cases[] = {
-        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"x\"", "at byte", ERR_PARSE, 0},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"x\"", "at byte", ERR_PARSE, 7},
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"id\":8,\"method\":\"x\"}", "stands twice", ERR_PARSE, 0},
         {"[]", "batches", ERR_INVALID_REQUEST, 0},
         {"5", "must be an object", ERR_INVALID_REQUEST, 0},
@@ -192,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_requests),
         cmocka_unit_test(test_bad_requests),
+        cmocka_unit_test(test_id_of_a_line_that_can_not_be_read),
         cmocka_unit_test(test_long_id_is_refused),
         cmocka_unit_test(test_replies),
         cmocka_unit_test(test_errors),
