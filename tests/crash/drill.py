@@ -12,17 +12,12 @@ _spec.loader.exec_module(harness)
 BUILD, DAEMON, KEEPER, SANITIZED = harness.BUILD, harness.DAEMON, harness.KEEPER, harness.SANITIZED
 Muxd, Rpc, RpcError, copy_programs = harness.Muxd, harness.Rpc, harness.RpcError, harness.copy_programs
 CAP = int(os.environ.get("MUXD_DRILL_CAP") or harness.CAP)  # only a hang gets there
-FULL = os.environ.get("MUXD_DRILL") == "full"
+FULL, many = harness.FULL, harness.many
 FOREVER = {"verb": True, "no_deadline": True}
 
 
 def wait_for(predicate, what="the condition"):
     return harness.wait_for(predicate, what, CAP)
-
-
-def many(ci, full):
-    """How often: as the continuous integration has time for, or as MUXD_DRILL=full asks."""
-    return full if FULL else ci
 
 
 def stat(pid):

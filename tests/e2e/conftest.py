@@ -12,6 +12,7 @@ BUILD = Path(os.environ.get("MUXD_BUILD") or ROOT / "build").resolve()
 UE, DAEMON, KEEPER = BUILD / "ue", BUILD / "muxd", BUILD / "muxd-keeper"
 SANITIZED = DAEMON.exists() and b"__asan_init" in DAEMON.read_bytes()
 CAP = int(os.environ.get("MUXD_TEST_CAP") or 60)  # seconds that only something that hangs can take, also on a busy machine and under valgrind
+FULL = os.environ.get("MUXD_DRILL") == "full"
 TIMING_MAX = 15  # tests that may be run again, alone, when they fail
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -33,6 +34,11 @@ def copy_programs(place, *programs):
     place = Path(place)
     place.mkdir(exist_ok=True)
     return [Path(shutil.copy(program, place)) for program in programs or (UE, DAEMON, KEEPER)]
+
+
+def many(ci, full):
+    """How often: as the continuous integration has time for, or as MUXD_DRILL=full asks."""
+    return full if FULL else ci
 
 
 def wait_for(predicate, what="the condition", cap=CAP):

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 import pytest
-from conftest import CAP, PATH, UE, need, wait_for
+from conftest import CAP, PATH, UE, many, need, wait_for
 from test_attach import (PREFIX, clients, agents_may_type, attach, attached, bash, frames, keys, receive, same,  # noqa: F401
                          screen, send, shown, start, text)
 
@@ -164,7 +164,8 @@ def test_odd_terminals(mux, size):
     assert mux.wait_state("outer", "exited")["exit_code"] == 0
 
 
-def test_twenty_come_and_go_killed_at_any_moment(mux):
+def test_many_come_and_go_killed_at_any_moment(mux):
+    most, turns = many(8, 20), many(30, 60)
     bash(mux)
     text(mux, "inner", "yes \"$(seq 200)\"")
     master, slave = os.openpty()
@@ -177,10 +178,10 @@ def test_twenty_come_and_go_killed_at_any_moment(mux):
                 pass
         except BlockingIOError:
             pass
-    for turn in range(60):
+    for turn in range(turns):
         client = mux.popen("attach", *(["-r"] if turn % 3 else []), "inner", stdin=slave, stdout=slave, stderr=subprocess.DEVNULL)
         clients.append(client)
-        if len(clients) > 20:
+        if len(clients) > most:
             old = clients.pop(turn % 7)
             old.send_signal([signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT][turn % 4])
             mux.finish(old)

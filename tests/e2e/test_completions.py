@@ -1,10 +1,10 @@
 """Completions in the real shells, typed at a terminal: verbs, options, values, live sessions."""
-import re
+import os, re, subprocess, zlib
 from pathlib import Path
 
 import pexpect
 import pytest
-from conftest import CAP, ROOT, UE, need
+from conftest import BUILD, CAP, ROOT, UE, need
 
 SHELLS = ["bash", "bash-completion", "zsh", "fish"]
 SCRIPTS = {"bash": "ue.bash", "bash-completion": "ue.bash", "zsh": "_ue", "fish": "ue.fish"}
@@ -16,13 +16,24 @@ SETUP = {
     "bash-completion": "PS1='@''@ '; bind 'set bell-style none' 'set show-all-if-ambiguous off' 'set page-completions off' "
                        "'set enable-bracketed-paste off'; bind 'set completion-query-items -1'; source {bash_completion}; source {script}",
     "zsh": "PS1='@''@ '; unsetopt prompt_cr prompt_sp zle_bracketed_paste; LISTMAX=9999; fpath=({dir} $fpath); autoload -Uz compinit; "
-           "compinit -u -D; zstyle ':completion:*' list-prompt ''",
+           "compinit -C -d {dump}; zstyle ':completion:*' list-prompt ''",
     "fish": "function fish_prompt; echo -n '@''@ '; end; function fish_right_prompt; end; set -g fish_greeting; set -g fish_autosuggestion_enabled 0; "
             "source {script}",
 }
 BASH = ["--norc", "--noprofile", "-i"]
 START = {"bash": BASH, "bash-completion": BASH, "zsh": ["-f", "-i"], "fish": ["--no-config", "-i"]}
 ESCAPES = re.compile(r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>()][0-9A-B]?|[\x00-\x07\x0b-\x1a]")
+
+
+def zsh_dump(mux, script):
+    """What compinit finds when it looks through all functions of zsh, which takes it two seconds: once for all tests, as for a person."""
+    words = f"fpath=({script.parent} $fpath); autoload -Uz compinit; compinit -u -d "
+    dump = BUILD / f"zcompdump-{zlib.crc32(words.encode() + script.read_bytes()):08x}"
+    if not dump.exists():
+        made = dump.with_name(f"{dump.name}-{os.getpid()}")
+        subprocess.run(["zsh", "-f", "-c", words + str(made)], env=mux.env, check=True, timeout=CAP)
+        os.replace(made, dump)
+    return dump
 
 
 class Shell:
@@ -39,7 +50,8 @@ class Shell:
         self.name = name
         self.child = pexpect.spawn(program, START[name], env=env, cwd=str(mux.home), timeout=CAP, encoding="utf-8", codec_errors="replace",
                                    dimensions=(100, 160))
-        self.child.sendline(SETUP[name].format(script=script, dir=script.parent, bash_completion=BASH_COMPLETION))
+        self.child.sendline(SETUP[name].format(script=script, dir=script.parent, bash_completion=BASH_COMPLETION,
+                                                   dump=zsh_dump(mux, script) if program == "zsh" else ""))
         self.run("echo rea''dy", "ready")
 
     def run(self, line, expected):
