@@ -38,6 +38,15 @@ pid_t descendants_reaper(const struct registry *registry);
  * the caller's. */
 pid_t descendants_find_leader(struct session *session, int *pidfd);
 
+/* A program can shed its mark by setting another limit. When its parents end, too, nothing connects
+ * it with its session but that it falls to the keeper. Adds to `out` those children of the keeper
+ * that have shed a mark and, as far as can be proven, belong to this session: no other session can
+ * have started it, or it is in a kernel session with one of `known`, or its standard input and
+ * output are those of the session. For the loop's thread. */
+void descendants_orphans(struct session *session, const struct bearers *known, struct bearers *out);
+/* All that are nobody's, when no session is left. They are given the number MARK_NONE. */
+void descendants_all_orphans(struct registry *registry, struct bearers *out);
+
 /* Asking for passes in a thread, which many may share. */
 struct descendants_ask { /* embedded in its owner; zero it, list_init its link */
     struct list link;

@@ -119,16 +119,27 @@ static bool read_limits(pid_t pid, struct rlimit *out)
 
 /* Any user can read a process's limits in a file. Its own user can also ask by prlimit(2), which
  * costs a twentieth of that and works where /proc hides the process. */
+static bool limits_of(pid_t pid, bool others, bool *is_other, struct rlimit *out)
+{
+    if (pid <= 0)
+        return false;
+    if (prlimit(pid, RLIMIT_LOCKS, NULL, out) == 0)
+        return true;
+    *is_other = errno == EPERM;
+    return *is_other && others && read_limits(pid, out);
+}
+
+bool mark_limits(pid_t pid, struct rlimit *out)
+{
+    bool is_other;
+    return limits_of(pid, true, &is_other, out);
+}
+
 static uint32_t mark_number(const struct mark *mark, pid_t pid, bool others, bool *is_other)
 {
     struct rlimit limit;
-    if (pid <= 0)
+    if (!limits_of(pid, others, is_other, &limit))
         return 0;
-    if (prlimit(pid, RLIMIT_LOCKS, NULL, &limit) != 0) {
-        *is_other = errno == EPERM;
-        if (!*is_other || !others || !read_limits(pid, &limit))
-            return 0;
-    }
     uint32_t number = number_in(mark, limit.rlim_cur);
     return number ? number : number_in(mark, limit.rlim_max);
 }

@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #define MARK_HOOK 1 /* the number of all hooks; sessions have higher ones */
+#define MARK_NONE 2 /* no mark has this number: for processes that are known otherwise */
 
 struct mark {      /* tells this daemon's programs from all others */
     uint32_t word; /* random; never 0 */
@@ -37,6 +38,9 @@ bool mark_fits(const struct mark *mark);
 /* The session whose mark the process bears, as the low 32 bits of its number; 0: none of ours. Any
  * thread. */
 uint32_t mark_of(const struct mark *mark, pid_t pid);
+
+/* The RLIMIT_LOCKS of a process of any user. False: it is gone or hidden. Any thread. */
+bool mark_limits(pid_t pid, struct rlimit *out);
 
 struct bearer {
     uint32_t number; /* of mark_of */

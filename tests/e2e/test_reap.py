@@ -159,6 +159,69 @@ def test_stop_ends_all_of_all(house):
     assert running(stranger)
 
 
+# It has shed its mark, and its parents are gone: the keeper's child. The first kind keeps the session's output, the last its kernel session.
+SHEDS = {
+    "keeps its output": "prlimit --locks=7:7 setsid -f SLEEP; echo up; exec sleep 300",
+    "keeps its session": "setsid -f sh -c 'prlimit --locks=7:7 sh -c \"SLEEP & exit\"; exec sleep 300' >/dev/null 2>&1 </dev/null; echo up; exec sleep 300",
+    "keeps the leader's session": "(prlimit --locks=7:7 sh -c 'SLEEP &' >/dev/null 2>&1 </dev/null); echo up; exec sleep 300",
+}
+SHEDS_ALL = "prlimit --locks=7:7 setsid -f SLEEP >/dev/null 2>&1 </dev/null; echo up; exec sleep 300"
+
+
+@pytest.mark.parametrize("options", [(), ("-t",)], ids=["pipes", "tty"])
+@pytest.mark.parametrize("how", SHEDS)
+def test_who_sheds_the_mark_is_known_by_what_it_keeps(house, how, options):
+    """With neighbours who do the same."""
+    need("prlimit")
+    ESCAPES.update(SHEDS, neighbour=SHEDS_ALL)
+    spared = house.alive(house.begin("neighbour", "before"))
+    tag = house.begin(how, "victim", *options)
+    spared += house.alive(house.begin("neighbour", "after"))
+    assert house.mux.js("kill", "victim")["sessions"][0]["survivors"] == 0
+    assert house.gone(tag) and running(spared) and len(spared) == 2
+
+
+def test_who_sheds_all_ends_with_the_only_session_that_can_have_started_it(house):
+    need("prlimit")
+    ESCAPES["sheds all"] = SHEDS_ALL
+    house.mux.ue("exec", "true").ok()
+    tag = house.begin("sheds all", "victim")
+    assert house.mux.js("kill", "victim")["sessions"][0]["survivors"] == 0
+    assert house.gone(tag)
+
+
+@pytest.mark.parametrize("owner", ["before", "after", "ended", "gone"])
+def test_who_sheds_all_is_not_ended_for_another(house, owner):
+    """Whoever could have started it may be the owner, also when it has ended, or was removed."""
+    need("prlimit")
+    ESCAPES["sheds all"] = SHEDS_ALL
+    mux = house.mux
+    if owner != "before":
+        house.begin("setsid", "victim")
+    tag = house.begin("sheds all", "owner")
+    if owner == "before":
+        house.begin("setsid", "victim")
+    if owner in ("ended", "gone"):
+        mux.ue("kill", "-s", "KILL", "owner").ok()
+        mux.wait_state("owner", "killed")
+    if owner == "gone":
+        mux.ue("rm", "owner").ok()
+    mux.ue("kill", "victim").ok()
+    assert house.alive(tag)
+    mux.ue("stop").ok()
+    wait_for(lambda: not mux.daemons())
+    assert house.gone(tag)
+
+
+def test_stop_ends_who_sheds_all(house):
+    need("prlimit")
+    ESCAPES["sheds all"] = SHEDS_ALL
+    tags = [house.begin("sheds all", name) for name in "ab"]
+    house.mux.ue("stop").ok()
+    wait_for(lambda: not house.mux.daemons())
+    assert all(house.gone(tag) for tag in tags)
+
+
 @pytest.mark.parametrize("how", ["env -i, double fork", "ssh-agent", "closes everything", "forks fast"])
 def test_the_timeout_of_shell_command_ends_all(house, how):
     need(*filter(None, [NEEDS.get(how)]))

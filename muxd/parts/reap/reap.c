@@ -4,172 +4,14 @@
  * has a deadline. */
 #include "parts/reap/reap.h"
 #include "base/bug.h"
-#include "base/fdio.h"
-#include "base/log.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "parts/reap/reap_kill.h"
 #include "session/internal.h"
-#include "sys/cgroup.h"
 #include "sys/proc.h"
-#include "sys/pty.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-
-struct reap { /* of the registry */
-    struct list kills; /* that are under way */
-};
-
-struct asker {
-    struct list link; /* of its kill; then unused */
-    struct deferred deferred;
-    reap_fn *fn;
-    void *arg;
-    struct reap_result result;
-};
-
-static struct reap *reap_of(const struct registry *registry)
-{
-    return registry->part[PART_REAP];
-}
-
-static struct kill *kill_of(const struct session *session) /* NULL: it is not being ended */
-{
-    return session->part[PART_REAP];
-}
-
-int64_t kill_now_ms(const struct kill *kill)
-{
-    return loop_now_ns(kill->registry->loop) / NS_PER_MS;
-}
-
-int64_t kill_grace_ms(const struct kill *kill)
-{
-    return kill->registry->cfg->muxd.kill_grace_ms;
-}
-
-/* --- groups --- */
-
-/* The kernel's session is the leader's as long as that is not reaped. */
-static bool kill_is_member(const struct session *session, pid_t pid, pid_t pgrp)
-{
-    struct proc_stat stat;
-    return proc_stat(pid, &stat) && stat.pgrp == pgrp && stat.session == session_pid(session) &&
-           !proc_is_dead(&stat);
-}
-
-static void signal_foreground(struct session *session, pid_t pgrp, int signo)
-{
-    pid_t member = kill_is_member(session, pgrp, pgrp) ? pgrp : 0;
-    if (!member) { /* its leader has ended before the others */
-        size_t count;
-        const struct bearer *all = bearers_of(descendants_now(session->registry),
-                                              session_number(session), &count);
-        for (size_t i = 0; i < count && !member; i++)
-            member = kill_is_member(session, all[i].pid, pgrp) ? all[i].pid : 0;
-    }
-    int pidfd = member ? proc_pidfd(member) : -1;
-    /* While that member lives the group's number is taken; the look comes after its descriptor. */
-    if (pidfd >= 0 && kill_is_member(session, member, pgrp))
-        proc_signal_group(pidfd, pgrp, signo);
-    fd_close(&pidfd);
-}
-
-/* The leader, its group, and who is in the foreground of its terminal. 0, or what the leader's
- * signal met. */
-static int signal_groups(struct session *session, int signo)
-{
-    pid_t leader = session_pid(session);
-    if (leader <= 1 || session->exited)
-        return 0;
-    if (session_pidfd(session) < 0)
-        return -errno;
-    if (session_is_tty(session) && session->out.fd >= 0) {
-        pid_t foreground = pty_foreground(session->out.fd);
-        if (foreground > 1 && foreground != leader)
-            signal_foreground(session, foreground, signo);
-    }
-    if (proc_signal_group(session->pidfd, leader, signo) != 0)
-        proc_signal(session->pidfd, signo); /* not yet past setsid */
-    return proc_signal(session->pidfd, 0);
-}
-
-/* --- the end of a kill --- */
-
-static struct asker *asker_new(reap_fn *fn, void *arg)
-{
-    struct asker *asker = xcalloc(1, sizeof *asker);
-    list_init(&asker->link);
-    asker->fn = fn;
-    asker->arg = arg;
-    return asker;
-}
-
-static void asker_on_told(void *arg)
-{
-    struct asker *asker = arg;
-    asker->fn(asker->arg, &asker->result);
-    free(asker);
-}
-
-/* At the end of the turn. */
-static void asker_tell(struct registry *registry, struct asker *asker,
-                       const struct reap_result *result)
-{
-    list_remove(&asker->link);
-    asker->result = *result;
-    asker->deferred = (struct deferred){.fn = asker_on_told, .arg = asker};
-    registry_defer(registry, &asker->deferred);
-}
-
-static struct reap_result result_of(const struct session *session)
-{
-    struct reap_result result = {.number = session_number(session), .exit_code = -1};
-    if (session_has_exit(session, &result.exit_code, &result.signo) &&
-        session_state(session) == SESSION_KILLED)
-        result.ended_by = result.signo;
-    return result;
-}
-
-static void kill_drop(struct kill *kill)
-{
-    struct registry *registry = kill->registry;
-    struct reap_result result = kill->session
-                                    ? result_of(kill->session)
-                                    : (struct reap_result){.number = kill->number, .exit_code = -1};
-    hunt_count_survivors(kill, &result);
-    while (!list_is_empty(&kill->askers))
-        asker_tell(registry, LIST_OWNER(kill->askers.next, struct asker, link), &result);
-    loop_timer_stop(&kill->timer);
-    descendants_drop(&kill->ask);
-    list_remove(&kill->link);
-    if (kill->cgroup)
-        cgroup_remove(kill->cgroup);
-    cgroup_free(kill->cgroup);
-    bearers_fini(&kill->hunted);
-    bearers_fini(&kill->strays);
-    if (kill->session)
-        kill->session->part[PART_REAP] = NULL;
-    free(kill);
-    registry_kick(registry);
-}
-
-void kill_finish(struct kill *kill)
-{
-    BUG_UNLESS(kill->stage >= KILL_HUNT_TERM);
-    struct session *session = kill->session;
-    if (session && session->exited && kill->hunted.count == 0 &&
-        mark_fits(descendants_mark(kill->registry)))
-        descendants_are_gone(session);
-    kill_drop(kill);
-    if (!session)
-        return;
-    /* what can't be ended does not keep the daemon from stopping */
-    if (session->registry->stopping != STOP_NOT)
-        session_exited(session, 0, 0);
-    session_acknowledge(session);
-    session_dirty(session);
-}
 
 /* --- the ladder --- */
 
@@ -180,19 +22,16 @@ static void kill_step(struct kill *kill)
     struct session *session = kill->session;
     int signo = signals[kill->stage];
     atomic_store(&session->journal->header->kill_signal, signo);
-    int status = signal_groups(session, signo);
+    int status = groups_signal(session, signo);
     if (signo != SIGKILL) { /* a stopped program acts on it only when it goes on */
-        signal_groups(session, SIGCONT);
-        loop_timer_set_ms(&kill->timer, kill_grace_ms(kill));
+        groups_signal(session, SIGCONT);
+        kill_wait(kill, kill_grace_ms(kill));
         return;
     }
-    /* it is another user's by now: the kernel hangs up on it for us */
-    if (status == -EPERM && !kill->denied) {
-        kill->denied = true;
-        kill->until_ms = kill_now_ms(kill) + KILL_DENIED_MS;
-        session_hang_up(session);
-    }
-    loop_timer_set_ms(&kill->timer, KILL_PAUSE_LAST_MS);
+    kill_set_until(kill, KILL_MAX_MS);
+    if (status == -EPERM) /* it is another user's by now: the kernel hangs up on it for us */
+        kill_deny(kill);
+    kill_wait(kill, KILL_PAUSE_LAST_MS);
 }
 
 static void begin_ladder(struct kill *kill)
@@ -201,17 +40,15 @@ static void begin_ladder(struct kill *kill)
     mark_strays(descendants_mark(kill->registry), kill->number, session_pid(kill->session),
                 &kill->strays);
     kill->stage = kill->hard ? KILL_KILL : KILL_HUP;
-    kill->until_ms = kill_now_ms(kill) + (kill->hard ? 0 : 2 * kill_grace_ms(kill)) + KILL_MAX_MS;
     kill_step(kill);
 }
 
-static void kill_on_timer(void *arg)
+void kill_on_timer(void *arg)
 {
     struct kill *kill = arg;
     if (kill->stage >= KILL_HUNT_TERM) {
         hunt_on_timer(kill);
-    } else if (!kill->session->exited && kill->stage == KILL_KILL &&
-               kill_now_ms(kill) >= kill->until_ms) {
+    } else if (!kill->session->exited && kill_is_late(kill)) {
         hunt_begin(kill); /* its leader is one of the hunted now */
     } else if (!kill->session->exited) {
         kill->stage += kill->stage < KILL_KILL;
@@ -241,7 +78,7 @@ static void reap_on_began(struct session *session)
     if (kill && kill->stage == KILL_WAITS_FOR_PID)
         begin_ladder(kill);
     if (signo)
-        signal_groups(session, signo);
+        groups_signal(session, signo);
 }
 
 static void reap_free(struct session *session)
@@ -252,35 +89,16 @@ static void reap_free(struct session *session)
 
 /* --- beginning --- */
 
-static struct kill *kill_new(struct registry *registry, uint64_t number)
-{
-    struct kill *kill = xcalloc(1, sizeof *kill);
-    kill->registry = registry;
-    kill->number = number;
-    list_init(&kill->askers);
-    list_append(&reap_of(registry)->kills, &kill->link);
-    loop_timer_init(&kill->timer, registry->loop, kill_on_timer, kill);
-    kill->ask = (struct descendants_ask){.number = number, .fn = hunt_on_found, .arg = kill};
-    list_init(&kill->ask.link);
-    return kill;
-}
-
 static struct kill *kill_begin(struct session *session, enum session_killer killer)
 {
     struct kill *kill = kill_new(session->registry, session_number(session));
     kill->session = session;
     session->part[PART_REAP] = kill;
-    if (!session->exited) {
+    if (!session->exited && atomic_load(&session->journal->header->killed_by) == KILLER_NONE) {
         atomic_store(&session->journal->header->killed_by, (uint32_t)killer);
         part_killed(session, session_killer_word(killer), 0);
     }
     return kill;
-}
-
-static void add_asker(struct kill *kill, reap_fn *fn, void *arg)
-{
-    if (fn)
-        list_append(&kill->askers, &asker_new(fn, arg)->link);
 }
 
 static void send_one(struct session *session, int signo, reap_fn *fn, void *arg)
@@ -288,10 +106,9 @@ static void send_one(struct session *session, int signo, reap_fn *fn, void *arg)
     if (session_pid(session) <= 0)
         session_set_pending_signal(session, signo);
     atomic_store(&session->journal->header->kill_signal, signo);
-    signal_groups(session, signo);
-    struct reap_result result = result_of(session);
-    if (fn)
-        asker_tell(session->registry, asker_new(fn, arg), &result);
+    groups_signal(session, signo);
+    struct reap_result result = kill_result_of(session);
+    kill_tell(session->registry, fn, arg, &result);
 }
 
 static void ladder(struct session *session, enum session_killer killer, bool hard, reap_fn *fn,
@@ -301,7 +118,7 @@ static void ladder(struct session *session, enum session_killer killer, bool har
     struct kill *kill = fresh ? kill_begin(session, killer) : kill_of(session);
     bool harder = hard && !kill->hard;
     kill->hard |= hard;
-    add_asker(kill, fn, arg);
+    kill_add_asker(kill, fn, arg);
     if (kill->stage >= KILL_HUNT_TERM || (!fresh && !harder))
         return; /* what is under way will do */
     if (session->finished)
@@ -349,7 +166,7 @@ void reap_kill_left(struct registry *registry, uint64_t number, reap_fn *fn, voi
         kill = kill_new(registry, number);
         hunt_begin(kill);
     }
-    add_asker(kill, fn, arg);
+    kill_add_asker(kill, fn, arg);
 }
 
 /* --- the row --- */
@@ -381,6 +198,27 @@ static bool reap_is_idle(const struct registry *registry)
     return list_is_empty(&reap_of(registry)->kills);
 }
 
+const struct reap_result *reap_stopped(const struct registry *registry)
+{
+    return &reap_of(registry)->stopped;
+}
+
+/* The worker has died in the middle of a kill: it goes on, or those that it had stopped would stay
+ * so for ever. */
+static void reap_adopt(struct session *session)
+{
+    const struct journal_header *header = session->journal->header;
+    uint32_t killer = atomic_load(&header->killed_by);
+    struct proc_stat stat;
+    if (killer == KILLER_NONE)
+        return;
+    if (!session->finished)
+        ladder(session, (enum session_killer)killer, false, NULL, NULL);
+    else if (proc_stat(session_pid(session), &stat) && stat.state == 'Z' &&
+             stat.start_ticks == header->pid_start_ticks) /* which the hunt would have reaped */
+        ladder(session, (enum session_killer)killer, true, NULL, NULL);
+}
+
 static void reap_end(struct session *session, enum session_killer killer)
 {
     reap_kill(session, 0, killer, NULL, NULL);
@@ -391,7 +229,9 @@ const struct part reap_part = {
     .close = reap_close,
     .fini = reap_fini,
     .is_idle = reap_is_idle,
+    .stopping = reap_sweep,
     .began = reap_on_began,
+    .adopt = reap_adopt,
     .ended = on_leader_ended,
     .holds_leader = holds_leader,
     .free = reap_free,

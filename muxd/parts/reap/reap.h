@@ -29,6 +29,8 @@ void reap_kill(struct session *session, int signo, enum session_killer killer, r
 void reap_kill_hard(struct session *session, enum session_killer killer, reap_fn *fn, void *arg);
 /* Ends what is alive of a session that the registry does not have (registry_each_left). */
 void reap_kill_left(struct registry *registry, uint64_t number, reap_fn *fn, void *arg);
+/* Who has survived a stop, so far: survivors and the first of them. */
+const struct reap_result *reap_stopped(const struct registry *registry);
 
 extern const struct part reap_part;
 #endif

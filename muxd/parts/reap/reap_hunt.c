@@ -17,8 +17,11 @@ void hunt_count_survivors(const struct kill *kill, struct reap_result *result)
             continue;
         struct reap_survivor shown = {.pid = one->pid};
         proc_command(one->pid, shown.command, sizeof shown.command);
-        log_warn("process %d (%s) of session %llu could not be ended", (int)shown.pid,
-                 shown.command, (unsigned long long)kill->number);
+        if (kill->number == MARK_NONE)
+            log_warn("process %d (%s) could not be ended", (int)shown.pid, shown.command);
+        else
+            log_warn("process %d (%s) of session %llu could not be ended", (int)shown.pid,
+                     shown.command, (unsigned long long)kill->number);
         if (result->survivors < REAP_SHOWN)
             result->shown[result->survivors] = shown;
         result->survivors++;
@@ -60,11 +63,11 @@ static void hunt_look_around(struct kill *kill)
     descendants_ask(kill->registry, &kill->ask);
 }
 
-static void hunt_hard(struct kill *kill)
+static void hunt_enter(struct kill *kill, enum kill_stage stage)
 {
-    kill->stage = KILL_HUNT_KILL;
+    kill->stage = stage;
     kill->denied = false;
-    kill->until_ms = kill_now_ms(kill) + KILL_MAX_MS;
+    kill->until_ms = 0;
     kill->pause_ms = KILL_PAUSE_FIRST_MS;
     hunt_look_around(kill);
 }
@@ -72,20 +75,17 @@ static void hunt_hard(struct kill *kill)
 void hunt_begin(struct kill *kill)
 {
     BUG_UNLESS(kill->stage < KILL_HUNT_TERM);
-    if (kill->hard || kill->stage == KILL_KILL) {
-        hunt_hard(kill);
-        return;
-    }
-    kill->stage = KILL_HUNT_TERM;
-    kill->until_ms = kill_now_ms(kill) + kill_grace_ms(kill);
-    kill->pause_ms = KILL_PAUSE_FIRST_MS;
-    hunt_look_around(kill);
+    hunt_enter(kill, kill->hard || kill->stage == KILL_KILL ? KILL_HUNT_KILL : KILL_HUNT_TERM);
 }
 
 static void hunt_take_found(struct kill *kill, const struct bearer *all, size_t count)
 {
     const struct mark *mark = descendants_mark(kill->registry);
     bearers_set(&kill->hunted, all, count);
+    if (kill->session)
+        descendants_orphans(kill->session, &kill->hunted, &kill->strays);
+    else if (kill->number == MARK_NONE)
+        descendants_all_orphans(kill->registry, &kill->strays);
     for (size_t i = 0; i < kill->strays.count; i++)
         if (mark_lives(mark, &kill->strays.all[i]))
             bearers_add(&kill->hunted, &kill->strays.all[i]);
@@ -96,39 +96,45 @@ static void hunt_take_found(struct kill *kill, const struct bearer *all, size_t 
             bearers_add(&kill->strays, &kill->hunted.all[i]);
 }
 
+/* Whoever was found was stopped by that pass, so nobody is left here without SIGKILL. */
 void hunt_on_found(void *arg, const struct bearer *all, size_t count)
 {
     struct kill *kill = arg;
     hunt_take_found(kill, all, count);
-    if (kill->hunted.count == 0 ||
-        (kill->stage == KILL_HUNT_KILL && kill_now_ms(kill) >= kill->until_ms)) {
+    if (kill->hunted.count == 0) {
         kill_finish(kill);
         return;
     }
     if (kill->stage == KILL_HUNT_TERM) {
         hunt_ask_to_end(kill);
-    } else if (hunt_strike(kill) && !kill->denied) {
-        kill->denied = true;
-        kill->until_ms = kill_now_ms(kill) + KILL_DENIED_MS;
+        kill_set_until(kill, kill_grace_ms(kill));
+    } else {
+        bool denied = hunt_strike(kill);
+        kill_set_until(kill, KILL_MAX_MS);
+        if (denied)
+            kill_deny(kill);
     }
-    loop_timer_set_ms(&kill->timer, kill->pause_ms);
+    kill_wait(kill, kill->last ? KILL_PAUSE_LAST_MS : kill->pause_ms);
 }
 
 /* While one of those that are known lives, it is not over, and no pass is needed to see that. */
 void hunt_on_timer(struct kill *kill)
 {
     size_t at = 0;
-    bool late = kill_now_ms(kill) >= kill->until_ms;
+    bool late = kill_is_late(kill);
     while (at < kill->hunted.count &&
            !mark_lives(descendants_mark(kill->registry), &kill->hunted.all[at]))
         at++;
-    if (late && kill->stage == KILL_HUNT_TERM) {
-        hunt_hard(kill);
+    if (kill->last) {
+        kill_finish(kill);
+    } else if (late && kill->stage == KILL_HUNT_TERM) {
+        hunt_enter(kill, KILL_HUNT_KILL);
     } else if (late || at == kill->hunted.count) {
+        kill->last = late;
         hunt_look_around(kill);
     } else {
         kill->pause_ms = kill->pause_ms * 2 > KILL_PAUSE_LAST_MS ? KILL_PAUSE_LAST_MS
                                                                  : kill->pause_ms * 2;
-        loop_timer_set_ms(&kill->timer, kill->pause_ms);
+        kill_wait(kill, kill->pause_ms);
     }
 }
