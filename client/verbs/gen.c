@@ -1,4 +1,4 @@
-/* gen: `ue gen DIR`: owns the writing of the man page. */
+/* gen: `ue gen DIR`: owns the writing of the man pages. */
 #include "client/verbs/gen.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -38,10 +38,14 @@ static int gen_write_file(const char *dir, const char *name, const struct buf *c
 int verb_GEN(struct ue *ue)
 {
     struct err err;
-    struct buf out = BUF_INIT;
+    struct buf out = BUF_INIT, page = BUF_INIT;
+    const char *dir = ue->args.operands[0];
     gen_man(&out);
-    int result = gen_write_file(ue->args.operands[0], "client/ue.1", &out, &err);
+    int result = gen_write_file(dir, "client/ue.1", &out, &err);
+    if (result == 0 && (result = gen_protocol(&page, dir, &err)) == 0)
+        result = gen_write_file(dir, GEN_PROTOCOL_PAGE, &page, &err);
     buf_fini(&out);
+    buf_fini(&page);
     return result < 0 ? ue_fail(ue, &err) : 0;
 }
 

@@ -1,10 +1,18 @@
-/* gen: makes the man page of ue from the tables. The same tables give the same bytes. */
+/* gen: makes the man page of ue, and the generated parts of that of the protocol, from the tables.
+ * The same tables give the same bytes. */
 #ifndef MUXD_CLIENT_GEN_H
 #define MUXD_CLIENT_GEN_H
 #include "base/buf.h"
+#include "base/err.h"
 #include "wire/verb.h"
 
 void gen_man(struct buf *out);
+#define GEN_PROTOCOL_PAGE "conf/muxd.7"
+/* That page below dir with its generated parts made anew. 0 or ERR_SYSTEM. */
+int gen_protocol(struct buf *out, const char *dir, struct err *err);
+
+void gen_event_list(struct buf *out); /* rows of the tables, as paragraphs with a tag */
+void gen_error_list(struct buf *out);
 void gen_events(struct buf *out);      /* parts of the man page */
 void gen_errors(struct buf *out);
 void gen_differences(struct buf *out);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char head[] = ".\\\" Made from muxd/wire/commands.def by make gen; never edited.\n"
-                           ".TH UE 1 \"\" \"muxd " MUXD_VERSION "\" \"User Commands\"\n"
+                           ".TH UE 1 2026-11-27 \"muxd " MUXD_VERSION "\" \"User Commands\"\n"
                            ".SH NAME\n"
                            "ue \\- drive named terminal sessions held by muxd\n"
                            ".SH SYNOPSIS\n"
@@ -200,7 +200,8 @@ static const char around[] = ".SH ENVIRONMENT\n"
                              ".TP\n.B NO_COLOR\nno colours in tables\n"
                              ".SH SEE ALSO\n"
                              ".BR muxd (8),\n"
-                             ".BR muxd.ini (5)\n";
+                             ".BR muxd.ini (5),\n"
+                             ".BR muxd (7)\n";
 
 static void append_option(struct buf *out, const struct verb *verb,
                           const struct verb_option *option)

@@ -63,19 +63,35 @@ static const struct difference differences[] = {
      "a client that comes back has missed nothing"},
 };
 
-void gen_events(struct buf *out)
+void gen_event_list(struct buf *out)
 {
-    buf_append_text(out, ".SH EVENTS\n.B ue events\nand the hooks of\n.BR muxd.ini (5)\nknow these "
-                         "types. Those with an asterisk are made "
-                         "only while a client asks for them, and for ten seconds after.\n");
     for (int i = 0; i < EVENT_COUNT_; i++) {
         buf_printf(out, ".TP\n.B %s%s\n", event_rows[i].name, event_rows[i].kept ? "" : " *");
         gen_roff(out, event_rows[i].help);
         buf_append_byte(out, '\n');
     }
+}
+
+void gen_events(struct buf *out)
+{
+    buf_append_text(out, ".SH EVENTS\n.B ue events\nand the hooks of\n.BR muxd.ini (5)\nknow these "
+                         "types. Those with an asterisk are made "
+                         "only while a client asks for them, and for ten seconds after.\n");
+    gen_event_list(out);
     buf_append_text(out, ".PP\nEach has seq, type and time, and session_id and name where it is "
                          "about a session. A line of type\n.B gap\n"
                          "stands where events are missing.\n");
+}
+
+void gen_error_list(struct buf *out)
+{
+    for (int code = ERR_INTERNAL; code > -ERR_COUNT_; code--) {
+        buf_append_text(out, ".TP\n\\fB");
+        gen_roff(out, err_name(code));
+        buf_printf(out, "\\fR \\-%d, %d\n", -err_rpc(code), err_exit_status(code));
+        gen_roff(out, err_help(code));
+        buf_append_byte(out, '\n');
+    }
 }
 
 void gen_errors(struct buf *out)
@@ -84,13 +100,7 @@ void gen_errors(struct buf *out)
                          "data.code on the wire, and code in the JSON "
                          "of a step. Beside it stand its number there (error.code) and the exit "
                          "status of\n.BR ue .\n");
-    for (int code = ERR_INTERNAL; code > -ERR_COUNT_; code--) {
-        buf_append_text(out, ".TP\n\\fB");
-        gen_roff(out, err_name(code));
-        buf_printf(out, "\\fR \\-%d, %d\n", -err_rpc(code), err_exit_status(code));
-        gen_roff(out, err_help(code));
-        buf_append_byte(out, '\n');
-    }
+    gen_error_list(out);
 }
 
 void gen_differences(struct buf *out)

@@ -5,7 +5,7 @@
 
 static const char head[] =
     ".\\\" Made from muxd/config by make gen.\n"
-    ".TH MUXD.INI 5 \"\" \"muxd " MUXD_VERSION "\" \"File formats\"\n"
+    ".TH MUXD.INI 5 2026-11-27 \"muxd " MUXD_VERSION "\" \"File formats\"\n"
     ".SH NAME\n"
     "muxd.ini \\- configuration of muxd\n"
     ".SH DESCRIPTION\n"
@@ -58,7 +58,8 @@ static const char tail[] =
     ".EE\n"
     ".SH SEE ALSO\n"
     ".BR ue (1),\n"
-    ".BR muxd (8)\n";
+    ".BR muxd (8),\n"
+    ".BR muxd (7)\n";
 
 /* Text into roff: no request at the start of a line, no escapes. */
 static void roff(struct buf *out, const char *text)
