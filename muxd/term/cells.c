@@ -8,15 +8,66 @@
 
 static uint64_t stamps; /* given out so far */
 
+/* The place of the first mark in that column or right of it. */
+static int marks_find(const struct marks *marks, int col)
+{
+    int from = 0, to = marks->count;
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        if (marks->list[middle].col < col)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static void marks_drop(struct line *line, int from, int to)
+{
+    struct marks *marks = line->marks;
+    int first = marks_find(marks, from), end = from < to ? marks_find(marks, to) : first;
+    memmove(marks->list + first, marks->list + end,
+            (size_t)(marks->count - end) * sizeof *marks->list);
+    marks->count -= end - first;
+    if (marks->count == 0) {
+        free(marks);
+        line->marks = NULL;
+    }
+}
+
+/* The marks in the columns [from, to), all that are there, move by that many columns. */
+static void marks_shift(struct marks *marks, int from, int to, int by)
+{
+    for (int i = marks_find(marks, from), end = marks_find(marks, to); i < end; i++)
+        marks->list[i].col += by;
+}
+
+static void marks_add(struct line *line, int col, int32_t rune)
+{
+    struct marks *marks = line->marks;
+    if (!marks || marks->count == marks->room) {
+        int room = marks ? 2 * marks->room : 4;
+        line->marks = xrealloc(marks, sizeof *marks + (size_t)room * sizeof *marks->list);
+        if (!marks)
+            line->marks->count = 0;
+        marks = line->marks;
+        marks->room = room;
+    }
+    int at = marks_find(marks, col + 1);
+    memmove(marks->list + at + 1, marks->list + at,
+            (size_t)(marks->count - at) * sizeof *marks->list);
+    marks->list[at] = (struct mark){.col = col, .rune = rune};
+    marks->count++;
+}
+
 /* For cells below reach or new ones; the caller sets reach. */
 static void fill(struct line *line, int from, int to, uint32_t bg)
 {
     line->stamp = ++stamps;
     for (int col = from; col < to; col++)
         line->cells[col] = (struct cell){.width = 1, .pen = {.bg = bg}};
-    if (line->marks && to > from)
-        memset(line->marks + (size_t)from * CELL_MARKS, 0,
-               (size_t)(to - from) * CELL_MARKS * sizeof *line->marks);
+    if (line->marks)
+        marks_drop(line, from, to);
 }
 
 static void blank(struct line *line, int from, int to, uint32_t bg)
@@ -72,8 +123,8 @@ void line_resize(struct line *line, int cols)
     if (cols < old)
         cut_at(line, cols);
     line->cells = xreallocarray(line->cells, (size_t)cols, sizeof *line->cells);
-    if (line->marks)
-        line->marks = xreallocarray(line->marks, (size_t)cols * CELL_MARKS, sizeof *line->marks);
+    if (line->marks && cols < old)
+        marks_drop(line, cols, old);
     line->cols = cols;
     line->wrapped = false;
     fill(line, old < cols ? old : cols, cols, COLOR_DEFAULT);
@@ -111,8 +162,7 @@ void line_put(struct line *line, int col, int32_t rune, int width, const struct 
     if (width == 2)
         line->cells[col + 1] = (struct cell){.width = 0, .pen = *pen};
     if (line->marks)
-        memset(line->marks + (size_t)col * CELL_MARKS, 0,
-               (size_t)width * CELL_MARKS * sizeof *line->marks);
+        marks_drop(line, col, col + width);
     line->reach = line->reach > col + width ? line->reach : col + width;
     if (col + width == line->cols)
         line->wrapped = false;
@@ -130,8 +180,7 @@ void line_put_run(struct line *line, int col, const int32_t *runes, int count,
     for (int i = 0; i < count; i++)
         cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = look};
     if (line->marks)
-        memset(line->marks + (size_t)col * CELL_MARKS, 0,
-               (size_t)count * CELL_MARKS * sizeof *line->marks);
+        marks_drop(line, col, end);
     line->empty = false;
     line->stamp = ++stamps;
     line->reach = line->reach > end ? line->reach : end;
@@ -141,20 +190,15 @@ void line_put_run(struct line *line, int col, const int32_t *runes, int count,
 
 bool line_mark(struct line *line, int col, int32_t mark)
 {
+    const struct mark *marks;
     BUG_UNLESS(col >= 0 && col < line->cols);
-    if (!line->marks)
-        line->marks = xcalloc((size_t)line->cols * CELL_MARKS, sizeof *line->marks);
-    int32_t *marks = line->marks + (size_t)col * CELL_MARKS;
+    if (line_marks(line, col, &marks) == CELL_MARKS)
+        return false;
+    marks_add(line, col, mark);
     line->reach = line->reach > col + 1 ? line->reach : col + 1;
     line->stamp = ++stamps;
     line->empty = false;
-    for (int i = 0; i < CELL_MARKS; i++) {
-        if (!marks[i]) {
-            marks[i] = mark;
-            return true;
-        }
-    }
-    return false;
+    return true;
 }
 
 void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
@@ -174,29 +218,43 @@ void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
     memmove(line->cells + target, line->cells + source, (size_t)kept * sizeof *line->cells);
     line->reach = line->reach > to ? line->reach : to; /* at most */
     line->stamp = ++stamps;
+    if (line->marks && by < 0)
+        marks_drop(line, from, source);
+    else if (line->marks)
+        marks_drop(line, from + kept, to);
     if (line->marks)
-        memmove(line->marks + (size_t)target * CELL_MARKS,
-                line->marks + (size_t)source * CELL_MARKS,
-                (size_t)kept * CELL_MARKS * sizeof *line->marks);
+        marks_shift(line->marks, source, source + kept, target - source);
     if (by < 0)
         blank(line, from + kept, to, bg);
     else
         blank(line, from, from + distance, bg);
 }
 
-const int32_t *line_marks(const struct line *line, int col)
+int line_marks(const struct line *line, int col, const struct mark **marks)
 {
-    const int32_t *marks = line->marks ? line->marks + (size_t)col * CELL_MARKS : NULL;
-    return marks && marks[0] ? marks : NULL;
+    if (!line->marks)
+        return 0;
+    int first = marks_find(line->marks, col), end = first;
+    while (end < line->marks->count && line->marks->list[end].col == col)
+        end++;
+    *marks = line->marks->list + first;
+    return end - first;
+}
+
+size_t line_marks_memory(const struct line *line)
+{
+    return line->marks ? sizeof *line->marks + (size_t)line->marks->room * sizeof *line->marks->list
+                       : 0;
 }
 
 int line_used(const struct line *line, bool looks)
 {
     const uint32_t shown = PEN_REVERSE | PEN_UNDERLINES | PEN_STRIKE | PEN_OVERLINE;
+    const struct mark *marks;
     for (int col = line->reach; col > 0; col--) {
         const struct cell *cell = &line->cells[col - 1];
         if (cell->width == 0 || (cell->rune && cell->rune != ' ') ||
-            (cell->rune && line->wrapped) || line_marks(line, col - 1))
+            (cell->rune && line->wrapped) || line_marks(line, col - 1, &marks) > 0)
             return col;
         if (looks && (cell->pen.bg != COLOR_DEFAULT || (cell->pen.attrs & shown)))
             return col;
@@ -208,10 +266,11 @@ void line_append_text(const struct line *line, struct buf *out, int cols)
 {
     for (int col = 0; col < cols && col < line->cols; col++) {
         const struct cell *cell = &line->cells[col];
-        const int32_t *marks = line_marks(line, col);
+        const struct mark *marks;
+        int count = line_marks(line, col, &marks);
         if (cell->width > 0)
             utf8_append_rune(out, cell->rune ? cell->rune : ' ');
-        for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-            utf8_append_rune(out, marks[i]);
+        for (int i = 0; i < count; i++)
+            utf8_append_rune(out, marks[i].rune);
     }
 }

@@ -5,18 +5,30 @@
 #include "base/buf.h"
 #include "wire/pen.h"
 
-#define CELL_MARKS 4 /* combining characters kept on one cell; more are dropped */
+/* Combining characters kept on one cell; more are dropped. So many has text in Unicode's
+ * stream-safe format (UAX #15, section 13). */
+#define CELL_MARKS 30
 
 struct cell {
-    int32_t rune;   /* 0: nothing was written here, or the right half of a wide character */
-    uint8_t width;  /* columns: 1, 2; 0: the right half of the cell before */
+    /* 0: nothing was written here, or the right half of a wide character */
+    int32_t rune : 24;
+    unsigned width : 8; /* columns: 1, 2; 0: the right half of the cell before */
     struct pen pen;
+};
+static_assert(sizeof(struct cell) == 20, "a screen has many");
+
+struct mark { /* a combining character */
+    int32_t col, rune;
+};
+
+struct marks { /* of a line, by column; those of one column in the order in which they came */
+    int count, room;
+    struct mark list[];
 };
 
 struct line {
     struct cell *cells; /* cols of them, owned */
-    /* NULL, or cols * CELL_MARKS, owned: combining characters of each cell, ending with 0 */
-    int32_t *marks;
+    struct marks *marks; /* owned; NULL: none */
     int cols;
     /* the columns from here on are blanks without a colour and need not be looked at */
     int reach;
@@ -40,11 +52,12 @@ void line_put(struct line *line, int col, int32_t rune, int width, const struct 
 void line_put_run(struct line *line, int col, const int32_t *runes, int count,
                   const struct pen *pen);
 bool line_mark(struct line *line, int col, int32_t mark); /* false: the cell is full */
+size_t line_marks_memory(const struct line *line);        /* bytes */
 /* Moves the cells of [from, to) right by `by` columns (left when negative). The columns that become
  * free are blank. */
 void line_shift(struct line *line, int from, int to, int by, uint32_t bg);
-/* ends with 0 or after CELL_MARKS; NULL: none */
-const int32_t *line_marks(const struct line *line, int col);
+/* How many there are on that cell, at most CELL_MARKS; *marks is the first. */
+int line_marks(const struct line *line, int col, const struct mark **marks);
 /* Columns up to the last one that shows something: a character other than a blank, or, with looks,
  * a colour or a line. */
 int line_used(const struct line *line, bool looks);

@@ -20,6 +20,8 @@ struct screen_saved { /* DECSC */
 struct screen {
     struct tokens tokens;
     int rows, cols;
+    int own_cols; /* without DECCOLM */
+    bool may_columns; /* ?40: DECCOLM does something */
     struct line *grids[2]; /* main and alternate; NULL until the alternate one is used */
     int current;
     struct scrollback *scrollback;
@@ -97,5 +99,6 @@ void screen_reset(struct screen *screen); /* RIS, and the beginning */
 
 /* screen_mode.c: modes */
 void screen_mode(struct screen *screen, const struct token_csi *csi, bool set);
+void screen_columns(struct screen *screen, bool many); /* DECCOLM */
 void screen_kitty(struct screen *screen, const struct token_csi *csi);
 #endif

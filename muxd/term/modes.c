@@ -1,18 +1,22 @@
 /* modes: owns how sequences change the modes, and the layout of the 64 bits: flags,
- * modifyOtherKeys, cursor style, and two stacks of kitty keyboard flags, four deep, the flags in
- * force lowest. A fifth push forgets the oldest flags, as that protocol allows. */
+ * modifyOtherKeys, cursor style, two stacks of kitty keyboard flags, four deep on the main screen and
+ * three on the other, the flags in force lowest, and more flags. A push too many forgets the oldest
+ * flags, as that protocol allows. */
 #include "term/modes.h"
 #include <assert.h>
 
 enum {
     OTHER_KEYS_AT = 19, /* 2 bits */
     STYLE_AT = 21,      /* 3 bits */
-    KITTY_AT = 24,      /* 20 bits for each screen */
+    KITTY_AT = 24,      /* of the main screen */
     KITTY_BITS = 20,
+    KITTY_OTHER_AT = KITTY_AT + KITTY_BITS,
+    KITTY_OTHER_BITS = 15,
     KITTY_FLAGS = 31,
     KITTY_STEP = 5
 };
-static_assert(KITTY_AT + 2 * KITTY_BITS <= 64, "the modes fit into 64 bits");
+static_assert(KITTY_OTHER_AT + KITTY_OTHER_BITS == MODE_INSERT && MODE_LONG_STRING < 64,
+              "the modes fit into 64 bits");
 static_assert((int)MODE_COUNT <= OTHER_KEYS_AT, "the flags lie below");
 
 #define PARAMS_MAX 32
@@ -25,11 +29,13 @@ static const struct numbered {
     bool turned; /* the bit is set when the mode is reset */
 } table[] = {
     {1, MODE_APPLICATION_CURSOR, false},
+    {3, MODE_COLUMNS, false},
     {5, MODE_REVERSE_VIDEO, false},
     {6, MODE_ORIGIN, false},
     {7, MODE_NO_WRAP, true},
     {9, MODE_MOUSE_X10, false},
     {25, MODE_CURSOR_HIDDEN, true},
+    {40, MODE_MAY_COLUMNS, false},
     {47, MODE_ALTERNATE_SCREEN, false},
     {66, MODE_APPLICATION_KEYPAD, false},
     {67, MODE_BACKSPACE_IS_BS, false},
@@ -47,11 +53,15 @@ static const struct numbered {
     {2026, MODE_SYNCHRONIZED, false},
 };
 
-static const struct numbered *modes_find(int number)
+static const struct numbered plain[] = {{4, MODE_INSERT, false}, {20, MODE_NEWLINE, false}};
+
+static const struct numbered *modes_find(bool private, int number)
 {
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].number == number)
-            return &table[i];
+    const struct numbered *rows = private ? table : plain;
+    size_t count = private ? sizeof table / sizeof *table : sizeof plain / sizeof *plain;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].number == number)
+            return &rows[i];
     return NULL;
 }
 
@@ -78,7 +88,12 @@ unsigned modes_cursor_style(uint64_t modes)
 
 static unsigned kitty_at(uint64_t modes)
 {
-    return modes_has(modes, MODE_ALTERNATE_SCREEN) ? KITTY_AT + KITTY_BITS : KITTY_AT;
+    return modes_has(modes, MODE_ALTERNATE_SCREEN) ? KITTY_OTHER_AT : KITTY_AT;
+}
+
+static unsigned kitty_bits(uint64_t modes)
+{
+    return modes_has(modes, MODE_ALTERNATE_SCREEN) ? KITTY_OTHER_BITS : KITTY_BITS;
 }
 
 unsigned modes_kitty(uint64_t modes)
@@ -87,35 +102,40 @@ unsigned modes_kitty(uint64_t modes)
 }
 
 /* Resets go first: one of them may end a mode that another has begun (mouse). The reset of the
- * origin mode is left out: it moves the cursor, and DECSTR has done it. */
+ * origin mode is left out: it moves the cursor, and DECSTR has done it; so is that of DECCOLM, which
+ * erases. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty)
 {
     buf_append_text(out, "\033[!p");
+    if (modes_has(modes, MODE_MAY_COLUMNS)) /* before ?3 */
+        buf_append_text(out, "\033[?40h");
     for (int set = 0; set <= 1; set++)
         for (size_t i = 0; i < sizeof table / sizeof *table; i++)
             if (table[i].mode != MODE_ALTERNATE_SCREEN &&
                 modes_has(modes, table[i].mode) == (bool)set &&
-                (set || table[i].mode != MODE_ORIGIN))
+                (set || (table[i].mode != MODE_ORIGIN && table[i].mode != MODE_COLUMNS)))
                 buf_printf(out, "\033[?%d%c", table[i].number,
                            (bool)set != table[i].turned ? 'h' : 'l');
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        buf_printf(out, "\033[%d%c", plain[i].number, modes_has(modes, plain[i].mode) ? 'h' : 'l');
     buf_printf(out, "\033[>4;%um\033[%u q", modes_other_keys(modes), modes_cursor_style(modes));
     if (with_kitty)
         buf_printf(out, "\033[=%u;1u", modes_kitty(modes));
 }
 
-int modes_report(uint64_t modes, int number)
+int modes_report(uint64_t modes, bool private, int number)
 {
-    const struct numbered *it = modes_find(number);
+    const struct numbered *it = modes_find(private, number);
     return !it ? 0 : modes_has(modes, it->mode) != it->turned ? 1 : 2;
 }
 
-static void set_private(uint64_t *modes, const struct scan_seq *seq)
+static void set_numbered(uint64_t *modes, const struct scan_seq *seq)
 {
     int numbers[PARAMS_MAX];
     size_t count = scan_params(seq, numbers, PARAMS_MAX);
     for (size_t i = 0; i < count; i++) {
-        const struct numbered *it = modes_find(numbers[i]);
-        if (it)
+        const struct numbered *it = modes_find(seq->prefix == '?', numbers[i]);
+        if (it && (it->mode != MODE_COLUMNS || modes_has(*modes, MODE_MAY_COLUMNS)))
             modes_put(modes, it->mode, 1, (seq->final == 'h') != it->turned);
     }
 }
@@ -134,15 +154,15 @@ static void set_other_keys(uint64_t *modes, const struct scan_seq *seq)
 static void set_kitty(uint64_t *modes, const struct scan_seq *seq)
 {
     int values[2] = {-1, -1};
-    unsigned at = kitty_at(*modes), pops;
-    uint64_t stack = modes_get(*modes, at, KITTY_BITS), flags;
+    unsigned at = kitty_at(*modes), bits = kitty_bits(*modes), pops;
+    uint64_t stack = modes_get(*modes, at, bits), flags;
     scan_params(seq, values, 2);
     flags = values[0] < 0 ? 0 : (uint64_t)values[0] & KITTY_FLAGS;
     switch (seq->prefix) {
     case '>': stack = stack << KITTY_STEP | flags; break;
     case '<':
         pops = values[0] < 1 ? 1 : (unsigned)values[0];
-        stack = pops * KITTY_STEP < KITTY_BITS ? stack >> pops * KITTY_STEP : 0;
+        stack = pops < KITTY_BITS / KITTY_STEP ? stack >> pops * KITTY_STEP : 0;
         break;
     case '=':
         if (values[1] == 2)
@@ -154,7 +174,7 @@ static void set_kitty(uint64_t *modes, const struct scan_seq *seq)
         break;
     default: break;
     }
-    modes_put(modes, at, KITTY_BITS, stack);
+    modes_put(modes, at, bits, stack);
 }
 
 static void set_style(uint64_t *modes, const struct scan_seq *seq)
@@ -170,7 +190,8 @@ static void modes_soft_reset(uint64_t *modes)
 {
     static const enum term_mode cleared[] = {MODE_APPLICATION_CURSOR, MODE_ORIGIN,
                                              MODE_APPLICATION_KEYPAD, MODE_NO_WRAP,
-                                             MODE_CURSOR_HIDDEN,      MODE_BRACKETED_PASTE};
+                                             MODE_CURSOR_HIDDEN,      MODE_BRACKETED_PASTE,
+                                             MODE_INSERT,             MODE_NEWLINE};
     for (size_t i = 0; i < sizeof cleared / sizeof *cleared; i++)
         modes_put(modes, cleared[i], 1, 0);
     modes_put(modes, STYLE_AT, 3, 0);
@@ -215,14 +236,27 @@ enum modes_editor modes_editor(const struct scan_seq *seq)
     return seq->final == 'h' ? MODES_EDITOR_READS : MODES_EDITOR_LEAVES;
 }
 
+void modes_past_string(uint64_t *modes, const char *data, size_t size, size_t *at)
+{
+    if (!modes_has(*modes, MODE_LONG_STRING))
+        return;
+    while (*at < size && !scan_ends_string(data[*at]))
+        ++*at;
+    if (*at < size)
+        modes_put(modes, MODE_LONG_STRING, 1, 0);
+}
+
 bool modes_apply(uint64_t *modes, const struct scan_seq *seq)
 {
+    if (seq->kind == SCAN_LONG)
+        modes_put(modes, MODE_LONG_STRING, 1, 1);
     if (seq->kind == SCAN_ESC)
         return apply_esc(modes, seq);
     if (seq->kind != SCAN_CSI)
-        return false;
-    if (seq->inter == 0 && seq->prefix == '?' && (seq->final == 'h' || seq->final == 'l'))
-        set_private(modes, seq);
+        return seq->kind == SCAN_LONG;
+    if (seq->inter == 0 && (!seq->prefix || seq->prefix == '?') &&
+        (seq->final == 'h' || seq->final == 'l'))
+        set_numbered(modes, seq);
     else if (seq->inter == 0 && seq->prefix == '>' && (seq->final == 'm' || seq->final == 'n'))
         set_other_keys(modes, seq);
     else if (seq->inter == 0 && seq->final == 'u' && seq->prefix && seq->prefix != '?')

@@ -28,7 +28,13 @@ enum term_mode {
     MODE_ALTERNATE_SCREEN,   /* ?47, ?1047, ?1049 */
     MODE_BRACKETED_PASTE,    /* ?2004 */
     MODE_SYNCHRONIZED,       /* ?2026 */
-    MODE_COUNT
+    MODE_COUNT,
+    /* behind what else the 64 bits hold */
+    MODE_INSERT = 59,  /* IRM, 4 */
+    MODE_NEWLINE,      /* LNM, 20 */
+    MODE_COLUMNS,      /* DECCOLM, ?3: 132 columns */
+    MODE_MAY_COLUMNS,  /* ?40: only then ?3 does something */
+    MODE_LONG_STRING   /* the output ends within a control string of more than SCAN_STRING_MAX */
 };
 
 static inline bool modes_has(uint64_t modes, enum term_mode mode)
@@ -58,6 +64,10 @@ enum modes_editor modes_editor(const struct scan_seq *seq);
  * DECSTR. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty);
 
-/* DECRPM's number for a private mode: 0 not known, 1 set, 2 reset. */
-int modes_report(uint64_t modes, int number);
+/* DECRPM's number for a mode, private (behind ?) or not: 0 not known, 1 set, 2 reset. */
+int modes_report(uint64_t modes, bool private, int number);
+
+/* While the modes say that the output is within a long control string: moves *at to the string's
+ * end, which ends that, too, or else to size. Behind each sequence, and where data begins. */
+void modes_past_string(uint64_t *modes, const char *data, size_t size, size_t *at);
 #endif

@@ -103,9 +103,10 @@ static uint64_t hash_marks(const struct line *line)
     uint64_t hash = 0;
     if (!line || !line->marks)
         return 0;
-    for (int i = 0; i < line->cols * CELL_MARKS; i++)
-        if (line->marks[i])
-            hash = (hash ^ (uint64_t)line->marks[i] ^ (uint64_t)i << 32) * 0x100000001b3u;
+    for (int i = 0; i < line->marks->count; i++)
+        hash = (hash ^ (uint64_t)line->marks->list[i].rune ^
+                (uint64_t)line->marks->list[i].col << 32) *
+               0x100000001b3u;
     return hash;
 }
 
@@ -173,13 +174,14 @@ static void use_pen(struct buf *out, struct pen *pen, const struct pen *wanted)
 static void paint_append_cell(const struct paint *paint, struct buf *out, const struct line *line,
                               int row, int col, const struct cell *cell)
 {
-    const int32_t *marks = line && col + paint->left < line->cols
-                               ? line_marks(line, col + paint->left)
-                               : NULL;
-    bool doubt = cell->rune >= WIDTH_DOUBT || (marks && marks[0]);
+    const struct mark *marks;
+    int count = line && col + paint->left < line->cols
+                    ? line_marks(line, col + paint->left, &marks)
+                    : 0;
+    bool doubt = cell->rune >= WIDTH_DOUBT || count > 0;
     utf8_append_rune(out, cell->rune);
-    for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-        utf8_append_rune(out, marks[i]);
+    for (int i = 0; i < count; i++)
+        utf8_append_rune(out, marks[i].rune);
     if (doubt && col + cell->width < paint->cols)
         move_to(out, row, col + cell->width);
 }

@@ -49,11 +49,12 @@ static void append_written(struct buf *out, int32_t rune, bool markup)
 static void render_append_glyph(struct buf *out, const struct line *line, int col, bool markup)
 {
     const struct cell *cell = &line->cells[col];
-    const int32_t *marks = line_marks(line, col);
+    const struct mark *marks;
+    int count = line_marks(line, col, &marks);
     if (cell->width > 0)
         append_written(out, cell->rune ? cell->rune : ' ', markup);
-    for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-        append_written(out, marks[i], markup);
+    for (int i = 0; i < count; i++)
+        append_written(out, marks[i].rune, markup);
 }
 
 static void draw_text(const struct drawing *drawing, const struct line *line, int used)
@@ -83,6 +84,7 @@ struct look { /* a pen as a page shows it */
     uint32_t fg, bg;
     bool has_bg;
     uint32_t attrs;
+    uint32_t line; /* of underlines: a colour as in struct pen */
 };
 
 static struct look look_of(const struct drawing *drawing, const struct line *line, int col)
@@ -91,13 +93,14 @@ static struct look look_of(const struct drawing *drawing, const struct line *lin
     if ((pen.attrs & PEN_BOLD) && (pen.fg & COLOR_INDEXED) && (pen.fg & 255) < 8)
         pen.fg += 8;
     struct look look = {
-        .fg = pen_rgb(pen.fg, FOREGROUND), .bg = pen_rgb(pen.bg, BACKGROUND), .attrs = pen.attrs};
+        .fg = pen_rgb(pen.fg, FOREGROUND), .bg = pen_rgb(pen.bg, BACKGROUND), .attrs = pen.attrs, .line = pen.line};
     bool reversed = ((pen.attrs & PEN_REVERSE) != 0) ^ screen_modes(drawing->screen)->reverse ^
                     (col == drawing->cursor);
     if (pen.attrs & PEN_FAINT)
         look.fg = (look.fg >> 1 & 0x7f7f7f) + (look.bg >> 1 & 0x7f7f7f);
     if (reversed)
-        look = (struct look){.fg = look.bg, .bg = look.fg, .attrs = look.attrs};
+        look = (struct look){
+            .fg = look.bg, .bg = look.fg, .attrs = look.attrs, .line = look.line};
     if (pen.attrs & PEN_CONCEAL)
         look.fg = look.bg;
     look.has_bg = look.bg != BACKGROUND;
@@ -107,11 +110,19 @@ static struct look look_of(const struct drawing *drawing, const struct line *lin
 static bool same_look(const struct look *a, const struct look *b)
 {
     const uint32_t shown = PEN_BOLD | PEN_ITALIC | PEN_STRIKE | PEN_OVERLINE | PEN_UNDERLINES;
-    return a->fg == b->fg && a->bg == b->bg && (a->attrs & shown) == (b->attrs & shown);
+    return a->fg == b->fg && a->bg == b->bg && (a->attrs & shown) == (b->attrs & shown) &&
+           (a->line == b->line || !(a->attrs & PEN_UNDERLINE));
 }
 
 static void append_style(struct buf *out, const struct look *look)
 {
+    static const struct {
+        uint32_t attr;
+        const char *word;
+    } styles[] = {{PEN_UNDERLINE_DOUBLE, "double"},
+                  {PEN_UNDERLINE_CURLY, "wavy"},
+                  {PEN_UNDERLINE_DOTTED, "dotted"},
+                  {PEN_UNDERLINE_DASHED, "dashed"}};
     if (look->attrs & PEN_BOLD)
         buf_append_text(out, ";font-weight:bold");
     if (look->attrs & PEN_ITALIC)
@@ -120,6 +131,11 @@ static void append_style(struct buf *out, const struct look *look)
         buf_printf(out, ";text-decoration:%s%s%s", look->attrs & PEN_UNDERLINE ? "underline " : "",
                    look->attrs & PEN_STRIKE ? "line-through " : "",
                    look->attrs & PEN_OVERLINE ? "overline" : "");
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+        if (look->attrs & styles[i].attr)
+            buf_printf(out, ";text-decoration-style:%s", styles[i].word);
+    if ((look->attrs & PEN_UNDERLINE) && look->line != COLOR_DEFAULT)
+        buf_printf(out, ";text-decoration-color:#%06x", pen_rgb(look->line, 0));
 }
 
 /* The end of the run of one look that begins at col. The cursor's cell is its own run, and in a

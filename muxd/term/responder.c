@@ -66,9 +66,11 @@ static bool answer_size(struct buf *out, const struct responder_facts *facts, in
     return buf_printf(out, CSI "%d;%d;%dt", asked - 10, rows, cols);
 }
 
-static int report_mode(const struct responder_facts *facts, int mode)
+static int report_mode(const struct responder_facts *facts, bool private, int mode)
 {
-    return mode == SCHEME_REPORTS ? facts->scheme_told ? 1 : 2 : modes_report(facts->modes, mode);
+    if (private && mode == SCHEME_REPORTS)
+        return facts->scheme_told ? 1 : 2;
+    return modes_report(facts->modes, private, mode);
 }
 
 #define KEY(prefix, inter, final)                                                                  \
@@ -89,8 +91,10 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq,
     case KEY('?', 0, 'n'): return answer_status(out, seq, facts, first);
     case KEY(0, 0, 't'): return answer_size(out, facts, first);
     case KEY('?', '$', 'p'):
-        return first >= 0 && buf_printf(out, CSI "?%d;%d$y", first, report_mode(facts, first));
-    case KEY(0, '$', 'p'): return first >= 0 && buf_printf(out, CSI "%d;0$y", first);
+        return first >= 0 && 
+               buf_printf(out, CSI "?%d;%d$y", first, report_mode(facts, true, first));
+    case KEY(0, '$', 'p'):
+        return first >= 0 && buf_printf(out, CSI "%d;%d$y", first, report_mode(facts, false, first));
     case KEY('?', 0, 'u'): return buf_printf(out, CSI "?%uu", modes_kitty(facts->modes));
     case KEY('?', 0, 'm'):
         return first == 4 && buf_printf(out, CSI ">4;%um", modes_other_keys(facts->modes));
@@ -259,7 +263,8 @@ static bool responder_reply(struct buf *out, const struct scan_seq *seq,
     case SCAN_CSI: return answer_csi(out, seq, facts);
     case SCAN_OSC: return answer_osc(out, seq, facts->profile);
     case SCAN_DCS: return answer_dcs(out, seq, facts);
-    case SCAN_STRING: break;
+    case SCAN_STRING:
+    case SCAN_LONG: break;
     }
     return false;
 }

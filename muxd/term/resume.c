@@ -16,13 +16,14 @@ static void draw_cells(struct buf *out, const struct line *line, int from, int t
     struct pen pen = {0};
     for (int col = from; col < to; col++) {
         const struct cell *cell = &line->cells[col];
-        const int32_t *marks = line_marks(line, col);
+        const struct mark *marks;
+        int count = line_marks(line, col, &marks);
         if (!pen_equal(&pen, &cell->pen) && cell->width > 0)
             pen_append_sgr(out, &cell->pen), pen = cell->pen;
         if (cell->width > 0)
             append_shown(out, cell->rune);
-        for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-            append_shown(out, marks[i]);
+        for (int i = 0; i < count; i++)
+            append_shown(out, marks[i].rune);
     }
     buf_append_text(out, "\033[m");
 }

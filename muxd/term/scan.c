@@ -102,8 +102,12 @@ static enum outcome take_string(struct candidate *it, enum scan_kind kind)
                                                          (*at != ECMA_BEL || kind != SCAN_OSC))))
         at++;
     it->seq->len = (size_t)(at - it->seq->text);
-    if (at == limit || (*at == ECMA_ESC && at + 1 == limit))
-        return run_out(it, SCAN_STRING_MAX);
+    if (at == limit || (*at == ECMA_ESC && at + 1 == limit)) {
+        if (run_out(it, SCAN_STRING_MAX) == UNFINISHED)
+            return UNFINISHED;
+        *it->seq = (struct scan_seq){.kind = SCAN_LONG};
+        return TAKEN;
+    }
     if (ecma_gives_up(*at))
         return skip_to(it, at + 1);
     it->seq->bel = *at == ECMA_BEL;
@@ -122,7 +126,8 @@ static enum outcome scan_take(struct candidate *it)
     case ECMA_CSI: return take_csi(it);
     case ECMA_OSC: return take_string(it, SCAN_OSC);
     case ECMA_DCS: return take_string(it, SCAN_DCS);
-    case ECMA_STRING: return take_string(it, SCAN_STRING);
+    case ECMA_STRING:
+    case ECMA_TITLE: return take_string(it, SCAN_STRING);
     case ECMA_SHORT: break;
     }
     return take_esc(it);
@@ -163,6 +168,11 @@ void scan_past_drawing(const char *data, size_t size, size_t *at)
     while (behind && behind < end && (esc = memchr(behind, ECMA_ESC, (size_t)(end - behind))))
         behind = behind_drawing(esc, end);
     *at = behind ? size : (size_t)(esc - data);
+}
+
+bool scan_ends_string(char byte)
+{
+    return byte == ECMA_ESC || byte == ECMA_BEL || ecma_gives_up(byte);
 }
 
 size_t scan_params(const struct scan_seq *seq, int *values, size_t max)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #define SCAN_CSI_MAX 256     /* bytes of a control sequence; a longer one is ignored */
-/* bytes of a control string; the contents of a longer one are read as text */
+/* bytes of a control string; of a longer one only the beginning is told */
 #define SCAN_STRING_MAX 4096
 
 enum scan_kind {
@@ -19,7 +19,8 @@ enum scan_kind {
     SCAN_CSI,
     SCAN_OSC,
     SCAN_DCS,
-    SCAN_STRING /* SOS, PM, APC */
+    SCAN_STRING, /* SOS, PM, APC, ESC k */
+    SCAN_LONG    /* one of more than SCAN_STRING_MAX bytes begins; its contents follow */
 };
 
 struct scan_seq {
@@ -41,6 +42,9 @@ bool scan_next(const char *data, size_t size, size_t *at, struct scan_seq *seq);
  * or an intermediate that set colours, move the cursor or erase. They are most of what programs
  * send, and neither ask nor set anything. scan_next goes on at *at. */
 void scan_past_drawing(const char *data, size_t size, size_t *at);
+
+/* The byte ends a control string, or may do so (BEL). */
+bool scan_ends_string(char byte);
 
 /* Parameters of a CSI: at most max, each at most 65535, -1 for an empty one; subparameters (behind
  * a colon) are left out. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COLUMNS 132 /* of DECCOLM */
+
 static int clamp_size(int size)
 {
     return screen_clamp(size, 1, SCREEN_SIZE_MAX + 1);
@@ -15,7 +17,7 @@ struct screen *screen_new(int rows, int cols, size_t scrollback_bytes)
 {
     struct screen *screen = xcalloc(1, sizeof *screen);
     screen->rows = clamp_size(rows);
-    screen->cols = clamp_size(cols);
+    screen->cols = screen->own_cols = clamp_size(cols);
     screen->work_max = SIZE_MAX;
     screen->scrollback = scrollback_new(scrollback_bytes);
     screen->grids[0] = screen_grid_new(screen->rows, screen->cols);
@@ -93,6 +95,12 @@ void screen_gap(struct screen *screen)
     screen->skipped = 0;
 }
 
+void screen_gap_in_string(struct screen *screen)
+{
+    tokens_reset_in_string(&screen->tokens);
+    screen->skipping = false;
+}
+
 void screen_say(struct screen *screen, const char *sequences, size_t size)
 {
     bool skipping = screen->skipping;
@@ -133,6 +141,18 @@ static void resize_grid(struct screen *screen, int which, int rows, int cols, in
     BUG_UNLESS(*row >= 0 && *row < rows);
 }
 
+/* 132 columns, or as many as the terminal has: its size belongs to those who look at it, not to the
+ * program. */
+void screen_columns(struct screen *screen, bool many)
+{
+    int own = screen->own_cols;
+    screen_resize(screen, screen->rows, many ? COLUMNS : own);
+    screen->own_cols = own;
+    screen->modes.origin = false;
+    screen_margins(screen, 0, screen->rows);
+    screen_erase_display(screen, 2);
+}
+
 void screen_resize(struct screen *screen, int rows, int cols)
 {
     bool pending = screen->pending;
@@ -140,6 +160,7 @@ void screen_resize(struct screen *screen, int rows, int cols)
     int *main_row = &screen->before_alternate.cursor.row;
     rows = clamp_size(rows);
     cols = clamp_size(cols);
+    screen->own_cols = cols;
     if (rows == screen->rows && cols == screen->cols)
         return;
     *main_row = screen->current ? screen_clamp(*main_row, 0, screen->rows) : row;

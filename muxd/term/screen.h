@@ -47,6 +47,8 @@ size_t screen_work(const struct screen *screen); /* cells touched by the last fe
 void screen_say(struct screen *screen, const char *sequences, size_t size);
 /* Bytes are missing here: skips to the next place where a sequence may begin. */
 void screen_gap(struct screen *screen);
+/* After screen_gap and screen_say: the next bytes are the rest of a control string. */
+void screen_gap_in_string(struct screen *screen);
 /* The cursor's line stays. Lines that don't fit go to the scrollback (main screen) and come back
  * from it; text is not wrapped again. Margins are reset, as in every terminal. */
 void screen_resize(struct screen *screen, int rows, int cols);

@@ -46,6 +46,9 @@ void screen_reset(struct screen *screen)
     screen->shift = 0;
     memset(screen->kitty_count, 0, sizeof screen->kitty_count);
     screen_alternate(screen, false);
+    screen->may_columns = false;
+    if (screen->cols != screen->own_cols)
+        screen_columns(screen, false);
     screen_tabs_fill(screen, true);
     screen_margins(screen, 0, screen->rows);
     for (int i = 0; i < 2; i++)
@@ -248,21 +251,20 @@ static void screen_escape_on_csi(void *arg, const struct token_csi *csi)
     screen_touch(screen, 1);
 }
 
-static void on_osc(void *arg, const char *data, size_t size, bool cut)
+static void on_title(void *arg, const char *data, size_t size, bool cut)
 {
     struct screen *screen = arg;
     struct buf title;
-    if (cut || size < 2 || (data[0] != '0' && data[0] != '2') || data[1] != ';')
+    if (cut)
         return;
-    size -= 2;
-    while (size > SCREEN_TITLE_MAX || (size > 0 && utf8_incomplete_tail(data + 2, size) > 0))
+    while (size > SCREEN_TITLE_MAX || (size > 0 && utf8_incomplete_tail(data, size) > 0))
         size--;
     buf_init(&title, SCREEN_TITLE_MAX);
     /* a character at a time: one that does not fit is left out whole */
     for (size_t at = 0; at < size;) {
         int32_t rune;
-        size_t used = utf8_decode(data + 2 + at, size - at, &rune);
-        if (!(rune >= 0x80 && rune < 0xa0) && !utf8_append_lossy(&title, data + 2 + at, used))
+        size_t used = utf8_decode(data + at, size - at, &rune);
+        if (!(rune >= 0x80 && rune < 0xa0) && !utf8_append_lossy(&title, data + at, used))
             break;
         at += used;
     }
@@ -273,8 +275,15 @@ static void on_osc(void *arg, const char *data, size_t size, bool cut)
     screen->version++;
 }
 
+static void on_osc(void *arg, const char *data, size_t size, bool cut)
+{
+    if (size >= 2 && (data[0] == '0' || data[0] == '2') && data[1] == ';')
+        on_title(arg, data + 2, size - 2, cut);
+}
+
 const struct token_sink screen_sink = {.text = on_text,
                                        .control = on_control,
                                        .escape = screen_escape_on_escape,
                                        .csi = screen_escape_on_csi,
-                                       .osc = on_osc};
+                                       .osc = on_osc,
+                                       .title = on_title};

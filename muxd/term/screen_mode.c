@@ -30,6 +30,10 @@ static void private_mode(struct screen *screen, int mode, bool set)
     struct screen_modes *modes = &screen->modes;
     switch (mode) {
     case 1: modes->application_cursor = set; break;
+    case 3:
+        if (screen->may_columns)
+            screen_columns(screen, set);
+        break;
     case 5: modes->reverse = set; break;
     case 6:
         modes->origin = set;
@@ -40,6 +44,7 @@ static void private_mode(struct screen *screen, int mode, bool set)
         screen->pending = false;
         break;
     case 25: modes->cursor_visible = set; break;
+    case 40: screen->may_columns = set; break;
     case 66: modes->application_keypad = set; break;
     case 9:
     case 1000:

@@ -93,9 +93,7 @@ size_t screen_memory(const struct screen *screen)
     size_t marks = 0;
     for (int which = 0; which < 2; which++)
         for (int row = 0; screen->grids[which] && row < screen->rows; row++)
-            marks += screen->grids[which][row].marks
-                         ? (size_t)screen->cols * CELL_MARKS * sizeof(int32_t)
-                         : 0;
+            marks += line_marks_memory(&screen->grids[which][row]);
     return sizeof *screen + grid * (screen->grids[1] ? 2 : 1) + marks +
            scrollback_bytes(screen->scrollback);
 }

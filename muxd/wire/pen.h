@@ -1,4 +1,4 @@
-/* pen: the look of a character, which is two colours and a set of attributes: what SGR means
+/* pen: the look of a character, which is three colours and a set of attributes: what SGR means
  * (ECMA-48 8.3.117, and the additions of xterm and kitty), and the shortest SGR for a look. */
 #ifndef MUXD_WIRE_PEN_H
 #define MUXD_WIRE_PEN_H
@@ -25,14 +25,18 @@ enum pen_attrs {
     PEN_OVERLINE = 128,
     PEN_UNDERLINE = 256, /* and how, beside it: */
     PEN_UNDERLINE_DOUBLE = 512,
-    PEN_UNDERLINE_CURLY = 1024, /* dotted and dashed count as curly */
-    PEN_UNDERLINES = PEN_UNDERLINE | PEN_UNDERLINE_DOUBLE | PEN_UNDERLINE_CURLY
+    PEN_UNDERLINE_CURLY = 1024,
+    PEN_UNDERLINE_DOTTED = 2048,
+    PEN_UNDERLINE_DASHED = 4096,
+    PEN_UNDERLINES = PEN_UNDERLINE | PEN_UNDERLINE_DOUBLE | PEN_UNDERLINE_CURLY |
+                     PEN_UNDERLINE_DOTTED | PEN_UNDERLINE_DASHED
 };
 
 struct pen { /* zeroed: plain */
     uint32_t fg, bg, attrs; /* without padding: compared and copied as bytes */
+    uint32_t line;          /* the colour of underlines; COLOR_DEFAULT: that of the text */
 };
-static_assert(sizeof(struct pen) == 3 * sizeof(uint32_t), "padding would be compared");
+static_assert(sizeof(struct pen) == 4 * sizeof(uint32_t), "padding would be compared");
 
 static inline bool pen_equal(const struct pen *a, const struct pen *b)
 {

@@ -13,6 +13,14 @@ void tokens_reset(struct tokens *tokens)
     tokens->partial_size = 0;
 }
 
+void tokens_reset_in_string(struct tokens *tokens)
+{
+    tokens_reset(tokens);
+    tokens->state = TOKENS_OSC; /* BEL ends it, too */
+    tokens->string_size = 0;
+    tokens->string_seen = 1; /* it is cut */
+}
+
 static void flush_text(struct tokens *tokens, const struct token_sink *sink, void *arg)
 {
     size_t count = tokens->runs;
@@ -125,6 +133,7 @@ static void tokens_on_escape(struct tokens *tokens, char byte, const struct toke
     case ECMA_CSI: begin_csi(tokens); break;
     case ECMA_OSC: begin_string(tokens, TOKENS_OSC); break;
     case ECMA_DCS: begin_string(tokens, TOKENS_DCS); break;
+    case ECMA_TITLE: begin_string(tokens, TOKENS_TITLE); break;
     case ECMA_STRING: begin_string(tokens, TOKENS_OTHER); break;
     case ECMA_SHORT:
         if (ecma_ends_short(byte) && !tokens->invalid)
@@ -199,14 +208,20 @@ static void end_string(struct tokens *tokens, const struct token_sink *sink, voi
         sink->osc(arg, tokens->string, tokens->string_size, cut);
     if (state == TOKENS_DCS && sink->dcs)
         sink->dcs(arg, tokens->string, tokens->string_size, cut);
+    if (state == TOKENS_TITLE && sink->title)
+        sink->title(arg, tokens->string, tokens->string_size, cut);
 }
 
-static void on_string(struct tokens *tokens, char byte)
+/* Takes the string's bytes at data that are no controls; returns how many. */
+static size_t take_string_bytes(struct tokens *tokens, const char *data, size_t size)
 {
-    if (++tokens->string_seen > TOKENS_STRING_LOST)
-        tokens->state = TOKENS_GROUND;
-    else if (tokens->string_size < sizeof tokens->string)
-        tokens->string[tokens->string_size++] = byte;
+    size_t n = 0, room = sizeof tokens->string - tokens->string_size;
+    while (n < size && (unsigned char)data[n] >= 0x20)
+        n++;
+    memcpy(tokens->string + tokens->string_size, data, n < room ? n : room);
+    tokens->string_size += n < room ? n : room;
+    tokens->string_seen += n;
+    return n;
 }
 
 static bool in_string(const struct tokens *tokens)
@@ -242,10 +257,6 @@ static void on_byte(struct tokens *tokens, char byte, const struct token_sink *s
     } else if (in_string(tokens)) {
         if (byte == ECMA_BEL && tokens->state == TOKENS_OSC)
             end_string(tokens, sink, arg);
-        else if ((unsigned char)byte >= 0x20)
-            on_string(tokens, byte);
-        else if (++tokens->string_seen > TOKENS_STRING_LOST)
-            tokens->state = TOKENS_GROUND;
     } else if ((unsigned char)byte < 0x20) {
         if (byte)
             sink->control(arg, byte);
@@ -283,6 +294,8 @@ size_t tokens_feed(struct tokens *tokens, const char *data, size_t size,
             at += take_text(tokens, data + at, size - at, sink, arg);
         else if (tokens->state == TOKENS_CSI)
             at += take_parameters(&tokens->csi, data + at, size - at);
+        else if (in_string(tokens) && !tokens->escape_in_string)
+            at += take_string_bytes(tokens, data + at, size - at);
         if (at < size && !tokens->halt) {
             flush_text(tokens, sink, arg);
             on_byte(tokens, data[at++], sink, arg);

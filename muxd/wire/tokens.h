@@ -11,10 +11,9 @@
 #define TOKENS_ARGS 32       /* parameters of a sequence; further ones are dropped */
 #define TOKENS_ARG_MAX 65535 /* larger parameters count as this */
 #define TOKENS_RUN 256       /* characters in one call of text */
-/* bytes of an OSC or DCS that are kept; a longer one is reported as cut */
+/* Bytes of an OSC, DCS or title that are kept; a longer one is reported as cut. However long it is,
+ * none of it is text. */
 #define TOKENS_STRING 4096
-/* a string that has no end after so many bytes is given up, and text goes on */
-#define TOKENS_STRING_LOST (1u << 20)
 
 struct token_csi {
     char leader;       /* < = > ? or 0 */
@@ -34,6 +33,8 @@ struct token_sink { /* tokens_feed may call each any number of times */
     /* the bytes between ESC ] or ESC P and the end; NULL is fine for both */
     void (*osc)(void *arg, const char *data, size_t size, bool cut);
     void (*dcs)(void *arg, const char *data, size_t size, bool cut);
+    /* between ESC k and the end; NULL is fine */
+    void (*title)(void *arg, const char *data, size_t size, bool cut);
 };
 
 enum tokens_state {
@@ -43,6 +44,7 @@ enum tokens_state {
     TOKENS_CSI_IGNORE,
     TOKENS_OSC,
     TOKENS_DCS,
+    TOKENS_TITLE,
     TOKENS_OTHER
 };
 
@@ -65,4 +67,6 @@ struct tokens { /* zeroed: at the beginning */
 size_t tokens_feed(struct tokens *tokens, const char *data, size_t size,
                    const struct token_sink *sink, void *arg);
 void tokens_reset(struct tokens *tokens); /* to the beginning, as some bytes are missing */
+/* As tokens_reset, but the next bytes are the rest of a control string, without effect. */
+void tokens_reset_in_string(struct tokens *tokens);
 #endif

@@ -94,7 +94,7 @@ static int on_glyph(VTermGlyphInfo *info, VTermPos pos, void *user)
     oracle_cut(oracle, pos.row, pos.col);
     oracle_cut(oracle, pos.row, pos.col + info->width);
     *cell = (struct seen){.width = info->width, .pen = oracle->pen};
-    for (int i = 0; i <= CELL_MARKS && info->chars[i]; i++)
+    for (int i = 0; i <= CELL_MARKS && i < VTERM_MAX_CHARS_PER_CELL && info->chars[i]; i++)
         cell->runes[i] = (int32_t)info->chars[i];
     if (info->width == 2)
         cell[1] = (struct seen){.width = 0, .pen = oracle->pen};
@@ -235,10 +235,11 @@ static void append_place(struct buf *out, struct screen_cursor at, int origin)
 static struct seen seen_of(const struct line *line, int col)
 {
     const struct cell *cell = &line->cells[col];
-    const int32_t *marks = line_marks(line, col);
+    const struct mark *marks;
+    int count = line_marks(line, col, &marks);
     struct seen seen = {.runes = {cell->rune}, .width = cell->width, .pen = cell->pen};
-    for (int i = 0; marks && i < CELL_MARKS; i++)
-        seen.runes[1 + i] = marks[i];
+    for (int i = 0; i < count; i++)
+        seen.runes[1 + i] = marks[i].rune;
     return seen;
 }
 
@@ -267,6 +268,9 @@ static void oracle_take_over(struct oracle *oracle, const struct screen *screen)
     pen_append_sgr(&out, &screen->pen);
     vterm_input_write(oracle->vt, out.data, out.len);
     buf_fini(&out);
+    /* it knows neither dotted nor dashed lines */
+    oracle->pen.attrs = (oracle->pen.attrs & ~(uint32_t)PEN_UNDERLINES) |
+                        (screen->pen.attrs & PEN_UNDERLINES);
     oracle->muted = false;
     for (int row = 0; row < screen->rows; row++)
         for (int col = 0; col < screen->cols; col++)
@@ -379,6 +383,7 @@ WHEN(is_restored)
     const struct screen_saved *saved = &screen->saved[screen->current];
     return is_escape(item, "8") &&
            (screen->pending || saved->pending || saved->origin || screen->modes.origin ||
+            (saved->pen.attrs & (PEN_UNDERLINE_DOTTED | PEN_UNDERLINE_DASHED)) ||
             saved->shift != screen->shift || memcmp(saved->sets, screen->sets, 2) != 0);
 }
 
@@ -434,9 +439,10 @@ WHEN(is_wide_at_edge)
 WHEN(is_mark)
 {
     int col = screen->cursor.col;
-    const int32_t *marks = col > 0 ? line_marks(screen_cursor_line(screen), col - 1) : NULL;
+    const struct mark *marks;
+    int count = col > 0 ? line_marks(screen_cursor_line(screen), col - 1, &marks) : 0;
     return is_text(item, 0) && (col == screen->cols - 1 || item->before != TEXT ||
-                                item->rune >= 0x370 || (marks && marks[CELL_MARKS - 1]));
+                                item->rune >= 0x370 || count >= VTERM_MAX_CHARS_PER_CELL - 1);
 }
 
 WHEN(is_odd_repeat)
@@ -487,7 +493,8 @@ static struct difference {
     {is_reset, "RIS, DECALN",
      "RIS forgets saved cursors and leaves the alternate screen; DECALN resets margins and goes "
      "home, in plain letters (tmux, xterm, VT510); libvterm does neither", 0},
-    {is_restored, "DECRC", "brings back origin, sets and a pending wrap (xterm, VT510)", 0},
+    {is_restored, "DECRC",
+     "brings back origin, sets and a pending wrap (xterm, VT510), and dotted and dashed lines", 0},
     {is_other_set, "sets",
      "are ASCII where unknown (tmux); y and z draw U+2264 and U+2265, _ a blank (xterm)", 0},
     {is_narrow_region, "DECSTBM of less than two lines, or to line 0",
@@ -506,7 +513,7 @@ static struct difference {
     {is_wide_insert, "wide characters in insert mode", "make room for two columns", 0},
     {is_mark, "marks",
      "join the character left of the cursor (tmux), also in the last column, where libvterm "
-     "wraps, and after a move; four at most", 0},
+     "wraps, and after a move; 30 at most, where libvterm keeps five", 0},
     {is_odd_repeat, "REP",
      "ends at the line's end (tmux) and counts characters; libvterm counts columns, wraps one "
      "column early, repeats marks, ignores IRM, and never ends without a character", 0},

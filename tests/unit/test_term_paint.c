@@ -96,7 +96,9 @@ TEST(test_text_and_colours)
     feed(&pair, "\033[1;31mred\033[0m \033[44m   \033[m\r\n\xe4\xbd\xa0\xe5\xa5\xbd e\xcc\x81 \xf0\x9f\x98\x80!\r\n12345678901234567890\033[4;20Hz");
     draw(&pair);
     assert_same(&pair, 0, 0);
-    assert_int_equal(line_marks(screen_line(pair.terminal, 1), 5)[0], 0x301);
+    const struct mark *marks;
+    assert_int_equal(line_marks(screen_line(pair.terminal, 1), 5, &marks), 1);
+    assert_int_equal(marks->rune, 0x301);
     assert_int_equal(draw(&pair), 0);
     pair_free(&pair);
 }

@@ -54,6 +54,12 @@ TEST(devices)
     buf_fini(&out);
 }
 
+TEST(set_modes)
+{
+    expect("\033[4$p\033[4h\033[4$p\033[20$p\033[12$p", "\033[4;2$y\033[4;1$y\033[20;2$y\033[12;0$y");
+    expect("\033[?3$p\033[?40h\033[?3h\033[?3$p\033[?40$p", "\033[?3;2$y\033[?3;1$y\033[?40;1$y");
+}
+
 TEST(status)
 {
     struct buf out = BUF_INIT;
@@ -102,7 +108,7 @@ TEST(modes)
 {
     expect("\033[?2004$p\033[?2004h\033[?2004$p", "\033[?2004;2$y\033[?2004;1$y");
     expect("\033[?25$p\033[?25l\033[?25$p", "\033[?25;1$y\033[?25;2$y");
-    expect("\033[?2048$p\033[?12345$p\033[4$p", "\033[?2048;0$y\033[?12345;0$y\033[4;0$y");
+    expect("\033[?2048$p\033[?12345$p\033[2$p", "\033[?2048;0$y\033[?12345;0$y\033[2;0$y");
     expect("\033[?$p\033[$p", "");
     expect("\033[?u\033[>5u\033[?u\033[<u\033[?u", "\033[?0u\033[?5u\033[?0u");
     expect("\033[?4m\033[>4;2m\033[?4m\033[?1m", "\033[>4;0m\033[>4;2m");
@@ -175,7 +181,7 @@ TEST(what_asks_nothing_gets_nothing)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices), cmocka_unit_test(status), cmocka_unit_test(persons), cmocka_unit_test(sizes), cmocka_unit_test(modes),
+        cmocka_unit_test(devices), cmocka_unit_test(set_modes), cmocka_unit_test(status), cmocka_unit_test(persons), cmocka_unit_test(sizes), cmocka_unit_test(modes),
         cmocka_unit_test(colours), cmocka_unit_test(all_colours_at_once), cmocka_unit_test(one_palette), cmocka_unit_test(capabilities), cmocka_unit_test(what_asks_nothing_gets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

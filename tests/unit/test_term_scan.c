@@ -11,7 +11,7 @@
 /* One line for each sequence: kind, prefix, intermediate, final, text, how it ended. */
 static void describe(struct buf *out, const struct scan_seq *seq)
 {
-    static const char kinds[] = "ECODS";
+    static const char kinds[] = "ECODSL";
     char inter = seq->inter == 0177 ? '*' : seq->inter;
     buf_printf(out, "%c%c%c%c%c<%.*s>\n", kinds[seq->kind], seq->prefix ? seq->prefix : '-', inter ? inter : '-',
                seq->final ? seq->final : '-', seq->bel ? 'b' : '-', (int)seq->len, seq->text ? seq->text : "");
@@ -152,7 +152,7 @@ TEST(too_long_is_none_however_it_is_cut)
         if (near[i] + 4 <= SCAN_STRING_MAX)
             describe(&what, &seq);
         else
-            buf_append_text(&what, "E--\\-<>\n"); /* its end alone, which does nothing */
+            buf_append_text(&what, "L----<>\nE--\\-<>\n"); /* that it begins, and its end alone, which does nothing */
         buf_append_text(&data, "\033\\\033[5n");
         buf_append_text(&what, "C--n-<5>\n");
         expect(data.data, data.len, what.data);
@@ -202,7 +202,8 @@ TEST(modes_are_told)
 {
     static const char *const sets[] = {"", "\033[?1;6;25;1004;1005;2004h\033[?7l\033=\033[4 q",
                                        "\033[?5;66;1002;1006;2026h\033[?25l\033[>4;2m\033[=5;1u",
-                                       "\033[?9;1000;1015h\033[?7;25l\033[>4;1m\033[=31;1u"};
+                                       "\033[?9;1000;1015h\033[?7;25l\033[>4;1m\033[=31;1u",
+                                       "\033[4;20h\033[?40h"};
     for (size_t from = 0; from < sizeof sets / sizeof *sets; from++) {
         for (size_t to = 0; to < sizeof sets / sizeof *sets; to++) {
             struct buf words = BUF_INIT;
@@ -226,16 +227,26 @@ TEST(modes_are_followed)
     char text[32];
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         snprintf(text, sizeof text, "\033[?%dh", numbers[i]);
-        assert_int_equal(modes_report(0, numbers[i]), 2);
-        assert_int_equal(modes_report(after(0, text), numbers[i]), 1);
+        assert_int_equal(modes_report(0, true, numbers[i]), 2);
+        assert_int_equal(modes_report(after(0, text), true, numbers[i]), 1);
         text[strlen(text) - 1] = 'l';
         assert_int_equal(after(UINT64_MAX, text) == UINT64_MAX, false);
-        assert_int_equal(modes_report(after(UINT64_MAX, text), numbers[i]), 2);
+        assert_int_equal(modes_report(after(UINT64_MAX, text), true, numbers[i]), 2);
     }
-    assert_int_equal(modes_report(0, 7), 1);
-    assert_int_equal(modes_report(0, 25), 1);
-    assert_int_equal(modes_report(after(0, "\033[?25;7l"), 25), 2);
-    assert_int_equal(modes_report(0, 2048), 0);
+    assert_int_equal(modes_report(0, true, 7), 1);
+    assert_int_equal(modes_report(0, true, 25), 1);
+    assert_int_equal(modes_report(after(0, "\033[?25;7l"), true, 25), 2);
+    assert_int_equal(modes_report(0, true, 2048), 0);
+    assert_int_equal(modes_report(0, false, 4), 2);
+    assert_int_equal(modes_report(after(0, "\033[4;20h"), false, 4), 1);
+    assert_int_equal(modes_report(after(0, "\033[4;20h"), false, 20), 1);
+    assert_int_equal(modes_report(after(0, "\033[4;20h\033[4l"), false, 4), 2);
+    assert_int_equal(modes_report(after(0, "\033[4h\033[!p"), false, 4), 2);
+    assert_int_equal(modes_report(after(0, "\033[4h"), true, 4), 0);
+    assert_int_equal(modes_report(0, false, 2), 0);
+    assert_int_equal(modes_report(after(0, "\033[?3h"), true, 3), 2); /* it needs ?40 */
+    assert_int_equal(modes_report(after(0, "\033[?40;3h"), true, 3), 1);
+    assert_int_equal(modes_report(after(0, "\033[?40;3h\033[?3l"), true, 3), 2);
     assert_true(modes_has(after(0, "\033[?1h"), MODE_APPLICATION_CURSOR));
     assert_true(modes_has(after(0, "\033="), MODE_APPLICATION_KEYPAD));
     assert_int_equal(after(0, "\033=\033>"), 0);
@@ -267,6 +278,32 @@ TEST(keyboard_protocols_are_followed)
     assert_int_equal(modes_kitty(deep), 6);
     assert_int_equal(modes_kitty(after(deep, "\033[<3u")), 3);
     assert_int_equal(after(deep, "\033[<4u"), 0);
+    deep = after(0, "\033[?1049h\033[>1u\033[>2u\033[>3u\033[>4u"); /* three deep */
+    assert_int_equal(modes_kitty(after(deep, "\033[<2u")), 2);
+    assert_int_equal(after(deep, "\033[<3u\033[?1049l"), 0);
+}
+
+/* That the output is within a long string is known from its beginning, and ends with it, whatever the pieces. */
+TEST(long_strings_are_followed)
+{
+    static const char *const ends[] = {"\033\\", "\007", "\030", "\033[m"};
+    static char text[3 * SCAN_STRING_MAX];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        uint64_t modes = 0;
+        memset(text, 'x', sizeof text);
+        memcpy(text, "\033]", 2);
+        memcpy(text + sizeof text - 10, ends[i], strlen(ends[i]));
+        for (size_t size = 1, from = 0; size <= sizeof text; size += 997) {
+            struct scan_seq seq;
+            size_t at = 0;
+            size = size + 997 > sizeof text ? sizeof text : size;
+            do
+                modes_past_string(&modes, text + from, size - from, &at);
+            while (scan_next(text + from, size - from, &at, &seq) && (modes_apply(&modes, &seq), true));
+            from += at;
+            assert_int_equal(modes_has(modes, MODE_LONG_STRING), size >= SCAN_STRING_MAX && size < sizeof text);
+        }
+    }
 }
 
 int main(void)
@@ -275,7 +312,7 @@ int main(void)
         cmocka_unit_test(every_kind),
         cmocka_unit_test(drawing_is_passed_over), cmocka_unit_test(what_is_broken_is_none), cmocka_unit_test(too_long_is_none_however_it_is_cut),
         cmocka_unit_test(parameters), cmocka_unit_test(modes_are_followed), cmocka_unit_test(modes_are_told),
-        cmocka_unit_test(keyboard_protocols_are_followed),
+        cmocka_unit_test(keyboard_protocols_are_followed), cmocka_unit_test(long_strings_are_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

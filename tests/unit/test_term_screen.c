@@ -218,9 +218,45 @@ TEST(test_wide_and_combining)
     feed(screen, "a");
     for (int i = 0; i < 100000; i++)
         feed(screen, "\xcc\x81");
-    assert_text(screen, "a\xcc\x81\xcc\x81\xcc\x81\xcc\x81\n");
+    char *text = text_of(screen, false, 0);
+    assert_int_equal(strlen(text), 1 + 2 * CELL_MARKS + 1);
+    free(text);
     assert_true(screen_memory(screen) < 100000);
     screen_free(screen);
+}
+
+/* On which character a mark lands after a move, and that it moves and goes with it. */
+TEST(test_marks_after_moves)
+{
+    check(3, 3, "abe\033[2;1H\xcc\x81", "abe\n \xcc\x81\n"); /* nothing goes on here: it stays in the column */
+    check(3, 3, "abex\b\xcc\x81", "abe\xcc\x81\nx\n"); /* the line goes on here */
+    check(3, 9, "e\r\xcc\x81", "e\xcc\x81\n");
+    check(3, 3, "\033[?7labe\xcc\x81", "abe\xcc\x81\n");
+    check(3, 9, "ae\xcc\x81\xcc\xa3x\r\033[@", " ae\xcc\x81\xcc\xa3x\n");
+    check(3, 9, "ae\xcc\x81x\r\033[P", "e\xcc\x81x\n");
+    check(3, 9, "ae\xcc\x81x\r\033[2P", "x\n");
+    check(3, 9, "ae\xcc\x81x\033[2GE", "aEx\n");
+    check(3, 4, "ae\xcc\x81x\r\033[3@", "   a\n");
+    check(3, 9, "e\xcc\x81" "a\xcc\x82" "b\xcc\x83\033[2G\xcc\x84", "e\xcc\x81\xcc\x84" "a\xcc\x82" "b\xcc\x83\n");
+    check(3, 9, "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86", "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86\n");
+    struct screen *screen = screen_new(1, 20, 1 << 16); /* and it is kept in the history */
+    feed(screen, "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86 o\xcc\x88\r\n");
+    char *text = text_of(screen, false, 1);
+    assert_string_equal(text, "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86 o\xcc\x88\n");
+    free(text);
+    screen_free(screen);
+}
+
+/* One U+FFFD for each maximal subpart of an ill-formed sequence (Unicode 15, tables 3-8 to 3-11), also where reads cut. */
+TEST(test_ill_formed)
+{
+#define BAD "\xef\xbf\xbd"
+    check(2, 20, "a\xf1\x80\x80\xe1\x80\xc2" "b\x80" "c\x80\xbf" "d", "a" BAD BAD BAD "b" BAD "c" BAD BAD "d\n");
+    check(2, 20, "\xc0\xaf\xe0\x80\xbf\xf0\x81\x82" "A", BAD BAD BAD BAD BAD BAD BAD BAD "A\n");
+    check(2, 20, "\xed\xa0\x80\xed\xbf\xbf\xed\xaf" "A", BAD BAD BAD BAD BAD BAD BAD BAD "A\n");
+    check(2, 20, "\xf4\x91\x92\x93\xff" "A\x80\xbf" "B", BAD BAD BAD BAD BAD "A" BAD BAD "B\n");
+    check(2, 20, "\xe1\x80\xe2\xf0\x91\x92\xf1\xbf" "A", BAD BAD BAD BAD "A\n");
+    check(2, 20, "\xe2\x82\033[mx\xf0\x9f\x98\r\ny", BAD "x" BAD "\ny\n"); /* and before controls */
 }
 
 TEST(test_looks)
@@ -235,6 +271,14 @@ TEST(test_looks)
     assert_int_equal(cells[1].pen.attrs, PEN_UNDERLINE | PEN_UNDERLINE_CURLY);
     assert_int_equal(cells[2].pen.attrs, PEN_UNDERLINE | PEN_UNDERLINE_CURLY | PEN_REVERSE | PEN_FAINT);
     assert_int_equal(cells[3].pen.fg, COLOR_RGB | 0x090807);
+    feed(screen, "\033[0;4:4;58:5:9mE\033[4:5;58;2;1;2;3mF\033[59mG\033[4:3mH\033[24mI");
+    static const struct pen lines[] = {{.attrs = PEN_UNDERLINE | PEN_UNDERLINE_DOTTED, .line = COLOR_INDEXED | 9},
+                                       {.attrs = PEN_UNDERLINE | PEN_UNDERLINE_DASHED, .line = COLOR_RGB | 0x010203},
+                                       {.attrs = PEN_UNDERLINE | PEN_UNDERLINE_DASHED},
+                                       {.attrs = PEN_UNDERLINE | PEN_UNDERLINE_CURLY},
+                                       {.attrs = 0}};
+    for (int i = 0; i < 5; i++)
+        assert_true(pen_equal(&cells[4 + i].pen, &lines[i]));
     feed(screen, "\033[0;44m\r\n\033[Kx"); /* blanks take the background */
     assert_int_equal(screen_line(screen, 1)->cells[19].pen.bg, COLOR_INDEXED | 4);
     screen_free(screen);
@@ -268,6 +312,9 @@ TEST(test_modes_and_title)
     assert_string_equal(screen_title(screen), "one");
     feed(screen, "\033[23;0t\033]2;\xff\007");
     assert_string_equal(screen_title(screen), "\xef\xbf\xbd");
+    feed(screen, "\033kwindow\007 one\033\\");
+    assert_string_equal(screen_title(screen), "window one");
+    assert_text(screen, "");
     feed(screen, "\033c");
     assert_true(modes->autowrap && modes->cursor_visible && !modes->bracketed_paste && !modes->application_cursor);
     feed(screen, "\033[?2004h\033[?1h\033[!p");
@@ -442,9 +489,41 @@ TEST(test_what_breaks_others)
     for (int i = 0; i < 20000; i++)
         feed(screen, "0123456789012345678901234567890123456789012345678901234567890123456789");
     feed(screen, "\r\nback");
-    char *text = text_of(screen, false, 0);
-    assert_non_null(strstr(text, "\nback\n"));
-    free(text);
+    assert_text(screen, "ok\n"); /* however long it is */
+    feed(screen, "\030, ended");
+    assert_text(screen, "ok, ended\n");
+    static const char *const begins[] = {"\033P", "\033X", "\033^", "\033_", "\033k"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        feed(screen, begins[i]);
+        for (int k = 0; k < 40000; k++)
+            feed(screen, "0123456789\r\n0123456789012345678901234567890123456789\007 no text of it");
+        feed(screen, "\033\\.");
+    }
+    assert_text(screen, "ok, ended.....\n");
+    screen_free(screen);
+}
+
+/* 132 columns, once they are allowed; the program's size is the terminal's again afterwards. */
+TEST(test_columns)
+{
+    struct screen *screen = screen_new(3, 20, 1 << 16);
+    feed(screen, "text\033[?3h\033[?3l");
+    assert_text(screen, "text\n");
+    feed(screen, "\033[2;3r\033[?40h\033[?3h");
+    assert_text(screen, "");
+    assert_cursor(screen, 0, 0);
+    assert_int_equal(screen_cols(screen), 132);
+    feed(screen, "\033[99Gx\033[9;132Hy\033[?3l");
+    assert_int_equal(screen_cols(screen), 20);
+    assert_text(screen, "");
+    feed(screen, "a\033[?3hb");
+    assert_text(screen, "b\n");
+    screen_resize(screen, 4, 30); /* the terminal's size is that of who looks at it */
+    assert_int_equal(screen_cols(screen), 30);
+    feed(screen, "\033[?3h\033c");
+    assert_int_equal(screen_cols(screen), 30);
+    feed(screen, "x\033[?3h");
+    assert_text(screen, "x\n");
     screen_free(screen);
 }
 
@@ -458,6 +537,13 @@ TEST(test_gap)
     screen_gap(screen);
     feed(screen, "tail\r\nnext");
     assert_text(screen, "green\nnext\n");
+    screen_gap(screen);
+    screen_gap_in_string(screen);
+    feed(screen, "tail of a\r\nstring\007 and");
+    screen_gap(screen);
+    screen_gap_in_string(screen);
+    feed(screen, "another\033\\ text");
+    assert_text(screen, "green\nnext and text\n");
     screen_free(screen);
 }
 
@@ -496,11 +582,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_and_movement), cmocka_unit_test(test_wrapping), cmocka_unit_test(test_beside_the_edge),
         cmocka_unit_test(test_behind_a_full_line), cmocka_unit_test(test_margins), cmocka_unit_test(test_tabs),
-        cmocka_unit_test(test_sizes_of_a_full_line), cmocka_unit_test(test_wide_and_combining),
+        cmocka_unit_test(test_sizes_of_a_full_line), cmocka_unit_test(test_wide_and_combining), cmocka_unit_test(test_marks_after_moves), cmocka_unit_test(test_ill_formed),
         cmocka_unit_test(test_looks), cmocka_unit_test(test_modes_and_title), cmocka_unit_test(test_alternate),
         cmocka_unit_test(test_scrollback), cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_sizes), cmocka_unit_test(test_many_sizes),
         cmocka_unit_test(test_more_rows_than_at_first),
-        cmocka_unit_test(test_what_breaks_others), cmocka_unit_test(test_gap), cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_what_breaks_others), cmocka_unit_test(test_columns), cmocka_unit_test(test_gap), cmocka_unit_test(test_hash),
         cmocka_unit_test(test_work_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

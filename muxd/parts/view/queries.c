@@ -252,6 +252,7 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
         struct scan_seq seq;
         if (!data)
             return SEARCHED;
+        modes_past_string(modes, data, size, &at);
         scan_past_drawing(data, size, &at);
         for (size_t before = at; count < ANSWERS_MAX && answers->len < ANSWERS_BYTES &&
                                  scan_next(data, size, &at, &seq);
@@ -272,6 +273,7 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
                 *from += before;
                 return LATER;
             }
+            modes_past_string(modes, data, size, &at);
             scan_past_drawing(data, size, &at);
         }
         bool enough = count >= ANSWERS_MAX || answers->len >= ANSWERS_BYTES,

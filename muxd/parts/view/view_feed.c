@@ -115,6 +115,37 @@ static void find_switches(const struct session *session, uint64_t from, struct f
     }
 }
 
+/* Whether the byte at `at` shows that all before it belongs to a control string: ESC \ has no
+ * other meaning, and BEL ends one where no line of text would be so long. */
+static bool shows_string(const char *data, size_t at, size_t size)
+{
+    if (data[at] != '\a' || at < SCAN_STRING_MAX)
+        return data[at] == '\033' && at + 1 < size && data[at + 1] == '\\';
+    for (size_t i = 0; i < at; i++)
+        if ((unsigned char)data[i] < ' ')
+            return false;
+    return true;
+}
+
+/* Whether the output from `from` on begins within a control string. */
+static bool begins_in_string(const struct session *session, uint64_t from)
+{
+    uint64_t end = atomic_load(&session->journal->header->answered_to);
+    while (from < end) {
+        size_t size, at = 0;
+        const char *data = journal_view(session->journal, &from, &size);
+        if (!data)
+            return false;
+        size = size < end - from ? size : (size_t)(end - from);
+        while (at < size && !scan_ends_string(data[at]))
+            at++;
+        if (at < size)
+            return shows_string(data, at, size);
+        from += size;
+    }
+    return modes_has(atomic_load(&session->journal->header->modes), MODE_LONG_STRING);
+}
+
 /* Replaces missing output. The modes that it has set are what the session has now, except for
  * those that the remaining output sets again. Which of the two screens was shown follows from
  * the first switch to the other. */
@@ -134,6 +165,8 @@ static void bridge_gap(struct view *view, uint64_t from)
         buf_append_text(&words, alternate ? "\033[?1049h" : "\033[?1049l");
     screen_say(view->screen, words.data, words.len);
     buf_fini(&words);
+    if (begins_in_string(session, from))
+        screen_gap_in_string(view->screen);
     view->at = from;
 }
 
