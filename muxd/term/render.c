@@ -92,8 +92,10 @@ static struct look look_of(const struct drawing *drawing, const struct line *lin
     struct pen pen = line->cells[col].pen;
     if ((pen.attrs & PEN_BOLD) && (pen.fg & COLOR_INDEXED) && (pen.fg & 255) < 8)
         pen.fg += 8;
-    struct look look = {
-        .fg = pen_rgb(pen.fg, FOREGROUND), .bg = pen_rgb(pen.bg, BACKGROUND), .attrs = pen.attrs, .line = pen.line};
+    struct look look = {.fg = pen_rgb(pen.fg, FOREGROUND),
+                        .bg = pen_rgb(pen.bg, BACKGROUND),
+                        .attrs = pen.attrs,
+                        .line = pen.line};
     bool reversed = ((pen.attrs & PEN_REVERSE) != 0) ^ screen_modes(drawing->screen)->reverse ^
                     (col == drawing->cursor);
     if (pen.attrs & PEN_FAINT)

@@ -91,10 +91,11 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq,
     case KEY('?', 0, 'n'): return answer_status(out, seq, facts, first);
     case KEY(0, 0, 't'): return answer_size(out, facts, first);
     case KEY('?', '$', 'p'):
-        return first >= 0 && 
+        return first >= 0 &&
                buf_printf(out, CSI "?%d;%d$y", first, report_mode(facts, true, first));
     case KEY(0, '$', 'p'):
-        return first >= 0 && buf_printf(out, CSI "%d;%d$y", first, report_mode(facts, false, first));
+        return first >= 0 &&
+               buf_printf(out, CSI "%d;%d$y", first, report_mode(facts, false, first));
     case KEY('?', 0, 'u'): return buf_printf(out, CSI "?%uu", modes_kitty(facts->modes));
     case KEY('?', 0, 'm'):
         return first == 4 && buf_printf(out, CSI ">4;%um", modes_other_keys(facts->modes));

@@ -7,7 +7,8 @@
 
 enum { ECMA_BEL = 007, ECMA_CAN = 030, ECMA_SUB = 032, ECMA_ESC = 033 };
 
-/* SHORT: all others; STRING: SOS, PM, APC; TITLE: ESC k, by which screen(1) and tmux name a window */
+/* SHORT: all others; STRING: SOS, PM, APC; TITLE: ESC k, by which screen(1) and tmux name a
+ * window */
 enum ecma_kind { ECMA_SHORT, ECMA_CSI, ECMA_OSC, ECMA_DCS, ECMA_STRING, ECMA_TITLE };
 
 /* What the byte after ESC begins. */
