@@ -27,7 +27,7 @@ endif
 
 SHARED_ROOMS := base wire
 PART_ROOMS := $(patsubst muxd/%/,%,$(wildcard muxd/parts/*/))
-DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal term patch session $(PART_ROOMS) peer cmd server
+DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal term patch session $(PART_ROOMS) peer guard cmd server
 SHARED_SRC := $(foreach r,$(SHARED_ROOMS),$(wildcard muxd/$(r)/*.c))
 DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
 CLIENT_ROOMS := print terminal rpc attach follow mcp verbs

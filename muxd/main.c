@@ -145,7 +145,7 @@ static int check_config(const char *given)
     struct err err = {0};
     char *path = path_config(given);
     struct config *config = config_load(path, &err);
-    if (config && control_check_patterns(config, &err) < 0) {
+    if (config && control_check_config(config, &err) < 0) {
         config_free(config);
         config = NULL;
     }

@@ -2,14 +2,16 @@
 #include "cmd/command.h"
 #include "base/mem.h"
 #include "base/strv.h"
+#include "cmd/gate.h"
 #include "session/shell.h"
 #include <stdlib.h>
 
-static int check_size(const struct command *command, const struct config *cfg, struct err *err)
+/* The last look before it may start: its size, then the rules. */
+static int command_check(const struct command *command, const struct config *cfg, struct err *err)
 {
     size_t bytes = strv_bytes((const char *const *)command->argv);
     if (bytes <= (size_t)cfg->limits.argv_bytes)
-        return 0;
+        return gate_command(cfg, command->argv, err);
     return err_set(
         err, ERR_LIMIT,
         "the command has %zu bytes, the limit is %lld; put it into a file or raise [limits] argv",
@@ -25,7 +27,7 @@ int command_from_text(struct command *command, const struct config *cfg, const c
     if (result < 0)
         return result;
     command->name = shell_default_name(text, NULL);
-    return check_size(command, cfg, err);
+    return command_check(command, cfg, err);
 }
 
 int command_from_words(struct command *command, const struct config *cfg, const struct json *words,
@@ -36,7 +38,7 @@ int command_from_words(struct command *command, const struct config *cfg, const 
         strv_add(&argv, json_str(it, NULL));
     *command = (struct command){.argv = strv_take(&argv)};
     command->shown = strv_quoted(command->argv);
-    return check_size(command, cfg, err);
+    return command_check(command, cfg, err);
 }
 
 void command_fini(struct command *command)

@@ -12,7 +12,8 @@ struct command {
 };
 
 /* The text goes to a shell: the call's, the config's or that of env. [limits] argv holds. The
- * caller owes command_fini in any case. 0, or ERR_SPAWN (no such shell), ERR_LIMIT. */
+ * caller owes command_fini in any case. 0, or ERR_SPAWN (no such shell), ERR_LIMIT, or ERR_DENIED:
+ * the rules of the config refuse it. */
 int command_from_text(struct command *command, const struct config *cfg, const char *shell,
                       bool login, const char *text, char *const *env, struct err *err);
 /* The words, an array of strings, are the argument vector. */

@@ -93,22 +93,47 @@ static bool open_session(struct load *load, const char *name, int line)
     return true;
 }
 
+/* Begins a [hook NAME] or a [rule NAME]; old: the section of that name that is there already, by
+ * its line, or 0. */
+static bool check_named(struct load *load, const char *name, int line, int old, bool full)
+{
+    const char *word = load->section->name;
+    if (!value_session_name(name))
+        return config_fail(load, line, NULL,
+                           "not a %s's name; allowed: as for a session, letters, digits, '_', '.' "
+                           "and '-'",
+                           word);
+    if (old)
+        return config_fail(load, line, NULL,
+                           "the section is there already, in line %d; put its keys together", old);
+    return !full || config_fail(load, line, NULL, "too many %ss", word);
+}
+
 static bool open_hook(struct load *load, const char *name, int line)
 {
-    if (!value_session_name(name))
-        return config_fail(
-            load, line, NULL,
-            "not a hook's name; allowed: as for a session, letters, digits, '_', '.' and '-'");
+    int old = 0;
     for (size_t i = 0; i < load->cfg->nhooks; i++)
         if (strcmp(load->cfg->hooks[i].name, name) == 0)
-            return config_fail(load, line, NULL,
-                               "the section is there already, in line %d; put its keys together",
-                               load->cfg->hooks[i].line);
-    if (load->cfg->nhooks == CONFIG_MAX_HOOKS)
-        return config_fail(load, line, NULL, "too many hooks; allowed: %d", CONFIG_MAX_HOOKS);
+            old = load->cfg->hooks[i].line;
+    if (!check_named(load, name, line, old, load->cfg->nhooks == CONFIG_MAX_HOOKS))
+        return false;
     struct config_hook *hook = config_hook_add(load->cfg, name, line);
     load->named = hook;
     load->named_lines = hook->lines;
+    return true;
+}
+
+static bool open_rule(struct load *load, const char *name, int line)
+{
+    int old = 0;
+    for (size_t i = 0; i < load->cfg->nrules; i++)
+        if (strcmp(load->cfg->rules[i].name, name) == 0)
+            old = load->cfg->rules[i].line;
+    if (!check_named(load, name, line, old, load->cfg->nrules == CONFIG_MAX_RULES))
+        return false;
+    struct config_rule *rule = config_rule_add(load->cfg, name, line);
+    load->named = rule;
+    load->named_lines = rule->lines;
     return true;
 }
 
@@ -136,8 +161,9 @@ static bool on_section(void *ctx, const char *heading, int line)
                          "the section is there already, in line %d; put its keys together", *seen);
         *seen = line;
     } else if (!section->refused)
-        ok = strcmp(word, "hook") == 0 ? open_hook(load, name, line)
-                                       : open_session(load, name, line);
+        ok = (section == &config_sections[CONFIG_SECTION_hook]   ? open_hook
+              : section == &config_sections[CONFIG_SECTION_rule] ? open_rule
+                                                                 : open_session)(load, name, line);
     /* [env] replaces the built-in list, also when it is empty. */
     if (ok && strcmp(word, "env") == 0)
         config_row_fini(&config_rows[CONFIG_ROW_env_vars], load->cfg);
@@ -265,6 +291,11 @@ static bool finish_named(struct load *load)
         snprintf(load->heading, sizeof(load->heading), "hook %s", hook->name);
         ok = config_hook_finish(hook, &why) || config_fail(load, hook->line, NULL, "%s", why.data);
     }
+    for (size_t i = 0; ok && i < load->cfg->nrules; i++) {
+        struct config_rule *rule = &load->cfg->rules[i];
+        snprintf(load->heading, sizeof(load->heading), "rule %s", rule->name);
+        ok = config_rule_finish(rule, &why) || config_fail(load, rule->line, NULL, "%s", why.data);
+    }
     buf_fini(&why);
     return ok;
 }
@@ -291,6 +322,9 @@ void config_free(struct config *cfg)
     for (size_t i = 0; i < cfg->nhooks; i++)
         config_hook_fini(&cfg->hooks[i]);
     free(cfg->hooks);
+    for (size_t i = 0; i < cfg->nrules; i++)
+        config_rule_fini(&cfg->rules[i]);
+    free(cfg->rules);
     free(cfg->path);
     free(cfg->text);
     free(cfg);

@@ -13,6 +13,7 @@
 #define CONFIG_MAX_FILE (1u << 20)  /* bytes of a file */
 #define CONFIG_MAX_SESSIONS 1024    /* [session NAME] sections of a file */
 #define CONFIG_MAX_HOOKS 64         /* [hook NAME] sections of a file */
+#define CONFIG_MAX_RULES 512        /* [rule NAME] sections of a file */
 #define CONFIG_MAX_VARS 1024        /* variables of one section */
 
 /* Words of the ENUM keys: one list makes the C enum and the spelling in the file. LOG levels are
@@ -28,6 +29,8 @@
 #define CONFIG_WORDS_SHELL_TYPE(W)                                                                 \
     W(UNIFIED_EXEC, "unified_exec")                                                                \
     W(SHELL_COMMAND, "shell_command") W(DEFAULT, "default") W(DISABLED, "disabled")
+#define CONFIG_WORDS_DECISION(W)                                                                   \
+    W(ALLOW, "allow") W(PROMPT, "prompt") W(FORBIDDEN, "forbidden")
 /* as enum patch_endings */
 #define CONFIG_WORDS_ENDINGS(W) W(LF, "lf") W(PRESERVE, "preserve") W(EXACT, "exact")
 #define CONFIG_W(ident, word) CONFIG_SHELL_TYPE_##ident,
@@ -41,6 +44,9 @@ enum config_on_slow { CONFIG_WORDS_ON_SLOW(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_SIZE_##ident,
 enum config_size { CONFIG_WORDS_SIZE(CONFIG_W) };
+#undef CONFIG_W
+#define CONFIG_W(ident, word) CONFIG_DECISION_##ident,
+enum config_decision { CONFIG_WORDS_DECISION(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_INHERIT_##ident,
 enum config_inherit { CONFIG_WORDS_INHERIT(CONFIG_W) };
@@ -152,6 +158,15 @@ struct config_hook {
 #include "config/config.def"
 };
 
+/* A [rule NAME]. */
+struct config_rule {
+    char *name;
+    int line;
+    int lines[CONFIG_ROW_COUNT];
+#define CONFIG_RULE(key, type, ...) CONFIG_MEMBER(key, type)
+#include "config/config.def"
+};
+
 struct config {
     char *path;                  /* NULL: built-in defaults */
     /* the file as it was read: config_parse makes the same config of it; NULL: built-in defaults */
@@ -170,6 +185,8 @@ struct config {
     size_t nsessions;
     struct config_hook *hooks; /* in the file's order */
     size_t nhooks;
+    struct config_rule *rules; /* in the file's order */
+    size_t nrules;
 };
 
 /* Reads path, a regular file of at most CONFIG_MAX_FILE bytes (or /dev/null); path NULL: the

@@ -55,6 +55,9 @@ void config_each(const struct config *cfg, void (*each)(void *ctx, const struct 
     config_section_rows("hook", &first, &end);
     for (size_t i = 0; i < cfg->nhooks; i++)
         walk_rows(&walk, first, end, &cfg->hooks[i], cfg->hooks[i].name, cfg->hooks[i].lines);
+    config_section_rows("rule", &first, &end);
+    for (size_t i = 0; i < cfg->nrules; i++)
+        walk_rows(&walk, first, end, &cfg->rules[i], cfg->rules[i].name, cfg->rules[i].lines);
 }
 
 struct print {
@@ -179,6 +182,34 @@ static void diff_hooks(struct diff *diff, const struct config *old_cfg,
                                                       new_cfg->hooks[i].name, CONFIG_NOW});
 }
 
+static const struct config_rule *rule_find(const struct config *cfg, const char *name)
+{
+    for (size_t i = 0; i < cfg->nrules; i++)
+        if (strcmp(cfg->rules[i].name, name) == 0)
+            return &cfg->rules[i];
+    return NULL;
+}
+
+static void diff_rules(struct diff *diff, const struct config *old_cfg,
+                       const struct config *new_cfg)
+{
+    size_t first, end;
+    config_section_rows("rule", &first, &end);
+    for (size_t i = 0; i < old_cfg->nrules; i++) {
+        const struct config_rule *was = &old_cfg->rules[i], *is = rule_find(new_cfg, was->name);
+        if (is)
+            diff_rows(diff, first, end, was, is, was->name);
+        else
+            config_print_tell(diff, &(struct config_change){"rule", was->name, NULL, was->name,
+                                                            NULL, CONFIG_NOW});
+    }
+    for (size_t i = 0; i < new_cfg->nrules; i++)
+        if (!rule_find(old_cfg, new_cfg->rules[i].name))
+            config_print_tell(diff,
+                              &(struct config_change){"rule", new_cfg->rules[i].name, NULL, NULL,
+                                                      new_cfg->rules[i].name, CONFIG_NOW});
+}
+
 size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
                    void (*change)(void *ctx, const struct config_change *change), void *ctx)
 {
@@ -201,5 +232,6 @@ size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
                               &(struct config_change){"session", new_cfg->sessions[i].name, NULL,
                                                       NULL, new_cfg->sessions[i].name, CONFIG_NOW});
     diff_hooks(&diff, old_cfg, new_cfg);
+    diff_rules(&diff, old_cfg, new_cfg);
     return diff.count;
 }

@@ -22,7 +22,7 @@ enum config_type {
 struct config_row {
     const char *section, *key;
     enum config_type type;
-    size_t offset; /* in struct config; for session and hook in their own structs */
+    size_t offset; /* in struct config; of a [SECTION NAME] in its own struct */
     const char *fallback;
     int64_t min, max;
     /* NULL-terminated: of an ENUM all, of a PATH those allowed besides paths */
@@ -48,7 +48,8 @@ enum config_section_id {
 };
 extern const struct config_section config_sections[CONFIG_SECTION_COUNT];
 
-/* base: the struct config, config_session or config_hook that holds the row's value. */
+/* base: the struct config, config_session, config_hook or config_rule that holds the row's
+ * value. */
 
 /* Parses text into the value, which it replaces; false and "what is wrong; allowed: …" appended
  * to why. Not for VARS. */
@@ -87,4 +88,9 @@ void config_session_fini(struct config_session *session);
 struct config_hook *config_hook_add(struct config *cfg, const char *name, int line);
 bool config_hook_finish(struct config_hook *hook, struct buf *why);
 void config_hook_fini(struct config_hook *hook);
+
+/* config_rule.c: the same for rules. */
+struct config_rule *config_rule_add(struct config *cfg, const char *name, int line);
+bool config_rule_finish(struct config_rule *rule, struct buf *why);
+void config_rule_fini(struct config_rule *rule);
 #endif

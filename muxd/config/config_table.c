@@ -9,6 +9,7 @@
 static const char *const config_words_log_level[] = {CONFIG_WORDS_LOG_LEVEL(WORD) NULL};
 static const char *const config_words_shell_type[] = {CONFIG_WORDS_SHELL_TYPE(WORD) NULL};
 static const char *const config_words_endings[] = {CONFIG_WORDS_ENDINGS(WORD) NULL};
+static const char *const config_words_decision[] = {CONFIG_WORDS_DECISION(WORD) NULL};
 static const char *const config_words_on_slow[] = {CONFIG_WORDS_ON_SLOW(WORD) NULL};
 static const char *const config_words_size[] = {CONFIG_WORDS_SIZE(WORD) NULL};
 static const char *const config_words_inherit[] = {CONFIG_WORDS_INHERIT(WORD) NULL};
@@ -47,6 +48,7 @@ const struct config_section config_sections[CONFIG_SECTION_COUNT] = {
 #define OFFSET_attach(member) offsetof(struct config, attach.member)
 #define OFFSET_session(member) offsetof(struct config_session, member)
 #define OFFSET_hook(member) offsetof(struct config_hook, member)
+#define OFFSET_rule(member) offsetof(struct config_rule, member)
 
 const struct config_row config_rows[CONFIG_ROW_COUNT] = {
 #define CONFIG_ROW(sect, ident, kind, ...) \

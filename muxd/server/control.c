@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/fdio.h"
+#include "guard/rules.h"
 #include "server/hooks.h"
 #include "server/notify.h"
 #include "server/server.h"
@@ -20,7 +21,23 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
-int control_check_patterns(const struct config *config, struct err *err)
+static int check_rules(const struct config *config, struct err *err)
+{
+    for (size_t i = 0; i < config->nrules; i++) {
+        const struct config_rule *rule = &config->rules[i];
+        struct buf why = BUF_INIT;
+        if (!rule_check_examples(rule, &why))
+            err_set(err, ERR_CONFIG, "%s:%d: [rule %s] %s", config->path, rule->line, rule->name,
+                    why.data);
+        bool wrong = why.len > 0;
+        buf_fini(&why);
+        if (wrong)
+            return ERR_CONFIG;
+    }
+    return 0;
+}
+
+int control_check_config(const struct config *config, struct err *err)
 {
     for (size_t i = 0; i < config->nsessions; i++) {
         const struct config_session *session = &config->sessions[i];
@@ -35,7 +52,7 @@ int control_check_patterns(const struct config *config, struct err *err)
                            why.text);
         pattern_free(pattern);
     }
-    return 0;
+    return check_rules(config, err);
 }
 
 void control_hold_config(struct server *server)
@@ -121,7 +138,7 @@ static int reload(struct server *server, struct json *into, struct err *err)
 {
     char *path = path_config(server->given_config);
     struct config *fresh = config_load(path, err);
-    if (fresh && control_check_patterns(fresh, err) < 0) {
+    if (fresh && control_check_config(fresh, err) < 0) {
         config_free(fresh);
         fresh = NULL;
     }

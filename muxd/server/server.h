@@ -66,9 +66,10 @@ void connections_apply_limits(struct server *server);
 void dispatch(struct server *server, struct request *request);
 /* control.c */
 extern const struct cmd_ops control_ops;
-/* Checks what the config room can't: that the patterns of a config compile. 0, or ERR_CONFIG
+/* Checks what the config room can't: that the patterns of a config compile, and that its rules
+ * match their examples. 0, or ERR_CONFIG
  * naming file and line. */
-int control_check_patterns(const struct config *config, struct err *err);
+int control_check_config(const struct config *config, struct err *err);
 void control_use_config(struct server *server, struct config *fresh); /* takes fresh over */
 /* Keeps the text of the config in force where a successor finds it; reads what a predecessor
  * kept. */

@@ -71,7 +71,7 @@ static void load_config(struct server *server, const struct worker_options *opti
     server->given_config = options->config_path;
     server->config_path = path_config(options->config_path);
     server->config = config_load(server->config_path, err);
-    if (server->config && control_check_patterns(server->config, err) < 0) {
+    if (server->config && control_check_config(server->config, err) < 0) {
         config_free(server->config);
         server->config = NULL;
     }

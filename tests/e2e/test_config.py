@@ -213,7 +213,7 @@ def test_default_ready_can_be_switched_off(mux):
 
 
 def test_sections_of_later_issues_are_refused_clearly(mux):
-    refused(mux, "[rule git]\ncommand = git\n", ":", "rule git", "not available")
+    refused(mux, "[sandbox]\nmode = read-only\n", ":", "sandbox", "not available")
 
 
 def test_state_and_log_go_where_they_are_told(mux):

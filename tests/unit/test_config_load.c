@@ -150,7 +150,7 @@ TEST(test_unknown)
     config_refused("[sesion py]\n", "m.ini:1: [sesion py]: unknown section; did you mean 'session'?");
     config_refused("[\xc2\x9b]\n",
                    "m.ini:1: [\\xc2\\x9b]: unknown section; allowed: muxd, defaults, env, env_policy, limits, tools, attach, "
-                   "policy, sandbox, rule, session, hook");
+                   "policy, sandbox, session, hook, rule");
     config_refused("[limits x]\n", "m.ini:1: [limits x]: the section has no name of its own; write [limits]");
 }
 
@@ -163,11 +163,25 @@ TEST(test_duplicates)
 
 TEST(test_not_available)
 {
-    config_free(config_of("[policy]\n[sandbox]\n[rule a]\n[rule b]\n"));
+    config_free(config_of("[policy]\n[sandbox]\n"));
     config_refused("[policy]\nallow = x\n", "m.ini:2: [policy] allow: not available in this version; remove the line");
     config_refused("[sandbox]\nx = y\n", "m.ini:2: [sandbox] x: not available in this version; remove the line");
-    config_refused("[rule a]\nx = y\n", "m.ini:2: [rule a] x: not available in this version; remove the line");
     config_refused("[rule]\n", "m.ini:1: [rule]: the section needs a name; write [rule NAME]");
+}
+
+TEST(test_rules)
+{
+    struct config *cfg = config_of("[rule a]\nprefix = git push|pull\ndecision = forbidden\n[rule b]\nprefix = \"a b\"\n");
+    assert_int_equal(cfg->nrules, 2);
+    assert_string_equal(cfg->rules[0].prefix.items[1], "push|pull");
+    assert_int_equal(cfg->rules[0].decision, CONFIG_DECISION_FORBIDDEN);
+    assert_int_equal(cfg->rules[1].decision, CONFIG_DECISION_ALLOW);
+    assert_string_equal(cfg->rules[1].prefix.items[0], "a b");
+    config_free(cfg);
+    config_refused("[rule a]\ndecision = allow\n", "m.ini:1: [rule a]: it has no command; add 'prefix', as in 'prefix = git push'");
+    config_refused("[rule a]\nprefix = a|\n", "m.ini:1: [rule a]: 'a|' in 'prefix' has an empty alternative; write 'a|b'");
+    config_refused("[rule a]\nprefix = git|got\nhost_executable = /usr/bin/gut\n",
+                   "m.ini:1: [rule a]: '/usr/bin/gut' in 'host_executable' does not end with 'git|got'");
 }
 
 TEST(test_together)
@@ -255,7 +269,7 @@ int main(void)
         cmocka_unit_test(test_long_wrong_value_is_cut),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_duplicates),
-        cmocka_unit_test(test_not_available),
+        cmocka_unit_test(test_not_available), cmocka_unit_test(test_rules),
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_many_variables),
         cmocka_unit_test_setup_teardown(test_files, make_dir, remove_dir),

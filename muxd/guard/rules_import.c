@@ -1,0 +1,320 @@
+/* rules_import: owns the reading of the literal part of Starlark, and the writing of sections. */
+#include "guard/rules_import.h"
+#include "base/bug.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "base/value.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct import_rule {
+    struct strv prefix, match, not_match;
+    char *decision, *justification, *program; /* program, paths: of host_executable */
+    struct strv paths;
+    int line;
+};
+struct import {
+    const char *at;
+    int line;
+    struct err *err;
+    struct import_rule *rules;
+    size_t count;
+};
+
+static int import_fail(struct import *import, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int import_fail(struct import *import, int line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    err_vset(import->err, ERR_CONFIG, format, args);
+    va_end(args);
+    err_prefix(import->err, "line %d", line);
+    return ERR_CONFIG;
+}
+
+static void import_rule_fini(struct import_rule *rule)
+{
+    strv_fini(&rule->prefix);
+    strv_fini(&rule->match);
+    strv_fini(&rule->not_match);
+    strv_fini(&rule->paths);
+    free(rule->decision);
+    free(rule->justification);
+    free(rule->program);
+}
+
+static void skip_space(struct import *import)
+{
+    for (;; import->at++) {
+        if (*import->at == '#')
+            import->at += strcspn(import->at, "\n");
+        if (*import->at == '\n')
+            import->line++;
+        if (!*import->at || !strchr(" \t\r\n", *import->at))
+            return;
+    }
+}
+
+static bool import_takes(struct import *import, char c)
+{
+    skip_space(import);
+    if (*import->at != c)
+        return false;
+    import->at++;
+    return true;
+}
+
+static int import_expect(struct import *import, char c, const char *where)
+{
+    return import_takes(import, c)
+               ? 0
+               : import_fail(import, import->line, "expected '%c' %s; only literal calls of "
+                                                   "prefix_rule and host_executable are taken",
+                             c, where);
+}
+
+/* A string in single or double quotes on one line; the caller's. */
+static int import_string(struct import *import, char **out)
+{
+    char *decoded;
+    const char *bad;
+    skip_space(import);
+    char quote = *import->at;
+    if ((quote != '"' && quote != '\'') || (import->at[1] == quote && import->at[2] == quote))
+        return import_fail(import, import->line,
+                           "not a string in simple quotes; write it as one");
+    const char *begin = ++import->at;
+    while (*import->at && *import->at != quote && *import->at != '\n')
+        import->at += *import->at == '\\' && import->at[1] ? 2 : 1;
+    if (*import->at != quote)
+        return import_fail(import, import->line, "the string has no end in its line");
+    char *raw = xstrndup(begin, (size_t)(import->at++ - begin));
+    decoded = xstrdup(raw);
+    long size = value_unescape(raw, decoded, &bad);
+    bool fits = size >= 0 && (size_t)size == strlen(decoded) && !strpbrk(decoded, "\n\r");
+    if (!fits) {
+        import_fail(import, import->line, "'%s': muxd.ini has no way to say this string", raw);
+        free(decoded);
+    } else {
+        *out = decoded;
+    }
+    free(raw);
+    return fits ? 0 : ERR_CONFIG;
+}
+
+/* [ITEM, …]; each item is a string, or, where alternatives is set, a list of strings that is
+ * joined by it. */
+static int import_list(struct import *import, struct strv *into, char alternatives)
+{
+    int result = import_expect(import, '[', "before a list");
+    while (result == 0 && !import_takes(import, ']')) {
+        char *text = NULL;
+        struct strv inner = {0};
+        skip_space(import);
+        if (alternatives && *import->at == '[') {
+            result = import_list(import, &inner, '\0');
+            struct buf joined = BUF_INIT;
+            for (size_t i = 0; i < inner.count; i++) {
+                if (i > 0)
+                    buf_append_byte(&joined, alternatives);
+                buf_append_text(&joined, inner.items[i]);
+            }
+            text = buf_take(&joined);
+        } else {
+            result = import_string(import, &text);
+        }
+        if (result == 0)
+            strv_add(into, text);
+        free(text);
+        strv_fini(&inner);
+        if (result == 0 && !import_takes(import, ',')) {
+            result = import_expect(import, ']', "or ',' in a list");
+            break;
+        }
+    }
+    return result;
+}
+
+/* Words with '|' would be taken for alternatives. */
+static int check_words(struct import *import, const struct import_rule *rule)
+{
+    for (size_t i = 0; i < rule->prefix.count; i++) {
+        const char *word = rule->prefix.items[i];
+        size_t len = strlen(word);
+        if (len == 0 || word[0] == '|' || word[len - 1] == '|' || strstr(word, "||"))
+            return import_fail(import, rule->line, "pattern: alternatives cannot be empty, and a "
+                                                   "word can't hold '|'");
+    }
+    return rule->prefix.count > 0 || rule->program
+               ? 0
+               : import_fail(import, rule->line, "pattern cannot be empty");
+}
+
+/* match and not_match: a list of strings or of lists of words. */
+static int import_examples(struct import *import, struct strv *into)
+{
+    int result = import_expect(import, '[', "before the examples");
+    while (result == 0 && !import_takes(import, ']')) {
+        struct strv words = {0};
+        char *text = NULL;
+        skip_space(import);
+        if (*import->at == '[') {
+            result = import_list(import, &words, '\0');
+            text = words.items ? strv_quoted(words.items) : xstrdup("");
+        } else {
+            result = import_string(import, &text);
+        }
+        if (result == 0)
+            strv_add(into, text);
+        free(text);
+        strv_fini(&words);
+        if (result == 0 && !import_takes(import, ',')) {
+            result = import_expect(import, ']', "or ',' in the examples");
+            break;
+        }
+    }
+    return result;
+}
+
+static int import_argument(struct import *import, const char *name, struct import_rule *rule)
+{
+    static const char *const decisions[] = {"allow", "prompt", "forbidden"};
+    if (strcmp(name, "pattern") == 0)
+        return import_list(import, &rule->prefix, '|');
+    if (strcmp(name, "match") == 0)
+        return import_examples(import, &rule->match);
+    if (strcmp(name, "not_match") == 0)
+        return import_examples(import, &rule->not_match);
+    if (strcmp(name, "paths") == 0)
+        return import_list(import, &rule->paths, '\0');
+    char **text = strcmp(name, "decision") == 0        ? &rule->decision
+                  : strcmp(name, "justification") == 0 ? &rule->justification
+                  : strcmp(name, "name") == 0          ? &rule->program
+                                                       : NULL;
+    if (!text)
+        return import_fail(import, import->line, "'%s': no such argument", name);
+    if (*text)
+        return import_fail(import, import->line, "'%s' is there twice", name);
+    int result = import_string(import, text);
+    bool known = text != &rule->decision;
+    for (size_t i = 0; result == 0 && i < sizeof decisions / sizeof *decisions; i++)
+        known |= strcmp(*text, decisions[i]) == 0;
+    return result < 0 || known ? result
+                               : import_fail(import, import->line, "invalid decision: %s", *text);
+}
+
+static char *import_name(struct import *import)
+{
+    skip_space(import);
+    size_t len = strspn(import->at, "abcdefghijklmnopqrstuvwxyz_");
+    char *name = xstrndup(import->at, len);
+    import->at += len;
+    return name;
+}
+
+static int import_arguments(struct import *import, struct import_rule *rule)
+{
+    int result = import_expect(import, '(', "behind the name");
+    while (result == 0 && !import_takes(import, ')')) {
+        char *name = import_name(import);
+        result = import_expect(import, '=', "behind the name of an argument");
+        if (result == 0)
+            result = import_argument(import, name, rule);
+        free(name);
+        if (result == 0 && !import_takes(import, ',')) {
+            result = import_expect(import, ')', "or ',' behind an argument");
+            break;
+        }
+    }
+    return result;
+}
+
+static int import_call(struct import *import)
+{
+    if (import->count == RULES_IMPORT_MAX_CALLS)
+        return import_fail(import, import->line, "more than %d rules", RULES_IMPORT_MAX_CALLS);
+    import->rules = xreallocarray(import->rules, import->count + 1, sizeof *import->rules);
+    struct import_rule *rule = &import->rules[import->count++];
+    *rule = (struct import_rule){.line = import->line};
+    char *name = import_name(import);
+    bool host = strcmp(name, "host_executable") == 0;
+    int result = host || strcmp(name, "prefix_rule") == 0
+                     ? import_arguments(import, rule)
+                     : import_fail(import, import->line,
+                                   "'%s%.20s': only literal calls of prefix_rule and "
+                                   "host_executable are taken",
+                                   name, import->at);
+    if (result == 0 && host && !rule->program)
+        result = import_fail(import, rule->line, "host_executable has no name");
+    if (result == 0)
+        result = check_words(import, rule);
+    free(name);
+    return result;
+}
+
+static void write_quoted(struct buf *out, const char *key, const struct strv *words)
+{
+    if (words->count == 0)
+        return;
+    buf_printf(out, "%s =", key);
+    for (size_t i = 0; i < words->count; i++) {
+        buf_append_text(out, " \"");
+        for (const char *at = words->items[i]; *at; at++) {
+            if (*at == '"' || *at == '\\')
+                buf_append_byte(out, '\\');
+            buf_append_byte(out, *at);
+        }
+        buf_append_byte(out, '"');
+    }
+    buf_append_byte(out, '\n');
+}
+
+static void write_paths(struct buf *out, const struct import *import, const char *first)
+{
+    const struct import_rule *last = NULL; /* the last definition wins */
+    for (size_t i = 0; i < import->count; i++)
+        if (import->rules[i].program && strcmp(import->rules[i].program, first) == 0)
+            last = &import->rules[i];
+    if (!last || last->paths.count == 0)
+        return;
+    buf_append_text(out, "host_executable =");
+    for (size_t i = 0; i < last->paths.count; i++)
+        buf_printf(out, " %s", last->paths.items[i]);
+    buf_append_byte(out, '\n');
+}
+
+static void write_rule(struct buf *out, const struct import *import,
+                       const struct import_rule *rule)
+{
+    buf_printf(out, "\n[rule imported-%d]\n", rule->line);
+    write_quoted(out, "prefix", &rule->prefix);
+    buf_printf(out, "decision = %s\n", rule->decision ? rule->decision : "allow");
+    if (rule->justification)
+        buf_printf(out, "justification = %s\n", rule->justification);
+    write_quoted(out, "match", &rule->match);
+    write_quoted(out, "not_match", &rule->not_match);
+    write_paths(out, import, rule->prefix.items[0]);
+}
+
+int rules_import(const char *name, const char *text, struct buf *out, struct err *err)
+{
+    struct import import = {.at = text, .line = 1, .err = err};
+    int result = 0;
+    for (skip_space(&import); result == 0 && *import.at; skip_space(&import))
+        result = import_call(&import);
+    for (size_t i = 0; result == 0 && i < import.count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (import.rules[i].line == import.rules[j].line)
+                result = import_fail(&import, import.rules[i].line,
+                                     "two calls in one line; write one in each");
+    if (result == 0)
+        buf_printf(out, "# Rules of '%s', read by ue policy import.\n", name);
+    for (size_t i = 0; result == 0 && i < import.count; i++)
+        if (!import.rules[i].program)
+            write_rule(out, &import, &import.rules[i]);
+    for (size_t i = 0; i < import.count; i++)
+        import_rule_fini(&import.rules[i]);
+    free(import.rules);
+    return result;
+}
