@@ -26,6 +26,8 @@ static int show_failure(struct ue *ue, const struct json *params, const struct m
         say_json(answer->data);
     else
         tool_show_line(content, len);
+    if (err->code == ERR_NO_SUCH_METHOD && strcmp(content, err->text) != 0)
+        say_err(NULL, err); /* names the nearest, for the person who typed it */
     ue_tell_status(ue, "failed %s", err_name(err->code));
     return err_exit_status(err->code);
 }

@@ -2,19 +2,12 @@
 #include "base/strv.h"
 #include "cmd/attach_terminal.h"
 #include "cmd/command.h"
+#include "cmd/failure_words.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
 #include "cmd/patching.h"
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool cmd_exec_is_blank(const char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    return !*text;
-}
 
 static int command_from(struct command *command, struct cmd_context *ctx, struct request *request,
                         char *const *env, struct err *err)
@@ -22,13 +15,15 @@ static int command_from(struct command *command, struct cmd_context *ctx, struct
     const struct tool *tool = &tools[TOOL_EXEC_COMMAND];
     const struct json *params = request_params(request), *cmd = json_get(params, "cmd");
     const char *text = json_str(cmd, NULL);
-    if (text && !cmd_exec_is_blank(text))
+    if (text)
         return command_from_text(command, ctx->config, schema_str(tool, params, "shell", NULL),
                                  schema_bool(tool, params, "login", ctx->config->defaults.login),
                                  text, env, err);
-    if (json_type(cmd) == JSON_ARRAY && json_first(cmd) && *json_str(json_first(cmd), NULL))
+    if (*json_str(json_first(cmd), NULL))
         return command_from_words(command, ctx->config, cmd, err);
-    return err_set(err, ERR_ARGUMENTS, "missing command line for PTY");
+    return err_set(err, ERR_ARGUMENTS,
+                   "failed to parse function arguments: invalid value: `cmd` begins with an empty "
+                   "string, expected the name of a program");
 }
 
 static int start_command(struct op *op, struct session **session, struct err *err)
@@ -60,6 +55,7 @@ static int start_command(struct op *op, struct session **session, struct err *er
         command_limits(&spec, &cfg->limits);
         meta_source(op->base.request, op->base.tool, &spec);
         spec.default_name = command.name;
+        op->base.command = failure_words_joined(command.argv);
         result = registry_create(op->base.ctx->registry, &spec, inflight_spawned, &op->base,
                                  session, err);
     }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/cmd.h"
+#include "cmd/failure_words.h"
 #include "wire/schema.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,18 +24,27 @@ static char *failure_command_of(const struct json *cmd)
     return shown;
 }
 
-static char *words_of(struct request *request, const struct tool *tool, const struct err *err)
+/* command: the whole argument vector in words, or NULL: it was not made. */
+static char *words_of_exec(const struct json *params, const char *command, const struct err *err)
+{
+    char *cmd = command ? xstrdup(command) : failure_command_of(json_get(params, "cmd")),
+         *reason = command && err->code == ERR_SPAWN ? failure_words_create_process(err->text)
+                                                     : xstrdup(err->text),
+         *words = cmd ? xasprintf("exec_command failed for `%s`: %s", cmd, reason)
+                      : xasprintf("exec_command failed: %s", reason);
+    free(cmd);
+    free(reason);
+    return words;
+}
+
+static char *words_of(struct request *request, const struct tool *tool, const char *command,
+                      const struct err *err)
 {
     const struct json *params = request_params(request), *id = json_get(params, "session_id");
     if (err->code == ERR_ARGUMENTS)
         return xstrdup(err->text);
-    if (tool == &tools[TOOL_EXEC_COMMAND]) {
-        char *cmd = failure_command_of(json_get(params, "cmd"));
-        char *words = cmd ? xasprintf("exec_command failed for `%s`: %s", cmd, err->text)
-                          : xasprintf("exec_command failed: %s", err->text);
-        free(cmd);
-        return words;
-    }
+    if (tool == &tools[TOOL_EXEC_COMMAND])
+        return words_of_exec(params, command, err);
     if (tool == &tools[TOOL_SHELL_COMMAND] || tool == &tools[TOOL_SHELL])
         return xasprintf("execution error: %s", err->text);
     if (err->code == ERR_NO_SUCH_SESSION && id) {
@@ -52,10 +62,16 @@ static char *words_of(struct request *request, const struct tool *tool, const st
 
 void failure_reply(struct request *request, const struct tool *tool, const struct err *err)
 {
+    failure_reply_command(request, tool, NULL, err);
+}
+
+void failure_reply_command(struct request *request, const struct tool *tool, const char *command,
+                           const struct err *err)
+{
     BUG_UNLESS(err->code < 0);
     struct json *data = NULL;
     if (tool->kind == TOOL_MODEL) {
-        char *words = words_of(request, tool, err);
+        char *words = words_of(request, tool, command, err);
         data = json_object_new();
         json_add_text(data, "content", words);
         free(words);

@@ -5,12 +5,15 @@
 #include "base/clock.h"
 #include "cmd/delivery.h"
 #include "cmd/failure.h"
+#include <stdlib.h>
 
 static void inflight_release(struct inflight *call)
 {
     BUG_UNLESS(call->holds > 0);
-    if (--call->holds == 0)
-        call->kind->free(call);
+    if (--call->holds > 0)
+        return;
+    free(call->command);
+    call->kind->free(call);
 }
 
 static void inflight_drop(struct inflight *call)
@@ -76,7 +79,7 @@ void inflight_fail(struct inflight *call, const struct err *err)
     struct request *request = inflight_take_request(call);
     inflight_drop(call);
     if (request)
-        failure_reply(request, call->tool, err);
+        failure_reply_command(request, call->tool, call->command, err);
     inflight_let_go(call);
 }
 

@@ -22,6 +22,7 @@ struct inflight { /* the first member of its owner */
     struct cmd_context *ctx;
     struct request *request; /* NULL once answered or cancelled */
     const struct tool *tool;
+    char *command;           /* owned: the argument vector that it runs, for a failure; or NULL */
     uint64_t number;           /* of the session */
     struct wait *wait;         /* NULL: none, or it has fired */
     struct wait_result result; /* of the wait that has fired */

@@ -1,8 +1,10 @@
 /* dispatch: owns the only gate: every refusal before a handler runs happens here. */
 #include "base/bug.h"
+#include "base/mem.h"
 #include "cmd/offer.h"
 #include "server/server.h"
 #include "wire/schema.h"
+#include <stdlib.h>
 
 typedef void handler_fn(struct cmd_context *ctx, struct request *request);
 
@@ -41,18 +43,26 @@ static int dispatch_check(struct server *server, struct request *request, const 
                         (const char *const *)server->config->tools.ignore_fields.items, err);
 }
 
+/* A model's tool, and a call of none that there is, get the text for models, too. */
+static void refuse(struct request *request, const struct tool *tool, const struct err *err)
+{
+    if (tool && tool->kind != TOOL_MODEL) {
+        request_fail(request, err);
+        return;
+    }
+    struct json *data = json_object_new();
+    char *unknown = tool ? NULL : xasprintf("unsupported call: %s", request_method(request));
+    json_add_text(data, "content", unknown ? unknown : err->text);
+    free(unknown);
+    request_fail_with(request, err, data);
+}
+
 void dispatch(struct server *server, struct request *request)
 {
     struct err err = {0};
     const struct tool *tool = NULL;
     if (dispatch_check(server, request, &tool, &err) < 0) {
-        if (tool && tool->kind == TOOL_MODEL) {
-            struct json *data = json_object_new();
-            json_add_text(data, "content", err.text);
-            request_fail_with(request, &err, data);
-        } else {
-            request_fail(request, &err);
-        }
+        refuse(request, tool, &err);
         return;
     }
     BUG_UNLESS(tool && server->cmd.config == server->config);

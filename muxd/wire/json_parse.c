@@ -261,7 +261,7 @@ static bool fail_key(const struct parser *p, const char *key)
     struct buf text = BUF_INIT;
     size_t len = strlen(key);
     utf8_append_escaped(&text, key, len < 64 ? len : 64, false);
-    err_set(p->err, ERR_PARSE, "JSON is wrong: the key '%s' stands twice in one object",
+    err_set(p->err, ERR_PARSE, "duplicate field `%s`; name it once",
             text.data ? text.data : "");
     buf_fini(&text);
     return false;

@@ -3,12 +3,12 @@
 #include "wire/schema.h"
 #include "base/buf.h"
 #include "base/bug.h"
-#include "base/utf8.h"
+#include "base/mem.h"
 #include "base/value.h"
-#include <stdio.h>
+#include "wire/schema_words.h"
+#include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_BYTES_MAX 64
 #define PREFIX "failed to parse function arguments: "
 
 /* The object that is being checked. path: "" or "_meta.", in front of its fields' names in
@@ -21,62 +21,35 @@ struct check {
     struct err *err;
 };
 
-/* A client's word, shortened and escaped for a text. */
-struct shown {
-    char text[4 * SHOWN_BYTES_MAX + 8];
-};
-
-static struct shown show(const char *text)
+/* Refuses a value: "invalid type: CAME for `FIELD`, expected WHAT". */
+static int fail_came(const struct check *c, const char *wrong, const struct json *value,
+                     const char *where, const struct tool_arg *arg, const char *what)
 {
-    struct shown shown;
-    struct buf escaped = BUF_INIT;
-    size_t len = strlen(text), keep = utf8_cut(text, len, SHOWN_BYTES_MAX);
-    utf8_append_escaped(&escaped, text, keep, false);
-    snprintf(shown.text, sizeof(shown.text), "%s%s", escaped.data ? escaped.data : "",
-             keep < len ? "…" : "");
-    buf_fini(&escaped);
-    return shown;
-}
-
-static const char *expected(enum arg_type type)
-{
-    switch (type) {
-    case ARG_STRING: return "a string";
-    case ARG_UINT: return "a whole number";
-    case ARG_BOOL: return "a boolean";
-    case ARG_COMMAND: return "a string or an array of strings";
-    case ARG_SESSION: return "a number or a name";
-    case ARG_SESSIONS: return "an array of numbers or names";
-    case ARG_STRINGS: return "an array of strings";
-    case ARG_OBJECTS: return "an array of objects";
-    case ARG_ENV: return "an object of strings";
-    case ARG_OBJECT: return "an object";
-    case ARG_ID: return "a whole number or a string";
-    }
-    BUG("an argument of type %d", (int)type);
+    char *came = schema_words_came(value);
+    int rc = err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid %s: %s %s `%s%s`, expected %s", wrong,
+                     came, where, c->path, arg->name, what);
+    free(came);
+    return rc;
 }
 
 static int fail_type(const struct check *c, const struct tool_arg *arg, const struct json *value)
 {
-    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid type: %s for `%s%s`, expected %s",
-                   json_type_name(json_type(value)), c->path, arg->name, expected(arg->type));
+    return fail_came(c, "type", value, "for", arg, schema_words_expected(arg->type));
 }
 
 static int fail_item(const struct check *c, const struct tool_arg *arg, const struct json *item)
 {
-    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid type: %s in `%s%s`, expected %s",
-                   json_type_name(json_type(item)), c->path, arg->name, expected(arg->type));
+    return fail_came(c, "type", item, "in", arg, schema_words_expected(arg->type));
 }
 
 static int fail_number(const struct check *c, const struct tool_arg *arg, const struct json *value)
 {
-    double number = 0;
-    json_double(value, &number);
-    int64_t max = arg->max ? arg->max : JSON_INTEGER_MAX;
-    return err_set(c->err, ERR_ARGUMENTS,
-                   PREFIX
-                   "invalid value: %.17g for `%s%s`, expected a whole number from %lld to %lld",
-                   number, c->path, arg->name, (long long)arg->min, (long long)max);
+    int64_t whole, max = arg->max ? arg->max : JSON_INTEGER_MAX;
+    char *what = xasprintf("%s from %lld to %lld", schema_words_expected(ARG_UINT),
+                           (long long)arg->min, (long long)max);
+    int rc = fail_came(c, json_int(value, &whole) ? "value" : "type", value, "for", arg, what);
+    free(what);
+    return rc;
 }
 
 static int check_number(const struct check *c, const struct tool_arg *arg, const struct json *value)
@@ -103,9 +76,12 @@ bool schema_is_choice(const char *choices, const char *word)
 
 static int fail_choice(const struct check *c, const struct tool_arg *arg, const char *word)
 {
-    return err_set(c->err, ERR_ARGUMENTS,
-                   PREFIX "unknown variant `%s` for `%s%s`, expected one of: %s", show(word).text,
-                   c->path, arg->name, arg->choices);
+    char *shown = schema_words_shown(word), *choices = schema_words_choices(arg->choices);
+    int rc = err_set(c->err, ERR_ARGUMENTS, PREFIX "unknown variant `%s` for `%s%s`, expected %s",
+                     shown, c->path, arg->name, choices);
+    free(shown);
+    free(choices);
+    return rc;
 }
 
 static int check_nul(const struct check *c, const struct tool_arg *arg, const char *text,
@@ -142,17 +118,20 @@ static int check_session(const struct check *c, const struct tool_arg *arg,
     if (json_type(value) == JSON_STRING)
         return err_set(c->err, ERR_ARGUMENTS,
                        PREFIX "invalid value: an empty string for `%s%s`, expected %s", c->path,
-                       arg->name, expected(ARG_SESSION));
+                       arg->name, schema_words_expected(ARG_SESSION));
     return arg->type == ARG_SESSIONS ? fail_item(c, arg, value) : fail_type(c, arg, value);
 }
 
 static int check_member_name(const struct check *c, const struct tool_arg *arg, const char *name)
 {
-    if (name[0] == '\0' || strchr(name, '=') != NULL)
-        return err_set(c->err, ERR_ARGUMENTS,
-                       PREFIX "invalid value: '%s' in `%s%s` can't be the name of a variable",
-                       show(name).text, c->path, arg->name);
-    return 0;
+    if (name[0] != '\0' && strchr(name, '=') == NULL)
+        return 0;
+    char *shown = schema_words_shown(name);
+    int rc = err_set(c->err, ERR_ARGUMENTS,
+                     PREFIX "invalid value: '%s' in `%s%s` can't be the name of a variable", shown,
+                     c->path, arg->name);
+    free(shown);
+    return rc;
 }
 
 static int check_item(const struct check *c, const struct tool_arg *arg, const struct json *item)
@@ -225,9 +204,7 @@ static int check_default(const struct check *c, const struct tool_arg *arg,
     if (text != NULL ? arg->fallback != NULL && strcmp(text, arg->fallback) == 0
                      : json_bool(value, &truth) ? !truth : json_count(value) == 0)
         return 0;
-    return err_set(c->err, ERR_NOT_AVAILABLE,
-                   "`%s%s` other than %s is not available in this version; leave it out", c->path,
-                   arg->name, arg->fallback != NULL ? arg->fallback : "empty");
+    return err_set(c->err, ERR_NOT_AVAILABLE, "%s", arg->refusal);
 }
 
 static int fail_unknown(const struct check *c, const char *key)
@@ -236,15 +213,19 @@ static int fail_unknown(const struct check *c, const char *key)
     size_t count = 0;
     struct buf list = BUF_INIT;
     for (const struct tool_arg *arg = c->tool->args; arg->name != NULL && count < 64; arg++) {
+        if (arg->flags & ARG_UNSHOWN)
+            continue;
         buf_printf(&list, "%s`%s`", count > 0 ? ", " : "", arg->name);
         names[count++] = arg->name;
     }
     const char *nearest = count > 0 ? value_nearest(key, names, count) : NULL;
+    char *shown = schema_words_shown(key);
     int rc = err_set(c->err, ERR_ARGUMENTS, PREFIX "unknown field `%s%s`, %s%s%s%s%s", c->path,
-                     show(key).text, nearest != NULL ? "did you mean `" : "",
+                     shown, nearest != NULL ? "did you mean `" : "",
                      nearest != NULL ? nearest : "", nearest != NULL ? "`? " : "",
                      count > 0 ? "expected one of " : "there are no arguments",
                      list.data ? list.data : "");
+    free(shown);
     buf_fini(&list);
     return rc;
 }
@@ -258,12 +239,20 @@ static bool is_ignored(const struct check *c, const char *key)
     return false;
 }
 
+static bool is_required(const struct check *c, const struct tool_arg *arg)
+{
+    return (arg->flags & ARG_REQUIRED) &&
+           (arg->unless == NULL || json_get(c->params, arg->unless) == NULL);
+}
+
 static int check_member(const struct check *c, const struct json *value)
 {
     const char *key = json_key(value);
     const struct tool_arg *arg = tool_arg_by_name(c->tool, key);
     if (arg == NULL && !is_ignored(c, key))
         return fail_unknown(c, key);
+    if (arg != NULL && json_type(value) == JSON_NULL && is_required(c, arg))
+        return fail_type(c, arg, value);
     if (arg == NULL || json_type(value) == JSON_NULL) {
         json_free(json_detach(c->params, key));
         return 0;
@@ -290,9 +279,9 @@ static bool is_given(const struct json *params, const char *name)
 static int check_whole(const struct check *c)
 {
     for (const struct tool_arg *arg = c->tool->args; arg->name != NULL; arg++) {
-        if ((arg->flags & ARG_REQUIRED) && json_get(c->params, arg->name) == NULL)
-            return err_set(c->err, ERR_ARGUMENTS, PREFIX "missing field `%s%s`, expected %s",
-                           c->path, arg->name, expected(arg->type));
+        if (is_required(c, arg) && json_get(c->params, arg->name) == NULL)
+            return err_set(c->err, ERR_ARGUMENTS, PREFIX "missing field `%s%s`", c->path,
+                           arg->name);
         if (arg->needs != NULL && is_given(c->params, arg->name) &&
             !is_given(c->params, arg->needs))
             return err_set(c->err, ERR_ARGUMENTS, "%s", arg->needs_text);
@@ -328,6 +317,15 @@ static int check_meta(const struct json *meta, struct err *err)
     return 0;
 }
 
+static int fail_object(const struct json *value, const char *where, struct err *err)
+{
+    char *came = schema_words_came(value);
+    int rc = err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s%s, expected an object", came,
+                     where);
+    free(came);
+    return rc;
+}
+
 int schema_check(const struct tool *tool, struct json *params, const char *const *ignore_fields,
                  struct err *err)
 {
@@ -335,8 +333,7 @@ int schema_check(const struct tool *tool, struct json *params, const char *const
     struct check c = {
         .tool = tool, .path = "", .params = params, .ignore = ignore_fields, .err = err};
     if (json_type(params) != JSON_OBJECT)
-        return err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object",
-                       json_type_name(json_type(params)));
+        return fail_object(params, "", err);
     int rc = schema_check_members(&c);
     const struct json *meta = json_get(params, "_meta");
     if (rc < 0 || meta == NULL)
@@ -346,9 +343,7 @@ int schema_check(const struct tool *tool, struct json *params, const char *const
         return 0;
     }
     if (json_type(meta) != JSON_OBJECT)
-        return err_set(err, ERR_ARGUMENTS,
-                       PREFIX "invalid type: %s for `_meta`, expected an object",
-                       json_type_name(json_type(meta)));
+        return fail_object(meta, " for `_meta`", err);
     struct check inner = {.tool = &tools[TOOL_META],
                           .path = "_meta.",
                           .params = (struct json *)(uintptr_t)meta,
@@ -369,8 +364,7 @@ struct json *schema_parse(const char *text, size_t size, struct err *err)
     if (params != NULL && json_type(params) == JSON_OBJECT)
         return params;
     if (params != NULL)
-        err_set(err, ERR_ARGUMENTS, PREFIX "invalid type: %s, expected an object",
-                json_type_name(json_type(params)));
+        fail_object(params, "", err);
     else if (err != NULL) {
         err->code = ERR_ARGUMENTS;
         err_prefix(err, "failed to parse function arguments");

@@ -9,8 +9,8 @@
 #include "wire/tool.h"
 
 /* Checks params, an object, and its member `_meta`, if there is one, by the rows of TOOL_META.
- * Edits them: renames aliases, drops nulls and ignored fields. ignore_fields: NULL, or names
- * ending with NULL that are dropped unchecked. 0; ERR_ARGUMENTS "failed to parse function
+ * Edits them: renames aliases, drops ignored fields and the nulls of arguments that may be
+ * absent. ignore_fields: NULL, or names ending with NULL that are dropped unchecked. 0; ERR_ARGUMENTS "failed to parse function
  * arguments: …", which names the field; ERR_NOT_AVAILABLE for ARG_DEFAULT_ONLY. */
 int schema_check(const struct tool *tool, struct json *params, const char *const *ignore_fields,
                  struct err *err);
@@ -43,7 +43,7 @@ enum schema_view {
     /* those that models trained on Codex know; muxd's own tools as SCHEMA_MODEL shows them */
     SCHEMA_CODEX,
     SCHEMA_ALL, /* all, muxd's additions too */
-    /* all that models can use, in few tokens: without ARG_DEFAULT_ONLY and ARG_PLUMBING */
+    /* all that models can use, in few tokens: without ARG_PLUMBING */
     SCHEMA_MODEL,
 };
 enum schema_format { SCHEMA_OPENAI, SCHEMA_OPENAI_CHAT, SCHEMA_ANTHROPIC, SCHEMA_MCP };

@@ -93,12 +93,11 @@ static void add_default(struct json *property, const struct tool_arg *arg, enum 
 static bool is_shown(const struct tool_arg *arg, enum schema_view view)
 {
     switch (view) {
-    case SCHEMA_CODEX: return !(arg->flags & ARG_MUXD);
-    case SCHEMA_MODEL:
-        return !(arg->flags & (ARG_DEFAULT_ONLY | ARG_PLUMBING)) && arg->needs == NULL;
+    case SCHEMA_CODEX: return !(arg->flags & (ARG_MUXD | ARG_UNSHOWN));
+    case SCHEMA_MODEL: return !(arg->flags & (ARG_UNSHOWN | ARG_PLUMBING));
     case SCHEMA_ALL: break;
     }
-    return true;
+    return !(arg->flags & ARG_UNSHOWN);
 }
 
 struct json *schema_view(const struct tool *tool, enum schema_view view)
@@ -117,7 +116,7 @@ struct json *schema_view(const struct tool *tool, enum schema_view view)
         json_add_text(property, "description", arg->help);
         add_limits(property, arg, view);
         add_default(property, arg, view);
-        if (arg->flags & (ARG_REQUIRED | ARG_ADVERTISED))
+        if (arg->flags & ARG_REQUIRED)
             json_add_text(required, NULL, arg->name);
     }
     if (json_first(required) != NULL)

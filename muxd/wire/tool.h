@@ -37,12 +37,10 @@ enum arg_type {
 };
 
 enum arg_flags {
-    ARG_REQUIRED = 1, /* its absence is refused */
-    /* the schema lists it as required, but the handler refuses its absence with a text of its
-     * own */
-    ARG_ADVERTISED = 2,
+    ARG_REQUIRED = 1, /* its absence is refused, but where .unless is given */
+    ARG_UNSHOWN = 2,  /* taken as Codex takes it, in no schema: it has no effect here */
     ARG_MUXD = 4, /* an addition of muxd; without this flag: a field of Codex */
-    /* part of the schema; any value but .fallback is ERR_NOT_AVAILABLE in this version */
+    /* any value but .fallback is refused with .refusal */
     ARG_DEFAULT_ONLY = 8,
     /* a string that becomes a C string in the kernel: a NUL is refused */
     ARG_NO_NUL = 16,
@@ -68,6 +66,8 @@ struct tool_arg {
     const char *choices;    /* words separated by blanks, the only values of a string; NULL: any */
     const char *needs;      /* another argument that must be there, too … */
     const char *needs_text; /* … and the refusal when it is missing */
+    const char *unless;     /* another argument in whose place this one is required */
+    const char *refusal;    /* ARG_DEFAULT_ONLY */
     const char *help;       /* for schemas and documentation */
 };
 

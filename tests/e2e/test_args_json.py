@@ -80,12 +80,6 @@ def test_fields_to_ignore(mux):
     assert mux.call("exec_command", {"cmd": "true", "description": "why", "wait_for_previous": True}).rc == 0
 
 
-@pytest.mark.parametrize("field, value", [("sandbox_permissions", "require_escalated"), ("prefix_rule", ["git"])])
-def test_fields_of_later_issues_are_not_available(mux, field, value):
-    result = mux.call("exec_command", {"cmd": "true", field: value})
-    assert result.rc != 0 and "available" in result.out + result.err
-
-
 def test_default_of_a_later_field_is_accepted(mux):
     assert mux.call("exec_command", {"cmd": "true", "sandbox_permissions": "use_default"}).rc == 0
 

@@ -37,8 +37,7 @@ def test_2_schemas(mux):
     exec_, write = tools["exec_command"]["parameters"], tools["write_stdin"]["parameters"]
     assert tools["exec_command"]["strict"] is False and exec_["additionalProperties"] is False
     assert exec_["required"] == ["cmd"] and write["required"] == ["session_id"]
-    assert {"cmd", "workdir", "tty", "yield_time_ms", "max_output_tokens", "shell", "login", "sandbox_permissions", "justification",
-            "prefix_rule"} <= set(exec_["properties"])
+    assert set(exec_["properties"]) == {"cmd", "workdir", "tty", "yield_time_ms", "max_output_tokens", "shell", "login"}
     assert set(write["properties"]) == {"session_id", "chars", "yield_time_ms", "max_output_tokens"}
     assert exec_["properties"]["cmd"]["type"] == "string" and exec_["properties"]["yield_time_ms"]["type"] == "number"
     assert tools["exec_command"]["description"] == "Runs a command in a PTY, returning output or a session ID for ongoing interaction."
@@ -132,7 +131,14 @@ def test_4_workdir_relative_empty_and_missing(mux, rpc):
     meta = {"cwd": str(mux.dir)}
     assert rpc.call("exec_command", {"cmd": "pwd", "workdir": "sub", "login": False, "_meta": meta})["output"] == f"{mux.dir}/sub\n"
     assert rpc.call("exec_command", {"cmd": "pwd", "workdir": "", "login": False, "_meta": meta})["output"] == f"{mux.dir}\n"
-    assert rpc.error("exec_command", {"cmd": "pwd", "workdir": "/no/such"}).error["data"]["content"].startswith("exec_command failed for `pwd`: ")
+
+
+@pytest.mark.no_pty
+@pytest.mark.parametrize("workdir, why", [("/no/such", "No such file or directory"), ("/etc/passwd", "Not a directory")])
+def test_25_a_failed_start_quotes_the_whole_argv(rpc, workdir, why):
+    text = rpc.error("exec_command", {"cmd": "it's \"quoted\" $HOME", "shell": "/bin/bash", "workdir": workdir}).error["data"]["content"]
+    assert text == ("exec_command failed for `/bin/bash -lc \"it's \\\"quoted\\\" \"'$HOME'`: CreateProcess { message: \"Rejected(\\\"Failed to "
+                    f"create unified exec process: '{workdir}': {why}; choose another directory\\\")\" }}")
 
 
 @pytest.mark.no_pty
@@ -151,9 +157,46 @@ def test_4_argv_of_the_shell(rpc):
 
 
 @pytest.mark.no_pty
-def test_4_no_command_line(rpc):
-    for arguments in {}, {"cmd": ""}, {"cmd": "  "}:
-        assert rpc.error("exec_command", arguments).error["data"]["content"] == "missing command line for PTY"
+@pytest.mark.parametrize("cmd", ["", "  ", "\n"])
+def test_25_an_empty_command_runs_to_its_end(rpc, cmd):
+    answer = rpc.run(cmd)
+    assert answer["exit_code"] == 0 and answer["output"] == ""
+
+
+@pytest.mark.no_pty
+@pytest.mark.parametrize("tool, arguments, words", [
+    ("exec_command", {}, "missing field `cmd`"),
+    ("exec_command", {"cmd": None}, "invalid type: null for `cmd`, expected a string or an array of strings"),
+    ("exec_command", {"cmd": 5}, "invalid type: integer `5` for `cmd`, expected a string or an array of strings"),
+    ("exec_command", {"cmd": "true", "tty": 1}, "invalid type: integer `1` for `tty`, expected a boolean"),
+    ("exec_command", {"cmd": "true", "yield_time_ms": "soon"}, 'invalid type: string "soon" for `yield_time_ms`, expected a whole number'),
+    ("exec_command", {"cmd": "true", "yield_time_ms": 1000.5},
+     "invalid type: floating point `1000.5` for `yield_time_ms`, expected a whole number from 0 to 9007199254740992"),
+    ("write_stdin", {"chars": "x"}, "missing field `session_id`"),
+    ("write_stdin", {"session_id": True}, "invalid type: boolean `true` for `session_id`, expected a whole number or a name"),
+    ("shell_command", {}, "missing field `command`"),
+    ("shell_command", {"command": ["a"]}, "invalid type: sequence for `command`, expected a string"),
+])
+def test_25_wrong_arguments_in_the_words_of_serde(rpc, tool, arguments, words):
+    assert rpc.error(tool, arguments).error["data"]["content"] == f"failed to parse function arguments: {words}"
+
+
+@pytest.mark.no_pty
+def test_25_approvals_under_the_policy_never(rpc):
+    assert rpc.run("echo hi", prefix_rule=["echo"])["output"] == "hi\n"
+    assert rpc.run("echo hi", with_escalated_permissions=True)["output"] == "hi\n"
+    for asks in "require_escalated", "with_additional_permissions":
+        assert rpc.error("exec_command", {"cmd": "true", "sandbox_permissions": asks}).error["data"]["content"] == (
+            "approval policy is Never; reject command \u2014 you cannot ask for escalated permissions if the approval policy is Never")
+    assert "you should not ask" in rpc.error("shell_command", {"command": "true", "sandbox_permissions": "require_escalated"}).message
+
+
+@pytest.mark.no_pty
+@pytest.mark.parametrize("name", ["nosuchtool", "container.exec"])
+def test_25_an_unknown_tool(mux, name):
+    assert mux.rpc().error(name, {}).error["data"]["content"] == f"unsupported call: {name}"
+    result = mux.call(name, {})
+    assert (result.rc, result.out) == (125, f"unsupported call: {name}\n")
 
 
 @pytest.mark.no_pty

@@ -131,10 +131,10 @@ def test_structured_content_fits_the_output_schema(newest):
 
 def test_what_a_model_can_act_on_is_a_result(mux, newest):
     for name, arguments, text in [("write_stdin", {"session_id": 77}, "write_stdin failed: Unknown process id 77"),
-                                  ("exec_command", {}, "missing command line for PTY"),
+                                  ("exec_command", {}, "failed to parse function arguments: missing field `cmd`"),
                                   ("exec_command", {"cmd": "x", "bogus": 1}, "failed to parse function arguments: unknown field `bogus`"),
                                   ("exec_command", {"cmd": "x", "_meta": {"verb": True}}, "failed to parse function arguments: unknown field `_meta`"),
-                                  ("exec_command", {"cmd": "true", "workdir": "/no/such"}, "exec_command failed for `true`"),
+                                  ("exec_command", {"cmd": "true", "workdir": "/no/such"}, "exec_command failed for `/bin/bash -lc true`"),
                                   ("apply_patch", {"input": "x"}, "apply_patch verification failed: ")]:
         answer = newest.tool(name, **arguments)
         assert answer["isError"] and answer["content"][0]["text"].startswith(text), answer

@@ -123,7 +123,7 @@ def test_shell_takes_an_argument_vector(mux):
     ("shell_command", {"command": "true", "cmd": "x"}, "failed to parse function arguments: unknown field `cmd`"),
     ("shell_command", {"command": "true", "timeout_ms": "soon"}, "failed to parse function arguments: invalid type"),
     ("shell_command", {"command": "true", "justification": "please"}, "`justification` requires an explicit `sandbox_permissions`"),
-    ("shell_command", {"command": "true", "sandbox_permissions": "require_escalated"}, "`sandbox_permissions` other than use_default"),
+    ("shell_command", {"command": "true", "sandbox_permissions": "require_escalated"}, "approval policy is Never; reject command"),
     ("shell_command", {"command": "true", "workdir": "/no/such/place"}, "execution error: '/no/such/place'"),
     ("shell", {"command": []}, "failed to parse function arguments: invalid length"),
     ("shell", {"command": "true"}, "failed to parse function arguments: invalid type"),

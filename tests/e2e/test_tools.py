@@ -69,8 +69,7 @@ def test_codex_sees_its_own_fields_and_extended_shows_ours(mux):
         return {tool["name"]: tool["parameters"] for tool in mux.ue("tools", "--json", *options).json}
     codex, extended = fields(), fields("--extended")
     assert set(codex["exec_command"]["properties"]) == {
-        "cmd", "workdir", "tty", "yield_time_ms", "max_output_tokens", "shell", "login", "sandbox_permissions", "justification", "prefix_rule",
-        "additional_permissions", "with_escalated_permissions"}
+        "cmd", "workdir", "tty", "yield_time_ms", "max_output_tokens", "shell", "login"}
     assert codex["exec_command"]["required"] == ["cmd"] and codex["exec_command"]["properties"]["cmd"]["type"] == "string"
     assert set(codex["write_stdin"]["properties"]) == {"session_id", "chars", "yield_time_ms", "max_output_tokens"}
     assert codex["write_stdin"]["properties"]["session_id"]["type"] == "number"

@@ -91,7 +91,7 @@ TEST(test_bad_requests)
         int64_t id; /* what is known of it; 0: nothing */
     } cases[] = {
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"x\"", "at byte", ERR_PARSE, 7},
-        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"id\":8,\"method\":\"x\"}", "stands twice", ERR_PARSE, 0},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"id\":8,\"method\":\"x\"}", "duplicate field `id`", ERR_PARSE, 0},
         {"[]", "batches", ERR_INVALID_REQUEST, 0},
         {"5", "must be an object", ERR_INVALID_REQUEST, 0},
         {"{}", "`jsonrpc`", ERR_INVALID_REQUEST, 0},
