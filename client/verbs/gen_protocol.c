@@ -46,7 +46,7 @@ static void append_arg(struct buf *out, const struct tool_arg *arg)
     buf_append_text(out, "\\fR (");
     gen_roff(out, type_words(arg->type));
     append_range(out, arg);
-    if (arg->flags & (ARG_REQUIRED | ARG_ADVERTISED))
+    if (arg->flags & ARG_REQUIRED)
         buf_append_text(out, ", required");
     if (arg->fallback && *arg->fallback) {
         buf_append_text(out, ", default ");

@@ -10,8 +10,9 @@
 
 /* Checks params, an object, and its member `_meta`, if there is one, by the rows of TOOL_META.
  * Edits them: renames aliases, drops ignored fields and the nulls of arguments that may be
- * absent. ignore_fields: NULL, or names ending with NULL that are dropped unchecked. 0; ERR_ARGUMENTS "failed to parse function
- * arguments: …", which names the field; ERR_NOT_AVAILABLE for ARG_DEFAULT_ONLY. */
+ * absent. ignore_fields: NULL, or names ending with NULL that are dropped unchecked. 0;
+ * ERR_ARGUMENTS "failed to parse function arguments: …", which names the field;
+ * ERR_NOT_AVAILABLE for ARG_DEFAULT_ONLY. */
 int schema_check(const struct tool *tool, struct json *params, const char *const *ignore_fields,
                  struct err *err);
 
