@@ -35,7 +35,7 @@ UE_SRC := $(foreach r,$(CLIENT_ROOMS),$(wildcard client/$(r)/*.c))
 CLIENT_SRC := $(SHARED_SRC) $(UE_SRC) client/main.c
 # The keeper must never fail: it links libc, its own room, the files that it shares with the worker, and these of base. A symbol of any
 # other room is a link error.
-KEEPER_SRC := $(wildcard muxd/keep/keeper/*.c) $(addprefix muxd/keep/,keep.c own_args.c sentinel.c) \
+KEEPER_SRC := $(wildcard muxd/keep/keeper/*.c) $(addprefix muxd/keep/,keep.c own_args.c sentinel.c trial.c) \
 	$(addprefix muxd/base/,bug.c clock.c fdio.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB_OBJ := $(filter-out %/main.o,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC))))

@@ -1,15 +1,17 @@
 /* main.c: owns muxd's command line and its roles: the program that people start, which becomes
  * muxd-keeper; the worker, which the keeper starts; and some small services of this executable
- * (--gen, --hook, --explain). */
+ * (--gen, --hook, --explain, --answer). */
 #include "base/bug.h"
 #include "base/err.h"
 #include "base/limit.h"
 #include "base/path.h"
 #include "base/value.h"
 #include "config/config.h"
+#include "journal/journal.h"
 #include "keep/keep.h"
 #include "keep/launch.h"
 #include "keep/start.h"
+#include "keep/trial.h"
 #include "server/hooks.h"
 #include "server/server.h"
 #include "server/worker.h"
@@ -32,6 +34,7 @@ enum option {
     OPTION_HELP,
     OPTION_WORKER,
     OPTION_SPEAKS,
+    OPTION_ANSWER,
     OPTION_EXPLAIN,
     OPTION_GEN,
     OPTION_HOOK,
@@ -53,6 +56,7 @@ static const struct option_row {
     [OPTION_HELP] = {"--help", "-h", NULL, "print this, and end"},
     [OPTION_WORKER] = {"--worker", NULL, NULL, NULL},
     [OPTION_SPEAKS] = {"--speaks", NULL, "PROTOCOL", NULL},
+    [OPTION_ANSWER] = {"--answer", NULL, "QUESTION", NULL},
     [OPTION_EXPLAIN] = {"--explain", NULL, "ERRNO:TEXT", NULL},
     [OPTION_GEN] = {"--gen", NULL, "DIR", NULL},
     [OPTION_HOOK] = {"--hook", NULL, "COMMAND", NULL},
@@ -238,6 +242,8 @@ int main(int argc, char **argv)
         return hook_minder_main(line.value[OPTION_HOOK], line.value[OPTION_HOOK_TIMEOUT]);
     if (line.value[OPTION_SPEAKS])
         return strcmp(line.value[OPTION_SPEAKS], keep_protocol_word) == 0 ? 0 : 1;
+    if (line.value[OPTION_ANSWER])
+        return trial_answer_as_worker(line.value[OPTION_ANSWER], journal_why_not);
     if (line.value[OPTION_EXPLAIN])
         return muxd_explain(&line);
     return line.value[OPTION_WORKER] ? muxd_work(&line) : muxd_keep(&line);

@@ -5,7 +5,7 @@
 set -u
 export LC_ALL=C.UTF-8
 program=$1/muxd-keeper
-max_lines=3100
+max_lines=3400
 breaches=0
 breach() {
     printf 'keeper: %s\n' "$1"

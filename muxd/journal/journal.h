@@ -167,6 +167,9 @@ int journal_new(struct journal **out, const struct journal_make *make, struct er
  * other is refused: ERR_SYSTEM with the reason. ERR_LIMIT: it is sound, but there is no memory to
  * map it now. fd becomes the journal's on success. */
 int journal_adopt(struct journal **out, int fd, struct err *err);
+/* Before an upgrade: 0, or EPROTONOSUPPORT for a journal of a release that this one can't read.
+ * Changes nothing in it. */
+int journal_why_not(int fd);
 void journal_free(struct journal *journal); /* unmaps and closes; NULL is fine */
 /* Gives the descriptor back before journal_free. What is mapped can still be read; nothing more can
  * be mapped, and no image made. */

@@ -8,6 +8,7 @@
 #include "journal/inputlog.h"
 #include "journal/journal.h"
 #include "journal/journal_map.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -184,6 +185,17 @@ static void mend_counters(struct journal *journal)
     /* the predecessor may have died before it gave these pages back */
     if (header->in_head > 0 && header->in_head == header->in_tail && header->input_size)
         journal_punch(journal, header->input_at, header->input_size);
+}
+
+int journal_why_not(int fd)
+{
+    struct journal_header header;
+    /* what is no journal is none for any release */
+    if (fd_pread_all(fd, &header, sizeof header, 0) != sizeof header ||
+        header.magic != JOURNAL_MAGIC)
+        return 0;
+    return header.major == JOURNAL_MAJOR && header.header_size == sizeof header ? 0
+                                                                                : EPROTONOSUPPORT;
 }
 
 int journal_adopt(struct journal **out, int fd, struct err *err)

@@ -95,7 +95,9 @@ enum keep_upgrade {
     KEEP_UPGRADE_TRIAL = 1,
     KEEP_UPGRADE_EXEC,
     KEEP_UPGRADE_STATE,
-    KEEP_UPGRADE_WORKER
+    KEEP_UPGRADE_WORKER,
+    KEEP_UPGRADE_KEEPER, /* muxd-keeper's answer in the trial (trial.h) */
+    KEEP_UPGRADE_MUXD    /* muxd's */
 };
 
 struct keep_msg {

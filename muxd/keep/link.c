@@ -7,6 +7,7 @@
 #include "keep/plan.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -286,13 +287,29 @@ bool link_listener_given(const struct link *link) { return link->listener_given;
 int link_keeper_exe(const struct link *link) { return link->keeper_exe; }
 int link_predecessor(const struct link *link) { return link->predecessor; }
 
+const char *link_upgrade_why(int error)
+{
+    switch (error) {
+    case ENODATA: return "it gives no answer of ours; install muxd and muxd-keeper again";
+    case EBADMSG: return "another process answers than was started; install the program itself, "
+                         "not one that starts it";
+    case EPROTO: return "it is of another protocol; install muxd and muxd-keeper of one release";
+    case EPROTONOSUPPORT: return "it can't read the journals of these sessions";
+    case ECHILD: return "it has ended";
+    case ETIMEDOUT: return "it takes too long";
+    default: return strerror(error);
+    }
+}
+
 const char *link_upgrade_text(const struct link *link)
 {
     static const char *const texts[] = {
         [KEEP_UPGRADE_TRIAL] = "run the new programs",
         [KEEP_UPGRADE_EXEC] = "execute the new keeper",
         [KEEP_UPGRADE_STATE] = "have the sessions taken over by the new keeper",
-        [KEEP_UPGRADE_WORKER] = "have the new worker come up"};
+        [KEEP_UPGRADE_WORKER] = "have the new worker come up",
+        [KEEP_UPGRADE_KEEPER] = "be told by the new muxd-keeper that it can take over",
+        [KEEP_UPGRADE_MUXD] = "be told by the new muxd that it can take over"};
     bool known = link->upgrade_tried > 0 &&
                  link->upgrade_tried < (int)(sizeof texts / sizeof *texts);
     return known ? texts[link->upgrade_tried] : "upgrade";

@@ -86,4 +86,5 @@ int link_predecessor(const struct link *link);
 pid_t link_keeper_pid(const struct link *link);
 /* after upgrade_failed(): what failed, "run the new program" … */
 const char *link_upgrade_text(const struct link *link);
+const char *link_upgrade_why(int error); /* its errno as text, with what to do */
 #endif

@@ -1,7 +1,9 @@
-/* own_args.c: owns the place of a role in muxd-keeper's command line: right behind the name. */
+/* own_args.c: owns the place of a role in muxd-keeper's command line, right behind the name, and
+ * the numbers in its value. */
 #include "keep/own_args.h"
 #include "base/bug.h"
 #include <stddef.h>
+#include <stdlib.h>
 
 void own_args(char *args[OWN_ARGS_MAX], char *const argv[], char *option, char *value)
 {
@@ -14,4 +16,16 @@ void own_args(char *args[OWN_ARGS_MAX], char *const argv[], char *option, char *
         args[n++] = argv[i];
     }
     args[n] = NULL;
+}
+
+bool own_numbers(const char *text, int numbers[], int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        numbers[i] = (int)strtol(text, &end, 10);
+        if (end == text || *end != (i < count - 1 ? ':' : '\0'))
+            return false;
+        text = end + 1;
+    }
+    return true;
 }

@@ -38,6 +38,12 @@ void sentinel_remove(int fd, pid_t pid)
     sentinel_tell(fd, SENTINEL_REMOVE, pid, -1);
 }
 
+void sentinel_listen(int fd)
+{
+    if (fd >= 0)
+        ring(fd);
+}
+
 void sentinel_dismiss(int fd)
 {
     sentinel_tell(fd, SENTINEL_DISMISS, 0, -1);

@@ -15,5 +15,7 @@ struct sentinel_msg {
 /* All: fd -1 is fine (no sentinel). Never block; a sentinel that is too slow misses a program. */
 void sentinel_add(int fd, pid_t pid, int pidfd);
 void sentinel_remove(int fd, pid_t pid);
+/* For who takes the socket over and can't know how much waits in it: has all of it heard. */
+void sentinel_listen(int fd);
 void sentinel_dismiss(int fd); /* a clean end: it goes without ending any program */
 #endif

@@ -267,9 +267,9 @@ void control_upgrade_failed(void *arg, int error)
     struct err err;
     const char *tried = link_upgrade_text(server->link);
     err_set(&err, ERR_SYSTEM, "the new muxd did not come up (can't %s: %s); the old one goes on",
-            tried, strerror(error));
+            tried, link_upgrade_why(error));
     server->upgrade_failed = err;
-    log_error("upgrade: can't %s: %s", tried, strerror(error));
+    log_error("upgrade: can't %s: %s", tried, link_upgrade_why(error));
     if (server->upgrader) {
         struct request *request = server->upgrader;
         server->upgrader = NULL;

@@ -1,8 +1,8 @@
 """An upgrade is a crash on purpose: sessions, waiting clients and statuses are kept; a binary that doesn't come up changes nothing."""
-import json, os, shutil, signal
+import json, os, random, shutil, signal
 
 import pytest
-from drill import DAEMON, FOREVER, KEEPER, Rpc, copy_programs, fds, gone, harness, wait_for
+from drill import DAEMON, FOREVER, KEEPER, Rpc, copy_programs, fds, gone, harness, many, wait_for
 
 WORD = b"muxd-keep-1"  # keep.c: what both programs must agree on
 EACH = pytest.mark.parametrize("name", ["muxd", "muxd-keeper"])
@@ -173,6 +173,163 @@ def test_keeper_that_can_not_resume(own):
     replace(own, "muxd")
     replace(own, "muxd-keeper", content=f"#!/bin/sh\n[ \"$1\" = --check ] && exec {real} \"$@\"\nexec {strange} \"$@\"\n")
     refused(own)
+
+
+# What an installer, a distribution or an accident may leave under the two names. {real}: a copy of the program that belongs there.
+ENDS_WELL = "#!/bin/sh\nexit 0\n"
+ANSWERS_NOBODY = "#!/bin/sh\nexec sleep 300\n"
+LAUNCHER = "#!/bin/sh\nexec {real} \"$@\"\n"
+STAYS = "#!/bin/sh\n{real} \"$@\"\nexit $?\n"  # a launcher that is no launcher: the keeper would be its child
+OLDER = "#!/bin/sh\ncase \"$1\" in --trial|--answer) exit 64;; esac\nexec {real} \"$@\"\n"  # knows nothing of this question
+LIES = "#!/bin/sh\ncase \"$1\" in --trial|--answer|--speaks) exec {real} \"$@\";; esac\nexit 0\n"
+LIES_AND_HANGS = LIES.replace("exit 0", "exec sleep 300")
+DIES_LATER = LIES.replace("exit 0", "sleep 0.2\nkill -9 $$")
+
+
+def put(mux, name, content):
+    """What content stands for, under that name; a real one of the same release beside it."""
+    real = mux.dir / "bin" / f"real-{name}"
+    if not real.exists():
+        shutil.copy({"muxd": DAEMON, "muxd-keeper": KEEPER}[name], real)
+    if callable(content):
+        replace(mux, name, change=content)
+    else:
+        replace(mux, name, content=content.format(real=real))
+
+
+def put_true(mux, name):
+    fresh = mux.dir / "bin" / "fresh"
+    shutil.copy("/bin/true", fresh)
+    fresh.rename(mux.dir / "bin" / name)
+
+
+def whole(content):
+    return content
+
+
+def cut(content):
+    return content[:8192]
+
+
+def nothing(content):
+    return b""
+
+
+@EACH
+@pytest.mark.parametrize("content, why", [
+    (ENDS_WELL, "gives no answer"), (OLDER, "gives no answer"), (STAYS, "another process answers"),
+    (cut, None), (nothing, None), (other_protocol, "another protocol")],
+    ids=["ends well", "older release", "stays", "truncated", "empty", "other protocol"])
+def test_program_that_gives_no_answer_of_ours(own, name, content, why):
+    """It is tried first, and nothing was given up for it."""
+    worker = own.call("status")["pid"]
+    put(own, name, content)
+    message = refusal(own)
+    assert own.call("status")["pid"] == worker and not is_resumed(own), message
+    assert why is None or why in message, message
+    refused(own)
+
+
+@EACH
+def test_status_0_is_no_answer(own, name):
+    worker = own.call("status")["pid"]
+    put_true(own, name)
+    assert "gives no answer" in refusal(own) and own.call("status")["pid"] == worker
+    refused(own)
+
+
+@EACH
+def test_program_that_hangs_in_the_trial(own, name):
+    worker = own.call("status")["pid"]
+    put(own, name, ANSWERS_NOBODY)
+    assert "takes too long" in refusal(own) and own.call("status")["pid"] == worker
+    assert own.ended(own.run("exit 5"))["exit_code"] == 5
+
+
+@EACH
+def test_launcher_is_as_good_as_what_it_executes(own, name):
+    n = own.run("exec sleep 300", tty=True)
+    put(own, name, LAUNCHER)
+    upgrade(own, "method")
+    assert is_resumed(own) and own.state_of(n) == "running" and own.ended(own.run("exit 5"))["exit_code"] == 5
+
+
+@EACH
+@pytest.mark.parametrize("content", [LIES, DIES_LATER], ids=["ends", "dies"])
+def test_program_that_lies(own, name, content):
+    """It gives the right answer and then is something else: the old one minds it and takes everything back."""
+    go = own.dir / "go"
+    ends = [own.run(f"until [ -e {go} ]; do sleep 0.02; done; echo bye; exit {i}", f"s{i}", i % 2 == 0) for i in range(4)]
+    put(own, name, content)
+    refused(own)
+    go.touch()
+    for i, n in enumerate(ends):
+        own.ended(n)
+        assert own.output(n).strip() == b"bye"
+
+
+@EACH
+def test_program_that_lies_and_hangs(own, name):
+    n = own.run("exec sleep 300", tty=True)
+    put(own, name, LIES_AND_HANGS)
+    refusal(own)
+    assert own.state_of(n) == "running" and own.ended(own.run("exit 5"))["exit_code"] == 5
+
+
+@EACH
+def test_program_that_is_replaced_after_the_trial(own, name):
+    """What was tried is executed, whatever the path leads to by then."""
+    n, seen, go = own.run("exec sleep 300", tty=True), own.dir / "seen", own.dir / "go"
+    slow = f"#!/bin/sh\ncase \"$1\" in --trial|--answer) : >{seen}; until [ -e {go} ]; do sleep 0.02; done;; esac\nexec {{real}} \"$@\"\n"
+    put(own, name, slow)
+    rpc, before = Rpc(own.socket), own.call("status")["pid"]
+    rpc.send("upgrade")
+    wait_for(seen.exists, "the trial")
+    put_true(own, name)
+    go.touch()
+    assert rpc.line() is None, "the upgrade went on"
+    rpc.close()
+    wait_for(lambda: own.call("status")["pid"] != before, "the new worker")
+    assert "upgrade_failed" not in own.call("status")
+    assert is_resumed(own) and own.state_of(n) == "running" and own.ended(own.run("exit 5"))["exit_code"] == 5
+
+
+def test_the_sentinel_hears_after_many_upgrades(own):
+    """Each keeper begins to count anew what waits in the sentinel's socket: programs that end and begin between upgrades must not fill it."""
+    for _ in range(many(10, 40)):
+        for n in [own.run("exit 0") for _ in range(15)]:
+            own.ended(n)
+        upgrade(own, "method")
+    last = own.run("exec sleep 300", tty=False)
+    pid, worker = own.row(last)["pid"], own.worker()
+    for daemon in (own.keeper, worker):
+        os.kill(daemon, signal.SIGSTOP)
+    for daemon in (own.keeper, worker):
+        os.kill(daemon, signal.SIGKILL)
+    wait_for(lambda: gone(pid), "the sentinel to end what is left")
+    own.start()
+
+
+def test_odd_programs_one_after_the_other(own):
+    """Whatever is tried, each session is there afterwards, with its status and all of its output."""
+    odd = [put_true] + [lambda mux, name, content=content: put(mux, name, content)
+                        for content in (whole, ENDS_WELL, OLDER, STAYS, cut, nothing, other_protocol, LAUNCHER, LIES, DIES_LATER, "not a program")]
+    dice, go = random.Random(13), own.dir / "go"
+    live = [own.run(f"echo up; until [ -e {go} ]; do sleep 0.05; done; echo bye; exit {i}", f"s{i}", i % 2 == 0) for i in range(6)]
+    for n in live:
+        own.until(n, "up")
+    lost = 0
+    for _ in range(many(12, 200)):
+        for name in ("muxd", "muxd-keeper"):
+            dice.choice(odd)(own, name)
+        own.ue("upgrade")
+        lost += sum(own.state_of(n) != "running" for n in live)
+        own.keeper = own.call("status")["keeper_pid"]
+    assert lost == 0
+    go.touch()
+    for n in live:
+        own.ended(n)
+        assert own.output(n).replace(b"\r", b"") == b"up\nbye\n"
 
 
 def test_during_a_crash(own):

@@ -7,7 +7,9 @@
 #include "keep/adopt.h"
 #include "keep/keeper/keeper.h"
 #include "keep/link.h"
+#include "keep/own_args.h"
 #include "keep/plan.h"
+#include "keep/trial.h"
 #include "keep/keeper/slots.h"
 #include "tests/lib/unit_child.h"
 #include <dirent.h>
@@ -750,7 +752,22 @@ static void upgrade_to(const char *path, int error, bool restarted)
 }
 
 TEST(test_upgrade_to_nothing) { upgrade_to("/proc/nonexistent/muxd", ENOENT, false); }
-TEST(test_upgrade_to_no_keeper) { upgrade_to("/bin/false", ENOEXEC, false); }
+TEST(test_upgrade_to_no_keeper) { upgrade_to("/bin/false", ENODATA, false); }
+TEST(test_upgrade_to_what_ends_well) { upgrade_to("/bin/true", ENODATA, false); }
+TEST(test_upgrade_to_no_program) { upgrade_to("/etc/passwd", EACCES, false); }
+
+/* Answers as it should, and is something else when it is to be the keeper: the minder is the keeper again. */
+TEST(test_upgrade_to_one_that_lies)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/new", rig.dir);
+    FILE *file = fopen(path, "we");
+    fprintf(file, "#!/bin/sh\ncase $1 in --trial) exec %s \"$@\";; esac\nexit 0\n", rig.self);
+    fclose(file);
+    chmod(path, 0700);
+    upgrade_to(path, ECHILD, true);
+    unlink(path);
+}
 
 /* The new binary takes the state over, but its worker dies at once: the old one goes on. */
 TEST(test_upgrade_to_bad_worker)
@@ -758,7 +775,7 @@ TEST(test_upgrade_to_bad_worker)
     char path[128];
     snprintf(path, sizeof path, "%s/new", rig.dir);
     FILE *file = fopen(path, "we");
-    fprintf(file, "#!/bin/sh\ncase $1 in --check) exit 0;; esac\nexec %s \"$1\" \"$2\" --bad-worker %s\n", rig.self, rig.socket);
+    fprintf(file, "#!/bin/sh\ncase $1 in --trial) exec %s \"$@\";; esac\nexec %s \"$1\" \"$2\" --bad-worker %s\n", rig.self, rig.self, rig.socket);
     fclose(file);
     chmod(path, 0700);
     upgrade_to(path, ECHILD, true);
@@ -942,11 +959,11 @@ TEST(test_sentinel)
 TEST(test_numbers)
 {
     int number[4];
-    assert_true(keeper_numbers("12:-1:0:71", number, 4));
+    assert_true(own_numbers("12:-1:0:71", number, 4));
     assert_true(number[0] == 12 && number[1] == -1 && number[2] == 0 && number[3] == 71);
-    assert_true(keeper_numbers("7", number, 1));
+    assert_true(own_numbers("7", number, 1));
     for (const char *const *bad = (const char *const[]){"", "x", "1:2:3", "1:2:3:4:5", "1:2:3:4x", "1::3:4", NULL}; *bad; bad++)
-        assert_false(keeper_numbers(*bad, number, 4));
+        assert_false(own_numbers(*bad, number, 4));
 }
 
 /* --- the roles of this executable -------------------------------------------------------------------------------------- */
@@ -1010,15 +1027,23 @@ static int keep(char **argv)
             return WENT_BACK;
         keeper[1] = argv[1];
     }
+    if (strcmp(role, "--trial") == 0)
+        return keeper_trial(&options, argv[2]);
     if (state)
         return keeper_resume(&options, state);
     int number[2];
     if (!link)
         return keeper_run(&options);
-    if (!keeper_numbers(link, number, 2))
+    if (!own_numbers(link, number, 2))
         return 1;
     options.worker_exe = number[1];
     return keeper_adopt(&options, number[0]);
+}
+
+static int no_journals(int fd)
+{
+    (void)fd;
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -1027,6 +1052,10 @@ int main(int argc, char **argv)
         return relay(argv[2]);
     if (argc >= 3 && strcmp(argv[1], "--check") == 0)
         return keeper_check((int)strtol(argv[2], NULL, 10));
+    if (argc >= 3 && strcmp(argv[1], "--answer") == 0)
+        return trial_answer_as_worker(argv[2], no_journals);
+    if (argc >= 3 && strcmp(argv[1], "-c") == 0) /* the worker of --bad-worker, executed by descriptor */
+        return raise(SIGSEGV);
     if (argc >= 3)
         return keep(argv);
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -1037,7 +1066,8 @@ int main(int argc, char **argv)
         CASE(test_back_off), ENDED(test_last_words), ENDED(test_gives_up_without_sessions), CASE(test_never_gives_up_sessions),
         ENDED(test_gives_up_its_socket_later), CASE(test_clean_children), CASE(test_many_at_once), CASE(test_orphan), CASE(test_drop_while_running),
         CASE(test_upgrade),
-        BARE(test_upgrade_to_nothing), BARE(test_upgrade_to_no_keeper), BARE(test_upgrade_to_bad_worker), cmocka_unit_test_setup(test_upgrade_unreadable, setup_bare),
+        BARE(test_upgrade_to_nothing), BARE(test_upgrade_to_no_keeper), BARE(test_upgrade_to_what_ends_well), BARE(test_upgrade_to_no_program),
+        BARE(test_upgrade_to_one_that_lies), BARE(test_upgrade_to_bad_worker), cmocka_unit_test_setup(test_upgrade_unreadable, setup_bare),
         CASE(test_stop_signal), BARE(test_inherited), cmocka_unit_test_setup(test_failed_start, setup_bare), cmocka_unit_test_setup(test_sentinel, setup_bare),
         ENDED(test_respawn), /* the last: its keeper kills this process in the end */
     };

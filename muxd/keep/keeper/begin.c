@@ -62,6 +62,18 @@ void keeper_give_up(const struct keeper_options *options, const char *what, int 
     keeper_say("%s: %s", what, strerror(error));
 }
 
+void keeper_execute(int exe, char *const args[])
+{
+    execveat(exe, "", args, environ, AT_EMPTY_PATH);
+    if (errno != ENOENT)
+        return;
+    fd_set_cloexec(exe, false);
+    execveat(exe, "", args, environ, AT_EMPTY_PATH);
+    int error = errno;
+    fd_set_cloexec(exe, true);
+    errno = error;
+}
+
 int keeper_run(const struct keeper_options *options)
 {
     int passed = take_passed();

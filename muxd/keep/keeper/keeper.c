@@ -138,6 +138,7 @@ struct keeper *keeper_new(const struct keeper_options *options)
     keeper->link = keeper->listener = keeper->worker_pidfd = keeper->sentinel_fd =
         keeper->exit_status = keeper->worker_before = -1;
     keeper->old_exe = keeper->old_worker_exe = -1;
+    keeper->new_exe = keeper->new_worker_exe = keeper->answer = keeper->mind = -1;
     keeper->worker_exe = options->worker_exe > STDERR_FILENO ? options->worker_exe : -1;
     keeper->was = (struct as_was){soft_limit(RLIMIT_NOFILE), soft_limit(RLIMIT_CORE),
                                   oom_score_adj()};
@@ -157,11 +158,24 @@ struct keeper *keeper_new(const struct keeper_options *options)
     return keeper;
 }
 
+bool keeper_again(struct keeper *keeper)
+{
+    fd_close(&keeper->epoll);
+    fd_close(&keeper->signals);
+    keeper->epoll = epoll_create1(EPOLL_CLOEXEC);
+    keeper->signals = take_signals();
+    if (keeper->epoll < 0 || keeper->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return false;
+    keeper_watch(keeper, keeper->signals, WATCH_SIGNALS, 0, false);
+    return true;
+}
+
 void keeper_end(struct keeper *keeper, int status)
 {
     if (keeper->ending)
         return;
     keeper->ending = 1;
+    minder_dismiss(keeper);
     keeper->restart_at_ms = 0;
     SLOTS_EACH(&keeper->slots, slot)
         slot_close_fds(slot); /* terminals hang up */
@@ -188,7 +202,7 @@ static bool keeper_ended(struct keeper *keeper, int64_t now_ms)
 static void on_signal(struct keeper *keeper, int signo)
 {
     if (signo == SIGUSR2)
-        upgrade_begin(keeper);
+        trials_begin(keeper);
     else if (signo == SIGHUP)
         supervise_signal(keeper, SIGHUP);
     else if (signo != SIGCHLD) {

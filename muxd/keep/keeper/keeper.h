@@ -33,8 +33,10 @@ int keeper_resume(const struct keeper_options *options, const char *state);
 /* In a process that a worker started to replace a dead keeper (adopt.h): link_fd leads to that
  * living worker. */
 int keeper_adopt(const struct keeper_options *options, int link_fd);
-/* 0 when this program can take over the state in the memfd, else 1. */
+/* 0 when this program can take over the state in the memfd, else 1. Releases before the trial had
+ * an answer of its own (keep/trial.h) ask so. */
 int keeper_check(int state_fd);
-/* "N:N:N", as many numbers as are wanted and nothing else. */
-bool keeper_numbers(const char *text, int numbers[], int count);
+/* Another keeper asks whether this program and the worker's can take over from it: value is that of
+ * "--trial" (keep/trial.h). Returns the exit status unless it becomes the worker's program. */
+int keeper_trial(const struct keeper_options *options, const char *value);
 #endif

@@ -58,7 +58,10 @@ struct keeper {
     int exit_status;    /* -1 while the keeper runs */
 
     pid_t trial;        /* process in which the new programs look at our state; 0: none */
-    int64_t trial_until_ms;
+    int64_t trial_until_ms; /* 0: its time is over */
+    int new_exe, new_worker_exe; /* the programs that are tried, as exe and worker_exe; -1 */
+    int answer, nonce;  /* where the answer comes, and the number that has to be in it */
+    int mind;           /* to the minder; -1: there is none */
     bool upgrade_now;       /* the trial went well */
     int64_t prove_until_ms; /* after an upgrade: the new worker has to come up */
     int failed_error, failed_tried; /* of an upgrade, until a worker is told */
@@ -75,11 +78,17 @@ struct keeper {
 /* keeper.c, begin.c */
 /* the keeper of this process, set up; NULL with errno */
 struct keeper *keeper_new(const struct keeper_options *options);
+/* the same in a process that was forked from the keeper's and goes on with what that held; false
+ * with errno */
+bool keeper_again(struct keeper *keeper);
 int keeper_loop(struct keeper *keeper);
 void keeper_watch(struct keeper *keeper, int fd, enum keeper_watch what, int place, bool write_too);
 void keeper_unwatch(struct keeper *keeper, int fd);
 void keeper_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void keeper_unblock_signals(void); /* in a child: empty mask */
+/* Executes the program of a descriptor, which stays open in it only if it is a script: that can't
+ * be read otherwise. Returns with errno. */
+void keeper_execute(int exe, char *const args[]);
 /* ends the programs that are left, then the keeper */
 void keeper_end(struct keeper *keeper, int status);
 /* For when there is nothing to lose. A limit of the kernel may be the reason: the worker's program
@@ -121,9 +130,30 @@ void supervise_timers(struct keeper *keeper, int64_t now_ms);
 void sentinel_start(struct keeper *keeper);
 void sentinel_restart(struct keeper *keeper); /* after its death; tells it of all programs */
 
-/* upgrade.c: the state across exec */
-void upgrade_begin(struct keeper *keeper);
-void upgrade_trial_over(struct keeper *keeper, bool good);
+/* state.c: the state across exec */
+/* a sealed memfd; worker_exe: what a keeper that goes back executes. -1 with errno */
+int state_save(struct keeper *keeper, int worker_exe);
+/* keeper NULL: only checks whether it could take over. False with errno. */
+bool state_load(int fd, struct keeper *keeper);
+void state_set_cloexec(struct keeper *keeper, bool on); /* of all that stands in the state */
+/* a memfd with the numbers of the journals in a state that was loaded; -1 with errno */
+int state_journals(int state);
+
+/* trials.c: the question before an upgrade */
+void trials_begin(struct keeper *keeper);
+/* its process has ended, with status 0 if good; upgrade_timers goes on if the answer is, too */
+void trials_over(struct keeper *keeper, bool good);
+void trials_timers(struct keeper *keeper, int64_t now_ms);
+void trials_forget(struct keeper *keeper); /* the programs that were tried */
+
+/* minder.c: minds the keeper after an upgrade. All but minder_start do nothing without a minder. */
+bool minder_start(struct keeper *keeper);         /* false with errno */
+void minder_begun(const struct keeper *keeper);   /* the new keeper has the state */
+void minder_worker(const struct keeper *keeper);  /* in the process that becomes a worker */
+void minder_dismiss(struct keeper *keeper);       /* all is well */
+void minder_well(int mind);                       /* the same */
+
+/* upgrade.c: the change to other programs */
 void upgrade_timers(struct keeper *keeper, int64_t now_ms);
 /* returns only when that failed too */
 void upgrade_fall_back(struct keeper *keeper, int error, int tried);

@@ -43,7 +43,7 @@ static int keeper_main_start(struct keeper_options *options, const char *value)
     if (strncmp(value, keep_protocol_word, length) != 0 || value[length] != ':')
         return keeper_main_complain(
             1, "muxd and muxd-keeper are not of one version; install both again");
-    if (!keeper_numbers(value + length + 1, number, 2))
+    if (!own_numbers(value + length + 1, number, 2))
         return STATUS_USAGE;
     options->ready_fd = number[0];
     options->worker_exe = number[1];
@@ -54,20 +54,20 @@ static int keeper_main_start(struct keeper_options *options, const char *value)
 static int adopt(struct keeper_options *options, const char *value)
 {
     int number[2];
-    if (!keeper_numbers(value, number, 2))
+    if (!own_numbers(value, number, 2))
         return STATUS_USAGE;
     options->worker_exe = number[1];
     return keeper_adopt(options, number[0]);
 }
 
-/* "STATE": an older keeper asks whether the two programs on disk can take over from it. The exit
- * status says yes or no; the worker's program adds its own answer. */
+/* "STATE": a keeper of an older release asks whether the two programs on disk can take over from
+ * it. The exit status says yes or no; the worker's program adds its own answer. */
 static int keeper_main_check(const struct keeper_options *options, const char *value)
 {
     int state;
     char option[] = "--speaks", word[32],
          *args[] = {(char *)options->worker_path, option, word, NULL};
-    if (!keeper_numbers(value, &state, 1) || keeper_check(state) != 0)
+    if (!own_numbers(value, &state, 1) || keeper_check(state) != 0)
         return 1;
     fd_set_cloexec(state, true);
     snprintf(word, sizeof word, "%s", keep_protocol_word);
@@ -101,6 +101,8 @@ int main(int argc, char **argv)
         return keeper_resume(&options, value);
     if (strcmp(role, "--adopt") == 0)
         return adopt(&options, value);
+    if (strcmp(role, "--trial") == 0)
+        return keeper_trial(&options, value);
     if (strcmp(role, "--check") == 0)
         return keeper_main_check(&options, value);
     return keeper_main_complain(STATUS_USAGE, "it is muxd that starts this program: run muxd");

@@ -271,7 +271,7 @@ static void reap_orphan(struct keeper *keeper, pid_t pid)
     if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG) != 0)
         return;
     if (pid == keeper->trial)
-        upgrade_trial_over(keeper, info.si_code == CLD_EXITED && info.si_status == 0);
+        trials_over(keeper, info.si_code == CLD_EXITED && info.si_status == 0);
     else if (pid == keeper->sentinel)
         sentinel_restart(keeper);
 }

@@ -23,6 +23,7 @@
 
 static void __attribute__((__noreturn__)) become_worker(const struct keeper *keeper, int link)
 {
+    minder_worker(keeper);
     setpgid(0, 0); /* ^C at the keeper's terminal comes through the keeper, once */
     int exe = keeper->worker_exe;
     if (exe == KEEP_LINK_FD)
@@ -35,8 +36,8 @@ static void __attribute__((__noreturn__)) become_worker(const struct keeper *kee
     }
     keeper_unblock_signals();
     if (exe >= 0)
-        execveat(exe, "", keeper->options.worker_argv, environ, AT_EMPTY_PATH);
-    if (exe < 0 || errno == ENOENT) /* a script can't be read from a descriptor that exec closes */
+        keeper_execute(exe, keeper->options.worker_argv);
+    else
         execv(keeper->options.worker_path, keeper->options.worker_argv);
     keeper_say("the worker can't be executed: %s", strerror(errno));
     _exit(127);
@@ -76,6 +77,7 @@ static void not_started(struct keeper *keeper, const char *what, int error)
     if (!is_hopeless(keeper))
         return;
     sentinel_dismiss(keeper->sentinel_fd);
+    minder_dismiss(keeper);
     keeper_give_up(&keeper->options, what, error);
     keeper_end(keeper, 1);
 }

@@ -89,6 +89,7 @@ static bool tell_handed(struct keeper *keeper)
 {
     struct keep_msg msg = {.type = KEEP_HANDED,
                            .arg = {keeper->slots.count, keeper->generation, keeper->worker_before}};
+    minder_dismiss(keeper); /* first: from then on the worker starts a keeper in need */
     if (keeper->failed_error != 0)
         msg.arg[3] = keeper->failed_error | keeper->failed_tried << 16;
     if (!keeper_talk_tell(keeper, msg, NULL, 0))
@@ -245,6 +246,7 @@ static void keeper_talk_on_was(struct keeper *keeper, const struct keep_msg *msg
     fd_close(&keeper->sentinel_fd);
     keeper->sentinel_fd = *fd;
     *fd = -1;
+    sentinel_listen(keeper->sentinel_fd);
     if (keeper->sentinel_fd < 0)
         sentinel_restart(keeper);
     keeper->owes_was = true; /* the worker has to learn our pid: it is not our child */
@@ -273,7 +275,7 @@ static void talk_take_msg(struct keeper *keeper, const struct keep_msg *msg, int
         keeper->stopped = true;
         keeper->leave_until_ms = clock_mono_ms() + STOP_MS;
         break;
-    case KEEP_UPGRADE: upgrade_begin(keeper); break;
+    case KEEP_UPGRADE: trials_begin(keeper); break;
     case KEEP_ADOPT:
         programs_adopt(keeper, msg->session, (pid_t)msg->pid, fds[0]);
         fds[0] = -1;
