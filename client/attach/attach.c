@@ -7,6 +7,7 @@
 #include "client/attach/attach_pick.h"
 #include "client/attach/attached.h"
 #include "client/rpc/call.h"
+#include "client/rpc/own_terminal.h"
 #include "client/terminal/hidden.h"
 #include "client/terminal/query.h"
 #include "client/terminal/overlay.h"
@@ -56,6 +57,8 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
         json_add_bool(params, "again", true);
     /* the first call may start the session */
     params_meta(attach->ue, params, META_VERB | META_HUMAN | (again ? 0 : META_PLACE));
+    attach->ue->conn.shows_person = true;
+    own_terminal_wait_foreground();
     int result = call_run(&attach->ue->conn, "attach", params, CALL_AGAIN, &answer, &attach->err);
     if (result == 0) {
         json_get_int(answer.result, "session_id", &attach->number);

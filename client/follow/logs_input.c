@@ -51,12 +51,13 @@ static void append_what(struct buf *out, const struct json *entry)
 
 static void show_entry(const struct log *log, const struct json *entry)
 {
-    int64_t pid = 0;
+    int64_t pid = 0, from = 0;
     struct buf line = BUF_INIT;
     const char *time = json_get_str(entry, "time", NULL),
                *author = json_get_str(entry, "author", NULL);
     const char *client = json_get_str(entry, "client", NULL),
-               *call_id = json_get_str(entry, "call_id", NULL);
+               *call_id = json_get_str(entry, "call_id", NULL),
+               *name = json_get_str(entry, "from_session_name", NULL);
     if (log->since_ms && render_time_of(time) < log->since_ms)
         return;
     if (args_next(&log->ue->args, "json", NULL)) {
@@ -69,6 +70,10 @@ static void show_entry(const struct log *log, const struct json *entry)
         buf_append_byte(&line, ' ');
         append_said(&line, client ? client : "");
         buf_printf(&line, "[%" PRId64 "]", pid);
+    }
+    if (json_get_int(entry, "from_session", &from)) {
+        buf_append_text(&line, " from session ");
+        name ? append_said(&line, name) : buf_printf(&line, "%" PRId64, from);
     }
     if (call_id) {
         buf_append_byte(&line, ' ');

@@ -202,8 +202,8 @@ static int call_receive(struct call *call)
 static int call_attempt(struct call *call)
 {
     call->fed = false;
-    return connection_send(call->conn, call->line.data, call->line.len) == 0 ? call_receive(call)
-                                                                             : STEP_LOST;
+    int sent = connection_send_line(call->conn, call->line.data, call->line.len);
+    return sent == 0 ? call_receive(call) : STEP_LOST;
 }
 
 static int call_reopen(struct call *call, int64_t lost_ms)

@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "client/rpc/own_terminal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -157,6 +158,15 @@ int connection_send(struct connection *conn, const void *data, size_t size)
         at += n > 0 ? (size_t)n : 0;
     }
     return 0;
+}
+
+int connection_send_line(struct connection *conn, const void *data, size_t size)
+{
+    ssize_t n = 0;
+    while (conn->shows_person && size > 0 && (n = own_terminal_send(conn->fd, data, size)) < 0)
+        if (errno != EINTR)
+            return -1;
+    return connection_send(conn, (const char *)data + n, size - (size_t)n);
 }
 
 void connection_pause(int ms)

@@ -16,6 +16,7 @@ struct connection {
     const char *config; /* -f, borrowed; NULL: none */
     bool may_start;     /* false: --no-start */
     bool started;       /* this ue started the daemon */
+    bool shows_person;  /* requests of call_run show that a person is here (own_terminal.h) */
     int why;            /* errno of the last attempt that failed */
     int64_t next_id;
     const char *slow_note; /* borrowed; printed once when a CALL_WAITS takes longer than slow_ms */
@@ -38,6 +39,8 @@ void connection_close(struct connection *conn);
 /* Sends all of it; blocks until the daemon has taken it. 0, or -1 with errno: the connection is
  * lost, but what the daemon sent before can still be read. */
 int connection_send(struct connection *conn, const void *data, size_t size);
+/* The same for the line of a request, with which the terminal goes where it is to be shown. */
+int connection_send_line(struct connection *conn, const void *data, size_t size);
 /* One attempt. 0; ERR_NO_DAEMON when no daemon listens; another error that a retry does not
  * mend. */
 int connection_try(struct connection *conn, struct err *err);

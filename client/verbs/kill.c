@@ -72,6 +72,7 @@ int verb_KILL(struct ue *ue)
 {
     unsigned again = args_has(&ue->args, "signal") || args_has(&ue->args, "args") ? CALL_ONCE
                                                                                   : CALL_AGAIN;
+    ue->conn.shows_person = again == CALL_ONCE; /* who has the keyboard may send signals */
     return run_verb(ue, &(struct run){.call = CALL_WAITS | again,
                                       .print = kill_print,
                                       .status = kill_status_of,

@@ -5,6 +5,7 @@
 #include "client/rpc/call.h"
 #include "client/terminal/hidden.h"
 #include "client/print/say.h"
+#include "client/rpc/own_terminal.h"
 #include "client/rpc/talk.h"
 #include "client/verbs/run.h"
 #include "wire/attach.h"
@@ -101,6 +102,9 @@ int verb_SECRET(struct ue *ue)
     struct msg_answer answer;
     struct err err = {0};
     struct json *params = run_params(ue, &(struct run){.meta = META_HUMAN}, &err);
+    ue->conn.shows_person = true;
+    if (!args_has(&ue->args, "stdin"))
+        own_terminal_wait_foreground();
     int code = call_run(&ue->conn, "type_secret", params, CALL_ONCE, &answer, &err);
     bool forgotten = false;
     if (code == 0 && args_has(&ue->args, "forget")) {

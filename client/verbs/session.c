@@ -77,6 +77,7 @@ static int fill_size(struct ue *ue, struct json *params, struct err *err)
 
 int verb_RESIZE(struct ue *ue)
 {
+    ue->conn.shows_person = true; /* who has the keyboard may resize */
     return run_verb(ue,
                     &(struct run){.call = CALL_AGAIN, .fill = fill_size, .print = print_resized});
 }

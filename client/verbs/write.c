@@ -127,6 +127,7 @@ int verb_WRITE(struct ue *ue)
     int status;
     if (!params)
         return ue_fail(ue, &err);
+    ue->conn.shows_person = args_has(&ue->args, "steal");
     if (add_chars(ue, params, &tool, &err) < 0)
         status = talk_fail(ue, params, &err);
     else

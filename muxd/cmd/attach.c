@@ -284,7 +284,8 @@ static const struct stream_handlers handlers = {
     .frame = cmd_attach_on_frame, .drained = on_may_draw, .gone = cmd_attach_on_gone, .wipe = true};
 
 static struct attachment *attachment_new(struct cmd_context *ctx, struct request *request,
-                                         struct session *session, struct err *err)
+                                         struct session *session, enum input_who who,
+                                         struct err *err)
 {
     const struct tool *tool = &tools[TOOL_ATTACH];
     const struct json *params = request_params(request);
@@ -316,7 +317,7 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
     attachment->next = ctx->attachments;
     ctx->attachments = attachment;
     session_attach(session, 1);
-    attach_keyboard_begin(attachment, session, request);
+    attach_keyboard_begin(attachment, session, request, who);
     return attachment;
 }
 
@@ -344,10 +345,11 @@ static void add_settings(struct json *answer, const struct config *config)
     json_add_text(settings, "clipboard", config->attach.clipboard);
 }
 
-void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session)
+void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session,
+                      enum input_who who)
 {
     struct err err;
-    struct attachment *attachment = attachment_new(ctx, request, session, &err);
+    struct attachment *attachment = attachment_new(ctx, request, session, who, &err);
     if (!attachment) {
         request_fail(request, &err);
         return;

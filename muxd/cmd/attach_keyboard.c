@@ -64,17 +64,17 @@ static void on_owner(void *arg, unsigned events)
 }
 
 void attach_keyboard_begin(struct attachment *attachment, struct session *session,
-                           struct request *request)
+                           struct request *request, enum input_who who)
 {
     BUG_UNLESS(!attachment->keyboard && attachment->number == session_number(session));
     const char *client = meta_str(request, "client");
     snprintf(attachment->client, sizeof attachment->client, "%s", client ? client : "");
-    attachment->author = meta_author(request, INPUT_BY_PERSON);
+    attachment->author = meta_author(attachment->ctx, request, who);
     attachment->author.client = attachment->client;
     attachment->author.call_id = NULL;
     attachment->keyboard = keyboard_watch(
         session, KEYBOARD_CHANGED | KEYBOARD_SECRET | KEYBOARD_WANTED, on_owner, attachment);
-    if (!attachment->read_only)
+    if (!attachment->read_only && who == INPUT_BY_PERSON)
         keyboard_joined(session, &attachment->author);
 }
 
@@ -133,6 +133,8 @@ void attach_keyboard_take(struct attachment *attachment)
     struct session *session = attachment_session(attachment);
     if (attachment->read_only) {
         attachment_notice(attachment, "you are looking only: the keyboard is not yours to take");
+    } else if (attachment->author.who != INPUT_BY_PERSON) {
+        attachment_notice(attachment, "the keyboard is for a person to take");
     } else if (session && session_is_live(session)) {
         keyboard_take(session, &attachment->author);
         attachment_notice(attachment, "you have the keyboard: agents wait until you give it back");

@@ -46,8 +46,9 @@ struct session *attachment_session(const struct attachment *attachment);
 void attachment_notice(struct attachment *attachment, const char *text);
 
 /* Shows the session to the client of the request, which is answered: with the session, or why
- * not. */
-void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session);
+ * not. who: types there; INPUT_BY_AGENT only where scripts may attach. */
+void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session,
+                      enum input_who who);
 
 /* attach_nested.c. 0, or why this session can't be shown to a client that runs in `own` (NULL: in
  * none): it has no terminal, has ended, or would show itself. */
@@ -57,7 +58,7 @@ int attach_nested_check(struct cmd_context *ctx, struct session *session,
 /* attach_keyboard.c. The client has come; has typed; has pressed the key that takes the
  * keyboard, or the one that gives it back; has gone. */
 void attach_keyboard_begin(struct attachment *attachment, struct session *session,
-                           struct request *request);
+                           struct request *request, enum input_who who);
 int attach_keyboard_type(struct attachment *attachment, struct session *session, const char *data,
                          size_t size, struct err *err);
 /* An ATTACH_KEYS becomes its bytes. False: they were typed before the worker was restarted. */

@@ -54,6 +54,15 @@ void describe_end(struct json *into, struct session *session)
         json_add_int(into, "children_left", children);
 }
 
+void describe_from_session(struct json *into, struct registry *registry, uint64_t number)
+{
+    const struct session *from = number ? registry_by_number(registry, number) : NULL;
+    if (number)
+        json_add_int(into, "from_session", (int64_t)number);
+    if (from)
+        json_add_text(into, "from_session_name", session_name(from));
+}
+
 void describe_owner(struct json *into, const struct keyboard_holder *state)
 {
     if (state->kind == HOLDER_NOBODY)

@@ -10,6 +10,8 @@ struct json *describe_session(struct session *session);
 struct json *describe_left(uint64_t number, const pid_t *pids, size_t count);
 void describe_end(struct json *into, struct session *session); /* state, exit_code, signal … */
 /* member `keyboard`: who holds it */
+/* Adds in which session the writer ran: from_session, and from_session_name while it is there. */
+void describe_from_session(struct json *into, struct registry *registry, uint64_t number);
 void describe_keyboard(struct json *into, struct session *session);
 /* 0: not known, no member */
 void describe_time(struct json *into, const char *key, int64_t real_ms);

@@ -43,9 +43,15 @@ static void input_log_add_text(struct json *one, const struct input_event *event
         json_add_bool(one, "cut", true);
 }
 
+struct listing {
+    struct registry *registry;
+    struct json *list;
+};
+
 static void add_event(void *arg, const struct input_event *event)
 {
-    struct json *one = json_add_object(arg, NULL);
+    const struct listing *listing = arg;
+    struct json *one = json_add_object(listing->list, NULL);
     json_add_int(one, "seq", (int64_t)event->serial);
     describe_time(one, "time", event->real_ms);
     if (event->last_ms != event->real_ms)
@@ -53,6 +59,7 @@ static void add_event(void *arg, const struct input_event *event)
     json_add_text(one, "author", input_who_word(event->who));
     json_add_int(one, "uid", (int64_t)event->uid);
     json_add_int(one, "pid", event->pid);
+    describe_from_session(one, listing->registry, inputlog_from_session(event));
     if (event->client[0])
         json_add_text(one, "client", event->client);
     if (event->call_id[0])
@@ -76,7 +83,7 @@ static void reading_free(struct reading *reading)
     free(reading);
 }
 
-static struct json *entries(struct session *session, uint64_t since)
+static struct json *entries(struct cmd_context *ctx, struct session *session, uint64_t since)
 {
     struct journal *journal = session_journal(session);
     struct json *result = json_object_new();
@@ -86,8 +93,8 @@ static struct json *entries(struct session *session, uint64_t since)
     json_add_text(result, "name", session_name(session));
     json_add_text(result, "state", session_state_word(session_state(session)));
     uint64_t after = since > 0 ? since - 1 : 0, last = inputlog_last(journal);
-    uint64_t lost = inputlog_read(journal, after, ENTRIES_MAX, add_event,
-                                  json_add_array(result, "entries"));
+    struct listing listing = {ctx->registry, json_add_array(result, "entries")};
+    uint64_t lost = inputlog_read(journal, after, ENTRIES_MAX, add_event, &listing);
     uint64_t next = after + lost + ENTRIES_MAX < last ? after + lost + ENTRIES_MAX + 1 : last + 1;
     if (lost > 0)
         json_add_int(result, "lost", (int64_t)lost);
@@ -99,12 +106,13 @@ static void input_log_answer(struct reading *reading)
 {
     struct session *session = registry_by_number(reading->ctx->registry, reading->number);
     struct request *request = reading->request;
+    struct cmd_context *ctx = reading->ctx;
     uint64_t since = reading->since, number = reading->number;
     struct err err;
     request_on_cancel(request, NULL, NULL);
     reading_free(reading);
     if (session) {
-        request_reply(request, entries(session, since));
+        request_reply(request, entries(ctx, session, since));
     } else {
         failure_removed(&err, number);
         request_fail(request, &err);
@@ -175,7 +183,7 @@ void cmd_READ_INPUT(struct cmd_context *ctx, struct request *request)
     }
     bool there = inputlog_last(session_journal(session)) >= (since > 0 ? since : 1);
     if (there || !wanted || !session_is_live(session))
-        request_reply(request, entries(session, since));
+        request_reply(request, entries(ctx, session, since));
     else if (park(ctx, request, session, since, &err) < 0)
         request_fail(request, &err);
 }

@@ -35,13 +35,15 @@ uint64_t meta_request_hash(struct request *request)
     return id ? journal_hash(id) : 0;
 }
 
-struct author meta_author(struct request *request, enum input_who who)
+struct author meta_author(struct cmd_context *ctx, struct request *request, enum input_who who)
 {
     struct peer *peer = request_peer(request);
+    struct session *own = registry_of_process(ctx->registry, peer_pid(peer));
     return (struct author){.who = who,
                            .uid = peer_uid(peer),
                            .pid = peer_pid(peer),
                            .peer = peer_id(peer),
+                           .from_session = own ? session_number(own) : 0,
                            .client = meta_str(request, "client"),
                            .call_id = meta_str(request, "call_id")};
 }

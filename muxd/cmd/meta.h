@@ -21,5 +21,5 @@ mode_t meta_umask(struct request *request);
 /* Fills in who asks for a new session, and by which tool, for its events. */
 void meta_source(struct request *request, const struct tool *tool, struct session_spec *spec);
 /* borrows from the request */
-struct author meta_author(struct request *request, enum input_who who);
+struct author meta_author(struct cmd_context *ctx, struct request *request, enum input_who who);
 #endif

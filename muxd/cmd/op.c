@@ -189,7 +189,7 @@ static void op_tell_poll(const struct op *op, struct session *session)
 {
     if (!op->polls || op->base.tool != &tools[TOOL_WRITE_STDIN] || !session_is_live(session))
         return;
-    const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
+    const struct author author = meta_author(op->base.ctx, op->base.request, INPUT_BY_AGENT);
     events_typed(session, &author, "", 0, false);
 }
 

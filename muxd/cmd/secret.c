@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cmd/describe.h"
 #include "cmd/meta.h"
+#include "cmd/people.h"
 #include "parts/keyboard/secret.h"
 #include "peer/stream.h"
 #include "wire/schema.h"
@@ -68,24 +69,26 @@ static void cmd_secret_on_gone(void *arg)
 static const struct stream_handlers handlers = {
     .frame = cmd_secret_on_frame, .drained = on_drained, .gone = cmd_secret_on_gone, .wipe = true};
 
-/* For people only, which ue marks in its requests: a tool call of an agent does not bear these
- * marks, and neither `ue call` nor MCP passes them on. */
-static int cmd_secret_check(struct request *request, struct session *session, struct err *err)
+/* For people only, and for scripts that may. Anybody may have a staged one wiped. */
+static int cmd_secret_check(struct cmd_context *ctx, struct request *request,
+                            struct session *session, struct err *err)
 {
     const struct json *params = request_params(request);
     const struct tool *tool = &tools[TOOL_TYPE_SECRET];
-    if (!meta_bool(request, "verb") || !meta_bool(request, "human"))
+    bool forget = schema_bool(tool, params, "forget", false);
+    if (!meta_bool(request, "verb")) /* neither `ue call` nor MCP passes this on */
         return err_set(err, ERR_DENIED,
                        "'type_secret' is for people, not for agents; a person runs `ue secret`");
+    if (!forget && people_check(ctx, request, "secret", CONFIG_SCRIPTS_SECRET, err) < 0)
+        return err->code;
     if (!session_is_live(session))
         return err_set(err, ERR_ENDED, "'%s' has ended; start a new one", session_name(session));
     if (!session_is_tty(session))
         return err_set(err, ERR_NOT_AVAILABLE,
                        "'%s' has no terminal that could hide a secret; use ue write",
                        session_name(session));
-    bool any = schema_bool(tool, params, "stage", false) ||
-               schema_bool(tool, params, "blind", false) ||
-               schema_bool(tool, params, "forget", false);
+    bool any = forget || schema_bool(tool, params, "stage", false) ||
+               schema_bool(tool, params, "blind", false);
     return any ? 0 : secret_check(session, err);
 }
 
@@ -110,7 +113,7 @@ static bool cmd_secret_begin(struct cmd_context *ctx, struct request *request,
                                  .stage = schema_bool(tool, params, "stage", false),
                                  .blind = schema_bool(tool, params, "blind", false),
                                  .expire_ms = schema_int(tool, params, "expire_ms", 300000),
-                                 .author = meta_author(request, INPUT_BY_PERSON)};
+                                 .author = meta_author(ctx, request, INPUT_BY_PERSON)};
     snprintf(call->client, sizeof call->client, "%s", client ? client : "");
     call->author.client = call->client;
     call->author.call_id = NULL;
@@ -125,7 +128,7 @@ void cmd_TYPE_SECRET(struct cmd_context *ctx, struct request *request)
     struct err err = {0};
     struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"),
                                            &err);
-    if (!session || cmd_secret_check(request, session, &err) < 0) {
+    if (!session || cmd_secret_check(ctx, request, session, &err) < 0) {
         request_fail(request, &err);
     } else if (schema_bool(&tools[TOOL_TYPE_SECRET], request_params(request), "forget", false)) {
         cmd_secret_forget(request, session);

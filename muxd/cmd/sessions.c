@@ -6,6 +6,7 @@
 #include "cmd/describe.h"
 #include "cmd/failure.h"
 #include "cmd/meta.h"
+#include "cmd/people.h"
 #include "parts/reap/reap.h"
 #include "wire/schema.h"
 #include <signal.h>
@@ -195,6 +196,20 @@ static int bad_signal(const char *word, struct err *err)
                    "'%.40s': no signal of that name; use INT, TERM, KILL, … or a number", word);
 }
 
+/* A signal reaches the program as a key does, so it goes by the keyboard; what ends the session is
+ * no input. */
+static int check_signal(struct cmd_context *ctx, struct request *request, int signo,
+                        const struct targets *targets, struct err *err)
+{
+    int code = 0;
+    for (size_t i = 0; signo && signo != SIGTERM && signo != SIGKILL && i < targets->count && !code;
+         i++) {
+        struct session *session = registry_by_number(ctx->registry, targets->numbers[i]);
+        code = session ? people_check_keyboard(ctx, request, session, err) : 0;
+    }
+    return code;
+}
+
 void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
 {
     const struct tool *tool = &tools[TOOL_KILL_SESSION];
@@ -208,6 +223,8 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
         result = bad_signal(word, &err);
     if (result == 0 && !schema_bool(tool, params, "self", false))
         result = check_self(ctx, request, &targets, &err);
+    if (result == 0)
+        result = check_signal(ctx, request, signo, &targets, &err);
     if (result < 0) {
         failure_reply(request, tool, &err);
     } else {
@@ -216,7 +233,7 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
             .ctx = ctx, .request = request, .result = json_object_new(), .left = targets.count + 1};
         killing->list = json_add_array(killing->result, "sessions");
         request_on_cancel(request, sessions_on_cancel, killing);
-        const struct author author = meta_author(request, INPUT_BY_AGENT);
+        const struct author author = meta_author(ctx, request, INPUT_BY_AGENT);
         for (size_t i = 0; i < targets.count; i++) {
             struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
             if (session && session_is_live(session))
@@ -272,6 +289,7 @@ void cmd_RESIZE_SESSION(struct cmd_context *ctx, struct request *request)
     int rows = (int)schema_int(tool, params, "rows", 0),
         cols = (int)schema_int(tool, params, "cols", 0);
     if (!session || check_resize(session, params, policy, &err) < 0 ||
+        people_check_keyboard(ctx, request, session, &err) < 0 ||
         (!policy && session_resize(session, rows, cols, &err) < 0)) {
         request_fail(request, &err);
         return;
@@ -279,7 +297,7 @@ void cmd_RESIZE_SESSION(struct cmd_context *ctx, struct request *request)
     if (policy) {
         attach_size_set(ctx, session, policy);
     } else {
-        const struct author author = meta_author(request, INPUT_BY_AGENT);
+        const struct author author = meta_author(ctx, request, INPUT_BY_AGENT);
         session_note_input(session, INPUT_RESIZE, &author, rows << 16 | cols);
         attach_hold_size(session);
     }

@@ -7,6 +7,7 @@
 #include "cmd/failure.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
+#include "cmd/people.h"
 #include "parts/view/queries.h"
 #include "term/keys.h"
 #include "term/modes.h"
@@ -132,7 +133,7 @@ static bool submits(const struct op *op)
 static int type_bytes(struct op *op, struct session *session, const char *data, size_t size,
                       enum input_kind kind, uint64_t hash, struct err *err)
 {
-    const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
+    const struct author author = meta_author(op->base.ctx, op->base.request, INPUT_BY_AGENT);
     const struct input input = {
         .data = data,
         .size = size,
@@ -154,14 +155,14 @@ static int park_and_type(struct op *op, struct session *session, struct wait_spe
     if (code)
         return code;
     if (input->len == 1 && input->data[0] == 3 && !session_is_tty(session)) {
-        const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
+        const struct author author = meta_author(op->base.ctx, op->base.request, INPUT_BY_AGENT);
         session_note_input(session, INPUT_SIGNAL, &author, SIGINT);
         code = session_interrupt(session, err);
     } else if (input->len > 0) {
         code = type_bytes(op, session, input->data, input->len, kind, hash, err);
     }
     if (!code && schema_bool(op->base.tool, request_params(op->base.request), "eof", false)) {
-        const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
+        const struct author author = meta_author(op->base.ctx, op->base.request, INPUT_BY_AGENT);
         session_note_input(session, INPUT_EOF, &author, 0);
         code = session_close_stdin(session, err);
     }
@@ -311,7 +312,7 @@ static int attempt(struct typing *typing, struct session *session, bool may_wait
     bool patient = schema_bool(op->base.tool, request_params(op->base.request), "wait_keyboard",
                                false);
     bool steals = schema_bool(op->base.tool, request_params(op->base.request), "steal", false);
-    const struct author author = meta_author(op->base.request, INPUT_BY_AGENT);
+    const struct author author = meta_author(op->base.ctx, op->base.request, INPUT_BY_AGENT);
     int code = cmd_typing_gather(op, session, &input, err);
     if (code)
         goto out;
@@ -370,9 +371,8 @@ int typing_begin(struct op *op, struct session *session, const struct wait_spec 
     BUG_UNLESS(!op->typing && session_is_live(session));
     uint64_t hash = meta_request_hash(op->base.request), end;
     if (schema_bool(op->base.tool, request_params(op->base.request), "steal", false) &&
-        !op->base.ctx->config->defaults.keyboard_steal)
-        return err_set(err, ERR_DENIED,
-                       "'steal' is not allowed; [defaults] keyboard_steal = yes allows it");
+        people_check_steal(op->base.ctx, op->base.request, err) < 0)
+        return err->code;
     if (hash && journal_request_done(session_journal(session), hash, &end)) {
         /* A retry: it was typed before the worker died, and its output may be there already.
          * What this reader has not seen counts. */

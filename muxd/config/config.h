@@ -31,6 +31,11 @@
     W(SHELL_COMMAND, "shell_command") W(DEFAULT, "default") W(DISABLED, "disabled")
 #define CONFIG_WORDS_DECISION(W)                                                                   \
     W(ALLOW, "allow") W(PROMPT, "prompt") W(FORBIDDEN, "forbidden")
+/* [defaults] scripts_may */
+#define CONFIG_SCRIPTS_ATTACH "attach"
+#define CONFIG_SCRIPTS_KEYBOARD "keyboard"
+#define CONFIG_SCRIPTS_SECRET "secret"
+#define CONFIG_SCRIPTS_STEAL "steal"
 /* as enum patch_endings */
 #define CONFIG_WORDS_ENDINGS(W) W(LF, "lf") W(PRESERVE, "preserve") W(EXACT, "exact")
 #define CONFIG_W(ident, word) CONFIG_SHELL_TYPE_##ident,

@@ -65,7 +65,12 @@ void config_row_allowed(const struct config_row *row, struct buf *out)
         for (size_t i = 0; row->words && row->words[i]; i++)
             buf_printf(out, " or %s", row->words[i]);
         break;
-    case CONFIG_WORDS: buf_append_text(out, "words separated by blanks, none twice"); break;
+    case CONFIG_WORDS:
+        buf_append_text(out, row->words ? "" : "words separated by blanks, none twice");
+        for (size_t i = 0; row->words && row->words[i]; i++)
+            buf_printf(out, "%s%s", i == 0 ? "" : " ", row->words[i]);
+        buf_append_text(out, row->words ? ", none twice" : "");
+        break;
     case CONFIG_GLOBS:
         buf_append_text(out,
                         "patterns of letters, digits, _, * and ?, separated by blanks, none twice");
@@ -145,6 +150,26 @@ static bool set_typed(struct config_typed *at, const char *text)
     return true;
 }
 
+static bool config_row_has_word(const char *const *words, const char *word)
+{
+    for (size_t i = 0; words[i]; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+static bool set_words(const struct config_row *row, struct config_words *at, const char *text)
+{
+    struct config_words found = {0};
+    bool ok = config_words_split(&found, text);
+    for (size_t i = 0; ok && row->words && i < found.count; i++)
+        ok = config_row_has_word(row->words, found.items[i]);
+    config_words_fini(ok ? at : &found);
+    if (ok)
+        *at = found;
+    return ok;
+}
+
 static bool config_row_parse(const struct config_row *row, void *at, const char *text)
 {
     switch (row->type) {
@@ -155,7 +180,7 @@ static bool config_row_parse(const struct config_row *row, void *at, const char 
     case CONFIG_ENUM: return set_enum(row, at, text);
     case CONFIG_TEXT: set_text(at, text); return true;
     case CONFIG_PATH: return config_row_set_path(row, at, text);
-    case CONFIG_WORDS: return config_words_split(at, text);
+    case CONFIG_WORDS: return set_words(row, at, text);
     case CONFIG_GLOBS: return config_words_split_globs(at, text);
     case CONFIG_ARGV: return config_words_split_quoted(at, text);
     case CONFIG_TYPED: return set_typed(at, text);

@@ -25,7 +25,8 @@ struct config_row {
     size_t offset; /* in struct config; of a [SECTION NAME] in its own struct */
     const char *fallback;
     int64_t min, max;
-    /* NULL-terminated: of an ENUM all, of a PATH those allowed besides paths */
+    /* NULL-terminated: of an ENUM all, of WORDS those allowed (NULL: any), of a PATH those allowed
+     * besides paths */
     const char *const *words;
     const char *prefix;       /* of VARS: before the variable's name */
     const char *sample;

@@ -15,6 +15,9 @@ static const char *const config_words_size[] = {CONFIG_WORDS_SIZE(WORD) NULL};
 static const char *const config_words_inherit[] = {CONFIG_WORDS_INHERIT(WORD) NULL};
 static const char *const config_words_start[] = {CONFIG_WORDS_START(WORD) NULL};
 static const char *const config_words_restart[] = {CONFIG_WORDS_RESTART(WORD) NULL};
+static const char *const config_words_scripts[] = {
+    CONFIG_SCRIPTS_ATTACH, CONFIG_SCRIPTS_KEYBOARD, CONFIG_SCRIPTS_SECRET, CONFIG_SCRIPTS_STEAL,
+    NULL};
 static const char *const config_words_dash[] = {"-", NULL};
 static const char *const config_words_clipboard[] = {"print", "terminal", NULL};
 /* The keys that the client takes (client/attach/prefix.c): every control character but Tab,

@@ -11,6 +11,10 @@
 
 #define JOIN_MS 2000 /* keys of a person within this time are one event */
 
+/* In the highest byte, which text never has: an event of an older build has the end of a long
+ * call_id there. */
+#define FROM_TAG (UINT64_C(0xff) << 56)
+
 #define KEYS 10 /* a terminal has one or two frames of keys on their way */
 
 struct log {
@@ -100,9 +104,15 @@ void inputlog_note(struct journal *journal, const struct input *input, uint64_t 
     event->detail = input->detail;
     inputlog_copy_cut(event->client, sizeof event->client, input->author->client);
     inputlog_copy_cut(event->call_id, sizeof event->call_id, input->author->call_id);
+    event->from_session = FROM_TAG | input->author->from_session;
     keep_text(event, input);
     atomic_store(&event->serial, last + 1);
     atomic_store(&log->last, last + 1);
+}
+
+uint64_t inputlog_from_session(const struct input_event *event)
+{
+    return (event->from_session & FROM_TAG) == FROM_TAG ? event->from_session & ~FROM_TAG : 0;
 }
 
 uint64_t inputlog_last(const struct journal *journal)
@@ -175,6 +185,7 @@ bool inputlog_keys_done(const struct journal *journal, uint64_t id)
 /* Forgets an event that is broken, and what never came in of one that was noted. */
 static void mend_event(struct input_event *event, uint64_t in_head)
 {
+    event->call_id[sizeof event->call_id - 1] = '\0'; /* an older build has kept more of it */
     if (!inputlog_is_sound(event) || (event->to > in_head && event->from >= in_head)) {
         atomic_store(&event->serial, 0);
     } else if (event->to > in_head) {

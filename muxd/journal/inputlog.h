@@ -19,7 +19,8 @@ struct input_event { /* as it lies in the memfd: fixed size, native byte order *
     uint8_t text_size;        /* bytes of text; `bytes` counts all that was typed */
     uint32_t bytes, count;    /* count: writes joined in this event */
     int32_t detail;           /* INPUT_SIGNAL: its number; INPUT_RESIZE: rows << 16 | cols */
-    char client[40], call_id[56]; /* cut, always with a NUL */
+    char client[40], call_id[48]; /* cut, always with a NUL */
+    uint64_t from_session;        /* inputlog_from_session */
     char text[88];
 };
 
@@ -40,6 +41,8 @@ typedef void inputlog_fn(void *arg, const struct input_event *event);
  * the events after `since` were lost. */
 uint64_t inputlog_read(const struct journal *journal, uint64_t since, unsigned max, inputlog_fn *fn,
                        void *arg);
+/* The session in which the writer ran; 0: in none. */
+uint64_t inputlog_from_session(const struct input_event *event);
 uint64_t inputlog_last(const struct journal *journal); /* serial of the newest; 0: none */
 /* NULL: there is no log, or the keyboard was never held and `make` is false */
 struct input_holder *inputlog_holder(const struct journal *journal, bool make);

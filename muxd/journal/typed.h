@@ -30,6 +30,7 @@ struct author {
     uid_t uid;
     pid_t pid;
     uint64_t peer;               /* number of the connection; 0: none */
+    uint64_t from_session;       /* the session that the writer runs in; 0: none of ours */
     const char *client, *call_id; /* borrowed; NULL: unknown */
 };
 

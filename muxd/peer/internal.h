@@ -45,7 +45,13 @@ struct peer {
     void *stream_arg;
     struct request *requests;
     unsigned in_flight;
-    int64_t since_ms;
+    int64_t since_ms, since_boot_ms;
+    uint64_t received;  /* bytes of lines ever */
+    /* passed.c; -1: none. passed_to: how many bytes were received with it; passes: it belongs to
+     * the line that is being handled */
+    int passed;
+    uint64_t passed_to;
+    bool passes;
     uint64_t follows; /* the session whose program waits for this connection; 0: none */
     bool spoken, dirty, at_eof, finishing, paused, closed;
     /* the client takes no more answers: what it has sent is still done, then the connection is
@@ -59,6 +65,10 @@ void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct e
 void peer_give_room(struct peer *peer); /* to answers that wait for room */
 void request_forget(struct request *request); /* frees it; no answer */
 void request_call_cancel(struct request *request);
+/* passed.c */
+ssize_t passed_receive(struct peer *peer, char *to, size_t room); /* as recv(2) */
+void passed_begin_line(struct peer *peer); /* it was read, and is handled now */
+void passed_end_line(struct peer *peer);
 /* stream.c */
 void stream_take(struct peer *peer);    /* handles the frames that were read */
 void stream_flushed(struct peer *peer); /* after each flush */

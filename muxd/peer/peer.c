@@ -32,7 +32,9 @@ struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t p
                           .limits = limits,
                           .handlers = handlers,
                           .arg = arg,
-                          .since_ms = clock_mono_ms()};
+                          .since_ms = clock_mono_ms(),
+                          .since_boot_ms = clock_boot_ms(),
+                          .passed = -1};
     peer->last = &peer->first;
     peer->io = loop_io_new(loop, fd, LOOP_READ, on_io, peer);
     if (!peer->io) {
@@ -87,6 +89,13 @@ static void take_line(struct peer *peer, const char *line, size_t size)
     peer->handlers->request(peer->arg, request);
 }
 
+static void handle_line(struct peer *peer, const char *line, size_t size)
+{
+    passed_begin_line(peer);
+    take_line(peer, line, size);
+    passed_end_line(peer);
+}
+
 /* Handles the whole lines that were read, unless the client does not read its answers: then they
  * wait. */
 static void peer_take_lines(struct peer *peer)
@@ -98,7 +107,7 @@ static void peer_take_lines(struct peer *peer)
     while (!peer->stream && !(peer->paused = peer_pending(peer) > peer->limits->output_queue) &&
            !peer->closed && (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
         if (result == 1) {
-            take_line(peer, line, size);
+            handle_line(peer, line, size);
         } else {
             struct msg_id id;
             msg_id_find(&id, line, size);
@@ -109,7 +118,7 @@ static void peer_take_lines(struct peer *peer)
         stream_take(peer);
     else if (peer->at_eof && !peer->deaf && !peer->paused && !peer->closed &&
              frame_eof(&peer->frame, &line, &size) == 1)
-        take_line(peer, line, size);
+        handle_line(peer, line, size);
 }
 
 static void peer_watch(struct peer *peer)
@@ -137,7 +146,7 @@ static void read_some(struct peer *peer, bool hung_up)
     while (budget > 0 && !peer->paused && !peer->at_eof) {
         size_t room;
         char *to = frame_room(&peer->frame, &room);
-        ssize_t got = recv(peer->fd, to, room < budget ? room : budget, 0);
+        ssize_t got = passed_receive(peer, to, room < budget ? room : budget);
         frame_filled(&peer->frame, got > 0 ? (size_t)got : 0);
         if (got < 0 && errno == EINTR)
             continue;
@@ -281,6 +290,7 @@ void peer_close(struct peer *peer)
     stream_gone(peer);
     loop_io_free(peer->io);
     close(peer->fd);
+    fd_close(&peer->passed);
     frame_fini(&peer->frame);
     buf_fini(&peer->out);
     peer->handlers->closed(peer->arg, peer);

@@ -68,6 +68,11 @@ const char *session_killer_word(unsigned killed_by)
     return killed_by < sizeof words / sizeof words[0] ? words[killed_by] : "limit";
 }
 
+pid_t session_terminal_sid(const struct session *session)
+{
+    return session_is_tty(session) && session->out.fd >= 0 ? pty_session(session->out.fd) : 0;
+}
+
 int session_get_size(const struct session *session, int *rows, int *cols)
 {
     if (!session_is_tty(session))

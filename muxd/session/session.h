@@ -35,6 +35,8 @@ const char *session_waiting_for(struct session *session);
 /* living descendants after the leader's end; -1 unknown */
 int session_children_left(struct session *session);
 int session_get_size(const struct session *session, int *rows, int *cols); /* -1 on pipes */
+/* The process session (setsid(2)) whose controlling terminal is this session's; 0: none. */
+pid_t session_terminal_sid(const struct session *session);
 
 /* The offset where the output of that time (milliseconds since 1970) and later begins, or a little
  * before it. What was printed before this worker began counts as printed at the very beginning. */

@@ -95,10 +95,11 @@ class Rpc:
     Error = RpcError  # reached from here it is the same class wherever this file was imported from
 
 
-    def __init__(self, path):
-        self.sock = socket.socket(socket.AF_UNIX)
+    def __init__(self, path, sock=None):
+        self.sock = sock or socket.socket(socket.AF_UNIX)
         self.sock.settimeout(CAP)
-        self.sock.connect(str(path))
+        if not sock:
+            self.sock.connect(str(path))
         self.ids, self.rest, self.answers = itertools.count(1), b"", []
 
     def send_raw(self, data):
@@ -230,9 +231,13 @@ class Muxd:
 
     # --- running ue
     def popen(self, *args, env=None, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw):
+        return self.spawn([*self.prefix, str(self.program), *map(str, args)], env={**self.env, **(env or {})}, cwd=cwd or self.dir, stdin=stdin,
+                          stdout=stdout, stderr=stderr, **kw)
+
+    def spawn(self, argv, **kw):
+        """Any program of this test, in a session of its own."""
         set_mark(self.rt_mark)  # a test may have several of us
-        process = subprocess.Popen([*self.prefix, str(self.program), *map(str, args)], env={**self.env, **(env or {})}, cwd=cwd or self.dir, stdin=stdin,
-                                   stdout=stdout, stderr=stderr, start_new_session=True, **kw)
+        process = subprocess.Popen(argv, start_new_session=True, **kw)
         self.background.append(process)
         return process
 

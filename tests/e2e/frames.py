@@ -1,9 +1,93 @@
-"""frames: a connection that attach has changed to frames of raw bytes, for the tests that speak them without ue."""
-import struct
+"""frames: a connection that attach has changed to frames of raw bytes, for the tests that speak them without ue; and the person at whose
+terminal it is: a process of its own on a terminal of its own, as muxd asks for one."""
+import array, json, os, pty, socket, struct, sys
+
+from conftest import Rpc
+
+# On its terminal, in a session of its own, it connects whenever it is told a path, and hands the connection over.
+LIFE = r"""
+import array, os, socket, sys
+talk = socket.socket(fileno=int(sys.argv[1]))
+while path := talk.recv(4096):
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(path.decode())
+    talk.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [peer.fileno()]))])
+    peer.close()
+"""
+
+
+class Person:
+    """Somebody at a terminal. terminal: a descriptor of it; pid: of the process that connects."""
+
+    def __init__(self, mux):
+        self.mux = mux
+        self.talk, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.master, self.terminal = pty.openpty()
+        name = os.ttyname(self.terminal)
+        mux.ue("start").ok()
+
+        def begin():
+            os.close(os.open(name, os.O_RDWR))  # becomes the controlling terminal of the session that popen has made
+        self.process = mux.spawn([sys.executable, "-S", "-c", LIFE, str(theirs.fileno())], pass_fds=[theirs.fileno()], preexec_fn=begin)
+        self.pid = self.process.pid
+        theirs.close()
+        mux.clients.append(self)
+
+    def connect(self):
+        self.talk.send(str(self.mux.socket).encode())
+        data, rights, _, _ = self.talk.recvmsg(1, socket.CMSG_SPACE(4))
+        assert data and rights, "the person's process is gone"
+        fd = array.array("i")
+        fd.frombytes(rights[0][2][:4])
+        peer = PersonRpc(socket.socket(fileno=fd[0]), self.terminal)
+        self.mux.clients.append(peer)
+        return peer
+
+    def close(self):
+        self.talk.close()
+        self.process.kill()
+        for fd in (self.master, self.terminal):
+            os.close(fd)
+
+
+class PersonRpc(Rpc):
+    """Requests go with the person's terminal."""
+
+    def __init__(self, sock, terminal):
+        super().__init__(None, sock)
+        self.terminal = terminal
+
+    def send(self, method, params=None, id=None):
+        return self.show(self.terminal, method, params, id)
+
+    def show(self, descriptor, method, params=None, id=None):
+        id = next(self.ids) if id is None else id
+        line = json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}).encode() + b"\n"
+        sent = self.sock.sendmsg([line], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))])
+        self.send_raw(line[sent:])
+        return id
+
+
+def ue_at_terminal(mux, *args, **kw):
+    """ue as a person runs it whose input and output are no terminal: it runs on one all the same."""
+    master, slave = pty.openpty()
+    name = os.ttyname(slave)
+    try:
+        return mux.ue(*args, preexec_fn=lambda: os.close(os.open(name, os.O_RDWR)), **kw)
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def person(mux):
+    """The one person of this test, who stays the same."""
+    if not hasattr(mux, "somebody"):
+        mux.somebody = Person(mux)
+    return mux.somebody
 
 
 def frames(mux, name, rows=24, cols=80, read_only=False):
-    peer = mux.rpc()
+    peer = person(mux).connect()
     peer.call("attach", {"session_id": name, "rows": rows, "cols": cols, "read_only": read_only, "_meta": {"client": "tester"}})
     return peer
 

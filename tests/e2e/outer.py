@@ -10,7 +10,7 @@ class Outer:
     """colours: by OSC number, as b"11" or b"4;1". What is not there gets no answer; with answers=False nothing does."""
 
     def __init__(self, mux, *args, colours=None, scheme=None, cell=None, answers=True, pieces=False, rows=24, cols=80, pixels=False, env=None,
-                 leader=False):
+                 leader=True):
         self.colours, self.scheme, self.cell = dict(colours or {}), scheme, cell
         self.answers, self.pieces, self.asked, self.follows = answers, pieces, 0, False
         self.mux, self.seen, self.lock = mux, b"", threading.Lock()

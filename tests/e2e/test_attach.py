@@ -15,7 +15,8 @@ PREFIX = "C-\\"
 INPUT, RESIZE, REDRAW, DETACH = b"i", b"s", b"r", b"d"
 
 
-AGENTS = "[defaults]\nkeyboard_idle = 1ms\n"  # the tests type from both sides in turn
+# The tests type from both sides in turn; and the terminal of ue attach is that of a session, below which muxd sees no person.
+AGENTS = "[defaults]\nkeyboard_idle = 1ms\nscripts_may = attach keyboard\n"
 
 
 @pytest.fixture(autouse=True)

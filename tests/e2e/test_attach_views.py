@@ -148,7 +148,7 @@ def test_the_prefix_key_works_in_views(mux):
 
 
 def test_notices_are_whole_and_name_the_key(mux):
-    mux.configure("")
+    mux.configure("[defaults]\nscripts_may = attach keyboard\n")
     bash(mux)
     attach(mux, "--prefix", "C-a", size="24x30")
     press(mux, "outer", "x")

@@ -4,7 +4,7 @@ import os
 import signal
 import pytest
 from conftest import CAP, wait_for
-from frames import frames, receive, send
+from frames import frames, person as somebody, receive, send, ue_at_terminal
 
 WAIT = CAP * 1000
 INPUT, TAKE, GIVE, DETACH = b"i", b"t", b"g", b"d"
@@ -40,7 +40,7 @@ def test_a_key_takes_it_and_agents_are_refused(mux):
     send(person, INPUT, b"echo from a person\r")
     wait_owner(mux, "person")
     held = mux.listed("sh")["keyboard"]
-    assert held["uid"] == os.getuid() and held["pid"] == os.getpid() and held["client"] == "tester" and held["since"].endswith("Z")
+    assert held["uid"] == os.getuid() and held["pid"] == somebody(mux).pid and held["client"] == "tester" and held["since"].endswith("Z")
     refused = mux.ue("write", "-l", "sh", "echo again")
     assert refused.rc == 125 and "the keyboard is held by a person since " in refused.err, refused
     error = mux.rpc().error("write_stdin", {"session_id": "sh", "chars": "x\n"})
@@ -144,8 +144,13 @@ def test_steal_needs_the_right(mux):
     assert refused.rc == 126 and "keyboard_steal" in refused.err
     mux.configure("[defaults]\nkeyboard_steal = yes\n")
     mux.ue("reload").ok()
-    assert "stolen" in mux.ue("write", "--steal", "-l", "sh", "echo stolen").ok().out
+    refused = mux.ue("write", "--steal", "-l", "sh", "echo no")
+    assert refused.rc == 126 and "person at a terminal" in refused.err and "scripts_may = steal" in refused.err, "it is for people"
+    assert "stolen" in ue_at_terminal(mux, "write", "--steal", "-l", "sh", "echo stolen").ok().out
     assert owner(mux) == "person"
+    mux.configure("[defaults]\nkeyboard_steal = yes\nscripts_may = steal\n")
+    mux.ue("reload").ok()
+    assert "by a script" in mux.ue("write", "--steal", "-l", "sh", "echo by a script").ok().out
 
 
 def test_who_only_looks_never_has_it(mux):

@@ -4,6 +4,7 @@ import json, os, re, signal
 
 import pytest
 from conftest import CAP, need, wait_for
+from frames import ue_at_terminal
 
 PYTHON = "/usr/bin/python3"
 
@@ -185,7 +186,7 @@ show(getpass.getpass())
 """)
     said = mux.js("poll", "--ready", "-y", CAP * 1000, "ask")
     assert said["waiting_for"] == "secret", said
-    mux.ue("secret", "--stdin", "ask", input=b"sesame\n").ok()
+    ue_at_terminal(mux, "secret", "--stdin", "ask", input=b"sesame\n").ok()
     assert shown(mux) == "sesame"
 
 

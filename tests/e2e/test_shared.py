@@ -12,6 +12,7 @@ import time
 import pexpect
 import pytest
 from conftest import CAP, UE, wait_for
+from frames import person as somebody, ue_at_terminal
 from test_keyboard import frames, notice, owner, receive, send, wait_owner
 from test_secret import WORD, asks, give, taken
 
@@ -94,7 +95,7 @@ def test_a_policy_for_one_session_outlives_the_worker(mux):
     low.send("x")
     wait_for(lambda: owner(mux) == "person", "the key")
     assert row() == (40, 132)
-    mux.ue("resize", "sh", "config").ok()
+    ue_at_terminal(mux, "resize", "sh", "config").ok()  # the keyboard is a person's
     low.send("y")
     wait_for(lambda: row() == (10, 30), "that of who typed")
     assert "size_policy" not in mux.listed("sh")
@@ -128,6 +129,7 @@ def test_a_size_set_by_hand_outlives_the_worker(mux):
 def test_changes_of_owner_are_events(mux):
     mux.configure("[defaults]\nkeyboard_idle = 300ms\n")
     mux.shell()
+    somebody(mux)
     rpc = mux.rpc()
     next_seq = rpc.call("events", {"types": ["keyboard"], "yield_time_ms": 0})["next"]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import CAP, SANITIZED, Rpc, become_new_user, have_pty, needs_root, open_files, wait_for
+from frames import ue_at_terminal
 
 pytestmark = pytest.mark.no_pty
 needs_ordinary_build = pytest.mark.skipif(SANITIZED, reason="a sanitizer takes descriptors, address space and threads of its own")
@@ -375,10 +376,10 @@ def test_no_memory_may_be_locked(ordinary):
     mux = ordinary
     mux.ue("start", **with_limits(MEMLOCK=0)).ok()
     mux.session("s", "/bin/sh", "-c", "stty -echo; read a; read b; echo got $a $b; sleep 300", options=("--argv", "--no-ready", "--quiet", "300"))
-    refused(mux.ue("secret", "--stdin", "--stage", "s", input="hunter2"), "RLIMIT_MEMLOCK=0)", "ulimit -l", "LimitMEMLOCK=")
+    refused(ue_at_terminal(mux, "secret", "--stdin", "--stage", "s", input="hunter2"), "RLIMIT_MEMLOCK=0)", "ulimit -l", "LimitMEMLOCK=")
     constrained(mux, "locked memory (RLIMIT_MEMLOCK=0)", "no secret can be staged")
     for secret in ("hunter2", "hunter3"):
-        mux.ue("secret", "--stdin", "--blind", "s", input=secret).ok()
+        ue_at_terminal(mux, "secret", "--stdin", "--blind", "s", input=secret).ok()
     mux.ue("poll", "s", "--until", "got hunter2 hunter3").ok()
 
 
@@ -392,11 +393,11 @@ def test_one_page_may_be_locked(ordinary):
     for name in ("s", "t"):
         mux.session(name, "/bin/sh", "-c", "sleep 300", options=("--argv", "--no-ready", "--quiet", "300"))
     for _ in range(3):
-        mux.ue("secret", "--stdin", "--stage", "s", input="hunter2").ok()
-    refused(mux.ue("secret", "--stdin", "--stage", "t", input="hunter2"), "RLIMIT_MEMLOCK=4096)")
+        ue_at_terminal(mux, "secret", "--stdin", "--stage", "s", input="hunter2").ok()
+    refused(ue_at_terminal(mux, "secret", "--stdin", "--stage", "t", input="hunter2"), "RLIMIT_MEMLOCK=4096)")
     constrained(mux, "RLIMIT_MEMLOCK=4096)", "no secret can be staged")
     mux.ue("kill", "s").ok()
-    mux.ue("secret", "--stdin", "--stage", "t", input="hunter2").ok()
+    ue_at_terminal(mux, "secret", "--stdin", "--stage", "t", input="hunter2").ok()
     assert constraints(mux) == []
 
 

@@ -215,6 +215,11 @@ void events_typed(struct session *session, const struct author *author, const ch
     json_add_text(object, "by", input_who_word(author->who));
     if (author->pid > 0)
         json_add_int(object, "by_pid", author->pid);
+    if (author->from_session) {
+        const struct session *from = registry_by_number(registry, author->from_session);
+        json_add_int(object, "from_session", (int64_t)author->from_session);
+        json_add_text(object, "from_session_name", from ? session_name(from) : "");
+    }
     if (author->client)
         json_add_text(object, "client", author->client);
     json_add_int(object, "bytes", (int64_t)size);
