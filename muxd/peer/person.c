@@ -38,9 +38,9 @@ static unsigned device_of(int fd)
     return st.stx_rdev_minor == 0 && ioctl(fd, TIOCGDEV, &device) == 0 ? device : 0;
 }
 
-/* False: its hard limit is finite, which no unprivileged process can undo: it descends from a session
- * of some daemon, whatever else it has changed. */
-static bool is_free(pid_t pid, bool *known)
+/* False: its hard limit is finite, which no unprivileged process can undo: it descends from a
+ * session of some daemon, whatever else it has changed. */
+static bool person_is_free(pid_t pid, bool *known)
 {
     struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
     *known = pid > 0 && mark_limits(pid, &limit);
@@ -75,12 +75,12 @@ static int look(const struct peer *peer, const struct proc_stat *stat, person_ma
                        (int)peer->pid);
     if (device == 0 || tcgetattr(peer->passed, &modes) != 0) /* it fails once it is closed */
         return err_set(err, ERR_DENIED, "what the client passed is no open terminal");
-    if (!is_free(peer->pid, &known) || !known)
+    if (!person_is_free(peer->pid, &known) || !known)
         return err_set(err, ERR_DENIED,
                        known ? "process %d runs below a session (its RLIMIT_LOCKS is finite)"
                              : "the limits of process %d can't be read",
                        (int)peer->pid);
-    if (made(arg, stat->session) || !is_free(stat->session, &known))
+    if (made(arg, stat->session) || !person_is_free(stat->session, &known))
         return err_set(err, ERR_DENIED, "the terminal of process %d is that of a session",
                        (int)peer->pid);
     if (stat->pgrp != stat->tpgid)
