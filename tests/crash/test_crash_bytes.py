@@ -79,10 +79,10 @@ def test_both_streams_of_a_pipe_session(make_mux):
         same(b"".join(inside) + got[at:], b"".join(b"o%d\n" % i for i in range(1, 30001)))
 
 
-def test_fifty_sessions_at_once(make_mux):
+def test_many_sessions_at_once(make_mux):
     mux, lines, left = make_mux(config=JOURNAL).start(), many(2500, 20000), many(6, 200)
     while left > 0:
-        numbers = [mux.run(LINES.format(n=lines, code=i), tty=i % 2 == 0, shell="/bin/bash") for i in range(50)]
+        numbers = [mux.run(LINES.format(n=lines, code=i), tty=i % 2 == 0, shell="/bin/bash") for i in range(many(20, 50))]
         left -= kill_now_and_then(mux, left, all_over, 0.03)
         for i, n in enumerate(numbers):
             got, last = mux.collect(n, mux.patient)

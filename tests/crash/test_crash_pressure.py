@@ -55,7 +55,7 @@ class Dripping(threading.Thread):
                 self.answers += 1
 
 
-@pytest.mark.parametrize("clients", [0, 1, 20])
+@pytest.mark.parametrize("clients", [0, 1, many(8, 20)])
 def test_flood(make_mux, clients):
     mux = make_mux(config=LIMITS).start()
     floods = [flood(mux, f"f{i}") for i in range(3)]
@@ -68,7 +68,7 @@ def test_flood(make_mux, clients):
         drip.start()
     healthy = [mux.client() for _ in range(3)]
     most, marks = 0, [head(mux, n) for n in floods]
-    for i in range(many(30, 600)):
+    for i in range(many(12, 600)):
         mux.call("list_sessions")
         for client, n in zip(healthy, floods):
             at = head(mux, n)
@@ -107,8 +107,8 @@ def test_vanished_clients_cost_nothing(mux):
         wait_for(lambda: mux.call("status")["connections_accepted"] >= before + 20 and mux.call("status")["connections"] == 1)
         assert mux.call("status")["waits"] == 0
         return rss(worker), fds(worker)
-    first = [round() for _ in range(3)][-1]
-    last = [round() for _ in range(5)][-1]
+    first = [round() for _ in range(2)][-1]
+    last = [round() for _ in range(many(2, 5))][-1]
     assert last[1] == first[1] and last[0] - first[0] < 4 << 20, (first, last)
 
 

@@ -2,7 +2,7 @@
 import itertools, json, os, select, signal, socket, subprocess, threading
 
 import pytest
-from conftest import CAP, UE, wait_for
+from conftest import CAP, UE, many, wait_for
 
 pytestmark = pytest.mark.no_pty
 LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
@@ -270,7 +270,13 @@ def test_a_flood_in_one_write_with_standard_input_closed_behind_it(mux, count):
 
 
 def test_commands_in_a_flood_all_run(mux):
-    done, refused = tell_apart(mux.ue("mcp", input=flood(300)).ok().raw)
+    """Standard input stays open: once it is closed, a second without any answer, as a busy machine may have, ends the rest."""
+    server = mux.popen("mcp", stdin=subprocess.PIPE)
+    writer = threading.Thread(target=lambda: (server.stdin.write(flood(300)), server.stdin.flush()))
+    writer.start()
+    done, refused = tell_apart(b"".join(server.stdout.readline() for _ in range(301)))
+    writer.join()
+    assert mux.finish(server).ok().raw == b""
     assert done == set(range(300)) and not refused
 
 
@@ -398,11 +404,12 @@ def test_progress_only_with_a_token(mux, newest):
 
 
 def test_a_flood_of_calls_and_an_id_reused_later(mux, newest):
-    for i in range(300):  # more than may be in flight
+    count = many(120, 300)
+    for i in range(count):  # more than may be in flight
         newest.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "exec sleep 600", "login": False, "yield_time_ms": 250, "name": f"s{i}"}}, id=i)
-    answers = [newest.recv(i)["result"] for i in range(300)]
+    answers = [newest.recv(i)["result"] for i in range(count)]
     refused = [answer for answer in answers if answer["isError"]]
-    assert len(refused) < 300 and all("structuredContent" not in answer for answer in refused)
+    assert len(refused) < count and all("structuredContent" not in answer for answer in refused)
     assert newest.request("tools/list")["tools"]
     again = newest.recv(newest.send("tools/list", id=0))
     assert again["result"]["tools"]

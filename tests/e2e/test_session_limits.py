@@ -1,7 +1,7 @@
 """Limits of one session, each with its end; readers that are too slow; input that nobody reads."""
 import os, signal, time
 import pytest
-from conftest import CAP, wait_for
+from conftest import CAP, many, wait_for
 
 BURN = "import sys\nwhile True: pass"
 
@@ -137,7 +137,7 @@ def test_a_signal_of_its_own_is_no_limit(mux):
 
 # --- readers that are too slow
 
-MANY = 200 * 1000 * 1000
+MANY = many(50, 200) * 1000 * 1000
 WRITER = f"import os\nb = bytes(range(256)) * 256\nn = 0\nwhile n < {MANY}:\n    n += os.write(1, b[n % 256:][:{MANY} - n])"
 
 
