@@ -218,6 +218,8 @@ void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
     memmove(line->cells + target, line->cells + source, (size_t)kept * sizeof *line->cells);
     line->reach = line->reach > to ? line->reach : to; /* at most */
     line->stamp = ++stamps;
+    if (by < 0 && to == line->cols)
+        line->wrapped = false;
     if (line->marks && by < 0)
         marks_drop(line, from, source);
     else if (line->marks)

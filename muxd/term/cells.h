@@ -64,18 +64,4 @@ int line_used(const struct line *line, bool looks);
 /* UTF-8 of the first cols columns */
 void line_append_text(const struct line *line, struct buf *out, int cols);
 
-/* The lines that have scrolled off, the newest last. Their bytes have a cap; the oldest lines go
- * first. */
-struct scrollback;
-struct scrollback *scrollback_new(size_t max_bytes);
-void scrollback_free(struct scrollback *scrollback);
-void scrollback_push(struct scrollback *scrollback, const struct line *line);
-/* removes the newest into an empty struct, cols wide; false: there is none */
-bool scrollback_pop(struct scrollback *scrollback, struct line *line, int cols);
-void scrollback_clear(struct scrollback *scrollback);
-size_t scrollback_count(const struct scrollback *scrollback);
-size_t scrollback_bytes(const struct scrollback *scrollback);
-/* Copies line number age (0: the newest) into an empty struct, which line_fini frees. It is only as
- * wide as its text. False: there is none. */
-bool scrollback_get(const struct scrollback *scrollback, size_t age, struct line *line);
 #endif

@@ -17,6 +17,14 @@ struct screen_saved { /* DECSC */
     int shift;
 };
 
+/* What a change of size goes by, as long as the program has not scrolled: see screen_resize.c. */
+struct screen_home {
+    struct scrollback_place top; /* the character in the first row and column */
+    bool full;                   /* the rows were used down to the last one */
+    int last;                    /* the last row that was used, after the last change */
+    uint64_t pushes;             /* scrollback_pushes at that time, and 1; 0: never */
+};
+
 struct screen {
     struct tokens tokens;
     int rows, cols;
@@ -25,6 +33,7 @@ struct screen {
     struct line *grids[2]; /* main and alternate; NULL until the alternate one is used */
     int current;
     struct scrollback *scrollback;
+    struct screen_home home;
     struct screen_modes modes;
     struct pen pen;
     struct screen_cursor cursor;
@@ -57,8 +66,14 @@ static inline struct line *screen_cursor_line(const struct screen *screen)
     return &screen->grids[screen->current][screen->cursor.row];
 }
 
+static inline int screen_clamp_size(int size)
+{
+    return screen_clamp(size, 1, SCREEN_SIZE_MAX + 1);
+}
+
 /* screen.c */
 void screen_touch(struct screen *screen, size_t cells); /* that many cells may have changed */
+void screen_check(const struct screen *screen); /* what holds between any two tokens */
 
 /* screen_text.c: characters */
 void screen_on_text(struct screen *screen, const int32_t *runes, size_t count);
@@ -93,12 +108,14 @@ void screen_align(struct screen *screen); /* DECALN */
 /* the alternate screen begins blank */
 void screen_alternate(struct screen *screen, bool alternate);
 
+/* screen_resize.c: changes of size */
+void screen_columns(struct screen *screen, bool many); /* DECCOLM */
+
 /* screen_escape.c: sequences */
 extern const struct token_sink screen_sink;
 void screen_reset(struct screen *screen); /* RIS, and the beginning */
 
 /* screen_mode.c: modes */
 void screen_mode(struct screen *screen, const struct token_csi *csi, bool set);
-void screen_columns(struct screen *screen, bool many); /* DECCOLM */
 void screen_kitty(struct screen *screen, const struct token_csi *csi);
 #endif

@@ -1,7 +1,7 @@
 /* modes: owns how sequences change the modes, and the layout of the 64 bits: flags,
- * modifyOtherKeys, cursor style, two stacks of kitty keyboard flags, four deep on the main screen and
- * three on the other, the flags in force lowest, and more flags. A push too many forgets the oldest
- * flags, as that protocol allows. */
+ * modifyOtherKeys, cursor style, two stacks of kitty keyboard flags, four deep on the main screen
+ * and three on the other, the flags in force lowest, and more flags. A push too many forgets the
+ * oldest flags, as that protocol allows. */
 #include "term/modes.h"
 #include <assert.h>
 
@@ -102,8 +102,8 @@ unsigned modes_kitty(uint64_t modes)
 }
 
 /* Resets go first: one of them may end a mode that another has begun (mouse). The reset of the
- * origin mode is left out: it moves the cursor, and DECSTR has done it; so is that of DECCOLM, which
- * erases. */
+ * origin mode is left out: it moves the cursor, and DECSTR has done it; so is that of DECCOLM,
+ * which erases. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty)
 {
     buf_append_text(out, "\033[!p");

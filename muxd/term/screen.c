@@ -1,4 +1,4 @@
-/* screen: owns the model's life, the feeding of bytes, and changes of size. */
+/* screen: owns the model's life, and the feeding of bytes. */
 #include "term/screen.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -6,20 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 132 /* of DECCOLM */
-
-static int clamp_size(int size)
-{
-    return screen_clamp(size, 1, SCREEN_SIZE_MAX + 1);
-}
-
 struct screen *screen_new(int rows, int cols, size_t scrollback_bytes)
 {
     struct screen *screen = xcalloc(1, sizeof *screen);
-    screen->rows = clamp_size(rows);
-    screen->cols = screen->own_cols = clamp_size(cols);
+    screen->rows = screen_clamp_size(rows);
+    screen->cols = screen->own_cols = screen_clamp_size(cols);
     screen->work_max = SIZE_MAX;
-    screen->scrollback = scrollback_new(scrollback_bytes);
+    screen->scrollback = scrollback_new(scrollback_bytes, screen->cols);
     screen->grids[0] = screen_grid_new(screen->rows, screen->cols);
     screen_reset(screen);
     return screen;
@@ -46,7 +39,7 @@ void screen_touch(struct screen *screen, size_t cells)
 }
 
 /* What holds between any two tokens, whatever the program writes. */
-static void screen_check(const struct screen *screen)
+void screen_check(const struct screen *screen)
 {
     const struct screen_cursor *at = &screen->cursor;
     BUG_UNLESS(at->row >= 0 && at->row < screen->rows && at->col >= 0 && at->col < screen->cols);
@@ -107,70 +100,4 @@ void screen_say(struct screen *screen, const char *sequences, size_t size)
     screen->skipping = false;
     screen_feed(screen, sequences, size);
     screen->skipping = skipping;
-}
-
-/* Moves the lines of one grid to a new size; *row is where its cursor stands, before and after. */
-static void resize_grid(struct screen *screen, int which, int rows, int cols, int *row)
-{
-    int old = screen->rows, drop = old - rows;
-    struct line *from = screen->grids[which];
-    if (!from)
-        return;
-    struct line *to = xcalloc((size_t)rows, sizeof *to);
-    int below = old - 1 - *row, off = drop > below ? drop - below : 0, back = 0;
-    for (int i = 0; i < off; i++) {
-        if (which == 0)
-            scrollback_push(screen->scrollback, &from[i]);
-        line_fini(&from[i]);
-    }
-    if (which == 0 && drop < 0)
-        back = screen_clamp(-drop, 0, (int)scrollback_count(screen->scrollback) + 1);
-    for (int i = back; i > 0; i--)
-        scrollback_pop(screen->scrollback, &to[i - 1], cols);
-    int kept = old - off < rows - back ? old - off : rows - back;
-    memcpy(to + back, from + off, (size_t)kept * sizeof *to);
-    for (int i = off + kept; i < old; i++)
-        line_fini(&from[i]);
-    for (int i = back; i < back + kept; i++)
-        line_resize(&to[i], cols);
-    for (int i = back + kept; i < rows; i++)
-        line_init(&to[i], cols);
-    free(from);
-    screen->grids[which] = to;
-    *row += back - off;
-    BUG_UNLESS(*row >= 0 && *row < rows);
-}
-
-/* 132 columns, or as many as the terminal has: its size belongs to those who look at it, not to the
- * program. */
-void screen_columns(struct screen *screen, bool many)
-{
-    int own = screen->own_cols;
-    screen_resize(screen, screen->rows, many ? COLUMNS : own);
-    screen->own_cols = own;
-    screen->modes.origin = false;
-    screen_margins(screen, 0, screen->rows);
-    screen_erase_display(screen, 2);
-}
-
-void screen_resize(struct screen *screen, int rows, int cols)
-{
-    bool pending = screen->pending;
-    int row = screen->cursor.row, col = screen->cursor.col;
-    int *main_row = &screen->before_alternate.cursor.row;
-    rows = clamp_size(rows);
-    cols = clamp_size(cols);
-    screen->own_cols = cols;
-    if (rows == screen->rows && cols == screen->cols)
-        return;
-    *main_row = screen->current ? screen_clamp(*main_row, 0, screen->rows) : row;
-    resize_grid(screen, 0, rows, cols, main_row);
-    resize_grid(screen, 1, rows, cols, &row);
-    screen->rows = rows;
-    screen->cols = cols;
-    screen->modes.origin = false;
-    screen_margins(screen, 0, rows);
-    screen_move(screen, screen->current ? row : *main_row, col + pending);
-    screen->pending = pending && col + 1 >= cols;
-    screen_check(screen);
 }

@@ -5,7 +5,7 @@
  * tests/unit/test_term_oracle.c compares it with libvterm. */
 #ifndef MUXD_TERM_SCREEN_H
 #define MUXD_TERM_SCREEN_H
-#include "term/cells.h"
+#include "term/scrollback.h"
 
 #define SCREEN_SIZE_MAX 1000 /* rows and columns */
 
@@ -49,8 +49,10 @@ void screen_say(struct screen *screen, const char *sequences, size_t size);
 void screen_gap(struct screen *screen);
 /* After screen_gap and screen_say: the next bytes are the rest of a control string. */
 void screen_gap_in_string(struct screen *screen);
-/* The cursor's line stays. Lines that don't fit go to the scrollback (main screen) and come back
- * from it; text is not wrapped again. Margins are reset, as in every terminal. */
+/* Lines of the main screen and of the scrollback wrap anew, and nothing of them is lost; the cursor
+ * stays at its character. Lines that don't fit go to the scrollback and come back from it. The
+ * alternate screen keeps what fits, and the cursor's line. Margins are reset, as in every
+ * terminal. */
 void screen_resize(struct screen *screen, int rows, int cols);
 
 int screen_rows(const struct screen *screen);

@@ -49,6 +49,8 @@ void screen_erase_line(struct screen *screen, int what)
 void screen_erase_display(struct screen *screen, int what)
 {
     int row = screen->cursor.row;
+    if (screen->current == 0 && (what == 2 || (what == 0 && row + right_of_cursor(screen) == 0)))
+        scrollback_end_line(screen->scrollback);
     screen_erase_line(screen, what);
     if (what != 1)
         screen_edit_erase(screen, row + 1, screen->rows, 0, screen->cols);
@@ -99,6 +101,15 @@ static void rotate(struct line *lines, int size, int by)
     reverse(lines, 0, size);
 }
 
+/* The line above that row, which may be the scrollback's last, does not go on in it. */
+static void screen_edit_break(struct screen *screen, int below)
+{
+    if (below > 0)
+        screen->grids[screen->current][below - 1].wrapped = false;
+    else if (screen->current == 0)
+        scrollback_end_line(screen->scrollback);
+}
+
 void screen_scroll(struct screen *screen, int top, int bottom, int by, bool kept)
 {
     struct line *lines = screen->grids[screen->current];
@@ -107,6 +118,11 @@ void screen_scroll(struct screen *screen, int top, int bottom, int by, bool kept
     by = screen_clamp(by, -size, size + 1);
     for (int row = 0; kept && top == 0 && screen->current == 0 && row < by; row++)
         scrollback_push(screen->scrollback, &lines[row]);
+    /* what moves away from its neighbour no longer goes on with it */
+    if (by < 0 || top > 0 || !kept)
+        screen_edit_break(screen, top);
+    if (by < 0)
+        lines[bottom - 1 + (by > -size ? by : 0)].wrapped = false;
     rotate(lines + top, size, by);
     screen_edit_erase(screen, by > 0 ? bottom - by : top, by > 0 ? bottom : top - by, 0,
                       screen->cols);

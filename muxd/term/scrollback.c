@@ -1,39 +1,47 @@
-/* scrollback: owns the packing of old lines: UTF-8, with byte 1 and the new look where the look
- * changes; blanks at the end of a line are not kept. The lines lie in a ring; the oldest go when
- * the bytes are over the cap. */
+/* scrollback: owns the packed lines, in a ring, and the cap over their bytes. A line that is very
+ * long is several: each begins a row of its own once the width has changed. */
+#include "term/scrollback.h"
 #include "base/bug.h"
 #include "base/mem.h"
-#include "base/utf8.h"
-#include "term/cells.h"
+#include "term/packed.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK 1 /* the first LOOK_SHORT bytes of a pen follow, the rest is 0 */
-#define LOOK_WHOLE 2 /* a struct pen follows; a screen has no such characters */
-#define LOOK_SHORT offsetof(struct pen, line)
-#define CELL_BYTES (1 + sizeof(struct pen) + 4) /* one cell at most, and */
-#define MARK_BYTES 4
+#define LINE_COLS 32768 /* a longer line is several, */
+#define LINE_SHARE 8    /* and one that has more than this part of all bytes */
 #define OVERHEAD (sizeof(struct packed) + 16)
-
-struct packed {
-    uint32_t size;
-    uint16_t cols;
-    bool wrapped;
-    char bytes[];
-};
 
 struct scrollback {
     struct packed **ring;
     size_t room, first, count; /* lines; room is a power of two, or 0 */
+    uint64_t gone;             /* lines before the first */
+    size_t rows;               /* of all lines */
+    int cols;
     size_t bytes, max;
-    char *scratch; /* owned: the line that is being packed */
+    bool held; /* there is no cap now */
+    uint64_t pushes;
+    /* of the newest line: the bytes that it has room for, its last look, and a way through it */
+    size_t newest_room;
+    struct pen pen;
+    struct flow end; /* width 0: not begun */
+    char *scratch; /* owned: the row that is being packed */
     size_t scratch_size;
+    struct scrollback_hint *hint; /* owned */
 };
 
-struct scrollback *scrollback_new(size_t max_bytes)
+/* Where a line was found last: reading all rows in order looks for none. */
+struct scrollback_hint {
+    bool known;
+    size_t line;   /* from the oldest */
+    size_t before; /* rows of the older lines */
+};
+
+struct scrollback *scrollback_new(size_t max_bytes, int cols)
 {
     struct scrollback *scrollback = xcalloc(1, sizeof *scrollback);
+    scrollback->hint = xcalloc(1, sizeof *scrollback->hint);
     scrollback->max = max_bytes;
+    scrollback->cols = cols;
     return scrollback;
 }
 
@@ -42,26 +50,49 @@ static struct packed **slot(const struct scrollback *scrollback, size_t from_old
     return &scrollback->ring[(scrollback->first + from_oldest) & (scrollback->room - 1)];
 }
 
+static struct packed *newest(const struct scrollback *scrollback)
+{
+    return *slot(scrollback, scrollback->count - 1);
+}
+
 static size_t cost(const struct packed *packed)
 {
     return packed->size + OVERHEAD;
 }
 
-static struct packed *take_oldest(struct scrollback *scrollback)
+static uint32_t rows_of(const struct scrollback *scrollback, size_t line)
 {
-    struct packed *packed = *slot(scrollback, 0);
-    *slot(scrollback, 0) = NULL;
-    scrollback->first++;
-    scrollback->count--;
-    return packed;
+    return packed_rows(*slot(scrollback, line), scrollback->cols);
+}
+
+/* Goes on where the last look at it has ended. */
+static uint32_t rows_of_newest(struct scrollback *scrollback)
+{
+    if (!newest(scrollback)->wide || newest(scrollback)->cols <= (unsigned)scrollback->cols)
+        return rows_of(scrollback, scrollback->count - 1);
+    if (scrollback->end.width == 0)
+        scrollback->end = flow_begin(scrollback->cols);
+    flow_on(&scrollback->end, newest(scrollback), UINT32_MAX, UINT32_MAX);
+    return scrollback->end.rows;
+}
+
+static void scrollback_drop(struct scrollback *scrollback, size_t line)
+{
+    struct packed *packed = *slot(scrollback, line);
+    scrollback->rows -= rows_of(scrollback, line);
+    scrollback->bytes -= cost(packed);
+    scrollback->hint->known = false;
+    *slot(scrollback, line) = NULL;
+    free(packed);
 }
 
 static void drop_oldest(struct scrollback *scrollback)
 {
-    struct packed *packed = take_oldest(scrollback);
-    BUG_UNLESS(packed && scrollback->bytes >= cost(packed));
-    scrollback->bytes -= cost(packed);
-    free(packed);
+    scrollback_drop(scrollback, 0);
+    scrollback->first++;
+    scrollback->gone++;
+    scrollback->count--;
+    BUG_UNLESS(scrollback->count > 0 || (scrollback->bytes == 0 && scrollback->rows == 0));
 }
 
 void scrollback_clear(struct scrollback *scrollback)
@@ -77,6 +108,7 @@ void scrollback_free(struct scrollback *scrollback)
     scrollback_clear(scrollback);
     free(scrollback->ring);
     free(scrollback->scratch);
+    free(scrollback->hint);
     free(scrollback);
 }
 
@@ -92,130 +124,219 @@ static void scrollback_grow(struct scrollback *scrollback)
     scrollback->first = 0;
 }
 
-/* As pack() does, for what most lines are: ASCII of one look, or nearly. */
-static char *pack_plain(char *at, const struct line *line, int *col, int used,
-                        const struct pen *pen)
+/* What the way through the newest line and its last look are is found anew. */
+static void walk_newest(struct scrollback *scrollback)
 {
-    const struct cell *cells = line->cells;
-    const struct pen look = *pen; /* stores through a char pointer can't change the copy */
-    int i = *col;
-    for (; i < used && (uint32_t)cells[i].rune < 0x80 && cells[i].width == 1 &&
-           pen_equal(&look, &cells[i].pen);
-         i++)
-        *at++ = cells[i].rune ? (char)cells[i].rune : ' ';
-    *col = i;
-    return at;
-}
-
-/* Returns the end of what it wrote; at has room for CELL_BYTES a cell and MARK_BYTES a mark. */
-static char *pack(char *at, const struct line *line, int used)
-{
-    struct pen pen = {0};
-    for (int col = 0; col < used; col++) {
-        if (!line->marks)
-            at = pack_plain(at, line, &col, used, &pen);
-        if (col == used)
-            break;
-        const struct cell *cell = &line->cells[col];
-        const struct mark *marks;
-        int count = line_marks(line, col, &marks);
-        if (cell->width == 0)
-            continue;
-        if (!pen_equal(&pen, &cell->pen)) {
-            pen = cell->pen;
-            size_t size = pen.line ? sizeof pen : LOOK_SHORT;
-            *at++ = pen.line ? LOOK_WHOLE : LOOK;
-            memcpy(at, &pen, size);
-            at += size;
-        }
-        if (cell->rune < 0x80)
-            *at++ = cell->rune ? (char)cell->rune : ' ';
-        else
-            at += utf8_encode(cell->rune, at);
-        for (int i = 0; i < count; i++)
-            at += utf8_encode(marks[i].rune, at);
-    }
-    return at;
-}
-
-void scrollback_push(struct scrollback *scrollback, const struct line *line)
-{
-    if (scrollback->max == 0)
+    scrollback->end = flow_begin(scrollback->cols);
+    scrollback->pen = (struct pen){0};
+    if (scrollback->count == 0)
         return;
-    int used = line_used(line, true);
-    size_t most = (size_t)used * CELL_BYTES +
-                  (line->marks ? (size_t)line->marks->count * MARK_BYTES : 0);
-    if (scrollback->scratch_size < most) {
-        scrollback->scratch_size = most;
-        scrollback->scratch = xrealloc(scrollback->scratch, scrollback->scratch_size);
-    }
-    size_t size = used > 0 ? (size_t)(pack(scrollback->scratch, line, used) - scrollback->scratch)
-                           : 0;
-    BUG_UNLESS(size <= scrollback->scratch_size);
-    struct packed *packed = xmalloc(sizeof *packed + size);
-    *packed = (struct packed){ /* before the bytes, which begin in its padding */
-        .cols = (uint16_t)used, .wrapped = line->wrapped, .size = (uint32_t)size};
-    if (size > 0)
-        memcpy(packed->bytes, scrollback->scratch, size);
+    scrollback->newest_room = newest(scrollback)->size;
+    flow_on(&scrollback->end, newest(scrollback), UINT32_MAX, UINT32_MAX);
+    scrollback->pen = scrollback->end.pen;
+}
+
+static void scrollback_new_line(struct scrollback *scrollback)
+{
     if (scrollback->count == scrollback->room)
         scrollback_grow(scrollback);
-    *slot(scrollback, scrollback->count++) = packed;
+    *slot(scrollback, scrollback->count++) = NULL;
+    scrollback->end.width = 0;
+    scrollback->pen = (struct pen){0};
+    scrollback->newest_room = 0;
+}
+
+static bool scrollback_goes_on(const struct scrollback *scrollback)
+{
+    const struct packed *last = scrollback->count > 0 ? newest(scrollback) : NULL;
+    return last && last->open && last->cols < LINE_COLS &&
+           (scrollback->max == 0 || last->size < scrollback->max / LINE_SHARE);
+}
+
+/* Makes the newest line that much longer. A line of one row has no room to spare. */
+static struct packed *lengthen(struct scrollback *scrollback, size_t by, bool open)
+{
+    struct packed *packed = newest(scrollback);
+    size_t size = (packed ? packed->size : 0) + by;
+    bool first = packed == NULL;
+    if (first || size > scrollback->newest_room || !open) {
+        scrollback->newest_room = first || !open ? size : 2 * size;
+        packed = xrealloc(packed, sizeof *packed + scrollback->newest_room);
+        if (first)
+            *packed = (struct packed){.size = 0};
+        *slot(scrollback, scrollback->count - 1) = packed;
+    }
+    return packed;
+}
+
+static char *scratch_for(struct scrollback *scrollback, size_t size)
+{
+    if (scrollback->scratch_size < size) {
+        scrollback->scratch_size = size;
+        scrollback->scratch = xrealloc(scrollback->scratch, size);
+    }
+    return scrollback->scratch;
+}
+
+struct scrollback_place scrollback_add(struct scrollback *scrollback, const struct line *line,
+                                       int least)
+{
+    uint32_t fill;
+    int content = packed_content(line, least, &fill);
+    char *scratch = scratch_for(scrollback, packed_most(line, content));
+    bool on = scrollback_goes_on(scrollback);
+    if (!on)
+        scrollback_new_line(scrollback);
+    bool wide = false;
+    size_t size = (size_t)(packed_write(scratch, line, content, fill, &scrollback->pen, &wide) -
+                           scratch);
+    BUG_UNLESS(size <= scrollback->scratch_size);
+    scrollback->rows -= on ? rows_of_newest(scrollback) : 0;
+    scrollback->bytes -= on ? cost(newest(scrollback)) : 0;
+    struct packed *packed = lengthen(scrollback, size, line->wrapped);
+    struct scrollback_place place = {.line = scrollback->gone + scrollback->count - 1,
+                                     .col = packed->cols};
+    if (size > 0)
+        memcpy(packed->bytes + packed->size, scratch, size);
+    packed->size += (uint32_t)size;
+    packed->cols += (unsigned)content;
+    packed->wide |= wide;
+    packed->open = line->wrapped;
+    scrollback->rows += rows_of_newest(scrollback);
     scrollback->bytes += cost(packed);
+    scrollback->hint->known = false;
+    return place;
+}
+
+static void keep_cap(struct scrollback *scrollback)
+{
     while (scrollback->bytes > scrollback->max && scrollback->count > 0)
         drop_oldest(scrollback);
 }
 
-static void unpack(const struct packed *packed, struct line *line)
+void scrollback_push(struct scrollback *scrollback, const struct line *line)
 {
-    struct pen pen = {0};
-    int col = 0;
-    for (size_t at = 0; at < packed->size;) {
-        int32_t rune;
-        if (packed->bytes[at] == LOOK || packed->bytes[at] == LOOK_WHOLE) {
-            size_t size = packed->bytes[at] == LOOK ? LOOK_SHORT : sizeof pen;
-            pen.line = COLOR_DEFAULT;
-            memcpy(&pen, packed->bytes + at + 1, size);
-            at += 1 + size;
-            continue;
-        }
-        at += utf8_decode(packed->bytes + at, packed->size - at, &rune);
-        int width = utf8_width(rune);
-        if (width == 0) {
-            line_mark(line, col > 1 && line->cells[col - 1].width == 0 ? col - 2 : col - 1, rune);
+    scrollback->pushes++;
+    if (scrollback->max == 0)
+        return;
+    scrollback_add(scrollback, line, 0);
+    keep_cap(scrollback);
+}
+
+void scrollback_end_line(struct scrollback *scrollback)
+{
+    if (scrollback->count > 0)
+        newest(scrollback)->open = false;
+}
+
+void scrollback_hold(struct scrollback *scrollback)
+{
+    BUG_UNLESS(!scrollback->held);
+    scrollback->held = true;
+}
+
+void scrollback_release(struct scrollback *scrollback)
+{
+    BUG_UNLESS(scrollback->held);
+    scrollback->held = false;
+    keep_cap(scrollback);
+}
+
+void scrollback_set_cols(struct scrollback *scrollback, int cols)
+{
+    scrollback->cols = cols;
+    scrollback->rows = 0;
+    scrollback->hint->known = false;
+    walk_newest(scrollback);
+    for (size_t i = 0; i < scrollback->count; i++)
+        scrollback->rows += rows_of(scrollback, i);
+}
+
+void scrollback_find(const struct scrollback *scrollback, struct scrollback_place place,
+                     size_t *row, int *col, bool *behind)
+{
+    size_t line = place.line < scrollback->gone ? 0 : (size_t)(place.line - scrollback->gone);
+    struct flow flow = flow_begin(scrollback->cols);
+    uint32_t in_line;
+    BUG_UNLESS(scrollback->count > 0);
+    line = line < scrollback->count ? line : scrollback->count - 1;
+    *row = scrollback->rows;
+    for (size_t i = line; i < scrollback->count; i++)
+        *row -= rows_of(scrollback, i);
+    flow_on(&flow, *slot(scrollback, line), UINT32_MAX, place.col);
+    bool at_end = !flow_next(&flow, *slot(scrollback, line), &in_line, col);
+    if (at_end) {
+        in_line = flow.rows - 1;
+        *col = flow.col + (int)(place.col - flow.cols);
+    }
+    if (behind)
+        *behind = at_end && *col == scrollback->cols;
+    *col = *col < scrollback->cols ? *col : scrollback->cols - 1;
+    *row += in_line;
+}
+
+static void cut_newest(struct scrollback *scrollback, uint32_t rows)
+{
+    struct packed *packed = newest(scrollback);
+    struct flow flow = flow_begin(scrollback->cols);
+    flow_on(&flow, packed, rows, UINT32_MAX);
+    scrollback->bytes -= cost(packed);
+    packed->size = (uint32_t)flow.at;
+    packed->cols = flow.cols;
+    packed->open = true;
+    scrollback->bytes += cost(packed);
+    scrollback->newest_room = packed->size;
+    scrollback->rows += rows;
+}
+
+void scrollback_take(struct scrollback *scrollback, struct line *lines, size_t count)
+{
+    BUG_UNLESS(count <= scrollback->rows);
+    scrollback->hint->known = false;
+    while (count > 0) {
+        const struct packed *packed = newest(scrollback);
+        uint32_t rows = packed_rows(packed, scrollback->cols),
+                 taken = rows < count ? rows : (uint32_t)count;
+        count -= taken;
+        packed_read(packed, scrollback->cols, rows - taken, taken, false, lines + count);
+        if (taken < rows) {
+            scrollback->rows -= rows;
+            cut_newest(scrollback, rows - taken);
         } else {
-            line_put(line, col, rune, width, &pen);
-            col += width;
+            scrollback_drop(scrollback, scrollback->count - 1);
+            scrollback->count--;
         }
     }
-    line->wrapped = packed->wrapped;
+    walk_newest(scrollback);
 }
 
 bool scrollback_get(const struct scrollback *scrollback, size_t age, struct line *line)
 {
-    if (age >= scrollback->count)
+    struct scrollback_hint *hint = scrollback->hint;
+    if (age >= scrollback->rows)
         return false;
-    const struct packed *packed = *slot(scrollback, scrollback->count - 1 - age);
-    line_init(line, packed->cols > 0 ? packed->cols : 1);
-    unpack(packed, line);
-    return true;
-}
-
-bool scrollback_pop(struct scrollback *scrollback, struct line *line, int cols)
-{
-    if (!scrollback_get(scrollback, 0, line))
-        return false;
-    bool wrapped = line->wrapped;
-    line_resize(line, cols);
-    line->wrapped = wrapped;
-    struct packed *packed = *slot(scrollback, --scrollback->count);
-    scrollback->bytes -= cost(packed);
-    free(packed);
+    size_t row = scrollback->rows - 1 - age;
+    if (!hint->known)
+        *hint = (struct scrollback_hint){
+            .known = true, .line = scrollback->count, .before = scrollback->rows};
+    while (hint->before > row)
+        hint->before -= rows_of(scrollback, --hint->line);
+    for (uint32_t rows; hint->before + (rows = rows_of(scrollback, hint->line)) <= row;
+         hint->line++)
+        hint->before += rows;
+    packed_read(*slot(scrollback, hint->line), scrollback->cols, (uint32_t)(row - hint->before), 1,
+                true, line);
     return true;
 }
 
 size_t scrollback_count(const struct scrollback *scrollback)
 {
-    return scrollback->count;
+    return scrollback->rows;
+}
+
+uint64_t scrollback_pushes(const struct scrollback *scrollback)
+{
+    return scrollback->pushes;
 }
 
 size_t scrollback_bytes(const struct scrollback *scrollback)

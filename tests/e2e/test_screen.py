@@ -248,6 +248,23 @@ def test_resize(mux):
     assert screen(mux, "sh")["rows"] == 7
 
 
+def test_a_narrow_time_destroys_nothing(mux):
+    """Lines wrap anew and go back as they were, for everyone, whoever made the terminal narrow for a while."""
+    data = b"".join(b"%03d %s\r\n" % (n, b"x" * 66) for n in range(200))
+    before = show_bytes(mux, data)
+    whole = text(mux, "bytes", "--history", "1000")
+    assert whole.splitlines() == [line.decode() for line in data.split(b"\r\n")[:-1]]
+    mux.ue("resize", "bytes", "60x30").ok()
+    wait_for(lambda: screen(mux, "bytes")["rows"] == 60, "the narrow size")
+    narrow = text(mux, "bytes", "--history", "1000")
+    assert narrow.splitlines()[:3] == ["000 " + "x" * 26, "x" * 30, "x" * 10]
+    assert text(mux, "bytes", "--history", "1000", "--join") == whole
+    mux.ue("resize", "bytes", "24x80").ok()
+    after = wait_for(lambda: (screen(mux, "bytes")["rows"] == 24 and screen(mux, "bytes")), "the old size")
+    assert text(mux, "bytes", "--history", "1000") == whole
+    assert [after[key] for key in ("screen", "cursor", "hash", "history_lines")] == [before[key] for key in ("screen", "cursor", "hash", "history_lines")]
+
+
 def test_sizes_from_the_smallest_to_large(mux):
     for size in ("1x1", "2x3", "500x200"):
         answer = show_bytes(mux, "abc 你好\r\n\033[2;2H\033[5Lx\033[?1049h\033[99;99Hy".encode(), size, "s" + size)

@@ -395,11 +395,12 @@ TEST(test_sizes)
     screen_resize(screen, 2, 10);
     assert_text(screen, "3\n4\xe4\xbd\xa0\n");
     assert_cursor(screen, 1, 3);
-    screen_resize(screen, 4, 2); /* a wide character is cut whole */
-    assert_text(screen, "1\n2\n3\n4\n");
+    screen_resize(screen, 4, 2);
+    assert_text(screen, "2\n3\n4\n\xe4\xbd\xa0\n");
     assert_cursor(screen, 3, 1);
     screen_resize(screen, 6, 20);
-    assert_text(screen, "1\n2\n3\n4\n");
+    assert_text(screen, "1\n2\n3\n4\xe4\xbd\xa0\n");
+    assert_cursor(screen, 3, 3);
     feed(screen, "\033[?1049h\033[4;5r\033[?6h\033[2;1Hx");
     assert_cursor(screen, 4, 1);
     screen_resize(screen, 2, 3); /* margins beyond the end */
@@ -422,7 +423,7 @@ TEST(test_sizes)
 TEST(test_sizes_of_a_full_line)
 {
     static const int cols[] = {4, 5, 6, 3};
-    static const char *const expected[] = {"abcd\nX\n", "abcdX\n", "abcdX\n", "abc\nX\n"};
+    static const char *const expected[] = {"abcd\nX\n", "abcdX\n", "abcdX\n", "abc\ndX\n"};
     for (size_t i = 0; i < 4; i++) {
         struct screen *screen = screen_new(3, 4, 0);
         feed(screen, "abcd");

@@ -1,0 +1,204 @@
+/* screen_resize: owns changes of size. For one of the main screen all its rows join the scrollback,
+ * where lines have no width, and as many come back as there are rows then.
+ *
+ * Which of them come back: where the text reached down to the last row, the newest ones. Else the
+ * first row stays the first while the text below it fits: a prompt at the top of a cleared screen
+ * stays there. What was the first row is remembered over several changes of size, so that going
+ * back to a size gives back its picture, until the program has scrolled or text has come or gone at
+ * the end. */
+#include "base/bug.h"
+#include "base/mem.h"
+#include "term/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS 132 /* of DECCOLM */
+#define POINTS 2
+
+/* A place on the main screen that stays at its character. */
+struct point {
+    struct screen_cursor *at;
+    bool *pending;
+    struct scrollback_place place;
+    int below; /* rows behind the last one; 0: it is at `place` */
+};
+
+struct reflow {
+    struct screen *screen;
+    int rows, cols;
+    struct point points[POINTS]; /* the cursor, and the one that the program has saved */
+    int last;                    /* the last row that has text or the cursor */
+};
+
+static int last_used(const struct screen *screen, int cursor_row)
+{
+    int row = screen->rows - 1;
+    while (row > cursor_row && line_used(&screen->grids[0][row], true) == 0)
+        row--;
+    return row;
+}
+
+/* The place of a point in the row that has just been added at `place`. */
+static void note_point(struct point *point, int row, struct scrollback_place place)
+{
+    if (point->at->row != row)
+        return;
+    point->place = place;
+    point->place.col += (uint32_t)(point->at->col + *point->pending);
+}
+
+/* The columns of a row that must not be left out: those left of the cursor. */
+static int least_of(const struct reflow *reflow, int row)
+{
+    const struct point *cursor = &reflow->points[0];
+    return cursor->at->row == row ? cursor->at->col + *cursor->pending : 0;
+}
+
+static void join_scrollback(struct reflow *reflow)
+{
+    struct screen *screen = reflow->screen;
+    struct screen_home *home = &screen->home;
+    struct scrollback_place first = {0};
+    for (int row = 0; row < screen->rows; row++) {
+        struct line *line = &screen->grids[0][row];
+        if (row <= reflow->last) {
+            struct scrollback_place place = scrollback_add(screen->scrollback, line,
+                                                           least_of(reflow, row));
+            first = row == 0 ? place : first;
+            for (int i = 0; i < POINTS; i++)
+                note_point(&reflow->points[i], row, place);
+        }
+        line_fini(line);
+    }
+    for (int i = 0; i < POINTS; i++) {
+        int below = reflow->points[i].at->row - reflow->last;
+        reflow->points[i].below = below > 0 ? below : 0;
+    }
+    if (home->pushes == scrollback_pushes(screen->scrollback) + 1 && home->last == reflow->last)
+        return;
+    *home = (struct screen_home){.top = first,
+                                 .full = reflow->last == screen->rows - 1,
+                                 .pushes = scrollback_pushes(screen->scrollback) + 1};
+}
+
+/* The row of the scrollback that becomes the first one. */
+static size_t choose_top(const struct reflow *reflow)
+{
+    const struct screen *screen = reflow->screen;
+    size_t all = scrollback_count(screen->scrollback), rows = (size_t)reflow->rows,
+           top = all > rows ? all - rows : 0, home;
+    int col;
+    if (screen->home.full)
+        return top;
+    scrollback_find(screen->scrollback, screen->home.top, &home, &col, NULL);
+    return home > top ? home : top;
+}
+
+static void settle_point(const struct reflow *reflow, struct point *point, size_t top)
+{
+    const struct scrollback *scrollback = reflow->screen->scrollback;
+    size_t row;
+    int col = screen_clamp(point->at->col, 0, reflow->cols);
+    bool behind = false;
+    if (point->below > 0)
+        row = scrollback_count(scrollback) - 1 + (size_t)point->below;
+    else
+        scrollback_find(scrollback, point->place, &row, &col, &behind);
+    size_t on_screen = row > top ? row - top : 0, most = (size_t)reflow->rows - 1;
+    point->at->row = (int)(on_screen < most ? on_screen : most);
+    point->at->col = col;
+    *point->pending = behind && reflow->screen->modes.autowrap;
+}
+
+static void reflow_main(struct reflow *reflow)
+{
+    struct screen *screen = reflow->screen;
+    struct scrollback *scrollback = screen->scrollback;
+    reflow->last = last_used(screen, reflow->points[0].at->row);
+    scrollback_hold(scrollback);
+    join_scrollback(reflow);
+    scrollback_set_cols(scrollback, reflow->cols);
+    size_t top = choose_top(reflow), all = scrollback_count(scrollback), taken = all - top;
+    for (int i = 0; i < POINTS; i++)
+        settle_point(reflow, &reflow->points[i], top);
+    BUG_UNLESS(top < all && taken <= (size_t)reflow->rows);
+    free(screen->grids[0]);
+    screen->grids[0] = xcalloc((size_t)reflow->rows, sizeof *screen->grids[0]);
+    scrollback_take(scrollback, screen->grids[0], taken);
+    for (size_t row = taken; row < (size_t)reflow->rows; row++)
+        line_init(&screen->grids[0][row], reflow->cols);
+    screen->home.last = (int)taken - 1;
+    scrollback_release(scrollback);
+}
+
+/* The lines above the cursor's go when there is no room for all. */
+static void resize_alternate(struct screen *screen, int rows, int cols, int *row)
+{
+    struct line *from = screen->grids[1], *to;
+    int old = screen->rows, below = old - 1 - *row, off = old - rows - below;
+    if (!from)
+        return;
+    to = xcalloc((size_t)rows, sizeof *to);
+    off = off > 0 ? off : 0;
+    int kept = old - off < rows ? old - off : rows;
+    memcpy(to, from + off, (size_t)kept * sizeof *to);
+    for (int i = 0; i < old; i++)
+        if (i < off || i >= off + kept)
+            line_fini(&from[i]);
+    for (int i = 0; i < rows; i++) {
+        if (i < kept)
+            line_resize(&to[i], cols);
+        else
+            line_init(&to[i], cols);
+    }
+    free(from);
+    screen->grids[1] = to;
+    *row -= off;
+}
+
+/* 132 columns, or as many as the terminal has: its size belongs to those who look at it, not to the
+ * program. */
+void screen_columns(struct screen *screen, bool many)
+{
+    int own = screen->own_cols;
+    screen_resize(screen, screen->rows, many ? COLUMNS : own);
+    screen->own_cols = own;
+    screen->modes.origin = false;
+    screen_margins(screen, 0, screen->rows);
+    screen_erase_display(screen, 2);
+}
+
+void screen_resize(struct screen *screen, int rows, int cols)
+{
+    rows = screen_clamp_size(rows);
+    cols = screen_clamp_size(cols);
+    screen->own_cols = cols;
+    if (rows == screen->rows && cols == screen->cols)
+        return;
+    struct screen_cursor cursor = screen->cursor;
+    bool pending = screen->pending;
+    struct screen_saved *main = &screen->before_alternate, *saved = &screen->saved[0];
+    main->cursor.row = screen_clamp(main->cursor.row, 0, screen->rows);
+    main->pending = main->pending && main->cursor.col == screen->cols - 1;
+    saved->cursor.row = screen_clamp(saved->cursor.row, 0, screen->rows);
+    saved->pending = saved->pending && saved->cursor.col == screen->cols - 1;
+    struct reflow reflow = {.screen = screen, .rows = rows, .cols = cols};
+    reflow.points[0] = screen->current
+                           ? (struct point){.at = &main->cursor, .pending = &main->pending}
+                           : (struct point){.at = &cursor, .pending = &pending};
+    reflow.points[1] = (struct point){.at = &saved->cursor, .pending = &saved->pending};
+    reflow_main(&reflow);
+    resize_alternate(screen, rows, cols, screen->current ? &cursor.row : &(int){0});
+    screen->rows = rows;
+    screen->cols = cols;
+    screen->modes.origin = false;
+    screen_margins(screen, 0, rows);
+    if (screen->current) {
+        screen_move(screen, cursor.row, cursor.col + pending);
+        screen->pending = pending && cursor.col + 1 >= cols;
+    } else {
+        screen_move(screen, cursor.row, cursor.col);
+        screen->pending = pending;
+    }
+    screen_check(screen);
+}
