@@ -166,7 +166,7 @@ def steps(dense, slope):
         yield n
 
 
-def sweep(mux, call, error, whom, script, may_die=(), dense=(5, 60), slope=(1, 8)):
+def sweep(mux, call, error, whom, script, may_die=(), dense=(3, 60), slope=(1, 8)):
     hits = 0
     pid = sentinel(mux) if whom == BY_PID else 0
     for count, nth in enumerate(steps(many(*dense), many(*slope))):
