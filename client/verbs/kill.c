@@ -4,9 +4,12 @@
 #include "client/print/say.h"
 #include <inttypes.h>
 
-static void append_survivors(struct buf *out, const struct json *processes, int64_t count)
+void run_append_survivors(struct buf *out, const struct json *result)
 {
-    int64_t pid = 0;
+    int64_t pid = 0, count = 0;
+    const struct json *processes = json_get(result, "survivor_processes");
+    if (!json_get_int(result, "survivors", &count) || count == 0)
+        return;
     buf_printf(out, ", %" PRId64 " process%s could not be ended:", count, count == 1 ? "" : "es");
     for (const struct json *it = json_first(processes); it; it = json_next(it), count--) {
         const char *command = json_get_str(it, "command", NULL);
@@ -19,7 +22,7 @@ static void append_survivors(struct buf *out, const struct json *processes, int6
 
 static void append_one(struct buf *out, const struct json *one, const char *signal)
 {
-    int64_t number = 0, code = 0, survivors = 0;
+    int64_t number = 0, code = 0;
     const char *name = json_get_str(one, "name", NULL), *state = json_get_str(one, "state", NULL);
     const char *ended_by = json_get_str(one, "ended_by", NULL);
     json_get_int(one, "session_id", &number);
@@ -32,8 +35,7 @@ static void append_one(struct buf *out, const struct json *one, const char *sign
         buf_append_text(out, state ? state : "ended");
     if (json_get_int(one, "exit_code", &code))
         buf_printf(out, ", exit status %" PRId64, code);
-    if (json_get_int(one, "survivors", &survivors) && survivors > 0)
-        append_survivors(out, json_get(one, "survivor_processes"), survivors);
+    run_append_survivors(out, one);
     buf_append_byte(out, '\n');
 }
 
@@ -47,7 +49,7 @@ static void kill_print(struct ue *ue, const struct json *params, const struct js
     say_buf(&out);
 }
 
-static int kill_status_of(struct ue *ue, const struct json *result)
+int run_survivors_status(struct ue *ue, const struct json *result)
 {
     int64_t survivors = 0;
     (void)ue;
@@ -75,6 +77,6 @@ int verb_KILL(struct ue *ue)
     ue->conn.shows_person = again == CALL_ONCE; /* who has the keyboard may send signals */
     return run_verb(ue, &(struct run){.call = CALL_WAITS | again,
                                       .print = kill_print,
-                                      .status = kill_status_of,
+                                      .status = run_survivors_status,
                                       .fail = kill_fail});
 }

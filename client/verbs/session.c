@@ -89,12 +89,16 @@ static void print_removed(struct ue *ue, const struct json *params, const struct
     (void)ue;
     for (const struct json *it = json_first(json_get(result, "sessions")); it; it = json_next(it)) {
         session_append_session(&out, it);
-        buf_append_text(&out, ": forgotten\n");
+        buf_append_text(&out, json_get(it, "survivors") ? ": ended" : ": forgotten");
+        run_append_survivors(&out, it);
+        buf_append_byte(&out, '\n');
     }
     say_lines(&out);
 }
 
 int verb_RM(struct ue *ue)
 {
-    return run_verb(ue, &(struct run){.call = CALL_ONCE, .print = print_removed});
+    return run_verb(ue, &(struct run){.call = CALL_WAITS | CALL_ONCE,
+                                      .print = print_removed,
+                                      .status = run_survivors_status});
 }

@@ -147,10 +147,15 @@ static int stop_show(struct ue *ue, const struct json *result)
 {
     struct json *stopped = json_object_new();
     json_add_bool(stopped, "stopped", true);
+    struct buf text = BUF_INIT;
+    buf_append_text(&text, "muxd has stopped");
+    run_append_survivors(&text, result);
+    buf_append_byte(&text, '\n');
     if (args_has(&ue->args, "json"))
         say_json(result ? result : stopped);
     else
-        say_out("muxd has stopped\n", 17);
+        say_text(text.data, text.len);
+    buf_fini(&text);
     json_free(stopped);
     return 0;
 }

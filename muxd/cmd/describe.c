@@ -7,6 +7,7 @@
 #include "cmd/record.h"
 #include "parts/keyboard/keyboard.h"
 #include "parts/keyboard/secret.h"
+#include "parts/reap/reap.h"
 #include "sys/proc.h"
 #include "parts/record/recorder.h"
 #include <stdlib.h>
@@ -129,6 +130,17 @@ struct json *describe_session(struct session *session)
     json_add_int(into, "unread_bytes",
                  (int64_t)(journal_head(journal) - atomic_load(&header->readers[0].cursor)));
     return into;
+}
+
+void describe_survivors(struct json *into, const struct reap_result *result)
+{
+    json_add_int(into, "survivors", result->survivors);
+    struct json *shown = result->survivors > 0 ? json_add_array(into, "survivor_processes") : NULL;
+    for (int i = 0; i < result->survivors && i < REAP_SHOWN; i++) {
+        struct json *process = json_add_object(shown, NULL);
+        json_add_int(process, "pid", result->shown[i].pid);
+        json_add_text(process, "command", result->shown[i].command);
+    }
 }
 
 struct json *describe_left(uint64_t number, const pid_t *pids, size_t count)

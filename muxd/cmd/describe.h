@@ -5,9 +5,12 @@
 #include "cmd/cmd.h"
 
 struct keyboard_holder;
+struct reap_result;
 struct json *describe_session(struct session *session);
 /* a session that was removed, and its processes that still run; count is not 0 */
 struct json *describe_left(uint64_t number, const pid_t *pids, size_t count);
+/* survivors, survivor_processes */
+void describe_survivors(struct json *into, const struct reap_result *result);
 void describe_end(struct json *into, struct session *session); /* state, exit_code, signal … */
 /* member `keyboard`: who holds it */
 /* Adds in which session the writer ran: from_session, and from_session_name while it is there. */

@@ -54,9 +54,19 @@ struct killing {
     size_t left;
 };
 
-static void killing_done(struct killing *killing)
+static void killing_fail(struct killing *killing, const struct err *err)
 {
-    BUG_UNLESS(killing->left == 0);
+    request_on_cancel(killing->request, NULL, NULL);
+    request_fail(killing->request, err);
+    json_free(killing->result);
+    free(killing);
+}
+
+static void killing_release(struct killing *killing)
+{
+    BUG_UNLESS(killing->left > 0);
+    if (--killing->left > 0)
+        return;
     if (killing->request) {
         request_on_cancel(killing->request, NULL, NULL);
         request_reply(killing->request, killing->result);
@@ -85,21 +95,25 @@ static void sessions_on_killed(void *arg, const struct reap_result *result)
         json_add_int(one, "exit_code", result->exit_code);
     if (signal)
         json_add_text(one, "signal", signal);
-    json_add_int(one, "survivors", result->survivors);
-    struct json *shown = result->survivors > 0 ? json_add_array(one, "survivor_processes") : NULL;
-    for (int i = 0; i < result->survivors && i < REAP_SHOWN; i++) {
-        struct json *process = json_add_object(shown, NULL);
-        json_add_int(process, "pid", result->shown[i].pid);
-        json_add_text(process, "command", result->shown[i].command);
-    }
-    if (--killing->left == 0)
-        killing_done(killing);
+    describe_survivors(one, result);
+    killing_release(killing);
 }
 
 static void sessions_on_cancel(void *arg)
 {
     struct killing *killing = arg;
     killing->request = NULL;
+}
+
+/* killing_release drops the first count of `left`. */
+static struct killing *killing_new(struct cmd_context *ctx, struct request *request)
+{
+    struct killing *killing = xcalloc(1, sizeof *killing);
+    *killing = (struct killing){
+        .ctx = ctx, .request = request, .result = json_object_new(), .left = 1};
+    killing->list = json_add_array(killing->result, "sessions");
+    request_on_cancel(request, sessions_on_cancel, killing);
+    return killing;
 }
 
 struct targets {
@@ -228,14 +242,11 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
     if (result < 0) {
         failure_reply(request, tool, &err);
     } else {
-        struct killing *killing = xcalloc(1, sizeof *killing);
-        *killing = (struct killing){
-            .ctx = ctx, .request = request, .result = json_object_new(), .left = targets.count + 1};
-        killing->list = json_add_array(killing->result, "sessions");
-        request_on_cancel(request, sessions_on_cancel, killing);
+        struct killing *killing = killing_new(ctx, request);
         const struct author author = meta_author(ctx, request, INPUT_BY_AGENT);
         for (size_t i = 0; i < targets.count; i++) {
             struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
+            killing->left++;
             if (session && session_is_live(session))
                 session_note_input(session, INPUT_SIGNAL, &author, signo ? signo : SIGHUP);
             if (session)
@@ -244,8 +255,7 @@ void cmd_KILL_SESSION(struct cmd_context *ctx, struct request *request)
             else
                 reap_kill_left(ctx->registry, targets.numbers[i], sessions_on_killed, killing);
         }
-        if (--killing->left == 0)
-            killing_done(killing);
+        killing_release(killing);
     }
     free(targets.numbers);
 }
@@ -304,34 +314,59 @@ void cmd_RESIZE_SESSION(struct cmd_context *ctx, struct request *request)
     request_reply(request, describe_session(session));
 }
 
-/* All or none: all are checked before the first is removed. */
-void cmd_REMOVE_SESSION(struct cmd_context *ctx, struct request *request)
+static int find_removed(struct cmd_context *ctx, struct request *request, struct targets *targets,
+                        struct err *err)
 {
     const struct json *sessions = json_get(request_params(request), "sessions");
+    for (const struct json *it = json_first(sessions); it; it = json_next(it)) {
+        uint64_t number = 0;
+        struct session *session = meta_session(ctx, it, err);
+        if (!session && (err->code != ERR_NO_SUCH_SESSION || !is_left(ctx, it, &number)))
+            return err->code;
+        if (session && session_is_live(session))
+            return err_set(err, ERR_NOT_ENDED, "'%s': still runs; end it with `ue kill %s` first",
+                           session_name(session), session_name(session));
+        add_target(targets, session ? session_number(session) : number);
+    }
+    return 0;
+}
+
+/* 0 stays of the number of a session that was removed. */
+static int remove_ended(struct cmd_context *ctx, struct targets *targets, struct json *list,
+                        struct err *err)
+{
+    int result = 0;
+    for (size_t i = 0; i < targets->count && result == 0; i++) {
+        struct session *session = registry_by_number(ctx->registry, targets->numbers[i]);
+        if (!session)
+            continue;
+        struct json *one = json_add_object(list, NULL);
+        json_add_int(one, "session_id", (int64_t)targets->numbers[i]);
+        json_add_text(one, "name", session_name(session));
+        targets->numbers[i] = 0;
+        result = registry_remove(ctx->registry, session, err);
+    }
+    return result;
+}
+
+/* All or none: all are checked before the first is removed. What a session of an earlier daemon has
+ * left is ended, which takes a while. */
+void cmd_REMOVE_SESSION(struct cmd_context *ctx, struct request *request)
+{
     struct targets targets = {0};
     struct err err = {0};
-    for (const struct json *it = json_first(sessions); it && !err.code; it = json_next(it)) {
-        struct session *session = meta_session(ctx, it, &err);
-        if (session && session_is_live(session))
-            err_set(&err, ERR_NOT_ENDED, "'%s': still runs; end it with `ue kill %s` first",
-                    session_name(session), session_name(session));
-        else if (session)
-            add_target(&targets, session_number(session));
-    }
-    struct json *result = json_object_new(), *list = json_add_array(result, "sessions");
-    for (size_t i = 0; i < targets.count && !err.code; i++) {
-        struct session *session = registry_by_number(ctx->registry, targets.numbers[i]);
-        BUG_UNLESS(session && !session_is_live(session));
-        struct json *one = json_add_object(list, NULL);
-        json_add_int(one, "session_id", (int64_t)targets.numbers[i]);
-        json_add_text(one, "name", session_name(session));
-        registry_remove(ctx->registry, session, &err);
-    }
+    struct killing *killing = killing_new(ctx, request);
+    int result = find_removed(ctx, request, &targets, &err);
+    if (result == 0)
+        result = remove_ended(ctx, &targets, killing->list, &err);
+    for (size_t i = 0; i < targets.count && result == 0; i++)
+        if (targets.numbers[i]) {
+            killing->left++;
+            reap_kill_left(ctx->registry, targets.numbers[i], sessions_on_killed, killing);
+        }
+    if (result < 0)
+        killing_fail(killing, &err);
+    else
+        killing_release(killing);
     free(targets.numbers);
-    if (err.code) {
-        json_free(result);
-        request_fail(request, &err);
-    } else {
-        request_reply(request, result);
-    }
 }

@@ -21,6 +21,7 @@
 #define CONFIG_WORDS_LOG_LEVEL(W)                                                                  \
     W(ERROR, "error") W(WARN, "warn") W(INFO, "info") W(DEBUG, "debug")
 #define CONFIG_WORDS_ON_SLOW(W) W(DROP, "drop") W(PAUSE, "pause")
+#define CONFIG_WORDS_LEFTOVERS(W) W(KEEP, "keep") W(END, "end")
 #define CONFIG_WORDS_SIZE(W)                                                                       \
     W(LEADER, "leader") W(SMALLEST, "smallest") W(LARGEST, "largest") W(FIXED, "fixed")
 #define CONFIG_WORDS_INHERIT(W) W(ALL, "all") W(CORE, "core") W(NONE, "none")
@@ -46,6 +47,9 @@ enum config_endings { CONFIG_WORDS_ENDINGS(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_ON_SLOW_##ident,
 enum config_on_slow { CONFIG_WORDS_ON_SLOW(CONFIG_W) };
+#undef CONFIG_W
+#define CONFIG_W(ident, word) CONFIG_LEFTOVERS_##ident,
+enum config_leftovers { CONFIG_WORDS_LEFTOVERS(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_SIZE_##ident,
 enum config_size { CONFIG_WORDS_SIZE(CONFIG_W) };

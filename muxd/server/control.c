@@ -8,6 +8,8 @@
 #include "base/path.h"
 #include "base/fdio.h"
 #include "guard/rules.h"
+#include "cmd/describe.h"
+#include "parts/reap/reap.h"
 #include "server/hooks.h"
 #include "server/notify.h"
 #include "server/server.h"
@@ -210,12 +212,15 @@ void control_all_ended(void *arg)
 static void tell_stoppers(struct server *server)
 {
     BUG_UNLESS(server->done);
+    const struct reap_result *survived = reap_stopped(server->registry);
     for (size_t i = 0; i < server->nstoppers; i++) {
         struct request *request = server->stoppers[i];
         if (request) {
             request_on_cancel(request, NULL, NULL);
             struct json *result = json_object_new();
             json_add_bool(result, "stopped", true);
+            if (survived->survivors > 0)
+                describe_survivors(result, survived);
             request_reply(request, result);
         }
     }

@@ -329,9 +329,36 @@ def test_the_next_life_finds_what_was_left(house):
     assert house.gone(tags[0]) and house.alive(tags[1]) and mux.listed("fresh")["state"] == "running"
     assert mux.ue("kill", "-s", "TERM", str(numbers[1])).rc == 127 and house.alive(tags[1])
     assert [row["session_id"] for row in left_rows(mux)] == numbers[1:]
-    mux.ue("kill", str(numbers[1])).ok()
+    assert mux.ue("rm", "fresh", str(numbers[1])).rc == 125 and house.alive(tags[1]), "all or none"
+    assert f"({numbers[1]}): ended\n" in mux.ue("rm", str(numbers[1])).ok().out
     assert left_rows(mux) == [] and house.gone(tags[1])
-    assert mux.ue("kill", str(numbers[1])).rc == 127
+    assert mux.ue("rm", str(numbers[1])).rc == mux.ue("kill", str(numbers[1])).rc == 127
+
+
+def test_the_next_life_ends_what_was_left(house):
+    """As the config says, also for a session that nobody names."""
+    mux = house.mux
+    tag = house.begin("closes everything", "a")
+    end_at_once(mux.daemons)
+    mux.configure("[muxd]\nleftovers = end\n")
+    mux.ue("start").ok()
+    wait_for(lambda: house.gone(tag))
+    wait_for(lambda: left_rows(mux) == [])
+
+
+@pytest.mark.parametrize("leftovers", ["keep", "end"])
+def test_stop_and_what_ended_sessions_have_left(house, leftovers):
+    mux = house.mux
+    mux.configure(f"[muxd]\nkill_grace = 50ms\nleftovers = {leftovers}\n")
+    tag, number = house.begin("the program has ended", "s"), mux.wait_state("s", "exited")["session_id"]
+    mux.ue("stop").ok()
+    wait_for(lambda: not mux.daemons())
+    if leftovers == "end":
+        assert house.gone(tag)
+        return
+    assert house.alive(tag) and [row["session_id"] for row in left_rows(mux)] == [number]
+    mux.ue("rm", str(number)).ok()
+    assert house.gone(tag)
 
 
 def test_a_later_worker_knows_the_marks_of_the_first(house):
@@ -444,8 +471,9 @@ def test_what_became_root_is_told_and_nobody_waits_for_it(ordinary, how, verb):
             left = mux.js("kill", "s")["sessions"][0]
             assert left["survivors"] == 1 and left["survivor_processes"] == [{"pid": lasting[0], "command": f"/bin/sleep {tag}"}], left
         else:
-            assert result.rc == 0
+            assert result.rc == 0 and f"1 process could not be ended: {lasting[0]} (/bin/sleep {tag})" in result.out, result
             wait_for(lambda: not mux.daemons())
+            assert [row["pids"] for row in left_rows(mux)] == [lasting]
     finally:
         for pid in lasting:
             os.kill(pid, signal.SIGKILL)

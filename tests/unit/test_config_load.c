@@ -142,7 +142,7 @@ TEST(test_unknown)
 {
     config_refused("[limits]\nmax_sesions = 3\n", "m.ini:2: [limits] max_sesions: unknown key; did you mean 'max_sessions'?");
     config_refused("[muxd]\nKILL_GRACE = 3\n",
-                   "m.ini:2: [muxd] KILL_GRACE: unknown key; allowed: state, log, log_level, keep_on_disk, kill_grace");
+                   "m.ini:2: [muxd] KILL_GRACE: unknown key; allowed: state, log, log_level, keep_on_disk, kill_grace, leftovers");
     config_refused("[env_policy]\nxyzzyxyzzy = 3\n",
                    "m.ini:2: [env_policy] xyzzyxyzzy: unknown key; allowed: inherit, ignore_default_excludes, "
                    "exclude, set.NAME, include_only");

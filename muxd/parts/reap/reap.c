@@ -4,7 +4,7 @@
  * has a deadline. */
 #include "parts/reap/reap.h"
 #include "base/bug.h"
-#include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "parts/reap/reap_kill.h"
 #include "session/internal.h"
@@ -219,6 +219,36 @@ static void reap_adopt(struct session *session)
         ladder(session, (enum session_killer)killer, true, NULL, NULL);
 }
 
+static void end_left(void *arg, uint64_t number, const pid_t *pids, size_t count)
+{
+    log_info("ends what session %llu of an earlier daemon has left: %zu processes, among them %d",
+             (unsigned long long)number, count, (int)pids[0]);
+    reap_kill_left(arg, number, NULL, NULL);
+}
+
+static void reap_boot(struct registry *registry)
+{
+    if (registry->cfg->muxd.leftovers == CONFIG_LEFTOVERS_END)
+        registry_each_left(registry, end_left, registry);
+}
+
+static bool end_children(void *arg, struct session *session)
+{
+    (void)arg;
+    if (session->finished && session_children_left(session) != 0)
+        ladder(session, KILLER_STOP, false, NULL, NULL);
+    return true;
+}
+
+static void reap_stopping(struct registry *registry)
+{
+    if (registry->cfg->muxd.leftovers == CONFIG_LEFTOVERS_END) {
+        registry_each_left(registry, end_left, registry);
+        registry_each(registry, false, end_children, NULL);
+    }
+    reap_sweep(registry);
+}
+
 static void reap_end(struct session *session, enum session_killer killer)
 {
     reap_kill(session, 0, killer, NULL, NULL);
@@ -229,7 +259,8 @@ const struct part reap_part = {
     .close = reap_close,
     .fini = reap_fini,
     .is_idle = reap_is_idle,
-    .stopping = reap_sweep,
+    .boot = reap_boot,
+    .stopping = reap_stopping,
     .began = reap_on_began,
     .adopt = reap_adopt,
     .ended = on_leader_ended,
