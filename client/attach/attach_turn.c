@@ -268,6 +268,8 @@ static void attach_turn_receive(struct attach *attach)
     char *to = frame_room(&attach->ue->conn.in, &room);
     ssize_t got = recv(attach->ue->conn.fd, to, room, MSG_DONTWAIT);
     frame_filled(&attach->ue->conn.in, got > 0 ? (size_t)got : 0);
+    if (got > 0)
+        connection_heard(&attach->ue->conn);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         attach->state = ATTACH_LOST;
     else

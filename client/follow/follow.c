@@ -286,6 +286,8 @@ static int follow_receive(struct follow *follow, size_t channel, struct err *err
     ssize_t n = recv(conn->fd, to, room, MSG_DONTWAIT);
     frame_filled(&conn->in, n > 0 ? (size_t)n : 0);
     if (n > 0)
+        connection_heard(conn);
+    if (n > 0)
         return follow_take_lines(follow, channel, err);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return 0;

@@ -132,6 +132,8 @@ static enum verdict top_receive(struct top *top, struct err *err)
     ssize_t n = recv(conn->fd, to, room, MSG_DONTWAIT);
     frame_filled(&conn->in, n > 0 ? (size_t)n : 0);
     if (n > 0)
+        connection_heard(conn);
+    if (n > 0)
         return top_take_lines(top);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return GO_ON;

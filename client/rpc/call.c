@@ -147,6 +147,7 @@ static int call_take_line(struct call *call, const char *line, size_t len)
         msg_answer_fini(&answer);
         return 0;
     }
+    connection_heard(call->conn);
     *call->answer = answer;
     if (answer.err.code < 0) {
         *call->err = answer.err;
@@ -226,6 +227,22 @@ static int call_reopen(struct call *call, int64_t lost_ms)
     return result;
 }
 
+/* The client's clock goes on while the daemon is away: a deadline is one, whatever dies meanwhile. */
+static void write_again(struct call *call, const char *method, const struct json *params,
+                        int64_t begun_ms)
+{
+    int64_t yield_ms = 0, left_ms;
+    if (!json_get_int(params, "yield_time_ms", &yield_ms))
+        return;
+    left_ms = yield_ms - (clock_mono_ms() - begun_ms);
+    struct json *fresh = json_copy(params);
+    json_free(json_detach(fresh, "yield_time_ms"));
+    json_add_int(fresh, "yield_time_ms", left_ms > 0 ? left_ms : 0);
+    buf_clear(&call->line);
+    msg_request(&call->line, call->id, method, fresh);
+    json_free(fresh);
+}
+
 int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags,
              struct msg_answer *answer, struct err *err)
 {
@@ -239,6 +256,7 @@ int call_run(struct connection *conn, const char *method, const struct json *par
         return result;
     call.id = conn->next_id++;
     call.interrupted = interrupts;
+    int64_t begun_ms = clock_mono_ms();
     msg_request(&call.line, call.id, method, params);
     if (flags & CALL_WAITS)
         watch_interrupt(&call.before);
@@ -257,6 +275,7 @@ int call_run(struct connection *conn, const char *method, const struct json *par
         }
         if ((result = call_reopen(&call, clock_mono_ms())) < 0)
             break;
+        write_again(&call, method, params, begun_ms);
     }
     if (flags & CALL_WAITS)
         unwatch_interrupt(&call.before);

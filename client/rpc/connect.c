@@ -21,6 +21,8 @@
 #define ANSWER_BYTES_MAX (64u << 20) /* three times 16 MiB of output in base64 */
 #define START_MS 10000               /* for another daemon that leaves, or is about to listen */
 #define RETRY_MS 20
+#define LOSSES_MAX 40   /* the keeper makes them some 40 s at the most */
+#define STEADY_MS 60000 /* a daemon that lived so long did not end over what it was asked first */
 
 void connection_init(struct connection *conn, const char *given, const char *config, bool may_start)
 {
@@ -175,12 +177,25 @@ void connection_pause(int ms)
     poll(NULL, 0, ms);
 }
 
+void connection_heard(struct connection *conn)
+{
+    conn->losses = 0;
+}
+
 int connection_reopen(struct connection *conn, int64_t deadline_ms, struct err *err)
 {
     BUG_UNLESS(conn->fd < 0);
+    if (clock_mono_ms() - conn->reopened_ms > STEADY_MS)
+        conn->losses = 0;
+    if (++conn->losses > LOSSES_MAX)
+        return err_set(err, ERR_INTERNAL,
+                       "'%s': the daemon has ended %d times over this request, so it is not asked "
+                       "again; `ue status` tells where its log is, which says why",
+                       conn->path, LOSSES_MAX);
     for (;;) {
         int result = connection_try(conn, err);
-        if (result != ERR_NO_DAEMON || clock_mono_ms() >= deadline_ms)
+        conn->reopened_ms = clock_mono_ms();
+        if (result != ERR_NO_DAEMON || conn->reopened_ms >= deadline_ms)
             return result;
         connection_pause(RETRY_MS);
     }

@@ -22,6 +22,8 @@ struct connection {
     const char *slow_note; /* borrowed; printed once when a CALL_WAITS takes longer than slow_ms */
     int slow_ms;
     struct frame in;
+    unsigned losses;     /* in a row, without an answer in between */
+    int64_t reopened_ms; /* clock_mono_ms of the last one that was made good */
 };
 
 /* given: -S or NULL; config: -f or NULL. */
@@ -32,8 +34,10 @@ void connection_fini(struct connection *conn); /* safe on a zeroed one */
  * connected already, or ERR_NO_DAEMON. */
 int connection_open(struct connection *conn, struct err *err);
 /* Connects to a daemon that is restarting: retries until deadline_ms (clock_mono_ms) and starts
- * none. It is closed before. 0, ERR_NO_DAEMON, or another error that a retry does not mend. */
+ * none. It is closed before. 0, ERR_NO_DAEMON, or another error that a retry does not mend:
+ * ERR_INTERNAL when the daemon has ended over the same request again and again. */
 int connection_reopen(struct connection *conn, int64_t deadline_ms, struct err *err);
+void connection_heard(struct connection *conn); /* the daemon has answered something */
 #define CONNECTION_RESTART_MS 10000 /* how long to wait for a restart of the daemon */
 void connection_close(struct connection *conn);
 /* Sends all of it; blocks until the daemon has taken it. 0, or -1 with errno: the connection is

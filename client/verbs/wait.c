@@ -141,6 +141,7 @@ static int wait_all(struct waiting *waiting, struct err *err)
         ssize_t n = recv(conn->fd, to, room, 0);
         frame_filled(&conn->in, n > 0 ? (size_t)n : 0);
         if (n > 0) {
+            connection_heard(conn);
             result = wait_take_lines(waiting, err);
         } else if (n == 0 || errno != EINTR) {
             /* sessions outlive the worker: ask its successor for those that are left */

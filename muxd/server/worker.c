@@ -332,6 +332,7 @@ int worker_main(const struct worker_options *options)
                              .started_real_ms = clock_real_ms()};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a journal beyond RLIMIT_FSIZE is an error and does not end us */
+    signal(SIGXCPU, SIG_IGN); /* nor is a soft RLIMIT_CPU our end */
     prctl(PR_SET_DUMPABLE, 0); /* what people type is in our memory */
     log_set_role("worker");
     if (worker_begin(&server, options, &err) < 0) {

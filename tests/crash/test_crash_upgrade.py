@@ -192,7 +192,7 @@ def put(mux, name, content):
     if not real.exists():
         shutil.copy({"muxd": DAEMON, "muxd-keeper": KEEPER}[name], real)
     if callable(content):
-        replace(mux, name, change=content)
+        replace(mux, name, change=lambda _: content(real.read_bytes()))
     else:
         replace(mux, name, content=content.format(real=real))
 

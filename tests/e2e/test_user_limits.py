@@ -413,6 +413,33 @@ def test_files_that_may_not_be_large(mux):
     assert mux.js("status")["pid"] == worker
 
 
+@pytest.mark.parametrize("name", ["SIGXFSZ", "SIGXCPU"])
+def test_signals_of_limits_are_no_death(mux, name):
+    """What the kernel sends beyond a limit ends neither worker nor keeper; programs have it as a user's shell has it."""
+    mux.ue("start").ok()
+    status = mux.js("status")
+    for pid in (status["pid"], status["keeper_pid"]):
+        os.kill(pid, getattr(signal, name))
+    shown = mux.ue("exec", "--raw", "--no-login", "grep -E 'Sig(Blk|Ign|Pnd)' /proc/self/status").ok().out
+    bit = 1 << (getattr(signal, name) - 1)
+    assert len(shown.splitlines()) == 3 and not any(int(line.split()[1], 16) & bit for line in shown.splitlines()), shown
+    now = mux.js("status")
+    assert (now["pid"], now["keeper_pid"]) == (status["pid"], status["keeper_pid"])
+
+
+@needs_ordinary_build
+@pytest.mark.parametrize("limits", [{"FSIZE": 0}, {"FSIZE": 4096}, {"FSIZE": 1000 << 10}, {"AS": 60000 << 10}, {"AS": 30000 << 10}, {"MEMLOCK": 0},
+                                    {"CPU": 1}, {"STACK": 64 << 10}, {"NOFILE": 24}, {"NOFILE": 12}], ids=str)
+def test_any_limit_is_an_error_with_a_name_or_none(ordinary, limits):
+    """Never a worker after the other, never a client that waits for ever."""
+    mux = ordinary
+    done = mux.ue("exec", "--raw", "echo here", timeout=CAP, **with_limits(**limits))
+    name, value = next(iter(limits.items()))
+    assert done.out == "here\n" if done.rc == 0 else f"RLIMIT_{name}={value})" in done.err and "raise it" in done.err, done
+    if mux.daemons():
+        assert mux.js("status")["generation"] == 1
+
+
 @needs_ordinary_build
 def test_own_limits_below_those_of_the_config(ordinary):
     """A session's limits can't go over the user's: the lower one holds."""
