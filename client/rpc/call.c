@@ -227,7 +227,7 @@ static int call_reopen(struct call *call, int64_t lost_ms)
     return result;
 }
 
-/* The client's clock goes on while the daemon is away: a deadline is one, whatever dies meanwhile. */
+/* The client's clock goes on while the daemon is away: a deadline is one, whatever dies. */
 static void write_again(struct call *call, const char *method, const struct json *params,
                         int64_t begun_ms)
 {
