@@ -47,6 +47,7 @@ static int patch_apply(struct ue *ue, const struct buf *text, bool as_json)
     struct err err = {0};
     struct json *params = run_params(ue, &(struct run){.meta = META_PLACE}, &err);
     json_add_str(params, "input", text->data ? text->data : "", text->len);
+    json_add_bool(params, "sections", true);
     int status = 0,
         result = call_run(&ue->conn, "apply_patch", params, CALL_WAITS | CALL_ONCE, &answer, &err);
     const struct json *facts = result < 0 ? answer.data : answer.result;
@@ -115,9 +116,9 @@ int patch_program(int argc, char **argv)
     connection_init(&ue.conn, NULL, NULL, true);
     if (argc < 2 && read_patch(NULL, &text, &err) < 0)
         status = ue_fail(&ue, &err);
-    else if (text.len == 0)
+    else if (argc < 2 && text.len == 0)
         status = patch_usage();
-    else if (!utf8_valid(text.data, text.len))
+    else if (!utf8_valid(text.data ? text.data : "", text.len))
         status = (patch_tell("Error: apply_patch requires a UTF-8 PATCH argument."), NOT_APPLIED);
     else
         status = patch_apply(&ue, &text, false);

@@ -108,10 +108,13 @@ static struct json *patching_build(struct patching *patching)
 {
     struct json *answer = json_object_new();
     bool done = patching->result == 0;
-    const char *text = done ? patching->success.data : patching->failure.reply;
-    size_t len = done ? patching->success.len : strlen(text);
-    patching_add_content(patching, answer, done ? 0 : 1, text, len);
-    json_add_str(answer, "output", text, len);
+    struct buf text = BUF_INIT;
+    if (done)
+        buf_append(&text, patching->success.data, patching->success.len);
+    else
+        buf_printf(&text, "%s\n", patching->failure.reply);
+    patching_add_content(patching, answer, done ? 0 : 1, text.data, text.len);
+    json_add_str(answer, "output", text.data, text.len);
     json_add_text(answer, "state", "exited");
     json_add_int(answer, "exit_code", done ? 0 : 1);
     json_add_bool(answer, "success", done);
@@ -119,6 +122,7 @@ static struct json *patching_build(struct patching *patching)
         add_files(answer, patching->plan);
     else
         add_program(answer, &patching->failure);
+    buf_fini(&text);
     return answer;
 }
 
@@ -175,6 +179,17 @@ static char **roots_of(const struct config *cfg, const char *cwd)
     return words->count > 0 ? strv_take(&roots) : NULL;
 }
 
+static enum patch_endings endings_of(const struct config_tools *cfg)
+{
+    switch ((enum config_endings)cfg->patch_line_endings) {
+    case CONFIG_ENDINGS_CODEX:
+    case CONFIG_ENDINGS_LF: return PATCH_ENDINGS_CODEX;
+    case CONFIG_ENDINGS_EXACT: return PATCH_ENDINGS_EXACT;
+    case CONFIG_ENDINGS_PRESERVE: break;
+    }
+    return PATCH_ENDINGS_PRESERVE;
+}
+
 /* Takes over text and base. workdir is below base, or NULL. The roots are resolved against base,
  * so that a `cd` in the command can't leave them. */
 static void patching_begin(struct cmd_context *ctx, struct request *request,
@@ -195,7 +210,9 @@ static void patching_begin(struct cmd_context *ctx, struct request *request,
     patching->options = (struct patch_options){
         .cwd = patching->cwd,
         .roots = (const char *const *)patching->roots,
-        .endings = (enum patch_endings)ctx->config->tools.patch_line_endings,
+        .sections = tool == &tools[TOOL_APPLY_PATCH] &&
+                    schema_bool(tool, request_params(request), "sections", false),
+        .endings = endings_of(&ctx->config->tools),
         .umask_bits = meta_umask(request)};
     const char *call_id = meta_str(request, "call_id");
     patching->call_id = call_id ? xstrdup(call_id) : NULL;

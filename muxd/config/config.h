@@ -38,7 +38,8 @@
 #define CONFIG_SCRIPTS_SECRET "secret"
 #define CONFIG_SCRIPTS_STEAL "steal"
 /* as enum patch_endings */
-#define CONFIG_WORDS_ENDINGS(W) W(LF, "lf") W(PRESERVE, "preserve") W(EXACT, "exact")
+#define CONFIG_WORDS_ENDINGS(W) \
+    W(PRESERVE, "preserve") W(CODEX, "codex") W(EXACT, "exact") W(LF, "lf")
 #define CONFIG_W(ident, word) CONFIG_SHELL_TYPE_##ident,
 enum config_shell_type { CONFIG_WORDS_SHELL_TYPE(CONFIG_W) };
 #undef CONFIG_W

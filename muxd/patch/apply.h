@@ -15,10 +15,11 @@
  * run on a thread or in a child. New contents are on the disk (fsync(2)) before they get their
  * names.
  *
- * Rules: a symbolic link as the last part of a path is never followed (refused, with the target's
- * name); directories on the way may be links, and where they lead decides whether a file is inside
- * the roots. Only regular files are updated, deleted, overwritten. An updated file keeps its mode,
- * owner and group; a moved one takes those of its source. Hard links are cut. */
+ * Rules: updates and additions go through symbolic links, a deletion removes the link; where links
+ * lead decides whether a file is inside the roots. Only regular files are updated, deleted,
+ * overwritten. An updated file keeps its mode, owner and group; a moved one takes those of its
+ * source. A file that has other names (hard links) is written in place, so that they keep showing
+ * it: a crash of the machine meanwhile can leave it half written, where others are whole. */
 #ifndef MUXD_PATCH_APPLY_H
 #define MUXD_PATCH_APPLY_H
 #include "base/buf.h"
@@ -33,6 +34,9 @@ struct patch_options {
     const char *const *roots;
     bool read_only; /* refuse to write, after the patch was verified */
     bool allow_outside;          /* a person approved: roots and read_only don't refuse */
+    /* one file may stand in several sections, which are applied one behind the other, and there is
+     * no choice of environments: as for the program apply_patch; else both are refused */
+    bool sections;
     enum patch_endings endings;
     mode_t umask_bits;           /* taken from new files (0666) and directories (0777) */
 };

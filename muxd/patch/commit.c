@@ -1,6 +1,7 @@
 /* commit: owns the writing of a verified plan and its undoing. It first writes new contents under
  * temporary names in the same directories; then each file changes by one rename(2) that keeps the
- * old file, so that it can be put back. */
+ * old file, so that it can be put back. A file with other names is written in place; its old
+ * contents are kept in memory meanwhile. */
 #include "base/bug.h"
 #include "base/err.h"
 #include "base/fdio.h"
@@ -156,6 +157,59 @@ static int drop_spot(struct spot *spot)
     return error == ENOENT || (error == 0 && !is_as_verified(spot, spot->temp)) ? -1 : error;
 }
 
+static bool has_other_names(const struct spot *spot)
+{
+    return spot->existed && spot->was.st_nlink > 1;
+}
+
+static int overwrite(int fd, const struct buf *text)
+{
+    if (lseek(fd, 0, SEEK_SET) < 0 ||
+        fd_write_all(fd, text->data, text->len) < (ssize_t)text->len ||
+        ftruncate(fd, (off_t)text->len) < 0 || (fsync(fd) < 0 && errno != EINVAL && errno != EROFS))
+        return errno;
+    return 0;
+}
+
+static int open_in_place(const struct spot *spot)
+{
+    return openat(spot->place.dir->fd, spot->place.name,
+                  O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* 0, an errno, or -1: it is not the verified file. */
+static int rewrite(struct spot *spot, const struct buf *text)
+{
+    int fd = open_in_place(spot), error = 0;
+    size_t size = (size_t)spot->was.st_size;
+    if (fd < 0)
+        return errno;
+    if (!is_as_verified(spot, spot->place.name))
+        error = -1;
+    else if (size > PATCH_FILE_MAX)
+        error = EFBIG;
+    else if (fd_read_all(fd, buf_reserve(&spot->saved, size + 1), size + 1) != (ssize_t)size)
+        error = -1;
+    if (error == 0) {
+        buf_commit(&spot->saved, size);
+        spot->state = SPOT_REWRITTEN;
+        error = overwrite(fd, text);
+        /* writing clears set-id bits */
+        if (error == 0 && fchmod(fd, spot->was.st_mode & 07777) < 0)
+            log_warn("patch: the mode of '%s' could not be set: error %d", spot->place.path, errno);
+    }
+    fd_close(&fd);
+    return error;
+}
+
+static bool undo_rewrite(struct spot *spot)
+{
+    int fd = open_in_place(spot);
+    bool done = fd >= 0 && overwrite(fd, &spot->saved) == 0;
+    fd_close(&fd);
+    return done;
+}
+
 /* Restores the spot; false: the old file stays under spot->temp. */
 static bool undo(struct spot *spot)
 {
@@ -173,6 +227,8 @@ static bool undo(struct spot *spot)
         return renameat(fd, spot->temp, fd, spot->place.name) == 0;
     case SPOT_TAKEN:
         return move_new(fd, spot->temp, spot->place.name) == 0;
+    case SPOT_REWRITTEN:
+        return undo_rewrite(spot);
     }
     return false;
 }
@@ -186,8 +242,11 @@ static char *roll_back(struct patch_plan *plan)
         struct step *step = &plan->steps[(i - 1) / 2];
         /* a move writes before it removes */
         struct spot *spot = i % 2 == 0 ? &step->drop : &step->write;
-        bool kept = spot->state == SPOT_SWAPPED || spot->state == SPOT_TAKEN;
-        if (!undo(spot) && kept)
+        bool kept = spot->state == SPOT_SWAPPED || spot->state == SPOT_TAKEN,
+             rewritten = spot->state == SPOT_REWRITTEN, undone = undo(spot);
+        if (!undone && rewritten)
+            buf_printf(&lost, "; '%s' could not be put back", spot->place.path);
+        if (!undone && kept)
             buf_printf(&lost, "; '%s' could not be put back, its old contents are in '%s/%s'",
                        spot->place.path, spot->place.dir->real, spot->temp);
     }
@@ -216,11 +275,16 @@ static int commit_fail(struct patch_plan *plan, struct patch_failure *failure, c
 {
     char *why = error < 0 ? xstrdup(CHANGED_REASON) : patch_os_error(error),
          *lost = roll_back(plan);
-    char *text = xasprintf("%s %s%s", what, spot->place.path, lost != NULL ? lost : "");
+    char *text = xasprintf("%s %s%s", what, spot->shown, lost != NULL ? lost : "");
     int rc = patch_fail(failure, PATCH_STAGE_COMMIT, ERR_SYSTEM, text, why);
     free(lost);
     free(why);
     return rc;
+}
+
+static bool is_written(const struct step *step)
+{
+    return step->writes && !step->unchanged && !step->write.superseded;
 }
 
 int patch_commit(struct patch_plan *plan, struct patch_failure *failure)
@@ -230,16 +294,18 @@ int patch_commit(struct patch_plan *plan, struct patch_failure *failure)
     plan->committed = true;
     for (size_t i = 0; i < plan->count; i++) {
         struct step *step = &plan->steps[i];
-        int error = step->writes && !step->unchanged ? stage(plan, step) : 0;
+        int error = is_written(step) && !has_other_names(&step->write) ? stage(plan, step) : 0;
         if (error != 0)
             return commit_fail(plan, failure, "Failed to write file", &step->write, error);
     }
     for (size_t i = 0; i < plan->count; i++) {
         struct step *step = &plan->steps[i];
-        int error = step->writes && !step->unchanged ? write_spot(&step->write) : 0;
+        int error = !is_written(step)               ? 0
+                    : has_other_names(&step->write) ? rewrite(&step->write, &step->new)
+                                                    : write_spot(&step->write);
         if (error != 0)
             return commit_fail(plan, failure, "Failed to write file", &step->write, error);
-        error = step->drops ? drop_spot(&step->drop) : 0;
+        error = step->drops && !step->drop.superseded ? drop_spot(&step->drop) : 0;
         if (error != 0)
             return commit_fail(plan, failure,
                                step->writes ? "Failed to remove original" : "Failed to delete file",

@@ -102,8 +102,38 @@ static const char *take_delimiter(const char *at, char **word)
     return at + size;
 }
 
-/* The lines up to a line with the delimiter alone. False: there is no such line, or more follows
- * it. */
+/* Assignments in front of the command, "X=1 ": at behind them. They don't change what is
+ * applied. */
+static const char *skip_assignments(const char *at)
+{
+    for (;;) {
+        size_t name = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+        if (name == 0 || (*at >= '0' && *at <= '9') || at[name] != '=')
+            return at;
+        const char *value = at + name + 1;
+        char quote = *value == '\'' || *value == '"' ? *value : '\0';
+        size_t size = quote ? strcspn(value + 1, quote == '"' ? "\"$`\\" : "'")
+                            : strcspn(value, SPECIAL);
+        if (quote && value[1 + size] != quote)
+            return at;
+        value += quote ? size + 2 : size;
+        if (*value == '\0' || strchr(BLANKS, *value) == NULL)
+            return at;
+        at = intercept_skip(value, BLANKS);
+    }
+}
+
+static bool ends_as_patch(const struct buf *body)
+{
+    static const char end[] = "*** End Patch";
+    size_t len = body->len, size = sizeof end - 1;
+    while (len > 0 && strchr(SPACE, body->data[len - 1]) != NULL)
+        len--;
+    return len >= size && memcmp(body->data + len - size, end, size) == 0;
+}
+
+/* The lines up to a line with the delimiter alone, or a whole patch up to the end of the script, as
+ * shells take it. False: the delimiter is missing otherwise, or more follows it. */
 static bool take_body(const char *at, const char *delimiter, bool tabs, struct buf *body)
 {
     size_t size = strlen(delimiter);
@@ -117,7 +147,7 @@ static bool take_body(const char *at, const char *delimiter, bool tabs, struct b
         buf_append_byte(body, '\n');
         at += len + (at[len] == '\n');
     }
-    return false;
+    return ends_as_patch(body);
 }
 
 /* "<<DELIM", body and DELIM, at the end of the script. */
@@ -157,6 +187,7 @@ bool patch_intercept(const char *script, struct patch_intercepted *out)
         return true;
     struct buf body = BUF_INIT;
     const char *at = take_cd(intercept_skip(script, SPACE), &out->workdir), *call = NULL;
+    at = at != NULL ? skip_assignments(at) : NULL;
     if (at != NULL && (call = after_word(at, "apply_patch")) == NULL)
         call = after_word(at, "applypatch");
     if (call != NULL && take_heredoc(intercept_skip(call, BLANKS), &body)) {

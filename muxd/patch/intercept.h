@@ -22,8 +22,9 @@ struct patch_intercepted {
 
 /* script is a command for a shell. True: it is a pure patch, out is set, and patch_intercepted_fini
  * is the caller's. False: an ordinary command, out is empty. Forms: "apply_patch <<DELIM", body,
- * DELIM; the same after "cd DIR &&"; also "applypatch". The body is never expanded, whether the
- * delimiter is quoted or not; "<<-" takes leading tabs away. */
+ * DELIM, which may be missing at the end of the script; the same after "cd DIR &&", assignments, or
+ * both; also "applypatch". The body is never expanded, whether the delimiter is quoted or not;
+ * "<<-" takes leading tabs away. */
 bool patch_intercept(const char *script, struct patch_intercepted *out);
 /* The same for an argument vector (NULL-terminated): apply_patch PATCH; a shell with -c or -lc,
  * PowerShell with -Command, cmd /c and such a script; a patch alone. */

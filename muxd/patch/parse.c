@@ -272,7 +272,7 @@ static int check_bounds(struct parser *parser, struct patch_line text, struct pa
     struct patch_line rest = text, first = {text.text, 0};
     patch_line_next(&rest, &first);
     if (!patch_line_is(patch_line_trim(first), BEGIN))
-        return parse_refuse(parser, ERR_ARGUMENTS, 0, BAD_FIRST);
+        return parse_refuse(parser, ERR_ARGUMENTS, 0, text.len > 0 ? BAD_FIRST : BAD_LAST);
     const char *newline = rest.len > 0 ? memrchr(rest.text, '\n', rest.len) : NULL;
     size_t at = newline != NULL ? (size_t)(newline + 1 - rest.text) : 0;
     if (!patch_line_is(patch_line_trim((struct patch_line){rest.text + at, rest.len - at}), END))

@@ -126,6 +126,45 @@ int place_open(struct place *place, struct place_dirs *dirs, char *path)
     return 0;
 }
 
+/* A link to nothing is followed by its text. NULL with errno. */
+static char *link_target(const struct place *place)
+{
+    char text[PATH_MAX];
+    int fd = openat(place->dir->fd, place->name, O_PATH | O_CLOEXEC);
+    char *real = fd >= 0 ? real_path(fd) : NULL;
+    fd_close(&fd);
+    if (real != NULL)
+        return real;
+    ssize_t size = readlinkat(place->dir->fd, place->name, text, sizeof text);
+    if (size == (ssize_t)sizeof text)
+        errno = ENAMETOOLONG;
+    if (size <= 0 || size == (ssize_t)sizeof text)
+        return NULL;
+    text[size] = '\0';
+    return place_absolute(place->dir->real, text);
+}
+
+int place_follow(struct place *place, struct place_dirs *dirs)
+{
+    struct stat info;
+    for (int links = 0; place->missing == NULL; links++) {
+        if (fstatat(place->dir->fd, place->name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+            return errno == ENOENT ? 0 : errno;
+        if (!S_ISLNK(info.st_mode))
+            return 0;
+        if (links == PLACE_LINKS_MAX)
+            return ELOOP;
+        char *path = link_target(place);
+        if (path == NULL)
+            return errno;
+        place_fini(place);
+        int error = place_open(place, dirs, path);
+        if (error != 0)
+            return error;
+    }
+    return 0;
+}
+
 void place_fini(struct place *place)
 {
     free(place->path);

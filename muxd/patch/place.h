@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define PLACE_LINKS_MAX 40 /* symbolic links one behind the other, as in the kernel */
 #define PLACE_DIRS_MAX 256 /* different directories that one patch may write to */
 
 struct place_dir {
@@ -38,6 +39,9 @@ char *place_absolute(const char *cwd, const char *path);
  * itself. 0, or an errno: ELOOP, EACCES, ENOTDIR, EISDIR for "/", EMFILE over PLACE_DIRS_MAX.
  * place_fini either way. */
 int place_open(struct place *place, struct place_dirs *dirs, char *path);
+/* While the last part of the path is a symbolic link: the place that it leads to, whose path has no
+ * links. 0 or an errno. */
+int place_follow(struct place *place, struct place_dirs *dirs);
 void place_fini(struct place *place);
 /* Whether both are the same file, by directory and name: also when the paths are spelled
  * differently. */

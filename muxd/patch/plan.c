@@ -46,6 +46,13 @@ int patch_fail(struct patch_failure *failure, enum patch_stage stage, int code, 
     return code;
 }
 
+int patch_fail_reply(struct patch_failure *failure, char *reply)
+{
+    free(failure->reply);
+    failure->reply = lossy(reply);
+    return failure->code;
+}
+
 char *patch_os_error(int error)
 {
     const char *text = strerrordesc_np(error);
@@ -60,13 +67,20 @@ void patch_failure_fini(struct patch_failure *failure)
     *failure = (struct patch_failure){.code = 0};
 }
 
+static void spot_fini(struct spot *spot)
+{
+    place_fini(&spot->place);
+    free(spot->shown);
+    buf_fini(&spot->saved);
+}
+
 void patch_plan_free(struct patch_plan *plan)
 {
     if (plan == NULL)
         return;
     for (size_t i = 0; i < plan->count; i++) {
-        place_fini(&plan->steps[i].write.place);
-        place_fini(&plan->steps[i].drop.place);
+        spot_fini(&plan->steps[i].write);
+        spot_fini(&plan->steps[i].drop);
         buf_fini(&plan->steps[i].old);
         buf_fini(&plan->steps[i].new);
     }

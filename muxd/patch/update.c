@@ -18,6 +18,7 @@ struct edit {
     size_t count;
     struct patch_change *owned; /* changes, when they are not the patch's own; else NULL */
     size_t order;               /* number of its chunk */
+    bool at_end;
 };
 
 struct update {
@@ -65,7 +66,7 @@ static void add_line(struct update *update, const char *text, size_t len, size_t
  * patch quotes one inside a line. */
 static bool cr_ends_lines(const struct update *update)
 {
-    if (update->endings == PATCH_ENDINGS_LF)
+    if (update->endings == PATCH_ENDINGS_CODEX)
         return false;
     for (size_t i = 0; i < update->hunk->count; i++) {
         const struct patch_chunk *chunk = &update->patch->chunks[update->hunk->first + i];
@@ -128,10 +129,7 @@ static size_t find_block(struct update *update, const struct patch_chunk *chunk,
     if (chunk->at_end) {
         if (count > update->count)
             return SEEK_NONE;
-        size_t last = update->count - count;
-        /* Codex, which PATCH_ENDINGS_LF follows, takes the end of the file also when an earlier
-         * chunk lies behind it. */
-        start = update->endings == PATCH_ENDINGS_LF || last > start ? last : start;
+        start = update->count - count; /* also when an earlier chunk lies behind it */
     }
     return seek_find(&update->seek, old, count, start);
 }
@@ -166,6 +164,7 @@ static int place_chunk(struct update *update, const struct patch_chunk *chunk,
     *edit = (struct edit){
         .changes = &update->patch->changes[chunk->first], .count = chunk->count, .removed = count};
     edit->order = update->edit_count;
+    edit->at_end = chunk->at_end;
     if (chunk->has_context) {
         size_t found = seek_find(&update->seek, &chunk->context, 1, *at);
         if (found == SEEK_COSTLY)
@@ -224,6 +223,31 @@ static int compare_edits(const void *a, const void *b)
     return left->order < right->order ? -1 : 1;
 }
 
+/* A block at the end of the file that begins before the end of the one before it: Codex puts it in
+ * first, and the earlier one then replaces as many lines as it quotes. What is left of this block
+ * follows the earlier one, at end. */
+static void cut_overlap(struct edit *edit, size_t end)
+{
+    size_t covered = edit->at + edit->removed, gone = covered > end ? covered - end : 0, count = 0,
+           eaten = end - edit->at;
+    struct patch_change *left = xreallocarray(NULL, edit->count + gone + 1, sizeof *left);
+    for (size_t i = 0; i < gone; i++)
+        left[count++] = (struct patch_change){.sign = '-'};
+    for (size_t i = 0; i < edit->count; i++) {
+        if (edit->changes[i].sign == '-')
+            continue;
+        if (eaten > 0)
+            eaten--;
+        else
+            left[count++] = (struct patch_change){'+', edit->changes[i].line};
+    }
+    free(edit->owned);
+    edit->changes = edit->owned = left;
+    edit->count = count;
+    edit->at = end;
+    edit->removed = gone;
+}
+
 /* Sorts the edits by their place and refuses overlaps. An edit that only adds and would fall into
  * another goes behind it. */
 static int order_edits(struct update *update)
@@ -232,7 +256,9 @@ static int order_edits(struct update *update)
     size_t end = 0;
     for (size_t i = 0; i < update->edit_count; i++) {
         struct edit *edit = &update->edits[i];
-        if (edit->at < end && edit->removed > 0)
+        if (edit->at < end && edit->removed > 0 && edit->at_end)
+            cut_overlap(edit, end);
+        else if (edit->at < end && edit->removed > 0)
             return update_refuse(update, ERR_ARGUMENTS,
                                  "Overlapping chunks in %s: line %zu is matched twice",
                                  update->old->path, edit->at + 1);
@@ -243,14 +269,15 @@ static int order_edits(struct update *update)
     return 0;
 }
 
-/* The ending of line at, also for a new line beside it. */
-static struct patch_line ending_of(const struct update *update, size_t at)
+/* The ending of line at, also for a new line beside it; in_chunk: of a line that a chunk has. */
+static struct patch_line ending_of(const struct update *update, size_t at, bool in_chunk)
 {
     struct patch_line ending = {"\n", 1};
-    if (update->endings == PATCH_ENDINGS_LF || update->count == 0)
+    bool codex = update->endings == PATCH_ENDINGS_CODEX;
+    if (update->count == 0 || (codex && in_chunk))
         return ending;
     BUG_UNLESS(at < update->count);
-    if (update->ending_size[at] == 0 && at > 0)
+    if (update->ending_size[at] == 0 && at > 0 && !codex)
         at--; /* the last line ends as the one before it */
     if (update->ending_size[at] > 0)
         ending = (struct patch_line){update->lines[at].text + update->lines[at].len,
@@ -271,14 +298,14 @@ static void write_lines(const struct update *update, struct buf *out)
     for (size_t i = 0; i <= update->edit_count; i++) {
         const struct edit *edit = i < update->edit_count ? &update->edits[i] : NULL;
         for (size_t end = edit != NULL ? edit->at : update->count; at < end; at++)
-            last = write_line(out, update->lines[at], ending_of(update, at));
+            last = write_line(out, update->lines[at], ending_of(update, at, false));
         for (size_t j = 0; edit != NULL && j < edit->count; j++) {
             char sign = edit->changes[j].sign;
             if (sign == '+')
                 last = write_line(out, edit->changes[j].line,
-                                  ending_of(update, at > 0 ? at - 1 : 0));
+                                  ending_of(update, at > 0 ? at - 1 : 0, true));
             if (sign == ' ')
-                last = write_line(out, update->lines[at], ending_of(update, at));
+                last = write_line(out, update->lines[at], ending_of(update, at, true));
             at += sign != '+';
         }
         BUG_UNLESS(edit == NULL || at == edit->at + edit->removed);

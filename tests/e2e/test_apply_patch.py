@@ -142,7 +142,7 @@ def test_what_is_more_than_a_patch_runs_as_a_command(mux, work, program, command
 
 def test_line_endings_by_the_config(mux, work):
     patch = "*** Begin Patch\n*** Update File: l\n@@\n-one\n+ONE\n two\n+between\n three\n*** End Patch\n"
-    for setting, want in [("lf", b"ONE\ntwo\nbetween\nthree\n"), ("preserve", b"ONE\r\ntwo\r\nbetween\r\nthree\r\n")]:
+    for setting, want in [("codex", b"ONE\ntwo\nbetween\nthree\n"), ("preserve", b"ONE\r\ntwo\r\nbetween\r\nthree\r\n")]:
         mux.configure(f"[tools]\npatch_line_endings = {setting}\n")
         mux.ue("start").ok()
         mux.ue("reload").ok()
@@ -166,7 +166,8 @@ def test_only_below_the_roots(mux, work):
 def test_modes_links_and_umask(mux, work):
     (work / "modify.txt").chmod(0o741)
     os.symlink("modify.txt", work / "link")
-    assert mux.call("apply_patch", {"input": update("link", "line1", "x")}, cwd=work).rc in (125, 126)
+    mux.call("apply_patch", {"input": update("link", "line1", "line1")}, cwd=work).ok()
+    assert (work / "link").is_symlink()
     assert mux.call("apply_patch", {"input": update("modify.txt", "line1", "x")}, cwd=work).rc == 0
     assert stat.S_IMODE((work / "modify.txt").stat().st_mode) == 0o741
     answer = mux.rpc().call("apply_patch", {"input": ADD, "_meta": {"cwd": str(work), "umask": 0o077}})

@@ -161,7 +161,7 @@ def test_19_6_6_utf8(rpc):
     assert (rpc.dir / "f").read_text() == "line1\nna\u00efve caf\u00e9 \u2705\nline3\n"
 
 
-@pytest.mark.parametrize("endings, want", [("lf", b"ONE\ntwo\nbetween\nthree\n"), ("preserve", b"ONE\r\ntwo\r\nbetween\r\nthree\r\n")])
+@pytest.mark.parametrize("endings, want", [("codex", b"ONE\ntwo\nbetween\nthree\n"), ("preserve", b"ONE\r\ntwo\r\nbetween\r\nthree\r\n")])
 def test_19_6_7_line_endings(mux, endings, want):
     mux.configure(f"[tools]\npatch_line_endings = {endings}\n")
     (mux.dir / "f").write_bytes(b"one\r\ntwo\r\nthree\r\n")
@@ -248,6 +248,113 @@ def test_ours_19_4_all_or_nothing(program, mux):
     assert failed.returncode == 1 and not (mux.dir / "added").exists()
 
 
+def test_ours_19_4_the_tool_tells_why_a_file_was_not_written(rpc):
+    (rpc.dir / "g").write_text("x\n")
+    answer = rpc.patch("*** Add File: g/h\n+c\n")
+    assert answer["exit_code"] == 1 and answer["success"] is False
+    assert re.fullmatch(r"Exit code: 1\nWall time: \d+(\.\d)? seconds\nOutput:\nFailed to write file .*/g/h: Not a directory \(os error 20\)\n", answer["content"])
+
+
+@pytest.mark.parametrize("make, body, words", [
+    (lambda d: (d / "f").mkdir(), "*** Update File: f\n@@\n-a\n+b\n", "Failed to read file to update {0}/f: path `{0}/f` is not a file"),
+    (lambda d: (d / "f").mkdir(), "*** Delete File: f\n", "Failed to read {0}/f: path `{0}/f` is not a file"),
+    (lambda d: None, "*** Delete File: f\n", "Failed to read {0}/f: No such file or directory (os error 2)"),
+    (lambda d: None, "*** Add File: m\n+1\n*** Update File: m\n@@\n-1\n+2\n", "invalid patch: multiple operations target {0}/m"),
+])
+def test_25_texts_of_patches(rpc, make, body, words):
+    make(rpc.dir)
+    assert rpc.refused(body) == "apply_patch verification failed: " + words.format(rpc.dir)
+
+
+def test_25_an_empty_patch_and_an_environment(rpc, program):
+    for text in "", "\n":
+        assert rpc.error("apply_patch", {"input": text}).error["data"]["content"] == (
+            "apply_patch verification failed: invalid patch: The last line of the patch must be '*** End Patch'")
+    assert program("").stderr == b"Invalid patch: The last line of the patch must be '*** End Patch'\n"
+    assert rpc.refused("*** Environment ID: local\n*** Add File: a\n+x\n") == "apply_patch environment selection is unavailable for this turn"
+    assert not (rpc.dir / "a").exists()
+
+
+def test_25_the_program_takes_a_file_in_two_sections(program, mux):
+    (mux.dir / "m").write_text("1\n2\n")
+    done = program("*** Begin Patch\n*** Update File: m\n@@\n-1\n+one\n*** Update File: ./m\n@@\n-2\n+two\n*** End Patch")
+    assert (done.returncode, done.stdout) == (0, b"Success. Updated the following files:\nM m\nM ./m\n")
+    assert (mux.dir / "m").read_text() == "one\ntwo\n"
+    assert program("*** Begin Patch\n*** Delete File: m\n*** Add File: m\n+new\n*** End Patch").stdout.endswith(b"A m\nD m\n")
+    assert (mux.dir / "m").read_text() == "new\n"
+
+
+def test_25_links(rpc, program):
+    (rpc.dir / "m").write_text("1\n")
+    (rpc.dir / "l").symlink_to("m")
+    os.link(rpc.dir / "m", rpc.dir / "h")
+    rpc.patch("*** Update File: l\n@@\n-1\n+2\n")
+    assert (rpc.dir / "l").is_symlink() and (rpc.dir / "m").read_text() == (rpc.dir / "h").read_text() == "2\n"
+    rpc.patch("*** Add File: l\n+3\n")
+    assert (rpc.dir / "l").is_symlink() and (rpc.dir / "h").read_text() == "3\n"
+    assert program("*** Begin Patch\n*** Update File: l\n@@\n-3\n+4\n*** End Patch").returncode == 0
+    assert (rpc.dir / "l").is_symlink() and (rpc.dir / "h").read_text() == "4\n"
+    rpc.patch("*** Delete File: l\n")
+    assert not (rpc.dir / "l").is_symlink() and (rpc.dir / "m").read_text() == "4\n"
+
+
+def test_25_two_chunks_at_the_end_of_the_file(rpc):
+    (rpc.dir / "f").write_text("one\n")
+    rpc.patch("*** Update File: f\n@@\n-one\n+ONE\n*** End of File\n@@\n-one\n+TWO\n*** End of File\n")
+    assert (rpc.dir / "f").read_text() == "ONE\n"
+
+
+CRLF = [  # name, contents, chunk, as Codex, by default
+    ("context", b"a\r\nb\r\nc\r\n", " a\n-b\n+B\n", b"a\nB\nc\r\n", b"a\r\nB\r\nc\r\n"),
+    ("insert only", b"a\r\nb\r\n", "+c\n", b"a\r\nb\r\nc\n", b"a\r\nb\r\nc\r\n"),
+    ("some lines", b"a\r\nb\nc\r\nd\n", "-b\n+B\n", b"a\r\nB\nc\r\nd\n", b"a\r\nB\nc\r\nd\n"),
+    ("no newline", b"a\r\nb", "-b\n+B\n", b"a\r\nB\n", b"a\r\nB\r\n"),
+    ("far away", b"a\r\nb\r\nc\r\nd\r\ne\r\n", "-c\n+C\n", b"a\r\nb\r\nC\nd\r\ne\r\n", b"a\r\nb\r\nC\r\nd\r\ne\r\n"),
+]
+
+
+def test_25_line_endings_as_codex(mux):
+    mux.configure("[tools]\npatch_line_endings = codex\n")
+    for name, old, chunk, codex, _ in CRLF:
+        (mux.dir / "f").write_bytes(old)
+        mux.rpc().call("apply_patch", {"input": f"*** Begin Patch\n*** Update File: f\n@@\n{chunk}*** End Patch", "workdir": str(mux.dir)})
+        assert (mux.dir / "f").read_bytes() == codex, name
+
+
+def test_ours_25_line_endings_are_kept(rpc):
+    for name, old, chunk, _, ours in CRLF:
+        (rpc.dir / "f").write_bytes(old)
+        rpc.patch(f"*** Update File: f\n@@\n{chunk}")
+        assert (rpc.dir / "f").read_bytes() == ours, name
+
+
+def test_ours_25_what_a_patch_does_not_change_stays(rpc):
+    for old, body, new in [(b"a  \n  b\nc\n", "@@\n a\n b\n-c\n+C\n", b"a  \n  b\nC\n"),  # context found in a later pass
+                           (b"a\n\n\n", "@@\n-a\n+b\n", b"b\n\n\n"), (b"a\n\n", "@@\n+b\n", b"a\nb\n\n"),  # blank lines at the end
+                           (b"a\xff\nb\n", "@@\n-b\n+c\n", b"a\xff\nc\n")]:  # bytes that are no UTF-8
+        (rpc.dir / "f").write_bytes(old)
+        rpc.patch("*** Update File: f\n" + body)
+        assert (rpc.dir / "f").read_bytes() == new
+    rpc.patch("*** Update File: f\n*** Move to: f\n@@\n-c\n+d\n")
+    assert (rpc.dir / "f").read_bytes() == b"a\xff\nd\n"
+    (rpc.dir / "f").chmod(0o755)
+    rpc.patch("*** Update File: f\n*** Move to: g\n@@\n-d\n+e\n")
+    assert stat.S_IMODE((rpc.dir / "g").stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize("tool, key", [("exec_command", "cmd"), ("shell_command", "command")])
+def test_25_interception_behind_assignments_and_without_an_end(rpc, tool, key):
+    body = "*** Begin Patch\n*** Add File: f\n+x\n*** End Patch\n"
+    for script in f"X=1 apply_patch <<'EOF'\n{body}EOF", f"apply_patch <<'EOF'\n{body}":
+        assert rpc.call(tool, {key: script, "workdir": str(rpc.dir)})["content"].endswith("Output:\nSuccess. Updated the following files:\nA f\n")
+        (rpc.dir / "f").unlink()
+
+
+def test_ours_25_a_tilde_is_the_home_directory(mux, rpc):
+    rpc.call("exec_command", {"cmd": "cd ~ && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: f\n+x\n*** End Patch\nEOF", "workdir": str(mux.dir)})
+    assert not (mux.dir / "~").exists()
+
+
 @pytest.mark.parametrize("tool, key", [("exec_command", "cmd"), ("shell_command", "command")])
 def test_19_5_interception(mux, rpc, tool, key):
     (mux.dir / "my dir").mkdir()
@@ -291,8 +398,8 @@ def test_19_a_read_only_file_keeps_its_mode(rpc):
     if os.geteuid() == 0:
         rpc.patch("*** Update File: f\n@@\n-a\n+b\n")
     else:
-        with pytest.raises(rpc.Error, match="Failed to write file .*: Permission denied"):
-            rpc.patch("*** Update File: f\n@@\n-a\n+b\n")
+        answer = rpc.patch("*** Update File: f\n@@\n-a\n+b\n")
+        assert answer["exit_code"] == 1 and "/f: Permission denied" in answer["output"]
         assert (rpc.dir / "f").read_text() == "a\n"
     assert stat.S_IMODE((rpc.dir / "f").stat().st_mode) == 0o444
 

@@ -35,7 +35,7 @@ static void check_update(const struct patch *patch, const struct patch_hunk *hun
     if (rc < 0) {
         check_text(why);
         BUG_UNLESS(out.len == 0 && (rc == ERR_ARGUMENTS || rc == ERR_TOO_LARGE));
-    } else if (endings == PATCH_ENDINGS_LF) {
+    } else if (endings == PATCH_ENDINGS_CODEX) {
         size_t before = count_lines(old->text, old->len), after = count_lines(out.data, out.len), come = 0, gone = 0;
         for (size_t i = 0; i < hunk->count; i++) {
             const struct patch_chunk *chunk = &patch->chunks[hunk->first + i];
@@ -66,7 +66,7 @@ static void check_patch(const char *text, size_t len, const struct patch_old *ol
     }
     for (size_t i = 0; rc == 0 && i < patch.hunk_count; i++) {
         BUG_UNLESS(patch.hunks[i].path[0] != '\0');
-        for (int endings = PATCH_ENDINGS_LF; patch.hunks[i].kind == PATCH_UPDATE && endings <= PATCH_ENDINGS_EXACT; endings++)
+        for (int endings = PATCH_ENDINGS_PRESERVE; patch.hunks[i].kind == PATCH_UPDATE && endings <= PATCH_ENDINGS_EXACT; endings++)
             check_update(&patch, &patch.hunks[i], old, (enum patch_endings)endings);
     }
     patch_fini(&patch);

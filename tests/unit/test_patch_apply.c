@@ -208,16 +208,20 @@ TEST(failures_and_their_texts)
                    "Failed to find context 'f' in %s/modify.txt",
                    "apply_patch verification failed: Failed to find context 'f' in %s/modify.txt");
     expect_failure(PATCH("*** Delete File: missing\n"), PATCH_STAGE_VERIFY, "Failed to delete file %s/missing",
-                   "apply_patch verification failed: Failed to delete file %s/missing: " MISSING);
+                   "apply_patch verification failed: Failed to read %s/missing: " MISSING);
     expect_failure(PATCH("*** Delete File: d\n"), PATCH_STAGE_VERIFY, "Failed to delete file %s/d",
-                   "apply_patch verification failed: Failed to delete file %s/d: Is a directory (os error 21)");
-    expect_failure(PATCH("*** Add File: d\n+x\n"), PATCH_STAGE_VERIFY, "Failed to write file %s/d",
-                   "apply_patch verification failed: Failed to write file %s/d: Is a directory (os error 21)");
+                   "apply_patch verification failed: Failed to read %s/d: path `%s/d` is not a file");
+    expect_failure(PATCH("*** Add File: d\n+x\n"), PATCH_STAGE_COMMIT, "Failed to write file %s/d",
+                   "Failed to write file %s/d: Is a directory (os error 21)");
+    expect_failure(PATCH("*** Add File: d\n+x\n*** Delete File: missing\n"), PATCH_STAGE_VERIFY, NULL, NULL);
+    expect_failure("", PATCH_STAGE_PARSE, "Invalid patch: The last line of the patch must be '*** End Patch'", NULL);
+    expect_failure("*** Begin Patch\n*** Environment ID: local\n*** Add File: a\n+x\n*** End Patch\n", PATCH_STAGE_REJECTED, NULL,
+                   "apply_patch environment selection is unavailable for this turn");
     expect_failure(PATCH("*** Update File: d\n+x\n"), PATCH_STAGE_VERIFY,
-                   "Failed to read file to update %s/d: Is a directory (os error 21)", NULL);
+                   "Failed to read file to update %s/d: path `%s/d` is not a file", NULL);
     expect_failure(PATCH("*** Update File: modify.txt/x\n+x\n"), PATCH_STAGE_VERIFY,
                    "Failed to read file to update %s/modify.txt/x: Not a directory (os error 20)", NULL);
-    expect_failure(PATCH("*** Add File: /\n+x\n"), PATCH_STAGE_VERIFY, "Failed to write file /", NULL);
+    expect_failure(PATCH("*** Add File: /\n+x\n"), PATCH_STAGE_COMMIT, "Failed to write file /", NULL);
     expect_failure(PATCH("*** Add File: a\n+x\n*** Delete File: ./d/../modify.txt\n*** Update File: modify.txt\n+x\n"), PATCH_STAGE_PARSE,
                    "Invalid patch: multiple operations target %s/modify.txt",
                    "apply_patch verification failed: invalid patch: multiple operations target %s/modify.txt");
@@ -271,33 +275,119 @@ TEST(an_update_keeps_the_mode)
     expect_entries(".", 1);
 }
 
-TEST(links_are_not_followed)
+TEST(links_are_followed)
 {
-    put("real", "x\n", 0644);
-    make_link("real", "link");
-    make_link("nowhere", "dangling");
+    put("real", "x\n", 0640);
     make_dir("d");
+    make_link("real", "link");
+    make_link("link", "d/far");
     make_link("d", "to_d");
-    const char *why = "apply_patch verification failed: Failed to read file to update %s/link: it is a symbolic link to 'real'; name the "
-                      "file it points to";
-    expect_failure(PATCH("*** Update File: link\n-x\n+y\n"), PATCH_STAGE_VERIFY, NULL, why);
-    expect_failure(PATCH("*** Add File: link\n+y\n"), PATCH_STAGE_VERIFY, "Failed to write file %s/link", NULL);
-    expect_failure(PATCH("*** Add File: dangling\n+y\n"), PATCH_STAGE_VERIFY, "Failed to write file %s/dangling", NULL);
-    expect_failure(PATCH("*** Delete File: link\n"), PATCH_STAGE_VERIFY, "Failed to delete file %s/link", NULL);
-    expect_failure(PATCH("*** Update File: real\n*** Move to: link\n-x\n+y\n"), PATCH_STAGE_VERIFY, "Failed to write file %s/link", NULL);
-    expect_failure(PATCH("*** Add File: dangling/x\n+y\n"), PATCH_STAGE_COMMIT, "Failed to write file %s/dangling/x", NULL);
+    expect_failure(PATCH("*** Update File: d/far\n-x\n+y\n"), PATCH_STAGE_VERIFY, NULL, NULL); /* leads to d/link, which isn't there */
+    expect_success(PATCH("*** Update File: link\n-x\n+y\n"), "Success. Updated the following files:\nM link\n");
+    expect_file("real", "y\n");
+    assert_true(S_ISLNK(look("link").st_mode) && (look("real").st_mode & 07777) == 0640);
+    expect_success(PATCH("*** Add File: d/far\n+made\n"), "Success. Updated the following files:\nA d/far\n");
+    expect_file("d/link", "made\n");
+    expect_success(PATCH("*** Add File: link\n+z\n"), "Success. Updated the following files:\nA link\n");
+    expect_file("real", "z\n");
+    expect_failure(PATCH("*** Update File: link\n-z\n+y\n*** Update File: real\n-z\n+w\n"), PATCH_STAGE_PARSE,
+                   "Invalid patch: multiple operations target %s/real", NULL);
+    expect_success(PATCH("*** Update File: link\n*** Move to: moved\n-z\n+a\n"), "Success. Updated the following files:\nM moved\n");
+    assert_int_equal(look("link").st_mode, 0); /* the link is gone, not what it led to */
+    expect_file("real", "z\n");
+    expect_file("moved", "a\n");
+    make_link("real", "link");
+    expect_success(PATCH("*** Delete File: link\n"), "Success. Updated the following files:\nD link\n");
+    assert_int_equal(look("link").st_mode, 0);
+    expect_file("real", "z\n");
+    make_link("round", "round");
+    expect_failure(PATCH("*** Add File: round\n+y\n"), PATCH_STAGE_COMMIT, "Failed to write file %s/round", NULL);
     expect_success(PATCH("*** Add File: to_d/new\n+y\n"), "Success. Updated the following files:\nA to_d/new\n");
     expect_file("d/new", "y\n");
     expect_failure(PATCH("*** Delete File: to_d/new\n*** Update File: d/new\n-y\n+z\n"), PATCH_STAGE_PARSE,
                    "Invalid patch: multiple operations target %s/d/new", NULL);
-    assert_true(S_ISLNK(look("link").st_mode));
     char *fifo = at("fifo");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     free(fifo);
-    expect_failure(PATCH("*** Update File: fifo\n+y\n"), PATCH_STAGE_VERIFY, "Failed to read file to update %s/fifo: it is no regular file",
-                   NULL);
-    expect_file("real", "x\n");
+    expect_failure(PATCH("*** Update File: fifo\n+y\n"), PATCH_STAGE_VERIFY,
+                   "Failed to read file to update %s/fifo: path `%s/fifo` is not a file", NULL);
     expect_entries(".", 6);
+}
+
+/* Where a link leads decides whether it may be written. */
+TEST(links_do_not_leave_the_roots)
+{
+    make_dir("in");
+    put("out", "x\n", 0644);
+    make_link("../out", "in/link");
+    char *in = at("in");
+    const char *const in_only[] = {in, NULL};
+    options.cwd = in;
+    options.roots = in_only;
+    expect_failure(PATCH("*** Update File: link\n-x\n+y\n"), PATCH_STAGE_REJECTED, NULL, NULL);
+    expect_file("out", "x\n");
+    expect_success(PATCH("*** Delete File: link\n"), "Success. Updated the following files:\nD link\n");
+    expect_file("out", "x\n");
+    options.cwd = dir;
+    free(in);
+}
+
+TEST(hard_links_stay)
+{
+    put("f", "a\nb\n", 0750);
+    put("late", "late\n", 0644);
+    char *f = at("f"), *g = at("g");
+    assert_int_equal(link(f, g), 0);
+    expect_success(PATCH("*** Update File: f\n-b\n+longer than it was\n"), "Success. Updated the following files:\nM f\n");
+    expect_file("g", "a\nlonger than it was\n");
+    expect_success(PATCH("*** Add File: g\n+s\n"), "Success. Updated the following files:\nA g\n");
+    expect_file("f", "s\n");
+    assert_true(look("f").st_ino == look("g").st_ino && (look("f").st_mode & 07777) == 0750);
+    struct patch_plan *plan;
+    struct patch_failure failure;
+    const char *text = PATCH("*** Update File: f\n-s\n+t\n*** Update File: late\n-late\n+x\n");
+    assert_int_equal(patch_prepare(&plan, text, strlen(text), &options, &failure), 0);
+    put("late", "changed\n", 0644);
+    assert_int_equal(patch_commit(plan, &failure), ERR_SYSTEM);
+    patch_plan_free(plan);
+    patch_failure_fini(&failure);
+    expect_file("g", "s\n"); /* put back */
+    assert_true(look("f").st_ino == look("g").st_ino);
+    expect_entries(".", 3);
+    free(f);
+    free(g);
+}
+
+TEST(a_file_in_several_sections)
+{
+    options.sections = true;
+    put("m", "1\n2\n", 0640);
+    struct stat before = look("m");
+    expect_success(PATCH("*** Update File: m\n-1\n+one\n*** Update File: ./m\n-2\n+two\n"),
+                   "Success. Updated the following files:\nM m\nM ./m\n");
+    expect_file("m", "one\ntwo\n");
+    assert_int_equal(look("m").st_mode, before.st_mode);
+    expect_success(PATCH("*** Update File: m\n-one\n+1\n*** Update File: m\n-1\n+one\n"), "Success. Updated the following files:\nM m\nM m\n");
+    expect_file("m", "one\ntwo\n");
+    expect_success(PATCH("*** Delete File: m\n*** Add File: m\n+new\n"), "Success. Updated the following files:\nA m\nD m\n");
+    expect_file("m", "new\n");
+    expect_success(PATCH("*** Add File: d/n\n+1\n*** Update File: d/n\n*** Move to: d/o\n-1\n+2\n*** Update File: d/o\n-2\n+3\n"),
+                   "Success. Updated the following files:\nA d/n\nM d/o\nM d/o\n");
+    expect_file("d/n", NULL);
+    expect_file("d/o", "3\n");
+    assert_int_equal(look("d/o").st_mode & 07777, 0644);
+    expect_success(PATCH("*** Add File: n\n+1\n*** Delete File: n\n*** Update File: m\n-new\n+x\n*** Delete File: m\n"),
+                   "Success. Updated the following files:\nA n\nM m\nD n\nD m\n");
+    expect_entries(".", 1);
+    expect_failure(PATCH("*** Add File: n\n+1\n*** Delete File: n\n*** Update File: n\n-1\n+2\n"), PATCH_STAGE_VERIFY,
+                   "Failed to read file to update %s/n: " MISSING, NULL);
+    expect_failure(PATCH("*** Add File: n\n+1\n*** Update File: n\n-2\n+3\n"), PATCH_STAGE_VERIFY, NULL, NULL);
+    expect_success("*** Begin Patch\n*** Environment ID: local\n*** Add File: n\n+x\n*** End Patch\n",
+                   "Success. Updated the following files:\nA n\n");
+    expect_entries(".", 2);
+    options.sections = false;
+    expect_failure(PATCH("*** Add File: q\n+1\n*** Update File: q\n-1\n+2\n"), PATCH_STAGE_PARSE, "Invalid patch: multiple operations target %s/q",
+                   NULL);
 }
 
 TEST(roots_bound_it)
@@ -420,8 +510,8 @@ TEST(permissions_hold)
     assert_int_equal(chmod(paths[1], 0555), 0);
     if (me == 0)
         assert_int_equal(seteuid(65534), 0);
-    expect_failure(PATCH("*** Update File: readonly\n-x\n+y\n"), PATCH_STAGE_VERIFY, "Failed to write file %s/readonly",
-                   "apply_patch verification failed: Failed to write file %s/readonly: Permission denied (os error 13)");
+    expect_failure(PATCH("*** Update File: readonly\n-x\n+y\n"), PATCH_STAGE_COMMIT, "Failed to write file %s/readonly",
+                   "Failed to write file %s/readonly: Permission denied (os error 13)");
     expect_failure(PATCH("*** Update File: closed/f\n-x\n+y\n"), PATCH_STAGE_COMMIT, "Failed to write file %s/closed/f",
                    "Failed to write file %s/closed/f: Permission denied (os error 13)");
     expect_failure(PATCH("*** Delete File: closed/f\n"), PATCH_STAGE_COMMIT, "Failed to delete file %s/closed/f", NULL);
@@ -487,7 +577,10 @@ int main(void)
                                        CASE(failures_and_their_texts),
                                        CASE(adds_and_moves),
                                        CASE(an_update_keeps_the_mode),
-                                       CASE(links_are_not_followed),
+                                       CASE(links_are_followed),
+                                       CASE(links_do_not_leave_the_roots),
+                                       CASE(hard_links_stay),
+                                       CASE(a_file_in_several_sections),
                                        CASE(roots_bound_it),
                                        CASE(a_failure_puts_everything_back),
                                        CASE(what_appears_is_not_overwritten),

@@ -29,6 +29,8 @@ TEST(the_forms)
     expect_patch("applypatch <<PATCH\n" BODY "PATCH\n\n  ", NULL);
     expect_patch("\n apply_patch<< \"END OF IT\" \n" BODY "END OF IT\n", NULL);
     expect_patch("apply_patch <<\\EOF\n" BODY "EOF", NULL);
+    expect_patch("apply_patch <<'EOF'\n" BODY, NULL); /* the end of the script ends it */
+    expect_patch("X=1 Y='a b' _z=\"\" apply_patch <<'EOF'\n" BODY "EOF", NULL);
     expect_patch("apply_patch <<-EOF\n\t" BODY "\t\tEOF\n", NULL);
     expect_patch("cd foo && apply_patch <<'EOF'\n" BODY "EOF", "foo");
     expect_patch("cd  /a/b-c.d_1  &&\n  applypatch <<EOF\n" BODY "EOF\n", "/a/b-c.d_1");
@@ -68,7 +70,11 @@ TEST(what_is_left_to_the_shell)
         "apply_patch <<'EOF'\n" BODY "EOF\necho done",
         "apply_patch <<'EOF'\n" BODY "EOF && echo done",
         "apply_patch <<'EOF'\n" BODY "EOF \n",
-        "apply_patch <<'EOF'\n" BODY,
+        "apply_patch <<'EOF'\n" BODY "and more",
+        "X=$(id) apply_patch <<'EOF'\n" BODY "EOF",
+        "X=1apply_patch <<'EOF'\n" BODY "EOF",
+        "X=1; apply_patch <<'EOF'\n" BODY "EOF",
+        "1X=1 apply_patch <<'EOF'\n" BODY "EOF",
         "apply_patch <<'EOF\n" BODY "EOF",
         "apply_patch <<'EOF\"\n" BODY "EOF",
         "apply_patch <<<'EOF'\n" BODY "EOF",
@@ -78,7 +84,6 @@ TEST(what_is_left_to_the_shell)
         "apply_patcher <<EOF\n" BODY "EOF",
         "cat <<'EOF'\n" BODY "EOF",
         "cat <<'EOF' | apply_patch\n" BODY "EOF",
-        "FOO=1 apply_patch <<'EOF'\n" BODY "EOF",
         "*** Begin Patch\nnot one\n*** End Patch",
         "echo hello",
         "",

@@ -115,8 +115,8 @@ TEST(what_it_refuses)
     static const struct {
         const char *text, *tool, *program;
     } rows[] = {
-        {"", "invalid patch: The first line of the patch must be '*** Begin Patch'",
-         "Invalid patch: The first line of the patch must be '*** Begin Patch'"},
+        {"", "invalid patch: The last line of the patch must be '*** End Patch'",
+         "Invalid patch: The last line of the patch must be '*** End Patch'"},
         {"bad", "invalid patch: The first line of the patch must be '*** Begin Patch'", NULL},
         {"*** Begin Patch", "invalid patch: The last line of the patch must be '*** End Patch'", NULL},
         {"*** Begin Patch\nbad", "invalid patch: The last line of the patch must be '*** End Patch'", NULL},

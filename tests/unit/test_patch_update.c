@@ -39,36 +39,36 @@ static void expect(const char *old, const char *chunks, enum patch_endings endin
 
 TEST(worked_examples)
 {
-    expect("line1\nline2\n", "@@\n-line2\n+changed\n", PATCH_ENDINGS_LF, "line1\nchanged\n");
-    expect("line1\nline2\nline3\nline4\n", "@@\n-line2\n+changed2\n@@\n-line4\n+changed4\n", PATCH_ENDINGS_LF,
+    expect("line1\nline2\n", "@@\n-line2\n+changed\n", PATCH_ENDINGS_CODEX, "line1\nchanged\n");
+    expect("line1\nline2\nline3\nline4\n", "@@\n-line2\n+changed2\n@@\n-line4\n+changed4\n", PATCH_ENDINGS_CODEX,
            "line1\nchanged2\nline3\nchanged4\n");
-    expect("no newline at end", "@@\n-no newline at end\n+first line\n+second line\n", PATCH_ENDINGS_LF, "first line\nsecond line\n");
-    expect("line1\nline2\n", "@@\n+added line 1\n+added line 2\n", PATCH_ENDINGS_LF, "line1\nline2\nadded line 1\nadded line 2\n");
+    expect("no newline at end", "@@\n-no newline at end\n+first line\n+second line\n", PATCH_ENDINGS_CODEX, "first line\nsecond line\n");
+    expect("line1\nline2\n", "@@\n+added line 1\n+added line 2\n", PATCH_ENDINGS_CODEX, "line1\nline2\nadded line 1\nadded line 2\n");
     expect("line1\nna\xC3\xAFve caf\xC3\xA9\nline3\n", "@@\n line1\n-na\xC3\xAFve caf\xC3\xA9\n+na\xC3\xAFve caf\xC3\xA9 \xE2\x9C\x85\n",
-           PATCH_ENDINGS_LF, "line1\nna\xC3\xAFve caf\xC3\xA9 \xE2\x9C\x85\nline3\n");
+           PATCH_ENDINGS_CODEX, "line1\nna\xC3\xAFve caf\xC3\xA9 \xE2\x9C\x85\nline3\n");
     const char *old = "one\r\ntwo\r\nthree\r\n", *chunk = "@@\n-one\n+ONE\n two\n+between\n three\n";
     expect(old, chunk, PATCH_ENDINGS_PRESERVE, "ONE\r\ntwo\r\nbetween\r\nthree\r\n");
-    expect(old, chunk, PATCH_ENDINGS_LF, "ONE\ntwo\nbetween\nthree\n");
+    expect(old, chunk, PATCH_ENDINGS_CODEX, "ONE\ntwo\nbetween\nthree\n");
     expect("import x  # local import \xE2\x80\x93 avoids top\xE2\x80\x91level\n",
-           "@@\n-import x  # local import - avoids top-level\n+import x\n", PATCH_ENDINGS_LF, "import x\n");
+           "@@\n-import x  # local import - avoids top-level\n+import x\n", PATCH_ENDINGS_CODEX, "import x\n");
 }
 
 TEST(the_passes)
 {
-    expect("x \t\ny\n", "@@\n-x\n+z\n", PATCH_ENDINGS_LF, "z\ny\n");
-    expect("  x \ny\n", "@@\n-\tx\n+z\n", PATCH_ENDINGS_LF, "z\ny\n");
-    expect("a x\n", "@@\n-a  x\n+z\n", PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\na  x");
+    expect("x \t\ny\n", "@@\n-x\n+z\n", PATCH_ENDINGS_CODEX, "z\ny\n");
+    expect("  x \ny\n", "@@\n-\tx\n+z\n", PATCH_ENDINGS_CODEX, "z\ny\n");
+    expect("a x\n", "@@\n-a  x\n+z\n", PATCH_ENDINGS_CODEX, "!Failed to find expected lines in /w/f:\na  x");
     /* A better pass further down wins over a worse one before it; among equals the first one. */
-    expect("x \nx\nx\n", "@@\n-x\n+z\n", PATCH_ENDINGS_LF, "x \nz\nx\n");
-    expect(" x\nx \n", "@@\n-x\n+z\n", PATCH_ENDINGS_LF, " x\nz\n");
+    expect("x \nx\nx\n", "@@\n-x\n+z\n", PATCH_ENDINGS_CODEX, "x \nz\nx\n");
+    expect(" x\nx \n", "@@\n-x\n+z\n", PATCH_ENDINGS_CODEX, " x\nz\n");
     /* Context stays as the file has it. */
-    expect("\xE2\x80\x9Cq\xE2\x80\x9D  \nx\n", "@@\n \"q\"\n-x\n+z\n", PATCH_ENDINGS_LF, "\xE2\x80\x9Cq\xE2\x80\x9D  \nz\n");
+    expect("\xE2\x80\x9Cq\xE2\x80\x9D  \nx\n", "@@\n \"q\"\n-x\n+z\n", PATCH_ENDINGS_CODEX, "\xE2\x80\x9Cq\xE2\x80\x9D  \nz\n");
     static const char *const folded[] = {"-\xE2\x80\x90",  "-\xE2\x80\x95",  "-\xE2\x88\x92", "'\xE2\x80\x98", "'\xE2\x80\x9B",
                                          "\"\xE2\x80\x9C", "\"\xE2\x80\x9F", " \xC2\xA0",     " \xE2\x80\x82", " \xE2\x80\x8A",
                                          " \xE2\x80\xAF",  " \xE2\x81\x9F",  " \xE3\x80\x80"};
     for (size_t i = 0; i < sizeof folded / sizeof folded[0]; i++) {
         char *old = xasprintf("a%sb\n", folded[i] + 1), *chunk = xasprintf("@@\n-a%cb\n+z\n", folded[i][0]);
-        expect(old, chunk, PATCH_ENDINGS_LF, "z\n");
+        expect(old, chunk, PATCH_ENDINGS_CODEX, "z\n");
         free(old);
         free(chunk);
     }
@@ -81,40 +81,44 @@ TEST(the_passes)
 TEST(where_it_looks)
 {
     const char *old = "f:\n x\ng:\n x\n";
-    expect(old, "@@ g:\n- x\n+ y\n", PATCH_ENDINGS_LF, "f:\n x\ng:\n y\n");
-    expect(old, "@@ f:\n- x\n+ y\n@@\n- x\n+ z\n", PATCH_ENDINGS_LF, "f:\n y\ng:\n z\n");
-    expect(old, "@@ h:\n- x\n+ y\n", PATCH_ENDINGS_LF, "!Failed to find context 'h:' in /w/f");
-    expect(old, "@@ g:\n-f:\n", PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nf:");
-    expect(old, "@@\n g:\n  x\n+end\n@@\n-f:\n", PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nf:");
-    expect("modify\n", "@@\n-missing\n x\n+y\n", PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nmissing\nx");
-    expect("", "@@\n-x\n", PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nx");
-    expect("", "@@\n+x\n", PATCH_ENDINGS_LF, "x\n");
-    expect("a\n\n", "@@\n+x\n", PATCH_ENDINGS_LF, "a\nx\n\n");
-    expect("a\nb\n", "@@ a\n+x\n@@\n-b\n+c\n", PATCH_ENDINGS_LF, "a\nc\nx\n");
-    expect("a\nb\n", "@@\n-a\n-b\n", PATCH_ENDINGS_LF, "");
+    expect(old, "@@ g:\n- x\n+ y\n", PATCH_ENDINGS_CODEX, "f:\n x\ng:\n y\n");
+    expect(old, "@@ f:\n- x\n+ y\n@@\n- x\n+ z\n", PATCH_ENDINGS_CODEX, "f:\n y\ng:\n z\n");
+    expect(old, "@@ h:\n- x\n+ y\n", PATCH_ENDINGS_CODEX, "!Failed to find context 'h:' in /w/f");
+    expect(old, "@@ g:\n-f:\n", PATCH_ENDINGS_CODEX, "!Failed to find expected lines in /w/f:\nf:");
+    expect(old, "@@\n g:\n  x\n+end\n@@\n-f:\n", PATCH_ENDINGS_CODEX, "!Failed to find expected lines in /w/f:\nf:");
+    expect("modify\n", "@@\n-missing\n x\n+y\n", PATCH_ENDINGS_CODEX, "!Failed to find expected lines in /w/f:\nmissing\nx");
+    expect("", "@@\n-x\n", PATCH_ENDINGS_CODEX, "!Failed to find expected lines in /w/f:\nx");
+    expect("", "@@\n+x\n", PATCH_ENDINGS_CODEX, "x\n");
+    expect("a\n\n", "@@\n+x\n", PATCH_ENDINGS_CODEX, "a\nx\n\n");
+    expect("a\nb\n", "@@ a\n+x\n@@\n-b\n+c\n", PATCH_ENDINGS_CODEX, "a\nc\nx\n");
+    expect("a\nb\n", "@@\n-a\n-b\n", PATCH_ENDINGS_CODEX, "");
     /* The partial match before the whole one is not lost. */
-    expect("a\na\na\nb\n", "@@\n a\n a\n-b\n+c\n", PATCH_ENDINGS_LF, "a\na\na\nc\n");
+    expect("a\na\na\nb\n", "@@\n a\n a\n-b\n+c\n", PATCH_ENDINGS_CODEX, "a\na\na\nc\n");
 }
 
 TEST(at_the_end_of_the_file)
 {
     const char *chunk = "@@\n-x\n+z\n*** End of File\n";
-    expect("x\ny\nx\n", chunk, PATCH_ENDINGS_LF, "x\ny\nz\n");
-    expect("x\ny\n", chunk, PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nx");
+    expect("x\ny\nx\n", chunk, PATCH_ENDINGS_CODEX, "x\ny\nz\n");
+    expect("x\ny\n", chunk, PATCH_ENDINGS_CODEX, "!Failed to find expected lines in /w/f:\nx");
     expect("x\ny\n", chunk, PATCH_ENDINGS_PRESERVE, "!Failed to find expected lines in /w/f:\nx");
-    expect("", chunk, PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nx");
+    expect("", chunk, PATCH_ENDINGS_CODEX, "!Failed to find expected lines in /w/f:\nx");
     const char *behind = "@@\n a\n-b\n+B\n@@\n-b\n+C\n*** End of File\n";
-    expect("a\nb\n", behind, PATCH_ENDINGS_LF, "!Overlapping chunks in /w/f: line 2 is matched twice");
-    expect("a\nb\n", behind, PATCH_ENDINGS_PRESERVE, "!Failed to find expected lines in /w/f:\nb");
+    const char *same = "@@\n-b\n+B\n*** End of File\n@@\n-b\n+C\n+D\n*** End of File\n";
+    for (int endings = PATCH_ENDINGS_PRESERVE; endings <= PATCH_ENDINGS_EXACT; endings++) {
+        expect("a\nb\n", behind, (enum patch_endings)endings, "a\nB\n"); /* the first one wins, */
+        expect("a\nb\n", same, (enum patch_endings)endings, "a\nB\nD\n"); /* and eats no more than it quotes */
+        expect("a\nb\n", "@@\n-b\n+B\n*** End of File\n@@\n-a\n-b\n+C\n*** End of File\n", (enum patch_endings)endings, "C\n");
+    }
 }
 
 TEST(without_the_last_empty_line)
 {
-    expect("a\nb\n", "@@\n-a\n+A\n\n", PATCH_ENDINGS_LF, "A\nb\n");
-    expect("a\nb\n", "@@\n-a\n-\n+A\n+\n", PATCH_ENDINGS_LF, "A\nb\n");
-    expect("a\nb\n", "@@\n a\n\n+c\n", PATCH_ENDINGS_LF, "a\n\nc\nb\n");
-    expect("a\n\nb\n", "@@\n-a\n+A\n\n", PATCH_ENDINGS_LF, "A\n\nb\n");
-    expect("a\nb\n", "@@\n-x\n\n", PATCH_ENDINGS_LF, "!Failed to find expected lines in /w/f:\nx\n");
+    expect("a\nb\n", "@@\n-a\n+A\n\n", PATCH_ENDINGS_CODEX, "A\nb\n");
+    expect("a\nb\n", "@@\n-a\n-\n+A\n+\n", PATCH_ENDINGS_CODEX, "A\nb\n");
+    expect("a\nb\n", "@@\n a\n\n+c\n", PATCH_ENDINGS_CODEX, "a\n\nc\nb\n");
+    expect("a\n\nb\n", "@@\n-a\n+A\n\n", PATCH_ENDINGS_CODEX, "A\n\nb\n");
+    expect("a\nb\n", "@@\n-x\n\n", PATCH_ENDINGS_CODEX, "!Failed to find expected lines in /w/f:\nx\n");
 }
 
 TEST(endings)
@@ -123,9 +127,12 @@ TEST(endings)
     expect(mixed, "@@\n-b\n+B\n+X\n", PATCH_ENDINGS_PRESERVE, "a\r\nB\nX\nc\rd\r");
     expect(mixed, "@@\n-c\n+C\n", PATCH_ENDINGS_PRESERVE, "a\r\nb\nC\rd\r");
     expect(mixed, "@@\n-d\n+D\n+E\n", PATCH_ENDINGS_EXACT, "a\r\nb\nc\rD\rE");
-    expect(mixed, "@@\n-b\n+B\n", PATCH_ENDINGS_LF, "a\nB\nc\rd\n");
+    expect(mixed, "@@\n-b\n+B\n", PATCH_ENDINGS_CODEX, "a\r\nB\nc\rd\n");
+    expect("a\r\nb\r\nc\r\nd\r\n", "@@\n b\n-c\n+C\n", PATCH_ENDINGS_CODEX, "a\r\nb\nC\nd\r\n");
+    expect("a\r\nb\r\n", "@@\n+c\n", PATCH_ENDINGS_CODEX, "a\r\nb\r\nc\n");
+    expect("a\r\nb", "@@\n-a\n+A\n", PATCH_ENDINGS_CODEX, "A\nb\n");
     expect("a\rb\nc\n", "@@\n-a\rb\n+x\n", PATCH_ENDINGS_PRESERVE, "x\nc\n");
-    expect("a\r\r\nb\n", "@@\n-a\r\r\n+x\n", PATCH_ENDINGS_LF, "x\nb\n");
+    expect("a\r\r\nb\n", "@@\n-a\r\r\n+x\n", PATCH_ENDINGS_CODEX, "x\nb\n");
     expect("a", "@@\n+b\n", PATCH_ENDINGS_EXACT, "a\nb");
     expect("a", "@@\n-a\n", PATCH_ENDINGS_EXACT, "");
     expect("a\nb", "@@\n-a\n+c\n", PATCH_ENDINGS_PRESERVE, "c\nb\n");
@@ -175,7 +182,7 @@ TEST(searches_are_linear)
         buf_append_text(&chunk, " x\n");
     buf_append_text(&chunk, "-y\n");
     int64_t start = clock_mono_ms();
-    char *got = updated(old.data, old.len, chunk.data, PATCH_ENDINGS_LF);
+    char *got = updated(old.data, old.len, chunk.data, PATCH_ENDINGS_CODEX);
     assert_int_equal(strncmp(got, "!Failed to find expected lines", 30), 0);
     assert_true(clock_mono_ms() - start < 20000);
     free(got);
