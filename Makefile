@@ -152,7 +152,7 @@ check-laws: all
 	tests/drift.sh $(BUILD)
 	$(PYTHON) tests/mutants/mutants.py --find
 check-lint:
-	tests/lint.sh -std=gnu11 $(CPPFLAGS)
+	tests/lint.sh $(BUILD) -std=gnu11 $(CPPFLAGS)
 
 FUZZ_BUILD := $(BUILD)/fuzz-build
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))

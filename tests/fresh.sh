@@ -55,7 +55,7 @@ both() { # both RELEASE ROOT USER DIRECTORY TARGET…: each target, by that user
     shift 4
     for target in "$@"; do
         log=$build/$release-$user-${dir//\//_}-${target// /_}.log began=$SECONDS
-        as "$root" "$user" "cd $dir && make $target" >"$log" 2>&1
+        as "$root" "$user" "cd $dir && MUXD_SHARE=${MUXD_SHARE:-0/1} make $target" >"$log" 2>&1
         status=$?
         note "$status" "$release: $user in $dir: make $target" $((SECONDS - began)) "$log"
         [ "$status" = 0 ] || { grep -nE '^(FAILED|ERROR|E  |make: )|error:' "$log"; tail -n 25 "$log"; } | sed 's/^/    /' | tail -n 80
