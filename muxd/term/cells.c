@@ -177,8 +177,13 @@ void line_put_run(struct line *line, int col, const int32_t *runes, int count,
     BUG_UNLESS(col >= 0 && count >= 0 && end <= line->cols);
     cut_at(line, col);
     cut_at(line, end);
-    for (int i = 0; i < count; i++)
-        cells[i] = (struct cell){.rune = runes[i], .width = 1, .pen = look};
+    const uint32_t narrow = cell_word((struct cell){.width = 1}),
+                   one = cell_word((struct cell){.rune = 1});
+    for (int i = 0; i < count; i++) {
+        uint32_t word = narrow | (uint32_t)runes[i] * one;
+        memcpy(&cells[i], &word, sizeof word);
+        cells[i].pen = look;
+    }
     if (line->marks)
         marks_drop(line, col, end);
     line->empty = false;

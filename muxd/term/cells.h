@@ -17,6 +17,14 @@ struct cell {
 };
 static_assert(sizeof(struct cell) == 20, "a screen has many");
 
+/* The character and its width in one word, for loops over many cells. */
+static inline uint32_t cell_word(struct cell cell)
+{
+    uint32_t word;
+    memcpy(&word, &cell, sizeof word);
+    return word;
+}
+
 struct mark { /* a combining character */
     int32_t col, rune;
 };

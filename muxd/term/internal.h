@@ -49,6 +49,8 @@ struct screen {
     bool skipping;         /* bytes up to a place where a sequence may begin */
     size_t skipped;
 
+    struct colours *colours; /* owned; NULL: none is set */
+    uint64_t recoloured;     /* grows when they change */
     char title[SCREEN_TITLE_MAX + 1];
     char *titles[SCREEN_TITLES];
     int title_count;

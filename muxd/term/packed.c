@@ -43,8 +43,10 @@ static char *packed_write_plain(char *at, const struct line *line, int *col, int
 {
     const struct cell *cells = line->cells;
     const struct pen look = *pen; /* stores through a char pointer can't change the copy */
+    const uint32_t ascii = cell_word((struct cell){.rune = 0x7f}),
+                   narrow = cell_word((struct cell){.width = 1});
     int i = *col;
-    for (; i < content && (uint32_t)cells[i].rune < 0x80 && cells[i].width == 1 &&
+    for (; i < content && (cell_word(cells[i]) & ~ascii) == narrow &&
            pen_equal(&look, &cells[i].pen);
          i++)
         *at++ = cells[i].rune ? (char)cells[i].rune : ' ';

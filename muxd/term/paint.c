@@ -15,6 +15,8 @@ struct paint {
     uint64_t *marks;    /* of each row: a hash of its combining characters */
     /* of each row: the stamp of the line that it shows; 0: compare the cells */
     uint64_t *stamps;
+    const struct colours *colours; /* of the screen, during a drawing */
+    uint64_t recoloured;           /* screen_recoloured() of the last one */
     bool known;         /* false: what the terminal shows is unknown */
     int top, left;      /* the screen's row and column in the terminal's first */
     struct paint_modes modes;
@@ -84,6 +86,8 @@ static struct cell seen(const struct paint *paint, const struct line *line, int 
     if (!line || from >= line->cols)
         return blank;
     struct cell cell = line->cells[from];
+    if (paint->colours)
+        cell.pen = colours_pen(paint->colours, cell.pen);
     bool control = cell.rune < ' ' || (cell.rune >= 0x7f && cell.rune < 0xa0);
     bool cut = (cell.width == 2 && col + 1 >= paint->cols) || (cell.width == 0 && col == 0);
     if (cell.width == 0 && !cut)
@@ -297,6 +301,15 @@ static void scroll(struct paint *paint, int by, struct buf *out)
     memset(paint->stamps + kept, 0, gone * sizeof *paint->stamps);
 }
 
+/* With other colours all lines may look different. */
+static void use_colours(struct paint *paint, const struct screen *screen)
+{
+    paint->colours = screen_colours(screen);
+    if (paint->recoloured != screen_recoloured(screen))
+        memset(paint->stamps, 0, (size_t)paint->rows * sizeof *paint->stamps);
+    paint->recoloured = screen_recoloured(screen);
+}
+
 bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *out)
 {
     size_t begin = out->len;
@@ -304,6 +317,7 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
     if (fresh)
         start_again(paint, out);
     choose_part(paint, screen);
+    use_colours(paint, screen);
     int up = fresh ? 0 : find_scroll(paint, screen);
     bool several = up > 0 || count_changed(paint, screen, 2) > 1;
     if (several)

@@ -64,11 +64,13 @@ static void draw_text(const struct drawing *drawing, const struct line *line, in
 
 static void draw_ansi(const struct drawing *drawing, const struct line *line, int used)
 {
+    const struct colours *colours = screen_colours(drawing->screen);
     struct pen pen = {0};
     const struct pen plain = {0};
     for (int col = 0; col < used; col++) {
-        if (!pen_equal(&pen, &line->cells[col].pen)) {
-            pen = line->cells[col].pen;
+        struct pen next = colours_pen(colours, line->cells[col].pen);
+        if (!pen_equal(&pen, &next)) {
+            pen = next;
             if (pen_equal(&pen, &plain))
                 buf_append_text(drawing->out, "\033[0m");
             else
@@ -92,6 +94,7 @@ static struct look look_of(const struct drawing *drawing, const struct line *lin
     struct pen pen = line->cells[col].pen;
     if ((pen.attrs & PEN_BOLD) && (pen.fg & COLOR_INDEXED) && (pen.fg & 255) < 8)
         pen.fg += 8;
+    pen = colours_pen(screen_colours(drawing->screen), pen);
     struct look look = {.fg = pen_rgb(pen.fg, FOREGROUND),
                         .bg = pen_rgb(pen.bg, BACKGROUND),
                         .attrs = pen.attrs,

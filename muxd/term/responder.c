@@ -103,10 +103,15 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq,
     }
 }
 
-/* index: enum profile_colour, or a colour of the palette. */
+/* index: enum profile_colour, or a colour of the palette. set: the program has set it to this. */
 static bool append_colour(struct buf *out, const struct scan_seq *seq, const char *which,
-                          const struct profile *profile, unsigned index, uint32_t rgb)
+                          const struct profile *profile, unsigned index, uint32_t rgb,
+                          uint32_t set)
 {
+    if (set != COLOR_DEFAULT) {
+        rgb = pen_rgb(set, 0);
+        profile = NULL;
+    }
     unsigned red = (rgb >> 16 & 255) * 257, green = (rgb >> 8 & 255) * 257,
              blue = (rgb & 255) * 257;
     if (profile && index < PROFILE_COLOURS && (profile->known >> index & 1)) {
@@ -147,7 +152,7 @@ static bool is_question(const char *part, size_t len)
 }
 
 static bool answer_palette(struct buf *out, const struct scan_seq *seq, const char *at,
-                           const char *end, const struct profile *profile)
+                           const char *end, const struct responder_facts *facts)
 {
     const char *part;
     size_t len, before = out->len;
@@ -160,14 +165,16 @@ static bool answer_palette(struct buf *out, const struct scan_seq *seq, const ch
         if (!known || !is_question(part, len))
             continue;
         snprintf(which, sizeof which, "4;%u", index & 255);
-        append_colour(out, seq, which, profile, index < PROFILE_PALETTE ? index : PROFILE_COLOURS,
-                      pen_palette(index));
+        append_colour(out, seq, which, facts->profile,
+                      index < PROFILE_PALETTE ? index : PROFILE_COLOURS, pen_palette(index),
+                      colours_get(facts->colours, index));
     }
     return out->len > before;
 }
 
 /* OSC 10 to 12: text, background, cursor; each further part asks for the next of them. */
-static bool answer_osc(struct buf *out, const struct scan_seq *seq, const struct profile *profile)
+static bool answer_osc(struct buf *out, const struct scan_seq *seq,
+                       const struct responder_facts *facts)
 {
     static const char *const names[] = {"10", "11", "12"};
     static const uint32_t colours[] = {0xe5e5e5, 0x000000, 0xe5e5e5};
@@ -177,11 +184,12 @@ static bool answer_osc(struct buf *out, const struct scan_seq *seq, const struct
     if (!next_part(&at, end, &part, &len) || !part_number(part, len, 12, &which))
         return false;
     if (which == 4)
-        return answer_palette(out, seq, at, end, profile);
+        return answer_palette(out, seq, at, end, facts);
     for (; which >= 10 && which <= 12 && next_part(&at, end, &part, &len); which++)
         if (is_question(part, len))
-            append_colour(out, seq, names[which - 10], profile, which - 10 + PROFILE_FOREGROUND,
-                          colours[which - 10]);
+            append_colour(out, seq, names[which - 10], facts->profile,
+                          which - 10 + PROFILE_FOREGROUND, colours[which - 10],
+                          colours_get(facts->colours, which - 10 + COLOURS_TEXT));
     return out->len > before;
 }
 
@@ -262,7 +270,7 @@ static bool responder_reply(struct buf *out, const struct scan_seq *seq,
     /* DECID */
     case SCAN_ESC: return seq->final == 'Z' && !seq->inter && buf_append_text(out, CSI "?62;22c");
     case SCAN_CSI: return answer_csi(out, seq, facts);
-    case SCAN_OSC: return answer_osc(out, seq, facts->profile);
+    case SCAN_OSC: return answer_osc(out, seq, facts);
     case SCAN_DCS: return answer_dcs(out, seq, facts);
     case SCAN_STRING:
     case SCAN_LONG: break;

@@ -4,6 +4,7 @@
 #ifndef MUXD_TERM_RESPONDER_H
 #define MUXD_TERM_RESPONDER_H
 #include "base/buf.h"
+#include "term/colours.h"
 #include "term/scan.h"
 #include "wire/profile.h"
 #include <stdbool.h>
@@ -14,6 +15,7 @@ struct responder_facts {
     bool scheme_told;          /* ?2031 is set */
     /* the terminal of the person who types; NULL, and for what it doesn't tell: defaults */
     const struct profile *profile;
+    const struct colours *colours; /* those that the program has set; NULL: none */
     /* The terminal's size and its cursor, from 1. Called only when the reply needs them; false: not
      * known, and there is no reply. */
     bool (*size)(void *arg, int *rows, int *cols);

@@ -118,6 +118,8 @@ static void draw_before_alternate(struct buf *out, const struct screen *screen)
 void resume_draw(const struct screen *screen, struct buf *out)
 {
     const struct line *lines = screen->grids[screen->current];
+    if (screen->colours)
+        colours_append(out, screen->colours);
     resume_set(out, 7, false); /* a full last line must not scroll */
     draw_grid(out, screen->grids[0], screen->rows);
     if (screen->current) {

@@ -25,6 +25,7 @@ void screen_free(struct screen *screen)
     screen_grid_free(screen->grids[0], screen->rows);
     screen_grid_free(screen->grids[1], screen->rows);
     scrollback_free(screen->scrollback);
+    colours_reset(&screen->colours);
     for (int i = 0; i < screen->title_count; i++)
         free(screen->titles[i]);
     free(screen);

@@ -5,6 +5,7 @@
  * tests/unit/test_term_oracle.c compares it with libvterm. */
 #ifndef MUXD_TERM_SCREEN_H
 #define MUXD_TERM_SCREEN_H
+#include "term/colours.h"
 #include "term/scrollback.h"
 
 #define SCREEN_SIZE_MAX 1000 /* rows and columns */
@@ -62,6 +63,9 @@ const struct line *screen_line(const struct screen *screen, int row);
 struct screen_cursor screen_cursor(const struct screen *screen);
 const struct screen_modes *screen_modes(const struct screen *screen);
 const char *screen_title(const struct screen *screen); /* UTF-8, "" while there is none */
+/* the colours that the program has set; NULL: none */
+const struct colours *screen_colours(const struct screen *screen);
+uint64_t screen_recoloured(const struct screen *screen); /* grows when they change */
 bool screen_is_alternate(const struct screen *screen);
 const struct scrollback *screen_scrollback(const struct screen *screen); /* of the main screen */
 

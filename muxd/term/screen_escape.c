@@ -46,6 +46,7 @@ void screen_reset(struct screen *screen)
     screen->shift = 0;
     memset(screen->kitty_count, 0, sizeof screen->kitty_count);
     screen_alternate(screen, false);
+    screen->recoloured += colours_reset(&screen->colours);
     screen->may_columns = false;
     if (screen->cols != screen->own_cols)
         screen_columns(screen, false);
@@ -277,6 +278,11 @@ static void on_title(void *arg, const char *data, size_t size, bool cut)
 
 static void on_osc(void *arg, const char *data, size_t size, bool cut)
 {
+    struct screen *screen = arg;
+    if (!cut && colours_apply(&screen->colours, data, size)) {
+        screen->recoloured++;
+        screen->version++;
+    }
     if (size >= 2 && (data[0] == '0' || data[0] == '2') && data[1] == ';')
         on_title(arg, data + 2, size - 2, cut);
 }

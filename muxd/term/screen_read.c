@@ -33,6 +33,16 @@ const char *screen_title(const struct screen *screen)
     return screen->title;
 }
 
+const struct colours *screen_colours(const struct screen *screen)
+{
+    return screen->colours;
+}
+
+uint64_t screen_recoloured(const struct screen *screen)
+{
+    return screen->recoloured;
+}
+
 bool screen_is_alternate(const struct screen *screen)
 {
     return screen->current == 1;
@@ -95,5 +105,5 @@ size_t screen_memory(const struct screen *screen)
         for (int row = 0; screen->grids[which] && row < screen->rows; row++)
             marks += line_marks_memory(&screen->grids[which][row]);
     return sizeof *screen + grid * (screen->grids[1] ? 2 : 1) + marks +
-           scrollback_bytes(screen->scrollback);
+           scrollback_bytes(screen->scrollback) + (screen->colours ? sizeof *screen->colours : 0);
 }

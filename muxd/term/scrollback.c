@@ -136,16 +136,6 @@ static void walk_newest(struct scrollback *scrollback)
     scrollback->pen = scrollback->end.pen;
 }
 
-static void scrollback_new_line(struct scrollback *scrollback)
-{
-    if (scrollback->count == scrollback->room)
-        scrollback_grow(scrollback);
-    *slot(scrollback, scrollback->count++) = NULL;
-    scrollback->end.width = 0;
-    scrollback->pen = (struct pen){0};
-    scrollback->newest_room = 0;
-}
-
 static bool scrollback_goes_on(const struct scrollback *scrollback)
 {
     const struct packed *last = scrollback->count > 0 ? newest(scrollback) : NULL;
@@ -153,19 +143,30 @@ static bool scrollback_goes_on(const struct scrollback *scrollback)
            (scrollback->max == 0 || last->size < scrollback->max / LINE_SHARE);
 }
 
-/* Makes the newest line that much longer. A line of one row has no room to spare. */
+/* Makes the newest line that much longer. Once it has ended it has no room to spare. */
 static struct packed *lengthen(struct scrollback *scrollback, size_t by, bool open)
 {
     struct packed *packed = newest(scrollback);
-    size_t size = (packed ? packed->size : 0) + by;
-    bool first = packed == NULL;
-    if (first || size > scrollback->newest_room || !open) {
-        scrollback->newest_room = first || !open ? size : 2 * size;
+    size_t size = packed->size + by;
+    scrollback->rows -= rows_of_newest(scrollback);
+    scrollback->bytes -= cost(packed);
+    if (size > scrollback->newest_room || !open) {
+        scrollback->newest_room = open ? 2 * size : size;
         packed = xrealloc(packed, sizeof *packed + scrollback->newest_room);
-        if (first)
-            *packed = (struct packed){.size = 0};
         *slot(scrollback, scrollback->count - 1) = packed;
     }
+    return packed;
+}
+
+static struct packed *scrollback_begin_line(struct scrollback *scrollback, size_t size)
+{
+    if (scrollback->count == scrollback->room)
+        scrollback_grow(scrollback);
+    struct packed *packed = xmalloc(sizeof *packed + size);
+    *packed = (struct packed){.size = 0};
+    *slot(scrollback, scrollback->count++) = packed;
+    scrollback->end.width = 0;
+    scrollback->newest_room = size;
     return packed;
 }
 
@@ -185,23 +186,22 @@ struct scrollback_place scrollback_add(struct scrollback *scrollback, const stru
     int content = packed_content(line, least, &fill);
     char *scratch = scratch_for(scrollback, packed_most(line, content));
     bool on = scrollback_goes_on(scrollback);
-    if (!on)
-        scrollback_new_line(scrollback);
     bool wide = false;
+    if (!on)
+        scrollback->pen = (struct pen){0};
     size_t size = (size_t)(packed_write(scratch, line, content, fill, &scrollback->pen, &wide) -
                            scratch);
     BUG_UNLESS(size <= scrollback->scratch_size);
-    scrollback->rows -= on ? rows_of_newest(scrollback) : 0;
-    scrollback->bytes -= on ? cost(newest(scrollback)) : 0;
-    struct packed *packed = lengthen(scrollback, size, line->wrapped);
+    struct packed *packed = on ? lengthen(scrollback, size, line->wrapped)
+                               : scrollback_begin_line(scrollback, size);
     struct scrollback_place place = {.line = scrollback->gone + scrollback->count - 1,
                                      .col = packed->cols};
     if (size > 0)
         memcpy(packed->bytes + packed->size, scratch, size);
-    packed->size += (uint32_t)size;
-    packed->cols += (unsigned)content;
-    packed->wide |= wide;
-    packed->open = line->wrapped;
+    *packed = (struct packed){.size = packed->size + (uint32_t)size,
+                              .cols = packed->cols + (unsigned)content,
+                              .wide = packed->wide || wide,
+                              .open = line->wrapped};
     scrollback->rows += rows_of_newest(scrollback);
     scrollback->bytes += cost(packed);
     scrollback->hint->known = false;

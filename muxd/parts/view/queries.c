@@ -237,6 +237,33 @@ static void note_mode(struct session *session, const struct scan_seq *seq, uint6
     }
 }
 
+static void note_colours(struct terminal *terminal, const struct scan_seq *seq)
+{
+    if (seq->kind == SCAN_OSC)
+        colours_apply(&terminal->colours, seq->text, seq->len);
+    else if (seq->kind == SCAN_ESC && seq->final == 'c' && !seq->inter)
+        colours_reset(&terminal->colours);
+}
+
+/* After a restart: what the program has set before, as far as its output is still there. */
+static void recall_colours(const struct session *session, struct terminal *terminal)
+{
+    uint64_t from = 0, end = atomic_load(&session->journal->header->answered_to);
+    while (!terminal->recalled && from < end) {
+        size_t size, at = 0;
+        const char *data = journal_view(session->journal, &from, &size);
+        struct scan_seq seq;
+        if (!data || from >= end)
+            break;
+        size = size < end - from ? size : (size_t)(end - from);
+        for (scan_past_drawing(data, size, &at); scan_next(data, size, &at, &seq);
+             scan_past_drawing(data, size, &at))
+            note_colours(terminal, &seq);
+        from += size;
+    }
+    terminal->recalled = true;
+}
+
 /* to the end; as much as one look may; up to a query that can't be answered yet */
 enum searched { SEARCHED, ENOUGH, LATER };
 
@@ -261,10 +288,12 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
             const struct responder_facts facts = {.modes = *modes,
                                                   .scheme_told = wants_scheme(session),
                                                   .profile = profile_of(session),
+                                                  .colours = terminal_get(session)->colours,
                                                   .size = place_size,
                                                   .cell = place_cell,
                                                   .cursor = place_cursor,
                                                   .arg = &place};
+            note_colours(terminal_get(session), &seq);
             if (modes_apply(modes, &seq))
                 note_mode(session, &seq, *modes);
             else if (may)
@@ -296,6 +325,7 @@ void queries_look(struct session *session)
     if (head == terminal->scanned_head)
         return;
     terminal->scanned_head = head;
+    recall_colours(session, terminal);
     if (terminal->queries && terminal->queries->late.len > 0)
         forget_late(terminal->queries); /* the program goes on without its reply */
     uint64_t from = atomic_load(&header->answered_to), modes = atomic_load(&header->modes);

@@ -327,6 +327,7 @@ static void view_free_terminal(struct session *session)
     if (terminal->view)
         free_view(terminal->view);
     queries_free(terminal->queries);
+    colours_reset(&terminal->colours);
     free(terminal);
     session->part[PART_VIEW] = NULL;
 }

@@ -161,6 +161,8 @@ static void bridge_gap(struct view *view, uint64_t from)
         alternate = screens.by_csi && !screens.value;
     screen_gap(view->screen);
     modes_append(&words, modes, !kitty.any);
+    if (screen_colours(view->screen) || terminal_get(view->session)->colours)
+        colours_append(&words, terminal_get(view->session)->colours);
     if (alternate != screen_is_alternate(view->screen))
         buf_append_text(&words, alternate ? "\033[?1049h" : "\033[?1049l");
     screen_say(view->screen, words.data, words.len);

@@ -21,6 +21,8 @@ struct views { /* of the registry */
 struct terminal { /* of a session */
     struct view *view;           /* owned; NULL: no viewer has come yet */
     struct queries *queries; /* owned; NULL: no query has come yet */
+    struct colours *colours;     /* that its program has set, up to answered_to; NULL: none */
+    bool recalled;               /* they are known */
     uint64_t scanned_head;       /* journal_head when its output was last searched for queries */
 };
 struct terminal *terminal_get(struct session *session); /* made when there is none */
