@@ -335,7 +335,7 @@ def test_odd_programs_one_after_the_other(own):
 def test_during_a_crash(own):
     n = own.run("exec sleep 300", tty=True)
     for _ in range(5):
-        worker = own.worker()
+        worker = wait_for(own.worker, "a worker")
         os.kill(own.keeper, signal.SIGUSR2)
         try:
             os.kill(worker, signal.SIGKILL)

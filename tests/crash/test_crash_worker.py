@@ -130,7 +130,7 @@ def test_kill_in_the_middle_is_complete(mux):
 
 def gap(mux):
     """No worker, and none that comes, until the keeper goes on: everything that happens meanwhile happens in the gap."""
-    worker = mux.worker()
+    worker = wait_for(mux.worker, "a worker")
     os.kill(mux.keeper, signal.SIGSTOP)
     wait_for(lambda: stat(mux.keeper)[0] == "T")
     os.kill(worker, signal.SIGKILL)
@@ -207,11 +207,11 @@ def test_many_restarts_cost_nothing(mux):
 def test_other_deaths(mux, signo):
     n = mux.run("exec sleep 300")
     if signo == signal.SIGTERM:  # to the worker alone it means stop, as it does to the keeper
-        os.kill(mux.worker(), signo)
+        os.kill(wait_for(mux.worker, "a worker"), signo)
         wait_for(lambda: gone(mux.keeper))
         wait_for(lambda: not mux.daemons())
         return
-    worker = mux.worker()
+    worker = wait_for(mux.worker, "a worker")
     os.kill(worker, signo)
     wait_for(lambda: gone(worker))
     assert mux.state_of(n) == "running" and mux.call("status")["pid"] != worker

@@ -184,6 +184,7 @@ def test_many_come_and_go_killed_at_any_moment(mux):
         if len(clients) > most:
             old = clients.pop(turn % 7)
             old.send_signal([signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT][turn % 4])
+            wait_for(lambda: drain() or old.poll() is not None, "it to go: the terminal must take what it restores")
             mux.finish(old)
         drain()
     wait_for(lambda: drain() or attached(mux) == len(clients), "those that are left")

@@ -49,11 +49,11 @@ def test_an_exit_has_a_grace_while_somebody_holds_the_output(mux, hold):
 
 @pytest.mark.no_pty
 def test_nobody_who_holds_the_output_means_no_grace(mux):
-    """The quickest of some: a busy machine only makes them slower."""
+    """One of many: a busy machine only makes them slower."""
     def took(n):
         run(mux, f"s{n}", "true")
         return ms_of(mux, f"s{n}", "ended") - ms_of(mux, f"s{n}", "created")
-    assert min(took(n) for n in range(10)) < GRACE_MS
+    assert any(took(n) < GRACE_MS for n in range(200))
 
 
 @pytest.mark.no_pty
