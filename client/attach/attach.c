@@ -8,6 +8,7 @@
 #include "client/attach/attached.h"
 #include "client/rpc/call.h"
 #include "client/rpc/own_terminal.h"
+#include "client/terminal/colors.h"
 #include "client/terminal/hidden.h"
 #include "client/terminal/query.h"
 #include "client/terminal/overlay.h"
@@ -51,6 +52,7 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
     params_set(params, "session_id", json_string_new(session, strlen(session)));
     json_add_int(params, "rows", attach->rows);
     json_add_int(params, "cols", attach->cols);
+    json_add_int(params, "colors", colors_of_terminal());
     if (again)
         json_free(json_detach(params, "detach_others"));
     if (again && rows == attach->rows && cols == attach->cols)

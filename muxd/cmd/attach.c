@@ -98,6 +98,18 @@ static void pace(struct attachment *attachment, size_t drawn)
     attachment->drawn_at = at;
 }
 
+/* What programs copy goes to one person, not to all who look on. */
+static void set_pass(struct attachment *attachment)
+{
+    const struct config_attach *cfg = &attachment->ctx->config->attach;
+    const struct paint_pass pass = {.fold = attachment->fold,
+                                    .bell = cfg->bell,
+                                    .links = cfg->links,
+                                    .copies = attachment->leads &&
+                                              strcmp(cfg->clipboard, "terminal") == 0};
+    paint_pass(attachment->paint, &pass);
+}
+
 static void draw(struct attachment *attachment)
 {
     const struct screen *screen = watch_screen(attachment->watch);
@@ -112,6 +124,7 @@ static void draw(struct attachment *attachment)
     if (!is_drawn(attachment, screen))
         return;
     buf_init(&out, PAINT_BYTES_MAX);
+    set_pass(attachment);
     attachment->due = !paint_draw(attachment->paint, screen, &out);
     for (; attachment->anew > 0; attachment->anew--)
         stream_send(attachment->peer, ATTACH_ANEW, "", 0);
@@ -310,6 +323,7 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
     }
     attachment->paint = paint_new((int)schema_int(tool, params, "rows", 24),
                                   (int)schema_int(tool, params, "cols", 80));
+    attachment->fold = fold_for(schema_int(tool, params, "colors", 1 << 24));
     watch_follow(attachment->watch);
     loop_timer_init(&attachment->pace, ctx->loop, on_may_draw, attachment);
     loop_timer_init(&attachment->drawn, ctx->loop, on_late, attachment);

@@ -16,6 +16,7 @@ struct attachment {
     struct peer *peer;
     struct watch *watch;
     struct paint *paint;
+    enum fold fold; /* the colours of its terminal */
     uint64_t number, host; /* the session; the session that the client runs in, 0: none */
     bool read_only, ended, finished;
     bool followed;   /* attach_nested.c: seen in this search */

@@ -25,6 +25,24 @@ struct screen_home {
     uint64_t pushes;             /* scrollback_pushes at that time, and 1; 0: never */
 };
 
+#define SCREEN_LINKS 512         /* targets that are kept; the oldest go first */
+#define SCREEN_LINK_MAX 2083     /* bytes of a target; longer ones are ignored, as in VTE */
+/* bytes of an OSC 52 behind its number: as much as xterm takes */
+#define SCREEN_CLIPBOARD_MAX 100008
+
+struct screen_pass { /* what passes the screen on its way to a person's terminal */
+    uint64_t bells, copies; /* so far */
+    char *copied;           /* owned: SELECTION;BASE64 of the last copy; NULL: none */
+    struct buf copying;     /* an OSC 52 that is longer than what tokens keep */
+    uint32_t links;         /* the last number that was given out; 0: none */
+    bool wrapped;           /* the numbers have begun again */
+    /* owned, SCREEN_LINKS of them, by number: ID;TARGET; NULL: no link has come */
+    struct screen_target {
+        uint64_t hash;
+        char *text;
+    } *targets;
+};
+
 struct screen {
     struct tokens tokens;
     int rows, cols;
@@ -54,6 +72,7 @@ struct screen {
     char title[SCREEN_TITLE_MAX + 1];
     char *titles[SCREEN_TITLES];
     int title_count;
+    struct screen_pass pass;
     unsigned kitty[2][SCREEN_KITTY];
     int kitty_count[2];
 };
@@ -116,6 +135,17 @@ void screen_columns(struct screen *screen, bool many); /* DECCOLM */
 /* screen_escape.c: sequences */
 extern const struct token_sink screen_sink;
 void screen_reset(struct screen *screen); /* RIS, and the beginning */
+
+/* screen_pass.c: bells, links and copies */
+void screen_bell(struct screen *screen);
+/* OSC 8 and OSC 52 behind their numbers */
+void screen_pass_link(struct screen *screen, const char *data, size_t size);
+void screen_pass_copy(struct screen *screen, const char *data, size_t size);
+/* a piece of a long OSC, and its rest */
+void screen_pass_part(struct screen *screen, const char *data, size_t size, bool first);
+void screen_pass_rest(struct screen *screen, const char *data, size_t size);
+size_t screen_pass_memory(const struct screen_pass *pass);
+void screen_pass_fini(struct screen_pass *pass);
 
 /* screen_mode.c: modes */
 void screen_mode(struct screen *screen, const struct token_csi *csi, bool set);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "term/paint_modes.h"
+#include "term/paint_sent.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ struct paint {
     uint64_t recoloured;           /* screen_recoloured() of the last one */
     bool known;         /* false: what the terminal shows is unknown */
     int top, left;      /* the screen's row and column in the terminal's first */
+    struct paint_pass pass;
+    struct paint_sent sent;
     struct paint_modes modes;
 };
 
@@ -37,6 +40,11 @@ struct paint *paint_new(int rows, int cols)
     struct paint *paint = xcalloc(1, sizeof *paint);
     paint_resize(paint, rows, cols);
     return paint;
+}
+
+void paint_pass(struct paint *paint, const struct paint_pass *pass)
+{
+    paint->pass = *pass;
 }
 
 void paint_free(struct paint *paint)
@@ -94,6 +102,9 @@ static struct cell seen(const struct paint *paint, const struct line *line, int 
         cell.rune = 0;
     else if (control || cut)
         cell.rune = ' ', cell.width = 1;
+    fold_pen(&cell.pen, paint->pass.fold);
+    if (!paint->pass.links)
+        cell.pen.link = 0;
     return cell;
 }
 
@@ -163,9 +174,13 @@ static void move_to(struct buf *out, int row, int col)
     buf_printf(out, "\033[%d;%dH", row + 1, col + 1);
 }
 
-static void use_pen(struct buf *out, struct pen *pen, const struct pen *wanted)
+static void use_pen(struct buf *out, const struct screen *screen, struct pen *pen,
+                    const struct pen *wanted)
 {
-    const struct pen plain = {0};
+    const struct pen plain = {.link = wanted->link};
+    if (pen->link != wanted->link)
+        paint_sent_link(screen, wanted->link, out);
+    pen->link = wanted->link;
     if (pen_equal(pen, wanted))
         return;
     *pen = *wanted;
@@ -190,10 +205,11 @@ static void paint_append_cell(const struct paint *paint, struct buf *out, const 
         move_to(out, row, col + cell->width);
 }
 
-static void draw_span(struct paint *paint, struct buf *out, const struct line *line, int row,
+static void draw_span(struct paint *paint, struct buf *out, const struct screen *screen, int row,
                       struct span span)
 {
     struct cell *shown = paint->cells + (size_t)row * (size_t)paint->cols;
+    const struct line *line = line_of(paint, screen, row);
     struct pen pen = {0};
     int end = span.to;
     while (span.to == paint->cols && end > span.from) {
@@ -208,10 +224,10 @@ static void draw_span(struct paint *paint, struct buf *out, const struct line *l
         shown[col] = cell;
         if (cell.width == 0)
             continue;
-        use_pen(out, &pen, &cell.pen);
+        use_pen(out, screen, &pen, &cell.pen);
         paint_append_cell(paint, out, line, row, col, &cell);
     }
-    use_pen(out, &pen, &blank.pen);
+    use_pen(out, screen, &pen, &blank.pen);
     if (end < span.to)
         buf_append_text(out, "\033[K");
     for (int col = end; col < span.to; col++)
@@ -318,6 +334,7 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
         start_again(paint, out);
     choose_part(paint, screen);
     use_colours(paint, screen);
+    paint_sent_draw(&paint->sent, &paint->pass, screen, out);
     int up = fresh ? 0 : find_scroll(paint, screen);
     bool several = up > 0 || count_changed(paint, screen, 2) > 1;
     if (several)
@@ -330,7 +347,7 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
         if (out->len - begin >= PAINT_BYTES)
             whole = false;
         else if (changed(paint, line, row, &span))
-            draw_span(paint, out, line, row, span);
+            draw_span(paint, out, screen, row, span);
     }
     struct screen_cursor cursor = screen_cursor(screen);
     bool drawn = out->len > begin;

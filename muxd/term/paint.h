@@ -1,12 +1,13 @@
 /* paint: makes a person's terminal show what a screen shows, with as few bytes as it takes. It
  * remembers what that terminal shows, so it may be called as rarely as the caller likes: states
  * between two calls are never sent. Of what a program wrote only characters, colours, the title and
- * the modes below reach the terminal: no queries, no clipboard, no replies that the terminal would
- * type. No fd, no clock. The terminal must be in its own alternate screen with autowrap off, and
- * only paint may write to it. */
+ * the modes below reach the terminal, and what paint_pass allows: no queries, no replies that the
+ * terminal would type. No fd, no clock. The terminal must be in its own alternate screen with
+ * autowrap off, and only paint may write to it. */
 #ifndef MUXD_TERM_PAINT_H
 #define MUXD_TERM_PAINT_H
 #include "base/buf.h"
+#include "term/fold.h"
 #include "term/screen.h"
 
 #define PAINT_CELLS_MAX 300000      /* of a terminal; cells beyond stay blank */
@@ -17,6 +18,14 @@
 struct paint;
 
 struct paint *paint_new(int rows, int cols);
+/* What passes to the terminal beside the drawing; nothing before this call, and all colours. */
+struct paint_pass {
+    enum fold fold;
+    bool bell;   /* one for all since the last drawing */
+    bool copies; /* what programs put into the clipboard, the last one */
+    bool links;
+};
+void paint_pass(struct paint *paint, const struct paint_pass *pass);
 void paint_free(struct paint *paint); /* NULL is fine */
 /* the terminal has another size: all is drawn again */
 void paint_resize(struct paint *paint, int rows, int cols);

@@ -69,6 +69,7 @@ static void draw_ansi(const struct drawing *drawing, const struct line *line, in
     const struct pen plain = {0};
     for (int col = 0; col < used; col++) {
         struct pen next = colours_pen(colours, line->cells[col].pen);
+        next.link = 0; /* a picture has no links */
         if (!pen_equal(&pen, &next)) {
             pen = next;
             if (pen_equal(&pen, &plain))

@@ -13,6 +13,7 @@ struct screen *screen_new(int rows, int cols, size_t scrollback_bytes)
     screen->cols = screen->own_cols = screen_clamp_size(cols);
     screen->work_max = SIZE_MAX;
     screen->scrollback = scrollback_new(scrollback_bytes, screen->cols);
+    buf_init(&screen->pass.copying, SCREEN_CLIPBOARD_MAX);
     screen->grids[0] = screen_grid_new(screen->rows, screen->cols);
     screen_reset(screen);
     return screen;
@@ -28,6 +29,7 @@ void screen_free(struct screen *screen)
     colours_reset(&screen->colours);
     for (int i = 0; i < screen->title_count; i++)
         free(screen->titles[i]);
+    screen_pass_fini(&screen->pass);
     free(screen);
 }
 

@@ -66,6 +66,14 @@ const char *screen_title(const struct screen *screen); /* UTF-8, "" while there 
 /* the colours that the program has set; NULL: none */
 const struct colours *screen_colours(const struct screen *screen);
 uint64_t screen_recoloured(const struct screen *screen); /* grows when they change */
+/* bells that the program has rung so far */
+uint64_t screen_bells(const struct screen *screen);
+/* What the program has put into the clipboard last (OSC 52), as SELECTION;BASE64, and how often it
+ * has done so. "": never. */
+const char *screen_copied(const struct screen *screen, uint64_t *copies);
+/* The target of a pen's link: printable ASCII with one of a few schemes. NULL: none, or forgotten
+ * for newer ones. */
+const char *screen_link(const struct screen *screen, uint32_t link);
 bool screen_is_alternate(const struct screen *screen);
 const struct scrollback *screen_scrollback(const struct screen *screen); /* of the main screen */
 

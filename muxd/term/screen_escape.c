@@ -22,6 +22,7 @@ static void on_control(void *arg, char byte)
     struct screen *screen = arg;
     int row = screen->cursor.row, col = screen->cursor.col;
     switch (byte) {
+    case '\a': screen_bell(screen); break;
     case '\b': screen_move(screen, row, col - 1); break;
     case '\t': screen_tab(screen, 1); break;
     case '\n':
@@ -254,8 +255,8 @@ static void screen_escape_on_csi(void *arg, const struct token_csi *csi)
 
 static void on_title(void *arg, const char *data, size_t size, bool cut)
 {
-    struct screen *screen = arg;
     struct buf title;
+    struct screen *screen = arg;
     if (cut)
         return;
     while (size > SCREEN_TITLE_MAX || (size > 0 && utf8_incomplete_tail(data, size) > 0))
@@ -283,8 +284,19 @@ static void on_osc(void *arg, const char *data, size_t size, bool cut)
         screen->recoloured++;
         screen->version++;
     }
-    if (size >= 2 && (data[0] == '0' || data[0] == '2') && data[1] == ';')
-        on_title(arg, data + 2, size - 2, cut);
+    if (cut)
+        screen_pass_rest(screen, data, size);
+    else if (size >= 2 && (data[0] == '0' || data[0] == '2') && data[1] == ';')
+        on_title(arg, data + 2, size - 2, false);
+    else if (size >= 2 && memcmp(data, "8;", 2) == 0)
+        screen_pass_link(screen, data + 2, size - 2);
+    else if (size >= 3 && memcmp(data, "52;", 3) == 0)
+        screen_pass_copy(screen, data + 3, size - 3);
+}
+
+static void on_osc_part(void *arg, const char *data, size_t size, bool first)
+{
+    screen_pass_part(arg, data, size, first);
 }
 
 const struct token_sink screen_sink = {.text = on_text,
@@ -292,4 +304,5 @@ const struct token_sink screen_sink = {.text = on_text,
                                        .escape = screen_escape_on_escape,
                                        .csi = screen_escape_on_csi,
                                        .osc = on_osc,
+                                       .osc_part = on_osc_part,
                                        .title = on_title};

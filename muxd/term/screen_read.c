@@ -105,5 +105,6 @@ size_t screen_memory(const struct screen *screen)
         for (int row = 0; screen->grids[which] && row < screen->rows; row++)
             marks += line_marks_memory(&screen->grids[which][row]);
     return sizeof *screen + grid * (screen->grids[1] ? 2 : 1) + marks +
-           scrollback_bytes(screen->scrollback) + (screen->colours ? sizeof *screen->colours : 0);
+           screen_pass_memory(&screen->pass) + scrollback_bytes(screen->scrollback) +
+           (screen->colours ? sizeof *screen->colours : 0);
 }

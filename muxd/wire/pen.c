@@ -50,7 +50,7 @@ static void underline(struct pen *pen, int style)
 static void one(struct pen *pen, int arg)
 {
     if (arg == 0)
-        *pen = (struct pen){0};
+        *pen = (struct pen){.link = pen->link};
     else if (arg == 4)
         underline(pen, 1);
     else if (arg <= 9)
@@ -83,7 +83,7 @@ void pen_sgr(struct pen *pen, const struct token_csi *csi)
 {
     BUG_UNLESS(csi->count >= 0 && csi->count <= TOKENS_ARGS);
     if (csi->count == 0)
-        *pen = (struct pen){0};
+        *pen = (struct pen){.link = pen->link};
     for (int at = 0; at < csi->count;) {
         int arg = arg_at(csi, at);
         bool parts = at + 1 < csi->count && csi->joined[at + 1];

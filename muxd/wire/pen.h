@@ -32,8 +32,12 @@ enum pen_attrs {
                      PEN_UNDERLINE_DOTTED | PEN_UNDERLINE_DASHED
 };
 
+#define PEN_LINKS 0x3ffffu /* the highest number of a link */
+
 struct pen { /* zeroed: plain */
-    uint32_t fg, bg, attrs; /* without padding: compared and copied as bytes */
+    uint32_t fg, bg; /* without padding: compared and copied as bytes */
+    uint32_t attrs : 14;
+    uint32_t link : 18; /* screen_link's number; 0: none. SGR neither sets nor clears it */
     uint32_t line;          /* the colour of underlines; COLOR_DEFAULT: that of the text */
 };
 static_assert(sizeof(struct pen) == 4 * sizeof(uint32_t), "padding would be compared");

@@ -212,16 +212,35 @@ static void end_string(struct tokens *tokens, const struct token_sink *sink, voi
         sink->title(arg, tokens->string, tokens->string_size, cut);
 }
 
-/* Takes the string's bytes at data that are no controls; returns how many. */
-static size_t take_string_bytes(struct tokens *tokens, const char *data, size_t size)
+/* A full string of an OSC goes to whoever wants long ones. */
+static void give_part(struct tokens *tokens, const struct token_sink *sink, void *arg)
 {
-    size_t n = 0, room = sizeof tokens->string - tokens->string_size;
-    while (n < size && (unsigned char)data[n] >= 0x20)
-        n++;
-    memcpy(tokens->string + tokens->string_size, data, n < room ? n : room);
-    tokens->string_size += n < room ? n : room;
-    tokens->string_seen += n;
-    return n;
+    bool first = tokens->string_seen == sizeof tokens->string;
+    if (tokens->state != TOKENS_OSC || !sink->osc_part)
+        return;
+    sink->osc_part(arg, tokens->string, sizeof tokens->string, first);
+    tokens->string_size = 0;
+}
+
+/* Takes the string's bytes at data that are no controls; returns how many. */
+static size_t take_string_bytes(struct tokens *tokens, const char *data, size_t size,
+                                const struct token_sink *sink, void *arg)
+{
+    size_t end = 0;
+    while (end < size && (unsigned char)data[end] >= 0x20)
+        end++;
+    for (size_t at = 0; at < end;) {
+        if (tokens->string_size == sizeof tokens->string)
+            give_part(tokens, sink, arg);
+        size_t room = sizeof tokens->string - tokens->string_size;
+        size_t kept = end - at < room ? end - at : room;
+        memcpy(tokens->string + tokens->string_size, data + at, kept);
+        tokens->string_size += kept;
+        size_t n = room > 0 ? kept : end - at; /* what nobody wants is swallowed */
+        tokens->string_seen += n;
+        at += n;
+    }
+    return end;
 }
 
 static bool in_string(const struct tokens *tokens)
@@ -295,7 +314,7 @@ size_t tokens_feed(struct tokens *tokens, const char *data, size_t size,
         else if (tokens->state == TOKENS_CSI)
             at += take_parameters(&tokens->csi, data + at, size - at);
         else if (in_string(tokens) && !tokens->escape_in_string)
-            at += take_string_bytes(tokens, data + at, size - at);
+            at += take_string_bytes(tokens, data + at, size - at, sink, arg);
         if (at < size && !tokens->halt) {
             flush_text(tokens, sink, arg);
             on_byte(tokens, data[at++], sink, arg);

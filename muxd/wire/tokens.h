@@ -30,9 +30,11 @@ struct token_sink { /* tokens_feed may call each any number of times */
     void (*control)(void *arg, char byte); /* C0 without ESC, NUL, CAN and SUB */
     void (*escape)(void *arg, char intermediate, char final);
     void (*csi)(void *arg, const struct token_csi *csi);
-    /* the bytes between ESC ] or ESC P and the end; NULL is fine for both */
+    /* the bytes between ESC ] or ESC P and the end; NULL is fine for all three */
     void (*osc)(void *arg, const char *data, size_t size, bool cut);
     void (*dcs)(void *arg, const char *data, size_t size, bool cut);
+    /* the next TOKENS_STRING bytes of an OSC that has more; osc gets the rest as cut */
+    void (*osc_part)(void *arg, const char *data, size_t size, bool first);
     /* between ESC k and the end; NULL is fine */
     void (*title)(void *arg, const char *data, size_t size, bool cut);
 };

@@ -103,6 +103,147 @@ TEST(test_text_and_colours)
     pair_free(&pair);
 }
 
+static struct buf drawn(struct pair *pair)
+{
+    struct buf out;
+    buf_init(&out, PAINT_BYTES_MAX);
+    assert_true(paint_draw(pair->paint, pair->screen, &out));
+    if (out.len > 0)
+        screen_feed(pair->terminal, out.data, out.len);
+    buf_append_byte(&out, '\0');
+    return out;
+}
+
+static bool draws(struct pair *pair, const char *text)
+{
+    struct buf out = drawn(pair);
+    bool found = memmem(out.data, out.len, text, strlen(text)) != NULL;
+    buf_fini(&out);
+    return found;
+}
+
+TEST(test_bell_rings_once)
+{
+    struct pair pair = pair_new(4, 20, 4, 20);
+    const struct paint_pass pass = {.bell = true};
+    feed(&pair, "old\a\033]2;title\a");
+    paint_pass(pair.paint, &pass);
+    assert_false(draws(&pair, "\a")); /* it was before we came */
+    feed(&pair, "\a\a");
+    assert_true(draws(&pair, "\a"));
+    assert_false(draws(&pair, "\a"));
+    paint_pass(pair.paint, &(struct paint_pass){0});
+    feed(&pair, "\a");
+    assert_false(draws(&pair, "\a"));
+    pair_free(&pair);
+}
+
+TEST(test_copies_pass_when_allowed)
+{
+    struct pair pair = pair_new(4, 20, 4, 20);
+    const struct paint_pass pass = {.copies = true};
+    paint_pass(pair.paint, &pass);
+    feed(&pair, "\033]52;c;b2xk\a");
+    assert_false(draws(&pair, "52;"));
+    feed(&pair, "\033]52;c;aGFsbG8=\033\\");
+    assert_true(draws(&pair, "\033]52;c;aGFsbG8=\033\\"));
+    assert_false(draws(&pair, "52;"));
+    feed(&pair, "\033]52;c;?\033\\\033]52;c;\033\\\033]52;x;aGk=\033\\\033]52;c;a;b\033\\");
+    assert_false(draws(&pair, "52;"));
+    struct buf text = BUF_INIT; /* longer than what tokens keep; and too long */
+    for (int size = 90000; size <= 110000; size += 20000) {
+        buf_append_text(&text, "\033]52;c;");
+        for (int i = 0; i < size; i++)
+            buf_append_byte(&text, 'A');
+        buf_append_text(&text, "\033\\");
+        screen_feed(pair.screen, text.data, text.len);
+        uint64_t copies;
+        assert_int_equal(strlen(screen_copied(pair.screen, &copies)), 90000 + 2);
+        assert_int_equal(copies, 3);
+        buf_clear(&text);
+    }
+    buf_fini(&text);
+    paint_pass(pair.paint, &(struct paint_pass){0});
+    feed(&pair, "\033]52;c;aGFsbG8=\033\\");
+    assert_false(draws(&pair, "52;"));
+    pair_free(&pair);
+}
+
+TEST(test_links)
+{
+    struct pair pair = pair_new(4, 40, 4, 40);
+    const struct paint_pass pass = {.links = true};
+    paint_pass(pair.paint, &pass);
+    feed(&pair, "a \033]8;;https://x.example/a;b\033\\li\033[31mnk\033[m\033]8;;\033\\ c");
+    assert_true(draws(&pair, "\033]8;id=muxd1;https://x.example/a;b\033\\"));
+    assert_int_equal(draw(&pair), 0);
+    assert_same(&pair, 0, 0);
+    assert_string_equal(screen_link(pair.screen, 1), "https://x.example/a;b");
+    assert_int_equal(screen_line(pair.screen, 0)->cells[5].pen.link, 1); /* SGR ends no link */
+    assert_int_equal(screen_line(pair.screen, 0)->cells[6].pen.link, 0);
+    feed(&pair, "\r\n\033]8;;javascript:alert(1)\033\\bad\033]8;;ssh://h\033\\\033]8;;http://a\303\244\033\\bad\033]8;;\033\\");
+    assert_false(draws(&pair, "\033]8;id"));
+    paint_pass(pair.paint, &(struct paint_pass){0});
+    paint_forget(pair.paint);
+    assert_false(draws(&pair, "\033]8;"));
+    pair_free(&pair);
+}
+
+/* Of more links than are kept the newest work, no number means another target, and a drawing full of them has its cap. */
+TEST(test_many_links)
+{
+    struct pair pair = pair_new(4, 900, 4, 900);
+    const struct paint_pass pass = {.links = true};
+    struct buf text = BUF_INIT;
+    paint_pass(pair.paint, &pass);
+    for (int i = 0; i < 3000; i++) {
+        buf_printf(&text, "\033]8;id=%d;http://h/", i);
+        for (int k = 0; k < 1900; k++)
+            buf_append_byte(&text, 'x');
+        buf_append_text(&text, "\033\\o");
+    }
+    screen_feed(pair.screen, text.data, text.len);
+    draw(&pair);
+    assert_int_equal(draw(&pair), 0);
+    assert_null(screen_link(pair.screen, 1));
+    assert_null(screen_link(pair.screen, 3001));
+    assert_non_null(screen_link(pair.screen, 3000));
+    assert_true(screen_memory(pair.screen) > 900000);
+    buf_fini(&text);
+    pair_free(&pair);
+}
+
+TEST(test_colours_fold)
+{
+    struct pen pen = {.fg = COLOR_RGB | 0xff8700, .bg = COLOR_RGB | 0x808080};
+    struct pen folded = pen;
+    fold_pen(&folded, fold_for(1 << 24));
+    assert_true(pen_equal(&folded, &pen));
+    fold_pen(&folded, fold_for(256));
+    assert_int_equal(folded.fg, COLOR_INDEXED | 208);
+    assert_int_equal(folded.bg, COLOR_INDEXED | 244);
+    folded = (struct pen){.fg = COLOR_INDEXED | 196, .bg = COLOR_RGB | 0x0000e0};
+    fold_pen(&folded, fold_for(88));
+    assert_int_equal(folded.fg, COLOR_INDEXED | 9);
+    assert_int_equal(folded.bg, COLOR_INDEXED | 4);
+    fold_pen(&folded, fold_for(8));
+    assert_int_equal(folded.fg, COLOR_INDEXED | 1);
+    assert_int_equal(folded.attrs, PEN_BOLD);
+    folded = (struct pen){.fg = COLOR_RGB | 1, .bg = COLOR_INDEXED | 4, .attrs = PEN_UNDERLINE | PEN_UNDERLINE_CURLY};
+    fold_pen(&folded, fold_for(0));
+    assert_true(pen_equal(&folded, &(struct pen){.attrs = PEN_UNDERLINE}));
+}
+
+TEST(test_colours_of_the_terminal)
+{
+    struct pair pair = pair_new(2, 10, 2, 10);
+    const struct paint_pass pass = {.fold = FOLD_PLAIN};
+    paint_pass(pair.paint, &pass);
+    feed(&pair, "\033[1;38;2;1;2;3;44mx");
+    assert_true(draws(&pair, "\033[0;1mx"));
+    pair_free(&pair);
+}
+
 TEST(test_only_what_changes)
 {
     struct pair pair = pair_new(24, 80, 24, 80);
@@ -236,7 +377,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_and_colours), cmocka_unit_test(test_only_what_changes), cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_scrolling),
+        cmocka_unit_test(test_scrolling),        cmocka_unit_test(test_bell_rings_once),   cmocka_unit_test(test_copies_pass_when_allowed),
+        cmocka_unit_test(test_links),            cmocka_unit_test(test_many_links),        cmocka_unit_test(test_colours_fold),
+        cmocka_unit_test(test_colours_of_the_terminal),
         cmocka_unit_test(test_other_sizes),      cmocka_unit_test(test_large_and_hostile), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
