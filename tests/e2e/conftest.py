@@ -174,13 +174,20 @@ def new_mark():
 def proc_bytes(pid, name):
     """A file of /proc/PID, or nothing where the process is gone or hides it."""
     try:
-        return Path("/proc", str(pid), name).read_bytes()
+        with open(f"/proc/{pid}/{name}", "rb", 0) as file:
+            return file.read()
     except OSError:
         return b""
 
 
 def command_line(pid):
     return proc_bytes(pid, "cmdline").split(b"\0")
+
+
+def processes():
+    """All there are, by number and inode: one that has the number of another that is gone has another inode."""
+    with os.scandir("/proc") as entries:
+        return {(int(entry.name), entry.inode()) for entry in entries if entry.name.isdigit()}
 
 
 def proc_state(pid):
@@ -214,6 +221,7 @@ class Muxd:
                     "XDG_RUNTIME_DIR": str(self.dir), "XDG_STATE_HOME": str(self.state), "MUXD_SOCKET": str(self.socket),
                     "MUXD_CONFIG": str(self.conf)}
         self.program, self.prefix, self.background, self.clients = UE, [], [], []
+        self.before = processes()  # none of them is ours
         self.rt_mark = new_mark()
         set_mark(self.rt_mark)
 
@@ -302,9 +310,9 @@ class Muxd:
     def pids(self):
         """All processes of this test: they bear its mark, or its directory stands in their command line or environment."""
         mark, here = str(self.rt_mark).encode(), str(self.dir).encode()
-        return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and int(entry) != os.getpid() and
-                (mark in proc_bytes(entry, "limits") or here in proc_bytes(entry, "cmdline") or here in proc_bytes(entry, "environ")) and
-                proc_state(entry) not in "ZX"]
+        return [pid for pid, _ in sorted(processes() - self.before) if pid != os.getpid() and
+                (mark in proc_bytes(pid, "limits") or here in proc_bytes(pid, "cmdline") or here in proc_bytes(pid, "environ")) and
+                proc_state(pid) not in "ZX"]
 
     def is_daemon(self, pid):
         """Keeper, worker or sentinel, by the command line (or valgrind's, running it)."""
