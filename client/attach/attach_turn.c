@@ -46,14 +46,16 @@ static size_t attach_turn_line(const char *text, size_t size, int cols)
     return at > 0 ? at : size;
 }
 
-/* In the last lines, as many as it needs. */
-static void append_notice(struct buf *out, const char *text, size_t size)
+/* In as many lines as it needs, from this row on; 0: in the last ones. */
+static void append_notice(struct buf *out, const char *text, size_t size, int first)
 {
     int rows, cols, lines = 0;
     terminal_size(&rows, &cols);
     for (size_t at = 0; at < size; lines++)
         at += attach_turn_line(text + at, size - at, cols);
     int row = lines < rows ? rows - lines + 1 : 1;
+    if (first > 0 && first + lines - 1 <= rows)
+        row = first;
     for (size_t at = 0; at < size && row <= rows; row++) {
         size_t part = attach_turn_line(text + at, size - at, cols);
         buf_printf(out, "\033[%d;1H\033[m\033[2K\033[7m", row);
@@ -72,7 +74,8 @@ void attach_notice(struct attach *attach, const char *text, size_t size)
     buf_append_text(&shown, key ? attach->prefix_word : "");
     utf8_append_escaped(&shown, text + behind, size - behind, false);
     buf_append_text(&attach->out, "\0337");
-    append_notice(&attach->out, shown.data ? shown.data : "", shown.len);
+    append_notice(&attach->out, shown.data ? shown.data : "", shown.len, attach->notice_row);
+    attach->notice_row = 0;
     buf_append_text(&attach->out, "\0338");
     buf_fini(&shown);
     attach->notice_until_ms = clock_mono_ms() + NOTICE_MS;
@@ -202,7 +205,7 @@ static void take_drawing(struct attach *attach, const struct attach_frame *frame
     }
 }
 
-/* Keeps who holds the keyboard, for the page of keys. */
+/* Keeps who holds the keyboard, for the page of keys, and where the next notice is to stand. */
 static void take_status(struct attach *attach, const struct attach_frame *frame)
 {
     struct err err;
@@ -212,6 +215,9 @@ static void take_status(struct attach *attach, const struct attach_frame *frame)
         free(attach->keyboard);
         attach->keyboard = xstrdup(keyboard);
     }
+    int64_t row;
+    if (json_get_int(status, "notice_row", &row) && row > 0 && row <= attach->rows)
+        attach->notice_row = (int)row;
     json_free(status);
 }
 

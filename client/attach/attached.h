@@ -36,6 +36,7 @@ struct attach {
     uint64_t keys_number;     /* of the last frame in sent */
     struct buf later;         /* to print when the terminal was restored */
     unsigned stale;           /* redraws that are due: until then drawings are skipped */
+    int notice_row;           /* where the next notice begins, from 1; 0: in the last lines */
     int64_t notice_until_ms;  /* clock_mono_ms; 0: no notice is shown */
     char *said;               /* owned: a notice for the next drawing of the session; NULL: none */
     char *keyboard;           /* owned: who holds it, for people; NULL: not known */

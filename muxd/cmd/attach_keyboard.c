@@ -9,6 +9,7 @@
 #include "cmd/meta.h"
 #include "journal/inputlog.h"
 #include "parts/keyboard/secret.h"
+#include "parts/keyboard/secret_prompt.h"
 #include "parts/record/recorder.h"
 #include "peer/stream.h"
 #include "term/cells.h"
@@ -16,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void send_status(struct attachment *attachment, struct session *session)
+/* notice_row: of the terminal, from 1, where the next notice is to stand; 0: anywhere. */
+static void send_status(struct attachment *attachment, struct session *session, int notice_row)
 {
     struct keyboard_holder state;
     struct buf text = BUF_INIT;
@@ -25,6 +27,8 @@ static void send_status(struct attachment *attachment, struct session *session)
     bool own = state.kind == HOLDER_PERSON && state.peer == attachment->author.peer;
     json_add_text(status, "keyboard", own ? "you" : keyboard_holder_word(state.kind));
     describe_owner(status, &state);
+    if (notice_row > 0)
+        json_add_int(status, "notice_row", notice_row);
     json_print(&text, status);
     if (!attachment->finished && text.len < ATTACH_PAYLOAD_MAX)
         stream_send(attachment->peer, ATTACH_STATUS, text.data, text.len);
@@ -39,6 +43,36 @@ static void say(struct attachment *attachment, const char *what, const char *nam
     free(text);
 }
 
+static bool looks_asked_for(struct session *session)
+{
+    struct journal *journal = session_journal(session);
+    uint64_t head = journal_head(journal),
+             from = head > SECRET_PROMPT_BYTES ? head - SECRET_PROMPT_BYTES : 0;
+    size_t size;
+    const char *tail = journal_view(journal, &from, &size);
+    return tail && secret_prompt_shows(tail, size);
+}
+
+/* Where a person can be meant: the program reads without echo, and its output asks for a secret, or
+ * one was staged for it. The notice leaves the prompt uncovered. */
+static void say_secret(struct attachment *attachment, struct session *session)
+{
+    const char *what = secret_was_lost(session)
+                           ? ": asks for a secret; the staged one is gone with a restart of muxd"
+                       : attachment->read_only
+                           ? ": asks for a secret"
+                           : ": asks for a secret; type it here, it is not recorded";
+    const struct screen *screen = watch_screen(attachment->watch);
+    if (!secret_was_lost(session) && !looks_asked_for(session))
+        return;
+    int length = (int)(strlen(session_name(session)) + strlen(what));
+    int cols = paint_cols(attachment->paint);
+    if (screen)
+        send_status(attachment, session,
+                    1 + paint_free_rows(attachment->paint, screen, (length + cols - 1) / cols));
+    say(attachment, what, session_name(session));
+}
+
 static void on_owner(void *arg, unsigned events)
 {
     struct attachment *attachment = arg;
@@ -48,19 +82,14 @@ static void on_owner(void *arg, unsigned events)
         return;
     keyboard_holder_get(session, &state);
     if (events & KEYBOARD_CHANGED)
-        send_status(attachment, session);
+        send_status(attachment, session, 0);
     if ((events & KEYBOARD_WANTED) && state.kind == HOLDER_PERSON &&
         state.peer == attachment->author.peer)
         say(attachment,
             ": an agent wants to type; you have the keyboard (\020 g gives it back)",
             session_name(session));
     if (events & KEYBOARD_SECRET)
-        say(attachment,
-            secret_was_lost(session)
-                ? ": asks for a secret; the staged one is gone with a restart of muxd"
-            : attachment->read_only ? ": asks for a secret"
-                                    : ": asks for a secret; type it here, it is not recorded",
-            session_name(session));
+        say_secret(attachment, session);
 }
 
 void attach_keyboard_begin(struct attachment *attachment, struct session *session,

@@ -37,7 +37,7 @@ struct input_queue { /* session_input.c */
     bool to_close;      /* once the queue is empty */
     bool held;          /* the program has not read for the first time */
     bool hold_wanted;   /* and input waits for that */
-    bool held_text;     /* an agent has typed meanwhile, who must not answer for a person */
+    bool held_text;     /* text of an agent, who must not answer for a person, is in the queue */
     bool room_wanted;   /* it is looked at when something has left the queue */
     int64_t hold_ms;    /* since its start, at most */
     int64_t hold_ended_ns; /* 0: it was never held back */

@@ -240,7 +240,7 @@ void session_want_room(struct session *session)
 
 void session_hold_text(struct session *session)
 {
-    session->input.held_text |= session->input.held;
+    session->input.held_text = true;
 }
 
 void session_release_hold(struct session *session)
@@ -261,13 +261,13 @@ static void drop_input(struct session *session, int error)
         close_pipe(session);
 }
 
-/* The program has begun to read. True: it reads a secret, and what an agent typed before is
- * dropped. */
+/* The queue has text of an agent. True: the program reads a secret by now, and all that was typed
+ * before it asked is dropped. */
 static bool drop_held_text(struct session *session)
 {
-    session->input.held_text = false;
     if (session->registry->cfg->defaults.agent_secrets || !session_reads_secret(session))
         return false;
+    session->input.held_text = false;
     log_warn("session %llu reads a secret: what was typed before it asked is thrown away",
              (unsigned long long)session_number(session));
     journal_input_drop(session->journal);
@@ -313,6 +313,8 @@ void session_flush_input(struct session *session)
             session_dirty(session);
         session->input.room_wanted = false;
         keep_page(session);
+        if (journal_in_head(journal) == journal_in_tail(journal))
+            session->input.held_text = false;
         if (n == -EAGAIN || n == 0) {
             block(session);
             return;

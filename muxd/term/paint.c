@@ -359,3 +359,25 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
     BUG_UNLESS(out->len - begin <= PAINT_BYTES_MAX);
     return whole;
 }
+
+static bool are_free(const struct paint *paint, const struct screen *screen, int row, int count,
+                     int cursor)
+{
+    for (int at = row; at < row + count; at++) {
+        const struct line *line = line_of(paint, screen, at);
+        if (at == cursor || (line && line_used(line, true) > 0))
+            return false;
+    }
+    return true;
+}
+
+int paint_free_rows(const struct paint *paint, const struct screen *screen, int count)
+{
+    int cursor = screen_cursor(screen).row - paint->top, last = paint->rows - count;
+    if (last <= 0)
+        return 0;
+    for (int row = last; row >= 0; row--)
+        if (are_free(paint, screen, row, count, cursor))
+            return row;
+    return cursor >= paint->rows / 2 ? 0 : last;
+}

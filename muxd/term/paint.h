@@ -37,4 +37,8 @@ int paint_cols(const struct paint *paint);
  * it shows the part with the cursor. False: the drawing is not whole; call again when these bytes
  * were taken. */
 bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *out);
+/* The first of `count` rows of the terminal, below each other, that the program doesn't use and the
+ * cursor is not in: the lowest ones. Where all are in use: those farther from it, at the top or
+ * at the bottom. */
+int paint_free_rows(const struct paint *paint, const struct screen *screen, int count);
 #endif

@@ -32,7 +32,9 @@ enum attach_type {
     ATTACH_TYPED = 'y',  /* the number of an ATTACH_KEYS that was typed, or refused with a notice */
     ATTACH_ANEW = 'a',   /* the next drawing begins with an empty terminal */
     ATTACH_NOTICE = 'n', /* a line for the person, UTF-8; ATTACH_PREFIX is the prefix key */
-    ATTACH_STATUS = 'k', /* a JSON object: the keyboard's holder now; ignore unknown members */
+    /* a JSON object: the keyboard's holder now; notice_row: the row of the terminal, from 1, where
+     * the next notice covers nothing that matters. Ignore unknown members */
+    ATTACH_STATUS = 'k',
     ATTACH_END = 'e'     /* a JSON object: how the session ended; the last frame */
 };
 

@@ -6,8 +6,15 @@ from conftest import Rpc
 
 # On its terminal, in a session of its own, it connects whenever it is told a path, and hands the connection over.
 LIFE = r"""
-import array, os, socket, sys
+import array, os, signal, socket, sys
 talk = socket.socket(fileno=int(sys.argv[1]))
+if "ignores_hangup" in sys.argv:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+if "background" in sys.argv:
+    if child := os.fork():
+        os.waitpid(child, 0)
+        sys.exit()
+    os.setpgid(0, 0)
 while path := talk.recv(4096):
     peer = socket.socket(socket.AF_UNIX)
     peer.connect(path.decode())
@@ -19,7 +26,7 @@ while path := talk.recv(4096):
 class Person:
     """Somebody at a terminal. terminal: a descriptor of it; pid: of the process that connects."""
 
-    def __init__(self, mux):
+    def __init__(self, mux, **how):
         self.mux = mux
         self.talk, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.master, self.terminal = pty.openpty()
@@ -28,7 +35,7 @@ class Person:
 
         def begin():
             os.close(os.open(name, os.O_RDWR))  # becomes the controlling terminal of the session that popen has made
-        self.process = mux.spawn([sys.executable, "-S", "-c", LIFE, str(theirs.fileno())], pass_fds=[theirs.fileno()], preexec_fn=begin)
+        self.process = mux.spawn([sys.executable, "-S", "-c", LIFE, str(theirs.fileno()), *how], pass_fds=[theirs.fileno()], preexec_fn=begin)
         self.pid = self.process.pid
         theirs.close()
         mux.clients.append(self)

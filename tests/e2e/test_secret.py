@@ -6,7 +6,7 @@ import subprocess
 import pexpect
 import pytest
 from conftest import CAP, SANITIZED, UE, need, wait_for
-from frames import ue_at_terminal
+from frames import receive, ue_at_terminal
 from test_keyboard import entries, frames, log, notice, send
 
 WAIT = CAP * 1000
@@ -118,6 +118,36 @@ def test_text_for_a_session_that_has_just_begun(mux):
     assert mux.js("poll", "--exit", "early")["output"].split()[-2:] == ["got", str(len(WORD))]
 
 
+AHEAD = """
+import os, sys, termios, time
+os.write(1, b"up\\n")
+os.read(0, 4096)  # its first read is past
+os.write(1, b"busy\\n")
+while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+modes = termios.tcgetattr(0)
+modes[3] &= ~termios.ECHO
+termios.tcsetattr(0, termios.TCSADRAIN, modes)
+os.write(1, b"Password: ")
+before = 0
+while (line := os.read(0, 4096)) != b"hunter2-sesame\\n": before += len(line)
+print("before", before)
+"""
+
+
+def test_text_that_waits_for_room_is_no_answer(mux):
+    """What the kernel has taken before the program hides its input is out of muxd's hands; the rest is thrown away."""
+    go = mux.dir / "go"
+    mux.ue("exec", "-t", "-n", "ahead", "--until", "up", "-y", WAIT, "--argv", "--", "/usr/bin/python3", "-c", AHEAD, go).ok()
+    mux.ue("write", "--until", "busy", "-y", WAIT, "-l", "ahead", "first").ok()
+    for _ in range(10):
+        mux.ue("write", "-y", 0, "-l", "ahead", "x" * 2000).ok()
+    go.write_text("")
+    mux.ue("poll", "--until", "Password", "-y", WAIT, "ahead").ok()
+    wait_for(lambda: give(mux, name="ahead").rc == 0, "the rest to be gone")
+    before = int(mux.js("poll", "--until", "before [0-9]+", "-y", WAIT, "ahead")["output"].split("before")[1])
+    assert 0 < before <= 8192, before
+
+
 def test_only_where_it_is_asked_for(mux):
     mux.shell()
     refused = give(mux)
@@ -222,6 +252,27 @@ def test_typed_into_attach_stays_nowhere(mux):
     person.expect(f"got {len(WORD)}")
     person.send("\x1cd")
     person.expect("detached")
+
+
+def test_people_are_told_where_the_prompt_stays_in_sight(mux):
+    """In a row that the program doesn't use, or far from the prompt; and not for each line that is read without echo."""
+    mux.shell()
+    person = frames(mux, "sh")
+    rpc = mux.rpc()
+    since = rpc.call("events", {"types": ["secret"], "yield_time_ms": 0})["next"]
+    mux.ue("write", "-y", 0, "-l", "sh", "read -s -p 'Push <RETURN>' x").ok()
+    rpc.call("events", {"types": ["secret"], "since": since, "yield_time_ms": WAIT})
+    mux.ue("write", "-y", 0, "sh", "-k", "Enter").ok()
+    places = []
+    for command in ("", "seq 30; "):
+        mux.line("sh", command + "read -s -p 'pass: ' x; echo; echo got ${#x}", "--until", "pass: $")
+        while "notice_row" not in (status := json.loads(receive(person, b"k"))):
+            pass
+        places.append(status["notice_row"])
+        assert receive(person, b"n") == b"sh: asks for a secret; type it here, it is not recorded"
+        give(mux).ok()
+        taken(mux)
+    assert places == [24, 1]
 
 
 def test_who_comes_while_it_is_asked_for_is_told(mux):
