@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "session/input.h"
 #include "session/internal.h"
+#include "sys/pty.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -271,6 +272,7 @@ static bool drop_held_text(struct session *session)
     log_warn("session %llu reads a secret: what was typed before it asked is thrown away",
              (unsigned long long)session_number(session));
     journal_input_drop(session->journal);
+    pty_erase_line(session->out.fd); /* its beginning would become a part of the secret */
     session->input.line_from = journal_in_head(session->journal);
     return true;
 }

@@ -175,3 +175,13 @@ int pty_slave_number(int master)
     unsigned number;
     return ioctl(master, TIOCGPTN, &number) < 0 ? -1 : (int)number;
 }
+
+void pty_erase_line(int master)
+{
+    struct termios modes;
+    ssize_t n = 0;
+    if (tcgetattr(master, &modes) == 0 && (modes.c_lflag & ICANON) &&
+        modes.c_cc[VKILL] != _POSIX_VDISABLE)
+        n = write(master, &modes.c_cc[VKILL], 1);
+    (void)n; /* where the terminal takes no more there is nothing to be done */
+}

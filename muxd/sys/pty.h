@@ -33,5 +33,7 @@ pid_t pty_session(int master);
  * their way. In canonical mode a line without its end doesn't count. The caller makes sure that
  * the leader lives and has its terminal open (see tty_state.c). */
 int pty_unread_input(int master);
+/* Canonical mode: erases what was typed of an unfinished line, as its key does (VKILL). */
+void pty_erase_line(int master);
 int pty_slave_number(int master); /* N of /dev/pts/N (TIOCGPTN) */
 #endif
