@@ -227,6 +227,8 @@ static void op_finish(struct inflight *call)
                                 .ended = !session_is_live(session)};
     memcpy(delivery.reader, op->reader, sizeof delivery.reader);
     struct json *answer = answer_build(op, session, result, &delivery.to);
+    /* who takes long output in pieces comes again for the rest, and for the status */
+    delivery.ended &= delivery.to >= journal_head(session_journal(session));
     op_tell_poll(op, session);
     inflight_reply(call, answer, &delivery);
 }

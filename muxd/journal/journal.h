@@ -121,7 +121,9 @@ struct journal_header {
     struct journal_reader readers[JOURNAL_READERS];
     _Atomic uint64_t requests_head;
     struct journal_request requests[JOURNAL_REQUESTS];
-    uint64_t reserved[8]; /* for later minor versions; zero */
+    /* end_read_real_ms by CLOCK_BOOTTIME, which nobody can set; 0: not known */
+    _Atomic int64_t end_read_boot_ms;
+    uint64_t reserved[7]; /* for later minor versions; zero */
 };
 
 /* The output of an archived session lies in a file until a reader wants it. */

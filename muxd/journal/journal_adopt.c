@@ -137,6 +137,8 @@ static void mend_facts(struct journal_header *header)
         header->ended_real_ms = now;
     if (header->end_read_real_ms < 0)
         header->end_read_real_ms = now;
+    if (header->end_read_boot_ms > clock_boot_ms())
+        header->end_read_boot_ms = 0;
     header->drained = header->drained != 0;
 }
 

@@ -2,6 +2,7 @@
 #include "keep/sentinel.h"
 #include "base/bug.h"
 #include "base/fdio.h"
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define UNHEARD_MAX 32 /* a socket of the usual size takes some 250 messages */
@@ -16,9 +17,9 @@ static void ring(int fd)
     unheard = 0;
 }
 
-static void sentinel_tell(int fd, enum sentinel_type type, pid_t pid, int pidfd)
+static void sentinel_tell(int fd, enum sentinel_type type, pid_t pid, int pidfd, uint64_t mark)
 {
-    struct sentinel_msg msg = {(int32_t)type, pid};
+    struct sentinel_msg msg = {(int32_t)type, pid, mark};
     BUG_UNLESS(pid > 0 || type == SENTINEL_DISMISS);
     if (fd < 0)
         return;
@@ -29,13 +30,17 @@ static void sentinel_tell(int fd, enum sentinel_type type, pid_t pid, int pidfd)
 
 void sentinel_add(int fd, pid_t pid, int pidfd)
 {
+    struct rlimit limit, own = {0, 0}; /* a mark has bit 61, and no higher one (sys/mark.c) */
+    getrlimit(RLIMIT_LOCKS, &own);
+    bool marked = prlimit(pid, RLIMIT_LOCKS, NULL, &limit) == 0 && limit.rlim_cur >> 61 == 1 &&
+                  limit.rlim_cur != own.rlim_cur;
     if (pidfd >= 0)
-        sentinel_tell(fd, SENTINEL_ADD, pid, pidfd);
+        sentinel_tell(fd, SENTINEL_ADD, pid, pidfd, marked ? limit.rlim_cur : SENTINEL_NO_MARK);
 }
 
 void sentinel_remove(int fd, pid_t pid)
 {
-    sentinel_tell(fd, SENTINEL_REMOVE, pid, -1);
+    sentinel_tell(fd, SENTINEL_REMOVE, pid, -1, 0);
 }
 
 void sentinel_listen(int fd)
@@ -46,5 +51,5 @@ void sentinel_listen(int fd)
 
 void sentinel_dismiss(int fd)
 {
-    sentinel_tell(fd, SENTINEL_DISMISS, 0, -1);
+    sentinel_tell(fd, SENTINEL_DISMISS, 0, -1, 0);
 }

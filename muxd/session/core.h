@@ -140,6 +140,7 @@ void ended_init(struct registry *registry);
 void ended_reload(struct registry *registry);
 /* where it belongs now; used: it goes later than the others of its kind */
 void ended_place(struct session *session, bool used);
+void ended_note_read(struct session *session); /* its end was read now */
 /* Makes room for one more session with that much of journal, and for its descriptors: the oldest
  * ended ones go. ERR_LIMIT, ERR_SYSTEM. */
 int ended_make_room(struct registry *registry, uint64_t bytes, struct err *err);

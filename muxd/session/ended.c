@@ -5,6 +5,9 @@
 #include "base/reserve.h"
 #include "session/internal.h"
 #include <errno.h>
+#include <stdio.h>
+
+#define OWED_MS 3600000 /* at least so long the end of a session waits for who reads it */
 
 static void ended_on_expiry(void *arg);
 
@@ -25,10 +28,29 @@ static int64_t read_at(const struct session *session)
     return atomic_load(&session->journal->header->end_read_real_ms);
 }
 
+/* By CLOCK_BOOTTIME. Of one that was read before a reboot, or by an older worker, only the time of
+ * day is known. */
+static int64_t read_boot_ms(const struct session *session)
+{
+    struct journal_header *header = session->journal->header;
+    int64_t boot_ms = atomic_load(&header->end_read_boot_ms);
+    if (boot_ms != 0 || read_at(session) == 0)
+        return boot_ms;
+    int64_t ago = clock_real_ms() - read_at(session);
+    boot_ms = clock_boot_ms() - (ago < 0 ? 0 : ago);
+    atomic_store(&header->end_read_boot_ms, boot_ms ? boot_ms : -1);
+    return boot_ms ? boot_ms : -1;
+}
+
 static int64_t read_ms_ago(const struct session *session)
 {
-    int64_t ago = clock_real_ms() - read_at(session);
-    return ago < 0 ? 0 : ago; /* the clock was set back */
+    return clock_boot_ms() - read_boot_ms(session);
+}
+
+void ended_note_read(struct session *session)
+{
+    atomic_store(&session->journal->header->end_read_real_ms, clock_real_ms());
+    atomic_store(&session->journal->header->end_read_boot_ms, clock_boot_ms());
 }
 
 /* One timer for all: the list of those that were read is in the order in which they go. */
@@ -44,7 +66,21 @@ static void arm_expiry(struct registry *registry)
 
 static bool is_busy(const struct session *session)
 {
-    return part_holds_leader(session) || !list_is_empty(&session->waits);
+    return part_holds_leader(session) || !list_is_empty(&session->waits) ||
+           session->followers > 0;
+}
+
+/* Somebody may still ask how it ended. Nobody can be meant when it was ended on request, when muxd
+ * started it by itself, or when it is from before a restart; and a program may have been forgotten
+ * by who started it, so this lasts for a time. */
+static bool is_owed(const struct session *session)
+{
+    const struct journal_header *header = session->journal->header;
+    int64_t keep_ms = session->registry->cfg->limits.keep_ended_ms;
+    return read_at(session) == 0 && !session->from_disk && !header->declared &&
+           atomic_load(&header->killed_by) != KILLER_REQUEST &&
+           clock_real_ms() - atomic_load(&header->ended_real_ms) <
+               (keep_ms > OWED_MS ? keep_ms : OWED_MS);
 }
 
 static void ended_on_expiry(void *arg)
@@ -56,7 +92,7 @@ static void ended_on_expiry(void *arg)
     while ((first = first_of(&registry->aged[AGED_READ])) &&
            read_ms_ago(first) >= registry->cfg->limits.keep_ended_ms) {
         if (is_busy(first)) { /* a call about it is being answered */
-            atomic_store(&first->journal->header->end_read_real_ms, clock_real_ms());
+            ended_note_read(first);
             list_remove(&first->aged);
             list_append(&later, &first->aged);
         } else {
@@ -82,7 +118,7 @@ void ended_place(struct session *session, bool used)
     list_remove(&session->aged);
     struct list *place = registry->aged[kind].prev;
     while (kind == AGED_READ && place != &registry->aged[kind] &&
-           read_at(LIST_OWNER(place, struct session, aged)) > read_at(session))
+           read_boot_ms(LIST_OWNER(place, struct session, aged)) > read_boot_ms(session))
         place = place->prev;
     list_add_after(place, &session->aged);
     session->aged_kind = kind;
@@ -100,7 +136,7 @@ static struct session *pick_victim(struct registry *registry)
         for (struct list *at = registry->aged[kind].next; at != &registry->aged[kind];
              at = at->next) {
             struct session *session = LIST_OWNER(at, struct session, aged);
-            if (!is_busy(session))
+            if (!is_busy(session) && !is_owed(session))
                 return session;
         }
     return NULL;
@@ -129,6 +165,24 @@ static int make_room_for_descriptors(struct registry *registry, struct err *err)
     return 0;
 }
 
+static int no_room(const struct registry *registry, bool by_count, struct err *err)
+{
+    char unread[80] = "";
+    unsigned ended = registry->count - registry->live;
+    if (ended > 0)
+        snprintf(unread, sizeof unread,
+                 ", and nobody has read the end of %u more (ue poll, ue rm)", ended);
+    if (by_count)
+        return err_set(err, ERR_LIMIT,
+                       "'max_sessions' is reached: %u sessions are live%s; end one (ue kill) or "
+                       "raise it in [limits]",
+                       registry->live, unread);
+    return err_set(err, ERR_LIMIT,
+                   "'journal_total' is reached: %u sessions hold %llu bytes%s; end one (ue kill) "
+                   "or raise it in [limits]",
+                   registry->count, (unsigned long long)registry->reserved_bytes, unread);
+}
+
 int ended_make_room(struct registry *registry, uint64_t bytes, struct err *err)
 {
     const struct config_limits *limits = &registry->cfg->limits;
@@ -137,15 +191,7 @@ int ended_make_room(struct registry *registry, uint64_t bytes, struct err *err)
         bool by_count = registry->count >= (unsigned)limits->max_sessions;
         if (let_one_go(registry))
             continue;
-        if (by_count)
-            return err_set(err, ERR_LIMIT,
-                           "'max_sessions' is reached: %u sessions are live; end one (ue kill) or "
-                           "raise it in [limits]",
-                           registry->live);
-        return err_set(err, ERR_LIMIT,
-                       "'journal_total' is reached: %u sessions hold %llu bytes; end one (ue kill) "
-                       "or raise it in [limits]",
-                       registry->live, (unsigned long long)registry->reserved_bytes);
+        return no_room(registry, by_count, err);
     }
     return make_room_for_descriptors(registry, err);
 }

@@ -91,7 +91,7 @@ struct session {
     uint64_t read_turn;     /* the last turn in which its budget was used */
     bool paused;            /* on_slow = pause, or followed: nobody reads fast enough */
     /* somebody takes all output: the program waits for the default reader */
-    bool followed;
+    unsigned followers;     /* connections */
     bool watched;           /* somebody has looked at its screen, and must keep up with it */
     bool caught_up;         /* since the exit a read has found nothing */
     struct times *times;    /* owned; NULL: it has printed nothing */

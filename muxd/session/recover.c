@@ -175,6 +175,7 @@ struct session *recover_from_disk(struct registry *registry, struct journal *jou
     int none[KEEP_FD_COUNT] = KEEP_NO_FDS;
     struct session *session = session_new(registry, journal, none);
     session->from_disk = true;
+    atomic_store(&journal->header->end_read_boot_ms, 0); /* of the boot before, perhaps */
     session_exit_adopt(session);
     index_add(registry, session);
     number_skip_past(&registry->numbers, session_number(session));

@@ -98,14 +98,15 @@ void session_end_read(struct session *session)
 {
     if (!session->finished)
         return;
-    atomic_store(&session->journal->header->end_read_real_ms, clock_real_ms());
+    ended_note_read(session);
     ended_place(session, true);
     part_end_read(session);
 }
 
 void session_follow(struct session *session, bool followed)
 {
-    session->followed = followed;
+    BUG_UNLESS(followed || session->followers > 0);
+    session->followers += followed ? 1u : -1u;
     if (session->paused)
         session_resume(session);
 }

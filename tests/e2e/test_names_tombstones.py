@@ -1,6 +1,8 @@
 """Names, numbers, tombstones."""
+import signal, subprocess
+
 import pytest
-from conftest import wait_for
+from conftest import CAP, wait_for
 
 pytestmark = pytest.mark.no_pty
 
@@ -102,6 +104,49 @@ def test_read_tombstone_goes_before_an_unread_one(mux):
     mux.ue("exec", "-n", "read", "true").ok()
     mux.ue("exec", "-n", "new", "true").ok()
     assert sorted(r["name"] for r in mux.js("list", "--all")["sessions"]) == ["new", "unread"]
+
+
+def test_no_end_is_lost_that_nobody_has_read(mux):
+    """The new session is refused, not the old one forgotten."""
+    mux.configure("[limits]\nmax_sessions = 2\n")
+    for name in "ab":
+        mux.ue("exec", "-n", name, "-y", "0", "while [ ! -e go ]; do sleep 0.02; done; echo x; exit 7").ok()
+    (mux.dir / "go").touch()
+    for name in "ab":
+        wait_for(lambda: mux.listed(name)["state"] == "exited")
+    refused = mux.ue("exec", "true")
+    assert refused.rc == 125 and "'max_sessions'" in refused.err and "nobody has read the end of 2 more" in refused.err
+    assert mux.ue("poll", "a").rc == 7
+    mux.ue("exec", "true").ok()
+    assert mux.ue("poll", "--raw", "b").rc == 7
+
+
+@pytest.mark.parametrize("verb", ["exec", "poll"])
+def test_a_client_that_was_stopped_learns_the_status(mux, verb):
+    """Others need the room meanwhile."""
+    mux.configure("[limits]\nmax_sessions = 2\n")
+    command = "while [ ! -e go ]; do sleep 0.02; done; head -c 3000000 /dev/zero; exit 3"
+    if verb == "poll":
+        mux.ue("exec", "-n", "s", "-y", "0", command).ok()
+    client = mux.popen(*(["exec", "--raw", "-n", "s", "-y", "inf", command] if verb == "exec" else ["poll", "--raw", "--exit", "s"]), stdout=subprocess.DEVNULL)
+    wait_for(lambda: mux.listed("s"))
+    client.send_signal(signal.SIGSTOP)
+    (mux.dir / "go").touch()
+    if verb == "poll":  # nothing waits for a reader
+        wait_for(lambda: mux.listed("s")["state"] == "exited")
+    for _ in range(4):
+        assert mux.ue("exec", "true").rc in (0, 125)
+    client.send_signal(signal.SIGCONT)
+    assert client.wait(CAP) == 3
+
+
+def test_many_at_once_get_their_status_or_the_limit(mux):
+    mux.configure("[limits]\nmax_sessions = 8\n")
+    mux.ue("start").ok()
+    clients = [mux.popen("exec", *["--raw"][: n % 2], "-y", "inf", "--no-login", "exit 7", stdout=subprocess.DEVNULL) for n in range(60)]
+    results = [(client.communicate(timeout=CAP)[1], client.returncode) for client in clients]
+    assert all(rc == 7 or (rc == 125 and b"max_sessions" in err) for err, rc in results), results
+    assert any(rc == 7 for _, rc in results)
 
 
 @pytest.mark.no_pty

@@ -306,6 +306,21 @@ def test_what_a_session_left_is_counted(house):
     assert house.mux.listed("s")["children_left"] == 0
 
 
+def test_the_sentinel_ends_what_has_left_its_group(house):
+    """Worker and keeper are killed at once, after an upgrade, too; an ended session's program is not meant."""
+    mux = house.mux
+    kept = house.begin("the program has ended", "ended")
+    mux.wait_state("ended", "exited")
+    tags = [house.begin("env -i setsid -f", "a"), house.begin("closes everything", "b", "-t")]
+    mux.ue("upgrade").ok()
+    tags.append(house.begin("double fork", "c"))
+    end_at_once(lambda: [pid for pid in mux.daemons() if proc_bytes(pid, "comm") != b"muxd-sentinel\n"])
+    wait_for(lambda: all(house.gone(tag) for tag in tags))
+    assert house.alive(kept)
+    for pid in house.alive(kept):
+        os.kill(pid, signal.SIGKILL)
+
+
 def left_rows(mux):
     return [row for row in mux.js("list", "--all")["sessions"] if row["state"] == "left"]
 

@@ -637,6 +637,14 @@ TEST(test_caps)
     struct session *b = must_create("b", "exit 0", false);
     uint64_t number = session_number(b);
     wait_exit(b);
+    assert_int_equal(create("c", "cat", true, &session, &err), ERR_LIMIT); /* b waits for who asks how it ended */
+    assert_non_null(strstr(err.text, "the end of 1 more"));
+    session_end_read(b);
+    session_follow(b, true);
+    session_follow(b, true);
+    session_follow(b, false);
+    assert_int_equal(create("c", "cat", true, &session, &err), ERR_LIMIT);
+    session_follow(b, false);
     must_create("c", "cat", true); /* takes the place of the ended one */
     assert_true(done(&seen.removed, 1));
     assert_null(registry_by_number(registry, number));
@@ -669,6 +677,27 @@ TEST(test_tombstones_go)
     struct err err;
     assert_null(registry_find(registry, "read", &err));
     assert_non_null(registry_find(registry, "unread", &err)); /* its time has not begun */
+}
+
+/* Nobody may set it: a time of day that jumps forward forgets nothing early, one that jumps back keeps nothing longer. */
+TEST(test_tombstones_go_by_a_clock_that_does_not_jump)
+{
+    struct err err;
+    cfg->limits.keep_ended_ms = 3600000;
+    struct session *session = must_create("s", "exit 0", false);
+    wait_exit(session);
+    session_end_read(session);
+    struct journal_header *header = session_journal(session)->header;
+    header->end_read_real_ms -= 7200000;
+    ended_reload(registry);
+    for (int i = 0; i < 20; i++)
+        loop_turn(loop, 5);
+    assert_non_null(registry_find(registry, "s", &err));
+    header->end_read_real_ms += 7200000 * 2;
+    header->end_read_boot_ms -= 7200000;
+    ended_reload(registry);
+    assert_true(done(&seen.removed, 1));
+    assert_null(registry_find(registry, "s", &err));
 }
 
 /* A program between its fork and its exec is nobody's orphan, least of all one that is left by another session and dies with it. */
@@ -921,6 +950,7 @@ int main(void)
         CASE(quiet_and_settle), CASE(cancelled_wait_is_silent), CASE(input_refused),
         CASE(searched_only_while_somebody_searches), CASE(refused_secret_is_not_told), CASE(stdin_of_pipes), CASE(interrupt_of_pipes),
         CASE(signals_without_a_pidfd), CASE(kill_ladder), CASE(kill_takes_everybody), CASE(one_signal), CASE(session_limits), CASE(caps), CASE(tombstones_go),
+        CASE(tombstones_go_by_a_clock_that_does_not_jump),
         CASE(new_program_is_no_orphan), CASE(idle_loop_sleeps), CASE(process_in_session), CASE(declared), CASE(successor), CASE(keeper_lost),
         CASE(interrupt_is_not_held), CASE(flood_beside_a_person), CASE(nothing_is_fed_while_all_rest),
     };

@@ -150,8 +150,6 @@ void programs_spawn(struct keeper *keeper, uint64_t session, int fds[], size_t n
         int error = programs_start(keeper, slot, fds);
         if (error != 0)
             failed(keeper, slot, PLAN_FORK, error);
-        else
-            sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd);
     }
     for (size_t i = 0; i < nfds; i++)
         fd_close(&fds[i]);
@@ -219,6 +217,7 @@ void programs_status(struct keeper *keeper, struct slot *slot)
         return;
     }
     slot->state = SLOT_RUNNING;
+    sentinel_add(keeper->sentinel_fd, slot->pid, slot->pidfd); /* it bears its mark by now */
     slots_owe(&keeper->slots, slot, SLOT_OWES_SPAWNED);
 }
 

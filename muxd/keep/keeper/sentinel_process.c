@@ -5,22 +5,27 @@
 #include "base/clock.h"
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define TRIES 5       /* if it keeps dying, another one would die, too */
 #define GRACE_MS 2000 /* between SIGHUP and SIGKILL */
-#ifndef PIDFD_SIGNAL_PROCESS_GROUP
-#define PIDFD_SIGNAL_PROCESS_GROUP (1u << 2) /* linux/pidfd.h since 6.9 */
-#endif
+#define PASSES 50     /* that kill those who bear a mark */
+#define PASS_MS 10
 
 struct known {
     int32_t pid, pidfd;
+    uint64_t mark;
 };
 static struct known known[SLOTS_MAX]; /* used in the sentinel's process only */
 static int count;
@@ -31,19 +36,37 @@ static bool is_alive(const struct known *program)
     return poll(&ended, 1, 0) == 0;
 }
 
-static void signal_group(const struct known *program, int signo)
+static bool is_marked(int32_t pid)
 {
-    if (pidfd_send_signal(program->pidfd, signo, NULL, PIDFD_SIGNAL_PROCESS_GROUP) == 0 ||
-        errno != EINVAL)
-        return;
-    if (is_alive(program)) /* an older kernel: the leader lives, so its pid is still its own */
-        kill(-program->pid, signo);
+    struct rlimit limit;
+    int i = 0;
+    if (prlimit(pid, RLIMIT_LOCKS, NULL, &limit) != 0)
+        return false;
+    while (i < count && known[i].mark != limit.rlim_cur && known[i].mark != limit.rlim_max)
+        i++;
+    return i < count;
 }
 
-static void signal_all(int signo)
+/* The groups, and whoever bears a mark wherever it has gone. False: there was none of those. */
+static bool signal_all(int signo)
 {
+    _Alignas(struct dirent64) char text[4096];
+    bool any = false;
+    int dir = open("/proc", O_RDONLY | O_DIRECTORY);
     for (int i = 0; i < count; i++)
-        signal_group(&known[i], signo);
+        if (is_alive(&known[i])) /* so its pid is still its own */
+            kill(-known[i].pid, signo);
+    for (ssize_t n; (n = getdents64(dir, text, sizeof text)) > 0;)
+        for (ssize_t at = 0; at < n;) {
+            const struct dirent64 *entry = (const void *)(text + at);
+            int32_t pid = (int32_t)strtol(entry->d_name, NULL, 10);
+            at += entry->d_reclen;
+            int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+            any |= pidfd >= 0 && is_marked(pid) && pidfd_send_signal(pidfd, signo, NULL, 0) == 0;
+            fd_close(&pidfd);
+        }
+    fd_close(&dir);
+    return any;
 }
 
 /* Ends early when all leaders are gone. */
@@ -98,10 +121,9 @@ static bool listen_until_alone(int fd)
             return true;
         if (msg.type == SENTINEL_DISMISS)
             return false;
-        if (msg.type == SENTINEL_REMOVE)
-            remove_pid(msg.pid);
+        remove_pid(msg.pid); /* that of SENTINEL_ADD may have been told before its mark was set */
         if (msg.type == SENTINEL_ADD && pidfd >= 0 && count < SLOTS_MAX)
-            known[count++] = (struct known){msg.pid, pidfd};
+            known[count++] = (struct known){msg.pid, pidfd, msg.mark};
         else if (pidfd >= 0)
             fd_close(&pidfd);
     }
@@ -123,7 +145,8 @@ static void __attribute__((__noreturn__)) be_sentinel(int fd)
         signal_all(SIGHUP);
         signal_all(SIGCONT);
         wait_for_all(GRACE_MS);
-        signal_all(SIGKILL);
+        for (int i = 0; i < PASSES && signal_all(SIGKILL); i++)
+            poll(NULL, 0, PASS_MS);
     }
     _exit(0);
 }

@@ -5,10 +5,10 @@
 #include "base/fdio.h"
 #include "keep/keeper/kept.h"
 #include "keep/own_args.h"
-#include "keep/sentinel.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -210,7 +210,8 @@ int keeper_resume(const struct keeper_options *options, const char *state)
     keeper->mind = number[RESUME_MIND];
     fd_set_cloexec(keeper->mind, true);
     minder_begun(keeper);
-    sentinel_listen(keeper->sentinel_fd);
+    if (keeper->sentinel > 0) /* it speaks as our predecessor did; its death brings another one */
+        kill(keeper->sentinel, SIGKILL);
     programs_look_at_all(keeper);
     supervise_start(keeper);
     return keeper_loop(keeper);
