@@ -45,8 +45,8 @@ static const struct step *last_step(const struct check *check, const struct plac
 }
 
 /* Looks at a file that an earlier section of the patch has touched: as that one leaves it. */
-static char *look_again(struct check *check, struct spot *spot, const struct step *step, bool wrote,
-                        bool may_miss)
+static char *prepare_look_again(struct check *check, struct spot *spot, const struct step *step,
+                                bool wrote, bool may_miss)
 {
     const struct spot *before = wrote ? &step->write : &step->drop;
     check->twice = !check->plan->options.sections;
@@ -86,7 +86,7 @@ static char *prepare_look(struct check *check, struct spot *spot, const char *pa
         before = last_step(check, &spot->place, &wrote);
     }
     if (before != NULL)
-        return look_again(check, spot, before, wrote, may_miss);
+        return prepare_look_again(check, spot, before, wrote, may_miss);
     if (spot->place.missing != NULL)
         return may_miss ? NULL : patch_os_error(ENOENT);
     if (fstatat(spot->place.dir->fd, spot->place.name, &spot->was, AT_SYMLINK_NOFOLLOW) < 0)
