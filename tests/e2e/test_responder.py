@@ -259,6 +259,30 @@ show(get(b"A"))
     assert shown(mux) == b"\033[A"  # in the kitty protocol's way, with the release behind it
 
 
+def test_colours_that_the_program_has_set(mux):
+    """They are what it is told, also by the successor of a worker that died, until it resets them."""
+    go = mux.dir / "go"
+    program(mux, rf"""
+raw()
+say(b"\033]11;#102030\007\033]4;3;rgb:a0/b0/c0;3;?\007\033]11;?\007")
+show(get(b"\007") + get(b"\007"))
+while not os.path.exists({str(go)!r}):
+    time.sleep(0.01)  # it must not read, not even to be told to go on
+say(b"\033]4;3;?\007\033]11;?\007")
+show(get(b"\007") + get(b"\007"))
+say(b"\033]104\007\033]111\007\033]4;3;?\007\033]11;?\007\033[4h\033[4$p\033[?3$p")
+show(get(b"\007") + get(b"\007") + get(b"y") + get(b"y"))
+""")
+    is_set = b"\033]4;3;rgb:a0a0/b0b0/c0c0\007\033]11;rgb:1010/2020/3030\007"
+    assert shown(mux) == is_set
+    old = worker(mux)
+    os.kill(old, signal.SIGKILL)
+    wait_for(lambda: worker(mux) != old, "another worker")
+    go.touch()
+    assert shown(mux) == is_set
+    assert shown(mux) == b"\033]4;3;rgb:cdcd/cdcd/0000\007\033]11;rgb:0000/0000/0000\007\033[4;1$y\033[?3;2$y"
+
+
 # --- real programs that ask, and wait for the answer
 REAL = [
     ("fish", ["fish", "--no-config"], "echo (math 20+3)", "23"),

@@ -367,6 +367,24 @@ def test_full_screen_program_whose_beginning_is_lost(mux):
     assert answer["alternate"] and "LAST" in answer["screen"]
 
 
+def test_control_string_that_is_longer_than_what_is_kept(mux):
+    """Its beginning is gone when the first viewer comes: while it lasts, and after its end, none of it is text."""
+    go = mux.dir / "go"
+    mux.session("long", "/usr/bin/python3", "-c", "import os,sys,time\nos.system('stty raw')\ndef say(data):\n while data: data = data[os.write(1, data):]\n"
+                "say(b'\\033]0;BEGUN\\007\\033P')\nfor i in range(4000): say(b'0123456789' * 100)\n"
+                "open(sys.argv[1] + '0', 'w')\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)\n"
+                "say(b'0123456789' * 1000 + b'\\033\\\\' + b'visible')\ntime.sleep(300)", str(go), options=("--argv", "-y", "0"))
+    wait_for((mux.dir / "go0").exists, "the string")
+    wait_for(lambda: mux.js("poll", "--peek", "-y", 0, "long")["to"] >= 4_000_000, "all of it")
+    assert "0123" not in text(mux, "long", "--history", "1000")
+    go.touch()
+    shown(mux, "long", "visible")
+    assert text(mux, "long", "--history", "1000").strip() == "visible"
+    mux.ue("resize", "long", "30x90").ok()
+    wait_for(lambda: screen(mux, "long")["rows"] == 30, "the new size")
+    assert text(mux, "long", "--history", "1000").strip() == "visible"
+
+
 def test_after_the_worker_dies(mux):
     mux.shell("sh")
     mux.line("sh", "echo before")

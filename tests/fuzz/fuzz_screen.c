@@ -36,11 +36,25 @@ static void check_drawings(const struct screen *screen)
     }
 }
 
+/* There are as many rows as it says, of any width. */
+static void check_rows(const struct scrollback *scrollback)
+{
+    struct line line;
+    size_t count = scrollback_count(scrollback);
+    BUG_UNLESS(!scrollback_get(scrollback, count, &line));
+    for (size_t step = count / 7 + 1, age = 0; age < count; age += step) {
+        BUG_UNLESS(scrollback_get(scrollback, age, &line));
+        BUG_UNLESS(line.cols > 0 && line.cols <= SCREEN_SIZE_MAX);
+        line_fini(&line);
+    }
+}
+
 static void check(const struct screen *screen)
 {
     struct screen_cursor cursor = screen_cursor(screen);
     BUG_UNLESS(cursor.row >= 0 && cursor.row < screen_rows(screen) && cursor.col >= 0 && cursor.col < screen_cols(screen));
     BUG_UNLESS(scrollback_bytes(screen_scrollback(screen)) <= SCROLLBACK * 8);
+    check_rows(screen_scrollback(screen));
     BUG_UNLESS(utf8_valid(screen_title(screen), strlen(screen_title(screen))));
     for (int row = 0; row < screen_rows(screen); row++)
         check_line(screen, row);

@@ -478,6 +478,8 @@ TEST(test_what_breaks_others)
     check(2, 10, "\033#6ab\033#3", "ab\n");
     check(2, 10, "a\033[65535bz", "aaaaaaaaaa\nz\n");
     check(2, 10, "\033[\x18x\033]0;never\x1ay", "xy\n");
+    check(2, 10, "a\033]7;file://h/p\007b\033]9;hello\033\\c\033]9;4;1;50\007d\033]777;notify;t;b\007e\033]133;A\033\\f\033]133;D;0\007g", "abcdefg\n");
+    check(2, 10, "a\033]52;c;aGk=\007b\033]8;;http://h\007c\033]8;;\007d\033]1337;File=:AA==\007e\033_Ga=T;AA==\033\\f", "abcdef\n");
     check(2, 10, "\033[c\033[6n\033[>c\033[?1$p\033P$qm\033\\x", "x\n");
     struct screen *screen = screen_new(24, 80, 0);
     feed(screen, "\033]0;");
