@@ -10,12 +10,14 @@
 enum sentinel_type { SENTINEL_ADD = 1, SENTINEL_REMOVE, SENTINEL_DISMISS };
 struct sentinel_msg {
     int32_t type, pid; /* SENTINEL_ADD: with a descriptor, the pidfd */
-    /* SENTINEL_ADD: the RLIMIT_LOCKS that the program's descendants bear, too; or SENTINEL_NO_MARK */
+    /* SENTINEL_ADD: the RLIMIT_LOCKS that all descendants of the program bear, too, or
+     * SENTINEL_NO_MARK */
     uint64_t mark;
 };
 #define SENTINEL_NO_MARK (UINT64_MAX - 1) /* nobody has such a limit */
 
-/* All: fd -1 is fine (no sentinel). sentinel_add: once the program has been executed. Never block; a sentinel that is too slow misses a program. */
+/* All: fd -1 is fine (no sentinel). Never block; a sentinel that is too slow misses a program.
+ * sentinel_add: once the program has been executed. */
 void sentinel_add(int fd, pid_t pid, int pidfd);
 void sentinel_remove(int fd, pid_t pid);
 /* For who takes the socket over and can't know how much waits in it: has all of it heard. */
