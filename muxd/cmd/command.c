@@ -3,10 +3,14 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/gate.h"
+#include "cmd/meta.h"
 #include "session/shell.h"
+#include "wire/schema.h"
 #include <stdlib.h>
 
 /* The last look before it may start: its size, then the rules. */
+#define LOGIN_FORBIDDEN "login shell is disabled by config; omit `login` or set it to false."
+
 static int command_check(const struct command *command, const struct config *cfg, struct err *err)
 {
     size_t bytes = strv_bytes((const char *const *)command->argv);
@@ -28,6 +32,22 @@ int command_from_text(struct command *command, const struct config *cfg, const c
         return result;
     command->name = shell_default_name(text, NULL);
     return command_check(command, cfg, err);
+}
+
+int command_from_call(struct command *command, const struct config *cfg, struct request *request,
+                      const struct tool *tool, const char *text, char *const *env, struct err *err)
+{
+    const struct json *params = request_params(request);
+    const char *shell = schema_str(tool, params, "shell", NULL);
+    /* people choose their shell with ue's verbs */
+    bool verb = meta_bool(request, "verb"), allowed = verb || cfg->tools.allow_login,
+         login = schema_bool(tool, params, "login", cfg->defaults.login && allowed);
+    if (login && !allowed)
+        return err_set(err, ERR_ARGUMENTS, LOGIN_FORBIDDEN);
+    char *found = shell && *shell && !verb ? shell_for_tool(shell, env) : NULL;
+    int result = command_from_text(command, cfg, found ? found : shell, login, text, env, err);
+    free(found);
+    return result;
 }
 
 int command_from_words(struct command *command, const struct config *cfg, const struct json *words,

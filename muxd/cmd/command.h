@@ -3,6 +3,8 @@
 #define MUXD_CMD_COMMAND_H
 #include "cmd/cmd.h"
 
+struct tool;
+
 struct command {
     char *shown; /* owned; as a person would type it */
     char **argv; /* owned; strv */
@@ -16,6 +18,10 @@ struct command {
  * the rules of the config refuse it. */
 int command_from_text(struct command *command, const struct config *cfg, const char *shell,
                       bool login, const char *text, char *const *env, struct err *err);
+/* The same for the call of a tool, which may name a shell and ask for a login shell. ERR_ARGUMENTS:
+ * login shells are forbidden ([tools] allow_login). */
+int command_from_call(struct command *command, const struct config *cfg, struct request *request,
+                      const struct tool *tool, const char *text, char *const *env, struct err *err);
 /* The words, an array of strings, are the argument vector. */
 int command_from_words(struct command *command, const struct config *cfg, const struct json *words,
                        struct err *err);

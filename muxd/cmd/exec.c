@@ -16,9 +16,7 @@ static int command_from(struct command *command, struct cmd_context *ctx, struct
     const struct json *params = request_params(request), *cmd = json_get(params, "cmd");
     const char *text = json_str(cmd, NULL);
     if (text)
-        return command_from_text(command, ctx->config, schema_str(tool, params, "shell", NULL),
-                                 schema_bool(tool, params, "login", ctx->config->defaults.login),
-                                 text, env, err);
+        return command_from_call(command, ctx->config, request, tool, text, env, err);
     if (*json_str(json_first(cmd), NULL))
         return command_from_words(command, ctx->config, cmd, err);
     return err_set(err, ERR_ARGUMENTS,

@@ -59,5 +59,8 @@ void cmd_TOOLS(struct cmd_context *ctx, struct request *request)
         json_add_text(one, "name", tools[i].name);
         json_add_bool(one, "shown", offer == OFFER_SHOWN);
     }
+    /* arguments that are refused by the config, for no schema to show them */
+    if (!ctx->config->tools.allow_login)
+        json_add_text(json_add_array(result, "without"), NULL, "login");
     request_reply(request, result);
 }

@@ -172,8 +172,7 @@ static int oneshot_command_of(struct shot *shot, struct command *command, char *
                       *given = json_get(params, "command");
     if (shot->base.tool == &tools[TOOL_SHELL])
         return command_from_words(command, cfg, given, err);
-    return command_from_text(command, cfg, schema_str(shot->base.tool, params, "shell", NULL),
-                             schema_bool(shot->base.tool, params, "login", cfg->defaults.login),
+    return command_from_call(command, cfg, shot->base.request, shot->base.tool,
                              json_str(given, NULL), env, err);
 }
 

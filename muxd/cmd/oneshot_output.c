@@ -77,6 +77,33 @@ static void set_share(struct part *part, uint64_t share)
     part->tail_share = part->size <= share ? 0 : share - share / 2;
 }
 
+/* Whether bytes beyond ASCII are characters of UTF-8, at least some of them. */
+static bool has_characters(const char *bytes, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        int32_t rune = -1;
+        size_t size = utf8_decode(bytes + at, len - at, &rune);
+        if (size > 1 && rune >= 0x80)
+            return true;
+        at += size > 0 ? size : 1;
+    }
+    return false;
+}
+
+/* Output without any character of UTF-8 is that of an older program: it is read as windows-1252,
+ * which has latin-1 in it. */
+static void append_western(struct buf *text, const char *bytes, size_t len)
+{
+    static const uint16_t high[32] = {
+        0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021, 0x2c6,  0x2030, 0x160,
+        0x2039, 0x152,  0x8d,   0x17d,  0x8f,   0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
+        0x2013, 0x2014, 0x2dc,  0x2122, 0x161,  0x203a, 0x153,  0x9d,   0x17e,  0x178};
+    for (size_t at = 0; at < len; at++) {
+        unsigned char byte = (unsigned char)bytes[at];
+        utf8_append_rune(text, byte >= 0x80 && byte < 0xa0 ? high[byte - 0x80] : byte);
+    }
+}
+
 static uint64_t append_part(struct part *part, struct buf *text)
 {
     BUG_UNLESS(part->head.len + part->tail.len <= part->size);
@@ -85,7 +112,10 @@ static uint64_t append_part(struct part *part, struct buf *text)
     const char *head = part->head.data ? part->head.data : "",
                *tail = part->tail.data ? part->tail.data : "";
     text_join(&joined, head, part->head.len, tail, part->tail.len, missing);
-    utf8_append_lossy(text, joined.data ? joined.data : "", joined.len);
+    if (has_characters(head, part->head.len) || has_characters(tail, part->tail.len))
+        utf8_append_lossy(text, joined.data ? joined.data : "", joined.len);
+    else
+        append_western(text, joined.data ? joined.data : "", joined.len);
     buf_fini(&joined);
     buf_fini(&part->head);
     buf_fini(&part->tail);

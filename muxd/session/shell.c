@@ -1,6 +1,6 @@
-/* shell.c: owns the choice of a shell and how it is asked to run a string. Where Codex silently
- * falls back to /bin/sh for a name it doesn't know, we refuse: a person who asks for a shell that
- * isn't there wants to hear it. */
+/* shell: owns the choice of a shell and how it is asked to run a string. A tool's bash, zsh or sh
+ * is found as Codex finds it. Where Codex silently takes /bin/sh for any other name, we run what
+ * was named, or refuse: a script of another language would do something else there. */
 #include "session/shell.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define NAME_MAX_CHARS 64
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 /* 0 or the errno that execve(2) would give. */
 static int check_program(const char *path)
@@ -67,7 +68,7 @@ static char *find_shell(const char *wish, char *const *env, struct err *err)
         found = error ? NULL : xstrdup(wish);
     } else {
         const char *path = strv_env_get((const char *const *)env, "PATH");
-        found = shell_search_path(wish, path ? path : "/usr/local/bin:/usr/bin:/bin", &error);
+        found = shell_search_path(wish, path ? path : DEFAULT_PATH, &error);
     }
     if (!found)
         err_set(err, ERR_SPAWN, "shell '%s': %s; name a shell that exists, such as /bin/sh", wish,
@@ -80,6 +81,27 @@ static bool is_one_of(const char *name, const char *const *names)
     while (*names && strcmp(*names, name) != 0)
         names++;
     return *names != NULL;
+}
+
+char *shell_for_tool(const char *wish, char *const *env)
+{
+    static const char *const known[] = {"bash", "zsh", "sh", NULL};
+    const char *name = path_basename(wish), *own = own_shell(env),
+               *path = strv_env_get((const char *const *)env, "PATH");
+    int error;
+    if (!is_one_of(name, known) || (strchr(wish, '/') && check_program(wish) == 0))
+        return xstrdup(wish);
+    if (strcmp(path_basename(own), name) == 0)
+        return xstrdup(own);
+    char *found = shell_search_path(name, path ? path : DEFAULT_PATH, &error);
+    if (!found) {
+        found = xasprintf("/bin/%s", name);
+        if (check_program(found) != 0) {
+            free(found);
+            found = xstrdup(wish); /* to be refused by its own name */
+        }
+    }
+    return found;
 }
 
 int shell_argv(const char *shell, bool login, const char *cmd, char *const *env, char ***argv,

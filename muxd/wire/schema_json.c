@@ -100,7 +100,23 @@ static bool is_shown(const struct tool_arg *arg, enum schema_view view)
     return !(arg->flags & ARG_UNSHOWN);
 }
 
-struct json *schema_view(const struct tool *tool, enum schema_view view)
+static bool is_among(const struct json *names, const char *name)
+{
+    for (const struct json *it = json_first(names); it != NULL; it = json_next(it))
+        if (strcmp(json_str(it, NULL) ? json_str(it, NULL) : "", name) == 0)
+            return true;
+    return false;
+}
+
+/* Where the view shows one type of two, its words are about that one. */
+static const char *help_of(const struct tool_arg *arg, enum schema_view view)
+{
+    bool one = view == SCHEMA_CODEX || (view == SCHEMA_MODEL && arg->type == ARG_COMMAND);
+    return one && arg->plain_help != NULL ? arg->plain_help : arg->help;
+}
+
+struct json *schema_view(const struct tool *tool, enum schema_view view,
+                         const struct json *without)
 {
     struct json *schema = json_object_new();
     if (tool->own && view == SCHEMA_CODEX)
@@ -109,11 +125,11 @@ struct json *schema_view(const struct tool *tool, enum schema_view view)
     struct json *properties = json_add_object(schema, "properties");
     struct json *required = json_array_new();
     for (const struct tool_arg *arg = tool->args; arg->name != NULL; arg++) {
-        if (!is_shown(arg, view))
+        if (!is_shown(arg, view) || is_among(without, arg->name))
             continue;
         struct json *property = json_add_object(properties, arg->name);
         add_type(property, arg, view);
-        json_add_text(property, "description", arg->help);
+        json_add_text(property, "description", help_of(arg, view));
         add_limits(property, arg, view);
         add_default(property, arg, view);
         if (arg->flags & ARG_REQUIRED)
@@ -133,19 +149,32 @@ static void add_name(struct json *into, const struct tool *tool)
     json_add_text(into, "description", tool->description);
 }
 
-static void add_function(struct json *into, const struct tool *tool, enum schema_view view)
+static void add_function(struct json *into, const struct tool *tool, enum schema_view view,
+                         const struct json *without)
 {
     add_name(into, tool);
     json_add_bool(into, "strict", false); /* strict mode would make every argument required */
-    json_add(into, "parameters", schema_view(tool, view));
+    json_add(into, "parameters", schema_view(tool, view, without));
 }
 
-static void add_mcp(struct json *into, const struct tool *tool, enum schema_view view)
+/* The input is text by a grammar, not an object. */
+static void add_custom(struct json *into, const struct tool *tool)
+{
+    json_add_text(into, "type", "custom");
+    add_name(into, tool);
+    struct json *format = json_add_object(into, "format");
+    json_add_text(format, "type", "grammar");
+    json_add_text(format, "syntax", "lark");
+    json_add_text(format, "definition", tool->grammar);
+}
+
+static void add_mcp(struct json *into, const struct tool *tool, enum schema_view view,
+                    const struct json *without)
 {
     json_add_text(into, "name", tool->name);
     json_add_text(into, "title", tool->title);
     json_add_text(into, "description", tool->description);
-    json_add(into, "inputSchema", schema_view(tool, view));
+    json_add(into, "inputSchema", schema_view(tool, view, without));
     json_add(into, "outputSchema", schema_output(tool));
     struct json *hints = json_add_object(into, "annotations");
     json_add_text(hints, "title", tool->title);
@@ -156,23 +185,27 @@ static void add_mcp(struct json *into, const struct tool *tool, enum schema_view
 }
 
 struct json *schema_format(const struct tool *tool, enum schema_view view,
-                           enum schema_format format)
+                           enum schema_format format, const struct json *without)
 {
     struct json *whole = json_object_new();
     switch (format) {
     case SCHEMA_OPENAI:
+        if (tool->grammar != NULL) {
+            add_custom(whole, tool);
+            break;
+        }
         json_add_text(whole, "type", "function");
-        add_function(whole, tool, view);
+        add_function(whole, tool, view, without);
         break;
     case SCHEMA_OPENAI_CHAT:
         json_add_text(whole, "type", "function");
-        add_function(json_add_object(whole, "function"), tool, view);
+        add_function(json_add_object(whole, "function"), tool, view, without);
         break;
     case SCHEMA_ANTHROPIC:
         add_name(whole, tool);
-        json_add(whole, "input_schema", schema_view(tool, view));
+        json_add(whole, "input_schema", schema_view(tool, view, without));
         break;
-    case SCHEMA_MCP: add_mcp(whole, tool, view); break;
+    case SCHEMA_MCP: add_mcp(whole, tool, view, without); break;
     }
     return whole;
 }

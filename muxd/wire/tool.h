@@ -69,6 +69,7 @@ struct tool_arg {
     const char *unless;     /* another argument in whose place this one is required */
     const char *refusal;    /* ARG_DEFAULT_ONLY */
     const char *help;       /* for schemas and documentation */
+    const char *plain_help; /* for schemas that show one type of two; NULL: help */
 };
 
 struct tool {
@@ -78,6 +79,7 @@ struct tool {
     const char *title;     /* for people, in two or three words; models' tools only */
     unsigned hints;        /* enum tool_hints */
     const char *description;
+    const char *grammar; /* of a tool whose whole input is text: in Lark's notation; NULL: none */
     const struct tool_arg *args; /* ends with a row whose name is NULL */
 };
 

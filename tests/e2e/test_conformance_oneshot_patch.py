@@ -53,6 +53,24 @@ def test_13_standard_input_is_at_its_end_and_the_environment_the_callers(rpc):
     assert rpc.shell("echo [$CODEX_CI]", _meta={"env": {"PATH": "/bin:/usr/bin"}})["output"] == "[]\n"
 
 
+def test_25_latin_1_output(rpc):
+    assert rpc.shell(r"printf 'caf\351 latin\n'")["output"] == "caf\u00e9 latin\n"
+    assert rpc.shell(r"printf '\200 1\n' >&2; printf '\303\251\377\n'")["output"] == "\u00e9\ufffd\n\u20ac 1\n"  # each stream by itself
+
+
+def test_ours_13_the_encoding_is_not_guessed(rpc):
+    assert rpc.shell(r"printf 'a\377\376\n'")["output"] == "a\u00ff\u00fe\n"
+
+
+def test_ours_13_a_missing_workdir_is_named(rpc):
+    text = rpc.error("shell_command", {"command": "pwd", "workdir": "/no/such"}).error["data"]["content"]
+    assert text == "execution error: '/no/such': No such file or directory; choose another directory"
+
+
+def test_ours_1_shell_still_works(rpc):
+    assert rpc.call("shell", {"command": ["echo", "hi"], "workdir": str(rpc.dir)})["output"] == "hi\n"
+
+
 def test_13_timeout(rpc):
     answer = rpc.shell("echo begun; sleep 600", timeout_ms=300)
     assert answer["exit_code"] == 124 and answer["timed_out"]

@@ -34,6 +34,7 @@ def print_text(text):
 @pytest.mark.no_pty
 def test_2_schemas(mux):
     tools = {tool["name"]: tool for tool in mux.ue("tools", "--json").json}
+    assert tools["apply_patch"]["type"] == "custom" and tools["apply_patch"]["format"]["syntax"] == "lark"
     exec_, write = tools["exec_command"]["parameters"], tools["write_stdin"]["parameters"]
     assert tools["exec_command"]["strict"] is False and exec_["additionalProperties"] is False
     assert exec_["required"] == ["cmd"] and write["required"] == ["session_id"]
@@ -210,6 +211,49 @@ def test_4_a_session_that_yields_can_be_found_while_it_is_waited_for(mux, rpc):
 @pytest.mark.no_pty
 def test_ours_4_an_array_runs_without_a_shell(rpc):
     assert rpc.run(["printf", "%s|", "a b", "$HOME"])["output"] == "a b|$HOME|"
+
+
+@pytest.mark.no_pty
+def test_25_a_shell_that_is_not_where_it_was_looked_for(mux, rpc):
+    env = {"_meta": {"env": {"SHELL": "/bin/bash", "PATH": "/usr/bin:/bin"}}}
+    for shell, runs in ("bash", "/bin/bash"), ("/no/such/bash", "/bin/bash"), ("/no/such/sh", "/usr/bin/sh"):
+        assert rpc.run("echo $0", shell=shell, **env)["output"] == runs + "\n"
+
+
+@pytest.mark.no_pty
+def test_ours_4_another_shell_is_itself_or_refused(rpc):
+    assert rpc.run("print(6 * 7)", shell="/usr/bin/python3")["output"] == "42\n"
+    assert "name a shell that exists" in rpc.error("exec_command", {"cmd": "true", "shell": "nosuchshell"}).message
+
+
+@pytest.mark.no_pty
+def test_ours_2_leniency_of_arguments(rpc):
+    answer = rpc.run("echo hi", yield_time_ms=1000.0, max_output_tokens=None, tty=None, shell=None)
+    assert answer["exit_code"] == 0 and answer["output"] == "hi\n"
+    assert rpc.error("write_stdin", {"session_id": 4294967296}).error["data"]["content"] == "write_stdin failed: Unknown process id 4294967296"
+
+
+@pytest.mark.no_pty
+def test_ours_2_json_in_words_of_its_own(mux):
+    for text, words in [("not json", "JSON is wrong at byte 1"), ("", "missing field `cmd`"), ("[]", "invalid type: sequence, expected an object"),
+                        ('{"cmd": "a", "cmd": "b"}', "duplicate field `cmd`"), ('{"cmd": "a\\u0000b"}', "the escape \\u0000 is not taken")]:
+        result = mux.ue("call", "exec_command", text)
+        assert result.rc == 125 and result.out.startswith("failed to parse function arguments: ") and words in result.out, result
+
+
+def test_ours_4_a_missing_workdir_is_refused_with_a_terminal_too(rpc):
+    assert "'/no/such'" in rpc.error("exec_command", {"cmd": "pwd", "workdir": "/no/such", "tty": True}).message
+
+
+@pytest.mark.no_pty
+def test_ours_4_a_command_that_begins_with_a_dash(rpc):
+    assert "-n: command not found" in rpc.run("-n foo", shell="bash")["output"]
+
+
+@pytest.mark.no_pty
+def test_ours_15_rm_f_runs(mux, rpc):
+    (mux.dir / "f").touch()
+    assert rpc.run("rm -f f")["exit_code"] == 0 and not (mux.dir / "f").exists()
 
 
 # --- 5: the text

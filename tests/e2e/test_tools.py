@@ -53,8 +53,11 @@ def test_formats(mux):
                          ("anthropic", lambda t: (t, t["input_schema"])), ("mcp", lambda t: (t, t["inputSchema"]))]:
         tools = mux.ue("tools", "--format", name).json
         for mine, first in zip(tools, plain, strict=True):
+            if mine.get("type") == "custom":  # its input is text by a grammar
+                assert mine["name"] == "apply_patch" and mine["format"]["syntax"] == "lark" and mine["format"]["definition"].startswith("start: ")
+                continue
             tool, schema = unwrap(mine)
-            assert tool["name"] == first["name"] and tool["description"] and schema == first["parameters"]
+            assert tool["name"] == first["name"] and tool["description"] and schema == first.get("parameters", schema)
             assert schema["type"] == "object" and schema["additionalProperties"] is False
             assert set(schema.get("required", [])) <= set(schema["properties"])
             assert all(field["description"] and "type" in field for field in schema["properties"].values())
@@ -66,7 +69,7 @@ def test_formats(mux):
 
 def test_codex_sees_its_own_fields_and_extended_shows_ours(mux):
     def fields(*options):
-        return {tool["name"]: tool["parameters"] for tool in mux.ue("tools", "--json", *options).json}
+        return {tool["name"]: tool.get("parameters") for tool in mux.ue("tools", "--json", *options).json}
     codex, extended = fields(), fields("--extended")
     assert set(codex["exec_command"]["properties"]) == {
         "cmd", "workdir", "tty", "yield_time_ms", "max_output_tokens", "shell", "login"}
@@ -75,6 +78,36 @@ def test_codex_sees_its_own_fields_and_extended_shows_ours(mux):
     assert codex["write_stdin"]["properties"]["session_id"]["type"] == "number"
     assert {"until", "name", "env", "encoding"} <= set(extended["exec_command"]["properties"])
     assert "since" in codex["read_output"]["properties"]
+
+
+def test_words_fit_the_types(mux):
+    """Where a model is shown one type, nothing speaks of another."""
+    for tool in mux.ue("tools", "--json").json:
+        for name, field in tool.get("parameters", {"properties": {}})["properties"].items():
+            if field["type"] == "number":
+                assert " or name" not in field["description"], (tool["name"], name)
+            if field["type"] == "string":
+                assert "an array" not in field["description"], (tool["name"], name)
+
+
+def test_no_argument_that_is_always_refused(mux):
+    values = {"string": "true", "number": 300, "boolean": False, "array": [], "object": {}}
+    schema = {tool["name"]: tool for tool in mux.ue("tools", "--json").json}["exec_command"]["parameters"]["properties"]
+    for name, field in schema.items():
+        value = {"workdir": "/", "shell": "sh"}.get(name, values[field["type"]])
+        mux.call("exec_command", {"cmd": "true", "yield_time_ms": 30000, "login": False, name: value}).ok()
+
+
+def test_login_can_be_forbidden(mux):
+    mux.configure("[tools]\nallow_login = no\n")
+    for format, key in ("openai", "parameters"), ("mcp", "inputSchema"):
+        assert "login" not in {tool["name"]: tool for tool in mux.ue("tools", "--format", format).json}["exec_command"][key]["properties"]
+    refused = "login shell is disabled by config; omit `login` or set it to false.\n"
+    for tool, key in ("exec_command", "cmd"), ("shell_command", "command"):
+        result = mux.call(tool, {key: "true", "login": True})
+        assert (result.rc, result.out) == (125, refused)
+        for arguments in {}, {"login": False}:
+            assert mux.call(tool, {key: "shopt -q login_shell || echo none", "shell": "bash", **arguments}).out.endswith("none\n")
 
 
 def test_method(mux):
