@@ -147,6 +147,14 @@ def test_the_prefix_key_works_in_views(mux):
     shown(mux, "inner", "\nand on\n")
 
 
+def test_the_notice_of_a_secret_leaves_the_prompt_in_sight(mux):
+    bash(mux)
+    attach(mux, size="24x80")
+    mux.ue("write", "-y", 0, "-l", "inner", "seq 40; read -s -p 'pass: ' x").ok()
+    rows = shown(mux, "outer", "asks for a secret").rstrip("\n").split("\n")
+    assert "asks for a secret" in rows[0] and rows[-1].rstrip() == "pass:", rows
+
+
 def test_notices_are_whole_and_name_the_key(mux):
     mux.configure("[defaults]\nscripts_may = attach keyboard\n")
     bash(mux)
