@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static ue_verb_fn *const handlers[VERB_COUNT_] = {
 #define VERB(ident, ...) [VERB_##ident] = verb_##ident,
@@ -99,7 +100,12 @@ int main(int argc, char **argv)
         return patch_program(argc, argv);
     struct ue ue = {.status_fd = -1};
     struct err err = {0};
-    int status = args_parse(&ue.args, argc, argv, &err) < 0 ? ue_fail(&ue, &err) : main_run(&ue);
+    int result = args_parse(&ue.args, argc, argv, &err);
+    if (ue.args.bare && say_is_tty(STDIN_FILENO) && say_is_tty(STDOUT_FILENO)) {
+        ue.args.verb = &verbs[VERB_ATTACH]; /* it lets the person choose */
+        result = 0;
+    }
+    int status = result < 0 ? ue_fail(&ue, &err) : main_run(&ue);
     connection_fini(&ue.conn);
     args_fini(&ue.args);
     return status;

@@ -317,6 +317,13 @@ int attach_new_session(struct ue *ue, struct json *params)
     overlay_type_ahead(ahead.data ? ahead.data : "", ahead.len);
     buf_fini(&ahead);
     int result = call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, &err);
+    if (result < 0 && !json_get(params, "cmd") && err.code == ERR_NO_SUCH_SESSION) {
+        msg_answer_fini(&answer); /* the config describes none of that name: a shell */
+        params_shell(params);
+        json_add_int(params, "rows", rows);
+        json_add_int(params, "cols", cols);
+        result = call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, &err);
+    }
     bool runs = result == 0 && json_get_int(answer.result, "session_id", &id);
     if (!runs) {
         query_settle();

@@ -13,18 +13,60 @@
 
 #define SHOWN_MAX 20 /* names in the text of an error */
 
+/* For the chooser: the text of a session's screen. */
+static char *screen_of(void *arg, int64_t number)
+{
+    struct ue *ue = arg;
+    struct msg_answer answer;
+    struct err err;
+    struct json *params = json_object_new();
+    json_add_int(params, "session_id", number);
+    params_meta(ue, params, META_VERB);
+    int result = call_run(&ue->conn, "read_screen", params, CALL_AGAIN, &answer, &err);
+    const char *text = result == 0 ? json_get_str(answer.result, "screen", NULL) : NULL;
+    char *screen = text ? xstrdup(text) : NULL;
+    msg_answer_fini(&answer);
+    json_free(params);
+    return screen;
+}
+
+/* Starts the person's shell. Its number, or 0 and err. */
+static int64_t begin_shell(struct ue *ue, struct err *err)
+{
+    struct msg_answer answer;
+    struct json *params = json_object_new();
+    int rows, cols;
+    int64_t number = 0;
+    terminal_size(&rows, &cols);
+    params_shell(params);
+    json_add_bool(params, "tty", true);
+    json_add_int(params, "rows", rows);
+    json_add_int(params, "cols", cols);
+    params_wait(params, 0);
+    params_meta(ue, params, META_VERB | META_PLACE | META_ID | META_HUMAN);
+    if (call_run(&ue->conn, "exec_command", params, CALL_AGAIN, &answer, err) == 0 &&
+        !json_get_int(answer.result, "session_id", &number))
+        err_set(err, ERR_ENDED, "the shell has ended already; see $SHELL");
+    msg_answer_fini(&answer);
+    json_free(params);
+    return number;
+}
+
 static int attach_pick_choose(struct ue *ue, const struct json *sessions, int64_t *chosen)
 {
     struct buf out = BUF_INIT;
-    struct err err;
+    struct err err = {0};
+    const struct chooser_options options = {
+        .types = ue->args.bare, .offers_new = ue->args.bare, .preview = screen_of, .arg = ue};
     int entered = terminal_enter(&err);
-    if (entered == 0 && chooser_run(sessions, 0, &out, chosen) == 0 && *chosen > 0) {
-        buf_fini(&out);
-        return 0; /* the terminal stays entered for the session */
-    }
-    terminal_leave();
+    bool alive = entered == 0 && chooser_run(&options, sessions, &out, chosen) == 0;
+    if (alive && *chosen == CHOOSER_NEW)
+        *chosen = begin_shell(ue, &err);
     buf_fini(&out);
-    if (entered < 0)
+    if (alive && *chosen > 0)
+        return 0; /* the terminal stays entered for the session */
+    terminal_leave();
+    if (err.code)
         return ue_fail(ue, &err);
     say_note("no session was chosen");
     return UE_INTERRUPTED;
@@ -45,7 +87,7 @@ static int decide(struct ue *ue, const struct json *sessions, bool ask, char **c
         if (++count <= SHOWN_MAX)
             buf_printf(&names, "%s%s", count > 1 ? ", " : "", name ? name : "?");
     }
-    if (count > 1 && ask)
+    if (ask && (count > 1 || ue->args.bare))
         status = attach_pick_choose(ue, sessions, &picked);
     else if (count == 0)
         status = ue_fail(ue,

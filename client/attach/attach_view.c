@@ -91,6 +91,19 @@ void attach_view_scroll(struct attach *attach)
     msg_answer_fini(&answer);
 }
 
+static char *screen_of_other(void *arg, int64_t number)
+{
+    struct msg_answer answer;
+    struct err err;
+    struct json *params = json_object_new();
+    json_add_int(params, "session_id", number);
+    int result = attach_view_ask(arg, "read_screen", params, &answer, &err);
+    const char *text = result == 0 ? json_get_str(answer.result, "screen", NULL) : NULL;
+    char *screen = text ? xstrdup(text) : NULL;
+    msg_answer_fini(&answer);
+    return screen;
+}
+
 void attach_view_list(struct attach *attach)
 {
     struct msg_answer answer;
@@ -99,7 +112,9 @@ void attach_view_list(struct attach *attach)
     if (attach_view_ask(attach, "list_sessions", json_object_new(), &answer, &err) < 0) {
         attach_notice(attach, err.text, strlen(err.text));
     } else {
-        int result = chooser_run(json_get(answer.result, "sessions"), attach->number, &attach->out,
+        const struct chooser_options options = {
+            .current = attach->number, .preview = screen_of_other, .arg = attach};
+        int result = chooser_run(&options, json_get(answer.result, "sessions"), &attach->out,
                                  &chosen);
         attach_view_leave(attach, result == 0);
         if (result == 0 && chosen > 0 && chosen != attach->number) {

@@ -1,6 +1,5 @@
 /* chooser: owns the list on the terminal, and the line that is selected. */
 #include "client/attach/chooser.h"
-#include "base/bug.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"
@@ -9,10 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FILTER_MAX 40 /* bytes */
+#define PREVIEW_ROWS 8 /* at least; with less room there is no preview */
+
 struct chooser {
-    const struct json **sessions; /* owned array */
+    const struct chooser_options *options;
+    const struct json *all, **sessions; /* sessions: owned array of those that pass the filter */
     size_t count, at, top;
-    int64_t current, chosen;
+    int64_t chosen;
+    bool typing; /* letters go to the filter */
+    char filter[FILTER_MAX + 1];
+    char *preview; /* owned: of the session `shown`; NULL: nothing */
+    int64_t shown;
 };
 
 bool chooser_takes(const struct json *session, int64_t *number)
@@ -45,88 +52,201 @@ static void chooser_append_session(struct buf *out, const struct json *session)
     utf8_append_escaped(out, cmd ? cmd : "", len, false);
 }
 
+static size_t chooser_rows(const struct chooser *chooser)
+{
+    return chooser->count + chooser->options->offers_new;
+}
+
+/* 0: none; CHOOSER_NEW */
+static int64_t selected_of(const struct chooser *chooser)
+{
+    int64_t number = 0;
+    if (chooser->at >= chooser_rows(chooser))
+        return 0;
+    if (chooser->at == chooser->count)
+        return CHOOSER_NEW;
+    json_get_int(chooser->sessions[chooser->at], "session_id", &number);
+    return number;
+}
+
+static bool passes(const struct chooser *chooser, const struct json *session)
+{
+    static const char *const keys[] = {"name", "cmd", "waiting_for", "state"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *text = json_get_str(session, keys[i], NULL);
+        if (!chooser->filter[0] || (text && strcasestr(text, chooser->filter)))
+            return true;
+    }
+    return false;
+}
+
+static void chooser_filter(struct chooser *chooser)
+{
+    int64_t number;
+    chooser->count = chooser->at = chooser->top = 0;
+    for (const struct json *it = json_first(chooser->all); it; it = json_next(it)) {
+        if (!chooser_takes(it, &number) || !passes(chooser, it))
+            continue;
+        if (number == chooser->options->current)
+            chooser->at = chooser->count;
+        chooser->sessions = xreallocarray(chooser->sessions, chooser->count + 1,
+                                          sizeof *chooser->sessions);
+        chooser->sessions[chooser->count++] = it;
+    }
+}
+
+static void append_row(const struct chooser *chooser, struct buf *text, size_t row)
+{
+    if (row < chooser->count)
+        chooser_append_session(text, chooser->sessions[row]);
+    else
+        buf_append_text(text, "   new  a shell in a new session");
+}
+
+/* What the selected session shows, its last lines in the lines [from, rows). */
+static void draw_preview(struct chooser *chooser, struct buf *out, int from, int rows, int cols)
+{
+    int64_t number = selected_of(chooser);
+    if (number != chooser->shown) {
+        free(chooser->preview);
+        chooser->preview = number > 0 ? chooser->options->preview(chooser->options->arg, number)
+                                      : NULL;
+        chooser->shown = number;
+    }
+    overlay_line(out, from, cols, "\033[2m", "shows:", strlen("shows:"));
+    const char *text = chooser->preview ? chooser->preview : "", *end = text + strlen(text),
+               *at = end;
+    while (at > text && at[-1] == '\n')
+        end = --at;
+    for (int row = from + 1; row < rows && at > text; at--)
+        row += at[-1] == '\n';
+    at += at > text || (at < end && *at == '\n');
+    for (int row = from + 1; row < rows && at < end; row++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        overlay_line(out, row, cols, "", at, (size_t)(stop - at));
+        at = stop < end ? stop + 1 : end;
+    }
+}
+
+static void draw_help(const struct chooser *chooser, struct buf *out, int row, int cols)
+{
+    struct buf text = BUF_INIT;
+    if (chooser->typing && chooser->filter[0])
+        buf_printf(&text, "/%s", chooser->filter);
+    else if (chooser->typing)
+        buf_append_text(&text, "Enter goes there, Escape leaves, letters filter");
+    else
+        buf_append_text(&text, "Enter goes there, q stays, / filters");
+    overlay_line(out, row, cols, "\033[2m", text.data, text.len);
+    buf_fini(&text);
+}
+
 static void chooser_draw(void *arg, struct buf *out, int rows, int cols)
 {
     struct chooser *chooser = arg;
     static const char title[] =
         "    no  name                  state     waits   people        command";
-    static const char help[] = "Enter goes there, q stays";
-    size_t shown = rows > 2 ? (size_t)rows - 2 : 1;
+    size_t count = chooser_rows(chooser), room = rows > 2 ? (size_t)rows - 2 : 1, shown = room;
+    bool previews = chooser->options->preview && rows >= 2 * PREVIEW_ROWS;
+    if (previews)
+        shown = count < room - PREVIEW_ROWS ? count : room - PREVIEW_ROWS;
     if (chooser->at < chooser->top)
         chooser->top = chooser->at;
-    if (chooser->at >= chooser->top + shown)
+    if (shown > 0 && chooser->at >= chooser->top + shown)
         chooser->top = chooser->at - shown + 1;
     if (rows > 2) {
         overlay_line(out, 0, cols, "\033[1m", title, strlen(title));
-        overlay_line(out, rows - 1, cols, "\033[2m", help, strlen(help));
+        draw_help(chooser, out, rows - 1, cols);
     }
-    for (size_t row = 0; row < shown && chooser->top + row < chooser->count; row++) {
+    for (size_t row = 0; row < shown && chooser->top + row < count; row++) {
         struct buf text = BUF_INIT;
-        chooser_append_session(&text, chooser->sessions[chooser->top + row]);
+        append_row(chooser, &text, chooser->top + row);
         overlay_line(out, (int)row + (rows > 2), cols,
                      chooser->top + row == chooser->at ? "\033[7m" : "", text.data, text.len);
         buf_fini(&text);
     }
+    if (previews)
+        draw_preview(chooser, out, (int)shown + 1, rows - 1, cols);
 }
 
 static void chooser_move(struct chooser *chooser, long by)
 {
-    long at = (long)chooser->at + by, last = (long)chooser->count - 1;
-    chooser->at = (size_t)(at < 0 ? 0 : at > last ? last : at);
+    long at = (long)chooser->at + by, last = (long)chooser_rows(chooser) - 1;
+    chooser->at = (size_t)(at < 0 || last < 0 ? 0 : at > last ? last : at);
+}
+
+/* True: the key moves. */
+static bool chooser_walk(struct chooser *chooser, int32_t key, int rows)
+{
+    long page = rows > 3 ? rows - 3 : 1, all = (long)chooser_rows(chooser);
+    switch (key) {
+    case OVERLAY_UP:
+    case OVERLAY_WHEEL_UP: chooser_move(chooser, -1); break;
+    case OVERLAY_DOWN:
+    case OVERLAY_WHEEL_DOWN: chooser_move(chooser, 1); break;
+    case OVERLAY_PAGE_UP: chooser_move(chooser, -page); break;
+    case OVERLAY_PAGE_DOWN: chooser_move(chooser, page); break;
+    case OVERLAY_HOME: chooser_move(chooser, -all); break;
+    case OVERLAY_END: chooser_move(chooser, all); break;
+    default: return false;
+    }
+    return true;
+}
+
+static void chooser_type(struct chooser *chooser, int32_t key)
+{
+    size_t len = strlen(chooser->filter);
+    if (key == 0x7f || key == '\b') {
+        while (len > 0 && !utf8_is_boundary(chooser->filter, len, len - 1))
+            len--;
+        chooser->filter[len > 0 ? len - 1 : 0] = '\0';
+    } else if (key >= ' ' && key < OVERLAY_UP && len + 4 <= FILTER_MAX) {
+        len += utf8_encode(key, chooser->filter + len);
+        chooser->filter[len] = '\0';
+    }
+    chooser_filter(chooser);
+}
+
+static int32_t letter_as_move(int32_t key)
+{
+    switch (key) {
+    case 'k': return OVERLAY_UP;
+    case 'j': return OVERLAY_DOWN;
+    case ' ': return OVERLAY_PAGE_DOWN;
+    case 'g': return OVERLAY_HOME;
+    case 'G': return OVERLAY_END;
+    default: return key;
+    }
 }
 
 static bool chooser_on_key(void *arg, int32_t key, int rows)
 {
     struct chooser *chooser = arg;
-    long page = rows > 3 ? rows - 3 : 1;
-    BUG_UNLESS(chooser->at < chooser->count);
-    switch (key) {
-    case OVERLAY_UP:
-    case OVERLAY_WHEEL_UP:
-    case 'k':
-        chooser_move(chooser, -1);
-        break;
-    case OVERLAY_DOWN:
-    case OVERLAY_WHEEL_DOWN:
-    case 'j':
-        chooser_move(chooser, 1);
-        break;
-    case OVERLAY_PAGE_UP:
-        chooser_move(chooser, -page);
-        break;
-    case OVERLAY_PAGE_DOWN:
-    case ' ':
-        chooser_move(chooser, page);
-        break;
-    case OVERLAY_HOME: case 'g': chooser->at = 0; break;
-    case OVERLAY_END: case 'G': chooser->at = chooser->count - 1; break;
-    case '\r': case '\n':
-        json_get_int(chooser->sessions[chooser->at], "session_id", &chooser->chosen);
-        return true;
-    case 'q': case 033: case 3:
-        return true;
-    default:
-        break;
+    if (chooser_walk(chooser, chooser->typing ? key : letter_as_move(key), rows))
+        return false;
+    if (key == '\r' || key == '\n') {
+        chooser->chosen = selected_of(chooser);
+        return chooser->chosen != 0;
     }
+    if (key == 033 || key == 3 || (key == 'q' && !chooser->typing))
+        return true;
+    if (chooser->typing)
+        chooser_type(chooser, key);
+    else
+        chooser->typing = key == '/';
     return false;
 }
 
-int chooser_run(const struct json *sessions, int64_t current, struct buf *out, int64_t *chosen)
+int chooser_run(const struct chooser_options *options, const struct json *sessions, struct buf *out,
+                int64_t *chosen)
 {
-    struct chooser chooser = {.current = current};
+    struct chooser chooser = {.options = options, .all = sessions, .typing = options->types};
     struct overlay overlay = {.draw = chooser_draw, .key = chooser_on_key, .arg = &chooser};
-    int64_t number;
-    for (const struct json *it = json_first(sessions); it; it = json_next(it)) {
-        if (!chooser_takes(it, &number))
-            continue;
-        if (number == current)
-            chooser.at = chooser.count;
-        chooser.sessions = xreallocarray(chooser.sessions, chooser.count + 1,
-                                         sizeof *chooser.sessions);
-        chooser.sessions[chooser.count++] = it;
-    }
-    bool alive = chooser.count == 0 || overlay_run(&overlay, out);
+    chooser_filter(&chooser);
+    bool alive = chooser_rows(&chooser) == 0 || overlay_run(&overlay, out);
     free(chooser.sessions);
+    free(chooser.preview);
     *chosen = chooser.chosen;
     return alive ? 0 : -1;
 }

@@ -8,8 +8,19 @@
 /* Whether `ue attach` can show the session: it has a terminal, and we don't run in it. Sets
  * *number. */
 bool chooser_takes(const struct json *session, int64_t *number);
-/* sessions: of list_sessions. current: number of the session to begin at; 0: the first one. The
- * terminal has been entered; out: as for overlay_run. 0 and *chosen (0: the person chose none), or
- * -1: the terminal is gone. */
-int chooser_run(const struct json *sessions, int64_t current, struct buf *out, int64_t *chosen);
+#define CHOOSER_NEW (-1) /* chosen: a new session */
+
+struct chooser_options {
+    int64_t current; /* number of the session to begin at; 0: the first one */
+    bool types;      /* letters filter at once; else after / */
+    bool offers_new; /* a new session can be chosen, too */
+    /* What the session shows, as text, in memory that the chooser frees; NULL: nothing */
+    char *(*preview)(void *arg, int64_t number);
+    void *arg;
+};
+
+/* sessions: of list_sessions. The terminal has been entered; out: as for overlay_run. 0 and *chosen
+ * (0: the person chose none), or -1: the terminal is gone. */
+int chooser_run(const struct chooser_options *options, const struct json *sessions, struct buf *out,
+                int64_t *chosen);
 #endif

@@ -174,3 +174,13 @@ struct json *params_from_args(const struct ue *ue, struct err *err)
     BUG_UNLESS(args_has(&ue->args, "args"));
     return params_parse(args_get(&ue->args, "args"), false, err);
 }
+
+void params_shell(struct json *params)
+{
+    const char *shell = getenv("SHELL");
+    struct json *argv = json_array_new();
+    if (!shell || shell[0] != '/')
+        shell = "/bin/sh";
+    json_add_text(argv, NULL, shell);
+    params_set(params, "cmd", argv);
+}

@@ -18,6 +18,8 @@ struct json *params_map(const struct args *args);
 
 /* Adds to `_meta` what flags ask for and --reader; members that it has already stay. */
 void params_meta(const struct ue *ue, struct json *params, unsigned flags);
+/* cmd is the person's shell. */
+void params_shell(struct json *params);
 /* Sets how long the call waits at most; INT64_MAX: no deadline. */
 void params_wait(struct json *params, int64_t yield_ms);
 /* The object of --args, which was given: its text, or standard input for "-". NULL and err. */

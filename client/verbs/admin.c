@@ -117,6 +117,10 @@ int verb_UPGRADE(struct ue *ue)
     params_meta(ue, params, META_VERB);
     ue->conn.may_start = false; /* one that would start now needs no upgrade */
     int result = connection_open(&ue->conn, &err);
+    if (result == ERR_NO_DAEMON)
+        err_set(&err, ERR_NO_DAEMON,
+                "'%s': no daemon runs that could be upgraded; `ue start` starts the new muxd",
+                ue->conn.path);
     if (result == 0) {
         result = call_run(&ue->conn, "upgrade", params, CALL_WAITS | CALL_ONCE, &answer, &err);
         bool left = result == ERR_NO_DAEMON && ue->conn.fd < 0;

@@ -324,7 +324,8 @@ int args_parse(struct args *args, int argc, char *const *argv, struct err *err)
     }
     if (args->wants_help || args->wants_version)
         return 0;
-    if (args->verb == NULL)
+    args->bare = args->verb == NULL;
+    if (args->bare)
         return usage(&p, "no verb; 'ue help' lists them");
     int rc = check_options(&p);
     return rc < 0 ? rc : check_operands(&p);

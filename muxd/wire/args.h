@@ -19,6 +19,7 @@ struct args_option {
 
 struct args {
     const struct verb *verb; /* NULL: none given (help or version was asked for) */
+    bool bare; /* no verb came, and nothing was wrong before its place */
     bool wants_help;         /* -h: print help_verb(verb) or, without verb, help_all */
     bool wants_version;
     struct args_option *options; /* owned; in the given order */

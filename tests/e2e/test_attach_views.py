@@ -450,3 +450,44 @@ def test_a_daemon_whose_frames_make_no_sense(mux):
         child.wait()
         daemon.close()
     assert child.exitstatus == 125
+
+
+def test_ue_alone_opens_the_chooser(mux):
+    piped = mux.ue()
+    assert piped.rc == 64 and "no verb" in piped.err
+    bash(mux, "first")
+    bash(mux, "second")
+    text(mux, "second", "echo preview''ed")
+    shown(mux, "second", "previewed")
+    start(mux, "outer", str(UE))
+    page = shown(mux, "outer", "letters filter")
+    assert "first" in page and "second" in page and "a shell in a new session" in page
+    press(mux, "outer", "seco")
+    assert "first" not in shown(mux, "outer", "previewed").replace("/seco", "")
+    press(mux, "outer", "\x7f\x7f\x7f\x7f")
+    shown(mux, "outer", "first")
+    press(mux, "outer", "second\r")
+    wait_for(lambda: attached(mux, "second") == 1, "the attachment")
+    keys(mux, "outer", PREFIX)
+    press(mux, "outer", "d")
+    assert mux.wait_state("outer", "exited")["exit_code"] == 0
+    start(mux, "another", str(UE), env=("-e", "SHELL=/bin/sh"))
+    shown(mux, "another", "letters filter")
+    before = {row["name"] for row in mux.js("list")["sessions"]}
+    keys(mux, "another", "End")
+    press(mux, "another", "\r")
+    wait_for(lambda: {row["name"] for row in mux.js("list")["sessions"]} - before, "the new session")
+    new = ({row["name"] for row in mux.js("list")["sessions"]} - before).pop()
+    wait_for(lambda: attached(mux, new) == 1, "the attachment")
+    assert "/bin/sh" in mux.listed(new)["cmd"]
+    start(mux, "third", str(UE))
+    shown(mux, "third", "letters filter")
+    press(mux, "third", "\x1b")
+    assert mux.wait_state("third", "exited")["exit_code"] == 130
+
+
+def test_exec_a_without_a_command_begins_a_shell(mux):
+    start(mux, "outer", str(UE), "exec", "-a", "-n", "work", env=("-e", "SHELL=/bin/sh"))
+    wait_for(lambda: any(row["name"] == "work" for row in mux.js("list")["sessions"]), "the session")
+    wait_for(lambda: attached(mux, "work") == 1, "the attachment")
+    assert "/bin/sh" in mux.listed("work")["cmd"]
