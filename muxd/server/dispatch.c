@@ -29,8 +29,8 @@ static int dispatch_check(struct server *server, struct request *request, const 
                    ? err_set(err, ERR_NO_SUCH_METHOD,
                              "'%s': no method of that name; did you mean '%s'?", method, nearest)
                    : err_set(err, ERR_NO_SUCH_METHOD,
-                             "'%s': no tool or method of that name; `ue tools` lists the tools, muxd(7) "
-                             "the methods", method);
+                             "'%s': no tool or method of that name; `ue tools` lists the tools, "
+                             "muxd(7) the methods", method);
     }
     bool verb = false;
     json_get_bool(json_get(request_params(request), "_meta"), "verb", &verb);
