@@ -181,6 +181,16 @@ bool flow_next(const struct flow *flow, const struct packed *packed, uint32_t *r
     return true;
 }
 
+/* On the character before the column, which may be one that had no room. */
+static void mark_last(struct line *line, int col, int32_t rune)
+{
+    int at = (col < line->cols ? col : line->cols) - 1;
+    if (at > 0 && line->cells[at].width == 0)
+        at--;
+    if (at >= 0)
+        line_mark(line, at, rune);
+}
+
 /* A row from its first character on. */
 static void read_row(struct flow *flow, const struct packed *packed, struct line *line)
 {
@@ -194,7 +204,7 @@ static void read_row(struct flow *flow, const struct packed *packed, struct line
         flow_pass(flow, &step);
         int col = flow->col - step.width;
         if (step.width == 0)
-            line_mark(line, line->cells[col - 1].width == 0 ? col - 2 : col - 1, step.rune);
+            mark_last(line, col, step.rune);
         else if (step.width > line->cols) /* no row has room for it */
             line_put(line, 0, ' ', 1, &flow->pen);
         else

@@ -110,6 +110,15 @@ TEST(test_wide_at_the_edge)
         assert_shows(screen, 99, at[order[i]]);
     }
     screen_free(screen);
+    screen = screen_new(2, 4, 1 << 16); /* in one column there is no room for them, nor for their marks */
+    feed(screen, "\xe4\xbd\xa0\xcc\x81\xe5\xa5\xbd\xcc\x82\r\n\r\n\r\nx");
+    screen_resize(screen, 2, 1);
+    assert_int_equal(scrollback_count(screen_scrollback(screen)), 3);
+    screen_resize(screen, 2, 4);
+    char *text = picture(screen, RENDER_TEXT, false, 9);
+    assert_string_equal(text, "\xe4\xbd\xa0\xcc\x81\xe5\xa5\xbd\xcc\x82\n\n\nx\n");
+    free(text);
+    screen_free(screen);
 }
 
 TEST(test_the_cursor_stays_at_its_character)
