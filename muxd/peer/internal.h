@@ -40,6 +40,8 @@ struct peer {
     struct buf out;
     size_t out_at;         /* bytes of out that were sent */
     uint64_t queued, sent; /* bytes ever */
+    size_t held;           /* its part of limits->output_held */
+    int64_t taken_ms;      /* clock_mono_ms when the client last took something, or had all */
     struct receipt *first, **last;
     const struct stream_handlers *stream; /* stream.c: frames instead of lines; NULL: lines */
     void *stream_arg;
@@ -60,6 +62,10 @@ struct peer {
 };
 
 void peer_mark_dirty(struct peer *peer);
+/* burden.c: counts anew what waits for its client */
+void peer_account(struct peer *peer);
+/* its own queue or those of all connections together are full */
+bool peer_is_full(const struct peer *peer);
 void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err,
                       const struct json *data);
 void peer_give_room(struct peer *peer); /* to answers that wait for room */

@@ -54,6 +54,7 @@ static size_t peer_pending(const struct peer *peer)
 
 void peer_mark_dirty(struct peer *peer)
 {
+    peer_account(peer);
     if (!peer->dirty && !peer->closed) {
         peer->dirty = true;
         peer->handlers->dirty(peer->arg, peer);
@@ -104,7 +105,7 @@ static void peer_take_lines(struct peer *peer)
     size_t size;
     struct err err;
     int result = 0;
-    while (!peer->stream && !(peer->paused = peer_pending(peer) > peer->limits->output_queue) &&
+    while (!peer->stream && !(peer->paused = peer_is_full(peer)) &&
            !peer->closed && (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
         if (result == 1) {
             handle_line(peer, line, size);
@@ -228,6 +229,7 @@ static bool send_some(struct peer *peer)
             return errno == EAGAIN || fd_is_short(errno);
         peer->out_at += (size_t)sent;
         peer->sent += (uint64_t)sent;
+        peer->taken_ms = clock_mono_ms();
     }
     if (peer->out.cap > KEEP_BUFFER)
         buf_fini(&peer->out), buf_init(&peer->out, 0);
@@ -241,6 +243,7 @@ static void discard(struct peer *peer)
     buf_fini(&peer->out);
     buf_init(&peer->out, 0);
     peer->out_at = 0;
+    peer_account(peer);
     deliver(peer, false);
 }
 
@@ -262,8 +265,9 @@ void peer_flush(struct peer *peer)
         buf_consume(&peer->out, peer->out_at);
         peer->out_at = 0;
     }
+    peer_account(peer);
     peer_give_room(peer);
-    if (peer->paused && peer_pending(peer) <= peer->limits->output_queue)
+    if (peer->paused && !peer_is_full(peer))
         peer_take_lines(peer);
     if (peer->closed)
         return;
@@ -293,6 +297,8 @@ void peer_close(struct peer *peer)
     fd_close(&peer->passed);
     frame_fini(&peer->frame);
     buf_fini(&peer->out);
+    *peer->limits->output_held -= peer->held;
+    peer->held = 0;
     peer->handlers->closed(peer->arg, peer);
 }
 

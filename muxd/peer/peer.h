@@ -19,6 +19,11 @@ struct peer_limits {
     size_t max_request;  /* bytes of a line */
     size_t output_queue; /* bytes of replies not yet sent; over it no further request is read */
     unsigned in_flight;  /* requests of one connection */
+    /* memory of the replies of all connections that are not sent; over it no request is read from
+     * any of them, and large answers wait: their owner then makes room (peer_held) */
+    size_t output_total;
+    size_t *output_held; /* what that is now; the peers keep it */
+    bool *output_over;   /* it was over the cap, so that some may have been held up */
 };
 
 struct peer_handlers {
@@ -47,6 +52,13 @@ uid_t peer_uid(const struct peer *peer);
 pid_t peer_pid(const struct peer *peer);
 /* nothing is in flight, nothing is queued, no part of a line was read */
 bool peer_is_idle(const struct peer *peer);
+/* memory of replies that were not sent */
+size_t peer_held(const struct peer *peer);
+/* it has taken nothing of them for a while */
+bool peer_is_stalled(const struct peer *peer, int64_t now_ms);
+/* Like peer_close, for one that holds too much: tells why, if there is room left for that. */
+void peer_expel(struct peer *peer, const struct err *why);
+void peer_resume(struct peer *peer); /* room was made: goes on with what waited for it */
 /* the client has sent something that was not read yet */
 bool peer_has_bytes(const struct peer *peer);
 /* the session whose program waits for this connection to read its output; 0: none */

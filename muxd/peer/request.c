@@ -140,8 +140,7 @@ void request_on_written(struct request *request, void (*fn)(void *arg, bool writ
 
 bool request_has_room(const struct request *request)
 {
-    return request->inner ||
-           request->peer->out.len - request->peer->out_at <= request->peer->limits->output_queue;
+    return request->inner || !peer_is_full(request->peer);
 }
 
 void request_when_room(struct request *request, void (*fn)(void *arg), void *arg)

@@ -281,6 +281,9 @@ void connections_apply_limits(struct server *server)
     server->peer_limits = (struct peer_limits){
         .max_request = (size_t)limits->max_request_bytes,
         .output_queue = (size_t)limits->output_queue_bytes,
+        .output_total = (size_t)limits->output_total_bytes,
+        .output_held = &server->output_held,
+        .output_over = &server->output_over,
         .in_flight = (unsigned)limits->requests_per_connection};
 }
 
@@ -334,6 +337,7 @@ void connections_flush(struct server *server)
     server->ndirty -= now;
     if (now > 0)
         memmove(server->dirty, server->dirty + now, server->ndirty * sizeof(struct peer *));
+    expel_worst(server);
     if (server->ndirty)
         loop_once_more(server->loop);
     connections_bury(server);

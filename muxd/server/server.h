@@ -34,6 +34,12 @@ struct server {
     bool newcomers; /* a connection was accepted in this turn */
     struct listen_watch *watch;
     struct peer_limits peer_limits;
+    size_t output_held; /* of all peers together (peer_limits) */
+    bool output_over;
+    /* peers that were closed because all together held too much, and why the last one */
+    unsigned long expelled;
+    struct err expelled_why;
+    int64_t expelled_ms;
     /* a peer is in peers until it is closed, then in dead until the end of the turn */
     struct peer **peers, **dead, **dirty;
     size_t npeers, ndead, room, ndirty, dirty_room;
@@ -62,6 +68,10 @@ void connections_close(struct server *server); /* all, at once */
 void connections_stop_listening(struct server *server);
 void connections_flush(struct server *server); /* end of turn: sends, frees the dead */
 void connections_apply_limits(struct server *server);
+/* expel.c */
+/* end of turn: disconnects the worst of those that do not read, while all together hold too much */
+void expel_worst(struct server *server);
+void expel_status(const struct server *server, struct json *into);
 /* dispatch.c */
 void dispatch(struct server *server, struct request *request);
 /* control.c */

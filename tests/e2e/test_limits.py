@@ -1,4 +1,6 @@
 """[limits]: each cap has a key and a named error."""
+import json, socket
+
 import pytest
 from conftest import CAP, wait_for
 
@@ -98,3 +100,41 @@ def test_flood_does_not_keep_others_waiting(mux):
         assert mux.ue("list", timeout=CAP).rc == 0
     assert mux.ue("exec", "--raw", "echo fine").ok().out == "fine\n"
     mux.ue("kill", "flood").ok()
+
+
+def unreading(mux, session, size):
+    """A client that asks for a lot and reads nothing."""
+    client = mux.rpc()
+    client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.send("read_output", {"session_id": session, "since": 0, "yield_time_ms": 0, "encoding": "base64", "max_bytes": size,
+                                "_meta": {"verb": True, "reader": "unreading"}})
+    return client
+
+
+def test_output_of_all_clients_together(mux):
+    """Who asks and does not read is disconnected when all of them hold too much, the worst first; who reads goes on."""
+    mux.configure("[limits]\noutput_total = 4M\n")
+    mux.ue("exec", "-n", "s", "-y", "inf", "--until", "END", "head -c 1000000 /dev/zero | tr '\\0' a; echo END; exec sleep 300").ok()
+    small = unreading(mux, "s", 100_000)
+    clients = [unreading(mux, "s", 1 << 20) for _ in range(12)]
+    status = wait_for(lambda: (now := mux.js("status")).get("connections_closed", 0) >= 6 and now, "the worst to be closed")
+    assert status["output_unread_bytes"] <= 4 << 20
+    assert "[limits] output_total" in status["connection_closed"] and "pid" in status["connection_closed"]
+    assert "output_total" in mux.log_tail()
+    assert len(mux.ue("poll", "--raw", "--since", "0", "--peek", "s").raw) == 1_000_004
+    assert json.loads(small.line())["result"]["from"] == 0, "it held little and was not closed"
+    for client in clients:
+        client.close()
+    wait_for(lambda: mux.js("status")["output_unread_bytes"] == 0)
+
+
+def test_requests_that_waited_for_others_output_are_answered(mux):
+    """While all together hold too much nobody is served; then everybody who is left."""
+    mux.configure("[limits]\noutput_total = 1M\n")
+    mux.ue("exec", "-n", "s", "-y", "inf", "--until", "END", "head -c 1000000 /dev/zero | tr '\\0' a; echo END; exec sleep 300").ok()
+    for _ in range(3):
+        unreading(mux, "s", 1 << 20)
+        others = [mux.rpc() for _ in range(4)]
+        ids = [[client.send("list_sessions") for _ in range(10)] for client in others]
+        for client, mine in zip(others, ids):
+            assert all(client.result(id)["sessions"] for id in mine)
