@@ -51,7 +51,9 @@ static const char *nearest_verb(const char *name)
         if (!verbs[i].hidden)
             names[count++] = verbs[i].name;
     }
-    return value_nearest(name, names, count);
+    const char *nearest = value_nearest(name, names, count);
+    /* people seldom mistype the first letter: another one is another word */
+    return nearest && nearest[0] == name[0] ? nearest : NULL;
 }
 
 int verb_unknown(const char *word, struct err *err)

@@ -45,6 +45,7 @@ TEST(test_wrong_usage)
     } cases[] = {
         {"", "no verb; 'ue help' lists them"},
         {"exce true", "'exce': unknown verb; did you mean 'exec'?"},
+        {"bogus", "'bogus': unknown verb; 'ue help'"}, /* it is not 'logs' */
         {"quit", "'quit': unknown verb; C-\\ d leaves an attached session, 'ue kill SESSION' ends one, 'ue stop' the daemon"},
         {"new", "'new': unknown verb; 'ue exec -a -n NAME'"},
         {"frobnicate", "'frobnicate': unknown verb; 'ue help'"},
