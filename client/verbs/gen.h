@@ -20,4 +20,6 @@ void gen_roff(struct buf *out, const char *text); /* escapes text for roff */
 
 /* All verbs that are not hidden: for (v = gen_next(NULL); v; v = gen_next(v)). */
 const struct verb *gen_next(const struct verb *last);
+/* gen_person.c: a section of ue(1) */
+extern const char gen_person[];
 #endif

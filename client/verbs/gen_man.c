@@ -42,8 +42,10 @@ static const char attached[] = ".SH ATTACHED TERMINALS\n"
 
 static const char shared[] =
     ".SH SHARED TERMINALS\n"
-    "The keyboard of a session is free, or held by an agent or a person. An attached client is a "
-    "person, every other writer an agent. A person's key\n"
+    "The keyboard of a session is free, or held by an agent or a person. Who is attached to type is "
+    "a person (see\n"
+    ".BR \"WHO IS A PERSON\" ),\n"
+    "every other writer an agent. A person's key\n"
     "takes the keyboard at once; an agent's write then fails and says since when a person holds it "
     "(keyboard_held, status 125), or waits with\n"
     ".BR \\-\\-wait\\-keyboard .\n"
@@ -52,11 +54,22 @@ static const char shared[] =
     "daemon does not.\n"
     ".B ue logs \\-\\-input\n"
     "shows who typed what, and when: of agents the beginning of the text, of people and of secrets "
-    "only its length.\n"
+    "only its length. What was typed from inside a session says so: from session NAME.\n"
+    ".PP\n"
+    "While a person holds the keyboard, agents don't send signals either\n"
+    ".RB ( \"ue kill \\-s\" ,\n"
+    "all but TERM and KILL, which end the session), and don't resize it; a person may, from any "
+    "terminal.\n"
     ".PP\n"
     "Where a program reads a line without showing it (waiting_for is secret), an agent's text is "
     "an error (secret_prompt, 126) unless\n"
-    "[defaults] agent_secrets allows it; attached people get a notice.\n"
+    "[defaults] agent_secrets allows it. Text of an agent that still waits in muxd's queue by then "
+    "is thrown away; what the kernel\n"
+    "took before is not, and reaches a program that doesn't discard it (sudo, su and passwd "
+    "do, the read of a shell doesn't). Attached people\n"
+    "get a notice where the output asks for a secret, with a word such as password, passphrase, PIN "
+    "or token, in a row that the program\n"
+    "doesn't use.\n"
     ".B ue secret\n"
     "types a secret from any other terminal. A staged secret is kept in memory that no other "
     "process can read and that is never swapped out,\n"
@@ -81,7 +94,17 @@ static const char shared[] =
     "terminal does not reply, the answers are those\n"
     "of a plain dark terminal. The size, in cells and in pixels, stays when the person leaves. "
     "With TERM unset, dumb,\n"
-    "linux or vt* it asks nothing.\n";
+    "linux or vt* it asks nothing.\n"
+    ".PP\n"
+    "Colours that a program has set itself (OSC 4, 10, 11, 12) come before both, until it "
+    "resets them (OSC 104, 110 to 112): people see them, and the\n"
+    "program is told them. The cursor's is told, not shown.\n"
+    ".PP\n"
+    "Lines that were wrapped wrap anew when the width changes, on the screen and in its "
+    "history, and the cursor stays at its character; what a\n"
+    "narrow terminal had no room for comes back. The alternate screen of full\\-screen "
+    "programs keeps what fits. A program that may (CSI ? 40 h) makes\n"
+    "the screen 132 columns wide by CSI ? 3 h; its terminal keeps its size.\n";
 
 static const char waiting[] =
     ".SH WAITING\n"
@@ -281,6 +304,7 @@ void gen_man(struct buf *out)
     gen_man_append_keys(out, attach_keys);
     buf_append_text(out, ".PP\nIn the scrolled view:\n");
     gen_man_append_keys(out, attach_view_keys);
+    buf_append_text(out, gen_person);
     buf_append_text(out, shared);
     gen_events(out);
     gen_differences(out);
