@@ -12,7 +12,7 @@ static const struct keyname keynames[] = {
 };
 #define KEYNAMES (sizeof keynames / sizeof *keynames)
 
-static bool is_among(const char *words, const char *word)
+static bool keynames_among(const char *words, const char *word)
 {
     size_t len = strlen(word);
     for (const char *at = words; *at;) {
@@ -28,7 +28,7 @@ static bool is_among(const char *words, const char *word)
 const struct keyname *keyname_find(const char *name)
 {
     for (size_t i = 0; i < KEYNAMES; i++)
-        if (strcasecmp(keynames[i].name, name) == 0 || is_among(keynames[i].aliases, name))
+        if (strcasecmp(keynames[i].name, name) == 0 || keynames_among(keynames[i].aliases, name))
             return &keynames[i];
     return NULL;
 }
