@@ -48,6 +48,8 @@ struct mcp_to { /* where an answer goes */
     struct msg_id id;
     enum mcp_version version;
     struct mcp_batch *batch; /* NULL: none */
+    /* the client shows its model structuredContent alone, as JSON, and never content */
+    bool shows_structured;
 };
 
 struct mcp_problem { /* why a request is refused */
@@ -110,6 +112,8 @@ enum mcp_version mcp_version_of(const struct mcp *mcp, const struct json *params
                                 struct mcp_problem *problem);
 /* "NAME/VERSION" from the request's clientInfo, else from that of initialize. */
 void mcp_client_of(const struct mcp *mcp, const struct json *params, char client[MCP_CLIENT_ROOM]);
+/* Whether a client of that name shows models only structuredContent. */
+bool mcp_shows_structured(const char *client);
 struct json *mcp_initialize(struct mcp *mcp, const struct json *params);
 struct json *mcp_discover(void);
 /* The daemon's list of tools in the form of that revision. */

@@ -84,7 +84,10 @@ static void mcp_call_reply_text(struct mcp *mcp, const struct mcp_to *to, const 
     json_add_str(item, "text", text, len);
     if (facts && to->version >= MCP_2025_06_18) {
         struct json *structured = json_copy(facts);
-        json_free(json_detach(structured, "content"));
+        /* the text for the model stands in it once: as output, or whole where nothing else is
+         * shown */
+        bool whole = to->shows_structured && json_get(structured, "content");
+        json_free(json_detach(structured, whole ? "output" : "content"));
         json_add(result, "structuredContent", structured);
     }
     json_add_bool(result, "isError", is_error);
@@ -116,6 +119,9 @@ static void mcp_call_ask(struct mcp *mcp, const struct tool *tool, struct json *
         struct mcp_call *call = mcp->calls[mcp->count++] = xcalloc(1, sizeof *call);
         *call = (struct mcp_call){
             .number = conn->next_id++, .to = *to, .tool = tool, .line = BUF_INIT};
+        char client[MCP_CLIENT_ROOM];
+        mcp_client_of(mcp, given, client);
+        call->to.shows_structured = mcp_shows_structured(client);
         call->once = tool == &tools[TOOL_APPLY_PATCH] || tool == &tools[TOOL_RUN_STEPS];
         mcp_progress_begin(call, given);
         msg_request(&call->line, call->number, tool->name, params);

@@ -104,6 +104,15 @@ void mcp_client_of(const struct mcp *mcp, const struct json *params, char client
         memcpy(client, mcp->client, MCP_CLIENT_ROOM);
 }
 
+bool mcp_shows_structured(const char *client)
+{
+    static const char *const names[] = {"codex", "claude-code", "Visual Studio Code", NULL};
+    for (const char *const *at = names; *at; at++)
+        if (strncmp(client, *at, strlen(*at)) == 0)
+            return true;
+    return false;
+}
+
 struct json *mcp_initialize(struct mcp *mcp, const struct json *params)
 {
     enum mcp_version asked = version_by_word(json_get_str(params, "protocolVersion", NULL));

@@ -69,8 +69,10 @@ static int cmd_exec_start(struct op *op, struct session **session, struct err *e
     const char *name = schema_str(op->base.tool, params, "name", NULL);
     uint64_t hash = meta_request_hash(op->base.request);
     *session = hash ? registry_by_request(op->base.ctx->registry, hash) : NULL;
-    if (*session) /* a retry: it was started before the worker died */
+    if (*session) { /* a retry: it was started before the worker died */
+        inflight_began_with(&op->base, *session);
         return 0;
+    }
     inflight_starting(&op->base);
     int result = 0;
     if (!schema_has(params, "cmd") && name) {

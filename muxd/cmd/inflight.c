@@ -54,6 +54,12 @@ void inflight_begin(struct inflight *call, const struct inflight_kind *kind,
     request_on_cancel(request, inflight_on_cancel, call);
 }
 
+void inflight_began_with(struct inflight *call, struct session *session)
+{
+    call->begun_ns -= (clock_boot_ms() - session_journal(session)->header->created_boot_ms) *
+                      1000000;
+}
+
 /* Takes the request from the call, which answers it. NULL: cancelled. */
 static struct request *inflight_take_request(struct inflight *call)
 {

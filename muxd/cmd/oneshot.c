@@ -183,9 +183,7 @@ static struct session *find_begun(struct shot *shot)
     uint64_t hash = meta_request_hash(shot->base.request);
     struct session *session = hash ? registry_by_request(shot->base.ctx->registry, hash) : NULL;
     if (session)
-        shot->base.begun_ns -= (clock_boot_ms() -
-                                session_journal(session)->header->created_boot_ms) *
-                               1000000;
+        inflight_began_with(&shot->base, session);
     return session;
 }
 

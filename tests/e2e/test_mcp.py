@@ -146,6 +146,18 @@ def test_what_a_model_can_act_on_is_a_result(mux, newest):
     assert newest.tool("apply_patch", input=patch, workdir=str(mux.dir))["structuredContent"]["success"] is True
 
 
+def test_a_client_that_shows_only_structured_content_gets_the_text_in_it(mux):
+    for name, only in ("codex-mcp-client", True), ("claude-code", True), ("t", False):
+        client = Client(mux)
+        client.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}})
+        client.notify("notifications/initialized")
+        answer = client.tool("exec_command", cmd="echo hi; exit 3", login=False)
+        facts = answer["structuredContent"]
+        assert facts["exit_code"] == 3 and ("output" in facts) is not only
+        assert facts.get("content") == (answer["content"][0]["text"] if only else None)
+        assert client.leave() == 0
+
+
 def test_protocol_errors(mux, newest):
     assert newest.error("tools/call", {"name": "nope", "arguments": {}}) == {"code": -32602, "message": "Unknown tool: nope"}
     assert newest.error("tools/call", {"name": "hello"})["code"] == -32602
