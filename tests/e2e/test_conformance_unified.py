@@ -256,6 +256,22 @@ def test_ours_15_rm_f_runs(mux, rpc):
     assert rpc.run("rm -f f")["exit_code"] == 0 and not (mux.dir / "f").exists()
 
 
+def test_ours_10_a_terminal_is_in_utf8_mode(rpc):
+    assert " iutf8" in rpc.run("stty -a", tty=True, yield_time_ms=30000)["output"]
+
+
+def test_ours_9_a_line_that_the_kernel_would_cut_is_refused_whole(rpc):
+    rpc.run("exec cat", tty=True, name="c", yield_time_ms=30000)
+    assert "keeps only 4095 bytes" in rpc.error("write_stdin", {"session_id": "c", "chars": "x" * 5000 + "\n"}).message
+    rpc.call("kill_session", {"session_id": "c"})
+
+
+def test_ours_9_a_password_is_for_a_person(rpc):
+    rpc.run("read -s x", shell="bash", tty=True, name="s", yield_time_ms=30000)
+    assert "reads a secret" in rpc.error("write_stdin", {"session_id": "s", "chars": "hunter2\n"}).message
+    rpc.call("kill_session", {"session_id": "s"})
+
+
 # --- 5: the text
 @pytest.mark.no_pty
 def test_5_1_finished(rpc):
