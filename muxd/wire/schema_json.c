@@ -100,7 +100,7 @@ static bool is_shown(const struct tool_arg *arg, enum schema_view view)
     return !(arg->flags & ARG_UNSHOWN);
 }
 
-static bool is_among(const struct json *names, const char *name)
+static bool schema_json_is_among(const struct json *names, const char *name)
 {
     for (const struct json *it = json_first(names); it != NULL; it = json_next(it))
         if (strcmp(json_str(it, NULL) ? json_str(it, NULL) : "", name) == 0)
@@ -125,7 +125,7 @@ struct json *schema_view(const struct tool *tool, enum schema_view view,
     struct json *properties = json_add_object(schema, "properties");
     struct json *required = json_array_new();
     for (const struct tool_arg *arg = tool->args; arg->name != NULL; arg++) {
-        if (!is_shown(arg, view) || is_among(without, arg->name))
+        if (!is_shown(arg, view) || schema_json_is_among(without, arg->name))
             continue;
         struct json *property = json_add_object(properties, arg->name);
         add_type(property, arg, view);
