@@ -4,7 +4,7 @@
 #include "client/verbs/patch.h"
 #include "client/verbs/run.h"
 #include "client/print/say.h"
-#include "client/rpc/ue.h"
+#include "client/rpc/talk.h"
 #include "wire/help.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -78,6 +78,12 @@ static int check_socket(struct ue *ue)
     return ue_fail(ue, &err);
 }
 
+static int check_format(struct ue *ue)
+{
+    struct err err;
+    return talk_check_format(ue, &err) < 0 ? ue_fail(ue, &err) : 0;
+}
+
 static int main_run(struct ue *ue)
 {
     const struct args *args = &ue->args;
@@ -91,6 +97,8 @@ static int main_run(struct ue *ue)
     int status = check_socket(ue);
     if (status == 0)
         status = check_status_fd(ue);
+    if (status == 0)
+        status = check_format(ue);
     return status ? status : handlers[args->verb - verbs](ue);
 }
 

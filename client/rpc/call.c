@@ -4,6 +4,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "client/print/say.h"
+#include "client/rpc/ue.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,11 +18,28 @@
 #define CANCEL_ANSWER_MS 2000 /* for the answer to a cancelled call */
 
 static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t waiting; /* in a call that ^C ends */
+static volatile sig_atomic_t held;    /* interrupts that calls have handled, and one; 0: not held */
 
 static void call_on_interrupt(int signo)
 {
     (void)signo;
     interrupts++;
+    if (held && !waiting && interrupts > held)
+        _exit(UE_INTERRUPTED); /* the second one in a row, and no call looks: we may be stuck */
+}
+
+int call_hold_interrupts(struct connection *conn, struct err *err)
+{
+    struct sigaction before, action = {.sa_handler = call_on_interrupt};
+    int result = connection_open(conn, err);
+    if (result < 0)
+        return result;
+    if (sigaction(SIGINT, &action, &before) == 0 && before.sa_handler == SIG_IGN)
+        sigaction(SIGINT, &before, NULL);
+    else
+        held = interrupts + 1;
+    return 0;
 }
 
 struct watch { /* what SIGINT did before */
@@ -151,6 +169,8 @@ static int call_take_line(struct call *call, const char *line, size_t len)
     *call->answer = answer;
     if (answer.err.code < 0) {
         *call->err = answer.err;
+        if (answer.err.code == ERR_CANCELLED)
+            json_get_int(answer.data, "session_id", &call->conn->cancelled);
         if (call->fed && answer.err.code == ERR_CANCELLED)
             return STEP_FED;
         return call->interrupted && answer.err.code == ERR_CANCELLED ? call_interrupted(call)
@@ -255,11 +275,12 @@ int call_run(struct connection *conn, const char *method, const struct json *par
     if (result < 0)
         return result;
     call.id = conn->next_id++;
-    call.interrupted = interrupts;
+    call.interrupted = held && (flags & CALL_WAITS) ? held - 1 : interrupts;
     int64_t begun_ms = clock_mono_ms();
     msg_request(&call.line, call.id, method, params);
     if (flags & CALL_WAITS)
         watch_interrupt(&call.before);
+    waiting = (flags & CALL_WAITS) != 0;
     while ((result = call_attempt(&call)) == STEP_LOST) {
         connection_close(conn);
         if (call.interrupted) {
@@ -277,6 +298,9 @@ int call_run(struct connection *conn, const char *method, const struct json *par
             break;
         write_again(&call, method, params, begun_ms);
     }
+    waiting = false;
+    if (held && (flags & CALL_WAITS))
+        held = call.interrupted + 1;
     if (flags & CALL_WAITS)
         unwatch_interrupt(&call.before);
     buf_fini(&call.line);

@@ -21,6 +21,9 @@ enum call_flags {
  * The caller finishes answer in every case (msg_answer_fini). */
 int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags,
              struct msg_answer *answer, struct err *err);
+/* Connects, and from now on ^C between two calls with CALL_WAITS ends the next one; a second one
+ * before that ends ue. For a verb that makes several calls for one wait. 0, or as call_run. */
+int call_hold_interrupts(struct connection *conn, struct err *err);
 /* Only sends the request; the caller reads the answer, whose id is *id. 0 or ERR_NO_DAEMON. */
 int call_post(struct connection *conn, const char *method, const struct json *params, int64_t *id,
               struct err *err);

@@ -19,6 +19,7 @@ struct connection {
     bool shows_person;  /* requests of call_run show that a person is here (own_terminal.h) */
     int why;            /* errno of the last attempt that failed */
     int64_t next_id;
+    int64_t cancelled; /* session whose call ^C has ended; 0: not known */
     const char *slow_note; /* borrowed; printed once when a CALL_WAITS takes longer than slow_ms */
     int slow_ms;
     struct frame in;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define WHERE_BYTES 512               /* of a directory's name in an error */
 #define OBJECT_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
 
 extern char **environ;
@@ -57,12 +58,42 @@ static void add_environment(struct json *meta)
     }
 }
 
+/* The daemon answers with this text when a call needs the working directory: without it the
+ * command would run elsewhere. */
+static void add_no_place(struct json *meta, const char *dir, const char *why)
+{
+    static const char deleted[] = " (deleted)";
+    char link[PATH_MAX];
+    struct buf shown = BUF_INIT;
+    if (!dir) { /* what getcwd can't tell, the kernel still knows, with a word behind it */
+        ssize_t len = readlink("/proc/self/cwd", link, sizeof link - 1);
+        link[len > 0 ? len : 0] = 0;
+        size_t kept = strlen(link), tail = strlen(deleted);
+        if (kept > tail && strcmp(link + kept - tail, deleted) == 0)
+            link[kept - tail] = 0;
+        dir = link[0] ? link : ".";
+    }
+    size_t size = strlen(dir);
+    buf_append_byte(&shown, '\'');
+    utf8_append_escaped(&shown, dir, size < WHERE_BYTES ? size : WHERE_BYTES, false);
+    buf_printf(&shown, "': this working directory %s; cd to another one, or name one (-C, workdir)",
+               why);
+    add_absent(meta, "cwd_error", text_json(shown.data));
+    buf_fini(&shown);
+}
+
 static void add_place(struct json *meta)
 {
     char dir[PATH_MAX];
     mode_t mask = umask(077);
     umask(mask);
-    if (getcwd(dir, sizeof dir) && dir[0] == '/' && utf8_valid(dir, strlen(dir)))
+    if (json_get(meta, "cwd"))
+        ; /* as given */
+    else if (!getcwd(dir, sizeof dir) || dir[0] != '/')
+        add_no_place(meta, NULL, "is gone");
+    else if (!utf8_valid(dir, strlen(dir)))
+        add_no_place(meta, dir, "has a name that is no UTF-8");
+    else
         add_absent(meta, "cwd", text_json(dir));
     add_absent(meta, "umask", json_int_new(mask));
     add_environment(meta);

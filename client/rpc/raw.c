@@ -166,7 +166,7 @@ int64_t raw_deadline(const struct ue *ue, const struct json *params)
 static int talk_followed(struct ue *ue, const char *tool, struct json *params,
                          struct msg_answer *answer, struct err *err)
 {
-    if (raw_check_wait(ue, err) < 0) {
+    if (raw_check_wait(ue, err) < 0 || call_hold_interrupts(&ue->conn, err) < 0) {
         *answer = (struct msg_answer){0};
         return err->code;
     }

@@ -6,7 +6,49 @@
 #include "client/print/say.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const char *const formats[] = {"model", "json", "raw", "text"};
+
+static int talk_format_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(word, formats[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* The value of $UE_FORMAT for a verb that can print in all formats; else NULL. */
+static const char *wanted_format(const struct ue *ue)
+{
+    const char *word = getenv("UE_FORMAT");
+    const struct verb *verb = ue->args.verb;
+    bool counts = verb == &verbs[VERB_EXEC] || verb == &verbs[VERB_WRITE] ||
+                  verb == &verbs[VERB_POLL];
+    return counts && word && *word ? word : NULL;
+}
+
+int talk_check_format(const struct ue *ue, struct err *err)
+{
+    const char *word = wanted_format(ue);
+    if (!word || talk_format_of(word) >= 0)
+        return 0;
+    return err_set(err, ERR_USAGE, "'UE_FORMAT=%.40s': is no format; set it to raw, text, json or "
+                   "model, or unset it", word);
+}
+
+enum talk_format talk_format(const struct ue *ue)
+{
+    const char *word = wanted_format(ue);
+    for (int i = TALK_JSON; i <= TALK_TEXT; i++)
+        if (args_next(&ue->args, formats[i], NULL))
+            return (enum talk_format)i;
+    int format = word ? talk_format_of(word) : -1;
+    if (format == TALK_RAW && args_next(&ue->args, "to", NULL)) /* refuses --raw, too */
+        format = TALK_MODEL;
+    return format < 0 ? TALK_MODEL : (enum talk_format)format;
+}
 
 static bool is_true(const struct json *object, const char *key)
 {
@@ -88,7 +130,10 @@ int talk_show(struct ue *ue, const struct json *wanted, const struct json *resul
         say_note("'%s': this reader's position is forgotten: there are as many as [limits] readers "
                  "allows",
                  replaced);
-    if (content && !args_next(&ue->args, "json", NULL))
+    enum talk_format format = talk_format(ue);
+    if (format == TALK_TEXT)
+        content = json_get_str(result, "output", &len);
+    if (content && format != TALK_JSON)
         say_text(content, len);
     else
         say_json(result);
@@ -105,7 +150,9 @@ int talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *ask)
 {
     struct msg_answer answer;
     struct err err = {0};
-    if (args_next(&ue->args, "raw", NULL))
+    if (talk_format(ue) == TALK_TEXT)
+        params_set(params, "text", json_bool_new(true));
+    if (talk_format(ue) == TALK_RAW)
         return raw_talk(ue, tool, params, ask);
     int result = ask(ue, tool, params, &answer, &err);
     int status = result < 0 ? talk_fail(ue, params, &err) : talk_show(ue, params, answer.result);
@@ -136,14 +183,22 @@ static const char *name_of_command(struct ue *ue, const struct json *cmd, struct
     return found;
 }
 
+#define GOES_ON "`ue poll --exit %s` waits for its end, `ue kill %s` ends it"
+
 /* name: of the session; NULL: the daemon is asked which one runs cmd. */
 static int talk_interrupted(struct ue *ue, const char *name, const struct json *cmd)
 {
     struct msg_answer answer = {0};
-    if (!name)
+    char number[32];
+    snprintf(number, sizeof number, "%" PRId64, ue->conn.cancelled);
+    if (!name && ue->conn.cancelled == 0)
         name = name_of_command(ue, cmd, &answer);
-    if (*name)
-        say_note("interrupted; session '%s' goes on", name);
+    if (!name)
+        say_note("interrupted; session %s goes on: " GOES_ON, number, number, number);
+    else if (*name && ue->conn.cancelled > 0 && strcmp(name, number) != 0)
+        say_note("interrupted; session '%s' (%s) goes on: " GOES_ON, name, number, number, number);
+    else if (*name)
+        say_note("interrupted; session '%s' goes on: " GOES_ON, name, name, name);
     else
         say_note("interrupted; the session goes on, `ue list` shows it");
     ue_tell_status(ue, "interrupted");

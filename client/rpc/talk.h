@@ -5,12 +5,19 @@
 #include "client/rpc/call.h"
 #include "client/rpc/ue.h"
 
+enum talk_format { TALK_MODEL, TALK_JSON, TALK_RAW, TALK_TEXT };
+/* How the answer is printed: --json, --raw or --text, else $UE_FORMAT, else the model's text. The
+ * variable counts for exec, write and poll. */
+enum talk_format talk_format(const struct ue *ue);
+/* 0, or ERR_USAGE: $UE_FORMAT is none of the formats. */
+int talk_check_format(const struct ue *ue, struct err *err);
+
 /* Makes the call: talk_ask, or typing_ask for a call that types. 0 or an error; the caller finishes
  * answer in every case. */
 typedef int talk_ask_fn(struct ue *ue, const char *tool, struct json *params,
                         struct msg_answer *answer, struct err *err);
 talk_ask_fn talk_ask;
-/* Asks and prints the answer as --json, --raw or the model's text. Returns ue's exit status. */
+/* Asks and prints the answer in its format. Returns ue's exit status. */
 int talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *ask);
 /* Prints an answer. wanted: the arguments of the call, which say what it waited for. */
 int talk_show(struct ue *ue, const struct json *wanted, const struct json *result);

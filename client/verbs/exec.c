@@ -11,9 +11,22 @@ static bool attaches(const struct ue *ue)
     return args_has(&ue->args, "attach");
 }
 
+/* Without any of these it waits for the end, as ssh does. */
+static bool is_one_shot(const struct ue *ue)
+{
+    static const char *const others[] = {"name",  "tty",      "attach", "yield", "until",
+                                         "ready", "no-ready", "quiet",  "exit"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (args_has(&ue->args, others[i]))
+            return false;
+    return true;
+}
+
 static int exec_fill(struct ue *ue, struct json *params, struct err *err)
 {
     (void)err;
+    if (is_one_shot(ue))
+        params_set(params, "exit", json_bool_new(true));
     if (args_has(&ue->args, "argv") && ue->args.operand_count > 0)
         params_operands(ue, params, "cmd");
     if (attaches(ue)) {

@@ -175,6 +175,8 @@ static int feed_finish(struct feed *feed, struct err *err)
     if (json_get(feed->wanted, "max_output_tokens"))
         json_add(params, "max_output_tokens",
                  json_copy(json_get(feed->wanted, "max_output_tokens")));
+    if (talk_format(feed->ue) == TALK_TEXT)
+        params_set(params, "text", json_bool_new(true));
     params_meta(feed->ue, params, META_VERB);
     params_wait(params, left_ms(feed));
     msg_answer_fini(&feed->answer);
@@ -204,10 +206,12 @@ int feed_talk(struct ue *ue, struct json *params)
 {
     struct feed feed = {.ue = ue,
                         .wanted = params,
-                        .raw = args_has(&ue->args, "raw"),
+                        .raw = talk_format(ue) == TALK_RAW,
                         .deadline_ms = raw_deadline(ue, params)};
     struct err err = {0};
     int status = 0, result = raw_check_wait(ue, &err);
+    if (result == 0)
+        result = call_hold_interrupts(&ue->conn, &err);
     if (result == 0)
         result = feed_begin(&feed, &err);
     if (result == 0) {

@@ -85,7 +85,12 @@ static void collect_text(const struct op *op, struct session *session, struct co
         got->to = op->to > got->from ? op->to : got->from;
     journal_collect(journal, got->from, got->to, COLLECTION_CAP, &got->raw, &got->omitted,
                     &got->gap_at);
-    if (got->omitted > 0) {
+    if (op->text) {
+        const struct answer_bytes bytes = {got->raw.data ? got->raw.data : "", got->raw.len,
+                                           got->from, got->omitted,
+                                           got->omitted > 0 ? got->gap_at : SIZE_MAX};
+        answer_plain(op, session, &bytes, &got->text);
+    } else if (got->omitted > 0) {
         struct buf joined = BUF_INIT;
         size_t gap = got->gap_at < got->raw.len ? got->gap_at : got->raw.len;
         const char *data = got->raw.data ? got->raw.data : ""; /* the journal may have none of it */
@@ -128,8 +133,10 @@ static void add_truncated(struct json *answer, const struct op *op, const struct
     const struct answer_bytes bytes = {got->raw.data, got->raw.len, got->from, got->omitted,
                                        got->omitted > 0 ? got->gap_at : SIZE_MAX};
     uint64_t from = got->from, to = got->to;
-    if (got->clamped == 0 &&
-        !answer_cut(&bytes, got->text.len, text_token_budget((uint64_t)op->max_tokens), &from, &to))
+    size_t budget = text_token_budget((uint64_t)op->max_tokens);
+    bool cut = op->text ? got->text.len > budget || got->omitted > 0
+                        : answer_cut(&bytes, got->text.len, budget, &from, &to);
+    if (got->clamped == 0 && !cut)
         return;
     struct json *range = json_add_object(answer, "truncated");
     json_add_int(range, "from", (int64_t)from);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct json;
 struct op;
 struct session;
@@ -13,6 +14,11 @@ struct wait_result;
  * reader's place once it is delivered. */
 struct json *answer_build(struct op *op, struct session *session, const struct wait_result *result,
                           uint64_t *to);
+struct answer_bytes;
+/* answer_plain.c: the bytes as a person would read them, without the echo of what was typed, as far
+ * as the input log knows it, or the op itself. */
+void answer_plain(const struct op *op, struct session *session, const struct answer_bytes *bytes,
+                  struct buf *out);
 /* How far an answer can go: while more output may come, an incomplete character at its end is
  * left to the next answer. */
 uint64_t answer_end(struct session *session, uint64_t from);

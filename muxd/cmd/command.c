@@ -39,9 +39,9 @@ int command_from_call(struct command *command, const struct config *cfg, struct 
 {
     const struct json *params = request_params(request);
     const char *shell = schema_str(tool, params, "shell", NULL);
-    /* people choose their shell with ue's verbs */
+    /* people choose their shell with ue's verbs, and their environment is to hold as it is */
     bool verb = meta_bool(request, "verb"), allowed = verb || cfg->tools.allow_login,
-         login = schema_bool(tool, params, "login", cfg->defaults.login && allowed);
+         login = schema_bool(tool, params, "login", cfg->defaults.login && allowed && !verb);
     if (login && !allowed)
         return err_set(err, ERR_ARGUMENTS, LOGIN_FORBIDDEN);
     char *found = shell && *shell && !verb ? shell_for_tool(shell, env) : NULL;

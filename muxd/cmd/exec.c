@@ -30,10 +30,12 @@ static int start_command(struct op *op, struct session **session, struct err *er
     const struct config *cfg = op->base.ctx->config;
     bool tty = schema_bool(op->base.tool, params, "tty", false);
     struct command command = {0};
-    char *cwd = meta_cwd(op->base.request, schema_str(op->base.tool, params, "workdir", NULL));
-    bool people = tty && meta_bool(op->base.request, "human");
-    char **env = meta_env(op->base.ctx, op->base.request, people ? META_ENV_PEOPLE : META_ENV_TOOLS,
-                          json_get(params, "env"), err);
+    char *cwd = meta_cwd(op->base.request, schema_str(op->base.tool, params, "workdir", NULL), err);
+    enum meta_env_for whose = tty && meta_bool(op->base.request, "human") ? META_ENV_PEOPLE
+                              : meta_bool(op->base.request, "verb")       ? META_ENV_CALLER
+                                                                          : META_ENV_TOOLS;
+    char **env = cwd ? meta_env(op->base.ctx, op->base.request, whose, json_get(params, "env"), err)
+                     : NULL;
     int result = env ? command_from(&command, op->base.ctx, op->base.request, env, err) : err->code;
     if (result == 0) {
         struct session_spec spec = {

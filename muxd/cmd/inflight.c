@@ -104,6 +104,8 @@ int inflight_wait(struct inflight *call, struct session *session, const struct w
 {
     BUG_UNLESS(!call->wait && !call->over);
     call->number = session_number(session);
+    if (call->request)
+        request_set_session(call->request, call->number);
     call->wait = session_wait(session, spec, inflight_on_wait, call, err);
     return call->wait ? 0 : err->code;
 }

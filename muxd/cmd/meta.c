@@ -48,9 +48,15 @@ struct author meta_author(struct cmd_context *ctx, struct request *request, enum
                            .call_id = meta_str(request, "call_id")};
 }
 
-char *meta_cwd(struct request *request, const char *workdir)
+char *meta_cwd(struct request *request, const char *workdir, struct err *err)
 {
-    const char *cwd = meta_str(request, "cwd");
+    const char *cwd = meta_str(request, "cwd"), *gone = meta_str(request, "cwd_error");
+    if (workdir && workdir[0] == '/')
+        return path_join("/", workdir);
+    if (gone) {
+        err_set(err, ERR_SPAWN, "%s", gone);
+        return NULL;
+    }
     char *base = cwd && cwd[0] == '/' ? xstrdup(cwd) : path_home();
     if (!workdir || !workdir[0])
         return base;

@@ -11,7 +11,9 @@ struct session *meta_session(struct cmd_context *ctx, const struct json *id, str
 const char *meta_str(struct request *request, const char *name);
 bool meta_bool(struct request *request, const char *name);
 uint64_t meta_request_hash(struct request *request);          /* 0: none */
-char *meta_cwd(struct request *request, const char *workdir); /* absolute; owned by the caller */
+/* The working directory: workdir, relative to the caller's. Absolute; owned by the caller. NULL and
+ * err: the caller's is needed, and it is gone. */
+char *meta_cwd(struct request *request, const char *workdir, struct err *err);
 /* The environment of a new session: for a tool ([env] of the config on top), for a person (a
  * TERM of their own), or just the caller's. */
 enum meta_env_for { META_ENV_TOOLS, META_ENV_PEOPLE, META_ENV_CALLER };

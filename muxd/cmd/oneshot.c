@@ -191,9 +191,11 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
 {
     const struct json *params = request_params(shot->base.request);
     struct command command = {0};
-    char *cwd = meta_cwd(shot->base.request, schema_str(shot->base.tool, params, "workdir", NULL));
-    char **env = meta_env(shot->base.ctx, shot->base.request, META_ENV_CALLER,
-                          json_get(params, "env"), err);
+    char *cwd = meta_cwd(shot->base.request, schema_str(shot->base.tool, params, "workdir", NULL),
+                         err);
+    char **env = cwd ? meta_env(shot->base.ctx, shot->base.request, META_ENV_CALLER,
+                                json_get(params, "env"), err)
+                     : NULL;
     int result = env ? oneshot_command_of(shot, &command, env, err) : err->code;
     if (result == 0) {
         struct session_spec spec = {.name = schema_str(shot->base.tool, params, "name", NULL),

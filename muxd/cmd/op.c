@@ -48,6 +48,7 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
     const char *reader = meta_str(request, "reader");
     op->peek = tool_arg_by_name(tool, "peek") && schema_bool(tool, params, "peek", false);
     op->base64 = strcmp(schema_str(tool, params, "encoding", NULL), "base64") == 0;
+    op->text = schema_bool(tool, params, "text", false);
     op->streams = schema_bool(tool, params, "streams", false);
     op->tokens_given = schema_has(params, "max_output_tokens");
     op->max_tokens = op->tokens_given ? schema_int(tool, params, "max_output_tokens", 0)
@@ -61,7 +62,11 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
         op->max_tokens = ctx->config->limits.max_output_tokens;
     size_t until_len;
     const char *until = schema_str(tool, params, "until", &until_len);
-    if (reader && strlen(reader) > JOURNAL_READER_NAME_MAX)
+    if (op->text && op->base64)
+        err_set(&err, ERR_ARGUMENTS,
+                "failed to parse function arguments: `text` and `encoding` base64 exclude each "
+                "other; give one of them");
+    else if (reader && strlen(reader) > JOURNAL_READER_NAME_MAX)
         err_set(&err, ERR_ARGUMENTS, "'%s': a reader's name has at most %d bytes", reader,
                 JOURNAL_READER_NAME_MAX);
     else if (reader)

@@ -15,8 +15,10 @@
 #include "patch/place.h"
 #include "wire/schema.h"
 #include "wire/text.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct patching {
     struct cmd_context *ctx;
@@ -27,6 +29,8 @@ struct patching {
     char *call_id; /* owned; NULL: none */
     char *text, *cwd, **roots; /* owned */
     size_t len;
+    char *base; /* owned; the directory that must exist */
+    int gone;   /* errno: it doesn't */
     struct patch_options options;
     struct patch_plan *plan;
     struct patch_failure failure;
@@ -42,6 +46,7 @@ static void patching_free(struct patching *patching)
     free(patching->call_id);
     free(patching->text);
     free(patching->cwd);
+    free(patching->base);
     strv_free(patching->roots);
     free(patching);
 }
@@ -49,6 +54,12 @@ static void patching_free(struct patching *patching)
 static void patching_work(void *arg)
 {
     struct patching *patching = arg;
+    struct stat info;
+    patching->gone = stat(patching->base, &info) != 0 ? errno
+                     : S_ISDIR(info.st_mode)         ? 0
+                                                     : ENOTDIR;
+    if (patching->gone)
+        return;
     patching->result = patch_prepare(&patching->plan, patching->text, patching->len,
                                      &patching->options, &patching->failure);
     if (patching->result == 0)
@@ -139,10 +150,26 @@ static void patching_tell(struct patching *patching)
     json_free(facts);
 }
 
+static void fail_gone(struct patching *patching)
+{
+    struct err err;
+    err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory", patching->base,
+            strerror(patching->gone));
+    if (patching->request) {
+        request_on_cancel(patching->request, NULL, NULL);
+        failure_reply(patching->request, patching->tool, &err);
+    }
+    patching_free(patching);
+}
+
 static void done(void *arg)
 {
     struct patching *patching = arg;
     struct request *request = patching->request;
+    if (patching->gone) {
+        fail_gone(patching);
+        return;
+    }
     BUG_UNLESS(patching->result == 0 || patching->failure.reply);
     patching_tell(patching);
     if (!request) {
@@ -206,7 +233,7 @@ static void patching_begin(struct cmd_context *ctx, struct request *request,
                                   .success = BUF_INIT};
     patching->roots = roots_of(ctx->config, base);
     patching->cwd = place_absolute(base, workdir ? workdir : ".");
-    free(base);
+    patching->base = base;
     patching->options = (struct patch_options){
         .cwd = patching->cwd,
         .roots = (const char *const *)patching->roots,
@@ -247,14 +274,17 @@ bool patching_takes(struct cmd_context *ctx, struct request *request, const stru
     struct patch_intercepted found = {0};
     if (!is_taken(command, &found))
         return false;
-    if (found.bare) {
-        struct err err;
+    struct err err;
+    char *base = NULL;
+    if (found.bare)
         err_set(&err, ERR_ARGUMENTS, "%s", PATCH_INTERCEPT_BARE);
-        failure_reply(request, tool, &err);
-    } else {
-        patching_begin(ctx, request, tool, found.text, found.len, meta_cwd(request, workdir),
-                       found.workdir);
+    else
+        base = meta_cwd(request, workdir, &err);
+    if (base) {
+        patching_begin(ctx, request, tool, found.text, found.len, base, found.workdir);
         found.text = NULL;
+    } else {
+        failure_reply(request, tool, &err);
     }
     patch_intercepted_fini(&found);
     return true;
@@ -266,6 +296,10 @@ void cmd_APPLY_PATCH(struct cmd_context *ctx, struct request *request)
     const struct json *params = request_params(request);
     size_t len;
     const char *text = schema_str(tool, params, "input", &len);
-    patching_begin(ctx, request, tool, xmemdup(text, len + 1), len,
-                   meta_cwd(request, schema_str(tool, params, "workdir", NULL)), NULL);
+    struct err err;
+    char *base = meta_cwd(request, schema_str(tool, params, "workdir", NULL), &err);
+    if (base)
+        patching_begin(ctx, request, tool, xmemdup(text, len + 1), len, base, NULL);
+    else
+        failure_reply(request, tool, &err);
 }

@@ -15,6 +15,7 @@ struct request {
     void *written_arg;
     void (*room)(void *arg);
     void *room_arg;
+    uint64_t session; /* the one that it waits for, told to who cancels it; 0: none */
     request_inner_fn *inner; /* an inner request: its answer goes here, and it is in no list */
     void *inner_arg;
 };

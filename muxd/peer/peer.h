@@ -82,6 +82,8 @@ void request_fail_with(struct request *request, const struct err *err, struct js
 /* While the request is parked: fn is called once when its connection is gone or it is cancelled;
  * fn drops the request's waits and does not reply. NULL takes it back. */
 void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg);
+/* The session that it is about: the answer to a cancelled request names it. */
+void request_set_session(struct request *request, uint64_t number);
 /* fn is called once after the reply: written is true when the socket has taken its last byte,
  * false when the connection died before. To be set before the reply, once. */
 void request_on_written(struct request *request, void (*fn)(void *arg, bool written), void *arg);

@@ -131,6 +131,11 @@ void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg
     request->cancel_arg = arg;
 }
 
+void request_set_session(struct request *request, uint64_t number)
+{
+    request->session = number;
+}
+
 void request_on_written(struct request *request, void (*fn)(void *arg, bool written), void *arg)
 {
     BUG_UNLESS(!request->written);
@@ -179,9 +184,14 @@ bool peer_cancel(struct peer *peer, const struct msg_id *id)
     for (struct request *request = peer->requests; request; request = request->next) {
         if (request->cancel && msg_id_equal(&request->msg.id, id)) {
             struct err err;
+            struct json *data = NULL;
             request_call_cancel(request);
             err_set(&err, ERR_CANCELLED, "cancelled by the client; the session goes on");
-            request_fail(request, &err);
+            if (request->session) {
+                data = json_object_new();
+                json_add_int(data, "session_id", (int64_t)request->session);
+            }
+            request_fail_with(request, &err, data);
             return true;
         }
     }

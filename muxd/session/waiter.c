@@ -20,6 +20,7 @@ struct wait {
     struct loop_timer timer;
     int64_t begun_ns;
     uint64_t base; /* output offset of the first byte that search counts from */
+    bool matched;  /* the pattern came true; ready is waited for */
     struct pattern_search search;
 };
 
@@ -131,7 +132,29 @@ static void drop_searched(struct wait *wait)
     wait->base += drop;
 }
 
+/* Whether ready ends the wait now: beside a pattern it counts only once that has matched. */
+static bool wait_wants_ready(const struct wait *wait)
+{
+    return wait->spec.ready && (!wait->spec.until || wait->matched);
+}
+
+static bool wait_searches(const struct wait *wait)
+{
+    return wait->spec.until && !wait->matched;
+}
+
 enum until { UNTIL_FIRED, UNTIL_SEARCHES, UNTIL_NOT_YET };
+
+/* A match ends the wait, or begins the wait for ready. */
+static enum until until_matched(struct wait *wait, uint64_t to)
+{
+    wait->result.match_to = to;
+    wait->matched = true;
+    if (wait->spec.ready)
+        return UNTIL_NOT_YET;
+    waiter_fire(wait, WAIT_UNTIL);
+    return UNTIL_FIRED;
+}
 
 /* UNTIL_SEARCHES: not all that was printed has been searched; another turn goes on with it. */
 static enum until look_until(struct wait *wait)
@@ -145,10 +168,7 @@ static enum until look_until(struct wait *wait)
         bool last_piece = wait->base + size >= journal_head(session->journal);
         switch (pattern_search(wait->spec.until, &wait->search, data, size,
                                session->finished || !last_piece, &from, &to)) {
-        case PATTERN_MATCH:
-            wait->result.match_to = wait->base + to;
-            waiter_fire(wait, WAIT_UNTIL);
-            return UNTIL_FIRED;
+        case PATTERN_MATCH: return until_matched(wait, wait->base + to);
         case PATTERN_COSTLY:
             waiter_fire(wait, WAIT_COSTLY);
             return UNTIL_FIRED;
@@ -206,7 +226,7 @@ static int64_t linger_due(const struct wait *wait)
 static bool wait_look(struct wait *wait, int64_t now)
 {
     const struct session *session = wait->session;
-    enum until until = wait->spec.until ? look_until(wait) : UNTIL_NOT_YET;
+    enum until until = wait_searches(wait) ? look_until(wait) : UNTIL_NOT_YET;
     if (until == UNTIL_FIRED)
         return true;
     if (until == UNTIL_SEARCHES) {
@@ -217,7 +237,7 @@ static bool wait_look(struct wait *wait, int64_t now)
     int64_t silence = silence_due(wait), linger = linger_due(wait);
     if (session->finished && linger <= now)
         waiter_fire(wait, WAIT_EXIT);
-    else if (wait->spec.ready && session->prompt.evidence != EVIDENCE_NONE) {
+    else if (wait_wants_ready(wait) && session->prompt.evidence != EVIDENCE_NONE) {
         wait->result.evidence = session->prompt.evidence;
         waiter_fire(wait, WAIT_READY);
     } else if (silence <= now)
@@ -246,8 +266,8 @@ void waiter_look(struct session *session)
         struct wait *wait = LIST_OWNER(at, struct wait, link);
         if (wait_look(wait, now))
             continue;
-        wanted |= wait->spec.ready;
-        session->searched |= wait->spec.until != NULL;
+        wanted |= wait_wants_ready(wait);
+        session->searched |= wait_searches(wait);
     }
     prompt_forget(session);
     prompt_want(session, wanted);

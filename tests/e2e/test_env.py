@@ -1,5 +1,5 @@
 """What a session's program finds: environment, signals, descriptors, umask."""
-import os, re
+import json, os, re
 
 import pytest
 
@@ -11,10 +11,25 @@ def environment(output):
     return dict(line.split("=", 1) for line in output.replace("\r", "").split("\0") if "=" in line)
 
 
+def tool_output(mux, **kw):
+    return json.loads(mux.ue("call", "--json", "exec_command", '{"cmd": ["env", "-0"]}', **kw).ok().out)["output"]
+
+
 @pytest.mark.no_pty
 def test_tool_environment(mux):
-    env = environment(mux.js("exec", "--argv", "env", "-0")["output"])
+    env = environment(tool_output(mux))
     assert {k: env.get(k) for k in TOOL} == TOOL
+
+
+@pytest.mark.no_pty
+@pytest.mark.parametrize("verb", [["exec", "--raw", "env -0"], ["exec", "--raw", "--argv", "env", "-0"], ["sh", "env -0"]], ids=" ".join)
+def test_the_verbs_environment_is_the_callers(mux, verb):
+    mux.configure("[env]\nTERM = ansi\n")
+    given = {"TERM": "vt220", "PAGER": "more", "LANG": "C", "VIRTUAL_ENV": "/v"}
+    env = environment(mux.ue(*verb, env=given).ok().out.partition("Output:\n")[2] or mux.ue(*verb, env=given).ok().out)
+    expected = {**mux.env, **given}
+    assert {k: env.get(k) for k in expected} == expected
+    assert set(env) - set(expected) <= {"MUXD_SESSION", "MUXD_SESSION_ID", "PWD", "OLDPWD", "SHLVL", "_"}
 
 
 def test_terminal_for_people(mux):
@@ -97,7 +112,7 @@ def test_session_is_a_session_of_its_own(mux):
 @pytest.mark.no_pty
 def test_env_section_replaces_the_list(mux):
     mux.configure("[env]\nTERM = ansi\nMINE = a;b # c\n")
-    env = environment(mux.js("exec", "--argv", "env", "-0")["output"])
+    env = environment(tool_output(mux))
     assert env["TERM"] == "ansi" and env["MINE"] == "a;b # c" and "CODEX_CI" not in env
 
 

@@ -151,13 +151,6 @@ def test_other_shell(mux):
 
 
 @pytest.mark.no_pty
-def test_login_shell_unless_told_otherwise(mux):
-    ask = "shopt -q login_shell && echo login || echo plain"
-    assert mux.ue("exec", "--raw", "-s", "/bin/bash", ask).ok().out == "login\n"
-    assert mux.ue("exec", "--raw", "-s", "/bin/bash", "--no-login", ask).ok().out == "plain\n"
-
-
-@pytest.mark.no_pty
 def test_environment_by_option(mux):
     assert mux.ue("exec", "--raw", "-e", "A=1", "-e", "B=x = y;z", 'echo "$A/$B"').ok().out == "1/x = y;z\n"
 
