@@ -78,7 +78,7 @@ static bool find_marks(struct plain *plain, size_t row, size_t *kept)
     return found;
 }
 
-static void append_row(struct plain *plain, const struct plain_row *row, size_t number,
+static void plain_append_row(struct plain *plain, const struct plain_row *row, size_t number,
                        size_t least)
 {
     size_t kept = least, used = plain_row_used(row);
@@ -97,7 +97,7 @@ static void append_row(struct plain *plain, const struct plain_row *row, size_t 
 /* From plain_rows: the oldest row has left the screen. */
 void plain_close_row(struct plain *plain, const struct plain_row *row)
 {
-    append_row(plain, row, plain->closed++, 0);
+    plain_append_row(plain, row, plain->closed++, 0);
     if (!row->wrapped && !plain->full)
         plain->full |= !buf_append_byte(&plain->text, '\n');
 }
@@ -139,7 +139,7 @@ void plain_begin(struct plain *plain)
     buf_append(&now.text, plain->text.data ? plain->text.data : "", plain->text.len);
     for (size_t i = plain->closed; i <= here.row; i++) {
         const struct plain_row *row = plain_rows_get(&plain->rows, i - plain->closed);
-        append_row(&now, row, i, i == here.row ? here.col : 0);
+        plain_append_row(&now, row, i, i == here.row ? here.col : 0);
         if (i < here.row && !row->wrapped)
             buf_append_byte(&now.text, '\n');
     }
@@ -178,7 +178,7 @@ static void close_rest(struct plain *plain)
     for (size_t i = 0; i + 1 < count; i++)
         plain_close_row(plain, plain_rows_get(&plain->rows, i));
     if (count > 0)
-        append_row(plain, plain_rows_get(&plain->rows, count - 1), plain->closed,
+        plain_append_row(plain, plain_rows_get(&plain->rows, count - 1), plain->closed,
                    at + 1 == count ? col : 0);
 }
 
