@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -201,11 +202,27 @@ int connection_reopen(struct connection *conn, int64_t deadline_ms, struct err *
     }
 }
 
+/* A path with a typo must not make directories, and a daemon in them. The directories of the
+ * default places are ours to make. */
+static int connect_check_dir(const struct connection *conn, const char *dir, struct err *err)
+{
+    struct stat info;
+    if (!conn->named || lstat(dir, &info) == 0 || errno != ENOENT ||
+        path_socket_is_default(conn->path))
+        return 0;
+    return err_set(err, ERR_NO_DAEMON,
+                   "'%s': nobody listens there, and no daemon is started, as '%s' does not exist; "
+                   "correct -S or $MUXD_SOCKET, or make the directory with 'mkdir -m 700'",
+                   conn->path, dir);
+}
+
 static int take_start_lock(const struct connection *conn, int *lock_fd, struct err *err)
 {
     char *dir = path_dirname(conn->path);
     char *path = path_join(dir, "start.lock");
-    int result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
+    int result = connect_check_dir(conn, dir, err);
+    if (result == 0)
+        result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
     *lock_fd = -1;
     if (result == 0) {
         *lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -255,7 +255,8 @@ static const char trouble[] =
     "another user's daemon only where the\n"
     "socket is named by\n"
     ".B \\-S\n"
-    "or MUXD_SOCKET.\n";
+    "or MUXD_SOCKET. The directory of a socket that is named so has to be there, so that a typo "
+    "makes none.\n";
 
 static const char around[] = ".SH ENVIRONMENT\n"
                              "Commands get the caller's environment as it is, but for what "

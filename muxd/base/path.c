@@ -62,12 +62,8 @@ bool path_socket_is_named(const char *given)
     return given || env_text("MUXD_SOCKET");
 }
 
-char *path_socket(const char *given)
+static char *default_socket(void)
 {
-    if (!given)
-        given = env_text("MUXD_SOCKET");
-    if (given)
-        return xstrdup(given);
     /* After su(1) it may be another user's; after a logout it may be gone. */
     const char *runtime = env_dir("XDG_RUNTIME_DIR");
     if (runtime && is_our_dir(runtime))
@@ -76,6 +72,26 @@ char *path_socket(const char *given)
     bool ours = is_our_dir(run_user);
     free(run_user);
     return shared_place(ours ? 0 : 1);
+}
+
+char *path_socket(const char *given)
+{
+    if (!given)
+        given = env_text("MUXD_SOCKET");
+    return given ? xstrdup(given) : default_socket();
+}
+
+bool path_socket_is_default(const char *path)
+{
+    char *usual = default_socket();
+    bool same = strcmp(path, usual) == 0;
+    free(usual);
+    for (int i = 0; i < SHARED_PLACES && !same; i++) {
+        char *known = shared_place(i);
+        same = strcmp(path, known) == 0;
+        free(known);
+    }
+    return same;
 }
 
 char *path_socket_look(const char *path, int i)

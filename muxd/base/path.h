@@ -12,6 +12,7 @@
  * is ours, /run/user/UID/muxd/muxd.sock where that one is, /tmp/muxd-UID/muxd.sock. */
 char *path_socket(const char *given);
 bool path_socket_is_named(const char *given); /* by given or $MUXD_SOCKET: there and nowhere else */
+bool path_socket_is_default(const char *path); /* where path_socket leads who names nothing */
 /* Where to look for a daemon whose socket was not named, for i from 0 until NULL. path: the result
  * of path_socket. Only some logins of a user may have a runtime directory, so /run/user/UID and
  * /tmp/muxd-UID are both tried, in this order. */

@@ -9,6 +9,7 @@
 #include "cmd/meta.h"
 #include "cmd/typing.h"
 #include "parts/events/events.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +86,24 @@ void op_fail(struct op *op, const struct err *err)
     inflight_fail(&op->base, err);
 }
 
-void op_set_from(struct op *op, struct session *session)
+/* An empty answer would look like output that was silent. */
+static int op_check_range(const struct op *op, struct session *session, struct err *err)
+{
+    uint64_t end = journal_head(session_journal(session));
+    if (op->from > end)
+        return err_set(err, ERR_ARGUMENTS,
+                       "'since %" PRIu64 "': the output of '%s' ends at %" PRIu64
+                       "; give an offset from 0 to %" PRIu64,
+                       op->from, session_name(session), end, end);
+    if (op->has_to && op->to < op->from)
+        return err_set(err, ERR_ARGUMENTS,
+                       "'to %" PRIu64 "': lies before where reading begins, %" PRIu64
+                       "; give two offsets from 0 to %" PRIu64 ", the lower one as since",
+                       op->to, op->from, end);
+    return 0;
+}
+
+int op_set_from(struct op *op, struct session *session, struct err *err)
 {
     BUG_UNLESS(op->base.request && !op->base.wait);
     const struct json *params = request_params(op->base.request);
@@ -102,6 +120,7 @@ void op_set_from(struct op *op, struct session *session)
                                                              limit);
         op->from = atomic_load_explicit(&reader->cursor, memory_order_relaxed);
     }
+    return op_check_range(op, session, err);
 }
 
 static int64_t clamp(int64_t value, int64_t min, int64_t max)

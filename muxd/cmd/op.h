@@ -36,6 +36,7 @@ int op_check_wait(const struct cmd_context *ctx, int64_t yield_ms, struct err *e
  * session NULL: not started yet. 0 or an error for op_fail. */
 int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty,
                  struct wait_spec *spec, struct err *err);
-/* Sets `from`: the place of this op's reader, or what `since` says. */
-void op_set_from(struct op *op, struct session *session);
+/* Sets `from`: the place of this op's reader, or what `since` says. ERR_ARGUMENTS for a range that
+ * the output can't have. */
+int op_set_from(struct op *op, struct session *session, struct err *err);
 #endif

@@ -79,8 +79,8 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
         goto fail;
     }
     bool typed = brings_input(op);
-    op_set_from(op, session);
-    if (op_wait_spec(op, session, typed, session_is_tty(session), &spec, &err) < 0)
+    if (op_set_from(op, session, &err) < 0 ||
+        op_wait_spec(op, session, typed, session_is_tty(session), &spec, &err) < 0)
         goto fail;
     if ((typed && session_is_live(session) ? typing_begin(op, session, &spec, &err)
                                            : inflight_wait(&op->base, session, &spec, &err)) < 0)
@@ -100,11 +100,10 @@ void cmd_READ_OUTPUT(struct cmd_context *ctx, struct request *request)
         return;
     struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"),
                                            &err);
-    if (session) {
-        op_set_from(op, session);
+    if (session)
         session_touch(session);
-    }
-    if (!session || op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0 ||
+    if (!session || op_set_from(op, session, &err) < 0 ||
+        op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0 ||
         inflight_wait(&op->base, session, &spec, &err) < 0)
         op_fail(op, &err);
 }

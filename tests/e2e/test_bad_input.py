@@ -261,6 +261,7 @@ def test_socket_that_could_not_be_bound_anew_is_at_the_next_hangup_signal(mux):
     mux.configure(f"[muxd]\nlog = {mux.dir}/log\n")
     place = mux.dir / "place"
     path = place / "sub" / "s"
+    path.parent.mkdir(0o700, parents=True)
     mux.ue("-S", path, "start").ok()
     daemons = mux.daemons()
     for pid in daemons:  # so that all of it happens before they look

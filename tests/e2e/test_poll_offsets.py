@@ -49,9 +49,9 @@ def test_poll_returns_when_output_has_settled(mux):
     assert answer["output"] == "out\n" and answer["reason"] != "deadline"
 
 
-def test_since_beyond_the_end_waits_and_is_empty(mux):
+def test_since_the_end_waits_and_is_empty(mux):
     ended(mux, "echo one")
-    answer = mux.js("poll", "--since", "1000", "-y", "250", "s")
+    answer = mux.js("poll", "--since", "4", "-y", "250", "s")
     assert (answer["output"], answer["reason"], answer["from"], answer["to"]) == ("", "deadline", 4, 4)
 
 
@@ -176,3 +176,25 @@ def test_two_readers_while_the_ring_wraps(mux):
             got, missed = read("slow")
             assert got == 1 << 16 and missed == 10 * len(piece) - got
     assert place == {"quick": len(whole), "slow": len(whole)}
+
+
+@pytest.mark.parametrize("options, text", [
+    (("--since", "5"), "'since 5': the output of 's' ends at 4; give an offset from 0 to 4"),
+    (("--since", "99999999"), "ends at 4"),
+    (("--since", "3", "--to", "1"), "'to 1': lies before where reading begins, 3; give two offsets from 0 to 4"),
+    (("--to", "2"), "'to 2': lies before where reading begins, 4"),
+])
+def test_a_range_that_is_none_is_an_error(mux, options, text):
+    ended(mux, "echo one")
+    assert mux.js("poll", "-y", "0", "s")["to"] == 4
+    refused = mux.ue("poll", *options, "-y", "0", "s")
+    assert refused.rc == 125 and text in refused.err and not refused.out, refused
+    raw = mux.rpc().error("read_output", {"session_id": "s", "since": 5, "yield_time_ms": 0})
+    assert raw.code == "arguments", raw
+
+
+def test_ranges_that_touch_the_end_are_read(mux):
+    ended(mux, "echo one")
+    for options, output in ((("--since", "4"), ""), (("--since", "4", "--to", "4"), ""), (("--since", "1", "--to", "99"), "ne\n"),
+                            (("--since", "2", "--to", "2"), "")):
+        assert mux.js("poll", *options, "-y", "0", "s")["output"] == output

@@ -70,3 +70,23 @@ def test_socket_by_option(mux):
     assert mux.ue("-S", other, "exec", "--raw", "echo $MUXD_SOCKET").ok().out == f"{other}\n"
     assert not mux.socket.exists()
     mux.ue("-S", other, "stop").ok()
+
+
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_mistyped_socket_makes_no_directory_and_no_daemon(mux, how):
+    place = mux.dir / "tpyo" / "deep"
+    for verb in (["list"], ["start"], ["exec", "true"]):
+        result = mux.ue(*(["-S", place / "s"] if how == "option" else []), *verb, **({} if how == "option" else {"env": {"MUXD_SOCKET": str(place / "s")}}))
+        assert result.rc == 69 and f"'{place}' does not exist; correct -S or $MUXD_SOCKET" in result.err, result
+    assert not place.parent.exists() and not mux.daemons()
+    place.mkdir(0o700, parents=True)
+    mux.ue("-S", place / "s", "list").ok()
+    mux.ue("-S", place / "s", "stop").ok()
+
+
+def test_default_socket_that_is_named_is_made(mux):
+    """As in a session whose daemon and runtime directory are gone: $MUXD_SOCKET names the default place."""
+    mux.socket = mux.dir / "muxd" / "muxd.sock"
+    mux.env["MUXD_SOCKET"] = str(mux.socket)
+    mux.ue("exec", "true").ok()
+    assert mux.socket.parent.stat().st_mode & 0o777 == 0o700
