@@ -152,6 +152,8 @@ void history_draw(const struct history *history, size_t line, int left, int cols
     BUG_UNLESS(left >= 0 && cols > 0);
     history_plain(history, line, &cursor.plain);
     next_match(&cursor);
+    /* erased first: behind a full line the cursor still stands on its last character */
+    buf_append_text(out, chosen ? "\033[0;7m\033[K\033[m" : "\033[m\033[K");
     for (size_t at = 0; at < size; at += taken) {
         if ((taken = colours_at(data, size, at)) > 0) {
             buf_append(out, data + at, taken);
@@ -164,5 +166,5 @@ void history_draw(const struct history *history, size_t line, int left, int cols
         cursor.at += taken;
     }
     buf_fini(&cursor.plain);
-    buf_append_text(out, chosen ? "\033[0;7m\033[K\033[m" : "\033[m\033[K");
+    buf_append_text(out, "\033[m");
 }

@@ -124,19 +124,30 @@ static const char *top_draw_line_of(const struct buf *text, size_t number, size_
     return stop ? at : "";
 }
 
-static void top_draw_append_line(struct buf *out, int row, const char *text, size_t len)
+/* Erased first: behind a full line the cursor still stands on its last character. */
+static void top_draw_append_line(struct buf *out, int row, const char *style, const char *text,
+                                 size_t len)
 {
-    buf_printf(out, "\033[%d;1H", row);
+    buf_printf(out, "\033[%d;1H\033[m\033[K%s", row, style);
     buf_append(out, text, len);
-    buf_append_text(out, "\033[m\033[K");
+    buf_append_text(out, "\033[m");
+}
+
+static const char *top_name_of(const struct top *top, int64_t number)
+{
+    int64_t own = 0;
+    for (const struct json *it = json_first(sessions_of(top)); it; it = json_next(it))
+        if (json_get_int(it, "session_id", &own) && own == number)
+            return json_get_str(it, "name", NULL);
+    return NULL;
 }
 
 static void append_status(const struct top *top, struct buf *out, int row, int cols)
 {
     char text[512];
     if (top->asks_kill)
-        snprintf(text, sizeof text, "kill session %" PRId64 " with all its processes? y/n",
-                 top->selected);
+        snprintf(text, sizeof text, "kill '%s' with all its processes? y/n",
+                 top_name_of(top, top->selected));
     else if (top->status[0])
         snprintf(text, sizeof text, "%s", top->status);
     else
@@ -144,7 +155,7 @@ static void append_status(const struct top *top, struct buf *out, int row, int c
                  top->all ? "live ones only" : "ended ones, too");
     struct buf safe = BUF_INIT;
     utf8_append_escaped(&safe, text, strlen(text), false);
-    top_draw_append_line(out, row, safe.data, utf8_cut(safe.data, safe.len, (size_t)cols));
+    top_draw_append_line(out, row, "", safe.data, utf8_cut(safe.data, safe.len, (size_t)cols));
     buf_fini(&safe);
 }
 
@@ -173,12 +184,11 @@ void top_draw(struct top *top, struct buf *out)
     buf_append_text(out, "\033[?2026h\033[?25l");
     const char *line = top_draw_line_of(&colored, 0, &len);
     if (rows > 2)
-        top_draw_append_line(out, 1, line, len);
+        top_draw_append_line(out, 1, "", line, len);
     for (size_t i = 0; i < room; i++) {
         bool chosen = top->first + i == selected;
         line = top_draw_line_of(chosen ? &plain : &colored, top->first + i + 1, &len);
-        buf_append_text(out, chosen ? "\033[7m" : "");
-        top_draw_append_line(out, (int)i + (rows > 2 ? 2 : 1), line, len);
+        top_draw_append_line(out, (int)i + (rows > 2 ? 2 : 1), chosen ? "\033[7m" : "", line, len);
     }
     append_status(top, out, rows, cols);
     buf_append_text(out, "\033[?2026l");

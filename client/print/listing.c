@@ -162,8 +162,9 @@ static void add_shown(struct render_table *table, const struct json *session, li
 {
     struct render_cell cells[S_COLUMNS] = {0}, *row = render_add_row(table);
     const char *owner = owner_of(session);
-    int64_t number = 0, unread = 0;
+    int64_t number = 0, unread = 0, attached = 0;
     json_get_int(session, "session_id", &number);
+    json_get_int(session, "attached", &attached);
     json_get_int(session, "unread_bytes", &unread);
     cells[S_NUMBER].text = listing_number_of(session, "session_id");
     cells[S_NAME].text = listing_text_of(session, "name");
@@ -173,8 +174,9 @@ static void add_shown(struct render_table *table, const struct json *session, li
     cells[S_KEYBOARD] = (struct render_cell){owner ? xstrdup(owner) : NULL,
                                              owner ? RENDER_YELLOW : RENDER_PLAIN};
     cells[S_VIEWERS].text = viewers_of(session);
-    cells[S_UNREAD] = (struct render_cell){bytes_of(session, "unread_bytes"),
-                                           unread > 0 ? RENDER_PLAIN : RENDER_DIM};
+    /* who is attached reads it */
+    cells[S_UNREAD].text = attached > 0 ? NULL : bytes_of(session, "unread_bytes");
+    cells[S_UNREAD].color = unread > 0 && attached == 0 ? RENDER_PLAIN : RENDER_DIM;
     cells[S_AGE].text = age_of(session);
     cells[S_COMMAND].text = listing_text_of(session, "cmd");
     cells[S_RATE] = (struct render_cell){rate ? rate(arg, number) : NULL, RENDER_GREEN};
@@ -188,6 +190,7 @@ void listing_people(struct render_table *table, const struct json *sessions, lis
 {
     static const char *short_titles[S_COLUMNS - 1];
     static bool short_right[S_COLUMNS - 1];
+    static const size_t spare[] = {S_VIEWERS, S_KEYBOARD, S_UNREAD, S_NUMBER}; /* before S_RATE */
     for (size_t i = 0, to = 0; i < S_COLUMNS; i++) {
         if (i == S_RATE)
             continue;
@@ -196,6 +199,8 @@ void listing_people(struct render_table *table, const struct json *sessions, lis
     }
     *table = (struct render_table){.titles = rate ? shown_titles : short_titles,
                                    .to_the_right = rate ? shown_right : short_right,
+                                   .spare = spare,
+                                   .spare_count = sizeof spare / sizeof *spare,
                                    .column_count = rate ? S_COLUMNS : S_COLUMNS - 1};
     for (const struct json *it = json_first(sessions); it; it = json_next(it))
         add_shown(table, it, rate, arg);

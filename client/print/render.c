@@ -12,6 +12,7 @@
 
 #define GAP 2
 #define LAST_MIN 8  /* columns of the terminal that the last column should have */
+#define LAST_READABLE 16 /* the same, where others can be left out for it */
 #define CUT_MIN 12  /* no column is cut to less */
 
 static const char *const codes[] = {[RENDER_GREEN] = "\033[32m",
@@ -133,43 +134,104 @@ static size_t width_of(const struct render_table *table, size_t column)
     return width;
 }
 
-/* Cuts the widest columns until the last one has room for its beginning. */
-static void render_make_room(size_t *widths, size_t count, size_t width)
+/* The columns that are shown, and how wide they are. */
+struct layout {
+    const struct render_table *table;
+    size_t *columns, *widths, count, width;
+};
+
+static bool render_is_narrow(const struct layout *layout)
 {
-    for (;;) {
-        size_t sum = 0, widest = 0;
-        for (size_t column = 0; column + 1 < count; column++) {
-            sum += widths[column] + GAP;
-            if (widths[column] > widths[widest])
-                widest = column;
-        }
-        if (width == 0 || count < 2 || sum + LAST_MIN <= width || widths[widest] <= CUT_MIN)
-            return;
-        widths[widest]--;
+    size_t sum = 0, last = layout->count - 1, wanted = LAST_MIN;
+    for (size_t i = 0; i < last; i++)
+        sum += layout->widths[i] + GAP;
+    if (layout->table->spare_count > 0) /* as wide as it is, to be read */
+        wanted = layout->widths[last] < LAST_READABLE ? layout->widths[last] : LAST_READABLE;
+    return layout->width > 0 && layout->count > 1 && sum + wanted > layout->width;
+}
+
+static bool render_is_empty(const struct render_table *table, size_t column)
+{
+    for (size_t row = 0; row < table->row_count; row++) {
+        const char *text = table->cells[row * table->column_count + column].text;
+        if (text && *text)
+            return false;
     }
+    return true;
+}
+
+static void render_leave_out(struct layout *layout, size_t column)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < layout->count; i++) {
+        if (layout->columns[i] == column)
+            continue;
+        layout->columns[to] = layout->columns[i];
+        layout->widths[to++] = layout->widths[i];
+    }
+    layout->count = to;
+}
+
+static void leave_out_spare(struct layout *layout, bool empty_only)
+{
+    const struct render_table *table = layout->table;
+    for (size_t i = 0; i < table->spare_count && render_is_narrow(layout); i++)
+        if (!empty_only || render_is_empty(table, table->spare[i]))
+            render_leave_out(layout, table->spare[i]);
+}
+
+/* Cuts the widest columns until the last one has room for its beginning. */
+static void render_make_room(struct layout *layout)
+{
+    while (render_is_narrow(layout)) {
+        size_t widest = 0;
+        for (size_t i = 0; i + 1 < layout->count; i++)
+            if (layout->widths[i] > layout->widths[widest])
+                widest = i;
+        if (layout->widths[widest] <= CUT_MIN)
+            return;
+        layout->widths[widest]--;
+    }
+}
+
+static void render_lay_out(struct layout *layout)
+{
+    for (size_t i = 0; i < layout->count; i++) {
+        layout->columns[i] = i;
+        layout->widths[i] = width_of(layout->table, i);
+    }
+    leave_out_spare(layout, true);
+    render_make_room(layout);
+    leave_out_spare(layout, false);
+}
+
+static void render_append_row(struct buf *out, const struct layout *layout, size_t row, bool colors)
+{
+    const struct render_table *table = layout->table;
+    struct line line = {.out = out, .width = layout->width};
+    for (size_t i = 0; i < layout->count; i++) {
+        size_t column = layout->columns[i];
+        const struct render_cell *cell =
+            row > 0 ? &table->cells[(row - 1) * table->column_count + column] : NULL;
+        enum render_color color = !colors ? RENDER_PLAIN : cell ? cell->color : RENDER_DIM;
+        render_append_cell(&line, cell ? render_shown(cell) : table->titles[column],
+                           layout->widths[i], table->to_the_right[column], i + 1 == layout->count,
+                           color);
+    }
+    buf_append_byte(out, '\n');
 }
 
 void render_people(struct buf *out, const struct render_table *table, size_t width, bool colors)
 {
-    size_t count = table->column_count;
-    BUG_UNLESS(table->titles && table->to_the_right && count > 0);
-    size_t *widths = xcalloc(count, sizeof *widths);
-    for (size_t column = 0; column < count; column++)
-        widths[column] = width_of(table, column);
-    render_make_room(widths, count, width);
-    for (size_t row = 0; row <= table->row_count; row++) {
-        struct line line = {.out = out, .width = width};
-        for (size_t column = 0; column < count; column++) {
-            const struct render_cell *cell = row > 0 ? &table->cells[(row - 1) * count + column]
-                                                     : NULL;
-            enum render_color color = !colors ? RENDER_PLAIN : cell ? cell->color : RENDER_DIM;
-            render_append_cell(&line, cell ? render_shown(cell) : table->titles[column],
-                               widths[column], table->to_the_right[column], column + 1 == count,
-                               color);
-        }
-        buf_append_byte(out, '\n');
-    }
-    free(widths);
+    struct layout layout = {.table = table, .count = table->column_count, .width = width};
+    BUG_UNLESS(table->titles && table->to_the_right && table->column_count > 0);
+    layout.columns = xcalloc(layout.count, sizeof *layout.columns);
+    layout.widths = xcalloc(layout.count, sizeof *layout.widths);
+    render_lay_out(&layout);
+    for (size_t row = 0; row <= table->row_count; row++)
+        render_append_row(out, &layout, row, colors);
+    free(layout.columns);
+    free(layout.widths);
 }
 
 void render_tabs(struct buf *out, const struct render_table *table)

@@ -17,6 +17,9 @@ struct render_table {
     const char *const *titles; /* column_count of them */
     const bool *to_the_right;  /* numbers; the same count */
     size_t column_count;
+    /* columns that may be left out where the last one would not be readable, the first one first */
+    const size_t *spare;
+    size_t spare_count;
     struct render_cell *cells; /* owned; row by row */
     size_t row_count;
 };
@@ -25,7 +28,7 @@ struct render_table {
 struct render_cell *render_add_row(struct render_table *table);
 void render_fini(struct render_table *table);
 /* For people: a line of titles, columns padded, lines cut at width columns (0: not cut) within the
- * last column. */
+ * last column. Spare columns go when that one would be too narrow, those without any text first. */
 void render_people(struct buf *out, const struct render_table *table, size_t width, bool colors);
 /* For programs: no titles, one tab between columns, one line a row; control characters escaped. */
 void render_tabs(struct buf *out, const struct render_table *table);

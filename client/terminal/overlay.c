@@ -148,7 +148,8 @@ void overlay_line(struct buf *out, int row, int cols, const char *style, const c
 {
     int used = 0;
     BUG_UNLESS(row >= 0 && cols > 0);
-    buf_printf(out, "\033[%d;1H\033[m%s", row + 1, style);
+    /* erased first: behind a full line the cursor still stands on its last character */
+    buf_printf(out, "\033[%d;1H\033[m%s\033[K", row + 1, style);
     for (size_t at = 0; at < size;) {
         int32_t rune;
         size_t taken = utf8_decode(text + at, size - at, &rune);
@@ -162,5 +163,5 @@ void overlay_line(struct buf *out, int row, int cols, const char *style, const c
         used += width;
         at += taken;
     }
-    buf_append_text(out, "\033[K\033[m");
+    buf_append_text(out, "\033[m");
 }

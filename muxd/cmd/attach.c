@@ -6,6 +6,7 @@
 #include "base/value.h"
 #include "cmd/attachment.h"
 #include "cmd/describe.h"
+#include "cmd/record.h"
 #include "peer/stream.h"
 #include "wire/schema.h"
 #include <stdlib.h>
@@ -382,4 +383,6 @@ void attachment_begin(struct cmd_context *ctx, struct request *request, struct s
     attachment->answered = true;
     if (attachment->early)
         attachment_notice(attachment, attachment->early);
+    if (!again)
+        record_tell_comer(attachment, session);
 }

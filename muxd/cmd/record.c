@@ -2,6 +2,7 @@
 #include "cmd/record.h"
 #include "base/bug.h"
 #include "base/mem.h"
+#include "cmd/attachment.h"
 #include "cmd/meta.h"
 #include "parts/record/recorder.h"
 #include "wire/schema.h"
@@ -12,7 +13,7 @@ struct recording { /* a request that waits for the disk */
     struct cmd_context *ctx;
     struct request *request; /* NULL: cancelled; the recording goes on */
     uint64_t number;
-    bool stop;
+    bool stop, was_on; /* was_on: the session is recorded already */
 };
 
 static void cmd_record_on_cancel(void *arg)
@@ -33,10 +34,38 @@ static void reply(struct recording *recording, const struct recorder_facts *fact
     request_reply(recording->request, result);
 }
 
+static void record_tell(struct attachment *attachment, struct session *session, bool input)
+{
+    char *text = xasprintf("%s: is being recorded%s", session_name(session),
+                           input ? ", with what is typed" : "");
+    attachment_notice(attachment, text);
+    free(text);
+}
+
+void record_tell_comer(struct attachment *attachment, struct session *session)
+{
+    struct recorder_facts facts;
+    if (!recorder_is_on(session, &facts))
+        return;
+    record_tell(attachment, session, facts.input);
+    free(facts.path);
+}
+
+static void record_tell_all(const struct recording *recording, bool input)
+{
+    struct session *session = registry_by_number(recording->ctx->registry, recording->number);
+    struct attachment *at = session ? recording->ctx->attachments : NULL;
+    for (; at; at = at->next)
+        if (at->number == recording->number)
+            record_tell(at, session, input);
+}
+
 static void cmd_record_on_done(void *arg, const struct err *err, const struct recorder_facts *facts)
 {
     struct recording *recording = arg;
     BUG_UNLESS(err->code || facts);
+    if (!err->code && !recording->stop && !recording->was_on)
+        record_tell_all(recording, facts->input);
     if (recording->request) {
         request_on_cancel(recording->request, NULL, NULL);
         if (err->code)
@@ -88,6 +117,7 @@ void cmd_RECORD_SESSION(struct cmd_context *ctx, struct request *request)
         .ctx = ctx,
         .request = request,
         .number = session_number(session),
+        .was_on = recorder_is_on(session, NULL),
         .stop = schema_bool(&tools[TOOL_RECORD_SESSION], params, "stop", false)};
     if (cmd_record_begin(recording, session, params, &err) < 0) {
         free(recording);

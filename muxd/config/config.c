@@ -289,7 +289,10 @@ static bool finish_named(struct load *load)
     for (size_t i = 0; ok && i < load->cfg->nhooks; i++) {
         struct config_hook *hook = &load->cfg->hooks[i];
         snprintf(load->heading, sizeof(load->heading), "hook %s", hook->name);
-        ok = config_hook_finish(hook, &why) || config_fail(load, hook->line, NULL, "%s", why.data);
+        bool about_on = hook->run && hook->on.count > 0; /* else a key is missing */
+        ok = config_hook_finish(hook, &why) ||
+             config_fail(load, about_on ? hook->lines[CONFIG_ROW_hook_on] : hook->line,
+                         about_on ? "on" : NULL, "%s", why.data);
     }
     for (size_t i = 0; ok && i < load->cfg->nrules; i++) {
         struct config_rule *rule = &load->cfg->rules[i];

@@ -49,7 +49,8 @@ void descendants_init(struct registry *registry, const char *state_dir)
     list_init(&desc->looking);
     list_init(&desc->telling);
     loop_timer_init(&desc->timer, registry->loop, descendants_on_timer, desc);
-    if (!mark_init(&desc->mark, state_dir, registry->socket_path))
+    /* no directory: the worker says why, and nothing else should be read before that */
+    if (!mark_init(&desc->mark, state_dir, registry->socket_path) && errno != ENOTDIR)
         log_info("'%s/mark' can't be kept: %s; what this daemon leaves behind when it is killed is "
                  "not found by a later one",
                  state_dir, strerror(errno));

@@ -44,6 +44,20 @@ def test_every_key_stands_on_the_page_and_in_the_manuals(mux):
     assert "detach: the session goes on" in manual and "n N" in manual
 
 
+def test_the_page_of_keys_on_few_rows_says_that_there_is_more(mux):
+    bash(mux)
+    attach(mux, size="10x100")
+    keys(mux, "outer", PREFIX, "?")
+    page = shown(mux, "outer", "There is more: Space shows it")
+    assert "Keys after" in page and "draw the screen anew" in page, page
+    keys(mux, "outer", " ")
+    assert "show these keys" in shown(mux, "outer", "In the scrolled view")
+    keys(mux, "outer", " ")
+    assert "There is more" not in shown(mux, "outer", "Any key goes back")
+    keys(mux, "outer", " ")
+    same(mux)
+
+
 def test_scroll_search_and_copy_to_be_printed(mux):
     bash(mux)
     bash(mux, "outer")

@@ -393,3 +393,17 @@ def test_what_was_recorded_plays(mux):
         played = subprocess.run([asciinema, "cat", "a.cast"], cwd=mux.dir, capture_output=True, text=True)
         if "version" not in played.stderr:
             assert "42" in played.stdout
+
+
+def test_people_are_told_that_what_they_see_is_recorded(mux):
+    bash(mux)
+    there = pexpect.spawn(str(UE), ["attach", "-r", "sh"], env={**mux.env, "TERM": "xterm"}, cwd=str(mux.dir), timeout=CAP)
+    wait_for(lambda: mux.listed("sh")["attached"] == 1, "the attachment")
+    mux.ue("record", "--input", "sh", "sh.cast").ok()
+    there.expect_exact("sh: is being recorded, with what is typed")
+    comes = pexpect.spawn(str(UE), ["attach", "-r", "sh"], env={**mux.env, "TERM": "xterm"}, cwd=str(mux.dir), timeout=CAP)
+    comes.expect_exact("sh: is being recorded, with what is typed")
+    for child in there, comes:
+        child.send("\x1cd")
+        child.expect(pexpect.EOF)
+        child.wait()

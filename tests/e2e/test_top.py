@@ -69,6 +69,23 @@ def test_top_follows_what_happens(mux):
     finish(child)
 
 
+def test_top_on_a_common_terminal_keeps_the_command_readable(mux):
+    """Columns without a word go first; and what a person looks at is not unread."""
+    mux.ue("exec", "--json", "-t", "-n", "python-console", "-y", 0, "echo out; read x; : twenty-columns").ok()
+    mux.ue("poll", "--until", "out", "--since", 0, "--peek", "-y", WAIT, "python-console").ok()
+    child = spawn(mux, "top", size=(24, 80), env={"NO_COLOR": "1"})
+    child.expect("WAITS +UNREAD +OUTPUT +AGE +COMMAND")
+    child.expect(r" 5 .*echo out; read")
+    watcher = spawn(mux, "attach", "-r", "python-console")
+    wait_for(lambda: mux.listed("python-console")["attached"] == 1, "the attachment")
+    child.expect("WAITS +VIEWS +OUTPUT +AGE +COMMAND")
+    child.expect(r" 1 .*echo out; read")
+    watcher.send("\x1cd")
+    finish(watcher)
+    child.send("q")
+    finish(child)
+
+
 def test_top_gives_the_terminal_back(mux):
     mux.shell()
     child = spawn(mux, "top")
@@ -132,11 +149,11 @@ def test_top_kills_no_other_session_than_it_asked_about(mux):
     child = spawn(mux, "top")
     child.expect_exact("s2")
     child.send("k")
-    child.expect_exact(f"kill session {mux.listed('s1')['session_id']} with all its processes? y/n")
+    child.expect_exact("kill 's1' with all its processes? y/n")
     mux.ue("kill", "s1").ok()
     child.expect_exact("q quit")
     child.send("yk")
-    child.expect_exact(f"kill session {mux.listed('s2')['session_id']} with all its processes? y/n")
+    child.expect_exact("kill 's2' with all its processes? y/n")
     child.send("nq")
     finish(child)
     assert mux.listed("s2")["state"] == "running"

@@ -138,7 +138,8 @@ while True:
 def test_home_that_is_not_there(mux, home):
     mux.env["HOME"] = home
     del mux.env["XDG_STATE_HOME"]
-    refused(mux.ue("exec", "true"), f"'{home}/.local/state/muxd' can't be made below '/proc'", "$XDG_STATE_HOME or [muxd] state")
+    result = mux.ue("exec", "true")
+    refused(result, f"muxd': '{home}/.local/state/muxd' can't be made below '/proc'", "$XDG_STATE_HOME or [muxd] state")
     wait_for(lambda: not mux.pids(), "the daemon that was refused to go")
     mux.configure(f"[muxd]\nstate = {mux.state}/s\n")
     assert mux.ue("exec", "--raw", "--no-login", "-C", "/", "echo fine").ok().out == "fine\n"

@@ -52,14 +52,31 @@ static void draws(const char *text, int left, int cols, const char *words, bool 
 
 TEST(test_drawing)
 {
-    draws("abc\n", 0, 10, NULL, false, "abc\033[m\033[K");
-    draws("abcdef\n", 1, 3, NULL, false, "bcd\033[m\033[K");
-    draws("a\344\275\240b\n", 0, 2, NULL, false, "a\033[m\033[K");
-    draws("a\302\233b\n", 0, 9, NULL, false, "a b\033[m\033[K");
-    draws("xabcx\n", 0, 10, "abc", false, "x\033[7mabc\033[27mx\033[m\033[K");
-    draws("xa\033[31mbcx\n", 0, 10, "abc", false, "x\033[7ma\033[31m\033[7mbc\033[27mx\033[m\033[K");
-    draws("ab\n", 0, 10, NULL, true, "\033[7mab\033[0;7m\033[K\033[m");
-    draws("", 0, 10, "a", false, "\033[m\033[K");
+    draws("abc\n", 0, 10, NULL, false, "\033[m\033[Kabc\033[m");
+    draws("abcdef\n", 1, 3, NULL, false, "\033[m\033[Kbcd\033[m");
+    draws("a\344\275\240b\n", 0, 2, NULL, false, "\033[m\033[Ka\033[m");
+    draws("a\302\233b\n", 0, 9, NULL, false, "\033[m\033[Ka b\033[m");
+    draws("xabcx\n", 0, 10, "abc", false, "\033[m\033[Kx\033[7mabc\033[27mx\033[m");
+    draws("xa\033[31mbcx\n", 0, 10, "abc", false, "\033[m\033[Kx\033[7ma\033[31m\033[7mbc\033[27mx\033[m");
+    draws("ab\n", 0, 10, NULL, true, "\033[0;7m\033[K\033[m\033[7mab\033[m");
+    draws("", 0, 10, "a", false, "\033[m\033[K\033[m");
+}
+
+static void line_is(const char *text, int cols, const char *style, const char *expected)
+{
+    struct buf out = BUF_INIT;
+    overlay_line(&out, 2, cols, style, text, strlen(text));
+    buf_append_byte(&out, 0);
+    assert_string_equal(out.data, expected);
+    buf_fini(&out);
+}
+
+TEST(test_a_full_line_keeps_its_last_character)
+{
+    /* ESC [ K behind it would erase that: the cursor waits on it to wrap */
+    line_is("abc", 3, "", "\033[3;1H\033[m\033[Kabc\033[m");
+    line_is("abcd", 3, "\033[7m", "\033[3;1H\033[m\033[7m\033[Kabc\033[m");
+    line_is("a\344\275\240b", 2, "", "\033[3;1H\033[m\033[Ka\033[m");
 }
 
 TEST(test_searching)
@@ -82,6 +99,6 @@ TEST(test_searching)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_keys_in_part), cmocka_unit_test(test_drawing),
-                                       cmocka_unit_test(test_searching)};
+                                       cmocka_unit_test(test_a_full_line_keeps_its_last_character), cmocka_unit_test(test_searching)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

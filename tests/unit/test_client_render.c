@@ -60,6 +60,27 @@ TEST(test_long_name_leaves_room_for_the_others)
                   "N  NAME                                        COMMAND\n1  a-name-that-is-longer-than-the-line-itself  x\n");
 }
 
+TEST(test_spare_columns_make_room_for_the_last_one)
+{
+    static const size_t spare[] = {0, 1};
+    struct render_table table = table_of("1000", NULL, "0123456789abcdefgh");
+    table.spare = spare;
+    table.spare_count = 2;
+    assert_people(table, 28, false, "   N  NAME  COMMAND\n1000  -     0123456789abcde\xe2\x80\xa6\n");
+    table = table_of("1000", NULL, "0123456789abcdefgh");
+    table.spare = spare;
+    table.spare_count = 2;
+    assert_people(table, 27, false, "   N  COMMAND\n1000  0123456789abcdefgh\n"); /* the empty one goes first */
+    table = table_of("1000", "a", "0123456789abcdefgh");
+    table.spare = spare;
+    table.spare_count = 2;
+    assert_people(table, 24, false, "NAME  COMMAND\na     0123456789abcdefgh\n");
+    table = table_of("1000", NULL, "sh"); /* it needs no more */
+    table.spare = spare;
+    table.spare_count = 2;
+    assert_people(table, 19, false, "   N  NAME  COMMAND\n1000  -     sh\n");
+}
+
 TEST(test_wide_characters_count_two)
 {
     assert_people(table_of("1", "ab", "\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2"), 16, false,
@@ -107,7 +128,8 @@ int main(void)
         cmocka_unit_test(test_columns_are_aligned),     cmocka_unit_test(test_missing_is_a_dash),
         cmocka_unit_test(test_lines_fit_the_terminal),  cmocka_unit_test(test_wide_characters_count_two),
         cmocka_unit_test(test_control_characters_are_escaped), cmocka_unit_test(test_colors_do_not_count),
-        cmocka_unit_test(test_long_name_leaves_room_for_the_others), cmocka_unit_test(test_ages),                    cmocka_unit_test(test_times),
+        cmocka_unit_test(test_long_name_leaves_room_for_the_others),
+                                       cmocka_unit_test(test_spare_columns_make_room_for_the_last_one), cmocka_unit_test(test_ages),                    cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,6 +178,8 @@ TEST(test_rules)
     assert_int_equal(cfg->rules[1].decision, CONFIG_DECISION_ALLOW);
     assert_string_equal(cfg->rules[1].prefix.items[0], "a b");
     config_free(cfg);
+    config_refused("[hook a]\nrun = true\n\non = start end\n", "m.ini:4: [hook a] on: 'start' is no event; ue help events lists them");
+    config_refused("\n[hook a]\non = end\n", "m.ini:2: [hook a]: it has no command; add 'run'");
     config_refused("[rule a]\ndecision = allow\n", "m.ini:1: [rule a]: it has no command; add 'prefix', as in 'prefix = git push'");
     config_refused("[rule a]\nprefix = a|\n", "m.ini:1: [rule a]: 'a|' in 'prefix' has an empty alternative; write 'a|b'");
     config_refused("[rule a]\nprefix = git|got\nhost_executable = /usr/bin/gut\n",
