@@ -18,8 +18,8 @@ int input_file(const char *path, struct buf *out, struct err *err); /* the same 
 int input_piece(struct buf *out, bool *ended, struct err *err);
 /* The next piece, or the end, can be read without waiting. */
 bool input_is_ready(void);
-/* It has unread data that may be meant for the command: in a pipe, socket or file, not a
- * terminal. */
+/* It has unread data that may be meant for the command: in a pipe, socket or file, not a terminal,
+ * and not what our parent reads, too, as a shell in `while read` does. */
 bool input_is_waiting(void);
 /* Adds data to params as chars, or as chars_base64 where a JSON string can't carry it (ill-formed
  * UTF-8, NUL). params has neither yet. */

@@ -1,10 +1,15 @@
 /* exec: `ue exec`: runs a command, or a configured session, as if it were run in place. */
+#include "base/mem.h"
+#include "base/path.h"
 #include "client/attach/attach.h"
 #include "client/print/say.h"
 #include "client/rpc/input.h"
 #include "client/rpc/talk.h"
 #include "client/verbs/feed.h"
 #include "client/verbs/run.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static bool attaches(const struct ue *ue)
 {
@@ -54,6 +59,45 @@ static void look_at_input(const struct ue *ue)
                  "command");
 }
 
+/* Programs that draw on a terminal, whatever they are given; and those that ask for lines where
+ * they are given nothing to do. */
+static bool exec_is_for_people(const struct args *args)
+{
+    static const char *const draw[] = {"vi",   "vim",  "nvim", "view", "nano", "emacs",
+                                       "less", "more", "top",  "htop", "mc",   "tmux"},
+                            *const ask[] = {"sh",      "bash", "dash", "zsh",   "fish",
+                                            "python3", "node", "irb",  "ghci",  "psql",
+                                            "mysql",   "gdb",  "bc",   "python", "sqlite3"};
+    const char *command = args->operands[0];
+    size_t len = strcspn(command, " \t");
+    bool alone = args->operand_count == 1 && !command[len];
+    for (size_t i = 0; i < args->operand_count; i++)
+        if (strpbrk(args->operands[i], "|&;<>()`$\n")) /* a pipeline may feed it */
+            return false;
+    char *word = xstrndup(command, len);
+    const char *name = path_basename(word);
+    bool found = false;
+    for (size_t i = 0; i < sizeof draw / sizeof *draw; i++)
+        found |= strcmp(name, draw[i]) == 0;
+    for (size_t i = 0; alone && i < sizeof ask / sizeof *ask; i++)
+        found |= strcmp(name, ask[i]) == 0;
+    free(word);
+    return found;
+}
+
+/* A person who meets an end of input at once wonders why. */
+static void hint_at_terminal(const struct ue *ue)
+{
+    const struct args *args = &ue->args;
+    bool chosen = args_has(args, "tty") || args_has(args, "stdin") || args_has(args, "args");
+    if (chosen || attaches(ue) || args->operand_count == 0 || !say_is_tty(STDIN_FILENO) ||
+        !exec_is_for_people(args))
+        return;
+    say_note("'%s': runs without a terminal and without input; `ue exec -a %s` shows it on this "
+             "one, -t gives it one that `ue write` types into",
+             args->operands[0], args->operands[0]);
+}
+
 int verb_EXEC(struct ue *ue)
 {
     struct err err;
@@ -62,6 +106,7 @@ int verb_EXEC(struct ue *ue)
     struct json *params = run_params(ue, &how, &err);
     if (!params)
         return ue_fail(ue, &err);
+    hint_at_terminal(ue);
     int status = exec_run(ue, params);
     json_free(params);
     look_at_input(ue);

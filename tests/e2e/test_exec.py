@@ -2,8 +2,9 @@
 import hashlib, os, re, signal, subprocess, threading, time
 from pathlib import Path
 
+import pexpect
 import pytest
-from conftest import UE, many, wait_for
+from conftest import CAP, UE, many, wait_for
 
 
 @pytest.mark.smoke
@@ -138,6 +139,25 @@ def test_a_full_queue_is_waited_for_in_silence(mux, raw):
 def test_stdin_that_nobody_reads_is_warned_of(mux):
     result = mux.ue("exec", "--raw", "echo done", input=b"some data\n").ok()
     assert result.out == "done\n" and "--stdin" in result.err
+
+
+@pytest.mark.no_pty
+@pytest.mark.parametrize("loop", ["seq 3 | while read n; do '{ue}' exec --raw echo $n; done", "while read n; do '{ue}' exec --raw echo $n; done < lines"])
+def test_silent_about_what_a_loop_reads(mux, loop):
+    (mux.dir / "lines").write_text("1\n2\n3\n")
+    done = subprocess.run(["/bin/bash", "-c", loop.format(ue=UE)], env=mux.env, cwd=mux.dir, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("1\n2\n3\n", "")
+
+
+@pytest.mark.parametrize("command, hinted", [("bash", True), ("vim -c q file", True), ("/usr/bin/less", True), ("bash -c 'echo ran'", False),
+                                             ("echo ran", False), ("ls | less", False), ("-t bash", False)])
+def test_a_program_for_people_gets_a_hint(mux, command, hinted):
+    """It sees no terminal and the end of its input: who types that is told what to do."""
+    child = pexpect.spawn(str(UE), ["exec", *(["-t", "-y", "0", "bash"] if command == "-t bash" else [command])], env=mux.env, cwd=str(mux.dir),
+                          timeout=CAP, encoding="utf-8")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert ("`ue exec -a " in child.before and "-t gives it one" in child.before) == hinted, child.before
 
 
 @pytest.mark.no_pty
