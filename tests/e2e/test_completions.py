@@ -1,5 +1,5 @@
 """Completions in the real shells, typed at a terminal: verbs, options, values, live sessions."""
-import os, re, subprocess, zlib
+import os, re, shutil, subprocess, zlib
 from pathlib import Path
 
 import pexpect
@@ -306,6 +306,7 @@ def test_asked_in_another_way(mux, line):
 @pytest.mark.no_pty
 def test_generated_files_do_not_depend_on_the_place(mux):
     for place in ("a", "b"):
-        (mux.dir / place).mkdir()
+        (mux.dir / place / "conf").mkdir(parents=True)
+        shutil.copy(ROOT / "conf" / "muxd.7", mux.dir / place / "conf")  # what is generated stands between what is not
         mux.ue("gen", mux.dir / place).ok()
     assert (mux.dir / "a/client/ue.1").read_bytes() == (mux.dir / "b/client/ue.1").read_bytes()
