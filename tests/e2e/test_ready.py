@@ -86,6 +86,7 @@ def test_background_job_does_not_hide_the_prompt(mux):
 
 
 def test_secret_prompt(mux):
+    mux.configure("[defaults]\nscripts_may = secret\n")
     mux.shell()
     said = mux.line("sh", "read -s -p 'pass: ' x; echo; echo got ${#x}")
     assert said["output"].endswith("pass: ") and said["waiting_for"] == "secret", said

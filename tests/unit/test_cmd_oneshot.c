@@ -55,7 +55,7 @@ TEST(test_streams_apart)
     put(journal, "E\xff\n", 3, true);
     put(journal, "b\n", 2, false);
     assert_int_equal(oneshot_collect(journal, journal_head(journal), &text), 0);
-    assert_string_equal(text.data, "a\nb\nE\xEF\xBF\xBD\n");
+    assert_string_equal(text.data, "a\nb\nE\xC3\xBF\n"); /* nothing in it is UTF-8: windows-1252 */
     buf_clear(&text);
     assert_int_equal(oneshot_collect(journal, 0, &text), 0);
     assert_int_equal(text.len, 0);

@@ -63,7 +63,8 @@ static void uncomment(struct buf *text)
 static void note_change(void *ctx, const struct config_change *change)
 {
     (void)ctx;
-    if ((strcmp(change->section, "session") != 0 && strcmp(change->section, "hook") != 0) || change->key)
+    bool named = strcmp(change->section, "session") == 0 || strcmp(change->section, "hook") == 0 || strcmp(change->section, "rule") == 0;
+    if (!named || change->key)
         fail_msg("[%s] %s changed from '%s' to '%s'", change->section, change->key, change->old_value, change->new_value);
 }
 
@@ -75,10 +76,11 @@ TEST(test_sample)
     assert_int_equal(config_diff(defaults, commented, NULL, NULL), 0);
     uncomment(&text);
     struct config *cfg = config_of_bytes(text.data, text.len);
-    assert_int_equal(config_diff(defaults, cfg, note_change, NULL), 3); /* the two example sessions and a hook */
+    assert_int_equal(config_diff(defaults, cfg, note_change, NULL), 4); /* the two example sessions, a hook and a rule */
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
         const struct config_row *row = &config_rows[i];
         const int *lines = strcmp(row->section, "hook") == 0      ? cfg->hooks[0].lines
+                           : strcmp(row->section, "rule") == 0    ? cfg->rules[0].lines
                            : strcmp(row->section, "session") != 0 ? cfg->lines
                                                                   : cfg->sessions[i == CONFIG_ROW_session_argv].lines;
         if (lines[i] == 0 && (row->type != CONFIG_VARS || *row->fallback))
