@@ -7,8 +7,8 @@
 
 struct page {
     const char *prefix, *session, *keyboard;
-    int first;          /* the line at the top */
-    bool more;          /* lines follow below the last row */
+    int first; /* the line at the top */
+    bool more; /* lines follow below the last row */
     /* while it is drawn */
     struct buf *out;
     int line, room, cols;

@@ -11,9 +11,9 @@
 #include <time.h>
 
 #define GAP 2
-#define LAST_MIN 8  /* columns of the terminal that the last column should have */
+#define LAST_MIN 8       /* columns of the terminal that the last column should have */
 #define LAST_READABLE 16 /* the same, where others can be left out for it */
-#define CUT_MIN 12  /* no column is cut to less */
+#define CUT_MIN 12       /* no column is cut to less */
 
 static const char *const codes[] = {[RENDER_GREEN] = "\033[32m",
                                     [RENDER_YELLOW] = "\033[33m",

@@ -65,9 +65,9 @@ static bool exec_is_for_people(const struct args *args)
 {
     static const char *const draw[] = {"vi",   "vim",  "nvim", "view", "nano", "emacs",
                                        "less", "more", "top",  "htop", "mc",   "tmux"},
-                            *const ask[] = {"sh",      "bash", "dash", "zsh",   "fish",
-                                            "python3", "node", "irb",  "ghci",  "psql",
-                                            "mysql",   "gdb",  "bc",   "python", "sqlite3"};
+                             *const ask[] = {"sh",      "bash", "dash", "zsh",    "fish",
+                                             "python3", "node", "irb",  "ghci",   "psql",
+                                             "mysql",   "gdb",  "bc",   "python", "sqlite3"};
     const char *command = args->operands[0];
     size_t len = strcspn(command, " \t");
     bool alone = args->operand_count == 1 && !command[len];
