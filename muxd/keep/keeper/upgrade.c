@@ -68,7 +68,9 @@ static void go(struct keeper *keeper)
     keeper->upgrade_now = false;
     /* what it knows stands in the journals, and supervise_kill takes its last messages */
     supervise_kill(keeper);
-    keeper->failed_error = minder_start(keeper) ? 0 : errno;
+    if (keeper->stopped) /* somebody was quicker */
+        keeper_end(keeper, 0);
+    keeper->failed_error = keeper->ending ? ECANCELED : minder_start(keeper) ? 0 : errno;
     if (keeper->failed_error == 0)
         keeper->failed_error = upgrade_execute(
             keeper, keeper->new_exe, keeper->worker_exe,
@@ -79,13 +81,8 @@ static void go(struct keeper *keeper)
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
     minder_dismiss(keeper);
     trials_forget(keeper);
-    supervise_start(keeper);
-}
-
-static void forget_old(struct keeper *keeper)
-{
-    fd_close(&keeper->old_exe);
-    fd_close(&keeper->old_worker_exe);
+    if (!keeper->ending)
+        supervise_start(keeper);
 }
 
 void upgrade_fall_back(struct keeper *keeper, int error, int tried)
@@ -102,13 +99,14 @@ void upgrade_fall_back(struct keeper *keeper, int error, int tried)
                                 [RESUME_MIND] = -1,
                                 [RESUME_PID] = 0});
     keeper->failed_tried = KEEP_UPGRADE_EXEC;
-    forget_old(keeper);
+    upgrade_proven(keeper); /* nothing is left that could be */
 }
 
 void upgrade_proven(struct keeper *keeper)
 {
     keeper->prove_until_ms = 0;
-    forget_old(keeper);
+    fd_close(&keeper->old_exe);
+    fd_close(&keeper->old_worker_exe);
 }
 
 /* It has all sessions and listens, and no client waits in vain: nobody has asked it yet. */
@@ -210,8 +208,8 @@ int keeper_resume(const struct keeper_options *options, const char *state)
     keeper->mind = number[RESUME_MIND];
     fd_set_cloexec(keeper->mind, true);
     minder_begun(keeper);
-    if (keeper->sentinel > 0) /* it speaks as our predecessor did; its death brings another one */
-        kill(keeper->sentinel, SIGKILL);
+    if (keeper->sentinel > 0 && kill(keeper->sentinel, SIGKILL) == 0) /* it speaks as before us */
+        sentinel_restart(keeper);
     programs_look_at_all(keeper);
     supervise_start(keeper);
     return keeper_loop(keeper);
