@@ -99,7 +99,7 @@ void cmd_CHECK_POLICY(struct cmd_context *ctx, struct request *request)
                                          schema_bool(tool, params, "login", true),
                                          json_str(cmd, NULL), env, &err)
                      : command_from_words(&command, &no_rules, cmd, &err);
-    if (result == 0 && !command.argv[0])
+    if (result == 0 && (!command.argv || !command.argv[0]))
         result = err_set(&err, ERR_ARGUMENTS, "'cmd' is empty; give a command");
     if (result == 0) {
         struct rule_case judged;

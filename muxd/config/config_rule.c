@@ -30,6 +30,7 @@ static bool check_executable(const struct config_rule *rule, const char *path, s
     size_t len = slash ? strlen(slash + 1) : 0;
     if (*path != '/')
         return buf_printf(why, "'%s' in 'host_executable' is no absolute path", path), false;
+    BUG_UNLESS(slash);
     for (const char *at = first; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
         if (strcspn(at, "|") == len && memcmp(at, slash + 1, len) == 0)
             return true;

@@ -198,7 +198,7 @@ static int import_argument(struct import *import, const char *name, struct impor
         return import_fail(import, import->line, "'%s' is there twice", name);
     int result = import_string(import, text);
     bool known = text != &rule->decision;
-    for (size_t i = 0; result == 0 && i < sizeof decisions / sizeof *decisions; i++)
+    for (size_t i = 0; *text && i < sizeof decisions / sizeof *decisions; i++)
         known |= strcmp(*text, decisions[i]) == 0;
     return result < 0 || known ? result
                                : import_fail(import, import->line, "invalid decision: %s", *text);

@@ -173,6 +173,7 @@ static int overwrite(int fd, const struct buf *text)
 
 static int open_in_place(const struct spot *spot)
 {
+    BUG_UNLESS(spot->place.dir);
     return openat(spot->place.dir->fd, spot->place.name,
                   O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }

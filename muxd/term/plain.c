@@ -153,6 +153,9 @@ void plain_typed(struct plain *plain, const char *text, size_t size)
     if (plain->mark_count == MARKS_MAX || plain_rows_is_alternate(&plain->rows))
         return;
     struct mark mark = mark_here(plain);
+    size -= utf8_incomplete_tail(text, size);
+    if (!utf8_valid(text, size)) /* a cut in a character would spoil the text */
+        return;
     mark.typed_at = plain->typed.len;
     mark.typed_size = size;
     buf_append(&plain->typed, text, size);

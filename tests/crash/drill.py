@@ -135,8 +135,13 @@ class Drill(Muxd):
 
     def kill_worker(self):
         """SIGKILL to the worker that serves now; returns once it is no more. Its number."""
-        pid = wait_for(self.worker, "a worker")
-        pidfd = os.pidfd_open(pid)
+        while True:
+            pid = wait_for(self.worker, "a worker")
+            try:
+                pidfd = os.pidfd_open(pid)
+                break
+            except ProcessLookupError:
+                pass  # another has come in its place meanwhile
         try:
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         except ProcessLookupError:
@@ -148,6 +153,8 @@ class Drill(Muxd):
     def kill_keeper(self):
         """SIGKILL to the keeper; returns once a new one is there."""
         worker = self.call("status")["pid"]
+        # that of now: after an upgrade that was given up another process may be the keeper
+        self.keeper = wait_for(lambda: self.call("status").get("keeper_pid"), "a keeper")
         assert self.keeper > 1
         os.kill(self.keeper, signal.SIGKILL)
         old, self.keeper = self.keeper, None

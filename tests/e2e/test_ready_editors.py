@@ -88,12 +88,13 @@ def test_a_worker_that_was_killed_goes_by_the_same_evidence_again(py, mux):
 ], ids=lambda it: it[0] if isinstance(it, list) else None)
 def test_other_editors_on_a_real_terminal(mux, program, line, answer):
     need(program[0])
-    mux.configure("[defaults]\nraw_quiet = 20s\n")
+    old_irb = program[0] == "irb"  # before 1.6 it says nothing, and leaves raw mode for a moment ten times a second: silence may be quicker
+    mux.configure("" if old_irb else "[defaults]\nraw_quiet = 20s\n")
     start = mux.js("exec", "-n", "s", "-t", "-y", CAP * 1000, "-e", "TERM=xterm-256color", "-e", "PS1=$ ", "--argv", "--", *program)
-    assert start["reason"] == "ready" and (start["evidence"] == "line_editor" or program[0] == "irb"), start  # irb before 1.6 says nothing
+    assert start["reason"] == "ready" and (start["evidence"] == "line_editor" or old_irb), start
     for _ in range(3):
         said = mux.js("write", "-y", CAP * 1000, "-k", "Enter", "s", line)
-        assert said["reason"] == "ready" and said["evidence"] == "line_editor", said
+        assert said["reason"] == "ready" and (said["evidence"] == "line_editor" or old_irb), said
         assert re.search(answer, plain(said["output"])), said
 
 

@@ -150,7 +150,7 @@ void state_set_cloexec(struct keeper *keeper, bool on)
 
 int state_journals(int state)
 {
-    struct state_head head;
+    struct state_head head = {0};
     int list = memfd_create("muxd-journals", MFD_CLOEXEC);
     bool good = list >= 0 && fd_pread_all(state, &head, sizeof head, 0) == sizeof head;
     off_t at = (off_t)head.head_size + (off_t)offsetof(struct state_slot, fds[KEEP_FD_JOURNAL]);
