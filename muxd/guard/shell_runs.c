@@ -232,7 +232,7 @@ static void walk_wrapped(struct runs_walk *walk, char *const *words, const struc
 static void keep_words(struct shell_runs *runs, char *const *words)
 {
     struct strv kept = {0};
-    for (size_t i = 0; words[i] && i < RUNS_WORDS; i++)
+    for (size_t i = 0; i < RUNS_WORDS && words[i]; i++)
         strv_add(&kept, words[i]);
     runs->commands = xreallocarray(runs->commands, runs->count + 1, sizeof *runs->commands);
     runs->commands[runs->count++] = (struct shell_command){strv_take(&kept)};

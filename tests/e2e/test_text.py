@@ -32,12 +32,12 @@ def test_no_echo(mux, program, prompt, line, wanted):
 
 
 def test_no_echo_of_several_lines(mux):
-    mux.session("s", "python3 -q")
+    mux.session("s", "env PYTHON_BASIC_REPL=1 python3 -q")
     block = "for i in range(2):\n    print('n', i)\n\n"
     assert mux.ue("write", "--text", "--until", "n 1", "--ready", *ENDLESS, "s", block).ok().out == "n 0\nn 1\n>>> "
     long = "x = '" + "abc " * 60 + "'; len(x)"
     assert mux.ue("write", "--text", *ENDLESS, "s", "-l", long).ok().out == "240\n>>> "
-    mux.session("t", "python3 -q")
+    mux.session("t", "env PYTHON_BASIC_REPL=1 python3 -q")
     mux.ue("write", *ENDLESS, "t", "-l", "1+1").ok()
     mux.ue("write", *ENDLESS, "t", "-l", "2+2").ok()
     assert mux.ue("poll", "--text", "--since", "0", "t").ok().out == ">>> \n2\n>>> \n4\n>>> "
