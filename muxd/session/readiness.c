@@ -106,7 +106,8 @@ static bool has_settled(struct readiness *readiness, const struct tty_look *look
 {
     const struct tty_look *last = &readiness->last;
     bool same = readiness->last_ns && last->wait == look->wait && last->reader == look->reader &&
-                last->run_count == look->run_count && last->foreground == look->foreground;
+                last->run_count == look->run_count && last->foreground == look->foreground &&
+                (!look->reader || !look->others_work || last->listed_ns == look->listed_ns);
 
     if (!same) {
         readiness->last = *look;
@@ -120,7 +121,7 @@ static bool has_settled(struct readiness *readiness, const struct tty_look *look
     uint64_t had_ns = look->others_cpu_ns > last->others_cpu_ns
                           ? look->others_cpu_ns - last->others_cpu_ns
                           : 0;
-    if (look->others_cpu_ns == 0 || had_ns >= (uint64_t)settle_ns / 2)
+    if (!look->others_work || had_ns >= (uint64_t)settle_ns / 2)
         return true;
     *due_ns = 0;
     return false;

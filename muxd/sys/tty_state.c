@@ -31,7 +31,8 @@ enum {
     SETTLE_MIXED_US = 2000, /* ipython and the like poll with a time limit right before they act */
     SETTLE_SAID_US = 500,
     SETTLE_HOME_US = 4000,
-    SETTLE_OTHERS_US = 20000
+    /* half of it on a processor: enough to be loaded from a disk and to answer a line */
+    SETTLE_OTHERS_US = 40000
 };
 
 struct tty_watch {
@@ -333,8 +334,9 @@ static void tty_state_look_at(struct tty_watch *watch, struct tty_look *look)
         look->output_unread = true;
         return;
     }
-    look->others_cpu_ns =
-        survey.others_running ? tty_survey_working_ns(&survey, &watch->group) : 0;
+    look->others_work = survey.others_running;
+    look->others_cpu_ns = tty_survey_others_ns(&survey, &watch->group);
+    look->listed_ns = watch->group.scanned_ns;
     look->reader = survey.reader ? survey.reader->pid : 0;
     look->run_count = survey.others_running && survey.reader ? survey.reader->runs
                                                              : tty_group_runs(&watch->group);

@@ -36,9 +36,9 @@ struct tty_look { /* the result of one look */
     pid_t foreground;        /* process group */
     pid_t reader;            /* the member of the group that waits; 0: unknown */
     uint64_t run_count;      /* of all threads of the group, to compare two looks */
-    /* processor time so far of the members at work, and settle_us counts in it; 0: no member works,
-     * or it is not known */
-    uint64_t others_cpu_ns;
+    bool others_work;        /* members other than the reader; settle_us counts in their time */
+    uint64_t others_cpu_ns;  /* processor time so far of all members but the reader */
+    int64_t listed_ns;       /* when the members were listed: sums of two lists say nothing */
     const char *why;         /* static text for TTY_UNKNOWN */
 };
 

@@ -70,12 +70,12 @@ bool tty_survey_unchanged(const struct tty_survey *survey, struct tty_group *gro
     return true;
 }
 
-uint64_t tty_survey_working_ns(const struct tty_survey *survey, const struct tty_group *group)
+uint64_t tty_survey_others_ns(const struct tty_survey *survey, const struct tty_group *group)
 {
-    uint64_t sum = 1;
+    uint64_t sum = 0;
     BUG_UNLESS(tty_survey_is_of(survey, group));
     for (size_t i = 0; i < group->count; i++)
-        if (&group->threads[i] != survey->reader && group->threads[i].sleep == TTY_SLEEP_RUNNING)
+        if (&group->threads[i] != survey->reader)
             sum += group->threads[i].cpu_ns;
     return sum;
 }

@@ -22,7 +22,7 @@ bool tty_survey_waits_for_disk(const struct tty_survey *survey, const struct tty
 /* Looks again: true when no member has run or moved since. While others run, only the reader
  * counts. */
 bool tty_survey_unchanged(const struct tty_survey *survey, struct tty_group *group);
-/* Processor time of the members, but the reader, that are on a processor or wait for one, for long
- * perhaps on a busy machine. Never 0: a member that has had no time yet counts, too. */
-uint64_t tty_survey_working_ns(const struct tty_survey *survey, const struct tty_group *group);
+/* Processor time so far of the members, but the reader, also of those that sleep at the moment: two
+ * sums of the same members tell how much they had between. */
+uint64_t tty_survey_others_ns(const struct tty_survey *survey, const struct tty_group *group);
 #endif

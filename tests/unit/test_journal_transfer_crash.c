@@ -27,6 +27,7 @@
 
 struct shared {
     _Atomic int stop;                    /* writers stop, or nothing more is queued */
+    _Atomic uint64_t rounds;             /* of the workers' loops, all together */
     _Atomic uint64_t written[SESSIONS];
 };
 
@@ -126,6 +127,7 @@ static void worker_in(void) {
             if (ready[i].fd < 0 || !ready[i].revents)
                 continue;
             ssize_t n = transfer_in(mover, mine[i], ours[i], 64 << 10, i == 1);
+            shared->rounds++;
             if (n < 0 && n != -EAGAIN)
                 _exit(3);
             if (n == 0) {
@@ -155,6 +157,7 @@ static void worker_out(void) {
         for (int i = 0; i < SESSIONS; i++) {
             queue_lines(mine[i]);
             ssize_t n = transfer_out(mover, mine[i], ours[i], i == 0);
+            shared->rounds++;
             if (n < 0 && n != -EAGAIN)
                 _exit(3);
             bool queued = mine[i]->header->in_tail < mine[i]->header->in_head;
@@ -180,8 +183,18 @@ static void nap(unsigned *seed) {
     nanosleep(&time, NULL); /* the random moment of the kill */
 }
 
-static void kill_and_bury(pid_t pid) {
+/* Every other worker is at work before its moment comes: on a busy machine all of them would be killed while they take over. */
+static void wait_for_work(pid_t pid, uint64_t rounds) {
+    const struct timespec moment = {.tv_nsec = 50000};
+    while (shared->rounds == rounds && waitpid(pid, NULL, WNOHANG) == 0)
+        nanosleep(&moment, NULL);
+}
+
+static void kill_within(pid_t pid, unsigned *seed, int kills, uint64_t rounds) {
     int status;
+    if (kills % 2)
+        wait_for_work(pid, rounds);
+    nap(seed);
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it had not given up before */
@@ -234,9 +247,8 @@ TEST(no_output_is_lost) {
     for (int i = 0; i < SESSIONS; i++)
         close(theirs[i]);
     for (int kills = 0; kills < KILLS; kills++) {
-        pid_t worker = start(worker_in);
-        nap(&seed);
-        kill_and_bury(worker);
+        uint64_t rounds = shared->rounds;
+        kill_within(start(worker_in), &seed, kills, rounds);
         hits += transfer->state->out_session != 0;
         check_output(seen);
     }
@@ -286,9 +298,8 @@ TEST(no_input_is_lost) {
     for (int i = 0; i < SESSIONS; i++)
         close(theirs[i]); /* a reader that has seen a wrong byte ends, and the workers with it */
     for (int kills = 0; kills < KILLS; kills++) {
-        pid_t worker = start(worker_out);
-        nap(&seed);
-        kill_and_bury(worker);
+        uint64_t rounds = shared->rounds;
+        kill_within(start(worker_out), &seed, kills, rounds);
         hits += transfer->state->in_phase != TRANSFER_IDLE;
     }
     shared->stop = 1;

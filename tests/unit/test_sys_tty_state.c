@@ -5,6 +5,7 @@
 #include "base/fdio.h"
 #include "sys/pty.h"
 #include "sys/tty_state.h"
+#include "sys/tty_survey.h"
 #include "sys/tty_wait.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -248,7 +249,8 @@ TEST(test_line_read)
     assert_true(tty.look.canonical && tty.look.echo);
     assert_int_equal(tty.look.reader, tty.pid);
     assert_int_equal(tty.look.foreground, tty.pid);
-    for (int i = 0; i < 300; i++) { /* straight after a write it is never ready before it has read */
+    for (int i = 0; i < 300;
+         i++) { /* straight after a write it is never ready before it has read */
         uint64_t before = tty.look.run_count;
         type(&tty, "line\n");
         for (;;) {
@@ -315,6 +317,22 @@ TEST(test_others)
     }
 }
 
+/* Two sums must tell how much time the others had in between, whichever of them were at work when
+ * they were taken. */
+TEST(test_time_of_the_others)
+{
+    struct tty_thread threads[] = {
+        {.pid = 2, .tid = 2, .sleep = TTY_SLEEP_ONLY, .cpu_ns = 1000},
+        {.pid = 3, .tid = 3, .sleep = TTY_SLEEP_RUNNING, .cpu_ns = 20},
+        {.pid = 4, .tid = 4, .sleep = TTY_SLEEP_ELSEWHERE, .cpu_ns = 300}};
+    const struct tty_group group = {.threads = threads, .count = 3, .pgrp = 2};
+    const struct tty_survey survey = {.reader = &threads[0], .others_running = true};
+
+    assert_int_equal(tty_survey_others_ns(&survey, &group), 320);
+    threads[2].sleep = TTY_SLEEP_RUNNING; /* woken, but not yet on a processor */
+    assert_int_equal(tty_survey_others_ns(&survey, &group), 320);
+}
+
 TEST(test_other_readers)
 {
     struct tty tty;
@@ -344,7 +362,8 @@ TEST(test_end)
     assert_int_equal(errno, EIO);
     for (int i = 0; i < 10; i++) {
         assert_int_equal(look(&tty), TTY_BUSY);
-        assert_true(read(tty.master, &byte, 1) < 0 && errno == EIO); /* looking doesn't open it again */
+        assert_true(read(tty.master, &byte, 1) < 0 &&
+                    errno == EIO); /* looking doesn't open it again */
     }
     tty_watch_leader_gone(tty.watch);
     assert_int_equal(look(&tty), TTY_BUSY);
@@ -380,7 +399,8 @@ TEST(test_many_watches_share_descriptors)
         char target[64];
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         ssize_t length = readlink(path, target, sizeof target - 1);
-        open += length > 6 && strncmp(target, "/proc/", 6) == 0 && memmem(target, (size_t)length, "task", 4) != NULL;
+        open += length > 6 && strncmp(target, "/proc/", 6) == 0 &&
+                memmem(target, (size_t)length, "task", 4) != NULL;
     }
     assert_true(open > 0 && open <= 2 * 96);
     for (int i = 0; i < COUNT; i++)
@@ -412,8 +432,10 @@ TEST(test_decoding)
     snprintf(line, sizeof line, "%d 0xffffffff 0x0 0x0 0x0 0x0 0x0 0x1 0x2\n", (int)SYS_read);
     assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_ELSEWHERE);
     snprintf(line, sizeof line, "%d 0x8 0x1 0x0 0x0 0x0 0x0 0x1 0x2\n", (int)SYS_pselect6);
-    assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_REMOTE); /* its memory can't be read */
-    snprintf(line, sizeof line, "%d 0xffffffffffffffff 0x1 0x0 0x0 0x0 0x0 0x1 0x2\n", (int)SYS_pselect6);
+    assert_int_equal(tty_wait_decode(getpid(), line, 1),
+                     TTY_SLEEP_REMOTE); /* its memory can't be read */
+    snprintf(line, sizeof line, "%d 0xffffffffffffffff 0x1 0x0 0x0 0x0 0x0 0x1 0x2\n",
+             (int)SYS_pselect6);
     assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_ELSEWHERE);
     snprintf(line, sizeof line, "%d 0x1 0xffffffff 0x0 0x0 0x0 0x0 0x1 0x2\n", (int)SYS_ppoll);
     assert_int_equal(tty_wait_decode(getpid(), line, 1), TTY_SLEEP_REMOTE);
@@ -432,11 +454,17 @@ TEST(test_selftest)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_selftest),       cmocka_unit_test(test_decoding),
-        cmocka_unit_test(test_line_read),      cmocka_unit_test(test_typed_but_not_read),
-        cmocka_unit_test(test_kinds),          cmocka_unit_test(test_others),
-        cmocka_unit_test(test_other_readers),  cmocka_unit_test(test_end),
-        cmocka_unit_test(test_unread_output),  cmocka_unit_test(test_many_watches_share_descriptors),
+        cmocka_unit_test(test_selftest),
+        cmocka_unit_test(test_decoding),
+        cmocka_unit_test(test_line_read),
+        cmocka_unit_test(test_typed_but_not_read),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_time_of_the_others),
+        cmocka_unit_test(test_other_readers),
+        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_unread_output),
+        cmocka_unit_test(test_many_watches_share_descriptors),
         cmocka_unit_test(test_cost_of_a_look),
     };
     signal(SIGPIPE, SIG_IGN);
