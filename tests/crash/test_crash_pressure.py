@@ -107,9 +107,16 @@ def test_vanished_clients_cost_nothing(mux):
         wait_for(lambda: mux.call("status")["connections_accepted"] >= before + 20 and mux.call("status")["connections"] == 1)
         assert mux.call("status")["waits"] == 0
         return rss(worker), fds(worker)
-    first = [round() for _ in range(2)][-1]
-    last = [round() for _ in range(many(2, 5))][-1]
-    assert last[1] == first[1] and last[0] - first[0] < 4 << 20, (first, last)
+    # How many are there at once, and so the most that is held for them, is up to the machine. What is lost with each client grows with each round.
+    sizes = [round() for _ in range(2)]
+    for _ in range(many(6, 12)):
+        most = max(size for size, _ in sizes)
+        sizes.append(round())
+        if sizes[-1][0] < most + (256 << 10):
+            break
+    else:
+        raise AssertionError(f"memory grows with each round: {sizes}")
+    assert len({count for _, count in sizes[1:]}) == 1, sizes
 
 
 @pytest.mark.parametrize("tty", [False, True], ids=["pipes", "tty"])
