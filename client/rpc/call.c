@@ -3,6 +3,7 @@
 #include "client/rpc/call.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/limit.h"
 #include "client/print/say.h"
 #include "client/rpc/ue.h"
 #include <errno.h>
@@ -224,6 +225,9 @@ static int call_attempt(struct call *call)
 {
     call->fed = false;
     int sent = connection_send_line(call->conn, call->line.data, call->line.len);
+    if (sent < 0 && errno == ETOOMANYREFS)
+        return limit_err(call->err, ERR_SYSTEM, LIMIT_CONNECTION, errno,
+                         "'%s': this terminal can't be shown to the daemon", call->conn->path);
     return sent == 0 ? call_receive(call) : STEP_LOST;
 }
 

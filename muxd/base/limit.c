@@ -2,10 +2,14 @@
 #include "base/limit.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/fdio.h"
 #include "base/limit_kind.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 struct met {
     enum limit_kind kind; /* NONE: nothing was refused */
@@ -73,6 +77,24 @@ int limit_err(struct err *err, int code, enum limit_use use, int error, const ch
                    text.limit, text.raise);
 }
 
+int limit_try_passing(void)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return errno;
+    int error = fd_send(pair[0], "", 1, pair, 1, MSG_DONTWAIT) < 0 ? errno : 0;
+    close(pair[0]);
+    close(pair[1]);
+    return error;
+}
+
+static bool limit_is_over(const struct met *met, uint64_t value, bool again)
+{
+    if (met->kind == LIMIT_KIND_PASSED)
+        return limit_try_passing() == 0;
+    return value > met->value && !again;
+}
+
 void limit_each(void (*fn)(void *arg, const struct limit_text *text), void *arg)
 {
     for (int use = 0; use < LIMIT_USES; use++) {
@@ -81,7 +103,7 @@ void limit_each(void (*fn)(void *arg, const struct limit_text *text), void *arg)
         if (all[use].kind == LIMIT_KIND_NONE)
             continue;
         limit_kind_value(all[use].kind, &value);
-        if (value.value > all[use].value && !rows[use].again) {
+        if (limit_is_over(&all[use], value.value, rows[use].again)) {
             limit_passed((enum limit_use)use);
             continue;
         }

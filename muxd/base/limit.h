@@ -32,7 +32,10 @@ void limit_passed(enum limit_use use);
  * Returns code. */
 int limit_err(struct err *err, int code, enum limit_use use, int error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* Tries to send a descriptor from us to us (unix(7)): 0, or the errno. */
+int limit_try_passing(void);
 /* Calls fn for each limit that is reached now. One that was raised meanwhile no longer counts,
- * unless muxd tries again by itself (.again). */
+ * unless muxd tries again by itself (.again); nor does the one of descriptors under way when these
+ * have come. */
 void limit_each(void (*fn)(void *arg, const struct limit_text *text), void *arg);
 #endif

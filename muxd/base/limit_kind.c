@@ -32,6 +32,11 @@ static const struct {
                           "ulimit -n, nofile in limits.conf(5) or LimitNOFILE= of its unit"},
     [LIMIT_KIND_ALL_FILES] = {"descriptors of the machine", "fs.file-max", "/proc/sys/fs/file-max",
                               .times = 2},
+    [LIMIT_KIND_PASSED] = {"descriptors under way between processes of this user",
+                           "RLIMIT_NOFILE", .resource = RLIMIT_NOFILE,
+                           .raise = "end what sends them and does not receive them, or " INHERITED
+                                    "ulimit -n, nofile in limits.conf(5) or LimitNOFILE= of its "
+                                    "unit"},
     [LIMIT_KIND_PROCESSES] = {"processes", "RLIMIT_NPROC", .resource = RLIMIT_NPROC,
                               .raise =
                                   "end some, or " INHERITED
@@ -180,6 +185,7 @@ enum limit_kind limit_kind_of(enum limit_use use, int error)
         return use == LIMIT_SOCKET_WATCH && has_free_descriptor() ? of_inotify() : LIMIT_KIND_FILES;
     case EFBIG: return LIMIT_KIND_SIZE;
     case ENFILE: return LIMIT_KIND_ALL_FILES;
+    case ETOOMANYREFS: return LIMIT_KIND_PASSED;
     case EAGAIN:
         return locks ? LIMIT_KIND_LOCKED : use == LIMIT_TERMINAL ? of_terminals() : of_processes();
     case ENOMEM:

@@ -7,6 +7,7 @@ enum limit_kind {
     LIMIT_KIND_NONE,
     LIMIT_KIND_FILES,         /* of a process */
     LIMIT_KIND_ALL_FILES,     /* of the machine */
+    LIMIT_KIND_PASSED,        /* descriptors of the user: sent over sockets, not received yet */
     LIMIT_KIND_PROCESSES,     /* of the user */
     LIMIT_KIND_GROUP,         /* processes of the control group */
     LIMIT_KIND_ALL_PROCESSES, /* of the machine */

@@ -8,6 +8,8 @@
 
 #define KEEP_PROTOCOL 1
 #define KEEP_LINK_FD 3        /* the worker's end after exec; told by "--worker" */
+#define KEEP_LISTEN_FD 4      /* the listening socket, if there is one: for as long as the kernel
+                               * refuses the hand-over */
 #define KEEP_SESSION_MIN 1000 /* slots with lower numbers belong to the daemon, not to a session */
 
 /* "muxd-keep-1": the protocol as a word. muxd and muxd-keeper give it to each other, so that
@@ -64,6 +66,7 @@ enum keep_type {
     /* session, pid; descriptor: pidfd. To a keeper that the worker started: a program that runs
      * already and is not the keeper's child. Ignored when the session has a program already */
     KEEP_ADOPT,
+    KEEP_STOPPING, /* a stop has begun: no upgrade any more, and the next worker goes on with it */
     /* keeper to worker */
     /* hand-over: session, pid (0: not running), arg[0]: mask of enum keep_tag; descriptors */
     KEEP_SLOT = 64,

@@ -1,6 +1,7 @@
 /* link.c: owns the worker's end of the link, and the queue of what the socket did not take. */
 #include "keep/link.h"
 #include "base/bug.h"
+#include "base/clock.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "keep/link_inner.h"
@@ -64,7 +65,7 @@ bool link_wants_write(const struct link *link)
 
 bool link_is_short(const struct link *link)
 {
-    return link_wants_write(link) && link->is_short;
+    return link_wants_write(link) && link->shortage != 0;
 }
 
 /* False: try again later. True: sent, or the keeper is dead, which link_on_readable finds out.
@@ -79,8 +80,9 @@ static bool send_now(struct link *link, struct keep_msg *msg, const int *fds, si
         link->seq++;
         return true;
     }
-    link->is_short = errno == ETOOMANYREFS || errno == ENOMEM || errno == ENOBUFS;
-    return errno != EAGAIN && !link->is_short;
+    bool is_short = errno == ETOOMANYREFS || errno == ENOMEM || errno == ENOBUFS;
+    link->shortage = is_short ? errno : 0;
+    return errno != EAGAIN && !is_short;
 }
 
 static void queue_up(struct link *link, const struct keep_msg *msg, const int *fds, size_t nfds)
@@ -151,6 +153,22 @@ static void post_late(struct link *link, const struct keep_msg *msg)
         late_is_due(link);
 }
 
+/* Somebody waits for each start of a program, and the kernel may lack room for ever. What else
+ * waits can wait for as long as that. */
+static void refuse_overdue(struct link *link)
+{
+    struct parcels all = STAILQ_HEAD_INITIALIZER(all);
+    struct parcel *parcel;
+    int64_t begun_ms = clock_mono_ms() - LINK_SHORT_MS;
+    STAILQ_CONCAT(&all, &link->queue);
+    while ((parcel = STAILQ_FIRST(&all)) != NULL) {
+        bool overdue = parcel->msg.type == KEEP_SPAWN && parcel->since_ms <= begun_ms;
+        STAILQ_REMOVE_HEAD(&all, next);
+        parcel->error = link->shortage;
+        STAILQ_INSERT_TAIL(overdue ? &link->refused : &link->queue, parcel, next);
+    }
+}
+
 /* A new keeper that misses KEEP_WAS makes its own sentinel. */
 static void tell_refused(struct link *link)
 {
@@ -158,7 +176,7 @@ static void tell_refused(struct link *link)
     while ((parcel = STAILQ_FIRST(&link->refused)) != NULL) {
         STAILQ_REMOVE_HEAD(&link->refused, next);
         if (parcel->msg.type == KEEP_SPAWN)
-            link->handlers->failed(link->arg, parcel->msg.session, PLAN_FORK, EMFILE);
+            link->handlers->failed(link->arg, parcel->msg.session, PLAN_HAND_OVER, parcel->error);
         else if (parcel->msg.type != KEEP_WAS)
             link->handlers->missed(link->arg);
         parcel_free(parcel);
@@ -168,7 +186,8 @@ static void tell_refused(struct link *link)
 void link_flush(struct link *link)
 {
     late_is_due(link);
-    drain(link);
+    if (!drain(link) && link->shortage != 0)
+        refuse_overdue(link);
     tell_refused(link);
     link->full = !STAILQ_EMPTY(&link->queue);
     if (!link->full && link->fd >= 0)
@@ -276,6 +295,7 @@ void link_release(struct link *link, uint64_t session, unsigned mask)
 void link_drop(struct link *link, uint64_t session) { link_release(link, session, 0); }
 void link_served(struct link *link) { post_plain(link, KEEP_SERVED, 0); }
 void link_stop(struct link *link) { post_plain(link, KEEP_STOP, 0); }
+void link_stopping(struct link *link) { post_plain(link, KEEP_STOPPING, 0); }
 void link_upgrade(struct link *link) { post_plain(link, KEEP_UPGRADE, 0); }
 
 pid_t link_keeper_pid(const struct link *link)
@@ -296,6 +316,8 @@ const char *link_upgrade_why(int error)
     case EPROTO: return "it is of another protocol; install muxd and muxd-keeper of one release";
     case EPROTONOSUPPORT: return "it can't read the journals of these sessions";
     case ECHILD: return "it has ended";
+    case ECANCELED: return "a stop has begun";
+    case EBUSY: return "another upgrade is under way; try again when it is over";
     case ETIMEDOUT: return "it takes too long";
     default: return strerror(error);
     }

@@ -31,6 +31,9 @@ struct link_handlers { /* arg comes first; descriptors passed in become the hand
     void (*lost)(void *arg);
 };
 struct link;
+/* For so long the kernel may lack room for a message with descriptors; then the start of a program
+ * has failed. */
+#define LINK_SHORT_MS 3000
 /* fd becomes the link's */
 struct link *link_new(int fd, const struct link_handlers *handlers, void *arg);
 void link_free(struct link *link);
@@ -69,6 +72,7 @@ void link_drop(struct link *link, uint64_t session); /* all of it */
 /* only the descriptors of the mask, bits 1 << enum keep_tag; 0: all, as link_drop */
 void link_release(struct link *link, uint64_t session, unsigned mask);
 void link_served(struct link *link);
+void link_stopping(struct link *link); /* the worker has begun to stop */
 void link_stop(struct link *link);
 void link_upgrade(struct link *link);
 /* For a new keeper (adopt.h): a program that runs already. pidfd stays the caller's. */

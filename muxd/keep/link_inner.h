@@ -14,9 +14,9 @@ struct link {
     struct parcels queue;   /* sent in order */
     struct parcels late;    /* housekeeping: sent at the end of the turn */
     size_t nlate;
-    struct parcels refused; /* no descriptors to queue them; link_flush tells the handlers */
+    struct parcels refused; /* not to be sent any more; link_flush tells the handlers */
     bool full;              /* something waits, or link_give was refused */
-    bool is_short;          /* not by the socket, which is ready: the kernel lacked room */
+    int shortage;           /* errno; not of the socket, which is ready: the kernel lacked room */
     /* what muxd was started with, for the next keeper; type 0: the keeper has not told it yet */
     struct keep_msg was;
     int sentinel, keeper_exe;

@@ -1,7 +1,9 @@
 /* parcels.c: owns the descriptors of messages that could not be sent at once. */
 #include "keep/parcels.h"
 #include "base/bug.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -10,6 +12,7 @@ struct parcel *parcel_new(const struct keep_msg *msg)
     struct parcel *parcel = xcalloc(1, sizeof *parcel);
     BUG_UNLESS(msg->type != 0);
     parcel->msg = *msg;
+    parcel->since_ms = clock_mono_ms();
     return parcel;
 }
 
@@ -25,6 +28,7 @@ bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds)
     for (; parcel->nfds < nfds; parcel->nfds++) {
         int own = fcntl(fds[parcel->nfds], F_DUPFD_CLOEXEC, 0);
         if (own < 0) {
+            parcel->error = errno;
             parcels_close_all(parcel);
             return false;
         }

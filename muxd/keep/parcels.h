@@ -10,12 +10,14 @@ struct parcel {
     struct keep_msg msg;
     int fds[FD_PASS_MAX]; /* our own duplicates */
     size_t nfds;
+    int64_t since_ms; /* CLOCK_MONOTONIC: when it was made */
+    int error;        /* why it is not sent at all */
 };
 STAILQ_HEAD(parcels, parcel);
 
 /* a copy of msg without descriptors; freed by parcel_free */
 struct parcel *parcel_new(const struct keep_msg *msg);
-/* duplicates them; false: there is no room, and it holds none */
+/* duplicates them; false: there is no room, it holds none, and its error says why */
 bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds);
 void parcel_free(struct parcel *parcel);                              /* closes what it holds */
 void parcels_clear(struct parcels *parcels);

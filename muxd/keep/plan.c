@@ -148,7 +148,8 @@ const char *plan_step_text(int step)
                                         [PLAN_STDIO] = "set up standard input and output",
                                         [PLAN_LIMITS] = "set the resource limits",
                                         [PLAN_CHDIR] = "change to the directory",
-                                        [PLAN_EXEC] = "execute the program"};
+                                        [PLAN_EXEC] = "execute the program",
+                                        [PLAN_HAND_OVER] = "hand it to the keeper"};
     return step >= 0 && step < (int)(sizeof texts / sizeof *texts) ? texts[step]
                                                                    : "do an unknown step";
 }

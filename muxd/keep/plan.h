@@ -18,7 +18,8 @@ enum plan_step {
     PLAN_STDIO,
     PLAN_LIMITS,
     PLAN_CHDIR,
-    PLAN_EXEC
+    PLAN_EXEC,
+    PLAN_HAND_OVER /* the keeper could not be given the plan */
 };
 
 struct plan_limit { int resource; rlim_t soft, hard; };

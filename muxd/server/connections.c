@@ -151,19 +151,24 @@ static void connections_take(struct server *server, int fd)
     server->newcomers = true;
 }
 
-/* Refuses the clients that wait, one after the other, with the descriptor that is kept for this. */
-static void turn_away(struct server *server)
+/* With the descriptor that is kept for this; false when no client waits. */
+bool connections_turn_away(struct server *server, const struct err *err)
+{
+    reserve_release(0);
+    int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0)
+        connections_refuse(server, fd, err);
+    return fd >= 0;
+}
+
+static void turn_some_away(struct server *server)
 {
     struct err err;
     limit_err(&err, ERR_LIMIT, LIMIT_CONNECTION, EMFILE, "no further connection can be taken");
-    for (int i = 0; i < ACCEPTS_A_TURN; i++) {
-        reserve_release(0);
-        int fd = accept4(server->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0)
-            connections_refuse(server, fd, &err);
+    bool more = true;
+    for (int i = 0; i < ACCEPTS_A_TURN && more; i++) {
+        more = connections_turn_away(server, &err);
         reserve_fill();
-        if (fd < 0)
-            return;
     }
 }
 
@@ -184,7 +189,7 @@ static void connections_wait_for_room(struct server *server, int error)
         return;
     server->starved = !server->starved || fd_is_short(error);
     if (!server->starved) {
-        turn_away(server);
+        turn_some_away(server);
         return;
     }
     loop_io_set(server->listen_io, 0);

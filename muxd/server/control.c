@@ -176,6 +176,7 @@ static void begin_stop(struct server *server)
     server->stopping = true;
     log_info("stopping: ends all sessions");
     notify_systemd("STOPPING=1");
+    link_stopping(server->link);
     registry_stop_all(server->registry);
 }
 
@@ -253,8 +254,12 @@ static void forget_upgrader(void *arg)
 static void upgrade(struct server *server, struct request *request)
 {
     struct err err;
-    if (server->upgrader) {
-        err_set(&err, ERR_NOT_AVAILABLE, "an upgrade is under way already");
+    if (server->stopping || server->upgrader) {
+        if (server->stopping)
+            err_set(&err, ERR_STOPPING, "muxd is stopping; `ue start` starts the one that is "
+                                        "installed by then");
+        else
+            err_set(&err, ERR_NOT_AVAILABLE, "an upgrade is under way already");
         request_fail(request, &err);
         return;
     }

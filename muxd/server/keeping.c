@@ -40,6 +40,7 @@ static void keeping_on_slot(void *arg, uint64_t number, pid_t pid, int fds[KEEP_
 static void on_listener(void *arg, int fd)
 {
     struct server *server = arg;
+    fd_close(&server->listen_fd); /* the one from handing_listener */
     server->listen_fd = fd;
     server->socket_given = link_listener_given(server->link);
 }

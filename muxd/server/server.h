@@ -60,12 +60,21 @@ struct server {
 /* keeping.c */
 /* Gives the keeper our lock file and config, which it holds for a successor. */
 void server_hold_own(struct server *server);
+/* handing.c */
+/* Before anything is opened: the listening socket, if our predecessors had one; else -1. The keeper
+ * gives it once more in its hand-over. */
+int handing_listener(void);
+/* Waits for the keeper's hand-over. When that can't come, clients are told why as far as there is a
+ * socket; without one it is an error. */
+int handing_take(struct server *server, struct err *err);
 /* connections.c */
 void connections_open(struct server *server);  /* watches listen_fd */
 /* loop_fn: binds the socket again if its path has vanished */
 void connections_bind_again(void *server);
 void connections_close(struct server *server); /* all, at once */
 void connections_stop_listening(struct server *server);
+/* refuses the client that waits longest at listen_fd, which does not block; false: none waits */
+bool connections_turn_away(struct server *server, const struct err *err);
 void connections_flush(struct server *server); /* end of turn: sends, frees the dead */
 void connections_apply_limits(struct server *server);
 /* expel.c */

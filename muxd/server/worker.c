@@ -169,21 +169,6 @@ static int judge_start(struct server *server, const struct err *state_err,
     return 0;
 }
 
-/* The hand-over comes first: the socket may be among what a predecessor held. */
-static int take_over(struct server *server, struct err *err)
-{
-    link_hello(server->link);
-    link_flush(server->link);
-    while (server->link_io && !server->handed) {
-        loop_turn(server->loop, link_wants_write(server->link) ? LINK_AGAIN_MS : -1);
-        link_flush(server->link);
-    }
-    if (!server->handed)
-        return err_set(err, ERR_SYSTEM, "the keeper left before it had handed over");
-    registry_handed_over(server->registry);
-    return 0;
-}
-
 static int open_socket(struct server *server, struct err *err)
 {
     int result = 0;
@@ -250,7 +235,7 @@ static int worker_begin(struct server *server, const struct worker_options *opti
         log_go_without(server->log_path);
     int result = worker_build(server, &state_err, err);
     if (result == 0)
-        result = take_over(server, err);
+        result = handing_take(server, err);
     if (result == 0)
         result = judge_start(server, &state_err, &config_err, err);
     if (result == 0)
@@ -325,7 +310,7 @@ int worker_main(const struct worker_options *options)
 {
     static struct server server;
     struct err err = {0};
-    server = (struct server){.listen_fd = -1,
+    server = (struct server){.listen_fd = handing_listener(),
                              .lock_fd = -1,
                              .config_fd = -1,
                              .watch_fd = -1,

@@ -366,6 +366,82 @@ def mux_number(rpc, name):
     return next(row["session_id"] for row in rpc.call("list_sessions")["sessions"] if row["name"] == name)
 
 
+# --- descriptors under way
+
+HOLD_SENT = """
+import array, socket, sys
+ours, theirs = socket.socketpair()
+for _ in range(int(sys.argv[1])):
+    ours.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]).tobytes())])
+print("sent", flush=True)
+sys.stdin.read()
+"""
+
+
+class Sent:
+    """Descriptors that another process of the daemon's user has sent, and that nobody has received."""
+
+    def __init__(self, mux, count):
+        self.process = subprocess.Popen([*mux.prefix, "/usr/bin/python3", "-c", HOLD_SENT, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/")
+        assert self.process.stdout.readline() == b"sent\n"
+
+    def end(self):
+        self.process.communicate()
+
+
+UNDER_WAY = "descriptors under way between processes of this user (RLIMIT_NOFILE=50)"
+
+
+@needs_ordinary_build
+@needs_root  # what a user has under way is counted for all of its processes, those of other tests among them
+def test_descriptors_under_way_when_it_starts(ordinary):
+    mux = ordinary
+    sent = Sent(mux, 100)
+    refused(mux.ue("exec", "--raw", "echo hi", timeout=CAP / 2, **with_limits(NOFILE=50)), "can't hand over", UNDER_WAY, "ulimit -n", "end what sends them")
+    wait_for(lambda: not mux.daemons(), "nothing to be left")
+    sent.end()
+    assert mux.ue("exec", "--raw", "echo hi", **with_limits(NOFILE=50)).ok().out == "hi\n"
+
+
+@needs_ordinary_build
+@needs_root
+def test_descriptors_under_way_later(ordinary):
+    """Programs that can't be started are refused, sessions go on; a worker that can't be given them refuses clients, until it has them."""
+    mux = ordinary
+    mux.ue("exec", "-n", "s", "-y", "0", "--stdin", "cat", **with_limits(NOFILE=50)).ok()
+    sent = Sent(mux, 100)
+    refused(mux.ue("exec", "--raw", "echo hi", timeout=CAP / 2), "can't be started: hand it to the keeper", UNDER_WAY)
+    constrained(mux, UNDER_WAY, "no further program starts")
+    assert [row["name"] for row in mux.js("list", "--all")["sessions"]] == ["s"], "what could not be started leaves nothing"
+    assert mux.ue("write", "--raw", "-l", "s", "one", "--until", "one\n").ok().out == "one\n"
+    before = mux.js("status")
+    os.kill(before["pid"], signal.SIGKILL)
+    for _ in range(2):
+        refused(mux.ue("exec", "--raw", "echo hi", timeout=CAP / 2), "can't hand over", UNDER_WAY)
+    sent.end()
+    after = wait_for(lambda: mux.ue("status", "--json").rc == 0 and mux.js("status"), "a worker that has its sessions")
+    assert (after["keeper_pid"], after["generation"], after["constraints"]) == (before["keeper_pid"], 2, [])
+    assert mux.ue("write", "--raw", "-l", "s", "two", "--until", "two\n").ok().out == "two\n"
+    assert mux.ue("exec", "--raw", "echo hi").ok().out == "hi\n"
+
+
+@needs_ordinary_build
+@needs_root
+def test_descriptors_under_way_and_a_new_keeper(ordinary):
+    """It gets the sessions when that is possible again."""
+    mux = ordinary
+    mux.ue("exec", "-n", "s", "-y", "0", "--stdin", "cat", **with_limits(NOFILE=90)).ok()
+    sent = Sent(mux, 100)
+    os.kill(mux.js("status")["keeper_pid"], signal.SIGKILL)
+    refused(mux.ue("exec", "--raw", "echo hi", timeout=CAP / 2), UNDER_WAY.replace("50", "90"))
+    assert mux.ue("write", "--raw", "-l", "s", "one", "--until", "one\n").ok().out == "one\n"
+    sent.end()
+    mux.ue("exec", "--raw", "echo hi").ok()
+    wait_for(lambda: "keeper_pid" in mux.js("status") and "a new one holds the sessions" in mux.log_tail(), "the new keeper to have them")
+    os.kill(mux.js("status")["pid"], signal.SIGKILL)
+    assert mux.ue("write", "--raw", "-l", "s", "two", "--until", "two\n").ok().out == "two\n"
+
+
 # --- locked memory
 
 @locks_memory

@@ -236,7 +236,7 @@ TEST(test_no_descriptors)
     give_back();
     close(fd);
     link_flush(link_of_test);
-    assert_true(seen.session == 55 && seen.a == PLAN_FORK && seen.b == EMFILE);
+    assert_true(seen.session == 55 && seen.a == PLAN_HAND_OVER && seen.b == EMFILE);
 }
 
 /* A hand-over that finds no room: nothing of it is used, nothing stays open. Without a pidfd the worker can do. */

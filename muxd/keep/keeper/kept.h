@@ -49,10 +49,10 @@ struct keeper {
     struct keep_msg odd[KEEPER_ODD_MAX];
     int odd_first, odd_count;
 
-    bool stopping;      /* a signal asked for a clean stop */
+    bool stopping;      /* a signal asked for a clean stop, or the worker has begun one */
     bool stop_overdue;  /* and the worker did not end in time */
     bool stopped;       /* the worker has said KEEP_STOP */
-    int64_t stop_told;  /* generation of the worker that was told to stop */
+    int64_t stop_told;  /* generation of the worker that knows of the stop */
     int64_t end_at_ms;  /* when to go on with the end of the programs */
     int ending;         /* how far that is: 0 not begun, 1 hung up, 2 killed */
     int exit_status;    /* -1 while the keeper runs */

@@ -35,27 +35,17 @@ static void restore_limit(__rlimit_resource_t resource, int64_t soft)
 }
 
 /* By hand: each child would have to copy the pages that stdio needs for it. */
-static size_t put_number(char text[24], int64_t value)
-{
-    char digits[24];
-    size_t count = 0, at = 0;
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    do
-        digits[count++] = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (value < 0)
-        text[at++] = '-';
-    while (count > 0)
-        text[at++] = digits[--count];
-    return at;
-}
-
 static void restore_oom_score(int64_t was)
 {
-    char text[24];
-    size_t size = put_number(text, was);
+    char text[24], *at = text + sizeof text;
+    uint64_t rest = was < 0 ? -(uint64_t)was : (uint64_t)was;
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (was < 0)
+        *--at = '-';
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, text, size) < 0)
+    if (fd < 0 || write(fd, at, (size_t)(text + sizeof text - at)) < 0)
         return; /* exec closes it */
     close(fd);
 }

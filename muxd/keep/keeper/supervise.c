@@ -21,16 +21,22 @@
 #define FIRST_TRIES 5
 #define LATER_TRIES 10
 
+/* so that dup2(2) below hits none that is still needed, nor itself */
+static int out_of_the_way(int fd)
+{
+    bool in_the_way = fd >= KEEP_LINK_FD && fd <= KEEP_LISTEN_FD;
+    return in_the_way ? fcntl(fd, F_DUPFD_CLOEXEC, KEEP_LISTEN_FD + 1) : fd;
+}
+
 static void __attribute__((__noreturn__)) become_worker(const struct keeper *keeper, int link)
 {
     minder_worker(keeper);
     setpgid(0, 0); /* ^C at the keeper's terminal comes through the keeper, once */
-    int exe = keeper->worker_exe;
-    if (exe == KEEP_LINK_FD)
-        exe = fcntl(exe, F_DUPFD_CLOEXEC, KEEP_LINK_FD + 1);
-    if (link == KEEP_LINK_FD)
-        fd_set_cloexec(link, false);
-    else if (dup2(link, KEEP_LINK_FD) < 0) {
+    int exe = out_of_the_way(keeper->worker_exe), listener = out_of_the_way(keeper->listener);
+    link = out_of_the_way(link);
+    if (listener >= 0)
+        dup2(listener, KEEP_LISTEN_FD);
+    if (dup2(link, KEEP_LINK_FD) < 0) {
         keeper_say("the worker can't be given its link: %s", strerror(errno));
         _exit(127);
     }
@@ -228,7 +234,7 @@ void supervise_timers(struct keeper *keeper, int64_t now_ms)
     }
     if (keeper->restart_at_ms != 0 && now_ms >= keeper->restart_at_ms)
         supervise_start(keeper);
-    if (keeper->stopping && keeper->talk == TALK_DONE && keeper->generation > keeper->stop_told) {
+    if (keeper->stopping && keeper->up && keeper->generation > keeper->stop_told) {
         /* the worker that had the signal has died; its successor needs it, too */
         keeper->stop_told = keeper->generation;
         supervise_signal(keeper, SIGTERM);

@@ -121,7 +121,8 @@ static bool tell_owed(struct keeper *keeper, struct slot *slot)
     struct keep_msg msg = {.session = slot->session, .pid = slot->pid};
     if (slot->owes & SLOT_OWES_SPAWNED) {
         msg.type = KEEP_SPAWNED;
-        if (!keeper_talk_tell(keeper, msg, &slot->pidfd, slot->pidfd >= 0))
+        if (!keeper_talk_tell(keeper, msg, &slot->pidfd, slot->pidfd >= 0) &&
+            !keeper_talk_tell(keeper, msg, NULL, 0)) /* the worker can do without the pidfd */
             return false;
         slot->owes &= (uint8_t)~SLOT_OWES_SPAWNED;
     }
@@ -142,9 +143,7 @@ static void talk_send_owed(struct keeper *keeper)
         if (!keeper_talk_tell(keeper, keeper->odd[keeper->odd_first], NULL, 0))
             return;
     }
-    if (keeper->owes_was && !tell_was(keeper))
-        return;
-    keeper->owes_was = false;
+    keeper->owes_was = keeper->owes_was && !tell_was(keeper);
     if (keeper->owes_missed &&
         !keeper_talk_tell(keeper, (struct keep_msg){.type = KEEP_MISSED}, NULL, 0))
         return;
@@ -273,7 +272,10 @@ static void talk_take_msg(struct keeper *keeper, const struct keep_msg *msg, int
     case KEEP_SERVED: supervise_served(keeper); break;
     case KEEP_STOP:
         keeper->stopped = true;
-        keeper->leave_until_ms = clock_mono_ms() + STOP_MS;
+        keeper->leave_until_ms = clock_mono_ms() + STOP_MS; /* fall through */
+    case KEEP_STOPPING:
+        keeper->stopping = true;
+        keeper->stop_told = keeper->generation;
         break;
     case KEEP_UPGRADE: trials_begin(keeper); break;
     case KEEP_ADOPT:

@@ -22,8 +22,10 @@
 static int why_not(const struct keeper *keeper)
 {
     if (keeper->trial != 0 || keeper->upgrade_now || keeper->prove_until_ms != 0 ||
-        keeper->mind >= 0 || keeper->stopping || keeper->ending)
+        keeper->mind >= 0)
         return EBUSY;
+    if (keeper->stopping || keeper->ending)
+        return ECANCELED;
     if (!keeper->options.path)
         return ENOENT;
     return keeper->lacks ? EMFILE : 0;
@@ -122,8 +124,8 @@ void trials_over(struct keeper *keeper, bool good)
     }
     if (late)
         error = ETIMEDOUT;
-    else if (error == 0 && !good)
-        error = ECHILD;
+    else if (error == 0)
+        error = !good ? ECHILD : keeper->stopping ? ECANCELED : 0;
     kill(-keeper->trial, SIGKILL);
     keeper->trial = 0;
     keeper->trial_until_ms = 0;

@@ -68,9 +68,10 @@ static void go(struct keeper *keeper)
     keeper->upgrade_now = false;
     /* what it knows stands in the journals, and supervise_kill takes its last messages */
     supervise_kill(keeper);
-    if (keeper->stopped) /* somebody was quicker */
+    if (keeper->stopped)
         keeper_end(keeper, 0);
-    keeper->failed_error = keeper->ending ? ECANCELED : minder_start(keeper) ? 0 : errno;
+    /* a stop was quicker: the next worker goes on with it */
+    keeper->failed_error = keeper->stopping ? ECANCELED : minder_start(keeper) ? 0 : errno;
     if (keeper->failed_error == 0)
         keeper->failed_error = upgrade_execute(
             keeper, keeper->new_exe, keeper->worker_exe,
