@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/gate.h"
 #include "cmd/meta.h"
+#include "guard/known.h"
 #include "guard/rules.h"
 #include "guard/rules_import.h"
 #include "guard/shell_runs.h"
@@ -46,6 +47,7 @@ static void policy_add_match(void *ctx, const struct rule_match *match)
 static void policy_tell_commands(const struct rule_case *judged, struct json *result,
                                  struct buf *text)
 {
+    json_add_bool(result, "dangerous", judged->runs->dangerous);
     bool apart = judged->has_script && (judged->script.plain || judged->script.heredoc_only);
     struct json *list = json_add_array(result, "commands");
     const struct shell_command *commands = apart ? judged->script.commands : judged->runs->commands;
@@ -59,7 +61,12 @@ static void policy_tell_commands(const struct rule_case *judged, struct json *re
     for (size_t i = 0; i < count; i++) {
         char *shown = strv_quoted(commands[i].words);
         policy_add_words(list, NULL, commands[i].words);
-        buf_printf(text, "runs      %s\n", shown);
+        bool safe = known_is_safe(commands[i].words),
+             dangerous = known_is_dangerous(commands[i].words);
+        buf_printf(text, "runs      %s%s\n", shown,
+                   safe        ? "  (known to be safe)"
+                   : dangerous ? "  (known to be dangerous)"
+                               : "");
         free(shown);
     }
 }

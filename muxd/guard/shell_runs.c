@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "guard/known.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,6 +248,7 @@ static void walk_words(struct runs_walk *walk, char *const *words)
     }
     walk->depth++;
     keep_words(runs, words);
+    runs->dangerous = runs->dangerous || known_is_dangerous(words);
     const struct wrap *wrap = wrap_of(words[0]);
     if (wrap)
         walk_wrapped(walk, words, wrap);

@@ -9,6 +9,7 @@ struct shell_runs {
     struct shell_command *commands; /* the first one is the vector itself */
     size_t count;
     bool overflow; /* there are more than were looked at */
+    bool dangerous; /* one of them is (known.h) */
 };
 /* argv ends with NULL and has at least one word. The caller owes shell_runs_fini. */
 void shell_runs(struct shell_runs *runs, char *const *argv);
