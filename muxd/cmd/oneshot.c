@@ -206,6 +206,7 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
                                     .cwd = cwd,
                                     .umask = meta_umask(shot->base.request),
                                     .record = shot->base.ctx->config->defaults.record,
+                                    .kept_bytes = ONESHOT_KEPT,
                                     .request_hash = meta_request_hash(shot->base.request)};
         command_limits(&spec, &shot->base.ctx->config->limits);
         meta_source(shot->base.request, shot->base.tool, &spec);
@@ -238,13 +239,15 @@ static void oneshot_run(struct cmd_context *ctx, struct request *request, const 
     int64_t timeout_ms = schema_int(tool, params, "timeout_ms", 0);
     shot->timeout_ms = timeout_ms < TIMEOUT_MAX_MS ? timeout_ms : TIMEOUT_MAX_MS;
     struct session *session = find_begun(shot);
+    /* the time of a command counts from its own beginning */
+    int64_t from_ns = session ? shot->base.begun_ns : clock_mono_ns();
     if (!session && oneshot_start(shot, &session, &err) < 0) {
         inflight_fail(&shot->base, &err);
         return;
     }
     struct wait_spec spec = {.quiet_ms = -1,
                              .linger_ms = LINGER_MS,
-                             .deadline_ns = shot->base.begun_ns + shot->timeout_ms * 1000000};
+                             .deadline_ns = from_ns + shot->timeout_ms * 1000000};
     /* too many waits: the session's limit of lifetime ends it, its output can still be read */
     if (inflight_wait(&shot->base, session, &spec, &err) < 0)
         inflight_fail(&shot->base, &err);

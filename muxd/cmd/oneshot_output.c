@@ -77,6 +77,16 @@ static void set_share(struct part *part, uint64_t share)
     part->tail_share = part->size <= share ? 0 : share - share / 2;
 }
 
+/* What went before the output of which the ring and the index still tell. */
+static void take_kept(struct split *split, bool is_stderr)
+{
+    struct part *part = &split->parts[is_stderr];
+    journal_kept_copy(split->journal, is_stderr, 0, part->head_share, &part->head);
+    journal_kept_copy(split->journal, is_stderr, part->size - part->tail_share, part->size,
+                      &part->tail);
+    part->seen = journal_kept_count(split->journal, is_stderr);
+}
+
 /* Whether bytes beyond ASCII are characters of UTF-8, at least some of them. */
 static bool has_characters(const char *bytes, size_t len)
 {
@@ -122,17 +132,25 @@ static uint64_t append_part(struct part *part, struct buf *text)
     return missing;
 }
 
+static void oneshot_output_part(struct part *part, const struct journal *journal, bool is_stderr)
+{
+    *part = (struct part){.head = BUF_INIT, .tail = BUF_INIT};
+    part->size = journal_kept_count(journal, is_stderr);
+}
+
 uint64_t oneshot_collect(const struct journal *journal, uint64_t to, struct buf *text)
 {
-    struct split split = {
-        .journal = journal,
-        .parts = {{.head = BUF_INIT, .tail = BUF_INIT}, {.head = BUF_INIT, .tail = BUF_INIT}}};
-    uint64_t out_share, err_share;
-    journal_streams(journal, 0, to, oneshot_output_measure, &split);
+    struct split split = {.journal = journal};
+    uint64_t out_share, err_share, from = journal_kept_end(journal);
+    oneshot_output_part(&split.parts[0], journal, false);
+    oneshot_output_part(&split.parts[1], journal, true);
+    journal_streams(journal, from, to, oneshot_output_measure, &split);
     oneshot_shares(split.parts[0].size, split.parts[1].size, ONESHOT_CAP, &out_share, &err_share);
     set_share(&split.parts[0], out_share);
     set_share(&split.parts[1], err_share);
-    journal_streams(journal, 0, to, oneshot_output_take, &split);
+    take_kept(&split, false);
+    take_kept(&split, true);
+    journal_streams(journal, from, to, oneshot_output_take, &split);
     uint64_t missing = append_part(&split.parts[0], text);
     return missing + append_part(&split.parts[1], text);
 }

@@ -77,7 +77,9 @@ static void set_sizes(struct journal_header *sizes, const struct journal_make *m
     if (sizes->ring_size < 2 * page)
         sizes->ring_size = 2 * page;
     sizes->head_size = journal_round(make->head_bytes);
-    sizes->input_size = journal_round(make->input_bytes);
+    sizes->kept_size = journal_round(make->kept_bytes);
+    sizes->input_size = journal_round(make->kept_bytes ? journal_kept_region(sizes->kept_size)
+                                                       : make->input_bytes);
     /* A PTY joins both streams and needs no index. Lines of 128 bytes that alternate between the
      * streams fill index and ring at the same time. */
     sizes->index_size = make->tty ? 0 : journal_round(sizes->ring_size / 16);
@@ -95,6 +97,7 @@ static void fill_header(struct journal_header *header, const struct journal_make
     header->input_size = sizes->input_size;
     header->index_size = sizes->index_size;
     header->log_size = sizes->log_size;
+    header->kept_size = sizes->kept_size;
     header->early = layout->early_size >= JOURNAL_EARLY_MIN;
     header->strings_size = sizes->strings_size;
     header->ring_at = layout->ring_at;
@@ -133,6 +136,9 @@ int journal_new(struct journal **out, const struct journal_make *make, struct er
                strlen(make->name) <= JOURNAL_NAME_MAX);
     BUG_UNLESS(make->ring_bytes <= JOURNAL_REGION_MAX && make->head_bytes <= JOURNAL_REGION_MAX);
     BUG_UNLESS(make->input_bytes <= JOURNAL_REGION_MAX && make->log_bytes <= JOURNAL_LOG_MAX);
+    BUG_UNLESS(make->kept_bytes <= JOURNAL_KEPT_MAX);
+    BUG_UNLESS(make->kept_bytes == 0 ||
+               (!make->tty && !make->stdin_open && make->input_bytes == 0));
     struct buf strings = BUF_INIT;
     make_strings(&strings, make);
     struct journal_header sizes = {0};
@@ -203,7 +209,9 @@ size_t journal_memory(const struct journal *journal)
     uint64_t queued = header->in_head - header->in_tail;
     return sizeof *journal + header->ring_at +
            (journal->early ? 0 : touched(header->out_head, header->ring_size)) +
-           touched(header->saved_len, header->head_size) + touched(queued, header->input_size) +
+           touched(header->saved_len, header->head_size) +
+           touched(header->kept_size ? header->kept[0] + header->kept[1] : queued,
+                   header->input_size) +
            touched(header->index_head * sizeof(uint64_t), header->index_size) +
            touched(journal->log ? (inputlog_last(journal) + 1) * sizeof(struct input_event) : 0,
                    header->log_size);

@@ -1,10 +1,10 @@
 /* journal: all of a session that must survive the worker: a memfd, sealed SHRINK, GROW and SEAL. It
  * holds a fixed versioned header, the ring of output bytes under absolute 64-bit offsets, the head
  * area (the beginning of what the default reader has not read, saved when the ring overwrites it),
- * the input queue, for pipe sessions the index of which bytes came from stderr, and the input log
- * (inputlog.h). Pages that were never written cost nothing. The header and its strings leave a rest
- * of their last page, the early area: the first bytes of output lie there until they are too many
- * for it.
+ * the input queue or both ends of both streams, for pipe sessions the index of which bytes came
+ * from stderr, and the input log (inputlog.h). Pages that were never written cost nothing. The
+ * header and its strings leave a rest of their last page, the early area: the first bytes of output
+ * lie there until they are too many for it.
  *
  * A worker may be killed between any two instructions: every field that a successor relies on is
  * written in an order that makes each intermediate state true (transfer.h tells how for bytes on
@@ -24,7 +24,7 @@
  * alone. */
 #define JOURNAL_MAJOR 1
 #ifndef JOURNAL_MINOR
-#define JOURNAL_MINOR 0
+#define JOURNAL_MINOR 1
 #endif
 #define JOURNAL_READERS 16
 #define JOURNAL_REQUESTS 64
@@ -123,7 +123,11 @@ struct journal_header {
     struct journal_request requests[JOURNAL_REQUESTS];
     /* end_read_real_ms by CLOCK_BOOTTIME, which nobody can set; 0: not known */
     _Atomic int64_t end_read_boot_ms;
-    uint64_t reserved[7]; /* for later minor versions; zero */
+    /* Minor version 1. The first kept_size bytes of each stream and the last ones are kept where
+     * other sessions have their input queue; 0: they are not. */
+    uint64_t kept_size;
+    _Atomic uint64_t kept[2]; /* bytes of standard output and of standard error that were there */
+    uint64_t reserved[4];     /* for later minor versions; zero */
 };
 
 /* The output of an archived session lies in a file until a reader wants it. */
@@ -141,7 +145,7 @@ struct journal {
     uint32_t early;                /* bytes of the early area; 0: the ring is in use, for good */
     /* Mapped when first needed, so use the functions of journal_map.h; input is mapped twice in a
      * row too. */
-    char *head_area, *input;
+    char *head_area, *input, *kept;
     void *index, *log;
     char *strings;
     struct journal_source *source; /* borrowed; NULL: the output is in the journal */
@@ -155,6 +159,7 @@ struct journal_make {
     bool tty, stdin_open;
     int rows, cols;
     size_t ring_bytes, head_bytes, input_bytes, log_bytes; /* rounded up to pages */
+    size_t kept_bytes; /* of each end of each stream; needs a pipe session without input */
     /* Shown to people; declared is the [session] of the config, or NULL. At most 64 KiB together;
      * a longer text is cut and marked. */
     const char *cmd, *cwd, *declared;
@@ -227,6 +232,15 @@ const char *journal_view(const struct journal *journal, uint64_t *from, size_t *
  * index count as stdout, and so does everything of a session on a PTY. */
 void journal_streams(const struct journal *journal, uint64_t from, uint64_t to,
                      void (*fn)(void *arg, uint64_t from, uint64_t to, bool is_stderr), void *arg);
+
+/* Each stream by itself, for sessions that were made with kept_bytes: journal_streams tells of the
+ * output from journal_kept_end on, and the journal_kept_count bytes of each stream before that are
+ * had by journal_kept_copy. It appends what is kept of [from, to), counted in that stream: all of
+ * the first and of the last kept_bytes. Without kept_bytes both counts are 0. */
+uint64_t journal_kept_end(const struct journal *journal);
+uint64_t journal_kept_count(const struct journal *journal, bool is_stderr);
+void journal_kept_copy(const struct journal *journal, bool is_stderr, uint64_t from, uint64_t to,
+                       struct buf *out);
 
 /* What a reader gets of [from, to): all of it when that is at most cap bytes, else its beginning
  * and its end. Appends the raw bytes (out must take cap more). *omitted: bytes that are missing

@@ -57,6 +57,10 @@ static int check_layout(const struct journal_header *header, uint64_t file_size,
         !region_ok(header->log_size) || header->log_size > JOURNAL_LOG_MAX ||
         header->strings_size > JOURNAL_STRINGS_MAX)
         return journal_adopt_refuse(err, "a region has a wrong size");
+    if (header->kept_size &&
+        (header->kept_size > JOURNAL_KEPT_MAX || !region_ok(header->kept_size) ||
+         header->input_size != journal_round(journal_kept_region(header->kept_size))))
+        return journal_adopt_refuse(err, "the ends of its streams can't be where it says");
     struct journal_layout layout = journal_lay_out(header);
     if (header->strings_at != layout.strings_at || header->ring_at != layout.ring_at ||
         header->head_at != layout.head_at || header->input_at != layout.input_at ||
@@ -159,11 +163,21 @@ static void mend_readers(struct journal_header *header)
             header->requests[i].id_hash = 0;
 }
 
+/* A worker of an older release lets the ring go without keeping the ends of the streams. */
+static void mend_kept(struct journal_header *header)
+{
+    uint64_t out = header->kept[0], err = header->kept[1];
+    if (out > header->out_head || err > header->out_head - out || out + err < header->out_tail ||
+        header->tty || header->stdin_open || header->in_head > 0)
+        journal_kept_forget(header);
+}
+
 static void mend_counters(struct journal *journal)
 {
     struct journal_header *header = journal->header;
     if (header->out_head - header->out_tail > header->ring_size)
         header->out_tail = header->out_head - header->ring_size;
+    mend_kept(header);
     /* Between the two stores of a trim the length is too large by what was trimmed; the bytes
      * beyond the tail are in the ring anyway. */
     uint64_t from = header->saved_from,

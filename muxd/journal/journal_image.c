@@ -91,6 +91,8 @@ static int copy_output(const struct journal_header *header, int from, int to)
     int error = copy_region(from, to, header->ring_at, header->ring_size);
     if (!error)
         error = copy_region(from, to, header->head_at, header->head_size);
+    if (!error && header->kept_size)
+        error = copy_region(from, to, header->input_at, header->input_size);
     return error ? error : copy_region(from, to, header->index_at, header->index_size);
 }
 
@@ -198,4 +200,5 @@ void journal_lose(struct journal *journal)
 {
     atomic_store(&journal->header->saved_len, 0);
     atomic_store(&journal->header->out_tail, journal_head(journal));
+    journal_kept_forget(journal->header);
 }

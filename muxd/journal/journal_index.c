@@ -20,6 +20,16 @@ static uint64_t offset_of(uint64_t entry)
     return entry & ~JOURNAL_STDERR_BIT;
 }
 
+/* Before entry `count` is written: bytes whose stream only the oldest entries tell are kept, some
+ * more at a time. */
+static void keep_before(struct journal *journal, uint64_t count, uint64_t slots)
+{
+    struct runs runs = {.entries = journal->index, .slots = slots};
+    uint64_t first = count + 1 > slots - 1 ? count + 1 - (slots - 1) : 0;
+    if (first > 0 && journal_kept_end(journal) < offset_of(entry_at(&runs, first)))
+        journal_keep_streams(journal, offset_of(entry_at(&runs, first + slots / 4)));
+}
+
 /* Reads one slot less than there are: the slot that is written next is never read, so a
  * half-written entry is never seen. */
 static bool runs_init(struct runs *runs, const struct journal *journal)
@@ -55,6 +65,8 @@ void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr)
             return;
         }
     }
+    if (header->kept_size)
+        keep_before(journal, count, slots);
     atomic_store_explicit(&entries[count % slots], fresh, memory_order_release);
     atomic_store_explicit(&header->index_head, count + 1, memory_order_release);
 }

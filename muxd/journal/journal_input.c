@@ -12,7 +12,7 @@ static size_t queued(const struct journal *journal)
 
 size_t journal_input_free(const struct journal *journal)
 {
-    return journal->header->input_size - queued(journal);
+    return journal->header->kept_size ? 0 : journal->header->input_size - queued(journal);
 }
 
 bool journal_input_append(struct journal *journal, const void *data, size_t size)

@@ -83,6 +83,8 @@ void journal_unmap(struct journal *journal)
         munmap(journal->head_area, header->head_size);
     if (journal->input)
         munmap(journal->input, 2 * header->input_size);
+    if (journal->kept)
+        munmap(journal->kept, header->input_size);
     if (journal->index)
         munmap(journal->index, header->index_size);
     if (journal->log)
@@ -131,6 +133,18 @@ char *journal_input_area(const struct journal *journal)
         writable(journal)->input = area;
     }
     return journal->input;
+}
+
+char *journal_kept_areas(const struct journal *journal)
+{
+    const struct journal_header *header = journal->header;
+    if (!journal->kept && header->kept_size) {
+        void *areas = map_at(NULL, header->input_size, journal->fd, header->input_at);
+        if (areas == MAP_FAILED)
+            return no_mapping("ends of both streams");
+        writable(journal)->kept = areas;
+    }
+    return journal->kept;
 }
 
 _Atomic uint64_t *journal_index(const struct journal *journal)

@@ -8,6 +8,7 @@
 #define JOURNAL_STRINGS_MAX (64 * 1024 + 3)        /* three or four NUL-terminated texts */
 #define JOURNAL_REGION_MAX (UINT64_C(1) << 40)     /* of one region; sums can't overflow */
 #define JOURNAL_LOG_MAX (UINT64_C(1) << 24)
+#define JOURNAL_KEPT_MAX (UINT64_C(1) << 30)
 /* a smaller early area is not worth the copying later */
 #define JOURNAL_EARLY_MIN 256
 /* no program writes that much: a larger counter is broken */
@@ -41,9 +42,15 @@ char *journal_head_area(const struct journal *journal);
 char *journal_input_area(const struct journal *journal);
 _Atomic uint64_t *journal_index(const struct journal *journal);
 void *journal_log_area(const struct journal *journal, size_t *size);
+char *journal_kept_areas(const struct journal *journal);
 /* Gives a region's pages back to the system; they read as zeros afterwards. */
 void journal_punch(const struct journal *journal, uint64_t at, uint64_t size);
 /* Notes in the index that the bytes from `at` on come from that stream. Call it before out_head
  * moves. */
 void journal_index_note(struct journal *journal, uint64_t at, bool is_stderr);
+/* Keeps both ends of the streams in the output before `to`, which the ring or the index is about to
+ * lose. Call it before they do. Nothing to do for journals without such a region. */
+void journal_keep_streams(struct journal *journal, uint64_t to);
+uint64_t journal_kept_region(uint64_t kept_size); /* bytes of the region; 0 for 0 */
+void journal_kept_forget(struct journal_header *header); /* the journal has no such region */
 #endif

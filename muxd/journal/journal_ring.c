@@ -97,6 +97,7 @@ char *journal_space(struct journal *journal, size_t want, size_t *size)
     *size = want < header->ring_size / 2 ? want : header->ring_size / 2;
     uint64_t new_tail = head + *size > header->ring_size ? head + *size - header->ring_size : 0;
     if (new_tail > tail) {
+        journal_keep_streams(journal, new_tail);
         save_lost(journal, tail, new_tail);
         store(&header->out_tail, new_tail);
     }

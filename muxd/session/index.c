@@ -133,7 +133,8 @@ void index_take_name(struct registry *registry, struct session *session)
 
 uint64_t index_reserved(const struct journal *journal)
 {
-    return journal->header->ring_size + journal->header->head_size;
+    return journal->header->ring_size + journal->header->head_size +
+           4 * journal->header->kept_size;
 }
 
 void index_add(struct registry *registry, struct session *session)
@@ -150,18 +151,18 @@ void index_add(struct registry *registry, struct session *session)
         place = place->prev;
     list_add_after(place, &session->order);
     registry->count++;
-    registry->reserved_bytes += index_reserved(session->journal);
+    session->reserved_bytes = index_reserved(session->journal);
+    registry->reserved_bytes += session->reserved_bytes;
 }
 
 void index_remove(struct registry *registry, struct session *session)
 {
     for (int i = 0; i < TABLE_COUNT; i++)
         table_remove(&registry->tables[i], session);
-    BUG_UNLESS(registry->count > 0 &&
-               registry->reserved_bytes >= index_reserved(session->journal));
+    BUG_UNLESS(registry->count > 0 && registry->reserved_bytes >= session->reserved_bytes);
     list_remove(&session->order);
     registry->count--;
-    registry->reserved_bytes -= index_reserved(session->journal);
+    registry->reserved_bytes -= session->reserved_bytes;
 }
 
 void index_count_live(struct registry *registry, int by)

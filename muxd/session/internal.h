@@ -66,6 +66,7 @@ struct session {
     struct journal *journal;
     struct chain chains[TABLE_COUNT];
     struct list order;      /* all sessions, by number */
+    uint64_t reserved_bytes; /* index.c: what it was counted with */
     struct list dirty;      /* to be looked at, at the end of this turn */
     struct list more;       /* has output left over by the budget of this turn */
     struct list aged;       /* ended.c */

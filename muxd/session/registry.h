@@ -60,6 +60,7 @@ struct session_spec {       /* all borrowed during the call */
     char *const *env;       /* complete; MUXD_SESSION, _ID, MUXD_SOCKET are added */
     const char *cwd;        /* absolute */
     bool tty, stdin_open;
+    size_t kept_bytes;      /* as in journal_make: both ends of both streams; 0: none */
     int rows, cols;
     mode_t umask;
     bool record;            /* from its beginning, see parts/record/recorder.h */

@@ -129,6 +129,7 @@ static int make_journal(const struct registry *registry, const struct session_sp
                                 .head_bytes = (size_t)limits->head_bytes,
                                 .input_bytes = takes_input ? (size_t)limits->input_queue_bytes : 0,
                                 .log_bytes = takes_input ? (size_t)limits->input_log_bytes : 0,
+                                .kept_bytes = spec->kept_bytes,
                                 .cmd = spec->cmd ? spec->cmd : spec->argv[0],
                                 .cwd = spec->cwd,
                                 .declared = spec->declared};
@@ -222,7 +223,8 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     if (!code)
         code = ended_make_room(
             registry,
-            (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes),
+            (uint64_t)(registry->cfg->limits.journal_bytes + registry->cfg->limits.head_bytes) +
+                4 * spec->kept_bytes,
             err);
     if (!code)
         code = spawn_give_birth(registry, spec, &birth, err);

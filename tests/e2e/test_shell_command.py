@@ -111,6 +111,83 @@ def test_too_much_of_both_streams_is_counted(mux):
     assert again["from"] == 0 and again["to"] == 1000
 
 
+def flood(size, letter, to=1):
+    return f"head -c {size} /dev/zero | tr '\\0' {letter} >&{to}; "
+
+
+# each: what is written, as (stream, text or size of a flood) in order
+ORDERS = {
+    "a word of stderr between floods": [(1, 6_000_000), (2, "E2\n"), (1, 6_000_000)],
+    "words around a flood of stderr": [(1, "begin\n"), (2, 9_000_000), (1, "end\n")],
+    "stderr first": [(2, "E1\n"), (1, 9_000_000), (2, "E2\n")],
+    "a flood of each": [(1, 5_000_000), (2, 5_000_000)],
+    "floods in turn": [(1, 3_000_000), (2, 3_000_000), (1, 3_000_000), (2, 3_000_000)],
+}
+
+
+def joined(order, stream):
+    letter = "oe"[stream - 1]
+    return "".join(what if isinstance(what, str) else letter * what for at, what in order if at == stream)
+
+
+def script_of(order, between=""):
+    return between.join(flood(what, "oe"[at - 1], at) if isinstance(what, int) else f"printf '{what}' >&{at}; ".replace("\n", "\\n")
+                        for at, what in order)
+
+
+def expect_both_ends(output, order):
+    """Each stream of the answer is its beginning, the count of what is missing and its end."""
+    out, err = joined(order, 1), joined(order, 2)
+    whole = 1 << 20
+    share = min(len(out), whole // 3)
+    err_share = min(len(err), whole - share)
+    share += min(whole - share - err_share, len(out) - share)
+    want = ""
+    for text, kept in ((out, share), (err, err_share)):
+        missing = len(text) - kept
+        want += text if not missing else text[:kept // 2] + f"\n... {missing} bytes omitted ...\n" + text[len(text) - (kept - kept // 2):]
+    assert len(output) == len(want) and output == want
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_each_stream_keeps_both_ends_whatever_the_sizes(mux, name):
+    answer = mux.js("sh", "--no-login", "-T", "120s", script_of(ORDERS[name]), timeout=180)
+    assert answer["exit_code"] == 0
+    expect_both_ends(answer["output"], ORDERS[name])
+    assert answer["omitted_bytes"] == answer["to"] - len(re.sub(r"\n\.\.\. \d+ bytes omitted \.\.\.\n", "", answer["output"]))
+
+
+def test_each_stream_keeps_both_ends_with_a_small_journal(mux):
+    mux.configure("[limits]\njournal = 64K\nhead = 0\n")
+    order = [(1, 700_000), (2, "E2\n"), (1, 700_000), (2, "E3\n")]
+    expect_both_ends(mux.js("sh", "--no-login", "-T", "120s", script_of(order), timeout=180)["output"], order)
+
+
+@pytest.mark.parametrize("name", ["a word of stderr between floods", "floods in turn"])
+def test_each_stream_keeps_both_ends_across_a_workers_death(mux, name):
+    """The worker is killed between the floods, and in the middle of them."""
+    order, between = ORDERS[name], f"while [ -e {mux.dir}/stop ]; do sleep 0.02; done; touch {mux.dir}/stop; "
+    assert mux.ue("start").rc == 0
+    (mux.dir / "stop").touch()
+    script = between + script_of(order, between)
+    shot = mux.popen("sh", "--json", "--no-login", "-n", "shot", "-T", "300s", script)
+    for nth in range(len(order)):
+        wait_for(lambda: (row := mux.listed("shot")) and row["output_bytes"] >= sum(
+            what if isinstance(what, int) else len(what) for _, what in order[:nth]), "the output so far")
+        wait_for((mux.dir / "stop").exists, "the next piece's turn")
+        for moment in ("between", "in the middle"):
+            worker = mux.js("status")["pid"]
+            if moment == "in the middle":
+                (mux.dir / "stop").unlink()
+                seen = mux.listed("shot")["output_bytes"]
+                wait_for(lambda: mux.listed("shot")["output_bytes"] > seen, "output")
+            os.kill(worker, signal.SIGKILL)
+            wait_for(lambda: mux.js("status")["pid"] != worker, "another worker")
+    out, err = shot.communicate(timeout=300)
+    assert shot.returncode == 0, err
+    expect_both_ends(json.loads(out)["output"], order)
+
+
 def test_shell_takes_an_argument_vector(mux):
     result = mux.call("shell", {"command": ["printf", "%s|", "a  b", "$HOME"], "timeout_ms": 30000})
     assert parts(result)["output"] == "a  b|$HOME|"
