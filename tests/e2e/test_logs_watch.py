@@ -3,6 +3,7 @@ import json
 import os
 import re
 import signal
+import time
 import pexpect
 import pytest
 from conftest import CAP, UE, wait_for
@@ -51,9 +52,12 @@ def test_since_a_time(mux):
     # a moment later, by the clock: 1.2 s, so that seconds tell the two apart
     wait_for(lambda: mux.ue("poll", "-y", 300, "--quiet", 1200, "--peek", "s").rc is not None and
              mux.ue("poll", "-y", 5000, "--quiet", 1200, "--peek", "s").rc == 0, "a pause")
+    later = time.strftime("%Y-%m-%d %H:%M:%S")
     typed(mux, "s", "go")
     mux.ue("poll", "--until", "new", "-y", WAIT, "--since", 0, "s").ok()
-    assert mux.ue("logs", "--since", "1s", "s").ok().out.splitlines() == ["go", "new"]
+    assert mux.ue("logs", "--since", later, "s").ok().out.splitlines() == ["go", "new"]
+    assert mux.ue("poll", "-y", WAIT, "--quiet", 1200, "--peek", "s").rc == 0
+    assert mux.ue("logs", "--since", "1s", "s").ok().out == ""
     assert mux.ue("logs", "--since", "1h", "s").ok().out.splitlines() == ["old", "go", "new"]
     assert mux.ue("logs", "--since", row["created"], "s").ok().out.splitlines() == ["old", "go", "new"]
     assert mux.ue("logs", "--since", "2099-01-01", "s").ok().out == ""

@@ -127,7 +127,7 @@ def test_a_size_set_by_hand_outlives_the_worker(mux):
 # --- the keyboard
 
 def test_changes_of_owner_are_events(mux):
-    mux.configure("[defaults]\nkeyboard_idle = 300ms\n")
+    mux.configure("[defaults]\nkeyboard_idle = 1h\n")
     mux.shell()
     somebody(mux)
     rpc = mux.rpc()
@@ -144,6 +144,8 @@ def test_changes_of_owner_are_events(mux):
     mux.line("sh", "echo one")
     mux.line("sh", "echo two")  # no change
     assert owners(1) == ["agent"]
+    mux.configure("[defaults]\nkeyboard_idle = 300ms\n")
+    mux.ue("reload").ok()
     person = frames(mux, "sh")
     send(person, INPUT, b"x")
     assert owners(3) == ["agent", "person", "nobody"]  # the last by idle time, though nobody asks
