@@ -174,9 +174,9 @@ static void begin_stop(struct server *server)
     if (server->stopping)
         return;
     server->stopping = true;
+    link_stopping(server->link);
     log_info("stopping: ends all sessions");
     notify_systemd("STOPPING=1");
-    link_stopping(server->link);
     registry_stop_all(server->registry);
 }
 
@@ -254,12 +254,8 @@ static void forget_upgrader(void *arg)
 static void upgrade(struct server *server, struct request *request)
 {
     struct err err;
-    if (server->stopping || server->upgrader) {
-        if (server->stopping)
-            err_set(&err, ERR_STOPPING, "muxd is stopping; `ue start` starts the one that is "
-                                        "installed by then");
-        else
-            err_set(&err, ERR_NOT_AVAILABLE, "an upgrade is under way already");
+    if (server->upgrader) {
+        err_set(&err, ERR_NOT_AVAILABLE, "an upgrade is under way already");
         request_fail(request, &err);
         return;
     }
@@ -276,10 +272,14 @@ void control_upgrade_failed(void *arg, int error)
     struct server *server = arg;
     struct err err;
     const char *tried = link_upgrade_text(server->link);
-    err_set(&err, ERR_SYSTEM, "the new muxd did not come up (can't %s: %s); the old one goes on",
-            tried, link_upgrade_why(error));
+    if (error == ECANCELED)
+        err_set(&err, ERR_STOPPING, "muxd is stopping, so there is no upgrade; `ue start` starts "
+                                    "what is installed then");
+    else
+        err_set(&err, ERR_SYSTEM, "the new muxd did not come up (can't %s: %s); the old one goes "
+                                  "on", tried, link_upgrade_why(error));
     server->upgrade_failed = err;
-    log_error("upgrade: can't %s: %s", tried, link_upgrade_why(error));
+    log_error("upgrade: %s", err.text);
     if (server->upgrader) {
         struct request *request = server->upgrader;
         server->upgrader = NULL;

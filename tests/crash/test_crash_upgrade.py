@@ -294,6 +294,68 @@ def test_program_that_is_replaced_after_the_trial(own, name):
     assert is_resumed(own) and own.state_of(n) == "running" and own.ended(own.run("exit 5"))["exit_code"] == 5
 
 
+STUBBORN = "[muxd]\nkill_grace = 1500ms\n"  # a stop takes a while
+
+
+def begin_stop(mux):
+    """A stop that has begun and can't be over: the connection that will hear of its end."""
+    mux.run("trap '' HUP TERM; echo up; while :; do sleep 0.05; done", "stubborn")
+    mux.until(mux.row("stubborn")["session_id"], "up")
+    rpc = Rpc(mux.socket)
+    ticket = rpc.send("stop")
+    wait_for(lambda: "stopping: ends all sessions" in mux.log_tail(), "the stop")
+    return rpc, ticket
+
+
+def stopped(mux, rpc, ticket):
+    """The stop came to its end, and no worker came after the one that had begun it."""
+    assert rpc.result(ticket)["stopped"] is True
+    rpc.close()
+    wait_for(lambda: gone(mux.keeper), "the keeper's end")
+    assert "takes over from" not in mux.log_tail() and "upgrade: muxd is stopping" in mux.log_tail()
+    mux.keeper = None
+
+
+@pytest.fixture
+def stubborn(make_mux):
+    mux = make_mux(config=STUBBORN)
+    mux.binary, mux.keeper_binary = copy_programs(mux.dir / "bin", DAEMON, KEEPER)
+    return mux.start()
+
+
+def test_not_once_a_stop_has_begun(stubborn):
+    rpc, ticket = begin_stop(stubborn)
+    other = Rpc(stubborn.socket)
+    assert other.error("upgrade").code == "stopping"
+    other.close()
+    os.kill(stubborn.keeper, signal.SIGUSR2)
+    stopped(stubborn, rpc, ticket)
+
+
+def test_a_stop_during_the_trial_goes_before(stubborn):
+    """What was tried is good, and is not executed: it would know nothing of the stop."""
+    seen, go = stubborn.dir / "seen", stubborn.dir / "go"
+    put(stubborn, "muxd", f"#!/bin/sh\n[ \"$1\" = --answer ] && : >{seen} && until [ -e {go} ]; do sleep 0.02; done\nexec {{real}} \"$@\"\n")
+    other = Rpc(stubborn.socket)
+    upgrade = other.send("upgrade")
+    wait_for(seen.exists, "the trial")
+    rpc, ticket = begin_stop(stubborn)
+    go.touch()
+    answer = other.recv(upgrade)
+    other.close()
+    assert "muxd is stopping" in answer["error"]["message"], answer
+    stopped(stubborn, rpc, ticket)
+
+
+def test_the_next_worker_goes_on_with_a_stop(stubborn):
+    rpc, _ = begin_stop(stubborn)
+    stubborn.kill_worker()
+    rpc.close()
+    wait_for(lambda: gone(stubborn.keeper), "the keeper's end")
+    assert stubborn.log_tail().count("stopping: ends all sessions") == 2
+    stubborn.keeper = None
+
+
 def test_the_sentinel_hears_after_many_upgrades(own):
     """Each keeper begins to count anew what waits in the sentinel's socket: programs that end and begin between upgrades must not fill it."""
     for _ in range(many(10, 40)):
