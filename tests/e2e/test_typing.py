@@ -179,8 +179,8 @@ while True:
         assert 0 < said["held_ms"] < 4000 and said["reason"] == "deadline" and "read" not in said["output"], said
     else:
         process = mux.popen(*write)
-        wait_for(lambda: mux.call("status")["waits"] == 1, "the write to wait")
-        (mux.dir / "go").touch()
+        wait_for(lambda: mux.js("status")["waits"] == 1, "the write to wait")
+        Path(mux.dir, "go").touch()
         said = json.loads(process.communicate(timeout=CAP)[0])
         assert 0 < said["held_ms"] < 60000 and "read b'hello\\r'" in said["output"], said
         assert "held_ms" not in mux.js("write", "slow", "-k", "Enter", "-y", 0)
