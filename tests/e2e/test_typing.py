@@ -173,16 +173,16 @@ print("up", flush=True)
 while True:
     print("read", os.read(0, 100), end="\\r\\n", flush=True)
 """).ok()
-    write = ("write", "--json", "--until", r"read.*\s", "-y", "4000" if late else WAIT, "slow", "hello", "-k", "Enter")
+    rpc = mux.rpc()
+    write = rpc.send("write_stdin", {"session_id": "slow", "chars": "hello\r", "until": r"read.*\s", "yield_time_ms": 4000 if late else 1000 * CAP})
+    rpc.call("status")  # the write has been read
     if late:
-        said = mux.js(*write[:1], *write[2:])
+        said = rpc.result(write)
         assert 0 < said["held_ms"] < 4000 and said["reason"] == "deadline" and "read" not in said["output"], said
     else:
-        process = mux.popen(*write)
-        wait_for(lambda: mux.js("status")["waits"] == 1, "the write to wait")
         Path(mux.dir, "go").touch()
-        said = json.loads(process.communicate(timeout=CAP)[0])
-        assert 0 < said["held_ms"] < 60000 and "read b'hello\\r'" in said["output"], said
+        said = rpc.result(write)
+        assert 0 <= said["held_ms"] < 60000 and "read b'hello\\r'" in said["output"], said
         assert "held_ms" not in mux.js("write", "slow", "-k", "Enter", "-y", 0)
 
 
