@@ -142,7 +142,12 @@ static int launch_judge(int status, const char *program, int report_fd, struct e
     if (status == 0 || status == STATUS_ANOTHER_WON)
         return 0;
     char *words = last_words(report_fd);
-    if (status == STATUS_NO_PROGRAM)
+    struct limit_text limit;
+    bool was_ended = status == STATUS_NO_PROGRAM || (!*words && status > 128);
+    if (was_ended && limit_explain(LIMIT_MEMORY, ENOMEM, &limit))
+        err_set(err, ERR_NO_DAEMON, "'%s': can't be started: %s; the limit of %s is too low: %s",
+                program, *words ? words : strerror(ENOMEM), limit.limit, limit.raise);
+    else if (status == STATUS_NO_PROGRAM)
         err_set(err, ERR_NO_DAEMON, "'%s': can't be started: %s; install it beside ue or in $PATH",
                 program, words);
     else if (*words)

@@ -19,6 +19,7 @@
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 #define LEAST 128 /* the value advised for a limit of 0 */
 #define ROOT "/sys/fs/cgroup"
+#define STACK_LOW (256 << 10)
 
 static const struct {
     const char *noun, *name; /* "descriptors", "RLIMIT_NOFILE" */
@@ -64,6 +65,15 @@ static const struct {
     [LIMIT_KIND_SIZE] = {"file sizes", "RLIMIT_FSIZE", .resource = RLIMIT_FSIZE,
                          .raise = INHERITED
                          "ulimit -f, fsize in limits.conf(5) or LimitFSIZE= of its unit"},
+    [LIMIT_KIND_DATA] = {"data", "RLIMIT_DATA", .resource = RLIMIT_DATA,
+                         .raise = INHERITED
+                         "ulimit -d, data in limits.conf(5) or LimitDATA= of its unit"},
+    [LIMIT_KIND_SPACE] = {"address space", "RLIMIT_AS", .resource = RLIMIT_AS,
+                          .raise = INHERITED
+                          "ulimit -v, as in limits.conf(5) or LimitAS= of its unit"},
+    [LIMIT_KIND_STACK] = {"stack", "RLIMIT_STACK", .resource = RLIMIT_STACK,
+                          .raise = INHERITED
+                          "ulimit -s, stack in limits.conf(5) or LimitSTACK= of its unit"},
     [LIMIT_KIND_YAMA] = {"looks into programs", "kernel.yama.ptrace_scope", YAMA,
                          .raise = "allow them with sysctl kernel.yama.ptrace_scope=0"},
     [LIMIT_KIND_HIDEPID] = {"processes of other users", "hidepid",
@@ -168,6 +178,23 @@ static bool has_free_descriptor(void)
     return has;
 }
 
+/* The kernel ends a program that it can't make room for, and does not say which limit it was. Few
+ * people have one of the first two, and nearly all have one of the stack, which is rarely low. */
+static enum limit_kind of_memory(void)
+{
+    uint64_t data = resource_value(RLIMIT_DATA), space = resource_value(RLIMIT_AS);
+    if (data != UINT64_MAX || space != UINT64_MAX)
+        return data <= space ? LIMIT_KIND_DATA : LIMIT_KIND_SPACE;
+    return resource_value(RLIMIT_STACK) < STACK_LOW ? LIMIT_KIND_STACK : LIMIT_KIND_NONE;
+}
+
+/* Its stack needs room, too. */
+static enum limit_kind of_threads(void)
+{
+    enum limit_kind kind = of_processes(), memory = of_memory();
+    return kind == LIMIT_KIND_ALL_PROCESSES && memory != LIMIT_KIND_NONE ? memory : kind;
+}
+
 static bool is_restricted(uint64_t ptrace_scope)
 {
     return ptrace_scope > 0 && ptrace_scope != UINT64_MAX;
@@ -187,8 +214,13 @@ enum limit_kind limit_kind_of(enum limit_use use, int error)
     case ENFILE: return LIMIT_KIND_ALL_FILES;
     case ETOOMANYREFS: return LIMIT_KIND_PASSED;
     case EAGAIN:
-        return locks ? LIMIT_KIND_LOCKED : use == LIMIT_TERMINAL ? of_terminals() : of_processes();
+        return locks                   ? LIMIT_KIND_LOCKED
+               : use == LIMIT_TERMINAL ? of_terminals()
+               : use == LIMIT_THREAD   ? of_threads()
+                                       : of_processes();
     case ENOMEM:
+        if (use == LIMIT_MEMORY || use == LIMIT_SESSION)
+            return of_memory(); /* fall through */
     case EPERM:
         return locks && resource_value(RLIMIT_MEMLOCK) != UINT64_MAX ? LIMIT_KIND_LOCKED
                                                                      : LIMIT_KIND_NONE;

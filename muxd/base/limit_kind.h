@@ -19,6 +19,9 @@ enum limit_kind {
     LIMIT_KIND_POLLED,        /* of epoll */
     LIMIT_KIND_LOCKED,        /* memory */
     LIMIT_KIND_SIZE,          /* of a file */
+    LIMIT_KIND_DATA,          /* of a process, as the next two */
+    LIMIT_KIND_SPACE,
+    LIMIT_KIND_STACK,
     LIMIT_KIND_YAMA,          /* access to the state of a program */
     LIMIT_KIND_HIDEPID,       /* sight of other users' processes */
     LIMIT_KINDS

@@ -21,15 +21,26 @@ static void pass_on(int from)
             break;
 }
 
+/* The kernel has no other word for a program that has no room. */
+static const char *launch_memory_text(char *text, size_t size)
+{
+    struct limit_text limit;
+    *text = '\0';
+    if (limit_explain(LIMIT_MEMORY, ENOMEM, &limit))
+        snprintf(text, size, "; the limit of %s is too low: %s", limit.limit, limit.raise);
+    return text;
+}
+
 static int status_of(pid_t keeper)
 {
     int status = 0;
+    char text[512];
     while (waitpid(keeper, &status, 0) < 0)
         if (errno != EINTR)
             return 1;
     if (WIFSIGNALED(status))
-        dprintf(STDERR_FILENO, "muxd: the keeper was ended by signal %d before it listened\n",
-                WTERMSIG(status));
+        dprintf(STDERR_FILENO, "muxd: the keeper was ended by signal %d before it listened%s\n",
+                WTERMSIG(status), launch_memory_text(text, sizeof text));
     /* 0 is no success either: there is no daemon that listens */
     return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 1;
 }

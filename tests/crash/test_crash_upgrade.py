@@ -294,12 +294,9 @@ def test_program_that_is_replaced_after_the_trial(own, name):
     assert is_resumed(own) and own.state_of(n) == "running" and own.ended(own.run("exit 5"))["exit_code"] == 5
 
 
-STUBBORN = "[muxd]\nkill_grace = 1500ms\n"  # a stop takes a while
-
-
 def begin_stop(mux):
     """A stop that has begun and can't be over: the connection that will hear of its end."""
-    mux.run("trap '' HUP TERM; echo up; while :; do sleep 0.05; done", "stubborn")
+    mux.run(f"trap '' HUP TERM; echo up; until [ -e {mux.dir}/end ]; do sleep 0.02; done", "stubborn")
     mux.until(mux.row("stubborn")["session_id"], "up")
     rpc = Rpc(mux.socket)
     ticket = rpc.send("stop")
@@ -308,17 +305,19 @@ def begin_stop(mux):
 
 
 def stopped(mux, rpc, ticket):
-    """The stop came to its end, and no worker came after the one that had begun it."""
+    """The stop comes to its end, and no worker came after the one that had begun it."""
+    wait_for(lambda: "upgrade: muxd is stopping" in mux.log_tail(), "the refusal")
+    (mux.dir / "end").touch()
     assert rpc.result(ticket)["stopped"] is True
     rpc.close()
-    wait_for(lambda: gone(mux.keeper), "the keeper's end")
-    assert "takes over from" not in mux.log_tail() and "upgrade: muxd is stopping" in mux.log_tail()
+    wait_for(lambda: not mux.daemons(), "their end")
+    assert "takes over from" not in mux.log_tail()
     mux.keeper = None
 
 
 @pytest.fixture
 def stubborn(make_mux):
-    mux = make_mux(config=STUBBORN)
+    mux = make_mux(config="[muxd]\nkill_grace = 1m\n")
     mux.binary, mux.keeper_binary = copy_programs(mux.dir / "bin", DAEMON, KEEPER)
     return mux.start()
 
@@ -351,8 +350,9 @@ def test_the_next_worker_goes_on_with_a_stop(stubborn):
     rpc, _ = begin_stop(stubborn)
     stubborn.kill_worker()
     rpc.close()
-    wait_for(lambda: gone(stubborn.keeper), "the keeper's end")
-    assert stubborn.log_tail().count("stopping: ends all sessions") == 2
+    wait_for(lambda: stubborn.log_tail().count("stopping: ends all sessions") == 2, "the next worker to begin it")
+    (stubborn.dir / "end").touch()
+    wait_for(lambda: not stubborn.daemons(), "their end")
     stubborn.keeper = None
 
 

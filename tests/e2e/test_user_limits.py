@@ -505,7 +505,9 @@ def test_signals_of_limits_are_no_death(mux, name):
 
 @needs_ordinary_build
 @pytest.mark.parametrize("limits", [{"FSIZE": 0}, {"FSIZE": 4096}, {"FSIZE": 1000 << 10}, {"AS": 60000 << 10}, {"AS": 30000 << 10}, {"MEMLOCK": 0},
-                                    {"CPU": 1}, {"STACK": 64 << 10}, {"NOFILE": 24}, {"NOFILE": 12}], ids=str)
+                                    {"CPU": 1}, {"STACK": 64 << 10}, {"NOFILE": 24}, {"NOFILE": 12},
+                                    {"DATA": 500 << 10}, {"DATA": 2000 << 10}, {"DATA": 8000 << 10}, {"DATA": 20000 << 10}, {"STACK": 32 << 10},
+                                    {"RSS": 0}, {"RSS": 100 << 10}, *({"AS": mib << 20} for mib in (4, 6, 8, 10, 12, 14, 16, 20))], ids=str)
 def test_any_limit_is_an_error_with_a_name_or_none(ordinary, limits):
     """Never a worker after the other, never a client that waits for ever."""
     mux = ordinary
