@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/mcp/mcp.h"
+#include "client/rpc/call.h"
 #include "client/rpc/params.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -301,6 +302,12 @@ void mcp_lost(struct mcp *mcp)
     connection_close(conn);
     buf_clear(&mcp->to_daemon);
     give_up_once(mcp);
+    for (size_t i = 0; i < mcp->sent; i++) {
+        struct mcp_call *call = mcp->calls[i];
+        mcp->bytes -= call->line.len;
+        call_again(&call->line, call->begun_ms);
+        mcp->bytes += call->line.len;
+    }
     mcp->sent = 0;
     if (mcp->count == 0)
         return;

@@ -104,9 +104,13 @@ void mcp_client_of(const struct mcp *mcp, const struct json *params, char client
         memcpy(client, mcp->client, MCP_CLIENT_ROOM);
 }
 
+/* Read in the public sources of openai/codex and microsoft/vscode (nameLong of the product, which
+ * is Code - OSS where it was built by others), and told by users in anthropics/claude-code, issue
+ * 79944. google-gemini/gemini-cli gives its model content alone, and so do most others. */
 bool mcp_shows_structured(const char *client)
 {
-    static const char *const names[] = {"codex", "claude-code", "Visual Studio Code", NULL};
+    static const char *const names[] = {"codex", "claude-code", "Visual Studio Code", "Code - OSS",
+                                        NULL};
     for (const char *const *at = names; *at; at++)
         if (strncmp(client, *at, strlen(*at)) == 0)
             return true;

@@ -251,20 +251,22 @@ static int call_reopen(struct call *call, int64_t lost_ms)
     return result;
 }
 
-/* The client's clock goes on while the daemon is away: a deadline is one, whatever dies. */
-static void write_again(struct call *call, const char *method, const struct json *params,
-                        int64_t begun_ms)
+void call_again(struct buf *line, int64_t begun_ms)
 {
-    int64_t yield_ms = 0, left_ms;
-    if (!json_get_int(params, "yield_time_ms", &yield_ms))
-        return;
-    left_ms = yield_ms - (clock_mono_ms() - begun_ms);
-    struct json *fresh = json_copy(params);
-    json_free(json_detach(fresh, "yield_time_ms"));
-    json_add_int(fresh, "yield_time_ms", left_ms > 0 ? left_ms : 0);
-    buf_clear(&call->line);
-    msg_request(&call->line, call->id, method, fresh);
-    json_free(fresh);
+    struct err err;
+    int64_t id = 0;
+    struct json *request = json_parse(line->data, line->len, &err),
+                *params = json_detach(request, "params"), *meta = json_detach(params, "_meta");
+    BUG_UNLESS(json_get_int(request, "id", &id));
+    if (json_type(params) == JSON_OBJECT) {
+        meta = json_add(params, "_meta", meta ? meta : json_object_new());
+        json_free(json_detach(meta, "waited_ms"));
+        json_add_int(meta, "waited_ms", clock_mono_ms() - begun_ms);
+        buf_clear(line);
+        msg_request(line, id, json_get_str(request, "method", NULL), params);
+    }
+    json_free(params);
+    json_free(request);
 }
 
 int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags,
@@ -300,7 +302,7 @@ int call_run(struct connection *conn, const char *method, const struct json *par
         }
         if ((result = call_reopen(&call, clock_mono_ms())) < 0)
             break;
-        write_again(&call, method, params, begun_ms);
+        call_again(&call.line, begun_ms);
     }
     waiting = false;
     if (held && (flags & CALL_WAITS))

@@ -21,6 +21,9 @@ enum call_flags {
  * The caller finishes answer in every case (msg_answer_fini). */
 int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags,
              struct msg_answer *answer, struct err *err);
+/* Before a request is sent again: the line says how long the client has waited since begun_ms
+ * (clock_mono_ms). Its clock goes on while the daemon is away: a deadline is one, whatever dies. */
+void call_again(struct buf *line, int64_t begun_ms);
 /* Connects, and from now on ^C between two calls with CALL_WAITS ends the next one; a second one
  * before that ends ue. For a verb that makes several calls for one wait. 0, or as call_run. */
 int call_hold_interrupts(struct connection *conn, struct err *err);

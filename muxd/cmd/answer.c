@@ -232,7 +232,7 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
         answer_add_content(answer, op, session, &got, chunk, wall_ns);
     answer_add_output(answer, op, &got);
     json_add_text(answer, "chunk_id", chunk);
-    json_add_double(answer, "wall_time_seconds", (double)(wall_ns / 100000) / 10000);
+    json_add_double(answer, "wall_time_seconds", text_wall_seconds(wall_ns));
     if (session_is_live(session))
         json_add_int(answer, "session_id", (int64_t)session_number(session));
     json_add_int(answer, "number", (int64_t)session_number(session));

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cmd/delivery.h"
 #include "cmd/failure.h"
+#include "cmd/meta.h"
 #include <stdlib.h>
 
 static void inflight_release(struct inflight *call)
@@ -49,15 +50,17 @@ void inflight_begin(struct inflight *call, const struct inflight_kind *kind,
                               .ctx = ctx,
                               .request = request,
                               .tool = tool,
-                              .begun_ns = clock_mono_ns(),
+                              .begun_ns = clock_mono_ns() - meta_waited_ns(request),
                               .holds = 1};
     request_on_cancel(request, inflight_on_cancel, call);
 }
 
 void inflight_began_with(struct inflight *call, struct session *session)
 {
-    call->begun_ns -= (clock_boot_ms() - session_journal(session)->header->created_boot_ms) *
-                      1000000;
+    int64_t age_ms = clock_boot_ms() - session_journal(session)->header->created_boot_ms,
+            begun_ns = clock_mono_ns() - age_ms * 1000000;
+    if (begun_ns < call->begun_ns)
+        call->begun_ns = begun_ns;
 }
 
 /* Takes the request from the call, which answers it. NULL: cancelled. */

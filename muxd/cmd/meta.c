@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define WAITED_MAX_MS INT64_C(31536000000) /* a year; what follows from it can't overflow */
+
 extern char **environ;
 
 struct session *meta_session(struct cmd_context *ctx, const struct json *id, struct err *err)
@@ -27,6 +29,13 @@ bool meta_bool(struct request *request, const char *name)
     bool truth = false;
     json_get_bool(schema_meta(request_params(request)), name, &truth);
     return truth;
+}
+
+int64_t meta_waited_ns(struct request *request)
+{
+    int64_t waited_ms = 0;
+    json_get_int(schema_meta(request_params(request)), "waited_ms", &waited_ms);
+    return (waited_ms < WAITED_MAX_MS ? waited_ms : WAITED_MAX_MS) * 1000000;
 }
 
 uint64_t meta_request_hash(struct request *request)

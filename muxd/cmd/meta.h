@@ -10,6 +10,8 @@ struct tool;
 struct session *meta_session(struct cmd_context *ctx, const struct json *id, struct err *err);
 const char *meta_str(struct request *request, const char *name);
 bool meta_bool(struct request *request, const char *name);
+/* The client had waited that long when it sent the request again; 0: it has sent it once. */
+int64_t meta_waited_ns(struct request *request);
 uint64_t meta_request_hash(struct request *request);          /* 0: none */
 /* The working directory: workdir, relative to the caller's. Absolute; owned by the caller. NULL and
  * err: the caller's is needed, and it is gone. */

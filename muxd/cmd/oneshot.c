@@ -102,7 +102,7 @@ static struct json *oneshot_build(struct shot *shot, struct session *session, ui
                    (long long)shot->elapsed_ms);
     uint64_t omitted = oneshot_collect(session_journal(session), *to, &body);
     oneshot_add_output(shot, answer, &body, *to, exit_code, wall_ns);
-    json_add_double(answer, "wall_time_seconds", (double)(wall_ns / 100000) / 10000);
+    json_add_double(answer, "wall_time_seconds", text_wall_seconds(wall_ns));
     json_add_int(answer, "number", (int64_t)session_number(session));
     json_add_text(answer, "name", session_name(session));
     describe_end(answer, session);

@@ -204,7 +204,7 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     if (op_yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit, &yield, err) <
         0)
         return err->code;
-    spec->deadline_ns = yield == INT64_MAX ? INT64_MAX : clock_mono_ns() + yield * 1000000;
+    spec->deadline_ns = yield == INT64_MAX ? INT64_MAX : op->base.begun_ns + yield * 1000000;
     return 0;
 }
 

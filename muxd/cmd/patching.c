@@ -86,7 +86,7 @@ static void patching_add_content(struct patching *patching, struct json *answer,
     else
         buf_append(&content, oneshot.data, oneshot.len);
     json_add_str(answer, "content", content.data, content.len);
-    json_add_double(answer, "wall_time_seconds", (double)(shown.wall_ns / 100000) / 10000);
+    json_add_double(answer, "wall_time_seconds", text_wall_seconds(shown.wall_ns));
     buf_fini(&oneshot);
     buf_fini(&content);
 }

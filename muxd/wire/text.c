@@ -163,10 +163,20 @@ bool text_formatted_omitted(struct buf *out, const char *text, size_t len, uint6
     return text_settle(out, before, fits);
 }
 
+static uint64_t wall_tenths_ms(int64_t wall_ns)
+{
+    return ((uint64_t)wall_ns + 50000) / 100000;
+}
+
+double text_wall_seconds(int64_t wall_ns)
+{
+    return (double)wall_tenths_ms(wall_ns) / 10000;
+}
+
 static bool append_facts(struct buf *out, const struct text_answer *answer)
 {
     BUG_UNLESS(answer->wall_ns >= 0 && (answer->output || answer->output_len == 0));
-    uint64_t tenths_ms = ((uint64_t)answer->wall_ns + 50000) / 100000;
+    uint64_t tenths_ms = wall_tenths_ms(answer->wall_ns);
     return (!answer->chunk_id || buf_printf(out, "Chunk ID: %s\n", answer->chunk_id)) &&
            buf_printf(out, "Wall time: %" PRIu64 ".%04" PRIu64 " seconds\n", tenths_ms / 10000,
                       tenths_ms % 10000) &&

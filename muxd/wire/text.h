@@ -68,6 +68,7 @@ struct text_answer {
 };
 /* The lines of 5.1 in order, always "Output:" and its newline, and the output within its budget. */
 bool text_answer(struct buf *out, const struct text_answer *answer);
+double text_wall_seconds(int64_t wall_ns); /* for wall_time_seconds: the number of that text */
 
 /* One answer of shell_command (section 13). */
 struct text_oneshot {

@@ -147,7 +147,8 @@ def test_what_a_model_can_act_on_is_a_result(mux, newest):
 
 
 def test_a_client_that_shows_only_structured_content_gets_the_text_in_it(mux):
-    for name, only in ("codex-mcp-client", True), ("claude-code", True), ("t", False):
+    for name, only in [("codex-mcp-client", True), ("claude-code", True), ("Visual Studio Code", True), ("Visual Studio Code - Insiders", True),
+                       ("Code - OSS", True), ("gemini-cli-mcp-client", False), ("t", False)]:
         client = Client(mux)
         client.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}})
         client.notify("notifications/initialized")

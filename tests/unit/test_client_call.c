@@ -126,7 +126,14 @@ TEST(test_retry)
 {
     struct outcome outcome = call((const char *const[]){"", "", ANSWER, NULL}, CALL_WAITS);
     assert_int_equal(outcome.result, 0);
-    assert_string_equal(outcome.sent, REQUEST REQUEST REQUEST);
+    /* the daemon is told how long the client has waited already */
+    static const char again[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"anything\",\"params\":{\"word\":\"same\",\"_meta\":{\"waited_ms\":";
+    const char *second = outcome.sent + strlen(REQUEST), *third = strchr(second, '\n') + 1;
+    assert_memory_equal(outcome.sent, REQUEST, strlen(REQUEST));
+    assert_memory_equal(second, again, strlen(again));
+    assert_memory_equal(third, again, strlen(again));
+    assert_true(strtol(third + strlen(again), NULL, 10) >= strtol(second + strlen(again), NULL, 10));
+    assert_string_equal(strchr(third, '\n'), "\n");
     msg_answer_fini(&outcome.answer);
 }
 
