@@ -348,13 +348,36 @@ def test_ours_25_line_endings_are_kept(rpc):
 
 def test_ours_25_what_a_patch_does_not_change_stays(rpc):
     for old, body, new in [(b"a  \n  b\nc\n", "@@\n a\n b\n-c\n+C\n", b"a  \n  b\nC\n"),  # context found in a later pass
-                           (b"a\n\n\n", "@@\n-a\n+b\n", b"b\n\n\n"), (b"a\n\n", "@@\n+b\n", b"a\nb\n\n"),  # blank lines at the end
-                           (b"a\xff\nb\n", "@@\n-b\n+c\n", b"a\xff\nc\n")]:  # bytes that are no UTF-8
+                           (b"a\n\n\n", "@@\n-a\n+b\n", b"b\n\n\n"), (b"a\n\n", "@@\n+b\n", b"a\nb\n\n")]:  # blank lines at the end
         (rpc.dir / "f").write_bytes(old)
         rpc.patch("*** Update File: f\n" + body)
         assert (rpc.dir / "f").read_bytes() == new
+
+
+def test_ours_19_files_that_are_no_utf8(rpc):
+    (rpc.dir / "f").write_bytes(b"a\xff\nb\n")
+    rpc.patch("*** Update File: f\n@@\n-b\n+c\n")
+    assert (rpc.dir / "f").read_bytes() == b"a\xff\nc\n"
+    rpc.patch("*** Delete File: f\n")
+    assert not (rpc.dir / "f").exists()
+
+
+def test_ours_19_where_a_patch_may_write(mux):
+    (mux.dir / "in").mkdir()
+    mux.configure(f"[tools]\npatch_roots = {mux.dir}/in\n")
+    rpc = mux.rpc()
+
+    def add(path):
+        return {"input": f"*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n", "workdir": str(mux.dir)}
+    assert rpc.call("apply_patch", add("in/f"))["success"]
+    assert "writing outside of the project" in rpc.error("apply_patch", add("f")).message
+    assert (mux.dir / "in/f").exists() and not (mux.dir / "f").exists()
+
+
+def test_ours_19_4_a_moved_file_keeps_mode_and_contents(rpc):
+    (rpc.dir / "f").write_bytes(b"a\nc\n")
     rpc.patch("*** Update File: f\n*** Move to: f\n@@\n-c\n+d\n")
-    assert (rpc.dir / "f").read_bytes() == b"a\xff\nd\n"
+    assert (rpc.dir / "f").read_bytes() == b"a\nd\n"
     (rpc.dir / "f").chmod(0o755)
     rpc.patch("*** Update File: f\n*** Move to: g\n@@\n-d\n+e\n")
     assert stat.S_IMODE((rpc.dir / "g").stat().st_mode) == 0o755

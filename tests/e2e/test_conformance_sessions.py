@@ -78,6 +78,11 @@ def test_10_4_pipes(rpc):
     assert rpc.run("echo out; echo err >&2")["output"].split() == ["out", "err"]
 
 
+def test_ours_10_4_both_streams_in_the_order_of_writing(rpc):
+    for _ in range(5):
+        assert rpc.run("echo one >&2; sleep 0.1; echo two; sleep 0.1; echo three >&2", yield_time_ms=30000)["output"] == "one\ntwo\nthree\n"
+
+
 def test_10_5_terminals(rpc):
     answer = rpc.run("stty size; [ -t 0 ] && echo tty; exit 0", tty=True)
     assert answer["output"] == "24 80\r\ntty\r\n" and answer["exit_code"] == 0

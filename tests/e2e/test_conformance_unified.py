@@ -66,6 +66,20 @@ def test_ours_2_a_session_has_a_name_too(rpc):
     assert rpc.call("write_stdin", {"session_id": "web", "chars": "\x03"})["exit_code"] == 130
 
 
+@pytest.mark.no_pty
+def test_ours_2_wrong_arguments_without_a_column(rpc):
+    for arguments, words in [({"cmd": 5}, "invalid type: integer `5` for `cmd`, expected a string"), ({"cmd": "x", "yield_time_ms": 1.5}, "`yield_time_ms`"),
+                             ({"cmd": "x", "yield_time_ms": -1}, "`yield_time_ms`"), ({"cmd": "x", "sandbox_permissions": "all"}, "unknown variant `all`")]:
+        text = rpc.error("exec_command", arguments).error["data"]["content"]
+        assert words in text and not re.search(r"line \d|column \d|[iu](32|64)", text), text
+
+
+@pytest.mark.no_pty
+def test_ours_2_no_approvals_in_the_schemas(mux):
+    tools = {tool["name"]: tool for tool in mux.ue("tools", "--json").json}
+    assert not {"sandbox_permissions", "justification", "prefix_rule"} & set(tools["exec_command"]["parameters"]["properties"])
+
+
 # --- 3 and 8: constants and the collection loop
 @pytest.mark.no_pty
 def test_3_the_least_yield_is_250_ms(rpc):
@@ -312,6 +326,22 @@ def test_5_2_one_byte_over_the_budget(rpc):
 
 
 @pytest.mark.no_pty
+def test_ours_5_2_what_was_cut_is_told(rpc):
+    answer = rpc.run("seq 1000", max_output_tokens=5)
+    cut = answer["truncated"]
+    assert rpc.call("read_output", {"session_id": answer["number"], "since": cut["from"], "to": cut["to"], "yield_time_ms": 0,
+                                    "max_output_tokens": 10000})["output"] == "".join(f"{i}\n" for i in range(1, 1001))[cut["from"]:cut["to"]]
+    assert cut["from"] >= 10 and cut["to"] <= answer["to"] - 8 and "truncated" not in rpc.run("seq 3")
+
+
+@pytest.mark.no_pty
+def test_ours_5_2_long_lines_are_cut_first(rpc):
+    output = rpc.run("echo a; head -c 100000 /dev/zero | tr '\\0' x; echo; echo b", max_line=20, max_output_tokens=100)["output"]
+    lines = output.splitlines()
+    assert lines[0] == "a" and lines[-1] == "b" and lines[1].startswith("xxxxx") and len(output) < 200
+
+
+@pytest.mark.no_pty
 def test_5_2_bytes_lost_in_collection(rpc):
     output = parts(rpc.run("seq 400000", max_output_tokens=100)["content"])["output"]
     assert re.match(r"Warning: truncated output \(original token count: \d+\)\n\.\.\. \d+ bytes omitted \.\.\.\n\n1\n2\n", output)
@@ -412,10 +442,29 @@ def test_ours_9_an_ended_session_answers_until_it_is_removed(rpc):
     number = rpc.run("exit 3")["number"]
     for _ in range(2):
         assert rpc.call("write_stdin", {"session_id": number})["exit_code"] == 3
-    late = rpc.call("write_stdin", {"session_id": number, "chars": "\x03"})
-    assert late["exit_code"] == 3 and "had ended already" in late["content"]
     rpc.call("remove_session", {"sessions": [number]})
     assert f"Unknown process id {number}" in rpc.error("write_stdin", {"session_id": number}).error["data"]["content"]
+
+
+@pytest.mark.no_pty
+def test_ours_9_an_interrupt_of_an_ended_session_is_a_success(rpc):
+    number = rpc.run("exit 3")["number"]
+    late = rpc.call("write_stdin", {"session_id": number, "chars": "\x03"})
+    assert late["exit_code"] == 3 and "had ended already" in late["content"]
+
+
+def test_ours_9_input_waits_until_the_program_reads(mux):
+    """The echo stands behind what the program says before it reads, once."""
+    mux.configure("[defaults]\nhold = 60s\n")
+    rpc = mux.rpc()
+    go = mux.dir / "go"
+    rpc.call("exec_command", {"cmd": f"while [ ! -e {go} ]; do sleep 0.02; done; echo up; exec cat", "login": False, "tty": True, "name": "c",
+                              "ready": False, "yield_time_ms": 250})
+    typed = rpc.send("write_stdin", {"session_id": "c", "chars": "early\n", "until": "early\r\nearly", "yield_time_ms": 30000})
+    assert rpc.call("read_output", {"session_id": "c", "since": 0, "quiet_ms": 300, "yield_time_ms": 60000})["output"] == ""
+    go.touch()
+    rpc.result(typed)
+    assert rpc.call("read_output", {"session_id": "c", "since": 0, "yield_time_ms": 0})["output"] == "up\r\nearly\r\nearly\r\n"
 
 
 @pytest.mark.no_pty
