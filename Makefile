@@ -177,7 +177,7 @@ zoo: all
 # Breaks one line in a copy, and the test that the row names must fail (tests/mutants/table). By default all rows; MUTANTS=10: ten that the
 # day chooses; MUTANTS=waiter.c: the rows whose name contains that pattern.
 MUTANTS ?= all
-mutants: all unit-bins $(BUILD)/crash/fault.so
+mutants: all unit-bins $(BUILD)/crash/fault.so $(BUILD)/crash/slow.so
 	@PYTHON=$(PYTHON) $(PYTHON) tests/mutants/mutants.py $(BUILD) '$(MUTANTS)'
 # The two commands of the README on bare Debian machines. FRESH=full: every user, for an hour; FRESH=zoo: readiness.
 FRESH ?= sample

@@ -7,6 +7,10 @@ $(BUILD)/crash/lazy.so: tests/crash/lazy.c
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "FAULT $@")
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) $(WERROR) -fPIC -shared -Wl,-z,lazy -o $@ $< -ldl
+$(BUILD)/crash/slow.so: tests/crash/slow.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "FAULT $@")
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) $(WERROR) -fPIC -shared -Wl,-z,now -o $@ $< -ldl
 
 # A worker whose journals have a higher minor version: test_crash_versions.py.
 $(BUILD)/newer/journal.o: muxd/journal/journal.c | writable
@@ -25,5 +29,5 @@ $(BUILD)/older/build/muxd: | writable
 	$(Q)$(MAKE) --no-print-directory -C $(BUILD)/older BUILD=build OPT=-O0 HARDEN= WERROR=-w build/muxd build/muxd-keeper >/dev/null
 older: $(BUILD)/older/build/muxd
 .PHONY: older
-crash-bins: $(BUILD)/crash/fault.so $(BUILD)/newer/muxd
+crash-bins: $(BUILD)/crash/fault.so $(BUILD)/crash/slow.so $(BUILD)/newer/muxd
 -include $(BUILD)/newer/journal.d
