@@ -84,7 +84,7 @@ def test_leaving_gives_it_back(mux, way):
 
 
 def test_idle_time_gives_it_back_to_who_waits(mux):
-    mux.configure("[defaults]\nkeyboard_idle = 300ms\n")
+    mux.configure("[defaults]\nkeyboard_idle = 3s\n")
     mux.shell()
     person = frames(mux, "sh")
     send(person, INPUT, b"#")

@@ -194,8 +194,13 @@ def test_keys_for_a_session_that_has_just_begun_are_coded_by_what_it_sets(mux):
 
 
 def test_a_session_that_ends_before_its_first_read(mux):
-    mux.ue("exec", "-t", "-n", "brief", "-y", 0, "--argv", "--", "sh", "-c", "sleep 0.5; exit 7").ok()
-    said = mux.js("write", "-l", "brief", "never read")
+    mux.configure("[defaults]\nhold = 60s\n")
+    mux.ue("exec", "-t", "-n", "brief", "-y", 0, "--argv", "--", "sh", "-c", f"until [ -e {mux.dir}/go ]; do sleep 0.05; done; exit 7").ok()
+    rpc = mux.rpc()
+    write = rpc.send("write_stdin", {"session_id": "brief", "chars": "never read\n", "yield_time_ms": 1000 * CAP})
+    rpc.call("status")  # the write has been read
+    Path(mux.dir, "go").touch()
+    said = rpc.result(write)
     assert said["exit_code"] == 7 and said["reason"] == "exit", said
 
 
