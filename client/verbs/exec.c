@@ -1,4 +1,5 @@
-/* exec: `ue exec`: runs a command, or a configured session, as if it were run in place. */
+/* exec: `ue exec`: runs a command, or a configured session, as if it were run in place; and
+ * `ue new`, which runs the person's shell. */
 #include "base/mem.h"
 #include "base/path.h"
 #include "client/attach/attach.h"
@@ -96,6 +97,35 @@ static void hint_at_terminal(const struct ue *ue)
     say_note("'%s': runs without a terminal and without input; `ue exec -a %s` shows it on this "
              "one, -t gives it one that `ue write` types into",
              args->operands[0], args->operands[0]);
+}
+
+static int new_fill(struct ue *ue, struct json *params, struct err *err)
+{
+    if (ue->args.operand_count > 0 && args_has(&ue->args, "session-name"))
+        return err_set(err, ERR_USAGE, "'%s': the session has a name by -s already; give one",
+                       ue->args.operands[0]);
+    params_shell(params);
+    params_set(params, "tty", json_bool_new(true));
+    params_wait(params, 0);
+    return 0;
+}
+
+int verb_NEW(struct ue *ue)
+{
+    struct err err;
+    struct run how = {.meta = META_PLACE | META_ID | META_HUMAN, .fill = new_fill};
+    if (!say_is_tty(STDIN_FILENO) || !say_is_tty(STDOUT_FILENO)) {
+        err_set(&err, ERR_SYSTEM,
+                "'new': shows a shell on your terminal, and standard input or output is none; "
+                "`ue exec -t -n NAME bash` begins one without showing it");
+        return ue_fail(ue, &err);
+    }
+    struct json *params = run_params(ue, &how, &err);
+    if (!params)
+        return ue_fail(ue, &err);
+    int status = attach_new_session(ue, params);
+    json_free(params);
+    return status;
 }
 
 int verb_EXEC(struct ue *ue)

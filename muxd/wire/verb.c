@@ -32,7 +32,7 @@ static const struct {
 static const struct {
     const char *word, *hint;
 } hints[] = {
-    {"new", "'ue exec -a -n NAME' begins a session and shows it"},
+    {"new-session", "'ue new NAME' begins a shell in a session and shows it"},
     {"run", "'ue exec CMD' runs a command"},
     {"send", "'ue write SESSION TEXT' types into a session"},
     {"send-keys", "'ue write SESSION -k KEY' presses keys in a session"},

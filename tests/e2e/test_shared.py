@@ -67,6 +67,51 @@ def test_attaching_starts_what_the_config_describes(mux):
     person.expect("detached")
 
 
+def test_a_new_shell(mux):
+    """`ue new`: $SHELL in a session of that name, in the caller's place, shown at once; as `tmux new -s NAME`."""
+    def new(*args):
+        return pexpect.spawn(str(UE), ["new", *args], env={**mux.env, "SHELL": "/bin/sh", "PLACE": "here", "PS1": "sh> "}, cwd=mux.dir,
+                             dimensions=(31, 91), timeout=CAP)
+    for args, name in (["work"], "work"), (["-s", "tmux"], "tmux"), ([], "sh"), ([], "sh-2"), (["-C", "/", "-e", "PLACE=there", "root"], "root"):
+        person = new(*args)
+        attached(mux, name)
+        row = mux.listed(name)
+        assert (row["rows"], row["cols"], row["tty"], row["cwd"]) == (31, 91, True, "/" if name == "root" else str(mux.dir)) and "/bin/sh" in row["cmd"]
+        person.send("echo $PLACE-$MUXD_SESSION\r")
+        person.expect_exact(f"{'there' if name == 'root' else 'here'}-{name}")
+        person.send("\x1cd")
+        person.expect_exact(f"session '{name}' goes on")
+        person.expect(pexpect.EOF)
+        person.close()
+        assert person.exitstatus == 0
+    person = new("work")  # as in tmux, a second one of that name is none
+    person.expect("is the name of session")
+    person.expect(pexpect.EOF)
+    person.close()
+    assert person.exitstatus == 125
+    person = attach(mux, "work")
+    attached(mux, "work")
+    person.send("exit 3\r")
+    person.expect("has ended")
+    person.expect(pexpect.EOF)
+    person.close()
+    assert person.exitstatus == 3
+
+
+def test_a_new_shell_without_a_terminal(mux):
+    for words, status, said in ((["new"], 125, "shows a shell on your terminal"), (["new", "1"], 125, "shows a shell"), (["new", "a", "b"], 64, "'b': one operand"),
+                                (["new", "-s", "x", "y"], 125, "shows a shell")):
+        result = mux.ue(*words)
+        assert result.rc == status and said in result.err, result
+    for args, status, said in (["-s", "x", "y"], 64, "a name by -s already"), (["17"], 125, "'17'"), (["-C", "/no/such", "z"], 125, "/no/such"):
+        person = pexpect.spawn(str(UE), ["new", *args], env=mux.env, cwd=mux.dir, timeout=CAP)
+        person.expect_exact(said)
+        person.expect(pexpect.EOF)
+        person.close()
+        assert person.exitstatus == status
+    assert not mux.js("list", "--all")["sessions"]
+
+
 def test_what_has_no_terminal_says_what_to_do(mux):
     mux.ue("exec", "-y", 0, "-n", "pipe", "sleep 300").ok()
     mux.ue("exec", "-t", "-n", "gone", "--exit", "true").ok()

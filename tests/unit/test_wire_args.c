@@ -47,7 +47,8 @@ TEST(test_wrong_usage)
         {"exce true", "'exce': unknown verb; did you mean 'exec'?"},
         {"bogus", "'bogus': unknown verb; 'ue help'"}, /* it is not 'logs' */
         {"quit", "'quit': unknown verb; C-\\ d leaves an attached session, 'ue kill SESSION' ends one, 'ue stop' the daemon"},
-        {"new", "'new': unknown verb; 'ue exec -a -n NAME'"},
+        {"new-session", "'new-session': unknown verb; 'ue new NAME'"},
+        {"new a b", "'b': one operand too many"},
         {"frobnicate", "'frobnicate': unknown verb; 'ue help'"},
         {"--json list", "'--json': stands before the verb"},
         {"-y 5 poll s", "'-y': stands before the verb"},
