@@ -7,7 +7,7 @@ PYTHON ?= /usr/bin/python3
 BUILD ?= build
 PREFIX ?= /usr/local
 VERSION := 0.1.0
-PKGS := libcjson inih libpcre2-8
+PKGS := libcjson inih libpcre2-8 libseccomp
 PKG_CONFIG ?= pkg-config
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings
@@ -27,7 +27,7 @@ endif
 
 SHARED_ROOMS := base wire
 PART_ROOMS := $(patsubst muxd/%/,%,$(wildcard muxd/parts/*/))
-DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal term patch session $(PART_ROOMS) peer guard cmd server
+DAEMON_ROOMS := $(SHARED_ROOMS) config confine sys keep journal term patch session $(PART_ROOMS) peer guard cmd server
 SHARED_SRC := $(foreach r,$(SHARED_ROOMS),$(wildcard muxd/$(r)/*.c))
 DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
 CLIENT_ROOMS := print terminal rpc attach follow mcp verbs
@@ -37,6 +37,8 @@ CLIENT_SRC := $(SHARED_SRC) $(UE_SRC) client/main.c
 # other room is a link error.
 KEEPER_SRC := $(wildcard muxd/keep/keeper/*.c) $(addprefix muxd/keep/,keep.c own_args.c sentinel.c trial.c) \
 	$(addprefix muxd/base/,bug.c clock.c fdio.c)
+# What runs in front of a confined command: libc only, and static where that can be had, as it is executed up to twice for each.
+CONFINE_SRC := $(wildcard muxd/confine/helper/*.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB_OBJ := $(filter-out %/main.o,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC))))
 UE_LIB_OBJ := $(call obj,$(UE_SRC))
@@ -49,7 +51,7 @@ UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 .PHONY: all writable deps test-deps run test test-root unit-bins crash-bins units e2e check check-compilers check-tests san-bins check-sanitizers check-valgrind \
 	check-laws check-lint bench fresh fuzz fuzz-bins zoo mutants gen installable install uninstall clean
 .DEFAULT_GOAL := all
-all: $(BUILD)/muxd $(BUILD)/muxd-keeper $(BUILD)/ue
+all: $(BUILD)/muxd $(BUILD)/muxd-keeper $(BUILD)/muxd-confine $(BUILD)/ue
 
 # Checked before anything is installed or built.
 writable:
@@ -67,6 +69,9 @@ $(BUILD)/muxd: $(call obj,$(DAEMON_SRC)) $(SANITIZE_OBJ)
 $(BUILD)/muxd-keeper: $(call obj,$(KEEPER_SRC)) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -Wl,-Map=$@.map -o $@ $^
+$(BUILD)/muxd-confine: $(call obj,$(CONFINE_SRC))
+	$(if $(Q),@echo "LINK $@")
+	$(Q)$(CC) $(filter-out -pie,$(LDFLAGS)) $(if $(SANITIZE),-pie,-static-pie) -o $@ $^
 $(BUILD)/ue: $(call obj,$(CLIENT_SRC)) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CLIENT_LIBS)
@@ -203,7 +208,7 @@ UNITDIR = $(if $(filter %/.local %/.local/,$(PREFIX)),$(SHARE),$(PREFIX)/lib)/sy
 UNITS := $(wildcard conf/*.service conf/*.socket)
 # All that is installed. $(1): what to do with it; its arguments are the directory, the mode and the files.
 define places
-$(call $(1),$(LIBEXECDIR),755,$(BUILD)/muxd-keeper)
+$(call $(1),$(LIBEXECDIR),755,$(BUILD)/muxd-keeper $(BUILD)/muxd-confine)
 $(call $(1),$(BINDIR),755,$(BUILD)/muxd $(BUILD)/ue)
 $(call $(1),$(SHARE)/man/man1,644,$(wildcard client/*.1))
 $(call $(1),$(SHARE)/man/man5,644,$(wildcard conf/*.5))
@@ -236,7 +241,7 @@ uninstall:
 		if [ -d "$$dir" ]; then rmdir --ignore-fail-on-non-empty "$$dir"; fi; done
 
 # The headers that each object and each program of one source was made from; gcc and clang write them as they compile (-MMD).
-OBJECTS := $(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(BENCH_TURNS_SRC))) $(UNIT_OBJ) $(SANITIZE_OBJ)
+OBJECTS := $(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC) $(CONFINE_SRC) $(CLIENT_SRC) $(BENCH_TURNS_SRC))) $(UNIT_OBJ) $(SANITIZE_OBJ)
 PROGRAMS := $(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/bench/bench-source
 -include $(wildcard $(OBJECTS:.o=.d) $(addsuffix .d,$(PROGRAMS)))
 clean:

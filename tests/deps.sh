@@ -2,15 +2,15 @@
 # deps.sh build|test…: installs the Debian packages that are missing; a second run finds nothing to do and costs nothing. An ordinary user is
 # told what will be installed before sudo asks; without sudo the last line is the command for an administrator, and nothing is changed.
 set -eu
-build="gcc make python3 libc6-dev pkg-config libcjson-dev libinih-dev libpcre2-dev"
+build="gcc make python3 libc6-dev pkg-config libcjson-dev libinih-dev libpcre2-dev libseccomp-dev"
 test="libcmocka-dev libvterm-dev python3-pytest python3-pytest-xdist python3-pexpect procps util-linux mount"
 # What tests and checks make use of where the release has it; without it they skip and say so.
 extra="clang libclang-rt-dev shellcheck cppcheck clang-tidy valgrind zsh fish dash lua sqlite3 gdb bc dc tcl perl ipython3 ruby nodejs vim
-    less htop openssh-server openssh-client tmux dtach screen bash-completion socat man-db busybox sudo mmdebstrap"
+    less htop openssh-server openssh-client tmux dtach screen bash-completion socat man-db busybox sudo mmdebstrap bubblewrap"
 
 have_build() { # without dpkg too: a library that somebody built by hand is as good
     for tool in "${CC:-cc}" make pkg-config python3; do command -v "$tool" >/dev/null 2>&1 || return 1; done
-    pkg-config --exists libcjson inih libpcre2-8 2>/dev/null
+    pkg-config --exists libcjson inih libpcre2-8 libseccomp 2>/dev/null
 }
 is_installed() { dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed; }
 missing_of() { # a name that dpkg does not know at all counts as missing too

@@ -4,7 +4,7 @@ set -eu
 find muxd client -name '*.c' -o -name '*.h' -o -name '*.def' | sort | xargs awk '
 BEGIN {
     floor["base"] = 0; floor["wire"] = 1
-    floor["config"] = floor["sys"] = floor["keep"] = floor["journal"] = floor["term"] = floor["patch"] = 2
+    floor["config"] = floor["confine"] = floor["sys"] = floor["keep"] = floor["journal"] = floor["term"] = floor["patch"] = 2
     floor["session"] = floor["peer"] = 3
     floor["parts"] = floor["guard"] = 4
     floor["cmd"] = 5; floor["server"] = 6
@@ -40,6 +40,7 @@ FNR == 1 {
     if (!(other in floor)) { refuse("no such room in the house"); next }
     if (room == "client") { if (floor[other] > 1) refuse("ue may use base and wire only"); next }
     if (room == "keep" && other != "base") { refuse("keeper and link may use base only"); next }
+    if (room == "confine" && other != "base") { refuse("sandboxes may use base only"); next }
     if (room == "journal" && other != "base") { refuse("what outlives the worker may use base only"); next }
     if (floor[other] > floor[room]) refuse("climbs from floor " floor[room] " to floor " floor[other])
     else if (floor[other] == floor[room]) refuse("another folder on its own floor " floor[room])

@@ -4,7 +4,7 @@
 set -eu
 build=$(cd "$1" && pwd) out=$2
 mkdir -p "$out"
-cp "$build/ue" "$build/muxd-keeper" "$out/"
+cp "$build/ue" "$build/muxd-keeper" "$build/muxd-confine" "$out/"
 cat >"$out/muxd" <<WRAPPER
 #!/bin/sh
 exec valgrind -q --trace-children=yes --trace-children-skip='/bin/*,/usr/*,/sbin/*' --child-silent-after-fork=yes --vgdb=no \\

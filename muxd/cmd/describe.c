@@ -8,6 +8,7 @@
 #include "parts/keyboard/keyboard.h"
 #include "parts/keyboard/secret.h"
 #include "parts/reap/reap.h"
+#include "session/sandbox.h"
 #include "sys/proc.h"
 #include "parts/record/recorder.h"
 #include <stdlib.h>
@@ -123,6 +124,8 @@ struct json *describe_session(struct session *session)
         json_add_int(into, "attached", session_attached(session));
         describe_keyboard(into, session);
     }
+    if (session_sandbox(session))
+        json_add(into, "sandbox", session_sandbox_facts(session));
     add_recording(into, session);
     describe_time(into, "created", header->created_real_ms);
     describe_time(into, "ended", atomic_load(&header->ended_real_ms));

@@ -6,6 +6,7 @@
 #include "cmd/meta.h"
 #include "cmd/op.h"
 #include "cmd/patching.h"
+#include "cmd/sandboxing.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,11 +54,16 @@ static int start_command(struct op *op, struct session **session, struct err *er
             .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
             .request_hash = meta_request_hash(op->base.request)};
         command_limits(&spec, &cfg->limits);
+        struct sandboxing sandboxing = {.confined = false};
+        result = sandboxing_read(&sandboxing, op->base.tool, params, cwd, err);
+        spec.sandbox = sandboxing.confined ? &sandboxing.wish : NULL;
         meta_source(op->base.request, op->base.tool, &spec);
         spec.default_name = command.name;
         op->base.command = failure_words_joined(command.argv);
-        result = registry_create(op->base.ctx->registry, &spec, inflight_spawned, &op->base,
-                                 session, err);
+        if (result == 0)
+            result = registry_create(op->base.ctx->registry, &spec, inflight_spawned, &op->base,
+                                     session, err);
+        sandboxing_fini(&sandboxing);
     }
     command_fini(&command);
     strv_free(env);
@@ -108,7 +114,7 @@ static void follow(struct cmd_context *ctx, struct peer *peer, struct session *s
 static int check_combination(struct op *op, bool declared, struct err *err)
 {
     static const char *const from_config[] = {"workdir", "shell", "login", "rows",
-                                              "cols",    "stdin", NULL};
+                                              "cols",    "stdin", "sandbox", NULL};
     const struct json *params = request_params(op->base.request);
     const char *name = schema_str(op->base.tool, params, "name", NULL);
     for (const char *const *at = from_config; declared && name && *at; at++)

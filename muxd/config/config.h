@@ -30,6 +30,9 @@
 #define CONFIG_WORDS_SHELL_TYPE(W)                                                                 \
     W(UNIFIED_EXEC, "unified_exec")                                                                \
     W(SHELL_COMMAND, "shell_command") W(DEFAULT, "default") W(DISABLED, "disabled")
+#define CONFIG_WORDS_SANDBOX(W) /* as enum confine_mode */ \
+    W(FULL_ACCESS, "full-access")                                                                  \
+    W(READ_ONLY, "read-only") W(WORKSPACE_WRITE, "workspace-write")
 #define CONFIG_WORDS_DECISION(W)                                                                   \
     W(ALLOW, "allow") W(PROMPT, "prompt") W(FORBIDDEN, "forbidden")
 /* [defaults] scripts_may */

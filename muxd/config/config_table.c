@@ -10,6 +10,7 @@ static const char *const config_words_log_level[] = {CONFIG_WORDS_LOG_LEVEL(WORD
 static const char *const config_words_shell_type[] = {CONFIG_WORDS_SHELL_TYPE(WORD) NULL};
 static const char *const config_words_endings[] = {CONFIG_WORDS_ENDINGS(WORD) NULL};
 static const char *const config_words_decision[] = {CONFIG_WORDS_DECISION(WORD) NULL};
+static const char *const config_words_sandbox[] = {CONFIG_WORDS_SANDBOX(WORD) NULL};
 static const char *const config_words_on_slow[] = {CONFIG_WORDS_ON_SLOW(WORD) NULL};
 static const char *const config_words_leftovers[] = {CONFIG_WORDS_LEFTOVERS(WORD) NULL};
 static const char *const config_words_size[] = {CONFIG_WORDS_SIZE(WORD) NULL};

@@ -127,6 +127,10 @@ static void connections_take(struct server *server, int fd)
         connections_refuse(server, fd, &err);
         return;
     }
+    if (confined_check(server, fd, cred.pid, &err) != 0) {
+        connections_refuse(server, fd, &err);
+        return;
+    }
     if (server->npeers >= (size_t)server->config->limits.connections && !evict_silent(server)) {
         err_set(&err, ERR_LIMIT,
                 "too many connections; close one or raise [limits] connections, now %lld",

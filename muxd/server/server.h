@@ -77,6 +77,9 @@ void connections_stop_listening(struct server *server);
 bool connections_turn_away(struct server *server, const struct err *err);
 void connections_flush(struct server *server); /* end of turn: sends, frees the dead */
 void connections_apply_limits(struct server *server);
+/* confined.c */
+/* Whether the process at the other end may use muxd: ERR_DENIED for one in a sandbox. */
+int confined_check(struct server *server, int fd, pid_t pid, struct err *err);
 /* expel.c */
 /* end of turn: disconnects the worst of those that do not read, while all together hold too much */
 void expel_worst(struct server *server);

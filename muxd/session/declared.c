@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/strv.h"
 #include "config/env_policy.h"
+#include "confine/confine.h"
 #include "session/input.h"
 #include "session/internal.h"
 #include "session/shell.h"
@@ -197,15 +198,36 @@ static char **make_env(const struct config *cfg, const struct config_session *co
     return strv_take(&env);
 }
 
-static char *make_cwd(const struct config_session *config)
+static char *at_home(const char *path)
 {
     char *home = path_home();
-    if (!config->workdir)
-        return home;
-    char *cwd = strncmp(config->workdir, "~/", 2) == 0 ? path_join(home, config->workdir + 2)
-                                                       : xstrdup(config->workdir);
+    char *full = strncmp(path, "~/", 2) == 0 ? path_join(home, path + 2) : xstrdup(path);
     free(home);
-    return cwd;
+    return full;
+}
+
+static char *make_cwd(const struct config_session *config)
+{
+    return config->workdir ? at_home(config->workdir) : path_home();
+}
+
+static char **declared_roots(const struct config_session *config)
+{
+    struct strv roots = {0};
+    for (size_t i = 0; i < config->writable_roots.count; i++)
+        strv_add_owned(&roots, at_home(config->writable_roots.items[i]));
+    return strv_take(&roots);
+}
+
+/* False: it is not confined. */
+static bool declared_wish(const struct config_session *config, char *const *roots,
+                          struct confine_wish *wish)
+{
+    *wish = (struct confine_wish){.mode = (enum confine_mode)config->sandbox,
+                                  .network = config->network,
+                                  .no_temp = !config->temp,
+                                  .roots = (const char *const *)roots};
+    return wish->mode != CONFINE_FULL_ACCESS;
 }
 
 static void fill_limits(const struct config_session *config, int64_t limits[SESSION_LIMIT_COUNT])
@@ -262,7 +284,12 @@ int registry_start_declared(struct registry *registry, const char *name, char *c
                                     .declared = config->name,
                                     .record = config->record};
         fill_limits(config, spec.limits);
+        struct confine_wish wish;
+        char **roots = declared_roots(config);
+        if (declared_wish(config, roots, &wish))
+            spec.sandbox = &wish;
         code = registry_create(registry, &spec, spawned, arg, out, err);
+        strv_free(roots);
     }
     if (!code)
         queue_on_start(*out, config);

@@ -127,6 +127,7 @@ struct session {
         struct loop_timer drain;
     } exit;
     bool childless;     /* descendants_left.c: ended, and no descendant of it is alive */
+    const char *sandbox; /* sandbox.c: its mode, static; NULL: it is not confined */
     int pending_signal; /* session_acts.c: asked for before there was a process */
 };
 
@@ -158,5 +159,6 @@ struct registry {
     unsigned attached; /* people who look at any of the sessions */
     char *state_dir;
     struct descendants *descendants; /* descendants.c; owned */
+    struct sandboxes *sandboxes;     /* sandbox.c; owned */
 };
 #endif

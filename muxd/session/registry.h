@@ -66,6 +66,7 @@ struct session_spec {       /* all borrowed during the call */
     bool record;            /* from its beginning, see parts/record/recorder.h */
     enum session_slow on_slow;
     int64_t limits[SESSION_LIMIT_COUNT]; /* 0: none */
+    const struct confine_wish *sandbox; /* NULL: not confined */
     const char *declared;   /* the [session NAME] it comes from, NULL none */
     /* kept with it: who asked for it and how; any may be NULL */
     const char *source, *call_id, *client;

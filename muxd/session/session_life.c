@@ -3,6 +3,7 @@
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "session/internal.h"
+#include "session/sandbox.h"
 #include "sys/proc.h"
 #include <stdlib.h>
 
@@ -47,6 +48,7 @@ struct session *session_new(struct registry *registry, struct journal *journal,
     loop_timer_init(&session->limits.lifetime, registry->loop, NULL, session);
     loop_timer_init(&session->limits.idle, registry->loop, NULL, session);
     loop_timer_init(&session->limits.usage, registry->loop, NULL, session);
+    session_sandbox_adopt(session);
     return session;
 }
 

@@ -9,8 +9,9 @@
 #include "base/strv.h"
 #include "base/value.h"
 #include "keep/plan.h"
-#include "session/internal.h"
+#include "session/birth.h"
 #include "session/descendants.h"
+#include "session/sandbox.h"
 #include "session/shell.h"
 #include "sys/pty.h"
 #include <errno.h>
@@ -19,15 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct birth { /* what a new session is made of, until the session owns it */
-    uint64_t number;
-    char name[JOURNAL_NAME_MAX + 1];
-    struct journal *journal;
-    int fds[KEEP_FD_COUNT]; /* ours, but for the journal's, which the journal owns */
-    int stdio[3];           /* the child's ends */
-    int plan;
-};
 
 static int choose_name(struct registry *registry, const struct session_spec *spec,
                        char out[JOURNAL_NAME_MAX + 1], struct err *err)
@@ -149,10 +141,10 @@ static int make_journal(const struct registry *registry, const struct session_sp
     return 0;
 }
 
-static int make_plan(const struct registry *registry, const struct session_spec *spec,
-                     struct birth *birth, struct err *err)
+int birth_plan(struct registry *registry, const struct session_spec *spec, struct birth *birth,
+               struct err *err)
 {
-    struct strv env = {0};
+    struct strv env = {0}, confined = {0};
     struct plan_limit limits[SESSION_LIMIT_COUNT + 1];
     char number[24];
     size_t nlimits = limits_plan(spec->limits, limits);
@@ -161,7 +153,8 @@ static int make_plan(const struct registry *registry, const struct session_spec 
     strv_env_set(&env, "MUXD_SESSION", birth->name);
     strv_env_set(&env, "MUXD_SESSION_ID", number);
     strv_env_set(&env, "MUXD_SOCKET", registry->socket_path);
-    struct plan plan = {.argv = spec->argv,
+    int code = spec->sandbox ? sandbox_argv(registry, spec, &confined, err) : 0;
+    struct plan plan = {.argv = spec->sandbox ? confined.items : spec->argv,
                         .env = env.items,
                         .cwd = spec->cwd,
                         .tty = spec->tty,
@@ -169,8 +162,10 @@ static int make_plan(const struct registry *registry, const struct session_spec 
                         .limits = limits,
                         .nlimits = nlimits +
                                    descendants_plan(registry, birth->number, &limits[nlimits])};
-    int code = plan_write(&plan, &birth->plan, err);
+    if (!code)
+        code = plan_write(&plan, &birth->plan, err);
     strv_fini(&env);
+    strv_fini(&confined);
     return code;
 }
 
@@ -189,10 +184,18 @@ static int spawn_give_birth(struct registry *registry, const struct session_spec
                          : make_pipes(birth, spec->stdin_open, err);
     if (!code)
         code = make_journal(registry, spec, birth, err);
-    return code ? code : make_plan(registry, spec, birth, err);
+    birth->waits = !code && spec->sandbox && sandbox_must_wait(registry, spec);
+    return code || birth->waits ? code : birth_plan(registry, spec, birth, err);
 }
 
-static void hand_to_keeper(struct registry *registry, struct birth *birth)
+void birth_close_child(struct birth *birth)
+{
+    for (int i = 0; i < 3; i++)
+        fd_close(&birth->stdio[i]);
+    fd_close(&birth->plan);
+}
+
+void birth_hand_over(struct registry *registry, struct birth *birth)
 {
     BUG_UNLESS(birth->plan >= 0 && birth->journal && birth->number >= KEEP_SESSION_MIN);
     int held[KEEP_FD_COUNT];
@@ -246,12 +249,13 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     index_add(registry, session);
     index_count_live(registry, 1);
     limit_passed(LIMIT_SESSION);
-    hand_to_keeper(registry, &birth);
+    if (birth.waits)
+        sandbox_hold(registry, spec, &birth);
+    else
+        birth_hand_over(registry, &birth);
     *out = session;
 out:
-    for (int i = 0; i < 3; i++)
-        fd_close(&birth.stdio[i]);
-    fd_close(&birth.plan);
+    birth_close_child(&birth);
     return code;
 }
 

@@ -1,5 +1,6 @@
 /* spawn_facts.c: owns what a session's journal keeps of the call that began it. */
 #include "base/utf8.h"
+#include "confine/confine.h"
 #include "session/internal.h"
 #include "wire/json.h"
 #include <string.h>
@@ -24,6 +25,20 @@ static void add_argv(struct json *facts, char *const *argv)
     }
 }
 
+/* A successor knows by it what the session may do. How much of the paths is kept does not matter to
+ * that: they are what people are shown. */
+static void add_sandbox(struct json *facts, const struct confine_wish *wish, bool with_roots)
+{
+    struct json *one = json_add_object(facts, "sandbox");
+    json_add_text(one, "mode", confine_mode_word(wish->mode));
+    json_add_bool(one, "network", wish->network);
+    struct json *roots = with_roots && wish->roots && *wish->roots
+                             ? json_add_array(one, "writable_roots")
+                             : NULL;
+    for (size_t i = 0; roots && wish->roots[i]; i++)
+        json_add_text(roots, NULL, wish->roots[i]);
+}
+
 void spawn_facts(const struct session_spec *spec, struct buf *facts)
 {
     struct json *object = json_object_new();
@@ -38,6 +53,8 @@ void spawn_facts(const struct session_spec *spec, struct buf *facts)
                                        : "user_shell");
         if (spec->client)
             json_add_text(object, "client", spec->client);
+        if (spec->sandbox)
+            add_sandbox(object, spec->sandbox, with_argv);
         if (with_argv)
             add_argv(object, spec->argv);
         buf_clear(facts);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "session/descendants.h"
 #include "session/internal.h"
+#include "session/sandbox.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,6 +138,7 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link,
     loop_timer_init(&registry->kick, loop, do_nothing, registry);
     declared_load(registry);
     descendants_init(registry, state_dir);
+    sandbox_init(registry);
     part_init(registry);
     loop_at_turn_end(loop, turn_on_turn_end, registry);
     *out = registry;
@@ -150,6 +152,7 @@ void registry_free(struct registry *registry)
     loop_drop_turn_end(registry->loop, registry);
     part_close(registry);
     declared_free(registry);
+    sandbox_fini(registry);
     /* from here on the keeper is told nothing */
     for (struct list *at = registry->order.next; at != &registry->order; at = at->next)
         session_go(LIST_OWNER(at, struct session, order));

@@ -21,7 +21,7 @@ def files(place):
 def test_install_into_a_staging_directory(mux):
     stage = mux.dir / "stage"
     said = make("PREFIX=/usr", f"DESTDIR={stage}", "install").stdout
-    for path in ("bin/muxd", "bin/ue", "libexec/muxd/muxd-keeper", "share/man/man1/ue.1", "share/man/man8/muxd.8", "share/man/man5/muxd.ini.5",
+    for path in ("bin/muxd", "bin/ue", "libexec/muxd/muxd-keeper", "libexec/muxd/muxd-confine", "share/man/man1/ue.1", "share/man/man8/muxd.8", "share/man/man5/muxd.ini.5",
                  "share/man/man7/muxd.7", "share/man/man7/muxd-policy.7", "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
                  "lib/systemd/user/muxd.service", "lib/systemd/user/muxd.socket"):
         assert (stage / "usr" / path).is_file(), path
@@ -37,7 +37,7 @@ def test_uninstall_takes_what_install_has_put_and_no_more(mux):
         (stage / other).parent.mkdir(parents=True, exist_ok=True)
         (stage / other).touch()
     make("PREFIX=/usr", f"DESTDIR={stage}", "install")
-    assert len(files(stage)) == len(others) + 15
+    assert len(files(stage)) == len(others) + 16
     make("PREFIX=/usr", f"DESTDIR={stage}", "uninstall")
     assert files(stage) == others
     (stage / others[2]).unlink()

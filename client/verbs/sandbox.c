@@ -1,0 +1,29 @@
+/* sandbox: `ue sandbox`: runs a command confined, or explains what that would mean. */
+#include "client/rpc/call.h"
+#include "client/rpc/talk.h"
+#include "client/verbs/run.h"
+
+static int sandbox_fill(struct ue *ue, struct json *params, struct err *err)
+{
+    (void)err;
+    if (!args_has(&ue->args, "mode"))
+        json_add_text(params, "sandbox", "workspace-write");
+    if (!args_has(&ue->args, "explain"))
+        params_set(params, "exit", json_bool_new(true));
+    return 0;
+}
+
+int verb_SANDBOX(struct ue *ue)
+{
+    struct err err;
+    if (args_has(&ue->args, "explain"))
+        return run_verb(ue, &(struct run){.tool = "explain_sandbox", .call = CALL_AGAIN,
+                                          .meta = META_PLACE, .fill = sandbox_fill});
+    struct run how = {.meta = META_PLACE | META_ID, .fill = sandbox_fill};
+    struct json *params = run_params(ue, &how, &err);
+    if (!params)
+        return ue_fail(ue, &err);
+    int status = talk(ue, "exec_command", params, talk_ask);
+    json_free(params);
+    return status;
+}

@@ -1,0 +1,255 @@
+/* confine_plan.c: owns what a wish means here: which directories are writable, and what inside them
+ * is not. */
+#include "base/bug.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "confine/confine.h"
+#include "confine/confine_words.h"
+#include "confine/confine_git.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const words[] = {[CONFINE_FULL_ACCESS] = "full-access",
+                                    [CONFINE_READ_ONLY] = "read-only",
+                                    [CONFINE_WORKSPACE_WRITE] = "workspace-write"};
+static const char *const protected_names[] = {".git", ".muxd", ".codex", ".agents"};
+
+bool confine_mode_by_word(const char *word, enum confine_mode *mode)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *mode = (enum confine_mode)i;
+            return true;
+        }
+    return false;
+}
+
+const char *confine_mode_word(enum confine_mode mode)
+{
+    BUG_UNLESS((size_t)mode < sizeof words / sizeof *words);
+    return words[mode];
+}
+
+static bool is_dir(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool confine_is_below(const char *path, const char *dir)
+{
+    size_t len = strlen(dir);
+    return strcmp(dir, "/") == 0 ||
+           (strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/'));
+}
+
+static bool has(const struct strv *list, const char *path)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], path) == 0)
+            return true;
+    return false;
+}
+
+void confine_add_once(struct strv *list, const char *path)
+{
+    if (!has(list, path))
+        strv_add(list, path);
+}
+
+static int add_root(struct confine_plan *plan, const char *path, struct err *err)
+{
+    char real[PATH_MAX];
+    if (*path != '/')
+        return err_set(err, ERR_ARGUMENTS,
+                       "'%s' can't be a writable root; give an absolute path", path);
+    if (!realpath(path, real) || !is_dir(real))
+        return err_set(err, ERR_ARGUMENTS,
+                       "'%s' can't be a writable root: %s; make it, or choose another directory",
+                       path, errno ? strerror(errno) : "not a directory");
+    if (strcmp(real, "/") == 0)
+        return err_set(err, ERR_ARGUMENTS,
+                       "'/' can't be a writable root; choose a directory below it");
+    if (plan->roots.count == CONFINE_OPEN_MAX)
+        return err_set(err, ERR_TOO_LARGE, "more than %d writable roots; name their parent",
+                       CONFINE_OPEN_MAX);
+    confine_add_once(&plan->roots, real);
+    return 0;
+}
+
+static void add_temp(struct confine_plan *plan, const struct confine_place *place)
+{
+    const char *given = strv_env_get(place->env, "TMPDIR");
+    const char *const all[] = {"/tmp", given && *given == '/' ? given : NULL};
+    struct err unused;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] && plan->roots.count < CONFINE_OPEN_MAX && is_dir(all[i]))
+            add_root(plan, all[i], &unused);
+}
+
+/* In a directory that is not ours and that we may not write nobody inside can make it either. */
+static bool can_be_made(const char *root)
+{
+    struct stat st;
+    return access(root, W_OK) == 0 || (stat(root, &st) == 0 && st.st_uid == geteuid());
+}
+
+static int protect(struct confine_plan *plan, const char *root, const char *name, struct err *err)
+{
+    struct stat st;
+    int code = 0;
+    char *path = path_join(root, name);
+    if (has(&plan->roots, path)) {
+        ; /* named as a root by itself: whoever asked wants it */
+    } else if (lstat(path, &st) != 0) {
+        if (can_be_made(root))
+            confine_add_once(&plan->made, path);
+    } else if (S_ISLNK(st.st_mode)) {
+        code = err_set(err, ERR_ARGUMENTS,
+                       "'%s' is a symbolic link, which can't be protected inside a writable root; "
+                       "replace it by what it points to, or use read-only",
+                       path);
+    } else {
+        confine_add_once(&plan->kept, path);
+        if (strcmp(name, ".git") == 0 && S_ISREG(st.st_mode))
+            confine_git_keep(plan, root, path);
+    }
+    free(path);
+    if (!code && plan->made.count > CONFINE_MADE_MAX)
+        code = err_set(err, ERR_TOO_LARGE, "too many writable roots; name their parent");
+    return code;
+}
+
+static int protect_all(struct confine_plan *plan, const char *root, struct err *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < sizeof protected_names / sizeof *protected_names && !code; i++)
+        code = protect(plan, root, protected_names[i], err);
+    return code;
+}
+
+static int shorter_first(const void *a, const void *b)
+{
+    const char *const *left = a, *const *right = b;
+    size_t x = strlen(*left), y = strlen(*right);
+    return x != y ? (x < y ? -1 : 1) : strcmp(*left, *right);
+}
+
+void confine_sort(struct strv *paths)
+{
+    if (paths->count > 1)
+        qsort(paths->items, paths->count, sizeof *paths->items, shorter_first);
+}
+
+static int fill_roots(struct confine_plan *plan, const struct confine_wish *wish,
+                      const struct confine_place *place, struct err *err)
+{
+    int code = add_root(plan, place->cwd, err);
+    for (size_t i = 0; wish->roots && wish->roots[i] && !code; i++)
+        code = add_root(plan, wish->roots[i], err);
+    size_t own = plan->roots.count; /* temporary directories have nothing to protect */
+    if (!code && !wish->no_temp)
+        add_temp(plan, place);
+    for (size_t i = 0; i < own && !code; i++)
+        code = protect_all(plan, plan->roots.items[i], err);
+    if (!code)
+        confine_sort(&plan->roots);
+    return code;
+}
+
+/* muxd's own config decides what the next command may do. */
+static void keep_config(struct confine_plan *plan, const char *config)
+{
+    char real[PATH_MAX];
+    if (config && realpath(config, real))
+        confine_keep(plan, real);
+}
+
+/* Of a directory that holds the workspace only the file is hidden. */
+static void hide(struct confine_plan *plan, const char *path, const char *or_file)
+{
+    char real[PATH_MAX];
+    if (!path || !realpath(path, real))
+        return;
+    bool holds = confine_is_below(plan->cwd, real);
+    for (size_t i = 0; i < plan->roots.count; i++)
+        holds |= confine_is_below(plan->roots.items[i], real);
+    if (!holds && strcmp(real, "/") != 0)
+        confine_add_once(is_dir(real) ? &plan->hidden_dirs : &plan->hidden_files, real);
+    else if (or_file && realpath(or_file, real))
+        confine_add_once(&plan->hidden_files, real);
+}
+
+/* Sockets of services that do things for whoever may connect, outside of every sandbox. */
+static void hide_doors(struct confine_plan *plan, const struct confine_place *place)
+{
+    static const char *const doors[] = {"/run/docker.sock", "/run/podman/podman.sock",
+                                        "/run/containerd/containerd.sock", "/tmp/.X11-unix"};
+    char own[64];
+    hide(plan, strv_env_get(place->env, "XDG_RUNTIME_DIR"), NULL);
+    snprintf(own, sizeof own, "/run/user/%u", (unsigned)geteuid());
+    hide(plan, own, NULL);
+    snprintf(own, sizeof own, "/tmp/tmux-%u", (unsigned)geteuid());
+    hide(plan, own, NULL);
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
+        hide(plan, doors[i], NULL);
+    if (place->socket) {
+        char *dir = path_dirname(place->socket);
+        hide(plan, dir, place->socket);
+        free(dir);
+    }
+    hide(plan, place->state_dir, NULL);
+}
+
+int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish,
+                      const struct confine_place *place, struct err *err)
+{
+    char real[PATH_MAX];
+    int code = 0;
+    BUG_UNLESS(wish->mode != CONFINE_FULL_ACCESS && place->cwd);
+    *plan = (struct confine_plan){.mode = wish->mode, .network = wish->network};
+    errno = 0;
+    if (!realpath(place->cwd, real))
+        return err_set(err, ERR_ARGUMENTS, "'%s': %s; choose another directory", place->cwd,
+                       strerror(errno));
+    plan->cwd = xstrdup(real);
+    if (wish->mode == CONFINE_READ_ONLY && wish->roots && wish->roots[0])
+        code = err_set(err, ERR_ARGUMENTS,
+                       "read-only has no writable roots; use workspace-write, or leave out '%s'",
+                       wish->roots[0]);
+    else if (wish->mode == CONFINE_WORKSPACE_WRITE)
+        code = fill_roots(plan, wish, place, err);
+    if (!code) {
+        keep_config(plan, place->config);
+        hide_doors(plan, place);
+        plan->asked = wish->unreadable && wish->unreadable[0];
+        for (size_t i = 0; plan->asked && wish->unreadable[i]; i++)
+            if (realpath(wish->unreadable[i], real)) /* else there is nothing to read */
+                confine_add_once(is_dir(real) ? &plan->hidden_dirs : &plan->hidden_files, real);
+        for (size_t i = 0; i < plan->hidden_dirs.count; i++)
+            confine_pin(plan, plan->hidden_dirs.items[i]);
+        for (size_t i = 0; i < plan->hidden_files.count; i++)
+            confine_pin(plan, plan->hidden_files.items[i]);
+        confine_sort(&plan->pinned);
+    }
+    if (code)
+        confine_plan_fini(plan);
+    return code;
+}
+
+void confine_plan_fini(struct confine_plan *plan)
+{
+    free(plan->cwd);
+    strv_fini(&plan->roots);
+    strv_fini(&plan->pinned);
+    strv_fini(&plan->kept);
+    strv_fini(&plan->made);
+    strv_fini(&plan->hidden_dirs);
+    strv_fini(&plan->hidden_files);
+    *plan = (struct confine_plan){.mode = CONFINE_FULL_ACCESS};
+}

@@ -1,0 +1,32 @@
+/* sandbox: the sandboxes of sessions: what this machine can do, tried once when it is first needed,
+ * and what each session may. */
+#ifndef MUXD_SESSION_SANDBOX_H
+#define MUXD_SESSION_SANDBOX_H
+#include "confine/confine.h"
+
+struct json;
+struct registry;
+struct session;
+struct session_spec;
+
+void sandbox_init(struct registry *registry);
+void sandbox_fini(struct registry *registry);
+/* What the machine can do, as far as it is known: `tried` says whether the trial is over. */
+const struct confine_able *sandbox_able(struct registry *registry);
+/* Calls fn(arg) once the trial is over, from a turn of its own; begins it. False: it is over, and
+ * fn is not called. */
+typedef void sandbox_tried_fn(void *arg, bool closing); /* the registry goes */
+bool sandbox_when_tried(struct registry *registry, sandbox_tried_fn *fn, void *arg);
+/* The place of a spec, for a plan. */
+struct confine_place sandbox_place(const struct registry *registry, const char *cwd,
+                                   char *const *env);
+
+/* "read-only"; NULL: the session is not confined. From its journal: it outlives the worker. */
+const char *session_sandbox(const struct session *session);
+/* The member `sandbox` of its facts; the caller's; NULL. */
+struct json *session_sandbox_facts(struct session *session);
+/* At its making, or when a successor takes it over. */
+void session_sandbox_adopt(struct session *session);
+/* Whether one of the live sessions is confined. */
+bool registry_confines(const struct registry *registry);
+#endif

@@ -1,0 +1,90 @@
+"""What a program in a sandbox may try. Run inside one: `sandbox_attacks.py OUTSIDE SOCKET PID`; prints one line of JSON, {name: outcome},
+each outcome being the name of the errno, or "done"."""
+import ctypes, errno, fcntl, json, os, socket, struct, subprocess, sys, termios
+
+outside, sock, victim = sys.argv[1], sys.argv[2], int(sys.argv[3])
+libc = ctypes.CDLL(None, use_errno=True)
+NEW_USER, NEW_NS = 0x10000000, 0x00020000
+IO_URING_SETUP, PIDFD_OPEN, PIDFD_GETFD, KEYCTL, PROCESS_VM_READV = 425, 434, 438, 250, 310
+outcomes = {}
+inherited = [fd for fd in os.listdir("/proc/self/fd") if int(fd) > 2 and os.path.exists(f"/proc/self/fd/{fd}")]
+
+
+def checked(result):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "")
+    return result
+
+
+def call(number, *args):
+    return checked(libc.syscall(ctypes.c_long(number), *args))
+
+
+def attack(name):
+    def run(function):
+        try:
+            function()
+            outcomes[name] = "done"
+        except OSError as e:
+            outcomes[name] = errno.errorcode.get(e.errno, str(e.errno))
+    return run
+
+
+def write(path):
+    with open(path, "a") as file:
+        file.write("x")
+
+
+attack("write outside")(lambda: write(outside))
+attack("make outside")(lambda: os.mkdir(outside + ".dir"))
+attack("remove outside")(lambda: os.unlink(outside))
+attack("rename outside")(lambda: os.rename(outside, outside + ".new"))
+attack("truncate outside")(lambda: os.truncate(outside, 0))
+attack("chmod outside")(lambda: os.chmod(outside, 0o777))
+attack("utime outside")(lambda: os.utime(outside, (1, 1)))
+attack("xattr outside")(lambda: os.setxattr(outside, "user.x", b"y"))
+attack("link from outside")(lambda: (os.link(outside, "hard"), write("hard")))
+attack("link through symlink")(lambda: (os.symlink(outside, "soft"), write("soft")))
+attack("through /proc/1/root")(lambda: write("/proc/1/root" + outside))
+attack("through the root of another process")(lambda: write(f"/proc/{victim}/root{outside}"))
+attack("through /proc/self/fd")(lambda: write(f"/proc/self/fd/{os.open(outside, os.O_RDONLY)}"))
+attack("memory of another process")(lambda: write(f"/proc/{victim}/mem"))
+attack("git hook")(lambda: write(".git/hooks/pre-commit"))
+attack("git config")(lambda: write(".git/config"))
+attack("move .git away")(lambda: os.rename(".git", "away"))
+attack("make .muxd")(lambda: os.mkdir(".muxd"))
+attack("write in .muxd")(lambda: write(".muxd/x"))
+attack("make .codex a link")(lambda: (os.rmdir(".codex"), os.symlink("/", ".codex")))
+attack("write here")(lambda: write("here"))
+attack("bind mount")(lambda: checked(libc.mount(b"/", b"/mnt", None, 4096, None)))
+attack("user name space")(lambda: checked(libc.unshare(NEW_USER)))
+attack("clone into a user name space")(lambda: call(56, NEW_USER | 17, 0, 0, 0, 0) or os._exit(0))
+attack("mount name space")(lambda: checked(libc.unshare(NEW_NS)))
+attack("ipv4")(lambda: socket.create_connection(("127.0.0.1", 9), 5))
+attack("ipv4 datagram")(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9)))
+attack("ipv6")(lambda: socket.socket(socket.AF_INET6, socket.SOCK_STREAM))
+attack("netlink")(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))
+attack("vsock")(lambda: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM))
+attack("packet")(lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+attack("abstract socket")(lambda: socket.socket(socket.AF_UNIX).connect("\0muxd-test-" + sock))
+attack("the daemon's socket")(lambda: socket.socket(socket.AF_UNIX).connect(sock))
+attack("io_uring")(lambda: call(IO_URING_SETUP, 4, ctypes.create_string_buffer(256)))
+attack("keyctl")(lambda: call(KEYCTL, 0, -3, 0))
+attack("ptrace")(lambda: call(101, 16, victim, 0, 0))
+attack("ptrace of a child")(lambda: call(101, 16, os.getppid(), 0, 0))
+attack("read memory")(lambda: call(PROCESS_VM_READV, victim, 0, 0, 0, 0, 0))
+attack("take a descriptor")(lambda: call(PIDFD_GETFD, call(PIDFD_OPEN, os.getpid(), 0), 0, 0))
+attack("signal the daemon")(lambda: os.kill(victim, 0))
+attack("stop the daemon")(lambda: os.kill(victim, 19))
+attack("type into the terminal")(lambda: fcntl.ioctl(0, termios.TIOCSTI, b"x"))
+attack("paste into a console")(lambda: fcntl.ioctl(0, termios.TIOCLINUX, b"\x03"))
+attack("type with high bits")(lambda: call(16, 0, ctypes.c_ulong(0x100000000 | termios.TIOCSTI), b"x"))
+attack("shed the mark")(lambda: call(302, 0, 10, struct.pack("QQ", 5, 5), 0))
+left = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if fd in inherited and os.path.exists(f"/proc/self/fd/{fd}")]
+outcomes["descriptors left"] = [name for name in left if "/fd" not in name and name != os.path.abspath(outside)]
+sudo = subprocess.run(["su", "-c", "id"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+outcomes["set-uid"] = "done" if "uid=0" in sudo.stdout else "EPERM"
+status = open("/proc/self/status").read()
+outcomes["no_new_privs"] = "NoNewPrivs:\t1" in status
+outcomes["capabilities"] = "CapEff:\t0000000000000000" in status
+print(json.dumps(outcomes))

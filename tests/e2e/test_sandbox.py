@@ -1,0 +1,383 @@
+"""Sandboxes: what each mode allows, that nothing of a session is lost inside one, what happens where none can be had, and attacks from
+inside with their outcomes. A machine that can't confine skips what needs it, and says why; the refusal is tested everywhere."""
+import json, os, platform, shutil, signal, socket, subprocess, sys, threading
+from pathlib import Path
+
+import pytest
+from conftest import CAP, wait_for
+
+ATTACKS = Path(__file__).with_name("sandbox_attacks.py")
+PROTECTED = (".git", ".muxd", ".codex", ".agents")
+MODES = {"bubblewrap": "workspace-write", "landlock": "read-only"}
+BACKENDS = pytest.mark.parametrize("backend", MODES)
+STREAMS = pytest.mark.parametrize("tty", [True, False], ids=["pty", "pipe"])
+
+
+class Work:
+    """A workspace, and the options that confine what runs in it."""
+
+    def __init__(self, mux, backend="bubblewrap"):
+        self.mux, self.backend, self.mode = mux, backend, MODES[backend]
+        self.dir = mux.dir / "w"
+        self.dir.mkdir()
+        self.options = ["--no-temp"] if self.mode == "workspace-write" else []
+        told = mux.ue("sandbox", "--explain", "--json", "--mode", self.mode, *self.options, cwd=self.dir)
+        if told.rc or told.json["backend"] != backend:
+            pytest.skip(f"no {backend} here: {told.err or told.json['why']}")
+
+    def run(self, *command, options=(), mode=None):
+        """The command, to its end."""
+        return self.mux.ue("sandbox", "--mode", mode or self.mode, *self.options, *options, "--", *command, cwd=self.dir)
+
+    def exec(self, *args, tty=False):
+        return self.mux.ue("exec", "--json", "--sandbox", self.mode, *self.options, *(["-t"] if tty else []), *args, cwd=self.dir)
+
+    def session(self, name, *command, tty=True):
+        """One that runs; on a terminal it waits for input."""
+        answer = self.exec("-n", name, "-y", CAP * 1000 if tty else 0, *command, tty=tty)
+        assert answer.rc == 0, answer
+        return answer.json
+
+
+@pytest.fixture
+def work(mux):
+    return Work(mux)
+
+
+def make_git(place):
+    (place / ".git/hooks").mkdir(parents=True)
+    (place / ".git/config").write_text("[core]\n")
+
+
+# --- what the modes mean
+
+def test_workspace_write_writes_here_and_nowhere_else(work):
+    make_git(work.dir)
+    outside = work.mux.dir / "outside"
+    outside.write_text("safe")
+    result = work.run(f"echo 1 >new; echo x >{outside}; echo x >.git/config; echo x >~/new; cat {outside}")
+    assert result.answer["output"].count("Read-only file system") == 3 and "safe" in result.out
+    assert (work.dir / "new").read_text() == "1\n" and outside.read_text() == "safe"
+    assert (work.dir / ".git/config").read_text() == "[core]\n" and not (work.mux.home / "new").exists()
+
+
+def test_read_only_writes_nothing(mux):
+    work = Work(mux, "landlock")
+    result = work.run("echo x >new || echo no; echo x >/tmp/muxd-test-new || echo no; echo 1 >/dev/null && cat /etc/hostname >/dev/null && echo read")
+    assert sorted(result.answer["output"].splitlines())[-3:] == ["no", "no", "read"]
+    assert not (work.dir / "new").exists() and not os.path.exists("/tmp/muxd-test-new")
+
+
+def test_read_only_with_a_network_takes_mounts(work):
+    told = work.mux.ue("sandbox", "--explain", "--json", "--mode", "read-only", "--network", cwd=work.dir).ok().json
+    assert told["backend"] == "bubblewrap" and "--unshare-net" not in told["argv"]
+    result = work.mux.ue("sandbox", "--mode", "read-only", "--network", "--", "echo x >new || echo no", cwd=work.dir)
+    assert "no" in result.answer["output"] and not (work.dir / "new").exists()
+
+
+def test_other_roots_temp_and_unreadable(work):
+    more, secret, temp = work.mux.dir / "more", work.mux.dir / "secret", work.mux.dir / "temp"
+    more.mkdir()
+    temp.mkdir()
+    secret.write_text("word")
+    make_git(more)
+    result = work.run(f"echo 1 >{more}/new && echo 2 >{more}/.git/config; cat {secret} || echo hidden", options=["--writable", more, "--unreadable", secret])
+    assert (more / "new").exists() and (more / ".git/config").read_text() == "[core]\n"
+    assert "hidden" in result.out and "word" not in result.out
+    assert work.run("true", options=["--writable", "nothing"]).rc == 125
+    made = work.mux.ue("sandbox", "--", f"touch {temp}/in && echo done", cwd=work.dir, env={"TMPDIR": str(temp)})
+    assert made.answer["output"] == "done\n" and (temp / "in").exists()
+
+
+def test_placeholders_are_held_by_all_and_removed_by_the_last(work):
+    assert "Read-only" in work.run("ls -A; touch .git/x .muxd/x").answer["output"]
+    assert os.listdir(work.dir) == []
+    go = work.dir / "go"
+    os.mkfifo(go)
+    first = work.mux.popen("sandbox", *work.options, "--", "echo >up; read line <go; touch .git/hook || echo refused", cwd=work.dir)
+    wait_for(lambda: (work.dir / "up").exists(), "the first command")
+    work.run("true").ok()
+    assert set(PROTECTED) < set(os.listdir(work.dir))
+    go.write_text("\n")
+    assert "refused" in work.mux.finish(first).out
+    assert sorted(os.listdir(work.dir)) == ["go", "up"]
+
+
+def test_git_file_that_points_elsewhere(work):
+    real = work.dir / "sub/real"
+    (real / "hooks").mkdir(parents=True)
+    (work.dir / ".git").write_text(f"gitdir: {real}\n")
+    result = work.run("echo x >sub/real/hooks/pre-commit; echo x >.git; mv sub/real sub/away; mv sub away; mv .git away; echo 1 >sub/other")
+    assert os.listdir(real / "hooks") == [] and (work.dir / ".git").is_file() and (work.dir / "sub/other").exists(), result
+
+
+def test_git_that_is_a_link_is_refused(work):
+    (work.dir / ".git").symlink_to(work.mux.home)
+    result = work.run("echo ran")
+    assert result.rc == 125 and "is a symbolic link" in result.err and "ran" not in result.out
+
+
+def test_config_and_places_of_the_daemon(work):
+    work.mux.configure("# mine\n")
+    result = work.mux.ue("sandbox", "--writable", work.mux.dir, "--", f"echo x >{work.mux.conf}; echo x >{work.mux.state}/muxd/x; ls {work.mux.state}/muxd; "
+                         f"mv {work.mux.state} {work.mux.dir}/gone; mv {work.mux.conf} {work.mux.dir}/gone", cwd=work.dir)
+    assert work.mux.conf.read_text() == "# mine\n" and work.mux.state.exists() and not (work.mux.dir / "gone").exists(), result
+    assert "Permission denied" in result.out
+
+
+def test_what_does_not_go_together(mux):
+    for options in (["--network"], ["--writable", "."], ["--sandbox", "full-access", "--writable", "."],
+                    ["--sandbox", "read-only", "--writable", "."], ["--sandbox", "none"]):
+        result = mux.ue("exec", *options, "--", "echo ran")
+        assert result.rc in (64, 125) and "ran" not in result.out, options
+    assert mux.ue("exec", "--sandbox", "full-access", "--", "echo ran").answer["output"] == "ran\n"
+    mux.configure("[session s]\ncmd = true\nsandbox = none\n")
+    assert "read-only" in mux.ue("reload").err
+
+
+# --- all that a session has, inside
+
+@BACKENDS
+@STREAMS
+def test_exit_status(mux, backend, tty):
+    work = Work(mux, backend)
+    assert work.exec("--exit", "exit 7", tty=tty).json["exit_code"] == 7
+    assert work.exec("--exit", "kill -9 $$", tty=tty).json["exit_code"] == 137
+    assert work.exec("--exit", "--argv", "--", "/nonexistent/program", tty=tty).json["exit_code"] == 127
+
+
+@BACKENDS
+@STREAMS
+def test_marks_and_end_of_all_descendants(mux, backend, tty):
+    work = Work(mux, backend)
+    answer = work.exec("-n", "s", "-y", 0, "setsid -f sleep 98765; (setsid sleep 98764 &) ; env -i setsid -f sleep 98763; exec sleep 98762", tty=tty).json
+    number = answer["session_id"]
+    wait_for(lambda: len(alive(mux)) >= 4, "four sleepers")
+    marks = {mark_of(pid) for pid in alive(mux)}
+    assert marks == {mark_of(mux.listed("s")["pid"])}
+    mux.ue("kill", number).ok()
+    wait_for(lambda: not alive(mux), "nobody left")
+    assert set(mux.pids()) == set(mux.daemons())
+
+
+def mark_of(pid):
+    return next(line.split()[3] for line in Path(f"/proc/{pid}/limits").read_text().splitlines() if line.startswith("Max file locks"))
+
+
+def alive(mux):
+    found = []
+    for pid in mux.pids():
+        try:
+            if b"sleep\x009876" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+@BACKENDS
+def test_ready_job_control_and_size(mux, backend):
+    work = Work(mux, backend)
+    work.session("sh", "--argv", "/bin/bash", "--norc", "--noprofile", "-i")
+    answer = mux.line("sh", "echo $((6 * 7))")
+    assert answer["reason"] == "ready" and answer["evidence"] == "line_editor" and "42" in answer["output"]
+    mux.ue("resize", "sh", "33x101").ok()
+    assert "33 101" in mux.line("sh", "stty size")["output"]
+    mux.ue("write", "-y", "0", "-l", "sh", "sleep 300").ok()
+    wait_for(lambda: "sleep" in foreground(mux, "sh"), "sleep in the foreground")
+    assert mux.js("write", "-y", CAP * 1000, "--ready", "-k", "C-z", "sh")["reason"] == "ready"
+    assert "Stopped" in mux.line("sh", "jobs")["output"]
+    mux.ue("write", "-y", "0", "-l", "sh", "fg").ok()
+    wait_for(lambda: "sleep" in foreground(mux, "sh"), "sleep in the foreground again")
+    assert mux.js("write", "-y", CAP * 1000, "--ready", "-k", "C-c", "sh")["reason"] == "ready"
+    assert "130" in mux.line("sh", "echo $?")["output"]
+
+
+def foreground(mux, name):
+    """The command lines of the group in the foreground of its terminal."""
+    leader = Path(f"/proc/{mux.listed(name)['pid']}/stat").read_text().rsplit(")", 1)[1].split()
+    words = ""
+    for pid in mux.pids():
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[2] == leader[5]:
+                words += Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            pass
+    return words
+
+
+@BACKENDS
+def test_interrupt_of_a_program_without_a_shell(mux, backend):
+    """bubblewrap is in its group, and must not die of what is for the program."""
+    work = Work(mux, backend)
+    program = "import signal, sys\nsignal.signal(signal.SIGINT, lambda *_: print('caught', flush=True))\nfor line in sys.stdin: print('got', line, flush=True)"
+    work.session("p", "--argv", sys.executable, "-c", program)
+    assert "caught" in mux.ue("write", "-y", CAP * 1000, "--until", "caught", "-k", "C-c", "p").out
+    assert "got again" in mux.ue("write", "-y", CAP * 1000, "--until", "got again", "-l", "p", "again").out
+    assert mux.listed("p")["state"] == "running"
+
+
+@BACKENDS
+@STREAMS
+def test_worker_and_keeper_die_and_it_stays_confined(mux, backend, tty):
+    work = Work(mux, backend)
+    outside = mux.dir / "outside"
+    work.session("s", *([] if tty else ["--stdin"]), "while read line; do eval \"$line\"; echo did; done", tty=tty) if tty else mux.rpc().call(
+        "exec_command", {"cmd": "while read line; do eval \"$line\"; echo did; done", "name": "s", "stdin": True, "yield_time_ms": 250, "sandbox": work.mode,
+                         **({"temp": False} if work.options else {}), "workdir": str(work.dir), "_meta": {"env": mux.env, "cwd": str(work.dir)}})
+    before = mux.listed("s")["sandbox"]
+    for _ in range(2):
+        status = mux.rpc().call("status")
+        os.kill(status["pid"], signal.SIGKILL)
+        wait_for(lambda: mux.js("status")["pid"] != status["pid"], "a new worker")
+        assert mux.listed("s")["sandbox"] == before == {"mode": work.mode, "network": False}
+        said = mux.ue("write", "-y", CAP * 1000, "--until", "did", "-l", "s", f"echo x >{outside}").out
+        assert "Read-only file system" in said or "Permission denied" in said
+        assert not outside.exists()
+        os.kill(mux.js("status")["keeper_pid"], signal.SIGKILL)
+        wait_for(lambda: mux.ue("status").rc == 0, "a new keeper")
+    assert mux.listed("s")["state"] == "running"
+
+
+# --- where it comes from, and who is told
+
+def test_declared_session(work):
+    mux = work.mux
+    more = mux.home / "more"
+    more.mkdir()
+    mux.configure(f"[session c]\nargv = /bin/bash --norc --noprofile -i\nworkdir = {work.dir}\nsandbox = workspace-write\nwritable_roots = ~/more\nnetwork = yes\ntemp = no\n")
+    mux.ue("reload").ok()
+    mux.ue("exec", "-n", "c", "-y", CAP * 1000).ok()
+    assert mux.listed("c")["sandbox"] == {"mode": "workspace-write", "network": True, "writable_roots": [str(more)]}
+    assert "Read-only" in mux.line("c", "echo x >~/no; echo x >~/more/yes")["output"]
+    assert (more / "yes").exists() and not (mux.home / "no").exists()
+    assert mux.ue("exec", "-n", "c2", "--sandbox", "read-only").rc != 0  # the config's business
+
+
+def test_explain_and_status(work):
+    mux = work.mux
+    text = mux.ue("sandbox", "--explain", "--", "make", cwd=work.dir).ok().out
+    assert text.startswith("by         bubblewrap: ") and f"writable   {work.dir}\n" in text and f"missing    {work.dir}/.git\n" in text and "muxd-confine" in text
+    assert "bubblewrap (" in mux.js("status")["sandboxes"]
+    assert mux.ue("sandbox", "--explain", "--mode", "full-access").ok().out == "mode       full-access: no sandbox\n"
+
+
+# --- where none can be had
+
+@pytest.fixture
+def fake(mux):
+    """A directory in front of PATH whose bwrap is the test's."""
+    (mux.dir / "bin").mkdir()
+    mux.env["PATH"] = f"{mux.dir}/bin:{mux.env['PATH']}"
+
+    def make(script):
+        path = mux.dir / "bin/bwrap"
+        path.unlink(missing_ok=True)
+        path.write_text(script)
+        path.chmod(0o755)
+        return path
+    return make
+
+
+@pytest.mark.no_pty
+def test_refused_and_never_unconfined(mux, fake):
+    fake("#!/bin/sh\necho 'bwrap: no permissions to create a new namespace' >&2\nexit 1\n")
+    mux.configure("[session d]\ncmd = echo ran >ran\nsandbox = workspace-write\nworkdir = " + str(mux.dir) + "\n")
+    for args in (["sandbox", "--", "echo ran >ran"], ["exec", "--sandbox", "workspace-write", "--", "echo ran >ran"], ["exec", "-n", "d"],
+                 ["exec", "--sandbox", "read-only", "--network", "-t", "--", "echo ran >ran"], ["sandbox", "--explain"]):
+        result = mux.ue(*args)
+        assert result.rc == 125 and "can't be enforced here, and nothing runs without it" in result.err, result
+        assert "no permissions to create a new namespace" in result.err and "kernel.unprivileged_userns_clone=1" in result.err, result
+    assert not (mux.dir / "ran").exists()
+    assert mux.js("list", "--all")["sessions"] == []
+    real = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
+    if real and subprocess.run([real, "--unshare-user", "--ro-bind", "/", "/", "true"], capture_output=True).returncode == 0:
+        (mux.dir / "bin/bwrap").unlink()  # what was missing is there now
+        assert mux.ue("sandbox", "--", "echo ran").answer["output"] == "ran\n"
+
+
+@pytest.mark.no_pty
+def test_trial_delays_nobody_else(mux, fake):
+    gate = mux.dir / "gate"
+    os.mkfifo(gate)
+    fake(f"#!/bin/sh\nread line <{gate}\necho 'bwrap: not here' >&2\nexit 1\n")
+    waiting = mux.popen("sandbox", "--", "echo ran")
+    explain = mux.popen("sandbox", "--explain")
+    wait_for(lambda: mux.js("list")["sessions"], "the session that waits")
+    assert mux.ue("exec", "--", "echo other").answer["output"] == "other\n"
+    assert "pid" not in mux.js("list")["sessions"][0]
+    gate.write_text("\n")
+    for process in (waiting, explain):
+        result = mux.finish(process)
+        assert result.rc == 125 and "bwrap: not here" in result.err
+
+
+@pytest.mark.no_pty
+def test_stop_while_the_trial_runs(mux, fake):
+    gate = mux.dir / "gate"
+    os.mkfifo(gate)
+    fake(f"#!/bin/sh\nread line <{gate}\nexit 1\n")
+    waiting = mux.popen("sandbox", "--", "echo ran")
+    wait_for(lambda: mux.js("list")["sessions"], "the session that waits")
+    stopping = mux.popen("stop")
+    opened = threading.Thread(target=lambda: gate.write_text("\n"))
+    opened.start()
+    mux.finish(stopping).ok()
+    opened.join()
+    assert mux.finish(waiting).rc != 0
+
+
+# --- attacks
+
+REFUSED = {"EPERM", "EROFS", "EACCES", "ENOENT", "ENOSYS", "EXDEV", "ESRCH", "EAFNOSUPPORT", "EBUSY", "ECONNREFUSED", "EEXIST", "ENOTEMPTY", "ENOTSUP", "EIO", "EINVAL"}
+ALLOWED = {"bubblewrap": {"write here", "ptrace of a child" + "?"}, "landlock": set()}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of the calls are those of x86-64")
+@BACKENDS
+def test_attacks_from_inside(mux, backend):
+    work = Work(mux, backend)
+    make_git(work.dir)
+    outside = mux.dir / "outside"
+    outside.write_text("safe")
+    before = outside.stat()
+    with socket.socket(socket.AF_UNIX) as abstract, socket.create_server(("127.0.0.1", 0)):
+        abstract.bind(f"\0muxd-test-{mux.socket}")
+        abstract.listen()
+        keeper = mux.js("status")["keeper_pid"]
+        answer = work.exec("--exit", "--max-tokens", "100000", "--argv", "--", sys.executable, str(ATTACKS), str(outside), str(mux.socket), str(keeper), tty=True)
+    outcomes = json.loads(answer.json["output"].strip().splitlines()[-1])
+    assert outcomes.pop("descriptors left") == [] and outcomes.pop("no_new_privs") and outcomes.pop("capabilities")
+    done = {name for name, outcome in outcomes.items() if outcome == "done"}
+    assert done == ({"write here"} if backend == "bubblewrap" else set()), outcomes
+    strange = {name: outcome for name, outcome in outcomes.items() if outcome not in REFUSED | {"done"}}
+    assert not strange
+    after = outside.stat()
+    assert outside.read_text() == "safe" and (after.st_mode, after.st_nlink, after.st_mtime_ns) == (before.st_mode, before.st_nlink, before.st_mtime_ns)
+    assert (work.dir / ".git/config").read_text() == "[core]\n" and os.listdir(work.dir / ".git/hooks") == []
+    assert not any((work.dir / name).exists() for name in PROTECTED[1:])
+
+
+def test_peer_in_a_sandbox_is_refused_where_it_reaches_the_socket(work):
+    """A second name of the socket, which nothing hides; with a network, so that it may connect."""
+    mux = work.mux
+    os.link(mux.socket if mux.ue("start").ok() else mux.socket, work.dir / "door")
+    talk = f"import socket; s = socket.socket(socket.AF_UNIX); s.connect('{work.dir}/door'); print(s.makefile().readline())"
+    result = work.run(f'{sys.executable} -c "{talk}"', options=["--network"])
+    assert "may not use muxd" in result.out and '"denied"' in result.out, result
+    child = f"import os, socket; s = socket.socket(socket.AF_UNIX); s.connect('{work.dir}/door'); os.fork() and os._exit(0); print(s.makefile().readline())"
+    result = work.run(f'{sys.executable} -c "{child}"; sleep 0.1', options=["--network"])
+    assert "may not use muxd" in result.out or "has connected and ended" in result.out, result
+    assert mux.ue("exec", "--", "echo fine").answer["output"] == "fine\n"  # others are served
+
+
+def test_root_that_becomes_a_link_is_not_followed(work):
+    """What is bound is what was looked at: muxd-confine opens each root without following links."""
+    told = work.mux.ue("sandbox", "--explain", "--json", *work.options, cwd=work.dir).ok().json["argv"]
+    line = [*told[:told.index("sh")], "/bin/true"]
+    assert subprocess.run(line, capture_output=True).returncode == 0
+    work.dir.rename(work.mux.dir / "was")
+    work.dir.symlink_to(work.mux.home)
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 126 and "muxd-confine: can't " in done.stderr
+    assert os.listdir(work.mux.home) == []

@@ -1,0 +1,293 @@
+/* Sandboxes as data: what a wish means in a directory, which back-end may enforce it, and the command lines. */
+#include "tests/lib/test.h"
+
+#include "base/mem.h"
+#include "confine/confine.h"
+#include "confine/confine_words.h"
+#include "confine/filter.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+static const char *const no_env[] = {NULL};
+
+static int make_dir(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/test_confine.XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[96];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command);
+}
+
+/* borrowed until eight calls later */
+static const char *at(const char *name)
+{
+    static char paths[8][128];
+    static unsigned n;
+    char *path = paths[n++ % 8];
+    snprintf(path, sizeof paths[0], "%s%s%s", dir, *name ? "/" : "", name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(at(name), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static bool has(const struct strv *list, const char *path)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], path) == 0)
+            return true;
+    return false;
+}
+
+static size_t place_of(const struct strv *list, const char *first, const char *second)
+{
+    for (size_t i = 0; i + 1 < list->count; i++)
+        if (strcmp(list->items[i], first) == 0 && strcmp(list->items[i + 1], second) == 0)
+            return i;
+    fail_msg("no '%s %s'", first, second);
+    return 0;
+}
+
+static int plan_in(struct confine_plan *plan, const char *cwd, const char *const *roots, struct err *err)
+{
+    const struct confine_wish wish = {.mode = CONFINE_WORKSPACE_WRITE, .no_temp = true, .roots = roots};
+    const struct confine_place place = {.cwd = cwd, .env = no_env};
+    return confine_plan_make(plan, &wish, &place, err);
+}
+
+TEST(words_and_modes)
+{
+    enum confine_mode mode;
+    assert_true(confine_mode_by_word("read-only", &mode) && mode == CONFINE_READ_ONLY);
+    assert_string_equal(confine_mode_word(CONFINE_WORKSPACE_WRITE), "workspace-write");
+    assert_false(confine_mode_by_word("none", &mode));
+}
+
+TEST(protects_what_is_there_and_what_is_not)
+{
+    struct confine_plan plan;
+    struct err err;
+    mkdir(at("a"), 0700);
+    mkdir(at("a/.git"), 0700);
+    assert_int_equal(plan_in(&plan, at("a"), NULL, &err), 0);
+    assert_int_equal(plan.roots.count, 1);
+    assert_true(has(&plan.kept, at("a/.git")));
+    assert_true(has(&plan.made, at("a/.muxd")) && has(&plan.made, at("a/.codex")) && has(&plan.made, at("a/.agents")));
+    assert_false(has(&plan.made, at("a/.git")));
+    confine_plan_fini(&plan);
+    const char *const own[] = {at("a/.git"), NULL}; /* somebody wants to commit */
+    assert_int_equal(plan_in(&plan, at("a"), own, &err), 0);
+    assert_false(has(&plan.kept, at("a/.git")));
+    confine_plan_fini(&plan);
+}
+
+TEST(follows_a_git_file)
+{
+    struct confine_plan plan;
+    struct err err;
+    mkdir(at("w"), 0700);
+    mkdir(at("w/deep"), 0700);
+    mkdir(at("w/deep/real"), 0700);
+    write_file("w/.git", "gitdir: deep/real\n");
+    assert_int_equal(plan_in(&plan, at("w"), NULL, &err), 0);
+    assert_true(has(&plan.kept, at("w/.git")) && has(&plan.kept, at("w/deep/real")));
+    assert_true(has(&plan.pinned, at("w/deep"))); /* or it could be moved away with what is mounted in it */
+    confine_plan_fini(&plan);
+    mkdir(at("shared"), 0700);
+    write_file("w/deep/real/commondir", at("shared"));
+    const char *const both[] = {at("shared"), at(""), NULL};
+    assert_int_equal(plan_in(&plan, at("w"), both, &err), 0);
+    assert_true(has(&plan.kept, at("shared")) && has(&plan.kept, at("w/deep/real")));
+    confine_plan_fini(&plan);
+}
+
+TEST(refuses_what_it_cannot_protect)
+{
+    struct confine_plan plan;
+    struct err err;
+    mkdir(at("l"), 0700);
+    assert_int_equal(symlink("/etc", at("l/.git")), 0);
+    assert_int_equal(plan_in(&plan, at("l"), NULL, &err), ERR_ARGUMENTS);
+    assert_non_null(strstr(err.text, "symbolic link"));
+    assert_int_equal(plan_in(&plan, "/", NULL, &err), ERR_ARGUMENTS);
+    const char *const missing[] = {at("nothing"), NULL};
+    assert_int_equal(plan_in(&plan, dir, missing, &err), ERR_ARGUMENTS);
+    const char *const relative[] = {"a", NULL};
+    assert_int_equal(plan_in(&plan, dir, relative, &err), ERR_ARGUMENTS);
+}
+
+TEST(resolves_links_and_sorts_parents_first)
+{
+    struct confine_plan plan;
+    struct err err;
+    mkdir(at("r"), 0700);
+    mkdir(at("r/inner"), 0700);
+    assert_int_equal(symlink("r/inner", at("to-inner")), 0);
+    const char *const roots[] = {at("r"), NULL};
+    assert_int_equal(plan_in(&plan, at("to-inner"), roots, &err), 0);
+    assert_string_equal(plan.cwd, at("r/inner"));
+    assert_string_equal(plan.roots.items[0], at("r"));
+    assert_string_equal(plan.roots.items[1], at("r/inner"));
+    confine_plan_fini(&plan);
+}
+
+TEST(hides_the_daemon)
+{
+    struct confine_plan plan;
+    struct err err;
+    mkdir(at("run"), 0700);
+    mkdir(at("run/work"), 0700);
+    mkdir(at("state"), 0700);
+    write_file("run/sock", "");
+    const struct confine_wish wish = {.mode = CONFINE_WORKSPACE_WRITE};
+    struct confine_place place = {
+        .cwd = at("state"), .env = no_env, .socket = at("run/sock"), .state_dir = at("none")};
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
+    assert_true(has(&plan.hidden_dirs, at("run")));
+    assert_true(has(&plan.pinned, dir)); /* inside the root /tmp */
+    confine_plan_fini(&plan);
+    place.cwd = at("run/work"); /* the directory can't be hidden, the socket is */
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
+    assert_true(!has(&plan.hidden_dirs, at("run")) && has(&plan.hidden_files, at("run/sock")));
+    confine_plan_fini(&plan);
+}
+
+TEST(chooses_the_cheapest_that_can)
+{
+    static const struct {
+        enum confine_mode mode;
+        bool network, asked, bwrap;
+        int abi, answer; /* of ERR_, or the back-end */
+    } rows[] = {
+        {CONFINE_READ_ONLY, false, false, true, 7, CONFINE_BY_LANDLOCK},
+        {CONFINE_READ_ONLY, false, false, false, 6, CONFINE_BY_LANDLOCK},
+        {CONFINE_READ_ONLY, false, false, true, 5, CONFINE_BY_BUBBLEWRAP},
+        {CONFINE_READ_ONLY, false, false, true, 0, CONFINE_BY_BUBBLEWRAP},
+        {CONFINE_READ_ONLY, true, false, true, 7, CONFINE_BY_BUBBLEWRAP},
+        {CONFINE_READ_ONLY, false, true, true, 7, CONFINE_BY_BUBBLEWRAP},
+        {CONFINE_WORKSPACE_WRITE, false, false, true, 7, CONFINE_BY_BUBBLEWRAP},
+        {CONFINE_WORKSPACE_WRITE, false, false, false, 7, ERR_NOT_AVAILABLE},
+        {CONFINE_READ_ONLY, false, false, false, 5, ERR_NOT_AVAILABLE},
+        {CONFINE_READ_ONLY, true, false, false, 7, ERR_NOT_AVAILABLE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct confine_plan plan = {.mode = rows[i].mode, .network = rows[i].network, .asked = rows[i].asked};
+        struct confine_able able = {.helper = (char[]){"/h"}, .bwrap = (char[]){"/b"}, .tried = true,
+                                    .landlock_abi = rows[i].abi,
+                                    .bwrap_why = rows[i].bwrap ? NULL : (char[]){"it does not work"}};
+        enum confine_backend backend = 99;
+        struct err err = {0};
+        int code = confine_choose(&plan, &able, &backend, NULL, &err);
+        assert_int_equal(code ? code : (int)backend, rows[i].answer);
+        able.helper = NULL;
+        able.helper_why = (char[]){"it is gone"};
+        assert_int_equal(confine_choose(&plan, &able, &backend, NULL, &err), ERR_NOT_AVAILABLE);
+        assert_non_null(strstr(err.text, "it is gone"));
+    }
+}
+
+TEST(waits_for_the_trial_only_where_it_matters)
+{
+    struct confine_able able = {.helper = (char[]){"/h"}, .bwrap = (char[]){"/b"}, .landlock_abi = 7};
+    struct confine_plan plan = {.mode = CONFINE_READ_ONLY};
+    assert_false(confine_needs_trial(&plan, &able));
+    plan.mode = CONFINE_WORKSPACE_WRITE;
+    assert_true(confine_needs_trial(&plan, &able));
+    able.bwrap = NULL;
+    assert_false(confine_needs_trial(&plan, &able));
+}
+
+TEST(command_lines)
+{
+    struct confine_plan plan;
+    struct err err;
+    struct strv argv = {0};
+    const struct confine_able able = {.helper = (char[]){"/h"}, .bwrap = (char[]){"/b"}, .tried = true};
+    const char *const command[] = {"ls", "-l", NULL};
+    mkdir(at("c"), 0700);
+    mkdir(at("c/.git"), 0700);
+    assert_int_equal(plan_in(&plan, at("c"), NULL, &err), 0);
+    assert_int_equal(confine_argv(&plan, CONFINE_BY_BUBBLEWRAP, &able, command, &argv, &err), 0);
+    assert_string_equal(argv.items[0], "/h");
+    assert_string_equal(argv.items[1], CONFINE_VERSION);
+    place_of(&argv, CONFINE_OPEN, at("c"));
+    place_of(&argv, CONFINE_MAKE, at("c/.muxd"));
+    assert_true(has(&argv, "--unshare-net"));
+    size_t all = place_of(&argv, "--ro-bind", "/"), root = place_of(&argv, "--bind", "/proc/self/fd/10"),
+           kept = place_of(&argv, "--ro-bind", at("c/.git"));
+    assert_true(all < root && root < kept);
+    assert_string_equal(argv.items[argv.count - 1], "-l");
+    assert_string_equal(argv.items[argv.count - 4], CONFINE_INSIDE);
+    strv_fini(&argv);
+    plan.network = true;
+    assert_int_equal(confine_argv(&plan, CONFINE_BY_BUBBLEWRAP, &able, command, &argv, &err), 0);
+    assert_false(has(&argv, "--unshare-net"));
+    strv_fini(&argv);
+    confine_plan_fini(&plan);
+    plan = (struct confine_plan){.mode = CONFINE_READ_ONLY};
+    assert_int_equal(confine_argv(&plan, CONFINE_BY_LANDLOCK, &able, command, &argv, &err), 0);
+    assert_string_equal(argv.items[2], CONFINE_LANDLOCK);
+    place_of(&argv, CONFINE_WRITE, "/dev/null");
+    strv_fini(&argv);
+}
+
+TEST(filters_differ_and_are_kept)
+{
+    struct err err;
+    const char *closed = filter_hex((struct filter_how){.network = false}, &err);
+    const char *open = filter_hex((struct filter_how){.network = true}, &err);
+    const char *bare = filter_hex((struct filter_how){.landlock = true}, &err);
+    assert_true(closed && open && bare);
+    assert_true(strcmp(closed, open) != 0 && strcmp(closed, bare) != 0);
+    assert_ptr_equal(closed, filter_hex((struct filter_how){.network = false}, &err));
+    assert_int_equal(strlen(closed) % 16, 0); /* whole instructions */
+}
+
+TEST(finds_bwrap_in_a_path)
+{
+    char *none = confine_find_bwrap("/nonexistent::relative:");
+    assert_null(none);
+    mkdir(at("bin"), 0700);
+    write_file("bin/bwrap", "#!/bin/sh\n");
+    assert_null(confine_find_bwrap(at("bin"))); /* it can't be executed */
+    chmod(at("bin/bwrap"), 0700);
+    char search[160];
+    snprintf(search, sizeof search, "/nonexistent:%s", at("bin"));
+    char *found = confine_find_bwrap(search);
+    assert_string_equal(found, at("bin/bwrap"));
+    free(found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_and_modes),
+        cmocka_unit_test(protects_what_is_there_and_what_is_not),
+        cmocka_unit_test(follows_a_git_file),
+        cmocka_unit_test(refuses_what_it_cannot_protect),
+        cmocka_unit_test(resolves_links_and_sorts_parents_first),
+        cmocka_unit_test(hides_the_daemon),
+        cmocka_unit_test(chooses_the_cheapest_that_can),
+        cmocka_unit_test(waits_for_the_trial_only_where_it_matters),
+        cmocka_unit_test(command_lines),
+        cmocka_unit_test(filters_differ_and_are_kept),
+        cmocka_unit_test(finds_bwrap_in_a_path),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
