@@ -23,6 +23,7 @@ static struct json *raw_read_params(struct ue *ue, int64_t number, int64_t at, i
         json_add_text(params, "until", "(?s).");
     if (!print || args_next(&ue->args, "peek", NULL))
         json_add_bool(params, "peek", true);
+    json_add_bool(params, "follow", true);
     raw_ask(params);
     params_meta(ue, params, META_VERB);
     params_wait(params, yield_ms);
@@ -194,6 +195,8 @@ int raw_talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *
     struct err err = {0};
     int result, status;
     raw_ask(params);
+    if (strcmp(tool, "read_output") == 0)
+        params_set(params, "follow", json_bool_new(true));
     if (is_followed(ue, tool, params)) {
         result = talk_followed(ue, tool, params, &answer, &err);
     } else {

@@ -98,18 +98,6 @@ static int cmd_exec_start(struct op *op, struct session **session, struct err *e
     return result;
 }
 
-/* A connection follows one session: the last one that it asked to follow. */
-static void follow(struct cmd_context *ctx, struct peer *peer, struct session *session)
-{
-    struct session *before = peer_follows(peer)
-                                 ? registry_by_number(ctx->registry, peer_follows(peer))
-                                 : NULL;
-    if (before)
-        session_follow(before, false);
-    session_follow(session, true);
-    peer_set_follows(peer, session_number(session));
-}
-
 /* Refuses arguments that would have no effect. */
 static int check_combination(struct op *op, bool declared, struct err *err)
 {
@@ -156,8 +144,7 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     if (!session_is_tty(session))
         spec.ready = false;
     attach_terminal_start(request, session);
-    if (schema_bool(op->base.tool, params, "follow", false))
-        follow(ctx, request_peer(request), session);
+    inflight_follow(&op->base, session, true);
     /* too many waits: the call fails, the session goes on */
     if (inflight_wait(&op->base, session, &spec, &err) < 0)
         op_fail(op, &err);

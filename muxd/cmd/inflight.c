@@ -6,6 +6,7 @@
 #include "cmd/delivery.h"
 #include "cmd/failure.h"
 #include "cmd/meta.h"
+#include "wire/schema.h"
 #include <stdlib.h>
 
 static void inflight_release(struct inflight *call)
@@ -61,6 +62,20 @@ void inflight_began_with(struct inflight *call, struct session *session)
             begun_ns = clock_mono_ns() - age_ms * 1000000;
     if (begun_ns < call->begun_ns)
         call->begun_ns = begun_ns;
+}
+
+void inflight_follow(struct inflight *call, struct session *session, bool waits)
+{
+    struct peer *peer = request_peer(call->request);
+    uint64_t before = peer_follows(peer);
+    struct session *followed = before ? registry_by_number(call->ctx->registry, before) : NULL;
+    if (!schema_bool(call->tool, request_params(call->request), "follow", false) ||
+        followed == session)
+        return;
+    if (followed)
+        session_follow(followed, false, peer_is_waited_for(peer));
+    session_follow(session, true, waits);
+    peer_set_follows(peer, session_number(session), waits);
 }
 
 /* Takes the request from the call, which answers it. NULL: cancelled. */

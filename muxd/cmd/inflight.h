@@ -41,6 +41,9 @@ void inflight_began_with(struct inflight *call, struct session *session);
 /* Registers the wait; kind->finish follows when it fires. 0 or an error for inflight_fail. */
 int inflight_wait(struct inflight *call, struct session *session, const struct wait_spec *spec,
                   struct err *err);
+/* If the call asks to `follow` the session, its connection does, and no other any more. waits: for
+ * session_follow. */
+void inflight_follow(struct inflight *call, struct session *session, bool waits);
 /* As if a wait had fired now for this reason. */
 void inflight_end(struct inflight *call, struct session *session, enum wait_reason reason);
 

@@ -100,8 +100,10 @@ void cmd_READ_OUTPUT(struct cmd_context *ctx, struct request *request)
         return;
     struct session *session = meta_session(ctx, json_get(request_params(request), "session_id"),
                                            &err);
-    if (session)
+    if (session) {
         session_touch(session);
+        inflight_follow(&op->base, session, false);
+    }
     if (!session || op_set_from(op, session, &err) < 0 ||
         op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0 ||
         inflight_wait(&op->base, session, &spec, &err) < 0)

@@ -55,7 +55,8 @@ struct peer {
     int passed;
     uint64_t passed_to;
     bool passes;
-    uint64_t follows; /* the session whose program waits for this connection; 0: none */
+    uint64_t follows; /* the session that stays for this connection; 0: none */
+    bool is_waited_for; /* and whose program waits for it */
     bool spoken, dirty, at_eof, finishing, paused, closed;
     /* the client takes no more answers: what it has sent is still done, then the connection is
      * closed */

@@ -91,8 +91,9 @@ struct session {
     int64_t last_output_ns; /* CLOCK_MONOTONIC; of its start while there was none */
     uint64_t read_turn;     /* the last turn in which its budget was used */
     bool paused;            /* on_slow = pause, or followed: nobody reads fast enough */
-    /* somebody takes all output: the program waits for the default reader */
-    unsigned followers;     /* connections */
+    /* connections that read it to its end, so it stays until then */
+    unsigned followers;
+    unsigned waited_for;    /* by its program, which waits for the default reader: some of them */
     bool watched;           /* somebody has looked at its screen, and must keep up with it */
     bool caught_up;         /* since the exit a read has found nothing */
     struct times *times;    /* owned; NULL: it has printed nothing */

@@ -64,9 +64,9 @@ int session_close_stdin(struct session *session, struct err *err);
 /* What serves readers tells it: */
 /* its end was told: [limits] keep_ended counts from now */
 void session_end_read(struct session *session);
-/* While it is followed nothing is dropped: the program waits until the default reader has caught
- * up. A restart of the worker ends it. */
-void session_follow(struct session *session, bool followed);
+/* While it is followed it stays, also once it has ended. waits: and nothing is dropped, the program
+ * waits until the default reader has caught up. A restart of the worker ends it. */
+void session_follow(struct session *session, bool followed, bool waits);
 /* it was used now, or a reader's cursor has moved: a paused program may go on */
 void session_touch(struct session *session);
 /* `by` people more (or less) are attached to it */
