@@ -69,6 +69,8 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
         take_settings(attach, answer.result);
         attach->state = ATTACH_SHOWING;
         attach->stale = 0;
+        /* the drawings that come begin with the terminal's own */
+        terminal_append_own_cursor(&attach->out);
         attach->err = (struct err){0}; /* of earlier attempts */
         if (query_told(&profile))
             attach_tell_terminal(attach, &profile);

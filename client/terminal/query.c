@@ -110,6 +110,14 @@ static void query_hold(const char *data, size_t size)
     query.held_until_ms = clock_mono_ms() + (size <= KEY_BYTES ? KEY_MS : PART_MS);
 }
 
+static void keep_cursor(const struct profile *before)
+{
+    const uint32_t bit = 1u << PROFILE_CURSOR;
+    query.profile.known = (query.profile.known & ~bit) | (before->known & bit);
+    memcpy(query.profile.colours[PROFILE_CURSOR], before->colours[PROFILE_CURSOR],
+           sizeof before->colours[PROFILE_CURSOR]);
+}
+
 /* Removes the replies from data and returns the size of the keys that stay. whole: the rest of a
  * partial reply did not come in time. Bytes that may also be a key are held back only shortly after
  * a query. */
@@ -126,9 +134,12 @@ static size_t without_answers(char *data, size_t size, bool whole)
         at += used;
         if (at == size)
             break;
+        struct profile before = query.profile;
         enum reply reply = expected || query.follows
                                ? reply_take(&query.profile, data + at, size - at, &used)
                                : REPLY_NONE;
+        if (terminal_cursor_coloured()) /* by a program: it says nothing of the terminal */
+            keep_cursor(&before);
         if ((!expected && (reply == REPLY_LAST || reply == REPLY_FACT)) ||
             (!soon && reply == REPLY_PART && used <= KEY_BYTES))
             reply = REPLY_NONE;

@@ -21,6 +21,8 @@
 #define LEAVE \
     PLAIN "\033[?25h\033[?7h\033[r\033[m\033[?1007r\033[?1049l\033[23;0t"
 
+#define OWN_CURSOR "\033]112\033\\"
+
 enum { TERMINAL_RAW = 1, TERMINAL_SHOWN };
 
 #define STOPPED_MS 2000 /* longest wait for a terminal that takes nothing */
@@ -33,6 +35,7 @@ static struct {
     volatile sig_atomic_t inside; /* raw, or shown too */
     bool keys, kitty, shape, scheme; /* modes that were set: not every terminal knows them */
     bool pastes;
+    volatile sig_atomic_t cursor; /* it has a colour that a program has set */
     int out;
     sigset_t wait_mask;
 } terminal = {.out = STDOUT_FILENO};
@@ -71,6 +74,9 @@ void terminal_leave(void)
         write_plain("\033[0 q");
     if (terminal.scheme)
         write_plain("\033[?2031l");
+    if (terminal.cursor)
+        write_plain("\030" OWN_CURSOR);
+    terminal.cursor = 0;
     if (shown)
         write_plain("\030" LEAVE); /* CAN ends a sequence that was cut */
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
@@ -225,6 +231,22 @@ void terminal_notice_modes(const char *data, size_t size)
     terminal.kitty |= memmem(data, size, "\033[=", 3) != NULL;
     terminal.scheme |= memmem(data, size, "\033[?2031h", 8) != NULL;
     terminal.shape |= memmem(data, size, " q", 2) != NULL;
+    const char *coloured = memrmem(data, size, "\033]12;rgb:"),
+               *own = memrmem(data, size, OWN_CURSOR);
+    if (coloured || own)
+        terminal.cursor = coloured > own;
+}
+
+bool terminal_cursor_coloured(void)
+{
+    return terminal.cursor;
+}
+
+void terminal_append_own_cursor(struct buf *out)
+{
+    if (terminal.cursor)
+        buf_append_text(out, OWN_CURSOR);
+    terminal.cursor = 0;
 }
 
 const sigset_t *terminal_wait_mask(void)

@@ -30,6 +30,9 @@ bool terminal_marks_pastes(void); /* the drawings have set bracketed paste */
 /* Appends the reset of all modes that a program may have set, except the alternate screen; mouse:
  * the wheel is reported. */
 void terminal_append_plain(struct buf *out, bool mouse);
+/* The cursor has a colour that a program has set; and the reset of that, nothing otherwise. */
+bool terminal_cursor_coloured(void);
+void terminal_append_own_cursor(struct buf *out);
 
 /* Signals for the caller's loop; they are delivered only while it waits with this mask (ppoll). */
 extern volatile sig_atomic_t terminal_resized, terminal_continued, terminal_stop;

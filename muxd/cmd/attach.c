@@ -103,7 +103,10 @@ static void pace(struct attachment *attachment, size_t drawn)
 static void set_pass(struct attachment *attachment)
 {
     const struct config_attach *cfg = &attachment->ctx->config->attach;
+    const struct profile *profile = attachment->profile;
+    bool tells_cursor = profile && (profile->known & 1u << PROFILE_CURSOR);
     const struct paint_pass pass = {.fold = attachment->fold,
+                                    .cursor = tells_cursor && attachment->fold != FOLD_PLAIN,
                                     .bell = cfg->bell,
                                     .links = cfg->links,
                                     .copies = attachment->leads &&
@@ -251,6 +254,7 @@ static void cmd_attach_on_frame(void *arg, const struct attach_frame *frame)
         break;
     case ATTACH_TERMINAL:
         attach_terminal_told(attachment, frame->data, frame->size);
+        draw(attachment); /* it may take the colour of the cursor now */
         break;
     case ATTACH_TAKE:
         attach_keyboard_take(attachment);

@@ -334,7 +334,7 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
         start_again(paint, out);
     choose_part(paint, screen);
     use_colours(paint, screen);
-    paint_sent_draw(&paint->sent, &paint->pass, screen, out);
+    paint_sent_draw(&paint->sent, &paint->pass, screen, fresh, out);
     int up = fresh ? 0 : find_scroll(paint, screen);
     bool several = up > 0 || count_changed(paint, screen, 2) > 1;
     if (several)

@@ -376,3 +376,50 @@ def test_a_terminal_frame_of_any_kind(mux):
     send(looker, b"r")
     receive(looker, b"a")
     assert asker.colour("11") == "1111/2222/3333"
+
+
+# --- the colour of the cursor
+
+SET, OWN = b"\x1b]12;rgb:12/34/56\x1b\\", b"\x1b]112\x1b\\"
+
+
+def test_the_cursor_has_the_colour_that_a_program_gives_it(mux, terminals):
+    asker = Asker(mux).start()
+    person, plain = terminals(colours=LIGHT), terminals(colours=DARK)  # the second one tells no colour of its cursor
+    wait_for(lambda: attached(mux) == 2, "both")
+    becomes(asker, told(DARK))
+    asker.gets(SET)
+    person.shows(SET)
+    assert asker.gets(b"\x1b]12;?\x1b\\") == b"\x1b]12;rgb:1212/3434/5656\x1b\\"
+    asker.gets(OWN)
+    person.shows(OWN)
+    at = len(person.seen)
+    asker.gets(SET)
+    person.shows(SET, at)
+    at, worker = len(person.seen), mux.js("status")["pid"]
+    os.kill(worker, signal.SIGKILL)  # the next one draws all anew
+    wait_for(lambda: mux.js("status")["pid"] != worker and attached(mux) == 2, "both again")
+    person.shows(SET, at)
+    assert OWN in person.seen[at:person.seen.rindex(SET)]
+    at = len(person.seen)
+    assert person.leaves() == 0
+    assert OWN in person.seen[at:] and SET not in person.seen[at:]
+    assert plain.leaves() == 0 and b"\x1b]12;rgb" not in plain.seen and OWN not in plain.seen
+
+
+def test_the_colour_of_a_program_is_not_the_terminals(mux, terminals):
+    """A terminal that is asked again while a program's colour is shown answers that; it is not told to programs as its own."""
+    asker = Asker(mux).start()
+    person = terminals(colours=LIGHT)
+    becomes(asker, told(LIGHT))
+    asker.gets(SET)
+    person.shows(SET)
+    asked = person.asked
+    person.colours = {**LIGHT, b"12": b"1212/3434/5656"}
+    os.kill(person.process.pid, signal.SIGSTOP)
+    os.kill(person.process.pid, signal.SIGCONT)
+    wait_for(lambda: person.asked > asked, "the second question")
+    person.colours = LIGHT
+    asker.gets(OWN)
+    becomes(asker, told(LIGHT))
+    assert person.leaves() == 0

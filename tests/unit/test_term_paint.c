@@ -169,6 +169,31 @@ TEST(test_copies_pass_when_allowed)
     pair_free(&pair);
 }
 
+TEST(test_colour_of_the_cursor)
+{
+    struct pair pair = pair_new(4, 20, 4, 20);
+    const struct paint_pass pass = {.cursor = true};
+    feed(&pair, "\033]12;#102030\033\\");
+    assert_false(draws(&pair, "\033]12;")); /* nobody knows that the terminal can */
+    paint_pass(pair.paint, &pass);
+    assert_true(draws(&pair, "\033]12;rgb:10/20/30\033\\"));
+    assert_false(draws(&pair, "\033]12;"));
+    feed(&pair, "\033]12;rgb:ff/00/00\033\\x");
+    assert_true(draws(&pair, "\033]12;rgb:ff/00/00\033\\"));
+    paint_forget(pair.paint);
+    assert_true(draws(&pair, "\033]12;rgb:ff/00/00\033\\"));
+    feed(&pair, "\033]112\033\\");
+    assert_true(draws(&pair, "\033]112\033\\"));
+    paint_forget(pair.paint); /* the terminal's own is left alone */
+    assert_false(draws(&pair, "12"));
+    feed(&pair, "\033]12;rgb:ff/00/00\033\\");
+    assert_true(draws(&pair, "\033]12;"));
+    feed(&pair, "\033]112\033\\");
+    paint_forget(pair.paint); /* it was reset while nothing was drawn */
+    assert_true(draws(&pair, "\033]112\033\\"));
+    pair_free(&pair);
+}
+
 TEST(test_links)
 {
     struct pair pair = pair_new(4, 40, 4, 40);
@@ -378,7 +403,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_and_colours), cmocka_unit_test(test_only_what_changes), cmocka_unit_test(test_modes),
         cmocka_unit_test(test_scrolling),        cmocka_unit_test(test_bell_rings_once),   cmocka_unit_test(test_copies_pass_when_allowed),
-        cmocka_unit_test(test_links),            cmocka_unit_test(test_many_links),        cmocka_unit_test(test_colours_fold),
+        cmocka_unit_test(test_colour_of_the_cursor), cmocka_unit_test(test_links),            cmocka_unit_test(test_many_links),        cmocka_unit_test(test_colours_fold),
         cmocka_unit_test(test_colours_of_the_terminal),
         cmocka_unit_test(test_other_sizes),      cmocka_unit_test(test_large_and_hostile), cmocka_unit_test(test_random),
     };
