@@ -115,7 +115,7 @@ int verb_NEW(struct ue *ue)
     struct err err;
     struct run how = {.meta = META_PLACE | META_ID | META_HUMAN, .fill = new_fill};
     if (!say_is_tty(STDIN_FILENO) || !say_is_tty(STDOUT_FILENO)) {
-        err_set(&err, ERR_SYSTEM,
+        err_set(&err, ERR_USAGE,
                 "'new': shows a shell on your terminal, and standard input or output is none; "
                 "`ue exec -t -n NAME bash` begins one without showing it");
         return ue_fail(ue, &err);

@@ -33,6 +33,12 @@ static const struct {
     const char *word, *hint;
 } hints[] = {
     {"new-session", "'ue new NAME' begins a shell in a session and shows it"},
+    {"attach-session", "'ue attach SESSION' shows a session"},
+    {"list-sessions", "'ue list' lists sessions"},
+    {"kill-session", "'ue kill SESSION' ends a session"},
+    {"kill-server", "'ue stop' ends all sessions and the daemon"},
+    {"rename-session", "'ue rename SESSION NAME' gives a session another name"},
+    {"capture-pane", "'ue screen SESSION' prints what a session shows"},
     {"run", "'ue exec CMD' runs a command"},
     {"send", "'ue write SESSION TEXT' types into a session"},
     {"send-keys", "'ue write SESSION -k KEY' presses keys in a session"},

@@ -99,8 +99,8 @@ def test_a_new_shell(mux):
 
 
 def test_a_new_shell_without_a_terminal(mux):
-    for words, status, said in ((["new"], 125, "shows a shell on your terminal"), (["new", "1"], 125, "shows a shell"), (["new", "a", "b"], 64, "'b': one operand"),
-                                (["new", "-s", "x", "y"], 125, "shows a shell")):
+    for words, status, said in ((["new"], 64, "shows a shell on your terminal"), (["new", "1"], 64, "shows a shell"), (["new", "a", "b"], 64, "'b': one operand"),
+                                (["new", "-s", "x", "y"], 64, "shows a shell")):
         result = mux.ue(*words)
         assert result.rc == status and said in result.err, result
     for args, status, said in (["-s", "x", "y"], 64, "a name by -s already"), (["17"], 125, "'17'"), (["-C", "/no/such", "z"], 125, "/no/such"):

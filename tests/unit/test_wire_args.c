@@ -47,6 +47,7 @@ TEST(test_wrong_usage)
         {"exce true", "'exce': unknown verb; did you mean 'exec'?"},
         {"bogus", "'bogus': unknown verb; 'ue help'"}, /* it is not 'logs' */
         {"quit", "'quit': unknown verb; C-\\ d leaves an attached session, 'ue kill SESSION' ends one, 'ue stop' the daemon"},
+        {"kill-server", "'kill-server': unknown verb; 'ue stop' ends all sessions"},
         {"new-session", "'new-session': unknown verb; 'ue new NAME'"},
         {"new a b", "'b': one operand too many"},
         {"frobnicate", "'frobnicate': unknown verb; 'ue help'"},
