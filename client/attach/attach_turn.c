@@ -20,6 +20,7 @@
  * not old */
 #define OUT_MAX (16u << 10)
 #define NOTICE_MS 4000
+#define TORN_MS 3000 /* no pause in a paste is so long */
 /* keys that the daemon has not taken; beyond it the terminal is not read */
 #define KEYS_MAX (256u << 10)
 
@@ -169,6 +170,17 @@ static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD]
     }
 }
 
+/* The rest of a paste comes at once. What comes so late is typed: it may be the way out. */
+static void end_torn_paste(struct attach *attach)
+{
+    int64_t now_ms = clock_mono_ms();
+    if (attach->prefix.paste.open && now_ms - attach->typed_ms >= TORN_MS) {
+        attach->prefix.paste = (struct paste){0};
+        buf_append_text(&attach->keys, PASTE_END);
+    }
+    attach->typed_ms = now_ms;
+}
+
 static void attach_turn_take_keys(struct attach *attach)
 {
     char data[OVERLAY_AHEAD];
@@ -181,6 +193,7 @@ static void attach_turn_take_keys(struct attach *attach)
         return;
     }
     end_notice(attach);
+    end_torn_paste(attach);
     attach_turn_use_keys(attach, data, (size_t)got);
     mem_wipe(data, sizeof data);
 }
@@ -343,6 +356,8 @@ void attach_turn(struct attach *attach)
     attach_turn_look_at_signals(attach);
     if (attach->state != ATTACH_SHOWING)
         return;
+    if (keys_full)
+        attach->typed_ms = clock_mono_ms(); /* more may lie there */
     if ((ready > 0 && fds[0].revents) || query_wait_ms() == 0)
         attach_turn_take_keys(attach);
     if (ready > 0 && fds[1].revents && attach->state == ATTACH_SHOWING)

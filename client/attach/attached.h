@@ -27,6 +27,7 @@ struct attach {
     struct prefix prefix;
     const char *prefix_given; /* --prefix or $MUXD_ATTACH_KEY; NULL: the daemon's config decides */
     char prefix_word[8];      /* as people write it */
+    int64_t typed_ms;         /* clock_mono_ms when keys came last */
     bool mouse;
     char *clipboard;          /* owned: [attach] clipboard */
     int rows, cols;           /* as last told to the daemon */

@@ -7,6 +7,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 import pexpect
 from conftest import CAP, UE, wait_for
 from test_attach import (AGENTS, DETACH, PREFIX, RESIZE, clients, agents_may_type, attach,  # noqa: F401
@@ -141,6 +142,19 @@ def test_the_prefix_key_in_what_is_pasted_is_text(mux):
     pid = mux.listed("outer")["pid"]
     os.kill(pid, signal.SIGKILL)
     shown(mux, "inner", "^[[200~torn^[[201~")  # or all that is typed later would be pasted text
+
+
+def test_a_paste_whose_end_never_comes_holds_nobody(mux):
+    bash(mux)
+    text(mux, "inner", "stty quit undef; printf '\\e[?2004hon'; cat -v")
+    shown(mux, "inner", "\non")
+    attach(mux)
+    press(mux, "outer", "\x1b[200~torn\x1cd")
+    shown(mux, "inner", "^[[200~torn^\\d")
+    time.sleep(3.2)  # longer than between two parts of a paste
+    press(mux, "outer", "x\x1cd")
+    assert mux.wait_state("outer", "exited")["exit_code"] == 0
+    shown(mux, "inner", "^[[200~torn^\\d^[[201~x")
 
 
 def test_the_prefix_key_works_in_views(mux):
