@@ -92,8 +92,11 @@ static char *state_of(const struct json *session)
                *signal = json_get_str(session, "signal", NULL);
     if (!state)
         return NULL;
+    const char *sandbox = json_get_str(json_get(session, "sandbox"), "mode", NULL);
     if (json_get(session, "recording"))
-        return xasprintf("%s, recorded", state);
+        return xasprintf("%s, recorded%s%s", state, sandbox ? ", " : "", sandbox ? sandbox : "");
+    if (sandbox && is_state(session, "running"))
+        return xasprintf("%s, %s", state, sandbox);
     if (signal)
         return xasprintf("%s %s", state, signal);
     if (json_get_int(session, "exit_code", &code))

@@ -18,8 +18,9 @@
 #include "confine/confine_words.h"
 
 #define LOW 0xffffffffu /* the kernel looks at these bits of an int */
-#define IS(arg, value) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, LOW, value)
-#define HAS(arg, bit) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, bit, bit)
+#define IS(arg, value) ((struct scmp_arg_cmp){arg, SCMP_CMP_MASKED_EQ, LOW, value})
+#define HAS(arg, bit) ((struct scmp_arg_cmp){arg, SCMP_CMP_MASKED_EQ, bit, bit})
+#define NOT(arg, value) ((struct scmp_arg_cmp){arg, SCMP_CMP_NE, value, 0})
 
 /* Reaching into other processes, asking the kernel behind the filter's back, and what would undo
  * the confinement. */
@@ -94,7 +95,7 @@ static void refuse_unmarking(scmp_filter_ctx ctx, int *result)
     refuse_when(ctx, SCMP_SYS(setrlimit), IS(0, RLIMIT_LOCKS), result);
     if (*result == 0)
         *result = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 2,
-                                   IS(1, RLIMIT_LOCKS), SCMP_A2(SCMP_CMP_NE, 0));
+                                   IS(1, RLIMIT_LOCKS), NOT(2, 0));
 }
 
 /* A pair of connected sockets, or one that is never connected, reaches nobody. Where a path may
@@ -102,12 +103,12 @@ static void refuse_unmarking(scmp_filter_ctx ctx, int *result)
 static void refuse_network(scmp_filter_ctx ctx, bool landlock, int *result)
 {
     static const char *const reaching[] = {"connect"};
-    refuse_when(ctx, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_NE, AF_UNIX), result);
-    refuse_when(ctx, SCMP_SYS(socketpair), SCMP_A0(SCMP_CMP_NE, AF_UNIX), result);
+    refuse_when(ctx, SCMP_SYS(socket), NOT(0, AF_UNIX), result);
+    refuse_when(ctx, SCMP_SYS(socketpair), NOT(0, AF_UNIX), result);
     if (landlock)
-        refuse_when(ctx, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, AF_UNIX), result);
+        refuse_when(ctx, SCMP_SYS(socket), IS(0, AF_UNIX), result);
     refuse_all(ctx, reaching, 1, EPERM, result);
-    refuse_when(ctx, SCMP_SYS(sendto), SCMP_A4(SCMP_CMP_NE, 0), result);
+    refuse_when(ctx, SCMP_SYS(sendto), NOT(4, 0), result);
 }
 
 static int filter_fill(scmp_filter_ctx ctx, struct filter_how how)

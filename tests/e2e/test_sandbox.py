@@ -358,6 +358,62 @@ def test_attacks_from_inside(mux, backend):
     assert not any((work.dir / name).exists() for name in PROTECTED[1:])
 
 
+RACE = """
+import ctypes, sys
+libc, outside, written = ctypes.CDLL(None), sys.argv[1].encode(), 0
+import os, threading
+os.mkdir("d"); os.symlink(os.path.dirname(outside), "l")
+over = threading.Event()
+def swap():
+    while not over.is_set():
+        libc.renameat2(-100, b"d", -100, b"l", 2)
+thread = threading.Thread(target=swap); thread.start()
+for _ in range(5000):
+    try:
+        os.close(os.open(b"d/" + os.path.basename(outside), os.O_WRONLY | os.O_CREAT | os.O_APPEND)); written += 1
+        with open(b"d/" + os.path.basename(outside), "ab") as file: file.write(b"x")
+    except OSError: pass
+over.set(); thread.join()
+print("tries", written)
+"""
+
+
+@pytest.mark.no_pty
+def test_race_of_a_directory_against_a_link(work):
+    outside = work.mux.dir / "outside"
+    outside.write_text("safe")
+    result = work.mux.ue("exec", "--sandbox", "workspace-write", "--no-temp", "--argv", "--", sys.executable, "-c", RACE, outside, cwd=work.dir)
+    assert "tries" in result.out and outside.read_text() == "safe", result
+
+
+@pytest.mark.no_pty
+def test_memory_of_devices_is_bounded(work):
+    result = work.run("dd if=/dev/zero of=/dev/shm/big bs=1M count=80 status=none; touch /dev/new; ls -l /dev/shm")
+    assert "No space left" in result.out and "Read-only file system" in result.out and "67108864" in result.out, result
+
+
+@pytest.mark.no_pty
+def test_limits_hold_inside(work):
+    work.mux.configure("[limits]\nprocesses = 20\n")
+    work.mux.ue("reload").ok()
+    work.mux.ue("exec", "-n", "bomb", "-y", "0", "--sandbox", "workspace-write", "--", "for i in $(seq 60); do sleep 300 & done; wait", cwd=work.dir).ok()
+    refused = lambda: "Resource temporarily unavailable" in work.mux.ue("logs", "bomb").out or work.mux.listed("bomb").get("killed_by") == "processes"
+    wait_for(refused, "a fork that is refused")
+    work.mux.ue("kill", "bomb")
+    wait_for(lambda: set(work.mux.pids()) == set(work.mux.daemons()), "nobody left")
+
+
+@pytest.mark.no_pty
+def test_git_works_where_it_is_wanted(work):
+    if not shutil.which("git"):
+        pytest.skip("no git")
+    git = "git -c user.name=a -c user.email=a@b"
+    subprocess.run(["git", "init", "-q", str(work.dir)], check=True)
+    assert work.run(f"touch a; git add a && {git} commit -qm a && echo committed").out.count("committed") == 0
+    assert "committed" in work.run(f"git add a && {git} commit -qm a && echo committed", options=["--writable", ".git"]).out
+    assert "a" in work.mux.ue("sandbox", "--mode", "read-only", "--", "git log --format=%s", cwd=work.dir).answer["output"]
+
+
 def test_peer_in_a_sandbox_is_refused_where_it_reaches_the_socket(work):
     """A second name of the socket, which nothing hides; with a network, so that it may connect."""
     mux = work.mux
