@@ -147,6 +147,9 @@ static void add_author(const struct mcp *mcp, const struct json *params, struct 
     mcp_client_of(mcp, params, client);
     if (client[0])
         json_add_text(meta, "client", client);
+    const char *profile = args_get(&mcp->ue->args, "profile");
+    if (profile)
+        json_add_text(meta, "profile", profile);
     if (to->id.kind == MSG_ID_NUMBER) {
         snprintf(word, sizeof word, "%" PRId64, to->id.number);
         json_add_text(meta, "call_id", word);

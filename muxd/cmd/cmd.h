@@ -27,6 +27,7 @@ struct cmd_context {
     const struct cmd_ops *ops;
     struct server *server;
     struct attachment *attachments; /* attach.c: all connections that show a session */
+    struct approvals *approvals;    /* approvals.c; NULL: there were none */
 };
 
 #define TOOL(ident, ...) void cmd_##ident(struct cmd_context *ctx, struct request *request);

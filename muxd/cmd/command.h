@@ -14,8 +14,8 @@ struct command {
 };
 
 /* The text goes to a shell: the call's, the config's or that of env. [limits] argv holds. The
- * caller owes command_fini in any case. 0, or ERR_SPAWN (no such shell), ERR_LIMIT, or ERR_DENIED:
- * the rules of the config refuse it. */
+ * caller owes command_fini in any case. 0, or ERR_SPAWN (no such shell) or ERR_LIMIT. Whether it
+ * may run is gate.h's business. */
 int command_from_text(struct command *command, const struct config *cfg, const char *shell,
                       bool login, const char *text, char *const *env, struct err *err);
 /* The same for the call of a tool, which may name a shell and ask for a login shell. ERR_ARGUMENTS:

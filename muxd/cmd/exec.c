@@ -3,6 +3,7 @@
 #include "cmd/attach_terminal.h"
 #include "cmd/command.h"
 #include "cmd/failure_words.h"
+#include "cmd/gate.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
 #include "cmd/patching.h"
@@ -38,6 +39,13 @@ static int start_command(struct op *op, struct session **session, struct err *er
     char **env = cwd ? meta_env(op->base.ctx, op->base.request, whose, json_get(params, "env"), err)
                      : NULL;
     int result = env ? command_from(&command, op->base.ctx, op->base.request, env, err) : err->code;
+    struct gate gate = {op->base.ctx, op->base.request, op->base.tool, cmd_EXEC_COMMAND,
+                        command.argv, env, cwd, tty, NULL};
+    if (result == 0) {
+        result = gate_command(&gate, err);
+        if (result == 0 || gate.policy)
+            op->base.command = failure_words_joined(command.argv);
+    }
     if (result == 0) {
         struct session_spec spec = {
             .name = schema_str(op->base.tool, params, "name", NULL),
@@ -59,7 +67,7 @@ static int start_command(struct op *op, struct session **session, struct err *er
         spec.sandbox = sandboxing.confined ? &sandboxing.wish : NULL;
         meta_source(op->base.request, op->base.tool, &spec);
         spec.default_name = command.name;
-        op->base.command = failure_words_joined(command.argv);
+        spec.policy = gate.policy;
         if (result == 0)
             result = registry_create(op->base.ctx->registry, &spec, inflight_spawned, &op->base,
                                      session, err);
@@ -93,7 +101,7 @@ static int cmd_exec_start(struct op *op, struct session **session, struct err *e
     } else {
         result = start_command(op, session, err);
     }
-    if (result < 0)
+    if (result != 0)
         inflight_not_starting(&op->base);
     return result;
 }
@@ -126,7 +134,8 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     struct err err;
     const struct tool *tool = &tools[TOOL_EXEC_COMMAND];
     const struct json *params = request_params(request);
-    if (patching_takes(ctx, request, tool, json_get(params, "cmd"),
+    if (gate_refuses_arguments(ctx, request, tool) ||
+        patching_takes(ctx, request, tool, json_get(params, "cmd"),
                        schema_str(tool, params, "workdir", NULL)))
         return;
     struct op *op = op_new(ctx, request, tool);
@@ -134,11 +143,18 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
         return;
     /* whether a declared session has a terminal is known once it has started */
     bool declared = !schema_has(params, "cmd");
-    if (check_combination(op, declared, &err) < 0 ||
-        op_wait_spec(op, NULL, true, declared || schema_bool(op->base.tool, params, "tty", false),
-                     &spec, &err) < 0 ||
-        cmd_exec_start(op, &session, &err) < 0) {
-        op_fail(op, &err);
+    int result = check_combination(op, declared, &err);
+    if (result == 0)
+        result = op_wait_spec(op, NULL, true,
+                              declared || schema_bool(op->base.tool, params, "tty", false), &spec,
+                              &err);
+    if (result == 0)
+        result = cmd_exec_start(op, &session, &err);
+    if (result != 0) {
+        if (result < 0)
+            op_fail(op, &err);
+        else /* asked again, it begins anew: the wait for a person is not the call's */
+            gate_park(ctx, inflight_give_back(&op->base));
         return;
     }
     if (!session_is_tty(session))

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REJECTED "rejected by user"
+
 static char *failure_command_of(const struct json *cmd)
 {
     struct strv words = {0};
@@ -28,8 +30,9 @@ static char *failure_command_of(const struct json *cmd)
 static char *words_of_exec(const struct json *params, const char *command, const struct err *err)
 {
     char *cmd = command ? xstrdup(command) : failure_command_of(json_get(params, "cmd")),
-         *reason = command && err->code == ERR_SPAWN ? failure_words_create_process(err->text)
-                                                     : xstrdup(err->text),
+         *reason = command && err->code == ERR_SPAWN    ? failure_words_create_process(err->text)
+                   : command && err->code == ERR_DENIED ? failure_words_rejected(err->text)
+                                                        : xstrdup(err->text),
          *words = cmd ? xasprintf("exec_command failed for `%s`: %s", cmd, reason)
                       : xasprintf("exec_command failed: %s", reason);
     free(cmd);
@@ -45,7 +48,12 @@ static char *words_of(struct request *request, const struct tool *tool, const ch
         return xstrdup(err->text);
     if (tool == &tools[TOOL_EXEC_COMMAND])
         return words_of_exec(params, command, err);
-    if (tool == &tools[TOOL_SHELL_COMMAND] || tool == &tools[TOOL_SHELL])
+    bool oneshot = tool == &tools[TOOL_SHELL_COMMAND] || tool == &tools[TOOL_SHELL];
+    if (oneshot && command && err->code == ERR_DENIED) /* by an approval policy (CODEX.md 15.5) */
+        return xasprintf("%s%s",
+                         strncmp(err->text, REJECTED, strlen(REJECTED)) ? "" : "exec command ",
+                         err->text);
+    if (oneshot)
         return xasprintf("execution error: %s", err->text);
     if (err->code == ERR_NO_SUCH_SESSION && id) {
         int64_t number = 0;

@@ -82,10 +82,16 @@ static char *debug_form(const char *text)
 char *failure_words_create_process(const char *reason)
 {
     char *text = xasprintf("Failed to create unified exec process: %s", reason),
-         *inner = debug_form(text), *rejected = xasprintf("Rejected(%s)", inner),
+         *words = failure_words_rejected(text);
+    free(text);
+    return words;
+}
+
+char *failure_words_rejected(const char *text)
+{
+    char *inner = debug_form(text), *rejected = xasprintf("Rejected(%s)", inner),
          *message = debug_form(rejected),
          *words = xasprintf("CreateProcess { message: %s }", message);
-    free(text);
     free(inner);
     free(rejected);
     free(message);

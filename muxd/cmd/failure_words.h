@@ -8,4 +8,6 @@ char *failure_words_joined(char *const *argv);
 /* `CreateProcess { message: "Rejected(\"Failed to create unified exec process: REASON\")" }`. The
  * caller's. */
 char *failure_words_create_process(const char *reason);
+/* The same for a command that may not start: "CreateProcess { message: … }" with this text. */
+char *failure_words_rejected(const char *text);
 #endif

@@ -1,25 +1,194 @@
-/* gate: owns the refusal of commands by rules. */
+/* gate: owns the way from the arguments of a call to running, asking and refusing. */
 #include "cmd/gate.h"
+#include "base/bug.h"
 #include "base/log.h"
-#include "guard/rules.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "cmd/approvals.h"
+#include "cmd/failure.h"
+#include "cmd/failure_words.h"
+#include "cmd/meta.h"
+#include "wire/schema.h"
+#include <stdlib.h>
+#include <string.h>
 
-int gate_command(const struct config *cfg, char *const *argv, struct err *err)
+#define POLICY_OF_TOOLS "mcp"
+#define ESCALATED "require_escalated"
+#define ADDITIONAL "with_additional_permissions"
+
+const struct config_policy *gate_policy(struct cmd_context *ctx, struct request *request,
+                                        const char **name, struct err *err)
 {
-    struct rule_case judged;
-    struct rule_verdict verdict;
-    int result = 0;
-    if (cfg->nrules == 0 || !argv[0])
-        return 0;
-    rules_open(&judged, argv);
-    rules_judge(cfg, &judged, &verdict);
-    if (verdict.decision > RULE_ALLOW) {
-        struct buf text = BUF_INIT;
-        rules_refusal(&judged, &verdict, &text);
-        result = err_set(err, ERR_DENIED, "%s", text.data);
-        log_info("refused by %s%s: %s", verdict.why.rule ? "rule " : "its size",
-                 verdict.why.rule ? verdict.why.rule->name : "", text.data);
-        buf_fini(&text);
+    const struct config *cfg = ctx->config;
+    struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
+    const char *profile = meta_str(request, "profile");
+    char *of_session = own ? session_policy(own) : NULL;
+    *err = (struct err){0};
+    const struct config_policy *policy = of_session ? config_policy_find(cfg, of_session) : NULL;
+    free(of_session);
+    if (!policy && profile) {
+        policy = config_policy_find(cfg, profile);
+        if (!policy)
+            err_set(err, ERR_ARGUMENTS, "there is no [policy %s] in the config; add it, or name "
+                                        "another profile", profile);
+    } else if (!policy) {
+        policy = config_policy_find(cfg, meta_bool(request, "verb") ? "" : POLICY_OF_TOOLS);
     }
+    *name = policy ? policy->name : NULL;
+    return policy;
+}
+
+static const char *gate_permissions(struct request *request, const struct tool *tool)
+{
+    return schema_str(tool, request_params(request), "sandbox_permissions", NULL);
+}
+
+/* NULL, or the text of a refusal, the caller's. */
+static char *refusal_of_arguments(const struct config_policy *policy, struct request *request,
+                                  const struct tool *tool)
+{
+    const char *wish = gate_permissions(request, tool);
+    bool more = strcmp(wish, "use_default") != 0, unified = tool == &tools[TOOL_EXEC_COMMAND];
+    const struct json *additional = json_get(request_params(request), "additional_permissions");
+    struct buf name = BUF_INIT;
+    char *text = NULL;
+    policy_name(policy, &name);
+    if (more && !(policy && policy->approval == CONFIG_APPROVAL_ON_REQUEST))
+        text = xasprintf("approval policy is %s; reject command \xe2\x80\x94 you %s ask for "
+                         "escalated permissions if the approval policy is %s",
+                         name.data, unified ? "cannot" : "should not", name.data);
+    else if (strcmp(wish, ADDITIONAL) == 0)
+        text = xstrdup("additional permissions are disabled; enable "
+                       "`features.exec_permission_approvals` before using "
+                       "`" ADDITIONAL "`");
+    else if (json_count(additional) > 0)
+        text = xstrdup("`additional_permissions` requires `sandbox_permissions` set to "
+                       "`" ADDITIONAL "`");
+    buf_fini(&name);
+    return text;
+}
+
+bool gate_refuses_arguments(struct cmd_context *ctx, struct request *request,
+                            const struct tool *tool)
+{
+    struct err err;
+    const char *name;
+    const struct config_policy *policy = gate_policy(ctx, request, &name, &err);
+    if (err.code < 0) {
+        failure_reply(request, tool, &err);
+        return true;
+    }
+    char *text = refusal_of_arguments(policy, request, tool);
+    if (!text)
+        return false;
+    struct json *data = json_object_new();
+    err_set(&err, ERR_NOT_AVAILABLE, "%s", text);
+    json_add_text(data, "content", text);
+    request_fail_with(request, &err, data);
+    free(text);
+    return true;
+}
+
+/* The sandbox that the call itself asks for, in words; the caller's. */
+static char *gate_sandbox(struct request *request, const struct tool *tool)
+{
+    static const char *const more[] = {"network", "writable_roots", "unreadable", "temp"};
+    const struct json *params = request_params(request);
+    struct buf text = BUF_INIT;
+    if (!tool_arg_by_name(tool, "sandbox") || !schema_has(params, "sandbox"))
+        return xstrdup("full-access");
+    buf_append_text(&text, schema_str(tool, params, "sandbox", NULL));
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        const struct json *value = json_get(params, more[i]);
+        if (!value)
+            continue;
+        buf_printf(&text, ", %s ", more[i]);
+        json_print(&text, value);
+    }
+    return buf_take(&text);
+}
+
+static char **gate_wish(struct request *request)
+{
+    struct strv words = {0};
+    const struct json *given = json_get(request_params(request), "prefix_rule");
+    for (const struct json *it = json_first(given); it; it = json_next(it))
+        strv_add(&words, json_str(it, NULL));
+    return strv_take(&words);
+}
+
+/* Makes the question; the request is parked later. */
+static void gate_ask(const struct gate *gate, const struct config_policy *policy,
+                     const struct rule_case *judged, const struct policy_verdict *verdict,
+                     const char *shown, const char *reason, const char *sandbox)
+{
+    const struct json *params = request_params(gate->request);
+    char **wish = gate_wish(gate->request);
+    const char *justification = schema_str(gate->tool, params, "justification", NULL);
+    approvals_ask(gate->ctx, gate->request,
+                  &(struct approval_question){
+                      .tool = gate->tool,
+                      .again = gate->again,
+                      .argv = gate->argv,
+                      .env = gate->env,
+                      .cwd = gate->cwd,
+                      .tty = gate->tty,
+                      .shown = shown,
+                      .reason = justification ? justification : reason,
+                      .policy = policy->name,
+                      .sandbox = sandbox,
+                      .permissions = gate_permissions(gate->request, gate->tool),
+                      .canonical = policy_canonical(judged),
+                      .prefix = policy_offer(gate->ctx->config, judged, verdict, wish),
+                      .timeout_ms = policy->ask_timeout_ms});
+    strv_free(wish);
+}
+
+int gate_command(struct gate *gate, struct err *err)
+{
+    struct cmd_context *ctx = gate->ctx;
+    const struct config *cfg = ctx->config;
+    const char *name;
+    const struct config_policy *policy = gate_policy(ctx, gate->request, &name, err);
+    if (err->code < 0)
+        return err->code;
+    gate->policy = policy_is_on(policy) ? name : NULL;
+    if (!gate->policy && cfg->nrules == 0)
+        return 0;
+    struct rule_case judged;
+    struct policy_verdict verdict;
+    struct buf text = BUF_INIT;
+    bool escalated = strcmp(gate_permissions(gate->request, gate->tool), ESCALATED) == 0;
+    int result = 0;
+    rules_open(&judged, gate->argv);
+    policy_decide(cfg, policy, &judged, false, escalated, &verdict);
+    char *shown = failure_words_joined(gate->argv);
+    if (verdict.answer != POLICY_RUN)
+        policy_words(policy, &judged, &verdict, shown, &text);
+    if (verdict.answer == POLICY_REFUSE) {
+        const struct config_rule *rule = verdict.rules.why.rule;
+        result = err_set(err, ERR_DENIED, "%s", text.data);
+        log_info("refused by %s%s: %s", rule ? "rule " : "policy",
+                 rule ? rule->name : "", text.data);
+    } else if (verdict.answer == POLICY_ASK) {
+        char **canonical = policy_canonical(&judged),
+             *sandbox = gate_sandbox(gate->request, gate->tool);
+        const struct approval_key key = {canonical, gate->env, gate->cwd, gate->tty,
+                                         gate_permissions(gate->request, gate->tool), sandbox};
+        if (!approvals_has_yes(ctx, gate->request, gate->argv, &key)) {
+            gate_ask(gate, policy, &judged, &verdict, shown, text.data, sandbox);
+            result = GATE_ASKED;
+        }
+        strv_free(canonical);
+        free(sandbox);
+    }
+    free(shown);
+    buf_fini(&text);
     rules_close(&judged);
     return result;
+}
+
+void gate_park(struct cmd_context *ctx, struct request *request)
+{
+    approvals_park(ctx, request);
 }

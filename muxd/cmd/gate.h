@@ -1,9 +1,37 @@
-/* gate: refuses a command that the rules of the config don't let run. */
+/* gate: whether a command may start: the rules of the config, the approval policy of whoever asks,
+ * and a person's yes. */
 #ifndef MUXD_CMD_GATE_H
 #define MUXD_CMD_GATE_H
-#include "config/config.h"
+#include "cmd/cmd.h"
+#include "guard/policy.h"
+#include "wire/tool.h"
 
-/* 0, or ERR_DENIED with the text that Codex has for it (CODEX.md 15.5). argv as it would be
- * executed, at least one word. */
-int gate_command(const struct config *cfg, char *const *argv, struct err *err);
+/* The policy by which the request is judged, by its name as well ("": [policy]): that of the
+ * session it comes from, else that which it names (_meta.profile), else by the kind of client.
+ * NULL: no section fits, or err (then err->code < 0: it names one that there is not). */
+const struct config_policy *gate_policy(struct cmd_context *ctx, struct request *request,
+                                        const char **name, struct err *err);
+
+/* Answers the request and returns true when it asks for what its policy does not let it ask for
+ * (CODEX.md 15.6). To be asked first. */
+bool gate_refuses_arguments(struct cmd_context *ctx, struct request *request,
+                            const struct tool *tool);
+
+/* A call that is about to start a command. */
+struct gate {
+    struct cmd_context *ctx;
+    struct request *request;
+    const struct tool *tool;
+    void (*again)(struct cmd_context *ctx, struct request *request); /* its handler */
+    char *const *argv; /* as it would be executed, at least one word */
+    char *const *env;
+    const char *cwd;
+    bool tty;
+    const char *policy; /* out: the name of the policy that holds; NULL: none is on */
+};
+#define GATE_ASKED 1
+/* 0: it may start. ERR_DENIED: refused. GATE_ASKED: a person is to be asked: the caller lets go of
+ * the request and gives it to gate_park; `again` is called with it once there is a yes. */
+int gate_command(struct gate *gate, struct err *err);
+void gate_park(struct cmd_context *ctx, struct request *request);
 #endif

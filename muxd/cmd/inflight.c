@@ -88,6 +88,14 @@ static struct request *inflight_take_request(struct inflight *call)
     return request;
 }
 
+struct request *inflight_give_back(struct inflight *call)
+{
+    struct request *request = inflight_take_request(call);
+    BUG_UNLESS(request && !call->wait && !call->starting);
+    inflight_let_go(call);
+    return request;
+}
+
 void inflight_reply(struct inflight *call, struct json *answer, const struct delivery *delivery)
 {
     struct request *request = inflight_take_request(call);

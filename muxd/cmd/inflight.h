@@ -53,6 +53,10 @@ void inflight_starting(struct inflight *call);
 void inflight_not_starting(struct inflight *call);
 void inflight_spawned(void *call, uint64_t number, const struct err *err);
 
+/* Ends the call before it has begun anything, without an answer: the request is the caller's
+ * again. */
+struct request *inflight_give_back(struct inflight *call);
+
 /* Each ends the call, which may be freed: the answer, whose delivery moves the reader; a failure;
  * nothing, for a call whose request is answered or cancelled. */
 void inflight_reply(struct inflight *call, struct json *answer, const struct delivery *delivery);

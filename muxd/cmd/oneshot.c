@@ -10,6 +10,8 @@
 #include "cmd/delivery.h"
 #include "cmd/describe.h"
 #include "cmd/failure.h"
+#include "cmd/failure_words.h"
+#include "cmd/gate.h"
 #include "cmd/inflight.h"
 #include "cmd/meta.h"
 #include "cmd/patching.h"
@@ -197,6 +199,14 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
                                 json_get(params, "env"), err)
                      : NULL;
     int result = env ? oneshot_command_of(shot, &command, env, err) : err->code;
+    const struct tool *tool = shot->base.tool;
+    struct gate gate = {shot->base.ctx, shot->base.request, tool,
+                        tool == &tools[TOOL_SHELL] ? cmd_SHELL : cmd_SHELL_COMMAND,
+                        command.argv, env, cwd, false, NULL};
+    if (result == 0)
+        result = gate_command(&gate, err);
+    if (gate.policy)
+        shot->base.command = failure_words_joined(command.argv);
     if (result == 0) {
         struct session_spec spec = {.name = schema_str(shot->base.tool, params, "name", NULL),
                                     .default_name = command.name,
@@ -206,6 +216,7 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
                                     .cwd = cwd,
                                     .umask = meta_umask(shot->base.request),
                                     .record = shot->base.ctx->config->defaults.record,
+                                    .policy = gate.policy,
                                     .kept_bytes = ONESHOT_KEPT,
                                     .request_hash = meta_request_hash(shot->base.request)};
         command_limits(&spec, &shot->base.ctx->config->limits);
@@ -231,7 +242,8 @@ static void oneshot_run(struct cmd_context *ctx, struct request *request, const 
         .finish = oneshot_finish, .free = shot_free, .outlives_request = true};
     struct err err = {0};
     const struct json *params = request_params(request);
-    if (patching_takes(ctx, request, tool, json_get(params, "command"),
+    if (gate_refuses_arguments(ctx, request, tool) ||
+        patching_takes(ctx, request, tool, json_get(params, "command"),
                        schema_str(tool, params, "workdir", NULL)))
         return;
     struct shot *shot = xcalloc(1, sizeof *shot);
@@ -241,8 +253,13 @@ static void oneshot_run(struct cmd_context *ctx, struct request *request, const 
     struct session *session = find_begun(shot);
     /* the time of a command counts from its own beginning */
     int64_t from_ns = session ? shot->base.begun_ns : clock_mono_ns();
-    if (!session && oneshot_start(shot, &session, &err) < 0) {
+    int result = session ? 0 : oneshot_start(shot, &session, &err);
+    if (result < 0) {
         inflight_fail(&shot->base, &err);
+        return;
+    }
+    if (result == GATE_ASKED) { /* it begins anew: the timeout counts from the yes */
+        gate_park(ctx, inflight_give_back(&shot->base));
         return;
     }
     struct wait_spec spec = {.quiet_ms = -1,

@@ -63,6 +63,18 @@ int people_check(struct cmd_context *ctx, struct request *request, const char *w
                    what, why.text, word);
 }
 
+int people_check_evidence(struct cmd_context *ctx, struct request *request, const char *what,
+                          struct err *err)
+{
+    struct err why;
+    if (people_look(ctx, request, &why) == 0)
+        return 0;
+    return err_set(err, ERR_DENIED,
+                   "'%s' is for a person at a terminal outside of all sessions: %s; use ue %s "
+                   "there",
+                   what, why.text, what);
+}
+
 int people_check_steal(struct cmd_context *ctx, struct request *request, struct err *err)
 {
     if (!ctx->config->defaults.keyboard_steal)

@@ -11,6 +11,9 @@ bool people_may_script(const struct cmd_context *ctx, const char *word);
  * is for people, what is missing, and what to do. */
 int people_check(struct cmd_context *ctx, struct request *request, const char *what,
                  const char *word, struct err *err);
+/* 0, or ERR_DENIED: no person asks. The config can't allow `what` to scripts. */
+int people_check_evidence(struct cmd_context *ctx, struct request *request, const char *what,
+                          struct err *err);
 /* 0, or ERR_DENIED: nobody may type while a person holds the keyboard, or this one may not. */
 int people_check_steal(struct cmd_context *ctx, struct request *request, struct err *err);
 /* 0, or ERR_KEYBOARD_HELD: another person than the one who asks, or no person asks. */

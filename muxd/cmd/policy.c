@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/command.h"
-#include "cmd/gate.h"
 #include "cmd/meta.h"
 #include "guard/known.h"
+#include "guard/policy.h"
 #include "guard/rules.h"
 #include "guard/rules_import.h"
 #include "guard/shell_runs.h"
@@ -90,22 +90,40 @@ static void policy_tell_verdict(const struct rule_case *judged, const struct rul
     }
 }
 
+/* What each policy of the config would make of it. */
+static void policy_tell_policies(const struct config *cfg, const struct rule_case *judged,
+                                 struct json *result, struct buf *text)
+{
+    static const char *const words[] = {"run", "ask", "refuse"};
+    struct json *list = json_add_array(result, "policies");
+    for (size_t i = 0; i < cfg->npolicies; i++) {
+        const struct config_policy *policy = &cfg->policies[i];
+        struct policy_verdict verdict;
+        if (!policy_is_on(policy))
+            continue;
+        policy_decide(cfg, policy, judged, false, false, &verdict);
+        struct json *one = json_add_object(list, NULL);
+        json_add_text(one, "policy", policy->name);
+        json_add_text(one, "would", words[verdict.answer]);
+        buf_printf(text, "policy    [policy%s%s] would %s%s\n", *policy->name ? " " : "",
+                   policy->name, words[verdict.answer], verdict.answer == POLICY_RUN ? " it" : "");
+    }
+}
+
 void cmd_CHECK_POLICY(struct cmd_context *ctx, struct request *request)
 {
     const struct tool *tool = &tools[TOOL_CHECK_POLICY];
     const struct json *params = request_params(request), *cmd = json_get(params, "cmd");
     struct command command = {0};
     struct err err = {0};
-    struct config no_rules = *ctx->config; /* the command is judged here, not refused */
-    no_rules.nrules = 0;
     char **env = meta_env(ctx, request, META_ENV_CALLER, NULL, &err);
     int result = !env ? err.code
                  : json_str(cmd, NULL)
-                     ? command_from_text(&command, &no_rules,
+                     ? command_from_text(&command, ctx->config,
                                          schema_str(tool, params, "shell", NULL),
                                          schema_bool(tool, params, "login", true),
                                          json_str(cmd, NULL), env, &err)
-                     : command_from_words(&command, &no_rules, cmd, &err);
+                     : command_from_words(&command, ctx->config, cmd, &err);
     if (result == 0 && (!command.argv || !command.argv[0]))
         result = err_set(&err, ERR_ARGUMENTS, "'cmd' is empty; give a command");
     if (result == 0) {
@@ -122,6 +140,7 @@ void cmd_CHECK_POLICY(struct cmd_context *ctx, struct request *request)
         struct telling telling = {json_add_array(told, "matches"), &text};
         rules_matches(ctx->config, &judged, policy_add_match, &telling);
         policy_tell_verdict(&judged, &verdict, told, &text);
+        policy_tell_policies(ctx->config, &judged, told, &text);
         json_add_buf(told, "text", &text);
         rules_close(&judged);
         free(shown);

@@ -1,5 +1,4 @@
-/* config: from a file to a struct config. Owns what sections and keys mean, the loading and the
- * freeing. */
+/* config: from text to a struct config. Owns what sections and keys mean, and the freeing. */
 #include "config/config.h"
 #include "base/bug.h"
 #include "base/mem.h"
@@ -7,14 +6,9 @@
 #include "base/value.h"
 #include "config/config_row.h"
 #include "config/ini_lines.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 struct load {
     struct config *cfg;
@@ -22,8 +16,8 @@ struct load {
     const char *name;
     const struct config_section *section; /* the section that is being read */
     /* the struct of the [SECTION NAME] that is being read; NULL: the section has no name */
-    void *named;
-    int *named_lines; /* the lines in that struct */
+    struct config_named *named;
+    bool beside; /* the rules file is being read, not the config itself */
     char heading[4 * INI_LINES_MAX_NAME + 1]; /* for messages: the text between [ and ] */
     int section_lines[CONFIG_SECTION_COUNT];  /* of sections without a name; 0: not seen yet */
 };
@@ -73,67 +67,33 @@ static bool unknown_section(struct load *load, const char *word, int line)
     return false;
 }
 
-/* Begins a [session NAME]: the keys that follow belong to it. */
-static bool open_session(struct load *load, const char *name, int line)
+/* Begins a [SECTION NAME]: the keys that follow belong to it. */
+static bool open_named(struct load *load, const char *name, int line)
 {
-    const struct config_session *old = config_session_find(load->cfg, name);
-    if (!value_session_name(name))
+    const struct config_kind *kind = config_kind_of(load->section);
+    const char *word = load->section->name;
+    bool session = load->section == &config_sections[CONFIG_SECTION_session];
+    if (!(load->section->optional && !*name) && !value_session_name(name))
         return config_fail(load, line, NULL,
-                           "not a session's name; allowed: up to 64 letters, digits, '_', '.' and "
-                           "'-', not only digits, no '.' or '-' in front");
+                           session ? "not a %s's name; allowed: up to 64 letters, digits, '_', '.' "
+                                     "and '-', not only digits, no '.' or '-' in front"
+                                   : "not a %s's name; allowed: as for a session, letters, digits, "
+                                     "'_', '.' and '-'",
+                           word);
+    const struct config_named *old = config_named_find(kind, load->cfg, name);
+    if (old && load->beside && !old->beside)
+        return config_fail(load, line, NULL,
+                           "the section is there already, in line %d of '%s'; rename one of them",
+                           old->line, load->cfg->path);
     if (old)
         return config_fail(load, line, NULL,
                            "the section is there already, in line %d; put its keys together",
                            old->line);
-    if (load->cfg->nsessions == CONFIG_MAX_SESSIONS)
-        return config_fail(load, line, NULL, "too many sessions; allowed: %d", CONFIG_MAX_SESSIONS);
-    struct config_session *session = config_session_add(load->cfg, name, line);
-    load->named = session;
-    load->named_lines = session->lines;
-    return true;
-}
-
-/* Begins a [hook NAME] or a [rule NAME]; old: the section of that name that is there already, by
- * its line, or 0. */
-static bool check_named(struct load *load, const char *name, int line, int old, bool full)
-{
-    const char *word = load->section->name;
-    if (!value_session_name(name))
-        return config_fail(load, line, NULL,
-                           "not a %s's name; allowed: as for a session, letters, digits, '_', '.' "
-                           "and '-'",
-                           word);
-    if (old)
-        return config_fail(load, line, NULL,
-                           "the section is there already, in line %d; put its keys together", old);
-    return !full || config_fail(load, line, NULL, "too many %ss", word);
-}
-
-static bool open_hook(struct load *load, const char *name, int line)
-{
-    int old = 0;
-    for (size_t i = 0; i < load->cfg->nhooks; i++)
-        if (strcmp(load->cfg->hooks[i].name, name) == 0)
-            old = load->cfg->hooks[i].line;
-    if (!check_named(load, name, line, old, load->cfg->nhooks == CONFIG_MAX_HOOKS))
-        return false;
-    struct config_hook *hook = config_hook_add(load->cfg, name, line);
-    load->named = hook;
-    load->named_lines = hook->lines;
-    return true;
-}
-
-static bool open_rule(struct load *load, const char *name, int line)
-{
-    int old = 0;
-    for (size_t i = 0; i < load->cfg->nrules; i++)
-        if (strcmp(load->cfg->rules[i].name, name) == 0)
-            old = load->cfg->rules[i].line;
-    if (!check_named(load, name, line, old, load->cfg->nrules == CONFIG_MAX_RULES))
-        return false;
-    struct config_rule *rule = config_rule_add(load->cfg, name, line);
-    load->named = rule;
-    load->named_lines = rule->lines;
+    if (config_named_is_full(kind, load->cfg))
+        return config_fail(load, line, NULL, session ? "too many %ss; allowed: %d" : "too many %ss",
+                           word, (int)kind->max);
+    load->named = config_named_add(kind, load->cfg, name, line);
+    load->named->beside = load->beside;
     return true;
 }
 
@@ -150,7 +110,9 @@ static bool on_section(void *ctx, const char *heading, int line)
     bool ok = true;
     if (!section)
         ok = unknown_section(load, word, line);
-    else if (section->named && !*name)
+    else if (load->beside && section != &config_sections[CONFIG_SECTION_rule])
+        ok = config_fail(load, line, NULL, "only [rule NAME] sections may stand in this file");
+    else if (section->named && !section->optional && !*name)
         ok = config_fail(load, line, NULL, "the section needs a name; write [%s NAME]", word);
     else if (!section->named && *name)
         ok = config_fail(load, line, NULL, "the section has no name of its own; write [%s]", word);
@@ -160,10 +122,8 @@ static bool on_section(void *ctx, const char *heading, int line)
              config_fail(load, line, NULL,
                          "the section is there already, in line %d; put its keys together", *seen);
         *seen = line;
-    } else if (!section->refused)
-        ok = (section == &config_sections[CONFIG_SECTION_hook]   ? open_hook
-              : section == &config_sections[CONFIG_SECTION_rule] ? open_rule
-                                                                 : open_session)(load, name, line);
+    } else
+        ok = open_named(load, name, line);
     /* [env] replaces the built-in list, also when it is empty. */
     if (ok && strcmp(word, "env") == 0)
         config_row_fini(&config_rows[CONFIG_ROW_env_vars], load->cfg);
@@ -207,8 +167,8 @@ static bool set_row(struct load *load, const struct config_row *row, const char 
                     const char *value, int line)
 {
     BUG_UNLESS(config_row_is_named(row) == (load->named != NULL));
-    void *base = load->named ? load->named : load->cfg;
-    int *seen = load->named ? &load->named_lines[row - config_rows]
+    void *base = load->named ? (void *)load->named : load->cfg;
+    int *seen = load->named ? &load->named->lines[row - config_rows]
                             : &load->cfg->lines[row - config_rows];
     struct buf why = BUF_INIT;
     bool ok;
@@ -297,6 +257,7 @@ static bool finish_named(struct load *load)
     for (size_t i = 0; ok && i < load->cfg->nrules; i++) {
         struct config_rule *rule = &load->cfg->rules[i];
         snprintf(load->heading, sizeof(load->heading), "rule %s", rule->name);
+        load->name = config_rule_path(load->cfg, rule);
         ok = config_rule_finish(rule, &why) || config_fail(load, rule->line, NULL, "%s", why.data);
     }
     buf_fini(&why);
@@ -319,73 +280,69 @@ void config_free(struct config *cfg)
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++)
         if (!config_row_is_named(&config_rows[i]))
             config_row_fini(&config_rows[i], cfg);
-    for (size_t i = 0; i < cfg->nsessions; i++)
-        config_session_fini(&cfg->sessions[i]);
-    free(cfg->sessions);
-    for (size_t i = 0; i < cfg->nhooks; i++)
-        config_hook_fini(&cfg->hooks[i]);
-    free(cfg->hooks);
-    for (size_t i = 0; i < cfg->nrules; i++)
-        config_rule_fini(&cfg->rules[i]);
-    free(cfg->rules);
+    config_named_free(cfg);
     free(cfg->path);
     free(cfg->text);
+    free(cfg->rules_path);
+    free(cfg->rules_text);
     free(cfg);
+}
+
+struct config *config_parse_both(const char *name, const struct buf *text, const struct buf *rules,
+                                 struct err *err)
+{
+    struct load load = {.cfg = config_default(), .err = err, .name = name};
+    struct ini_lines_events events = {on_section, on_value, &load};
+    const char *data = text->data ? text->data : "",
+               *more = rules && rules->data ? rules->data : "";
+    struct config *cfg = load.cfg;
+    cfg->path = xstrdup(name);
+    cfg->text = xmemdup(data, text->len);
+    cfg->text_size = text->len;
+    cfg->rules_path = config_rules_path(name);
+    bool ok = ini_lines_read(name, data, text->len, &events, err) == 0;
+    if (ok && rules) {
+        load.beside = true;
+        load.section = NULL;
+        cfg->rules_text = xmemdup(more, rules->len);
+        cfg->rules_text_size = rules->len;
+        load.name = cfg->rules_path;
+        ok = ini_lines_read(cfg->rules_path, more, rules->len, &events, err) == 0;
+        load.name = name;
+    }
+    if (ok && finish_named(&load) && check_together(&load))
+        return cfg;
+    config_free(cfg);
+    return NULL;
 }
 
 struct config *config_parse(const char *name, const char *data, size_t size, struct err *err)
 {
-    struct load load = {.cfg = config_default(), .err = err, .name = name};
-    struct ini_lines_events events = {on_section, on_value, &load};
-    load.cfg->path = xstrdup(name);
-    load.cfg->text = xmemdup(data, size);
-    load.cfg->text_size = size;
-    if (ini_lines_read(name, data, size, &events, err) == 0 && finish_named(&load) &&
-        check_together(&load))
-        return load.cfg;
-    config_free(load.cfg);
-    return NULL;
-}
-
-/* Reads the whole file into out; 0 or an error. Pipes and devices are refused: they could block the
- * daemon, and a reload could not read them again. */
-static int config_read_file(const char *path, struct buf *out, struct err *err)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), result = 0;
-    if (fd < 0)
-        return err_set(err, ERR_SYSTEM, "'%s': %s; check the path or start without a configuration",
-                       path, strerror(errno));
-    if (fstat(fd, &st) != 0)
-        result = err_set(err, ERR_SYSTEM, "'%s': %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)))
-        result = err_set(err, ERR_CONFIG, "'%s' is no regular file; name an ini file", path);
-    while (result == 0) {
-        char *room = buf_reserve(out, 65536);
-        ssize_t got = room ? read(fd, room, 65536) : 0;
-        if (!room || (got > 0 && out->len + (size_t)got > CONFIG_MAX_FILE))
-            result = err_set(err, ERR_CONFIG, "'%s' is larger than %u bytes; make it smaller", path,
-                             CONFIG_MAX_FILE);
-        else if (got < 0 && errno != EINTR)
-            result = err_set(err, ERR_SYSTEM, "'%s': %s", path, strerror(errno));
-        else if (got == 0)
-            break;
-        else if (got > 0)
-            buf_commit(out, (size_t)got);
-    }
-    close(fd);
-    return result;
-}
-
-struct config *config_load(const char *path, struct err *err)
-{
-    if (!path)
-        return config_default();
-    struct buf text;
-    buf_init(&text, CONFIG_MAX_FILE + 65536);
-    struct config *cfg = config_read_file(path, &text, err) == 0
-                             ? config_parse(path, text.data ? text.data : "", text.len, err)
-                             : NULL;
+    struct buf text = BUF_INIT;
+    buf_append(&text, data, size);
+    struct config *cfg = config_parse_both(name, &text, NULL, err);
     buf_fini(&text);
+    return cfg;
+}
+
+void config_image(const struct config *cfg, struct buf *out)
+{
+    buf_append(out, cfg->text ? cfg->text : "", cfg->text_size);
+    if (!cfg->rules_text)
+        return;
+    buf_append_byte(out, '\0'); /* no text of a config has one */
+    buf_append(out, cfg->rules_text, cfg->rules_text_size);
+}
+
+struct config *config_from_image(const char *name, const char *data, size_t size, struct err *err)
+{
+    const char *split = memchr(data, '\0', size);
+    struct buf text = BUF_INIT, rules = BUF_INIT;
+    buf_append(&text, data, split ? (size_t)(split - data) : size);
+    if (split)
+        buf_append(&rules, split + 1, (size_t)(data + size - split) - 1);
+    struct config *cfg = config_parse_both(name, &text, split ? &rules : NULL, err);
+    buf_fini(&text);
+    buf_fini(&rules);
     return cfg;
 }

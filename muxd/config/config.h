@@ -14,6 +14,7 @@
 #define CONFIG_MAX_SESSIONS 1024    /* [session NAME] sections of a file */
 #define CONFIG_MAX_HOOKS 64         /* [hook NAME] sections of a file */
 #define CONFIG_MAX_RULES 512        /* [rule NAME] sections of a file */
+#define CONFIG_MAX_POLICIES 64      /* [policy] and [policy NAME] sections of a file */
 #define CONFIG_MAX_VARS 1024        /* variables of one section */
 
 /* Words of the ENUM keys: one list makes the C enum and the spelling in the file. LOG levels are
@@ -35,6 +36,9 @@
     W(READ_ONLY, "read-only") W(WORKSPACE_WRITE, "workspace-write")
 #define CONFIG_WORDS_DECISION(W)                                                                   \
     W(ALLOW, "allow") W(PROMPT, "prompt") W(FORBIDDEN, "forbidden")
+#define CONFIG_WORDS_APPROVAL(W)                                                                   \
+    W(OFF, "off") W(NEVER, "never") W(ON_REQUEST, "on-request")                                    \
+    W(UNTRUSTED, "untrusted") W(GRANULAR, "granular")
 /* [defaults] scripts_may */
 #define CONFIG_SCRIPTS_ATTACH "attach"
 #define CONFIG_SCRIPTS_KEYBOARD "keyboard"
@@ -57,6 +61,9 @@ enum config_leftovers { CONFIG_WORDS_LEFTOVERS(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_SIZE_##ident,
 enum config_size { CONFIG_WORDS_SIZE(CONFIG_W) };
+#undef CONFIG_W
+#define CONFIG_W(ident, word) CONFIG_APPROVAL_##ident,
+enum config_approval { CONFIG_WORDS_APPROVAL(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_DECISION_##ident,
 enum config_decision { CONFIG_WORDS_DECISION(CONFIG_W) };
@@ -151,21 +158,33 @@ struct config_tools {
 #define CONFIG_TOOLS(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
 };
+/* What the struct of every [SECTION NAME] begins with. */
+#define CONFIG_NAMED_MEMBERS                                                                       \
+    char *name;                                                                                    \
+    int line;                    /* of its heading */                                              \
+    int lines[CONFIG_ROW_COUNT]; /* where each value stands; 0: not in this section */             \
+    bool beside;                 /* in the rules file beside the config */
+struct config_named {
+    CONFIG_NAMED_MEMBERS
+};
+#define CONFIG_NAMED                                                                               \
+    union {                                                                                        \
+        struct config_named named;                                                                 \
+        struct {                                                                                   \
+            CONFIG_NAMED_MEMBERS                                                                   \
+        };                                                                                         \
+    };
 /* A [session NAME]. Every value is the effective one: a key that the section doesn't have was taken
  * from [defaults] or [limits]. */
 struct config_session {
-    char *name;
-    int line;                     /* of its heading */
-    int lines[CONFIG_ROW_COUNT];  /* where each value stands; 0: not in this section */
+    CONFIG_NAMED
 #define CONFIG_SESSION(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
 };
 
 /* A [hook NAME]. */
 struct config_hook {
-    char *name;
-    int line;
-    int lines[CONFIG_ROW_COUNT];
+    CONFIG_NAMED
     uint32_t types; /* of `on`: bits as EVENT_BIT makes them (wire/event.h) */
 #define CONFIG_HOOK(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
@@ -173,10 +192,15 @@ struct config_hook {
 
 /* A [rule NAME]. */
 struct config_rule {
-    char *name;
-    int line;
-    int lines[CONFIG_ROW_COUNT];
+    CONFIG_NAMED
 #define CONFIG_RULE(key, type, ...) CONFIG_MEMBER(key, type)
+#include "config/config.def"
+};
+
+/* [policy] (its name is "") or a [policy NAME]. */
+struct config_policy {
+    CONFIG_NAMED
+#define CONFIG_POLICY(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
 };
 
@@ -198,8 +222,13 @@ struct config {
     size_t nsessions;
     struct config_hook *hooks; /* in the file's order */
     size_t nhooks;
-    struct config_rule *rules; /* in the file's order */
+    struct config_rule *rules; /* in the file's order; those of the rules file come last */
     size_t nrules;
+    struct config_policy *policies; /* in the file's order */
+    size_t npolicies;
+    char *rules_path; /* the rules file beside path, which may be missing; NULL: no path */
+    char *rules_text; /* that file as it was read; NULL: there is none */
+    size_t rules_text_size;
 };
 
 /* Reads path, a regular file of at most CONFIG_MAX_FILE bytes (or /dev/null); path NULL: the
@@ -210,6 +239,16 @@ struct config *config_load(const char *path, struct err *err);
 /* The same for text in memory; name stands in for the path. */
 struct config *config_parse(const char *name, const char *data, size_t size, struct err *err);
 struct config *config_default(void);
+/* The config as bytes, and back: it outlives a worker in this form. */
+void config_image(const struct config *cfg, struct buf *out);
+struct config *config_from_image(const char *name, const char *data, size_t size, struct err *err);
+/* "DIR/muxd.rules" for "DIR/muxd.ini": the file of [rule NAME] sections that is read with it; the
+ * caller's. */
+char *config_rules_path(const char *path);
+/* The file in which the rule stands; borrowed. */
+const char *config_rule_path(const struct config *cfg, const struct config_rule *rule);
+/* The [policy NAME], [policy] for "", borrowed from cfg; NULL: none. */
+const struct config_policy *config_policy_find(const struct config *cfg, const char *name);
 void config_free(struct config *cfg); /* NULL is fine */
 
 /* The configured session of that name, borrowed from cfg; NULL: none. */
@@ -225,6 +264,7 @@ struct config_item {
     const char *key;     /* "max_sessions", "env.EDITOR" */
     const char *value;   /* as it would be written in a file */
     int line;            /* in cfg->path; 0: default */
+    bool beside;         /* in cfg->rules_path */
 };
 /* Calls each for every value in the table's order, then session by session. */
 void config_each(const struct config *cfg, void (*each)(void *ctx, const struct config_item *item),

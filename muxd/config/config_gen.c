@@ -94,7 +94,8 @@ static void sample_section(struct buf *out, const struct config_section *section
     config_section_rows(section->name, &first, &end);
     buf_append_byte(out, '\n');
     config_gen_explain(out, section->help);
-    buf_printf(out, "#[%s%s]\n", section->name, section->named ? " NAME" : "");
+    buf_printf(out, "#[%s%s]\n", section->name,
+               section->named && !section->optional ? " NAME" : "");
     for (size_t i = first; i < end; i++)
         if (i != CONFIG_ROW_session_argv)
             sample_row(out, &config_rows[i]);

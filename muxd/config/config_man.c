@@ -115,7 +115,8 @@ bool config_man(struct buf *out)
         const struct config_section *section = &config_sections[i];
         size_t first, end;
         config_section_rows(section->name, &first, &end);
-        buf_printf(out, ".SS [%s%s]\n", section->name, section->named ? " NAME" : "");
+        buf_printf(out, ".SS [%s%s%s%s]\n", section->name, section->optional ? "] or [" : "",
+                   section->optional ? section->name : "", section->named ? " NAME" : "");
         roff(out, section->help);
         buf_append_text(out, "\n");
         for (size_t row = first; row < end; row++)

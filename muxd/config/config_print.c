@@ -7,6 +7,7 @@ struct walk {
     const struct config *cfg;
     void (*each)(void *ctx, const struct config_item *item);
     void *ctx;
+    bool beside;
 };
 
 static void walk_vars(const struct walk *walk, const struct config_row *row,
@@ -16,7 +17,8 @@ static void walk_vars(const struct walk *walk, const struct config_row *row,
         struct buf key = BUF_INIT;
         buf_printf(&key, "%s%s", row->prefix, vars->items[i].name);
         walk->each(walk->ctx, &(struct config_item){row->section, name, key.data,
-                                                    vars->items[i].value, vars->items[i].line});
+                                                    vars->items[i].value, vars->items[i].line,
+                                                    walk->beside});
         buf_fini(&key);
     }
 }
@@ -36,8 +38,9 @@ static void walk_rows(const struct walk *walk, size_t first, size_t end, const v
         struct buf value = BUF_INIT;
         config_row_format(row, base, &value);
         int line = lines[i] == 0 && row->from != 0 ? walk->cfg->lines[row->from] : lines[i];
-        walk->each(walk->ctx, &(struct config_item){row->section, name, row->key,
-                                                    value.data ? value.data : "", line});
+        walk->each(walk->ctx,
+                   &(struct config_item){row->section, name, row->key,
+                                         value.data ? value.data : "", line, walk->beside});
         buf_fini(&value);
     }
 }
@@ -45,42 +48,44 @@ static void walk_rows(const struct walk *walk, size_t first, size_t end, const v
 void config_each(const struct config *cfg, void (*each)(void *ctx, const struct config_item *item),
                  void *ctx)
 {
-    struct walk walk = {cfg, each, ctx};
+    struct walk walk = {.cfg = cfg, .each = each, .ctx = ctx};
     size_t first, end;
-    config_section_rows("session", &first, &end);
     walk_rows(&walk, 0, CONFIG_ROW_COUNT, cfg, NULL, cfg->lines);
-    for (size_t i = 0; i < cfg->nsessions; i++)
-        walk_rows(&walk, first, end, &cfg->sessions[i], cfg->sessions[i].name,
-                  cfg->sessions[i].lines);
-    config_section_rows("hook", &first, &end);
-    for (size_t i = 0; i < cfg->nhooks; i++)
-        walk_rows(&walk, first, end, &cfg->hooks[i], cfg->hooks[i].name, cfg->hooks[i].lines);
-    config_section_rows("rule", &first, &end);
-    for (size_t i = 0; i < cfg->nrules; i++)
-        walk_rows(&walk, first, end, &cfg->rules[i], cfg->rules[i].name, cfg->rules[i].lines);
+    for (size_t k = 0; k < CONFIG_KINDS; k++) {
+        config_section_rows(config_sections[config_kinds[k].section].name, &first, &end);
+        for (size_t i = 0; i < config_kind_count(&config_kinds[k], cfg); i++) {
+            const struct config_named *named = config_named_at(&config_kinds[k], cfg, i);
+            walk.beside = named->beside;
+            walk_rows(&walk, first, end, named, named->name, named->lines);
+        }
+    }
 }
 
 struct print {
     struct buf *out;
-    const char *path;
+    const struct config *cfg;
     bool ok;
 };
 
 static void print_item(void *ctx, const struct config_item *item)
 {
     struct print *print = ctx;
+    const struct config *cfg = print->cfg;
     if (item->line)
-        print->ok = print->ok && buf_printf(print->out, "%s:%d", print->path, item->line);
+        print->ok = print->ok &&
+                    buf_printf(print->out, "%s:%d", item->beside ? cfg->rules_path : cfg->path,
+                               item->line);
     else
         print->ok = print->ok && buf_append_text(print->out, "default");
+    const char *name = item->name ? item->name : "";
     print->ok = print->ok && buf_printf(print->out, "\t[%s%s%s] %s =%s%s\n", item->section,
-                                        item->name ? " " : "", item->name ? item->name : "",
+                                        *name ? " " : "", name,
                                         item->key, *item->value ? " " : "", item->value);
 }
 
 bool config_print(struct buf *out, const struct config *cfg)
 {
-    struct print print = {out, cfg->path, true};
+    struct print print = {out, cfg, true};
     config_each(cfg, print_item, &print);
     return print.ok;
 }
@@ -154,84 +159,35 @@ static void diff_rows(struct diff *diff, size_t first, size_t end, const void *w
     }
 }
 
-static const struct config_hook *hook_find(const struct config *cfg, const char *name)
+static void config_print_diff_named(struct diff *diff, const struct config_kind *kind,
+                                    const struct config *old_cfg, const struct config *new_cfg)
 {
-    for (size_t i = 0; i < cfg->nhooks; i++)
-        if (strcmp(cfg->hooks[i].name, name) == 0)
-            return &cfg->hooks[i];
-    return NULL;
-}
-
-static void diff_hooks(struct diff *diff, const struct config *old_cfg,
-                       const struct config *new_cfg)
-{
+    const char *section = config_sections[kind->section].name;
     size_t first, end;
-    config_section_rows("hook", &first, &end);
-    for (size_t i = 0; i < old_cfg->nhooks; i++) {
-        const struct config_hook *was = &old_cfg->hooks[i], *is = hook_find(new_cfg, was->name);
+    config_section_rows(section, &first, &end);
+    for (size_t i = 0; i < config_kind_count(kind, old_cfg); i++) {
+        const struct config_named *was = config_named_at(kind, old_cfg, i),
+                                  *is = config_named_find(kind, new_cfg, was->name);
         if (is)
             diff_rows(diff, first, end, was, is, was->name);
         else
-            config_print_tell(diff, &(struct config_change){"hook", was->name, NULL, was->name,
+            config_print_tell(diff, &(struct config_change){section, was->name, NULL, was->name,
                                                             NULL, CONFIG_NOW});
     }
-    for (size_t i = 0; i < new_cfg->nhooks; i++)
-        if (!hook_find(old_cfg, new_cfg->hooks[i].name))
-            config_print_tell(diff,
-                              &(struct config_change){"hook", new_cfg->hooks[i].name, NULL, NULL,
-                                                      new_cfg->hooks[i].name, CONFIG_NOW});
-}
-
-static const struct config_rule *rule_find(const struct config *cfg, const char *name)
-{
-    for (size_t i = 0; i < cfg->nrules; i++)
-        if (strcmp(cfg->rules[i].name, name) == 0)
-            return &cfg->rules[i];
-    return NULL;
-}
-
-static void diff_rules(struct diff *diff, const struct config *old_cfg,
-                       const struct config *new_cfg)
-{
-    size_t first, end;
-    config_section_rows("rule", &first, &end);
-    for (size_t i = 0; i < old_cfg->nrules; i++) {
-        const struct config_rule *was = &old_cfg->rules[i], *is = rule_find(new_cfg, was->name);
-        if (is)
-            diff_rows(diff, first, end, was, is, was->name);
-        else
-            config_print_tell(diff, &(struct config_change){"rule", was->name, NULL, was->name,
-                                                            NULL, CONFIG_NOW});
+    for (size_t i = 0; i < config_kind_count(kind, new_cfg); i++) {
+        const struct config_named *is = config_named_at(kind, new_cfg, i);
+        if (!config_named_find(kind, old_cfg, is->name))
+            config_print_tell(diff, &(struct config_change){section, is->name, NULL, NULL, is->name,
+                                                            CONFIG_NOW});
     }
-    for (size_t i = 0; i < new_cfg->nrules; i++)
-        if (!rule_find(old_cfg, new_cfg->rules[i].name))
-            config_print_tell(diff,
-                              &(struct config_change){"rule", new_cfg->rules[i].name, NULL, NULL,
-                                                      new_cfg->rules[i].name, CONFIG_NOW});
 }
 
 size_t config_diff(const struct config *old_cfg, const struct config *new_cfg,
                    void (*change)(void *ctx, const struct config_change *change), void *ctx)
 {
     struct diff diff = {change, ctx, 0};
-    size_t first, end;
-    config_section_rows("session", &first, &end);
     diff_rows(&diff, 0, CONFIG_ROW_COUNT, old_cfg, new_cfg, NULL);
-    for (size_t i = 0; i < old_cfg->nsessions; i++) {
-        const struct config_session *was = &old_cfg->sessions[i],
-                                    *is = config_session_find(new_cfg, was->name);
-        if (is)
-            diff_rows(&diff, first, end, was, is, was->name);
-        else
-            config_print_tell(&diff, &(struct config_change){"session", was->name, NULL, was->name,
-                                                             NULL, CONFIG_NOW});
-    }
-    for (size_t i = 0; i < new_cfg->nsessions; i++)
-        if (!config_session_find(old_cfg, new_cfg->sessions[i].name))
-            config_print_tell(&diff,
-                              &(struct config_change){"session", new_cfg->sessions[i].name, NULL,
-                                                      NULL, new_cfg->sessions[i].name, CONFIG_NOW});
-    diff_hooks(&diff, old_cfg, new_cfg);
-    diff_rules(&diff, old_cfg, new_cfg);
+    for (size_t k = 0; k < CONFIG_KINDS; k++)
+        config_print_diff_named(&diff, &config_kinds[k], old_cfg, new_cfg);
     return diff.count;
 }

@@ -38,7 +38,8 @@ extern const struct config_row config_rows[CONFIG_ROW_COUNT];
 
 struct config_section {
     const char *name;
-    bool named;   /* [name NAME] */
+    bool named;    /* [name NAME] */
+    bool optional; /* [name], too, which is a section of its own */
     bool refused; /* known, but its keys are not available yet */
     const char *help;
 };
@@ -77,21 +78,34 @@ const struct config_section *config_section_find(const char *name, size_t len);
 /* Each [SECTION NAME] has a struct of its own for the row's value. */
 bool config_row_is_named(const struct config_row *row);
 
-/* config_session.c: a new session of that name, all rows with their defaults; borrowed until the
- * next one is added. */
-struct config_session *config_session_add(struct config *cfg, const char *name, int line);
-/* Takes the values that the section doesn't have from [defaults] and [limits]; false and why: it
- * lacks something, or two keys exclude each other. */
+/* config_named.c: the sections with names, a kind each. Their structs begin with a config_named. */
+struct config_kind {
+    enum config_section_id section;
+    size_t items, count; /* where in struct config their array and its size are */
+    size_t size, max;    /* of one struct; how many there may be */
+};
+#define CONFIG_KINDS 4
+extern const struct config_kind config_kinds[CONFIG_KINDS];
+const struct config_kind *config_kind_of(const struct config_section *section);
+size_t config_kind_count(const struct config_kind *kind, const struct config *cfg);
+struct config_named *config_named_at(const struct config_kind *kind, const struct config *cfg,
+                                     size_t i);
+struct config_named *config_named_find(const struct config_kind *kind, const struct config *cfg,
+                                       const char *name); /* NULL: none */
+bool config_named_is_full(const struct config_kind *kind, const struct config *cfg);
+/* A new one of that name, all rows with their defaults; borrowed until the next one is added. */
+struct config_named *config_named_add(const struct config_kind *kind, struct config *cfg,
+                                      const char *name, int line);
+void config_named_free(struct config *cfg); /* all of them */
+
+/* config.c: rules: the text of the rules file beside it; NULL: there is none. */
+struct config *config_parse_both(const char *name, const struct buf *text, const struct buf *rules,
+                                 struct err *err);
+
+/* config_session.c: takes the values that the section doesn't have from [defaults] and [limits];
+ * false and why: it lacks something, or two keys exclude each other. */
 bool config_session_finish(struct config *cfg, struct config_session *session, struct buf *why);
-void config_session_fini(struct config_session *session);
-
-/* config_hook.c: the same for hooks. */
-struct config_hook *config_hook_add(struct config *cfg, const char *name, int line);
+/* config_hook.c, config_rule.c: the same for hooks and rules. */
 bool config_hook_finish(struct config_hook *hook, struct buf *why);
-void config_hook_fini(struct config_hook *hook);
-
-/* config_rule.c: the same for rules. */
-struct config_rule *config_rule_add(struct config *cfg, const char *name, int line);
 bool config_rule_finish(struct config_rule *rule, struct buf *why);
-void config_rule_fini(struct config_rule *rule);
 #endif

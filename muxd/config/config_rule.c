@@ -1,22 +1,9 @@
-/* config_rule: the [rule NAME] sections: adding one, and what it must have. */
+/* config_rule: the [rule NAME] sections: what one must have, and their file. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "config/config_row.h"
 #include <stdlib.h>
 #include <string.h>
-
-struct config_rule *config_rule_add(struct config *cfg, const char *name, int line)
-{
-    size_t first, end;
-    BUG_UNLESS(cfg->nrules < CONFIG_MAX_RULES);
-    cfg->rules = xreallocarray(cfg->rules, cfg->nrules + 1, sizeof(*cfg->rules));
-    struct config_rule *rule = &cfg->rules[cfg->nrules++];
-    *rule = (struct config_rule){.name = xstrdup(name), .line = line};
-    config_section_rows("rule", &first, &end);
-    for (size_t i = first; i < end; i++)
-        config_row_reset(&config_rows[i], rule);
-    return rule;
-}
 
 /* "a|b" without an empty alternative. */
 static bool are_alternatives(const char *word)
@@ -53,11 +40,14 @@ bool config_rule_finish(struct config_rule *rule, struct buf *why)
     return true;
 }
 
-void config_rule_fini(struct config_rule *rule)
+char *config_rules_path(const char *path)
 {
-    size_t first, end;
-    config_section_rows("rule", &first, &end);
-    for (size_t i = first; i < end; i++)
-        config_row_fini(&config_rows[i], rule);
-    free(rule->name);
+    size_t len = strlen(path);
+    bool ini = len > 4 && strcmp(path + len - 4, ".ini") == 0;
+    return xasprintf("%.*s.rules", (int)(ini ? len - 4 : len), path);
+}
+
+const char *config_rule_path(const struct config *cfg, const struct config_rule *rule)
+{
+    return rule->beside ? cfg->rules_path : cfg->path;
 }

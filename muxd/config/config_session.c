@@ -1,8 +1,6 @@
-/* config_session: the [session NAME] sections: finding and adding one, and what it inherits. */
+/* config_session: the [session NAME] sections: finding one, and what it inherits. */
 #include "base/bug.h"
-#include "base/mem.h"
 #include "config/config_row.h"
-#include <stdlib.h>
 #include <string.h>
 
 const struct config_session *config_session_find(const struct config *cfg, const char *name)
@@ -11,19 +9,6 @@ const struct config_session *config_session_find(const struct config *cfg, const
         if (strcmp(cfg->sessions[i].name, name) == 0)
             return &cfg->sessions[i];
     return NULL;
-}
-
-struct config_session *config_session_add(struct config *cfg, const char *name, int line)
-{
-    size_t first, end;
-    BUG_UNLESS(cfg->nsessions < CONFIG_MAX_SESSIONS);
-    cfg->sessions = xreallocarray(cfg->sessions, cfg->nsessions + 1, sizeof(*cfg->sessions));
-    struct config_session *session = &cfg->sessions[cfg->nsessions++];
-    *session = (struct config_session){.name = xstrdup(name), .line = line};
-    config_section_rows("session", &first, &end);
-    for (size_t i = first; i < end; i++)
-        config_row_reset(&config_rows[i], session);
-    return session;
 }
 
 static void inherit(const struct config *cfg, struct config_session *session,
@@ -50,14 +35,9 @@ bool config_session_finish(struct config *cfg, struct config_session *session, s
         return buf_append_text(why, "it has both 'cmd' and 'argv'; remove one of them"), false;
     if (!session->cmd && session->argv.count == 0)
         return buf_append_text(why, "it has no command; add 'cmd' or 'argv'"), false;
+    if (session->profile && !config_policy_find(cfg, session->profile))
+        return buf_printf(why, "there is no [policy %s], which 'profile' names; add it",
+                          session->profile),
+               false;
     return true;
-}
-
-void config_session_fini(struct config_session *session)
-{
-    size_t first, end;
-    config_section_rows("session", &first, &end);
-    for (size_t i = first; i < end; i++)
-        config_row_fini(&config_rows[i], session);
-    free(session->name);
 }

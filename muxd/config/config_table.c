@@ -11,6 +11,7 @@ static const char *const config_words_shell_type[] = {CONFIG_WORDS_SHELL_TYPE(WO
 static const char *const config_words_endings[] = {CONFIG_WORDS_ENDINGS(WORD) NULL};
 static const char *const config_words_decision[] = {CONFIG_WORDS_DECISION(WORD) NULL};
 static const char *const config_words_sandbox[] = {CONFIG_WORDS_SANDBOX(WORD) NULL};
+static const char *const config_words_approval[] = {CONFIG_WORDS_APPROVAL(WORD) NULL};
 static const char *const config_words_on_slow[] = {CONFIG_WORDS_ON_SLOW(WORD) NULL};
 static const char *const config_words_leftovers[] = {CONFIG_WORDS_LEFTOVERS(WORD) NULL};
 static const char *const config_words_size[] = {CONFIG_WORDS_SIZE(WORD) NULL};
@@ -54,6 +55,7 @@ const struct config_section config_sections[CONFIG_SECTION_COUNT] = {
 #define OFFSET_session(member) offsetof(struct config_session, member)
 #define OFFSET_hook(member) offsetof(struct config_hook, member)
 #define OFFSET_rule(member) offsetof(struct config_rule, member)
+#define OFFSET_policy(member) offsetof(struct config_policy, member)
 
 const struct config_row config_rows[CONFIG_ROW_COUNT] = {
 #define CONFIG_ROW(sect, ident, kind, ...) \

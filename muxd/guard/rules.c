@@ -100,8 +100,7 @@ void rules_close(struct rule_case *judged)
     *judged = (struct rule_case){0};
 }
 
-/* The commands that are judged one by one: of a plain script its own, else the vector. */
-static size_t segments_of(const struct rule_case *judged, const struct shell_command **first)
+size_t rules_segments(const struct rule_case *judged, const struct shell_command **first)
 {
     bool apart = judged->has_script && (judged->script.plain || judged->script.heredoc_only);
     *first = apart ? judged->script.commands : judged->runs->commands;
@@ -118,6 +117,12 @@ static bool is_allowed(const struct config *cfg, const struct shell_command *com
             return true;
         }
     return false;
+}
+
+bool rules_allows(const struct config *cfg, const struct shell_command *command)
+{
+    struct rule_match unused;
+    return is_allowed(cfg, command, &unused);
 }
 
 static bool has_strict(const struct config *cfg)
@@ -149,7 +154,7 @@ void rules_judge(const struct config *cfg, const struct rule_case *judged,
                  struct rule_verdict *verdict)
 {
     const struct shell_command *segments;
-    size_t count = segments_of(judged, &segments), allowed = 0;
+    size_t count = rules_segments(judged, &segments), allowed = 0;
     *verdict = (struct rule_verdict){0};
     for (size_t i = 0; i < judged->runs->count; i++)
         judge_strictly(cfg, &judged->runs->commands[i], verdict);
@@ -169,7 +174,7 @@ size_t rules_matches(const struct config *cfg, const struct rule_case *judged,
                      void (*each)(void *ctx, const struct rule_match *match), void *ctx)
 {
     const struct shell_command *segments;
-    size_t count = segments_of(judged, &segments), told = 0;
+    size_t count = rules_segments(judged, &segments), told = 0;
     for (enum rule_decision decision = RULE_FORBIDDEN; decision > RULE_NONE; decision--)
         for (size_t r = 0; r < cfg->nrules; r++) {
             const struct config_rule *rule = &cfg->rules[r];

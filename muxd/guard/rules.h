@@ -44,6 +44,10 @@ void rules_judge(const struct config *cfg, const struct rule_case *judged,
 size_t rules_matches(const struct config *cfg, const struct rule_case *judged,
                      void (*each)(void *ctx, const struct rule_match *match), void *ctx);
 
+/* The commands that are judged one by one: of a plain script its own, else the vector; borrowed. */
+size_t rules_segments(const struct rule_case *judged, const struct shell_command **first);
+/* A rule allows this command. */
+bool rules_allows(const struct config *cfg, const struct shell_command *command);
 enum rule_decision rule_decision_of(const struct config_rule *rule);
 const char *rule_decision_word(enum rule_decision decision); /* "none", "allow", … static */
 /* Whether the words begin with the rule's prefix, exactly; the first word may be a path that

@@ -29,8 +29,8 @@ static int check_rules(const struct config *config, struct err *err)
         const struct config_rule *rule = &config->rules[i];
         struct buf why = BUF_INIT;
         if (!rule_check_examples(rule, &why))
-            err_set(err, ERR_CONFIG, "%s:%d: [rule %s] %s", config->path, rule->line, rule->name,
-                    why.data);
+            err_set(err, ERR_CONFIG, "%s:%d: [rule %s] %s", config_rule_path(config, rule),
+                    rule->line, rule->name, why.data);
         bool wrong = why.len > 0;
         buf_fini(&why);
         if (wrong)
@@ -61,11 +61,13 @@ void control_hold_config(struct server *server)
 {
     const struct config *config = server->config;
     int fd = memfd_create("muxd-config", MFD_CLOEXEC);
-    if (fd < 0 || fd_write_all(fd, config->text ? config->text : "", config->text_size) !=
-                      (ssize_t)config->text_size) {
+    struct buf image = BUF_INIT;
+    config_image(config, &image);
+    if (fd < 0 || fd_write_all(fd, image.data ? image.data : "", image.len) != (ssize_t)image.len) {
         log_warn("the config in force can't be kept for a successor: %s", strerror(errno));
         fd_close(&fd);
     }
+    buf_fini(&image);
     fd_close(&server->config_fd);
     server->config_fd = fd;
     server_hold_own(server);
@@ -75,16 +77,14 @@ struct config *control_held_config(struct server *server, struct err *err)
 {
     struct stat st;
     if (server->config_fd < 0 || fstat(server->config_fd, &st) < 0 ||
-        st.st_size > CONFIG_MAX_FILE) {
+        st.st_size > 2 * CONFIG_MAX_FILE + 1) {
         err_set(err, ERR_SYSTEM, "there is none");
         return NULL;
     }
     char *text = xmalloc((size_t)st.st_size + 1);
     ssize_t size = pread(server->config_fd, text, (size_t)st.st_size, 0);
-    struct config *config = size < 0
-                                ? NULL
-                                : config_parse(server->config_path ? server->config_path : "config",
-                                               text, (size_t)size, err);
+    const char *name = server->config_path ? server->config_path : "config";
+    struct config *config = size < 0 ? NULL : config_from_image(name, text, (size_t)size, err);
     if (size < 0)
         err_set(err, ERR_SYSTEM, "%s", strerror(errno));
     free(text);

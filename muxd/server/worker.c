@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/reserve.h"
+#include "cmd/approvals.h"
 #include "server/hooks.h"
 #include "server/keeping.h"
 #include "server/notify.h"
@@ -275,6 +276,7 @@ static void end(struct server *server)
     if (server->loop) {
         connections_stop_listening(server);
         connections_close(server);
+        approvals_free(&server->cmd);
         loop_timer_stop(&server->keeper_retry);
         loop_timer_stop(&server->readiness);
         loop_timer_stop(&server->give_again);

@@ -282,6 +282,7 @@ int registry_start_declared(struct registry *registry, const char *name, char *c
                                     .on_slow = config->on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE
                                                                                        : SLOW_DROP,
                                     .declared = config->name,
+                                    .policy = config->profile,
                                     .record = config->record};
         fill_limits(config, spec.limits);
         struct confine_wish wish;

@@ -70,6 +70,7 @@ struct session_spec {       /* all borrowed during the call */
     const char *declared;   /* the [session NAME] it comes from, NULL none */
     /* kept with it: who asked for it and how; any may be NULL */
     const char *source, *call_id, *client;
+    const char *policy; /* the [policy NAME] for what comes from inside of it; NULL: none */
     uint64_t request_hash;  /* 0: none */
 };
 /* *out is starting: a wait on it ends when it has ended. spawned (may be NULL) is called once at

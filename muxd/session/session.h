@@ -42,6 +42,9 @@ pid_t session_terminal_sid(const struct session *session);
  * before it. What was printed before this worker began counts as printed at the very beginning. */
 uint64_t session_offset_at(struct session *session, int64_t real_ms);
 
+/* The [policy NAME] that holds for what comes from inside; NULL: none. The caller's. */
+char *session_policy(const struct session *session);
+
 /* Input, queued whole or refused whole: ERR_ENDED, ERR_STDIN_CLOSED, ERR_INPUT_FULL (free space and
  * cap in the text), ERR_LINE_TOO_LONG (canonical mode: a line over 4,095 bytes). request_hash (0:
  * none) notes the request as done. The queue is typed as fast as the program reads. */

@@ -1,4 +1,5 @@
 /* spawn_facts.c: owns what a session's journal keeps of the call that began it. */
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "confine/confine.h"
 #include "session/internal.h"
@@ -51,6 +52,8 @@ void spawn_facts(const struct session_spec *spec, struct buf *facts)
                       spec->source     ? spec->source
                       : spec->declared ? "config"
                                        : "user_shell");
+        if (spec->policy && *spec->policy)
+            json_add_text(object, "policy", spec->policy);
         if (spec->client)
             json_add_text(object, "client", spec->client);
         if (spec->sandbox)
@@ -63,4 +66,15 @@ void spawn_facts(const struct session_spec *spec, struct buf *facts)
             break;
     }
     json_free(object);
+}
+
+char *session_policy(const struct session *session)
+{
+    struct err err;
+    const char *text = journal_facts(session->journal);
+    struct json *facts = text ? json_parse(text, strlen(text), &err) : NULL;
+    const char *name = json_get_str(facts, "policy", NULL);
+    char *policy = name ? xstrdup(name) : NULL;
+    json_free(facts);
+    return policy;
 }

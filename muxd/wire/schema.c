@@ -192,21 +192,6 @@ static int check_value(const struct check *c, const struct tool_arg *arg, const 
     BUG("an argument of type %d", (int)arg->type);
 }
 
-/* ARG_DEFAULT_ONLY: a value without effect passes; with any other the caller would expect what this
- * version can't do. */
-static int check_default(const struct check *c, const struct tool_arg *arg,
-                         const struct json *value)
-{
-    bool truth = false;
-    const char *text = json_str(value, NULL);
-    if (!(arg->flags & ARG_DEFAULT_ONLY))
-        return 0;
-    if (text != NULL ? arg->fallback != NULL && strcmp(text, arg->fallback) == 0
-                     : json_bool(value, &truth) ? !truth : json_count(value) == 0)
-        return 0;
-    return err_set(c->err, ERR_NOT_AVAILABLE, "%s", arg->refusal);
-}
-
 static int fail_unknown(const struct check *c, const char *key)
 {
     const char *names[64];
@@ -265,7 +250,7 @@ static int check_member(const struct check *c, const struct json *value)
         json_rename(c->params, key, arg->name);
     }
     int rc = check_value(c, arg, value);
-    return rc < 0 ? rc : check_default(c, arg, value);
+    return rc;
 }
 
 static bool is_given(const struct json *params, const char *name)

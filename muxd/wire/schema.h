@@ -11,8 +11,7 @@
 /* Checks params, an object, and its member `_meta`, if there is one, by the rows of TOOL_META.
  * Edits them: renames aliases, drops ignored fields and the nulls of arguments that may be
  * absent. ignore_fields: NULL, or names ending with NULL that are dropped unchecked. 0;
- * ERR_ARGUMENTS "failed to parse function arguments: …", which names the field;
- * ERR_NOT_AVAILABLE for ARG_DEFAULT_ONLY. */
+ * ERR_ARGUMENTS "failed to parse function arguments: …", which names the field. */
 int schema_check(const struct tool *tool, struct json *params, const char *const *ignore_fields,
                  struct err *err);
 

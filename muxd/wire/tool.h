@@ -40,8 +40,6 @@ enum arg_flags {
     ARG_REQUIRED = 1, /* its absence is refused, but where .unless is given */
     ARG_UNSHOWN = 2,  /* taken as Codex takes it, in no schema: it has no effect here */
     ARG_MUXD = 4, /* an addition of muxd; without this flag: a field of Codex */
-    /* any value but .fallback is refused with .refusal */
-    ARG_DEFAULT_ONLY = 8,
     /* a string that becomes a C string in the kernel: a NUL is refused */
     ARG_NO_NUL = 16,
     ARG_PLUMBING = 32, /* for programs, not for models: left out where tokens count (MCP) */
@@ -67,7 +65,6 @@ struct tool_arg {
     const char *needs;      /* another argument that must be there, too … */
     const char *needs_text; /* … and the refusal when it is missing */
     const char *unless;     /* another argument in whose place this one is required */
-    const char *refusal;    /* ARG_DEFAULT_ONLY */
     const char *help;       /* for schemas and documentation */
     const char *plain_help; /* for schemas that show one type of two; NULL: help */
 };

@@ -76,8 +76,10 @@ def test_check_explains_and_runs_nothing(ruled):
     assert result.rc == 126 and "not plain (an expansion)" in result.out and "[rule remove], line 2" in result.out
     result = ruled.ue("policy", "check", "ls", "-l")
     assert result.rc == 0 and "decision  allow" in result.out
-    result = ruled.ue("policy", "check", "true")
+    result = ruled.ue("policy", "check", "true; rm -f x; ./ls")
     assert result.rc == 0 and "decision  none" in result.out
+    for words in ("true  (known to be safe)\n", "rm -f x  (known to be dangerous)\n", "./ls\n"):
+        assert f"runs      {words}" in result.out, result
     assert (ruled.dir / "keep").is_dir()
     for words in (["check"], ["import"], ["import", "a", "b"], ["nosuch"]):
         assert ruled.ue("policy", *words).rc == 64

@@ -164,7 +164,6 @@ TEST(test_duplicates)
 TEST(test_not_available)
 {
     config_free(config_of("[policy]\n[sandbox]\n"));
-    config_refused("[policy]\nallow = x\n", "m.ini:2: [policy] allow: not available in this version; remove the line");
     config_refused("[sandbox]\nx = y\n", "m.ini:2: [sandbox] x: not available in this version; remove the line");
     config_refused("[rule]\n", "m.ini:1: [rule]: the section needs a name; write [rule NAME]");
 }
@@ -184,6 +183,63 @@ TEST(test_rules)
     config_refused("[rule a]\nprefix = a|\n", "m.ini:1: [rule a]: 'a|' in 'prefix' has an empty alternative; write 'a|b'");
     config_refused("[rule a]\nprefix = git|got\nhost_executable = /usr/bin/gut\n",
                    "m.ini:1: [rule a]: '/usr/bin/gut' in 'host_executable' does not end with 'git|got'");
+}
+
+TEST(test_policies)
+{
+    struct config *cfg = config_of("[policy]\napproval = untrusted\n[policy mcp]\napproval = granular\nrules = no\n"
+                                   "ask_timeout = 5s\n[session py]\ncmd = python3\nprofile = mcp\n");
+    assert_int_equal(cfg->npolicies, 2);
+    assert_int_equal(config_policy_find(cfg, "")->approval, CONFIG_APPROVAL_UNTRUSTED);
+    assert_int_equal(config_policy_find(cfg, "")->ask_timeout_ms, 600000);
+    assert_int_equal(config_policy_find(cfg, "mcp")->approval, CONFIG_APPROVAL_GRANULAR);
+    assert_false(config_policy_find(cfg, "mcp")->rules);
+    assert_true(config_policy_find(cfg, "mcp")->sandbox_approval);
+    assert_null(config_policy_find(cfg, "m"));
+    config_free(cfg);
+    cfg = config_of("[policy x]\n");
+    assert_int_equal(config_policy_find(cfg, "x")->approval, CONFIG_APPROVAL_OFF);
+    config_free(cfg);
+    config_refused("[policy]\napproval = on-failure\n",
+                   "m.ini:2: [policy] approval: 'on-failure' is not allowed here; allowed: off, never, on-request, untrusted or granular");
+    config_refused("[policy]\n[policy]\n", "m.ini:2: [policy]: the section is there already, in line 1; put its keys together");
+    config_refused("[policy -x]\n", "m.ini:1: [policy -x]: not a policy's name; allowed: as for a session, letters, digits, '_', '.' and '-'");
+    config_refused("[session a]\ncmd = x\nprofile = p\n", "m.ini:1: [session a]: there is no [policy p], which 'profile' names; add it");
+}
+
+static struct config *image_of(const char *text, size_t size, struct err *why)
+{
+    return config_from_image("d/m.ini", text, size, why);
+}
+
+TEST(test_rules_file)
+{
+    struct err wrong = {0};
+    static const char text[] = "[rule a]\nprefix = a\n\0\n[rule b]\nprefix = b\n";
+    struct config *cfg = image_of(text, sizeof text - 1, &wrong), *again;
+    struct buf image = BUF_INIT;
+    assert_non_null(cfg);
+    assert_int_equal(cfg->nrules, 2);
+    assert_string_equal(config_rule_path(cfg, &cfg->rules[0]), "d/m.ini");
+    assert_string_equal(config_rule_path(cfg, &cfg->rules[1]), "d/m.rules");
+    assert_int_equal(cfg->rules[1].line, 2);
+    config_image(cfg, &image);
+    again = image_of(image.data, image.len, &wrong);
+    assert_int_equal(again->nrules, 2);
+    config_free(again);
+    config_free(cfg);
+    buf_fini(&image);
+    static const char foreign[] = "\0[limits]\nwaits = 3\n", twice[] = "[rule a]\nprefix = a\n\0[rule a]\nprefix = b\n",
+                      bad[] = "\0[rule a]\n";
+    assert_null(image_of(foreign, sizeof foreign - 1, &wrong));
+    assert_string_equal(wrong.text, "d/m.rules:1: [limits]: only [rule NAME] sections may stand in this file");
+    assert_null(image_of(twice, sizeof twice - 1, &wrong));
+    assert_string_equal(wrong.text, "d/m.rules:1: [rule a]: the section is there already, in line 1 of 'd/m.ini'; rename one of them");
+    assert_null(image_of(bad, sizeof bad - 1, &wrong));
+    assert_string_equal(wrong.text, "d/m.rules:1: [rule a]: it has no command; add 'prefix', as in 'prefix = git push'");
+    char *other = config_rules_path("x/muxd.conf");
+    assert_string_equal(other, "x/muxd.conf.rules");
+    free(other);
 }
 
 TEST(test_together)
@@ -272,7 +328,7 @@ int main(void)
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_duplicates),
         cmocka_unit_test(test_not_available), cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_policies), cmocka_unit_test(test_rules_file), cmocka_unit_test(test_together),
         cmocka_unit_test(test_many_variables),
         cmocka_unit_test_setup_teardown(test_files, make_dir, remove_dir),
     };

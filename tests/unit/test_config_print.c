@@ -45,10 +45,11 @@ static void count_item(void *ctx, const struct config_item *item)
 TEST(test_each)
 {
     struct config *cfg = config_default();
-    size_t count = 0, first, end;
+    size_t count = 0, first, end, policies, last;
     config_each(cfg, count_item, &count);
+    config_section_rows("policy", &policies, &last);
     config_section_rows("session", &first, &end);
-    assert_int_equal(count, first - 2 + cfg->env.vars.count); /* env.* and env_policy.set.* are one row each */
+    assert_int_equal(count, first - (last - policies) - 2 + cfg->env.vars.count); /* env.* and env_policy.set.* are one row each */
     config_free(cfg);
 }
 
@@ -63,7 +64,8 @@ static void uncomment(struct buf *text)
 static void note_change(void *ctx, const struct config_change *change)
 {
     (void)ctx;
-    bool named = strcmp(change->section, "session") == 0 || strcmp(change->section, "hook") == 0 || strcmp(change->section, "rule") == 0;
+    bool named = strcmp(change->section, "session") == 0 || strcmp(change->section, "hook") == 0 || strcmp(change->section, "rule") == 0 ||
+                 strcmp(change->section, "policy") == 0;
     if (!named || change->key)
         fail_msg("[%s] %s changed from '%s' to '%s'", change->section, change->key, change->old_value, change->new_value);
 }
@@ -76,10 +78,11 @@ TEST(test_sample)
     assert_int_equal(config_diff(defaults, commented, NULL, NULL), 0);
     uncomment(&text);
     struct config *cfg = config_of_bytes(text.data, text.len);
-    assert_int_equal(config_diff(defaults, cfg, note_change, NULL), 4); /* the two example sessions, a hook and a rule */
+    assert_int_equal(config_diff(defaults, cfg, note_change, NULL), 5); /* the two example sessions, a hook, a rule and a policy */
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
         const struct config_row *row = &config_rows[i];
-        const int *lines = strcmp(row->section, "hook") == 0      ? cfg->hooks[0].lines
+        const int *lines = strcmp(row->section, "policy") == 0    ? cfg->policies[0].lines
+                           : strcmp(row->section, "hook") == 0      ? cfg->hooks[0].lines
                            : strcmp(row->section, "rule") == 0    ? cfg->rules[0].lines
                            : strcmp(row->section, "session") != 0 ? cfg->lines
                                                                   : cfg->sessions[i == CONFIG_ROW_session_argv].lines;

@@ -77,7 +77,7 @@ TEST(test_round_trips)
 TEST(test_session_round_trips)
 {
     struct config *cfg = config_default();
-    void *session = config_session_add(cfg, "s", 1);
+    void *session = config_named_add(&config_kinds[0], cfg, "s", 1);
     round_trip(session, CONFIG_ROW_session_argv, "a  'b c' \"\" \\\\ 'd\"e'", "a \"b c\" \"\" \"\\\\\" \"d\\\"e\"");
     round_trip(session, CONFIG_ROW_session_argv, "[ -f\" a b\" ]", "\"[\" \"-f a b\" ]"); /* as [ "-f a b" ] it would be a JSON list */
     round_trip(session, CONFIG_ROW_session_argv, "", "");
@@ -115,10 +115,10 @@ TEST(test_wrong_keeps)
 TEST(test_ranges)
 {
     struct config *cfg = config_default();
-    struct config_session *session = config_session_add(cfg, "s", 1);
+    void *session = config_named_add(&config_kinds[0], cfg, "s", 1), *policy = config_named_add(&config_kinds[3], cfg, "p", 1);
     for (size_t i = 0; i < CONFIG_ROW_COUNT; i++) {
         const struct config_row *row = &config_rows[i];
-        void *base = strcmp(row->section, "session") == 0 ? (void *)session : cfg;
+        void *base = strcmp(row->section, "session") == 0 ? session : strcmp(row->section, "policy") == 0 ? policy : cfg;
         if (row->type != CONFIG_INT && row->type != CONFIG_BYTES && row->type != CONFIG_MS)
             continue;
         const int64_t numbers[] = {row->min - 1, row->min, row->max, row->max + 1};

@@ -70,5 +70,8 @@ void events_secret_lost(struct session *session);
 void events_patched(struct registry *registry, const char *call_id, const char *cwd,
                     const struct json *files, int exit_code);
 
+/* A command waits for a person's yes, or no longer does. facts: an object, borrowed. */
+void events_approval(struct registry *registry, const struct json *facts);
+
 extern const struct part events_part;
 #endif

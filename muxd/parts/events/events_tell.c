@@ -197,6 +197,18 @@ void events_patched(struct registry *registry, const char *call_id, const char *
     events_publish(registry, EVENT_PATCH, NULL, 0, 0, object);
 }
 
+void events_approval(struct registry *registry, const struct json *facts)
+{
+    struct json *object = events_object(registry, EVENT_APPROVAL, NULL);
+    for (const struct json *it = json_first(facts); it; it = json_next(it)) {
+        if (strcmp(json_key(it), "command") == 0 || strcmp(json_key(it), "reason") == 0)
+            add_cut(object, json_key(it), json_str(it, NULL));
+        else
+            json_add(object, json_key(it), json_copy(it));
+    }
+    events_publish(registry, EVENT_APPROVAL, NULL, 0, 0, object);
+}
+
 void events_typed(struct session *session, const struct author *author, const char *data,
                   size_t size, bool secret)
 {

@@ -1,0 +1,113 @@
+/* approve: `ue approvals`, `ue approve`, `ue deny`. */
+#include "base/mem.h"
+#include "base/strv.h"
+#include "client/print/say.h"
+#include "client/rpc/call.h"
+#include "client/rpc/own_terminal.h"
+#include "client/verbs/run.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *approve_text(const struct json *of, const char *key)
+{
+    const char *text = json_get_str(of, key, NULL);
+    return text ? text : "";
+}
+
+/* What --always would allow, in words; the caller's. NULL: it can't be. */
+static char *always_of(const struct json *approval)
+{
+    struct strv words = {0};
+    const struct json *list = json_get(approval, "always");
+    for (const struct json *it = json_first(list); it; it = json_next(it))
+        strv_add(&words, json_str(it, NULL));
+    char *shown = words.count ? strv_quoted(words.items) : NULL;
+    strv_fini(&words);
+    return shown;
+}
+
+static void print_one(const struct json *approval)
+{
+    int64_t pid = 0, from = 0;
+    char *always = always_of(approval);
+    const char *client = approve_text(approval, "client"), *env = approve_text(approval, "env");
+    json_get_int(approval, "pid", &pid);
+    printf("%s  %s\n", approve_text(approval, "id"), approve_text(approval, "command"));
+    printf("       in       %s\n", approve_text(approval, "cwd"));
+    if (*env)
+        printf("       with     %s\n", env);
+    printf("       reason   %s\n", approve_text(approval, "reason"));
+    printf("       sandbox  %s\n", approve_text(approval, "sandbox"));
+    printf("       asks     %s%sprocess %lld", client, *client ? ", " : "", (long long)pid);
+    if (json_get_int(approval, "from_session", &from))
+        printf(" in session %lld", (long long)from);
+    printf(", policy %s\n", *approve_text(approval, "policy") ? approve_text(approval, "policy")
+                                                              : "of [policy]");
+    printf("       a yes    %s\n",
+           always ? "once; --session: this command here again; --always: what begins with:"
+                  : "once; --session: this command here again");
+    if (always)
+        printf("                %s\n", always);
+    free(always);
+}
+
+static void approvals_print(struct ue *ue, const struct json *params, const struct json *result)
+{
+    const struct json *list = json_get(result, "approvals");
+    (void)ue;
+    (void)params;
+    if (json_count(list) == 0)
+        say_note("nothing waits for an approval");
+    for (const struct json *it = json_first(list); it; it = json_next(it))
+        print_one(it);
+}
+
+int verb_APPROVALS(struct ue *ue)
+{
+    return run_verb(ue, &(struct run){.call = CALL_AGAIN, .print = approvals_print});
+}
+
+static int approve_fill(struct ue *ue, struct json *params, struct err *err)
+{
+    (void)err;
+    const char *span = args_has(&ue->args, "session")  ? "session"
+                       : args_has(&ue->args, "always") ? "always"
+                                                       : NULL;
+    if (span)
+        json_add_text(params, "span", span);
+    return 0;
+}
+
+static void approve_print(struct ue *ue, const struct json *params, const struct json *result)
+{
+    (void)params;
+    const char *rule = json_get_str(result, "rule", NULL),
+               *warning = json_get_str(result, "warning", NULL);
+    if (rule)
+        say_note("from now on allowed: %s (%s)", rule, approve_text(result, "file"));
+    if (warning)
+        say_note("the rule holds once the config can be read again: %s", warning);
+    say_note("%s: %s", ue->args.operands[0],
+             approve_text(json_get(result, "approval"), "command"));
+}
+
+int verb_APPROVE(struct ue *ue)
+{
+    ue->conn.shows_person = true;
+    own_terminal_wait_foreground();
+    return run_verb(ue, &(struct run){.fill = approve_fill, .print = approve_print});
+}
+
+static void deny_print(struct ue *ue, const struct json *params, const struct json *result)
+{
+    (void)params;
+    (void)result;
+    say_note("%s: denied", ue->args.operands[0]);
+}
+
+int verb_DENY(struct ue *ue)
+{
+    ue->conn.shows_person = true;
+    own_terminal_wait_foreground();
+    return run_verb(ue, &(struct run){.print = deny_print});
+}

@@ -1,0 +1,141 @@
+/* always: owns the appending of rules. */
+#include "cmd/always.h"
+#include "base/fdio.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "guard/rules.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ALWAYS_HEAD                                                                                \
+    "# Rules that a person has approved with ue approve --always. muxd reads this file with its\n" \
+    "# config; remove what is no longer wanted, then ue reload.\n"
+
+static bool has_rule(const struct config *cfg, char *const *prefix)
+{
+    for (size_t i = 0; i < cfg->nrules; i++) {
+        const struct config_rule *rule = &cfg->rules[i];
+        if (rule_decision_of(rule) == RULE_ALLOW &&
+            rule->prefix.count == strv_len((const char *const *)prefix) &&
+            rule_matches_exactly(rule, prefix))
+            return true;
+    }
+    return false;
+}
+
+static bool always_is_taken(const struct config *cfg, const char *name)
+{
+    for (size_t i = 0; i < cfg->nrules; i++)
+        if (strcmp(cfg->rules[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Words in double quotes, as config.def's ARGV reads them. */
+static void always_print(const struct config *cfg, char *const *prefix, struct buf *out)
+{
+    char name[32];
+    int number = 1;
+    do
+        snprintf(name, sizeof name, "approved-%d", number++);
+    while (always_is_taken(cfg, name));
+    buf_printf(out, "\n[rule %s]\nprefix =", name);
+    for (; *prefix; prefix++) {
+        buf_append_text(out, " \"");
+        for (const char *at = *prefix; *at; at++) {
+            if (*at == '"' || *at == '\\')
+                buf_append_byte(out, '\\');
+            buf_append_byte(out, *at);
+        }
+        buf_append_byte(out, '"');
+    }
+    buf_append_text(out, "\ndecision = allow\n");
+}
+
+static int always_fail(const char *path, struct err *err)
+{
+    return err_set(err, ERR_SYSTEM, "'%s': %s; make its directory writable, or add the rule to the "
+                                    "config", path, strerror(errno));
+}
+
+static int read_whole(int fd, const char *path, struct buf *text, struct err *err)
+{
+    for (;;) {
+        char *room = buf_reserve(text, 65536);
+        ssize_t got = room ? read(fd, room, 65536) : 0;
+        if (!room)
+            return err_set(err, ERR_CONFIG, "'%s' is too large; make it smaller", path);
+        if (got == 0)
+            return 0;
+        if (got < 0 && errno != EINTR)
+            return always_fail(path, err);
+        if (got > 0)
+            buf_commit(text, (size_t)got);
+    }
+}
+
+/* The text goes to a file beside it, which then takes its place. */
+static int replace_file(const char *path, const struct buf *text, struct err *err)
+{
+    char *fresh = xasprintf("%s.%d.new", path, (int)getpid());
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool ok = fd >= 0 && fd_write_all(fd, text->data, text->len) == (ssize_t)text->len &&
+              fsync(fd) == 0 && rename(fresh, path) == 0;
+    int result = ok ? 0 : always_fail(path, err);
+    if (!ok && fd >= 0)
+        unlink(fresh);
+    fd_close(&fd);
+    free(fresh);
+    return result;
+}
+
+/* The whole config with the rule must be one that can be read again. */
+static int always_check(const struct config *cfg, const struct buf *rules, struct err *err)
+{
+    struct buf image = BUF_INIT;
+    buf_append(&image, cfg->text ? cfg->text : "", cfg->text_size);
+    buf_append_byte(&image, '\0');
+    buf_append(&image, rules->data, rules->len);
+    struct config *fresh = config_from_image(cfg->path, image.data, image.len, err);
+    buf_fini(&image);
+    config_free(fresh);
+    return fresh ? 0 : err->code;
+}
+
+static int always_write(const struct config *cfg, char *const *prefix, struct err *err)
+{
+    const char *path = cfg->rules_path;
+    struct buf text;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), result = 0;
+    buf_init(&text, CONFIG_MAX_FILE);
+    if (fd < 0 && errno != ENOENT)
+        return always_fail(path, err);
+    if (fd >= 0)
+        result = read_whole(fd, path, &text, err);
+    else
+        buf_append_text(&text, ALWAYS_HEAD);
+    if (result == 0 && text.len > 0 && text.data[text.len - 1] != '\n')
+        buf_append_byte(&text, '\n');
+    always_print(cfg, prefix, &text);
+    if (result == 0)
+        result = always_check(cfg, &text, err);
+    if (result == 0)
+        result = replace_file(path, &text, err);
+    fd_close(&fd);
+    buf_fini(&text);
+    return result;
+}
+
+int always_add(struct cmd_context *ctx, char *const *prefix, struct err *err)
+{
+    const struct config *cfg = ctx->config;
+    if (!cfg->rules_path)
+        return err_set(err, ERR_CONFIG,
+                       "the daemon has no config file, beside which the rules would stand; make "
+                       "one and use ue reload");
+    return has_rule(cfg, prefix) ? 0 : always_write(cfg, prefix, err);
+}

@@ -1,0 +1,68 @@
+/* approvals: calls that wait for a person's yes, and the yeses that hold for a session. Kept by the
+ * worker alone: a call that is parked when it dies is sent again by its client and asks again. */
+#ifndef MUXD_CMD_APPROVALS_H
+#define MUXD_CMD_APPROVALS_H
+#include "base/list.h"
+#include "cmd/cmd.h"
+
+struct tool;
+#define APPROVALS_MAX 256 /* calls that wait at the same time */
+#define APPROVAL_ID_CHARS 5
+
+/* By what a yes for the session is found again (CODEX.md 15.7). Borrowed. */
+struct approval_key {
+    char *const *canonical;
+    char *const *env;
+    const char *cwd;
+    bool tty;
+    const char *permissions, *sandbox;
+};
+struct approval_question {
+    const struct tool *tool;
+    void (*again)(struct cmd_context *ctx, struct request *request);
+    char *const *argv, *const *env;
+    const char *cwd, *shown, *reason, *policy, *permissions, *sandbox;
+    bool tty;
+    char **canonical, **prefix; /* become the question's; prefix NULL: none to offer */
+    int64_t timeout_ms;
+};
+struct approval {
+    struct list link;
+    struct cmd_context *ctx;
+    struct request *request; /* parked */
+    const struct tool *tool;
+    void (*again)(struct cmd_context *ctx, struct request *request);
+    char id[APPROVAL_ID_CHARS + 1];
+    /* all owned; shown: argv in words */
+    char **argv, **env, **canonical, **prefix;
+    char *cwd, *shown, *reason, *policy, *permissions, *sandbox, *client;
+    char *added;   /* variables that the call itself adds to the environment; NULL: none */
+    bool tty;
+    char *scope;   /* owned: what "this session" is */
+    uint64_t from_session; /* 0: none */
+    uid_t uid;
+    pid_t pid;
+    int64_t asked_ms; /* since 1970 */
+    int64_t timeout_ms;
+    struct loop_timer timer;
+};
+enum approval_span { APPROVAL_ONCE, APPROVAL_SESSION };
+
+/* A new question; the request goes on as it is until approvals_park. */
+void approvals_ask(struct cmd_context *ctx, struct request *request,
+                   const struct approval_question *question);
+void approvals_park(struct cmd_context *ctx, struct request *request);
+/* A person has said yes to this call, which is being handled again, or to such calls before. */
+bool approvals_has_yes(struct cmd_context *ctx, struct request *request, char *const *argv,
+                       const struct approval_key *key);
+struct approval *approvals_find(struct cmd_context *ctx, const char *id); /* NULL: none */
+/* oldest first */
+void approvals_each(struct cmd_context *ctx, void (*fn)(void *arg, const struct approval *approval),
+                    void *arg);
+/* Each ends the question. A yes runs the call; a no fails it. */
+void approvals_grant(struct approval *approval, enum approval_span span);
+void approvals_deny(struct approval *approval, const char *because); /* because may be NULL */
+/* Adds id, command, cwd, reason … to an object. */
+void approvals_describe(const struct approval *approval, struct json *into);
+void approvals_free(struct cmd_context *ctx); /* no call is parked any more */
+#endif

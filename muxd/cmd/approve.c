@@ -1,0 +1,95 @@
+/* approve: list_approvals, approve and deny: what a person does about commands that wait. */
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/strv.h"
+#include "cmd/always.h"
+#include "cmd/approvals.h"
+#include "cmd/meta.h"
+#include "cmd/people.h"
+#include "wire/schema.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void approve_list_one(void *arg, const struct approval *approval)
+{
+    approvals_describe(approval, json_add_object(arg, NULL));
+}
+
+void cmd_LIST_APPROVALS(struct cmd_context *ctx, struct request *request)
+{
+    struct json *told = json_object_new();
+    approvals_each(ctx, approve_list_one, json_add_array(told, "approvals"));
+    request_reply(request, told);
+}
+
+/* The approval that the request names, when a person asks. NULL: the request was refused. */
+static struct approval *approve_find(struct cmd_context *ctx, struct request *request,
+                                     const struct tool *tool)
+{
+    const char *id = schema_str(tool, request_params(request), "approval", NULL);
+    struct err err;
+    struct approval *approval = NULL;
+    if (people_check_evidence(ctx, request, tool->name, &err) == 0) {
+        approval = approvals_find(ctx, id);
+        if (!approval)
+            err_set(&err, ERR_NO_SUCH_APPROVAL,
+                    "'%s': nothing of that id waits; ue approvals lists what does", id);
+    }
+    if (!approval)
+        request_fail(request, &err);
+    return approval;
+}
+
+/* The rule for --always, in words; false and the request refused: it can't be kept. */
+static bool approve_always(struct cmd_context *ctx, struct request *request,
+                           const struct approval *approval, struct json *told)
+{
+    struct err err;
+    if (!approval->prefix) {
+        err_set(&err, ERR_NOT_AVAILABLE,
+                "no rule can stand for this command; approve it once or for the session");
+    } else if (always_add(ctx, approval->prefix, &err) == 0) {
+        struct json *unused = json_object_new();
+        char *words = strv_quoted(approval->prefix);
+        if (ctx->ops->reload(ctx->server, unused, &err) < 0)
+            json_add_text(told, "warning", err.text);
+        json_add_text(told, "rule", words);
+        json_add_text(told, "file", ctx->config->rules_path ? ctx->config->rules_path : "");
+        json_free(unused);
+        free(words);
+        return true;
+    }
+    request_fail(request, &err);
+    return false;
+}
+
+void cmd_APPROVE(struct cmd_context *ctx, struct request *request)
+{
+    const struct tool *tool = &tools[TOOL_APPROVE];
+    const char *span = schema_str(tool, request_params(request), "span", NULL);
+    struct approval *approval = approve_find(ctx, request, tool);
+    struct json *told = json_object_new();
+    if (!approval || (*span == 'a' && !approve_always(ctx, request, approval, told))) {
+        json_free(told);
+        return;
+    }
+    log_info("approval %s: yes (%s) by process %d", approval->id, span,
+             (int)peer_pid(request_peer(request)));
+    json_add_text(told, "id", approval->id);
+    json_add_text(told, "span", span);
+    approvals_describe(approval, json_add_object(told, "approval"));
+    approvals_grant(approval, *span == 's' ? APPROVAL_SESSION : APPROVAL_ONCE);
+    request_reply(request, told);
+}
+
+void cmd_DENY(struct cmd_context *ctx, struct request *request)
+{
+    const struct tool *tool = &tools[TOOL_DENY];
+    struct approval *approval = approve_find(ctx, request, tool);
+    if (!approval)
+        return;
+    struct json *told = json_object_new();
+    json_add_text(told, "id", approval->id);
+    approvals_deny(approval, schema_str(tool, request_params(request), "because", NULL));
+    request_reply(request, told);
+}
