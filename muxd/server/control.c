@@ -254,8 +254,13 @@ static void forget_upgrader(void *arg)
 static void upgrade(struct server *server, struct request *request)
 {
     struct err err;
-    if (server->upgrader) {
-        err_set(&err, ERR_NOT_AVAILABLE, "an upgrade is under way already");
+    int error = limit_try_passing();
+    if (server->upgrader || error == ETOOMANYREFS) {
+        if (server->upgrader)
+            err_set(&err, ERR_NOT_AVAILABLE, "an upgrade is under way already");
+        else
+            limit_err(&err, ERR_SYSTEM, LIMIT_HAND_OVER, error,
+                      "there is no upgrade, as no worker could be given the sessions");
         request_fail(request, &err);
         return;
     }

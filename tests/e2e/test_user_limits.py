@@ -415,6 +415,8 @@ def test_descriptors_under_way_later(ordinary):
     assert [row["name"] for row in mux.js("list", "--all")["sessions"]] == ["s"], "what could not be started leaves nothing"
     assert mux.ue("write", "--raw", "-l", "s", "one", "--until", "one\n").ok().out == "one\n"
     before = mux.js("status")
+    refused(mux.ue("upgrade", timeout=CAP / 2), "no upgrade", UNDER_WAY)
+    assert mux.js("status")["pid"] == before["pid"]
     os.kill(before["pid"], signal.SIGKILL)
     for _ in range(2):
         refused(mux.ue("exec", "--raw", "echo hi", timeout=CAP / 2), "can't hand over", UNDER_WAY)
