@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     if (argc < 3 || strcmp(argv[1], CONFINE_VERSION) != 0)
         helper_fail("muxd is of another version than", "muxd-confine", EPROTO);
     if (strcmp(argv[2], CONFINE_CHECK) == 0)
-        return 0;
+        _exit(0); /* a sanitizer's look for leaks at the end would trace, which is refused here */
     read_order(&order, argv + 2);
     if (order.inside) {
         set_signals(SIG_DFL);
