@@ -383,9 +383,12 @@ class Sent:
 
     def __init__(self, mux, count):
         self.process = subprocess.Popen([*mux.prefix, "/usr/bin/python3", "-c", HOLD_SENT, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/")
+        self.background = mux.background
+        self.background.append(self.process)
         assert self.process.stdout.readline() == b"sent\n"
 
     def end(self):
+        self.background.remove(self.process)
         self.process.communicate()
 
 
