@@ -39,7 +39,7 @@ static int try_start(char *const argv[], int errors, pid_t *pid)
 static bool try_listen(int from, int64_t until_ms, char *text, size_t size)
 {
     size_t len = 0;
-    char rest[256];
+    char part[256];
     for (;;) {
         int64_t left_ms = until_ms - clock_mono_ms();
         struct pollfd said = {.fd = from, .events = POLLIN};
@@ -48,11 +48,12 @@ static bool try_listen(int from, int64_t until_ms, char *text, size_t size)
             return false;
         if (ready < 0)
             continue; /* EINTR */
-        bool full = len + 1 >= size;
-        ssize_t n = read(from, full ? rest : text + len, full ? sizeof rest : size - 1 - len);
+        ssize_t n = read(from, part, sizeof part);
         if (n <= 0)
             return true;
-        len += full ? 0 : (size_t)n;
+        size_t room = size - 1 - len, taken = (size_t)n < room ? (size_t)n : room;
+        memcpy(text + len, part, taken);
+        len += taken;
         text[len] = '\0';
     }
 }
