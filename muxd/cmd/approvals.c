@@ -257,6 +257,12 @@ void approvals_grant(struct approval *approval, enum approval_span span)
     }
     struct request *request = approval_settle(approval, "approved",
                                               span == APPROVAL_SESSION ? "session" : "once");
+    /* the call begins now: the wait for a person is not its own, also not that before a crash */
+    struct json *meta = json_detach(request_params(request), "_meta");
+    if (meta) {
+        json_free(json_detach(meta, "waited_ms"));
+        json_add(request_params(request), "_meta", meta);
+    }
     all->granted = request;
     all->granted_key = exact_key(approval->argv, &key);
     approval->again(ctx, request);
