@@ -91,10 +91,64 @@ static void approve_print(struct ue *ue, const struct json *params, const struct
              approve_text(json_get(result, "approval"), "command"));
 }
 
+/* One answer of the person; EOF: there is none. The rest of the line is dropped. */
+static int approve_ask(const struct json *approval)
+{
+    int first, more;
+    print_one(approval);
+    printf("%s? y: once, s: for the session, a: always, n: deny, q: leave, Enter: later ",
+           approve_text(approval, "id"));
+    fflush(stdout);
+    first = more = getchar();
+    while (more != EOF && more != '\n')
+        more = getchar();
+    return first;
+}
+
+static int approve_answer(struct ue *ue, const struct json *approval, int key, struct err *err)
+{
+    struct msg_answer answer;
+    struct json *params = json_object_new();
+    json_add_text(params, "approval", approve_text(approval, "id"));
+    if (key == 's' || key == 'a')
+        json_add_text(params, "span", key == 's' ? "session" : "always");
+    const char *method = key == 'n' ? "deny" : "approve";
+    int code = call_run(&ue->conn, method, params, CALL_ONCE, &answer, err);
+    msg_answer_fini(&answer);
+    json_free(params);
+    return code;
+}
+
+/* All that waits now, one after the other. What is refused by then is told, and the next one
+ * comes. */
+static int approve_each(struct ue *ue)
+{
+    struct msg_answer answer;
+    struct err err;
+    int status = 0, key = 0;
+    int code = call_run(&ue->conn, "list_approvals", NULL, CALL_AGAIN, &answer, &err);
+    const struct json *list = code ? NULL : json_get(answer.result, "approvals");
+    if (code)
+        status = ue_fail(ue, &err);
+    else if (json_count(list) == 0)
+        say_note("nothing waits for an approval");
+    for (const struct json *it = json_first(list); it && key != 'q' && key != EOF;
+         it = json_next(it)) {
+        key = approve_ask(it);
+        if ((key == 'y' || key == 's' || key == 'a' || key == 'n') &&
+            approve_answer(ue, it, key, &err) < 0)
+            status = ue_fail(ue, &err);
+    }
+    msg_answer_fini(&answer);
+    return status;
+}
+
 int verb_APPROVE(struct ue *ue)
 {
     ue->conn.shows_person = true;
     own_terminal_wait_foreground();
+    if (args_has(&ue->args, "interactive"))
+        return approve_each(ue);
     return run_verb(ue, &(struct run){.fill = approve_fill, .print = approve_print});
 }
 

@@ -1,6 +1,6 @@
 /* policy_prefix: owns the words by which a yes is remembered: for a session, and as a rule. */
 #include "base/strv.h"
-#include "base/mem.h"
+#include "base/utf8.h"
 #include "guard/policy.h"
 #include "guard/shell_runs.h"
 #include <stdlib.h>
@@ -72,19 +72,20 @@ static bool covers_all(const struct config *cfg, const struct rule_case *judged,
     return true;
 }
 
-/* The words of a rule stand in one line of an ini file, and | parts alternatives there. */
+/* The words of a rule stand in one line of an ini file, | parts alternatives there, and a person
+ * has to see them as they are. */
 static bool can_be_written(char *const *words)
 {
     size_t bytes = 0;
-    for (; *words; words++) {
+    bool can = true;
+    for (; can && *words; words++) {
+        struct buf shown = BUF_INIT;
+        utf8_append_escaped(&shown, *words, strlen(*words), false);
         bytes += 2 * strlen(*words) + 3;
-        for (const char *at = *words; *at; at++)
-            if ((unsigned char)*at < ' ' || *at == 0x7f || *at == '|')
-                return false;
-        if (!**words || bytes > 2000)
-            return false;
+        can = **words && bytes <= 2000 && !strchr(*words, '|') && strcmp(shown.data, *words) == 0;
+        buf_fini(&shown);
     }
-    return true;
+    return can;
 }
 
 static void count_match(void *ctx, const struct rule_match *match)

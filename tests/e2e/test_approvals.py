@@ -122,6 +122,25 @@ def test_no_program_and_no_session_approves(guarded):
     assert rpc.result(rpc.id)["exit_code"] == 0
 
 
+def test_one_after_the_other(guarded):
+    calls = []
+    for name in "abcd":
+        calls.append(asks(guarded, f"touch {name}"))
+        waiting(guarded, len(calls))
+    assert guarded.ue("approve").rc == 64 and guarded.ue("approve", "-i", "--always").rc == 64
+    refused = guarded.ue("approve", "-i", input="y\n")
+    assert refused.rc == 126 and len(waiting(guarded, 4)) == 4, refused
+    told = ue_at_terminal(guarded, "approve", "-i", input="y\nn\n\nsure\n").ok()
+    assert told.out.count("? y: once") == 4 and "touch a" in told.out, told
+    left, = waiting(guarded)
+    assert "touch c" in left["command"]
+    assert calls[0].result(calls[0].id)["exit_code"] == 0 and "rejected by user" in content(refusal(calls[1]))
+    assert calls[3].result(calls[3].id)["exit_code"] == 0
+    assert sorted(path.name for path in (guarded.dir / "w").iterdir()) == ["a", "d"]
+    assert "touch c" in ue_at_terminal(guarded, "approve", "-i", input="q\n").ok().out
+    assert "nothing waits" in ue_at_terminal(guarded, "deny", left["id"]).ok().err + ue_at_terminal(guarded, "approve", "-i").err
+
+
 def test_two_at_once_and_twice(guarded):
     rpc = asks(guarded, "echo ran >>log")
     approval, = waiting(guarded)

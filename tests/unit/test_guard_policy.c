@@ -196,6 +196,10 @@ TEST(test_offers)
     offers("cat <<'E'\nx\nE\n", NULL, NULL);
     offers("npm 'a\nb'", NULL, NULL);
     offers("npm 'a|b'", NULL, NULL);
+    offers("npm a\u202eb", NULL, NULL);
+    offers("npm a\x9b", NULL, NULL);
+    offers("npm ''", NULL, NULL);
+    offers("npm \u00e4", NULL, "npm '\u00e4'");
     offers("ls; npm test", "cargo", "npm test");
 }
 
