@@ -2,6 +2,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "client/attach/attached.h"
+#include "client/terminal/terminal.h"
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
@@ -109,4 +110,23 @@ void attach_tell_terminal(struct attach *attach, const struct profile *profile)
     profile_print(&text, profile);
     attach_send(attach, ATTACH_TERMINAL, text.data, text.len);
     buf_fini(&text);
+}
+
+size_t attach_before_report(const struct attach *attach, const char *data, size_t size)
+{
+    const char *report = terminal_reports_wheel() && !attach->prefix.paste.open
+                             ? memmem(data, size, "\033[<", 3)
+                             : NULL;
+    return report ? (size_t)(report - data) : size;
+}
+
+size_t attach_take_report(struct attach *attach, const char *data, size_t size,
+                          enum prefix_command *command)
+{
+    size_t used = 3;
+    while (used < size && (data[used] == ';' || (data[used] >= '0' && data[used] <= '9')))
+        used++;
+    attach->rolled = size > 6 && memcmp(data, "\033[<64;", 6) == 0;
+    *command = attach->rolled ? PREFIX_SCROLL : PREFIX_NONE;
+    return used < size ? used + 1 : size;
 }

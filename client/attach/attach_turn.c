@@ -151,12 +151,21 @@ static void attach_turn_obey(struct attach *attach, enum prefix_command command)
     }
 }
 
+static size_t take_keys(struct attach *attach, const char *data, size_t size,
+                        enum prefix_command *command)
+{
+    size_t before = attach_before_report(attach, data, size);
+    if (before == 0)
+        return attach_take_report(attach, data, size, command);
+    return prefix_take(&attach->prefix, data, before, &attach->keys, command);
+}
+
 static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD], size_t size)
 {
     attach->prefix.pastes = terminal_marks_pastes();
     for (size_t at = 0; at < size && attach->state == ATTACH_SHOWING;) {
         enum prefix_command command;
-        at += prefix_take(&attach->prefix, data + at, size - at, &attach->keys, &command);
+        at += take_keys(attach, data + at, size - at, &command);
         if (attach->sent.len == 0 || command != PREFIX_NONE) /* keys before a command go first */
             attach_send_keys(attach);
         if (command == PREFIX_NONE)

@@ -69,7 +69,9 @@ static void show_history(struct attach *attach, const struct json *result)
     const char *drawing = json_get_str(result, "screen", &size);
     history_init(&history, drawing ? drawing : "", size);
     attach_view_leave(attach,
-                      scroll_run(&history, attach->name, attach->mouse, &attach->out, &copied));
+                      scroll_run(&history, attach->name, attach->mouse || attach->rolled,
+                                 attach->rolled, &attach->out, &copied));
+    attach->rolled = false;
     history_fini(&history);
     if (copied.len > 0) {
         clipboard_put(attach->clipboard, &copied, &attach->out, &attach->later, &said);

@@ -29,6 +29,7 @@ struct attach {
     char prefix_word[8];      /* as people write it */
     int64_t typed_ms;         /* clock_mono_ms when keys came last */
     bool mouse;
+    bool rolled;              /* it was the wheel that opened the scrolled view */
     char *clipboard;          /* owned: [attach] clipboard */
     int rows, cols;           /* as last told to the daemon */
     struct buf out;           /* output that the terminal has not taken */
@@ -69,6 +70,13 @@ static inline bool attach_tells_terminal(const struct attach *attach)
 {
     return !attach->read_only;
 }
+
+/* The bytes before the first report of the mouse that is for us; all when there is none. */
+size_t attach_before_report(const struct attach *attach, const char *data, size_t size);
+/* data begins with a report: the wheel upwards is as the key that scrolls, and moves the view at
+ * once (attach->rolled); others mean nothing. Returns the bytes of the report. */
+size_t attach_take_report(struct attach *attach, const char *data, size_t size,
+                          enum prefix_command *command);
 
 /* attach_view.c: each covers the session until the person leaves it, and then asks for a redraw. */
 void attach_view_help(struct attach *attach);

@@ -4,6 +4,7 @@
 #include "base/bug.h"
 #include "base/utf8.h"
 #include "client/terminal/overlay.h"
+#include "client/terminal/terminal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -230,15 +231,19 @@ static bool scroll_on_key(void *arg, int32_t key, int rows)
     return false;
 }
 
-bool scroll_run(const struct history *history, const char *name, bool mouse, struct buf *out,
-                struct buf *copied)
+bool scroll_run(const struct history *history, const char *name, bool mouse, bool rolled,
+                struct buf *out, struct buf *copied)
 {
     struct scroll scroll = {.history = history,
                             .name = name,
                             .copied = copied,
                             .top = history->count,
                             .line = history->count - 1};
+    int rows, cols;
     BUG_UNLESS(history->count > 0 && copied->len == 0);
+    terminal_size(&rows, &cols);
+    if (rolled)
+        roll(&scroll, -WHEEL_LINES, rows);
     struct overlay overlay = {
         .draw = scroll_draw, .key = scroll_on_key, .arg = &scroll, .mouse = mouse};
     return overlay_run(&overlay, out);

@@ -5,7 +5,7 @@
 
 /* Shows the lines, beginning at the end, until the person leaves. Appends the lines to copy to
  * copied (initialized, empty), each with a newline. name: of the session. out: as for overlay_run.
- * False: the terminal is gone. */
-bool scroll_run(const struct history *history, const char *name, bool mouse, struct buf *out,
-                struct buf *copied);
+ * rolled: the wheel was turned once already. False: the terminal is gone. */
+bool scroll_run(const struct history *history, const char *name, bool mouse, bool rolled,
+                struct buf *out, struct buf *copied);
 #endif

@@ -118,6 +118,17 @@ static void keep_cursor(const struct profile *before)
            sizeof before->colours[PROFILE_CURSOR]);
 }
 
+/* A report of the mouse that is for ue stays among the keys, but it stays whole. */
+static bool is_part_of_report(const char *data, size_t size)
+{
+    size_t at = 3;
+    if (!terminal_reports_wheel() || size < 3 || memcmp(data, "\033[<", 3) != 0)
+        return false;
+    while (at < size && (data[at] == ';' || (data[at] >= '0' && data[at] <= '9')))
+        at++;
+    return at == size && size < QUERY_HELD;
+}
+
 /* Removes the replies from data and returns the size of the keys that stay. whole: the rest of a
  * partial reply did not come in time. Bytes that may also be a key are held back only shortly after
  * a query. */
@@ -143,6 +154,10 @@ static size_t without_answers(char *data, size_t size, bool whole)
         if ((!expected && (reply == REPLY_LAST || reply == REPLY_FACT)) ||
             (!soon && reply == REPLY_PART && used <= KEY_BYTES))
             reply = REPLY_NONE;
+        if (reply == REPLY_NONE && is_part_of_report(data + at, size - at)) {
+            reply = REPLY_PART;
+            used = size - at;
+        }
         if (reply == REPLY_PART && !whole) {
             query_hold(data + at, used);
             return kept;

@@ -21,6 +21,7 @@
 #define LEAVE \
     PLAIN "\033[?25h\033[?7h\033[r\033[m\033[?1007r\033[?1049l\033[23;0t"
 
+#define WHEEL "\033[?1006;1000"
 #define OWN_CURSOR "\033]112\033\\"
 
 enum { TERMINAL_RAW = 1, TERMINAL_SHOWN };
@@ -34,7 +35,7 @@ static struct {
     struct termios before;
     volatile sig_atomic_t inside; /* raw, or shown too */
     bool keys, kitty, shape, scheme; /* modes that were set: not every terminal knows them */
-    bool pastes;
+    bool pastes, wheel;
     volatile sig_atomic_t cursor; /* it has a colour that a program has set */
     int out;
     sigset_t wait_mask;
@@ -231,10 +232,19 @@ void terminal_notice_modes(const char *data, size_t size)
     terminal.kitty |= memmem(data, size, "\033[=", 3) != NULL;
     terminal.scheme |= memmem(data, size, "\033[?2031h", 8) != NULL;
     terminal.shape |= memmem(data, size, " q", 2) != NULL;
+    on = memrmem(data, size, WHEEL "h");
+    off = memrmem(data, size, WHEEL "l");
+    if (on || off || memmem(data, size, "\033[?1000l", 8))
+        terminal.wheel = on > off;
     const char *coloured = memrmem(data, size, "\033]12;rgb:"),
                *own = memrmem(data, size, OWN_CURSOR);
     if (coloured || own)
         terminal.cursor = coloured > own;
+}
+
+bool terminal_reports_wheel(void)
+{
+    return terminal.wheel;
 }
 
 bool terminal_cursor_coloured(void)

@@ -30,6 +30,8 @@ bool terminal_marks_pastes(void); /* the drawings have set bracketed paste */
 /* Appends the reset of all modes that a program may have set, except the alternate screen; mouse:
  * the wheel is reported. */
 void terminal_append_plain(struct buf *out, bool mouse);
+/* The mouse is reported, in SGR, for ue and not for the program. */
+bool terminal_reports_wheel(void);
 /* The cursor has a colour that a program has set; and the reset of that, nothing otherwise. */
 bool terminal_cursor_coloured(void);
 void terminal_append_own_cursor(struct buf *out);

@@ -108,6 +108,7 @@ static void set_pass(struct attachment *attachment)
     const struct paint_pass pass = {.fold = attachment->fold,
                                     .cursor = tells_cursor && attachment->fold != FOLD_PLAIN,
                                     .bell = cfg->bell,
+                                    .wheel = cfg->wheel,
                                     .links = cfg->links,
                                     .copies = attachment->leads &&
                                               strcmp(cfg->clipboard, "terminal") == 0};

@@ -351,7 +351,7 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
     }
     struct screen_cursor cursor = screen_cursor(screen);
     bool drawn = out->len > begin;
-    paint_modes_end(&paint->modes, screen, several, out);
+    paint_modes_end(&paint->modes, screen, several, paint->pass.wheel, out);
     paint_modes_cursor(&paint->modes, cursor.row - paint->top, cursor.col - paint->left, drawn,
                        out);
     if (several)

@@ -24,6 +24,7 @@ struct paint_pass {
     bool bell;   /* one for all since the last drawing */
     bool copies; /* what programs put into the clipboard, the last one */
     bool links;
+    bool wheel;  /* it is reported where the program has not asked for the mouse */
     bool cursor; /* the colour that the program has given it; the terminal knows OSC 12 and 112 */
 };
 void paint_pass(struct paint *paint, const struct paint_pass *pass);

@@ -85,13 +85,28 @@ static void set_title(struct paint_modes *modes, const char *title, struct buf *
     buf_append_text(out, "\033\\");
 }
 
+/* Both numbers in one sequence: that is how ue knows that the reports are for itself. */
+static void set_wheel(struct paint_modes *modes, bool wheel, struct buf *out)
+{
+    if (wheel && (!modes->known || !modes->wheel))
+        buf_append_text(out, "\033[?1006;1000h");
+    else if (!wheel && modes->known && modes->wheel)
+        buf_append_text(out, "\033[?1006;1000l");
+    modes->wheel = wheel;
+}
+
 void paint_modes_end(struct paint_modes *modes, const struct screen *screen, bool several,
-                     struct buf *out)
+                     bool wheel, struct buf *out)
 {
     const struct screen_modes *wanted = screen_modes(screen);
     bool alternate = screen_is_alternate(screen), all = !modes->known;
+    bool asked = wanted->mouse != MOUSE_OFF || wanted->mouse_encoding || alternate;
     set_keys(modes, wanted, out);
+    if (asked)
+        set_wheel(modes, false, out); /* before the program's own */
     set_mouse(modes, wanted, out);
+    if (!asked)
+        set_wheel(modes, wheel, out);
     if (all || modes->shown.reverse != wanted->reverse)
         paint_modes_set(out, 5, wanted->reverse);
     /* the wheel sends arrow keys to full-screen programs only, not to a shell's history */

@@ -157,6 +157,35 @@ def test_a_paste_whose_end_never_comes_holds_nobody(mux):
     shown(mux, "inner", "^[[200~torn^\\d^[[201~x")
 
 
+def test_the_wheel_at_the_prompt_opens_the_scrolled_view(mux):
+    mux.configure(mux.conf.read_text() + "[attach]\nwheel = yes\n")
+    bash(mux)
+    text(mux, "inner", "seq 500")
+    attach(mux)
+    up, down, click = "\x1b[<64;3;4M", "\x1b[<65;3;4M", "\x1b[<0;3;4M\x1b[<0;3;4m"
+    press(mux, "outer", f"ec{down}ho{click} x")  # none of it is the program's
+    shown(mux, "inner", "echo x")
+    press(mux, "outer", "\x15" + up)
+    shown(mux, "outer", "q leaves")
+    shown(mux, "outer", "476\n477\n")
+    assert "\n500\n" not in mux.ue("screen", "outer").out
+    press(mux, "outer", up + up)
+    shown(mux, "outer", "470\n471\n")
+    press(mux, "outer", "q")
+    same(mux)
+    press(mux, "outer", "\x1b[<6")  # a report in two pieces
+    press(mux, "outer", "4;3;4M")
+    shown(mux, "outer", "q leaves")
+    press(mux, "outer", "qecho left\r")
+    shown(mux, "inner", "\nleft\n")
+    text(mux, "inner", "printf '\\e[?1000h\\e[?1006hmouse'; cat -v; printf '\\e[?1000l\\e[?1006l'")  # a program that asks for it gets it
+    shown(mux, "inner", "\nmouse")
+    press(mux, "outer", up + "\r")
+    shown(mux, "inner", "^[[<64;3;4M")
+    press(mux, "outer", "\x1cd")
+    assert mux.wait_state("outer", "exited")["exit_code"] == 0
+
+
 def test_the_prefix_key_works_in_views(mux):
     bash(mux)
     for i, view in enumerate("?[l"):

@@ -194,6 +194,31 @@ TEST(test_colour_of_the_cursor)
     pair_free(&pair);
 }
 
+TEST(test_wheel_for_the_scrolled_view)
+{
+    struct pair pair = pair_new(4, 20, 4, 20);
+    paint_pass(pair.paint, &(struct paint_pass){.wheel = true});
+    feed(&pair, "$ ");
+    assert_true(draws(&pair, "\033[?1006;1000h"));
+    assert_false(draws(&pair, "1006"));
+    feed(&pair, "\033[?1000h\033[?1006h"); /* the program asks for the mouse */
+    assert_true(draws(&pair, "\033[?1006;1000l\033[?1006h\033[?1000h"));
+    feed(&pair, "\033[?1000l\033[?1006l");
+    assert_true(draws(&pair, "\033[?1006;1000h"));
+    feed(&pair, "\033[?1049h");
+    assert_true(draws(&pair, "\033[?1006;1000l"));
+    feed(&pair, "\033[?1049l");
+    assert_true(draws(&pair, "\033[?1006;1000h"));
+    paint_forget(pair.paint);
+    assert_true(draws(&pair, "\033[?1006;1000h"));
+    paint_pass(pair.paint, &(struct paint_pass){0});
+    feed(&pair, "x");
+    assert_true(draws(&pair, "\033[?1006;1000l"));
+    paint_forget(pair.paint);
+    assert_false(draws(&pair, "\033[?1006;1000"));
+    pair_free(&pair);
+}
+
 TEST(test_links)
 {
     struct pair pair = pair_new(4, 40, 4, 40);
@@ -403,7 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_and_colours), cmocka_unit_test(test_only_what_changes), cmocka_unit_test(test_modes),
         cmocka_unit_test(test_scrolling),        cmocka_unit_test(test_bell_rings_once),   cmocka_unit_test(test_copies_pass_when_allowed),
-        cmocka_unit_test(test_colour_of_the_cursor), cmocka_unit_test(test_links),            cmocka_unit_test(test_many_links),        cmocka_unit_test(test_colours_fold),
+        cmocka_unit_test(test_colour_of_the_cursor), cmocka_unit_test(test_wheel_for_the_scrolled_view), cmocka_unit_test(test_links),            cmocka_unit_test(test_many_links),        cmocka_unit_test(test_colours_fold),
         cmocka_unit_test(test_colours_of_the_terminal),
         cmocka_unit_test(test_other_sizes),      cmocka_unit_test(test_large_and_hostile), cmocka_unit_test(test_random),
     };
