@@ -6,6 +6,7 @@
 #include "confine/confine.h"
 #include "confine/confine_words.h"
 #include "confine/confine_git.h"
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -99,6 +100,21 @@ static bool can_be_made(const char *root)
     return access(root, W_OK) == 0 || (stat(root, &st) == 0 && st.st_uid == geteuid());
 }
 
+/* It stands for a missing one while another command runs, whose end must not take it away. */
+static bool is_placeholder(const char *path, const struct stat *st)
+{
+    struct dirent *entry;
+    bool empty = true;
+    if (!S_ISDIR(st->st_mode) || !(st->st_mode & S_ISVTX))
+        return false;
+    DIR *dir = opendir(path);
+    while (dir && empty && (entry = readdir(dir)))
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (dir)
+        closedir(dir);
+    return empty;
+}
+
 static int protect(struct confine_plan *plan, const char *root, const char *name, struct err *err)
 {
     struct stat st;
@@ -114,6 +130,8 @@ static int protect(struct confine_plan *plan, const char *root, const char *name
                        "'%s' is a symbolic link, which can't be protected inside a writable root; "
                        "replace it by what it points to, or use read-only",
                        path);
+    } else if (is_placeholder(path, &st)) {
+        confine_add_once(&plan->made, path);
     } else {
         confine_add_once(&plan->kept, path);
         if (strcmp(name, ".git") == 0 && S_ISREG(st.st_mode))

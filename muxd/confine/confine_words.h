@@ -13,6 +13,8 @@
 #define CONFINE_MAKE "--make"         /* DIR that has to exist while the command runs */
 #define CONFINE_OPEN "--open"         /* DIR without links, as the next descriptor */
 
+/* Of a directory that stands for a missing one: the sticky bit tells it from everybody else's. */
+#define CONFINE_MADE_MODE 01755
 #define CONFINE_FILTER_FD 9           /* what bubblewrap is told to read the filter from */
 #define CONFINE_OPEN_FD 10            /* the first one of CONFINE_OPEN */
 #define CONFINE_OPEN_MAX 64

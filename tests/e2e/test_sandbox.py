@@ -103,6 +103,24 @@ def test_placeholders_are_held_by_all_and_removed_by_the_last(work):
     assert sorted(os.listdir(work.dir)) == ["go", "up"]
 
 
+def test_placeholders_outlive_the_command_that_made_them(work):
+    gates, runs = [], []
+    for name in ("first", "second"):
+        gates.append(work.dir / name)
+        os.mkfifo(gates[-1])
+        runs.append(work.mux.popen("sandbox", *work.options, "--", f"echo >up-{name}; read line <{name}; mkdir .git .git/hooks || echo refused", cwd=work.dir))
+        wait_for(lambda: (work.dir / f"up-{name}").exists(), name)
+    gates[0].write_text("\n")
+    work.mux.finish(runs[0])
+    assert set(PROTECTED) < set(os.listdir(work.dir))
+    gates[1].write_text("\n")
+    assert "refused" in work.mux.finish(runs[1]).out
+    assert not set(PROTECTED) & set(os.listdir(work.dir))
+    (work.dir / ".codex").mkdir()  # somebody's own, though empty
+    work.run("true").ok()
+    assert os.listdir(work.dir / ".codex") == []
+
+
 def test_git_file_that_points_elsewhere(work):
     real = work.dir / "sub/real"
     (real / "hooks").mkdir(parents=True)

@@ -18,6 +18,12 @@ static struct hold {
 } holds[CONFINE_MADE_MAX];
 static size_t count;
 
+static bool is_ours(int fd)
+{
+    struct stat held;
+    return fstat(fd, &held) == 0 && held.st_mode & S_ISVTX;
+}
+
 static bool still_there(const char *dir, int fd)
 {
     struct stat by_name, held;
@@ -31,7 +37,7 @@ void holds_add(const char *dir)
     if (count == CONFINE_MADE_MAX)
         helper_fail("too many directories to protect:", dir, E2BIG);
     for (int tries = 0; tries < 1000; tries++) {
-        if (mkdir(dir, 0755) != 0 && errno != EEXIST)
+        if (mkdir(dir, CONFINE_MADE_MODE) != 0 && errno != EEXIST)
             helper_fail("can't make, so that it could be protected,", dir, errno);
         int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT)
@@ -56,7 +62,8 @@ bool holds_any(void)
 void holds_end(void)
 {
     for (size_t i = 0; i < count; i++) {
-        if (flock(holds[i].fd, LOCK_EX | LOCK_NB) == 0 && still_there(holds[i].dir, holds[i].fd))
+        if (is_ours(holds[i].fd) && flock(holds[i].fd, LOCK_EX | LOCK_NB) == 0 &&
+            still_there(holds[i].dir, holds[i].fd))
             rmdir(holds[i].dir); /* only an empty one goes */
         close(holds[i].fd);
     }
