@@ -83,8 +83,8 @@ TEST(test_dangerous)
         "ls | xargs rm -f", "true && rm -f x", "( rm -f x )", "{ rm -f x; }", "echo `rm -f x`",
         "while true; do rm -rf x; done", "'rm' -f x", "r\"m\" -f x", "\\rm -f x",
         "find . -exec rm -f '{}' ';'",
-        "rm 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 "
-        "4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 -f",
+        ("rm 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 "
+         "4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 -f"),
     };
     static const char *const harmless[] = {
         "rm x", "rm -r x", "rm -- -f", "rm -i x", "rm -r -- --force", "echo 'rm -f x'",
