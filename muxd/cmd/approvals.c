@@ -93,11 +93,12 @@ static void approvals_on_cancel(void *arg)
     approval_free(approval);
 }
 
-static void approval_fail(struct approval *approval, const char *state, const char *text)
+static void approval_fail(struct approval *approval, const char *state, enum err_code code,
+                          const char *text)
 {
     struct err err;
     struct request *request = approval_settle(approval, state, NULL);
-    err_set(&err, ERR_DENIED, "%s", text);
+    err_set(&err, code, "%s", text);
     failure_reply_command(request, approval->tool, approval->shown, &err);
     approval_free(approval);
 }
@@ -108,7 +109,7 @@ static void approvals_on_timeout(void *arg)
     char *text = xasprintf("nobody has approved it within %" PRId64 " s ([policy%s%s] ask_timeout)",
                            approval->timeout_ms / 1000, *approval->policy ? " " : "",
                            approval->policy);
-    approval_fail(approval, "timeout", text);
+    approval_fail(approval, "timeout", ERR_DENIED, text);
     free(text);
 }
 
@@ -184,9 +185,10 @@ void approvals_park(struct cmd_context *ctx, struct request *request)
     request_on_cancel(request, approvals_on_cancel, approval);
     loop_timer_set_ms(&approval->timer, approval->timeout_ms);
     approvals_tell(approval, "asked", NULL);
-    if (all->count > APPROVALS_MAX)
-        approval_fail(approval, "denied",
-                      "too many commands wait for an approval; ue approvals lists them");
+    if (all->count > (unsigned)ctx->config->limits.approvals)
+        approval_fail(approval, "denied", ERR_LIMIT,
+                      "too many commands wait for an approval; answer some of them (ue approvals "
+                      "lists them) or raise [limits] approvals");
 }
 
 /* Everything that runs, to the byte. */
@@ -275,7 +277,7 @@ void approvals_grant(struct approval *approval, enum approval_span span)
 void approvals_deny(struct approval *approval, const char *because)
 {
     char *text = because ? xasprintf("rejected by user: %s", because) : xstrdup("rejected by user");
-    approval_fail(approval, "denied", text);
+    approval_fail(approval, "denied", ERR_DENIED, text);
     free(text);
 }
 

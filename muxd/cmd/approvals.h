@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 
 struct tool;
-#define APPROVALS_MAX 256 /* calls that wait at the same time */
 #define APPROVAL_ID_CHARS 5
 
 /* By what a yes for the session is found again (CODEX.md 15.7). Borrowed. */

@@ -158,6 +158,16 @@ def test_two_at_once_and_twice(guarded):
     assert (guarded.dir / "w/log").read_text() == "ran\n"
 
 
+def test_not_too_many_at_once(guarded):
+    guarded.configure(POLICIES + "[limits]\napprovals = 2\n")
+    for count in 1, 2:
+        asks(guarded, f"touch {count}")
+        waiting(guarded, count)
+    error = refusal(asks(guarded, "touch 3"))
+    assert error.code == "limit" and "[limits] approvals" in content(error)
+    assert len(waiting(guarded, 2)) == 2
+
+
 def test_the_client_goes(guarded):
     rpc = asks(guarded, "touch x")
     approval, = waiting(guarded)
