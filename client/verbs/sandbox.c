@@ -8,8 +8,11 @@ static int sandbox_fill(struct ue *ue, struct json *params, struct err *err)
     (void)err;
     if (!args_has(&ue->args, "mode"))
         json_add_text(params, "sandbox", "workspace-write");
-    if (!args_has(&ue->args, "explain"))
-        params_set(params, "exit", json_bool_new(true));
+    if (args_has(&ue->args, "explain"))
+        return 0;
+    params_set(params, "exit", json_bool_new(true));
+    if (ue->args.operand_count > 1) /* as other programs that stand before a command do it */
+        params_operands(ue, params, "cmd");
     return 0;
 }
 

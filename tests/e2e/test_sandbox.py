@@ -61,6 +61,12 @@ def test_workspace_write_writes_here_and_nowhere_else(work):
     assert (work.dir / ".git/config").read_text() == "[core]\n" and not (work.mux.home / "new").exists()
 
 
+def test_several_words_run_as_they_are_and_one_is_a_script(work):
+    assert work.run("printf", "<%s>", "a  b", "$HOME;").answer["output"] == "<a  b><$HOME;>"
+    assert work.run("sh", "-c", "echo in; exit 3").rc == 3
+    assert work.run("echo a  b; exit 4").rc == 4
+
+
 def test_read_only_writes_nothing(mux):
     work = Work(mux, "landlock")
     result = work.run("echo x >new || echo no; echo x >/tmp/muxd-test-new || echo no; echo 1 >/dev/null && cat /etc/hostname >/dev/null && echo read")
