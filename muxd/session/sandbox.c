@@ -77,15 +77,18 @@ void sandbox_fini(struct registry *registry)
 /* muxd-confine lies beside muxd-keeper. */
 static void find_helper(struct confine_able *able)
 {
-    struct start_programs programs;
+    struct start_programs *programs = xmalloc(sizeof *programs); /* too large for a small stack */
     struct err err;
-    if (start_find(&programs, &err) != 0) {
+    if (start_find(programs, &err) == 0) {
+        char *dir = path_dirname(programs->keeper);
+        able->helper = path_join(dir, "muxd-confine");
+        free(dir);
+    } else {
         able->helper_why = xstrdup(err.text);
-        return;
     }
-    char *dir = path_dirname(programs.keeper);
-    able->helper = path_join(dir, "muxd-confine");
-    free(dir);
+    free(programs);
+    if (!able->helper)
+        return;
     if (access(able->helper, X_OK) == 0)
         return;
     able->helper_why = xasprintf("'%s': %s; install muxd again (make install)", able->helper,

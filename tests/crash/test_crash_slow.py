@@ -69,7 +69,7 @@ def test_who_was_stopped_is_killed(slow):
     slow.slow.shut(BEHIND_A_SIGSTOP)
     slow.slow.map[8:16] = struct.pack("q", 30)  # the grace is over
     slow.slow.wait()
-    assert stat(pid)[0] in "Tt"
+    wait_for(lambda: stat(pid)[0] in "Tt", "it to have stopped")
     slow.slow.open_later(600)
     assert client.finish(ticket)["sessions"][0]["survivors"] == 0
     assert gone(pid) and not (slow.dir / "bye").exists()

@@ -45,7 +45,7 @@ def yes(mux, approval, *how):
 
 
 def refusal(rpc):
-    with pytest.raises(Rpc.Error) as caught:
+    with pytest.raises(rpc.Error) as caught:
         rpc.result(rpc.id)
     return caught.value
 
@@ -151,7 +151,7 @@ def test_two_at_once_and_twice(guarded):
         try:
             peer.result(id)
             outcomes.append("yes")
-        except Rpc.Error as error:
+        except rpc.Error as error:
             outcomes.append(error.code)
     assert sorted(outcomes) == ["no_such_approval"] * 3 + ["yes"], outcomes
     rpc.result(rpc.id)

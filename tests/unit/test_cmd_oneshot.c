@@ -112,6 +112,8 @@ struct stream {
 static void expect_stream(const char **at, const char *end, const struct stream *stream, uint64_t share)
 {
     char line[64] = "";
+    if (stream->size == 0)
+        return;
     size_t head = stream->size <= share ? stream->size : share / 2, tail = stream->size <= share ? 0 : share - share / 2;
     if (tail)
         snprintf(line, sizeof line, "\n... %zu bytes omitted ...\n", stream->size - head - tail);
