@@ -159,13 +159,8 @@ static const char *sample_of(const struct verb_option *option, const struct tool
     return room;
 }
 
-/* These mean something only beside others. */
-static const struct {
-    const char *argument, *options;
-} company[] = {{"network", "--sandbox read-only"},
-               {"writable_roots", "--sandbox workspace-write"},
-               {"unreadable", "--sandbox read-only"},
-               {"temp", "--sandbox workspace-write"}};
+/* These mean something only with a sandbox. */
+static const char *const confined[] = {"network", "writable_roots", "unreadable", "temp"};
 
 /* What comes of an option given alone is taken by the tool under the name that its row says. */
 static void try_option(const struct verb *verb, const struct verb_option *row)
@@ -176,9 +171,10 @@ static void try_option(const struct verb *verb, const struct verb_option *row)
     struct verb_option option = verb_option_full(verb, row);
     const char *value = sample_of(&option, verb_argument(verb, row->argument));
     int len = snprintf(line, sizeof line, "%s --%s %s", verb->name, row->name, value ? value : "");
-    for (size_t i = 0; i < sizeof company / sizeof *company; i++)
-        if (strcmp(row->argument, company[i].argument) == 0 && strcmp(verb->name, "exec") == 0)
-            len += snprintf(line + len, sizeof line - (size_t)len, " %s", company[i].options);
+    for (size_t i = 0; i < sizeof confined / sizeof *confined; i++)
+        if (strcmp(row->argument, confined[i]) == 0)
+            len += snprintf(line + len, sizeof line - (size_t)len, " --%s workspace-write",
+                            strcmp(verb->name, "sandbox") == 0 ? "mode" : "sandbox");
     for (int i = 0; i < verb->operands_min; i++)
         len += snprintf(line + len, sizeof line - (size_t)len, " o%d", i);
     parse(&args, line);
