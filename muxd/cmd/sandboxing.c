@@ -14,6 +14,13 @@ static void read_paths(const struct json *list, const char *cwd, struct strv *ou
         strv_add_owned(out, path_join(cwd, json_str(it, NULL)));
 }
 
+bool sandboxing_wanted(const struct tool *tool, const struct json *params)
+{
+    const char *word = schema_str(tool, params, "sandbox", NULL);
+    enum confine_mode mode;
+    return word && (!confine_mode_by_word(word, &mode) || mode != CONFINE_FULL_ACCESS);
+}
+
 int sandboxing_read(struct sandboxing *sandboxing, const struct tool *tool,
                     const struct json *params, const char *cwd, struct err *err)
 {

@@ -16,6 +16,8 @@ struct sandboxing {
 int sandboxing_read(struct sandboxing *sandboxing, const struct tool *tool,
                     const struct json *params, const char *cwd, struct err *err);
 void sandboxing_fini(struct sandboxing *sandboxing);
+/* Whether a call asks for one. */
+bool sandboxing_wanted(const struct tool *tool, const struct json *params);
 /* The line of `ue status`. */
 void sandboxing_status(struct cmd_context *ctx, struct json *into);
 #endif

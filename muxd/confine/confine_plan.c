@@ -224,6 +224,39 @@ static void hide_doors(struct confine_plan *plan, const struct confine_place *pl
     hide(plan, place->state_dir, NULL);
 }
 
+/* In a directory that is hidden there is nothing left to mount over. */
+static void drop_covered(struct strv *paths, const struct strv *dirs)
+{
+    struct strv left = {0};
+    for (size_t i = 0; i < paths->count; i++) {
+        bool covered = false;
+        for (size_t j = 0; j < dirs->count; j++)
+            covered |= strcmp(paths->items[i], dirs->items[j]) != 0 &&
+                       confine_is_below(paths->items[i], dirs->items[j]);
+        if (!covered)
+            strv_add(&left, paths->items[i]);
+    }
+    strv_fini(paths);
+    *paths = left;
+}
+
+static void hide_all(struct confine_plan *plan, const struct confine_wish *wish,
+                     const struct confine_place *place)
+{
+    char real[PATH_MAX];
+    hide_doors(plan, place);
+    plan->asked = wish->unreadable && wish->unreadable[0];
+    for (size_t i = 0; plan->asked && wish->unreadable[i]; i++)
+        if (realpath(wish->unreadable[i], real)) /* else there is nothing to read */
+            confine_add_once(is_dir(real) ? &plan->hidden_dirs : &plan->hidden_files, real);
+    drop_covered(&plan->hidden_files, &plan->hidden_dirs);
+    drop_covered(&plan->hidden_dirs, &plan->hidden_dirs);
+    for (size_t i = 0; i < plan->hidden_dirs.count; i++)
+        confine_pin(plan, plan->hidden_dirs.items[i]);
+    for (size_t i = 0; i < plan->hidden_files.count; i++)
+        confine_pin(plan, plan->hidden_files.items[i]);
+}
+
 int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish,
                       const struct confine_place *place, struct err *err)
 {
@@ -244,15 +277,7 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
         code = fill_roots(plan, wish, place, err);
     if (!code) {
         keep_config(plan, place->config);
-        hide_doors(plan, place);
-        plan->asked = wish->unreadable && wish->unreadable[0];
-        for (size_t i = 0; plan->asked && wish->unreadable[i]; i++)
-            if (realpath(wish->unreadable[i], real)) /* else there is nothing to read */
-                confine_add_once(is_dir(real) ? &plan->hidden_dirs : &plan->hidden_files, real);
-        for (size_t i = 0; i < plan->hidden_dirs.count; i++)
-            confine_pin(plan, plan->hidden_dirs.items[i]);
-        for (size_t i = 0; i < plan->hidden_files.count; i++)
-            confine_pin(plan, plan->hidden_files.items[i]);
+        hide_all(plan, wish, place);
         confine_sort(&plan->pinned);
     }
     if (code)

@@ -149,6 +149,26 @@ def test_config_and_places_of_the_daemon(work):
     assert "Permission denied" in result.out
 
 
+def test_default_socket_below_the_runtime_directory(mux):
+    del mux.env["MUXD_SOCKET"]
+    runtime = mux.dir / "run"
+    runtime.mkdir(mode=0o700)
+    mux.env["XDG_RUNTIME_DIR"], mux.socket = str(runtime), runtime / "muxd/muxd.sock"
+    work = Work(mux)
+    result = work.run(f"echo ran; ls {runtime}", options=["--unreadable", mux.home, "--unreadable", mux.home / ".ssh"])
+    assert mux.socket.exists() and result.answer["output"].startswith("ran\n") and "Permission denied" in result.out, result
+
+
+@pytest.mark.parametrize("argv", [False, True], ids=["heredoc", "argv"])
+def test_patch_in_a_sandbox_is_not_applied_by_the_daemon(mux, argv):
+    work = Work(mux, "landlock")
+    patch = "*** Begin Patch\n*** Add File: new\n+text\n*** End Patch"
+    command = ["--argv", "--", "apply_patch", patch] if argv else [f"apply_patch <<'EOF'\n{patch}\nEOF\n"]
+    result = mux.ue("exec", "--sandbox", "read-only", "--exit", *command, cwd=work.dir)
+    assert result.rc != 0 and os.listdir(work.dir) == [], result
+    assert mux.ue("exec", "--sandbox", "full-access", *command, cwd=work.dir).ok() and (work.dir / "new").exists()
+
+
 def test_what_does_not_go_together(mux):
     for options in (["--network"], ["--writable", "."], ["--sandbox", "full-access", "--writable", "."],
                     ["--sandbox", "read-only", "--writable", "."], ["--sandbox", "none"]):

@@ -168,6 +168,27 @@ TEST(hides_the_daemon)
     confine_plan_fini(&plan);
 }
 
+TEST(hides_nothing_twice)
+{
+    struct confine_plan plan;
+    struct err err;
+    char runtime[160];
+    mkdir(at("user"), 0700);
+    mkdir(at("user/muxd"), 0700);
+    mkdir(at("home"), 0700);
+    mkdir(at("keys"), 0700);
+    write_file("user/muxd/muxd.sock", "");
+    write_file("keys/id", "");
+    snprintf(runtime, sizeof runtime, "XDG_RUNTIME_DIR=%s", at("user"));
+    const char *const env[] = {runtime, NULL}, *const unreadable[] = {at("keys/id"), at("keys"), NULL};
+    const struct confine_wish wish = {.mode = CONFINE_WORKSPACE_WRITE, .no_temp = true, .unreadable = unreadable};
+    const struct confine_place place = {.cwd = at("home"), .env = env, .socket = at("user/muxd/muxd.sock")};
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
+    assert_true(has(&plan.hidden_dirs, at("user")) && has(&plan.hidden_dirs, at("keys")));
+    assert_false(has(&plan.hidden_dirs, at("user/muxd")) || has(&plan.hidden_files, at("keys/id")));
+    confine_plan_fini(&plan);
+}
+
 TEST(chooses_the_cheapest_that_can)
 {
     static const struct {
@@ -283,6 +304,7 @@ int main(void)
         cmocka_unit_test(refuses_what_it_cannot_protect),
         cmocka_unit_test(resolves_links_and_sorts_parents_first),
         cmocka_unit_test(hides_the_daemon),
+        cmocka_unit_test(hides_nothing_twice),
         cmocka_unit_test(chooses_the_cheapest_that_can),
         cmocka_unit_test(waits_for_the_trial_only_where_it_matters),
         cmocka_unit_test(command_lines),
