@@ -39,6 +39,7 @@ struct confine_plan { /* all paths absolute, without links; owned */
     char *cwd;
     struct strv roots;  /* writable, parents first */
     struct strv pinned; /* directories between a root and what is kept, which must not be moved */
+    struct strv bound;  /* roots and pinned, parents first */
     struct strv kept;   /* read-only inside the roots */
     struct strv made;   /* the same, but missing: an empty directory stands for each meanwhile */
     struct strv hidden_dirs, hidden_files;

@@ -32,16 +32,15 @@ static void add_base(bool network, struct strv *out)
     ADD(out, "--proc", "/proc");
 }
 
-/* Each one where it was looked at, whatever its name leads to by now. */
+/* What becomes writable is what muxd-confine has opened, without following a link. What is taken
+ * away again is found by its name. */
 static void add_roots(const struct confine_plan *plan, struct strv *out)
 {
-    for (size_t i = 0; i < plan->roots.count; i++) {
+    for (size_t i = 0; i < plan->bound.count; i++) {
         strv_add(out, "--bind");
         strv_addf(out, "/proc/self/fd/%zu", CONFINE_OPEN_FD + i);
-        strv_add(out, plan->roots.items[i]);
+        strv_add(out, plan->bound.items[i]);
     }
-    for (size_t i = 0; i < plan->pinned.count; i++)
-        ADD(out, "--bind", plan->pinned.items[i], plan->pinned.items[i]);
     for (size_t i = 0; i < plan->kept.count; i++)
         ADD(out, "--ro-bind", plan->kept.items[i], plan->kept.items[i]);
     for (size_t i = 0; i < plan->made.count; i++)
@@ -63,10 +62,11 @@ static void add_bwrap(const struct confine_plan *plan, const struct confine_able
                       const char *hex, struct strv *out)
 {
     ADD(out, able->helper, CONFINE_VERSION, CONFINE_OUTSIDE);
+    /* in this order: what is held gets the numbers behind those that are told to bubblewrap */
+    for (size_t i = 0; i < plan->bound.count; i++)
+        ADD(out, CONFINE_OPEN, plan->bound.items[i]);
     for (size_t i = 0; i < plan->made.count; i++)
         ADD(out, CONFINE_MAKE, plan->made.items[i]);
-    for (size_t i = 0; i < plan->roots.count; i++)
-        ADD(out, CONFINE_OPEN, plan->roots.items[i]);
     ADD(out, CONFINE_FILTER, hex, "--", able->bwrap);
     add_base(plan->network, out);
     add_roots(plan, out);

@@ -257,6 +257,24 @@ static void hide_all(struct confine_plan *plan, const struct confine_wish *wish,
         confine_pin(plan, plan->hidden_files.items[i]);
 }
 
+/* A root inside another one must not be moved either: its new place would not be protected. */
+static int bind_all(struct confine_plan *plan, struct err *err)
+{
+    for (size_t i = 0; i < plan->roots.count; i++)
+        confine_pin(plan, plan->roots.items[i]);
+    for (size_t i = 0; i < plan->roots.count; i++)
+        confine_add_once(&plan->bound, plan->roots.items[i]);
+    for (size_t i = 0; i < plan->pinned.count; i++)
+        confine_add_once(&plan->bound, plan->pinned.items[i]);
+    confine_sort(&plan->bound);
+    if (plan->bound.count <= CONFINE_OPEN_MAX)
+        return 0;
+    return err_set(err, ERR_TOO_LARGE,
+                   "more than %d directories lead to what is protected in the writable roots; "
+                   "name fewer roots, or ones that lie closer to it",
+                   CONFINE_OPEN_MAX);
+}
+
 int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish,
                       const struct confine_place *place, struct err *err)
 {
@@ -278,7 +296,7 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
     if (!code) {
         keep_config(plan, place->config);
         hide_all(plan, wish, place);
-        confine_sort(&plan->pinned);
+        code = bind_all(plan, err);
     }
     if (code)
         confine_plan_fini(plan);
@@ -290,6 +308,7 @@ void confine_plan_fini(struct confine_plan *plan)
     free(plan->cwd);
     strv_fini(&plan->roots);
     strv_fini(&plan->pinned);
+    strv_fini(&plan->bound);
     strv_fini(&plan->kept);
     strv_fini(&plan->made);
     strv_fini(&plan->hidden_dirs);

@@ -1,6 +1,6 @@
 """Sandboxes: what each mode allows, that nothing of a session is lost inside one, what happens where none can be had, and attacks from
 inside with their outcomes. A machine that can't confine skips what needs it, and says why; the refusal is tested everywhere."""
-import json, os, platform, shutil, signal, socket, subprocess, sys, threading
+import fcntl, json, os, platform, shutil, signal, socket, subprocess, sys, threading
 from pathlib import Path
 
 import pytest
@@ -133,6 +133,30 @@ def test_git_file_that_points_elsewhere(work):
     (work.dir / ".git").write_text(f"gitdir: {real}\n")
     result = work.run("echo x >sub/real/hooks/pre-commit; echo x >.git; mv sub/real sub/away; mv sub away; mv .git away; echo 1 >sub/other")
     assert os.listdir(real / "hooks") == [] and (work.dir / ".git").is_file() and (work.dir / "sub/other").exists(), result
+
+
+def test_root_in_a_root_can_not_be_moved(work):
+    """Or what stands in its old place would be nobody's."""
+    project = work.dir / "a/proj"
+    make_git(project)
+    result = work.mux.ue("sandbox", *work.options, "--writable", work.dir, "--",
+                         f"mv {work.dir}/a {work.dir}/b; mkdir -p {project}/.git/hooks; echo x >{project}/.git/hooks/post-commit; echo 1 >{work.dir}/a/other; echo 1 >new", cwd=project)
+    assert sorted(os.listdir(work.dir)) == ["a"] and os.listdir(project / ".git/hooks") == [], result
+    assert (work.dir / "a/other").exists() and (project / "new").exists()
+
+
+def test_placeholders_with_few_descriptors_and_a_lock_that_is_taken(work):
+    work.mux.configure("[limits]\nopen_files = 64\n")
+    work.mux.ue("reload").ok()
+    (work.dir / ".muxd").mkdir()
+    (work.dir / ".muxd").chmod(0o1755)  # as one that stands for a missing one
+    fd = os.open(work.dir / ".muxd", os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    refused = work.run("echo ran")
+    assert "can't protect" in refused.out + refused.err and "ran" not in refused.answer["output"], refused
+    os.close(fd)
+    assert "refused" in work.run("touch .muxd/x || echo refused").out
+    assert os.listdir(work.dir) == []
 
 
 def test_git_that_is_a_link_is_refused(work):

@@ -189,6 +189,44 @@ TEST(hides_nothing_twice)
     confine_plan_fini(&plan);
 }
 
+TEST(a_root_in_a_root_stays_where_it_is)
+{
+    struct confine_plan plan;
+    struct err err;
+    struct strv argv = {0};
+    const struct confine_able able = {.helper = (char[]){"/h"}, .bwrap = (char[]){"/b"}, .tried = true};
+    const char *const command[] = {"ls", NULL};
+    mkdir(at("o"), 0700);
+    mkdir(at("o/a"), 0700);
+    mkdir(at("o/a/proj"), 0700);
+    const char *const outer[] = {at("o"), NULL};
+    assert_int_equal(plan_in(&plan, at("o/a/proj"), outer, &err), 0);
+    assert_true(has(&plan.pinned, at("o/a")));
+    assert_int_equal(confine_argv(&plan, CONFINE_BY_BUBBLEWRAP, &able, command, &argv, &err), 0);
+    place_of(&argv, "/proc/self/fd/10", at("o"));
+    place_of(&argv, CONFINE_OPEN, at("o/a"));
+    size_t pin = place_of(&argv, "/proc/self/fd/11", at("o/a")), root = place_of(&argv, "/proc/self/fd/12", at("o/a/proj"));
+    assert_true(pin < root && root < place_of(&argv, "--ro-bind", at("o/a/proj/.muxd")));
+    assert_true(place_of(&argv, CONFINE_OPEN, at("o/a/proj")) < place_of(&argv, CONFINE_MAKE, at("o/.muxd")));
+    strv_fini(&argv);
+    confine_plan_fini(&plan);
+}
+
+TEST(refuses_what_it_cannot_open)
+{
+    struct confine_plan plan;
+    struct err err;
+    char path[256] = "";
+    snprintf(path, sizeof path, "%s", at("deep"));
+    for (int i = 0; i < CONFINE_OPEN_MAX; i++) {
+        mkdir(path, 0700);
+        strcat(path, "/d");
+    }
+    mkdir(path, 0700);
+    const char *const outer[] = {dir, NULL};
+    assert_int_equal(plan_in(&plan, path, outer, &err), ERR_TOO_LARGE);
+}
+
 TEST(chooses_the_cheapest_that_can)
 {
     static const struct {
@@ -305,6 +343,8 @@ int main(void)
         cmocka_unit_test(resolves_links_and_sorts_parents_first),
         cmocka_unit_test(hides_the_daemon),
         cmocka_unit_test(hides_nothing_twice),
+        cmocka_unit_test(a_root_in_a_root_stays_where_it_is),
+        cmocka_unit_test(refuses_what_it_cannot_open),
         cmocka_unit_test(chooses_the_cheapest_that_can),
         cmocka_unit_test(waits_for_the_trial_only_where_it_matters),
         cmocka_unit_test(command_lines),

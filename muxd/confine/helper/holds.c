@@ -3,6 +3,7 @@
  * and removed by the last who holds the lock. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -10,7 +11,7 @@
 #include "confine/confine_words.h"
 #include "confine/helper/helper.h"
 
-#define HOLD_FD 128 /* above the numbers that bubblewrap is told */
+#define PAUSE_MS 5
 
 static struct hold {
     const char *dir;
@@ -31,6 +32,26 @@ static bool still_there(const char *dir, int fd)
            by_name.st_ino == held.st_ino;
 }
 
+/* False: somebody, perhaps one who may only read here, has it for himself. */
+static bool lock_it(const char *dir, int fd)
+{
+    if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+        return true;
+    if (errno != EWOULDBLOCK)
+        helper_fail("can't protect", dir, errno);
+    return false;
+}
+
+/* Out of the way of what the command and bubblewrap expect; the directories to bind are open. */
+static int move_up(const char *dir, int fd)
+{
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, CONFINE_OPEN_FD);
+    if (moved < 0)
+        helper_fail("no descriptor is free (see open_files) to protect", dir, errno);
+    close(fd);
+    return moved;
+}
+
 /* Another command that ends may remove the directory between our steps: then once more. */
 void holds_add(const char *dir)
 {
@@ -42,14 +63,16 @@ void holds_add(const char *dir)
         int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT)
             continue;
-        if (fd < 0 || flock(fd, LOCK_SH) != 0)
+        if (fd < 0)
             helper_fail("can't protect", dir, errno);
-        if (still_there(dir, fd)) {
-            holds[count++] = (struct hold){dir, fcntl(fd, F_DUPFD_CLOEXEC, HOLD_FD)};
-            close(fd);
+        bool locked = lock_it(dir, fd);
+        if (locked && still_there(dir, fd)) {
+            holds[count++] = (struct hold){dir, move_up(dir, fd)};
             return;
         }
         close(fd);
+        if (!locked)
+            poll(NULL, 0, PAUSE_MS); /* nothing tells when a lock is free */
     }
     helper_fail("can't protect", dir, EBUSY);
 }

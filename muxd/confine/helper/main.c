@@ -114,7 +114,7 @@ static void __attribute__((__noreturn__)) helper_become(char **command)
 }
 
 /* Stays behind to remove what was made. The command's end is passed on. */
-static void __attribute__((__noreturn__)) supervise(char **command)
+static void __attribute__((__noreturn__)) supervise(char **command, int opened)
 {
     int status;
     pid_t pid = fork();
@@ -124,7 +124,7 @@ static void __attribute__((__noreturn__)) supervise(char **command)
         helper_become(command);
     for (int fd = 0; fd < 3; fd++) /* or their readers would wait for our end, too */
         close(fd);
-    for (int fd = CONFINE_FILTER_FD; fd < CONFINE_OPEN_FD + CONFINE_OPEN_MAX; fd++)
+    for (int fd = CONFINE_FILTER_FD; fd < CONFINE_OPEN_FD + opened; fd++)
         close(fd);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
         if (order.filter)
             gate_filter_at(order.filter, CONFINE_FILTER_FD);
         if (holds_any())
-            supervise(order.command);
+            supervise(order.command, order.opened);
         helper_become(order.command);
     }
     if (!order.landlock || !order.filter)
