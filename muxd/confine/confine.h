@@ -31,6 +31,7 @@ struct confine_place { /* where the command is to run; borrowed */
     const char *const *env; /* TMPDIR, XDG_RUNTIME_DIR, HOME */
     const char *socket, *state_dir; /* muxd's own, hidden inside; NULL: not known */
     const char *config; /* muxd's config file, never writable; NULL: none */
+    const char *rules;  /* the rules beside it, which may be missing; never writable; NULL: none */
 };
 
 struct confine_plan { /* all paths absolute, without links; owned */

@@ -97,7 +97,9 @@ static void add_temp(struct confine_plan *plan, const struct confine_place *plac
 static bool can_be_made(const char *root)
 {
     struct stat st;
-    return access(root, W_OK) == 0 || (stat(root, &st) == 0 && st.st_uid == geteuid());
+    if (access(root, W_OK) == 0)
+        return true;
+    return errno != EROFS && stat(root, &st) == 0 && st.st_uid == geteuid();
 }
 
 /* It stands for a missing one while another command runs, whose end must not take it away. */
@@ -180,12 +182,24 @@ static int fill_roots(struct confine_plan *plan, const struct confine_wish *wish
     return code;
 }
 
-/* muxd's own config decides what the next command may do. */
-static void keep_config(struct confine_plan *plan, const char *config)
+/* muxd's own config decides what the next command may do. While the file does not exist its
+ * directory is kept, or what runs inside could make it; one that leads to a root has to stay. */
+static void keep_config(struct confine_plan *plan, const char *file)
 {
     char real[PATH_MAX];
-    if (config && realpath(config, real))
+    if (!file)
+        return;
+    if (realpath(file, real)) {
         confine_keep(plan, real);
+        return;
+    }
+    char *dir = path_dirname(file);
+    bool leads = !realpath(dir, real);
+    for (size_t i = 0; i < plan->roots.count && !leads; i++)
+        leads = confine_is_below(plan->roots.items[i], real);
+    if (!leads)
+        confine_keep(plan, real);
+    free(dir);
 }
 
 /* Of a directory that holds the workspace only the file is hidden. */
@@ -295,6 +309,7 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
         code = fill_roots(plan, wish, place, err);
     if (!code) {
         keep_config(plan, place->config);
+        keep_config(plan, place->rules);
         hide_all(plan, wish, place);
         code = bind_all(plan, err);
     }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include <errno.h>
 #include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <stdlib.h>
@@ -44,6 +45,15 @@ static const char *const about_files[] = {
     "setxattr",  "lsetxattr", "fsetxattr",    "setxattrat",  "removexattr",  "lremovexattr",
     "fremovexattr", "removexattrat", "file_setattr",
 };
+
+/* What other processes can be reached by, where they share the name space with this one. */
+static const char *const shared[] = {
+    "shmget", "shmat",  "shmctl", "shmdt",      "msgget",  "msgsnd",    "msgrcv",
+    "msgctl", "semget", "semop",  "semtimedop", "semctl",  "mq_open",   "mq_unlink",
+};
+/* The process is their first argument; 0 is the caller. */
+static const char *const about_process[] = {"sched_setaffinity", "sched_setscheduler",
+                                            "sched_setparam", "sched_setattr"};
 
 /* Newer than some libseccomp; the numbers are the same on all architectures. */
 static int filter_number_of(const char *name)
@@ -98,6 +108,29 @@ static void refuse_unmarking(scmp_filter_ctx ctx, int *result)
                                    IS(1, RLIMIT_LOCKS), NOT(2, 0));
 }
 
+/* A process may say what is to be done with itself, as builds do. */
+static void refuse_others(scmp_filter_ctx ctx, int *result)
+{
+    enum { USER = 2, IO_USER = 3 }; /* all processes of a user: PRIO_USER, IOPRIO_WHO_USER */
+    for (size_t i = 0; i < sizeof about_process / sizeof *about_process; i++)
+        refuse_when(ctx, filter_number_of(about_process[i]), NOT(0, 0), result);
+    refuse_when(ctx, SCMP_SYS(setpriority), NOT(1, 0), result);
+    refuse_when(ctx, SCMP_SYS(setpriority), IS(0, USER), result);
+    refuse_when(ctx, SCMP_SYS(ioprio_set), NOT(1, 0), result);
+    refuse_when(ctx, SCMP_SYS(ioprio_set), IS(0, IO_USER), result);
+    if (*result == 0)
+        *result = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 2, NOT(0, 0),
+                                   NOT(2, 0));
+}
+
+/* A datagram needs no connect: its address may lie in memory, which a filter can't read. */
+static void refuse_datagrams(scmp_filter_ctx ctx, int *result)
+{
+    const struct scmp_arg_cmp datagram = {1, SCMP_CMP_MASKED_EQ, 0xe, SOCK_DGRAM}; /* and raw */
+    refuse_when(ctx, SCMP_SYS(socket), datagram, result);
+    refuse_when(ctx, SCMP_SYS(socketpair), datagram, result);
+}
+
 /* A pair of connected sockets, or one that is never connected, reaches nobody. Where a path may
  * lead to a service outside (no mount hides any), there are only pairs. */
 static void refuse_network(scmp_filter_ctx ctx, bool landlock, int *result)
@@ -105,10 +138,23 @@ static void refuse_network(scmp_filter_ctx ctx, bool landlock, int *result)
     static const char *const reaching[] = {"connect"};
     refuse_when(ctx, SCMP_SYS(socket), NOT(0, AF_UNIX), result);
     refuse_when(ctx, SCMP_SYS(socketpair), NOT(0, AF_UNIX), result);
+    refuse_datagrams(ctx, result);
     if (landlock)
         refuse_when(ctx, SCMP_SYS(socket), IS(0, AF_UNIX), result);
     refuse_all(ctx, reaching, 1, EPERM, result);
     refuse_when(ctx, SCMP_SYS(sendto), NOT(4, 0), result);
+}
+
+static void refuse_beyond_landlock(scmp_filter_ctx ctx, int *result)
+{
+    const struct scmp_arg_cmp of_btrfs = {1, SCMP_CMP_MASKED_EQ, 0xff00, 0x9400};
+    refuse_all(ctx, about_files, sizeof about_files / sizeof *about_files, EROFS, result);
+    refuse_all(ctx, shared, sizeof shared / sizeof *shared, EPERM, result);
+    refuse_others(ctx, result);
+    refuse_ioctl(ctx, FS_IOC_SETFLAGS, result);
+    refuse_ioctl(ctx, FS_IOC_FSSETXATTR, result);
+    refuse_ioctl(ctx, FS_IOC_ENABLE_VERITY, result);
+    refuse_when(ctx, SCMP_SYS(ioctl), of_btrfs, result); /* subvolumes, clones of extents */
 }
 
 static int filter_fill(scmp_filter_ctx ctx, struct filter_how how)
@@ -123,11 +169,8 @@ static int filter_fill(scmp_filter_ctx ctx, struct filter_how how)
     refuse_ioctl(ctx, TIOCLINUX, &result);
     refuse_namespaces(ctx, &result);
     refuse_unmarking(ctx, &result);
-    if (how.landlock) {
-        refuse_all(ctx, about_files, sizeof about_files / sizeof *about_files, EROFS, &result);
-        refuse_ioctl(ctx, FS_IOC_SETFLAGS, &result);
-        refuse_ioctl(ctx, FS_IOC_FSSETXATTR, &result);
-    }
+    if (how.landlock)
+        refuse_beyond_landlock(ctx, &result);
     if (!how.network)
         refuse_network(ctx, how.landlock, &result);
     return result;

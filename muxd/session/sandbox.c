@@ -202,7 +202,8 @@ struct confine_place sandbox_place(const struct registry *registry, const char *
                                   .env = (const char *const *)env,
                                   .socket = registry->socket_path,
                                   .state_dir = registry->state_dir,
-                                  .config = registry->cfg->path};
+                                  .config = registry->cfg->path,
+                                  .rules = registry->cfg->rules_path};
 }
 
 static int make_confine_plan(const struct registry *registry, const struct session_spec *spec,

@@ -189,6 +189,31 @@ TEST(hides_nothing_twice)
     confine_plan_fini(&plan);
 }
 
+TEST(keeps_config_and_rules)
+{
+    struct confine_plan plan;
+    struct err err;
+    mkdir(at("cf"), 0700);
+    mkdir(at("cf/muxd"), 0700);
+    mkdir(at("cf/muxd/w"), 0700);
+    write_file("cf/muxd/muxd.ini", "");
+    const struct confine_wish wish = {.mode = CONFINE_WORKSPACE_WRITE, .no_temp = true};
+    struct confine_place place = {.cwd = at("cf"), .env = no_env, .config = at("cf/muxd/muxd.ini"), .rules = at("cf/muxd/muxd.rules")};
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
+    assert_true(has(&plan.kept, at("cf/muxd/muxd.ini")) && has(&plan.kept, at("cf/muxd")));
+    confine_plan_fini(&plan);
+    const char *const inner[] = {at("cf/muxd/w"), NULL}; /* what is kept would cover it */
+    const struct confine_wish both = {.mode = CONFINE_WORKSPACE_WRITE, .no_temp = true, .roots = inner};
+    assert_int_equal(confine_plan_make(&plan, &both, &place, &err), 0);
+    assert_false(has(&plan.kept, at("cf/muxd")));
+    confine_plan_fini(&plan);
+    write_file("cf/muxd/muxd.rules", "");
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
+    assert_true(has(&plan.kept, at("cf/muxd/muxd.rules")));
+    assert_false(has(&plan.kept, at("cf/muxd")));
+    confine_plan_fini(&plan);
+}
+
 TEST(a_root_in_a_root_stays_where_it_is)
 {
     struct confine_plan plan;
@@ -343,6 +368,7 @@ int main(void)
         cmocka_unit_test(resolves_links_and_sorts_parents_first),
         cmocka_unit_test(hides_the_daemon),
         cmocka_unit_test(hides_nothing_twice),
+        cmocka_unit_test(keeps_config_and_rules),
         cmocka_unit_test(a_root_in_a_root_stays_where_it_is),
         cmocka_unit_test(refuses_what_it_cannot_open),
         cmocka_unit_test(chooses_the_cheapest_that_can),
