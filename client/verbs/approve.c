@@ -7,6 +7,8 @@
 #include "client/verbs/run.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <termios.h>
+#include <unistd.h>
 
 static const char *approve_text(const struct json *of, const char *key)
 {
@@ -91,18 +93,22 @@ static void approve_print(struct ue *ue, const struct json *params, const struct
              approve_text(json_get(result, "approval"), "command"));
 }
 
-/* One answer of the person; EOF: there is none. The rest of the line is dropped. */
+/* One answer of the person: the only letter of a line, '\n' for any other line; EOF: there is none.
+ * What was typed before the question was shown answers nothing. */
 static int approve_ask(const struct json *approval)
 {
     int first, more;
+    size_t size = 0;
     print_one(approval);
+    if (isatty(STDIN_FILENO))
+        tcflush(STDIN_FILENO, TCIFLUSH);
     printf("%s? y: once, s: for the session, a: always, n: deny, q: leave, Enter: later ",
            approve_text(approval, "id"));
     fflush(stdout);
     first = more = getchar();
-    while (more != EOF && more != '\n')
+    for (; more != EOF && more != '\n'; size++)
         more = getchar();
-    return first;
+    return size > 1 ? '\n' : first;
 }
 
 static int approve_answer(struct ue *ue, const struct json *approval, int key, struct err *err)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#define READABLE 65536 /* bytes of a question */
 #define IDS (UINT32_C(1) << (5 * APPROVAL_ID_CHARS))
 
 struct approvals {
@@ -140,12 +141,35 @@ static char *added_variables(struct request *request)
     return shown;
 }
 
-void approvals_ask(struct cmd_context *ctx, struct request *request,
-                   const struct approval_question *question)
+static int check_question(struct cmd_context *ctx, const struct approval_question *question,
+                          const char *added, struct err *err)
+{
+    size_t size = strlen(question->shown) + strlen(question->reason) + (added ? strlen(added) : 0);
+    if (approvals_of(ctx)->count >= (unsigned)ctx->config->limits.approvals)
+        return err_set(err, ERR_LIMIT,
+                       "too many commands wait for an approval; answer some of them (ue approvals "
+                       "lists them) or raise [limits] approvals");
+    if (size > READABLE)
+        return err_set(err, ERR_LIMIT,
+                       "to approve it a person would have to read %zu bytes, more than the %d "
+                       "that are shown; put the command into a file and run that",
+                       size, READABLE);
+    return 0;
+}
+
+int approvals_ask(struct cmd_context *ctx, struct request *request,
+                  const struct approval_question *question, struct err *err)
 {
     struct approvals *all = approvals_of(ctx);
     struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
     const char *client = meta_str(request, "client");
+    char *added = added_variables(request);
+    if (check_question(ctx, question, added, err) < 0) {
+        strv_free(question->canonical);
+        strv_free(question->prefix);
+        free(added);
+        return err->code;
+    }
     struct approval *approval = xcalloc(1, sizeof *approval);
     *approval = (struct approval){.ctx = ctx,
                                   .request = request,
@@ -162,7 +186,7 @@ void approvals_ask(struct cmd_context *ctx, struct request *request,
                                   .permissions = xstrdup(question->permissions),
                                   .sandbox = xstrdup(question->sandbox),
                                   .client = client ? xstrdup(client) : NULL,
-                                  .added = added_variables(request),
+                                  .added = added,
                                   .tty = question->tty,
                                   .scope = scope_of(ctx, request),
                                   .from_session = own ? session_number(own) : 0,
@@ -175,6 +199,7 @@ void approvals_ask(struct cmd_context *ctx, struct request *request,
     list_init(&approval->link);
     list_append(&all->parked, &approval->link);
     all->count++;
+    return 0;
 }
 
 void approvals_park(struct cmd_context *ctx, struct request *request)
@@ -185,10 +210,6 @@ void approvals_park(struct cmd_context *ctx, struct request *request)
     request_on_cancel(request, approvals_on_cancel, approval);
     loop_timer_set_ms(&approval->timer, approval->timeout_ms);
     approvals_tell(approval, "asked", NULL);
-    if (all->count > (unsigned)ctx->config->limits.approvals)
-        approval_fail(approval, "denied", ERR_LIMIT,
-                      "too many commands wait for an approval; answer some of them (ue approvals "
-                      "lists them) or raise [limits] approvals");
 }
 
 /* Everything that runs, to the byte. */

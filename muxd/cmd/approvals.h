@@ -47,9 +47,10 @@ struct approval {
 };
 enum approval_span { APPROVAL_ONCE, APPROVAL_SESSION };
 
-/* A new question; the request goes on as it is until approvals_park. */
-void approvals_ask(struct cmd_context *ctx, struct request *request,
-                   const struct approval_question *question);
+/* A new question; the request goes on as it is until approvals_park. ERR_LIMIT: too many wait, or
+ * it is more than a person can read; nobody is asked. */
+int approvals_ask(struct cmd_context *ctx, struct request *request,
+                  const struct approval_question *question, struct err *err);
 void approvals_park(struct cmd_context *ctx, struct request *request);
 /* A person has said yes to this call, which is being handled again, or to such calls before. */
 bool approvals_has_yes(struct cmd_context *ctx, struct request *request, char *const *argv,

@@ -118,30 +118,43 @@ static char **gate_wish(struct request *request)
 }
 
 /* Makes the question; the request is parked later. */
-static void gate_ask(const struct gate *gate, const struct config_policy *policy,
-                     const struct rule_case *judged, const struct policy_verdict *verdict,
-                     const char *shown, const char *reason, const char *sandbox)
+static int gate_ask(const struct gate *gate, const struct config_policy *policy,
+                    const struct rule_case *judged, const struct policy_verdict *verdict,
+                    const char *shown, const char *reason, const char *sandbox, struct err *err)
 {
     const struct json *params = request_params(gate->request);
     char **wish = gate_wish(gate->request);
     const char *justification = schema_str(gate->tool, params, "justification", NULL);
-    approvals_ask(gate->ctx, gate->request,
-                  &(struct approval_question){
-                      .tool = gate->tool,
-                      .again = gate->again,
-                      .argv = gate->argv,
-                      .env = gate->env,
-                      .cwd = gate->cwd,
-                      .tty = gate->tty,
-                      .shown = shown,
-                      .reason = justification ? justification : reason,
-                      .policy = policy->name,
-                      .sandbox = sandbox,
-                      .permissions = gate_permissions(gate->request, gate->tool),
-                      .canonical = policy_canonical(judged),
-                      .prefix = policy_offer(gate->ctx->config, judged, verdict, wish),
-                      .timeout_ms = policy->ask_timeout_ms});
+    int result = approvals_ask(
+        gate->ctx, gate->request,
+        &(struct approval_question){
+            .tool = gate->tool,
+            .again = gate->again,
+            .argv = gate->argv,
+            .env = gate->env,
+            .cwd = gate->cwd,
+            .tty = gate->tty,
+            .shown = shown,
+            .reason = justification ? justification : reason,
+            .policy = policy->name,
+            .sandbox = sandbox,
+            .permissions = gate_permissions(gate->request, gate->tool),
+            .canonical = policy_canonical(judged),
+            .prefix = policy_offer(gate->ctx->config, judged, verdict, wish),
+            .timeout_ms = policy->ask_timeout_ms},
+        err);
     strv_free(wish);
+    return result < 0 ? result : GATE_ASKED;
+}
+
+/* A variable may name another program, or make a safe one run another (PATH, LD_PRELOAD,
+ * GIT_EXTERNAL_DIFF …): with variables of the call's own nothing is known to be safe. */
+static void gate_distrust_env(const struct gate *gate, const struct config_policy *policy,
+                              struct policy_verdict *verdict)
+{
+    if (verdict->answer == POLICY_RUN && policy && policy->approval == CONFIG_APPROVAL_UNTRUSTED &&
+        json_count(json_get(request_params(gate->request), "env")) > 0)
+        verdict->answer = POLICY_ASK;
 }
 
 int gate_command(struct gate *gate, struct err *err)
@@ -162,6 +175,7 @@ int gate_command(struct gate *gate, struct err *err)
     int result = 0;
     rules_open(&judged, gate->argv);
     policy_decide(cfg, policy, &judged, false, escalated, &verdict);
+    gate_distrust_env(gate, policy, &verdict);
     char *shown = failure_words_joined(gate->argv);
     if (verdict.answer != POLICY_RUN)
         policy_words(policy, &judged, &verdict, shown, &text);
@@ -175,10 +189,8 @@ int gate_command(struct gate *gate, struct err *err)
              *sandbox = gate_sandbox(gate->request, gate->tool);
         const struct approval_key key = {canonical, gate->env, gate->cwd, gate->tty,
                                          gate_permissions(gate->request, gate->tool), sandbox};
-        if (!approvals_has_yes(ctx, gate->request, gate->argv, &key)) {
-            gate_ask(gate, policy, &judged, &verdict, shown, text.data, sandbox);
-            result = GATE_ASKED;
-        }
+        if (!approvals_has_yes(ctx, gate->request, gate->argv, &key))
+            result = gate_ask(gate, policy, &judged, &verdict, shown, text.data, sandbox, err);
         strv_free(canonical);
         free(sandbox);
     }

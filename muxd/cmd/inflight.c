@@ -60,8 +60,10 @@ void inflight_began_with(struct inflight *call, struct session *session)
 {
     int64_t age_ms = clock_boot_ms() - session_journal(session)->header->created_boot_ms,
             begun_ns = clock_mono_ns() - age_ms * 1000000;
-    if (begun_ns < call->begun_ns)
+    char *policy = session_policy(session);
+    if (policy || begun_ns < call->begun_ns)
         call->begun_ns = begun_ns;
+    free(policy);
 }
 
 void inflight_follow(struct inflight *call, struct session *session, bool waits)

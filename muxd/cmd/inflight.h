@@ -36,7 +36,8 @@ struct inflight { /* the first member of its owner */
 /* Begins now. The request can be cancelled from here on. */
 void inflight_begin(struct inflight *call, const struct inflight_kind *kind,
                     struct cmd_context *ctx, struct request *request, const struct tool *tool);
-/* The call goes on that has started the session, before the worker died: it began with it. */
+/* The call goes on that has started the session, before the worker died: it began with it, or when
+ * it was first sent if that is earlier. Under a policy the wait for a person is not the call's. */
 void inflight_began_with(struct inflight *call, struct session *session);
 /* Registers the wait; kind->finish follows when it fires. 0 or an error for inflight_fail. */
 int inflight_wait(struct inflight *call, struct session *session, const struct wait_spec *spec,

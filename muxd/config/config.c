@@ -260,6 +260,7 @@ static bool finish_named(struct load *load)
         load->name = config_rule_path(load->cfg, rule);
         ok = config_rule_finish(rule, &why) || config_fail(load, rule->line, NULL, "%s", why.data);
     }
+    load->name = load->cfg->path;
     buf_fini(&why);
     return ok;
 }

@@ -83,8 +83,7 @@ static bool git_is_safe(char *const *words)
     return known_in("status log diff show", verb, strlen(verb));
 }
 
-/* The name without a directory of the system; NULL: it is somewhere else. */
-static const char *known_name(const char *word)
+const char *known_name(const char *word)
 {
     static const char *const places[] = {"/bin/", "/usr/bin/", "/usr/local/bin/"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
@@ -95,11 +94,24 @@ static const char *known_name(const char *word)
     return *word && !strchr(word, '/') ? word : NULL;
 }
 
+/* A second operand would be the file that it writes. */
+static bool uniq_is_safe(char *const *words)
+{
+    size_t operands = 0;
+    bool options = true;
+    for (char *const *at = words + 1; *at; at++) {
+        if (!options || **at != '-' || !(*at)[1])
+            operands++;
+        options = options && strcmp(*at, "--") != 0;
+    }
+    return operands <= 1;
+}
+
 bool known_is_safe(char *const *words)
 {
     static const char names[] =
         "cat cd cut echo expr false grep head id ls nl paste pwd rev seq stat tail tr true uname "
-        "uniq wc which whoami numfmt tac";
+        "wc which whoami numfmt tac";
     const char *name = known_name(words[0]);
     if (!name)
         return false;
@@ -116,6 +128,8 @@ bool known_is_safe(char *const *words)
                !has_option(words, "-z", true);
     if (strcmp(name, "sed") == 0)
         return sed_is_safe(words);
+    if (strcmp(name, "uniq") == 0)
+        return uniq_is_safe(words);
     return strcmp(name, "git") == 0 && git_is_safe(words);
 }
 

@@ -42,7 +42,7 @@ static const struct wrap { const char *name; enum wrap_how how; int operands;
     {"source", WRAP_SOURCE, 0},
 };
 #define RUNS_DEPTH 8  /* of wrappers inside each other */
-#define RUNS_WORDS 64 /* of a command that are kept */
+#define RUNS_WORDS 50000 /* of all commands but the first that are kept */
 
 struct runs_walk {
     struct shell_runs *runs;
@@ -66,15 +66,20 @@ static const struct wrap *wrap_of(const char *word)
     return NULL;
 }
 
-static bool is_shell(const char *word)
+/* /tmp/bash may be anything; what fish makes of quotes is something else. */
+static bool is_known_shell(const char *word)
 {
-    const struct wrap *wrap = wrap_of(word);
-    return wrap && wrap->how == WRAP_SHELL;
+    static const char *const names[] = {"sh", "bash", "dash", "ksh", "zsh"};
+    const char *name = known_name(word);
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
 }
 
 const char *shell_script_of(char *const *argv)
 {
-    if (!argv[0] || !argv[1] || !is_shell(argv[0]))
+    if (!argv[0] || !argv[1] || !is_known_shell(argv[0]))
         return NULL;
     if (strcmp(argv[1], "-c") == 0 || strcmp(argv[1], "-lc") == 0)
         return argv[2] && !argv[3] ? argv[2] : NULL;
@@ -230,11 +235,15 @@ static void walk_wrapped(struct runs_walk *walk, char *const *words, const struc
     }
 }
 
+/* The first command is the vector itself, which is judged: it stays whole. */
 static void keep_words(struct shell_runs *runs, char *const *words)
 {
     struct strv kept = {0};
-    for (size_t i = 0; i < RUNS_WORDS && words[i]; i++)
-        strv_add(&kept, words[i]);
+    for (; *words && (runs->count == 0 || kept.count == 0 || runs->words < RUNS_WORDS); words++) {
+        strv_add(&kept, *words);
+        runs->words += runs->count > 0;
+    }
+    runs->overflow = runs->overflow || *words;
     runs->commands = xreallocarray(runs->commands, runs->count + 1, sizeof *runs->commands);
     runs->commands[runs->count++] = (struct shell_command){strv_take(&kept)};
 }

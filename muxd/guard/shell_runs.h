@@ -7,7 +7,7 @@
 
 struct shell_runs {
     struct shell_command *commands; /* the first one is the vector itself */
-    size_t count;
+    size_t count, words; /* words: of all but the first command */
     bool overflow; /* there are more than were looked at */
     bool dangerous; /* one of them is (known.h) */
 };
@@ -16,7 +16,8 @@ void shell_runs(struct shell_runs *runs, char *const *argv);
 void shell_runs_fini(struct shell_runs *runs);
 
 /* The script that argv gives to a shell: SHELL -c SCRIPT or SHELL -lc SCRIPT and no more words;
- * borrowed. NULL: it does not. */
+ * borrowed. NULL: it does not, or the program is no shell whose words are read here as it reads
+ * them: sh, bash, dash, ksh or zsh, without a directory or in one of the system's. */
 const char *shell_script_of(char *const *argv);
 /* what follows the last slash */
 const char *shell_base_name(const char *word);

@@ -1,5 +1,5 @@
 """[policy]: which commands wait for a person, what the person is shown, and that only a person's yes lets one run, once."""
-import json, os, signal, subprocess
+import json, os, signal, subprocess, time
 
 import pytest
 from conftest import CAP, UE, Rpc, wait_for
@@ -130,14 +130,16 @@ def test_one_after_the_other(guarded):
     assert guarded.ue("approve").rc == 64 and guarded.ue("approve", "-i", "--always").rc == 64
     refused = guarded.ue("approve", "-i", input="y\n")
     assert refused.rc == 126 and len(waiting(guarded, 4)) == 4, refused
-    told = ue_at_terminal(guarded, "approve", "-i", input="y\nn\n\nsure\n").ok()
+    told = ue_at_terminal(guarded, "approve", "-i", input="y\nn\n\ns\n").ok()
     assert told.out.count("? y: once") == 4 and "touch a" in told.out, told
     left, = waiting(guarded)
     assert "touch c" in left["command"]
     assert calls[0].result(calls[0].id)["exit_code"] == 0 and "rejected by user" in content(refusal(calls[1]))
     assert calls[3].result(calls[3].id)["exit_code"] == 0
     assert sorted(path.name for path in (guarded.dir / "w").iterdir()) == ["a", "d"]
-    assert "touch c" in ue_at_terminal(guarded, "approve", "-i", input="q\n").ok().out
+    for no_answer in "abort\n", "yes\n", "q\n", "nope", "\n", "":
+        assert "touch c" in ue_at_terminal(guarded, "approve", "-i", input=no_answer).ok().out
+        assert waiting(guarded)[0]["id"] == left["id"]
     assert "nothing waits" in ue_at_terminal(guarded, "deny", left["id"]).ok().err + ue_at_terminal(guarded, "approve", "-i").err
 
 
@@ -166,6 +168,22 @@ def test_not_too_many_at_once(guarded):
     error = refusal(asks(guarded, "touch 3"))
     assert error.code == "limit" and "[limits] approvals" in content(error)
     assert len(waiting(guarded, 2)) == 2
+    assert len(guarded.rpc().call("events", {"since": 1, "types": ["approval"]})["events"]) == 2
+
+
+@pytest.mark.parametrize("tool", ["exec_command", "shell_command"])
+def test_nobody_is_asked_what_nobody_can_read(guarded, tool):
+    guarded.ue("start").ok()
+    for more in {"cmd": "touch x; : " + "y" * 70000}, {"justification": "y" * 70000, "sandbox_permissions": "use_default"}, {"env": {"A": "y" * 70000}}:
+        error = refusal(asks(guarded, more.pop("cmd", "touch x"), tool, **more))
+        assert error.code == "limit" and "than the 65536 that are shown" in content(error)[-200:], content(error)[-300:]
+    assert waiting(guarded, 0) == [] and guarded.rpc().call("events", {"since": 1, "types": ["approval"]})["events"] == []
+    rpc = asks(guarded, "touch x; : " + "y" * 30000, tool)
+    approval, = waiting(guarded)
+    assert approval["command"].endswith("y'") and approval["id"] in guarded.ue("approvals").ok().out
+    event, = guarded.rpc().call("events", {"since": 1, "types": ["approval"]})["events"]
+    assert event["id"] == approval["id"] and len(json.dumps(event)) < 20000
+    rpc.close()
 
 
 def test_the_client_goes(guarded):
@@ -255,6 +273,29 @@ def test_the_worker_dies_while_it_waits(guarded, how):
     assert (guarded.dir / "w/log").read_text() == "ran\n" and guarded.ue("approvals", "--json").json["approvals"] == []
 
 
+def test_the_worker_dies_after_a_late_yes(guarded):
+    """The timeout counts from the yes, also for the worker that comes next."""
+    guarded.ue("start").ok()
+    process = guarded.popen("mcp", stdin=subprocess.PIPE)
+    call = {"command": "echo ran >>log; until [ -e go ]; do sleep 0.1; done; echo done >>log", "workdir": str(guarded.dir / "w"), "timeout_ms": 12000}
+    for message in ({"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+                    {"id": 2, "method": "tools/call", "params": {"name": "shell_command", "arguments": call}}):
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        process.stdin.flush()
+    begun = time.monotonic()
+    approval, = waiting(guarded)
+    wait_for(lambda: time.monotonic() > begun + 13, "the timeout to be over, had it begun")
+    yes(guarded, approval).ok()
+    wait_for((guarded.dir / "w/log").exists, "the command")
+    pid = guarded.js("status")["pid"]
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: guarded.js("status")["pid"] != pid, "the next worker")
+    (guarded.dir / "w/go").touch()
+    out, _ = process.communicate(timeout=CAP)
+    guarded.background.remove(process)
+    assert (guarded.dir / "w/log").read_text() == "ran\ndone\n" and b"timed out" not in out, out
+
+
 @pytest.mark.parametrize("round", range(6))
 def test_the_worker_dies_at_the_yes(guarded, round):
     """The command runs once, or is asked for again; it never runs twice."""
@@ -298,6 +339,33 @@ def test_what_is_shown_is_safe_to_read_and_what_runs(guarded):
     yes(guarded, approval).ok()
     assert rpc.result(rpc.id)["exit_code"] == 0
     assert (guarded.dir / "w/out").read_bytes() == "\x1b[31mred\u202e".encode()
+
+
+def test_what_lets_another_program_run_asks(guarded):
+    """Variables of the call's own, and a shell from somewhere else."""
+    w = guarded.dir / "w"
+    fake = w / "bash"
+    fake.write_text("#!/bin/sh\ntouch ran\n")
+    fake.chmod(0o755)
+    for more in {"env": {"GIT_EXTERNAL_DIFF": str(fake)}}, {"shell": str(fake)}:
+        rpc = asks(guarded, "ls", **more)
+        approval, = waiting(guarded)
+        if "env" in more:
+            assert "always" not in approval and "GIT_EXTERNAL_DIFF" in approval["env"]
+        rpc.close()
+        waiting(guarded, 0)
+    rpc = asks(guarded, "ls", "shell_command", env={"BASH_ENV": str(fake)})
+    ue_at_terminal(guarded, "deny", waiting(guarded)[0]["id"]).ok()
+    refusal(rpc)
+    guarded.configure(POLICIES + "[rule ls]\nprefix = ls\n[policy]\napproval = untrusted\n")
+    guarded.ue("reload").ok()
+    process = guarded.popen("exec", "--exit", "-e", "LD_PRELOAD=x", "ls", cwd=str(w))
+    ue_at_terminal(guarded, "deny", waiting(guarded)[0]["id"]).ok()
+    assert guarded.finish(process).rc == 126
+    assert guarded.ue("exec", "--exit", "ls", cwd=str(w)).ok().out.endswith("bash\n")
+    assert not (w / "ran").exists()
+    empty = asks(guarded, "ls", env={})
+    assert empty.result(empty.id)["exit_code"] == 0
 
 
 def test_what_changes_after_the_question_is_asked_again(guarded):

@@ -237,6 +237,9 @@ TEST(test_rules_file)
     assert_string_equal(wrong.text, "d/m.rules:1: [rule a]: the section is there already, in line 1 of 'd/m.ini'; rename one of them");
     assert_null(image_of(bad, sizeof bad - 1, &wrong));
     assert_string_equal(wrong.text, "d/m.rules:1: [rule a]: it has no command; add 'prefix', as in 'prefix = git push'");
+    static const char together[] = "[limits]\njournal = 1M\njournal_total = 512k\n\0[rule a]\nprefix = a\n";
+    assert_null(image_of(together, sizeof together - 1, &wrong));
+    assert_string_equal(wrong.text, "d/m.ini:2: [limits] journal: it does not fit '[limits] journal_total'; allowed: at most 512k");
     char *other = config_rules_path("x/muxd.conf");
     assert_string_equal(other, "x/muxd.conf.rules");
     free(other);

@@ -29,7 +29,7 @@ TEST(test_safe)
     static const char *const safe[] = {
         "cat f", "cd x", "cut -c1 f", "echo -n a", "expr 1 + 1", "false", "grep -r x .",
         "head -3 f", "id -u", "ls -la", "nl f", "paste f", "pwd", "rev f", "seq 3", "stat f",
-        "tail -f f", "tr a b", "true", "uname -a", "uniq f", "wc -l f", "which ls", "whoami",
+        "tail -f f", "tr a b", "true", "uname -a", "uniq f", "uniq -c", "uniq -c -", "uniq -- f", "wc -l f", "which ls", "whoami",
         "numfmt 3", "tac f", "/bin/cat f", "/usr/bin/ls",
         "base64 f", "base64 -d f", "find . -name x", "find . -type f -print",
         "rg x", "rg -n --pretty x", "sed -n 3p f", "sed -n 1,20p f", "sed -n 5p",
@@ -42,6 +42,7 @@ TEST(test_safe)
 TEST(test_not_safe)
 {
     static const char *const not[] = {
+        "uniq f g", "uniq - g", "uniq f -c g", "uniq -c -- -f -g", "uniq -f 1 f",
         "rm x", "touch x", "python3", "sh", "catx f", "lss", "LS", "/tmp/ls", "./cat f",
         "bin/ls", "/usr/bin/../../tmp/ls", "/bin//ls", "env ls", "awk x",
         "base64 -o f x", "base64 --output=f x", "base64 --out f x", "base64 -do f x",

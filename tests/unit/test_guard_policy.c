@@ -16,7 +16,7 @@ struct asked {
     char words[600];
 };
 
-static struct asked ask_for(const char *policy, const char *script, bool confined, bool escalated)
+static struct asked ask_words(const char *policy, const char *const *argv, bool confined, bool escalated)
 {
     struct err wrong = {0};
     struct buf text = BUF_INIT, words = BUF_INIT;
@@ -24,7 +24,6 @@ static struct asked ask_for(const char *policy, const char *script, bool confine
     struct config *cfg = config_parse("m.ini", text.data, text.len, &wrong);
     if (!cfg)
         fail_msg("%s", wrong.text);
-    const char *const argv[] = {"/bin/bash", "-lc", script, NULL};
     char **owned = strv_dup(argv);
     struct rule_case judged;
     struct policy_verdict verdict;
@@ -40,6 +39,12 @@ static struct asked ask_for(const char *policy, const char *script, bool confine
     buf_fini(&text);
     buf_fini(&words);
     return asked;
+}
+
+static struct asked ask_for(const char *policy, const char *script, bool confined, bool escalated)
+{
+    const char *const argv[] = {"/bin/bash", "-lc", script, NULL};
+    return ask_words(policy, argv, confined, escalated);
 }
 
 static void says(const char *policy, const char *script, enum policy_answer answer, const char *words)
@@ -91,6 +96,32 @@ TEST(test_untrusted)
     says(p, "ls; touch x", POLICY_ASK, BY_POLICY);
     says(p, "cat <<'E'\nx\nE\n", POLICY_ASK, BY_POLICY);
     says(p, "git push", POLICY_REFUSE, FORBIDS);
+}
+
+TEST(test_untrusted_shells)
+{
+    static const struct { const char *shell; enum policy_answer answer;
+    } shells[] = {{"bash", POLICY_RUN}, {"/bin/sh", POLICY_RUN}, {"/usr/bin/zsh", POLICY_RUN}, {"/usr/local/bin/ksh", POLICY_RUN},
+                  {"dash", POLICY_RUN}, {"/tmp/bash", POLICY_ASK}, {"./sh", POLICY_ASK}, {"bin/bash", POLICY_ASK},
+                  {"/usr/bin/../../tmp/bash", POLICY_ASK}, {"fish", POLICY_ASK}, {"/usr/bin/fish", POLICY_ASK}, {"yash", POLICY_ASK}};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        const char *const safe[] = {shells[i].shell, "-c", "ls", NULL}, *const allowed[] = {shells[i].shell, "-c", "make all", NULL},
+                          *const strict[] = {shells[i].shell, "-c", "git push", NULL};
+        if (ask_words("approval = untrusted", safe, false, false).answer != shells[i].answer ||
+            ask_words("approval = untrusted", allowed, false, false).answer != shells[i].answer)
+            fail_msg("%s -c", shells[i].shell);
+        assert_int_equal(ask_words("approval = untrusted", strict, false, false).answer, POLICY_REFUSE);
+    }
+}
+
+TEST(test_untrusted_looks_at_every_word)
+{
+    const char *words[203] = {"find", "."};
+    for (size_t i = 2; i < 201; i++)
+        words[i] = "-name";
+    assert_int_equal(ask_words("approval = untrusted", words, false, false).answer, POLICY_RUN);
+    words[201] = "-delete";
+    assert_int_equal(ask_words("approval = untrusted", words, false, false).answer, POLICY_ASK);
 }
 
 TEST(test_granular)
@@ -207,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never),     cmocka_unit_test(test_on_request), cmocka_unit_test(test_untrusted),
+        cmocka_unit_test(test_untrusted_shells), cmocka_unit_test(test_untrusted_looks_at_every_word),
         cmocka_unit_test(test_granular),  cmocka_unit_test(test_off),        cmocka_unit_test(test_names),
         cmocka_unit_test(test_banned_prefixes), cmocka_unit_test(test_offers),
     };

@@ -123,7 +123,25 @@ TEST(test_more_than_is_looked_at)
     for (int i = 0; i < 5000; i++)
         buf_append_text(&script, " -c a=b");
     buf_append_text(&script, " status");
+    says(cfg, script.data, RULE_FORBIDDEN); /* it gives up */
+    buf_clear(&script);
+    buf_append_text(&script, "git");
+    for (int i = 0; i < 200; i++)
+        buf_append_text(&script, " -c a=b");
+    buf_append_text(&script, " status");
     says(cfg, script.data, RULE_ALLOW);
+    buf_clear(&script);
+    buf_append_text(&script, "git");
+    for (int i = 0; i < 200; i++)
+        buf_append_text(&script, " -c a=b");
+    buf_append_text(&script, " push");
+    says(cfg, script.data, RULE_FORBIDDEN);
+    buf_clear(&script);
+    buf_append_text(&script, "make test");
+    for (int i = 0; i < 60000; i++)
+        buf_append_text(&script, " x");
+    says(cfg, script.data, RULE_FORBIDDEN);
+    says(allowing, script.data, RULE_NONE);
     buf_fini(&script);
     config_free(cfg);
     config_free(allowing);

@@ -201,7 +201,7 @@ void events_approval(struct registry *registry, const struct json *facts)
 {
     struct json *object = events_object(registry, EVENT_APPROVAL, NULL);
     for (const struct json *it = json_first(facts); it; it = json_next(it)) {
-        if (strcmp(json_key(it), "command") == 0 || strcmp(json_key(it), "reason") == 0)
+        if (json_str(it, NULL))
             add_cut(object, json_key(it), json_str(it, NULL));
         else
             json_add(object, json_key(it), json_copy(it));
