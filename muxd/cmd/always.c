@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ALWAYS_HEAD                                                                                \
@@ -78,18 +79,29 @@ static int read_whole(int fd, const char *path, struct buf *text, struct err *er
     }
 }
 
-/* The text goes to a file beside it, which then takes its place. */
+static int always_create(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+/* The text goes to a file beside it, which then takes its place: the file is whole at any moment.
+ * A symbolic link stays, its file is replaced. The disk is not waited for: the loop would stand. */
 static int replace_file(const char *path, const struct buf *text, struct err *err)
 {
-    char *fresh = xasprintf("%s.%d.new", path, (int)getpid());
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    char *real = realpath(path, NULL); /* NULL: there is none yet */
+    const char *place = real ? real : path;
+    char *fresh = xasprintf("%s.%d.new", place, (int)getpid());
+    int fd = always_create(fresh);
+    if (fd < 0 && errno == EEXIST && unlink(fresh) == 0) /* of a worker that died over it */
+        fd = always_create(fresh);
     bool ok = fd >= 0 && fd_write_all(fd, text->data, text->len) == (ssize_t)text->len &&
-              fsync(fd) == 0 && rename(fresh, path) == 0;
+              rename(fresh, place) == 0;
     int result = ok ? 0 : always_fail(path, err);
     if (!ok && fd >= 0)
         unlink(fresh);
     fd_close(&fd);
     free(fresh);
+    free(real);
     return result;
 }
 
@@ -112,7 +124,8 @@ static int always_write(const struct config *cfg, char *const *prefix, struct er
     struct buf text;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), result = 0;
     buf_init(&text, CONFIG_MAX_FILE);
-    if (fd < 0 && errno != ENOENT)
+    struct stat st;
+    if (fd < 0 && (errno != ENOENT || lstat(path, &st) == 0)) /* a link to nothing stays */
         return always_fail(path, err);
     if (fd >= 0)
         result = read_whole(fd, path, &text, err);

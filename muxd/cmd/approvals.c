@@ -302,6 +302,14 @@ void approvals_deny(struct approval *approval, const char *because)
     free(text);
 }
 
+void approvals_stop(struct cmd_context *ctx)
+{
+    struct approvals *all = approvals_of(ctx);
+    while (!list_is_empty(&all->parked))
+        approval_fail(LIST_OWNER(all->parked.next, struct approval, link), "gone", ERR_STOPPING,
+                      "the daemon is being stopped; nothing was started");
+}
+
 void approvals_free(struct cmd_context *ctx)
 {
     struct approvals *all = ctx->approvals;

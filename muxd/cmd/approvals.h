@@ -64,5 +64,7 @@ void approvals_grant(struct approval *approval, enum approval_span span);
 void approvals_deny(struct approval *approval, const char *because); /* because may be NULL */
 /* Adds id, command, cwd, reason … to an object. */
 void approvals_describe(const struct approval *approval, struct json *into);
+/* Nothing that waits will run any more: the daemon is being stopped. */
+void approvals_stop(struct cmd_context *ctx);
 void approvals_free(struct cmd_context *ctx); /* no call is parked any more */
 #endif

@@ -46,7 +46,8 @@ struct config *config_load(const char *path, struct err *err)
     buf_init(&text, CONFIG_MAX_FILE + 65536);
     buf_init(&rules, CONFIG_MAX_FILE + 65536);
     char *beside = config_rules_path(path);
-    bool has_rules = access(beside, F_OK) == 0 || errno != ENOENT;
+    struct stat st; /* a symbolic link to nothing is no missing file */
+    bool has_rules = lstat(beside, &st) == 0 || errno != ENOENT;
     struct config *cfg = config_read_file(path, &text, err) == 0 &&
                                  (!has_rules || config_read_file(beside, &rules, err) == 0)
                              ? config_parse_both(path, &text, has_rules ? &rules : NULL, err)

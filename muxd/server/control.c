@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/fdio.h"
 #include "guard/rules.h"
+#include "cmd/approvals.h"
 #include "cmd/describe.h"
 #include "parts/reap/reap.h"
 #include "server/hooks.h"
@@ -177,6 +178,7 @@ static void begin_stop(struct server *server)
     link_stopping(server->link);
     log_info("stopping: ends all sessions");
     notify_systemd("STOPPING=1");
+    approvals_stop(&server->cmd);
     registry_stop_all(server->registry);
 }
 

@@ -245,6 +245,40 @@ def test_always_adds_a_rule_once(guarded):
     assert third.result(third.id)["exit_code"] == 0
 
 
+def test_always_keeps_a_link_and_what_a_dead_worker_left(guarded):
+    rules = guarded.conf.with_name(guarded.conf.name.removesuffix(".ini") + ".rules")
+    real = guarded.dir / "dotfiles"
+    rules.symlink_to(real)
+    refused = guarded.ue("start")
+    assert refused.rc != 0 and str(rules) in refused.err, refused
+    real.write_text("# mine\n")
+    guarded.ue("start").ok()
+    left = real.with_name(f"{real.name}.{guarded.js('status')['pid']}.new")
+    left.write_text("half")
+    rpc = asks(guarded, "touch x")
+    yes(guarded, waiting(guarded)[0], "--always").ok()
+    rpc.result(rpc.id)
+    assert rules.is_symlink() and real.read_text().startswith("# mine\n") and '"touch" "x"' in real.read_text() and not left.exists()
+    real.unlink()
+    refused = guarded.ue("reload")
+    assert refused.rc != 0 and str(rules) in refused.err, refused
+    other = asks(guarded, "touch y")
+    refused = yes(guarded, waiting(guarded)[0], "--always")
+    assert refused.rc != 0 and rules.is_symlink() and not real.exists(), refused
+    other.close()
+
+
+def test_the_daemon_stops_while_it_waits(guarded):
+    for tool in "exec_command", "shell_command":
+        rpc, other = asks(guarded, "touch x", tool), asks(guarded, "touch y", tool)
+        waiting(guarded, 2)
+        guarded.ue("stop").ok()
+        for call in rpc, other:
+            error = refusal(call)
+            assert error.code == "stopping" and "the daemon is being stopped; nothing was started" in content(error), error.error
+    assert list((guarded.dir / "w").iterdir()) == []
+
+
 @pytest.mark.parametrize("how", ["exec", "mcp"])
 def test_the_worker_dies_while_it_waits(guarded, how):
     guarded.configure(POLICIES + "[policy]\napproval = untrusted\n")
