@@ -102,11 +102,15 @@ void declared_free(struct registry *registry)
 }
 
 /* A session that was killed on request or by a stop is not restarted. */
-static bool comes_back(const struct session *session, const struct config_session *config)
+static bool was_dismissed(const struct session *session)
 {
     uint32_t killer = atomic_load(&session->journal->header->killed_by);
-    if (!config || config->restart == CONFIG_RESTART_NEVER || killer == KILLER_REQUEST ||
-        killer == KILLER_STOP)
+    return killer == KILLER_REQUEST || killer == KILLER_STOP;
+}
+
+static bool comes_back(const struct session *session, const struct config_session *config)
+{
+    if (!config || config->restart == CONFIG_RESTART_NEVER || was_dismissed(session))
         return false;
     int exit_code, signo;
     session_has_exit(session, &exit_code, &signo);
@@ -149,7 +153,8 @@ void declared_failed(struct session *session, const struct err *err)
         return;
     log_warn("[session %s] can't be started: %s", declared->name, err->text);
     const struct config_session *config = config_session_find(registry->cfg, declared->name);
-    if (config && config->restart != CONFIG_RESTART_NEVER && registry->stopping == STOP_NOT)
+    if (config && config->restart != CONFIG_RESTART_NEVER && registry->stopping == STOP_NOT &&
+        !was_dismissed(session))
         declared_try_again(declared);
 }
 

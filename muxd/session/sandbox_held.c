@@ -40,6 +40,19 @@ static void held_free(struct held *held)
     free(held);
 }
 
+/* What was asked for while the trial ran is not undone by it. */
+static int held_check(struct session *session, struct err *err)
+{
+    if (session->registry->stopping != STOP_NOT)
+        return err_set(err, ERR_STOPPING, "muxd is stopping; try again in a moment");
+    if (atomic_load(&session->journal->header->killed_by) != KILLER_NONE)
+        return err_set(err, ERR_SPAWN, "the session was ended before its program began; "
+                                       "run the command again if it is still wanted");
+    if (!session->registry->link)
+        return err_set(err, ERR_SYSTEM, "the keeper is being replaced; try again");
+    return 0;
+}
+
 /* The session may be gone meanwhile, or the keeper. */
 static void held_on_tried(void *arg, bool closing)
 {
@@ -52,9 +65,9 @@ static void held_on_tried(void *arg, bool closing)
         return;
     }
     held->birth.journal = session->journal;
-    int code = registry->link
-                   ? birth_plan(registry, &held->spec, &held->birth, &err)
-                   : err_set(&err, ERR_SYSTEM, "the keeper is being replaced; try again");
+    int code = held_check(session, &err);
+    if (!code)
+        code = birth_plan(registry, &held->spec, &held->birth, &err);
     if (code)
         spawn_failed(session, &err);
     else
