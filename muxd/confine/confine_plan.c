@@ -83,10 +83,39 @@ static int add_root(struct confine_plan *plan, const char *path, struct err *err
     return 0;
 }
 
+/* Whether what a variable names lies in the directory. */
+static bool holds_place(const char *dir, const char *place)
+{
+    char real[PATH_MAX];
+    return place && *place == '/' && realpath(place, real) && confine_is_below(real, dir);
+}
+
+/* Whoever names his home, a parent of the workspace or a part of a repository as the place of
+ * temporary files does not mean that all of it may be written. */
+static bool widens(const struct confine_plan *plan, const struct confine_place *place,
+                   const char *temp)
+{
+    char dir[PATH_MAX + 1], part[16], user[64];
+    if (!realpath(temp, dir))
+        return true; /* it is gone */
+    snprintf(user, sizeof user, "/run/user/%u", (unsigned)geteuid());
+    bool wide = holds_place(dir, strv_env_get(place->env, "HOME")) || holds_place(dir, user) ||
+                holds_place(dir, strv_env_get(place->env, "XDG_RUNTIME_DIR"));
+    for (size_t i = 0; i < plan->roots.count; i++)
+        wide |= confine_is_below(plan->roots.items[i], dir);
+    memcpy(dir + strlen(dir), "/", 2); /* so that each part of it ends with one */
+    for (size_t i = 0; i < sizeof protected_names / sizeof *protected_names; i++) {
+        snprintf(part, sizeof part, "/%s/", protected_names[i]);
+        wide |= strstr(dir, part) != NULL;
+    }
+    return wide;
+}
+
 static void add_temp(struct confine_plan *plan, const struct confine_place *place)
 {
     const char *given = strv_env_get(place->env, "TMPDIR");
-    const char *const all[] = {"/tmp", given && *given == '/' ? given : NULL};
+    bool fits = given && *given == '/' && !widens(plan, place, given);
+    const char *const all[] = {"/tmp", fits ? given : NULL};
     struct err unused;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] && plan->roots.count < CONFINE_OPEN_MAX && is_dir(all[i]))
@@ -217,15 +246,29 @@ static void hide(struct confine_plan *plan, const char *path, const char *or_fil
         confine_add_once(&plan->hidden_files, real);
 }
 
+/* Where the workspace lies in a runtime directory, what is known to be a door in it is hidden. */
+static void hide_runtime(struct confine_plan *plan, const char *dir)
+{
+    static const char *const doors[] = {"bus", "systemd", "dbus-1", "docker.sock", "podman",
+                                        "containerd", "gnupg", "keyring", "at-spi", "wayland-0",
+                                        "pipewire-0", "pulse", "muxd"};
+    hide(plan, dir, NULL);
+    for (size_t i = 0; dir && i < sizeof doors / sizeof *doors; i++) {
+        char *door = path_join(dir, doors[i]);
+        hide(plan, door, NULL);
+        free(door);
+    }
+}
+
 /* Sockets of services that do things for whoever may connect, outside of every sandbox. */
 static void hide_doors(struct confine_plan *plan, const struct confine_place *place)
 {
     static const char *const doors[] = {"/run/docker.sock", "/run/podman/podman.sock",
                                         "/run/containerd/containerd.sock", "/tmp/.X11-unix"};
     char own[64];
-    hide(plan, strv_env_get(place->env, "XDG_RUNTIME_DIR"), NULL);
+    hide_runtime(plan, strv_env_get(place->env, "XDG_RUNTIME_DIR"));
     snprintf(own, sizeof own, "/run/user/%u", (unsigned)geteuid());
-    hide(plan, own, NULL);
+    hide_runtime(plan, own);
     snprintf(own, sizeof own, "/tmp/tmux-%u", (unsigned)geteuid());
     hide(plan, own, NULL);
     for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)

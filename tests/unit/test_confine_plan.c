@@ -189,6 +189,53 @@ TEST(hides_nothing_twice)
     confine_plan_fini(&plan);
 }
 
+static bool temp_is_root(const char *temp, const char *home)
+{
+    struct confine_plan plan;
+    struct err err;
+    char given[160], at_home[160];
+    snprintf(given, sizeof given, "TMPDIR=%s", temp);
+    snprintf(at_home, sizeof at_home, "HOME=%s", home);
+    const char *const env[] = {given, at_home, NULL};
+    const struct confine_wish wish = {.mode = CONFINE_WORKSPACE_WRITE};
+    const struct confine_place place = {.cwd = at("t/home/w"), .env = env};
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
+    bool is_root = has(&plan.roots, temp);
+    confine_plan_fini(&plan);
+    return is_root;
+}
+
+TEST(takes_no_temp_that_widens)
+{
+    static const char *const names[] = {"t", "t/home", "t/home/w", "t/home/w/.git", "t/home/w/.git/tmp", "t/tmp", "t/home/x.git", "t/other"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        mkdir(at(names[i]), 0700);
+    assert_true(temp_is_root(at("t/tmp"), at("t/home")));
+    assert_true(temp_is_root(at("t/home/x.git"), at("t/home")));
+    assert_false(temp_is_root(at("t"), at("t/other")));       /* holds the workspace */
+    assert_false(temp_is_root(at("t/other"), at("t/other"))); /* is the home */
+    assert_false(temp_is_root(at("t/home/w/.git"), at("t/home")));
+    assert_false(temp_is_root(at("t/home/w/.git/tmp"), at("t/home")));
+}
+
+TEST(hides_doors_of_a_runtime_directory_with_the_workspace_in_it)
+{
+    struct confine_plan plan;
+    struct err err;
+    char runtime[160];
+    mkdir(at("rt"), 0700);
+    mkdir(at("rt/w"), 0700);
+    mkdir(at("rt/systemd"), 0700);
+    write_file("rt/bus", "");
+    snprintf(runtime, sizeof runtime, "XDG_RUNTIME_DIR=%s", at("rt"));
+    const char *const env[] = {runtime, NULL};
+    const struct confine_wish wish = {.mode = CONFINE_WORKSPACE_WRITE, .no_temp = true};
+    const struct confine_place place = {.cwd = at("rt/w"), .env = env};
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
+    assert_true(has(&plan.hidden_dirs, at("rt/systemd")) && has(&plan.hidden_files, at("rt/bus")));
+    confine_plan_fini(&plan);
+}
+
 TEST(keeps_config_and_rules)
 {
     struct confine_plan plan;
@@ -368,6 +415,8 @@ int main(void)
         cmocka_unit_test(resolves_links_and_sorts_parents_first),
         cmocka_unit_test(hides_the_daemon),
         cmocka_unit_test(hides_nothing_twice),
+        cmocka_unit_test(takes_no_temp_that_widens),
+        cmocka_unit_test(hides_doors_of_a_runtime_directory_with_the_workspace_in_it),
         cmocka_unit_test(keeps_config_and_rules),
         cmocka_unit_test(a_root_in_a_root_stays_where_it_is),
         cmocka_unit_test(refuses_what_it_cannot_open),
