@@ -153,7 +153,7 @@ def test_two_at_once_and_twice(guarded):
         try:
             peer.result(id)
             outcomes.append("yes")
-        except rpc.Error as error:
+        except peer.Error as error:
             outcomes.append(error.code)
     assert sorted(outcomes) == ["no_such_approval"] * 3 + ["yes"], outcomes
     rpc.result(rpc.id)
