@@ -228,7 +228,9 @@ static int call_attempt(struct call *call)
     if (sent < 0 && errno == ETOOMANYREFS)
         return limit_err(call->err, ERR_SYSTEM, LIMIT_CONNECTION, errno,
                          "'%s': this terminal can't be shown to the daemon", call->conn->path);
-    return sent == 0 ? call_receive(call) : STEP_LOST;
+    /* who closed the connection may have said why */
+    bool closed = sent < 0 && (errno == EPIPE || errno == ECONNRESET);
+    return sent == 0 || closed ? call_receive(call) : STEP_LOST;
 }
 
 static int call_reopen(struct call *call, int64_t lost_ms)

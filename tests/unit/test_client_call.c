@@ -155,6 +155,25 @@ TEST(test_refusal)
     msg_answer_fini(&outcome.answer);
 }
 
+/* A daemon with too many connections says so and closes, before it has read anything; the request can't be sent any more. */
+TEST(test_refusal_before_the_request)
+{
+    static const char refusal[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32009,\"message\":\"too many\",\"data\":{\"code\":\"limit\"}}}\n";
+    struct connection conn;
+    struct msg_answer answer;
+    struct err err;
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    connection_init(&conn, "/nowhere/s", NULL, false);
+    conn.fd = ends[0];
+    assert_int_equal(fd_write_all(ends[1], refusal, strlen(refusal)), (ssize_t)strlen(refusal));
+    close(ends[1]);
+    assert_int_equal(call_run(&conn, "anything", NULL, CALL_WAITS, &answer, &err), ERR_LIMIT);
+    assert_string_equal(err.text, "too many");
+    msg_answer_fini(&answer);
+    connection_fini(&conn);
+}
+
 TEST(test_garbage)
 {
     struct outcome outcome = call((const char *const[]){"HTTP/1.1 400 Bad Request\r\n", NULL}, CALL_AGAIN);
@@ -193,7 +212,7 @@ int main(void)
         cmocka_unit_test(test_answer),       cmocka_unit_test(test_others_answers_are_passed_over),
         cmocka_unit_test(test_retry),        cmocka_unit_test(test_once_is_once),
         cmocka_unit_test(test_refusal),      cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_nobody_listens), cmocka_unit_test(test_path_too_long),
+        cmocka_unit_test(test_refusal_before_the_request), cmocka_unit_test(test_nobody_listens), cmocka_unit_test(test_path_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
