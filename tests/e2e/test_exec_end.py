@@ -44,8 +44,10 @@ def test_interrupted_it_names_the_session_and_how_to_go_on(mux, options):
     wait_for(lambda: waits_in_ppoll(ue))
     ue.send_signal(signal.SIGINT)
     out, err = ue.communicate()
-    assert ue.returncode == 130 and f"session {number} goes on".encode() in err
-    for how in (f"ue poll --exit {number}", f"ue kill {number}"):
+    # an interrupt that comes before the first answer finds only the name known
+    word = "exec" if b"session 'exec' goes on" in err else str(number)
+    assert ue.returncode == 130 and (word == "exec" or f"session {number} goes on".encode() in err), err
+    for how in (f"ue poll --exit {word}", f"ue kill {word}"):
         assert how.encode() in err
     assert mux.listed("exec")["state"] == "running"
     mux.ue("kill", number).ok()
