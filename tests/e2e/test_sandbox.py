@@ -237,7 +237,7 @@ def alive(mux):
     found = []
     for pid in mux.pids():
         try:
-            if b"sleep\x009876" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep\x009876"):  # not setsid, which is about to end
                 found.append(pid)
         except OSError:
             pass

@@ -181,10 +181,12 @@ TEST(out_to_a_full_pty) {
         block[i] = (char)(i % 127);
     open_raw_pty(ends);
     assert_true(journal_input_append(journal, block, sizeof block));
-    ssize_t n = transfer_out(transfer, journal, ends[0], true);
-    assert_in_range(n, 1000, 100000);
-    assert_int_equal(transfer_out(transfer, journal, ends[0], true), -EAGAIN);
-    assert_int_equal(journal->header->in_tail, n);
+    ssize_t n, taken = 0;
+    while ((n = transfer_out(transfer, journal, ends[0], true)) > 0) /* the kernel moves bytes to the other end meanwhile */
+        taken += n;
+    assert_int_equal(n, -EAGAIN);
+    assert_in_range(taken, 1000, 100000);
+    assert_int_equal(journal->header->in_tail, taken);
     for (size_t got = 0; got < sizeof block;) {
         n = read(ends[1], back + got, sizeof back - got);
         if (n > 0)
