@@ -44,4 +44,8 @@ const char gen_person[] =
     "limit. Before Linux 6.5 a process that gets\n"
     "the number of one that has just connected and ended, in the same hundredth of a second, "
     "is not told from it.\n"
+    "Text that an agent sends ahead is thrown away while it waits in muxd; what the kernel took "
+    "before the program turned to a hidden prompt\n"
+    "reaches a program that does not throw it away itself, as read \\-s of a shell; sudo, su "
+    "and ssh do.\n"
     "Run agents as another user, or in a sandbox, where that matters.\n";
