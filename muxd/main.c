@@ -203,7 +203,9 @@ static int muxd_keep(const struct command_line *line)
             args[n++] = line->value[kept[i]];
         }
     args[n] = NULL;
-    int code = start_find(&programs, &err);
+    int code = limit_check_stack(&err);
+    if (code == 0)
+        code = start_find(&programs, &err);
     if (code == 0 && line->value[OPTION_DAEMON])
         code = launch_detached(&ready_fd, &err);
     if (code == 0)

@@ -32,6 +32,7 @@ static struct {
     bool asked;               /* replies are due */
     bool begun;               /* asked since the terminal was entered */
     bool answers;             /* it has replied to all queries once */
+    bool coloured;            /* a program's colour of the cursor was shown when it was asked */
     bool once_more;           /* ask again: it may look different by now */
     bool changed;             /* profile may differ from told */
     bool follows;             /* it reports changes of its scheme */
@@ -62,6 +63,7 @@ void query_ask(struct buf *out)
         return;
     query.asked = query.begun = query.changed = true;
     query.once_more = false;
+    query.coloured = terminal_cursor_coloured();
     query.asked_ms = clock_mono_ms();
     buf_append_text(out, query.follows ? COLOURS : FOLLOW COLOURS);
     query.follows = true;
@@ -149,7 +151,8 @@ static size_t without_answers(char *data, size_t size, bool whole)
         enum reply reply = expected || query.follows
                                ? reply_take(&query.profile, data + at, size - at, &used)
                                : REPLY_NONE;
-        if (terminal_cursor_coloured()) /* by a program: it says nothing of the terminal */
+        /* by a program: it says nothing of the terminal, also if the reply comes after its end */
+        if (query.coloured || terminal_cursor_coloured())
             keep_cursor(&before);
         if ((!expected && (reply == REPLY_LAST || reply == REPLY_FACT)) ||
             (!soon && reply == REPLY_PART && used <= KEY_BYTES))

@@ -77,6 +77,15 @@ int limit_err(struct err *err, int code, enum limit_use use, int error, const ch
                    text.limit, text.raise);
 }
 
+int limit_check_stack(struct err *err)
+{
+    struct limit_text text;
+    if (!limit_kind_stack_is_low() || !limit_explain(LIMIT_STACK, 0, &text))
+        return 0;
+    return err_set(err, ERR_SYSTEM, "the limit of %s is too low for muxd; %s", text.limit,
+                   text.raise);
+}
+
 int limit_try_passing(void)
 {
     int pair[2];

@@ -19,7 +19,8 @@
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 #define LEAST 128 /* the value advised for a limit of 0 */
 #define ROOT "/sys/fs/cgroup"
-#define STACK_LOW (256 << 10)
+/* Twice what a worker's deepest calls take, and room for its environment. */
+#define STACK_NEEDED (256 << 10)
 
 static const struct {
     const char *noun, *name; /* "descriptors", "RLIMIT_NOFILE" */
@@ -178,6 +179,11 @@ static bool has_free_descriptor(void)
     return has;
 }
 
+bool limit_kind_stack_is_low(void)
+{
+    return resource_value(RLIMIT_STACK) < STACK_NEEDED;
+}
+
 /* The kernel ends a program that it can't make room for, and does not say which limit it was. Few
  * people have one of the first two, and nearly all have one of the stack, which is rarely low. */
 static enum limit_kind of_memory(void)
@@ -185,7 +191,7 @@ static enum limit_kind of_memory(void)
     uint64_t data = resource_value(RLIMIT_DATA), space = resource_value(RLIMIT_AS);
     if (data != UINT64_MAX || space != UINT64_MAX)
         return data <= space ? LIMIT_KIND_DATA : LIMIT_KIND_SPACE;
-    return resource_value(RLIMIT_STACK) < STACK_LOW ? LIMIT_KIND_STACK : LIMIT_KIND_NONE;
+    return limit_kind_stack_is_low() ? LIMIT_KIND_STACK : LIMIT_KIND_NONE;
 }
 
 /* Its stack needs room, too. */
@@ -205,6 +211,8 @@ enum limit_kind limit_kind_of(enum limit_use use, int error)
     bool locks = use == LIMIT_SECRET;
     if (use == LIMIT_OTHERS)
         return LIMIT_KIND_HIDEPID;
+    if (use == LIMIT_STACK)
+        return LIMIT_KIND_STACK;
     if (use == LIMIT_READINESS)
         return is_restricted(limit_kind_read_number(YAMA)) ? LIMIT_KIND_YAMA : LIMIT_KIND_NONE;
     switch (error) {

@@ -35,6 +35,8 @@ struct limit_value {
 };
 
 enum limit_kind limit_kind_of(enum limit_use use, int error);
+/* RLIMIT_STACK is lower than muxd needs. */
+bool limit_kind_stack_is_low(void);
 void limit_kind_value(enum limit_kind kind, struct limit_value *out);
 /* limit and raise of out */
 void limit_kind_text(enum limit_kind kind, const struct limit_value *value, struct limit_text *out);

@@ -13,6 +13,7 @@ class Outer:
                  leader=True):
         self.colours, self.scheme, self.cell = dict(colours or {}), scheme, cell
         self.answers, self.pieces, self.asked, self.follows = answers, pieces, 0, False
+        self.held = None  # a list: what is answered waits there, until it is sent by releases()
         self.mux, self.seen, self.lock = mux, b"", threading.Lock()
         self.master, slave = pty.openpty()
         self.tty = os.ttyname(slave)
@@ -41,14 +42,24 @@ class Outer:
         if follows:
             self.follows = follows == b"h"
         elif colour and colour in self.colours:
-            self.type(b"\x1b]%s;rgb:%s\x1b\\" % (colour, self.colours[colour]))
+            self._reply(b"\x1b]%s;rgb:%s\x1b\\" % (colour, self.colours[colour]))
         elif report == b"?996n" and self.scheme:
-            self.type(b"\x1b[?997;%dn" % self.scheme)
+            self._reply(b"\x1b[?997;%dn" % self.scheme)
         elif report == b"16t" and self.cell:
-            self.type(b"\x1b[6;%d;%dt" % self.cell)
+            self._reply(b"\x1b[6;%d;%dt" % self.cell)
         elif report == b"c":
-            self.type(b"\x1b[?64;4c")
+            self._reply(b"\x1b[?64;4c")
             self.asked += 1
+
+    def _reply(self, data):
+        if self.held is None:
+            self.type(data)
+        else:
+            self.held.append(data)
+
+    def releases(self):
+        held, self.held = self.held, None
+        self.type(b"".join(held))
 
     def type(self, data):
         """What the terminal sends: keys, or an answer."""

@@ -423,3 +423,23 @@ def test_the_colour_of_a_program_is_not_the_terminals(mux, terminals):
     asker.gets(OWN)
     becomes(asker, told(LIGHT))
     assert person.leaves() == 0
+
+
+def test_an_answer_that_comes_after_the_programs_colour(mux, terminals):
+    """The terminal answered while the program's colour was shown; the answer is read when that colour is gone."""
+    asker = Asker(mux).start()
+    person = terminals(colours=LIGHT)
+    becomes(asker, told(LIGHT))
+    asker.gets(SET)
+    person.shows(SET)
+    asked, at = person.asked, len(person.seen)
+    person.held = []
+    person.colours = {**LIGHT, b"11": b"1010/2020/3030", b"12": b"1212/3434/5656"}
+    os.kill(person.process.pid, signal.SIGSTOP)
+    os.kill(person.process.pid, signal.SIGCONT)
+    wait_for(lambda: person.asked > asked, "the second question")
+    asker.gets(OWN)
+    person.shows(OWN, at)
+    person.releases()
+    becomes(asker, told({**LIGHT, b"11": b"1010/2020/3030"}))
+    assert person.leaves() == 0
