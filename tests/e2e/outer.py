@@ -4,6 +4,7 @@ import fcntl, os, pty, re, struct, subprocess, termios, threading, time
 from conftest import CAP, wait_for
 
 QUERY = re.compile(rb"\x1b\](4;\d+|1[012]);\?(?:\x1b\\|\x07)|\x1b\[(\?996n|16t|c)|\x1b\[\?2031([hl])")
+CURSOR = re.compile(rb"\x1b\](?:12;rgb:([0-9a-f/]+)|112)\x1b\\")
 
 
 class Outer:
@@ -34,13 +35,20 @@ class Outer:
                 while found := QUERY.search(self.seen, at):
                     at = found.end()
                     if self.answers:
-                        self._answer(*found.groups())
+                        self._answer(found.start(), *found.groups())
         except OSError:
             pass  # nobody has the other side open
 
-    def _answer(self, colour, report, follows):
+    def _cursor(self, at):
+        """The cursor's colour when the byte at that place was drawn: what was set last, or the terminal's own."""
+        sets = CURSOR.findall(self.seen[:at])
+        return sets[-1] if sets and sets[-1] else self.colours.get(b"12")
+
+    def _answer(self, at, colour, report, follows):
         if follows:
             self.follows = follows == b"h"
+        elif colour == b"12" and self._cursor(at):
+            self._reply(b"\x1b]12;rgb:%s\x1b\\" % self._cursor(at))
         elif colour and colour in self.colours:
             self._reply(b"\x1b]%s;rgb:%s\x1b\\" % (colour, self.colours[colour]))
         elif report == b"?996n" and self.scheme:

@@ -407,39 +407,26 @@ def test_the_cursor_has_the_colour_that_a_program_gives_it(mux, terminals):
     assert plain.leaves() == 0 and b"\x1b]12;rgb" not in plain.seen and OWN not in plain.seen
 
 
-def test_the_colour_of_a_program_is_not_the_terminals(mux, terminals):
-    """A terminal that is asked again while a program's colour is shown answers that; it is not told to programs as its own."""
-    asker = Asker(mux).start()
-    person = terminals(colours=LIGHT)
-    becomes(asker, told(LIGHT))
-    asker.gets(SET)
-    person.shows(SET)
-    asked = person.asked
-    person.colours = {**LIGHT, b"12": b"1212/3434/5656"}
-    os.kill(person.process.pid, signal.SIGSTOP)
-    os.kill(person.process.pid, signal.SIGCONT)
-    wait_for(lambda: person.asked > asked, "the second question")
-    person.colours = LIGHT
-    asker.gets(OWN)
-    becomes(asker, told(LIGHT))
-    assert person.leaves() == 0
-
-
-def test_an_answer_that_comes_after_the_programs_colour(mux, terminals):
-    """The terminal answered while the program's colour was shown; the answer is read when that colour is gone."""
+@pytest.mark.parametrize("late", [False, True], ids=["at once", "when it is gone"])
+def test_the_colour_of_a_program_is_not_the_terminals(mux, terminals, late):
+    """A terminal that is asked again while a program's colour is shown answers that; it is not told to programs as its own, whenever the answer is read."""
     asker = Asker(mux).start()
     person = terminals(colours=LIGHT)
     becomes(asker, told(LIGHT))
     asker.gets(SET)
     person.shows(SET)
     asked, at = person.asked, len(person.seen)
-    person.held = []
-    person.colours = {**LIGHT, b"11": b"1010/2020/3030", b"12": b"1212/3434/5656"}
-    os.kill(person.process.pid, signal.SIGSTOP)
-    os.kill(person.process.pid, signal.SIGCONT)
+    changed = {**LIGHT, b"11": b"1010/2020/3030"}
+    person.held, person.colours = [], changed
+    person.type(b"\x1b[?997;1n")  # another scheme, so ue asks anew
     wait_for(lambda: person.asked > asked, "the second question")
+    assert b"\x1b]12;rgb:12/34/56\x1b\\" in person.held
+    if not late:
+        person.releases()
+        becomes(asker, told(changed) | {"12": "1212/3434/5656"})
     asker.gets(OWN)
     person.shows(OWN, at)
-    person.releases()
-    becomes(asker, told({**LIGHT, b"11": b"1010/2020/3030"}))
+    if late:
+        person.releases()
+    becomes(asker, told(changed))
     assert person.leaves() == 0
