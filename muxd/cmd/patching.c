@@ -268,6 +268,13 @@ static bool is_taken(const struct json *command, struct patch_intercepted *found
     return taken;
 }
 
+/* The directory of the call, the caller's; NULL and err. */
+static char *patching_base(struct cmd_context *ctx, struct request *request, const char *workdir,
+                           struct err *err)
+{
+    return config_check_lost(ctx->config, err) == 0 ? meta_cwd(request, workdir, err) : NULL;
+}
+
 bool patching_takes(struct cmd_context *ctx, struct request *request, const struct tool *tool,
                     const struct json *command, const char *workdir)
 {
@@ -279,7 +286,7 @@ bool patching_takes(struct cmd_context *ctx, struct request *request, const stru
     if (found.bare)
         err_set(&err, ERR_ARGUMENTS, "%s", PATCH_INTERCEPT_BARE);
     else
-        base = meta_cwd(request, workdir, &err);
+        base = patching_base(ctx, request, workdir, &err);
     if (base) {
         patching_begin(ctx, request, tool, found.text, found.len, base, found.workdir);
         found.text = NULL;
@@ -297,7 +304,7 @@ void cmd_APPLY_PATCH(struct cmd_context *ctx, struct request *request)
     size_t len;
     const char *text = schema_str(tool, params, "input", &len);
     struct err err;
-    char *base = meta_cwd(request, schema_str(tool, params, "workdir", NULL), &err);
+    char *base = patching_base(ctx, request, schema_str(tool, params, "workdir", NULL), &err);
     if (base)
         patching_begin(ctx, request, tool, xmemdup(text, len + 1), len, base, NULL);
     else

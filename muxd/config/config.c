@@ -274,6 +274,16 @@ struct config *config_default(void)
     return cfg;
 }
 
+int config_check_lost(const struct config *cfg, struct err *err)
+{
+    if (!cfg->lost)
+        return 0;
+    return err_set(err, ERR_CONFIG,
+                   "nothing is started: after a crash muxd can't read its config, nor what was in "
+                   "force, and doesn't know what is refused; mend the file (its log says where) "
+                   "and run ue reload");
+}
+
 void config_free(struct config *cfg)
 {
     if (!cfg)

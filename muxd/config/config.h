@@ -206,6 +206,9 @@ struct config_policy {
 
 struct config {
     char *path;                  /* NULL: built-in defaults */
+    /* the file was in force and can't be read any more: the defaults stand in, but for what the
+     * file may have refused. Nothing is started */
+    bool lost;
     /* the file as it was read: config_parse makes the same config of it; NULL: built-in defaults */
     char *text;
     size_t text_size;
@@ -245,6 +248,8 @@ struct config *config_from_image(const char *name, const char *data, size_t size
 /* "DIR/muxd.rules" for "DIR/muxd.ini": the file of [rule NAME] sections that is read with it; the
  * caller's. */
 char *config_rules_path(const char *path);
+/* Whether commands may be started under it. ERR_CONFIG: it is lost; the text says what to do. */
+int config_check_lost(const struct config *cfg, struct err *err);
 /* The file in which the rule stands; borrowed. */
 const char *config_rule_path(const struct config *cfg, const struct config_rule *rule);
 /* The [policy NAME], [policy] for "", borrowed from cfg; NULL: none. */

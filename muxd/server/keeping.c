@@ -142,6 +142,8 @@ void server_hold_own(struct server *server)
     fds[KEEP_FD_CONFIG] = server->config_fd;
     fds[KEEP_FD_DIRECTORY] = server->watch_fd;
     link_hold(server->link, OWN_SLOT, fds);
+    if (server->config_fd < 0) /* an older config may allow more than this one */
+        link_release(server->link, OWN_SLOT, 1u << KEEP_FD_CONFIG);
 }
 
 static int start_new(struct server *server, struct err *err)

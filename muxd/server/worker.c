@@ -86,7 +86,9 @@ static void use_held_config(struct server *server, const struct err *why)
     struct config *held = control_held_config(server, &err);
     log_error("%s; what was in force before stays", why->text);
     if (!held) {
-        log_error("the config that was in force can't be read: %s; the defaults hold", err.text);
+        log_error("the config that was in force can't be read either: %s; no command is started "
+                  "until the file is mended and ue reload has read it", err.text);
+        server->config->lost = true; /* without its policy nothing may be wider than before */
         return;
     }
     control_use_config(server, held);

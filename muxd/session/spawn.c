@@ -210,7 +210,9 @@ static int check_spec(struct registry *registry, const struct session_spec *spec
         return err_set(err, ERR_STOPPING, "muxd is stopping; try again in a moment");
     if (!registry->link)
         return err_set(err, ERR_SYSTEM, "the keeper is being replaced; try again");
-    int code = recover_transfer(registry, err);
+    int code = config_check_lost(registry->cfg, err);
+    if (!code)
+        code = recover_transfer(registry, err);
     return code ? code : check_sizes(registry, spec, err);
 }
 

@@ -1,5 +1,6 @@
 """[rule NAME]: what is refused, by every way to start a command; ue policy check and import; a broken file changes nothing."""
 import os
+import resource
 import signal
 import subprocess
 
@@ -65,6 +66,28 @@ def test_rules_hold_after_a_crash_and_go_with_a_reload(ruled):
     ruled.ue("reload").ok()
     assert ruled.ue("exec", "rm -rf keep").rc == 0
     assert not (ruled.dir / "keep").exists()
+
+
+def test_a_worker_that_has_lost_the_config_starts_nothing(ruled):
+    """Neither the file nor what the keeper holds of it can be read: the rules are not known, and the defaults would be wider."""
+    ruled.ue("start").ok()
+    assert ruled.ue("exec", "-n", "live", "-t", "cat").rc == 0
+    worker = ruled.js("status")["pid"]
+    # a limit that keeps the worker from handing its config to the keeper
+    resource.prlimit(worker, resource.RLIMIT_FSIZE, (64, resource.prlimit(worker, resource.RLIMIT_FSIZE)[1]))
+    ruled.configure(RULES + "# more\n")
+    ruled.ue("reload").ok()
+    ruled.configure("[rul")
+    os.kill(worker, signal.SIGKILL)
+    for words in (["exec", "true"], ["exec", "-n", "x", "-t", "cat"], ["call", "shell_command", '{"command": "true"}'],
+                  ["call", "apply_patch", '{"input": "*** Begin Patch\\n*** Add File: new\\n+x\\n*** End Patch\\n"}']):
+        result = ruled.ue(*words)
+        assert result.rc == 125 and "ue reload" in result.err + result.out, words
+    assert not (ruled.dir / "new").exists() and ruled.js("status")["pid"] != worker
+    assert [s["name"] for s in ruled.js("list")["sessions"]] == ["live"]
+    ruled.configure(RULES)
+    ruled.ue("reload").ok()
+    assert ruled.ue("exec", "true").rc == 0 and ruled.ue("exec", "rm -rf keep").rc == 126
 
 
 def test_check_explains_and_runs_nothing(ruled):
