@@ -135,7 +135,9 @@ static void mcp_call_ask(struct mcp *mcp, const struct tool *tool, struct json *
 void mcp_list(struct mcp *mcp, const struct mcp_to *to)
 {
     BUG_UNLESS(to->version != MCP_NONE);
-    mcp_call_ask(mcp, &tools[TOOL_TOOLS], json_object_new(), NULL, to);
+    struct json *params = json_object_new();
+    params_meta(mcp->ue, params, 0);
+    mcp_call_ask(mcp, &tools[TOOL_TOOLS], params, NULL, to);
 }
 
 /* Adds who types, for the input log of a session. */
@@ -147,9 +149,6 @@ static void add_author(const struct mcp *mcp, const struct json *params, struct 
     mcp_client_of(mcp, params, client);
     if (client[0])
         json_add_text(meta, "client", client);
-    const char *profile = args_get(&mcp->ue->args, "profile");
-    if (profile)
-        json_add_text(meta, "profile", profile);
     if (to->id.kind == MSG_ID_NUMBER) {
         snprintf(word, sizeof word, "%" PRId64, to->id.number);
         json_add_text(meta, "call_id", word);
@@ -263,7 +262,9 @@ void mcp_answered(struct mcp *mcp, const char *line, size_t size)
     } else if (at < mcp->sent) { /* else the call was cancelled */
         const struct tool *tool = mcp->calls[at]->tool;
         struct mcp_to to = mcp_call_settle(mcp, at);
-        if (answer.err.code < 0)
+        if (answer.err.code < 0 && tool == &tools[TOOL_TOOLS])
+            mcp_fail(mcp, &to, MCP_INTERNAL, answer.err.text, NULL);
+        else if (answer.err.code < 0)
             refused(mcp, &to, &answer);
         else if (tool == &tools[TOOL_TOOLS])
             mcp_reply(mcp, &to, mcp_tools(answer.result, to.version));

@@ -129,6 +129,9 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags)
         json_add_bool(meta, "human", true);
     if (flags & META_PLACE)
         add_place(meta);
+    const struct args_option *profile = args_next(&ue->args, "profile", NULL);
+    if (profile)
+        add_absent(meta, "profile", text_json(profile->value));
     const struct args_option *reader = args_next(&ue->args, "reader", NULL);
     for (const struct args_option *o = reader; o; o = args_next(&ue->args, "reader", o))
         params_set(meta, "reader", text_json(o->value));

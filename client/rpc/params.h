@@ -16,7 +16,7 @@ enum meta_flags {
  * argument. -y inf becomes `_meta.no_deadline`. The caller's. */
 struct json *params_map(const struct args *args);
 
-/* Adds to `_meta` what flags ask for and --reader; members that it has already stay. */
+/* Adds to `_meta` what flags ask for, --reader and --profile; members that it has already stay. */
 void params_meta(const struct ue *ue, struct json *params, unsigned flags);
 /* cmd is the person's shell. */
 void params_shell(struct json *params);

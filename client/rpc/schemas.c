@@ -26,7 +26,6 @@ struct json *schemas_offered(const struct json *listed, enum schema_view view,
     struct json *schemas = json_array_new();
     for (size_t i = 0; i < TOOL_COUNT_; i++)
         if (tools[i].kind == TOOL_MODEL && schemas_is_shown(listed, tools[i].name))
-            json_add(schemas, NULL, schema_format(&tools[i], view, format,
-                                                 json_get(listed, "without")));
+            json_add(schemas, NULL, schema_format(&tools[i], view, format, listed));
     return schemas;
 }

@@ -51,7 +51,7 @@ int verb_TOOLS(struct ue *ue)
     if (format_of(args_get(&ue->args, "format"), &format, &err) < 0)
         return ue_fail(ue, &err);
     struct json *params = json_object_new();
-    params_meta(ue, params, META_VERB);
+    params_meta(ue, params, 0); /* as a model's calls are judged, not those of a verb */
     int result = call_run(&ue->conn, "tools", params, CALL_AGAIN, &answer, &err);
     if (result == 0)
         print_schemas(ue, answer.result, format);

@@ -32,8 +32,8 @@ void limit_passed(enum limit_use use);
  * Returns code. */
 int limit_err(struct err *err, int code, enum limit_use use, int error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* RLIMIT_STACK is too low for muxd: the kernel would end it by SIGSEGV, at any call. Then err's text
- * says so, and how to raise it. */
+/* RLIMIT_STACK is too low for muxd: the kernel would end it by SIGSEGV, at any call. Then err's
+ * text says so, and how to raise it. */
 int limit_check_stack(struct err *err);
 /* Tries to send a descriptor from us to us (unix(7)): 0, or the errno. */
 int limit_try_passing(void);

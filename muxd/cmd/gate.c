@@ -53,7 +53,7 @@ static char *refusal_of_arguments(const struct config_policy *policy, struct req
     struct buf name = BUF_INIT;
     char *text = NULL;
     policy_name(policy, &name);
-    if (more && !(policy && policy->approval == CONFIG_APPROVAL_ON_REQUEST))
+    if (more && !policy_lets_escalate(policy))
         text = xasprintf("approval policy is %s; reject command \xe2\x80\x94 you %s ask for "
                          "escalated permissions if the approval policy is %s",
                          name.data, unified ? "cannot" : "should not", name.data);

@@ -3,6 +3,7 @@
 #include "cmd/offer.h"
 #include "base/bug.h"
 #include "cmd/cmd.h"
+#include "cmd/gate.h"
 #include "wire/schema.h"
 
 /* Models are offered one family of shell tools. The one-shot tool works beside the unified pair,
@@ -48,8 +49,36 @@ enum offer offer_of(const struct config_tools *cfg, const struct tool *tool)
     return OFFER_SHOWN;
 }
 
+/* The arguments by which a call asks for approvals, where the policy that judges it lets it use
+ * them; `choices`: the values that are not refused. */
+static void offer_add_approval(const struct config_policy *policy, struct json *into)
+{
+    const struct { const char *name, *choices;
+    } fields[] = {{"sandbox_permissions", policy_lets_escalate(policy)
+                                              ? "use_default require_escalated"
+                                              : "use_default"},
+                  {"justification", NULL},
+                  {"prefix_rule", NULL}};
+    if (!policy_asks(policy))
+        return;
+    struct json *list = json_add_array(into, "with");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        struct json *one = json_add_object(list, NULL);
+        json_add_text(one, "name", fields[i].name);
+        if (fields[i].choices)
+            json_add_text(one, "choices", fields[i].choices);
+    }
+}
+
 void cmd_TOOLS(struct cmd_context *ctx, struct request *request)
 {
+    struct err err;
+    const char *name;
+    const struct config_policy *policy = gate_policy(ctx, request, &name, &err);
+    if (err.code < 0) {
+        request_fail(request, &err);
+        return;
+    }
     struct json *result = json_object_new(), *list = json_add_array(result, "tools");
     for (size_t i = 0; i < TOOL_COUNT_; i++) {
         enum offer offer = offer_of(&ctx->config->tools, &tools[i]);
@@ -62,5 +91,6 @@ void cmd_TOOLS(struct cmd_context *ctx, struct request *request)
     /* arguments that are refused by the config, for no schema to show them */
     if (!ctx->config->tools.allow_login)
         json_add_text(json_add_array(result, "without"), NULL, "login");
+    offer_add_approval(policy, result);
     request_reply(request, result);
 }

@@ -13,6 +13,19 @@ bool policy_is_on(const struct config_policy *policy)
     return policy && policy->approval != CONFIG_APPROVAL_OFF;
 }
 
+bool policy_asks(const struct config_policy *policy)
+{
+    if (!policy_is_on(policy) || policy->approval == CONFIG_APPROVAL_NEVER)
+        return false;
+    return policy->approval != CONFIG_APPROVAL_GRANULAR || policy->rules ||
+           policy->sandbox_approval;
+}
+
+bool policy_lets_escalate(const struct config_policy *policy)
+{
+    return policy && policy->approval == CONFIG_APPROVAL_ON_REQUEST;
+}
+
 void policy_name(const struct config_policy *policy, struct buf *out)
 {
     enum config_approval approval = policy ? (enum config_approval)policy->approval

@@ -23,6 +23,10 @@ void policy_words(const struct config_policy *policy, const struct rule_case *ju
                   const struct policy_verdict *verdict, const char *shown, struct buf *out);
 /* The policy is there, and not off. */
 bool policy_is_on(const struct config_policy *policy);
+/* A person may be asked under it at all. */
+bool policy_asks(const struct config_policy *policy);
+/* A call may ask to run without its sandbox (CODEX.md 4.9). */
+bool policy_lets_escalate(const struct config_policy *policy);
 /* As Codex's texts name it: "Never", "OnRequest" … */
 void policy_name(const struct config_policy *policy, struct buf *out);
 

@@ -51,14 +51,15 @@ enum schema_format { SCHEMA_OPENAI, SCHEMA_OPENAI_CHAT, SCHEMA_ANTHROPIC, SCHEMA
 
 /* The values returned are the caller's. */
 
-/* {"type":"object","properties":…,"required":…,"additionalProperties":false} */
-/* without: an array of names of arguments that are left out, or NULL. */
+/* {"type":"object","properties":…,"required":…,"additionalProperties":false}
+ * listed: the answer of the method `tools`, which says by name what is left out (`without`) and
+ * what of ARG_UNSHOWN is shown (`with`, with the choices that are left); NULL: the tables alone. */
 struct json *schema_view(const struct tool *tool, enum schema_view view,
-                         const struct json *without);
+                         const struct json *listed);
 /* A tool as an API wants it: OpenAI's Responses and Chat Completions, Anthropic's Messages, MCP's
  * tools/list (the newest revision). Responses gets a tool that has a grammar as a custom tool. */
 struct json *schema_format(const struct tool *tool, enum schema_view view,
-                           enum schema_format format, const struct json *without);
+                           enum schema_format format, const struct json *listed);
 /* the schema of the answer's object; schema_output.c */
 struct json *schema_output(const struct tool *tool);
 /* Whether word is one of an argument's choices, which are separated by blanks. */

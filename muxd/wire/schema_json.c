@@ -58,7 +58,8 @@ static void add_type(struct json *property, const struct tool_arg *arg, enum sch
 }
 
 /* Models are not shown the bounds, to save tokens: a refusal names them. */
-static void add_limits(struct json *property, const struct tool_arg *arg, enum schema_view view)
+static void add_limits(struct json *property, const struct tool_arg *arg, enum schema_view view,
+                       const char *choices_left)
 {
     if (arg->type == ARG_UINT && arg->max != 0 && view != SCHEMA_MODEL) {
         json_add_int(property, "minimum", arg->min);
@@ -67,7 +68,7 @@ static void add_limits(struct json *property, const struct tool_arg *arg, enum s
     if (arg->choices == NULL)
         return;
     struct json *choices = json_add_array(property, "enum");
-    for (const char *at = arg->choices; *at != '\0'; at += strspn(at, " ")) {
+    for (const char *at = choices_left; *at != '\0'; at += strspn(at, " ")) {
         json_add_str(choices, NULL, at, strcspn(at, " "));
         at += strcspn(at, " ");
     }
@@ -93,11 +94,11 @@ static void add_default(struct json *property, const struct tool_arg *arg, enum 
 static bool is_shown(const struct tool_arg *arg, enum schema_view view)
 {
     switch (view) {
-    case SCHEMA_CODEX: return !(arg->flags & (ARG_MUXD | ARG_UNSHOWN));
-    case SCHEMA_MODEL: return !(arg->flags & (ARG_UNSHOWN | ARG_PLUMBING));
+    case SCHEMA_CODEX: return !(arg->flags & ARG_MUXD);
+    case SCHEMA_MODEL: return !(arg->flags & ARG_PLUMBING);
     case SCHEMA_ALL: break;
     }
-    return !(arg->flags & ARG_UNSHOWN);
+    return true;
 }
 
 static bool schema_json_is_among(const struct json *names, const char *name)
@@ -108,15 +109,27 @@ static bool schema_json_is_among(const struct json *names, const char *name)
     return false;
 }
 
-/* Where the view shows one type of two, its words are about that one. */
-static const char *help_of(const struct tool_arg *arg, enum schema_view view)
+/* What the caller's policy lets it ask for; NULL: not this. */
+static const struct json *asked_by(const struct json *listed, const char *name)
 {
-    bool one = view == SCHEMA_CODEX || (view == SCHEMA_MODEL && arg->type == ARG_COMMAND);
+    const struct json *it = json_first(json_get(listed, "with"));
+    for (const char *other; it != NULL; it = json_next(it))
+        if ((other = json_get_str(it, "name", NULL)) != NULL && strcmp(other, name) == 0)
+            break;
+    return it;
+}
+
+/* Where one type of two is shown, or one choice is left, its words are about that one. */
+static const char *help_of(const struct tool_arg *arg, enum schema_view view, const char *left)
+{
+    bool one = arg->choices != NULL
+                   ? strchr(left, ' ') == NULL
+                   : view == SCHEMA_CODEX || (view == SCHEMA_MODEL && arg->type == ARG_COMMAND);
     return one && arg->plain_help != NULL ? arg->plain_help : arg->help;
 }
 
 struct json *schema_view(const struct tool *tool, enum schema_view view,
-                         const struct json *without)
+                         const struct json *listed)
 {
     struct json *schema = json_object_new();
     if (tool->own && view == SCHEMA_CODEX)
@@ -125,12 +138,16 @@ struct json *schema_view(const struct tool *tool, enum schema_view view,
     struct json *properties = json_add_object(schema, "properties");
     struct json *required = json_array_new();
     for (const struct tool_arg *arg = tool->args; arg->name != NULL; arg++) {
-        if (!is_shown(arg, view) || schema_json_is_among(without, arg->name))
+        const struct json *asked = asked_by(listed, arg->name);
+        const char *left = json_get_str(asked, "choices", NULL);
+        left = left != NULL ? left : arg->choices;
+        if (!is_shown(arg, view) || ((arg->flags & ARG_UNSHOWN) && asked == NULL) ||
+            schema_json_is_among(json_get(listed, "without"), arg->name))
             continue;
         struct json *property = json_add_object(properties, arg->name);
         add_type(property, arg, view);
-        json_add_text(property, "description", help_of(arg, view));
-        add_limits(property, arg, view);
+        json_add_text(property, "description", help_of(arg, view, left));
+        add_limits(property, arg, view, left);
         add_default(property, arg, view);
         if (arg->flags & ARG_REQUIRED)
             json_add_text(required, NULL, arg->name);
@@ -150,11 +167,11 @@ static void add_name(struct json *into, const struct tool *tool)
 }
 
 static void add_function(struct json *into, const struct tool *tool, enum schema_view view,
-                         const struct json *without)
+                         const struct json *listed)
 {
     add_name(into, tool);
     json_add_bool(into, "strict", false); /* strict mode would make every argument required */
-    json_add(into, "parameters", schema_view(tool, view, without));
+    json_add(into, "parameters", schema_view(tool, view, listed));
 }
 
 /* The input is text by a grammar, not an object. */
@@ -169,12 +186,12 @@ static void add_custom(struct json *into, const struct tool *tool)
 }
 
 static void add_mcp(struct json *into, const struct tool *tool, enum schema_view view,
-                    const struct json *without)
+                    const struct json *listed)
 {
     json_add_text(into, "name", tool->name);
     json_add_text(into, "title", tool->title);
     json_add_text(into, "description", tool->description);
-    json_add(into, "inputSchema", schema_view(tool, view, without));
+    json_add(into, "inputSchema", schema_view(tool, view, listed));
     json_add(into, "outputSchema", schema_output(tool));
     struct json *hints = json_add_object(into, "annotations");
     json_add_text(hints, "title", tool->title);
@@ -185,7 +202,7 @@ static void add_mcp(struct json *into, const struct tool *tool, enum schema_view
 }
 
 struct json *schema_format(const struct tool *tool, enum schema_view view,
-                           enum schema_format format, const struct json *without)
+                           enum schema_format format, const struct json *listed)
 {
     struct json *whole = json_object_new();
     switch (format) {
@@ -195,17 +212,17 @@ struct json *schema_format(const struct tool *tool, enum schema_view view,
             break;
         }
         json_add_text(whole, "type", "function");
-        add_function(whole, tool, view, without);
+        add_function(whole, tool, view, listed);
         break;
     case SCHEMA_OPENAI_CHAT:
         json_add_text(whole, "type", "function");
-        add_function(json_add_object(whole, "function"), tool, view, without);
+        add_function(json_add_object(whole, "function"), tool, view, listed);
         break;
     case SCHEMA_ANTHROPIC:
         add_name(whole, tool);
-        json_add(whole, "input_schema", schema_view(tool, view, without));
+        json_add(whole, "input_schema", schema_view(tool, view, listed));
         break;
-    case SCHEMA_MCP: add_mcp(whole, tool, view, without); break;
+    case SCHEMA_MCP: add_mcp(whole, tool, view, listed); break;
     }
     return whole;
 }

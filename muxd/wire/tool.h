@@ -38,7 +38,8 @@ enum arg_type {
 
 enum arg_flags {
     ARG_REQUIRED = 1, /* its absence is refused, but where .unless is given */
-    ARG_UNSHOWN = 2,  /* taken as Codex takes it, in no schema: it has no effect here */
+    /* taken as Codex takes it, and in a schema only where the daemon's policy gives it an effect */
+    ARG_UNSHOWN = 2,
     ARG_MUXD = 4, /* an addition of muxd; without this flag: a field of Codex */
     /* a string that becomes a C string in the kernel: a NUL is refused */
     ARG_NO_NUL = 16,
@@ -66,7 +67,7 @@ struct tool_arg {
     const char *needs_text; /* … and the refusal when it is missing */
     const char *unless;     /* another argument in whose place this one is required */
     const char *help;       /* for schemas and documentation */
-    const char *plain_help; /* for schemas that show one type of two; NULL: help */
+    const char *plain_help; /* for schemas that show one type or choice; NULL: help */
 };
 
 struct tool {

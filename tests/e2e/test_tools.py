@@ -98,6 +98,61 @@ def test_no_argument_that_is_always_refused(mux):
         mux.call("exec_command", {"cmd": "true", "yield_time_ms": 30000, "login": False, name: value}).ok()
 
 
+POLICIES = """
+[policy mcp]
+approval = on-request
+[policy asks]
+approval = untrusted
+[policy deaf]
+approval = granular
+rules = no
+sandbox_approval = no
+[policy alone]
+approval = never
+[policy off]
+"""
+APPROVAL = {"sandbox_permissions", "justification", "prefix_rule", "additional_permissions", "with_escalated_permissions"}
+
+
+def test_approval_arguments_follow_the_policy(mux):
+    """They stand where the policy lets a call use them, with no value that it refuses; without a policy nothing is different."""
+    def exec_command(*options):
+        tool, = [tool for tool in mux.ue("tools", "--json", *options).ok().json if tool["name"] == "exec_command"]
+        return tool
+
+    def through_mcp(*options):
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}})
+        return json.loads(mux.ue("mcp", *options, input=line + "\n").out)
+
+    views = [(), ("--extended",)]
+    before = [exec_command(*view) for view in views]
+    mux.configure(POLICIES)
+    mux.ue("reload").ok()
+    for profile, choices in [(None, ["use_default", "require_escalated"]), ("asks", ["use_default"]), ("deaf", []), ("alone", []), ("off", [])]:
+        named = ["--profile", profile] if profile else []
+        for view, old in zip(views, before, strict=True):
+            new = exec_command(*view, *named)
+            fields = new["parameters"]["properties"]
+            assert set(fields) & APPROVAL == ({"sandbox_permissions", "justification", "prefix_rule"} if choices else set()), (profile, fields)
+            if choices:
+                assert fields["sandbox_permissions"]["enum"] == choices and ("require_escalated" in fields["sandbox_permissions"]["description"]) == (len(choices) > 1)
+            for name in APPROVAL & set(fields):
+                del fields[name]
+            assert new == old, profile
+        listed, = [tool for tool in through_mcp(*named)["result"]["tools"] if tool["name"] == "exec_command"]
+        assert listed["inputSchema"]["properties"].get("sandbox_permissions", {"enum": []})["enum"] == choices, listed
+        for choice in ("use_default", "require_escalated"):  # what is not shown is refused, and the other way round
+            call = ("exec_command", {"cmd": ["true"], "sandbox_permissions": choice, "_meta": {"profile": profile or "mcp"}})
+            if choice in (choices or ["use_default"]):
+                assert mux.rpc().call(*call)["exit_code"] == 0
+            else:
+                assert mux.rpc().error(*call).code == "not_available"
+    wrong = mux.ue("tools", "--profile", "none")
+    assert wrong.rc == 125 and "[policy none]" in wrong.err, wrong
+    assert "[policy none]" in through_mcp("--profile", "none")["error"]["message"]
+
+
 def test_login_can_be_forbidden(mux):
     mux.configure("[tools]\nallow_login = no\n")
     for format, key in ("openai", "parameters"), ("mcp", "inputSchema"):

@@ -229,6 +229,34 @@ TEST(test_schema_of_every_tool)
     json_free(schema);
 }
 
+/* What asks for approvals is shown where the daemon says so, with the values that are left. */
+TEST(test_schema_with_what_a_policy_lets_ask)
+{
+    struct err err;
+    static const char text[] = "{\"with\":[{\"name\":\"sandbox_permissions\",\"choices\":\"use_default require_escalated\"},"
+                               "{\"name\":\"justification\"}],\"without\":[\"login\"]}",
+                      narrow[] = "{\"with\":[{\"name\":\"sandbox_permissions\",\"choices\":\"use_default\"}]}";
+    struct json *listed = json_parse(text, sizeof text - 1, &err), *less = json_parse(narrow, sizeof narrow - 1, &err);
+    for (int view = SCHEMA_CODEX; view <= SCHEMA_MODEL; view++) {
+        struct json *schema = schema_view(&tools[TOOL_SHELL_COMMAND], (enum schema_view)view, listed),
+                    *other = schema_view(&tools[TOOL_EXEC_COMMAND], (enum schema_view)view, less);
+        const struct json *fields = json_get(schema, "properties"), *asks = json_get(fields, "sandbox_permissions");
+        assert_string_equal(json_str(json_next(json_first(json_get(asks, "enum"))), NULL), "require_escalated");
+        assert_int_equal(json_count(json_get(asks, "enum")), 2);
+        assert_non_null(strstr(json_get_str(asks, "description", NULL), "approval"));
+        assert_non_null(json_get(fields, "justification"));
+        assert_null(json_get(fields, "prefix_rule"));
+        assert_null(json_get(fields, "login"));
+        asks = json_get(json_get(other, "properties"), "sandbox_permissions");
+        assert_int_equal(json_count(json_get(asks, "enum")), 1);
+        assert_null(strstr(json_get_str(asks, "description", NULL), "require_escalated"));
+        json_free(schema);
+        json_free(other);
+    }
+    json_free(listed);
+    json_free(less);
+}
+
 /* Every default must itself pass the check, or the table is wrong. */
 TEST(test_rows_are_sound)
 {
@@ -261,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_getters),
         cmocka_unit_test(test_text_of_arguments),
         cmocka_unit_test(test_schema_of_every_tool),
+        cmocka_unit_test(test_schema_with_what_a_policy_lets_ask),
         cmocka_unit_test(test_rows_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
