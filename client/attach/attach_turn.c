@@ -136,6 +136,9 @@ static void attach_turn_obey(struct attach *attach, enum prefix_command command)
     case PREFIX_LIST:
         attach_view_list(attach);
         break;
+    case PREFIX_APPROVALS:
+        attach_view_approvals(attach);
+        break;
     case PREFIX_HELP:
         attach_view_help(attach);
         break;

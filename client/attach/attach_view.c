@@ -1,10 +1,11 @@
-/* attach_view: owns the views that cover an attached session: help, history, list of sessions. They
- * use a second connection; the first one is not read meanwhile, and the daemon skips drawings that
- * we don't take. */
+/* attach_view: owns the views that cover an attached session: help, history, list of sessions,
+ * questions. They use a second connection; the first one is not read meanwhile, and the daemon
+ * skips drawings that we don't take. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "client/attach/attach_help.h"
 #include "client/attach/attached.h"
+#include "client/rpc/answering.h"
 #include "client/rpc/call.h"
 #include "client/attach/chooser.h"
 #include "client/attach/clipboard.h"
@@ -125,4 +126,14 @@ void attach_view_list(struct attach *attach)
         }
     }
     msg_answer_fini(&answer);
+}
+
+void attach_view_approvals(struct attach *attach)
+{
+    char *said;
+    attach_view_leave(attach, answering_run(&attach->ue->conn, &attach->out, &said));
+    free(attach->said);
+    attach->said = *said ? said : NULL;
+    if (!attach->said)
+        free(said);
 }

@@ -81,5 +81,6 @@ size_t attach_take_report(struct attach *attach, const char *data, size_t size,
 /* attach_view.c: each covers the session until the person leaves it, and then asks for a redraw. */
 void attach_view_help(struct attach *attach);
 void attach_view_scroll(struct attach *attach);
+void attach_view_approvals(struct attach *attach);
 void attach_view_list(struct attach *attach); /* the state may become ATTACH_MOVES */
 #endif

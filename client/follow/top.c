@@ -4,6 +4,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "client/rpc/answering.h"
 #include "client/rpc/call.h"
 #include "client/terminal/overlay.h"
 #include "client/rpc/params.h"
@@ -51,7 +52,7 @@ static void ask_list(struct top *top)
 static void ask_events(struct top *top)
 {
     static const char *const types[] = {"created", "ready", "secret", "renamed",
-                                        "killed",  "end",   "removed"};
+                                        "killed",  "end",   "removed", "approval"};
     struct json *params = json_object_new(), *list = json_add_array(params, "types");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         json_add_text(list, NULL, types[i]);
@@ -84,6 +85,17 @@ static enum verdict take_list(struct top *top, struct msg_answer *answer)
     return REDRAW;
 }
 
+/* The last one that began to wait. */
+static void tell_approval(struct top *top, const struct json *events)
+{
+    for (const struct json *it = json_first(events); it; it = json_next(it)) {
+        const char *state = json_get_str(it, "state", NULL), *id = json_get_str(it, "id", NULL);
+        if (json_get(it, "command") && id && state && strcmp(state, "asked") == 0)
+            snprintf(top->status, sizeof top->status,
+                     "approval %.16s: a command waits for a person; p shows it", id);
+    }
+}
+
 static enum verdict top_take(struct top *top, struct msg_answer *answer)
 {
     if (answer->method || answer->id.kind != MSG_ID_NUMBER)
@@ -94,6 +106,7 @@ static enum verdict top_take(struct top *top, struct msg_answer *answer)
         top->events_id = 0;
         if (answer->err.code == 0) {
             json_get_int(answer->result, "next", &top->events_next);
+            tell_approval(top, json_get(answer->result, "events"));
             ask_events(top);
         }
         ask_list(top);
@@ -218,6 +231,19 @@ static void top_move(struct top *top, int32_t key)
     }
 }
 
+/* One question after the other. Keys that were typed before them are dropped. */
+static enum verdict top_answer(struct top *top)
+{
+    struct buf out = BUF_INIT;
+    char *said;
+    bool alive = answering_run(&top->ue->conn, &out, &said);
+    snprintf(top->status, sizeof top->status, "%.150s", said);
+    top->typed_size = 0;
+    free(said);
+    buf_fini(&out);
+    return alive ? REDRAW : LEAVE;
+}
+
 static enum verdict take_key(struct top *top, int32_t key, struct err *err)
 {
     if (top->asks_kill) {
@@ -239,6 +265,7 @@ static enum verdict take_key(struct top *top, int32_t key, struct err *err)
     case '\r':
     case '\n': return attach(top, err);
     case 'k': top->asks_kill = top->selected != 0; break;
+    case 'p': return top_answer(top);
     case 'a':
         top->all = !top->all;
         ask_list(top);
@@ -267,7 +294,8 @@ static enum verdict top_take_keys(struct top *top, struct err *err)
         at += used;
         verdict = take_key(top, key, err);
     }
-    top->typed_size -= at; /* the beginning of a key stays, and is shorter than typed */
+    /* the beginning of a key stays, and is shorter than typed */
+    top->typed_size -= at < top->typed_size ? at : top->typed_size;
     memmove(top->typed, top->typed + at, top->typed_size);
     return verdict;
 }

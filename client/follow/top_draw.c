@@ -151,7 +151,7 @@ static void append_status(const struct top *top, struct buf *out, int row, int c
     else if (top->status[0])
         snprintf(text, sizeof text, "%s", top->status);
     else
-        snprintf(text, sizeof text, "Enter attach  k kill  a %s  q quit",
+        snprintf(text, sizeof text, "Enter attach  k kill  a %s  p approvals  q quit",
                  top->all ? "live ones only" : "ended ones, too");
     struct buf safe = BUF_INIT;
     utf8_append_escaped(&safe, text, strlen(text), false);

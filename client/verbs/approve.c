@@ -1,7 +1,7 @@
 /* approve: `ue approvals`, `ue approve`, `ue deny`. */
-#include "base/mem.h"
-#include "base/strv.h"
+#include "client/print/approval.h"
 #include "client/print/say.h"
+#include "client/rpc/answering.h"
 #include "client/rpc/call.h"
 #include "client/rpc/own_terminal.h"
 #include "client/verbs/run.h"
@@ -10,47 +10,12 @@
 #include <termios.h>
 #include <unistd.h>
 
-static const char *approve_text(const struct json *of, const char *key)
+static void approve_show(const struct json *approval)
 {
-    const char *text = json_get_str(of, key, NULL);
-    return text ? text : "";
-}
-
-/* What --always would allow, in words; the caller's. NULL: it can't be. */
-static char *always_of(const struct json *approval)
-{
-    struct strv words = {0};
-    const struct json *list = json_get(approval, "always");
-    for (const struct json *it = json_first(list); it; it = json_next(it))
-        strv_add(&words, json_str(it, NULL));
-    char *shown = words.count ? strv_quoted(words.items) : NULL;
-    strv_fini(&words);
-    return shown;
-}
-
-static void print_one(const struct json *approval)
-{
-    int64_t pid = 0, from = 0;
-    char *always = always_of(approval);
-    const char *client = approve_text(approval, "client"), *env = approve_text(approval, "env");
-    json_get_int(approval, "pid", &pid);
-    printf("%s  %s\n", approve_text(approval, "id"), approve_text(approval, "command"));
-    printf("       in       %s\n", approve_text(approval, "cwd"));
-    if (*env)
-        printf("       with     %s\n", env);
-    printf("       reason   %s\n", approve_text(approval, "reason"));
-    printf("       sandbox  %s\n", approve_text(approval, "sandbox"));
-    printf("       asks     %s%sprocess %lld", client, *client ? ", " : "", (long long)pid);
-    if (json_get_int(approval, "from_session", &from))
-        printf(" in session %lld", (long long)from);
-    printf(", policy %s\n", *approve_text(approval, "policy") ? approve_text(approval, "policy")
-                                                              : "of [policy]");
-    printf("       a yes    %s\n",
-           always ? "once; --session: this command here again; --always: what begins with:"
-                  : "once; --session: this command here again");
-    if (always)
-        printf("                %s\n", always);
-    free(always);
+    struct buf text = BUF_INIT;
+    approval_append(&text, approval);
+    fwrite(text.data, 1, text.len, stdout);
+    buf_fini(&text);
 }
 
 static void approvals_print(struct ue *ue, const struct json *params, const struct json *result)
@@ -61,7 +26,7 @@ static void approvals_print(struct ue *ue, const struct json *params, const stru
     if (json_count(list) == 0)
         say_note("nothing waits for an approval");
     for (const struct json *it = json_first(list); it; it = json_next(it))
-        print_one(it);
+        approve_show(it);
 }
 
 int verb_APPROVALS(struct ue *ue)
@@ -86,11 +51,11 @@ static void approve_print(struct ue *ue, const struct json *params, const struct
     const char *rule = json_get_str(result, "rule", NULL),
                *warning = json_get_str(result, "warning", NULL);
     if (rule)
-        say_note("from now on allowed: %s (%s)", rule, approve_text(result, "file"));
+        say_note("from now on allowed: %s (%s)", rule, approval_text(result, "file"));
     if (warning)
         say_note("the rule holds once the config can be read again: %s", warning);
     say_note("%s: %s", ue->args.operands[0],
-             approve_text(json_get(result, "approval"), "command"));
+             approval_text(json_get(result, "approval"), "command"));
 }
 
 /* One answer of the person: the only letter of a line, '\n' for any other line; EOF: there is none.
@@ -99,11 +64,11 @@ static int approve_ask(const struct json *approval)
 {
     int first, more;
     size_t size = 0;
-    print_one(approval);
+    approve_show(approval);
     if (isatty(STDIN_FILENO))
         tcflush(STDIN_FILENO, TCIFLUSH);
     printf("%s? y: once, s: for the session, a: always, n: deny, q: leave, Enter: later ",
-           approve_text(approval, "id"));
+           approval_text(approval, "id"));
     fflush(stdout);
     first = more = getchar();
     for (; more != EOF && more != '\n'; size++)
@@ -114,15 +79,9 @@ static int approve_ask(const struct json *approval)
 static int approve_answer(struct ue *ue, const struct json *approval, int key, struct err *err)
 {
     struct msg_answer answer;
-    struct json *params = json_object_new();
-    json_add_text(params, "approval", approve_text(approval, "id"));
-    if (key == 's' || key == 'a')
-        json_add_text(params, "span", key == 's' ? "session" : "always");
-    const char *method = key == 'n' ? "deny" : "approve";
-    int code = call_run(&ue->conn, method, params, CALL_ONCE, &answer, err);
+    int result = answering_send(&ue->conn, approval, key, &answer, err);
     msg_answer_fini(&answer);
-    json_free(params);
-    return code;
+    return result;
 }
 
 /* All that waits now, one after the other. What is refused by then is told, and the next one
@@ -141,8 +100,7 @@ static int approve_each(struct ue *ue)
     for (const struct json *it = json_first(list); it && key != 'q' && key != EOF;
          it = json_next(it)) {
         key = approve_ask(it);
-        if ((key == 'y' || key == 's' || key == 'a' || key == 'n') &&
-            approve_answer(ue, it, key, &err) < 0)
+        if (answering_means(key) && approve_answer(ue, it, key, &err) < 0)
             status = ue_fail(ue, &err);
     }
     msg_answer_fini(&answer);

@@ -6,6 +6,7 @@
 #include "cmd/approvals.h"
 #include "cmd/attachment.h"
 #include "parts/events/events.h"
+#include "wire/attach.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +54,9 @@ static void tell_terminals(const struct approval *approval)
     utf8_append_escaped(&shown, approval->shown, strlen(approval->shown), false);
     size_t len = shown.len > NOTICE_COMMAND ? utf8_cut(shown.data, shown.len, NOTICE_COMMAND)
                                             : shown.len;
-    char *text = xasprintf("approval %s: %.*s%s; ue approvals shows it", approval->id, (int)len,
-                           shown.data ? shown.data : "", len < shown.len ? "..." : "");
+    char *text = xasprintf("approval %s: %.*s%s; %c a answers, or ue approve -i", approval->id,
+                           (int)len, shown.data ? shown.data : "", len < shown.len ? "..." : "",
+                           ATTACH_PREFIX);
     for (struct attachment *at = approval->ctx->attachments; at; at = at->next)
         if (!at->read_only)
             attachment_notice(at, text);

@@ -1,6 +1,7 @@
 """[policy]: which commands wait for a person, what the person is shown, and that only a person's yes lets one run, once."""
 import json, os, signal, subprocess, time
 
+import pexpect
 import pytest
 from conftest import CAP, UE, Rpc, wait_for
 from frames import frames, person, receive, ue_at_terminal
@@ -141,6 +142,67 @@ def test_one_after_the_other(guarded):
         assert "touch c" in ue_at_terminal(guarded, "approve", "-i", input=no_answer).ok().out
         assert waiting(guarded)[0]["id"] == left["id"]
     assert "nothing waits" in ue_at_terminal(guarded, "deny", left["id"]).ok().err + ue_at_terminal(guarded, "approve", "-i").err
+
+
+def terminal(mux, *args):
+    child = pexpect.spawn(str(UE), list(args), env={**mux.env, "TERM": "xterm"}, cwd=str(mux.dir), timeout=CAP, dimensions=(24, 100))
+    mux.clients.append(child)
+    return child
+
+
+def test_a_key_of_attach_and_one_of_top_ask(guarded):
+    """A yes is one key, typed alone, after the whole question was on the terminal; what is on it is safe to read."""
+    guarded.shell("work")
+    child = terminal(guarded, "attach", "work")
+    wait_for(lambda: guarded.listed("work")["attached"] == 1, "the attachment")
+    child.send("\x1ca")
+    child.expect_exact("nothing waits for an approval")
+    first = asks(guarded, "touch a")
+    child.expect("approval .{5}: [^;]*touch a'; C-.(\x1b[^;]*)? a answers")
+    second = asks(guarded, "printf '\x1b[31m\u202e' >b; : " + "y" * 4000 + "END")
+    waiting(guarded, 2)
+    child.send("\x1cay")  # typed before the question is there
+    child.expect_exact("1 of 2 that wait for you")
+    child.expect_exact("y once, s for the session, a always, n deny, q leave, Enter later")
+    child.send("yn")
+    child.expect_exact("several keys at once answer nothing")
+    child.expect_exact("y once")
+    assert len(waiting(guarded, 2)) == 2
+    child.send("y")
+    child.expect("2 of 2 that wait for you. approved: [^\x1b]*touch a")
+    assert first.result(first.id)["exit_code"] == 0 and (guarded.dir / "w/a").exists()
+    child.expect_exact("\\x1b[31m\\xe2\\x80\\xae")
+    child.expect_exact("there is more to read")
+    for key in "ysa":
+        child.send(key)
+        child.expect_exact("there is more to read")
+    pages = b""
+    while b"y once" not in pages:
+        child.send(" ")
+        child.expect_exact("\x1b[?2026l")
+        pages += child.before
+    assert b"END" in pages and len(waiting(guarded)) == 1, pages
+    child.send("n")
+    child.expect_exact("denied: ")
+    refusal(second)
+    child.send("\x1cd")
+    child.expect_exact("detached")
+    child.expect(pexpect.EOF)
+    child = terminal(guarded, "top")
+    child.expect_exact("p approvals")
+    calls = [asks(guarded, f"touch {name}") for name in "cd"]  # they wait as long as they are kept
+    child.expect("approval .{5}: a command waits for a person; p shows it")
+    waiting(guarded, 2)
+    child.send("p")
+    child.expect_exact("Enter later")
+    child.send("\r")
+    child.expect_exact("2 of 2 that wait")
+    child.send("s")
+    child.expect("approved: [^\x1b]*touch ")
+    assert len(waiting(guarded)) == 1
+    child.send("q")
+    child.expect(pexpect.EOF)
+    assert len(calls) == 2
 
 
 def test_two_at_once_and_twice(guarded):
