@@ -218,9 +218,9 @@ class Drill(Muxd):
                 self.call("stop")
             except (RpcError, OSError) as e:
                 wrong.append(f"stop: {e}")
-        end = time.monotonic() + CAP / 4
+        end = time.monotonic() + CAP
         while self.daemons() and time.monotonic() < end:
-            harness.select.select([], [], [], 0.01)
+            harness.select.select([], [], [], 0.02)
         for pid in self.daemons():
             wrong.append(f"did not stop: {pid}, a child of {(stat(pid) or [0, 0])[1]}")
             os.kill(pid, signal.SIGKILL)

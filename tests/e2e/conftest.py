@@ -42,15 +42,17 @@ def many(ci, full):
 
 
 def wait_for(predicate, what="the condition", cap=CAP):
-    """The first true value of predicate(), asked again and again until the cap."""
-    end = time.monotonic() + cap
+    """The first true value of predicate(), asked again and again until the cap; the longer it takes the more seldom, as it mostly starts a program."""
+    began = time.monotonic()
+    end = began + cap
     while True:
         value = predicate()
         if value:
             return value
-        if time.monotonic() > end:
+        now = time.monotonic()
+        if now > end:
             pytest.fail(f"waited {cap} s for {what}")
-        select.select([], [], [], 0.01)
+        select.select([], [], [], min(max(0.01, (now - began) / 8), 0.25))
 
 
 class Result:
