@@ -20,6 +20,7 @@
 #define ALONE_MS 1000 /* after that time nothing waits for the replies any longer */
 #define WAIT_MS 300   /* longest wait for replies before a session starts; … */
 #define LEAVE_MS 500  /* … and before the terminal is given back */
+#define LATE_READS 8  /* of what has come until then: more than all replies fill */
 
 #define COLOURS "\033]10;?\033\\\033]11;?\033\\\033]12;?\033\\"
 #define SCHEME "\033[?996n"
@@ -230,14 +231,19 @@ bool query_changed(struct profile *profile, struct buf *out)
     return true;
 }
 
-/* Until all replies are there. Keys go to ahead; without it they are dropped. */
+/* Until all replies are there. Keys go to ahead, and what came in time counts also if we get the
+ * processor too late; without ahead keys are dropped. */
 static void wait_for_answers(struct buf *ahead, int wait_ms)
 {
     char data[1024];
-    int64_t now_ms, until_ms = query.asked_ms + wait_ms;
+    int64_t until_ms = query.asked_ms + wait_ms;
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    while (query.asked && (now_ms = clock_mono_ms()) < until_ms) {
-        int ready = poll(&in, 1, (int)(until_ms - now_ms));
+    for (int late = 0; query.asked && late < LATE_READS;) {
+        int64_t left_ms = until_ms - clock_mono_ms();
+        int ready = poll(&in, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (left_ms <= 0 && (ready <= 0 || !ahead))
+            break;
+        late += left_ms <= 0;
         ssize_t got = ready > 0 ? query_read(data, sizeof data) : 0;
         if (ready > 0 && (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)))
             break;
