@@ -15,6 +15,8 @@ class Outer:
         self.colours, self.scheme, self.cell = dict(colours or {}), scheme, cell
         self.answers, self.pieces, self.asked, self.follows = answers, pieces, 0, False
         self.held = None  # a list: what is answered waits there, until it is sent by releases()
+        self.holding = threading.RLock()  # an answer is told, counted, held and sent as one
+        self.began, self.answered = time.monotonic(), None  # when all that was asked last was answered
         self.mux, self.seen, self.lock = mux, b"", threading.Lock()
         self.master, slave = pty.openpty()
         self.tty = os.ttyname(slave)
@@ -56,18 +58,22 @@ class Outer:
         elif report == b"16t" and self.cell:
             self._reply(b"\x1b[6;%d;%dt" % self.cell)
         elif report == b"c":
-            self._reply(b"\x1b[?64;4c")
-            self.asked += 1
+            with self.holding:
+                self.asked += 1  # before anybody can know that it was answered
+                self._reply(b"\x1b[?64;4c")
+                self.answered = time.monotonic()
 
     def _reply(self, data):
-        if self.held is None:
-            self.type(data)
-        else:
-            self.held.append(data)
+        with self.holding:
+            if self.held is None:
+                self.type(data)
+            else:
+                self.held.append(data)
 
     def releases(self):
-        held, self.held = self.held, None
-        self.type(b"".join(held))
+        with self.holding:
+            held, self.held = self.held, None
+            self.type(b"".join(held))
 
     def type(self, data):
         """What the terminal sends: keys, or an answer."""
