@@ -2,7 +2,7 @@
 from pathlib import Path
 import pytest
 from conftest import CAP, wait_for
-from test_attach import AGENTS, agents_may_type, frames, receive, send, start  # noqa: F401
+from test_attach import AGENTS, agents_may_type, frames, receive, send, shown, start  # noqa: F401
 
 MEGABYTES = 24
 SOCKET_BYTES = 2 * 32 << 10  # what muxd asks for (muxd/peer/stream.c), doubled by the kernel (socket(7))
@@ -86,4 +86,4 @@ def test_where_the_cursor_is_after_much_that_nobody_looked_at(mux):
                   "import tty\ntty.setraw(0)\nanswer = b''\nwhile b'R' not in answer:\n    answer += os.read(0, 1)\n"
                   "say(b'\\r\\nanswer ' + answer[2:])\ntermios.tcsetattr(0, 0, mode)")
     go(mux, "inner", done, 0)
-    assert "answer 24;4R" in mux.js("screen", "inner")["screen"]
+    shown(mux, "inner", "answer 24;4R")

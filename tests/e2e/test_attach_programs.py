@@ -200,8 +200,9 @@ def test_many_come_and_go_killed_at_any_moment(mux):
 
 
 def test_a_storm_of_sizes_ends_with_the_last(mux):
-    (mux.dir / "count.sh").write_text("n=0; trap 'n=$((n+1))' WINCH; while :; do read -r line && echo n=$n $(stty size); done\n")
+    (mux.dir / "count.sh").write_text("n=0; trap 'n=$((n+1))' WINCH; echo up; while :; do read -r line && echo n=$n $(stty size); done\n")
     start(mux, "inner", "/bin/bash", str(mux.dir / "count.sh"))
+    shown(mux, "inner", "up")
     peer = frames(mux, "inner")
     for size in range(1, 301):
         send(peer, b"s", f"{10 + size % 40}x{20 + size % 60}".encode())
@@ -278,7 +279,7 @@ def test_through_ssh_on_loopback(mux):
         bash(mux, "outer")
         text(mux, "outer", f"{ssh} 'env {inside} TERM=xterm-256color {UE} attach inner'; echo left=$?")
         try:
-            wait_for(lambda: attached(mux) == 1, "the attachment through ssh", cap=20)
+            wait_for(lambda: attached(mux) == 1, "the attachment through ssh")
         except BaseException:
             said = (mux.dir / "sshd.log").read_text()
             if os.geteuid() and re.search(r"^chown\(/dev/pts", said, re.M):

@@ -173,8 +173,9 @@ def test_the_wheel_at_the_prompt_opens_the_scrolled_view(mux):
     shown(mux, "outer", "470\n471\n")
     press(mux, "outer", "q")
     same(mux)
-    press(mux, "outer", "\x1b[<6")  # a report in two pieces
-    press(mux, "outer", "4;3;4M")
+    rpc = mux.rpc()
+    for piece in "\x1b[<6", "4;3;4M":  # a report in two pieces, with no start of a program between them
+        rpc.call("write_stdin", {"session_id": "outer", "chars": piece, "yield_time_ms": 0, "ready": False, "_meta": {"verb": True}})
     shown(mux, "outer", "q leaves")
     press(mux, "outer", "qecho left\r")
     shown(mux, "inner", "\nleft\n")
