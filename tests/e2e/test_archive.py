@@ -231,7 +231,7 @@ def test_switched_on_later(mux):
 
 def test_many_at_once(kept):
     client = kept.rpc()
-    ids = [client.send("exec_command", {"cmd": f"echo {n}", "name": f"s{n}"}) for n in range(40)]
+    ids = [client.send("exec_command", {"cmd": f"echo {n}", "name": f"s{n}", "login": False, "yield_time_ms": 30000}) for n in range(40)]
     for id in ids:
         assert client.result(id)["exit_code"] == 0
     restart(kept)

@@ -2,7 +2,7 @@
 import os, signal, subprocess
 
 import pytest
-from conftest import wait_for
+from conftest import CAP, wait_for
 
 SOON = "[defaults]\nyield_exec = 50ms\n"
 
@@ -80,7 +80,7 @@ def test_format_by_variable(mux):
     assert mux.ue("exec", "--json", "true", env=raw).json["state"] == "exited"
     assert mux.ue("exec", "echo hi", env={"UE_FORMAT": ""}).answer["output"] == "hi\n"
     assert mux.ue("exec", "echo hi", env={"UE_FORMAT": "model"}).answer["output"] == "hi\n"
-    mux.ue("exec", "-n", "s", "-y", "250", "echo up; exec sleep 600").ok()
+    mux.ue("exec", "-n", "s", "--until", "up\n", "-y", CAP * 1000, "echo up; exec sleep 600").ok()
     assert mux.ue("poll", "--since", "0", "s", env=raw).ok().out == "up\n"
     assert mux.ue("poll", "--since", "0", "--to", "2", "s", env=raw).ok().answer["output"] == "up"
     assert mux.ue("call", "list_sessions", env={"UE_FORMAT": "no such"}).rc == 0
