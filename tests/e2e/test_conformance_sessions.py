@@ -78,9 +78,16 @@ def test_10_4_pipes(rpc):
     assert rpc.run("echo out; echo err >&2")["output"].split() == ["out", "err"]
 
 
-def test_ours_10_4_both_streams_in_the_order_of_writing(rpc):
-    for _ in range(5):
-        assert rpc.run("echo one >&2; sleep 0.1; echo two; sleep 0.1; echo three >&2", yield_time_ms=30000)["output"] == "one\ntwo\nthree\n"
+def test_ours_10_4_both_streams_in_the_order_of_writing(mux, rpc):
+    reader = mux.rpc()
+    for n in range(3):
+        script = f"echo one >&2; until [ -e a{n} ]; do sleep 0.02; done; echo two; until [ -e b{n} ]; do sleep 0.02; done; echo three >&2"
+        whole = rpc.send("exec_command", {"cmd": script, "name": f"s{n}", "login": False, "workdir": str(mux.dir), "yield_time_ms": 30000})
+        wait_for(lambda: mux.listed(f"s{n}"), "the session")
+        for word, then in ("one", f"a{n}"), ("two", f"b{n}"):  # what it writes next comes when this one has been read
+            reader.call("read_output", {"session_id": f"s{n}", "since": 0, "until": word, "yield_time_ms": 30000})
+            (mux.dir / then).touch()
+        assert rpc.result(whole)["output"] == "one\ntwo\nthree\n"
 
 
 def test_10_5_terminals(rpc):
