@@ -182,7 +182,7 @@ def test_no_restart_after_success(mux):
     mux.configure(f"[session s]\ncmd = echo run >> runs\ntty = no\nstart = boot\nrestart = on-failure\nworkdir = {mux.dir}\n"
                   f"[session t]\ncmd = echo run >> runs-t; exit 1\ntty = no\nstart = boot\nrestart = on-failure\nworkdir = {mux.dir}\n")
     mux.ue("start").ok()
-    wait_for(lambda: (mux.dir / "runs-t").exists() and (mux.dir / "runs-t").read_text() == "run\nrun\n", "the other one's second run")
+    wait_for(lambda: (mux.dir / "runs-t").exists() and (mux.dir / "runs-t").read_text().count("run\n") >= 2, "the other one's second run")
     assert (mux.dir / "runs").read_text() == "run\n"
 
 
@@ -198,13 +198,17 @@ def test_killed_session_is_not_restarted(mux):
 
 
 def test_session_killed_between_two_runs_stays_ended(mux):
-    mux.configure(f"[session s]\ncmd = echo run >> runs; exit 1\ntty = no\nstart = manual\nrestart = on-failure\nworkdir = {mux.dir}\n"
-                  f"[session t]\ncmd = echo run >> runs-t; exit 1\ntty = no\nstart = manual\nrestart = on-failure\nworkdir = {mux.dir}\n")
-    assert mux.ue("exec", "-n", "s", "--exit").rc == 1
-    mux.ue("kill", "s").ok()
+    mux.configure("".join(f"[session {name}]\ncmd = echo run >> runs-{name}; exit 1\ntty = no\nstart = manual\nrestart = on-failure\nworkdir = {mux.dir}\n"
+                          for name in "abcdeft"))
+    for name in "abcdef":
+        runs = mux.dir / f"runs-{name}"
+        assert mux.ue("exec", "-n", name, "--exit").rc == 1
+        mux.ue("kill", name).ok()
+        if runs.read_text() == "run\n":
+            break  # else a busy machine took a second from the end to the kill, and it was not between two runs
     assert mux.ue("exec", "-n", "t", "--exit").rc == 1
-    wait_for(lambda: (mux.dir / "runs-t").read_text() == "run\nrun\n", "the other one's second run")
-    assert (mux.dir / "runs").read_text() == "run\n"
+    wait_for(lambda: (mux.dir / "runs-t").read_text().count("run\n") >= 2, "the other one's second run")
+    assert runs.read_text() == "run\n"
 
 
 def test_default_ready_can_be_switched_off(mux):

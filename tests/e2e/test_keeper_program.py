@@ -87,7 +87,7 @@ def test_names(mux):
     status = mux.js("status")
     if command_line(status["pid"])[0].endswith(b"/muxd"):  # not under valgrind
         assert command_line(status["keeper_pid"])[0] == os.fsencode(KEEPER) and command_line(status["pid"])[:2] == [os.fsencode(DAEMON), b"--worker"]
-        assert sorted(comm(pid) for pid in mux.daemons()) == ["muxd", "muxd-keeper", "muxd-sentinel"]
+        wait_for(lambda: sorted(comm(pid) for pid in mux.daemons()) == ["muxd", "muxd-keeper", "muxd-sentinel"], "the three names")
 
 
 def test_whatever_lies_on_disk_now(own):
