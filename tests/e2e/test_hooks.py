@@ -12,7 +12,12 @@ def hooked(mux, name, **keys):
 
 
 def events_in(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    """Those that are whole: it may be written at this moment."""
+    return [json.loads(line) for line in path.read_text().splitlines(True) if line.endswith("\n")] if path.exists() else []
+
+
+def words_in(path):
+    return path.read_text().split() if path.exists() else []
 
 
 def log_of(mux):
@@ -30,18 +35,18 @@ def test_the_event_on_standard_input(mux):
     assert sorted(event["type"] for event in events_in(out)) == ["begin", "begin", "end", "end"]
     assert {event["aggregated_output"] for event in events_in(out) if event["type"] == "end"} == {"a\n", "b\n"}
     assert events_in(mux.dir / "out.b")[0]["name"] == "b"
-    wait_for(lambda: f"h end {mux.socket}" in (mux.dir / "out.env").read_text(), "its environment")
+    wait_for(lambda: words_in(mux.dir / "out.env").count(str(mux.socket)) == 4 and f"h end {mux.socket}" in (mux.dir / "out.env").read_text(), "its environment")
 
 
 def test_one_that_hangs_is_killed_at_its_timeout_and_holds_nobody_up(mux):
     out = mux.dir / "out"
-    mux.configure("[limits]\nhooks = 2\n" + hooked(mux, "slow", on="end", run=f"echo $$ >> {out}.pid; sleep 600 & wait", timeout="300ms")
+    mux.configure("[limits]\nhooks = 2\n" + hooked(mux, "slow", on="end", run=f"echo $$ >> {out}.pid; sleep 600 & wait", timeout="1s")
                   + hooked(mux, "good", on="end", run=f"cat >> {out}"))
     for i in range(4):
         assert mux.ue("exec", "--no-login", f"echo {i}").ok().answer["output"] == f"{i}\n"
     wait_for(lambda: len(events_in(out)) == 4, "the other hook")
     wait_for(lambda: log_of(mux).count("killed at its timeout") == 4, "the log")
-    for pid in (mux.dir / "out.pid").read_text().split():
+    for pid in words_in(mux.dir / "out.pid"):
         assert not os.path.exists(f"/proc/{pid}")
     assert "[hook slow] event" in log_of(mux)
 
@@ -103,19 +108,19 @@ def is_gone(pid):
 
 def test_what_daemonizes_does_not_outlive_the_time_of_its_hook(mux):
     pids = mux.dir / "pids"
-    mux.configure(hooked(mux, "away", on="end", timeout="1s", run=f"setsid sh -c 'exec >/dev/null 2>&1 </dev/null; echo $$ >> {pids}; sleep 600' &")
-                  + hooked(mux, "hangs", on="end", timeout="1s", run=f"setsid sh -c 'echo $$ >> {pids}; trap \"\" TERM HUP; sleep 600; sleep 600' & wait"))
+    mux.configure(hooked(mux, "away", on="end", timeout="3s", run=f"setsid sh -c 'exec >/dev/null 2>&1 </dev/null; echo $$ >> {pids}; sleep 600' &")
+                  + hooked(mux, "hangs", on="end", timeout="3s", run=f"setsid sh -c 'echo $$ >> {pids}; trap \"\" TERM HUP; sleep 600; sleep 600' & wait"))
     for i in range(3):
         mux.ue("exec", "--no-login", "true").ok()
     wait_for(lambda: log_of(mux).count("was killed at its timeout") == 3 and log_of(mux).count(": killed at its timeout") == 3, "the log")
-    found = pids.read_text().split()
+    found = words_in(pids)
     assert len(found) > 1  # on a busy machine the time of some is up before they have said their number
     wait_for(lambda: all(map(is_gone, found)), "the end of all of them")
 
 
 def test_a_hook_ends_at_its_time_also_when_its_worker_has_died(mux):
     pids = mux.dir / "pids"
-    mux.configure(hooked(mux, "slow", on="end", timeout="500ms", run=f"echo $$ >> {pids}; sleep 600"))
+    mux.configure(hooked(mux, "slow", on="end", timeout="5s", run=f"echo $$ >> {pids}; sleep 600"))
     mux.ue("exec", "--no-login", "true").ok()
     wait_for(lambda: pids.exists() and pids.read_text(), "the hook")
     os.kill(mux.rpc().call("hello")["pid"], signal.SIGKILL)
@@ -125,13 +130,13 @@ def test_a_hook_ends_at_its_time_also_when_its_worker_has_died(mux):
 def test_the_end_of_sessions_by_a_stop_reaches_the_hooks(mux):
     out, pids = mux.dir / "out", mux.dir / "pids"
     mux.configure("[limits]\nhooks = 2\n" + hooked(mux, "h", on="end killed", run=f"cat >> {out}")
-                  + hooked(mux, "slow", on="removed killed", session="a", timeout="400ms", run=f"echo $$ >> {pids}; sleep 600"))
+                  + hooked(mux, "slow", on="removed killed", session="a", timeout="1500ms", run=f"echo $$ >> {pids}; sleep 600"))
     for name in "abcd":
         mux.ue("exec", "-n", name, "--no-login", "-y", "0", "exec sleep 600").ok()
     mux.ue("stop").ok()
     told = [(event["type"], event["name"]) for event in events_in(out)]
     assert sorted(told) == sorted([(kind, name) for kind in ("end", "killed") for name in "abcd"])
-    assert all(map(is_gone, pids.read_text().split())) and "killed at its timeout" in log_of(mux)
+    assert all(map(is_gone, words_in(pids))) and "killed at its timeout" in log_of(mux)
 
 
 def test_a_stop_does_not_wait_for_ever_for_the_last_hooks(mux):
