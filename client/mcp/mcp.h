@@ -58,6 +58,8 @@ struct mcp_problem { /* why a request is refused */
     struct json *data; /* the receiver's; NULL: no details */
 };
 
+#define MCP_APPROVAL_ROOM 24
+
 struct mcp_call { /* a request to the daemon that has no answer yet */
     int64_t number; /* id of the request to the daemon */
     struct mcp_to to;
@@ -67,6 +69,9 @@ struct mcp_call { /* a request to the daemon that has no answer yet */
     struct json *token;      /* owned: progressToken; NULL: the client wants no progress */
     int64_t begun_ms;        /* clock_mono_ms */
     int64_t beat_ms;         /* of the next progress; INT64_MAX: never */
+    int64_t progress;        /* as told last; -1: nothing yet */
+    char approval[MCP_APPROVAL_ROOM]; /* what a person is asked now; "": nothing */
+    bool elicits;            /* the client was asked about it, and has not answered */
 };
 
 #define MCP_CLIENT_ROOM 64
@@ -84,6 +89,7 @@ struct mcp {
     int64_t hello;            /* id of the request that asks for the window; 0: it was answered */
     struct buf to_daemon;     /* not yet sent */
     char client[MCP_CLIENT_ROOM]; /* "NAME/VERSION" from initialize; "": not given */
+    bool elicits;                 /* the client can ask its person (elicitation) */
 };
 
 /* mcp_out.c */
@@ -137,6 +143,17 @@ void mcp_flush(struct mcp *mcp); /* sends to the daemon what it takes */
 void mcp_progress_begin(struct mcp_call *call, const struct json *params);
 int64_t mcp_progress_due(const struct mcp *mcp); /* clock_mono_ms; INT64_MAX: never */
 void mcp_progress(struct mcp *mcp);              /* sends what is due */
+/* What the call waits for has changed: tells it at once. */
+void mcp_progress_now(struct mcp *mcp, struct mcp_call *call);
+
+/* mcp_ask.c: a person is asked about a call. */
+bool mcp_can_elicit(const struct json *capabilities, enum mcp_version version);
+/* The daemon's notification. */
+void mcp_asked(struct mcp *mcp, const struct json *told);
+/* A reply of the client to a request of ours. */
+void mcp_ask_answered(struct mcp *mcp, const struct json *reply);
+/* The question is over, or the call is: takes it back from the client. */
+void mcp_ask_end(struct mcp *mcp, struct mcp_call *call);
 
 /* mcp_coerce.c: some clients send numbers, booleans, lists and objects as strings: parses those
  * where the tool doesn't take a string. */

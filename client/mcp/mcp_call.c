@@ -60,6 +60,7 @@ void mcp_drop(struct mcp *mcp, size_t at)
     memmove(mcp->calls + at, mcp->calls + at + 1, (--mcp->count - at) * sizeof *mcp->calls);
     mcp->sent -= at < mcp->sent;
     mcp->bytes -= call->line.len;
+    mcp_ask_end(mcp, call);
     buf_fini(&call->line);
     json_free(call->token);
     mcp_unanswered(mcp, &call->to);
@@ -149,6 +150,8 @@ static void add_author(const struct mcp *mcp, const struct json *params, struct 
     mcp_client_of(mcp, params, client);
     if (client[0])
         json_add_text(meta, "client", client);
+    if (mcp->elicits && to->version == mcp->version)
+        json_add_bool(meta, "elicits", true);
     if (to->id.kind == MSG_ID_NUMBER) {
         snprintf(word, sizeof word, "%" PRId64, to->id.number);
         json_add_text(meta, "call_id", word);
@@ -253,8 +256,10 @@ void mcp_answered(struct mcp *mcp, const char *line, size_t size)
     struct msg_answer answer;
     struct err err;
     size_t at = 0;
-    bool readable = msg_parse_answer(&answer, line, size, &err) == 0 && !answer.method &&
-                    answer.id.kind == MSG_ID_NUMBER;
+    bool parsed = msg_parse_answer(&answer, line, size, &err) == 0,
+         readable = parsed && !answer.method && answer.id.kind == MSG_ID_NUMBER;
+    if (parsed && answer.method && strcmp(answer.method, "approval") == 0)
+        mcp_asked(mcp, answer.data);
     while (at < mcp->sent && !(readable && mcp->calls[at]->number == answer.id.number))
         at++;
     if (readable && mcp->hello && answer.id.number == mcp->hello) {
@@ -309,6 +314,7 @@ void mcp_lost(struct mcp *mcp)
     for (size_t i = 0; i < mcp->sent; i++) {
         struct mcp_call *call = mcp->calls[i];
         mcp->bytes -= call->line.len;
+        mcp_ask_end(mcp, call); /* the worker's successor asks anew */
         call_again(&call->line, call->begun_ms);
         mcp->bytes += call->line.len;
     }

@@ -48,8 +48,8 @@ static void mcp_message_take(struct mcp *mcp, const struct json *root, struct mc
     const struct json *id = json_get(root, "id"), *params = json_get(root, "params");
     const char *method = json_get_str(root, "method", NULL),
                *version = json_get_str(root, "jsonrpc", NULL);
-    /* an answer, though we send no requests: ignored */
     if (!method && (json_get(root, "result") || json_get(root, "error"))) {
+        mcp_ask_answered(mcp, root);
         mcp_unanswered(mcp, &to);
     } else if (!method || !version || strcmp(version, "2.0") != 0) {
         msg_id_from_json(&to.id, id);

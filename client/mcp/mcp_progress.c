@@ -13,6 +13,7 @@ void mcp_progress_begin(struct mcp_call *call, const struct json *params)
     BUG_UNLESS(!call->token);
     call->begun_ms = clock_mono_ms();
     call->beat_ms = INT64_MAX;
+    call->progress = -1;
     if (!json_str(token, NULL) && !json_int(token, &number))
         return;
     call->token = json_copy(token);
@@ -27,16 +28,24 @@ int64_t mcp_progress_due(const struct mcp *mcp)
     return due;
 }
 
-static void beat(struct mcp_out *out, const struct mcp_call *call, int64_t now_ms)
+static void beat(struct mcp_out *out, struct mcp_call *call, int64_t now_ms)
 {
-    struct buf line = BUF_INIT;
+    struct buf line = BUF_INIT, text = BUF_INIT;
     BUG_UNLESS(call->token); /* without one beat_ms is never due */
     struct json *params = json_object_new();
     int64_t seconds = (now_ms - call->begun_ms) / 1000;
+    call->progress = seconds > call->progress ? seconds : call->progress + 1; /* it always grows */
     json_add(params, "progressToken", json_copy(call->token));
-    json_add_int(params, "progress", seconds);
+    json_add_int(params, "progress", call->progress);
+    if (call->approval[0])
+        buf_printf(&text, "a person is asked to approve this command (%s): `ue approvals` at a "
+                          "terminal shows it, `ue approve -i` asks about it", call->approval);
+    else
+        buf_append_text(&text, "waiting; the session goes on");
     if (call->to.version >= MCP_2025_03_26)
-        json_add_text(params, "message", "waiting; the session goes on");
+        json_add_text(params, "message", text.data);
+    buf_fini(&text);
+    call->beat_ms = now_ms + BEAT_MS;
     msg_notification(&line, "notifications/progress", params);
     json_free(params);
     mcp_out_add(out, line.data, line.len);
@@ -51,6 +60,11 @@ void mcp_progress(struct mcp *mcp)
         if (call->beat_ms > now_ms)
             continue;
         beat(&mcp->out, call, now_ms);
-        call->beat_ms = now_ms + BEAT_MS;
     }
+}
+
+void mcp_progress_now(struct mcp *mcp, struct mcp_call *call)
+{
+    if (call->token)
+        beat(&mcp->out, call, clock_mono_ms());
 }

@@ -124,6 +124,7 @@ struct json *mcp_initialize(struct mcp *mcp, const struct json *params)
     name_client(json_get(params, "clientInfo"), mcp->client);
     /* else the newest revision with a handshake */
     mcp->version = asked == MCP_NONE || asked == MCP_2026_07_28 ? MCP_2025_11_25 : asked;
+    mcp->elicits = mcp_can_elicit(json_get(params, "capabilities"), mcp->version);
     json_add_text(result, "protocolVersion", words[mcp->version]);
     add_capabilities(result);
     add_server(result, "serverInfo");

@@ -45,9 +45,8 @@ static void approval_append_asker(struct buf *out, const struct json *approval)
     buf_fini(&text);
 }
 
-void approval_append(struct buf *out, const struct json *approval)
+void approval_append_facts(struct buf *out, const struct json *approval)
 {
-    char *always = approval_always(approval);
     const char *id = approval_text(approval, "id"), *env = approval_text(approval, "env"),
                *command = approval_text(approval, "command");
     utf8_append_escaped(out, id, strlen(id), false);
@@ -60,6 +59,12 @@ void approval_append(struct buf *out, const struct json *approval)
     approval_append_row(out, "reason", approval_text(approval, "reason"));
     approval_append_row(out, "sandbox", approval_text(approval, "sandbox"));
     approval_append_asker(out, approval);
+}
+
+void approval_append(struct buf *out, const struct json *approval)
+{
+    char *always = approval_always(approval);
+    approval_append_facts(out, approval);
     approval_append_row(
         out, "a yes",
         always ? "once; --session: this command here again; --always: what begins with:"

@@ -7,7 +7,8 @@
 
 /* A text of the approval; "" when it has none. Borrowed. */
 const char *approval_text(const struct json *approval, const char *key);
-/* Appends lines that say what runs, where, why, who asks and what a yes allows. A terminal obeys
- * nothing in them. */
+/* Appends lines that say what would run, where, why, and who asks. */
+void approval_append_facts(struct buf *out, const struct json *approval);
+/* The same, and what a yes allows. A terminal obeys nothing in them. */
 void approval_append(struct buf *out, const struct json *approval);
 #endif

@@ -149,6 +149,20 @@ static int wait_readable(struct call *call)
     }
 }
 
+/* A notification. That a person is asked is told once, not again for the worker's successor. */
+static void call_take_note(struct call *call, const struct msg_answer *note)
+{
+    const char *state = json_get_str(note->data, "state", NULL),
+               *id = json_get_str(note->data, "id", NULL);
+    if (strcmp(note->method, "approval") != 0 || !state || !id || strcmp(state, "asked") != 0 ||
+        call->conn->told_asked)
+        return;
+    call->conn->told_asked = true;
+    say_note("'%s': waits until a person approves it; `ue approvals` shows it, `ue approve -i` "
+             "asks about it",
+             id);
+}
+
 static int call_take_line(struct call *call, const char *line, size_t len)
 {
     struct msg_answer answer;
@@ -163,6 +177,8 @@ static int call_take_line(struct call *call, const char *line, size_t len)
     bool ours = answer.method == NULL &&
                 (without_id || (answer.id.kind == MSG_ID_NUMBER && answer.id.number == call->id));
     if (!ours) { /* the answer to the cancel, or a notification */
+        if (answer.method)
+            call_take_note(call, &answer);
         msg_answer_fini(&answer);
         return 0;
     }

@@ -20,6 +20,7 @@ struct connection {
     int why;            /* errno of the last attempt that failed */
     int64_t next_id;
     int64_t cancelled; /* session whose call ^C has ended; 0: not known */
+    bool told_asked;   /* that a call waits for a person was printed */
     const char *slow_note; /* borrowed; printed once when a CALL_WAITS takes longer than slow_ms */
     int slow_ms;
     struct frame in;

@@ -121,8 +121,10 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags)
     }
     meta = json_add(params, "_meta", meta ? meta : json_object_new());
     add_absent(meta, "client", text_json("ue/" MUXD_VERSION));
-    if (flags & META_ID)
+    if (flags & META_ID) {
         add_request_id(meta);
+        json_add_bool(meta, "notify", true);
+    }
     if (flags & META_VERB)
         json_add_bool(meta, "verb", true);
     if (flags & META_HUMAN)

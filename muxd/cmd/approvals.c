@@ -81,6 +81,7 @@ static struct request *approval_settle(struct approval *approval, const char *st
     loop_timer_stop(&approval->timer);
     if (request)
         request_on_cancel(request, NULL, NULL);
+    approvals_notify(approval, state);
     approval->request = NULL;
     approvals_tell(approval, state, by);
     return request;
@@ -188,6 +189,7 @@ int approvals_ask(struct cmd_context *ctx, struct request *request,
                                   .client = client ? xstrdup(client) : NULL,
                                   .added = added,
                                   .tty = question->tty,
+                                  .elicits = question->elicits,
                                   .scope = scope_of(ctx, request),
                                   .from_session = own ? session_number(own) : 0,
                                   .uid = peer_uid(request_peer(request)),
@@ -210,6 +212,13 @@ void approvals_park(struct cmd_context *ctx, struct request *request)
     request_on_cancel(request, approvals_on_cancel, approval);
     loop_timer_set_ms(&approval->timer, approval->timeout_ms);
     approvals_tell(approval, "asked", NULL);
+    approvals_notify(approval, "asked");
+}
+
+bool approvals_is_elicited(const struct approval *approval, const struct request *request)
+{
+    return approval->elicits && approval->request &&
+           request_peer(approval->request) == request_peer(request);
 }
 
 /* Everything that runs, to the byte. */

@@ -22,6 +22,7 @@ struct approval_question {
     char *const *argv, *const *env;
     const char *cwd, *shown, *reason, *policy, *permissions, *sandbox;
     bool tty;
+    bool elicits; /* the client may ask its person, and pass the answer on */
     char **canonical, **prefix; /* become the question's; prefix NULL: none to offer */
     int64_t timeout_ms;
 };
@@ -37,6 +38,7 @@ struct approval {
     char *cwd, *shown, *reason, *policy, *permissions, *sandbox, *client;
     char *added;   /* variables that the call itself adds to the environment; NULL: none */
     bool tty;
+    bool elicits, elicited; /* its client may answer; has */
     char *scope;   /* owned: what "this session" is */
     uint64_t from_session; /* 0: none */
     uid_t uid;
@@ -59,6 +61,8 @@ struct approval *approvals_find(struct cmd_context *ctx, const char *id); /* NUL
 /* oldest first */
 void approvals_each(struct cmd_context *ctx, void (*fn)(void *arg, const struct approval *approval),
                     void *arg);
+/* This request comes from the client that waits, which may ask its person itself. */
+bool approvals_is_elicited(const struct approval *approval, const struct request *request);
 /* Each ends the question. A yes runs the call; a no fails it. */
 void approvals_grant(struct approval *approval, enum approval_span span);
 void approvals_deny(struct approval *approval, const char *because); /* because may be NULL */

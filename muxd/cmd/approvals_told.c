@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "cmd/approvals.h"
 #include "cmd/attachment.h"
+#include "cmd/meta.h"
 #include "parts/events/events.h"
 #include "wire/attach.h"
 #include <stdlib.h>
@@ -64,12 +65,26 @@ static void tell_terminals(const struct approval *approval)
     buf_fini(&shown);
 }
 
+void approvals_notify(const struct approval *approval, const char *state)
+{
+    struct json *facts;
+    if (!approval->request || !meta_bool(approval->request, "notify"))
+        return;
+    facts = json_object_new();
+    json_add_text(facts, "state", state);
+    approvals_describe(approval, facts);
+    json_add_bool(facts, "elicits", approval->elicits);
+    request_notify(approval->request, "approval", facts);
+}
+
 void approvals_tell(const struct approval *approval, const char *state, const char *span)
 {
     struct json *facts = json_object_new();
     json_add_text(facts, "state", state);
     if (span)
         json_add_text(facts, "span", span);
+    if (approval->elicited)
+        json_add_text(facts, "by", CONFIG_ASK_ELICITATION);
     approvals_describe(approval, facts);
     events_approval(approval->ctx->registry, facts);
     json_free(facts);

@@ -5,4 +5,6 @@ struct approval;
 /* state: "asked", "approved", "denied", "timeout", "gone"; span: of "approved": "once" or
  * "session"; else NULL. */
 void approvals_tell(const struct approval *approval, const char *state, const char *span);
+/* Tells the client that waits, where it takes notifications. */
+void approvals_notify(const struct approval *approval, const char *state);
 #endif

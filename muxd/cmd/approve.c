@@ -22,19 +22,23 @@ void cmd_LIST_APPROVALS(struct cmd_context *ctx, struct request *request)
     request_reply(request, told);
 }
 
-/* The approval that the request names, when a person asks. NULL: the request was refused. */
+/* The approval that the request names, when a person asks, or the client that waits may ask its
+ * own. NULL: the request was refused. */
 static struct approval *approve_find(struct cmd_context *ctx, struct request *request,
                                      const struct tool *tool)
 {
     const char *id = schema_str(tool, request_params(request), "approval", NULL);
     struct err err;
-    struct approval *approval = NULL;
-    if (people_check_evidence(ctx, request, tool->name, &err) == 0) {
-        approval = approvals_find(ctx, id);
-        if (!approval)
-            err_set(&err, ERR_NO_SUCH_APPROVAL,
-                    "'%s': nothing of that id waits; ue approvals lists what does", id);
+    struct approval *approval = approvals_find(ctx, id);
+    if (approval && approvals_is_elicited(approval, request)) {
+        approval->elicited = true;
+        return approval;
     }
+    if (people_check_evidence(ctx, request, tool->name, &err) < 0)
+        approval = NULL;
+    else if (!approval)
+        err_set(&err, ERR_NO_SUCH_APPROVAL,
+                "'%s': nothing of that id waits; ue approvals lists what does", id);
     if (!approval)
         request_fail(request, &err);
     return approval;
@@ -42,10 +46,14 @@ static struct approval *approve_find(struct cmd_context *ctx, struct request *re
 
 /* The rule for --always, in words; false and the request refused: it can't be kept. */
 static bool approve_always(struct cmd_context *ctx, struct request *request,
-                           const struct approval *approval, struct json *told)
+                           struct approval *approval, struct json *told)
 {
     struct err err;
-    if (!approval->prefix) {
+    if (approval->elicited) {
+        approval->elicited = false;
+        err_set(&err, ERR_DENIED, "'always' is for a person at a terminal: ue approve --always %s",
+                approval->id);
+    } else if (!approval->prefix) {
         err_set(&err, ERR_NOT_AVAILABLE,
                 "no rule can stand for this command; approve it once or for the session");
     } else if (always_add(ctx, approval->prefix, &err) == 0) {
@@ -73,8 +81,9 @@ void cmd_APPROVE(struct cmd_context *ctx, struct request *request)
         json_free(told);
         return;
     }
-    log_info("approval %s: yes (%s) by process %d", approval->id, span,
-             (int)peer_pid(request_peer(request)));
+    log_info("approval %s: yes (%s) by process %d%s", approval->id, span,
+             (int)peer_pid(request_peer(request)),
+             approval->elicited ? ", which asked for it" : "");
     json_add_text(told, "id", approval->id);
     json_add_text(told, "span", span);
     approvals_describe(approval, json_add_object(told, "approval"));

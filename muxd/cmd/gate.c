@@ -117,6 +117,17 @@ static char **gate_wish(struct request *request)
     return strv_take(&words);
 }
 
+/* Whether its client may ask the person: the config says so, the client can, and it is no program
+ * of a session, which could answer itself. */
+static bool gate_elicits(const struct gate *gate, const struct config_policy *policy)
+{
+    bool allowed = false;
+    for (size_t i = 0; i < policy->ask.count; i++)
+        allowed |= strcmp(policy->ask.items[i], CONFIG_ASK_ELICITATION) == 0;
+    return allowed && meta_bool(gate->request, "elicits") &&
+           !registry_of_process(gate->ctx->registry, peer_pid(request_peer(gate->request)));
+}
+
 /* Makes the question; the request is parked later. */
 static int gate_ask(const struct gate *gate, const struct config_policy *policy,
                     const struct rule_case *judged, const struct policy_verdict *verdict,
@@ -134,6 +145,7 @@ static int gate_ask(const struct gate *gate, const struct config_policy *policy,
             .env = gate->env,
             .cwd = gate->cwd,
             .tty = gate->tty,
+            .elicits = gate_elicits(gate, policy),
             .shown = shown,
             .reason = justification ? justification : reason,
             .policy = policy->name,

@@ -39,6 +39,7 @@
 #define CONFIG_WORDS_APPROVAL(W)                                                                   \
     W(OFF, "off") W(NEVER, "never") W(ON_REQUEST, "on-request")                                    \
     W(UNTRUSTED, "untrusted") W(GRANULAR, "granular")
+#define CONFIG_ASK_ELICITATION "elicitation" /* of [policy] ask */
 /* [defaults] scripts_may */
 #define CONFIG_SCRIPTS_ATTACH "attach"
 #define CONFIG_SCRIPTS_KEYBOARD "keyboard"

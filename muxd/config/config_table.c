@@ -21,6 +21,7 @@ static const char *const config_words_restart[] = {CONFIG_WORDS_RESTART(WORD) NU
 static const char *const config_words_scripts[] = {
     CONFIG_SCRIPTS_ATTACH, CONFIG_SCRIPTS_KEYBOARD, CONFIG_SCRIPTS_SECRET, CONFIG_SCRIPTS_STEAL,
     NULL};
+static const char *const config_words_ask[] = {"terminal", CONFIG_ASK_ELICITATION, NULL};
 static const char *const config_words_dash[] = {"-", NULL};
 static const char *const config_words_clipboard[] = {"print", "terminal", NULL};
 /* The keys that the client takes (client/attach/prefix.c): every control character but Tab,

@@ -61,6 +61,14 @@ void peer_mark_dirty(struct peer *peer)
     }
 }
 
+/* It is answered at once, and ends the wait of another one. */
+static bool makes_room_for_others(const char *method)
+{
+    return strcmp(method, tools[TOOL_CANCEL].name) == 0 ||
+           strcmp(method, tools[TOOL_APPROVE].name) == 0 ||
+           strcmp(method, tools[TOOL_DENY].name) == 0;
+}
+
 static void take_line(struct peer *peer, const char *line, size_t size)
 {
     struct request *request = xcalloc(1, sizeof *request);
@@ -68,8 +76,7 @@ static void take_line(struct peer *peer, const char *line, size_t size)
     request->peer = peer;
     peer->spoken = true;
     int result = msg_parse(&request->msg, line, size, &err);
-    /* it is answered at once */
-    bool makes_room = result == 0 && strcmp(request->msg.method, tools[TOOL_CANCEL].name) == 0;
+    bool makes_room = result == 0 && makes_room_for_others(request->msg.method);
     if (result == 0 && !makes_room && peer->in_flight >= peer->limits->in_flight)
         result = err_set(&err, ERR_LIMIT,
                          "%u requests of this connection are in flight already; wait for an "

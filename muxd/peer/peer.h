@@ -81,6 +81,10 @@ void request_fail(struct request *request, const struct err *err);
 /* Like request_fail, with members for the error's `data` (may be NULL; becomes the request's). */
 void request_fail_with(struct request *request, const struct err *err, struct json *data);
 
+/* Sends a line about a request that has no answer yet: params, which become the request's, and
+ * "request", its id. Only to a client that wants such lines. Nothing for one without an id. */
+void request_notify(struct request *request, const char *method, struct json *params);
+
 /* While the request is parked: fn is called once when its connection is gone or it is cancelled;
  * fn drops the request's waits and does not reply. NULL takes it back. */
 void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "peer/internal.h"
 #include <stdlib.h>
+#include <string.h>
 
 void request_forget(struct request *request)
 {
@@ -80,6 +81,22 @@ void request_reply(struct request *request, struct json *result)
     json_free(result);
     peer->queued += peer->out.len - before;
     request_done(request);
+}
+
+void request_notify(struct request *request, const char *method, struct json *params)
+{
+    struct peer *peer = request->peer;
+    const struct msg_id *id = &request->msg.id;
+    if (!request->inner && !request->msg.notification && id->kind != MSG_ID_NONE) {
+        size_t before = peer->out.len;
+        json_add(params, "request",
+                 id->kind == MSG_ID_NUMBER ? json_int_new(id->number)
+                                           : json_string_new(id->text, strlen(id->text)));
+        msg_notification(&peer->out, method, params);
+        peer->queued += peer->out.len - before;
+        peer_mark_dirty(peer);
+    }
+    json_free(params);
 }
 
 void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err,
