@@ -84,8 +84,12 @@ static void mcp_call_reply_text(struct mcp *mcp, const struct mcp_to *to, const 
                 *item = json_add_object(json_add_array(result, "content"), NULL);
     json_add_text(item, "type", "text");
     json_add_str(item, "text", text, len);
+    const struct json *meta = json_get(facts, "_meta");
+    if (meta)
+        json_add(result, "_meta", json_copy(meta));
     if (facts && to->version >= MCP_2025_06_18) {
         struct json *structured = json_copy(facts);
+        json_free(json_detach(structured, "_meta"));
         /* the text for the model stands in it once: as output, or whole where nothing else is
          * shown */
         bool whole = to->shows_structured && json_get(structured, "content");

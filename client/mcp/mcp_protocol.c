@@ -151,7 +151,8 @@ struct json *mcp_discover(void)
 void mcp_complete(struct json *result)
 {
     json_add_text(result, "resultType", "complete");
-    add_server(json_add_object(result, "_meta"), KEY "serverInfo");
+    struct json *meta = json_detach(result, "_meta");
+    add_server(json_add(result, "_meta", meta ? meta : json_object_new()), KEY "serverInfo");
 }
 
 struct json *mcp_tools(const struct json *listed, enum mcp_version version)

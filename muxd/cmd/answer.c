@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "cmd/denied.h"
 #include "cmd/describe.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
@@ -265,6 +266,7 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
     if (op->streams && !session_is_tty(session))
         journal_streams(session_journal(session), got.from, got.to, add_range,
                         json_add_array(answer, "stderr_ranges"));
+    denied_tell(op->base.ctx, op->base.request, session, answer);
     *to = got.to;
     buf_fini(&got.raw);
     buf_fini(&got.text);

@@ -8,6 +8,7 @@
 #include "base/strv.h"
 #include "cmd/command.h"
 #include "cmd/delivery.h"
+#include "cmd/denied.h"
 #include "cmd/describe.h"
 #include "cmd/failure.h"
 #include "cmd/failure_words.h"
@@ -119,6 +120,7 @@ static struct json *oneshot_build(struct shot *shot, struct session *session, ui
     json_add_int(answer, "to", (int64_t)*to);
     json_add_int(answer, "omitted_bytes", (int64_t)omitted);
     json_add_int(answer, "original_token_count", (int64_t)text_tokens(*to));
+    denied_tell(shot->base.ctx, shot->base.request, session, answer);
     buf_fini(&body);
     return answer;
 }

@@ -33,6 +33,7 @@ static void add_sandbox(struct json *facts, const struct confine_wish *wish, boo
     struct json *one = json_add_object(facts, "sandbox");
     json_add_text(one, "mode", confine_mode_word(wish->mode));
     json_add_bool(one, "network", wish->network);
+    json_add_bool(one, "temp", !wish->no_temp);
     struct json *roots = with_roots && wish->roots && *wish->roots
                              ? json_add_array(one, "writable_roots")
                              : NULL;
