@@ -61,7 +61,13 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
     params_meta(attach->ue, params, META_VERB | META_HUMAN | (again ? 0 : META_PLACE));
     attach->ue->conn.shows_person = true;
     own_terminal_wait_foreground();
-    int result = call_run(&attach->ue->conn, "attach", params, CALL_AGAIN, &answer, &attach->err);
+    /* before we count as attached: what is typed from then on is for the session */
+    int result = terminal_make_raw(&attach->err);
+    if (result < 0) {
+        json_free(params);
+        return result;
+    }
+    result = call_run(&attach->ue->conn, "attach", params, CALL_AGAIN, &answer, &attach->err);
     if (result == 0) {
         json_get_int(answer.result, "session_id", &attach->number);
         name = json_get_str(answer.result, "name", NULL);

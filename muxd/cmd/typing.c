@@ -231,8 +231,9 @@ static void on_taken(void *arg, const struct wait_result *result)
         inflight_end(&typing->op->base, session, WAIT_DEADLINE);
         return;
     }
+    /* from now, not from when it was typed: a program that got no processor has read it just now */
     loop_timer_set_ns(&typing->gap,
-                      typing->typed_ns +
+                      clock_mono_ns() +
                           typing->op->base.ctx->config->defaults.submit_gap_ms * 1000000);
 }
 
