@@ -1,5 +1,5 @@
 """Whoever stems from a session is ended with it, however it tries to leave, and nobody else is, however it looks like one of them."""
-import json, os, shutil, signal, subprocess, time
+import contextlib, json, os, shutil, signal, subprocess, time
 from pathlib import Path
 
 import pytest
@@ -225,10 +225,14 @@ def test_stop_ends_who_sheds_all(house):
 @pytest.mark.parametrize("how", ["env -i, double fork", "ssh-agent", "closes everything", "forks fast"])
 def test_the_timeout_of_shell_command_ends_all(house, how):
     need(*filter(None, [NEEDS.get(how)]))
-    spared, tag, rpc = house.neighbours(), house.tag(), house.mux.rpc()
-    answer = rpc.call("shell_command", {"command": house.script(how, tag), "timeout_ms": 1500, "login": False})
-    assert answer["timed_out"] and "up" in answer["output"], answer
-    assert house.gone(tag)
+    spared, rpc = house.neighbours(), house.mux.rpc()
+    for limit in (1500, 6000, 24000):  # on a slow machine it may not have begun when its time is over
+        tag = house.tag()
+        answer = rpc.call("shell_command", {"command": house.script(how, tag), "timeout_ms": limit, "login": False})
+        assert answer["timed_out"] and house.gone(tag), answer
+        if "up" in answer["output"]:
+            break
+    assert "up" in answer["output"], answer
     assert running(spared)
 
 
@@ -236,7 +240,7 @@ def test_a_hook_ends_with_all_that_it_started(house):
     tag, first = house.tag(), house.tag()
     script = house.mux.dir / "hook.sh"
     script.write_text(house.script("env -i, double fork", tag).replace("echo up", f"setsid -f sleep {first}"))
-    house.mux.configure(f"[hook h]\non = end\nrun = sh {script}\ntimeout = 1500ms\n")
+    house.mux.configure(f"[hook h]\non = end\nrun = sh {script}\ntimeout = 5s\n")
     house.mux.ue("exec", "true").ok()
     wait_for(lambda: house.alive(tag) and house.alive(first), "the hook")
     spared = house.neighbours()
@@ -272,10 +276,15 @@ def test_one_inside_that_was_killed_leaves_nobody(house):
     wait_for(lambda: house.alive(tag))
     outer = {mux.rpc().call("status")[key] for key in ("pid", "keeper_pid")}
     session = os.getsid(min(outer))
-    end_at_once(lambda: [pid for pid in mux.daemons() if os.getsid(pid) != session])
+    end_at_once(lambda: [pid for pid in mux.daemons() if session_of(pid) not in (session, None)])
     assert house.alive(tag)
     assert mux.js("kill", "victim")["sessions"][0]["survivors"] == 0
     assert house.gone(tag)
+
+
+def session_of(pid):
+    with contextlib.suppress(ProcessLookupError):
+        return os.getsid(pid)
 
 
 def end_at_once(find):
@@ -284,11 +293,13 @@ def end_at_once(find):
     pids = set()
     while pids != set(find()):
         pids = set(find())
-        for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
-        wait_for(lambda: all(proc_state(pid) == "T" for pid in pids))
+        for pid in pids:  # who was on its way out when it was found has left
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+        wait_for(lambda: all(proc_state(pid) in "TZX" for pid in pids))
     for pid in sorted(pids, reverse=True):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
         wait_for(lambda: proc_state(pid) in "ZX")
     wait_for(lambda: not running_any(pids))
 

@@ -51,13 +51,16 @@ def test_login_shell_by_default_and_workdir(mux):
 
 def test_timeout_keeps_the_output_and_kills_the_whole_family(mux):
     script = "echo begun; echo wrong >&2; setsid sleep 600 & (trap '' TERM HUP; sleep 601) & sleep 602"
-    begun = time.monotonic()
-    answer = mux.js("sh", "--no-login", "-T", "700", "--", script)
-    assert time.monotonic() - begun < 20
+    for limit in (700, 3000, 12000):  # on a slow machine the shell may not have begun when its time is over
+        begun = time.monotonic()
+        answer = mux.js("sh", "--no-login", "-T", limit, "--", script)
+        assert time.monotonic() - begun < limit / 1000 + 20
+        if "begun\nwrong\n" in answer["content"]:
+            break
     assert answer["timed_out"] and answer["exit_code"] == 124 and answer["state"] == "killed" and answer["signal"] == "KILL"
     text = TEXT.match(answer["content"]).groupdict()
     assert text["exit"] == "124" and re.fullmatch(r"command timed out after \d+ milliseconds\nbegun\nwrong\n", text["output"])
-    assert int(re.search(r"after (\d+)", text["output"]).group(1)) >= 700
+    assert int(re.search(r"after (\d+)", text["output"]).group(1)) >= limit
     for pid in mux.pids():
         try:
             command = open(f"/proc/{pid}/cmdline", "rb").read()
@@ -69,7 +72,7 @@ def test_timeout_keeps_the_output_and_kills_the_whole_family(mux):
 
 def test_a_child_that_holds_the_pipe_costs_two_seconds_and_nothing_is_discarded(mux):
     begun = time.monotonic()
-    answer = mux.js("sh", "--no-login", "echo early; (sleep 0.5; echo late; exec sleep 600) & true")
+    answer = mux.js("sh", "--no-login", "echo early; (sleep 0.1; echo late; exec sleep 600) & true")
     assert 1.9 < time.monotonic() - begun < 30
     assert answer["output"] == "early\nlate\n" and answer["exit_code"] == 0 and not answer["timed_out"]
     assert answer["children_left"] == 1
@@ -178,8 +181,8 @@ def test_each_stream_keeps_both_ends_across_a_workers_death(mux, name):
         for moment in ("between", "in the middle"):
             worker = mux.js("status")["pid"]
             if moment == "in the middle":
-                (mux.dir / "stop").unlink()
                 seen = mux.listed("shot")["output_bytes"]
+                (mux.dir / "stop").unlink()
                 wait_for(lambda: mux.listed("shot")["output_bytes"] > seen, "output")
             os.kill(worker, signal.SIGKILL)
             wait_for(lambda: mux.js("status")["pid"] != worker, "another worker")
@@ -213,7 +216,7 @@ def test_refusals(mux, tool, arguments, text):
 
 def test_cancel_ends_the_wait_and_the_timeout_still_holds(mux):
     rpc = mux.rpc()
-    begun = rpc.send("shell_command", {"command": "echo there; exec sleep 600", "login": False, "timeout_ms": 2000, "name": "shot"})
+    begun = rpc.send("shell_command", {"command": "echo there; exec sleep 600", "login": False, "timeout_ms": 8000, "name": "shot"})
     wait_for(lambda: (row := mux.listed("shot")) and row["output_bytes"] > 0, "its output")
     assert rpc.call("cancel", {"id": begun})["cancelled"]
     assert rpc.recv(begun)["error"]["data"]["code"] == "cancelled"
