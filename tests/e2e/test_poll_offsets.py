@@ -14,13 +14,13 @@ def ended(mux, command, name="s"):
 
 @pytest.mark.smoke
 def test_output_can_be_read_again(mux):
-    ended(mux, "echo one; echo two")
+    ended(mux, "printf 'one\\ntwo\\n'")
     first, second = [mux.ue("poll", "--raw", "--since", "0", "-y", "0", "s").ok().out for _ in range(2)]
     assert first == second == "one\ntwo\n"
 
 
 def test_since_starts_at_the_offset(mux):
-    ended(mux, "echo one; echo two")
+    ended(mux, "printf 'one\\ntwo\\n'")
     answer = mux.js("poll", "--since", "4", "-y", "0", "s")
     assert (answer["output"], answer["from"], answer["to"]) == ("two\n", 4, 8)
 

@@ -92,19 +92,27 @@ def test_version_2(mux):
     assert "hi\r\n" in "".join(codes(events, "o")) and {c for _, c, _ in events} <= {"o", "m", "r"}
 
 
+def words(mux, name, wanted):
+    answer = mux.js("screen", name)
+    while wanted not in answer["screen"]:
+        answer = mux.js("screen", "-y", WAIT, "--wait-change", answer["hash"], name)
+        assert answer["reason"] == "change", answer
+
+
 def test_a_full_screen_program_looks_the_same(mux):
     need("vim")
     start(mux, "vim", "vim", "-u", "NONE", "-i", "NONE", "-n", "--cmd", "set nocp ruler")
-    mux.ue("screen", "--stable", 100, "-y", WAIT, "vim").ok()
+    words(mux, "vim", "~")
     mux.ue("write", "-y", 0, "vim", "ia line\rand 你好").ok()
-    mux.ue("screen", "--stable", 100, "-y", WAIT, "vim").ok()
+    words(mux, "vim", "and 你好")
     mux.ue("record", "vim", "v.cast").ok()
     mux.ue("write", "-y", 0, "-k", "Escape", "vim").ok()
     mux.ue("write", "-y", 0, "vim", "ggOfirst").ok()
-    seen = mux.js("screen", "--stable", 100, "-y", WAIT, "--ansi", "vim")["screen"]
-    assert "first" in seen
+    words(mux, "vim", "first")
+    mux.ue("screen", "--stable", 500, "-y", WAIT, "vim").ok()
     stop(mux, "vim")
-    assert shows(mux, output(mux.dir / "v.cast").encode()) == seen
+    seen = mux.js("screen", "--ansi", "vim")["screen"]
+    assert "first" in seen and shows(mux, output(mux.dir / "v.cast").encode()) == seen
 
 
 def test_htop_looks_the_same(mux):
@@ -142,8 +150,7 @@ def test_input_only_on_request_and_secrets_never(mux):
     mux.ue("poll", "--until", "name: ", "--since", 0, "-y", WAIT, "s").ok()
     mux.ue("record", "--input", "s", "s.cast").ok()
     mux.ue("write", "-l", "--until", "password: ", "-y", WAIT, "s", "tester").ok()
-    asked = mux.listed("s")["waiting_for"]
-    assert asked == "secret"
+    wait_for(lambda: mux.listed("s")["waiting_for"] == "secret", "the prompt for the secret")
     child = pexpect.spawn(str(UE), ["attach", "s"], env={**mux.env, "TERM": "xterm"}, cwd=str(mux.dir), timeout=CAP)
     child.expect_exact("password:")
     child.send("hunter2\r")

@@ -16,7 +16,7 @@ def one_daemon(mux):
 
 
 def test_fifty_at_once_yield_one_daemon(mux):
-    many = [mux.popen("exec", "--json", f"echo answer-{n}") for n in range(50)]
+    many = [mux.popen("exec", "--json", "-y", CAP * 1000, f"echo answer-{n}") for n in range(50)]
     answers = [mux.finish(p) for p in many]
     assert [a.rc for a in answers] == [0] * 50, [a for a in answers if a.rc][:3]
     assert [a.json["output"] for a in answers] == [f"answer-{n}\n" for n in range(50)]

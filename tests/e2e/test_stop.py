@@ -30,6 +30,7 @@ def test_ends_what_ignores_signals(mux):
 
 
 def test_programs_may_clean_up(mux):
+    mux.configure("[muxd]\nkill_grace = 20s\n")
     mux.ue("exec", "--until", "up", "-y", CAP * 1000, "trap 'echo bye > bye; exit' HUP; echo up; while :; do sleep 0.02; done").ok()
     mux.ue("stop").ok()
     assert (mux.dir / "bye").read_text() == "bye\n"

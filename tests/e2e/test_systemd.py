@@ -113,6 +113,7 @@ def test_stop_tells_and_leaves_the_socket(mux, start):
 
 
 def test_sigterm_ends_the_sessions_first(mux, start):
+    mux.configure("[muxd]\nkill_grace = 20s\n")
     service = start()
     service.words("READY=1")
     said = mux.dir / "polite"

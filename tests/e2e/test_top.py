@@ -34,6 +34,7 @@ def test_columns_of_a_pipe_stay_and_grow_at_the_end(mux):
     start(mux, "a", "printf 'x\\ty'; read x")
     mux.ue("poll", "--until", "y", "--since", 0, "--peek", "-y", WAIT, "a").ok()
     mux.ue("record", "a", "a.cast").ok()
+    wait_for(lambda: mux.listed("a").get("waiting_for") == "line", "it to read")
     columns = mux.ue("list").ok().out.rstrip("\n").split("\t")
     row = mux.listed("a")
     assert columns[:9] == [str(row["session_id"]), "a", "running", "line", str(row["pid"]), str(row["unread_bytes"]), row["created"], "-", row["cmd"]]

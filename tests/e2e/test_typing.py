@@ -100,7 +100,7 @@ def test_enter_is_not_swallowed_by_a_paste_detector(mux):
     for n in range(5):
         said = mux.js("write", "--until", r"submitted.*\s", "-y", WAIT, "--submit", "keys", f"task {n}")
         assert said["submitted"] is True and f"submitted b'task {n}'" in said["output"], said
-    said = mux.rpc().call("write_stdin", {"session_id": "keys", "chars": "by tool", "submit": True, "until": "submitted", "yield_time_ms": 250})
+    said = mux.rpc().call("write_stdin", {"session_id": "keys", "chars": "by tool", "submit": True, "until": "submitted", "yield_time_ms": 30000})
     assert "submitted" in said["output"] and said["submitted"] is True
 
 

@@ -31,7 +31,7 @@ def test_ready_without_a_match_is_not_enough(mux):
 
 def test_exit_and_deadline_race(mux):
     mux.session("sh", "bash", "--norc")
-    late = mux.ue("write", "--json", "--until", "marker", "--ready", "-y", "300", "sh", "-l", "echo mark''er; sleep 600")
+    late = mux.ue("write", "--json", "--until", "marker", "--ready", "-y", "2000", "sh", "-l", "echo mark''er; sleep 600")
     assert late.rc == 124 and late.json["reason"] == "deadline" and "marker" in late.json["output"]
     mux.ue("write", "-k", "C-c", "sh").ok()
     never = mux.ue("write", "--json", "--until", "never", "--ready", "-y", "300", "sh", "-l", "true")

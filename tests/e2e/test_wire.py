@@ -62,7 +62,7 @@ def test_answers_come_as_they_are_ready(mux):
 
 def test_many_requests_in_one_write(mux):
     client = mux.rpc()
-    lines = [json.dumps({"jsonrpc": "2.0", "id": n, "method": "exec_command", "params": {"cmd": f"echo {n}"}}) for n in range(100, 130)]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": n, "method": "exec_command", "params": {"cmd": f"echo {n}", "yield_time_ms": 30000}}) for n in range(100, 130)]
     client.send_raw("\n".join(lines).encode() + b"\n")
     assert [client.result(n)["output"] for n in range(100, 130)] == [f"{n}\n" for n in range(100, 130)]
 

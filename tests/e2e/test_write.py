@@ -162,7 +162,7 @@ def test_pattern_knows_classes_and_lines(mux):
 
 def test_quiet_ends_the_wait(mux):
     mux.ue("exec", "-n", "s", "-t", "-y", "250", "--no-ready", "cat").ok()
-    answer = mux.js("write", "--quiet", "200", "-y", CAP * 1000, "-l", "s", "hello")
+    answer = mux.js("write", "--quiet", "1000", "-y", CAP * 1000, "-l", "s", "hello")
     assert answer["reason"] == "quiet" and "hello\r\nhello\r\n" in answer["output"]
 
 
@@ -214,7 +214,7 @@ def gated(mux, command, **more):
     """A session that does not read its standard input before it gets SIGUSR1."""
     mux.configure("[limits]\ninput_queue = 64k\n")
     client = mux.rpc()
-    script = f"trap : USR1; echo up; sleep 300 & wait; kill $!; {command}"
+    script = f"trap go=1 USR1; echo up; while [ ! $go ]; do sleep 0.05; done; {command}"
     client.call("exec_command", {"cmd": script, "name": "s", "stdin": True, "until": "up\n", "yield_time_ms": 30000, **more})
     return client
 
