@@ -98,6 +98,13 @@ void line_fini(struct line *line)
     *line = (struct line){0};
 }
 
+/* What is said of its end holds no longer. */
+static void forget_end(struct line *line)
+{
+    line->wrapped = false;
+    line->behind = COLOR_DEFAULT;
+}
+
 static void drop_half(struct line *line, int col)
 {
     if (col < 0 || col >= line->cols)
@@ -126,7 +133,7 @@ void line_resize(struct line *line, int cols)
     if (line->marks && cols < old)
         marks_drop(line, cols, old);
     line->cols = cols;
-    line->wrapped = false;
+    forget_end(line);
     fill(line, old < cols ? old : cols, cols, COLOR_DEFAULT);
     line->reach = line->reach < cols ? line->reach : cols;
     line->empty = line->empty && line->empty_bg == COLOR_DEFAULT;
@@ -136,7 +143,7 @@ bool line_erase(struct line *line, int from, int to, uint32_t bg)
 {
     BUG_UNLESS(from >= 0 && from <= to && to <= line->cols);
     if (to == line->cols)
-        line->wrapped = false;
+        forget_end(line);
     if (line->empty && line->empty_bg == bg)
         return false;
     cut_at(line, from);
@@ -165,7 +172,7 @@ void line_put(struct line *line, int col, int32_t rune, int width, const struct 
         marks_drop(line, col, col + width);
     line->reach = line->reach > col + width ? line->reach : col + width;
     if (col + width == line->cols)
-        line->wrapped = false;
+        forget_end(line);
 }
 
 void line_put_run(struct line *line, int col, const int32_t *runes, int count,
@@ -190,7 +197,7 @@ void line_put_run(struct line *line, int col, const int32_t *runes, int count,
     line->stamp = ++stamps;
     line->reach = line->reach > end ? line->reach : end;
     if (end == line->cols)
-        line->wrapped = false;
+        forget_end(line);
 }
 
 bool line_mark(struct line *line, int col, int32_t mark)
@@ -224,7 +231,7 @@ void line_shift(struct line *line, int from, int to, int by, uint32_t bg)
     line->reach = line->reach > to ? line->reach : to; /* at most */
     line->stamp = ++stamps;
     if (by < 0 && to == line->cols)
-        line->wrapped = false;
+        forget_end(line);
     if (line->marks && by < 0)
         marks_drop(line, from, source);
     else if (line->marks)

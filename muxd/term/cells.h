@@ -44,6 +44,9 @@ struct line {
      * looks */
     uint64_t stamp;
     bool wrapped;       /* the next line continues this one: no line end between them */
+    /* the colour of the blanks that follow where there are more columns: it was painted there, and
+     * this width has no room for it. As wrapped, until the end of the line changes. */
+    uint32_t behind;
     /* all cells are blanks of the colour empty_bg: erasing the line with it again does nothing */
     bool empty;
     uint32_t empty_bg;

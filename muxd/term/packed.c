@@ -28,6 +28,8 @@ int packed_content(const struct line *line, int least, uint32_t *fill)
         content--;
         *fill = bg;
     }
+    if (*fill == COLOR_DEFAULT && !line->wrapped && content == line->cols)
+        *fill = line->behind;
     return content > least ? content : least;
 }
 
@@ -211,8 +213,12 @@ static void read_row(struct flow *flow, const struct packed *packed, struct line
             line_put(line, col, step.rune, step.width, &flow->pen);
         begun = true;
     }
-    if (flow->fill == COLOR_DEFAULT || flow->col >= flow->width)
+    if (flow->fill == COLOR_DEFAULT)
         return;
+    if (flow->col >= flow->width) {
+        line->behind = flow->fill;
+        return;
+    }
     line_resize(line, flow->width);
     line_erase(line, flow->col, flow->width, flow->fill);
 }

@@ -195,6 +195,32 @@ TEST(test_alternate)
     screen_free(screen);
 }
 
+/* Blanks that a program has painted up to the edge are there again in a width that has room for them, until the line's end is written
+ * anew. */
+TEST(test_painted_to_the_edge)
+{
+    static const int narrow[] = {10, 5, 7, 3};
+    struct screen *screen = screen_new(6, 20, 1 << 16);
+    feed(screen, "0123456789\033[44m\033[K\033[m\r\n\033[41m\033[K\033[m\r\n\033[1mx");
+    char *before = picture(screen, RENDER_ANSI, false, 99);
+    assert_non_null(strstr(before, "\033[0;44m          \033[0m"));
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+        screen_resize(screen, 6, narrow[i]);
+        screen_resize(screen, 6, 20);
+        char *after = picture(screen, RENDER_ANSI, false, 99);
+        assert_string_equal(after, before);
+        free(after);
+    }
+    free(before);
+    screen_resize(screen, 6, 10);
+    feed(screen, "\033[1;10Hz");
+    screen_resize(screen, 6, 20);
+    char *after = picture(screen, RENDER_ANSI, false, 99);
+    assert_null(strstr(after, "\033[0;44m"));
+    free(after);
+    screen_free(screen);
+}
+
 /* All lines, without the blanks at their ends: rows that end a line are shown without, others with. */
 static char *lines_of(const struct screen *screen)
 {
@@ -303,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_lines_wrap_anew),       cmocka_unit_test(test_a_line_in_both),
         cmocka_unit_test(test_wide_at_the_edge),      cmocka_unit_test(test_the_cursor_stays_at_its_character),
         cmocka_unit_test(test_which_rows_are_shown),  cmocka_unit_test(test_alternate),
+        cmocka_unit_test(test_painted_to_the_edge),
         cmocka_unit_test(test_back_to_the_first_picture), cmocka_unit_test(test_the_cap_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
