@@ -172,7 +172,7 @@ def test_keeper_without_room(mux):
     base = fds(mux.keeper), fds(mux.worker())
     with pytest.raises(RpcError):
         mux.run("true", tty=True)
-    assert (fds(mux.keeper), fds(mux.worker())) == base
+    wait_for(lambda: (fds(mux.keeper), fds(mux.worker())) == base, f"{base} descriptors again")
     hard = resource.prlimit(mux.keeper, resource.RLIMIT_NOFILE)[1]
     resource.prlimit(mux.keeper, resource.RLIMIT_NOFILE, (hard, hard))
     more = talkers(mux, 2, first=10)

@@ -221,7 +221,7 @@ class Muxd:
         self.conf.write_text("")
         self.env = {"PATH": PATH, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash", "USER": "tester", "TERM": "xterm",
                     "XDG_RUNTIME_DIR": str(self.dir), "XDG_STATE_HOME": str(self.state), "MUXD_SOCKET": str(self.socket),
-                    "MUXD_CONFIG": str(self.conf)}
+                    "MUXD_CONFIG": str(self.conf), **({"TZ": os.environ["TZ"]} if "TZ" in os.environ else {})}
         self.program, self.prefix, self.background, self.clients = UE, [], [], []
         self.before = processes()  # none of them is ours
         self.rt_mark = new_mark()

@@ -55,6 +55,11 @@ def attached(mux, name="inner"):
     return mux.listed(name).get("attached")
 
 
+def there(mux, outer="outer", inner="inner", count=1):
+    """Waits until it is attached and its terminal raw, which it is before the alternate screen: what is typed earlier, the terminal takes."""
+    wait_for(lambda: attached(mux, inner) == count and mux.js("screen", "--cursor", outer).get("alternate"), "the attachment")
+
+
 def start(mux, name, *argv, size="24x80", env=()):
     mux.ue("exec", "--json", "-t", "-n", name, "--size", size, "-y", 0, "-e", "PS1=sh> ", *env, "--argv", "--", *argv).ok()
 
@@ -68,7 +73,7 @@ def attach(mux, *options, inner="inner", outer="outer", size="24x80"):
     """ue attach in a session of its own, there once it shows the other one."""
     before = attached(mux, inner)
     start(mux, outer, str(UE), "attach", *options, inner, size=size)
-    wait_for(lambda: attached(mux, inner) == before + 1, "the attachment")
+    there(mux, outer, inner, before + 1)
     screen(mux, outer, "--stable", 50)
 
 
@@ -184,7 +189,7 @@ def test_terminal_is_given_back(mux, way):
     text(mux, "outer", "stty -g > before; echo $?-before")
     shown(mux, "outer", "0-before")
     text(mux, "outer", f"{UE} attach inner; echo left=$?")
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "outer")
     text(mux, "outer", r"printf '\e[?1000h\e[?2004h\e[?1h\e[?25l'; echo modes")
     shown(mux, "outer", "modes\n")
     if way == "detach":
@@ -223,7 +228,7 @@ def test_job_control(mux):
     bash(mux)
     bash(mux, "outer")
     text(mux, "outer", f"{UE} attach inner")
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "outer")
     keys(mux, "outer", "C-z")
     text(mux, "outer", "echo in the session")
     shown(mux, "inner", "\nin the session\n")
@@ -438,7 +443,7 @@ def test_never_in_itself(mux):
     assert "inside this session" in shown(mux, "inner", "\nleft=125\n").replace("\n", "")
     bash(mux, "middle")
     text(mux, "middle", f"{UE} attach inner")
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "middle")
     text(mux, "inner", f"clear; {UE} attach middle; echo left=$?")
     assert "never end" in shown(mux, "inner", "\nleft=125\n").replace("\n", "")  # the path of ue decides where the line wraps
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from conftest import CAP, PATH, UE, many, need, wait_for
 from test_attach import (PREFIX, clients, agents_may_type, attach, attached, bash, frames, keys, receive, same,  # noqa: F401
-                         screen, send, shown, start, text)
+                         screen, send, shown, start, text, there)
 
 ROWS, COLS = 24, 80
 
@@ -279,7 +279,7 @@ def test_through_ssh_on_loopback(mux):
         bash(mux, "outer")
         text(mux, "outer", f"{ssh} 'env {inside} TERM=xterm-256color {UE} attach inner'; echo left=$?")
         try:
-            wait_for(lambda: attached(mux) == 1, "the attachment through ssh")
+            there(mux, "outer")
         except BaseException:
             said = (mux.dir / "sshd.log").read_text()
             if os.geteuid() and re.search(r"^chown\(/dev/pts", said, re.M):
@@ -303,7 +303,7 @@ def test_a_shell_without_pipes_and_a_session_leader_that_dies(mux):
     bash(mux)
     bash(mux, "outer")
     text(mux, "outer", f"{UE} attach inner")
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "outer")
     client = clients(mux)
     mux.ue("kill", "outer").ok()
     wait_for(lambda: attached(mux) == 0 and not os.path.exists(f"/proc/{client[0]}"), "the client to be gone")

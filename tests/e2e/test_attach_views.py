@@ -12,7 +12,7 @@ import pexpect
 from conftest import CAP, UE, wait_for
 from test_attach import (AGENTS, DETACH, PREFIX, RESIZE, clients, agents_may_type, attach,  # noqa: F401
                          attached, bash, frames, keys, receive, run_on_terminal, same, screen,
-                         send, shown, start, text)
+                         send, shown, start, text, there)
 
 
 def press(mux, name, chars):
@@ -65,7 +65,7 @@ def test_scroll_search_and_copy_to_be_printed(mux):
     text(mux, "inner", "seq 1000 1500; printf '\\e[31mred needle\\e[m\\n'; seq 2000 2050; echo bottom")
     shown(mux, "inner", "bottom\n")
     text(mux, "outer", f"clear; {UE} attach inner")
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "outer")
     shown(mux, "outer", "bottom\n")
     scroll(mux)
     press(mux, "outer", "g")
@@ -273,7 +273,7 @@ def test_stop_and_signals_inside_a_view(mux):
     text(mux, "outer", "stty -g > before; echo $?-before")
     shown(mux, "outer", "0-before")
     text(mux, "outer", f"{UE} attach inner; echo left=$?")
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "outer")
     scroll(mux)
     keys(mux, "outer", "C-z")
     shown(mux, "outer", "Stopped")
@@ -327,7 +327,7 @@ def test_going_where_nobody_can(mux):
     bash(mux, "inner")
     bash(mux, "host")
     text(mux, "host", f"{UE} attach inner")
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "host")
     same(mux, outer="host")
     keys(mux, "host", PREFIX)
     press(mux, "host", "l")
@@ -345,7 +345,7 @@ def test_choosing_when_there_are_several(mux):
     start(mux, "outer", str(UE), "attach")
     assert "one" in shown(mux, "outer", "Enter goes there")
     keys(mux, "outer", "Down", "Enter")
-    wait_for(lambda: attached(mux, "two") == 1, "the attachment")
+    there(mux, "outer", "two")
     same(mux, inner="two")
     keys(mux, "outer", PREFIX, "d")
     assert mux.wait_state("outer", "exited")["exit_code"] == 0
@@ -363,7 +363,7 @@ def test_alone(mux):
     bash(mux)
     bash(mux, "first")
     text(mux, "first", f"{UE} attach inner; echo left=$?")
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "first")
     attach_alone = ("-x",)
     start(mux, "second", str(UE), "attach", *attach_alone, "inner")
     assert "attached alone" in shown(mux, "first", "left=0")
@@ -378,7 +378,7 @@ def test_prefix_from_config_environment_and_flag(mux):
     keys(mux, "config", "C-a", "d")
     mux.wait_state("config", "exited")
     start(mux, "environment", str(UE), "attach", "inner", env=("-e", "MUXD_ATTACH_KEY=C-b"))
-    wait_for(lambda: attached(mux) == 1, "the attachment")
+    there(mux, "environment")
     keys(mux, "environment", "C-a", "C-b", "d")
     mux.wait_state("environment", "exited")
     attach(mux, "-k", "C-g", outer="flag")

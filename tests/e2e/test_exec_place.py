@@ -102,7 +102,7 @@ def test_what_needs_no_directory_goes_on(mux, gone):
     assert gone("list").returncode == 0
     mux.ue("exec", "-n", "c", "--stdin", "-y", "0", "exec cat", stdin=subprocess.DEVNULL)
     mux.ue("exec", "-t", "-n", "s", "exec cat").ok()
-    assert "hi" in gone("write", "--quiet", "50", "s", "-l", "hi").stdout
+    assert "hi" in gone("write", "--until", "hi", "s", "-l", "hi").stdout
 
 
 @pytest.mark.no_pty

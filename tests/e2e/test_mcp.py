@@ -139,8 +139,8 @@ def test_what_a_model_can_act_on_is_a_result(mux, newest):
         answer = newest.tool(name, **arguments)
         assert answer["isError"] and answer["content"][0]["text"].startswith(text), answer
     assert newest.tool("exec_command", cmd="exit 4", login=False)["isError"] is False
-    for command, failed in ("true", False), ("exit 4", True), ("sleep 600", True):  # of the one-shot tool only status 0 is a success
-        answer = newest.tool("shell_command", command=command, login=False, timeout_ms=300)
+    for command, failed, timeout_ms in ("true", False, 30000), ("exit 4", True, 30000), ("sleep 600", True, 300):  # of the one-shot tool only status 0 is a success
+        answer = newest.tool("shell_command", command=command, login=False, timeout_ms=timeout_ms)
         assert answer["isError"] is failed and answer["structuredContent"]["success"] is not failed, answer
     patch = "*** Begin Patch\n*** Add File: f\n+x\n*** End Patch"
     assert newest.tool("apply_patch", input=patch, workdir=str(mux.dir))["structuredContent"]["success"] is True
@@ -228,7 +228,7 @@ def test_sessions_outlive_the_client_and_are_shared(mux, newest):
     assert started["structuredContent"]["session_id"] >= 1000
     assert newest.leave() == 0
     other = Client(mux, MODERN)
-    assert other.tool("write_stdin", session_id="shared", chars="hello\n", until="hello")["structuredContent"]["output"] == "hello\n"
+    assert other.tool("write_stdin", session_id="shared", chars="hello\n", until="hello\n", yield_time_ms=30000)["structuredContent"]["output"] == "hello\n"
     assert mux.listed("shared")["state"] == "running"
     assert other.tool("kill_session", session_id="shared")["structuredContent"]["sessions"][0]["name"] == "shared"
 
@@ -276,10 +276,21 @@ def tell_apart(out):
     return set(by_id) - set(refused) - {"hello"}, refused
 
 
+def all_answered(count, run):
+    """The output of run() has the answers to a flood behind which standard input was closed. A second without any answer, as a busy machine may
+    have, ends the rest, which is told so: then it runs again."""
+    for _ in range(5):
+        done, refused = tell_apart(run())
+        assert done | set(refused) == set(range(count))
+        assert all(text.startswith("standard input was closed before") for text in refused.values()), refused
+        if not refused:
+            return
+    pytest.fail(f"{len(refused)} of {count} without an answer, the fifth time")
+
+
 @pytest.mark.parametrize("count", [300, 3000])
 def test_a_flood_in_one_write_with_standard_input_closed_behind_it(mux, count):
-    done, refused = tell_apart(mux.ue("mcp", input=flood(count, "list_sessions", {})).ok().raw)
-    assert done == set(range(count)) and not refused
+    all_answered(count, lambda: mux.ue("mcp", input=flood(count, "list_sessions", {})).ok().raw)
 
 
 def test_commands_in_a_flood_all_run(mux):
@@ -336,27 +347,34 @@ def test_over_the_cap_each_call_is_told_so(mux):
 
 
 def test_a_client_that_writes_everything_before_it_reads(mux):
-    process = mux.popen("mcp", stdin=subprocess.PIPE)
-    process.stdin.write(flood(2000, "list_sessions", {}))  # more than both pipes hold: nobody else reads meanwhile
-    process.stdin.close()
-    process.stdin = None
-    done, refused = tell_apart(mux.finish(process).ok().raw)
-    assert done == set(range(2000)) and not refused
+    def run():
+        process = mux.popen("mcp", stdin=subprocess.PIPE)
+        process.stdin.write(flood(2000, "list_sessions", {}))  # more than both pipes hold: nobody else reads meanwhile
+        process.stdin.close()
+        process.stdin = None
+        return mux.finish(process).ok().raw
+    all_answered(2000, run)
 
 
 def test_standard_output_may_be_a_socket_or_a_file(mux):
-    ours, theirs = socket.socketpair()
-    process = mux.popen("mcp", stdin=subprocess.PIPE, stdout=theirs)
-    theirs.close()
-    writer = threading.Thread(target=lambda: (process.stdin.write(flood(2000, "list_sessions", {})), process.stdin.close()))
-    writer.start()
-    writer.join(CAP)  # nobody has read yet
-    out = b"".join(iter(lambda: ours.recv(1 << 16), b""))
-    assert process.wait(CAP) == 0 and tell_apart(out) == (set(range(2000)), {})
-    mux.background.remove(process)
-    with open(mux.dir / "out", "wb") as file:
-        mux.ue("mcp", input=flood(500, "list_sessions", {}), stdout=file).ok()
-    assert tell_apart((mux.dir / "out").read_bytes()) == (set(range(500)), {})
+    def to_socket():
+        ours, theirs = socket.socketpair()
+        process = mux.popen("mcp", stdin=subprocess.PIPE, stdout=theirs)
+        theirs.close()
+        writer = threading.Thread(target=lambda: (process.stdin.write(flood(2000, "list_sessions", {})), process.stdin.close()))
+        writer.start()
+        writer.join(CAP)  # nobody has read yet
+        out = b"".join(iter(lambda: ours.recv(1 << 16), b""))
+        assert process.wait(CAP) == 0
+        mux.background.remove(process)
+        return out
+
+    def to_file():
+        with open(mux.dir / "out", "wb") as file:
+            mux.ue("mcp", input=flood(500, "list_sessions", {}), stdout=file).ok()
+        return (mux.dir / "out").read_bytes()
+    all_answered(2000, to_socket)
+    all_answered(500, to_file)
 
 
 def test_without_a_standard_output(mux):
@@ -412,7 +430,7 @@ def test_progress_only_with_a_token(mux, newest):
     for id in "with", "without":
         assert newest.recv(id)["result"]["structuredContent"]["output"] == "slept\n"
     beats = [message["params"] for message in newest.answers if message.get("method") == "notifications/progress"]
-    assert len(beats) == 1 and beats[0]["progressToken"] == "t1" and beats[0]["progress"] >= 5
+    assert beats and all(beat["progressToken"] == "t1" for beat in beats) and beats[0]["progress"] >= 5
     assert [message for message in newest.answers if "method" not in message] == []
 
 

@@ -12,7 +12,7 @@ await client.ping();
 const call = (name, args, options) => client.callTool({ name, arguments: args }, undefined, options);
 told.echo = await call("exec_command", { cmd: "echo hi; exit 3", login: false });
 told.started = await call("exec_command", { cmd: "cat", stdin: true, name: "sdk", login: false, yield_time_ms: 250 });
-told.typed = await call("write_stdin", { session_id: "sdk", chars: "hello\n", until: "hello" });
+told.typed = await call("write_stdin", { session_id: "sdk", chars: "hello\n", until: "hello\n", yield_time_ms: 30000 });
 told.steps = await call("run_steps", { session_id: "sdk", steps: [{ write: "again\n" }, { wait: "again" }, { read: {} }] });
 told.unknown = await call("write_stdin", { session_id: 4711, chars: "x" });
 told.wrong = await call("nope", {}).catch((error) => ({ thrown: error.code }));
