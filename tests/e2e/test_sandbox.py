@@ -299,7 +299,7 @@ def test_worker_and_keeper_die_and_it_stays_confined(mux, backend, tty):
         status = mux.rpc().call("status")
         os.kill(status["pid"], signal.SIGKILL)
         wait_for(lambda: mux.js("status")["pid"] != status["pid"], "a new worker")
-        assert mux.listed("s")["sandbox"] == before == {"mode": work.mode, "network": False}
+        assert mux.listed("s")["sandbox"] == before == {"mode": work.mode, "network": False, "temp": not work.options}
         said = mux.ue("write", "-y", CAP * 1000, "--until", "did", "-l", "s", f"echo x >{outside}").out
         assert "Read-only file system" in said or "Permission denied" in said
         assert not outside.exists()
@@ -318,7 +318,7 @@ def test_declared_session(work):
     mux.configure(f"[session c]\nargv = /bin/bash --norc --noprofile -i\nworkdir = {work.dir}\nsandbox = workspace-write\nwritable_roots = ~/more\nnetwork = yes\ntemp = no\n")
     mux.ue("reload").ok()
     mux.ue("exec", "-n", "c", "-y", CAP * 1000).ok()
-    assert mux.listed("c")["sandbox"] == {"mode": "workspace-write", "network": True, "writable_roots": [str(more)]}
+    assert mux.listed("c")["sandbox"] == {"mode": "workspace-write", "network": True, "temp": False, "writable_roots": [str(more)]}
     assert "Read-only" in mux.line("c", "echo x >~/no; echo x >~/more/yes")["output"]
     assert (more / "yes").exists() and not (mux.home / "no").exists()
     assert mux.ue("exec", "-n", "c2", "--sandbox", "read-only").rc != 0  # the config's business
