@@ -61,8 +61,9 @@ static int attach_begin(struct attach *attach, const char *session, bool again)
     params_meta(attach->ue, params, META_VERB | META_HUMAN | (again ? 0 : META_PLACE));
     attach->ue->conn.shows_person = true;
     own_terminal_wait_foreground();
-    /* before we count as attached: what is typed from then on is for the session */
-    int result = terminal_make_raw(&attach->err);
+    /* before we count as attached: what is typed from then on is for the session; but a daemon that
+     * does not answer can be left */
+    int result = terminal_make_raw_to_wait(&attach->err);
     if (result < 0) {
         json_free(params);
         return result;

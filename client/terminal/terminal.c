@@ -24,7 +24,7 @@
 #define WHEEL "\033[?1006;1000"
 #define OWN_CURSOR "\033]112\033\\"
 
-enum { TERMINAL_RAW = 1, TERMINAL_SHOWN };
+enum { TERMINAL_WAITS = 1, TERMINAL_RAW, TERMINAL_SHOWN };
 
 #define STOPPED_MS 2000 /* longest wait for a terminal that takes nothing */
 
@@ -33,7 +33,7 @@ volatile sig_atomic_t terminal_resized, terminal_continued, terminal_stop;
 static struct {
     bool opened;
     struct termios before;
-    volatile sig_atomic_t inside; /* raw, or shown too */
+    volatile sig_atomic_t inside; /* raw but for the interrupt key, raw, or shown too */
     bool keys, kitty, shape, scheme; /* modes that were set: not every terminal knows them */
     bool pastes, wheel;
     volatile sig_atomic_t cursor; /* it has a colour that a program has set */
@@ -153,24 +153,39 @@ int terminal_open(struct err *err)
     return 0;
 }
 
-int terminal_make_raw(struct err *err)
+static int terminal_set_raw(int how, struct err *err)
 {
     struct termios raw;
+    int was = terminal.inside;
     BUG_UNLESS(terminal.opened);
-    if (terminal.inside)
+    if (was >= how)
         return 0;
-    if (tcgetattr(STDIN_FILENO, &terminal.before) < 0)
+    if (!was && tcgetattr(STDIN_FILENO, &terminal.before) < 0)
         return err_set(err, ERR_SYSTEM, "the terminal can't be used: %s", strerror(errno));
     raw = terminal.before;
     cfmakeraw(&raw);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
-    terminal.inside = TERMINAL_RAW;
+    if (how == TERMINAL_WAITS) {
+        raw.c_lflag |= ISIG;
+        raw.c_cc[VQUIT] = raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+    }
+    terminal.inside = how;
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0) {
-        terminal.inside = 0; /* nothing was changed that terminal_leave has to restore */
+        terminal.inside = was; /* nothing was changed that terminal_leave has to restore */
         return err_set(err, ERR_SYSTEM, "the terminal can't be made raw: %s", strerror(errno));
     }
     return 0;
+}
+
+int terminal_make_raw(struct err *err)
+{
+    return terminal_set_raw(TERMINAL_RAW, err);
+}
+
+int terminal_make_raw_to_wait(struct err *err)
+{
+    return terminal_set_raw(TERMINAL_WAITS, err);
 }
 
 int terminal_enter(struct err *err)

@@ -14,6 +14,8 @@
 int terminal_open(struct err *err);
 /* Only makes it raw, so that it can be queried: what is on it stays. */
 int terminal_make_raw(struct err *err);
+/* The same, but the interrupt key still ends ue: nobody can be asked yet what it is to do. */
+int terminal_make_raw_to_wait(struct err *err);
 /* Makes it raw and shows an empty alternate screen; 0 at once when it is entered already. */
 int terminal_enter(struct err *err);
 bool terminal_is_entered(void);

@@ -1,6 +1,6 @@
 """What only a person's terminal knows (colours, the size of cells) is what programs are told while that person types; nothing of how that comes
 about is ever typed into the session, and a terminal that answers nothing takes nothing from anybody."""
-import itertools, json, os, signal, socket, time
+import itertools, json, os, signal, socket, termios, time
 
 import pytest
 from conftest import CAP, wait_for
@@ -450,3 +450,32 @@ def test_the_colour_of_a_program_is_not_the_terminals(mux, terminals, late):
         person.releases()
     becomes(asker, told(changed))
     assert person.leaves() == 0
+
+
+# --- before the daemon has answered
+
+def local_flags(person):
+    tty = os.open(person.tty, os.O_RDWR | os.O_NOCTTY)
+    try:
+        return termios.tcgetattr(tty)[3]
+    finally:
+        os.close(tty)
+
+
+def test_what_is_typed_before_the_answer(mux, terminals):
+    """Only the interrupt key ends ue, so that a daemon that hangs can be left; all else is for the session."""
+    mux.ue("exec", "-n", "cat", "-t", "-y", CAP * 1000, "--until", "up\n", "stty raw -echo; echo up; exec cat -v").ok()
+    stopped = worker(mux)
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        left, stays = terminals("attach", "cat"), terminals("attach", "cat")
+        for person in left, stays:
+            wait_for(lambda: not local_flags(person) & (termios.ICANON | termios.ECHO), "a raw terminal")
+        left.type(b"\x03")
+        assert left.process.wait(CAP) == -signal.SIGINT
+        assert local_flags(left) & termios.ICANON
+        stays.type(b"\x1a\x1c\x1c")  # ^Z; the prefix key twice is one
+    finally:
+        os.kill(stopped, signal.SIGCONT)
+    wait_for(lambda: "^Z^\\" in mux.ue("poll", "--raw", "--peek", "--since", "0", "cat").out, "what was typed")
+    assert stays.leaves() == 0
