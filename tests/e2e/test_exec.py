@@ -107,7 +107,7 @@ def feed_all(pipe, data):
 @pytest.mark.no_pty
 def test_stdin_comes_back_through_a_small_queue(mux):
     mux.configure("[limits]\ninput_queue = 16k\n")
-    data = os.urandom(3_000_000)
+    data = os.urandom(1_000_000)  # sixty times the queue, each with a way there and back
     result = mux.ue("exec", "--raw", "--stdin", "-y", "inf", "cat", input=data).ok()
     assert hashlib.sha256(result.raw).hexdigest() == hashlib.sha256(data).hexdigest()
 
