@@ -1,4 +1,5 @@
 /* base/limit: which limit refused, what raises it, and which are reached now. */
+#include "base/clock.h"
 #include "base/limit.h"
 #include "base/limit_kind.h"
 #include "tests/lib/test.h"
@@ -78,6 +79,12 @@ TEST(is_reached_until_it_went_well)
     limit_passed(LIMIT_SESSION);
     assert_int_equal(count(), 1);
     assert_string_equal(last.what, "no further connection is let in");
+    assert_true(last.since_ms >= since_ms); /* the other one's, which was reached later */
+    since_ms = last.since_ms;
+    while (clock_real_ms() == since_ms)
+        ;
+    assert_false(limit_met(LIMIT_CONNECTION, EMFILE));
+    assert_int_equal(count(), 1);
     assert_true(last.since_ms == since_ms);
     limit_passed(LIMIT_CONNECTION);
     assert_int_equal(count(), 0);
