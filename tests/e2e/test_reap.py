@@ -491,7 +491,7 @@ def test_what_became_root_is_told_and_nobody_waits_for_it(ordinary, how, verb):
     began = time.monotonic()
     result = mux.ue(verb, *["s"][: verb == "kill"])
     try:
-        assert time.monotonic() - began < 10 and running(lasting)
+        assert time.monotonic() - began < CAP / 2 and running(lasting)
         if verb == "kill":
             assert result.rc != 0 and f"1 process could not be ended: {lasting[0]} (/bin/sleep {tag})" in result.out, result
             left = mux.js("kill", "s")["sessions"][0]
