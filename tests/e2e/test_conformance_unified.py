@@ -2,7 +2,7 @@
 
 A test is named by its section: test_5_1_… holds what we share, test_ours_9_… shows where muxd does better on purpose. The table
 of differences stands in ue(1), DIFFERENCES."""
-import json, os, re, time
+import json, os, re
 
 import pytest
 from conftest import ANSWER, wait_for
@@ -315,7 +315,7 @@ def test_5_1_chunk_ids_differ_and_escapes_pass(rpc):
 @pytest.mark.no_pty
 def test_5_1_intercepted_patch(mux, rpc):
     patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: uexec_apply.txt\n+hi\n*** End Patch\nEOF\n"
-    assert re.fullmatch(r"Wall time: \d\.\d{4} seconds\nOutput:\nExit code: 0\nWall time: \d+(\.\d)? seconds\nOutput:\n"
+    assert re.fullmatch(r"Wall time: \d+\.\d{4} seconds\nOutput:\nExit code: 0\nWall time: \d+(\.\d)? seconds\nOutput:\n"
                         r"Success. Updated the following files:\nA uexec_apply.txt\n", rpc.run(patch)["content"])
 
 
