@@ -102,8 +102,8 @@ def test_8_exit_ends_the_wait_at_once(rpc):
 
 @pytest.mark.no_pty
 def test_8_output_does_not_end_it(rpc):
-    answer = rpc.run("echo early; exec sleep 600", name="s", yield_time_ms=3000)
-    assert answer["output"] == "early\n" and answer["wall_time_seconds"] >= 3 and answer["reason"] == "deadline"
+    answer = rpc.run("echo early; exec sleep 600", name="s", yield_time_ms=4000)
+    assert answer["output"] == "early\n" and answer["wall_time_seconds"] >= 4 and answer["reason"] == "deadline"
     rpc.call("kill_session", {"session_id": "s"})
 
 

@@ -310,7 +310,7 @@ def test_calls_wait_for_their_turn_on_a_narrow_connection_and_keep_their_order(m
     client.tool("exec_command", cmd="cat", stdin=True, name="c", yield_time_ms=250)
     calls = [client.send("tools/call", {"name": "write_stdin", "arguments": {"session_id": "c", "chars": f"{i}\n", "yield_time_ms": 250}}) for i in range(12)]
     assert not [call for call in calls if client.recv(call)["result"]["isError"]]
-    assert client.tool("read_output", session_id="c", since=0)["structuredContent"]["output"] == "".join(f"{i}\n" for i in range(12))
+    assert client.tool("read_output", session_id="c", since=0, until="11\n", yield_time_ms=30000)["structuredContent"]["output"] == "".join(f"{i}\n" for i in range(12))
     mux.ue("kill", "c")
 
 

@@ -162,7 +162,7 @@ def test_pattern_knows_classes_and_lines(mux):
 
 def test_quiet_ends_the_wait(mux):
     mux.ue("exec", "-n", "s", "-t", "-y", "250", "--no-ready", "cat").ok()
-    answer = mux.js("write", "--quiet", "1000", "-y", CAP * 1000, "-l", "s", "hello")
+    answer = mux.js("write", "--quiet", "3000", "-y", CAP * 1000, "-l", "s", "hello")
     assert answer["reason"] == "quiet" and "hello\r\nhello\r\n" in answer["output"]
 
 
