@@ -75,6 +75,8 @@ static void announce_heredoc(struct shell_cursor *at, bool strip)
     while (is_blank(*at->at))
         at->at++;
     shell_word_take(at, &word);
+    if (word.text.len == 0 && !word.quoted)
+        shell_not_plain(at, "an unfinished redirection");
     if (at->nheredocs == SHELL_HEREDOCS_MAX) {
         shell_not_plain(at, "too many here-documents");
         at->scan->overflow = true;
@@ -147,6 +149,14 @@ static void take_operator(struct shell_cursor *at, struct reading *reading)
     }
 }
 
+static bool scan_is_one_of(const char *word, const char *const *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, all[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Words that are no commands where a command begins. */
 static bool is_reserved(const char *word)
 {
@@ -154,10 +164,15 @@ static bool is_reserved(const char *word)
         "!",    "{",      "}",     "[[",   "]]",   "if",   "then",     "elif",   "else", "fi", "do",
         "done", "while",  "until", "for",  "case", "esac", "function", "select", "time", "in",
         "coproc"};
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (strcmp(word, reserved[i]) == 0)
-            return true;
-    return false;
+    return scan_is_one_of(word, reserved, sizeof reserved / sizeof *reserved);
+}
+
+/* Commands whose words may be assignments, which change what the commands behind them mean. */
+static bool is_declaration(const char *word)
+{
+    static const char *const declaring[] = {"declare", "typeset", "export",   "readonly",
+                                            "local",   "unset",   "unsetenv", "alias"};
+    return scan_is_one_of(word, declaring, sizeof declaring / sizeof *declaring);
 }
 
 static void scan_take_word(struct shell_cursor *at, struct reading *reading)
@@ -172,7 +187,8 @@ static void scan_take_word(struct shell_cursor *at, struct reading *reading)
         reading->target = false;
         free(text);
     } else if (number && (*at->at == '<' || *at->at == '>')) {
-        free(text); /* the descriptor of a redirection */
+        shell_not_plain(at, "a redirected descriptor");
+        free(text);
     } else if (first && word.assignment) {
         shell_not_plain(at, "an assignment");
         free(text);
@@ -180,6 +196,8 @@ static void scan_take_word(struct shell_cursor *at, struct reading *reading)
         shell_not_plain(at, "a reserved word of the shell");
         free(text);
     } else {
+        if (first && is_declaration(text))
+            shell_not_plain(at, "a declaration");
         strv_add_owned(&reading->words, text);
     }
 }

@@ -180,6 +180,8 @@ static void take_unquoted(struct shell_cursor *at, struct shell_word *word)
         shell_not_plain(at, "braces");
     else if (c == '~' && word->text.len == 0)
         shell_not_plain(at, "a tilde");
+    else if ((unsigned char)c < ' ' || c == 0x7f)
+        shell_not_plain(at, "a control character"); /* some shells take it for a blank */
     take_byte(at, &word->text);
 }
 

@@ -88,7 +88,7 @@ struct json *json_add_array(struct json *parent, const char *key);
 void json_add_str(struct json *parent, const char *key, const char *data, size_t len);
 /* NUL-terminated; NULL becomes null */
 void json_add_text(struct json *parent, const char *key, const char *text);
-/* takes the contents of text, which are UTF-8; it is empty afterwards */
+/* takes the contents of text, as json_add_str does; it is empty afterwards */
 void json_add_buf(struct json *parent, const char *key, struct buf *text);
 void json_add_int(struct json *parent, const char *key, int64_t number);
 void json_add_double(struct json *parent, const char *key, double number); /* finite, else a bug */

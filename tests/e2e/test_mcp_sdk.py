@@ -1,42 +1,15 @@
 """ue mcp with the official TypeScript SDK's client and the inspector's command line, both from npm (into the build directory; skipped with
 the reason where there is no npm, no node or no registry)."""
-import fcntl, json, os, shutil, signal, subprocess
+import json, os, shutil, signal, subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, SANITIZED, UE, wait_for
+from conftest import UE, wait_for
+from npm import installed
 
 pytestmark = pytest.mark.no_pty
 HERE = Path(__file__).resolve().parent
 PACKAGES = {"sdk": "@modelcontextprotocol/sdk@1", "inspector": "@modelcontextprotocol/inspector@0"}
-NPM_CAP_S = 60  # a slow registry must not hold up everything else
-
-
-def installed(what):
-    """The directory below the build directory that has the package; installed once, whoever comes first."""
-    if not shutil.which("npm") or not shutil.which("node"):
-        pytest.skip("'npm' or 'node' is not installed")
-    base = BUILD.parent if SANITIZED and (BUILD.parent / "npm").exists() else BUILD  # a sanitizer's build lies inside of a plain one
-    place, failed = base / "npm" / what, base / "npm" / "failed"
-    place.mkdir(parents=True, exist_ok=True)
-    with open(base / "npm" / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (place / "ok").exists():
-            return place
-        if failed.exists():  # nobody waits twice for a registry that can't be reached
-            pytest.skip(failed.read_text())
-        command = ["npm", "install", "--prefix", str(place), "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error",
-                   "--fetch-retries=0", PACKAGES[what]]
-        try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=NPM_CAP_S, start_new_session=True)
-            why = done.stderr[-300:] if done.returncode else ""
-        except subprocess.TimeoutExpired:
-            why = f"npm takes longer than {NPM_CAP_S} s"
-        if why:
-            failed.write_text(f"{PACKAGES[what]} can't be installed from npm: {why}")
-            pytest.skip(failed.read_text())
-        (place / "ok").touch()
-    return place
 
 
 def text_of(answer):
@@ -44,7 +17,7 @@ def text_of(answer):
 
 
 def test_the_typescript_sdk(mux):
-    place = installed("sdk")
+    place = installed("sdk", PACKAGES["sdk"])
     shutil.copy(HERE / "mcp/sdk_client.mjs", mux.dir / "client.mjs")
     os.symlink(place / "node_modules", mux.dir / "node_modules")
     done = subprocess.run(["node", "client.mjs", str(UE), "mcp"], env={**os.environ, **mux.env}, cwd=mux.dir, stdin=subprocess.DEVNULL,
@@ -72,7 +45,7 @@ def inspect(mux, place, *args):
 
 
 def test_the_inspector(mux):
-    place = installed("inspector")
+    place = installed("inspector", PACKAGES["inspector"])
     tools = {tool["name"]: tool for tool in inspect(mux, place, "--method", "tools/list")["tools"]}
     assert tools["exec_command"]["annotations"]["destructiveHint"] and tools["read_output"]["annotations"]["readOnlyHint"]
     answer = inspect(mux, place, "--method", "tools/call", "--tool-name", "exec_command", "--tool-arg", "cmd=echo hi", "--tool-arg", "login=false",

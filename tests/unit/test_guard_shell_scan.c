@@ -76,6 +76,11 @@ TEST(test_not_plain)
     scans("a \"b", false, "a b");
     scans("a >", false, "a");
     scans("; a", false, "a");
+    scans("export PATH=x; a", false, "export PATH=x|a");
+    scans("a; unset b", false, "a|unset b");
+    scans("alias a=b", false, "alias a=b");
+    scans("a b\r\nc", false, "a b\r|c");
+    scans("a\vb", false, "a\vb");
 }
 
 TEST(test_substitutions)
@@ -118,6 +123,12 @@ TEST(test_heredocs)
     assert_false(scan.plain);
     shell_scan_fini(&scan);
     shell_scan(&scan, "cat <<E");
+    assert_false(scan.heredoc_only);
+    shell_scan_fini(&scan);
+    shell_scan(&scan, "cat 3<<E\nE\n");
+    assert_false(scan.heredoc_only);
+    shell_scan_fini(&scan);
+    shell_scan(&scan, "cat <<\nE\n\n");
     assert_false(scan.heredoc_only);
     shell_scan_fini(&scan);
 }

@@ -288,6 +288,17 @@ TEST(test_print_stops_at_the_cap)
     json_free(v);
 }
 
+TEST(test_a_buffer_that_is_no_text)
+{
+    struct buf text = BUF_INIT;
+    struct json *v = json_object_new();
+    buf_append(&text, "a\x97z", 3);
+    json_add_buf(v, "text", &text);
+    assert_int_equal(text.len, 0);
+    assert_string_equal(json_get_str(v, "text", NULL), "a\uFFFDz");
+    json_free(v);
+}
+
 TEST(test_eight_mebibytes_of_text)
 {
     size_t size = 8u << 20;
@@ -323,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_a_member_moves),
         cmocka_unit_test(test_strings_in_pieces),
         cmocka_unit_test(test_print_stops_at_the_cap),
+        cmocka_unit_test(test_a_buffer_that_is_no_text),
         cmocka_unit_test(test_eight_mebibytes_of_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
