@@ -172,6 +172,14 @@ char *path_join(const char *dir, const char *name)
     return xasprintf("%s%s%s", dir, slash ? "" : "/", name);
 }
 
+char *path_at_home(const char *path)
+{
+    char *home = path_home();
+    char *full = strncmp(path, "~/", 2) == 0 ? path_join(home, path + 2) : xstrdup(path);
+    free(home);
+    return full;
+}
+
 static int path_make_dir(const char *dir)
 {
     if (mkdir(dir, 0700) == 0 || errno == EEXIST)

@@ -22,6 +22,7 @@ char *path_config(const char *given);
 char *path_state(const char *given);   /* given, $XDG_STATE_HOME/muxd, ~/.local/state/muxd */
 char *path_dirname(const char *path);
 const char *path_basename(const char *path); /* borrowed from path */
+char *path_at_home(const char *path); /* "~/PATH" is below the home directory */
 char *path_join(const char *dir, const char *name); /* name alone when it is absolute */
 /* Makes dir and its missing parents (0700). dir must be a directory, not a symbolic link, ours and
  * closed to others; else ERR_SYSTEM, and the text says what to do (choose: "choose another by

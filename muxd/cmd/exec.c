@@ -40,7 +40,7 @@ static int start_command(struct op *op, struct session **session, struct err *er
                      : NULL;
     int result = env ? command_from(&command, op->base.ctx, op->base.request, env, err) : err->code;
     struct gate gate = {op->base.ctx, op->base.request, op->base.tool, cmd_EXEC_COMMAND,
-                        command.argv, env, cwd, tty, NULL};
+                        command.argv, env, cwd, tty, {.confined = false}, NULL};
     if (result == 0) {
         result = gate_command(&gate, err);
         if (result == 0 || gate.policy)
@@ -62,17 +62,14 @@ static int start_command(struct op *op, struct session **session, struct err *er
             .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
             .request_hash = meta_request_hash(op->base.request)};
         command_limits(&spec, &cfg->limits);
-        struct sandboxing sandboxing = {.confined = false};
-        result = sandboxing_read(&sandboxing, op->base.tool, params, cwd, err);
-        spec.sandbox = sandboxing.confined ? &sandboxing.wish : NULL;
+        spec.sandbox = gate.sandboxing.confined ? &gate.sandboxing.wish : NULL;
         meta_source(op->base.request, op->base.tool, &spec);
         spec.default_name = command.name;
         spec.policy = gate.policy;
-        if (result == 0)
-            result = registry_create(op->base.ctx->registry, &spec, inflight_spawned, &op->base,
-                                     session, err);
-        sandboxing_fini(&sandboxing);
+        result = registry_create(op->base.ctx->registry, &spec, inflight_spawned, &op->base,
+                                 session, err);
     }
+    sandboxing_fini(&gate.sandboxing);
     command_fini(&command);
     strv_free(env);
     free(cwd);

@@ -89,23 +89,51 @@ bool gate_refuses_arguments(struct cmd_context *ctx, struct request *request,
     return true;
 }
 
-/* The sandbox that the call itself asks for, in words; the caller's. */
-static char *gate_sandbox(struct request *request, const struct tool *tool)
+static char *gate_sandbox(const struct gate *gate)
 {
-    static const char *const more[] = {"network", "writable_roots", "unreadable", "temp"};
-    const struct json *params = request_params(request);
     struct buf text = BUF_INIT;
-    if (!tool_arg_by_name(tool, "sandbox") || !schema_has(params, "sandbox"))
-        return xstrdup("full-access");
-    buf_append_text(&text, schema_str(tool, params, "sandbox", NULL));
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        const struct json *value = json_get(params, more[i]);
-        if (!value)
-            continue;
-        buf_printf(&text, ", %s ", more[i]);
-        json_print(&text, value);
-    }
+    sandboxing_words(&gate->sandboxing, &text);
     return buf_take(&text);
+}
+
+/* Variables and shells of the call's own may be, or name, programs that it has made before. */
+static bool gate_brings_programs(const struct gate *gate)
+{
+    const struct json *params = request_params(gate->request);
+    return json_count(json_get(params, "env")) > 0 || schema_has(params, "shell");
+}
+
+/* Without its policy's sandbox (CODEX.md 15.3): after a person's yes to that, or where rules allow
+ * all of the command. What the call itself has asked for stays. */
+static int gate_set_free(struct gate *gate, struct err *err)
+{
+    sandboxing_fini(&gate->sandboxing);
+    return sandboxing_read(&gate->sandboxing, gate->tool, request_params(gate->request), gate->cwd,
+                           err);
+}
+
+/* A variable may name another program, or make a safe one run another (PATH, LD_PRELOAD,
+ * GIT_EXTERNAL_DIFF …): with variables of the call's own nothing is known to be safe. */
+static void gate_distrust_env(const struct gate *gate, const struct config_policy *policy,
+                              struct policy_verdict *verdict)
+{
+    if (verdict->answer == POLICY_RUN && policy && policy->approval == CONFIG_APPROVAL_UNTRUSTED &&
+        json_count(json_get(request_params(gate->request), "env")) > 0)
+        verdict->answer = POLICY_ASK;
+}
+
+static void gate_decide(const struct gate *gate, const struct config_policy *policy,
+                        const struct rule_case *judged, bool escalated,
+                        struct policy_verdict *verdict)
+{
+    bool confined = policy_sandbox(policy) != CONFINE_FULL_ACCESS;
+    policy_decide(gate->ctx->config, policy, judged, confined, escalated, verdict);
+    gate_distrust_env(gate, policy, verdict);
+    if (confined && verdict->rules.decision == RULE_ALLOW && gate_brings_programs(gate)) {
+        verdict->rules.decision = RULE_NONE;
+        if (escalated && verdict->answer == POLICY_RUN)
+            verdict->answer = POLICY_ASK;
+    }
 }
 
 static char **gate_wish(struct request *request)
@@ -159,55 +187,63 @@ static int gate_ask(const struct gate *gate, const struct config_policy *policy,
     return result < 0 ? result : GATE_ASKED;
 }
 
-/* A variable may name another program, or make a safe one run another (PATH, LD_PRELOAD,
- * GIT_EXTERNAL_DIFF …): with variables of the call's own nothing is known to be safe. */
-static void gate_distrust_env(const struct gate *gate, const struct config_policy *policy,
-                              struct policy_verdict *verdict)
+/* Refused; the text is policy_words'. */
+static int gate_refuse(const struct policy_verdict *verdict, const char *text, struct err *err)
 {
-    if (verdict->answer == POLICY_RUN && policy && policy->approval == CONFIG_APPROVAL_UNTRUSTED &&
-        json_count(json_get(request_params(gate->request), "env")) > 0)
-        verdict->answer = POLICY_ASK;
+    const struct config_rule *rule = verdict->rules.why.rule;
+    log_info("refused by %s%s: %s", rule ? "rule " : "policy", rule ? rule->name : "", text);
+    return err_set(err, ERR_DENIED, "%s", text);
 }
 
-int gate_command(struct gate *gate, struct err *err)
+/* What the verdict comes to: the sandbox is that in which the command will run. */
+static int gate_settle(struct gate *gate, const struct config_policy *policy,
+                       const struct rule_case *judged, const struct policy_verdict *verdict,
+                       struct err *err)
 {
-    struct cmd_context *ctx = gate->ctx;
-    const struct config *cfg = ctx->config;
-    const char *name;
-    const struct config_policy *policy = gate_policy(ctx, gate->request, &name, err);
-    if (err->code < 0)
-        return err->code;
-    gate->policy = policy_is_on(policy) ? name : NULL;
-    if (!gate->policy && cfg->nrules == 0)
-        return 0;
-    struct rule_case judged;
-    struct policy_verdict verdict;
     struct buf text = BUF_INIT;
-    bool escalated = strcmp(gate_permissions(gate->request, gate->tool), ESCALATED) == 0;
-    int result = 0;
-    rules_open(&judged, gate->argv);
-    policy_decide(cfg, policy, &judged, false, escalated, &verdict);
-    gate_distrust_env(gate, policy, &verdict);
     char *shown = failure_words_joined(gate->argv);
-    if (verdict.answer != POLICY_RUN)
-        policy_words(policy, &judged, &verdict, shown, &text);
-    if (verdict.answer == POLICY_REFUSE) {
-        const struct config_rule *rule = verdict.rules.why.rule;
-        result = err_set(err, ERR_DENIED, "%s", text.data);
-        log_info("refused by %s%s: %s", rule ? "rule " : "policy",
-                 rule ? rule->name : "", text.data);
-    } else if (verdict.answer == POLICY_ASK) {
-        char **canonical = policy_canonical(&judged),
-             *sandbox = gate_sandbox(gate->request, gate->tool);
+    int result = 0;
+    if (verdict->answer != POLICY_RUN)
+        policy_words(policy, judged, verdict, shown, &text);
+    if (verdict->answer == POLICY_REFUSE) {
+        result = gate_refuse(verdict, text.data, err);
+    } else if (verdict->answer == POLICY_ASK) {
+        char **canonical = policy_canonical(judged), *sandbox = gate_sandbox(gate);
         const struct approval_key key = {canonical, gate->env, gate->cwd, gate->tty,
                                          gate_permissions(gate->request, gate->tool), sandbox};
-        if (!approvals_has_yes(ctx, gate->request, gate->argv, &key))
-            result = gate_ask(gate, policy, &judged, &verdict, shown, text.data, sandbox, err);
+        if (!approvals_has_yes(gate->ctx, gate->request, gate->argv, &key))
+            result = gate_ask(gate, policy, judged, verdict, shown, text.data, sandbox, err);
         strv_free(canonical);
         free(sandbox);
     }
     free(shown);
     buf_fini(&text);
+    return result;
+}
+
+int gate_command(struct gate *gate, struct err *err)
+{
+    const char *name;
+    const struct config_policy *policy = gate_policy(gate->ctx, gate->request, &name, err);
+    bool escalated = strcmp(gate_permissions(gate->request, gate->tool), ESCALATED) == 0,
+         confined = policy_sandbox(policy) != CONFINE_FULL_ACCESS;
+    struct rule_case judged;
+    struct policy_verdict verdict;
+    if (err->code < 0)
+        return err->code;
+    int result = sandboxing_decide(&gate->sandboxing, escalated ? NULL : policy, gate->request,
+                                   gate->tool, gate->cwd, err);
+    if (result < 0)
+        return result;
+    gate->policy = confined || policy_is_on(policy) ? name : NULL;
+    if (!gate->policy && gate->ctx->config->nrules == 0)
+        return 0;
+    rules_open(&judged, gate->argv);
+    gate_decide(gate, policy, &judged, escalated, &verdict);
+    if (gate->sandboxing.by_policy && verdict.rules.decision == RULE_ALLOW)
+        result = gate_set_free(gate, err);
+    if (!result)
+        result = gate_settle(gate, policy, &judged, &verdict, err);
     rules_close(&judged);
     return result;
 }

@@ -1,8 +1,8 @@
-/* gate: whether a command may start: the rules of the config, the approval policy of whoever asks,
- * and a person's yes. */
+/* gate: whether a command may start, and in which sandbox: the rules of the config, the policy of
+ * whoever asks, and a person's yes. */
 #ifndef MUXD_CMD_GATE_H
 #define MUXD_CMD_GATE_H
-#include "cmd/cmd.h"
+#include "cmd/sandboxing.h"
 #include "guard/policy.h"
 #include "wire/tool.h"
 
@@ -27,7 +27,9 @@ struct gate {
     char *const *env;
     const char *cwd;
     bool tty;
-    const char *policy; /* out: the name of the policy that holds; NULL: none is on */
+    /* out, zeroed before: how it is confined; the caller owes sandboxing_fini in any case */
+    struct sandboxing sandboxing;
+    const char *policy; /* out: the name of the policy that holds; NULL: none says anything */
 };
 #define GATE_ASKED 1
 /* 0: it may start. ERR_DENIED: refused. GATE_ASKED: a person is to be asked: the caller lets go of

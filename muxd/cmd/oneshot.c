@@ -204,7 +204,7 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
     const struct tool *tool = shot->base.tool;
     struct gate gate = {shot->base.ctx, shot->base.request, tool,
                         tool == &tools[TOOL_SHELL] ? cmd_SHELL : cmd_SHELL_COMMAND,
-                        command.argv, env, cwd, false, NULL};
+                        command.argv, env, cwd, false, {.confined = false}, NULL};
     if (result == 0)
         result = gate_command(&gate, err);
     if (gate.policy)
@@ -218,6 +218,8 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
                                     .cwd = cwd,
                                     .umask = meta_umask(shot->base.request),
                                     .record = shot->base.ctx->config->defaults.record,
+                                    .sandbox = gate.sandboxing.confined ? &gate.sandboxing.wish
+                                                                        : NULL,
                                     .policy = gate.policy,
                                     .kept_bytes = ONESHOT_KEPT,
                                     .request_hash = meta_request_hash(shot->base.request)};
@@ -232,6 +234,7 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
         if (result < 0)
             inflight_not_starting(&shot->base);
     }
+    sandboxing_fini(&gate.sandboxing);
     command_fini(&command);
     strv_free(env);
     free(cwd);

@@ -8,11 +8,13 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/failure.h"
+#include "cmd/gate.h"
 #include "cmd/meta.h"
 #include "parts/events/events.h"
 #include "patch/apply.h"
 #include "patch/intercept.h"
 #include "patch/place.h"
+#include "session/sandbox.h"
 #include "wire/schema.h"
 #include "wire/text.h"
 #include <errno.h>
@@ -29,6 +31,8 @@ struct patching {
     char *call_id; /* owned; NULL: none */
     char *text, *cwd, **roots; /* owned */
     size_t len;
+    struct confine_plan allowed; /* of the policy's sandbox, if there is one */
+    struct strv kept;         /* what it keeps, and hides */
     char *base; /* owned; the directory that must exist */
     int gone;   /* errno: it doesn't */
     struct patch_options options;
@@ -48,6 +52,8 @@ static void patching_free(struct patching *patching)
     free(patching->cwd);
     free(patching->base);
     strv_free(patching->roots);
+    confine_plan_fini(&patching->allowed);
+    strv_fini(&patching->kept);
     free(patching);
 }
 
@@ -217,6 +223,40 @@ static enum patch_endings endings_of(const struct config_tools *cfg)
     return PATCH_ENDINGS_PRESERVE;
 }
 
+/* The patch may write what a command of the same client may, and the daemon, which runs outside,
+ * holds it to that. */
+static int patching_confine(struct patching *patching, struct err *err)
+{
+    struct sandboxing sandboxing = {.confined = false};
+    struct confine_plan *plan = &patching->allowed;
+    struct patch_options *options = &patching->options;
+    const char *name;
+    const struct config_policy *policy = gate_policy(patching->ctx, patching->request, &name, err);
+    char **env = err->code ? NULL
+                           : meta_env(patching->ctx, patching->request, META_ENV_CALLER, NULL, err);
+    int code = env ? sandboxing_decide(&sandboxing, policy, patching->request, patching->tool,
+                                       patching->cwd, err)
+                   : err->code;
+    if (!code && sandboxing.by_policy) {
+        struct confine_place place = sandbox_place(patching->ctx->registry, sandboxing.workspace,
+                                                   env);
+        code = confine_plan_make(plan, &sandboxing.wish, &place, err);
+    }
+    if (!code && sandboxing.by_policy) {
+        const struct strv *const lists[] = {&plan->kept, &plan->made, &plan->hidden_dirs,
+                                            &plan->hidden_files};
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+            for (size_t j = 0; j < lists[i]->count; j++)
+                strv_add(&patching->kept, lists[i]->items[j]);
+        options->read_only = plan->mode == CONFINE_READ_ONLY;
+        options->beneath = options->read_only ? NULL : (const char *const *)plan->roots.items;
+        options->kept = (const char *const *)patching->kept.items;
+    }
+    sandboxing_fini(&sandboxing);
+    strv_free(env);
+    return code;
+}
+
 /* Takes over text and base. workdir is below base, or NULL. The roots are resolved against base,
  * so that a `cd` in the command can't leave them. */
 static void patching_begin(struct cmd_context *ctx, struct request *request,
@@ -243,13 +283,15 @@ static void patching_begin(struct cmd_context *ctx, struct request *request,
         .umask_bits = meta_umask(request)};
     const char *call_id = meta_str(request, "call_id");
     patching->call_id = call_id ? xstrdup(call_id) : NULL;
+    struct err err = {0};
     request_on_cancel(request, patching_on_cancel, patching);
-    int status = loop_offload(ctx->loop, patching_work, done, patching);
-    if (status == 0)
-        return;
-    struct err err;
-    limit_err(&err, ERR_SYSTEM, LIMIT_THREAD, -status,
-              "the patch can't be applied: no thread can be started for it");
+    if (patching_confine(patching, &err) == 0) {
+        int status = loop_offload(ctx->loop, patching_work, done, patching);
+        if (status == 0)
+            return;
+        limit_err(&err, ERR_SYSTEM, LIMIT_THREAD, -status,
+                  "the patch can't be applied: no thread can be started for it");
+    }
     request_on_cancel(request, NULL, NULL);
     patching_free(patching);
     failure_reply(request, tool, &err);

@@ -99,14 +99,20 @@ static void policy_tell_policies(const struct config *cfg, const struct rule_cas
     for (size_t i = 0; i < cfg->npolicies; i++) {
         const struct config_policy *policy = &cfg->policies[i];
         struct policy_verdict verdict;
-        if (!policy_is_on(policy))
+        if (!policy_is_on(policy) && policy_sandbox(policy) == CONFINE_FULL_ACCESS)
             continue;
-        policy_decide(cfg, policy, judged, false, false, &verdict);
+        enum confine_mode mode = policy_sandbox(policy);
+        policy_decide(cfg, policy, judged, mode != CONFINE_FULL_ACCESS, false, &verdict);
+        bool free = mode == CONFINE_FULL_ACCESS || verdict.rules.decision == RULE_ALLOW;
         struct json *one = json_add_object(list, NULL);
         json_add_text(one, "policy", policy->name);
         json_add_text(one, "would", words[verdict.answer]);
-        buf_printf(text, "policy    [policy%s%s] would %s%s\n", *policy->name ? " " : "",
+        json_add_text(one, "sandbox", confine_mode_word(free ? CONFINE_FULL_ACCESS : mode));
+        buf_printf(text, "policy    [policy%s%s] would %s%s", *policy->name ? " " : "",
                    policy->name, words[verdict.answer], verdict.answer == POLICY_RUN ? " it" : "");
+        if (!free && verdict.answer != POLICY_REFUSE)
+            buf_printf(text, ", in the sandbox %s", confine_mode_word(mode));
+        buf_append_byte(text, '\n');
     }
 }
 

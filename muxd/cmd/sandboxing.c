@@ -1,12 +1,11 @@
-/* sandboxing: owns the reading of a sandbox's arguments, and explain_sandbox, which waits until the
- * machine's back-ends were tried. */
+/* sandboxing: owns how a call is confined: what its policy says, and its own arguments. */
 #include "cmd/sandboxing.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "cmd/meta.h"
-#include "session/sandbox.h"
+#include "guard/policy.h"
 #include "wire/schema.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void read_paths(const struct json *list, const char *cwd, struct strv *out)
 {
@@ -14,9 +13,14 @@ static void read_paths(const struct json *list, const char *cwd, struct strv *ou
         strv_add_owned(out, path_join(cwd, json_str(it, NULL)));
 }
 
+static const char *given_word(const struct tool *tool, const struct json *params)
+{
+    return tool_arg_by_name(tool, "sandbox") ? schema_str(tool, params, "sandbox", NULL) : NULL;
+}
+
 bool sandboxing_wanted(const struct tool *tool, const struct json *params)
 {
-    const char *word = schema_str(tool, params, "sandbox", NULL);
+    const char *word = given_word(tool, params);
     enum confine_mode mode;
     return word && (!confine_mode_by_word(word, &mode) || mode != CONFINE_FULL_ACCESS);
 }
@@ -25,7 +29,7 @@ int sandboxing_read(struct sandboxing *sandboxing, const struct tool *tool,
                     const struct json *params, const char *cwd, struct err *err)
 {
     static const char *const others[] = {"writable_roots", "unreadable"};
-    const char *word = schema_str(tool, params, "sandbox", NULL);
+    const char *word = given_word(tool, params);
     struct confine_wish *wish = &sandboxing->wish;
     if (!word || !confine_mode_by_word(word, &wish->mode))
         return 0;
@@ -49,137 +53,90 @@ void sandboxing_fini(struct sandboxing *sandboxing)
 {
     strv_fini(&sandboxing->roots);
     strv_fini(&sandboxing->unreadable);
+    free(sandboxing->workspace);
+    *sandboxing = (struct sandboxing){.confined = false};
 }
 
-/* --- what there is --- */
-
-static void tell_bwrap(const struct confine_able *able, struct buf *text)
+/* What the call asks for beyond its policy; NULL: nothing. */
+static const char *beyond_policy(const struct sandboxing *asked, const char *word,
+                                 const struct config_policy *policy)
 {
-    if (!able->bwrap)
-        buf_append_text(text, "bubblewrap is not installed");
-    else if (!able->tried)
-        buf_printf(text, "bubblewrap (%s, not tried yet)", able->bwrap);
-    else if (able->bwrap_why)
-        buf_append_text(text, able->bwrap_why);
-    else
-        buf_printf(text, "bubblewrap (%s)", able->bwrap);
+    if (word && !asked->confined)
+        return "sandbox";
+    if (word && asked->wish.mode == CONFINE_WORKSPACE_WRITE &&
+        policy_sandbox(policy) == CONFINE_READ_ONLY)
+        return "sandbox";
+    if (asked->roots.count > 0)
+        return "writable_roots";
+    return asked->wish.network && !policy->network ? "network" : NULL;
 }
 
-void sandboxing_status(struct cmd_context *ctx, struct json *into)
+static int refuse_more(const char *argument, const struct config_policy *policy, struct err *err)
 {
-    const struct confine_able *able = sandbox_able(ctx->registry);
-    struct buf text = BUF_INIT;
-    if (!able->helper)
-        buf_append_text(&text, able->helper_why);
-    else
-        tell_bwrap(able, &text);
-    if (able->landlock_abi > 0)
-        buf_printf(&text, "; Landlock ABI %d%s", able->landlock_abi,
-                   able->landlock_abi < CONFINE_LANDLOCK_MIN ? " (6 is needed)" : "");
-    else
-        buf_append_text(&text, "; no Landlock");
-    json_add_buf(into, "sandboxes", &text);
+    return err_set(err, ERR_DENIED,
+                   "`%s` asks for more than [policy%s%s] of the config allows, which is %s; leave "
+                   "it out%s",
+                   argument, *policy->name ? " " : "", policy->name,
+                   confine_mode_word(policy_sandbox(policy)),
+                   policy_lets_escalate(policy) ? ", or ask with sandbox_permissions "
+                                                  "\"require_escalated\" and a justification"
+                                                : "");
 }
 
-/* --- explain_sandbox --- */
-
-struct explaining {
-    struct cmd_context *ctx;
-    struct request *request; /* NULL: cancelled */
-};
-
-static void add_argv_of(const struct strv *argv, struct json *into, struct buf *text)
+/* All that the policy gives. */
+static void take_policy(struct sandboxing *sandboxing, const struct config_policy *policy)
 {
-    struct json *list = json_add_array(into, "argv");
-    for (size_t i = 0; i < argv->count; i++)
-        json_add_text(list, NULL, argv->items[i]);
-    char *shown = strv_quoted(argv->items);
-    buf_printf(text, "%-10s %s\n", "runs", shown);
+    struct confine_wish *wish = &sandboxing->wish;
+    bool writes = policy_sandbox(policy) == CONFINE_WORKSPACE_WRITE;
+    wish->mode = policy_sandbox(policy);
+    wish->network = policy->network;
+    for (size_t i = 0; writes && i < policy->writable_roots.count; i++)
+        strv_add_owned(&sandboxing->roots, path_at_home(policy->writable_roots.items[i]));
+    wish->roots = (const char *const *)sandboxing->roots.items;
+}
+
+int sandboxing_decide(struct sandboxing *sandboxing, const struct config_policy *policy,
+                      struct request *request, const struct tool *tool, const char *cwd,
+                      struct err *err)
+{
+    const struct json *params = request_params(request);
+    const char *word = given_word(tool, params), *more;
+    struct confine_wish *wish = &sandboxing->wish;
+    int code = sandboxing_read(sandboxing, tool, params, cwd, err);
+    if (code || policy_sandbox(policy) == CONFINE_FULL_ACCESS)
+        return code;
+    if ((more = beyond_policy(sandboxing, word, policy)))
+        return refuse_more(more, policy, err);
+    sandboxing->confined = sandboxing->by_policy = true;
+    wish->no_temp = wish->no_temp || !policy->temp;
+    if (!word) /* else what it asks for is less */
+        take_policy(sandboxing, policy);
+    /* not where the call begins: a model names that */
+    sandboxing->workspace = meta_cwd(request, NULL, err);
+    wish->workspace = sandboxing->workspace;
+    return sandboxing->workspace ? 0 : err->code;
+}
+
+static void words_of_paths(const char *what, const struct strv *paths, struct buf *out)
+{
+    if (paths->count == 0)
+        return;
+    char *shown = strv_quoted(paths->items);
+    buf_printf(out, ", %s %s", what, shown);
     free(shown);
 }
 
-static int explain_plan(struct explaining *call, const struct confine_plan *plan,
-                        struct json *into, struct err *err)
+void sandboxing_words(const struct sandboxing *sandboxing, struct buf *out)
 {
-    const struct confine_able *able = sandbox_able(call->ctx->registry);
-    const char *cmd = json_str(json_get(request_params(call->request), "cmd"), NULL);
-    const char *const command[] = {"sh", "-c", cmd ? cmd : "COMMAND", NULL};
-    enum confine_backend backend;
-    struct strv argv = {0};
-    struct buf text = BUF_INIT, why = BUF_INIT;
-    int code = confine_choose(plan, able, &backend, &why, err);
-    if (!code)
-        code = confine_argv(plan, backend, able, command, &argv, err);
-    if (!code) {
-        json_add_text(into, "mode", confine_mode_word(plan->mode));
-        json_add_bool(into, "network", plan->network);
-        json_add_text(into, "backend", confine_backend_word(backend));
-        buf_printf(&text, "%-10s %s: %s\n", "by", confine_backend_word(backend), why.data);
-        json_add_buf(into, "why", &why);
-        confine_explain(plan, &text);
-        add_argv_of(&argv, into, &text);
-        json_add_buf(into, "text", &text);
-    }
-    buf_fini(&text);
-    buf_fini(&why);
-    strv_fini(&argv);
-    return code;
-}
-
-static int explain(struct explaining *call, struct json *into, struct err *err)
-{
-    const struct tool *tool = &tools[TOOL_EXPLAIN_SANDBOX];
-    const struct json *params = request_params(call->request);
-    struct sandboxing sandboxing = {.confined = false};
-    struct confine_plan plan;
-    char *cwd = meta_cwd(call->request, schema_str(tool, params, "workdir", NULL), err);
-    char **env = cwd ? meta_env(call->ctx, call->request, META_ENV_CALLER, NULL, err) : NULL;
-    int code = env ? sandboxing_read(&sandboxing, tool, params, cwd, err) : err->code;
-    if (!code && sandboxing.confined) {
-        struct confine_place place = sandbox_place(call->ctx->registry, cwd, env);
-        code = confine_plan_make(&plan, &sandboxing.wish, &place, err);
-        if (!code) {
-            code = explain_plan(call, &plan, into, err);
-            confine_plan_fini(&plan);
-        }
-    } else if (!code) {
-        json_add_text(into, "mode", "full-access");
-        json_add_text(into, "text", "mode       full-access: no sandbox\n");
-    }
-    sandboxing_fini(&sandboxing);
-    strv_free(env);
-    free(cwd);
-    return code;
-}
-
-static void explain_on_tried(void *arg, bool closing)
-{
-    struct explaining *call = arg;
-    struct err err = {0};
-    if (call->request && !closing) {
-        request_on_cancel(call->request, NULL, NULL);
-        struct json *told = json_object_new();
-        if (explain(call, told, &err) == 0) {
-            request_reply(call->request, told);
-        } else {
-            json_free(told);
-            request_fail(call->request, &err);
-        }
-    }
-    free(call);
-}
-
-static void explain_on_cancel(void *arg)
-{
-    struct explaining *call = arg;
-    call->request = NULL;
-}
-
-void cmd_EXPLAIN_SANDBOX(struct cmd_context *ctx, struct request *request)
-{
-    struct explaining *call = xcalloc(1, sizeof *call);
-    *call = (struct explaining){.ctx = ctx, .request = request};
-    request_on_cancel(request, explain_on_cancel, call);
-    if (!sandbox_when_tried(ctx->registry, explain_on_tried, call))
-        explain_on_tried(call, false);
+    bool writes = sandboxing->confined && sandboxing->wish.mode == CONFINE_WORKSPACE_WRITE;
+    buf_append_text(out, confine_mode_word(sandboxing->confined ? sandboxing->wish.mode
+                                                                : CONFINE_FULL_ACCESS));
+    if (writes && sandboxing->workspace)
+        buf_printf(out, " of %s", sandboxing->workspace);
+    words_of_paths("writable", &sandboxing->roots, out);
+    words_of_paths("unreadable", &sandboxing->unreadable, out);
+    if (sandboxing->confined && sandboxing->wish.network)
+        buf_append_text(out, ", network");
+    if (writes && sandboxing->wish.no_temp)
+        buf_append_text(out, ", no temp");
 }

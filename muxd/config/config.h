@@ -34,6 +34,9 @@
 #define CONFIG_WORDS_SANDBOX(W) /* as enum confine_mode */ \
     W(FULL_ACCESS, "full-access")                                                                  \
     W(READ_ONLY, "read-only") W(WORKSPACE_WRITE, "workspace-write")
+#define CONFIG_WORDS_POLICY_SANDBOX(W)                                                             \
+    W(DEFAULT, "default") W(FULL_ACCESS, "full-access")                                            \
+    W(READ_ONLY, "read-only") W(WORKSPACE_WRITE, "workspace-write")
 #define CONFIG_WORDS_DECISION(W)                                                                   \
     W(ALLOW, "allow") W(PROMPT, "prompt") W(FORBIDDEN, "forbidden")
 #define CONFIG_WORDS_APPROVAL(W)                                                                   \
@@ -65,6 +68,9 @@ enum config_size { CONFIG_WORDS_SIZE(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_APPROVAL_##ident,
 enum config_approval { CONFIG_WORDS_APPROVAL(CONFIG_W) };
+#undef CONFIG_W
+#define CONFIG_W(ident, word) CONFIG_POLICY_SANDBOX_##ident,
+enum config_policy_sandbox { CONFIG_WORDS_POLICY_SANDBOX(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_DECISION_##ident,
 enum config_decision { CONFIG_WORDS_DECISION(CONFIG_W) };

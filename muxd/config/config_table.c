@@ -11,6 +11,7 @@ static const char *const config_words_shell_type[] = {CONFIG_WORDS_SHELL_TYPE(WO
 static const char *const config_words_endings[] = {CONFIG_WORDS_ENDINGS(WORD) NULL};
 static const char *const config_words_decision[] = {CONFIG_WORDS_DECISION(WORD) NULL};
 static const char *const config_words_sandbox[] = {CONFIG_WORDS_SANDBOX(WORD) NULL};
+static const char *const config_words_policy_sandbox[] = {CONFIG_WORDS_POLICY_SANDBOX(WORD) NULL};
 static const char *const config_words_approval[] = {CONFIG_WORDS_APPROVAL(WORD) NULL};
 static const char *const config_words_on_slow[] = {CONFIG_WORDS_ON_SLOW(WORD) NULL};
 static const char *const config_words_leftovers[] = {CONFIG_WORDS_LEFTOVERS(WORD) NULL};

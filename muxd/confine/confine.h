@@ -24,10 +24,13 @@ struct confine_wish {  /* borrowed */
     bool no_temp;             /* /tmp and $TMPDIR are no writable roots */
     const char *const *roots; /* writable besides the working directory; NULL: none */
     const char *const *unreadable; /* NULL: none */
+    /* the writable directory, where that is not the one that the command begins in; absolute */
+    const char *workspace;
 };
 
 struct confine_place { /* where the command is to run; borrowed */
-    const char *cwd;
+    const char *cwd;   /* what may be written: the workspace */
+    const char *begin; /* where the command begins; NULL: in cwd */
     const char *const *env; /* TMPDIR, XDG_RUNTIME_DIR, HOME */
     const char *socket, *state_dir; /* muxd's own, hidden inside; NULL: not known */
     const char *config; /* muxd's config file, never writable; NULL: none */
@@ -37,7 +40,7 @@ struct confine_place { /* where the command is to run; borrowed */
 struct confine_plan { /* all paths absolute, without links; owned */
     enum confine_mode mode;
     bool network;
-    char *cwd;
+    char *cwd, *begin;
     struct strv roots;  /* writable, parents first */
     struct strv pinned; /* directories between a root and what is kept, which must not be moved */
     struct strv bound;  /* roots and pinned, parents first */
@@ -46,8 +49,8 @@ struct confine_plan { /* all paths absolute, without links; owned */
     struct strv hidden_dirs, hidden_files;
     bool asked; /* some of the hidden ones were asked for: they must not be read */
 };
-/* ERR_ARGUMENTS: the wish can't be: a root that is no directory, a protected name that is a link.
- * plan is whole or empty. */
+/* ERR_ARGUMENTS: the wish can't be: a root that is no directory, or is reached through a link that
+ * a program of this user may have made; a protected name that is a link. plan is whole or empty. */
 int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish,
                       const struct confine_place *place, struct err *err);
 void confine_plan_fini(struct confine_plan *plan);

@@ -71,7 +71,7 @@ static void add_bwrap(const struct confine_plan *plan, const struct confine_able
     add_base(plan->network, out);
     add_roots(plan, out);
     add_hidden(plan, out);
-    ADD(out, "--chdir", plan->cwd, "--seccomp");
+    ADD(out, "--chdir", plan->begin, "--seccomp");
     strv_addf(out, "%d", CONFINE_FILTER_FD);
     ADD(out, "--", able->helper, CONFINE_VERSION, CONFINE_INSIDE, "--");
 }
@@ -97,7 +97,7 @@ int confine_argv(const struct confine_plan *plan, enum confine_backend backend,
 int confine_trial_argv(const struct confine_able *able, struct strv *out, struct err *err)
 {
     const struct confine_plan plan = {
-        .mode = CONFINE_READ_ONLY, .cwd = (char[]){"/"}, .network = false};
+        .mode = CONFINE_READ_ONLY, .cwd = (char[]){"/"}, .begin = (char[]){"/"}, .network = false};
     const char *const command[] = {able->helper, CONFINE_VERSION, CONFINE_CHECK, NULL};
     return confine_argv(&plan, CONFINE_BY_BUBBLEWRAP, able, command, out, err);
 }

@@ -65,22 +65,27 @@ void confine_add_once(struct strv *list, const char *path)
 
 static int add_root(struct confine_plan *plan, const char *path, struct err *err)
 {
-    char real[PATH_MAX];
+    char *real = NULL;
     if (*path != '/')
         return err_set(err, ERR_ARGUMENTS,
                        "'%s' can't be a writable root; give an absolute path", path);
-    if (!realpath(path, real) || !is_dir(real))
-        return err_set(err, ERR_ARGUMENTS,
+    int error = confine_real(path, &real, err), code = 0;
+    if (error && err->code)
+        code = err->code;
+    else if (error || !is_dir(real))
+        code = err_set(err, ERR_ARGUMENTS,
                        "'%s' can't be a writable root: %s; make it, or choose another directory",
-                       path, errno ? strerror(errno) : "not a directory");
-    if (strcmp(real, "/") == 0)
-        return err_set(err, ERR_ARGUMENTS,
+                       path, error ? strerror(error) : "not a directory");
+    else if (strcmp(real, "/") == 0)
+        code = err_set(err, ERR_ARGUMENTS,
                        "'/' can't be a writable root; choose a directory below it");
-    if (plan->roots.count == CONFINE_OPEN_MAX)
-        return err_set(err, ERR_TOO_LARGE, "more than %d writable roots; name their parent",
+    else if (plan->roots.count == CONFINE_OPEN_MAX)
+        code = err_set(err, ERR_TOO_LARGE, "more than %d writable roots; name their parent",
                        CONFINE_OPEN_MAX);
-    confine_add_once(&plan->roots, real);
-    return 0;
+    else
+        confine_add_once(&plan->roots, real);
+    free(real);
+    return code;
 }
 
 /* Whether what a variable names lies in the directory. */
@@ -332,24 +337,39 @@ static int bind_all(struct confine_plan *plan, struct err *err)
                    CONFINE_OPEN_MAX);
 }
 
+/* Roots, as the wish says; of a read-only plan none. */
+static int fill_mode(struct confine_plan *plan, const struct confine_wish *wish,
+                     const struct confine_place *place, struct err *err)
+{
+    if (wish->mode == CONFINE_WORKSPACE_WRITE)
+        return fill_roots(plan, wish, place, err);
+    if (!wish->roots || !wish->roots[0])
+        return 0;
+    return err_set(err, ERR_ARGUMENTS,
+                   "read-only has no writable roots; use workspace-write, or leave out '%s'",
+                   wish->roots[0]);
+}
+
+static int real_dir(const char *path, char **out, struct err *err)
+{
+    char real[PATH_MAX];
+    if (!realpath(path, real))
+        return err_set(err, ERR_ARGUMENTS, "'%s': %s; choose another directory", path,
+                       strerror(errno));
+    *out = xstrdup(real);
+    return 0;
+}
+
 int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish,
                       const struct confine_place *place, struct err *err)
 {
-    char real[PATH_MAX];
-    int code = 0;
     BUG_UNLESS(wish->mode != CONFINE_FULL_ACCESS && place->cwd);
     *plan = (struct confine_plan){.mode = wish->mode, .network = wish->network};
-    errno = 0;
-    if (!realpath(place->cwd, real))
-        return err_set(err, ERR_ARGUMENTS, "'%s': %s; choose another directory", place->cwd,
-                       strerror(errno));
-    plan->cwd = xstrdup(real);
-    if (wish->mode == CONFINE_READ_ONLY && wish->roots && wish->roots[0])
-        code = err_set(err, ERR_ARGUMENTS,
-                       "read-only has no writable roots; use workspace-write, or leave out '%s'",
-                       wish->roots[0]);
-    else if (wish->mode == CONFINE_WORKSPACE_WRITE)
-        code = fill_roots(plan, wish, place, err);
+    int code = real_dir(place->cwd, &plan->cwd, err);
+    if (!code)
+        code = real_dir(place->begin ? place->begin : place->cwd, &plan->begin, err);
+    if (!code)
+        code = fill_mode(plan, wish, place, err);
     if (!code) {
         keep_config(plan, place->config);
         keep_config(plan, place->rules);
@@ -364,6 +384,7 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
 void confine_plan_fini(struct confine_plan *plan)
 {
     free(plan->cwd);
+    free(plan->begin);
     strv_fini(&plan->roots);
     strv_fini(&plan->pinned);
     strv_fini(&plan->bound);

@@ -84,7 +84,7 @@ static enum judged judge_path(struct finding *finding, const char *name)
 {
     struct denial_file *file = xmalloc(sizeof *file); /* too large for a small stack */
     const struct denial_case *of = finding->of;
-    char *path = path_join(of->plan->cwd ? of->plan->cwd : "/", name);
+    char *path = path_join(of->plan->begin ? of->plan->begin : "/", name);
     enum judged judged = JUDGED_NOT;
     if (finding->probes < PROBES_MAX && !confine_is_below(path, "/proc") && ++finding->probes &&
         (of->probe ? of->probe : denial_probe_file)(of->arg, path, file))

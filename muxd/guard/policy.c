@@ -26,6 +26,19 @@ bool policy_lets_escalate(const struct config_policy *policy)
     return policy && policy->approval == CONFIG_APPROVAL_ON_REQUEST;
 }
 
+enum confine_mode policy_sandbox(const struct config_policy *policy)
+{
+    enum config_policy_sandbox sandbox = policy ? (enum config_policy_sandbox)policy->sandbox
+                                                : CONFIG_POLICY_SANDBOX_DEFAULT;
+    switch (sandbox) {
+    case CONFIG_POLICY_SANDBOX_READ_ONLY: return CONFINE_READ_ONLY;
+    case CONFIG_POLICY_SANDBOX_WORKSPACE_WRITE: return CONFINE_WORKSPACE_WRITE;
+    case CONFIG_POLICY_SANDBOX_DEFAULT:
+    case CONFIG_POLICY_SANDBOX_FULL_ACCESS: break;
+    }
+    return CONFINE_FULL_ACCESS;
+}
+
 void policy_name(const struct config_policy *policy, struct buf *out)
 {
     enum config_approval approval = policy ? (enum config_approval)policy->approval

@@ -2,6 +2,7 @@
  * 15), and the words for it. Pure; nothing here asks or starts anything. */
 #ifndef MUXD_GUARD_POLICY_H
 #define MUXD_GUARD_POLICY_H
+#include "confine/confine.h"
 #include "guard/rules.h"
 
 enum policy_answer { POLICY_RUN, POLICY_ASK, POLICY_REFUSE };
@@ -27,6 +28,8 @@ bool policy_is_on(const struct config_policy *policy);
 bool policy_asks(const struct config_policy *policy);
 /* A call may ask to run without its sandbox (CODEX.md 4.9). */
 bool policy_lets_escalate(const struct config_policy *policy);
+/* What commands may do under it without an approval; policy NULL: everything. */
+enum confine_mode policy_sandbox(const struct config_policy *policy);
 /* As Codex's texts name it: "Never", "OnRequest" … */
 void policy_name(const struct config_policy *policy, struct buf *out);
 

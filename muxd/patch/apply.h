@@ -32,6 +32,9 @@ struct patch_options {
     const char *cwd;             /* absolute; relative paths of the patch begin here */
     /* NULL-terminated: only these directories may be written; NULL: everywhere */
     const char *const *roots;
+    /* of a sandbox, paths without links: only below the first ones, and not in the others; NULL:
+     * there is none */
+    const char *const *beneath, *const *kept;
     bool read_only; /* refuse to write, after the patch was verified */
     bool allow_outside;          /* a person approved: roots and read_only don't refuse */
     /* one file may stand in several sections, which are applied one behind the other, and there is

@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void place_dirs_fini(struct place_dirs *dirs)
@@ -188,11 +191,13 @@ static bool is_below(const char *path, const char *root)
     return strncmp(path, root, size) == 0 && (path[size] == '\0' || path[size] == '/');
 }
 
-bool place_inside(const struct place *place, const char *const *roots)
+static bool place_in_roots(const struct place *place, const char *const *roots, uint64_t resolve)
 {
+    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = resolve};
     BUG_UNLESS(place->dir != NULL);
     for (; *roots != NULL; roots++) {
-        int fd = open(*roots, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int fd = resolve ? (int)syscall(SYS_openat2, AT_FDCWD, *roots, &how, sizeof how)
+                         : open(*roots, (int)how.flags);
         char *real = fd >= 0 ? real_path(fd) : NULL;
         bool inside = real != NULL && is_below(place->dir->real, real);
         free(real);
@@ -201,6 +206,30 @@ bool place_inside(const struct place *place, const char *const *roots)
             return true;
     }
     return false;
+}
+
+bool place_inside(const struct place *place, const char *const *roots)
+{
+    return place_in_roots(place, roots, 0);
+}
+
+bool place_beneath(const struct place *place, const char *const *roots)
+{
+    return place_in_roots(place, roots, RESOLVE_NO_SYMLINKS);
+}
+
+bool place_is_kept(const struct place *place, const char *const *paths)
+{
+    struct buf path = BUF_INIT;
+    bool kept = false;
+    buf_printf(&path, "%s/", strcmp(place->dir->real, "/") == 0 ? "" : place->dir->real);
+    if (place->missing != NULL)
+        buf_printf(&path, "%s/", place->missing);
+    buf_append_text(&path, place->name);
+    for (; *paths != NULL && !kept; paths++)
+        kept = is_below(path.data, *paths);
+    buf_fini(&path);
+    return kept;
 }
 
 /* Makes and opens one directory. One that exists by now (made for another file of the patch) serves

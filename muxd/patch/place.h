@@ -49,6 +49,11 @@ bool place_same(const struct place *a, const struct place *b);
 /* Whether the place is below one of the roots (NULL-terminated absolute paths), with symbolic links
  * on the way resolved. */
 bool place_inside(const struct place *place, const char *const *roots);
+/* The same for roots without links: one that leads through a link by now has nothing in it. */
+bool place_beneath(const struct place *place, const char *const *roots);
+/* Whether the place is one of these paths without links, or would lie below it, also while the path
+ * does not exist. paths ends with NULL. */
+bool place_is_kept(const struct place *place, const char *const *paths);
 /* Makes the missing directories, mode 0777 without umask_bits; 0 or an errno. dirs keeps those made
  * before a failure. */
 int place_make_dirs(struct place *place, struct place_dirs *dirs, mode_t umask_bits);

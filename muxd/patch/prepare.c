@@ -306,13 +306,20 @@ static int check_hunk(struct check *check, struct step *step, const struct patch
     return rc;
 }
 
+static bool is_outside(const struct place *place, const struct patch_options *options)
+{
+    return (options->roots != NULL && !place_inside(place, options->roots)) ||
+           (options->beneath != NULL && !place_beneath(place, options->beneath)) ||
+           (options->kept != NULL && place_is_kept(place, options->kept));
+}
+
 static int check_roots(struct check *check, const struct patch_options *options)
 {
     bool outside = false;
-    for (size_t i = 0; i < check->plan->count && options->roots != NULL; i++) {
+    for (size_t i = 0; i < check->plan->count; i++) {
         struct step *step = &check->plan->steps[i];
-        step->outside = (step->drops && !place_inside(&step->drop.place, options->roots)) ||
-                        (step->writes && !place_inside(&step->write.place, options->roots));
+        step->outside = (step->drops && is_outside(&step->drop.place, options)) ||
+                        (step->writes && is_outside(&step->write.place, options));
         outside = outside || step->outside;
     }
     if (options->allow_outside || (!outside && !options->read_only))
@@ -355,6 +362,7 @@ int patch_prepare(struct patch_plan **plan, const char *text, size_t len,
     check.plan->options = *options;
     check.plan->options.cwd = NULL;
     check.plan->options.roots = NULL;
+    check.plan->options.beneath = check.plan->options.kept = NULL;
     *plan = NULL;
     int rc = patch_parse(&check.plan->patch, text, len, PATCH_LENIENT, &error);
     if (rc < 0) {

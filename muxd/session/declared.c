@@ -203,24 +203,16 @@ static char **make_env(const struct config *cfg, const struct config_session *co
     return strv_take(&env);
 }
 
-static char *at_home(const char *path)
-{
-    char *home = path_home();
-    char *full = strncmp(path, "~/", 2) == 0 ? path_join(home, path + 2) : xstrdup(path);
-    free(home);
-    return full;
-}
-
 static char *make_cwd(const struct config_session *config)
 {
-    return config->workdir ? at_home(config->workdir) : path_home();
+    return config->workdir ? path_at_home(config->workdir) : path_home();
 }
 
 static char **declared_roots(const struct config_session *config)
 {
     struct strv roots = {0};
     for (size_t i = 0; i < config->writable_roots.count; i++)
-        strv_add_owned(&roots, at_home(config->writable_roots.items[i]));
+        strv_add_owned(&roots, path_at_home(config->writable_roots.items[i]));
     return strv_take(&roots);
 }
 

@@ -209,7 +209,10 @@ struct confine_place sandbox_place(const struct registry *registry, const char *
 static int make_confine_plan(const struct registry *registry, const struct session_spec *spec,
                              struct confine_plan *plan, struct err *err)
 {
-    struct confine_place place = sandbox_place(registry, spec->cwd, spec->env);
+    const char *workspace = spec->sandbox->workspace;
+    struct confine_place place = sandbox_place(registry, workspace ? workspace : spec->cwd,
+                                               spec->env);
+    place.begin = spec->cwd;
     return confine_plan_make(plan, spec->sandbox, &place, err);
 }
 

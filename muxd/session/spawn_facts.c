@@ -26,17 +26,20 @@ static void add_argv(struct json *facts, char *const *argv)
     }
 }
 
-/* A successor knows by it what the session may do. How much of the paths is kept does not matter to
- * that: they are what people are shown. */
+/* A successor knows by it what the session may do. Where the roots find no room it counts as one
+ * that may do more than any policy allows (cmd/reach.c). */
 static void add_sandbox(struct json *facts, const struct confine_wish *wish, bool with_roots)
 {
     struct json *one = json_add_object(facts, "sandbox");
     json_add_text(one, "mode", confine_mode_word(wish->mode));
     json_add_bool(one, "network", wish->network);
     json_add_bool(one, "temp", !wish->no_temp);
-    struct json *roots = with_roots && wish->roots && *wish->roots
-                             ? json_add_array(one, "writable_roots")
-                             : NULL;
+    bool any = wish->roots && *wish->roots;
+    struct json *roots = with_roots && any ? json_add_array(one, "writable_roots") : NULL;
+    if (wish->workspace)
+        json_add_text(one, "workspace", wish->workspace);
+    if (any && !with_roots)
+        json_add_bool(one, "roots_cut", true);
     for (size_t i = 0; roots && wish->roots[i]; i++)
         json_add_text(roots, NULL, wish->roots[i]);
 }

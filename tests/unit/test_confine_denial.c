@@ -43,7 +43,7 @@ static bool probe(void *arg, const char *path, struct denial_file *file)
 
 static struct confine_plan plan_of(enum confine_mode mode, bool net)
 {
-    struct confine_plan plan = {.mode = mode, .network = net, .cwd = xstrdup("/w")};
+    struct confine_plan plan = {.mode = mode, .network = net, .cwd = xstrdup("/w"), .begin = xstrdup("/w")};
     if (mode == CONFINE_WORKSPACE_WRITE) {
         strv_add(&plan.roots, "/w");
         strv_add(&plan.kept, "/w/.git");

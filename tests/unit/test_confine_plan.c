@@ -132,18 +132,46 @@ TEST(refuses_what_it_cannot_protect)
     assert_int_equal(plan_in(&plan, dir, relative, &err), ERR_ARGUMENTS);
 }
 
-TEST(resolves_links_and_sorts_parents_first)
+TEST(sorts_parents_first)
 {
     struct confine_plan plan;
     struct err err;
     mkdir(at("r"), 0700);
     mkdir(at("r/inner"), 0700);
-    assert_int_equal(symlink("r/inner", at("to-inner")), 0);
-    const char *const roots[] = {at("r"), NULL};
-    assert_int_equal(plan_in(&plan, at("to-inner"), roots, &err), 0);
-    assert_string_equal(plan.cwd, at("r/inner"));
+    const char *const roots[] = {at("r/./x/.."), NULL};
+    mkdir(at("r/x"), 0700);
+    assert_int_equal(plan_in(&plan, at("r/inner"), roots, &err), 0);
     assert_string_equal(plan.roots.items[0], at("r"));
     assert_string_equal(plan.roots.items[1], at("r/inner"));
+    confine_plan_fini(&plan);
+}
+
+/* What a confined program has put in place of a directory must not widen the next plan. */
+TEST(a_link_that_we_may_have_made_leads_to_no_root)
+{
+    struct confine_plan plan;
+    struct err err;
+    mkdir(at("p"), 0700);
+    mkdir(at("p/in"), 0700);
+    mkdir(at("far"), 0700);
+    mkdir(at("far/deep"), 0700);
+    assert_int_equal(symlink(at("far"), at("p/in/out")), 0);
+    const char *const planted[] = {at("p/in/out"), NULL}, *const beyond[] = {at("p/in/out/deep"), NULL};
+    assert_int_equal(plan_in(&plan, at("p"), planted, &err), ERR_ARGUMENTS);
+    assert_non_null(strstr(err.text, "p/in/out' is a symbolic link"));
+    assert_int_equal(plan_in(&plan, at("p"), beyond, &err), ERR_ARGUMENTS);
+    assert_int_equal(plan_in(&plan, at("p/in/out"), NULL, &err), ERR_ARGUMENTS);
+    const struct confine_wish read_only = {.mode = CONFINE_READ_ONLY};
+    const struct confine_place place = {.cwd = at("p"), .begin = at("p/in/out"), .env = no_env};
+    assert_int_equal(confine_plan_make(&plan, &read_only, &place, &err), 0); /* nothing is writable */
+    assert_string_equal(plan.begin, at("far"));
+    confine_plan_fini(&plan);
+    struct stat st;
+    if (geteuid() == 0 || lstat("/bin", &st) != 0 || !S_ISLNK(st.st_mode))
+        return;
+    const char *const of_root[] = {"/bin", NULL};
+    assert_int_equal(plan_in(&plan, at("p"), of_root, &err), 0);
+    assert_true(has(&plan.roots, "/usr/bin"));
     confine_plan_fini(&plan);
 }
 
@@ -412,7 +440,8 @@ int main(void)
         cmocka_unit_test(protects_what_is_there_and_what_is_not),
         cmocka_unit_test(follows_a_git_file),
         cmocka_unit_test(refuses_what_it_cannot_protect),
-        cmocka_unit_test(resolves_links_and_sorts_parents_first),
+        cmocka_unit_test(sorts_parents_first),
+        cmocka_unit_test(a_link_that_we_may_have_made_leads_to_no_root),
         cmocka_unit_test(hides_the_daemon),
         cmocka_unit_test(hides_nothing_twice),
         cmocka_unit_test(takes_no_temp_that_widens),

@@ -1,0 +1,141 @@
+/* sandboxing_explain: owns what the daemon says of sandboxes: the line of `ue status`, and
+ * explain_sandbox, which waits until the machine's back-ends were tried. */
+#include "base/mem.h"
+#include "cmd/meta.h"
+#include "cmd/sandboxing.h"
+#include "session/sandbox.h"
+#include "wire/schema.h"
+#include <stdlib.h>
+
+/* --- what there is --- */
+
+static void tell_bwrap(const struct confine_able *able, struct buf *text)
+{
+    if (!able->bwrap)
+        buf_append_text(text, "bubblewrap is not installed");
+    else if (!able->tried)
+        buf_printf(text, "bubblewrap (%s, not tried yet)", able->bwrap);
+    else if (able->bwrap_why)
+        buf_append_text(text, able->bwrap_why);
+    else
+        buf_printf(text, "bubblewrap (%s)", able->bwrap);
+}
+
+void sandboxing_status(struct cmd_context *ctx, struct json *into)
+{
+    const struct confine_able *able = sandbox_able(ctx->registry);
+    struct buf text = BUF_INIT;
+    if (!able->helper)
+        buf_append_text(&text, able->helper_why);
+    else
+        tell_bwrap(able, &text);
+    if (able->landlock_abi > 0)
+        buf_printf(&text, "; Landlock ABI %d%s", able->landlock_abi,
+                   able->landlock_abi < CONFINE_LANDLOCK_MIN ? " (6 is needed)" : "");
+    else
+        buf_append_text(&text, "; no Landlock");
+    json_add_buf(into, "sandboxes", &text);
+}
+
+/* --- explain_sandbox --- */
+
+struct explaining {
+    struct cmd_context *ctx;
+    struct request *request; /* NULL: cancelled */
+};
+
+static void add_argv_of(const struct strv *argv, struct json *into, struct buf *text)
+{
+    struct json *list = json_add_array(into, "argv");
+    for (size_t i = 0; i < argv->count; i++)
+        json_add_text(list, NULL, argv->items[i]);
+    char *shown = strv_quoted(argv->items);
+    buf_printf(text, "%-10s %s\n", "runs", shown);
+    free(shown);
+}
+
+static int explain_plan(struct explaining *call, const struct confine_plan *plan,
+                        struct json *into, struct err *err)
+{
+    const struct confine_able *able = sandbox_able(call->ctx->registry);
+    const char *cmd = json_str(json_get(request_params(call->request), "cmd"), NULL);
+    const char *const command[] = {"sh", "-c", cmd ? cmd : "COMMAND", NULL};
+    enum confine_backend backend;
+    struct strv argv = {0};
+    struct buf text = BUF_INIT, why = BUF_INIT;
+    int code = confine_choose(plan, able, &backend, &why, err);
+    if (!code)
+        code = confine_argv(plan, backend, able, command, &argv, err);
+    if (!code) {
+        json_add_text(into, "mode", confine_mode_word(plan->mode));
+        json_add_bool(into, "network", plan->network);
+        json_add_text(into, "backend", confine_backend_word(backend));
+        buf_printf(&text, "%-10s %s: %s\n", "by", confine_backend_word(backend), why.data);
+        json_add_buf(into, "why", &why);
+        confine_explain(plan, &text);
+        add_argv_of(&argv, into, &text);
+        json_add_buf(into, "text", &text);
+    }
+    buf_fini(&text);
+    buf_fini(&why);
+    strv_fini(&argv);
+    return code;
+}
+
+static int explain(struct explaining *call, struct json *into, struct err *err)
+{
+    const struct tool *tool = &tools[TOOL_EXPLAIN_SANDBOX];
+    const struct json *params = request_params(call->request);
+    struct sandboxing sandboxing = {.confined = false};
+    struct confine_plan plan;
+    char *cwd = meta_cwd(call->request, schema_str(tool, params, "workdir", NULL), err);
+    char **env = cwd ? meta_env(call->ctx, call->request, META_ENV_CALLER, NULL, err) : NULL;
+    int code = env ? sandboxing_read(&sandboxing, tool, params, cwd, err) : err->code;
+    if (!code && sandboxing.confined) {
+        struct confine_place place = sandbox_place(call->ctx->registry, cwd, env);
+        code = confine_plan_make(&plan, &sandboxing.wish, &place, err);
+        if (!code) {
+            code = explain_plan(call, &plan, into, err);
+            confine_plan_fini(&plan);
+        }
+    } else if (!code) {
+        json_add_text(into, "mode", "full-access");
+        json_add_text(into, "text", "mode       full-access: no sandbox\n");
+    }
+    sandboxing_fini(&sandboxing);
+    strv_free(env);
+    free(cwd);
+    return code;
+}
+
+static void explain_on_tried(void *arg, bool closing)
+{
+    struct explaining *call = arg;
+    struct err err = {0};
+    if (call->request && !closing) {
+        request_on_cancel(call->request, NULL, NULL);
+        struct json *told = json_object_new();
+        if (explain(call, told, &err) == 0) {
+            request_reply(call->request, told);
+        } else {
+            json_free(told);
+            request_fail(call->request, &err);
+        }
+    }
+    free(call);
+}
+
+static void explain_on_cancel(void *arg)
+{
+    struct explaining *call = arg;
+    call->request = NULL;
+}
+
+void cmd_EXPLAIN_SANDBOX(struct cmd_context *ctx, struct request *request)
+{
+    struct explaining *call = xcalloc(1, sizeof *call);
+    *call = (struct explaining){.ctx = ctx, .request = request};
+    request_on_cancel(request, explain_on_cancel, call);
+    if (!sandbox_when_tried(ctx->registry, explain_on_tried, call))
+        explain_on_tried(call, false);
+}
