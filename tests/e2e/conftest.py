@@ -452,8 +452,10 @@ ROOT_TOO = {"test_hardening", "test_secret", "test_bad_input", "test_kill", "tes
 def take_share(config, items):
     """MUXD_SHARE=K/N: the Kth of N shares of the tests (from 0); a test's name decides which one it is in."""
     which, _, of = os.environ.get("MUXD_SHARE", "0/1").partition("/")
-    mine = [item for item in items if zlib.crc32(item.nodeid.encode()) % int(of) == int(which)]
-    config.hook.pytest_deselected(items=[item for item in items if item not in mine])
+    mine, others = [], []
+    for item in items:
+        (mine if zlib.crc32(item.nodeid.encode()) % int(of) == int(which) else others).append(item)
+    config.hook.pytest_deselected(items=others)
     items[:] = mine
 
 
