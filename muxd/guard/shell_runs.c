@@ -54,7 +54,9 @@ struct runs_walk {
 const char *shell_base_name(const char *word)
 {
     const char *slash = strrchr(word, '/');
-    return slash ? slash + 1 : word;
+    if (slash)
+        return slash + 1;
+    return *word == '=' && word[1] ? word + 1 : word; /* zsh puts the path of the program there */
 }
 
 static const struct wrap *wrap_of(const char *word)

@@ -19,6 +19,6 @@ void shell_runs_fini(struct shell_runs *runs);
  * borrowed. NULL: it does not, or the program is no shell whose words are read here as it reads
  * them: sh, bash, dash, ksh or zsh, without a directory or in one of the system's. */
 const char *shell_script_of(char *const *argv);
-/* what follows the last slash */
+/* what follows the last slash; without one, what follows the = of zsh's =NAME */
 const char *shell_base_name(const char *word);
 #endif

@@ -186,6 +186,8 @@ static void scan_take_word(struct shell_cursor *at, struct reading *reading)
     if (reading->target) {
         reading->target = false;
         free(text);
+    } else if (word.blank) {
+        free(text);
     } else if (number && (*at->at == '<' || *at->at == '>')) {
         shell_not_plain(at, "a redirected descriptor");
         free(text);

@@ -2,6 +2,7 @@
 #include "guard/shell_word.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,10 +172,18 @@ static bool begins_assignment(const char *text)
     return text[len] == '=' || (text[len] == '+' && text[len + 1] == '=');
 }
 
+static bool ends_word(char c)
+{
+    return !c || strchr(" \t\n;&|<>()", c);
+}
+
 static void take_unquoted(struct shell_cursor *at, struct shell_word *word)
 {
     char c = *at->at;
-    if (c == '*' || c == '?' || c == '[')
+    bool first = word->text.len == 0 && !word->quoted;
+    if (c == '=' && first && !ends_word(at->at[1]))
+        shell_not_plain(at, "a name behind =, for which zsh puts a path");
+    else if (c == '*' || c == '?' || c == '[')
         shell_not_plain(at, "a wildcard");
     else if (c == '{' && at->at[1] && !strchr(" \t\n;", at->at[1]))
         shell_not_plain(at, "braces");
@@ -183,6 +192,27 @@ static void take_unquoted(struct shell_cursor *at, struct shell_word *word)
     else if ((unsigned char)c < ' ' || c == 0x7f)
         shell_not_plain(at, "a control character"); /* some shells take it for a blank */
     take_byte(at, &word->text);
+}
+
+/* $IFS or ${IFS…} where no quotes are: its value is what separates words. */
+static bool begins_separator(const char *text)
+{
+    if (text[0] != '$')
+        return false;
+    const char *name = text + (text[1] == '{' ? 2 : 1);
+    return strncmp(name, "IFS", 3) == 0 && !isalnum((unsigned char)name[3]) && name[3] != '_';
+}
+
+static void take_separator(struct shell_cursor *at)
+{
+    struct buf name = BUF_INIT;
+    if (at->at[1] == '{') {
+        take_expansion(at, &name, false);
+    } else {
+        shell_not_plain(at, "an expansion");
+        at->at += strlen("$IFS");
+    }
+    buf_fini(&name);
 }
 
 static void take_escaped(struct shell_cursor *at, struct shell_word *word)
@@ -201,9 +231,14 @@ static void take_escaped(struct shell_cursor *at, struct shell_word *word)
 void shell_word_take(struct shell_cursor *at, struct shell_word *word)
 {
     *word = (struct shell_word){.text = BUF_INIT, .assignment = begins_assignment(at->at)};
-    while (*at->at && !strchr(" \t\n;&|<>()", *at->at)) {
+    while (!ends_word(*at->at)) {
         char c = *at->at;
-        if (c == '\'' || c == '"') {
+        if (begins_separator(at->at)) {
+            take_separator(at);
+            if (word->text.len > 0 || word->quoted)
+                break; /* what follows is the next word */
+            word->blank = ends_word(*at->at);
+        } else if (c == '\'' || c == '"') {
             word->quoted = true;
             (c == '"' ? take_double : take_single)(at, &word->text);
         } else if (c == '\\') {

@@ -25,9 +25,11 @@ struct shell_word {
     struct buf text; /* the caller's; quotes are resolved, expansions stand as they are written */
     bool quoted;     /* a part of it is */
     bool assignment; /* begins with NAME= or NAME[…]= */
+    bool blank;      /* expands to what separates words: it is none */
 };
 
-/* Reads one word at the cursor, where no blank and no operator stands (else it is empty). */
+/* Reads one word at the cursor, where no blank and no operator stands (else it is empty). It ends
+ * where an expansion of IFS begins another one, too. */
 void shell_word_take(struct shell_cursor *at, struct shell_word *word);
 /* Looks for substitutions in text, as in double quotes. */
 void shell_scan_expansions(struct shell_cursor *at, const char *text);

@@ -88,7 +88,9 @@ TEST(test_what_is_seen)
         "stdbuf -oL git push", "flock /tmp/x git push", "flock /tmp/x -c 'git push'",
         "trap 'git push' EXIT", "alias g='git push'; g", "unshare -r git push",
         "systemd-run --user git push", "ue exec git push", "case x in x) git push;; esac",
-        "git push # nothing", "coproc git push", "nice git push &"};
+        "git push # nothing", "coproc git push", "nice git push &", "=git push", "sudo =git push",
+        "=sudo git push", "true && =git push", "git${IFS}push", "git$IFS-C${IFS%??}x$IFS'push'",
+        "$IFS git ${IFS} push", "sh -c 'git${IFS}push'", "'git'${IFS}push"};
     struct config *cfg = rules_of(base_rules);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         says(cfg, forms[i], RULE_FORBIDDEN);
@@ -102,7 +104,8 @@ TEST(test_what_only_looks_alike)
     static const char *const forms[] = {
         "echo git push", "echo 'git push'", "grep 'git push' f", "git log --grep push",
         "cat <<'E'\ngit push\nE\n", "echo git; echo push", "git-push", "legit push", "x/git.sh push",
-        "git stash push", "cat > f <<'E'\n$(git push)\nE\n", "rm -r x", "rm rf", "man git push"};
+        "git stash push", "cat > f <<'E'\n$(git push)\nE\n", "rm -r x", "rm rf", "man git push",
+        "echo =git push", "git \"${IFS}push\"", "git$IFSX push", "git '$IFS'push", "= git push"};
     struct config *cfg = rules_of("[rule p]\nprefix = git push\ndecision = forbidden\n"
                                   "[rule r]\nprefix = rm -rf\ndecision = forbidden\n");
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)

@@ -35,6 +35,7 @@ TEST(test_plain)
     scans("echo \"a\\\"b\" 'c;d' \"e && f\"", true, "echo a\"b c;d e && f");
     scans("ls;", true, "ls");
     scans("echo a=b --c=d", true, "echo a=b --c=d");
+    scans("test a = b '=c'", true, "test a = b =c");
     scans("echo if then \xc3\xa4", true, "echo if then \xc3\xa4");
     scans("echo a#b", true, "echo a#b");
     scans("git commit -m 'a\nb'", true, "git commit -m a\nb");
@@ -81,6 +82,10 @@ TEST(test_not_plain)
     scans("alias a=b", false, "alias a=b");
     scans("a b\r\nc", false, "a b\r|c");
     scans("a\vb", false, "a\vb");
+    scans("=git push", false, "=git push");
+    scans("test a == b", false, "test a == b");
+    scans("git${IFS}push", false, "git push");
+    scans("a ${IFS:0:1}b$IFS $IFS\"c\"", false, "a b c");
 }
 
 TEST(test_substitutions)
