@@ -1,6 +1,6 @@
 /* main.c: owns muxd's command line and its roles: the program that people start, which becomes
  * muxd-keeper; the worker, which the keeper starts; and some small services of this executable
- * (--gen, --hook, --explain, --answer). */
+ * (--gen, --hook, --explain, --answer, --doctor). */
 #include "base/bug.h"
 #include "base/err.h"
 #include "base/limit.h"
@@ -12,6 +12,7 @@
 #include "keep/launch.h"
 #include "keep/start.h"
 #include "keep/trial.h"
+#include "server/doctor_alone.h"
 #include "server/hooks.h"
 #include "server/server.h"
 #include "server/worker.h"
@@ -36,6 +37,7 @@ enum option {
     OPTION_SPEAKS,
     OPTION_ANSWER,
     OPTION_EXPLAIN,
+    OPTION_DOCTOR,
     OPTION_GEN,
     OPTION_HOOK,
     OPTION_HOOK_TIMEOUT,
@@ -58,6 +60,7 @@ static const struct option_row {
     [OPTION_SPEAKS] = {"--speaks", NULL, "PROTOCOL", NULL},
     [OPTION_ANSWER] = {"--answer", NULL, "QUESTION", NULL},
     [OPTION_EXPLAIN] = {"--explain", NULL, "ERRNO:TEXT", NULL},
+    [OPTION_DOCTOR] = {"--doctor", NULL, NULL, NULL},
     [OPTION_GEN] = {"--gen", NULL, "DIR", NULL},
     [OPTION_HOOK] = {"--hook", NULL, "COMMAND", NULL},
     [OPTION_HOOK_TIMEOUT] = {"--hook-timeout", NULL, "MS", NULL},
@@ -238,6 +241,9 @@ int main(int argc, char **argv)
         return printf("muxd %s\n", MUXD_VERSION) < 0;
     if (line.value[OPTION_CHECK])
         return check_config(line.value[OPTION_CONFIG]);
+    if (line.value[OPTION_DOCTOR])
+        return doctor_alone(&(struct worker_options){.socket_path = line.value[OPTION_SOCKET],
+                                                      .config_path = line.value[OPTION_CONFIG]});
     if (line.value[OPTION_GEN])
         return generate(line.value[OPTION_GEN]);
     if (line.value[OPTION_HOOK])

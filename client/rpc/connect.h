@@ -2,6 +2,7 @@
  * muxd when no daemon listens. */
 #ifndef MUXD_CLIENT_CONNECT_H
 #define MUXD_CLIENT_CONNECT_H
+#include "base/buf.h"
 #include "base/err.h"
 #include "wire/frame.h"
 #include <stdbool.h>
@@ -56,6 +57,9 @@ void connection_pause(int ms);
 /* launch.c: runs `muxd -d` and waits until it listens or has failed. 0: this or another daemon
  * listens, or did so a moment ago. */
 int launch_daemon(const struct connection *conn, struct err *err);
+/* Runs `muxd OPTION`, which starts no daemon, with the environment that one would have, and appends
+ * what it prints. 0, or an error with its words. */
+int launch_ask(const struct connection *conn, const char *option, struct buf *out, struct err *err);
 /* path, made absolute by the working directory. The caller's. */
 char *launch_absolute(const char *path);
 /* The clean environment of a daemon; freed by strv_free. */

@@ -76,7 +76,8 @@ static char *neighbour(void)
 
 /* In the child, until exec. The daemon inherits no descriptor, no signal setting and no terminal of
  * ours. */
-static void become(const char *program, char *const *argv, char *const *env, int report_fd)
+static void become(const char *program, char *const *argv, char *const *env, int out_fd,
+                   int report_fd)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t none;
@@ -87,7 +88,8 @@ static void become(const char *program, char *const *argv, char *const *env, int
     setsid();
     int null_fd = open("/dev/null", O_RDWR);
     if (null_fd < 0 || chdir("/") != 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
-        dup2(null_fd, STDOUT_FILENO) < 0 || dup2(report_fd, STDERR_FILENO) < 0) {
+        dup2(out_fd >= 0 ? out_fd : null_fd, STDOUT_FILENO) < 0 ||
+        dup2(report_fd, STDERR_FILENO) < 0) {
         struct err err;
         limit_err(&err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno,
                   "its standard descriptors can't be set up");
@@ -170,15 +172,17 @@ static void add_config(struct strv *argv, const struct connection *conn)
     strv_add_owned(argv, launch_absolute(config));
 }
 
-int launch_daemon(const struct connection *conn, struct err *err)
+/* Runs `muxd OPTION` to its end, or until it has gone to the background. out_fd: what it prints;
+ * -1: nowhere. */
+static int launch_run(const struct connection *conn, const char *option, int out_fd,
+                      struct err *err)
 {
     struct strv argv = {0};
-    BUG_UNLESS(conn->path && conn->fd < 0 && conn->may_start);
     char *found = neighbour();
     const char *program = found ? found : "muxd";
     char **env = launch_environment(conn->path);
     strv_add(&argv, program);
-    strv_add(&argv, "-d");
+    strv_add(&argv, option);
     strv_add(&argv, "-S");
     strv_add(&argv, conn->path);
     add_config(&argv, conn);
@@ -189,7 +193,7 @@ int launch_daemon(const struct connection *conn, struct err *err)
     int result, report_fd = memfd_create("muxd-start", MFD_CLOEXEC);
     pid_t pid = report_fd < 0 ? -1 : fork();
     if (pid == 0)
-        become(program, argv.items, env, report_fd);
+        become(program, argv.items, env, out_fd, report_fd);
     if (pid < 0)
         result = limit_err(err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "'%s': can't be started",
                            program);
@@ -199,5 +203,25 @@ int launch_daemon(const struct connection *conn, struct err *err)
     strv_free(env);
     strv_fini(&argv);
     free(found);
+    return result;
+}
+
+int launch_daemon(const struct connection *conn, struct err *err)
+{
+    BUG_UNLESS(conn->path && conn->fd < 0 && conn->may_start);
+    return launch_run(conn, "-d", -1, err);
+}
+
+int launch_ask(const struct connection *conn, const char *option, struct buf *out, struct err *err)
+{
+    int fd = memfd_create("muxd-says", MFD_CLOEXEC);
+    int result = fd < 0 ? err_set(err, ERR_SYSTEM, "no memory for an answer: %s", strerror(errno))
+                        : launch_run(conn, option, fd, err);
+    off_t size = result == 0 ? lseek(fd, 0, SEEK_END) : 0;
+    char *room = size > 0 ? buf_reserve(out, (size_t)size) : NULL;
+    ssize_t got = room ? pread(fd, room, (size_t)size, 0) : 0;
+    if (got > 0)
+        buf_commit(out, (size_t)got);
+    fd_close(&fd);
     return result;
 }

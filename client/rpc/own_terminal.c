@@ -3,7 +3,9 @@
 #include "base/fdio.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +22,19 @@ void own_terminal_wait_foreground(void)
     for (int i = 0; fd >= 0 && i < TRIES && tcgetpgrp(fd) != getpgrp(); i++)
         kill(0, SIGTTIN);
     fd_close(&fd);
+}
+
+const char *own_terminal_why_not(void)
+{
+    struct rlimit locks;
+    int fd = own_terminal_open();
+    bool there = fd >= 0, front = there && tcgetpgrp(fd) == getpgrp();
+    fd_close(&fd);
+    if (!there)
+        return "ue has no terminal";
+    if (getrlimit(RLIMIT_LOCKS, &locks) == 0 && locks.rlim_max != RLIM_INFINITY)
+        return "ue runs below a session (its RLIMIT_LOCKS is finite)";
+    return front ? NULL : "ue runs in the background of its terminal; bring it to the front";
 }
 
 ssize_t own_terminal_send(int sock, const void *data, size_t size)

@@ -90,6 +90,12 @@ static int guess(const char *term)
     return begins_with_one(term, none) ? 0 : 256;
 }
 
+bool colors_are_known(void)
+{
+    const char *term = getenv("TERM");
+    return look_up(term ? term : "") >= 0;
+}
+
 int colors_of_terminal(void)
 {
     /* they show all colours, and ssh does not pass COLORTERM on */

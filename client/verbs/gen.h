@@ -16,6 +16,7 @@ void gen_error_list(struct buf *out);
 void gen_events(struct buf *out);      /* parts of the man page */
 void gen_errors(struct buf *out);
 void gen_differences(struct buf *out);
+void gen_doctor(struct buf *out);
 void gen_roff(struct buf *out, const char *text); /* escapes text for roff */
 
 /* All verbs that are not hidden: for (v = gen_next(NULL); v; v = gen_next(v)). */

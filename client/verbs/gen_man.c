@@ -364,5 +364,6 @@ void gen_man(struct buf *out)
     buf_append_text(out, waiting);
     gen_errors(out);
     buf_append_text(out, trouble);
+    gen_doctor(out);
     buf_append_text(out, around);
 }

@@ -229,8 +229,8 @@ static int check_dir(const char *dir, int fd, const char *choose, struct err *er
     return 0;
 }
 
-/* Names the nearest directory above dir that exists. */
-static int unmade(const char *dir, int error, const char *choose, struct err *err)
+/* The nearest directory above dir that exists; the caller's. */
+static char *path_above(const char *dir)
 {
     char *above = path_dirname(dir);
     while (access(above, F_OK) != 0 && errno == ENOENT) {
@@ -238,18 +238,28 @@ static int unmade(const char *dir, int error, const char *choose, struct err *er
         free(above);
         above = next;
     }
+    return above;
+}
+
+static int unmade(const char *dir, int error, const char *choose, struct err *err)
+{
+    char *above = path_above(dir);
     int result = err_set(err, ERR_SYSTEM, "'%s' can't be made below '%s': %s; %s", dir, above,
                          strerror(error), choose);
     free(above);
     return result;
 }
 
+static int path_can_be_made(const char *dir, const char *choose, struct err *err)
+{
+    char *above = path_above(dir);
+    int result = access(above, W_OK | X_OK) == 0 ? 0 : unmade(dir, errno, choose, err);
+    free(above);
+    return result;
+}
+
 static int private_dir(const char *dir, const char *choose, struct err *err)
 {
-    if (!*dir)
-        return err_set(err, ERR_SYSTEM, "'' is no directory; give its path");
-    if (path_make_dir(dir) != 0)
-        return unmade(dir, errno, choose, err);
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         struct stat info;
@@ -265,14 +275,36 @@ static int private_dir(const char *dir, const char *choose, struct err *err)
     return result;
 }
 
-int path_private_dir(const char *dir, const char *choose, struct err *err)
+/* open(2) would follow "link/" and "link/." in spite of O_NOFOLLOW. */
+static char *without_slashes(const char *dir)
 {
-    /* open(2) would follow "link/" and "link/." in spite of O_NOFOLLOW. */
     char *clean = xstrdup(dir);
     size_t len = strlen(clean);
     while (len > 1 && (clean[len - 1] == '/' || (clean[len - 1] == '.' && clean[len - 2] == '/')))
         clean[--len] = 0;
-    int result = private_dir(clean, choose, err);
+    return clean;
+}
+
+int path_private_dir(const char *dir, const char *choose, struct err *err)
+{
+    char *clean = without_slashes(dir);
+    int result;
+    if (!*clean)
+        result = err_set(err, ERR_SYSTEM, "'' is no directory; give its path");
+    else if (path_make_dir(clean) != 0)
+        result = unmade(clean, errno, choose, err);
+    else
+        result = private_dir(clean, choose, err);
+    free(clean);
+    return result;
+}
+
+int path_private_look(const char *dir, const char *choose, bool *missing, struct err *err)
+{
+    struct stat info;
+    char *clean = without_slashes(dir);
+    *missing = lstat(clean, &info) != 0 && errno == ENOENT;
+    int result = *missing ? path_can_be_made(clean, choose, err) : private_dir(clean, choose, err);
     free(clean);
     return result;
 }

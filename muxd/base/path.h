@@ -28,6 +28,8 @@ char *path_join(const char *dir, const char *name); /* name alone when it is abs
  * closed to others; else ERR_SYSTEM, and the text says what to do (choose: "choose another by
  * …"). Opened O_DIRECTORY|O_NOFOLLOW and checked by fstat(2). */
 int path_private_dir(const char *dir, const char *choose, struct err *err);
+/* The same of one that is there; makes nothing. missing: it would have to be made, by us. */
+int path_private_look(const char *dir, const char *choose, bool *missing, struct err *err);
 #define PATH_CHOOSE_SOCKET "choose another path for the socket with -S or $MUXD_SOCKET"
 #define PATH_CHOOSE_STATE                                                                          \
     "choose a directory of yours that can be written, by $XDG_STATE_HOME or [muxd] state"

@@ -15,6 +15,9 @@ struct cmd_ops { /* what only the server can do; it lies above this room */
     void (*stop)(struct server *server, struct request *request);
     /* parks it; a failure is answered here, a success by the successor */
     void (*upgrade)(struct server *server, struct request *request);
+    /* reads the config file as a reload would, and changes nothing: its path (the caller's; NULL:
+     * there is none), how many values differ, and what is wrong with it (code 0: nothing) */
+    char *(*look_at_config)(struct server *server, size_t *changes, struct err *mistake);
     /* adds what only the server knows */
     void (*status)(struct server *server, struct json *into);
 };

@@ -24,7 +24,7 @@ static bool made_for_session(void *arg, pid_t sid)
     return search.found;
 }
 
-static int people_look(struct cmd_context *ctx, struct request *request, struct err *err)
+int people_why_not(struct cmd_context *ctx, struct request *request, struct err *err)
 {
     return person_check(request_peer(request), made_for_session, ctx->registry, err);
 }
@@ -32,7 +32,7 @@ static int people_look(struct cmd_context *ctx, struct request *request, struct 
 bool people_is_person(struct cmd_context *ctx, struct request *request)
 {
     struct err unused;
-    return people_look(ctx, request, &unused) == 0;
+    return people_why_not(ctx, request, &unused) == 0;
 }
 
 bool people_may_script(const struct cmd_context *ctx, const char *word)
@@ -48,7 +48,7 @@ int people_check(struct cmd_context *ctx, struct request *request, const char *w
                  const char *word, struct err *err)
 {
     struct err why;
-    if (people_may_script(ctx, word) || people_look(ctx, request, &why) == 0)
+    if (people_may_script(ctx, word) || people_why_not(ctx, request, &why) == 0)
         return 0;
     struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
     if (own)
@@ -67,7 +67,7 @@ int people_check_evidence(struct cmd_context *ctx, struct request *request, cons
                           struct err *err)
 {
     struct err why;
-    if (people_look(ctx, request, &why) == 0)
+    if (people_why_not(ctx, request, &why) == 0)
         return 0;
     return err_set(err, ERR_DENIED,
                    "'%s' is for a person at a terminal outside of all sessions: %s; use ue %s "

@@ -5,6 +5,8 @@
 
 /* To be asked while the request is handled for the first time (peer/person.h). */
 bool people_is_person(struct cmd_context *ctx, struct request *request);
+/* The same: 0, or ERR_DENIED, and the text says what is missing, as the rest of a sentence. */
+int people_why_not(struct cmd_context *ctx, struct request *request, struct err *err);
 /* [defaults] scripts_may has the word. */
 bool people_may_script(const struct cmd_context *ctx, const char *word);
 /* 0: a person asks, or scripts may do it (word: of [defaults] scripts_may). Else ERR_DENIED: `what`

@@ -162,6 +162,25 @@ static int reload(struct server *server, struct json *into, struct err *err)
     return 0;
 }
 
+static void count_nothing(void *arg, const struct config_change *change)
+{
+    (void)arg;
+    (void)change;
+}
+
+static char *look_at_config(struct server *server, size_t *changes, struct err *mistake)
+{
+    char *path = path_config(server->given_config);
+    struct config *fresh = config_load(path, mistake);
+    *changes = 0;
+    if (fresh && control_check_config(fresh, mistake) == 0) {
+        *mistake = (struct err){0};
+        *changes = config_diff(server->config, fresh, count_nothing, NULL);
+    }
+    config_free(fresh);
+    return path;
+}
+
 void control_signal_reload(void *arg)
 {
     struct err err;
@@ -351,4 +370,8 @@ static void status(struct server *server, struct json *into)
 }
 
 const struct cmd_ops control_ops = {
-    .reload = reload, .stop = control_stop, .upgrade = upgrade, .status = status};
+    .reload = reload,
+    .look_at_config = look_at_config,
+    .stop = control_stop,
+    .upgrade = upgrade,
+    .status = status};

@@ -3,19 +3,13 @@
 #include "session/sandbox.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
-#include "keep/start.h"
+#include "session/able.h"
 #include "session/birth.h"
 #include "sys/try_run.h"
 #include "wire/json.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define TRIAL_MS 10000
-#define SEARCH_ELSE "/usr/local/bin:/usr/bin:/bin" /* behind PATH */
 
 struct trial { /* the thread's, while it is under way */
     struct sandboxes *of;
@@ -46,15 +40,6 @@ void sandbox_init(struct registry *registry)
     registry->sandboxes = all;
 }
 
-static void forget_able(struct confine_able *able)
-{
-    free(able->helper);
-    free(able->helper_why);
-    free(able->bwrap);
-    free(able->bwrap_why);
-    *able = (struct confine_able){.tried = false};
-}
-
 void sandbox_fini(struct registry *registry)
 {
     struct sandboxes *all = registry->sandboxes;
@@ -67,35 +52,12 @@ void sandbox_fini(struct registry *registry)
         asker->fn(asker->arg, true);
         free(asker);
     }
-    forget_able(&all->able);
+    able_fini(&all->able);
     free(all);
     registry->sandboxes = NULL;
 }
 
 /* --- what there is --- */
-
-/* muxd-confine lies beside muxd-keeper. */
-static void find_helper(struct confine_able *able)
-{
-    struct start_programs *programs = xmalloc(sizeof *programs); /* too large for a small stack */
-    struct err err;
-    if (start_find(programs, &err) == 0) {
-        char *dir = path_dirname(programs->keeper);
-        able->helper = path_join(dir, "muxd-confine");
-        free(dir);
-    } else {
-        able->helper_why = xstrdup(err.text);
-    }
-    free(programs);
-    if (!able->helper)
-        return;
-    if (access(able->helper, X_OK) == 0)
-        return;
-    able->helper_why = xasprintf("'%s': %s; install muxd again (make install)", able->helper,
-                                 strerror(errno));
-    free(able->helper);
-    able->helper = NULL;
-}
 
 /* What failed is looked at again by the next who asks: it may have been installed since. */
 static void look_around(struct sandboxes *all)
@@ -103,14 +65,9 @@ static void look_around(struct sandboxes *all)
     struct confine_able *able = &all->able;
     if (all->trial || (all->looked && able->helper && able->bwrap && !able->bwrap_why))
         return;
-    forget_able(able);
+    able_fini(able);
     all->looked = true;
-    find_helper(able);
-    const char *path = getenv("PATH");
-    able->bwrap = path ? confine_find_bwrap(path) : NULL;
-    if (!able->bwrap)
-        able->bwrap = confine_find_bwrap(SEARCH_ELSE);
-    able->landlock_abi = confine_landlock_abi();
+    able_look(able);
 }
 
 const struct confine_able *sandbox_able(struct registry *registry)
@@ -126,7 +83,7 @@ const struct confine_able *sandbox_able(struct registry *registry)
 static void trial_work(void *arg)
 {
     struct trial *trial = arg;
-    trial->status = try_run(trial->argv, TRIAL_MS, trial->text, sizeof trial->text);
+    trial->status = try_run(trial->argv, ABLE_TRIAL_MS, trial->text, sizeof trial->text);
 }
 
 static void tell_askers(struct sandboxes *all)
@@ -146,10 +103,7 @@ static void trial_done(void *arg)
     struct trial *trial = arg;
     struct sandboxes *all = trial->of;
     struct confine_able *able = &all->able;
-    able->tried = true;
-    if (trial->status != 0)
-        able->bwrap_why = xasprintf("bubblewrap does not work here (%s)",
-                                    *trial->text ? trial->text : "it failed without a word");
+    able_tried(able, trial->status, trial->text);
     log_info("sandboxes: %s; Landlock ABI %d",
              able->bwrap_why ? able->bwrap_why : "bubblewrap works", able->landlock_abi);
     strv_free(trial->argv);
