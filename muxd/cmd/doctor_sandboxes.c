@@ -2,6 +2,7 @@
  * back-end lacks. */
 #include "base/fdio.h"
 #include "cmd/doctor.h"
+#include "guard/policy.h"
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdlib.h>
@@ -111,6 +112,9 @@ static bool sandboxes_are_wanted(const struct config *config, enum confine_mode 
 {
     for (size_t i = 0; i < config->nsessions; i++)
         if (config->sessions[i].sandbox == (int)mode)
+            return true;
+    for (size_t i = 0; i < config->npolicies; i++)
+        if (policy_sandbox(&config->policies[i]) == mode)
             return true;
     return false;
 }

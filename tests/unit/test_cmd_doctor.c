@@ -65,6 +65,7 @@ TEST(test_sandboxes)
         broken = {
             .helper = helper, .bwrap = bwrap, .tried = true, .bwrap_why = why, .landlock_abi = 7};
     struct config *plain = doctor_config_of(""),
+                  *policy = doctor_config_of("[policy mcp]\nsandbox = workspace-write\n"),
                   *wanting = doctor_config_of("[session s]\ncmd = true\nsandbox = read-only\n");
     struct {
         const struct confine_able *able;
@@ -74,6 +75,7 @@ TEST(test_sandboxes)
         {&all, wanting, "ok", "ok", "ok", "read-only: landlock; workspace-write: bubblewrap"},
         {&old, plain, "advice", "advice", "advice", "read-only: nothing"},
         {&old, wanting, "bad", "advice", "advice", "read-only: nothing"},
+        {&broken, policy, "bad", "advice", "ok", "workspace-write: nothing"},
         {&broken, wanting, "advice", "advice", "ok", "workspace-write: nothing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -86,6 +88,7 @@ TEST(test_sandboxes)
         json_free(rows);
     }
     config_free(plain);
+    config_free(policy);
     config_free(wanting);
 }
 
