@@ -36,7 +36,7 @@ CLIENT_SRC := $(SHARED_SRC) $(UE_SRC) client/main.c
 # The keeper must never fail: it links libc, its own room, the files that it shares with the worker, and these of base. A symbol of any
 # other room is a link error.
 KEEPER_SRC := $(wildcard muxd/keep/keeper/*.c) $(addprefix muxd/keep/,keep.c own_args.c sentinel.c trial.c) \
-	$(addprefix muxd/base/,bug.c clock.c fdio.c)
+	$(addprefix muxd/base/,beside.c bug.c clock.c fdio.c)
 # What runs in front of a confined command: libc only, and static where that can be had, as it is executed up to twice for each.
 CONFINE_SRC := $(wildcard muxd/confine/helper/*.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))

@@ -254,5 +254,8 @@ int main(int argc, char **argv)
         return trial_answer_as_worker(line.value[OPTION_ANSWER], journal_why_not);
     if (line.value[OPTION_EXPLAIN])
         return muxd_explain(&line);
-    return line.value[OPTION_WORKER] ? muxd_work(&line) : muxd_keep(&line);
+    if (!line.value[OPTION_WORKER])
+        return muxd_keep(&line);
+    start_told(argv[0]);
+    return muxd_work(&line);
 }

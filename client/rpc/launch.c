@@ -1,6 +1,7 @@
 /* launch: owns the start of a daemon: which muxd, with which environment, and its error text when
  * it fails. */
 #include "client/rpc/connect.h"
+#include "base/beside.h"
 #include "base/bug.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -60,18 +61,10 @@ char **launch_environment(const char *socket_path)
 /* muxd beside our own binary; NULL: the one in PATH. */
 static char *neighbour(void)
 {
-    char own[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (len <= 0)
-        return NULL;
-    own[len] = 0;
-    char *dir = path_dirname(own);
-    char *path = path_join(dir, "muxd");
-    free(dir);
-    if (access(path, X_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
+    static const char *const names[] = {"muxd", NULL};
+    char own[PATH_MAX], path[PATH_MAX];
+    bool found = beside_own(own) && beside_find(own, names, path) && access(path, X_OK) == 0;
+    return found ? xstrdup(path) : NULL;
 }
 
 /* In the child, until exec. The daemon inherits no descriptor, no signal setting and no terminal of

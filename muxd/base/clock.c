@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/bug.h"
 #include <errno.h>
-#include <stdio.h>
 #include <time.h>
 
 static int64_t read_ns(clockid_t id)
@@ -36,23 +35,4 @@ int64_t clock_boot_ms(void)
 int64_t clock_real_ms(void)
 {
     return read_ns(CLOCK_REALTIME) / 1000000;
-}
-
-void clock_format_iso(int64_t real_ms, char out[32])
-{
-    int64_t millis = real_ms % 1000;
-    time_t seconds = (time_t)(real_ms / 1000);
-    if (millis < 0) {
-        millis += 1000;
-        seconds--;
-    }
-    struct tm utc;
-    /* A year that doesn't fit comes from a damaged record: the epoch is plainly no real date. */
-    if (!gmtime_r(&seconds, &utc) || utc.tm_year < -1900 || utc.tm_year > 8099) {
-        seconds = 0;
-        millis = 0;
-        gmtime_r(&seconds, &utc);
-    }
-    size_t len = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(out + len, 32 - len, ".%03dZ", (int)millis);
 }

@@ -4,6 +4,7 @@
 #include "base/fdio.h"
 #include "base/limit.h"
 #include "keep/own_args.h"
+#include "keep/start.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,6 +19,7 @@ struct birth {
     int link, own_exe; /* its end of the socket; the program from which it starts workers */
     int exe;           /* its own program; -1: args[0] */
     char **args;
+    const char *muxd; /* where it lies */
 };
 
 /* In a child between fork and exec. Its own child becomes the keeper, so init reaps that one. */
@@ -34,6 +36,7 @@ static void __attribute__((__noreturn__)) become_keeper(const struct birth *birt
     sigemptyset(&none);
     fd_set_cloexec(birth->link, false);
     fd_set_cloexec(birth->own_exe, false);
+    start_tell(birth->muxd);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (birth->exe >= 0)
         execveat(birth->exe, "", birth->args, environ, AT_EMPTY_PATH);
@@ -61,7 +64,7 @@ static int fork_keeper(const struct birth *birth)
 static int adopt_give_birth(int link, int own_exe, int exe, char *const argv[], struct err *err)
 {
     char option[] = "--adopt", value[32], *args[OWN_ARGS_MAX];
-    const struct birth birth = {.link = link, .own_exe = own_exe, .exe = exe, .args = args};
+    const struct birth birth = {.link = link, .own_exe = own_exe, .exe = exe, .args = args, .muxd = argv[1]};
     snprintf(value, sizeof value, "%d:%d", link, own_exe);
     own_args(args, argv, option, value);
     int error = fork_keeper(&birth);
@@ -72,7 +75,7 @@ static int adopt_give_birth(int link, int own_exe, int exe, char *const argv[], 
 
 int keeper_respawn(struct link *link, char *const argv[], struct err *err)
 {
-    BUG_UNLESS(argv[0]);
+    BUG_UNLESS(argv[0] && argv[1]);
     int pair[2], own_exe = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     if (own_exe < 0)
         return limit_err(err, ERR_SYSTEM, LIMIT_KEEPER, errno, "no descriptor for a new keeper");

@@ -15,6 +15,9 @@
 /* "muxd-keep-1": the protocol as a word. muxd and muxd-keeper give it to each other, so that
  * programs of two versions refuse each other before either has begun. */
 extern const char keep_protocol_word[];
+/* Where muxd-keeper lies, seen from muxd: beside it (a build), else in ../libexec/muxd (installed);
+ * for beside_find. */
+extern const char *const keep_program_places[];
 
 /* The tag under which the keeper holds a descriptor: it says what the descriptor is. Only the
  * worker acts on it. A slot holds at most FD_PASS_MAX descriptors: one message carries all. */

@@ -1,5 +1,6 @@
 /* start.c: owns the search for muxd-keeper beside muxd, and how muxd becomes it. */
 #include "keep/start.h"
+#include "base/beside.h"
 #include "base/bug.h"
 #include "base/fdio.h"
 #include "base/limit.h"
@@ -7,56 +8,64 @@
 #include "keep/own_args.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* If our program has been replaced, the kernel marks its old name. */
-static bool start_find_own(char path[PATH_MAX])
+/* The place of muxd, for those of our processes that were not started by it. A variable passes
+ * through a launcher, and a release that does not know it is not disturbed. */
+#define PLACE "MUXD_PROGRAM"
+
+static char told[PATH_MAX]; /* to this process; "": not */
+
+void start_told(const char *argv0)
 {
-    static const char mark[] = " (deleted)";
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    path[n > 0 ? n : 0] = '\0';
-    if (n <= 0)
-        return false;
-    char *end = path + n - (sizeof mark - 1);
-    if (end > path && strcmp(end, mark) == 0)
-        *end = '\0';
-    return true;
+    const char *place = getenv(PLACE);
+    if (!place)
+        place = argv0;
+    snprintf(told, sizeof told, "%s", place && *place == '/' ? place : "");
+    unsetenv(PLACE);
 }
 
-/* path without its last part, in place. */
-static void cut(char *path)
+void start_tell(const char *muxd)
 {
-    char *slash = strrchr(path, '/');
-    if (slash)
-        *slash = '\0';
+    setenv(PLACE, muxd, 1);
+}
+
+/* The place of muxd without its last parts. */
+static int start_dir(const struct start_programs *programs, int parts)
+{
+    size_t length = strlen(programs->muxd);
+    for (; parts > 0; parts--)
+        while (length > 0 && programs->muxd[--length] != '/')
+            ;
+    return (int)length;
+}
+
+static int start_not_found(struct start_programs *programs, struct err *err)
+{
+    snprintf(programs->keeper, sizeof programs->keeper, "%.*s/libexec/muxd/muxd-keeper",
+             start_dir(programs, 2), programs->muxd);
+    return err_set(err, ERR_SYSTEM,
+                   "muxd-keeper is neither at '%.*s/muxd-keeper' nor at '%s'; install muxd again "
+                   "(make install)",
+                   start_dir(programs, 1), programs->muxd, programs->keeper);
 }
 
 int start_find(struct start_programs *programs, struct err *err)
 {
-    char dir[PATH_MAX], beside[PATH_MAX];
     *programs->keeper = '\0';
-    if (!start_find_own(programs->muxd))
+    if (*told)
+        memcpy(programs->muxd, told, sizeof told);
+    else if (!beside_own(programs->muxd))
         return err_set(
             err, ERR_SYSTEM,
             "can't find muxd-keeper: /proc/self/exe does not tell where muxd lies: %s; mount /proc",
             strerror(errno));
-    snprintf(dir, sizeof dir, "%s", programs->muxd);
-    cut(dir);
-    int size = snprintf(beside, sizeof beside, "%s/muxd-keeper", dir);
-    cut(dir);
-    if (size < PATH_MAX && access(beside, X_OK) == 0) {
-        memcpy(programs->keeper, beside, sizeof beside);
+    if (beside_find(programs->muxd, keep_program_places, programs->keeper))
         return 0;
-    }
-    size = snprintf(programs->keeper, sizeof programs->keeper, "%s/libexec/muxd/muxd-keeper", dir);
-    if (size < PATH_MAX && access(programs->keeper, X_OK) == 0)
-        return 0;
-    return err_set(err, ERR_SYSTEM,
-                   "muxd-keeper is neither at '%s' nor at '%s'; install muxd again (make install)",
-                   beside, programs->keeper);
+    return start_not_found(programs, err);
 }
 
 void start_argv(char *argv[START_ARGS + 2], struct start_programs *programs, char *const args[])
@@ -84,6 +93,7 @@ int start_keeper(struct start_programs *programs, int ready_fd, char *const args
     snprintf(value, sizeof value, "%s:%d:%d", keep_protocol_word, ready_fd, exe);
     start_argv(own, programs, args);
     own_args(argv, own, option, value);
+    start_tell(programs->muxd);
     execv(programs->keeper, argv);
     int error = errno;
     fd_close(&exe);

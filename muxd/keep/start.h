@@ -4,12 +4,20 @@
 #include "base/err.h"
 #include <limits.h>
 
-struct start_programs { /* paths; "" when the kernel does not tell */
+struct start_programs { /* paths; "" when nobody tells */
     char muxd[PATH_MAX], keeper[PATH_MAX];
 };
 
-/* Finds our own program and the keeper's: beside ours (a build), else in ../libexec/muxd
- * (installed). ERR_SYSTEM names both places; keeper is the second then. */
+/* In a worker, before anything else: where muxd lies stands in the environment, which forgets it,
+ * else in argv0. */
+void start_told(const char *argv0);
+/* In a process that becomes muxd-keeper: tells it and all workers where muxd lies. Not
+ * async-signal-safe. */
+void start_tell(const char *muxd);
+
+/* Finds muxd, where this process was told or else where it was executed (base/beside.h), and around
+ * it muxd-keeper: the programs that a new process is made of, whatever this one runs from.
+ * ERR_SYSTEM names both places of muxd-keeper, of which keeper is the second then. */
 int start_find(struct start_programs *programs, struct err *err);
 /* Becomes the keeper. args: what a worker is to be started with, NULL at the end; ready_fd: as
  * launch.h gives it, -1: none. Returns only with ERR_SYSTEM. */

@@ -70,7 +70,7 @@ def test_what_is_installed_runs(mux):
     assert mux.ue("exec", "--raw", "echo here").ok().out == "here\n"
     keeper = mux.js("status")["keeper_pid"]
     assert command_line(keeper)[0] == os.fsencode(place / "libexec/muxd/muxd-keeper")
-    assert command_line(mux.js("status")["pid"])[0] == os.fsencode(place / "bin/muxd")
+    assert command_line(mux.js("status")["pid"])[0] == os.fsencode(mux.dir / "links/muxd")
     mux.ue("upgrade").ok()
     assert mux.ue("exec", "--raw", "echo again").ok().out == "again\n"
 

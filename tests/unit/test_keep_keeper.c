@@ -226,13 +226,27 @@ static int count_fds_at_most(pid_t pid, int most)
 
 /* --- start and end ----------------------------------------------------------------------------------------------------- */
 
+/* "muxd" and "muxd-keeper" as they lie on disk for an upgrade. */
+static void lay_out(const char *keeper)
+{
+    char path[2][200];
+    snprintf(path[0], sizeof path[0], "%s/muxd", rig.dir);
+    snprintf(path[1], sizeof path[1], "%s/muxd-keeper", rig.dir);
+    for (int i = 0; i < 2; i++) {
+        unlink(path[i]);
+        if (keeper)
+            assert_int_equal(symlink(i == 0 ? rig.self : keeper, path[i]), 0);
+    }
+}
+
 static void start_keeper(const char *role, const char *upgrade_to)
 {
+    lay_out(upgrade_to);
     rig.keeper = fork();
     if (rig.keeper == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGHUP, SIG_IGN); /* as nohup: programs must not inherit it */
-        execl(rig.self, rig.self, role, rig.socket, upgrade_to, NULL);
+        execl(rig.self, rig.self, role, rig.socket, NULL);
         _exit(127);
     }
 }
@@ -252,6 +266,7 @@ static int setup_bare(void **state)
     rig.relay = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(rig.relay, (struct sockaddr *)&addr, sizeof addr), 0);
     assert_int_equal(listen(rig.relay, 16), 0);
+    lay_out(rig.self);
     return 0;
 }
 
@@ -279,6 +294,7 @@ static int teardown(void **state)
     waitpid(rig.keeper, &status, 0);
     close(rig.relay);
     unlink(rig.socket);
+    lay_out(NULL);
     rmdir(rig.dir);
     if (status != 0)
         print_error("the keeper ended with wait status 0x%x\n", (unsigned)status);
@@ -798,6 +814,7 @@ TEST(test_upgrade_unreadable)
     rig.link = NULL;
     close(rig.relay);
     unlink(rig.socket);
+    lay_out(NULL);
     rmdir(rig.dir);
 }
 
@@ -860,6 +877,7 @@ static int teardown_ended(void **state)
     fd_close(&rig.relayed);
     close(rig.relay);
     unlink(rig.socket);
+    lay_out(NULL);
     rmdir(rig.dir);
     return 0;
 }
@@ -877,6 +895,7 @@ TEST(test_failed_start)
     rig.link = NULL;
     close(rig.relay);
     unlink(rig.socket);
+    lay_out(NULL);
     rmdir(rig.dir);
 }
 
@@ -895,7 +914,7 @@ TEST(test_inherited)
         int source = fcntl(passed, F_DUPFD, 50);
         dup2(source, 3);
         dup2(leak[1], 60);
-        execl(rig.self, rig.self, "--keeper", rig.socket, rig.self, NULL);
+        execl(rig.self, rig.self, "--keeper", rig.socket, NULL);
         _exit(127);
     }
     close(leak[1]);
@@ -953,6 +972,7 @@ TEST(test_sentinel)
     fd_close(&rig.relayed);
     close(rig.relay);
     unlink(rig.socket);
+    lay_out(NULL);
     rmdir(rig.dir);
 }
 
@@ -1006,15 +1026,19 @@ static int keep(char **argv)
         argv += 2;
     }
     role = argv[1];
-    static char *worker[] = {NULL, (char *)"--relay", NULL, NULL}, *keeper[] = {NULL, (char *)"--keeper", NULL, NULL, NULL};
+    static char *worker[] = {NULL, (char *)"--relay", NULL, NULL}, *keeper[] = {NULL, (char *)"--keeper", NULL, NULL};
     static char *dying[] = {(char *)"sh", (char *)"-c", (char *)"kill -SEGV $$", NULL}, *leaving[] = {(char *)"sh", (char *)"-c", (char *)"exit 75", NULL};
-    static char self[4096];
+    static char self[4096], place[4200];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = '\0';
     worker[0] = keeper[0] = self;
     worker[2] = keeper[2] = argv[2];
-    keeper[3] = argv[2] ? argv[3] : NULL;
-    struct keeper_options options = {.worker_argv = worker, .keeper_argv = keeper, .worker_path = self, .path = keeper[3], .ready_fd = -1,
+    const char *slash = argv[2] ? strrchr(argv[2], '/') : NULL; /* links lie beside the socket */
+    if (slash)
+        snprintf(place, sizeof place, "%.*s/muxd", (int)(slash - argv[2]), argv[2]);
+    else
+        snprintf(place, sizeof place, "%s", self);
+    struct keeper_options options = {.worker_argv = worker, .keeper_argv = keeper, .worker_path = place, .ready_fd = -1,
                                      .sentinel = strcmp(role, "--keeper-with-sentinel") == 0};
     if (strcmp(role, "--bad-worker") == 0 || strcmp(role, "--no-start") == 0) {
         options.worker_path = "/bin/sh";

@@ -9,12 +9,12 @@ struct keeper_options {
     char *const *worker_argv; /* what a worker is started with; NULL-terminated, borrowed */
     /* what an upgraded keeper is started with; "--resume" and its value come after [0] */
     char *const *keeper_argv;
-    /* the worker's program on disk, for upgrades; borrowed as long as the keeper lives, as path */
+    /* the worker's program on disk, for upgrades, and where our own is looked for then; borrowed as
+     * long as the keeper lives */
     const char *worker_path;
     /* the worker's program itself (O_PATH), wherever its path leads by now; 0: worker_path is
      * executed */
     int worker_exe;
-    const char *path;         /* our own program on disk, for upgrades; NULL: unknown */
     /* gets one byte when the daemon listens; then stderr leads where stdin does; -1: none */
     int ready_fd;
     bool sentinel;            /* start a sentinel too */

@@ -4,7 +4,6 @@
 #include "keep/keep.h"
 #include "keep/keeper/keeper.h"
 #include "keep/own_args.h"
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,21 +16,6 @@ static int keeper_main_complain(int status, const char *text)
 {
     dprintf(STDERR_FILENO, "muxd: keeper: %s\n", text);
     return status;
-}
-
-/* Where our program lies, for upgrades. If it has been replaced, the kernel marks the old name. */
-static const char *path_on_disk(void)
-{
-    static char path[PATH_MAX];
-    static const char mark[] = " (deleted)";
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
-        return NULL;
-    path[n] = '\0';
-    char *end = path + n - (sizeof mark - 1);
-    if (end > path && strcmp(end, mark) == 0)
-        *end = '\0';
-    return path;
 }
 
 /* "WORD:READY:EXE": the protocol that muxd speaks, the descriptor that gets a byte when the daemon
@@ -91,7 +75,6 @@ int main(int argc, char **argv)
     struct keeper_options options = {.worker_argv = worker_argv,
                                      .keeper_argv = keeper_argv,
                                      .worker_path = argv[ARG_WORKER],
-                                     .path = path_on_disk(),
                                      .ready_fd = -1,
                                      .sentinel = true};
     const char *role = argv[ARG_ROLE], *value = argv[ARG_VALUE];

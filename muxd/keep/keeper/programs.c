@@ -279,7 +279,7 @@ void programs_look_at(struct keeper *keeper, pid_t pid)
 }
 
 /* The kernel shows the oldest zombie first; one that waits for its acknowledgement hides younger
- * ones until then. Leaders don't depend on this: they have pidfds. */
+ * ones until then. Leaders don't depend on this: they have pidfds; nor do those that we ask for. */
 void programs_look_at_all(struct keeper *keeper)
 {
     keeper->all_at_ms = 0;
@@ -296,6 +296,8 @@ void programs_look_at_all(struct keeper *keeper)
             break;
         programs_look_at(keeper, info.si_pid);
     }
+    programs_look_at(keeper, keeper->trial);
+    programs_look_at(keeper, keeper->sentinel);
     if (!keeper->slots.unwatched)
         return;
     keeper->slots.unwatched = false;

@@ -1,6 +1,7 @@
 /* trials.c: owns the question that stands before an upgrade (keep/trial.h), asked and answered. The
  * programs are opened once: what was tried is what is executed, whatever the paths lead to by
  * then. */
+#include "base/beside.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/fdio.h"
@@ -26,8 +27,6 @@ static int why_not(const struct keeper *keeper)
         return EBUSY;
     if (keeper->stopping || keeper->ending)
         return ECANCELED;
-    if (!keeper->options.path)
-        return ENOENT;
     return keeper->lacks ? EMFILE : 0;
 }
 
@@ -61,7 +60,10 @@ try_new(struct keeper *keeper, int state, int answer)
 
 static int trials_open(struct keeper *keeper, int ends[2])
 {
-    keeper->new_exe = open(keeper->options.path, O_PATH | O_CLOEXEC);
+    char path[PATH_MAX];
+    if (!beside_find(keeper->options.worker_path, keep_program_places, path))
+        return ENOENT;
+    keeper->new_exe = open(path, O_PATH | O_CLOEXEC);
     if (keeper->new_exe >= 0)
         keeper->new_worker_exe = open(keeper->options.worker_path, O_PATH | O_CLOEXEC);
     if (keeper->new_exe < 0 || keeper->new_worker_exe < 0 || pipe2(ends, O_CLOEXEC) != 0)
