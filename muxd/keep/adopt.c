@@ -64,7 +64,8 @@ static int fork_keeper(const struct birth *birth)
 static int adopt_give_birth(int link, int own_exe, int exe, char *const argv[], struct err *err)
 {
     char option[] = "--adopt", value[32], *args[OWN_ARGS_MAX];
-    const struct birth birth = {.link = link, .own_exe = own_exe, .exe = exe, .args = args, .muxd = argv[1]};
+    const struct birth birth = {
+        .link = link, .own_exe = own_exe, .exe = exe, .args = args, .muxd = argv[1]};
     snprintf(value, sizeof value, "%d:%d", link, own_exe);
     own_args(args, argv, option, value);
     int error = fork_keeper(&birth);

@@ -276,9 +276,12 @@ static void upgrade(struct server *server, struct request *request)
 {
     struct err err;
     int error = limit_try_passing();
-    if (server->upgrader || error == ETOOMANYREFS) {
+    if (server->upgrader || !server->link_io || error == ETOOMANYREFS) {
         if (server->upgrader)
             err_set(&err, ERR_NOT_AVAILABLE, "an upgrade is under way already");
+        else if (!server->link_io)
+            err_set(&err, ERR_NOT_AVAILABLE,
+                    "muxd-keeper has died, and no other could be started yet; the log says why");
         else
             limit_err(&err, ERR_SYSTEM, LIMIT_HAND_OVER, error,
                       "there is no upgrade, as no worker could be given the sessions");
@@ -293,6 +296,29 @@ static void upgrade(struct server *server, struct request *request)
     link_flush(server->link);
 }
 
+static void give_up_upgrade(struct server *server, const struct err *err)
+{
+    struct request *request = server->upgrader;
+    server->upgrade_failed = *err;
+    log_error("upgrade: %s", err->text);
+    if (!request)
+        return;
+    server->upgrader = NULL;
+    request_on_cancel(request, NULL, NULL);
+    request_fail(request, err);
+}
+
+void control_keeper_lost(struct server *server)
+{
+    struct err err;
+    if (!server->upgrader)
+        return;
+    err_set(&err, ERR_SYSTEM,
+            "muxd-keeper has died while it tried the new programs; there is no upgrade, and the "
+            "old ones go on");
+    give_up_upgrade(server, &err);
+}
+
 void control_upgrade_failed(void *arg, int error)
 {
     struct server *server = arg;
@@ -304,14 +330,7 @@ void control_upgrade_failed(void *arg, int error)
     else
         err_set(&err, ERR_SYSTEM, "the new muxd did not come up (can't %s: %s); the old one goes "
                                   "on", tried, link_upgrade_why(error));
-    server->upgrade_failed = err;
-    log_error("upgrade: %s", err.text);
-    if (server->upgrader) {
-        struct request *request = server->upgrader;
-        server->upgrader = NULL;
-        request_on_cancel(request, NULL, NULL);
-        request_fail(request, &err);
-    }
+    give_up_upgrade(server, &err);
 }
 
 static void add_log_trouble(struct json *into)

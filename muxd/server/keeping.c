@@ -194,6 +194,7 @@ static void on_lost(void *arg)
     loop_io_free(server->link_io);
     server->link_io = NULL;
     server->giving = false;
+    control_keeper_lost(server);
     if (server->handed && !server->stopping) {
         registry_keeper_lost(server->registry, NULL);
         keeping_replace_keeper(server);

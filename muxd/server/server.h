@@ -101,6 +101,8 @@ void control_signal_stop(void *server);
 void control_signal_reload(void *server);
 void control_all_ended(void *server);
 void control_upgrade_failed(void *server, int error); /* of struct link_handlers */
+/* nobody answers the upgrade that is under way, if there is one */
+void control_keeper_lost(struct server *server);
 /* the end of a turn of a server that stops: leaves once every client that asked for the stop was
  * answered */
 void control_finish(struct server *server);

@@ -247,11 +247,70 @@ def test_program_that_hangs_in_the_trial(own, name):
 
 
 @EACH
+def test_program_that_kills_who_tries_it(own, name):
+    """The worker lives on, has the answer for whoever waits, and another keeper holds the sessions."""
+    n, worker = own.run("exec sleep 300", tty=True), own.call("status")["pid"]
+    put(own, name, "#!/bin/sh\nkill -9 $PPID\n")
+    rpc = Rpc(own.socket)
+    assert "muxd-keeper has died" in rpc.error("upgrade").message
+    rpc.close()
+    assert own.call("status")["pid"] == worker and own.state_of(n) == "running"
+    own.keeper = wait_for(lambda: own.call("status").get("keeper_pid"), "another keeper")
+    put(own, name, whole)
+    upgrade(own, "method")
+    assert own.state_of(n) == "running" and own.ended(own.run("exit 5"))["exit_code"] == 5
+
+
+@EACH
 def test_launcher_is_as_good_as_what_it_executes(own, name):
     n = own.run("exec sleep 300", tty=True)
     put(own, name, LAUNCHER)
     upgrade(own, "method")
     assert is_resumed(own) and own.state_of(n) == "running" and own.ended(own.run("exit 5"))["exit_code"] == 5
+
+
+@EACH
+def test_launcher_hides_no_place(own, name):
+    """What lies in the old place later is what the next upgrade tries, whatever the launcher has led to; also after the keeper's death."""
+    n = own.run("exec sleep 300", tty=True)
+    put(own, name, LAUNCHER)
+    upgrade(own, "method")
+    for _ in range(2):
+        put(own, name, ENDS_WELL)
+        assert "gives no answer" in refusal(own)
+        own.kill_keeper()
+    put(own, name, whole)
+    upgrade(own, "method")
+    assert is_resumed(own) and own.state_of(n) == "running"
+
+
+@pytest.mark.parametrize("files", [False, True], ids=["directory", "files"])
+def test_place_that_a_link_leads_to(make_mux, files):
+    """Of stow, Nix and the like: the link is switched to a new release, and that is what an upgrade tries."""
+    mux = make_mux()
+    for release in ("1", "2", "3"):
+        copy_programs(mux.dir / release, DAEMON, KEEPER)
+    (mux.dir / "2/muxd-keeper").write_text(ENDS_WELL)
+    link = mux.dir / "link"
+    if files:
+        link.mkdir()
+        link /= "muxd"
+
+    def switch(release):
+        fresh = mux.dir / "fresh"
+        fresh.symlink_to(f"../{release}/muxd" if files else release)
+        fresh.rename(link)
+    switch("1")
+    mux.binary, mux.keeper_binary = mux.dir / "link/muxd", mux.dir / "1/muxd-keeper"
+    mux.start()
+    n = mux.run("exec sleep 300", tty=True)
+    switch("2")
+    assert "gives no answer" in refusal(mux)
+    mux.kill_keeper()
+    assert "gives no answer" in refusal(mux)
+    switch("3")
+    upgrade(mux, "method")
+    assert is_resumed(mux) and mux.state_of(n) == "running"
 
 
 @EACH
@@ -366,7 +425,7 @@ def test_the_sentinel_hears_after_many_upgrades(own):
     pid, worker = own.row(last)["pid"], own.worker()
     for daemon in (own.keeper, worker):
         os.kill(daemon, signal.SIGSTOP)
-    for daemon in (own.keeper, worker):
+    for daemon in (worker, own.keeper):  # a stopped process whose parent dies is continued by the kernel, and might begin another keeper
         os.kill(daemon, signal.SIGKILL)
     wait_for(lambda: gone(pid), "the sentinel to end what is left")
     own.start()
