@@ -37,8 +37,11 @@ CLIENT_SRC := $(SHARED_SRC) $(UE_SRC) client/main.c
 # other room is a link error.
 KEEPER_SRC := $(wildcard muxd/keep/keeper/*.c) $(addprefix muxd/keep/,keep.c own_args.c sentinel.c trial.c) \
 	$(addprefix muxd/base/,beside.c bug.c clock.c fdio.c)
-# What runs in front of a confined command: libc only, and static where that can be had, as it is executed up to twice for each.
+# What runs in front of a confined command: libc only, and static, as it is executed up to twice for each. With musl, where that is installed
+# (Debian's musl-tools), it starts in 0.1 ms, with glibc in 0.4. The kernel's headers lie among those of glibc.
 CONFINE_SRC := $(wildcard muxd/confine/helper/*.c)
+MUSL := $(if $(SANITIZE),,$(if $(filter gcc,$(CC)),$(shell command -v musl-gcc)))
+CONFINE_STATIC := $(if $(SANITIZE),-pie,$(if $(MUSL),-static,-static-pie))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB_OBJ := $(filter-out %/main.o,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC))))
 UE_LIB_OBJ := $(call obj,$(UE_SRC))
@@ -69,9 +72,11 @@ $(BUILD)/muxd: $(call obj,$(DAEMON_SRC)) $(SANITIZE_OBJ)
 $(BUILD)/muxd-keeper: $(call obj,$(KEEPER_SRC)) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -Wl,-Map=$@.map -o $@ $^
+$(BUILD)/muxd-confine: CC := $(or $(MUSL),$(CC))
+$(BUILD)/muxd-confine: CFLAGS += $(if $(MUSL),-idirafter /usr/include -idirafter /usr/include/$(shell gcc -print-multiarch))
 $(BUILD)/muxd-confine: $(call obj,$(CONFINE_SRC))
 	$(if $(Q),@echo "LINK $@")
-	$(Q)$(CC) $(filter-out -pie,$(LDFLAGS)) $(if $(SANITIZE),-pie,-static-pie) -o $@ $^
+	$(Q)$(CC) $(filter-out -pie,$(LDFLAGS)) $(CONFINE_STATIC) -o $@ $^
 $(BUILD)/ue: $(call obj,$(CLIENT_SRC)) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(CLIENT_LIBS)

@@ -67,6 +67,9 @@ struct confine_able { /* what this machine can do */
     int landlock_abi; /* 0: none */
 };
 #define CONFINE_LANDLOCK_MIN 6 /* the first one that keeps signals inside; Linux 6.12 */
+/* The first one that lets files be moved between directories, so that it can stand behind
+ * bubblewrap, whose mounts do not keep named pipes from being written; Linux 5.19. */
+#define CONFINE_LANDLOCK_PIPES 2
 
 /* Landlock's version; 0: the kernel has none, or it is off. */
 int confine_landlock_abi(void);

@@ -58,6 +58,20 @@ static void add_hidden(const struct confine_plan *plan, struct strv *out)
         ADD(out, "--ro-bind", "/dev/null", plan->hidden_files.items[i]);
 }
 
+/* What runs behind bubblewrap. A mount that is read-only keeps files from being written, not named
+ * pipes: Landlock does. */
+static void add_inside(const struct confine_plan *plan, const struct confine_able *able,
+                       struct strv *out)
+{
+    ADD(out, able->helper, CONFINE_VERSION, CONFINE_INSIDE);
+    if (able->landlock_abi >= CONFINE_LANDLOCK_PIPES) {
+        ADD(out, CONFINE_WRITE, "/dev", CONFINE_WRITE, "/proc");
+        for (size_t i = 0; i < plan->roots.count; i++)
+            ADD(out, CONFINE_WRITE, plan->roots.items[i]);
+    }
+    ADD(out, "--");
+}
+
 static void add_bwrap(const struct confine_plan *plan, const struct confine_able *able,
                       const char *hex, struct strv *out)
 {
@@ -73,7 +87,8 @@ static void add_bwrap(const struct confine_plan *plan, const struct confine_able
     add_hidden(plan, out);
     ADD(out, "--chdir", plan->begin, "--seccomp");
     strv_addf(out, "%d", CONFINE_FILTER_FD);
-    ADD(out, "--", able->helper, CONFINE_VERSION, CONFINE_INSIDE, "--");
+    ADD(out, "--");
+    add_inside(plan, able, out);
 }
 
 int confine_argv(const struct confine_plan *plan, enum confine_backend backend,

@@ -8,7 +8,7 @@
 #define CONFINE_INSIDE "--inside"     /* behind bubblewrap: default signals, no descriptors left */
 #define CONFINE_OUTSIDE "--outside"   /* in front of bubblewrap: ignores what is for the command */
 #define CONFINE_LANDLOCK "--landlock" /* nothing can be written, but by CONFINE_WRITE */
-#define CONFINE_WRITE "--write"       /* FILE that may be written, with Landlock */
+#define CONFINE_WRITE "--write"       /* PATH that may be written, with Landlock */
 #define CONFINE_FILTER "--filter"     /* HEX of a program for seccomp */
 #define CONFINE_MAKE "--make"         /* DIR that has to exist while the command runs */
 #define CONFINE_OPEN "--open"         /* DIR without links, as the next descriptor */
@@ -19,6 +19,6 @@
 #define CONFINE_OPEN_FD 10            /* the first one of CONFINE_OPEN */
 #define CONFINE_OPEN_MAX 64
 #define CONFINE_MADE_MAX 64
-#define CONFINE_WRITE_MAX 64
+#define CONFINE_WRITE_MAX (CONFINE_OPEN_MAX + 2)
 #define CONFINE_FILTER_MAX 16384      /* bytes */
 #endif

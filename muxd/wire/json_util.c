@@ -80,7 +80,7 @@ void json_add_text(struct json *parent, const char *key, const char *text)
 void json_add_buf(struct json *parent, const char *key, struct buf *text)
 {
     size_t len = text->len;
-    if (utf8_valid(text->data ? text->data : "", len)) {
+    if (!text->data || utf8_valid(text->data, len)) {
         json_add(parent, key, json_string_taken(buf_take(text), len));
     } else {
         json_add_str(parent, key, text->data, len);

@@ -394,6 +394,10 @@ TEST(command_lines)
     assert_string_equal(argv.items[argv.count - 1], "-l");
     assert_string_equal(argv.items[argv.count - 4], CONFINE_INSIDE);
     strv_fini(&argv);
+    const struct confine_able more = {.helper = able.helper, .bwrap = able.bwrap, .tried = true, .landlock_abi = CONFINE_LANDLOCK_PIPES};
+    assert_int_equal(confine_argv(&plan, CONFINE_BY_BUBBLEWRAP, &more, command, &argv, &err), 0);
+    assert_true(place_of(&argv, CONFINE_INSIDE, CONFINE_WRITE) < place_of(&argv, CONFINE_WRITE, at("c")));
+    strv_fini(&argv);
     plan.network = true;
     assert_int_equal(confine_argv(&plan, CONFINE_BY_BUBBLEWRAP, &able, command, &argv, &err), 0);
     assert_false(has(&argv, "--unshare-net"));

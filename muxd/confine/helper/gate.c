@@ -2,7 +2,6 @@
  * capabilities and descriptors. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -34,11 +33,25 @@ struct ruleset { /* struct landlock_ruleset_attr of ABI 6 */
     uint64_t files, ports, scoped;
 };
 
-static void allow(int ruleset, const char *path)
+static int ruleset_new(const struct ruleset *wanted, size_t size)
 {
-    struct landlock_path_beneath_attr rule = {
-        .allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
-        .parent_fd = open(path, O_PATH | O_CLOEXEC)};
+    int ruleset = (int)syscall(SYS_landlock_create_ruleset, wanted, size, 0);
+    if (ruleset < 0)
+        helper_fail("can't confine by", "Landlock", errno);
+    return ruleset;
+}
+
+static void ruleset_enter(int ruleset)
+{
+    if (syscall(SYS_landlock_restrict_self, ruleset, 0) != 0)
+        helper_fail("can't confine by", "Landlock", errno);
+    close(ruleset);
+}
+
+static void allow(int ruleset, const char *path, uint64_t access)
+{
+    struct landlock_path_beneath_attr rule = {.allowed_access = access,
+                                              .parent_fd = open(path, O_PATH | O_CLOEXEC)};
     if (rule.parent_fd < 0)
         return; /* what is not there can't be written */
     if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
@@ -46,26 +59,37 @@ static void allow(int ruleset, const char *path)
     close(rule.parent_fd);
 }
 
+/* The command's own terminal, when it opens that by name. */
+static void allow_terminals(int ruleset, uint64_t access)
+{
+    for (int fd = 0; fd < 3; fd++) {
+        char link[] = "/proc/self/fd/0";
+        link[sizeof link - 2] = (char)('0' + fd);
+        if (isatty(fd))
+            allow(ruleset, link, access);
+    }
+}
+
 void gate_landlock(char *const *writable, size_t count)
 {
-    struct ruleset wanted = {.files = FS_WRITE, .scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL};
-    int ruleset = (int)syscall(SYS_landlock_create_ruleset, &wanted, sizeof wanted, 0);
-    if (ruleset < 0)
-        helper_fail("can't confine by", "Landlock", errno);
+    const uint64_t access = LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV;
+    const struct ruleset wanted = {.files = FS_WRITE, .scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL};
+    int ruleset = ruleset_new(&wanted, sizeof wanted);
     for (size_t i = 0; i < count; i++)
-        allow(ruleset, writable[i]);
-    for (int fd = 0; fd < 3; fd++) { /* the command's own terminal, when it opens that by name */
-        char link[32] = "/proc/self/fd/0", path[PATH_MAX];
-        link[sizeof "/proc/self/fd/" - 1] = (char)('0' + fd);
-        ssize_t size = isatty(fd) ? readlink(link, path, sizeof path - 1) : -1;
-        if (size <= 0)
-            continue;
-        path[size] = '\0';
-        allow(ruleset, path);
-    }
-    if (syscall(SYS_landlock_restrict_self, ruleset, 0) != 0)
-        helper_fail("can't confine by", "Landlock", errno);
-    close(ruleset);
+        allow(ruleset, writable[i], access);
+    allow_terminals(ruleset, access);
+    ruleset_enter(ruleset);
+}
+
+void gate_landlock_writing(char *const *places, size_t count)
+{
+    const struct ruleset wanted = {.files = LANDLOCK_ACCESS_FS_WRITE_FILE | FS_REFER};
+    int ruleset = ruleset_new(&wanted, sizeof wanted.files); /* all that the older ABIs know */
+    allow(ruleset, "/", FS_REFER);                           /* a move is the mounts' business */
+    for (size_t i = 0; i < count; i++)
+        allow(ruleset, places[i], LANDLOCK_ACCESS_FS_WRITE_FILE);
+    allow_terminals(ruleset, LANDLOCK_ACCESS_FS_WRITE_FILE);
+    ruleset_enter(ruleset);
 }
 
 void gate_no_new_privileges(void)

@@ -20,6 +20,9 @@ void holds_end(void);
 /* gate.c: what the kernel is told before the command is executed. */
 /* Landlock: nothing may be written but these files, and no process outside be signalled. */
 void gate_landlock(char *const *writable, size_t count);
+/* Landlock behind mounts, which know what may be changed: no file, and above all no named pipe, may
+ * be opened for writing but below these places. */
+void gate_landlock_writing(char *const *places, size_t count);
 void gate_drop_capabilities(void);
 void gate_no_new_privileges(void);
 void gate_filter(const char *hex);         /* into this process */

@@ -106,9 +106,22 @@ static void set_signals(void (*how)(int))
         sigaction(for_command[i], &action, NULL);
 }
 
+/* A script without #! is the shell's, as for the keeper; not every libc's execvp knows that. The
+ * words of our own that stand in front of the command are not needed any more. */
+static void become_script(char **command)
+{
+    static char shell[] = "sh", option[] = "-c", script[] = "exec \"$0\" \"$@\"";
+    command[-3] = shell;
+    command[-2] = option;
+    command[-1] = script;
+    execv("/bin/sh", command - 3);
+}
+
 static void __attribute__((__noreturn__)) helper_become(char **command)
 {
     execvp(command[0], command);
+    if (errno == ENOEXEC)
+        become_script(command);
     helper_say("can't execute", command[0], errno);
     _exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_REFUSED);
 }
@@ -144,6 +157,8 @@ int main(int argc, char **argv)
     if (order.inside) {
         set_signals(SIG_DFL);
         gate_close_from(STDERR_FILENO + 1);
+        if (order.nwritable > 0)
+            gate_landlock_writing(order.writable, order.nwritable);
         helper_become(order.command);
     }
     if (order.outside) {
