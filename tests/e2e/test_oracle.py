@@ -43,7 +43,6 @@ GRAMMAR = {
     "a name that begins with !": (named("^!"), "a negation for the grammar, also without a blank behind it"),
     "a here-document before its command": (written(r"(^|[;&|\n])\s*<<"), "an error for the grammar"),
     "a here-document that ends with an empty line": (written(r"<<-?\s*(''|\"\")"), "an error for the grammar"),
-    "== or =~ as a word": (worded("^=[=~]"), "an expression for the grammar"),
     "a blank of Unicode": (worded("[\u00a0\u2003]"), "a blank for the grammar; a part of the word for bash"),
     "a - by itself": (worded("^-$"), "no word for the grammar before a here-document, and an assignment's beginning as a name"),
     "a line that begins with the end of its here-document": (written(r"(?s)<<-?\s*['\"]?E.*\nE[^\n]"), "the grammar ends there; bash wants the whole line"),
