@@ -47,7 +47,7 @@ GRAMMAR = {
     "a - by itself": (worded("^-$"), "no word for the grammar before a here-document, and an assignment's beginning as a name"),
     "a line that begins with the end of its here-document": (written(r"(?s)<<-?\s*['\"]?E.*\nE[^\n]"), "the grammar ends there; bash wants the whole line"),
     "a here-document behind a ;": (written(r"<<[^\n]*; *\n"), "an error for the grammar"),
-    "blanks before the end of a here-document": (written(r"(?s)<<.*\n[ \t]+E"), "the grammar ends there; bash wants the line without them"),
+    "blanks before the end of a here-document": (written(r"(?s)<<.*\n[ \t\r]+E"), "the grammar ends there; bash wants the line without them"),
     "a here-document that begins with a backslash, a dollar or a brace": (written(r"<<[^\n]*\n[ \t]*[\\${]"), "the grammar reads on as if it were the command's line"),
 }
 
