@@ -8,6 +8,7 @@
 #include "cmd/approvals_told.h"
 #include "cmd/failure.h"
 #include "cmd/meta.h"
+#include "cmd/recorded.h"
 #include "cmd/yes.h"
 #include "sys/proc.h"
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct approvals {
     struct yes *yes;
     /* the call that is handled again right now; NULL: none */
     const struct request *granted;
+    const struct approval *granting;
     char *granted_key;
 };
 
@@ -61,6 +63,7 @@ static void approval_free(struct approval *approval)
     strv_free(approval->env);
     strv_free(approval->canonical);
     strv_free(approval->prefix);
+    json_free(approval->record);
     char *const texts[] = {approval->cwd,    approval->shown,       approval->reason,
                            approval->policy, approval->permissions, approval->client,
                            approval->added,  approval->scope,       approval->sandbox};
@@ -90,7 +93,9 @@ static struct request *approval_settle(struct approval *approval, const char *st
 static void approvals_on_cancel(void *arg)
 {
     struct approval *approval = arg;
+    struct err unused;
     approval->request = NULL;
+    recorded_answer(approval, "withdrawn", "its client has gone", &unused);
     approval_settle(approval, "gone", NULL);
     approval_free(approval);
 }
@@ -99,6 +104,8 @@ static void approval_fail(struct approval *approval, const char *state, enum err
                           const char *text)
 {
     struct err err;
+    /* it does not run, on record or not */
+    recorded_answer(approval, code == ERR_DENIED ? "denied" : "withdrawn", text, &err);
     struct request *request = approval_settle(approval, state, NULL);
     err_set(&err, code, "%s", text);
     failure_reply_command(request, approval->tool, approval->shown, &err);
@@ -189,6 +196,7 @@ int approvals_ask(struct cmd_context *ctx, struct request *request,
                                   .client = client ? xstrdup(client) : NULL,
                                   .added = added,
                                   .tty = question->tty,
+                                  .record = json_copy(question->record),
                                   .elicits = question->elicits,
                                   .scope = scope_of(ctx, request),
                                   .from_session = own ? session_number(own) : 0,
@@ -197,8 +205,13 @@ int approvals_ask(struct cmd_context *ctx, struct request *request,
                                   .asked_ms = clock_real_ms(),
                                   .timeout_ms = question->timeout_ms};
     loop_timer_init(&approval->timer, ctx->loop, approvals_on_timeout, approval);
+    json_get_bool(approval->record, "person", &approval->person);
     name_it(all, approval->id);
     list_init(&approval->link);
+    if (recorded_question(approval, err) < 0) {
+        approval_free(approval);
+        return err->code;
+    }
     list_append(&all->parked, &approval->link);
     all->count++;
     return 0;
@@ -258,6 +271,12 @@ bool approvals_has_yes(struct cmd_context *ctx, struct request *request, char *c
     return found;
 }
 
+const struct approval *approvals_granted(const struct cmd_context *ctx,
+                                         const struct request *request)
+{
+    return ctx->approvals && ctx->approvals->granted == request ? ctx->approvals->granting : NULL;
+}
+
 struct approval *approvals_find(struct cmd_context *ctx, const char *id)
 {
     struct list *head = &approvals_of(ctx)->parked;
@@ -296,9 +315,11 @@ void approvals_grant(struct approval *approval, enum approval_span span)
         json_add(request_params(request), "_meta", meta);
     }
     all->granted = request;
+    all->granting = approval;
     all->granted_key = exact_key(approval->argv, &key);
     approval->again(ctx, request);
     all->granted = NULL;
+    all->granting = NULL;
     free(all->granted_key);
     all->granted_key = NULL;
     approval_free(approval);

@@ -23,6 +23,7 @@ struct approval_question {
     const char *cwd, *shown, *reason, *policy, *permissions, *sandbox;
     bool tty;
     bool elicits; /* the client may ask its person, and pass the answer on */
+    const struct json *record; /* what goes on record of the call; copied */
     char **canonical, **prefix; /* become the question's; prefix NULL: none to offer */
     int64_t timeout_ms;
 };
@@ -39,6 +40,10 @@ struct approval {
     char *added;   /* variables that the call itself adds to the environment; NULL: none */
     bool tty;
     bool elicits, elicited; /* its client may answer; has */
+    struct json *record; /* owned */
+    bool person;         /* asks: what the record says */
+    uid_t approver_uid;
+    pid_t approver_pid; /* who has answered; 0: nobody */
     char *scope;   /* owned: what "this session" is */
     uint64_t from_session; /* 0: none */
     uid_t uid;
@@ -50,13 +55,16 @@ struct approval {
 enum approval_span { APPROVAL_ONCE, APPROVAL_SESSION };
 
 /* A new question; the request goes on as it is until approvals_park. ERR_LIMIT: too many wait, or
- * it is more than a person can read; nobody is asked. */
+ * it is more than a person can read; ERR_AUDIT. Nobody is asked then. */
 int approvals_ask(struct cmd_context *ctx, struct request *request,
                   const struct approval_question *question, struct err *err);
 void approvals_park(struct cmd_context *ctx, struct request *request);
 /* A person has said yes to this call, which is being handled again, or to such calls before. */
 bool approvals_has_yes(struct cmd_context *ctx, struct request *request, char *const *argv,
                        const struct approval_key *key);
+/* The one by whose yes this request is being handled again; NULL: none. */
+const struct approval *approvals_granted(const struct cmd_context *ctx,
+                                         const struct request *request);
 struct approval *approvals_find(struct cmd_context *ctx, const char *id); /* NULL: none */
 /* oldest first */
 void approvals_each(struct cmd_context *ctx, void (*fn)(void *arg, const struct approval *approval),

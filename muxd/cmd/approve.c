@@ -6,6 +6,7 @@
 #include "cmd/approvals.h"
 #include "cmd/meta.h"
 #include "cmd/people.h"
+#include "cmd/recorded.h"
 #include "wire/schema.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,6 +23,15 @@ void cmd_LIST_APPROVALS(struct cmd_context *ctx, struct request *request)
     request_reply(request, told);
 }
 
+static struct approval *approve_by(struct approval *approval, struct request *request,
+                                   bool elicited)
+{
+    approval->elicited = elicited;
+    approval->approver_uid = peer_uid(request_peer(request));
+    approval->approver_pid = peer_pid(request_peer(request));
+    return approval;
+}
+
 /* The approval that the request names, when a person asks, or the client that waits may ask its
  * own. NULL: the request was refused. */
 static struct approval *approve_find(struct cmd_context *ctx, struct request *request,
@@ -31,8 +41,7 @@ static struct approval *approve_find(struct cmd_context *ctx, struct request *re
     struct err err;
     struct approval *approval = approvals_find(ctx, id);
     if (approval && approvals_is_elicited(approval, request)) {
-        approval->elicited = true;
-        return approval;
+        return approve_by(approval, request, true);
     }
     if (people_check_evidence(ctx, request, tool->name, &err) < 0)
         approval = NULL;
@@ -41,22 +50,33 @@ static struct approval *approve_find(struct cmd_context *ctx, struct request *re
                 "'%s': nothing of that id waits; ue approvals lists what does", id);
     if (!approval)
         request_fail(request, &err);
-    return approval;
+    return approval ? approve_by(approval, request, false) : NULL;
+}
+
+/* Puts the yes on record. False and the request refused: it can't be, or there can be no such
+ * yes. */
+static bool approve_record(struct request *request, struct approval *approval, const char *span)
+{
+    struct err err;
+    if (*span == 'a' && approval->elicited) {
+        err_set(&err, ERR_DENIED, "'always' is for a person at a terminal: ue approve --always %s",
+                approval->id);
+    } else if (*span == 'a' && !approval->prefix) {
+        err_set(&err, ERR_NOT_AVAILABLE,
+                "no rule can stand for this command; approve it once or for the session");
+    } else if (recorded_answer(approval, "answered", span, &err) == 0) {
+        return true;
+    }
+    request_fail(request, &err);
+    return false;
 }
 
 /* The rule for --always, in words; false and the request refused: it can't be kept. */
 static bool approve_always(struct cmd_context *ctx, struct request *request,
                            struct approval *approval, struct json *told)
 {
-    struct err err;
-    if (approval->elicited) {
-        approval->elicited = false;
-        err_set(&err, ERR_DENIED, "'always' is for a person at a terminal: ue approve --always %s",
-                approval->id);
-    } else if (!approval->prefix) {
-        err_set(&err, ERR_NOT_AVAILABLE,
-                "no rule can stand for this command; approve it once or for the session");
-    } else if (always_add(ctx, approval->prefix, &err) == 0) {
+    struct err err, unused_too;
+    if (always_add(ctx, approval->prefix, &err) == 0) {
         struct json *unused = json_object_new();
         char *words = strv_quoted(approval->prefix);
         if (ctx->ops->reload(ctx->server, unused, &err) < 0)
@@ -67,6 +87,7 @@ static bool approve_always(struct cmd_context *ctx, struct request *request,
         free(words);
         return true;
     }
+    recorded_answer(approval, "failed", err.text, &unused_too);
     request_fail(request, &err);
     return false;
 }
@@ -77,7 +98,8 @@ void cmd_APPROVE(struct cmd_context *ctx, struct request *request)
     const char *span = schema_str(tool, request_params(request), "span", NULL);
     struct approval *approval = approve_find(ctx, request, tool);
     struct json *told = json_object_new();
-    if (!approval || (*span == 'a' && !approve_always(ctx, request, approval, told))) {
+    if (!approval || !approve_record(request, approval, span) ||
+        (*span == 'a' && !approve_always(ctx, request, approval, told))) {
         json_free(told);
         return;
     }

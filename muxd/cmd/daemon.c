@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cmd/describe.h"
 #include "cmd/sandboxing.h"
+#include "parts/audit/audit.h"
 #include "parts/events/events.h"
 #include "parts/keyboard/keyboard.h"
 #include "sys/tty_state.h"
@@ -78,6 +79,7 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_text(result, "config", ctx->config->path);
     json_add_text(result, "readiness", tty_state_selftest(NULL));
     sandboxing_status(ctx, result);
+    audit_status(ctx->registry, result);
     json_add_int(result, "live", stats.live);
     json_add_int(result, "ended", stats.ended);
     json_add_int(result, "next_number", (int64_t)stats.next_number);

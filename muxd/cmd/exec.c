@@ -40,7 +40,7 @@ static int start_command(struct op *op, struct session **session, struct err *er
                      : NULL;
     int result = env ? command_from(&command, op->base.ctx, op->base.request, env, err) : err->code;
     struct gate gate = {op->base.ctx, op->base.request, op->base.tool, cmd_EXEC_COMMAND,
-                        command.argv, env, cwd, tty, {.confined = false}, NULL};
+                        command.argv, env, cwd, tty, {.confined = false}, NULL, NULL, false};
     if (result == 0) {
         result = gate_command(&gate, err);
         if (result == 0 || gate.policy)
@@ -66,10 +66,13 @@ static int start_command(struct op *op, struct session **session, struct err *er
         meta_source(op->base.request, op->base.tool, &spec);
         spec.default_name = command.name;
         spec.policy = gate.policy;
+        spec.on_record = gate.record;
+        spec.judged = gate.judged;
         result = registry_create(op->base.ctx->registry, &spec, inflight_spawned, &op->base,
                                  session, err);
     }
     sandboxing_fini(&gate.sandboxing);
+    gate_end(&gate, result, err);
     command_fini(&command);
     strv_free(env);
     free(cwd);

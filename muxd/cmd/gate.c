@@ -8,6 +8,8 @@
 #include "cmd/failure.h"
 #include "cmd/failure_words.h"
 #include "cmd/meta.h"
+#include "cmd/recorded.h"
+#include "parts/audit/audit.h"
 #include "wire/schema.h"
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +70,25 @@ static char *refusal_of_arguments(const struct config_policy *policy, struct req
     return text;
 }
 
+/* No command was made of them yet. */
+static void gate_record_arguments(struct cmd_context *ctx, struct request *request,
+                                  const struct tool *tool, const char *policy, const char *reason)
+{
+    static const char *const names[] = {"cmd", "command"};
+    if (!audit_wants(ctx->registry, true))
+        return;
+    struct json *facts = recorded_asker(ctx, request, tool, policy),
+                *words = json_add_array(facts, "command");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct json *given = json_get(request_params(request), names[i]);
+        if (json_str(given, NULL))
+            json_add(words, NULL, json_copy(given));
+        for (const struct json *it = json_first(given); it; it = json_next(it))
+            json_add(words, NULL, json_copy(it));
+    }
+    recorded_refused(ctx, facts, reason);
+}
+
 bool gate_refuses_arguments(struct cmd_context *ctx, struct request *request,
                             const struct tool *tool)
 {
@@ -83,6 +104,7 @@ bool gate_refuses_arguments(struct cmd_context *ctx, struct request *request,
         return false;
     struct json *data = json_object_new();
     err_set(&err, ERR_NOT_AVAILABLE, "%s", text);
+    gate_record_arguments(ctx, request, tool, name, text);
     json_add_text(data, "content", text);
     request_fail_with(request, &err, data);
     free(text);
@@ -164,6 +186,7 @@ static int gate_ask(const struct gate *gate, const struct config_policy *policy,
     const struct json *params = request_params(gate->request);
     char **wish = gate_wish(gate->request);
     const char *justification = schema_str(gate->tool, params, "justification", NULL);
+    struct json *record = recorded_command(gate, verdict->rules.why.rule);
     int result = approvals_ask(
         gate->ctx, gate->request,
         &(struct approval_question){
@@ -179,11 +202,15 @@ static int gate_ask(const struct gate *gate, const struct config_policy *policy,
             .policy = policy->name,
             .sandbox = sandbox,
             .permissions = gate_permissions(gate->request, gate->tool),
+            .record = record,
             .canonical = policy_canonical(judged),
             .prefix = policy_offer(gate->ctx->config, judged, verdict, wish),
             .timeout_ms = policy->ask_timeout_ms},
         err);
     strv_free(wish);
+    if (result < 0 && result != ERR_AUDIT && audit_wants(gate->ctx->registry, true))
+        recorded_refused(gate->ctx, json_copy(record), err->text);
+    json_free(record);
     return result < 0 ? result : GATE_ASKED;
 }
 
@@ -193,6 +220,14 @@ static int gate_refuse(const struct policy_verdict *verdict, const char *text, s
     const struct config_rule *rule = verdict->rules.why.rule;
     log_info("refused by %s%s: %s", rule ? "rule " : "policy", rule ? rule->name : "", text);
     return err_set(err, ERR_DENIED, "%s", text);
+}
+
+/* Who lets it run. */
+static const char *gate_decider(const struct gate *gate, const struct policy_verdict *verdict)
+{
+    if (verdict->answer == POLICY_ASK)
+        return "person";
+    return verdict->rules.decision == RULE_ALLOW ? "rule" : gate->policy ? "policy" : NULL;
 }
 
 /* What the verdict comes to: the sandbox is that in which the command will run. */
@@ -207,6 +242,8 @@ static int gate_settle(struct gate *gate, const struct config_policy *policy,
         policy_words(policy, judged, verdict, shown, &text);
     if (verdict->answer == POLICY_REFUSE) {
         result = gate_refuse(verdict, text.data, err);
+        if (audit_wants(gate->ctx->registry, true))
+            recorded_refused(gate->ctx, recorded_command(gate, verdict->rules.why.rule), text.data);
     } else if (verdict->answer == POLICY_ASK) {
         char **canonical = policy_canonical(judged), *sandbox = gate_sandbox(gate);
         const struct approval_key key = {canonical, gate->env, gate->cwd, gate->tty,
@@ -216,6 +253,8 @@ static int gate_settle(struct gate *gate, const struct config_policy *policy,
         strv_free(canonical);
         free(sandbox);
     }
+    if (result == 0)
+        recorded_allowed(gate, verdict->rules.why.rule, gate_decider(gate, verdict));
     free(shown);
     buf_fini(&text);
     return result;
@@ -231,13 +270,19 @@ int gate_command(struct gate *gate, struct err *err)
     struct policy_verdict verdict;
     if (err->code < 0)
         return err->code;
+    gate->policy = confined || policy_is_on(policy) ? name : NULL;
     int result = sandboxing_decide(&gate->sandboxing, escalated ? NULL : policy, gate->request,
                                    gate->tool, gate->cwd, err);
-    if (result < 0)
+    if (result == ERR_DENIED && audit_wants(gate->ctx->registry, true))
+        recorded_refused(gate->ctx, recorded_command(gate, NULL), err->text);
+    if (result < 0) {
+        gate->policy = NULL; /* nothing was decided about the command itself */
         return result;
-    gate->policy = confined || policy_is_on(policy) ? name : NULL;
-    if (!gate->policy && gate->ctx->config->nrules == 0)
+    }
+    if (!gate->policy && gate->ctx->config->nrules == 0) {
+        recorded_allowed(gate, NULL, NULL);
         return 0;
+    }
     rules_open(&judged, gate->argv);
     gate_decide(gate, policy, &judged, escalated, &verdict);
     if (gate->sandboxing.by_policy && verdict.rules.decision == RULE_ALLOW)
@@ -246,6 +291,15 @@ int gate_command(struct gate *gate, struct err *err)
         result = gate_settle(gate, policy, &judged, &verdict, err);
     rules_close(&judged);
     return result;
+}
+
+void gate_end(struct gate *gate, int result, const struct err *err)
+{
+    if (gate->record && gate->judged && result < 0 && result != ERR_AUDIT)
+        recorded_refused(gate->ctx, gate->record, err->text);
+    else
+        json_free(gate->record);
+    gate->record = NULL;
 }
 
 void gate_park(struct cmd_context *ctx, struct request *request)

@@ -30,10 +30,17 @@ struct gate {
     /* out, zeroed before: how it is confined; the caller owes sandboxing_fini in any case */
     struct sandboxing sandboxing;
     const char *policy; /* out: the name of the policy that holds; NULL: none says anything */
+    /* Out, for the session's spec: what goes on record of it (gate_end frees it; NULL: nothing),
+     * and whether a policy, a rule or a person has judged it. */
+    struct json *record;
+    bool judged;
 };
 #define GATE_ASKED 1
 /* 0: it may start. ERR_DENIED: refused. GATE_ASKED: a person is to be asked: the caller lets go of
  * the request and gives it to gate_park; `again` is called with it once there is a yes. */
 int gate_command(struct gate *gate, struct err *err);
+/* The command was started or parked (result >= 0), or why it was not. A refusal after the judgement
+ * goes on record, too. */
+void gate_end(struct gate *gate, int result, const struct err *err);
 void gate_park(struct cmd_context *ctx, struct request *request);
 #endif

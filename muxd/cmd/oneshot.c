@@ -204,7 +204,7 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
     const struct tool *tool = shot->base.tool;
     struct gate gate = {shot->base.ctx, shot->base.request, tool,
                         tool == &tools[TOOL_SHELL] ? cmd_SHELL : cmd_SHELL_COMMAND,
-                        command.argv, env, cwd, false, {.confined = false}, NULL};
+                        command.argv, env, cwd, false, {.confined = false}, NULL, NULL, false};
     if (result == 0)
         result = gate_command(&gate, err);
     if (gate.policy)
@@ -221,6 +221,8 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
                                     .sandbox = gate.sandboxing.confined ? &gate.sandboxing.wish
                                                                         : NULL,
                                     .policy = gate.policy,
+                                    .on_record = gate.record,
+                                    .judged = gate.judged,
                                     .kept_bytes = ONESHOT_KEPT,
                                     .request_hash = meta_request_hash(shot->base.request)};
         command_limits(&spec, &shot->base.ctx->config->limits);
@@ -235,6 +237,7 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
             inflight_not_starting(&shot->base);
     }
     sandboxing_fini(&gate.sandboxing);
+    gate_end(&gate, result, err);
     command_fini(&command);
     strv_free(env);
     free(cwd);

@@ -10,6 +10,7 @@
 #include "cmd/failure.h"
 #include "cmd/gate.h"
 #include "cmd/meta.h"
+#include "cmd/patch_recorded.h"
 #include "parts/events/events.h"
 #include "patch/apply.h"
 #include "patch/intercept.h"
@@ -27,6 +28,7 @@ struct patching {
     struct request *request; /* NULL: cancelled, or its client has gone */
     const struct tool *tool;
     int64_t begun_ns;
+    struct patch_recorded recorded;
     /* Used by the thread until it is done. */
     char *call_id; /* owned; NULL: none */
     char *text, *cwd, **roots; /* owned */
@@ -47,6 +49,7 @@ static void patching_free(struct patching *patching)
     patch_plan_free(patching->plan);
     patch_failure_fini(&patching->failure);
     buf_fini(&patching->success);
+    patch_recorded_fini(&patching->recorded);
     free(patching->call_id);
     free(patching->text);
     free(patching->cwd);
@@ -57,7 +60,7 @@ static void patching_free(struct patching *patching)
     free(patching);
 }
 
-static void patching_work(void *arg)
+static void patching_prepare(void *arg)
 {
     struct patching *patching = arg;
     struct stat info;
@@ -68,8 +71,12 @@ static void patching_work(void *arg)
         return;
     patching->result = patch_prepare(&patching->plan, patching->text, patching->len,
                                      &patching->options, &patching->failure);
-    if (patching->result == 0)
-        patching->result = patch_commit(patching->plan, &patching->failure);
+}
+
+static void patching_commit(void *arg)
+{
+    struct patching *patching = arg;
+    patching->result = patch_commit(patching->plan, &patching->failure);
     if (patching->result == 0)
         patch_success(patching->plan, &patching->success);
 }
@@ -97,22 +104,6 @@ static void patching_add_content(struct patching *patching, struct json *answer,
     buf_fini(&content);
 }
 
-static void add_files(struct json *answer, const struct patch_plan *plan)
-{
-    static const char *const words[] = {
-        [PATCH_ADD] = "add", [PATCH_DELETE] = "delete", [PATCH_UPDATE] = "update"};
-    struct json *files = json_add_array(answer, "files");
-    for (size_t i = 0; i < patch_plan_count(plan); i++) {
-        struct patch_file file = patch_plan_file(plan, i);
-        BUG_UNLESS((size_t)file.kind < sizeof words / sizeof *words);
-        struct json *one = json_add_object(files, NULL);
-        json_add_text(one, "path", file.path);
-        json_add_text(one, "kind", words[file.kind]);
-        if (file.moved)
-            json_add_text(one, "from", file.source);
-    }
-}
-
 /* The words of the program apply_patch, and the cause that it does not name. */
 static void add_program(struct json *into, const struct patch_failure *failure)
 {
@@ -136,7 +127,7 @@ static struct json *patching_build(struct patching *patching)
     json_add_int(answer, "exit_code", done ? 0 : 1);
     json_add_bool(answer, "success", done);
     if (done)
-        add_files(answer, patching->plan);
+        patch_recorded_add_files(answer, patching->plan);
     else
         add_program(answer, &patching->failure);
     buf_fini(&text);
@@ -150,32 +141,36 @@ static void patching_tell(struct patching *patching)
         return;
     struct json *facts = json_object_new();
     if (patching->result == 0)
-        add_files(facts, patching->plan);
+        patch_recorded_add_files(facts, patching->plan);
     events_patched(patching->ctx->registry, patching->call_id, patching->cwd,
                    json_get(facts, "files"), patching->result == 0 ? 0 : 1);
     json_free(facts);
 }
 
-static void fail_gone(struct patching *patching)
+/* Before it has written anything. */
+static void patching_fail(struct patching *patching, const struct err *err)
 {
-    struct err err;
-    err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory", patching->base,
-            strerror(patching->gone));
     if (patching->request) {
         request_on_cancel(patching->request, NULL, NULL);
-        failure_reply(patching->request, patching->tool, &err);
+        failure_reply(patching->request, patching->tool, err);
     }
     patching_free(patching);
+}
+
+static void fail_no_thread(struct patching *patching, int status)
+{
+    struct err err;
+    limit_err(&err, ERR_SYSTEM, LIMIT_THREAD, -status,
+              "the patch can't be applied: no thread can be started for it");
+    patch_recorded_end(&patching->recorded, 1);
+    patching_fail(patching, &err);
 }
 
 static void done(void *arg)
 {
     struct patching *patching = arg;
     struct request *request = patching->request;
-    if (patching->gone) {
-        fail_gone(patching);
-        return;
-    }
+    patch_recorded_end(&patching->recorded, patching->result == 0 ? 0 : 1);
     BUG_UNLESS(patching->result == 0 || patching->failure.reply);
     patching_tell(patching);
     if (!request) {
@@ -194,6 +189,30 @@ static void done(void *arg)
         request_fail_with(request, &err, data);
     }
     patching_free(patching);
+}
+
+/* Nothing is written yet: what goes on record is, first. */
+static void prepared(void *arg)
+{
+    struct patching *patching = arg;
+    struct err err;
+    if (patching->gone) {
+        err_set(&err, ERR_SPAWN, "'%s': %s; choose another directory", patching->base,
+                strerror(patching->gone));
+        patching_fail(patching, &err);
+        return;
+    }
+    if (patching->result != 0) {
+        if (patching->result == ERR_DENIED)
+            patch_recorded_refused(&patching->recorded, patching->plan, patching->failure.reply);
+        done(patching);
+        return;
+    }
+    int status = 0;
+    if (patch_recorded_begin(&patching->recorded, patching->plan, &err) < 0)
+        patching_fail(patching, &err);
+    else if ((status = loop_offload(patching->ctx->loop, patching_commit, done, patching)) != 0)
+        fail_no_thread(patching, status);
 }
 
 static void patching_on_cancel(void *arg)
@@ -274,6 +293,8 @@ static void patching_begin(struct cmd_context *ctx, struct request *request,
     patching->roots = roots_of(ctx->config, base);
     patching->cwd = place_absolute(base, workdir ? workdir : ".");
     patching->base = base;
+    patch_recorded_init(&patching->recorded, ctx, request, tool, patching->cwd,
+                        patching->roots != NULL);
     patching->options = (struct patch_options){
         .cwd = patching->cwd,
         .roots = (const char *const *)patching->roots,
@@ -285,16 +306,15 @@ static void patching_begin(struct cmd_context *ctx, struct request *request,
     patching->call_id = call_id ? xstrdup(call_id) : NULL;
     struct err err = {0};
     request_on_cancel(request, patching_on_cancel, patching);
-    if (patching_confine(patching, &err) == 0) {
-        int status = loop_offload(ctx->loop, patching_work, done, patching);
-        if (status == 0)
-            return;
-        limit_err(&err, ERR_SYSTEM, LIMIT_THREAD, -status,
-                  "the patch can't be applied: no thread can be started for it");
+    if (patching_confine(patching, &err) < 0) {
+        if (err.code == ERR_DENIED)
+            patch_recorded_refused(&patching->recorded, NULL, err.text);
+        patching_fail(patching, &err);
+        return;
     }
-    request_on_cancel(request, NULL, NULL);
-    patching_free(patching);
-    failure_reply(request, tool, &err);
+    int status = loop_offload(ctx->loop, patching_prepare, prepared, patching);
+    if (status != 0)
+        fail_no_thread(patching, status);
 }
 
 static bool is_taken(const struct json *command, struct patch_intercepted *found)

@@ -42,6 +42,7 @@
 #define CONFIG_WORDS_APPROVAL(W)                                                                   \
     W(OFF, "off") W(NEVER, "never") W(ON_REQUEST, "on-request")                                    \
     W(UNTRUSTED, "untrusted") W(GRANULAR, "granular")
+#define CONFIG_WORDS_AUDIT(W) W(DECISIONS, "decisions") W(ALL, "all") W(OFF, "off")
 #define CONFIG_ASK_ELICITATION "elicitation" /* of [policy] ask */
 /* [defaults] scripts_may */
 #define CONFIG_SCRIPTS_ATTACH "attach"
@@ -71,6 +72,9 @@ enum config_approval { CONFIG_WORDS_APPROVAL(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_POLICY_SANDBOX_##ident,
 enum config_policy_sandbox { CONFIG_WORDS_POLICY_SANDBOX(CONFIG_W) };
+#undef CONFIG_W
+#define CONFIG_W(ident, word) CONFIG_AUDIT_##ident,
+enum config_audit_what { CONFIG_WORDS_AUDIT(CONFIG_W) };
 #undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_DECISION_##ident,
 enum config_decision { CONFIG_WORDS_DECISION(CONFIG_W) };
@@ -161,6 +165,10 @@ struct config_attach {
 #define CONFIG_ATTACH(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
 };
+struct config_audit {
+#define CONFIG_AUDIT(key, type, ...) CONFIG_MEMBER(key, type)
+#include "config/config.def"
+};
 struct config_tools {
 #define CONFIG_TOOLS(key, type, ...) CONFIG_MEMBER(key, type)
 #include "config/config.def"
@@ -228,6 +236,7 @@ struct config {
     struct config_limits limits;
     struct config_tools tools;
     struct config_attach attach;
+    struct config_audit audit;
     struct config_session *sessions; /* in the file's order */
     size_t nsessions;
     struct config_hook *hooks; /* in the file's order */

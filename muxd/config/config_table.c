@@ -13,6 +13,7 @@ static const char *const config_words_decision[] = {CONFIG_WORDS_DECISION(WORD) 
 static const char *const config_words_sandbox[] = {CONFIG_WORDS_SANDBOX(WORD) NULL};
 static const char *const config_words_policy_sandbox[] = {CONFIG_WORDS_POLICY_SANDBOX(WORD) NULL};
 static const char *const config_words_approval[] = {CONFIG_WORDS_APPROVAL(WORD) NULL};
+static const char *const config_words_audit[] = {CONFIG_WORDS_AUDIT(WORD) NULL};
 static const char *const config_words_on_slow[] = {CONFIG_WORDS_ON_SLOW(WORD) NULL};
 static const char *const config_words_leftovers[] = {CONFIG_WORDS_LEFTOVERS(WORD) NULL};
 static const char *const config_words_size[] = {CONFIG_WORDS_SIZE(WORD) NULL};
@@ -54,6 +55,7 @@ const struct config_section config_sections[CONFIG_SECTION_COUNT] = {
 #define OFFSET_limits(member) offsetof(struct config, limits.member)
 #define OFFSET_tools(member) offsetof(struct config, tools.member)
 #define OFFSET_attach(member) offsetof(struct config, attach.member)
+#define OFFSET_audit(member) offsetof(struct config, audit.member)
 #define OFFSET_session(member) offsetof(struct config_session, member)
 #define OFFSET_hook(member) offsetof(struct config_hook, member)
 #define OFFSET_rule(member) offsetof(struct config_rule, member)

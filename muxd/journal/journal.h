@@ -24,7 +24,7 @@
  * alone. */
 #define JOURNAL_MAJOR 1
 #ifndef JOURNAL_MINOR
-#define JOURNAL_MINOR 1
+#define JOURNAL_MINOR 2
 #endif
 #define JOURNAL_READERS 16
 #define JOURNAL_REQUESTS 64
@@ -54,6 +54,8 @@ enum session_killer {
     KILLER_STOP,
     KILLER_LIMIT /* + enum session_limit */
 };
+
+enum session_record { RECORD_NONE, RECORD_OWED, RECORD_WRITTEN };
 
 struct journal_reader {
     /* "": the slot is free; slot 0 is the default reader, always in use */
@@ -127,7 +129,9 @@ struct journal_header {
      * other sessions have their input queue; 0: they are not. */
     uint64_t kept_size;
     _Atomic uint64_t kept[2]; /* bytes of standard output and of standard error that were there */
-    uint64_t reserved[4];     /* for later minor versions; zero */
+    /* Minor version 2. */
+    _Atomic uint64_t record;  /* enum session_record: of its end, in the audit */
+    uint64_t reserved[3];     /* for later minor versions; zero */
 };
 
 /* The output of an archived session lies in a file until a reader wants it. */

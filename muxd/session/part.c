@@ -87,6 +87,16 @@ void part_hold(struct registry *registry)
     EACH(registry, row, hold) (*row)->hold(registry);
 }
 
+int part_admit(struct session *session, const struct session_spec *spec, struct err *err)
+{
+    EACH(session->registry, row, admit) {
+        int code = (*row)->admit(session, spec, err);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
 void part_began(struct session *session)
 {
     EACH(session->registry, row, began) (*row)->began(session);

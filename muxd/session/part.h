@@ -14,9 +14,11 @@
 
 struct registry;
 struct session;
+struct session_spec;
 
 enum part_id {
     PART_REAP,
+    PART_AUDIT,
     PART_EVENTS,
     PART_KEYBOARD,
     PART_VIEW,
@@ -50,6 +52,8 @@ struct part {
     void (*hold)(struct registry *registry);                 /* to the keeper, or to a new one */
 
     /* One session's life. */
+    /* It is whole, and nobody knows it yet. 0, or refused: then its program is not started. */
+    int (*admit)(struct session *session, const struct session_spec *spec, struct err *err);
     void (*began)(struct session *session); /* it has a process */
     /* A predecessor's, before any input goes to it. */
     void (*adopt)(struct session *session);
@@ -107,6 +111,8 @@ void part_turn_end(struct registry *registry);
 bool part_take_slot(struct registry *registry, uint64_t slot, int fds[]);
 bool part_has_slot(const struct registry *registry, uint64_t slot);
 void part_hold(struct registry *registry);
+/* the first that refuses */
+int part_admit(struct session *session, const struct session_spec *spec, struct err *err);
 void part_began(struct session *session);
 void part_adopt(struct session *session);
 bool part_prompt(struct session *session); /* until one says true */

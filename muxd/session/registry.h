@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 struct config;
+struct json;
 struct link;
 struct loop;
 struct registry;
@@ -71,6 +72,10 @@ struct session_spec {       /* all borrowed during the call */
     /* kept with it: who asked for it and how; any may be NULL */
     const char *source, *call_id, *client;
     const char *policy; /* the [policy NAME] for what comes from inside of it; NULL: none */
+    /* For the audit: who asked and what was decided; NULL: nobody told. judged: a policy, a rule or
+     * a person has decided it. */
+    const struct json *on_record;
+    bool judged;
     uint64_t request_hash;  /* 0: none */
 };
 /* *out is starting: a wait on it ends when it has ended. spawned (may be NULL) is called once at

@@ -244,6 +244,8 @@ int registry_create(struct registry *registry, const struct session_spec *spec, 
     if (spec->tty)
         session_hold(session, registry->cfg->defaults.hold_ms);
     code = session_io_start(session, err);
+    if (!code)
+        code = part_admit(session, spec, err);
     if (code) {
         session_free(session);
         goto out;

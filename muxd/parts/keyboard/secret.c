@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define HIDE_MIN 4 /* bytes: shorter ones are parts of many words */
+
 struct staged {
     struct session *session;
     char *page; /* a struct secret_staged, and the secret behind it */
@@ -242,6 +244,37 @@ void secret_take_over(struct session *session)
     log_warn("session %llu: the staged secret was lost with the restart",
              (unsigned long long)session_number(session));
     keyboard_told_of(session)->secret_lost(session);
+}
+
+static const struct staged *first_in(struct registry *registry, const char *text, size_t size,
+                                     const char **at)
+{
+    const struct staged *first = NULL;
+    for (struct list *it = registry->order.next; it != &registry->order; it = it->next) {
+        const struct staged *staged = staged_of(LIST_OWNER(it, struct session, order));
+        size_t want = staged ? facts_of(staged)->size : 0;
+        const char *found = want >= HIDE_MIN ? memmem(text, size, text_of(staged), want) : NULL;
+        if (found && (!first || found < *at)) {
+            first = staged;
+            *at = found;
+        }
+    }
+    return first;
+}
+
+bool secret_hide(struct registry *registry, const char *text, size_t size, struct buf *out)
+{
+    const char *at = NULL, *end = text + size;
+    const struct staged *staged = first_in(registry, text, size, &at);
+    if (!staged)
+        return false;
+    for (; staged; staged = first_in(registry, text, (size_t)(end - text), &at)) {
+        buf_append(out, text, (size_t)(at - text));
+        buf_append_text(out, "[secret]");
+        text = at + facts_of(staged)->size;
+    }
+    buf_append(out, text, (size_t)(end - text));
+    return true;
 }
 
 bool secret_was_lost(const struct session *session)

@@ -5,6 +5,9 @@
 #define MUXD_PARTS_SECRET_H
 #include "session/input.h"
 
+struct buf;
+struct registry;
+
 #define SECRET_MAX 4000 /* bytes; with its line end it fits into a line of the kernel */
 
 /* Types it and a line end now. ERR_SECRET_PROMPT: the program does not read a secret, and
@@ -21,5 +24,8 @@ int secret_stage(struct session *session, const struct author *author, const cha
  * that outlives a worker (secret_page.h). Until a secret is typed, staged or forgotten. */
 bool secret_was_lost(const struct session *session);
 bool secret_is_staged(const struct session *session);
+/* Appends text to out with "[secret]" for each staged secret in it. False: there is none in it, and
+ * nothing is appended. */
+bool secret_hide(struct registry *registry, const char *text, size_t size, struct buf *out);
 bool secret_forget(struct session *session); /* false: there was none */
 #endif

@@ -1,0 +1,110 @@
+/* recorded: owns the facts of the records that calls make. */
+#include "cmd/recorded.h"
+#include "cmd/meta.h"
+#include "cmd/people.h"
+#include "parts/audit/audit.h"
+#include "wire/schema.h"
+#include <string.h>
+
+static void recorded_add(struct json *facts, const char *key, const char *text)
+{
+    if (text)
+        json_add_text(facts, key, text);
+}
+
+struct json *recorded_asker(struct cmd_context *ctx, struct request *request,
+                            const struct tool *tool, const char *policy)
+{
+    struct json *facts = json_object_new();
+    struct peer *peer = request_peer(request);
+    const struct approval *granted = approvals_granted(ctx, request);
+    struct session *own = registry_of_process(ctx->registry, peer_pid(peer));
+    json_add_int(facts, "uid", peer_uid(peer));
+    json_add_int(facts, "pid", peer_pid(peer));
+    recorded_add(facts, "client", meta_str(request, "client"));
+    json_add_text(facts, "kind", meta_bool(request, "verb") ? "verb" : "tool");
+    json_add_text(facts, "tool", tool->name);
+    /* its terminal was looked at when the call came; by now it is closed */
+    json_add_bool(facts, "person", granted ? granted->person : people_is_person(ctx, request));
+    recorded_add(facts, "call_id", meta_str(request, "call_id"));
+    if (own)
+        json_add_int(facts, "from_session", (int64_t)session_number(own));
+    recorded_add(facts, "policy", policy);
+    return facts;
+}
+
+struct json *recorded_command(const struct gate *gate, const struct config_rule *rule)
+{
+    struct json *facts = recorded_asker(gate->ctx, gate->request, gate->tool, gate->policy),
+                *words = json_add_array(facts, "command");
+    for (char *const *at = gate->argv; *at; at++)
+        json_add_text(words, NULL, *at);
+    json_add_text(facts, "cwd", gate->cwd);
+    recorded_add(facts, "rule", rule ? rule->name : NULL);
+    return facts;
+}
+
+static void recorded_add_approver(struct json *facts, const struct approval *approval)
+{
+    if (approval->approver_pid == 0) /* nobody answered */
+        return;
+    struct json *one = json_add_object(facts, "approver");
+    json_add_int(one, "uid", approval->approver_uid);
+    json_add_int(one, "pid", approval->approver_pid);
+    json_add_text(one, "evidence", approval->elicited ? CONFIG_ASK_ELICITATION : "terminal");
+}
+
+void recorded_allowed(struct gate *gate, const struct config_rule *rule, const char *by)
+{
+    const struct approval *granted = approvals_granted(gate->ctx, gate->request);
+    gate->judged = by || granted;
+    if (!audit_wants(gate->ctx->registry, gate->judged))
+        return;
+    gate->record = recorded_command(gate, rule);
+    recorded_add(gate->record, "by", granted ? "person" : by);
+    if (granted) {
+        json_add_text(gate->record, "approval", granted->id);
+        recorded_add_approver(gate->record, granted);
+    }
+}
+
+void recorded_refused(struct cmd_context *ctx, struct json *facts, const char *reason)
+{
+    struct err unused; /* the log has it */
+    json_add_text(facts, "reason", reason);
+    audit_write(ctx->registry, "refused", NULL, facts, &unused);
+    json_free(facts);
+}
+
+int recorded_question(const struct approval *approval, struct err *err)
+{
+    if (!audit_wants(approval->ctx->registry, true))
+        return 0;
+    struct json *facts = json_copy(approval->record);
+    json_add_text(facts, "approval", approval->id);
+    json_add_text(facts, "asked_sandbox", approval->sandbox);
+    json_add_text(facts, "reason", approval->reason);
+    int code = audit_write(approval->ctx->registry, "asked", NULL, facts, err);
+    json_free(facts);
+    return code;
+}
+
+int recorded_answer(const struct approval *approval, const char *what, const char *text,
+                    struct err *err)
+{
+    if (!audit_wants(approval->ctx->registry, true))
+        return 0;
+    bool yes = strcmp(what, "answered") == 0;
+    struct json *facts = json_copy(approval->record);
+    json_add_text(facts, "approval", approval->id);
+    recorded_add_approver(facts, approval);
+    if (yes && *text == 'a') { /* always: what the rule allows that is added */
+        struct json *words = json_add_array(facts, "always");
+        for (char *const *at = approval->prefix; *at; at++)
+            json_add_text(words, NULL, *at);
+    }
+    recorded_add(facts, yes ? "span" : "reason", text);
+    int code = audit_write(approval->ctx->registry, what, NULL, facts, err);
+    json_free(facts);
+    return code;
+}
