@@ -3,6 +3,8 @@
 #ifndef MUXD_BASE_CLOCK_H
 #define MUXD_BASE_CLOCK_H
 #include <stdint.h>
+#include <time.h>
+int64_t clock_ns(clockid_t id); /* of any clock */
 int64_t clock_mono_ns(void);
 int64_t clock_mono_ms(void);
 /* processor time of the calling thread: what something cost, however busy the machine is */

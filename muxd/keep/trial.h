@@ -22,6 +22,9 @@ struct trial_answer {
 
 /* Writes the answer to fd. Async-signal-safe. */
 void trial_answer(int fd, enum trial_who who, int nonce, int error);
+/* 0, or ENOEXEC: the file of this program is a part only, or its end was never written. It may run
+ * well until what it lacks is needed. The table of its sections tells, which stands at the end. */
+int trial_why_cut(void);
 /* In muxd. value: of "--answer"; check: 0 when the journal can be taken over, else an errno, why
  * not. Answers; returns the exit status. */
 int trial_answer_as_worker(const char *value, int (*check)(int journal));

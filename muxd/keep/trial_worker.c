@@ -23,8 +23,9 @@ int trial_answer_as_worker(const char *value, int (*check)(int journal))
     int answer, nonce, journals, end = 0;
     if (sscanf(value, "%d:%d:%d:%n", &answer, &nonce, &journals, &end) != 3 || end == 0)
         return 1;
-    int error = strcmp(value + end, keep_protocol_word) != 0 ? EPROTO
-                                                              : check_journals(journals, check);
+    int error = strcmp(value + end, keep_protocol_word) != 0 ? EPROTO : trial_why_cut();
+    if (error == 0)
+        error = check_journals(journals, check);
     trial_answer(answer, TRIAL_WORKER, nonce, error);
     return error == 0 ? 0 : 1;
 }

@@ -215,11 +215,25 @@ def nothing(content):
     return b""
 
 
+def half(content):
+    """All that is loaded may be there: the rest is for debuggers."""
+    return content[:len(content) // 2]
+
+
+def short(content):
+    return content[:-1]
+
+
+def torn(content):
+    """As after a crash of the machine: the length was written, the rest was not."""
+    return half(content).ljust(len(content), b"\0")
+
+
 @EACH
 @pytest.mark.parametrize("content, why", [
     (ENDS_WELL, "gives no answer"), (OLDER, "gives no answer"), (STAYS, "another process answers"),
-    (cut, None), (nothing, None), (other_protocol, "another protocol")],
-    ids=["ends well", "older release", "stays", "truncated", "empty", "other protocol"])
+    (cut, None), (nothing, None), (half, None), (short, "a part of one"), (torn, None), (other_protocol, "another protocol")],
+    ids=["ends well", "older release", "stays", "truncated", "empty", "half", "one byte short", "torn", "other protocol"])
 def test_program_that_gives_no_answer_of_ours(own, name, content, why):
     """It is tried first, and nothing was given up for it."""
     worker = own.call("status")["pid"]
@@ -434,7 +448,7 @@ def test_the_sentinel_hears_after_many_upgrades(own):
 def test_odd_programs_one_after_the_other(own):
     """Whatever is tried, each session is there afterwards, with its status and all of its output."""
     odd = [put_true] + [lambda mux, name, content=content: put(mux, name, content)
-                        for content in (whole, ENDS_WELL, OLDER, STAYS, cut, nothing, other_protocol, LAUNCHER, LIES, DIES_LATER, "not a program")]
+                        for content in (whole, ENDS_WELL, OLDER, STAYS, cut, nothing, half, short, torn, other_protocol, LAUNCHER, LIES, DIES_LATER, "not a program")]
     dice, go = random.Random(13), own.dir / "go"
     live = [own.run(f"echo up; until [ -e {go} ]; do sleep 0.05; done; echo bye; exit {i}", f"s{i}", i % 2 == 0) for i in range(6)]
     for n in live:

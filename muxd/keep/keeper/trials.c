@@ -161,7 +161,7 @@ int keeper_trial(const struct keeper_options *options, const char *value)
     if (!own_numbers(value, number, TRIAL_NUMBERS))
         return 1;
     int answer = number[TRIAL_ANSWER], nonce = number[TRIAL_NONCE], exe = number[TRIAL_WORKER_EXE];
-    int error = state_load(number[TRIAL_STATE], NULL) ? 0 : errno;
+    int error = state_load(number[TRIAL_STATE], NULL) ? trial_why_cut() : errno;
     int journals = error == 0 ? state_journals(number[TRIAL_STATE]) : -1;
     if (error == 0 && journals < 0)
         error = errno;

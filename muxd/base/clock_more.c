@@ -1,7 +1,22 @@
-/* clock_text.c: owns how a time is written for people. */
+/* clock_more.c: owns the clocks that the keeper has no use for, and how a time is written for people. */
 #include "base/clock.h"
 #include <stdio.h>
 #include <time.h>
+
+int64_t clock_thread_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+int64_t clock_boot_ms(void)
+{
+    return clock_ns(CLOCK_BOOTTIME) / 1000000;
+}
+
+int64_t clock_real_ms(void)
+{
+    return clock_ns(CLOCK_REALTIME) / 1000000;
+}
 
 void clock_format_iso(int64_t real_ms, char out[32])
 {
