@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "client/print/say.h"
+#include "client/rpc/other_release.h"
 #include "client/rpc/ue.h"
 #include <errno.h>
 #include <poll.h>
@@ -328,6 +329,8 @@ int call_run(struct connection *conn, const char *method, const struct json *par
     if (flags & CALL_WAITS)
         unwatch_interrupt(&call.before);
     buf_fini(&call.line);
+    if (result == ERR_ARGUMENTS || result == ERR_NO_SUCH_METHOD)
+        other_release_hint(conn, method, params, err);
     return result < 0 ? result : result == STEP_FED ? CALL_FED : 0;
 }
 

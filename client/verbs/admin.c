@@ -107,14 +107,13 @@ static int look_for_failure(struct ue *ue, struct err *err)
     return result;
 }
 
-/* When all goes well the worker exits without an answer; the hello of its successor is printed. */
+/* When all goes well the worker exits without an answer; the hello of its successor is printed. The
+ * request has no arguments at all, so that no release refuses them. */
 int verb_UPGRADE(struct ue *ue)
 {
     struct msg_answer answer;
     struct err err = {0};
-    struct json *params = json_object_new();
     int status = 0;
-    params_meta(ue, params, META_VERB);
     ue->conn.may_start = false; /* one that would start now needs no upgrade */
     int result = connection_open(&ue->conn, &err);
     if (result == ERR_NO_DAEMON)
@@ -122,7 +121,7 @@ int verb_UPGRADE(struct ue *ue)
                 "'%s': no daemon runs that could be upgraded; `ue start` starts the new muxd",
                 ue->conn.path);
     if (result == 0) {
-        result = call_run(&ue->conn, "upgrade", params, CALL_WAITS | CALL_ONCE, &answer, &err);
+        result = call_run(&ue->conn, "upgrade", NULL, CALL_WAITS | CALL_ONCE, &answer, &err);
         bool left = result == ERR_NO_DAEMON && ue->conn.fd < 0;
         msg_answer_fini(&answer);
         if (left)
@@ -130,7 +129,6 @@ int verb_UPGRADE(struct ue *ue)
         if (left && result == 0)
             result = look_for_failure(ue, &err);
     }
-    json_free(params);
     if (result == 0)
         status = say_hello(ue);
     else
