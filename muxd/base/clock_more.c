@@ -1,4 +1,5 @@
-/* clock_more.c: owns the clocks that the keeper has no use for, and how a time is written for people. */
+/* clock_more.c: owns the clocks that the keeper has no use for, and how a time is written for
+ * people. */
 #include "base/clock.h"
 #include <stdio.h>
 #include <time.h>

@@ -314,7 +314,8 @@ const char *link_upgrade_why(int error)
     case EBADMSG: return "another process answers than was started; install the program itself, "
                          "not one that starts it";
     case EPROTO: return "it is of another protocol; install muxd and muxd-keeper of one release";
-    case ENOEXEC: return "it is no program for this machine, or a part of one only; install it again";
+    case ENOEXEC: return "it is no program for this machine, or a part of one only; install it "
+                         "again";
     case EPROTONOSUPPORT: return "it can't read the journals of these sessions";
     case ECHILD: return "it has ended";
     case ECANCELED: return "a stop has begun";
