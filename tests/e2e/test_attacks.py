@@ -136,3 +136,87 @@ def test_attacks_from_inside(mux, backend):
     os.close(reader)
     assert (work.dir / ".git/config").read_text() == "[core]\n" and os.listdir(work.dir / ".git/hooks") == []
     assert not any((work.dir / name).exists() for name in PROTECTED[1:])
+
+
+RULES = """
+[rule push]
+prefix = git push
+decision = forbidden
+
+[rule make]
+prefix = make
+
+[rule status]
+prefix = git status
+host_executable = /usr/bin/git
+
+[rule shell]
+prefix = bash
+"""
+# (attack, script, what the rules say). none: nothing, so that the policy decides, which knows no such command to be safe. What a program makes of
+# its own input no rule can see: that is what the sandbox is for.
+COMMANDS = [
+    ("nothing", "git push", "forbidden"),
+    ("path", "/tmp/x/git push", "forbidden"),
+    ("path of here", "./git push", "forbidden"),
+    ("path with ..", "/usr/lib/../bin/git push", "forbidden"),
+    ("path through a link", "/proc/self/root/usr/bin/git push", "forbidden"),
+    ("cd", "cd /usr/bin && ./git push", "forbidden"),
+    ("here-string", "bash <<<'git push'", "forbidden"),
+    ("here-document", "bash <<E\ngit push\nE", "forbidden"),
+    ("here-document that expands", "cat <<E\n$(git push)\nE", "forbidden"),
+    ("assignment", "GIT_DIR=/x git push", "forbidden"),
+    ("quotes in words", "g'i't p\"us\"h", "forbidden"),
+    ("backslash", "g\\it pu\\sh", "forbidden"),
+    ("backslash at the end of a line", "git pu\\\nsh", "forbidden"),
+    ("quote with escapes", "$'\\x67it' push", "forbidden"),
+    ("$IFS", "git${IFS}push", "forbidden"),
+    ("$IFS and quotes", "git$IFS'push'", "forbidden"),
+    ("newline in quotes", "echo 'a\n'; git push", "forbidden"),
+    ("comment behind", "git push # or not", "forbidden"),
+    ("comment in front", "# nothing\ngit push", "forbidden"),
+    ("comment that is none", "echo a#b; git push", "forbidden"),
+    ("env -S", "env -S 'git push'", "forbidden"),
+    ("env -S without a blank", "env -S'git push'", "forbidden"),
+    ("xargs", "xargs git push </dev/null", "forbidden"),
+    ("xargs that reads the rest", "echo push | xargs git", "none"),
+    ("alias", "alias g='git push'; g", "forbidden"),
+    ("function", "f() { git push; }; f", "forbidden"),
+    ("function that takes the rest", "g() { git \"$@\"; }; g push", "none"),
+    ("variable", "x=push; git $x", "none"),
+    ("rule for an interpreter", "bash -c 'git push'", "forbidden"),
+    ("rule for an interpreter, twice", "bash -c \"bash -c 'git push'\"", "forbidden"),
+    ("interpreter without a rule", "python3 -c 'import os; os.system(\"git push\")'", "none"),
+    ("letter of another script", "g\u0456t push", "none"),
+    ("wide letters", "\uff47\uff49\uff54 push", "none"),
+    ("blank of another script", "git\u00a0push", "none"),
+    ("what is allowed", "make", "allow"),
+    ("by a path of here", "./make", "none"),
+    ("path that is not listed", "/tmp/x/git status", "none"),
+    ("path that is listed", "/usr/bin/git status", "allow"),
+    ("listed path with ..", "/usr/bin/../../tmp/x/git status", "none"),
+    ("behind what is allowed", "make; touch x", "none"),
+    ("in what is allowed", "make $(touch x)", "none"),
+    ("forbidden in what is allowed", "make $(git push)", "forbidden"),
+    ("redirected", "make >/etc/passwd", "none"),
+    ("in the background", "make & touch x", "none"),
+    ("another line", "make\ntouch x", "none"),
+    ("another line after a carriage return", "make \r\ntouch x", "none"),
+    ("carriage return", "make\rtouch", "none"),
+    ("blank of another script behind", "make\u2003x", "none"),
+    ("path of programs in front", "PATH=/tmp/x make", "none"),
+    ("path of programs before", "export PATH=/tmp/x; make", "none"),
+    ("function of that name", "make() { touch x; }; make", "none"),
+    ("alias of that name", "alias make=touch; make", "none"),
+    ("through eval", "eval make", "none"),
+    ("bidi", "make \u202ex", "allow"),  # what runs is make: how it is shown is the question's business
+]
+
+
+@pytest.mark.no_pty
+def test_commands_that_a_rule_is_about(mux):
+    mux.configure(RULES)
+    rpc = mux.rpc()
+    numbers = [rpc.send("check_policy", {"cmd": script, "shell": "/bin/bash"}) for _, script, _ in COMMANDS]
+    told = {name: rpc.result(number)["decision"] for (name, _, _), number in zip(COMMANDS, numbers)}
+    assert {name: said for name, _, said in COMMANDS if told[name] != said} == {}, told

@@ -8,10 +8,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATCH(body) "*** Begin Patch\n" body "*** End Patch\n"
@@ -332,6 +335,49 @@ TEST(links_do_not_leave_the_roots)
     free(in);
 }
 
+/* Swaps a directory and a link that leads out of the root, until it is killed. */
+static pid_t swap_for_ever(const char *one, const char *other)
+{
+    pid_t pid = fork();
+    while (pid == 0)
+        renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+    assert_true(pid > 0);
+    return pid;
+}
+
+TEST(a_race_does_not_leave_the_roots)
+{
+    make_dir("out");
+    make_dir("in");
+    make_dir("in/d");
+    make_link("../out", "in/l");
+    char *in = at("in"), *one = at("in/d"), *other = at("in/l");
+    const char *const in_only[] = {in, NULL};
+    options.cwd = in;
+    options.roots = in_only;
+    int done = 0;
+    pid_t pid = swap_for_ever(one, other);
+    for (int i = 0; i < 5000; i++) {
+        struct patch_plan *plan;
+        struct patch_failure failure;
+        const char *text = PATCH("*** Add File: d/x\n+x\n");
+        int rc = patch_prepare(&plan, text, strlen(text), &options, &failure);
+        if (rc == 0)
+            rc = patch_commit(plan, &failure);
+        done += rc == 0;
+        patch_plan_free(plan);
+        patch_failure_fini(&failure);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    expect_entries("out", 0);
+    assert_true(done > 0);
+    options.cwd = dir;
+    free(in);
+    free(one);
+    free(other);
+}
+
 TEST(hard_links_stay)
 {
     put("f", "a\nb\n", 0750);
@@ -579,6 +625,7 @@ int main(void)
                                        CASE(an_update_keeps_the_mode),
                                        CASE(links_are_followed),
                                        CASE(links_do_not_leave_the_roots),
+                                       CASE(a_race_does_not_leave_the_roots),
                                        CASE(hard_links_stay),
                                        CASE(a_file_in_several_sections),
                                        CASE(roots_bound_it),
