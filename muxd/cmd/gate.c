@@ -77,15 +77,17 @@ static void gate_record_arguments(struct cmd_context *ctx, struct request *reque
     static const char *const names[] = {"cmd", "command"};
     if (!audit_wants(ctx->registry, true))
         return;
-    struct json *facts = recorded_asker(ctx, request, tool, policy),
-                *words = json_add_array(facts, "command");
+    struct json *facts = recorded_asker(ctx, request, tool, policy);
+    struct strv words = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct json *given = json_get(request_params(request), names[i]);
         if (json_str(given, NULL))
-            json_add(words, NULL, json_copy(given));
+            strv_add(&words, json_str(given, NULL));
         for (const struct json *it = json_first(given); it; it = json_next(it))
-            json_add(words, NULL, json_copy(it));
+            strv_add(&words, json_str(it, NULL));
     }
+    audit_add_command(facts, words.items);
+    strv_fini(&words);
     recorded_refused(ctx, facts, reason);
 }
 

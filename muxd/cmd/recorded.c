@@ -1,15 +1,25 @@
 /* recorded: owns the facts of the records that calls make. */
 #include "cmd/recorded.h"
+#include "base/utf8.h"
 #include "cmd/meta.h"
 #include "cmd/people.h"
 #include "parts/audit/audit.h"
 #include "wire/schema.h"
 #include <string.h>
 
+#define REASON_MAX 8192 /* bytes */
+
 static void recorded_add(struct json *facts, const char *key, const char *text)
 {
     if (text)
         json_add_text(facts, key, text);
+}
+
+/* It may hold the whole command. */
+static void recorded_add_reason(struct json *facts, const char *text)
+{
+    if (text)
+        json_add_str(facts, "reason", text, utf8_cut(text, strlen(text), REASON_MAX));
 }
 
 struct json *recorded_asker(struct cmd_context *ctx, struct request *request,
@@ -35,10 +45,8 @@ struct json *recorded_asker(struct cmd_context *ctx, struct request *request,
 
 struct json *recorded_command(const struct gate *gate, const struct config_rule *rule)
 {
-    struct json *facts = recorded_asker(gate->ctx, gate->request, gate->tool, gate->policy),
-                *words = json_add_array(facts, "command");
-    for (char *const *at = gate->argv; *at; at++)
-        json_add_text(words, NULL, *at);
+    struct json *facts = recorded_asker(gate->ctx, gate->request, gate->tool, gate->policy);
+    audit_add_command(facts, gate->argv);
     json_add_text(facts, "cwd", gate->cwd);
     recorded_add(facts, "rule", rule ? rule->name : NULL);
     return facts;
@@ -71,7 +79,7 @@ void recorded_allowed(struct gate *gate, const struct config_rule *rule, const c
 void recorded_refused(struct cmd_context *ctx, struct json *facts, const char *reason)
 {
     struct err unused; /* the log has it */
-    json_add_text(facts, "reason", reason);
+    recorded_add_reason(facts, reason);
     audit_write(ctx->registry, "refused", NULL, facts, &unused);
     json_free(facts);
 }
@@ -83,7 +91,7 @@ int recorded_question(const struct approval *approval, struct err *err)
     struct json *facts = json_copy(approval->record);
     json_add_text(facts, "approval", approval->id);
     json_add_text(facts, "asked_sandbox", approval->sandbox);
-    json_add_text(facts, "reason", approval->reason);
+    recorded_add_reason(facts, approval->reason);
     int code = audit_write(approval->ctx->registry, "asked", NULL, facts, err);
     json_free(facts);
     return code;
@@ -103,7 +111,10 @@ int recorded_answer(const struct approval *approval, const char *what, const cha
         for (char *const *at = approval->prefix; *at; at++)
             json_add_text(words, NULL, *at);
     }
-    recorded_add(facts, yes ? "span" : "reason", text);
+    if (yes)
+        json_add_text(facts, "span", text);
+    else
+        recorded_add_reason(facts, text);
     int code = audit_write(approval->ctx->registry, what, NULL, facts, err);
     json_free(facts);
     return code;

@@ -25,6 +25,7 @@ struct audit {
     int error;               /* errno of the last write; 0: all is well */
     int sync_error;          /* errno of the last fsync(2): until one succeeds nothing is written */
     bool owing;              /* the ends of some sessions are not on record */
+    bool look;               /* a predecessor may have written some of them */
     struct audit_sync *sync; /* under way; its own, until it is done */
     bool more;               /* lines were written since it began */
     struct loop_timer retry;
@@ -244,8 +245,10 @@ static void audit_ended(struct session *session)
 /* The predecessor may have died between the line and the word in the journal. */
 static void audit_adopt(struct session *session)
 {
+    struct audit *audit = audit_of(session->registry);
     if (session->finished)
         write_end(session, true);
+    audit->look |= audit->owing;
 }
 
 static void audit_forget(struct session *session, bool told)
@@ -264,12 +267,15 @@ static void audit_retry(void *arg)
     struct audit *audit = arg;
     struct registry *registry = audit->registry;
     bool owing = audit->owing;
+    if (registry->cfg->audit.what == CONFIG_AUDIT_OFF)
+        return;
     audit->owing = false;
     for (struct list *at = registry->order.next; owing && at != &registry->order; at = at->next) {
         struct session *session = LIST_OWNER(at, struct session, order);
         if (session->finished && !audit->owing)
-            write_end(session, true);
+            write_end(session, audit->look);
     }
+    audit->look &= audit->owing;
     if (audit->sync_error)
         audit_begin_sync(audit);
     if (audit->owing)
@@ -299,6 +305,11 @@ static void audit_fini(struct registry *registry)
     free(audit);
 }
 
+static void audit_reload(struct registry *registry)
+{
+    audit_retry(audit_of(registry));
+}
+
 static bool audit_is_idle(const struct registry *registry)
 {
     return !audit_of(registry)->sync;
@@ -326,6 +337,7 @@ void audit_status(const struct registry *registry, struct json *into)
 
 const struct part audit_part = {.init = audit_init,
                                 .fini = audit_fini,
+                                .reload = audit_reload,
                                 .is_idle = audit_is_idle,
                                 .admit = audit_admit,
                                 .adopt = audit_adopt,

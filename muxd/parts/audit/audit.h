@@ -22,6 +22,8 @@ void audit_new_id(struct registry *registry, char out[AUDIT_ID_MAX]);
  * record, borrowed. id: NULL: a new one. 0 or ERR_AUDIT. */
 int audit_write(struct registry *registry, const char *what, const char *id,
                 const struct json *facts, struct err *err);
+/* Adds "command", cut after 64 KiB ("command_cut"). argv may be NULL: it has no words. */
+void audit_add_command(struct json *facts, char *const *argv);
 /* What `ue status` says. */
 void audit_status(const struct registry *registry, struct json *into);
 

@@ -3,15 +3,16 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "confine/confine.h"
+#include "parts/audit/audit.h"
 #include <string.h>
 
 #define ARGV_MAX 65536 /* bytes; more than a person is asked to read */
 
-static void record_add_argv(struct json *facts, char *const *argv)
+void audit_add_command(struct json *facts, char *const *argv)
 {
     struct json *list = json_add_array(facts, "command");
     size_t left = ARGV_MAX;
-    for (; *argv; argv++) {
+    for (; argv && *argv; argv++) {
         size_t size = strlen(*argv), shown = utf8_cut(*argv, size, left);
         json_add_str(list, NULL, *argv, shown);
         if (shown < size) {
@@ -43,7 +44,7 @@ struct json *audit_record_begin(const struct session *session, const struct sess
     if (!spec->on_record)
         json_add_text(facts, "kind", "config");
     json_free(json_detach(facts, "command")); /* as it is executed */
-    record_add_argv(facts, spec->argv);
+    audit_add_command(facts, spec->argv);
     json_free(json_detach(facts, "cwd"));
     json_add_text(facts, "cwd", spec->cwd);
     json_add_bool(facts, "tty", spec->tty);
