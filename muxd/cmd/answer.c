@@ -16,8 +16,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define COLLECTION_CAP (1u << 20) /* bytes of output in one answer (CODEX.md 3) */
-
 /* Six hex digits that differ from answer to answer: a linear congruential generator with a
  * random seed. */
 static void chunk_id(char out[7])
@@ -84,7 +82,7 @@ static void collect_text(const struct op *op, struct session *session, struct co
     got->to = answer_end(session, got->from);
     if (op->has_to && op->to < got->to)
         got->to = op->to > got->from ? op->to : got->from;
-    journal_collect(journal, got->from, got->to, COLLECTION_CAP, &got->raw, &got->omitted,
+    journal_collect(journal, got->from, got->to, ANSWER_COLLECTED_MAX, &got->raw, &got->omitted,
                     &got->gap_at);
     if (op->text) {
         const struct answer_bytes bytes = {got->raw.data ? got->raw.data : "", got->raw.len,

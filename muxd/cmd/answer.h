@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ANSWER_COLLECTED_MAX (1u << 20) /* bytes of output in one answer (CODEX.md 3) */
+
 struct buf;
 struct json;
 struct op;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define ANSWER_BYTES (1u << 20) /* of events in one answer; the last event may go beyond it */
+#define GAP_BYTES 100           /* about what the event of a gap takes */
 #define YIELD_DEFAULT_MS 30000
 
 struct listener {
@@ -65,7 +66,7 @@ static void add_parsed(struct json *list, struct buf *line)
     buf_clear(line);
 }
 
-static size_t cmd_events_collect(struct listener *listener, struct json *list)
+static void cmd_events_collect(struct listener *listener, struct json *list)
 {
     struct registry *registry = listener->ctx->registry;
     struct buf line = BUF_INIT;
@@ -88,14 +89,34 @@ static size_t cmd_events_collect(struct listener *listener, struct json *list)
         count++;
     }
     buf_fini(&line);
-    return count;
+}
+
+/* About how large the answer gets; 0: there is nothing to tell, and the cursor has passed it. */
+static size_t cmd_events_need(struct listener *listener)
+{
+    struct events_cursor cursor = listener->cursor;
+    size_t need = 0;
+    for (size_t count = 0; count < listener->max_events && need < ANSWER_BYTES; count++) {
+        uint64_t missed;
+        const char *text;
+        const struct event_record *record = events_read(
+            listener->ctx->registry, &cursor, listener->types, listener->session, &text, &missed);
+        need += missed ? GAP_BYTES : 0;
+        if (!record)
+            break;
+        uint64_t output = record->type == EVENT_END ? record->to : record->to - record->from;
+        size_t most = record->type == EVENT_END ? listener->aggregated : EVENTS_TEXT_MAX;
+        need += record->size + (output < most ? (size_t)output : most);
+    }
+    if (need == 0)
+        listener->cursor = cursor;
+    return need;
 }
 
 static void cmd_events_answer(struct listener *listener, struct json *events)
 {
     struct request *request = listener->request;
     struct registry *registry = listener->ctx->registry;
-    BUG_UNLESS(request_has_room(request));
     struct json *result = json_object_new();
     uint64_t next = listener->cursor.seq ? listener->cursor.seq : events_next(registry);
     json_add(result, "events", events);
@@ -111,18 +132,19 @@ static void cmd_events_look(void *arg)
 {
     struct listener *listener = arg;
     struct registry *registry = listener->ctx->registry;
-    if (!request_has_room(listener->request)) {
+    size_t need = cmd_events_need(listener);
+    if (need == 0 && !listener->over) {
+        events_watch_set(registry, &listener->watch);
+        return;
+    }
+    if (!request_take_room(listener->request, need)) {
         events_watch_stop(registry, &listener->watch);
-        request_when_room(listener->request, cmd_events_look, listener);
+        request_when_room(listener->request, need, cmd_events_look, listener);
         return;
     }
     struct json *events = json_array_new();
-    if (cmd_events_collect(listener, events) > 0 || listener->over) {
-        cmd_events_answer(listener, events);
-        return;
-    }
-    json_free(events);
-    events_watch_set(registry, &listener->watch);
+    cmd_events_collect(listener, events);
+    cmd_events_answer(listener, events);
 }
 
 static void cmd_events_on_deadline(void *arg)

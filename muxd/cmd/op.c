@@ -9,6 +9,7 @@
 #include "cmd/meta.h"
 #include "cmd/typing.h"
 #include "parts/events/events.h"
+#include "wire/text.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,16 +223,33 @@ static void op_on_room(void *arg)
     op_finish(arg);
 }
 
+/* About how large the answer gets. */
+static size_t op_need(const struct op *op, struct session *session)
+{
+    uint64_t head = journal_head(session_journal(session)),
+             end = op->has_to && op->to < head ? op->to : head;
+    size_t most = op->base64 ? (size_t)op->max_bytes : ANSWER_COLLECTED_MAX,
+           bytes = end <= op->from         ? 0
+                   : end - op->from < most ? (size_t)(end - op->from)
+                                           : most,
+           budget = text_token_budget((uint64_t)op->max_tokens),
+           cut = bytes < budget ? bytes : budget;
+    if (op->base64)
+        return bytes + bytes / 3;
+    return cut + (op->tokens_given ? cut : bytes); /* `content` and `output` */
+}
+
 static void op_finish(struct inflight *call)
 {
     struct op *op = op_of(call);
     const struct wait_result *result = &call->result;
     BUG_UNLESS(call->request && !call->wait && !call->starting);
-    if (!request_has_room(call->request)) {
-        request_when_room(call->request, op_on_room, call);
+    struct session *session = registry_by_number(call->ctx->registry, call->number);
+    size_t need = session ? op_need(op, session) : 0;
+    if (!request_take_room(call->request, need)) {
+        request_when_room(call->request, need, op_on_room, call);
         return;
     }
-    struct session *session = registry_by_number(call->ctx->registry, call->number);
     struct err err;
     if (result->reason == WAIT_COSTLY) {
         err_set(&err, ERR_PATTERN,

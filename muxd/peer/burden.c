@@ -1,53 +1,37 @@
-/* burden.c: owns the count of what waits for clients that do not read it: of each connection, and
- * of all of them together. */
-#include "base/buf.h"
-#include "base/clock.h"
-#include "peer/internal.h"
-#include <sys/socket.h>
+/* burden: owns the arithmetic of what clients leave unread. */
+#include "peer/burden.h"
+#include "base/bug.h"
 
-#define STALLED_MS 1000 /* for a client that reads, a busy machine is no reason to be closed */
+#define SLOW_BYTES_A_MS 64 /* a client that takes less is as good as one that takes nothing */
 
-/* A queue of nothing is kept for the next answer, and is no burden. */
-void peer_account(struct peer *peer)
+size_t burden_free(size_t held, size_t total)
 {
-    size_t held = stream_pending(peer) > 0 ? peer->out.cap : 0;
-    if (peer->held == 0)
-        peer->taken_ms = clock_mono_ms();
-    *peer->limits->output_held += held - peer->held;
-    *peer->limits->output_over |= *peer->limits->output_held > peer->limits->output_total;
-    peer->held = held;
+    return held < total ? total - held : 0;
 }
 
-bool peer_is_full(const struct peer *peer)
+size_t burden_share(size_t total, size_t clients)
 {
-    return stream_pending(peer) > peer->limits->output_queue ||
-           *peer->limits->output_held > peer->limits->output_total;
+    BUG_UNLESS(clients > 0);
+    return total / 2 / clients;
 }
 
-size_t peer_held(const struct peer *peer)
+bool burden_fits(size_t need, size_t held, size_t total)
 {
-    return peer->held;
+    return (need < total / 2 ? need : total / 2) <= burden_free(held, total);
 }
 
-bool peer_is_stalled(const struct peer *peer, int64_t now_ms)
+int64_t burden_taken(int64_t taken_ms, size_t bytes, int64_t now_ms)
 {
-    return peer->held > 0 && now_ms - peer->taken_ms > STALLED_MS;
+    int64_t excused_ms = taken_ms + (int64_t)(bytes / SLOW_BYTES_A_MS);
+    return excused_ms < now_ms ? excused_ms : now_ms;
 }
 
-void peer_expel(struct peer *peer, const struct err *why)
+bool burden_is_stalled(int64_t taken_ms, int64_t now_ms)
 {
-    const struct msg_id none = {.kind = MSG_ID_NONE};
-    struct buf line = BUF_INIT;
-    buf_append(&line, "\n", 1); /* ends the answer of which it has a part */
-    msg_error(&line, &none, why, NULL);
-    ssize_t told = peer->stream ? 0
-                                : send(peer->fd, line.data, line.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)told; /* who reads nothing learns it from the log */
-    buf_fini(&line);
-    peer_close(peer);
+    return now_ms - taken_ms >= BURDEN_STALLED_MS;
 }
 
-void peer_resume(struct peer *peer)
+double burden_weight(size_t held, int64_t taken_ms, int64_t now_ms)
 {
-    peer_mark_dirty(peer);
+    return (double)held * (double)(now_ms - taken_ms + 1);
 }

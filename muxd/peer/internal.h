@@ -2,6 +2,7 @@
 #ifndef MUXD_PEER_INTERNAL_H
 #define MUXD_PEER_INTERNAL_H
 #include "peer/peer.h"
+#include "peer/room.h"
 #include "peer/stream.h"
 #include "wire/frame.h"
 
@@ -15,7 +16,9 @@ struct request {
     void *written_arg;
     void (*room)(void *arg);
     void *room_arg;
-    uint64_t session; /* the one that it waits for, told to who cancels it; 0: none */
+    size_t need;             /* about how large its answer gets, while it waits for room */
+    bool may_reply;          /* it has waited for its room long enough */
+    uint64_t session;        /* the one that it waits for, told to who cancels it; 0: none */
     request_inner_fn *inner; /* an inner request: its answer goes here, and it is in no list */
     void *inner_arg;
 };
@@ -41,21 +44,24 @@ struct peer {
     struct buf out;
     size_t out_at;         /* bytes of out that were sent */
     uint64_t queued, sent; /* bytes ever */
-    size_t held;           /* its part of limits->output_held */
-    int64_t taken_ms;      /* clock_mono_ms when the client last took something, or had all */
+    size_t held;           /* its part of room->held */
+    int64_t taken_ms;      /* since when the client has taken next to nothing (burden_taken) */
+    struct peer *line_prev, *line_next; /* room.c: those that wait for room */
+    size_t line_rank;                   /* how many of the same process were before it */
+    bool in_line;
     struct receipt *first, **last;
     const struct stream_handlers *stream; /* stream.c: frames instead of lines; NULL: lines */
     void *stream_arg;
     struct request *requests;
     unsigned in_flight;
     int64_t since_ms, since_boot_ms;
-    uint64_t received;  /* bytes of lines ever */
+    uint64_t received; /* bytes of lines ever */
     /* passed.c; -1: none. passed_to: how many bytes were received with it; passes: it belongs to
      * the line that is being handled */
     int passed;
     uint64_t passed_to;
     bool passes;
-    uint64_t follows; /* the session that stays for this connection; 0: none */
+    uint64_t follows;   /* the session that stays for this connection; 0: none */
     bool is_waited_for; /* and whose program waits for it */
     bool spoken, dirty, at_eof, finishing, paused, closed;
     /* the client takes no more answers: what it has sent is still done, then the connection is
@@ -64,13 +70,15 @@ struct peer {
 };
 
 void peer_mark_dirty(struct peer *peer);
-/* burden.c: counts anew what waits for its client */
-void peer_account(struct peer *peer);
-/* its own queue or those of all connections together are full */
+/* room.c */
+void room_account(struct peer *peer); /* counts anew what waits for its client */
+void room_flushed(struct peer *peer); /* after each flush: gives room to answers that wait for it */
+void room_enter(struct peer *peer);   /* it is new */
+void room_leave(struct peer *peer);   /* it is closed */
+/* it leaves more unread than one connection may now: no request is read from it */
 bool peer_is_full(const struct peer *peer);
 void peer_queue_error(struct peer *peer, const struct msg_id *id, const struct err *err,
                       const struct json *data);
-void peer_give_room(struct peer *peer); /* to answers that wait for room */
 void request_forget(struct request *request); /* frees it; no answer */
 void request_call_cancel(struct request *request);
 /* passed.c */

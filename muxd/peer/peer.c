@@ -5,6 +5,7 @@
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "peer/burden.h"
 #include "wire/tool.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct peer *peer_new(struct loop *loop, int fd, uint64_t id, uid_t uid, pid_t p
     }
     frame_init(&peer->frame, limits->max_request);
     buf_init(&peer->out, 0);
+    room_enter(peer);
     return peer;
 }
 
@@ -54,7 +56,7 @@ static size_t peer_pending(const struct peer *peer)
 
 void peer_mark_dirty(struct peer *peer)
 {
-    peer_account(peer);
+    room_account(peer);
     if (!peer->dirty && !peer->closed) {
         peer->dirty = true;
         peer->handlers->dirty(peer->arg, peer);
@@ -112,8 +114,8 @@ static void peer_take_lines(struct peer *peer)
     size_t size;
     struct err err;
     int result = 0;
-    while (!peer->stream && !(peer->paused = peer_is_full(peer)) &&
-           !peer->closed && (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
+    while (!peer->stream && !(peer->paused = peer_is_full(peer)) && !peer->closed &&
+           (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
         if (result == 1) {
             handle_line(peer, line, size);
         } else {
@@ -135,8 +137,7 @@ static void peer_watch(struct peer *peer)
     if (peer->deaf)
         events = LOOP_READ | LOOP_WRITE; /* wakes at once, also when there is nothing to read */
     else if (peer->at_eof || peer->finishing)
-        events |= LOOP_EDGE |
-                  LOOP_READ; /* nothing more will be read, but a hang-up must be seen */
+        events |= LOOP_EDGE | LOOP_READ; /* nothing more will be read, but a hang-up must be seen */
     else if (!peer->paused)
         events |= LOOP_READ;
     loop_io_set(peer->io, events);
@@ -236,7 +237,7 @@ static bool send_some(struct peer *peer)
             return errno == EAGAIN || fd_is_short(errno);
         peer->out_at += (size_t)sent;
         peer->sent += (uint64_t)sent;
-        peer->taken_ms = clock_mono_ms();
+        peer->taken_ms = burden_taken(peer->taken_ms, (size_t)sent, clock_mono_ms());
     }
     if (peer->out.cap > KEEP_BUFFER)
         buf_fini(&peer->out), buf_init(&peer->out, 0);
@@ -250,7 +251,7 @@ static void discard(struct peer *peer)
     buf_fini(&peer->out);
     buf_init(&peer->out, 0);
     peer->out_at = 0;
-    peer_account(peer);
+    room_account(peer);
     deliver(peer, false);
 }
 
@@ -272,8 +273,8 @@ void peer_flush(struct peer *peer)
         buf_consume(&peer->out, peer->out_at);
         peer->out_at = 0;
     }
-    peer_account(peer);
-    peer_give_room(peer);
+    room_account(peer);
+    room_flushed(peer);
     if (peer->paused && !peer_is_full(peer))
         peer_take_lines(peer);
     if (peer->closed)
@@ -304,8 +305,7 @@ void peer_close(struct peer *peer)
     fd_close(&peer->passed);
     frame_fini(&peer->frame);
     buf_fini(&peer->out);
-    *peer->limits->output_held -= peer->held;
-    peer->held = 0;
+    room_leave(peer);
     peer->handlers->closed(peer->arg, peer);
 }
 

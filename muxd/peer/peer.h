@@ -14,25 +14,20 @@
 
 struct peer;
 struct request;
+struct room;
 
 struct peer_limits {
     size_t max_request;  /* bytes of a line */
     size_t output_queue; /* bytes of replies not yet sent; over it no further request is read */
     unsigned in_flight;  /* requests of one connection */
-    /* memory of the replies of all connections that are not sent; over it no request is read from
-     * any of them, and large answers wait: their owner then makes room (peer_held) */
-    size_t output_total;
-    size_t *output_held; /* what that is now; the peers keep it */
-    bool *output_over;   /* it was over the cap, so that some may have been held up */
+    struct room *room;   /* borrowed: what the replies of all connections may take */
 };
 
 struct peer_handlers {
     /* a whole, well-formed request; must end in request_reply or request_fail, now or later */
-    void (*request)(void *arg,
-                    struct request *request);
+    void (*request)(void *arg, struct request *request);
     /* the last call for this peer; its owner calls peer_free at the end of the turn, not in here */
-    void (*closed)(void *arg,
-                   struct peer *peer);
+    void (*closed)(void *arg, struct peer *peer);
     /* it has something to flush; called once until peer_flush */
     void (*dirty)(void *arg, struct peer *peer);
 };
@@ -54,11 +49,10 @@ pid_t peer_pid(const struct peer *peer);
 bool peer_is_idle(const struct peer *peer);
 /* memory of replies that were not sent */
 size_t peer_held(const struct peer *peer);
-/* it has taken nothing of them for a while */
-bool peer_is_stalled(const struct peer *peer, int64_t now_ms);
+/* clock_mono_ms since when it has taken next to nothing of them (burden_taken) */
+int64_t peer_taken_ms(const struct peer *peer);
 /* Like peer_close, for one that holds too much: tells why, if there is room left for that. */
 void peer_expel(struct peer *peer, const struct err *why);
-void peer_resume(struct peer *peer); /* room was made: goes on with what waited for it */
 /* the client has sent something that was not read yet */
 bool peer_has_bytes(const struct peer *peer);
 /* the session that stays until this connection has read it to its end; 0: none. is_waited_for: its
@@ -93,15 +87,18 @@ void request_set_session(struct request *request, uint64_t number);
 /* fn is called once after the reply: written is true when the socket has taken its last byte,
  * false when the connection died before. To be set before the reply, once. */
 void request_on_written(struct request *request, void (*fn)(void *arg, bool written), void *arg);
-/* A large answer waits until the client has read enough of the answers before it: fn is called
- * once there is room, and not when the request is cancelled first. So several requests in flight
- * exceed the cap of the queue by one answer at most. */
-bool request_has_room(const struct request *request);
-void request_when_room(struct request *request, void (*fn)(void *arg), void *arg);
+/* Before an answer of about `need` bytes is made. True: make it now, and reply. Else it waits, with
+ * request_when_room: until the client has read enough of the answers before it, a large one also
+ * for its turn and for room (room.h). fn is called once it may be made, and not when the request is
+ * cancelled first; then request_take_room is true. */
+bool request_take_room(struct request *request, size_t need);
+void request_when_room(struct request *request, size_t need, void (*fn)(void *arg), void *arg);
+/* Its connection has no more requests in flight than an equal part of so many places. */
+bool request_is_modest(const struct request *request, size_t places);
 /* A request that a handler makes on behalf of another one: same peer, no id, not counted. Its
  * answer goes to fn, once, and never to the socket. */
 struct request_answer {
-    struct json *result;                    /* becomes fn's; NULL: the request failed with err */
+    struct json *result; /* becomes fn's; NULL: the request failed with err */
     const struct err *err;
     /* fn's owner calls it once the outer answer was written, or was not; may be NULL */
     void (*written)(void *arg, bool written);

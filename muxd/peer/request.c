@@ -160,33 +160,6 @@ void request_on_written(struct request *request, void (*fn)(void *arg, bool writ
     request->written_arg = arg;
 }
 
-bool request_has_room(const struct request *request)
-{
-    return request->inner || !peer_is_full(request->peer);
-}
-
-void request_when_room(struct request *request, void (*fn)(void *arg), void *arg)
-{
-    BUG_UNLESS(fn && !request->inner);
-    request->room = fn;
-    request->room_arg = arg;
-}
-
-void peer_give_room(struct peer *peer)
-{
-    while (!peer->closed) {
-        struct request *longest = NULL; /* the list begins with the newest request */
-        for (struct request *request = peer->requests; request; request = request->next)
-            if (request->room)
-                longest = request;
-        if (!longest || !request_has_room(longest))
-            return;
-        void (*fn)(void *) = longest->room;
-        longest->room = NULL;
-        fn(longest->room_arg);
-    }
-}
-
 void request_call_cancel(struct request *request)
 {
     if (request->cancel) {

@@ -36,15 +36,14 @@ static void on_dirty(void *arg, struct peer *peer)
     server->dirty[server->ndirty++] = peer;
 }
 
+/* The list stays in the order of their coming. */
 static void remove_from(struct peer **list, size_t *count, const struct peer *peer)
 {
-    for (size_t i = 0; i < *count; i++) {
-        if (list[i] == peer) {
-            list[i] = list[--*count];
-            return;
-        }
-    }
-    BUG("a peer that closes is not in the list");
+    size_t at = 0;
+    while (at < *count && list[at] != peer)
+        at++;
+    BUG_UNLESS(at < *count);
+    memmove(list + at, list + at + 1, (--*count - at) * sizeof *list);
 }
 
 /* Watches the socket again. The kernel may have no memory for a moment: then a timer tries
@@ -290,10 +289,9 @@ void connections_apply_limits(struct server *server)
     server->peer_limits = (struct peer_limits){
         .max_request = (size_t)limits->max_request_bytes,
         .output_queue = (size_t)limits->output_queue_bytes,
-        .output_total = (size_t)limits->output_total_bytes,
-        .output_held = &server->output_held,
-        .output_over = &server->output_over,
+        .room = &server->unread,
         .in_flight = (unsigned)limits->requests_per_connection};
+    server->unread.total = (size_t)limits->output_total_bytes;
 }
 
 void connections_open(struct server *server)
@@ -302,7 +300,7 @@ void connections_open(struct server *server)
     if (!server->accept_retry.loop)
         loop_timer_init(&server->accept_retry, server->loop, on_retry, server),
             loop_timer_init(&server->watch_again, server->loop, connections_bind_again, server),
-            loop_timer_init(&server->silence, server->loop, on_silence, server);
+            loop_timer_init(&server->silence, server->loop, on_silence, server), expel_init(server);
     server->listen_io = loop_io_new(server->loop, server->listen_fd, 0, on_accept, server);
     accept_again(server);
     watch_place(server);
@@ -346,7 +344,7 @@ void connections_flush(struct server *server)
     server->ndirty -= now;
     if (now > 0)
         memmove(server->dirty, server->dirty + now, server->ndirty * sizeof(struct peer *));
-    expel_worst(server);
+    expel_serve(server);
     if (server->ndirty)
         loop_once_more(server->loop);
     connections_bury(server);
@@ -360,6 +358,8 @@ void connections_flush(struct server *server)
 void connections_close(struct server *server)
 {
     BUG_UNLESS(!server->listen_io);
+    if (server->expel_again.loop)
+        loop_timer_stop(&server->expel_again);
     while (server->npeers)
         peer_close(server->peers[0]);
     server->ndirty = 0;

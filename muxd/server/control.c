@@ -384,7 +384,7 @@ static void status(struct server *server, struct json *into)
     json_add_int(into, "connections", (int64_t)server->npeers);
     json_add_int(into, "connections_accepted", (int64_t)server->accepted);
     json_add_int(into, "connections_refused", (int64_t)server->refused);
-    json_add_int(into, "output_unread_bytes", (int64_t)server->output_held);
+    json_add_int(into, "output_unread_bytes", (int64_t)server->unread.held);
     expel_status(server, into);
 }
 

@@ -1,49 +1,83 @@
 /* expel.c: owns the cap over what all clients together leave unread ([limits] output_total): the
- * worst of them are disconnected. */
+ * worst of them are disconnected, while all hold too much or while somebody waits for room that
+ * they take. Who holds no more than an equal share stays. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "peer/burden.h"
 #include "server/server.h"
 
-/* Of those that take nothing, else of all, the one that holds the most. */
-static struct peer *find_worst(const struct server *server, int64_t now_ms)
+#define LOG_PAUSE_MS 1000
+
+/* Of those that hold more than their share, the one that holds much for the longest time. */
+static struct peer *find_worst(const struct server *server, int64_t now_ms, bool stalled)
 {
     struct peer *worst = NULL;
-    bool worst_stalled = false;
+    double most = 0;
     for (size_t i = 0; i < server->npeers; i++) {
         struct peer *peer = server->peers[i];
-        bool stalled = peer_is_stalled(peer, now_ms);
-        if (peer_held(peer) > 0 &&
-            (!worst || stalled > worst_stalled ||
-             (stalled == worst_stalled && peer_held(peer) > peer_held(worst)))) {
+        double weight = burden_weight(peer_held(peer), peer_taken_ms(peer), now_ms);
+        if (peer_held(peer) > room_share(&server->unread) && weight > most &&
+            (!stalled || burden_is_stalled(peer_taken_ms(peer), now_ms))) {
             worst = peer;
-            worst_stalled = stalled;
+            most = weight;
         }
     }
     return worst;
 }
 
-/* The queues of all connections together are over their cap: then nobody is served until there is
- * room again. */
-void expel_worst(struct server *server)
+static void expel(struct server *server, struct peer *peer, int64_t now_ms)
+{
+    err_set(&server->expelled_why, ERR_OUTPUT_TOTAL,
+            "the client of pid %d did not read %zu bytes of its answers, and all clients "
+            "together may leave %zu unread; read them, or raise [limits] output_total",
+            (int)peer_pid(peer), peer_held(peer), server->unread.total);
+    server->expelled++;
+    server->expelled_ms = clock_real_ms();
+    if (server->expelled == 1 || now_ms - server->expelled_told_ms >= LOG_PAUSE_MS) {
+        log_warn("connection closed: %s; %lu in all", server->expelled_why.text, server->expelled);
+        server->expelled_told_ms = now_ms;
+    }
+    peer_expel(peer, &server->expelled_why);
+}
+
+/* Somebody waits, and those in the way may still be reading: looks again when the first of them
+ * has taken nothing for too long. */
+static void expel_later(struct server *server, int64_t now_ms)
+{
+    int64_t first_ms = INT64_MAX;
+    for (size_t i = 0; i < server->npeers; i++) {
+        const struct peer *peer = server->peers[i];
+        if (peer_held(peer) > room_share(&server->unread) && peer_taken_ms(peer) < first_ms)
+            first_ms = peer_taken_ms(peer);
+    }
+    if (first_ms != INT64_MAX)
+        loop_timer_set_ms(&server->expel_again, first_ms + BURDEN_STALLED_MS - now_ms);
+}
+
+static void on_expel_again(void *arg)
+{
+    (void)arg; /* the end of this turn looks */
+}
+
+void expel_init(struct server *server)
+{
+    loop_timer_init(&server->expel_again, server->loop, on_expel_again, server);
+}
+
+void expel_serve(struct server *server)
 {
     int64_t now_ms = clock_mono_ms();
-    struct peer *peer;
-    if (!server->output_over)
-        return;
-    server->output_over = false;
-    while (server->output_held > server->peer_limits.output_total &&
-           (peer = find_worst(server, now_ms)) != NULL) {
-        err_set(&server->expelled_why, ERR_OUTPUT_TOTAL,
-                "the client of pid %d did not read %zu bytes of its answers, and all clients "
-                "together may leave %zu unread; read them, or raise [limits] output_total",
-                (int)peer_pid(peer), peer_held(peer), server->peer_limits.output_total);
-        server->expelled++;
-        server->expelled_ms = clock_real_ms();
-        log_warn("connection closed: %s", server->expelled_why.text);
-        peer_expel(peer, &server->expelled_why);
-    }
-    for (size_t i = 0; i < server->npeers; i++)
-        peer_resume(server->peers[i]);
+    struct peer *worst;
+    room_serve(&server->unread);
+    while (server->unread.held > server->unread.total &&
+           (worst = find_worst(server, now_ms, false)) != NULL)
+        expel(server, worst, now_ms);
+    while (room_is_short(&server->unread) && (worst = find_worst(server, now_ms, true)) != NULL)
+        expel(server, worst, now_ms);
+    if (room_goes_on(&server->unread))
+        loop_once_more(server->loop);
+    else if (room_is_short(&server->unread))
+        expel_later(server, now_ms);
 }
 
 void expel_status(const struct server *server, struct json *into)

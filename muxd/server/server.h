@@ -3,6 +3,7 @@
 #define MUXD_SERVER_SERVER_H
 #include "cmd/cmd.h"
 #include "keep/link.h"
+#include "peer/room.h"
 #include "server/listen.h"
 #include "server/worker.h"
 
@@ -34,12 +35,12 @@ struct server {
     bool newcomers; /* a connection was accepted in this turn */
     struct listen_watch *watch;
     struct peer_limits peer_limits;
-    size_t output_held; /* of all peers together (peer_limits) */
-    bool output_over;
+    struct room unread; /* of all peers together (peer_limits) */
     /* peers that were closed because all together held too much, and why the last one */
     unsigned long expelled;
     struct err expelled_why;
-    int64_t expelled_ms;
+    int64_t expelled_ms, expelled_told_ms; /* told: clock_mono_ms, by the log */
+    struct loop_timer expel_again;
     /* a peer is in peers until it is closed, then in dead until the end of the turn */
     struct peer **peers, **dead, **dirty;
     size_t npeers, ndead, room, ndirty, dirty_room;
@@ -51,7 +52,7 @@ struct server {
     size_t nstoppers;
     int generation, exit_status;
     bool handed, stopping, served, told_served, done;
-    bool giving; /* the keeper has not yet been given everything */
+    bool giving;         /* the keeper has not yet been given everything */
     bool keeper_unnamed; /* systemd does not know the pid of the new keeper yet */
     bool keeper_is_new;  /* and was not given everything yet: not told as the keeper */
     int64_t started_real_ms;
@@ -68,7 +69,7 @@ int handing_listener(void);
  * socket; without one it is an error. */
 int handing_take(struct server *server, struct err *err);
 /* connections.c */
-void connections_open(struct server *server);  /* watches listen_fd */
+void connections_open(struct server *server); /* watches listen_fd */
 /* loop_fn: binds the socket again if its path has vanished */
 void connections_bind_again(void *server);
 void connections_close(struct server *server); /* all, at once */
@@ -81,8 +82,10 @@ void connections_apply_limits(struct server *server);
 /* Whether the process at the other end may use muxd: ERR_DENIED for one in a sandbox. */
 int confined_check(struct server *server, int fd, pid_t pid, struct err *err);
 /* expel.c */
-/* end of turn: disconnects the worst of those that do not read, while all together hold too much */
-void expel_worst(struct server *server);
+/* end of turn: makes the next large answer, and disconnects the worst of those that do not read,
+ * while all together hold too much or somebody waits for room */
+void expel_serve(struct server *server);
+void expel_init(struct server *server);
 void expel_status(const struct server *server, struct json *into);
 /* dispatch.c */
 void dispatch(struct server *server, struct request *request);
