@@ -6,6 +6,7 @@
 #include "cmd/delivery.h"
 #include "cmd/failure.h"
 #include "cmd/meta.h"
+#include "session/registry.h"
 #include "wire/schema.h"
 #include <stdlib.h>
 
@@ -127,6 +128,20 @@ static void inflight_on_wait(void *arg, const struct wait_result *result)
         call->kind->finish(call);
 }
 
+/* When more than half of the places are taken, a connection gets no more than its part of the rest,
+ * so that some are left for the others. */
+static int inflight_check_share(const struct inflight *call, struct err *err)
+{
+    size_t places = (size_t)call->ctx->config->limits.waits;
+    unsigned taken = registry_waits(call->ctx->registry);
+    if (!call->request || taken <= places / 2 || request_is_modest(call->request, places / 2))
+        return 0;
+    return err_set(err, ERR_LIMIT,
+                   "%u calls are waiting already, and this connection has its part of "
+                   "[limits] 'waits' in flight; wait for an answer, or raise it",
+                   taken);
+}
+
 int inflight_wait(struct inflight *call, struct session *session, const struct wait_spec *spec,
                   struct err *err)
 {
@@ -134,6 +149,8 @@ int inflight_wait(struct inflight *call, struct session *session, const struct w
     call->number = session_number(session);
     if (call->request)
         request_set_session(call->request, call->number);
+    if (inflight_check_share(call, err) != 0)
+        return err->code;
     call->wait = session_wait(session, spec, inflight_on_wait, call, err);
     return call->wait ? 0 : err->code;
 }

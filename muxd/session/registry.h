@@ -120,6 +120,7 @@ struct registry_stats {
     uint64_t journal_bytes;
     unsigned waits;
 };
+unsigned registry_waits(const struct registry *registry); /* calls that are waiting */
 /* looks at all sessions */
 void registry_stats(const struct registry *registry, struct registry_stats *stats);
 #endif

@@ -51,6 +51,11 @@ int waiter_take_place(struct registry *registry, struct err *err)
     return 0;
 }
 
+unsigned registry_waits(const struct registry *registry)
+{
+    return registry->waits;
+}
+
 void waiter_give_place(struct registry *registry)
 {
     BUG_UNLESS(registry->waits > 0);

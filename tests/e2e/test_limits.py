@@ -45,6 +45,21 @@ def test_waits(mux):
     assert all(client.result(id) for id in waiting)
 
 
+def test_waits_of_one_connection(mux):
+    """When half of the places are taken, one connection leaves some for the others."""
+    mux.configure("[limits]\nwaits = 8\n")
+    mux.ue("exec", "-n", "s", "-y", "0", "exec sleep 300").ok()
+    many, other = mux.rpc(), mux.rpc()
+    wait = {"session_id": "s", "yield_time_ms": 300000, "until": "never", "_meta": {"verb": True}}
+    waiting = [many.send("read_output", wait) for _ in range(5)]
+    failure = many.error("read_output", wait)
+    assert failure.code == "limit" and "'waits'" in failure.message and "this connection" in failure.message
+    waiting += [other.send("read_output", wait)]
+    wait_for(lambda: mux.js("status")["waits"] == 6, "the other's place")
+    mux.ue("kill", "s").ok()
+    assert all(many.result(id) for id in waiting[:5]) and other.result(waiting[5])
+
+
 def test_connections(mux):
     mux.configure("[limits]\nconnections = 4\n")
     busy = [mux.rpc() for _ in range(4)]
