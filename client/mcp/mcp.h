@@ -87,6 +87,7 @@ struct mcp {
     size_t count, bytes;      /* bytes: sum of their lines */
     size_t sent, window;      /* window: most requests that the daemon takes of a connection */
     int64_t hello;            /* id of the request that asks for the window; 0: it was answered */
+    bool told_policy;         /* what calls may do stands in the log, once */
     struct buf to_daemon;     /* not yet sent */
     char client[MCP_CLIENT_ROOM]; /* "NAME/VERSION" from initialize; "": not given */
     bool elicits;                 /* the client can ask its person (elicitation) */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/mcp/mcp.h"
+#include "client/print/say.h"
 #include "client/rpc/call.h"
 #include "client/rpc/params.h"
 #include <errno.h>
@@ -49,7 +50,11 @@ static void begin_connection(struct mcp *mcp)
     mcp->window = 1;
     mcp->sent = 0;
     buf_clear(&mcp->to_daemon);
-    msg_request(&mcp->to_daemon, mcp->hello, "hello", NULL);
+    struct json *params = json_object_new();
+    params_meta(mcp->ue, params, 0);
+    json_add_bool(params, "policy", true);
+    msg_request(&mcp->to_daemon, mcp->hello, "hello", params);
+    json_free(params);
 }
 
 void mcp_drop(struct mcp *mcp, size_t at)
@@ -251,6 +256,10 @@ static void take_window(struct mcp *mcp, const struct json *hello)
 {
     int64_t most = 0;
     bool told = json_get_int(hello, "requests_per_connection", &most) && most > 0;
+    const char *policy = json_get_str(hello, "policy", NULL);
+    if (policy && !mcp->told_policy)
+        say_note("commands of this client: %s", policy);
+    mcp->told_policy = true;
     mcp->window = told ? (size_t)most : WINDOW_UNTOLD;
     mcp->hello = 0;
 }

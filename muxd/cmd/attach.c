@@ -6,6 +6,7 @@
 #include "base/value.h"
 #include "cmd/attachment.h"
 #include "cmd/describe.h"
+#include "cmd/reach.h"
 #include "cmd/record.h"
 #include "peer/stream.h"
 #include "wire/schema.h"
@@ -309,14 +310,16 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
     const struct tool *tool = &tools[TOOL_ATTACH];
     const struct json *params = request_params(request);
     struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
-    if (attach_nested_check(ctx, session, own, err) < 0)
+    bool read_only = schema_bool(tool, params, "read_only", false);
+    if (attach_nested_check(ctx, session, own, err) < 0 ||
+        (!read_only && who == INPUT_BY_AGENT && reach_check(ctx, request, session, err) < 0))
         return NULL;
     struct attachment *attachment = xcalloc(1, sizeof *attachment);
     *attachment = (struct attachment){.ctx = ctx,
                                       .peer = request_peer(request),
                                       .number = session_number(session),
                                       .host = own ? session_number(own) : 0,
-                                      .read_only = schema_bool(tool, params, "read_only", false)};
+                                      .read_only = read_only};
     attachment->watch = session_watch(session, cmd_attach_on_watch, attachment, err);
     if (!attachment->watch || !stream_begin(request, &handlers, attachment)) {
         if (attachment->watch)

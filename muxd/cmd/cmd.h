@@ -31,6 +31,7 @@ struct cmd_context {
     struct server *server;
     struct attachment *attachments; /* attach.c: all connections that show a session */
     struct approvals *approvals;    /* approvals.c; NULL: there were none */
+    struct gate_default *models;    /* gate_default.c; NULL: nobody has asked */
 };
 
 #define TOOL(ident, ...) void cmd_##ident(struct cmd_context *ctx, struct request *request);

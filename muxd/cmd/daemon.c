@@ -3,6 +3,8 @@
 #include "base/bug.h"
 #include "base/mem.h"
 #include "cmd/describe.h"
+#include "cmd/gate.h"
+#include "cmd/gate_default.h"
 #include "cmd/sandboxing.h"
 #include "parts/audit/audit.h"
 #include "parts/events/events.h"
@@ -18,8 +20,27 @@ static const char *const capabilities[] = {
     "until",   "ready",   "quiet", "keys",  "base64",   "streams", "cancel",
     "upgrade", "oneshot", "patch", "tools", "keyboard", "secret",  "terminal"};
 
+/* By which policy calls of this client are judged. */
+static void add_policy(struct cmd_context *ctx, struct request *request, struct json *into)
+{
+    struct err err;
+    const char *name;
+    struct buf text = BUF_INIT;
+    const struct config_policy *policy = gate_policy(ctx, request, &name, &err);
+    if (err.code == 0 && !gate_default_is_worth_telling(ctx, name, policy))
+        return;
+    if (err.code < 0)
+        buf_append_text(&text, err.text);
+    else
+        gate_default_words(ctx, name, policy, &text);
+    json_add_buf(into, "policy", &text);
+}
+
 void cmd_HELLO(struct cmd_context *ctx, struct request *request)
 {
+    bool asks = schema_bool(&tools[TOOL_HELLO], request_params(request), "policy", false);
+    if (asks && gate_default_waits(ctx, request, cmd_HELLO))
+        return;
     struct json *result = json_object_new();
     json_add_text(result, "name", "muxd");
     json_add_text(result, "version", MUXD_VERSION);
@@ -31,6 +52,8 @@ void cmd_HELLO(struct cmd_context *ctx, struct request *request)
     struct json *list = json_add_array(result, "capabilities");
     for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
         json_add_text(list, NULL, capabilities[i]);
+    if (asks)
+        add_policy(ctx, request, result);
     request_reply(request, result);
 }
 
@@ -80,6 +103,7 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_text(result, "readiness", tty_state_selftest(NULL));
     sandboxing_status(ctx, result);
     audit_status(ctx->registry, result);
+    gate_default_status(ctx, result);
     json_add_int(result, "live", stats.live);
     json_add_int(result, "ended", stats.ended);
     json_add_int(result, "next_number", (int64_t)stats.next_number);

@@ -7,6 +7,7 @@
 #include "cmd/approvals.h"
 #include "cmd/failure.h"
 #include "cmd/failure_words.h"
+#include "cmd/gate_default.h"
 #include "cmd/meta.h"
 #include "cmd/recorded.h"
 #include "parts/audit/audit.h"
@@ -14,29 +15,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POLICY_OF_TOOLS "mcp"
 #define ESCALATED "require_escalated"
 #define ADDITIONAL "with_additional_permissions"
+
+/* The name by which the policy is found; the caller's. */
+static char *gate_policy_name(struct cmd_context *ctx, struct request *request)
+{
+    struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
+    const char *profile = meta_str(request, "profile");
+    char *of_session = own ? session_policy(own) : NULL;
+    if (of_session && (strcmp(of_session, GATE_MODELS) == 0 ||
+                       config_policy_find(ctx->config, of_session)))
+        return of_session;
+    free(of_session);
+    if (profile)
+        return xstrdup(profile);
+    return xstrdup(meta_bool(request, "verb") ? "" : GATE_MODELS);
+}
 
 const struct config_policy *gate_policy(struct cmd_context *ctx, struct request *request,
                                         const char **name, struct err *err)
 {
-    const struct config *cfg = ctx->config;
-    struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
-    const char *profile = meta_str(request, "profile");
-    char *of_session = own ? session_policy(own) : NULL;
+    char *found = gate_policy_name(ctx, request);
+    const struct config_policy *policy = config_policy_find(ctx->config, found);
     *err = (struct err){0};
-    const struct config_policy *policy = of_session ? config_policy_find(cfg, of_session) : NULL;
-    free(of_session);
-    if (!policy && profile) {
-        policy = config_policy_find(cfg, profile);
-        if (!policy)
+    if (strcmp(found, GATE_MODELS) == 0) {
+        policy = gate_default(ctx, policy);
+        *name = GATE_MODELS;
+    } else {
+        if (!policy && *found)
             err_set(err, ERR_ARGUMENTS, "there is no [policy %s] in the config; add it, or name "
-                                        "another profile", profile);
-    } else if (!policy) {
-        policy = config_policy_find(cfg, meta_bool(request, "verb") ? "" : POLICY_OF_TOOLS);
+                                        "another profile", found);
+        *name = policy ? policy->name : NULL;
     }
-    *name = policy ? policy->name : NULL;
+    free(found);
     return policy;
 }
 

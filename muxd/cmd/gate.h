@@ -7,8 +7,9 @@
 #include "wire/tool.h"
 
 /* The policy by which the request is judged, by its name as well ("": [policy]): that of the
- * session it comes from, else that which it names (_meta.profile), else by the kind of client.
- * NULL: no section fits, or err (then err->code < 0: it names one that there is not). */
+ * session it comes from, else that which it names (_meta.profile), else by the kind of client; of
+ * models also without a section (gate_default.h). NULL: nothing holds, or err (then err->code < 0:
+ * it names one that there is not). Borrowed for the turn. */
 const struct config_policy *gate_policy(struct cmd_context *ctx, struct request *request,
                                         const char **name, struct err *err);
 

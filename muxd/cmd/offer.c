@@ -4,6 +4,7 @@
 #include "base/bug.h"
 #include "cmd/cmd.h"
 #include "cmd/gate.h"
+#include "cmd/gate_default.h"
 #include "wire/schema.h"
 
 /* Models are offered one family of shell tools. The one-shot tool works beside the unified pair,
@@ -74,6 +75,8 @@ void cmd_TOOLS(struct cmd_context *ctx, struct request *request)
 {
     struct err err;
     const char *name;
+    if (gate_default_waits(ctx, request, cmd_TOOLS))
+        return;
     const struct config_policy *policy = gate_policy(ctx, request, &name, &err);
     if (err.code < 0) {
         request_fail(request, &err);

@@ -13,6 +13,7 @@
 #include "cmd/failure.h"
 #include "cmd/failure_words.h"
 #include "cmd/gate.h"
+#include "cmd/gate_default.h"
 #include "cmd/inflight.h"
 #include "cmd/meta.h"
 #include "cmd/patching.h"
@@ -191,6 +192,13 @@ static struct session *find_begun(struct shot *shot)
     return session;
 }
 
+typedef void oneshot_handler_fn(struct cmd_context *ctx, struct request *request);
+
+static oneshot_handler_fn *oneshot_handler(const struct tool *tool)
+{
+    return tool == &tools[TOOL_SHELL] ? cmd_SHELL : cmd_SHELL_COMMAND;
+}
+
 static int oneshot_start(struct shot *shot, struct session **session, struct err *err)
 {
     const struct json *params = request_params(shot->base.request);
@@ -202,8 +210,7 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
                      : NULL;
     int result = env ? oneshot_command_of(shot, &command, env, err) : err->code;
     const struct tool *tool = shot->base.tool;
-    struct gate gate = {shot->base.ctx, shot->base.request, tool,
-                        tool == &tools[TOOL_SHELL] ? cmd_SHELL : cmd_SHELL_COMMAND,
+    struct gate gate = {shot->base.ctx, shot->base.request, tool, oneshot_handler(tool),
                         command.argv, env, cwd, false, {.confined = false}, NULL, NULL, false};
     if (result == 0)
         result = gate_command(&gate, err);
@@ -250,7 +257,8 @@ static void oneshot_run(struct cmd_context *ctx, struct request *request, const 
         .finish = oneshot_finish, .free = shot_free, .outlives_request = true};
     struct err err = {0};
     const struct json *params = request_params(request);
-    if (gate_refuses_arguments(ctx, request, tool) ||
+    if (gate_default_waits(ctx, request, oneshot_handler(tool)) ||
+        gate_refuses_arguments(ctx, request, tool) ||
         patching_takes(ctx, request, tool, json_get(params, "command"),
                        schema_str(tool, params, "workdir", NULL)))
         return;

@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "cmd/describe.h"
 #include "cmd/failure.h"
+#include "cmd/gate_default.h"
 #include "cmd/meta.h"
+#include "cmd/reach.h"
 #include "wire/schema.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -279,11 +281,18 @@ void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
     const struct tool *tool = &tools[TOOL_RUN_STEPS];
     const struct json *params = request_params(request), *list = json_get(params, "steps");
     struct err err = {0};
+    if (gate_default_waits(ctx, request, cmd_RUN_STEPS))
+        return;
     struct session *session = meta_session(ctx, json_get(params, "session_id"), &err);
     size_t number = 0;
+    bool types = false;
     /* a misspelled step is refused before the first one is done */
-    for (const struct json *it = json_first(list); it && !err.code; it = json_next(it))
-        cmd_steps_kind_of(it, ++number, &err);
+    for (const struct json *it = json_first(list); it && !err.code; it = json_next(it)) {
+        const char *kind = cmd_steps_kind_of(it, ++number, &err);
+        types |= kind && (strcmp(kind, "write") == 0 || strcmp(kind, "keys") == 0);
+    }
+    if (!err.code && types) /* the calls for the steps are no model's */
+        reach_check(ctx, request, session, &err);
     if (err.code) {
         failure_reply(request, tool, &err);
         return;

@@ -1,7 +1,9 @@
 /* write: write_stdin and read_output: input into a session, output out of it. */
 #include "base/strv.h"
+#include "cmd/gate_default.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
+#include "cmd/reach.h"
 #include "cmd/typing.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,6 +63,8 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
 {
     struct err err = {0};
     struct wait_spec spec;
+    if (gate_default_waits(ctx, request, cmd_WRITE_STDIN))
+        return;
     struct op *op = op_new(ctx, request, &tools[TOOL_WRITE_STDIN]);
     if (!op)
         return;
@@ -79,6 +83,9 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
         goto fail;
     }
     bool typed = brings_input(op);
+    if (typed && session_is_live(session) && !only_interrupts(op) &&
+        reach_check(ctx, request, session, &err) < 0)
+        goto fail;
     if (op_set_from(op, session, &err) < 0 ||
         op_wait_spec(op, session, typed, session_is_tty(session), &spec, &err) < 0)
         goto fail;

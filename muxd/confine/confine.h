@@ -55,6 +55,11 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
                       const struct confine_place *place, struct err *err);
 void confine_plan_fini(struct confine_plan *plan);
 
+bool confine_is_below(const char *path, const char *dir); /* or the same */
+/* The absolute path without links: *real, the caller's, and 0; or an errno, and err where a link on
+ * the way may have been made by a program of this user. */
+int confine_real(const char *path, char **real, struct err *err);
+
 enum confine_backend { CONFINE_BY_LANDLOCK, CONFINE_BY_BUBBLEWRAP };
 const char *confine_backend_word(enum confine_backend backend);
 
@@ -64,6 +69,7 @@ struct confine_able { /* what this machine can do */
     char *bwrap;      /* path; NULL: not installed */
     bool tried;       /* the trial is over */
     char *bwrap_why;  /* why it does not work; NULL: it does */
+    bool unsure;      /* the trial came to no end: it may work all the same */
     int landlock_abi; /* 0: none */
 };
 #define CONFINE_LANDLOCK_MIN 6 /* the first one that keeps signals inside; Linux 6.12 */

@@ -12,13 +12,7 @@ void confine_pin(struct confine_plan *plan, const char *path);
  * that it shares with others. */
 void confine_git_keep(struct confine_plan *plan, const char *root, const char *file);
 
-/* confine_link.c */
-/* The absolute path without links: *real, the caller's, and 0; or an errno, and err where a link on
- * the way may have been made by a program of this user. */
-int confine_real(const char *path, char **real, struct err *err);
-
 /* confine_plan.c */
-bool confine_is_below(const char *path, const char *dir); /* or the same */
 void confine_sort(struct strv *paths); /* parents first */
 void confine_add_once(struct strv *list, const char *path);
 #endif

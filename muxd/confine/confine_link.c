@@ -3,7 +3,7 @@
  * where this user can't have made it. */
 #include "base/mem.h"
 #include "base/path.h"
-#include "confine/confine_git.h"
+#include "confine/confine.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include "guard/rules.h"
 #include "cmd/approvals.h"
 #include "cmd/describe.h"
+#include "cmd/gate_default.h"
 #include "parts/reap/reap.h"
 #include "server/hooks.h"
 #include "server/notify.h"
@@ -102,6 +103,7 @@ void control_use_config(struct server *server, struct config *fresh)
     connections_apply_limits(server);
     registry_reload(server->registry, fresh);
     hooks_reload(server->hooks);
+    gate_default_reloaded(&server->cmd);
     config_free(old);
 }
 

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/reserve.h"
 #include "cmd/approvals.h"
+#include "cmd/gate_default.h"
 #include "server/hooks.h"
 #include "server/keeping.h"
 #include "server/notify.h"
@@ -279,6 +280,7 @@ static void end(struct server *server)
         connections_stop_listening(server);
         connections_close(server);
         approvals_free(&server->cmd);
+        gate_default_free(&server->cmd);
         loop_timer_stop(&server->keeper_retry);
         loop_timer_stop(&server->readiness);
         loop_timer_stop(&server->give_again);

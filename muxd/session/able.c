@@ -5,6 +5,7 @@
 #include "keep/start.h"
 #include "sys/try_run.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,8 +48,10 @@ void able_look(struct confine_able *able)
 void able_tried(struct confine_able *able, int status, const char *text)
 {
     able->tried = true;
+    able->unsure = status < 0 || status == 128 + SIGKILL;
     if (status != 0)
-        able->bwrap_why = xasprintf("bubblewrap does not work here (%s)",
+        able->bwrap_why = xasprintf("bubblewrap %s here (%s)",
+                                    status < 0 ? "could not be tried" : "does not work",
                                     *text ? text : "it failed without a word");
 }
 

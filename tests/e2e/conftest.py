@@ -208,6 +208,7 @@ def open_files(pid):
 
 class Muxd:
     """A daemon to be, in a directory of its own. ue() starts it on demand, as for everybody."""
+    models = "\n[policy mcp]\nsandbox = full-access\n"  # what tools may do is the subject of few tests: those set it to ""
 
     def __init__(self):
         self.dir = Path(tempfile.mkdtemp(prefix="mx", dir="/tmp"))  # short: a socket's path has 107 bytes
@@ -216,7 +217,7 @@ class Muxd:
         self.home.mkdir()
         self.state.mkdir(0o700)
         self.socket = self.dir / "s"
-        self.conf.write_text("")
+        self.configure("")
         self.env = {"PATH": PATH, "HOME": str(self.home), "LANG": "C.UTF-8", "SHELL": "/bin/bash", "USER": "tester", "TERM": "xterm",
                     "XDG_RUNTIME_DIR": str(self.dir), "XDG_STATE_HOME": str(self.state), "MUXD_SOCKET": str(self.socket),
                     "MUXD_CONFIG": str(self.conf), **({"TZ": os.environ["TZ"]} if "TZ" in os.environ else {})}
@@ -235,7 +236,7 @@ class Muxd:
         return programs / "ue"
 
     def configure(self, text):
-        self.conf.write_text(text)
+        self.conf.write_text(text if "[policy mcp]" in text else text + self.models)
 
     # --- running ue
     def popen(self, *args, env=None, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw):

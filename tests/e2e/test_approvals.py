@@ -9,6 +9,7 @@ from frames import frames, person, receive, ue_at_terminal
 POLICIES = """
 [policy mcp]
 approval = untrusted
+sandbox = full-access
 [policy never]
 approval = never
 [policy asks]

@@ -1,8 +1,9 @@
 """[policy] sandbox: what a client's policy lets its commands and patches do, whichever way they are started; that nothing they leave behind
 widens it; and what an approval or a rule sets free."""
-import os
+import os, signal
 
 import pytest
+from conftest import CAP, wait_for
 from test_sandbox import fake  # noqa: F401  (a fixture)
 
 POLICIES = """
@@ -182,3 +183,41 @@ def test_where_it_can_not_be_enforced_nothing_runs(mux, fake):
         assert "can't be enforced here, and nothing runs without it" in error.message and "no permissions to create" in error.message, error
     assert mux.ue("exec", f"touch {ran}").rc == 125 and mux.ue("sh", f"touch {ran}").rc == 125
     assert not ran.exists() and mux.js("list", "--all")["sessions"] == []
+
+
+@pytest.mark.no_pty
+def test_who_is_confined_types_only_into_what_may_do_no_more(place):
+    mux = place.mux
+    mux.configure(POLICIES + "[defaults]\nscripts_may = attach\n")
+    mux.ue("reload").ok()
+
+    def session(name, **more):
+        place.call("exec_command", profile="free", cmd="while read -r line; do echo got; done", name=name, stdin=True, login=False, yield_time_ms=250, **more)
+        return name
+    narrow = {"sandbox": "workspace-write", "temp": False}
+    (place.dir / ".git").mkdir()
+    may = [session("same", **narrow), session("sub", workdir="sub", **narrow), session("ro", sandbox="read-only"),
+           session("root", writable_roots=[str(place.more)], **narrow)]
+    may_not = {session("open"): "it is in no sandbox", session("temp", sandbox="workspace-write"): "it may write temporary files",
+               session("net", network=True, **narrow): "it has a network", session("out", workdir=str(place.out), **narrow): "it may write other directories",
+               session("git", workdir=".git", **narrow): "it may write other directories"}
+    for name in may:
+        assert "got" in place.call("write_stdin", session_id=name, chars="x\n", until="got", yield_time_ms=30000)["output"], name
+    for name, why in may_not.items():
+        for tool, more in (("write_stdin", {"chars": "x\n"}), ("write_stdin", {"keys": ["Enter"]}), ("write_stdin", {"eof": True}), ("write_stdin", {"chars_base64": "eAo="}),
+                           ("run_steps", {"steps": [{"write": "x\n"}]}), ("run_steps", {"steps": [{"wait": {"quiet_ms": 1}}, {"keys": ["Enter"]}]})):
+            error = place.refused(tool, session_id=name, **more)
+            assert error.code == "denied" and f"which [policy mcp] holds to workspace-write: {why}" in error.message, (name, tool, more, error)
+        assert place.call("write_stdin", session_id=name, chars="", quiet_ms=1)["state"] == "running"  # it may look
+    assert "[policy ro] holds to read-only: it may write" in place.refused("write_stdin", profile="ro", session_id="same", chars="x\n").message
+    assert "got" in place.call("write_stdin", profile="ro", session_id="ro", chars="x\n", until="got", yield_time_ms=30000)["output"]
+    place.call("exec_command", profile="free", cmd="cat", name="term", tty=True, login=False, yield_time_ms=250)
+    assert "it is in no sandbox" in place.refused("attach", session_id="term", rows=24, cols=80).message
+    assert "got" in mux.ue("write", "-y", CAP * 1000, "--until", "got", "-l", "open", "x").out  # a person's verb
+    os.kill(mux.rpc().call("status")["pid"], signal.SIGKILL)  # a successor knows it, too
+    wait_for(lambda: mux.ue("list").rc == 0, "a new worker")
+    assert "it is in no sandbox" in place.refused("write_stdin", session_id="open", chars="x\n").message
+    assert place.call("write_stdin", session_id="same", chars="x\n", until="got", yield_time_ms=30000)["reason"] == "until"
+    interrupted = place.call("write_stdin", session_id="open", chars="\x03", yield_time_ms=30000)  # it may end it
+    assert interrupted["exit_code"] == 130, interrupted
+    assert place.call("kill_session", sessions=[*may_not, *may])["sessions"]

@@ -101,6 +101,7 @@ def test_no_argument_that_is_always_refused(mux):
 POLICIES = """
 [policy mcp]
 approval = on-request
+sandbox = full-access
 [policy asks]
 approval = untrusted
 [policy deaf]
