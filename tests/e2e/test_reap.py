@@ -86,16 +86,19 @@ class House:
         return ESCAPES[how].replace("SLEEP", f"sleep {tag}").replace("TAG", tag).replace("DIR", str(self.mux.dir))
 
     def begin(self, how, name, *options):
-        """The session's tag, once all of it runs."""
+        """The session's tag, once it runs."""
+        return self.begin_found(how, name, *options)[0]
+
+    def begin_found(self, how, name, *options):
+        """The session's tag, and the numbers of those who bear it. Whoever is just being executed has no command line: a second look may
+        not find it."""
         tag = self.tag()
         self.mux.ue("exec", "-n", name, "--until", "up", "-y", CAP * 1000, *options, "--argv", "--", "/bin/bash", "-c", self.script(how, tag)).ok()
-        wait_for(lambda: self.alive(tag), f"{how!r} to run")
-        return tag
+        return tag, wait_for(lambda: self.alive(tag), f"{how!r} to run")
 
     def neighbours(self):
         """Those whom nothing may touch: their numbers."""
-        tags = [self.begin("setsid -f", "before"), self.begin("env -i setsid -f", "between")]
-        return [pid for tag in tags for pid in self.alive(tag)]
+        return self.begin_found("setsid -f", "before")[1] + self.begin_found("env -i setsid -f", "between")[1]
 
     def strange(self, number):
         env = {"MUXD_SESSION": str(number), "MUXD_SOCKET": str(self.mux.socket)}
@@ -174,9 +177,9 @@ def test_who_sheds_the_mark_is_known_by_what_it_keeps(house, how, options):
     """With neighbours who do the same."""
     need("prlimit")
     ESCAPES.update(SHEDS, neighbour=SHEDS_ALL)
-    spared = house.alive(house.begin("neighbour", "before"))
+    _, spared = house.begin_found("neighbour", "before")
     tag = house.begin(how, "victim", *options)
-    spared += house.alive(house.begin("neighbour", "after"))
+    spared += house.begin_found("neighbour", "after")[1]
     assert house.mux.js("kill", "victim")["sessions"][0]["survivors"] == 0
     assert house.gone(tag) and running(spared) and len(spared) == 2
 
