@@ -105,6 +105,17 @@ static void forget_end(struct line *line)
     line->behind = COLOR_DEFAULT;
 }
 
+static bool cells_written(const struct line *line, int col)
+{
+    return col >= 0 && (line->cells[col].rune || line->cells[col].width == 0);
+}
+
+void line_wrap(struct line *line)
+{
+    int last = line->cols - 1;
+    line->wrapped = cells_written(line, last) || cells_written(line, last - 1);
+}
+
 static void drop_half(struct line *line, int col)
 {
     if (col < 0 || col >= line->cols)
@@ -142,7 +153,7 @@ void line_resize(struct line *line, int cols)
 bool line_erase(struct line *line, int from, int to, uint32_t bg)
 {
     BUG_UNLESS(from >= 0 && from <= to && to <= line->cols);
-    if (to == line->cols)
+    if (to >= line->cols - 1)
         forget_end(line);
     if (line->empty && line->empty_bg == bg)
         return false;
@@ -167,7 +178,9 @@ void line_put(struct line *line, int col, int32_t rune, int width, const struct 
     line->stamp = ++stamps;
     line->cells[col] = (struct cell){.rune = rune, .width = (uint8_t)width, .pen = *pen};
     if (width == 2)
-        line->cells[col + 1] = (struct cell){.width = 0, .pen = *pen};
+        line->cells[col + 1] = (struct cell){
+            .width = 0,
+            .pen = {.fg = pen->fg, .bg = pen->bg, .attrs = pen->attrs, .link = pen->link}};
     if (line->marks)
         marks_drop(line, col, col + width);
     line->reach = line->reach > col + width ? line->reach : col + width;
@@ -261,19 +274,38 @@ size_t line_marks_memory(const struct line *line)
                        : 0;
 }
 
-int line_used(const struct line *line, bool looks)
+bool line_ends_free(const struct line *line)
+{
+    const struct cell *last = &line->cells[line->cols - 1];
+    const struct mark *marks;
+    return line->wrapped && last->rune == 0 && last->width == 1 &&
+           line_marks(line, line->cols - 1, &marks) == 0;
+}
+
+/* empty: the character that shows nothing, as 0 does. */
+static int used(const struct line *line, int32_t empty, bool looks)
 {
     const uint32_t shown = PEN_REVERSE | PEN_UNDERLINES | PEN_STRIKE | PEN_OVERLINE;
     const struct mark *marks;
     for (int col = line->reach; col > 0; col--) {
         const struct cell *cell = &line->cells[col - 1];
-        if (cell->width == 0 || (cell->rune && cell->rune != ' ') ||
-            (cell->rune && line->wrapped) || line_marks(line, col - 1, &marks) > 0)
+        if (cell->width == 0 || (cell->rune && cell->rune != empty) ||
+            line_marks(line, col - 1, &marks) > 0)
             return col;
         if (looks && (cell->pen.bg != COLOR_DEFAULT || (cell->pen.attrs & shown)))
             return col;
     }
     return 0;
+}
+
+int line_used(const struct line *line, bool looks)
+{
+    return used(line, ' ', looks);
+}
+
+int line_written(const struct line *line)
+{
+    return line->behind != COLOR_DEFAULT ? line->cols : used(line, 0, true);
 }
 
 void line_append_text(const struct line *line, struct buf *out, int cols)

@@ -13,6 +13,8 @@ struct cell {
     /* 0: nothing was written here, or the right half of a wide character */
     int32_t rune : 24;
     unsigned width : 8; /* columns: 1, 2; 0: the right half of the cell before */
+    /* In a right half, pen.line is another colour: that of the last column of the row above, if the
+     * character had no room there. */
     struct pen pen;
 };
 static_assert(sizeof(struct cell) == 20, "a screen has many");
@@ -43,9 +45,12 @@ struct line {
     /* changes with every change of the line, and no two contents share one: equal stamps, equal
      * looks */
     uint64_t stamp;
-    bool wrapped;       /* the next line continues this one: no line end between them */
-    /* the colour of the blanks that follow where there are more columns: it was painted there, and
-     * this width has no room for it. As wrapped, until the end of the line changes. */
+    /* The next line continues this one: no line end between them. This one is full then: its last
+     * column was written, or the one before it and the next line's wide character had no room. */
+    bool wrapped;
+    /* the colour of the blanks that follow where there are more columns before the line's end, or
+     * before the wide character that the next line begins with: it was painted there, and this
+     * width has no room for it. As wrapped, until the end of the line changes. */
     uint32_t behind;
     /* all cells are blanks of the colour empty_bg: erasing the line with it again does nothing */
     bool empty;
@@ -72,6 +77,13 @@ int line_marks(const struct line *line, int col, const struct mark **marks);
 /* Columns up to the last one that shows something: a character other than a blank, or, with looks,
  * a colour or a line. */
 int line_used(const struct line *line, bool looks);
+/* Columns up to the last one that was written, a blank or not, or has a colour or a line, or has a
+ * colour behind it. */
+int line_written(const struct line *line);
+void line_wrap(struct line *line); /* goes on in the next one, if it is full */
+/* The line goes on in the next one, and its last column was left free, as it is where a wide
+ * character had no room. */
+bool line_ends_free(const struct line *line);
 /* UTF-8 of the first cols columns */
 void line_append_text(const struct line *line, struct buf *out, int cols);
 

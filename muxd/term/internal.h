@@ -17,12 +17,24 @@ struct screen_saved { /* DECSC */
     int shift;
 };
 
+/* A character that the cursor was at before a change of size, and where the cursor went because
+ * that place was not on the screen. */
+struct screen_astray {
+    bool known;
+    bool behind; /* only that it was behind the last column, where it can't be without autowrap */
+    struct scrollback_place place;
+    int below; /* rows behind the last one; 0: it is at `place` */
+    struct screen_cursor at;
+};
+
 /* What a change of size goes by, as long as the program has not scrolled: see screen_resize.c. */
 struct screen_home {
     struct scrollback_place top; /* the character in the first row and column */
     bool full;                   /* the rows were used down to the last one */
     int last;                    /* the last row that was used, after the last change */
     uint64_t pushes;             /* scrollback_pushes at that time, and 1; 0: never */
+    struct screen_astray astray[2]; /* the cursor; the one that the program has saved */
+    uint64_t version;               /* the screen's, when they went astray */
 };
 
 #define SCREEN_LINKS 512         /* targets that are kept; the oldest go first */

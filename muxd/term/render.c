@@ -68,6 +68,8 @@ static void draw_ansi(const struct drawing *drawing, const struct line *line, in
     struct pen pen = {0};
     const struct pen plain = {0};
     for (int col = 0; col < used; col++) {
+        if (line->cells[col].width == 0)
+            continue;
         struct pen next = colours_pen(colours, line->cells[col].pen);
         next.link = 0; /* a picture has no links */
         if (!pen_equal(&pen, &next)) {
@@ -208,14 +210,20 @@ static void draw_svg(const struct drawing *drawing, const struct line *line, int
 static void (*const draw[])(const struct drawing *, const struct line *,
                             int) = {draw_text, draw_ansi, draw_html, draw_svg};
 
-/* The columns to draw: without blanks at the end, which a joined line keeps. */
-static int shown(const struct drawing *drawing, const struct line *line, bool joined)
+/* The columns to draw of a line that the next one goes on with: all of them, but for the one that
+ * had no room for a wide character. */
+static int shown_joined(const struct line *line, const struct line *next)
 {
-    enum render_format format = drawing->options->format;
+    bool wide = !next || next->cells[0].width == 2;
+    return line->cols - (wide && line_ends_free(line));
+}
+
+/* Of other lines: without blanks at the end. */
+static int shown(const struct drawing *drawing, const struct line *line)
+{
     struct line copy = *line;
-    copy.wrapped = joined;
-    int used = line_used(&copy, format != RENDER_TEXT);
-    return drawing->cursor >= used && format >= RENDER_HTML ? drawing->cursor + 1 : used;
+    copy.wrapped = false;
+    return line_used(&copy, drawing->options->format != RENDER_TEXT);
 }
 
 static void render_begin(const struct drawing *drawing, int lines)
@@ -246,14 +254,20 @@ static void render_finish(const struct drawing *drawing)
         buf_append_text(drawing->out, "</svg>\n");
 }
 
-static void draw_line(struct drawing *drawing, const struct line *line)
+/* next: the one below; NULL: both are history, where a column is free only before a wide
+ * character */
+static void draw_line(struct drawing *drawing, const struct line *line, const struct line *next)
 {
     size_t before = drawing->out->len;
     drawing->full |= drawing->out->max - before < RENDER_LINE_MAX;
     if (drawing->full)
         return;
-    bool joined = line->wrapped && drawing->options->join && drawing->options->format != RENDER_SVG;
-    draw[drawing->options->format](drawing, line, shown(drawing, line, joined));
+    enum render_format format = drawing->options->format;
+    bool joined = line->wrapped && drawing->options->join && format != RENDER_SVG;
+    int used = joined ? shown_joined(line, next) : shown(drawing, line);
+    if (drawing->cursor >= used && format >= RENDER_HTML)
+        used = drawing->cursor + 1;
+    draw[format](drawing, line, used);
     if (!joined)
         buf_append_byte(drawing->out, '\n');
     BUG_UNLESS(drawing->out->len - before <= RENDER_LINE_MAX);
@@ -272,18 +286,19 @@ bool render(const struct screen *screen, const struct render_options *options, s
     if (history > scrollback_count(scrollback))
         history = scrollback_count(scrollback);
     if (options->format < RENDER_HTML)
-        while (rows > 0 && shown(&drawing, screen_line(screen, rows - 1), false) == 0)
+        while (rows > 0 && shown(&drawing, screen_line(screen, rows - 1)) == 0)
             rows--;
     render_begin(&drawing, (int)history + rows);
     for (size_t age = history; age > 0; age--) {
         struct line line;
         scrollback_get(scrollback, age - 1, &line);
-        draw_line(&drawing, &line);
+        draw_line(&drawing, &line, age == 1 ? screen_line(screen, 0) : NULL);
         line_fini(&line);
     }
     for (int row = 0; row < rows; row++) {
         drawing.cursor = has_cursor && row == cursor.row ? cursor.col : -1;
-        draw_line(&drawing, screen_line(screen, row));
+        draw_line(&drawing, screen_line(screen, row),
+                  row + 1 < screen_rows(screen) ? screen_line(screen, row + 1) : NULL);
     }
     render_finish(&drawing);
     return !drawing.full;

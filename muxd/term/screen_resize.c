@@ -5,7 +5,7 @@
  * first row stays the first while the text below it fits: a prompt at the top of a cleared screen
  * stays there. What was the first row is remembered over several changes of size, so that going
  * back to a size gives back its picture, until the program has scrolled or text has come or gone at
- * the end. */
+ * the end. So is the place of a cursor that had to leave it, until the program writes. */
 #include "base/bug.h"
 #include "base/mem.h"
 #include "term/internal.h"
@@ -19,8 +19,10 @@
 struct point {
     struct screen_cursor *at;
     bool *pending;
+    bool known;  /* place and below, from the last change of size */
+    bool behind; /* the last column */
     struct scrollback_place place;
-    int below; /* rows behind the last one; 0: it is at `place` */
+    int below; /* rows behind the last one, in column place.col; 0: it is at `place` */
 };
 
 struct reflow {
@@ -28,12 +30,13 @@ struct reflow {
     int rows, cols;
     struct point points[POINTS]; /* the cursor, and the one that the program has saved */
     int last;                    /* the last row that has text or the cursor */
+    bool as_left; /* the screen's `home` holds: its rows are those of the last change of size */
 };
 
 static int last_used(const struct screen *screen, int cursor_row)
 {
     int row = screen->rows - 1;
-    while (row > cursor_row && line_used(&screen->grids[0][row], true) == 0)
+    while (row > cursor_row && line_written(&screen->grids[0][row]) == 0)
         row--;
     return row;
 }
@@ -41,17 +44,48 @@ static int last_used(const struct screen *screen, int cursor_row)
 /* The place of a point in the row that has just been added at `place`. */
 static void note_point(struct point *point, int row, struct scrollback_place place)
 {
-    if (point->at->row != row)
+    if (point->known || point->at->row != row)
         return;
     point->place = place;
-    point->place.col += (uint32_t)(point->at->col + *point->pending);
+    point->place.col += (uint32_t)(point->at->col + point->behind);
 }
 
-/* The columns of a row that must not be left out: those left of the cursor. */
-static int least_of(const struct reflow *reflow, int row)
+/* What is below the last row has no place there. */
+static void note_below(struct point *point, int last)
+{
+    if (point->known || point->at->row <= last)
+        return;
+    point->below = point->at->row - last;
+    point->place.col = (uint32_t)point->at->col;
+}
+
+/* The columns of a row that must not be left out: those left of the cursor, and the free one that
+ * it stands in. */
+static int least_of(const struct reflow *reflow, int row, bool wrapped)
 {
     const struct point *cursor = &reflow->points[0];
-    return cursor->at->row == row ? cursor->at->col + *cursor->pending : 0;
+    return cursor->at->row == row && !cursor->known ? cursor->at->col + (cursor->behind || wrapped)
+                                                    : 0;
+}
+
+/* A point that has not moved since it had to leave its character belongs there. What is written on
+ * the alternate screen does not move it. */
+static void recall_points(struct reflow *reflow)
+{
+    const struct screen *screen = reflow->screen;
+    bool silent = screen->current == 1 || screen->version == screen->home.version;
+    for (int i = 0; i < POINTS; i++) {
+        const struct screen_astray *astray = &screen->home.astray[i];
+        struct point *point = &reflow->points[i];
+        bool unmoved = reflow->as_left && silent && astray->at.row == point->at->row &&
+                       astray->at.col == point->at->col;
+        point->known = unmoved && astray->known;
+        point->behind = *point->pending || (unmoved && astray->behind);
+        if (!point->known)
+            continue;
+        point->place = astray->place;
+        point->below = astray->below;
+    }
 }
 
 static void join_scrollback(struct reflow *reflow)
@@ -62,23 +96,21 @@ static void join_scrollback(struct reflow *reflow)
     for (int row = 0; row < screen->rows; row++) {
         struct line *line = &screen->grids[0][row];
         if (row <= reflow->last) {
+            line->wrapped &= row < reflow->last;
             struct scrollback_place place = scrollback_add(screen->scrollback, line,
-                                                           least_of(reflow, row));
+                                                           least_of(reflow, row, line->wrapped));
             first = row == 0 ? place : first;
             for (int i = 0; i < POINTS; i++)
                 note_point(&reflow->points[i], row, place);
         }
         line_fini(line);
     }
-    for (int i = 0; i < POINTS; i++) {
-        int below = reflow->points[i].at->row - reflow->last;
-        reflow->points[i].below = below > 0 ? below : 0;
-    }
-    if (home->pushes == scrollback_pushes(screen->scrollback) + 1 && home->last == reflow->last)
-        return;
-    *home = (struct screen_home){.top = first,
-                                 .full = reflow->last == screen->rows - 1,
-                                 .pushes = scrollback_pushes(screen->scrollback) + 1};
+    for (int i = 0; i < POINTS; i++)
+        note_below(&reflow->points[i], reflow->last);
+    if (!reflow->as_left)
+        *home = (struct screen_home){.top = first,
+                                     .full = reflow->last == screen->rows - 1,
+                                     .pushes = scrollback_pushes(screen->scrollback) + 1};
 }
 
 /* The row of the scrollback that becomes the first one. */
@@ -94,20 +126,34 @@ static size_t choose_top(const struct reflow *reflow)
     return home > top ? home : top;
 }
 
-static void settle_point(const struct reflow *reflow, struct point *point, size_t top)
+/* Where it is now, and what of that could not be. */
+static struct screen_astray settle_point(const struct reflow *reflow, struct point *point,
+                                         size_t top)
 {
     const struct scrollback *scrollback = reflow->screen->scrollback;
     size_t row;
-    int col = screen_clamp(point->at->col, 0, reflow->cols);
+    int col = (int)point->place.col;
     bool behind = false;
     if (point->below > 0)
         row = scrollback_count(scrollback) - 1 + (size_t)point->below;
     else
         scrollback_find(scrollback, point->place, &row, &col, &behind);
     size_t on_screen = row > top ? row - top : 0, most = (size_t)reflow->rows - 1;
+    bool there = row >= top && on_screen <= most && col < reflow->cols;
     point->at->row = (int)(on_screen < most ? on_screen : most);
-    point->at->col = col;
+    point->at->col = screen_clamp(col, 0, reflow->cols);
     *point->pending = behind && reflow->screen->modes.autowrap;
+    return (struct screen_astray){.known = !there,
+                                  .behind = behind && !*point->pending,
+                                  .place = point->place,
+                                  .below = point->below,
+                                  .at = *point->at};
+}
+
+static void settle_points(struct reflow *reflow, size_t top)
+{
+    for (int i = 0; i < POINTS; i++)
+        reflow->screen->home.astray[i] = settle_point(reflow, &reflow->points[i], top);
 }
 
 static void reflow_main(struct reflow *reflow)
@@ -115,12 +161,14 @@ static void reflow_main(struct reflow *reflow)
     struct screen *screen = reflow->screen;
     struct scrollback *scrollback = screen->scrollback;
     reflow->last = last_used(screen, reflow->points[0].at->row);
+    reflow->as_left = screen->home.pushes == scrollback_pushes(scrollback) + 1 &&
+                      screen->home.last == reflow->last;
+    recall_points(reflow);
     scrollback_hold(scrollback);
     join_scrollback(reflow);
     scrollback_set_cols(scrollback, reflow->cols);
     size_t top = choose_top(reflow), all = scrollback_count(scrollback), taken = all - top;
-    for (int i = 0; i < POINTS; i++)
-        settle_point(reflow, &reflow->points[i], top);
+    settle_points(reflow, top);
     BUG_UNLESS(top < all && taken <= (size_t)reflow->rows);
     free(screen->grids[0]);
     screen->grids[0] = xcalloc((size_t)reflow->rows, sizeof *screen->grids[0]);
@@ -200,5 +248,6 @@ void screen_resize(struct screen *screen, int rows, int cols)
         screen_move(screen, cursor.row, cursor.col);
         screen->pending = pending;
     }
+    screen->home.version = screen->version;
     screen_check(screen);
 }

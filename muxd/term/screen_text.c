@@ -11,7 +11,7 @@ static const int32_t drawing[] = {
 
 static void screen_text_wrap(struct screen *screen)
 {
-    screen_cursor_line(screen)->wrapped = true;
+    line_wrap(screen_cursor_line(screen));
     screen_linefeed(screen);
     screen->cursor.col = 0;
 }

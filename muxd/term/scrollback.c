@@ -24,6 +24,9 @@ struct scrollback {
     size_t newest_room;
     struct pen pen;
     struct flow end; /* width 0: not begun */
+    /* its last column was left free, with this colour, for a wide character */
+    bool gap;
+    uint32_t gap_bg;
     char *scratch; /* owned: the row that is being packed */
     size_t scratch_size;
     struct scrollback_hint *hint; /* owned */
@@ -129,11 +132,14 @@ static void walk_newest(struct scrollback *scrollback)
 {
     scrollback->end = flow_begin(scrollback->cols);
     scrollback->pen = (struct pen){0};
+    scrollback->gap = false;
     if (scrollback->count == 0)
         return;
     scrollback->newest_room = newest(scrollback)->size;
     flow_on(&scrollback->end, newest(scrollback), UINT32_MAX, UINT32_MAX);
     scrollback->pen = scrollback->end.pen;
+    scrollback->gap = newest(scrollback)->open && scrollback->end.col < scrollback->cols;
+    scrollback->gap_bg = scrollback->end.fill;
 }
 
 static bool scrollback_goes_on(const struct scrollback *scrollback)
@@ -179,32 +185,46 @@ static char *scratch_for(struct scrollback *scrollback, size_t size)
     return scrollback->scratch;
 }
 
+/* Packs a row into the scratch; returns the size. *gap: before it a column that was left free for a
+ * wide character is a blank. */
+static size_t pack(struct scrollback *scrollback, const struct packed_row *row, bool on, bool *gap,
+                   bool *wide)
+{
+    char *scratch = scratch_for(scrollback, packed_most(row)), *end = scratch;
+    *gap = on && scrollback->gap && row->line->cells[0].width != 2;
+    if (!on)
+        scrollback->pen = (struct pen){0};
+    if (*gap)
+        end = packed_write_blank(end, scrollback->gap_bg, &scrollback->pen);
+    end = packed_write(end, row, &scrollback->pen, wide);
+    BUG_UNLESS((size_t)(end - scratch) <= scrollback->scratch_size);
+    return (size_t)(end - scratch);
+}
+
 struct scrollback_place scrollback_add(struct scrollback *scrollback, const struct line *line,
                                        int least)
 {
-    uint32_t fill;
-    int content = packed_content(line, least, &fill);
-    char *scratch = scratch_for(scrollback, packed_most(line, content));
+    struct packed_row row = packed_row(line, least);
+    bool wide = false, gap;
+    if (row.content == 0 && !line->wrapped) /* an empty row is a line of its own */
+        scrollback_end_line(scrollback);
     bool on = scrollback_goes_on(scrollback);
-    bool wide = false;
-    if (!on)
-        scrollback->pen = (struct pen){0};
-    size_t size = (size_t)(packed_write(scratch, line, content, fill, &scrollback->pen, &wide) -
-                           scratch);
-    BUG_UNLESS(size <= scrollback->scratch_size);
+    size_t size = pack(scrollback, &row, on, &gap, &wide);
     struct packed *packed = on ? lengthen(scrollback, size, line->wrapped)
                                : scrollback_begin_line(scrollback, size);
     struct scrollback_place place = {.line = scrollback->gone + scrollback->count - 1,
-                                     .col = packed->cols};
+                                     .col = packed->cols + gap};
     if (size > 0)
-        memcpy(packed->bytes + packed->size, scratch, size);
+        memcpy(packed->bytes + packed->size, scrollback->scratch, size);
     *packed = (struct packed){.size = packed->size + (uint32_t)size,
-                              .cols = packed->cols + (unsigned)content,
+                              .cols = packed->cols + (unsigned)(gap + row.content),
                               .wide = packed->wide || wide,
                               .open = line->wrapped};
     scrollback->rows += rows_of_newest(scrollback);
     scrollback->bytes += cost(packed);
     scrollback->hint->known = false;
+    scrollback->gap = row.gap;
+    scrollback->gap_bg = row.fill;
     return place;
 }
 
@@ -267,11 +287,13 @@ void scrollback_find(const struct scrollback *scrollback, struct scrollback_plac
     bool at_end = !flow_next(&flow, *slot(scrollback, line), &in_line, col);
     if (at_end) {
         in_line = flow.rows - 1;
-        *col = flow.col + (int)(place.col - flow.cols);
+        *col = flow.col;
     }
+    *col += (int)(place.col - flow.cols); /* behind the end, or in the right half */
+    bool just_behind = at_end && *col == scrollback->cols;
     if (behind)
-        *behind = at_end && *col == scrollback->cols;
-    *col = *col < scrollback->cols ? *col : scrollback->cols - 1;
+        *behind = just_behind;
+    *col -= just_behind;
     *row += in_line;
 }
 

@@ -36,8 +36,9 @@ void scrollback_release(struct scrollback *scrollback);
 struct scrollback_place scrollback_add(struct scrollback *scrollback, const struct line *line,
                                        int least);
 void scrollback_set_cols(struct scrollback *scrollback, int cols);
-/* The row (0: the oldest) and the column where that character is now. Behind a row's last
- * column: `behind`, if that is not NULL. */
+/* The row (0: the oldest) and the column where that character is now, which is beyond the row's
+ * last column for a place behind all text. Just behind the last column: `behind`, if that is not
+ * NULL, and the last column. */
 void scrollback_find(const struct scrollback *scrollback, struct scrollback_place place,
                      size_t *row, int *col, bool *behind);
 /* Removes the newest rows into empty structs, which are as wide as the rows; count at most. */

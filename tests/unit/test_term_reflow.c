@@ -84,9 +84,9 @@ TEST(test_a_line_in_both)
     screen_resize(screen, 2, 40);
     assert_shows(screen, 9, "1\nabcdefghijklmnopqrst\nz\n");
     screen_resize(screen, 2, 5);
-    feed(screen, "\033[1;1H\033[2K"); /* in the middle of it */
+    feed(screen, "\033[1;1H\033[2K"); /* the rest of it: the row stays, as a line of its own */
     screen_resize(screen, 2, 40);
-    assert_shows(screen, 9, "1\nabcdefghijklmno\nz\n");
+    assert_shows(screen, 9, "1\nabcdefghijklmno\n\nz\n");
     screen_free(screen);
     screen = screen_new(2, 5, 1 << 16);
     feed(screen, "abcdefgh12345"); /* what is written on a cleared screen begins a line */
@@ -148,6 +148,12 @@ TEST(test_the_cursor_stays_at_its_character)
     screen_resize(screen, 3, 4);
     screen_resize(screen, 3, 10);
     assert_cursor(screen, 2, 8);
+    feed(screen, "\033[2J\033[1;9H");
+    screen_resize(screen, 3, 5);
+    assert_cursor(screen, 1, 3);
+    feed(screen, "x");
+    screen_resize(screen, 3, 10);
+    assert_shows(screen, 0, "        x\n");
     screen_free(screen);
     screen = screen_new(3, 10, 1 << 16); /* the saved one, too */
     feed(screen, "abcdefghijklm\033[2;2H\0337\033[H");
@@ -221,6 +227,88 @@ TEST(test_painted_to_the_edge)
     screen_free(screen);
 }
 
+/* The column that a wide character left free is no text, whatever its colour, until something else stands behind it. */
+TEST(test_a_gap_before_a_wide_character)
+{
+    static const int order[] = {6, 5, 8, 3, 4, 20, 2};
+    struct screen *screen = screen_new(4, 5, 1 << 16);
+    feed(screen, "\033[44m\033[2J\033[Habcd\xe4\xbd\xa0z");
+    char *before = picture(screen, RENDER_ANSI, false, 99);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        screen_resize(screen, 4, order[i]);
+        char *text = picture(screen, RENDER_TEXT, true, 99);
+        assert_string_equal(text, "abcd\xe4\xbd\xa0z\n");
+        free(text);
+        if (i % 2)
+            continue;
+        screen_resize(screen, 4, 5);
+        char *after = picture(screen, RENDER_ANSI, false, 99);
+        assert_string_equal(after, before);
+        free(after);
+    }
+    screen_resize(screen, 4, 5);
+    feed(screen, "\033[2;1Hxy");
+    screen_resize(screen, 4, 20);
+    assert_shows(screen, 99, "abcd xyz\n");
+    screen_resize(screen, 4, 5);
+    assert_shows(screen, 99, "abcd\nxyz\n");
+    free(before);
+    screen_free(screen);
+    screen = screen_new(2, 5, 1 << 16); /* the gap has scrolled off */
+    feed(screen, "abcd\xe4\xbd\xa0\r\n");
+    feed(screen, "\033[1;1Hxy");
+    screen_resize(screen, 2, 20);
+    assert_shows(screen, 99, "abcd xy\n");
+    screen_free(screen);
+}
+
+/* A row that the program has emptied stays, though the one above had gone on in it. */
+TEST(test_an_emptied_row_stays)
+{
+    static const char *const texts[] = {"abcdefgh\r\033[K\r\nx", "abcde\033[2Kf\r\nx", "abcdefgh\r\033[44m\033[K\033[m\r\nx"};
+    static const char *const shown[] = {"abcde\n\nx\n", "\nf\nx\n", "abcde\n\nx\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct screen *screen = screen_new(4, 5, 1 << 16);
+        feed(screen, texts[i]);
+        for (int cols = 5; cols < 30; cols += 8) {
+            screen_resize(screen, 4, cols);
+            assert_shows(screen, 99, shown[i]);
+        }
+        screen_free(screen);
+    }
+}
+
+/* A cursor that could not stand at its character for a while stands there again, unless the program has moved it. */
+TEST(test_the_cursor_comes_back)
+{
+    struct screen *screen = screen_new(4, 10, 1 << 16);
+    feed(screen, "1\r\n2\r\n3\r\n4\033[2;2H");
+    screen_resize(screen, 1, 10);
+    assert_shows(screen, 0, "4\n");
+    assert_cursor(screen, 0, 1);
+    screen_resize(screen, 4, 10);
+    assert_cursor(screen, 1, 1);
+    screen_resize(screen, 1, 10);
+    feed(screen, "\rx");
+    screen_resize(screen, 4, 10);
+    assert_shows(screen, 9, "1\n2\n3\nx\n");
+    assert_cursor(screen, 3, 1);
+    screen_free(screen);
+    screen = screen_new(2, 10, 1 << 16); /* behind the last column, where it can't be without autowrap */
+    feed(screen, "\033[?7labcd");
+    screen_resize(screen, 2, 4);
+    assert_cursor(screen, 0, 3);
+    screen_resize(screen, 2, 10);
+    assert_cursor(screen, 0, 4);
+    screen_free(screen);
+    screen = screen_new(2, 10, 1 << 16); /* on the right half of a wide character */
+    feed(screen, "ab\xe4\xbd\xa0\033[1;4H");
+    screen_resize(screen, 2, 3);
+    screen_resize(screen, 2, 10);
+    assert_cursor(screen, 0, 3);
+    screen_free(screen);
+}
+
 /* All lines, without the blanks at their ends: rows that end a line are shown without, others with. */
 static char *lines_of(const struct screen *screen)
 {
@@ -290,6 +378,55 @@ TEST(test_back_to_the_first_picture)
     screen_free(screen);
 }
 
+/* What programs do to a small screen: wide characters, marks, tabs, blanks of every colour. */
+static void add_anything(struct buf *out, unsigned *seed, unsigned rows, unsigned cols)
+{
+    static const char *const parts[] = {"a",        "bc",     "word ",  "\xe4\xbd\xa0", "\xe5\xa5\xbd\xe4\xbd\xa0", "\xf0\x9f\x98\x80", "e\xcc\x81",  "\xcc\x82",
+                                        " ",        "   ",    "\t",     "-----",        "\xe4\xbd\xa0\xcc\x81",     "\r\n",             "\033[44m",   "\033[m",
+                                        "\033[1K",  "\033[K", "\033[J", "\033[2J",      "\033[4m",                  "\r",               "\n",         "\033M",
+                                        "\033[?7l", "\033[?7h"};
+    unsigned what = draw(seed, 36);
+    if (what < 26)
+        buf_append_text(out, parts[what]);
+    else if (what < 29)
+        buf_append_text(out, parts[draw(seed, 13)]);
+    else if (what < 31)
+        buf_printf(out, "\033[%uX", 1 + draw(seed, cols));
+    else if (what < 33)
+        buf_printf(out, "\033[%u;%uH", 1 + draw(seed, rows), 1 + draw(seed, cols));
+    else
+        buf_printf(out, "\033[%u%c", 1 + draw(seed, 3), "@PLM"[draw(seed, 4)]);
+}
+
+static void assert_comes_back(unsigned seed)
+{
+    unsigned at = seed * 7919 + 1, rows = 1 + draw(&at, 12), cols = 2 + draw(&at, 39);
+    struct screen *screen = screen_new((int)rows, (int)cols, 1 << 20);
+    struct buf text = BUF_INIT;
+    for (unsigned i = 5 + draw(&at, 200); i > 0; i--)
+        add_anything(&text, &at, rows, cols);
+    screen_feed(screen, text.data, text.len);
+    char *before = picture(screen, RENDER_ANSI, false, SIZE_MAX);
+    struct screen_cursor cursor = screen_cursor(screen);
+    for (unsigned i = 1 + draw(&at, 20); i > 0; i--)
+        screen_resize(screen, 1 + (int)draw(&at, 20), 2 + (int)draw(&at, 60));
+    screen_resize(screen, (int)rows, (int)cols);
+    char *after = picture(screen, RENDER_ANSI, false, SIZE_MAX);
+    if (strcmp(after, before) != 0 || cursor.row != screen_cursor(screen).row || cursor.col != screen_cursor(screen).col)
+        fail_msg("seed %u: %u rows of %u columns, cursor at %d, %d, not %d, %d:\n%s-- not:\n%s", seed, rows, cols, screen_cursor(screen).row,
+                 screen_cursor(screen).col, cursor.row, cursor.col, after, before);
+    free(before);
+    free(after);
+    buf_fini(&text);
+    screen_free(screen);
+}
+
+TEST(test_small_screens_come_back)
+{
+    for (unsigned seed = 0; seed < 4000; seed++)
+        assert_comes_back(seed);
+}
+
 /* The cap holds whatever the width and however long a line is, and the newest rows are those that stay. */
 TEST(test_the_cap_holds)
 {
@@ -329,7 +466,9 @@ int main(void)
         cmocka_unit_test(test_lines_wrap_anew),       cmocka_unit_test(test_a_line_in_both),
         cmocka_unit_test(test_wide_at_the_edge),      cmocka_unit_test(test_the_cursor_stays_at_its_character),
         cmocka_unit_test(test_which_rows_are_shown),  cmocka_unit_test(test_alternate),
-        cmocka_unit_test(test_painted_to_the_edge),
+        cmocka_unit_test(test_painted_to_the_edge), cmocka_unit_test(test_a_gap_before_a_wide_character),
+        cmocka_unit_test(test_an_emptied_row_stays), cmocka_unit_test(test_the_cursor_comes_back),
+        cmocka_unit_test(test_small_screens_come_back),
         cmocka_unit_test(test_back_to_the_first_picture), cmocka_unit_test(test_the_cap_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
