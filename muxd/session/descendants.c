@@ -98,13 +98,17 @@ unsigned descendants_passes(const struct registry *registry)
     return registry->descendants->passes;
 }
 
-size_t descendants_plan(const struct registry *registry, uint64_t number, struct plan_limit *out)
+size_t descendants_plan(const struct registry *registry, uint64_t number,
+                        struct plan_limit out[DESCENDANTS_LIMITS])
 {
     struct rlimit limit = mark_limit(&registry->descendants->mark, number);
     if (!mark_fits(&registry->descendants->mark))
         return 0;
-    *out = (struct plan_limit){RLIMIT_LOCKS, limit.rlim_cur, limit.rlim_max};
-    return 1;
+    out[0] = (struct plan_limit){RLIMIT_LOCKS, limit.rlim_cur, limit.rlim_max};
+    if (!mark_second_limit(&registry->descendants->mark, number, &limit))
+        return 1;
+    out[1] = (struct plan_limit){RLIMIT_RSS, limit.rlim_cur, limit.rlim_max};
+    return 2;
 }
 
 rlim_t registry_hook_mark(const struct registry *registry)

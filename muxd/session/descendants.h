@@ -17,9 +17,11 @@ void descendants_fini(struct registry *registry); /* after all of them; waits fo
 void descendants_begin(struct registry *registry, _Atomic uint32_t *kept);
 void descendants_turn_end(struct registry *registry);
 unsigned descendants_passes(const struct registry *registry); /* over all of /proc, so far */
-/* The limit that a program is to be started with. Returns how many: 1, or 0 when there is no room
- * for marks. */
-size_t descendants_plan(const struct registry *registry, uint64_t number, struct plan_limit *out);
+/* The limits that a program is to be started with. Returns how many: fewer, or 0, when there is no
+ * room for marks. */
+#define DESCENDANTS_LIMITS 2
+size_t descendants_plan(const struct registry *registry, uint64_t number,
+                        struct plan_limit out[DESCENDANTS_LIMITS]);
 const struct mark *descendants_mark(const struct registry *registry);
 
 /* All processes that bear a mark of this daemon, now. Lent until the end of the turn; a pass over

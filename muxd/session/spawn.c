@@ -145,7 +145,7 @@ int birth_plan(struct registry *registry, const struct session_spec *spec, struc
                struct err *err)
 {
     struct strv env = {0}, confined = {0};
-    struct plan_limit limits[SESSION_LIMIT_COUNT + 1];
+    struct plan_limit limits[SESSION_LIMIT_COUNT + DESCENDANTS_LIMITS];
     char number[24];
     size_t nlimits = limits_plan(spec->limits, limits);
     snprintf(number, sizeof number, "%llu", (unsigned long long)birth->number);

@@ -13,6 +13,7 @@
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "sys/mark_file.h"
+#include "sys/mark_read.h"
 #include "sys/proc.h"
 #include <assert.h>
 #include <errno.h>
@@ -48,6 +49,12 @@ static uint32_t number_in(const struct mark *mark, rlim_t limit)
     return ours ? (uint32_t)limit : 0;
 }
 
+static uint32_t mark_number_of(const struct mark *mark, const struct rlimit *limit)
+{
+    uint32_t number = number_in(mark, limit->rlim_cur);
+    return number ? number : number_in(mark, limit->rlim_max);
+}
+
 static uint32_t mix(uint32_t word, const char *text)
 {
     uint32_t hash = 2166136261u; /* FNV-1a: two daemons may share a state directory, not a socket */
@@ -57,20 +64,38 @@ static uint32_t mix(uint32_t word, const char *text)
     return word ? word : 1;
 }
 
+/* Which mark our own limit is, 0: none. *above: below what marks have to be. */
+static uint32_t look_above(const struct mark *mark, __rlimit_resource_t resource, rlim_t *above)
+{
+    static const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    struct rlimit own = none;
+    getrlimit(resource, &own);
+    if (own.rlim_max >> HOW_SHIFT < HOW_SOFT && setrlimit(resource, &none) == 0)
+        own = none; /* root may raise it, and then there is room */
+    *above = own.rlim_max;
+    return mark_number_of(mark, &own);
+}
+
 bool mark_init(struct mark *mark, const char *state_dir, const char *socket_path)
 {
-    struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY}, own = none;
     bool kept;
-    getrlimit(RLIMIT_LOCKS, &own);
-    if (own.rlim_max >> HOW_SHIFT < HOW_SOFT && setrlimit(RLIMIT_LOCKS, &none) == 0)
-        own = none; /* root may raise it, and then there is room */
-    *mark = (struct mark){.word = mix(mark_file_word(state_dir, false, &kept), socket_path),
-                          .above = own.rlim_max};
+    *mark = (struct mark){.word = mix(mark_file_word(state_dir, false, &kept), socket_path)};
+    uint32_t locks = look_above(mark, RLIMIT_LOCKS, &mark->above),
+             rss = look_above(mark, RLIMIT_RSS, &mark->above_second);
     /* This daemon was started by a process that an earlier life has left behind: it needs another
      * word, or it would find itself and its parents. */
-    if (number_in(mark, own.rlim_cur) || number_in(mark, own.rlim_max))
+    if (locks || rss)
         mark->word = mix(mark_file_word(state_dir, true, &kept), socket_path);
     return kept;
+}
+
+static struct rlimit limit_below(const struct mark *mark, rlim_t above, uint64_t number)
+{
+    BUG_UNLESS(mark->word > 0 && mark->word <= WORD_MASK);
+    bool both = above == RLIM_INFINITY;
+    rlim_t value = (both ? HOW_BOTH : HOW_SOFT) << HOW_SHIFT | (rlim_t)mark->word << WORD_SHIFT |
+                   (uint32_t)number;
+    return (struct rlimit){.rlim_cur = value, .rlim_max = both ? value : above};
 }
 
 bool mark_fits(const struct mark *mark)
@@ -80,68 +105,34 @@ bool mark_fits(const struct mark *mark)
 
 struct rlimit mark_limit(const struct mark *mark, uint64_t number)
 {
-    BUG_UNLESS(mark->word > 0 && mark->word <= WORD_MASK);
-    bool both = mark->above == RLIM_INFINITY;
-    rlim_t value = (both ? HOW_BOTH : HOW_SOFT) << HOW_SHIFT | (rlim_t)mark->word << WORD_SHIFT |
-                   (uint32_t)number;
-    return (struct rlimit){.rlim_cur = value, .rlim_max = both ? value : mark->above};
+    return limit_below(mark, mark->above, number);
+}
+
+bool mark_second_limit(const struct mark *mark, uint64_t number, struct rlimit *out)
+{
+    *out = limit_below(mark, mark->above_second, number);
+    return out->rlim_cur <= mark->above_second;
 }
 
 /* --- of one process --- */
 
-/* proc_pid_limits(5): "Max file locks             SOFT                 HARD                 locks",
- * or "unlimited". */
-static bool read_limits(pid_t pid, struct rlimit *out)
-{
-    static const char row[] = "Max file locks";
-    char path[48], text[2048];
-    snprintf(path, sizeof path, "/proc/%d/limits", (int)pid);
-    int fd = proc_open(path, 0);
-    ssize_t size = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    fd_close(&fd);
-    text[size > 0 ? size : 0] = '\0';
-    const char *at = strstr(text, row);
-    char *end;
-    if (!at)
-        return false;
-    *out = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
-    rlim_t *limits[] = {&out->rlim_cur, &out->rlim_max};
-    at += sizeof row - 1;
-    for (int i = 0; i < 2; i++) {
-        at += strspn(at, " ");
-        rlim_t value = strtoull(at, &end, 10);
-        if (end != at)
-            *limits[i] = value;
-        at += strcspn(at, " ");
-    }
-    return true;
-}
-
-/* Any user can read a process's limits in a file. Its own user can also ask by prlimit(2), which
- * costs a twentieth of that and works where /proc hides the process. */
-static bool limits_of(pid_t pid, bool others, bool *is_other, struct rlimit *out)
-{
-    if (pid <= 0)
-        return false;
-    if (prlimit(pid, RLIMIT_LOCKS, NULL, out) == 0)
-        return true;
-    *is_other = errno == EPERM;
-    return *is_other && others && read_limits(pid, out);
-}
-
 bool mark_limits(pid_t pid, struct rlimit *out)
 {
-    bool is_other;
-    return limits_of(pid, true, &is_other, out);
+    struct rlimit all[MARK_LIMITS];
+    bool is_other, read = mark_read(pid, true, &is_other, all);
+    *out = read ? all[MARK_LOCKS] : (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+    return read;
 }
 
 static uint32_t mark_number(const struct mark *mark, pid_t pid, bool others, bool *is_other)
 {
-    struct rlimit limit;
-    if (!limits_of(pid, others, is_other, &limit))
+    struct rlimit limits[MARK_LIMITS];
+    uint32_t number = 0;
+    if (!mark_read(pid, others, is_other, limits))
         return 0;
-    uint32_t number = number_in(mark, limit.rlim_cur);
-    return number ? number : number_in(mark, limit.rlim_max);
+    for (int i = 0; i < MARK_LIMITS && !number; i++)
+        number = mark_number_of(mark, &limits[i]);
+    return number;
 }
 
 uint32_t mark_of(const struct mark *mark, pid_t pid)

@@ -9,8 +9,9 @@
  * inside each other, the outermost and the innermost know a program by its mark, and the middle one
  * by its descent from the innermost daemon (mark_descend).
  *
- * A process can shed its mark by setting another limit, downwards unless it is privileged. Then
- * it is known by its parent, while that lives. */
+ * A process can shed its mark by setting another limit, downwards unless it is privileged. So there
+ * is a second one with the same number, RLIMIT_RSS, without effect since Linux 2.4.30: the one that
+ * is left tells the mark. Who has shed both is known by its parent, while that lives. */
 #ifndef MUXD_SYS_MARK_H
 #define MUXD_SYS_MARK_H
 #include <stdbool.h>
@@ -25,6 +26,7 @@
 struct mark {      /* tells this daemon's programs from all others */
     uint32_t word; /* random; never 0 */
     rlim_t above;  /* the hard limit that the daemon itself has */
+    rlim_t above_second; /* of RLIMIT_RSS, likewise */
 };
 
 /* Makes the word from the file "mark" of the state directory, so that a later daemon of the same
@@ -33,6 +35,8 @@ struct mark {      /* tells this daemon's programs from all others */
 bool mark_init(struct mark *mark, const char *state_dir, const char *socket_path);
 /* The RLIMIT_LOCKS with which a program of the session is started. */
 struct rlimit mark_limit(const struct mark *mark, uint64_t number);
+/* Its RLIMIT_RSS. False: the daemon was started with one that leaves no room. */
+bool mark_second_limit(const struct mark *mark, uint64_t number, struct rlimit *out);
 /* False: the daemon was started with a hard limit that leaves no room for marks. */
 bool mark_fits(const struct mark *mark);
 /* The session whose mark the process bears, as the low 32 bits of its number; 0: none of ours. Any

@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import pytest
 from conftest import Muxd, wait_for
-from test_reap import BY_ROOT, ESCAPES, NEEDS, SHEDS, SHEDS_ALL, House, running
+from test_reap import BY_ROOT, ESCAPES, NEEDS, SHEDS, SHEDS_ALL, SHEDS_ONE, House, running
 
 QUIET = ">/dev/null 2>&1 </dev/null"
 MORE = {
@@ -32,7 +32,7 @@ MORE = {
     "sheds all": SHEDS_ALL,
     "sheds the soft limit": f"ulimit -Sx 5; env -i /usr/bin/setsid -f /bin/SLEEP {QUIET}; echo up; exec sleep 300",
 }
-KINDS = {**ESCAPES, **SHEDS, **MORE}
+KINDS = {**ESCAPES, **SHEDS, **SHEDS_ONE, **MORE}
 PROGRAMS = {**NEEDS, "tmux": "tmux", "screen": "screen", "dtach": "dtach", "busybox": "busybox", "start-stop-daemon": "start-stop-daemon"}
 UNKNOWABLE = {"sheds all"}  # with neighbours; a stop ends it (muxd(8))
 

@@ -164,11 +164,27 @@ def test_stop_ends_all_of_all(house):
 
 # It has shed its mark, and its parents are gone: the keeper's child. The first kind keeps the session's output, the last its kernel session.
 SHEDS = {
-    "keeps its output": "prlimit --locks=7:7 setsid -f SLEEP; echo up; exec sleep 300",
-    "keeps its session": "setsid -f sh -c 'prlimit --locks=7:7 sh -c \"SLEEP & exit\"; exec sleep 300' >/dev/null 2>&1 </dev/null; echo up; exec sleep 300",
-    "keeps the leader's session": "(prlimit --locks=7:7 sh -c 'SLEEP &' >/dev/null 2>&1 </dev/null); echo up; exec sleep 300",
+    "keeps its output": "prlimit --locks=7:7 --rss=7:7 setsid -f SLEEP; echo up; exec sleep 300",
+    "keeps its session": "setsid -f sh -c 'prlimit --locks=7:7 --rss=7:7 sh -c \"SLEEP & exit\"; exec sleep 300' >/dev/null 2>&1 </dev/null; echo up; exec sleep 300",
+    "keeps the leader's session": "(prlimit --locks=7:7 --rss=7:7 sh -c 'SLEEP &' >/dev/null 2>&1 </dev/null); echo up; exec sleep 300",
 }
-SHEDS_ALL = "prlimit --locks=7:7 setsid -f SLEEP >/dev/null 2>&1 </dev/null; echo up; exec sleep 300"
+# One of the two limits that say whose it is, and all else.
+SHEDS_ONE = {
+    "the limit on locks": "prlimit --locks=7:7 setsid -f SLEEP >/dev/null 2>&1 </dev/null; echo up; exec sleep 300",
+    "the limit on resident memory": "prlimit --rss=7:7 setsid -f SLEEP >/dev/null 2>&1 </dev/null; echo up; exec sleep 300",
+}
+SHEDS_ALL = "prlimit --locks=7:7 --rss=7:7 setsid -f SLEEP >/dev/null 2>&1 </dev/null; echo up; exec sleep 300"
+
+
+@pytest.mark.parametrize("how", SHEDS_ONE)
+def test_who_sheds_one_limit_is_known_by_the_other(house, how):
+    """With neighbours who have shed one or both."""
+    need("prlimit")
+    ESCAPES.update(SHEDS_ONE, both=SHEDS_ALL)
+    spared = [pid for kind in [*SHEDS_ONE, "both"] for pid in house.alive(house.begin(kind, f"n{kind[-3:]}"))]
+    tag = house.begin(how, "victim")
+    assert house.mux.js("kill", "victim")["sessions"][0]["survivors"] == 0
+    assert house.gone(tag) and running(spared) and len(spared) == 3
 
 
 @pytest.mark.parametrize("options", [(), ("-t",)], ids=["pipes", "tty"])

@@ -178,6 +178,33 @@ TEST(test_mark_of)
     assert_int_equal(mark_of(&mark, -1), 0);
 }
 
+static struct mark kept;
+
+static void lowers_the_first(void)
+{
+    struct rlimit low = {7, 7}, second;
+    if (!mark_second_limit(&kept, 1000, &second) || setrlimit(RLIMIT_RSS, &second) != 0 ||
+        setrlimit(RLIMIT_LOCKS, &low) != 0)
+        _exit(1);
+}
+
+/* Two limits bear the mark: it takes both to shed it. */
+TEST(test_second_limit)
+{
+    kept = new_mark();
+    struct rlimit second;
+    if (!mark_second_limit(&kept, 1000, &second))
+        skip();
+    pid_t pid = begin_marked(&kept, 1000, lowers_the_first);
+    assert_int_equal(mark_of(&kept, pid), 1000);
+    struct rlimit low = {7, 7};
+    assert_int_equal(prlimit(pid, RLIMIT_RSS, &low, NULL), 0);
+    assert_int_equal(mark_of(&kept, pid), 0);
+    end(pid);
+    kept.above_second = 1000;
+    assert_false(mark_second_limit(&kept, 1000, &second));
+}
+
 /* A daemon inside a session of another: its programs are known to both, and so are those of a third
  * one inside to the outermost. */
 TEST(test_nested)
@@ -396,6 +423,7 @@ int main(void)
         CASE(no_place_for_the_word),
         CASE(all_read_the_same_word),
         CASE(mark_of),
+        CASE(second_limit),
         CASE(nested),
         CASE(started_in_a_leftover),
         CASE(walk),
