@@ -137,6 +137,7 @@ int verb_EXEC(struct ue *ue)
     if (!params)
         return ue_fail(ue, &err);
     hint_at_terminal(ue);
+    ue->conn.shows_person = true; /* for the record */
     int status = exec_run(ue, params);
     json_free(params);
     look_at_input(ue);

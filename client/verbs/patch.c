@@ -79,6 +79,7 @@ int verb_PATCH(struct ue *ue)
     struct err err = {0};
     struct buf text;
     buf_init(&text, PATCH_BYTES_MAX);
+    ue->conn.shows_person = true; /* for the record */
     int status = read_patch(args->operand_count > 0 ? args->operands[0] : NULL, &text, &err);
     status = status < 0 ? ue_fail(ue, &err) : patch_apply(ue, &text, args_has(args, "json"));
     buf_fini(&text);

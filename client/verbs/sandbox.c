@@ -26,6 +26,7 @@ int verb_SANDBOX(struct ue *ue)
     struct json *params = run_params(ue, &how, &err);
     if (!params)
         return ue_fail(ue, &err);
+    ue->conn.shows_person = true; /* for the record */
     int status = talk(ue, "exec_command", params, talk_ask);
     json_free(params);
     return status;

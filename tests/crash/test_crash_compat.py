@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif(not (OLDER / "muxd").exists(), reason="no older 
 @pytest.fixture
 def old(make_mux):
     """A daemon of the older release, from programs that a test can replace."""
-    mux = make_mux()
+    mux = make_mux(config="[defaults]\nagent_secrets = yes\n")  # the older one knows no other key of the drills
     mux.binary, mux.keeper_binary = copy_programs(mux.dir / "bin", OLDER / "muxd", OLDER / "muxd-keeper")
     return mux.start()
 

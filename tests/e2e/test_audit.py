@@ -121,6 +121,33 @@ def test_questions_and_their_answers(kept):
     assert all(word in text for word in ("asked", "answered", "allowed", "ended")) and "not today" not in text and approval["id"] in text, text
 
 
+def test_people_models_sandboxes_and_the_config(kept):
+    kept.configure(POLICIES + "[policy]\napproval = on-request\n[policy boxed]\nsandbox = read-only\n[session d]\nargv = true\n")
+    ue_at_terminal(kept, "exec", "-n", "mine", "true").ok()
+    kept.ue("exec", "-n", "script", "true").ok()
+    assert [(one["name"], one["kind"], one["person"]) for one in of(kept, "allowed", 2)] == [("mine", "verb", True), ("script", "verb", False)]
+    with kept.popen("mcp", stdin=subprocess.PIPE) as mcp:
+        for message in ({"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "robot", "version": "1"}}},
+                        {"id": 2, "method": "tools/call", "params": {"name": "exec_command", "arguments": {"cmd": "touch x", "workdir": str(kept.dir / "w")}}}):
+            mcp.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            mcp.stdin.flush()
+        model = of(kept, "allowed", 3)[-1]
+        assert "robot" in model["client"] and model["policy"] == "mcp" and model["call_id"] and not model["person"], model
+        mcp.communicate(timeout=CAP)
+    rpc = asks(kept, "true", meta={"profile": "boxed"}, yield_time_ms=CAP * 1000)
+    try:
+        rpc.result(rpc.id)
+        assert of(kept, "allowed", 4)[-1]["sandbox"] == {"mode": "read-only", "network": False}
+    except rpc.Error as error:  # nothing here can enforce it
+        assert error.code == "not_available" and of(kept, "refused")[-1]["policy"] == "boxed"
+    kept.ue("exec", "-n", "d").ok()
+    kept.configure("[audit]\nwhat = all\n[session d]\nargv = true\n")
+    kept.ue("reload").ok()
+    kept.ue("exec", "-n", "d").ok()
+    found = [one for one in records(kept) if one.get("kind") == "config"]
+    assert len(found) == 1 and found[0]["name"] == "d" and found[0]["command"] == ["true"]
+
+
 def test_patches(kept):
     kept.configure(POLICIES + "[tools]\npatch_roots = .\n")
     meta = {"_meta": {"cwd": str(kept.dir / "w"), "client": "codex"}}
