@@ -81,8 +81,8 @@ struct confine_able { /* what this machine can do */
 int confine_landlock_abi(void);
 /* The program bwrap in a search path; the caller's; NULL: there is none. */
 char *confine_find_bwrap(const char *search);
-/* Whether choosing needs the outcome of the trial. */
-bool confine_needs_trial(const struct confine_plan *plan, const struct confine_able *able);
+/* Whether choosing for a plan of this wish needs the outcome of the trial. */
+bool confine_needs_trial(const struct confine_wish *wish, const struct confine_able *able);
 /* The cheapest that can enforce the whole plan. why (may be NULL) gets the reason as a clause.
  * ERR_NOT_AVAILABLE: none can; the text says what to install or set. */
 int confine_choose(const struct confine_plan *plan, const struct confine_able *able,

@@ -72,9 +72,12 @@ static const char *beyond(const struct confine_plan *plan, const struct confine_
                          : NULL;
 }
 
-bool confine_needs_trial(const struct confine_plan *plan, const struct confine_able *able)
+bool confine_needs_trial(const struct confine_wish *wish, const struct confine_able *able)
 {
-    return able->helper && beyond(plan, able) && able->bwrap && !able->tried;
+    const struct confine_plan alike = {.mode = wish->mode,
+                                       .network = wish->network,
+                                       .asked = wish->unreadable && wish->unreadable[0]};
+    return able->helper && able->bwrap && !able->tried && beyond(&alike, able);
 }
 
 static const char *what_to_do(const struct confine_able *able)

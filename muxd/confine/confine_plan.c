@@ -240,8 +240,8 @@ static void keep_config(struct confine_plan *plan, const char *file)
 static void hide(struct confine_plan *plan, const char *path, const char *or_file)
 {
     char real[PATH_MAX];
-    if (!path || !realpath(path, real))
-        return;
+    if (!path || access(path, F_OK) != 0 || !realpath(path, real))
+        return; /* most are not there, and access asks once where realpath asks of each directory */
     bool holds = confine_is_below(plan->cwd, real);
     for (size_t i = 0; i < plan->roots.count; i++)
         holds |= confine_is_below(plan->roots.items[i], real);
@@ -270,10 +270,12 @@ static void hide_doors(struct confine_plan *plan, const struct confine_place *pl
 {
     static const char *const doors[] = {"/run/docker.sock", "/run/podman/podman.sock",
                                         "/run/containerd/containerd.sock", "/tmp/.X11-unix"};
+    const char *given = strv_env_get(place->env, "XDG_RUNTIME_DIR");
     char own[64];
-    hide_runtime(plan, strv_env_get(place->env, "XDG_RUNTIME_DIR"));
     snprintf(own, sizeof own, "/run/user/%u", (unsigned)geteuid());
     hide_runtime(plan, own);
+    if (given && strcmp(given, own) != 0)
+        hide_runtime(plan, given);
     snprintf(own, sizeof own, "/tmp/tmux-%u", (unsigned)geteuid());
     hide(plan, own, NULL);
     for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)

@@ -174,12 +174,13 @@ bool sandbox_must_wait(struct registry *registry, const struct session_spec *spe
 {
     struct confine_plan plan;
     struct err unused;
+    look_around(registry->sandboxes);
+    if (!confine_needs_trial(spec->sandbox, &registry->sandboxes->able))
+        return false; /* without a plan, whose making asks the file system a hundred times */
     if (make_confine_plan(registry, spec, &plan, &unused) != 0)
         return false; /* it fails at once */
-    look_around(registry->sandboxes);
-    bool wait = confine_needs_trial(&plan, &registry->sandboxes->able);
     confine_plan_fini(&plan);
-    return wait;
+    return true;
 }
 
 int sandbox_argv(struct registry *registry, const struct session_spec *spec, struct strv *out,

@@ -364,12 +364,18 @@ TEST(chooses_the_cheapest_that_can)
 TEST(waits_for_the_trial_only_where_it_matters)
 {
     struct confine_able able = {.helper = (char[]){"/h"}, .bwrap = (char[]){"/b"}, .landlock_abi = 7};
-    struct confine_plan plan = {.mode = CONFINE_READ_ONLY};
-    assert_false(confine_needs_trial(&plan, &able));
-    plan.mode = CONFINE_WORKSPACE_WRITE;
-    assert_true(confine_needs_trial(&plan, &able));
+    static const char *const unreadable[] = {"/x", NULL};
+    struct confine_wish wish = {.mode = CONFINE_READ_ONLY};
+    assert_false(confine_needs_trial(&wish, &able));
+    wish.unreadable = unreadable;
+    assert_true(confine_needs_trial(&wish, &able));
+    wish = (struct confine_wish){.mode = CONFINE_WORKSPACE_WRITE};
+    assert_true(confine_needs_trial(&wish, &able));
+    able.tried = true;
+    assert_false(confine_needs_trial(&wish, &able));
+    able.tried = false;
     able.bwrap = NULL;
-    assert_false(confine_needs_trial(&plan, &able));
+    assert_false(confine_needs_trial(&wish, &able));
 }
 
 TEST(command_lines)
