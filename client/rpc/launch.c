@@ -62,7 +62,7 @@ char **launch_environment(const char *socket_path)
 static char *neighbour(void)
 {
     static const char *const names[] = {"muxd", NULL};
-    char own[PATH_MAX], path[PATH_MAX];
+    static char own[PATH_MAX], path[PATH_MAX]; /* too large for a small stack */
     bool found = beside_own(own) && beside_find(own, names, path) && access(path, X_OK) == 0;
     return found ? xstrdup(path) : NULL;
 }
