@@ -85,14 +85,19 @@ static bool send_now(struct link *link, struct keep_msg *msg, const int *fds, si
     return errno != EAGAIN && !is_short;
 }
 
-static void queue_up(struct link *link, const struct keep_msg *msg, const int *fds, size_t nfds)
+/* The first `given` descriptors become the queue's. When the kernel was short of something, that is
+ * why a message had to wait at all, and what has to be raised. */
+static void queue_up(struct link *link, const struct keep_msg *msg, const int *fds, size_t nfds,
+                     size_t given)
 {
     struct parcel *parcel = parcel_new(msg);
     link->full = true;
-    if (parcel_take(parcel, fds, nfds))
+    if (parcel_take(parcel, fds, nfds, given)) {
         STAILQ_INSERT_TAIL(&link->queue, parcel, next);
-    else
-        STAILQ_INSERT_TAIL(&link->refused, parcel, next);
+        return;
+    }
+    parcel->error = link->shortage ? link->shortage : parcel->error;
+    STAILQ_INSERT_TAIL(&link->refused, parcel, next);
 }
 
 /* True when the queue is empty. */
@@ -140,7 +145,7 @@ static bool try_post(struct link *link, struct keep_msg msg, const int *fds, siz
 static void post(struct link *link, struct keep_msg msg, const int *fds, size_t nfds)
 {
     if (!try_post(link, msg, fds, nfds))
-        queue_up(link, &msg, fds, nfds);
+        queue_up(link, &msg, fds, nfds, 0);
 }
 
 /* Housekeeping does not wake the keeper while clients wait for answers: it would take the processor
@@ -268,7 +273,12 @@ void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdi
     struct keep_msg msg = {.type = KEEP_SPAWN, .session = session};
     BUG_UNLESS(plan_fd >= 0);
     size_t n = held ? add_held(&msg, fds, SPAWN_FDS, held) : SPAWN_FDS;
-    post(link, msg, fds, n);
+    if (!try_post(link, msg, fds, n)) {
+        queue_up(link, &msg, fds, n, SPAWN_FDS);
+        return;
+    }
+    for (size_t i = 0; i < SPAWN_FDS; i++)
+        fd_close(&fds[i]);
 }
 
 void link_adopt(struct link *link, uint64_t session, pid_t pid, int pidfd)

@@ -58,8 +58,8 @@ void link_listen(struct link *link, int fd, bool given);
  * socket may not take all at once, and duplicates for the queue could be too many. */
 bool link_give(struct link *link, uint64_t session, const int fds[KEEP_FD_COUNT], pid_t pid,
                int pidfd);
-/* Duplicates or sends all before it returns; the caller closes its own. held: as for link_hold, at
- * most four; NULL: held already. */
+/* plan_fd and stdio become the link's, so that a start which can't be sent at once takes no more
+ * than a duplicate of what is held. held: as for link_hold, at most four; NULL: held already. */
 void link_spawn(struct link *link, uint64_t session, int plan_fd, const int stdio[3],
                 const int held[KEEP_FD_COUNT]);
 /* What link_ack, link_drop and link_release have said goes before the next message, whatever it is

@@ -22,9 +22,11 @@ static void parcels_close_all(struct parcel *parcel)
         fd_close(&parcel->fds[--parcel->nfds]);
 }
 
-bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds)
+bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds, size_t given)
 {
-    BUG_UNLESS(parcel->nfds == 0 && nfds <= FD_PASS_MAX);
+    BUG_UNLESS(parcel->nfds == 0 && given <= nfds && nfds <= FD_PASS_MAX);
+    for (; parcel->nfds < given; parcel->nfds++)
+        parcel->fds[parcel->nfds] = fds[parcel->nfds];
     for (; parcel->nfds < nfds; parcel->nfds++) {
         int own = fcntl(fds[parcel->nfds], F_DUPFD_CLOEXEC, 0);
         if (own < 0) {

@@ -8,7 +8,7 @@
 struct parcel {
     STAILQ_ENTRY(parcel) next;
     struct keep_msg msg;
-    int fds[FD_PASS_MAX]; /* our own duplicates */
+    int fds[FD_PASS_MAX]; /* its own */
     size_t nfds;
     int64_t since_ms; /* CLOCK_MONOTONIC: when it was made */
     int error;        /* why it is not sent at all */
@@ -17,8 +17,9 @@ STAILQ_HEAD(parcels, parcel);
 
 /* a copy of msg without descriptors; freed by parcel_free */
 struct parcel *parcel_new(const struct keep_msg *msg);
-/* duplicates them; false: there is no room, it holds none, and its error says why */
-bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds);
+/* The first `given` descriptors become its own, the others it duplicates. False: there is no room,
+ * it holds none, and its error says why. */
+bool parcel_take(struct parcel *parcel, const int *fds, size_t nfds, size_t given);
 void parcel_free(struct parcel *parcel);                              /* closes what it holds */
 void parcels_clear(struct parcels *parcels);
 #endif

@@ -17,6 +17,7 @@ struct birth { /* what a new session is made of, until the session owns it */
 /* spawn.c */
 int birth_plan(struct registry *registry, const struct session_spec *spec, struct birth *birth,
                struct err *err);
+/* to the keeper, with the child's ends and the plan, which birth no longer has then */
 void birth_hand_over(struct registry *registry, struct birth *birth);
 void birth_close_child(struct birth *birth); /* the child's ends and the plan */
 

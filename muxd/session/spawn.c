@@ -202,6 +202,7 @@ void birth_hand_over(struct registry *registry, struct birth *birth)
     memcpy(held, birth->fds, sizeof held);
     held[KEEP_FD_JOURNAL] = birth->journal->fd;
     link_spawn(registry->link, birth->number, birth->plan, birth->stdio, held);
+    birth->plan = birth->stdio[0] = birth->stdio[1] = birth->stdio[2] = -1;
 }
 
 static int check_spec(struct registry *registry, const struct session_spec *spec, struct err *err)

@@ -20,7 +20,7 @@ static void limit_descriptors(int count)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-TEST(room_is_twice_a_session)
+TEST(room_is_for_a_start_that_waits)
 {
     int free = lowest_free();
     limit_descriptors(free + RESERVE_ROOM - 1);
@@ -49,6 +49,6 @@ TEST(reserve_is_not_room)
 int main(void)
 {
     close_range(STDERR_FILENO + 1, ~0u, 0); /* what was inherited leaves no holes */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(room_is_twice_a_session), cmocka_unit_test(reserve_is_not_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(room_is_for_a_start_that_waits), cmocka_unit_test(reserve_is_not_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

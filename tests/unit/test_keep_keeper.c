@@ -145,10 +145,7 @@ static int spawn_plan(uint64_t session, const struct plan *plan)
     int fd = -1, out[2], null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_int_equal(plan_write(plan, &fd, &err), 0);
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    link_spawn(rig.link, session, fd, (int[3]){null, out[1], out[1]}, NULL);
-    close(fd);
-    close(null);
-    close(out[1]);
+    link_spawn(rig.link, session, fd, (int[3]){null, out[1], fcntl(out[1], F_DUPFD_CLOEXEC, 0)}, NULL);
     return out[0];
 }
 
@@ -378,9 +375,7 @@ TEST(test_exits_are_repeated)
         struct err err;
         int fd = -1, null = open("/dev/null", O_RDWR | O_CLOEXEC);
         assert_int_equal(plan_write(&(struct plan){.argv = argv, .env = env}, &fd, &err), 0);
-        link_spawn(rig.link, 1000 + (uint64_t)i, fd, (int[3]){gate[0], null, null}, NULL);
-        close(fd);
-        close(null);
+        link_spawn(rig.link, 1000 + (uint64_t)i, fd, (int[3]){fcntl(gate[0], F_DUPFD_CLOEXEC, 0), null, fcntl(null, F_DUPFD_CLOEXEC, 0)}, NULL);
     }
     for (int i = 0; i < COUNT; i++)
         wait_for(SPAWNED);

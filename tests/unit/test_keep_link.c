@@ -167,18 +167,24 @@ TEST(test_words)
     assert_int_equal(seen.calls, 5);
 }
 
-/* A keeper that doesn't read: everything waits, in order, and the caller's descriptors may be closed meanwhile. */
+/* With a plan and stdio of its own, which become the link's. */
+static void spawn(int session, const int held[KEEP_FD_COUNT])
+{
+    int fds[4];
+    for (int i = 0; i < 4; i++)
+        assert_true((fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0);
+    link_spawn(link_of_test, (uint64_t)session, fds[0], fds + 1, held);
+}
+
+/* A keeper that doesn't read: everything waits, in order. */
 TEST(test_queue)
 {
     enum { COUNT = 2000 };
     for (int i = 0; i < COUNT; i++) {
-        int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
-        assert_true(fd >= 0);
         if (i % 100 == 0)
-            link_spawn(link_of_test, (uint64_t)i, fd, fds, NULL);
+            spawn(i, NULL);
         else
             link_adopt(link_of_test, (uint64_t)i, 1, -1);
-        close(fd);
     }
     assert_true(link_wants_write(link_of_test));
     for (int i = 0; i < COUNT; i++) {
@@ -225,18 +231,40 @@ static void give_back(void)
         fd_close(&filler[--nfiller]);
 }
 
+/* A start that waits takes one descriptor more for each that is held, and none when it is over. */
+TEST(test_queued_start)
+{
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC), free = lowest_free();
+    const int held[KEEP_FD_COUNT] = {file, -1, file, [3 ... KEEP_FD_COUNT - 1] = -1};
+    spawn(54, held); /* sent at once */
+    assert_int_equal(lowest_free(), free);
+    while (!link_wants_write(link_of_test))
+        link_adopt(link_of_test, 1, 1, -1);
+    use_up_but(4 + 2);
+    spawn(55, held);
+    assert_int_equal(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), -1); /* all taken, and no more needed */
+    give_back();
+    for (link_flush(link_of_test); link_wants_write(link_of_test); link_flush(link_of_test))
+        hear_plain();
+    assert_int_equal(seen.calls, 0);
+    assert_int_equal(lowest_free(), free);
+    close(file);
+}
+
 /* No descriptor left for the queue: the spawn fails with that reason, it isn't lost. */
 TEST(test_no_descriptors)
 {
     while (!link_wants_write(link_of_test))
         link_adopt(link_of_test, 1, 1, -1);
-    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
-    use_up_but(0);
-    link_spawn(link_of_test, 55, fd, fds, NULL);
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC), free = lowest_free();
+    const int held[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
+    use_up_but(4);
+    spawn(55, held);
     give_back();
-    close(fd);
     link_flush(link_of_test);
     assert_true(seen.session == 55 && seen.a == PLAN_HAND_OVER && seen.b == EMFILE);
+    assert_int_equal(lowest_free(), free);
+    close(file);
 }
 
 /* A hand-over that finds no room: nothing of it is used, nothing stays open. Without a pidfd the worker can do. */
@@ -287,31 +315,63 @@ TEST(test_give)
     close(file);
 }
 
-/* The user's processes have too many descriptors under way: the socket is ready, so it isn't waited for. */
-TEST(test_short)
+/* The user's processes have too many descriptors under way. Calls meanwhile with the link; false: root has no such limit. */
+static bool while_short(void (*meanwhile)(int file))
 {
     int pair[2], file = open("/dev/null", O_RDONLY | O_CLOEXEC), many[FD_PASS_MAX] = {file, file, file, file, file, file, file, file};
     struct rlimit old, low;
-    if (geteuid() == 0)
-        skip(); /* root has no such limit */
+    if (geteuid() == 0) {
+        close(file);
+        return false;
+    }
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     getrlimit(RLIMIT_NOFILE, &old);
     low = (struct rlimit){.rlim_cur = (rlim_t)lowest_free() + 8, .rlim_max = old.rlim_max};
     for (rlim_t sent = 0; sent <= low.rlim_cur; sent += FD_PASS_MAX)
         assert_int_equal(fd_send(pair[0], "x", 1, many, FD_PASS_MAX, 0), 1);
     setrlimit(RLIMIT_NOFILE, &low);
-    link_adopt(link_of_test, 1000, 11, file);
+    meanwhile(file);
     setrlimit(RLIMIT_NOFILE, &old);
-    assert_true(link_wants_write(link_of_test) && link_is_short(link_of_test));
+    close(file);
     close(pair[0]);
     close(pair[1]);
+    return true;
+}
+
+static void adopt_while_short(int file)
+{
+    link_adopt(link_of_test, 1000, 11, file);
+    assert_true(link_wants_write(link_of_test) && link_is_short(link_of_test));
+}
+
+/* The socket is ready, so it isn't waited for. */
+TEST(test_short)
+{
+    if (!while_short(adopt_while_short))
+        skip();
     link_flush(link_of_test);
     assert_false(link_wants_write(link_of_test) || link_is_short(link_of_test));
     assert_int_equal(hear_plain().type, KEEP_ADOPT);
     while (!link_wants_write(link_of_test))
         link_adopt(link_of_test, 1000, 11, -1);
     assert_false(link_is_short(link_of_test)); /* full by itself */
-    close(file);
+}
+
+static void spawn_while_short(int file)
+{
+    const int held[KEEP_FD_COUNT] = {file, [1 ... KEEP_FD_COUNT - 1] = -1};
+    use_up_but(4);
+    spawn(55, held);
+    give_back();
+}
+
+/* Nor is there a descriptor for the queue: what has to be raised is what the message waits for. */
+TEST(test_short_and_no_descriptors)
+{
+    if (!while_short(spawn_while_short))
+        skip();
+    link_flush(link_of_test);
+    assert_true(seen.session == 55 && seen.a == PLAN_HAND_OVER && seen.b == ETOOMANYREFS);
 }
 
 /* What can't be queued for lack of descriptors, and what the keeper had no room for, is told in the same way. */
@@ -334,10 +394,10 @@ TEST(test_missed)
 /* Housekeeping is told last, but never after what came later about the same session. */
 TEST(test_late)
 {
-    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), fds[3] = {fd, fd, fd};
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     link_ack(link_of_test, 1, 11, 1 << KEEP_FD_ERR);
     link_drop(link_of_test, 2);
-    link_spawn(link_of_test, 3, fd, fds, (int[KEEP_FD_COUNT]){fd, -1, fd, fd, fd, [5 ... KEEP_FD_COUNT - 1] = -1});
+    spawn(3, (int[KEEP_FD_COUNT]){fd, -1, fd, fd, fd, [5 ... KEEP_FD_COUNT - 1] = -1});
     struct keep_msg msg = hear_plain();
     assert_true(msg.type == KEEP_SPAWN && msg.session == 3);
     assert_int_equal(msg.arg[0], 1 << KEEP_FD_JOURNAL | 1 << KEEP_FD_OUT | 1 << KEEP_FD_ERR | 1 << KEEP_FD_IN);
@@ -416,8 +476,9 @@ int main(void)
     limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
     setrlimit(RLIMIT_NOFILE, &limit);
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-    const struct CMUnitTest tests[] = {CASE(test_hold), CASE(test_slot), CASE(test_words), CASE(test_queue), CASE(test_no_descriptors), CASE(test_late), CASE(test_last_words),
-                                       CASE(test_cut), CASE(test_give), CASE(test_short), CASE(test_missed),
+    const struct CMUnitTest tests[] = {CASE(test_hold), CASE(test_slot), CASE(test_words), CASE(test_queue), CASE(test_queued_start), CASE(test_no_descriptors),
+                                       CASE(test_late), CASE(test_last_words),
+                                       CASE(test_cut), CASE(test_give), CASE(test_short), CASE(test_short_and_no_descriptors), CASE(test_missed),
                                        CASE(test_lost_and_replaced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
