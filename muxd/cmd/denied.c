@@ -75,6 +75,18 @@ static bool denied_find(struct cmd_context *ctx, struct session *session, struct
     return denial->operation != DENIAL_NONE;
 }
 
+bool denied_is(struct cmd_context *ctx, struct session *session)
+{
+    struct confine_plan plan;
+    struct denial denial;
+    if (!denied_find(ctx, session, &denial, &plan))
+        return false;
+    bool avoidable = !denial.vain;
+    denial_fini(&denial);
+    confine_plan_fini(&plan);
+    return avoidable;
+}
+
 /* True: the policy lets a call ask. */
 static bool denied_add_way(struct cmd_context *ctx, struct request *request,
                            const struct denial *denial, struct buf *text)

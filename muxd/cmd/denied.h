@@ -7,4 +7,6 @@
  * the answer's content, which Codex does not have, and `_meta.denial` for programs. */
 void denied_tell(struct cmd_context *ctx, struct request *request, struct session *session,
                  struct json *answer);
+/* Whether that is so, and the command could do it without the sandbox. */
+bool denied_is(struct cmd_context *ctx, struct session *session);
 #endif

@@ -10,6 +10,7 @@
 #include "cmd/gate_default.h"
 #include "cmd/meta.h"
 #include "cmd/recorded.h"
+#include "cmd/retry.h"
 #include "parts/audit/audit.h"
 #include "wire/schema.h"
 #include <stdlib.h>
@@ -164,12 +165,21 @@ static void gate_decide(const struct gate *gate, const struct config_policy *pol
 {
     bool confined = policy_sandbox(policy) != CONFINE_FULL_ACCESS;
     policy_decide(gate->ctx->config, policy, judged, confined, escalated, verdict);
+    if (retry_is_on(gate->request) && verdict->answer == POLICY_RUN)
+        verdict->answer = POLICY_ASK;
     gate_distrust_env(gate, policy, verdict);
     if (confined && verdict->rules.decision == RULE_ALLOW && gate_brings_programs(gate)) {
         verdict->rules.decision = RULE_NONE;
         if (escalated && verdict->answer == POLICY_RUN)
             verdict->answer = POLICY_ASK;
     }
+}
+
+/* What a yes would give, as it is found again by. */
+static const char *gate_asks_for(const struct gate *gate)
+{
+    return retry_is_on(gate->request) ? RETRY_PERMISSIONS
+                                      : gate_permissions(gate->request, gate->tool);
 }
 
 static char **gate_wish(struct request *request)
@@ -212,10 +222,10 @@ static int gate_ask(const struct gate *gate, const struct config_policy *policy,
             .tty = gate->tty,
             .elicits = gate_elicits(gate, policy),
             .shown = shown,
-            .reason = justification ? justification : reason,
+            .reason = justification && !retry_is_on(gate->request) ? justification : reason,
             .policy = policy->name,
             .sandbox = sandbox,
-            .permissions = gate_permissions(gate->request, gate->tool),
+            .permissions = gate_asks_for(gate),
             .record = record,
             .canonical = policy_canonical(judged),
             .prefix = policy_offer(gate->ctx->config, judged, verdict, wish),
@@ -252,7 +262,9 @@ static int gate_settle(struct gate *gate, const struct config_policy *policy,
     struct buf text = BUF_INIT;
     char *shown = failure_words_joined(gate->argv);
     int result = 0;
-    if (verdict->answer != POLICY_RUN)
+    if (verdict->answer == POLICY_ASK && retry_is_on(gate->request))
+        buf_append_text(&text, RETRY_REASON);
+    else if (verdict->answer != POLICY_RUN)
         policy_words(policy, judged, verdict, shown, &text);
     if (verdict->answer == POLICY_REFUSE) {
         result = gate_refuse(verdict, text.data, err);
@@ -261,7 +273,7 @@ static int gate_settle(struct gate *gate, const struct config_policy *policy,
     } else if (verdict->answer == POLICY_ASK) {
         char **canonical = policy_canonical(judged), *sandbox = gate_sandbox(gate);
         const struct approval_key key = {canonical, gate->env, gate->cwd, gate->tty,
-                                         gate_permissions(gate->request, gate->tool), sandbox};
+                                         gate_asks_for(gate), sandbox};
         if (!approvals_has_yes(gate->ctx, gate->request, gate->argv, &key))
             result = gate_ask(gate, policy, judged, verdict, shown, text.data, sandbox, err);
         strv_free(canonical);
@@ -299,7 +311,8 @@ int gate_command(struct gate *gate, struct err *err)
     }
     rules_open(&judged, gate->argv);
     gate_decide(gate, policy, &judged, escalated, &verdict);
-    if (gate->sandboxing.by_policy && verdict.rules.decision == RULE_ALLOW)
+    if (gate->sandboxing.by_policy &&
+        (verdict.rules.decision == RULE_ALLOW || retry_is_on(gate->request)))
         result = gate_set_free(gate, err);
     if (!result)
         result = gate_settle(gate, policy, &judged, &verdict, err);

@@ -11,6 +11,8 @@
 
 #define WAITED_MAX_MS INT64_C(31536000000) /* a year; what follows from it can't overflow */
 
+#define RETRY_HASH UINT64_C(0x5bd1e9955bd1e995) /* tells the second run from the first */
+
 extern char **environ;
 
 struct session *meta_session(struct cmd_context *ctx, const struct json *id, struct err *err)
@@ -41,7 +43,15 @@ int64_t meta_waited_ns(struct request *request)
 uint64_t meta_request_hash(struct request *request)
 {
     const char *id = meta_str(request, "request_id");
+    if (id && request_is_marked(request))
+        return meta_retry_hash(request);
     return id ? journal_hash(id) : 0;
+}
+
+uint64_t meta_retry_hash(struct request *request)
+{
+    const char *id = meta_str(request, "request_id");
+    return id ? journal_hash(id) ^ RETRY_HASH : 0;
 }
 
 struct author meta_author(struct cmd_context *ctx, struct request *request, enum input_who who)

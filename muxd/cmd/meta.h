@@ -12,7 +12,10 @@ const char *meta_str(struct request *request, const char *name);
 bool meta_bool(struct request *request, const char *name);
 /* The client had waited that long when it sent the request again; 0: it has sent it once. */
 int64_t meta_waited_ns(struct request *request);
-uint64_t meta_request_hash(struct request *request);          /* 0: none */
+/* Of this request, also when it is sent again; of one that is handled for the second time
+ * (retry.h), that of its second run. 0: none. */
+uint64_t meta_request_hash(struct request *request);
+uint64_t meta_retry_hash(struct request *request); /* of its second run */
 /* The working directory: workdir, relative to the caller's. Absolute; owned by the caller. NULL and
  * err: the caller's is needed, and it is gone. */
 char *meta_cwd(struct request *request, const char *workdir, struct err *err);

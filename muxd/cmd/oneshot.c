@@ -17,6 +17,7 @@
 #include "cmd/inflight.h"
 #include "cmd/meta.h"
 #include "cmd/patching.h"
+#include "cmd/retry.h"
 #include "parts/reap/reap.h"
 #include "wire/schema.h"
 #include "wire/text.h"
@@ -129,6 +130,8 @@ static struct json *oneshot_build(struct shot *shot, struct session *session, ui
 static void oneshot_answer(struct shot *shot, struct session *session)
 {
     struct inflight *call = &shot->base;
+    if (!shot->timed_out && retry_takes(call, session))
+        return;
     struct delivery delivery = {.ctx = call->ctx, .number = call->number, .ended = true};
     if (call->request)
         inflight_reply(call, oneshot_build(shot, session, &delivery.to), &delivery);

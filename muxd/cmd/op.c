@@ -7,6 +7,7 @@
 #include "cmd/delivery.h"
 #include "cmd/failure.h"
 #include "cmd/meta.h"
+#include "cmd/retry.h"
 #include "cmd/typing.h"
 #include "parts/events/events.h"
 #include "wire/text.h"
@@ -245,6 +246,8 @@ static void op_finish(struct inflight *call)
     const struct wait_result *result = &call->result;
     BUG_UNLESS(call->request && !call->wait && !call->starting);
     struct session *session = registry_by_number(call->ctx->registry, call->number);
+    if (session && result->reason == WAIT_EXIT && retry_takes(call, session))
+        return;
     size_t need = session ? op_need(op, session) : 0;
     if (!request_take_room(call->request, need)) {
         request_when_room(call->request, need, op_on_room, call);

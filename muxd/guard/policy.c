@@ -26,6 +26,12 @@ bool policy_lets_escalate(const struct config_policy *policy)
     return policy && policy->approval == CONFIG_APPROVAL_ON_REQUEST;
 }
 
+bool policy_retries(const struct config_policy *policy)
+{
+    return policy && (policy->approval == CONFIG_APPROVAL_UNTRUSTED ||
+                      (policy->approval == CONFIG_APPROVAL_GRANULAR && policy->sandbox_approval));
+}
+
 enum confine_mode policy_sandbox(const struct config_policy *policy)
 {
     enum config_policy_sandbox sandbox = policy ? (enum config_policy_sandbox)policy->sandbox

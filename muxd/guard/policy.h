@@ -28,6 +28,9 @@ bool policy_is_on(const struct config_policy *policy);
 bool policy_asks(const struct config_policy *policy);
 /* A call may ask to run without its sandbox (CODEX.md 4.9). */
 bool policy_lets_escalate(const struct config_policy *policy);
+/* A person is asked whether a command that its sandbox has refused something may run without
+ * (CODEX.md 15.4). */
+bool policy_retries(const struct config_policy *policy);
 /* What commands may do under it without an approval; policy NULL: everything. */
 enum confine_mode policy_sandbox(const struct config_policy *policy);
 /* As Codex's texts name it: "Never", "OnRequest" … */

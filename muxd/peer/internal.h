@@ -18,6 +18,7 @@ struct request {
     void *room_arg;
     size_t need;             /* about how large its answer gets, while it waits for room */
     bool may_reply;          /* it has waited for its room long enough */
+    bool marked;             /* by its handler */
     uint64_t session;        /* the one that it waits for, told to who cancels it; 0: none */
     request_inner_fn *inner; /* an inner request: its answer goes here, and it is in no list */
     void *inner_arg;

@@ -82,6 +82,9 @@ void request_notify(struct request *request, const char *method, struct json *pa
 /* While the request is parked: fn is called once when its connection is gone or it is cancelled;
  * fn drops the request's waits and does not reply. NULL takes it back. */
 void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg);
+/* Its handler's own note, which stays with it: it is handled for the second time. */
+void request_mark(struct request *request);
+bool request_is_marked(const struct request *request);
 /* The session that it is about: the answer to a cancelled request names it. */
 void request_set_session(struct request *request, uint64_t number);
 /* fn is called once after the reply: written is true when the socket has taken its last byte,

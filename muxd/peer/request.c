@@ -148,6 +148,17 @@ void request_on_cancel(struct request *request, void (*fn)(void *arg), void *arg
     request->cancel_arg = arg;
 }
 
+void request_mark(struct request *request)
+{
+    BUG_UNLESS(!request->marked);
+    request->marked = true;
+}
+
+bool request_is_marked(const struct request *request)
+{
+    return request->marked;
+}
+
 void request_set_session(struct request *request, uint64_t number)
 {
     request->session = number;
