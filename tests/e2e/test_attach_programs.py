@@ -278,14 +278,15 @@ def test_through_ssh_on_loopback(mux):
         inside = " ".join(f"{name}={mux.env[name]}" for name in ("MUXD_SOCKET", "MUXD_CONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"))
         bash(mux, "outer")
         text(mux, "outer", f"{ssh} 'env {inside} TERM=xterm-256color {UE} attach inner'; echo left=$?")
+        said = (mux.dir / "sshd.log").read_text
         try:
-            there(mux, "outer")
+            wait_for(lambda: attached(mux) or "chown(/dev/pts" in said(), "the terminal")
         except BaseException:
-            said = (mux.dir / "sshd.log").read_text()
-            if os.geteuid() and re.search(r"^chown\(/dev/pts", said, re.M):
-                pytest.skip("an sshd without root can't give a terminal to the group tty where devpts is mounted without gid=5")
-            print(said)
+            print(said())
             raise
+        if os.geteuid() and re.search(r"^chown\(/dev/pts", said(), re.M):
+            pytest.skip("an sshd without root can't give a terminal to the group tty where devpts is mounted without gid=5")
+        there(mux, "outer")
         text(mux, "outer", "clear; echo through ssh")
         shown(mux, "outer", "through ssh")
         same(mux)
