@@ -232,6 +232,7 @@ int main(int argc, char **argv)
     struct command_line line = {{NULL}};
     /* the worker was executed by descriptor, and would have its number as a name */
     prctl(PR_SET_NAME, "muxd");
+    umask(path_umask() & ~(mode_t)S_IRWXU); /* what we make, the next muxd can enter, too */
     int status = muxd_parse(argc, argv, &line);
     if (status != 0)
         return status;

@@ -216,16 +216,29 @@ static int connect_check_dir(const struct connection *conn, const char *dir, str
                    conn->path, dir);
 }
 
+/* The directory of the socket, and in it the file of the lock: ours to enter whatever the umask is.
+ * lock_fd: -1 with errno, or as the result says. */
+static int make_start_lock(const char *dir, const char *path, int *lock_fd, struct err *err)
+{
+    mode_t own = umask(077);
+    int result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
+    if (result == 0)
+        *lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int error = errno;
+    umask(own);
+    errno = error;
+    return result;
+}
+
 static int take_start_lock(const struct connection *conn, int *lock_fd, struct err *err)
 {
     char *dir = path_dirname(conn->path);
     char *path = path_join(dir, "start.lock");
     int result = connect_check_dir(conn, dir, err);
-    if (result == 0)
-        result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
     *lock_fd = -1;
+    if (result == 0)
+        result = make_start_lock(dir, path, lock_fd, err);
     if (result == 0) {
-        *lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         int locked = *lock_fd;
         while (locked >= 0 && (locked = flock(*lock_fd, LOCK_EX)) < 0 && errno == EINTR)
             locked = 0;

@@ -66,6 +66,17 @@ def test_umask_is_the_callers(mux):
         assert mux.ue("exec", "--raw", "umask", preexec_fn=lambda m=mask: os.umask(m)).ok().out == f"{mask:04o}\n"
 
 
+def test_who_started_muxd_does_not_matter_for_what_it_makes(mux):
+    """A umask that takes rights from the owner makes no place that the next muxd can't enter."""
+    place = {"MUXD_SOCKET": ""}  # the default one, whose directory ue makes
+    for mask in (0o777, 0o022):
+        assert mux.ue("exec", "--raw", "umask", env=place, umask=mask).ok().out == f"{mask:04o}\n"
+        mux.ue("stop", env=place).ok()
+    made = [path for root in (mux.dir / "muxd", mux.state) for path in (root, *root.rglob("*"))]
+    modes = {str(path): oct(stat.S_IMODE(path.stat().st_mode)) for path in made}
+    assert len(made) > 4 and all(modes[str(path)] == ("0o700" if path.is_dir() else "0o600") for path in made), modes
+
+
 def test_limits_and_oom_score_are_the_starters(mux):
     def prepare():
         resource.setrlimit(resource.RLIMIT_CORE, (4096, 8192))
