@@ -1,5 +1,5 @@
 /* the file of the audit: whole lines, the mode, rotation, a disk without room; and a session's records */
-#include "parts/audit/audit_file.h"
+#include "parts/audit/audit_open.h"
 #include "base/fdio.h"
 #include "base/mem.h"
 #include "tests/lib/test.h"
@@ -181,6 +181,36 @@ static void test_found_across_blocks(void **state)
     free(line);
 }
 
+static void note_open(void *arg, uint64_t session)
+{
+    char *text = arg;
+    snprintf(text + strlen(text), 32, "%llu ", (unsigned long long)session);
+}
+
+static void test_begun_and_not_ended(void **state)
+{
+    static const char *const lines[] = {
+        "{\"id\":\"7.begin\",\"daemon\":\"ab\"}\n", "{\"id\":\"8.begin\",\"daemon\":\"ab\"}\n",
+        "{\"id\":\"9.begin\",\"daemon\":\"cd\"}\n", /* another daemon's */
+        "{\"id\":\"7.end\",\"session\":7}\n", "{\"id\":\"5e.1.begin\",\"daemon\":\"ab\"}\n", /* a patch's */
+        "{\"id\":\"10.begin\",\"command\":[\"\\\"daemon\\\":\\\"ab\\\"\"]}\n", "torn\n",
+        "{\"id\":\"11.begin\",\"daemon\":\"ab\"}\n"};
+    char found[256] = "";
+    (void)state;
+    audit_open_each(&file, "\"daemon\":\"ab\"", note_open, found);
+    assert_string_equal(found, ""); /* there is no file */
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_int_equal(append(lines[i]), 0); /* into several files */
+    audit_open_each(&file, "\"daemon\":\"ab\"", note_open, found);
+    assert_string_equal(found, "11 "); /* the older ones are in a file before the last two */
+    *found = '\0';
+    const struct audit_file_caps large = {.bytes = 1 << 20, .files = 1};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_int_equal(audit_file_append(&file, lines[i], strlen(lines[i]), &large), 0);
+    audit_open_each(&file, "\"daemon\":\"ab\"", note_open, found);
+    assert_string_equal(found, "11 8 11 ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +218,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_is_no_file, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_rotation, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_no_room_for_all_of_a_line, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(test_begun_and_not_ended, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_found_across_blocks, make_dir, remove_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

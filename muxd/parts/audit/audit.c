@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "parts/audit/audit_file.h"
+#include "parts/audit/audit_open.h"
 #include "parts/audit/audit_record.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,7 @@ struct audit {
     int error;               /* errno of the last write; 0: all is well */
     int sync_error;          /* errno of the last fsync(2): until one succeeds nothing is written */
     bool owing;              /* the ends of some sessions are not on record */
+    bool booted;             /* it was looked for what a predecessor has begun to record */
     bool look;               /* a predecessor may have written some of them */
     struct audit_sync *sync; /* under way; its own, until it is done */
     bool more;               /* lines were written since it began */
@@ -282,6 +284,35 @@ static void audit_retry(void *arg)
         loop_timer_set_ms(&audit->retry, RETRY_MS);
 }
 
+/* Of a session that nobody has: its worker died before the keeper knew of it, or there was no room
+ * for its end when it was removed. */
+static void audit_close_begun(void *arg, uint64_t number)
+{
+    struct registry *registry = arg;
+    char id[40];
+    if (registry_by_number(registry, number))
+        return;
+    struct json *facts = json_object_new();
+    json_add_int(facts, "session", (int64_t)number);
+    json_add_text(facts, "ended", session_state_word(SESSION_LOST));
+    snprintf(id, sizeof id, "%llu.end", (unsigned long long)number);
+    audit_append(audit_of(registry), "ended", id, facts);
+    json_free(facts);
+}
+
+/* Once all that a predecessor has left is here. */
+static void audit_boot(struct registry *registry)
+{
+    struct audit *audit = audit_of(registry);
+    char daemon[AUDIT_DAEMON_MAX], with[AUDIT_DAEMON_MAX + 16];
+    if (audit->booted || registry->cfg->audit.what == CONFIG_AUDIT_OFF)
+        return;
+    audit->booted = true;
+    audit_record_daemon(registry, daemon);
+    snprintf(with, sizeof with, "\"daemon\":\"%s\"", daemon);
+    audit_open_each(&audit->file, with, audit_close_begun, registry);
+}
+
 /* --- the part --- */
 
 static void audit_init(struct registry *registry)
@@ -337,6 +368,7 @@ void audit_status(const struct registry *registry, struct json *into)
 
 const struct part audit_part = {.init = audit_init,
                                 .fini = audit_fini,
+                                .boot = audit_boot,
                                 .reload = audit_reload,
                                 .is_idle = audit_is_idle,
                                 .admit = audit_admit,

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "confine/confine.h"
 #include "parts/audit/audit.h"
+#include <stdio.h>
 #include <string.h>
 
 #define ARGV_MAX 65536 /* bytes; more than a person is asked to read */
@@ -36,9 +37,17 @@ static void record_add_sandbox(struct json *facts, const struct confine_wish *wi
     }
 }
 
+void audit_record_daemon(const struct registry *registry, char out[AUDIT_DAEMON_MAX])
+{
+    snprintf(out, AUDIT_DAEMON_MAX, "%llx", (unsigned long long)registry_hook_mark(registry));
+}
+
 struct json *audit_record_begin(const struct session *session, const struct session_spec *spec)
 {
     struct json *facts = spec->on_record ? json_copy(spec->on_record) : json_object_new();
+    char daemon[AUDIT_DAEMON_MAX];
+    audit_record_daemon(session->registry, daemon);
+    json_add_text(facts, "daemon", daemon);
     json_add_int(facts, "session", (int64_t)session_number(session));
     json_add_text(facts, "name", session_name(session));
     if (!spec->on_record)
