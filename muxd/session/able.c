@@ -8,9 +8,21 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SEARCH_ELSE "/usr/local/bin:/usr/bin:/bin" /* behind PATH */
+
+/* An empty file would be run as a script that does nothing, and does it well. */
+int able_check_helper(const char *helper, struct err *err)
+{
+    struct stat file;
+    bool found = access(helper, X_OK) == 0 && stat(helper, &file) == 0;
+    if (found && S_ISREG(file.st_mode) && file.st_size > 0)
+        return 0;
+    return err_set(err, ERR_NOT_AVAILABLE, "'%s': %s; install muxd again (make install)", helper,
+                   found ? "is no program" : strerror(errno));
+}
 
 /* muxd-confine lies beside muxd-keeper. */
 static void find_helper(struct confine_able *able)
@@ -25,12 +37,9 @@ static void find_helper(struct confine_able *able)
         able->helper_why = xstrdup(err.text);
     }
     free(programs);
-    if (!able->helper)
+    if (!able->helper || able_check_helper(able->helper, &err) == 0)
         return;
-    if (access(able->helper, X_OK) == 0)
-        return;
-    able->helper_why = xasprintf("'%s': %s; install muxd again (make install)", able->helper,
-                                 strerror(errno));
+    able->helper_why = xstrdup(err.text);
     free(able->helper);
     able->helper = NULL;
 }

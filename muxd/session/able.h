@@ -8,6 +8,8 @@
 
 /* Finds the programs and asks the kernel; able is empty before. Nothing is tried. */
 void able_look(struct confine_able *able);
+/* Whether muxd-confine is there now, wherever it was found before. 0 or ERR_NOT_AVAILABLE. */
+int able_check_helper(const char *helper, struct err *err);
 /* The outcome of the trial, which try_run gave. */
 void able_tried(struct confine_able *able, int status, const char *text);
 /* Looks, and makes the trial where there is something to try: blocks meanwhile. */

@@ -194,6 +194,8 @@ int sandbox_argv(struct registry *registry, const struct session_spec *spec, str
     const struct confine_able *able = sandbox_able(registry);
     code = confine_choose(&plan, able, &backend, NULL, err);
     if (!code)
+        code = able_check_helper(able->helper, err);
+    if (!code)
         code = confine_argv(&plan, backend, able, (const char *const *)spec->argv, out, err);
     confine_plan_fini(&plan);
     return code;

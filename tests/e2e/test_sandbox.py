@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import CAP, wait_for
+from conftest import BUILD, CAP, DAEMON, KEEPER, UE, copy_programs, wait_for
 
 PROTECTED = (".git", ".muxd", ".codex", ".agents")
 MODES = {"bubblewrap": "workspace-write", "landlock": "read-only"}
@@ -497,3 +497,14 @@ def test_root_that_becomes_a_link_is_not_followed(work):
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode == 126 and "muxd-confine: can't " in done.stderr
     assert os.listdir(work.mux.home) == []
+
+
+def test_without_the_program_that_confines_nothing_runs(mux):
+    """It was there when muxd looked: gone, unfinished or no program since. The error names it, and not the command."""
+    mux.program, mux.daemon, mux.keeper, confine = copy_programs(mux.dir / "bin", UE, DAEMON, KEEPER, BUILD / "muxd-confine")
+    work = Work(mux)
+    assert work.exec("--exit", "echo before").json["output"] == "before\n"
+    for spoil in (confine.unlink, confine.touch, lambda: confine.chmod(0o755), lambda: (confine.unlink(), confine.mkdir())):
+        spoil()
+        done = mux.ue("exec", "--sandbox", work.mode, "--", "echo ran", cwd=work.dir)
+        assert done.rc == 125 and str(confine) in done.err and "install muxd again" in done.err and "ran" not in done.out, done
