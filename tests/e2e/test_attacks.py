@@ -1,6 +1,6 @@
 """Attacks, each with its outcome: what a program in a sandbox may try, and what a command may try that a rule forbids. How a person's yes may
 be come by: test_approvals.py; races: test_sandbox.py and test_patch_apply.c."""
-import json, os, platform, socket, sys
+import json, os, platform, re, socket, sys
 from pathlib import Path
 
 import pytest
@@ -136,6 +136,29 @@ def test_attacks_from_inside(mux, backend):
     os.close(reader)
     assert (work.dir / ".git/config").read_text() == "[core]\n" and os.listdir(work.dir / ".git/hooks") == []
     assert not any((work.dir / name).exists() for name in PROTECTED[1:])
+
+
+REACH = """
+import os, socket, sys
+def reach(family, address):
+    try:
+        socket.socket(family).connect(address)
+        return "done"
+    except OSError as e:
+        return os.strerror(e.errno)
+print(reach(socket.AF_INET, ("127.0.0.1", int(sys.argv[1]))), reach(socket.AF_UNIX, "\\0" + sys.argv[2]), sep=",")
+"""
+
+
+@pytest.mark.no_pty
+def test_a_network_has_no_abstract_sockets_of_others(mux):
+    work, name = Work(mux), f"muxd-test-{mux.socket}"
+    with socket.socket(socket.AF_UNIX) as abstract, socket.create_server(("127.0.0.1", 0)) as server:
+        abstract.bind("\0" + name)
+        abstract.listen()
+        reached = work.run(sys.executable, "-c", REACH, server.getsockname()[1], name, options=["--network"])
+    landlock = int((re.search(r"Landlock ABI (\d+)", mux.js("status")["sandboxes"]) or [0, 0])[1])
+    assert reached.answer["output"] == f"done,{'Operation not permitted' if landlock >= 6 else 'done'}\n", reached
 
 
 RULES = """

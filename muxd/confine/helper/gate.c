@@ -36,7 +36,7 @@ struct ruleset { /* struct landlock_ruleset_attr of ABI 6 */
 static int ruleset_new(const struct ruleset *wanted, size_t size)
 {
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, wanted, size, 0);
-    if (ruleset < 0)
+    if (ruleset < 0 && errno != E2BIG)
         helper_fail("can't confine by", "Landlock", errno);
     return ruleset;
 }
@@ -75,6 +75,8 @@ void gate_landlock(char *const *writable, size_t count)
     const uint64_t access = LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV;
     const struct ruleset wanted = {.files = FS_WRITE, .scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL};
     int ruleset = ruleset_new(&wanted, sizeof wanted);
+    if (ruleset < 0)
+        helper_fail("is too old to confine:", "Landlock", E2BIG);
     for (size_t i = 0; i < count; i++)
         allow(ruleset, writable[i], access);
     allow_terminals(ruleset, access);
@@ -83,9 +85,12 @@ void gate_landlock(char *const *writable, size_t count)
 
 void gate_landlock_writing(char *const *places, size_t count)
 {
-    const struct ruleset wanted = {.files = LANDLOCK_ACCESS_FS_WRITE_FILE | FS_REFER};
-    int ruleset = ruleset_new(&wanted, sizeof wanted.files); /* all that the older ABIs know */
-    allow(ruleset, "/", FS_REFER);                           /* a move is the mounts' business */
+    const struct ruleset wanted = {.files = LANDLOCK_ACCESS_FS_WRITE_FILE | FS_REFER,
+                                   .scoped = SCOPE_ABSTRACT_UNIX};
+    int ruleset = ruleset_new(&wanted, sizeof wanted);
+    if (ruleset < 0) /* before ABI 6 there are files only */
+        ruleset = ruleset_new(&wanted, sizeof wanted.files);
+    allow(ruleset, "/", FS_REFER); /* a move is the mounts' business */
     for (size_t i = 0; i < count; i++)
         allow(ruleset, places[i], LANDLOCK_ACCESS_FS_WRITE_FILE);
     allow_terminals(ruleset, LANDLOCK_ACCESS_FS_WRITE_FILE);

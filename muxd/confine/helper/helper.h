@@ -21,7 +21,8 @@ void holds_end(void);
 /* Landlock: nothing may be written but these files, and no process outside be signalled. */
 void gate_landlock(char *const *writable, size_t count);
 /* Landlock behind mounts, which know what may be changed: no file, and above all no named pipe, may
- * be opened for writing but below these places. */
+ * be opened for writing but below these places; and, where it knows that, no abstract socket of a
+ * process outside be reached, which no mount hides. */
 void gate_landlock_writing(char *const *places, size_t count);
 void gate_drop_capabilities(void);
 void gate_no_new_privileges(void);
