@@ -26,6 +26,10 @@ void doctor_kernel(const struct doctor *doctor);    /* doctor_kernel.c */
 void doctor_service(const struct doctor *doctor);   /* doctor_service.c */
 void doctor_approvals(const struct doctor *doctor); /* doctor_approvals.c */
 
+/* Bubblewrap is there and was tried with success: then calls of models are confined where the
+ * config says nothing of it (cmd/gate_default.h). */
+bool doctor_bwrap_works(const struct confine_able *able);
+
 /* Settings of the kernel that keep users from making name spaces; -1: there is no such setting. */
 struct doctor_userns {
     int64_t clone;    /* kernel.unprivileged_userns_clone: 0 forbids them */

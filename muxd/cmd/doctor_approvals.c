@@ -2,6 +2,7 @@
  * it. */
 #include "cmd/attachment.h"
 #include "cmd/doctor.h"
+#include "cmd/gate_default.h"
 #include "guard/policy.h"
 #include "wire/event.h"
 #include <string.h>
@@ -43,6 +44,8 @@ void doctor_approvals(const struct doctor *doctor)
             approvals_add_name(&who, &config->policies[i]);
             reach.elicits |= policy_elicits(&config->policies[i]);
         }
+    if (!config_policy_find(config, GATE_MODELS) && doctor_bwrap_works(doctor->able))
+        buf_printf(&who, "%sue mcp by default", who.len ? ", " : "");
     look_for_ways(doctor, &reach);
     struct doctor_say say = DOCTOR_FINE;
     if (who.len > 0 && reach.terminals == 0 && reach.hooks == 0 && !reach.elicits) {
@@ -53,7 +56,7 @@ void doctor_approvals(const struct doctor *doctor)
                    "you (muxd-policy(7))";
     }
     if (who.len == 0)
-        doctor_add(doctor->rows, DOCTOR_APPROVALS, say, "nothing asks: no [policy] lets it");
+        doctor_add(doctor->rows, DOCTOR_APPROVALS, say, "nothing asks");
     else
         doctor_add(doctor->rows, DOCTOR_APPROVALS, say,
                    "%s may ask; attached terminals: %zu, hooks: %zu, clients that may ask: %s",

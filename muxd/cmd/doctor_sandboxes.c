@@ -2,6 +2,7 @@
  * back-end lacks. */
 #include "base/fdio.h"
 #include "cmd/doctor.h"
+#include "cmd/gate_default.h"
 #include "guard/policy.h"
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -107,6 +108,18 @@ static void add_seccomp(const struct doctor *doctor)
                    "the kernel filters no system calls");
 }
 
+bool doctor_bwrap_works(const struct confine_able *able)
+{
+    return able->helper && able->bwrap && able->tried && !able->bwrap_why;
+}
+
+/* The config leaves it to the machine whether agents are confined. */
+static bool sandboxes_are_left_to_us(const struct config *config)
+{
+    const struct config_policy *models = config_policy_find(config, GATE_MODELS);
+    return !models || models->sandbox == CONFIG_POLICY_SANDBOX_DEFAULT;
+}
+
 /* Whether something of the config that holds runs in a sandbox that is none here. */
 static bool sandboxes_are_wanted(const struct config *config, enum confine_mode mode)
 {
@@ -140,7 +153,10 @@ static void add_modes(const struct doctor *doctor)
                       (!workspace && sandboxes_are_wanted(doctor->config, CONFINE_WORKSPACE_WRITE));
         say.state = wanted ? DOCTOR_BAD : DOCTOR_ADVICE;
         say.means = wanted ? "the config asks for one: what it confines does not run"
-                           : "commands that ask for one don't run";
+                    : sandboxes_are_left_to_us(doctor->config) && !workspace
+                        ? "commands of agents (ue mcp) run without one; those that ask for one "
+                          "don't run"
+                        : "commands that ask for one don't run";
         say.todo = able->bwrap ? "see the rows bubblewrap and userns" : INSTALL;
     }
     doctor_add(doctor->rows, DOCTOR_SANDBOX, say, "read-only: %s; workspace-write: %s",
@@ -151,7 +167,7 @@ static void add_modes(const struct doctor *doctor)
 void doctor_sandboxes(const struct doctor *doctor)
 {
     const struct confine_able *able = doctor->able;
-    bool works = able->helper && able->bwrap && able->tried && !able->bwrap_why;
+    bool works = doctor_bwrap_works(able);
     add_modes(doctor);
     add_bubblewrap(doctor, works);
     add_userns(doctor, works);

@@ -1,5 +1,6 @@
 /* gate: owns the way from the arguments of a call to running, asking and refusing. */
 #include "cmd/gate.h"
+#include "cmd/additional.h"
 #include "base/bug.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -17,7 +18,6 @@
 #include <string.h>
 
 #define ESCALATED "require_escalated"
-#define ADDITIONAL "with_additional_permissions"
 
 /* The name by which the policy is found; the caller's. */
 static char *gate_policy_name(struct cmd_context *ctx, struct request *request)
@@ -68,17 +68,24 @@ static char *refusal_of_arguments(const struct config_policy *policy, struct req
     struct buf name = BUF_INIT;
     char *text = NULL;
     policy_name(policy, &name);
-    if (more && !policy_lets_escalate(policy))
+    if (additional_wanted(request, tool) && policy_sandbox(policy) != CONFINE_FULL_ACCESS)
+        text = policy_lets_add(policy)
+                   ? additional_refusal(additional)
+                   : xasprintf("approval policy is %s; reject command \xe2\x80\x94 you cannot "
+                               "request additional permissions unless the approval policy is "
+                               "OnRequest",
+                               name.data);
+    else if (more && !policy_lets_escalate(policy))
         text = xasprintf("approval policy is %s; reject command \xe2\x80\x94 you %s ask for "
                          "escalated permissions if the approval policy is %s",
                          name.data, unified ? "cannot" : "should not", name.data);
-    else if (strcmp(wish, ADDITIONAL) == 0)
+    else if (additional_wanted(request, tool))
         text = xstrdup("additional permissions are disabled; enable "
                        "`features.exec_permission_approvals` before using "
-                       "`" ADDITIONAL "`");
+                       "`" ADDITIONAL_WORD "`");
     else if (json_count(additional) > 0)
         text = xstrdup("`additional_permissions` requires `sandbox_permissions` set to "
-                       "`" ADDITIONAL "`");
+                       "`" ADDITIONAL_WORD "`");
     buf_fini(&name);
     return text;
 }
@@ -168,7 +175,9 @@ static void gate_decide(const struct gate *gate, const struct config_policy *pol
     if (retry_is_on(gate->request) && verdict->answer == POLICY_RUN)
         verdict->answer = POLICY_ASK;
     gate_distrust_env(gate, policy, verdict);
-    if (confined && verdict->rules.decision == RULE_ALLOW && gate_brings_programs(gate)) {
+    /* what is hidden stays so: CODEX.md 15.3 */
+    if (confined && verdict->rules.decision == RULE_ALLOW &&
+        (policy->hidden.count > 0 || gate_brings_programs(gate))) {
         verdict->rules.decision = RULE_NONE;
         if (escalated && verdict->answer == POLICY_RUN)
             verdict->answer = POLICY_ASK;
@@ -228,7 +237,10 @@ static int gate_ask(const struct gate *gate, const struct config_policy *policy,
             .permissions = gate_asks_for(gate),
             .record = record,
             .canonical = policy_canonical(judged),
-            .prefix = policy_offer(gate->ctx->config, judged, verdict, wish),
+            /* a rule would let it run without any sandbox */
+            .prefix = additional_wanted(gate->request, gate->tool)
+                          ? NULL
+                          : policy_offer(gate->ctx->config, judged, verdict, wish),
             .timeout_ms = policy->ask_timeout_ms},
         err);
     strv_free(wish);
@@ -301,6 +313,11 @@ int gate_command(struct gate *gate, struct err *err)
                                    gate->tool, gate->cwd, err);
     if (result == ERR_DENIED && audit_wants(gate->ctx->registry, true))
         recorded_refused(gate->ctx, recorded_command(gate, NULL), err->text);
+    bool more = result == 0 && gate->sandboxing.by_policy &&
+                additional_wanted(gate->request, gate->tool);
+    if (more)
+        result = additional_widen(&gate->sandboxing, gate->ctx, gate->request, gate->cwd,
+                                  gate->env, err);
     if (result < 0) {
         gate->policy = NULL; /* nothing was decided about the command itself */
         return result;
@@ -310,7 +327,7 @@ int gate_command(struct gate *gate, struct err *err)
         return 0;
     }
     rules_open(&judged, gate->argv);
-    gate_decide(gate, policy, &judged, escalated, &verdict);
+    gate_decide(gate, policy, &judged, escalated || more, &verdict);
     if (gate->sandboxing.by_policy &&
         (verdict.rules.decision == RULE_ALLOW || retry_is_on(gate->request)))
         result = gate_set_free(gate, err);

@@ -54,16 +54,21 @@ enum offer offer_of(const struct config_tools *cfg, const struct tool *tool)
  * them; `choices`: the values that are not refused. */
 static void offer_add_approval(const struct config_policy *policy, struct json *into)
 {
+    bool escalates = policy_lets_escalate(policy), adds = policy_lets_add(policy);
+    const char *choices = escalates && adds ? "use_default require_escalated "
+                                              "with_additional_permissions"
+                          : escalates ? "use_default require_escalated"
+                          : adds      ? "use_default with_additional_permissions"
+                                      : "use_default";
     const struct { const char *name, *choices;
-    } fields[] = {{"sandbox_permissions", policy_lets_escalate(policy)
-                                              ? "use_default require_escalated"
-                                              : "use_default"},
+    } fields[] = {{"sandbox_permissions", choices},
                   {"justification", NULL},
-                  {"prefix_rule", NULL}};
+                  {"prefix_rule", NULL},
+                  {"additional_permissions", NULL}};
     if (!policy_asks(policy))
         return;
     struct json *list = json_add_array(into, "with");
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < sizeof fields / sizeof *fields - !adds; i++) {
         struct json *one = json_add_object(list, NULL);
         json_add_text(one, "name", fields[i].name);
         if (fields[i].choices)

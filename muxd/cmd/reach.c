@@ -39,6 +39,20 @@ static bool covers_roots(const struct confine_plan *plan, const struct json *fac
     return all && !cut;
 }
 
+/* Each of them was hidden from the session, too. */
+static bool hides_all(const struct json *facts, const struct strv *hidden)
+{
+    const struct json *own = json_get(facts, "unreadable");
+    for (size_t i = 0; i < hidden->count; i++) {
+        bool found = false;
+        for (const struct json *it = json_first(own); it && !found; it = json_next(it))
+            found = json_str(it, NULL) && strcmp(json_str(it, NULL), hidden->items[i]) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 /* What the session may do beyond the plan; NULL: nothing. */
 static const char *reach_beyond(const struct confine_plan *plan, bool temp,
                                 const struct json *facts, const char *cwd)
@@ -61,9 +75,10 @@ static const char *reach_beyond(const struct confine_plan *plan, bool temp,
     return covers_roots(plan, facts, cwd) ? NULL : "it may write other directories";
 }
 
+/* hidden: what the policy hides, as it names it. */
 static int reach_plan(struct cmd_context *ctx, struct request *request,
                       const struct config_policy *policy, struct confine_plan *plan,
-                      struct err *err)
+                      struct strv *hidden, struct err *err)
 {
     struct sandboxing sandboxing = {.confined = false};
     char **env = meta_env(ctx, request, META_ENV_CALLER, NULL, err);
@@ -73,6 +88,7 @@ static int reach_plan(struct cmd_context *ctx, struct request *request,
     if (!code) {
         struct confine_place place = sandbox_place(ctx->registry, sandboxing.workspace, env);
         code = confine_plan_make(plan, &sandboxing.wish, &place, err);
+        strv_add_all(hidden, sandboxing.wish.unreadable);
     }
     sandboxing_fini(&sandboxing);
     strv_free(env);
@@ -83,15 +99,20 @@ int reach_check(struct cmd_context *ctx, struct request *request, struct session
                 struct err *err)
 {
     const char *name;
-    struct confine_plan plan;
+    struct confine_plan plan = {.mode = CONFINE_FULL_ACCESS};
     const struct config_policy *policy = gate_policy(ctx, request, &name, err);
     if (err->code < 0 || policy_sandbox(policy) == CONFINE_FULL_ACCESS)
         return err->code;
-    if (reach_plan(ctx, request, policy, &plan, err) < 0)
+    struct strv hidden = {0};
+    if (reach_plan(ctx, request, policy, &plan, &hidden, err) < 0) {
+        strv_fini(&hidden);
         return err->code;
+    }
     struct json *facts = session_sandbox_facts(session);
     const char *beyond = reach_beyond(&plan, policy->temp, facts,
                                       journal_cwd(session_journal(session)));
+    if (!beyond && !hides_all(facts, &hidden))
+        beyond = "it can read what is hidden";
     if (beyond)
         err_set(err, ERR_DENIED,
                 "'%s' (session %" PRIu64 ") may do more than this client, which [policy%s%s] "
@@ -99,6 +120,7 @@ int reach_check(struct cmd_context *ctx, struct request *request, struct session
                 session_name(session), session_number(session), *name ? " " : "", name,
                 confine_mode_word(plan.mode), beyond);
     json_free(facts);
+    strv_fini(&hidden);
     confine_plan_fini(&plan);
     return err->code;
 }

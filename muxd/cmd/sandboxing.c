@@ -53,6 +53,7 @@ void sandboxing_fini(struct sandboxing *sandboxing)
 {
     strv_fini(&sandboxing->roots);
     strv_fini(&sandboxing->unreadable);
+    strv_fini(&sandboxing->readable);
     free(sandboxing->workspace);
     *sandboxing = (struct sandboxing){.confined = false};
 }
@@ -81,6 +82,17 @@ static int refuse_more(const char *argument, const struct config_policy *policy,
                    policy_lets_escalate(policy) ? ", or ask with sandbox_permissions "
                                                   "\"require_escalated\" and a justification"
                                                 : "");
+}
+
+/* What the policy hides, it hides from narrower sandboxes, too. */
+static void hide_for_policy(struct sandboxing *sandboxing, const struct config_policy *policy)
+{
+    for (size_t i = 0; i < policy->hidden.count; i++) {
+        char *path = path_at_home(policy->hidden.items[i]);
+        strv_add_owned(&sandboxing->unreadable, path_join(sandboxing->workspace, path));
+        free(path);
+    }
+    sandboxing->wish.unreadable = (const char *const *)sandboxing->unreadable.items;
 }
 
 /* All that the policy gives. */
@@ -114,7 +126,10 @@ int sandboxing_decide(struct sandboxing *sandboxing, const struct config_policy 
     /* not where the call begins: a model names that */
     sandboxing->workspace = meta_cwd(request, NULL, err);
     wish->workspace = sandboxing->workspace;
-    return sandboxing->workspace ? 0 : err->code;
+    if (!sandboxing->workspace)
+        return err->code;
+    hide_for_policy(sandboxing, policy);
+    return 0;
 }
 
 static void words_of_paths(const char *what, const struct strv *paths, struct buf *out)
@@ -135,6 +150,7 @@ void sandboxing_words(const struct sandboxing *sandboxing, struct buf *out)
         buf_printf(out, " of %s", sandboxing->workspace);
     words_of_paths("writable", &sandboxing->roots, out);
     words_of_paths("unreadable", &sandboxing->unreadable, out);
+    words_of_paths("but readable", &sandboxing->readable, out);
     if (sandboxing->confined && sandboxing->wish.network)
         buf_append_text(out, ", network");
     if (writes && sandboxing->wish.no_temp)

@@ -23,7 +23,9 @@ struct confine_wish {  /* borrowed */
     bool network;
     bool no_temp;             /* /tmp and $TMPDIR are no writable roots */
     const char *const *roots; /* writable besides the working directory; NULL: none */
-    const char *const *unreadable; /* NULL: none */
+    /* paths, or patterns that are looked for when the plan is made (confine_hide.h); NULL: none */
+    const char *const *unreadable;
+    const char *const *readable; /* not hidden, though unreadable names it; NULL: none */
     /* the writable directory, where that is not the one that the command begins in; absolute */
     const char *workspace;
 };

@@ -6,6 +6,7 @@
 #include "confine/confine.h"
 #include "confine/confine_words.h"
 #include "confine/confine_git.h"
+#include "confine/confine_hide.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -36,7 +37,7 @@ const char *confine_mode_word(enum confine_mode mode)
     return words[mode];
 }
 
-static bool is_dir(const char *path)
+bool confine_is_dir(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -72,7 +73,7 @@ static int add_root(struct confine_plan *plan, const char *path, struct err *err
     int error = confine_real(path, &real, err), code = 0;
     if (error && err->code)
         code = err->code;
-    else if (error || !is_dir(real))
+    else if (error || !confine_is_dir(real))
         code = err_set(err, ERR_ARGUMENTS,
                        "'%s' can't be a writable root: %s; make it, or choose another directory",
                        path, error ? strerror(error) : "not a directory");
@@ -123,7 +124,7 @@ static void add_temp(struct confine_plan *plan, const struct confine_place *plac
     const char *const all[] = {"/tmp", fits ? given : NULL};
     struct err unused;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && plan->roots.count < CONFINE_OPEN_MAX && is_dir(all[i]))
+        if (all[i] && plan->roots.count < CONFINE_OPEN_MAX && confine_is_dir(all[i]))
             add_root(plan, all[i], &unused);
 }
 
@@ -236,91 +237,6 @@ static void keep_config(struct confine_plan *plan, const char *file)
     free(dir);
 }
 
-/* Of a directory that holds the workspace only the file is hidden. */
-static void hide(struct confine_plan *plan, const char *path, const char *or_file)
-{
-    char real[PATH_MAX];
-    if (!path || access(path, F_OK) != 0 || !realpath(path, real))
-        return; /* most are not there, and access asks once where realpath asks of each directory */
-    bool holds = confine_is_below(plan->cwd, real);
-    for (size_t i = 0; i < plan->roots.count; i++)
-        holds |= confine_is_below(plan->roots.items[i], real);
-    if (!holds && strcmp(real, "/") != 0)
-        confine_add_once(is_dir(real) ? &plan->hidden_dirs : &plan->hidden_files, real);
-    else if (or_file && realpath(or_file, real))
-        confine_add_once(&plan->hidden_files, real);
-}
-
-/* Where the workspace lies in a runtime directory, what is known to be a door in it is hidden. */
-static void hide_runtime(struct confine_plan *plan, const char *dir)
-{
-    static const char *const doors[] = {"bus", "systemd", "dbus-1", "docker.sock", "podman",
-                                        "containerd", "gnupg", "keyring", "at-spi", "wayland-0",
-                                        "pipewire-0", "pulse", "muxd"};
-    hide(plan, dir, NULL);
-    for (size_t i = 0; dir && i < sizeof doors / sizeof *doors; i++) {
-        char *door = path_join(dir, doors[i]);
-        hide(plan, door, NULL);
-        free(door);
-    }
-}
-
-/* Sockets of services that do things for whoever may connect, outside of every sandbox. */
-static void hide_doors(struct confine_plan *plan, const struct confine_place *place)
-{
-    static const char *const doors[] = {"/run/docker.sock", "/run/podman/podman.sock",
-                                        "/run/containerd/containerd.sock", "/tmp/.X11-unix"};
-    const char *given = strv_env_get(place->env, "XDG_RUNTIME_DIR");
-    char own[64];
-    snprintf(own, sizeof own, "/run/user/%u", (unsigned)geteuid());
-    hide_runtime(plan, own);
-    if (given && strcmp(given, own) != 0)
-        hide_runtime(plan, given);
-    snprintf(own, sizeof own, "/tmp/tmux-%u", (unsigned)geteuid());
-    hide(plan, own, NULL);
-    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
-        hide(plan, doors[i], NULL);
-    if (place->socket) {
-        char *dir = path_dirname(place->socket);
-        hide(plan, dir, place->socket);
-        free(dir);
-    }
-    hide(plan, place->state_dir, NULL);
-}
-
-/* In a directory that is hidden there is nothing left to mount over. */
-static void drop_covered(struct strv *paths, const struct strv *dirs)
-{
-    struct strv left = {0};
-    for (size_t i = 0; i < paths->count; i++) {
-        bool covered = false;
-        for (size_t j = 0; j < dirs->count; j++)
-            covered |= strcmp(paths->items[i], dirs->items[j]) != 0 &&
-                       confine_is_below(paths->items[i], dirs->items[j]);
-        if (!covered)
-            strv_add(&left, paths->items[i]);
-    }
-    strv_fini(paths);
-    *paths = left;
-}
-
-static void hide_all(struct confine_plan *plan, const struct confine_wish *wish,
-                     const struct confine_place *place)
-{
-    char real[PATH_MAX];
-    hide_doors(plan, place);
-    plan->asked = wish->unreadable && wish->unreadable[0];
-    for (size_t i = 0; plan->asked && wish->unreadable[i]; i++)
-        if (realpath(wish->unreadable[i], real)) /* else there is nothing to read */
-            confine_add_once(is_dir(real) ? &plan->hidden_dirs : &plan->hidden_files, real);
-    drop_covered(&plan->hidden_files, &plan->hidden_dirs);
-    drop_covered(&plan->hidden_dirs, &plan->hidden_dirs);
-    for (size_t i = 0; i < plan->hidden_dirs.count; i++)
-        confine_pin(plan, plan->hidden_dirs.items[i]);
-    for (size_t i = 0; i < plan->hidden_files.count; i++)
-        confine_pin(plan, plan->hidden_files.items[i]);
-}
-
 /* A root inside another one must not be moved either: its new place would not be protected. */
 static int bind_all(struct confine_plan *plan, struct err *err)
 {
@@ -375,8 +291,9 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
     if (!code) {
         keep_config(plan, place->config);
         keep_config(plan, place->rules);
-        hide_all(plan, wish, place);
-        code = bind_all(plan, err);
+        code = confine_hide(plan, wish, place, err);
+        if (!code)
+            code = bind_all(plan, err);
     }
     if (code)
         confine_plan_fini(plan);

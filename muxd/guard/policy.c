@@ -45,6 +45,13 @@ enum confine_mode policy_sandbox(const struct config_policy *policy)
     return CONFINE_FULL_ACCESS;
 }
 
+bool policy_lets_add(const struct config_policy *policy)
+{
+    return policy_sandbox(policy) != CONFINE_FULL_ACCESS &&
+           (policy->approval == CONFIG_APPROVAL_ON_REQUEST ||
+            (policy->sandbox_approval && policy->approval == CONFIG_APPROVAL_GRANULAR));
+}
+
 void policy_name(const struct config_policy *policy, struct buf *out)
 {
     enum config_approval approval = policy ? (enum config_approval)policy->approval

@@ -33,6 +33,8 @@ bool policy_lets_escalate(const struct config_policy *policy);
 bool policy_retries(const struct config_policy *policy);
 /* What commands may do under it without an approval; policy NULL: everything. */
 enum confine_mode policy_sandbox(const struct config_policy *policy);
+/* A call may ask for more than its sandbox allows: there is one, and a person may be asked. */
+bool policy_lets_add(const struct config_policy *policy);
 /* As Codex's texts name it: "Never", "OnRequest" … */
 void policy_name(const struct config_policy *policy, struct buf *out);
 

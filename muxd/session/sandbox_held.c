@@ -21,6 +21,7 @@ static void copy_spec(struct held *held, const struct session_spec *spec)
     held->wish.roots = (const char *const *)strv_dup(spec->sandbox->roots);
     held->wish.workspace = spec->sandbox->workspace ? xstrdup(spec->sandbox->workspace) : NULL;
     held->wish.unreadable = (const char *const *)strv_dup(spec->sandbox->unreadable);
+    held->wish.readable = (const char *const *)strv_dup(spec->sandbox->readable);
     held->spec = (struct session_spec){.argv = strv_dup((const char *const *)spec->argv),
                                        .env = strv_dup((const char *const *)spec->env),
                                        .cwd = xstrdup(spec->cwd),
@@ -35,6 +36,7 @@ static void held_free(struct held *held)
     birth_close_child(&held->birth);
     strv_free((char **)(uintptr_t)held->wish.roots);
     strv_free((char **)(uintptr_t)held->wish.unreadable);
+    strv_free((char **)(uintptr_t)held->wish.readable);
     free((char *)(uintptr_t)held->wish.workspace);
     strv_free((char **)(uintptr_t)held->spec.argv);
     strv_free((char **)(uintptr_t)held->spec.env);

@@ -42,6 +42,11 @@ static void add_sandbox(struct json *facts, const struct confine_wish *wish, boo
         json_add_bool(one, "roots_cut", true);
     for (size_t i = 0; roots && wish->roots[i]; i++)
         json_add_text(roots, NULL, wish->roots[i]);
+    bool hides = with_roots && wish->unreadable && *wish->unreadable &&
+                 !(wish->readable && *wish->readable); /* else some of it can be read */
+    struct json *hidden = hides ? json_add_array(one, "unreadable") : NULL;
+    for (size_t i = 0; hidden && wish->unreadable[i]; i++)
+        json_add_text(hidden, NULL, wish->unreadable[i]);
 }
 
 void spawn_facts(const struct session_spec *spec, struct buf *facts)

@@ -67,7 +67,7 @@ def test_confined_to_the_workspace(bare):
     patch = "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch"
     (into, out, *_), _ = through_mcp(mux, ("apply_patch", {"input": patch.format("in")}), ("apply_patch", {"input": patch.format(mux.outside / "out")}))
     assert not into["isError"] and "writing outside of the project" in out["content"][0]["text"] and written(mux) == {"in"}
-    assert fields(mux)["sandbox_permissions"]["enum"] == ["use_default", "require_escalated"]
+    assert fields(mux)["sandbox_permissions"]["enum"] == ["use_default", "require_escalated", "with_additional_permissions"]
     assert mux.ue("exec", writes(mux)[1]["cmd"], cwd=mux.dir / "w").rc == 0 and written(mux) == {"in", "out"}  # people are people
     # a person's yes lets one out, once, and what that starts is still a model's
     rpc = mux.rpc()

@@ -217,6 +217,75 @@ TEST(hides_nothing_twice)
     confine_plan_fini(&plan);
 }
 
+/* Which of the names below glob/ the pattern hides; "" : none. */
+static void hides(const char *pattern, const char *const *readable, const char *const *names)
+{
+    struct confine_plan plan;
+    struct err err = {0};
+    const char *const unreadable[] = {pattern, NULL}, *const env[] = {NULL};
+    const struct confine_wish wish = {
+        .mode = CONFINE_WORKSPACE_WRITE, .no_temp = true, .unreadable = unreadable, .readable = readable};
+    const struct confine_place place = {.cwd = at("glob"), .env = env};
+    if (confine_plan_make(&plan, &wish, &place, &err) != 0)
+        fail_msg("%s: %s", pattern, err.text);
+    size_t count = 0;
+    for (; names[count]; count++)
+        if (!has(&plan.hidden_files, at(names[count])) && !has(&plan.hidden_dirs, at(names[count])))
+            fail_msg("%s does not hide %s", pattern, names[count]);
+    if (count != plan.hidden_files.count + plan.hidden_dirs.count)
+        fail_msg("%s hides %zu", pattern, plan.hidden_files.count + plan.hidden_dirs.count);
+    assert_int_equal(plan.asked, count > 0);
+    confine_plan_fini(&plan);
+}
+
+#define NAMES(...) (const char *const[]){__VA_ARGS__ __VA_OPT__(,) NULL}
+
+TEST(hides_what_matches)
+{
+    char link[128], outside[128];
+    static const char *const dirs[] = {"glob", "glob/a", "glob/a/b", "glob/.c", "beside"},
+                             *const files[] = {"glob/.env", "glob/a/.env", "glob/a/b/.env", "glob/.c/.env", "glob/a/x.key",
+                                               "glob/a/y.key", "beside/.env"};
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
+        mkdir(at(dirs[i]), 0700);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        write_file(files[i], "");
+    snprintf(link, sizeof link, "%s", at("glob/link"));
+    snprintf(outside, sizeof outside, "%s", at("beside"));
+    assert_int_equal(symlink(outside, link), 0);
+    hides(at("glob/**/.env"), NULL, NAMES("glob/.env", "glob/a/.env", "glob/a/b/.env", "glob/.c/.env"));
+    hides(at("glob/*/.env"), NULL, NAMES("glob/a/.env", "glob/.c/.env"));
+    hides(at("glob/a/[x]*.k?y"), NULL, NAMES("glob/a/x.key"));
+    hides(at("glob/**/b/*"), NULL, NAMES("glob/a/b/.env"));
+    hides(at("glob/a/**"), NULL, NAMES("glob/a/b", "glob/a/.env", "glob/a/x.key", "glob/a/y.key"));
+    hides(at("glob/none/**/x"), NULL, NAMES());
+    hides(at("glob/link/.en?"), NULL, NAMES("beside/.env")); /* as it is written, it leads there */
+    hides(at("glob/l*/.env"), NULL, NAMES());
+    hides(at("glob/**/.env"), NAMES(at("glob/a")), NAMES("glob/.env", "glob/.c/.env"));
+    hides(at("glob/a"), NAMES(at("glob/.env")), NAMES("glob/a"));
+}
+
+TEST(refuses_what_takes_too_long_to_look_for)
+{
+    struct confine_plan plan;
+    struct err err;
+    char name[32];
+    mkdir(at("many"), 0700);
+    for (int i = 0; i < 257; i++) {
+        snprintf(name, sizeof name, "many/%d", i);
+        write_file(name, "");
+    }
+    const char *const unreadable[] = {at("many/*"), NULL}, *const part[] = {at("many"), NULL},
+               *const one[] = {at("many/1"), NULL};
+    struct confine_wish wish = {.mode = CONFINE_READ_ONLY, .unreadable = unreadable};
+    const struct confine_place place = {.cwd = dir, .env = no_env};
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), ERR_TOO_LARGE);
+    wish.unreadable = part;
+    wish.readable = one;
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), ERR_ARGUMENTS);
+    assert_non_null(strstr(err.text, "is hidden as a whole"));
+}
+
 static bool temp_is_root(const char *temp, const char *home)
 {
     struct confine_plan plan;
@@ -454,6 +523,8 @@ int main(void)
         cmocka_unit_test(a_link_that_we_may_have_made_leads_to_no_root),
         cmocka_unit_test(hides_the_daemon),
         cmocka_unit_test(hides_nothing_twice),
+        cmocka_unit_test(hides_what_matches),
+        cmocka_unit_test(refuses_what_takes_too_long_to_look_for),
         cmocka_unit_test(takes_no_temp_that_widens),
         cmocka_unit_test(hides_doors_of_a_runtime_directory_with_the_workspace_in_it),
         cmocka_unit_test(keeps_config_and_rules),

@@ -1,0 +1,114 @@
+/* confine_glob.c: owns the search for files whose names match a pattern. */
+#include "base/mem.h"
+#include "base/path.h"
+#include "confine/confine_git.h"
+#include "confine/confine_hide.h"
+#include <dirent.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct glob {
+    struct strv *out;
+    size_t before; /* what out has had */
+    int entries, depth;
+    bool too_large;
+};
+
+static void glob_below(struct glob *glob, const char *dir, const char *rest);
+
+static bool glob_is_pattern(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (strchr("*?[", text[i]))
+            return true;
+    return false;
+}
+
+/* dir/name is reached: the end of the pattern, or there is more of it. */
+static void glob_reached(struct glob *glob, const char *path, const char *rest)
+{
+    if (*rest)
+        glob_below(glob, path, rest);
+    else if (glob->out->count - glob->before >= CONFINE_GLOB_FOUND)
+        glob->too_large = true;
+    else
+        confine_add_once(glob->out, path);
+}
+
+static bool glob_is_real_dir(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Each entry of dir that matches name; deep: "**", which stands for no directory as well, and stays
+ * in force below each one. */
+static void glob_each(struct glob *glob, const char *dir, const char *name, bool deep,
+                      const char *rest)
+{
+    struct dirent *entry;
+    DIR *open = ++glob->depth > CONFINE_GLOB_DEPTH ? NULL : opendir(dir);
+    glob->too_large |= glob->depth > CONFINE_GLOB_DEPTH;
+    if (deep && open)
+        glob_below(glob, dir, *rest ? rest : "*");
+    while (open && !glob->too_large && (entry = readdir(open))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        glob->too_large = ++glob->entries > CONFINE_GLOB_ENTRIES;
+        char *path = path_join(dir, entry->d_name);
+        if (deep && glob_is_real_dir(path))
+            glob_each(glob, path, name, true, rest);
+        else if (!deep && fnmatch(name, entry->d_name, 0) == 0)
+            glob_reached(glob, path, rest);
+        free(path);
+    }
+    if (open)
+        closedir(open);
+    glob->depth--;
+}
+
+/* rest: relative to dir, without a slash at its beginning. */
+static void glob_below(struct glob *glob, const char *dir, const char *rest)
+{
+    size_t size = strcspn(rest, "/");
+    const char *more = rest + size + strspn(rest + size, "/");
+    char *name = xstrndup(rest, size);
+    if (glob->too_large || !glob_is_real_dir(dir)) {
+        ; /* nothing lies below */
+    } else if (glob_is_pattern(name, size)) {
+        glob_each(glob, dir, name, strcmp(name, "**") == 0, more);
+    } else {
+        char *path = path_join(dir, name);
+        if (access(path, F_OK) == 0)
+            glob_reached(glob, path, more);
+        free(path);
+    }
+    free(name);
+}
+
+/* The part before the first name with a pattern is a path as any other: links count in it. */
+int confine_glob(const char *pattern, struct strv *out, struct err *err)
+{
+    struct glob glob = {.out = out, .before = out->count};
+    size_t fixed = strcspn(pattern, "*?[");
+    if (!pattern[fixed]) {
+        strv_add(out, pattern);
+        return 0;
+    }
+    while (fixed > 0 && pattern[fixed - 1] != '/')
+        fixed--;
+    char *begin = xstrndup(pattern, fixed), *dir = realpath(*begin ? begin : "/", NULL);
+    if (dir)
+        glob_below(&glob, dir, pattern + fixed);
+    free(dir);
+    free(begin);
+    if (!glob.too_large)
+        return 0;
+    return err_set(err, ERR_TOO_LARGE,
+                   "'%s' would have to be looked for in more than %d files, or matches more than "
+                   "%d: name a directory that lies closer",
+                   pattern, CONFINE_GLOB_ENTRIES, CONFINE_GLOB_FOUND);
+}
