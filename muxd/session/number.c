@@ -1,9 +1,11 @@
 /* number.c: owns the file "next". It is replaced by rename(2) after fsync(2), under a lock, so that
  * two daemons with one state directory get different blocks and a power cut leaves the old or the
- * new content. A number is given out only when its block is on disk. */
+ * new content. A full disk has no room for another file, but for as many bytes in place of the old
+ * ones. A number is given out only when its block is on disk. */
 #include "session/number.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/fdio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -19,8 +21,10 @@
 #include <unistd.h>
 
 #define FAST_MS 1000 /* two blocks within this time: the next is larger */
+#define UNCOVERED_MAX                                                                              \
+    (1u << 20) /* numbers that were given out without the disk; more is no truth */
 
-struct number_job { /* shared with a thread until `done`, which `lock` guards */
+struct number_job {        /* shared with a thread until `done`, which `lock` guards */
     struct number *number; /* NULL: its result has been taken */
     const char *dir;       /* borrowed: the number outlives the job */
     uint64_t at_least, size;
@@ -54,9 +58,10 @@ static int read_next(int dir, uint64_t *next)
     return 0;
 }
 
-static int write_next(int dir, uint64_t next)
+/* Negative errno. */
+static int write_number(int dir, const char *name, int flags, uint64_t next)
 {
-    int fd = openat(dir, "next.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | flags, 0600);
     if (fd < 0)
         return -errno;
     char text[32];
@@ -67,11 +72,17 @@ static int write_next(int dir, uint64_t next)
         error = -errno;
     if (close(fd) != 0 && !error)
         error = -errno;
+    return error;
+}
+
+static int write_next(int dir, uint64_t next)
+{
+    int error = write_number(dir, "next.new", O_CREAT | O_TRUNC, next);
     if (!error && (renameat(dir, "next.new", dir, "next") != 0 || fsync(dir) != 0))
         error = -errno;
     if (error)
         unlinkat(dir, "next.new", 0);
-    return error;
+    return error && write_number(dir, "next", 0, next) == 0 ? 0 : error;
 }
 
 /* Opens the directory with its lock held; the lock goes with the descriptor. Negative errno. */
@@ -204,10 +215,19 @@ static void number_note(const struct number *number)
 {
     if (!number->kept)
         return;
-    /* a death between the two: nothing, rather than one number twice */
-    atomic_store(&number->kept->next, UINT64_MAX);
-    atomic_store(&number->kept->end, number->end);
+    if (atomic_load(&number->kept->end) != number->end) {
+        /* a death between the two: nothing, rather than one number twice */
+        atomic_store(&number->kept->next, UINT64_MAX);
+        atomic_store(&number->kept->end, number->end);
+    }
     atomic_store(&number->kept->next, number->next);
+}
+
+/* The disk had refused a block: the predecessor gave out numbers that the file does not cover. */
+static void resume_uncovered(struct number *number, uint64_t next, uint64_t end)
+{
+    if (end <= number->next && next > number->next && next - number->next <= UNCOVERED_MAX)
+        number->next = next;
 }
 
 /* The file covers each block that was reserved, and every session that exists has used its
@@ -215,6 +235,7 @@ static void number_note(const struct number *number)
 static void resume(struct number *number)
 {
     uint64_t next = atomic_load(&number->kept->next), end = atomic_load(&number->kept->end);
+    resume_uncovered(number, next, end);
     if (next < NUMBER_FIRST || next >= end || end > number->next || end - next > NUMBER_BLOCK_MAX ||
         number->end > 0)
         return;
@@ -242,17 +263,35 @@ static uint64_t first_unused(const struct number *number, uint64_t *end)
     return number->ahead.from > number->next ? number->ahead.from : number->next;
 }
 
+static void number_give_back(const char *path, uint64_t unused, uint64_t end)
+{
+    uint64_t on_disk;
+    int dir = lock_dir(path);
+    if (dir >= 0 && read_next(dir, &on_disk) == 0 && on_disk == end && write_next(dir, unused) != 0)
+        log_info("unused session numbers up to %llu stay unused", (unsigned long long)end);
+    fd_close(&dir);
+}
+
+/* Some were given out while the disk had refused them; it may have room now. */
+static void number_cover(const char *path, uint64_t next)
+{
+    uint64_t on_disk;
+    int dir = lock_dir(path);
+    if (dir >= 0 && read_next(dir, &on_disk) == 0 && on_disk < next && write_next(dir, next) != 0)
+        log_error("'%s/next' can't be written: session numbers up to %llu may come again", path,
+                  (unsigned long long)next);
+    fd_close(&dir);
+}
+
 void number_fini(struct number *number)
 {
     if (number->job)
         loop_wait_offloaded(number->loop);
-    uint64_t end, unused = first_unused(number, &end), on_disk;
-    int dir = number->dir && unused < end ? lock_dir(number->dir) : -1;
-    if (dir >= 0) {
-        if (read_next(dir, &on_disk) == 0 && on_disk == end && write_next(dir, unused) != 0)
-            log_info("unused session numbers up to %llu stay unused", (unsigned long long)end);
-        close(dir);
-    }
+    uint64_t end, unused = first_unused(number, &end);
+    if (number->dir && unused < end)
+        number_give_back(number->dir, unused, end);
+    else if (number->dir && number->next > end)
+        number_cover(number->dir, number->next);
     free(number->dir);
     *number = (struct number){0};
 }

@@ -303,6 +303,9 @@ def test_full_disk_stops_nothing(full):
         answer = full.js("exec", f"echo {n}")
         assert answer["output"] == f"{n}\n" and answer["exit_code"] == 0
         numbers.append(full.listed("echo")["session_id"])
+    full.ue("rm", *numbers).ok()
+    os.kill(worker(full), signal.SIGKILL)
+    numbers.append(full.js("exec", "echo 3")["number"])  # what is gone, and never was on disk, does not come again
     assert numbers == sorted(set(numbers))
     assert full.ue("status").rc == 0
     assert inside(full, f"rm {full.place}/fill").rc == 0

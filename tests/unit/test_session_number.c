@@ -226,6 +226,50 @@ TEST(test_disk_refuses)
     log_close();
 }
 
+/* There is no room for another file, but for other bytes in the one that is there. */
+TEST(test_full_disk)
+{
+    struct number number;
+    struct err err;
+    char fresh[96];
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    assert_int_equal(mkdir(fresh, 0700), 0); /* a new file can't be made */
+    write_next("9990\n");
+    assert_int_equal(number_init(&number, NULL, dir, &err), 0);
+    for (uint64_t i = 9990; i < 9990 + 2 * NUMBER_BLOCK; i++) {
+        assert_int_equal(number_take(&number), i);
+        assert_true(!number.warned && on_disk() > i);
+    }
+    number_fini(&number);
+    assert_int_equal(on_disk(), 9990 + 2 * NUMBER_BLOCK);
+    rmdir(fresh);
+}
+
+/* Numbers that the disk never heard of: neither the next worker nor, once there is room, the next daemon gives them out again. */
+TEST(test_uncovered_numbers)
+{
+    struct number first, second;
+    struct number_kept kept = {0};
+    struct err err;
+    char fresh[96];
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    log_open("/dev/null", LOG_ERROR, &err);
+    assert_int_equal(mkdir(fresh, 0700), 0);
+    assert_int_equal(number_init(&first, NULL, dir, &err), 0);
+    number_begin(&first, &kept);
+    for (uint64_t i = 0; i < 5; i++)
+        assert_int_equal(number_take(&first), NUMBER_FIRST + i);
+    assert_true(first.warned);
+    assert_int_equal(number_init(&second, NULL, dir, &err), 0);
+    number_begin(&second, &kept);
+    assert_int_equal(number_take(&second), NUMBER_FIRST + 5);
+    rmdir(fresh);
+    number_fini(&second);
+    assert_int_equal(on_disk(), NUMBER_FIRST + 6);
+    free(first.dir);
+    log_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +283,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_skip_past, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(test_broken_files, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(test_disk_refuses, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(test_full_disk, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(test_uncovered_numbers, make_dir, drop_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
