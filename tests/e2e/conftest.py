@@ -2,7 +2,7 @@
 
 MUXD_BUILD names the build directory (default: build). Nothing here depends on time: tests wait for events, with caps that
 only a hang can reach."""
-import contextlib, faulthandler, itertools, json, os, pty, random, re, resource, select, shutil, signal, socket, subprocess, tempfile, threading, time, zlib
+import contextlib, ctypes, faulthandler, itertools, json, os, pty, random, re, resource, select, shutil, signal, socket, subprocess, tempfile, threading, time, zlib
 from pathlib import Path
 
 import pytest
@@ -441,10 +441,14 @@ def become_new_user(mux):
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to limit or to change the daemon's user")
 
 
-# What is started in the background of a shell ignores ^C, and so would every program of every test.
+# What is started in the background of a shell ignores ^C, what nohup starts ignores hangups, and so would every program of every test.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+else:  # where xdist's worker was slow to start
+    for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        ctypes.CDLL(None).signal(ignored, None)  # SIG_DFL
 
 
 # --- pytest's own affairs
