@@ -23,12 +23,10 @@ static void mcp_take_lines(struct mcp *mcp)
     size_t len;
     struct err err;
     for (int result; (result = frame_next(&mcp->in, &line, &len, &err)) != 0;) {
-        if (result > 0) {
+        if (result > 0)
             mcp_message(mcp, line, len);
-        } else {
-            struct mcp_to to = {.id = {.kind = MSG_ID_NONE}};
-            mcp_fail(mcp, &to, MCP_INVALID_REQUEST, err.text, NULL);
-        }
+        else
+            mcp_message_unread(mcp, line, len, MCP_INVALID_REQUEST, err.text);
     }
 }
 

@@ -104,6 +104,8 @@ bool mcp_out_flush(struct mcp_out *out);
 
 /* mcp_message.c: handles a line of the client. */
 void mcp_message(struct mcp *mcp, const char *line, size_t size);
+/* A line that can't be read as a message: the error goes to the id that it seems to have. */
+void mcp_message_unread(struct mcp *mcp, const char *line, size_t size, int code, const char *why);
 
 /* mcp_answer.c */
 /* Takes result, an object. */

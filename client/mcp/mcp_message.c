@@ -88,13 +88,21 @@ static void take_batch(struct mcp *mcp, const struct json *root)
     mcp_unanswered(mcp, &(struct mcp_to){.batch = batch}); /* the array was read */
 }
 
+void mcp_message_unread(struct mcp *mcp, const char *line, size_t size, int code, const char *why)
+{
+    struct mcp_to to = {.version = mcp->version};
+    msg_id_find(&to.id, line, size);
+    if (mcp_is_in_flight(mcp, &to.id)) /* that one's answer is still to come */
+        to.id = (struct msg_id){.kind = MSG_ID_NONE};
+    mcp_fail(mcp, &to, code, why, NULL);
+}
+
 void mcp_message(struct mcp *mcp, const char *line, size_t size)
 {
     struct err err;
-    struct mcp_to to = {.id = {.kind = MSG_ID_NONE}};
     struct json *root = json_parse(line, size, &err);
     if (!root)
-        mcp_fail(mcp, &to, MCP_PARSE, err.text, NULL);
+        mcp_message_unread(mcp, line, size, MCP_PARSE, err.text);
     else if (json_type(root) == JSON_ARRAY)
         take_batch(mcp, root);
     else

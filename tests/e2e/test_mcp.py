@@ -174,6 +174,21 @@ def test_protocol_errors(mux, newest):
     assert newest.request("ping") == {}
 
 
+def test_a_request_that_is_no_strict_json_is_answered_under_its_id(newest):
+    """Whoever waits under that id is told what is wrong; one that is in flight keeps its answer."""
+    call = '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"exec_command","arguments":{"cmd":"echo %s"}},"id":%s}'
+    for id, text, why in ((70, r"\ud800", "surrogate"), ('"a"', r"\udc00 x", "surrogate"), (71, r"a\u0000b", "u0000"), (72, r"\x", "escape")):
+        newest.write(call % (text, id))
+        error = newest.recv(json.loads(str(id)))["error"]
+        assert error["code"] == -32700 and why in error["message"], error
+    waiting = newest.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "read x; echo got $x", "name": "s", "tty": True, "ready": False,
+                                                                               "until": "got", "yield_time_ms": 30000}})
+    newest.write(call % (r"\ud800", waiting))
+    assert newest.recv(None)["error"]["code"] == -32700
+    wait_for(lambda: newest.mux.ue("write", "-l", "s", "it").rc == 0, "the session")
+    assert "got it" in newest.recv(waiting)["result"]["content"][0]["text"]
+
+
 def test_unknown_versions(mux):
     old = Client(mux)
     assert old.request("initialize", {"protocolVersion": "1999-01-01", "capabilities": {}})["protocolVersion"] == LEGACY[-1]
