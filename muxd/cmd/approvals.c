@@ -205,7 +205,6 @@ int approvals_ask(struct cmd_context *ctx, struct request *request,
                                   .asked_ms = clock_real_ms(),
                                   .timeout_ms = question->timeout_ms};
     loop_timer_init(&approval->timer, ctx->loop, approvals_on_timeout, approval);
-    json_get_bool(approval->record, "person", &approval->person);
     name_it(all, approval->id);
     list_init(&approval->link);
     if (recorded_question(approval, err) < 0) {

@@ -40,8 +40,7 @@ struct approval {
     char *added;   /* variables that the call itself adds to the environment; NULL: none */
     bool tty;
     bool elicits, elicited; /* its client may answer; has */
-    struct json *record; /* owned */
-    bool person;         /* asks: what the record says */
+    struct json *record; /* owned; what goes on record of the call */
     uid_t approver_uid;
     pid_t approver_pid; /* who has answered; 0: nobody */
     char *scope;   /* owned: what "this session" is */

@@ -34,8 +34,12 @@ struct json *recorded_asker(struct cmd_context *ctx, struct request *request,
     recorded_add(facts, "client", meta_str(request, "client"));
     json_add_text(facts, "kind", meta_bool(request, "verb") ? "verb" : "tool");
     json_add_text(facts, "tool", tool->name);
-    /* its terminal was looked at when the call came; by now it is closed */
-    json_add_bool(facts, "person", granted ? granted->person : people_is_person(ctx, request));
+    /* its terminal can be looked at once, when the call comes: later it is closed */
+    const struct json *known = granted ? json_get(granted->record, "person") : NULL;
+    if (known)
+        json_add(facts, "person", json_copy(known));
+    else if (!granted && !request_is_marked(request))
+        json_add_bool(facts, "person", people_is_person(ctx, request));
     recorded_add(facts, "call_id", meta_str(request, "call_id"));
     if (own)
         json_add_int(facts, "from_session", (int64_t)session_number(own));
@@ -90,6 +94,7 @@ int recorded_question(const struct approval *approval, struct err *err)
         return 0;
     struct json *facts = json_copy(approval->record);
     json_add_text(facts, "approval", approval->id);
+    json_add_text(facts, "permissions", approval->permissions);
     json_add_text(facts, "asked_sandbox", approval->sandbox);
     recorded_add_reason(facts, approval->reason);
     int code = audit_write(approval->ctx->registry, "asked", NULL, facts, err);
