@@ -297,7 +297,7 @@ def test_candidates_are_words_with_descriptions(mux, line):
 @pytest.mark.no_pty
 def test_no_name_twice(mux):
     mux.configure("[session whelk]\ncmd = sleep 300\n")
-    mux.ue("exec", "-n", "whelk").ok()
+    mux.ue("exec", "-n", "whelk", "-y", "0").ok()
     mux.ue("exec", "-n", "walrus", "-y", "0", "exec sleep 300").ok()
     for verb in ("attach", "write", "poll", "kill"):
         wait_for(lambda: sorted(words(mux, verb, "")) == ["walrus", "whelk"], f"both sessions after {verb!r}")

@@ -1,6 +1,6 @@
 """--until X --ready: X, and then ready; each alone means what it did."""
 import pytest
-from conftest import CAP, need, wait_for
+from conftest import CAP, many, need, wait_for
 
 ENDLESS = ("-y", CAP * 1000)
 STAGES = "echo up; read a; echo match; while [ ! -e go ]; do sleep 0.02; done; echo done; read b"
@@ -61,6 +61,6 @@ def test_no_type_ahead_at_a_prompt(mux):
     need("node")
     mux.session("js", "node")
     rpc = mux.rpc()
-    for i in range(60):
+    for i in range(many(30, 200)):
         answer = rpc.call("write_stdin", {"session_id": "js", "chars": f"'a'+{i}\n", "until": f"'a{i}'", "ready": True, "yield_time_ms": 30000})
         assert answer["reason"] == "ready" and answer["output"].count(f"'a'+{i}") == 1 and answer["output"].count(f"'a{i}'") == 1
