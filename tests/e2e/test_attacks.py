@@ -101,6 +101,10 @@ IS = {"refused": REFUSED.__contains__, "filtered": {"EPERM"}.__contains__, "own"
       "any": lambda outcome: outcome != "done"}
 
 
+def landlock_abi(mux):
+    return int((re.search(r"Landlock ABI (\d+)", mux.js("status")["sandboxes"]) or [0, 0])[1])
+
+
 def expected(backend):
     """{attack: outcome}"""
     head, *rows = INSIDE.strip().splitlines()
@@ -126,13 +130,16 @@ def test_attacks_from_inside(mux, backend):
                            str(mux.state), str(keeper), tty=True)
     outcomes = json.loads(answer.json["output"][answer.json["output"].index("{"):])  # behind what it wrote to its terminal by name
     assert outcomes.pop("descriptors left") == [] and outcomes.pop("no_new_privs") and outcomes.pop("capabilities")
-    table = expected(backend)
+    table, closed = expected(backend), landlock_abi(mux) >= 2
     assert outcomes.keys() == table.keys()
+    if not closed:
+        outcomes = {name: outcome for name, outcome in outcomes.items() if not name.startswith("named pipe")}
     assert not {name: (outcome, table[name]) for name, outcome in outcomes.items() if not IS[table[name]](outcome)}
     after = outside.stat()
     assert outside.read_text() == "safe" and (after.st_mode, after.st_nlink, after.st_mtime_ns) == (before.st_mode, before.st_nlink, before.st_mtime_ns)
-    with pytest.raises(BlockingIOError):
-        os.read(reader, 1)
+    if closed:
+        with pytest.raises(BlockingIOError):
+            os.read(reader, 1)
     os.close(reader)
     assert (work.dir / ".git/config").read_text() == "[core]\n" and os.listdir(work.dir / ".git/hooks") == []
     assert not any((work.dir / name).exists() for name in PROTECTED[1:])
@@ -157,8 +164,7 @@ def test_a_network_has_no_abstract_sockets_of_others(mux):
         abstract.bind("\0" + name)
         abstract.listen()
         reached = work.run(sys.executable, "-c", REACH, server.getsockname()[1], name, options=["--network"])
-    landlock = int((re.search(r"Landlock ABI (\d+)", mux.js("status")["sandboxes"]) or [0, 0])[1])
-    assert reached.answer["output"] == f"done,{'Operation not permitted' if landlock >= 6 else 'done'}\n", reached
+    assert reached.answer["output"] == f"done,{'Operation not permitted' if landlock_abi(mux) >= 6 else 'done'}\n", reached
 
 
 RULES = """
