@@ -70,17 +70,14 @@ def as_muxd(mux, made):
 
 def test_a_grammar_of_bash_sees_no_more(mux):
     place, made = installed("oracle", *PACKAGES), scripts(SEED, COUNT)
-    both, used, wrong = 0, set(), []
+    both, wrong = 0, []
     for script, told, (kind, commands) in zip(made, as_muxd(mux, made), as_bash(place, made), strict=True):
         if not told["plain"]:
             continue
         if kind in ("plain", "heredoc") and commands == told["commands"]:
             both += 1
             continue
-        rows = [name for name, (is_it, _) in GRAMMAR.items() if is_it(script, told["commands"])]
-        used.update(rows)
-        if not rows:
+        if not any(is_it(script, told["commands"]) for is_it, _ in GRAMMAR.values()):
             wrong.append((script, told["commands"], kind, commands))
     assert not wrong, f"seed {SEED}: {len(wrong)} of {COUNT}, the shortest: {sorted(wrong, key=lambda one: len(one[0]))[:3]!r}"
     assert both > COUNT / 4, f"seed {SEED}: only {both} were plain for both: what is compared is too little"
-    assert SEED != 1 or used == set(GRAMMAR), f"rows that nothing needs: {set(GRAMMAR) - used}"
