@@ -36,7 +36,8 @@ def written(pattern):
 RESERVED = "if|for|while|until|case|select|function|time|unset|declare|typeset|export|readonly|local"
 # Where the grammar reads otherwise than bash itself, which reads as muxd does.
 GRAMMAR = {
-    "a word with @ # % in it": (worded("[@#%]"), "the grammar ends the word before the sign; to bash it is a letter like others"),
+    "a name with @ # % in it": (named("[@#%]"), "the grammar ends the word before the sign; to bash it is a letter like others"),
+    "a number with # behind it": (worded("^[0-9]+#"), "a number of another base for the grammar; a word like others for bash"),
     "a name with = behind what is no variable": (named("^[^A-Za-z_].*="), "an assignment for the grammar; a command called --x=y for bash"),
     "{ } or ] twice in a row": (neighbours(["{", "}", "]"]), "one word for the grammar, with the blank in it; two for bash"),
     "a name that only begins as a word of the shell": (written(rf"\b({RESERVED})[\"'\]}}]"), "the grammar ends the word there; to bash it is a name like others"),
@@ -44,7 +45,7 @@ GRAMMAR = {
     "a here-document before its command": (written(r"(^|[;&|\n])\s*<<"), "an error for the grammar"),
     "a here-document that ends with an empty line": (written(r"<<-?\s*(''|\"\")"), "an error for the grammar"),
     "a blank of Unicode": (worded("[\u00a0\u2003]"), "a blank for the grammar; a part of the word for bash"),
-    "a - by itself": (worded("^-$"), "no word for the grammar before a here-document, and an assignment's beginning as a name"),
+    "a - by itself": (lambda script, commands: named("^-$")(script, commands) or "<<" in script and worded("^-$")(script, commands), "no word for the grammar before a here-document, and an assignment's beginning as a name"),
     "a line that begins with the end of its here-document": (written(r"(?s)<<-?\s*['\"]?E.*\nE[^\n]"), "the grammar ends there; bash wants the whole line"),
     "a here-document behind a ;": (written(r"<<[^\n]*; *\n"), "an error for the grammar"),
     "blanks before the end of a here-document": (written(r"(?s)<<.*\n[ \t\r]+E"), "the grammar ends there; bash wants the line without them"),
