@@ -51,7 +51,7 @@ void describe_end(struct json *into, struct session *session)
     unsigned killer = atomic_load(&header->killed_by);
     if (killer != KILLER_NONE)
         json_add_text(into, "killed_by", session_killer_word(killer));
-    int children = session_children_left(session);
+    int children = session_children_told(session);
     if (children >= 0)
         json_add_int(into, "children_left", children);
 }

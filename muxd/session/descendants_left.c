@@ -7,6 +7,7 @@
 #include "session/descendants.h"
 #include "sys/proc.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* process numbers don't come round in this time, not even the 32,768 of a small machine */
 #define YOUNG_MS 200
@@ -47,6 +48,20 @@ int session_children_left(struct session *session)
         bearers_of(descendants_now(session->registry), session_number(session), &count);
     session->childless = count == 0;
     return (int)count;
+}
+
+int session_children_told(struct session *session)
+{
+    struct proc_stat stat;
+    int told = session_children_left(session);
+    size_t count = 0;
+    if (told <= 0 || !session->sandbox)
+        return told;
+    const struct bearer *all = bearers_of(descendants_now(session->registry),
+                                          session_number(session), &count);
+    for (size_t i = 0; i < count; i++)
+        told -= !proc_stat(all[i].pid, &stat) || strcmp(stat.comm, "bwrap") == 0;
+    return told;
 }
 
 /* Marks carry the low 32 bits of a number. */

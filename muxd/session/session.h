@@ -34,6 +34,8 @@ const char *session_killer_word(unsigned killed_by);
 const char *session_waiting_for(struct session *session);
 /* living descendants after the leader's end; -1 unknown */
 int session_children_left(struct session *session);
+/* The same for people: without bubblewrap's own process, which ends a little later. */
+int session_children_told(struct session *session);
 int session_get_size(const struct session *session, int *rows, int *cols); /* -1 on pipes */
 /* The process session (setsid(2)) whose controlling terminal is this session's; 0: none. */
 pid_t session_terminal_sid(const struct session *session);

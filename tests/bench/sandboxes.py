@@ -46,13 +46,32 @@ def bench_sandbox(table, size):
             print("Landlock can't be used here: no row for it")
         if writes:
             repl_inside(table, size, muxd, place)
+            by_default(table, size)
+
+
+class Unconfigured(Daemon):
+    models = ""  # what calls of models may do is left to muxd
+
+
+def by_default(table, size):
+    with Unconfigured("[policy free]\n") as muxd:
+        place = muxd.dir / "w"
+        for name in PROTECTED:
+            (place / name).mkdir(parents=True)
+
+        def call(**meta):
+            return "call", muxd.socket, request("exec_command", cmd=[TRUE], yield_time_ms=30000, _meta={"cwd": str(place), **meta}), EXITED
+
+        muxd.client.call("tools")  # the trial is over then
+        taken = turns(size.rounds, ("free", *call(profile="free")), ("default", *call()), env=muxd.env, warm=size.warm // 10)
+        table.ratio("exec /bin/true by a model, without a config / not confined", ms(taken, "free"), ms(taken, "default"))
 
 
 def repl_inside(table, size, muxd, place):
     muxd.env.update(REPL_ENV)
     contestants = []
     for name, sandbox in ("outside", {}), ("inside", {"sandbox": "workspace-write", "temp": False}):
-        muxd.client.call("exec_command", {"cmd": [PYTHON, "-q"], "name": name, "tty": True, "workdir": str(place), "yield_time_ms": 60000, "ready": True, **sandbox,
+        muxd.rpc().call("exec_command", {"cmd": [PYTHON, "-q"], "name": name, "tty": True, "workdir": str(place), "yield_time_ms": 60000, "ready": True, **sandbox,
                                           "_meta": {"verb": True, "env": muxd.env}})
         line = request("write_stdin", session_id=name, chars="1+1\r", yield_time_ms=30000, until=r"\n2\r\n>>> $")
         contestants.append((name, "call", muxd.socket, line, '2\\r\\n>>> \n"reason":"until"'))

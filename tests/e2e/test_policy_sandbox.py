@@ -62,7 +62,7 @@ def place(mux):
 
 def exec_command(place, **more):
     answer = place.call("exec_command", login=False, yield_time_ms=30000, **{"cmd": place.script, **more})
-    assert answer["exit_code"] == 0, answer
+    assert answer["exit_code"] == 0 and answer["children_left"] == 0, answer  # what ends the sandbox is none of them
     return place.written()
 
 
@@ -76,6 +76,8 @@ def test_the_policy_of_the_client_decides(place):
     assert exec_command(place) == exec_command(place, tty=True) == WORK
     assert exec_command(place, workdir=str(place.out)) == WORK  # a model names where it begins, not what it may write
     assert exec_command(place, cmd=["sh", "-c", place.script]) == WORK
+    assert place.call("exec_command", cmd="sleep 98765 >/dev/null 2>&1 </dev/null & exit 0", login=False, name="left")["children_left"] == 1
+    assert mux.ue("kill", "left").rc == 0
     for tool, command in [("shell_command", place.script), ("shell", ["sh", "-c", place.script])]:
         assert place.call(tool, command=command)["success"] and place.written() == WORK, tool
     assert place.call("exec_command", profile="ro", cmd=place.script, login=False)["exit_code"] == 0 and place.written() == set()
