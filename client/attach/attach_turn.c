@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "client/attach/attached.h"
+#include "client/terminal/fit.h"
 #include "client/terminal/query.h"
 #include "client/terminal/overlay.h"
 #include "client/terminal/terminal.h"
@@ -32,33 +33,18 @@ static void send_size(struct attach *attach)
     attach_send(attach, ATTACH_RESIZE, text, strlen(text));
 }
 
-/* The part of text that fits into a line, at least one character. */
-static size_t attach_turn_line(const char *text, size_t size, int cols)
-{
-    size_t at = 0;
-    for (int used = 0; at < size;) {
-        int32_t rune;
-        size_t taken = utf8_decode(text + at, size - at, &rune);
-        used += rune < 0 ? 1 : utf8_width(rune);
-        if ((used > cols && at > 0) || taken == 0)
-            break;
-        at += taken;
-    }
-    return at > 0 ? at : size;
-}
-
 /* In as many lines as it needs, from this row on; 0: in the last ones. */
 static void append_notice(struct buf *out, const char *text, size_t size, int first)
 {
     int rows, cols, lines = 0;
     terminal_size(&rows, &cols);
     for (size_t at = 0; at < size; lines++)
-        at += attach_turn_line(text + at, size - at, cols);
+        at += fit_line(text + at, size - at, cols);
     int row = lines < rows ? rows - lines + 1 : 1;
     if (first > 0 && first + lines - 1 <= rows)
         row = first;
     for (size_t at = 0; at < size && row <= rows; row++) {
-        size_t part = attach_turn_line(text + at, size - at, cols);
+        size_t part = fit_line(text + at, size - at, cols);
         buf_printf(out, "\033[%d;1H\033[m\033[2K\033[7m", row);
         buf_append(out, text + at, part);
         buf_append_text(out, "\033[m");

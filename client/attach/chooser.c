@@ -2,14 +2,16 @@
 #include "client/attach/chooser.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "client/terminal/fit.h"
 #include "client/terminal/overlay.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILTER_MAX 40 /* bytes */
+#define FILTER_MAX 40  /* bytes */
 #define PREVIEW_ROWS 8 /* at least; with less room there is no preview */
+#define WIDE_COLS 69   /* with less there are no columns in the list */
 
 struct chooser {
     const struct chooser_options *options;
@@ -34,7 +36,8 @@ bool chooser_takes(const struct json *session, int64_t *number)
     return !own || strcmp(own, word) != 0;
 }
 
-static void chooser_append_session(struct buf *out, const struct json *session)
+/* cols: of the terminal; on a narrow one there is only what tells sessions apart. */
+static void chooser_append_session(struct buf *out, const struct json *session, int cols)
 {
     int64_t number = 0, attached = 0;
     size_t len = 0;
@@ -47,6 +50,11 @@ static void chooser_append_session(struct buf *out, const struct json *session)
     json_get_int(session, "attached", &attached);
     if (attached > 0)
         snprintf(people, sizeof people, "%" PRId64 " attached", attached);
+    if (cols < WIDE_COLS) {
+        buf_printf(out, "%4" PRId64 "  %s  %s  ", number, name ? name : "?", waits ? waits : "");
+        utf8_append_escaped(out, cmd ? cmd : "", len, false);
+        return;
+    }
     buf_printf(out, "%6" PRId64 "  %-20s  %-8s  %-6s  %-12s  ", number, name ? name : "?",
                state ? state : "?", waits ? waits : "-", people);
     utf8_append_escaped(out, cmd ? cmd : "", len, false);
@@ -95,12 +103,13 @@ static void chooser_filter(struct chooser *chooser)
     }
 }
 
-static void append_row(const struct chooser *chooser, struct buf *text, size_t row)
+static void append_row(const struct chooser *chooser, struct buf *text, size_t row, int cols)
 {
+    static const char *const new[] = {"   new  a shell in a new session", " new  a shell", NULL};
     if (row < chooser->count)
-        chooser_append_session(text, chooser->sessions[row]);
+        chooser_append_session(text, chooser->sessions[row], cols);
     else
-        buf_append_text(text, "   new  a shell in a new session");
+        buf_append_text(text, fit_one(new, cols));
 }
 
 /* What the selected session shows, its last lines in the lines [from, rows). */
@@ -131,13 +140,15 @@ static void draw_preview(struct chooser *chooser, struct buf *out, int from, int
 
 static void draw_help(const struct chooser *chooser, struct buf *out, int row, int cols)
 {
+    static const char *const types[] = {"Enter goes there, Escape leaves, letters filter",
+                                        "Enter, Esc, letters", NULL},
+                             *const walks[] = {"Enter goes there, q stays, / filters",
+                                               "Enter, q, / filters", NULL};
     struct buf text = BUF_INIT;
     if (chooser->typing && chooser->filter[0])
         buf_printf(&text, "/%s", chooser->filter);
-    else if (chooser->typing)
-        buf_append_text(&text, "Enter goes there, Escape leaves, letters filter");
     else
-        buf_append_text(&text, "Enter goes there, q stays, / filters");
+        buf_append_text(&text, fit_one(chooser->typing ? types : walks, cols));
     overlay_line(out, row, cols, "\033[2m", text.data, text.len);
     buf_fini(&text);
 }
@@ -145,8 +156,10 @@ static void draw_help(const struct chooser *chooser, struct buf *out, int row, i
 static void chooser_draw(void *arg, struct buf *out, int rows, int cols)
 {
     struct chooser *chooser = arg;
-    static const char title[] =
-        "    no  name                  state     waits   people        command";
+    static const char *const titles[] = {
+        "    no  name                  state     waits   people        command", "  no  name",
+        NULL};
+    const char *title = fit_one(titles, cols);
     size_t count = chooser_rows(chooser), room = rows > 2 ? (size_t)rows - 2 : 1, shown = room;
     bool previews = chooser->options->preview && rows >= 2 * PREVIEW_ROWS;
     if (previews)
@@ -161,7 +174,7 @@ static void chooser_draw(void *arg, struct buf *out, int rows, int cols)
     }
     for (size_t row = 0; row < shown && chooser->top + row < count; row++) {
         struct buf text = BUF_INIT;
-        append_row(chooser, &text, chooser->top + row);
+        append_row(chooser, &text, chooser->top + row, cols);
         overlay_line(out, (int)row + (rows > 2), cols,
                      chooser->top + row == chooser->at ? "\033[7m" : "", text.data, text.len);
         buf_fini(&text);

@@ -3,6 +3,7 @@
 #include "client/attach/scroll.h"
 #include "base/bug.h"
 #include "base/utf8.h"
+#include "client/terminal/fit.h"
 #include "client/terminal/overlay.h"
 #include "client/terminal/terminal.h"
 #include <stdio.h>
@@ -49,23 +50,34 @@ static void selection(const struct scroll *scroll, size_t *from, size_t *to)
     *to = scroll->selects && scroll->anchor > scroll->line ? scroll->anchor : scroll->line;
 }
 
-static void draw_last_line(const struct scroll *scroll, struct buf *out, int rows, int cols)
+static void append_state(const struct scroll *scroll, struct buf *full, struct buf *brief)
 {
-    struct buf text = BUF_INIT;
     size_t from, to;
     selection(scroll, &from, &to);
-    if (scroll->typing)
-        buf_printf(&text, "%c%s", scroll->up ? '?' : '/', scroll->words);
-    else if (scroll->said)
-        buf_printf(&text, "%s", scroll->said);
-    else if (scroll->selects)
-        buf_printf(&text, "%zu line%s selected: y copies, v drops the selection, q leaves",
+    if (scroll->typing) {
+        buf_printf(full, "%c%s", scroll->up ? '?' : '/', scroll->words);
+    } else if (scroll->said) {
+        buf_append_text(full, scroll->said);
+    } else if (scroll->selects) {
+        buf_printf(full, "%zu line%s selected: y copies, v drops the selection, q leaves",
                    to - from + 1, to > from ? "s" : "");
-    else
-        buf_printf(&text, "%s, line %zu of %zu: q leaves, / searches, v selects, y copies",
+        buf_printf(brief, "%zu selected: y v q", to - from + 1);
+    } else {
+        buf_printf(full, "%s, line %zu of %zu: q leaves, / searches, v selects, y copies",
                    scroll->name, scroll->line + 1, scroll->history->count);
-    overlay_line(out, rows - 1, cols, "\033[7m", text.data, text.len);
-    buf_fini(&text);
+        buf_printf(brief, "q / v y, line %zu of %zu", scroll->line + 1, scroll->history->count);
+    }
+}
+
+static void draw_last_line(const struct scroll *scroll, struct buf *out, int rows, int cols)
+{
+    struct buf full = BUF_INIT, brief = BUF_INIT;
+    append_state(scroll, &full, &brief);
+    const char *const texts[] = {full.data, brief.data, NULL};
+    const char *text = fit_one(texts, cols);
+    overlay_line(out, rows - 1, cols, "\033[7m", text, strlen(text));
+    buf_fini(&full);
+    buf_fini(&brief);
 }
 
 static void scroll_draw(void *arg, struct buf *out, int rows, int cols)

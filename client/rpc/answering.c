@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "client/print/approval.h"
 #include "client/rpc/call.h"
+#include "client/terminal/fit.h"
 #include "client/terminal/overlay.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,28 +40,13 @@ int answering_send(struct connection *conn, const struct json *approval, int32_t
     return result;
 }
 
-/* The bytes of text that fit into a line; a line end is not among them. */
-static size_t answering_cut(const char *text, size_t size, int cols)
-{
-    size_t at = 0;
-    for (int used = 0; at < size && text[at] != '\n';) {
-        int32_t rune;
-        size_t taken = utf8_decode(text + at, size - at, &rune);
-        used += rune < 0 ? 1 : utf8_width(rune);
-        if (taken == 0 || (used > cols && at > 0))
-            break;
-        at += taken;
-    }
-    return at;
-}
-
 /* Draws the lines from `first` on into the rows [row, end). Returns how many lines there are. */
 static size_t draw_lines(const struct answering *view, struct buf *out, int row, int end, int cols)
 {
     size_t line = 0;
     for (size_t at = 0; at < view->text.len; line++) {
         const char *text = view->text.data + at;
-        size_t part = answering_cut(text, view->text.len - at, cols);
+        size_t part = fit_line(text, view->text.len - at, cols);
         if (line >= view->first && row < end)
             overlay_line(out, row++, cols, "", text, part);
         at += part;
@@ -71,16 +57,21 @@ static size_t draw_lines(const struct answering *view, struct buf *out, int row,
 
 static void draw_question(const struct answering *view, struct buf *out, int row, int cols)
 {
-    const char *always = json_get(view->approval, "always") ? ", a always" : "";
-    struct buf text = BUF_INIT;
-    if (view->seen)
-        buf_printf(&text, "y once, s for the session%s, n deny, q leave, Enter later%s", always,
-                   view->more || view->first ? ", Space and b scroll" : "");
-    else
-        buf_append_text(&text, "there is more to read: Space; then it can be answered. n deny, "
-                               "q leave, Enter later");
-    overlay_line(out, row, cols, "\033[7m", text.data, text.len);
-    buf_fini(&text);
+    static const char *const unread[] = {
+        "there is more to read: Space; then it can be answered. n deny, q leave, Enter later",
+        "more: Space; then answer. n deny, q leave", "Space: more; n, q", NULL};
+    bool always = json_get(view->approval, "always"), scrolls = view->more || view->first;
+    struct buf full = BUF_INIT, brief = BUF_INIT, keys = BUF_INIT;
+    buf_printf(&full, "y once, s for the session%s, n deny, q leave, Enter later%s",
+               always ? ", a always" : "", scrolls ? ", Space and b scroll" : "");
+    buf_printf(&brief, "y once, s session%s, n deny, q leave", always ? ", a always" : "");
+    buf_printf(&keys, "y, s%s, n, q", always ? ", a" : "");
+    const char *const read[] = {full.data, brief.data, keys.data, NULL};
+    const char *text = fit_one(view->seen ? read : unread, cols);
+    overlay_line(out, row, cols, "\033[7m", text, strlen(text));
+    buf_fini(&full);
+    buf_fini(&brief);
+    buf_fini(&keys);
 }
 
 static void answering_draw(void *arg, struct buf *out, int rows, int cols)

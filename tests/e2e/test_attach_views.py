@@ -59,6 +59,33 @@ def test_the_page_of_keys_on_few_rows_says_that_there_is_more(mux):
     same(mux)
 
 
+def test_on_a_narrow_terminal_every_key_can_be_read(mux):
+    bash(mux)
+    bash(mux, "a-second-one")
+    attach(mux, size="60x20")
+    keys(mux, "outer", PREFIX, "?")
+    page = shown(mux, "outer", "Any key goes back")
+    words = " ".join(page.split())
+    manual = mux.ue("attach", "-h").ok().out
+    rows = [line for line in manual[manual.index("keys after the prefix"):manual.index("examples:")].splitlines() if line.startswith("  ")]
+    assert len(rows) > 15 and all(" ".join(row.split()) in words for row in rows), (rows, page)
+    assert "  d  detach: the\n     session goes on\n" in page, page
+    keys(mux, "outer", "x")
+    same(mux)
+    scroll_keys = scroll_narrow(mux)
+    assert all(key in scroll_keys for key in "q/vy"), scroll_keys
+    press(mux, "outer", "q\x1cl")
+    page = shown(mux, "outer", "Enter, q, / filters")
+    assert "  inner" in page and "  a-second-one" in page and "no  name\n" in page, page
+    press(mux, "outer", "q")
+    same(mux)
+
+
+def scroll_narrow(mux):
+    press(mux, "outer", "\x1c[")
+    return shown(mux, "outer", "v y, line").splitlines()[-1]
+
+
 def test_scroll_search_and_copy_to_be_printed(mux):
     bash(mux)
     bash(mux, "outer")

@@ -2,6 +2,7 @@
 #include "tests/lib/test.h"
 
 #include "client/attach/history.h"
+#include "client/terminal/fit.h"
 #include "client/terminal/overlay.h"
 #include <string.h>
 
@@ -79,6 +80,36 @@ TEST(test_a_full_line_keeps_its_last_character)
     line_is("a\344\275\240b", 2, "", "\033[3;1H\033[m\033[Ka\033[m");
 }
 
+static void words_are(const char *text, int cols, const char *const rows[])
+{
+    size_t at = 0, size = strlen(text);
+    for (; *rows; rows++) {
+        size_t part = fit_words(text + at, size - at, cols);
+        assert_int_equal(part, strlen(*rows));
+        assert_memory_equal(text + at, *rows, part);
+        at += part;
+    }
+    assert_int_equal(at, size);
+}
+
+TEST(test_wrapping)
+{
+    words_are("one two three", 7, (const char *const[]){"one two ", "three", NULL});
+    words_are("one two three", 6, (const char *const[]){"one ", "two ", "three", NULL});
+    words_are("  one   two", 5, (const char *const[]){"  one   ", "two", NULL});
+    words_are("  longer than", 4, (const char *const[]){"  lo", "nger ", "than", NULL});
+    words_are("\344\275\240\344\275\240 x", 3, (const char *const[]){"\344\275\240", "\344\275\240 ", "x", NULL});
+    words_are("\344\275\240\344\275\240", 1, (const char *const[]){"\344\275\240", "\344\275\240", NULL});
+    words_are("", 3, (const char *const[]){"", NULL});
+    assert_int_equal(fit_line("one\ntwo", 7, 20), 3);
+    assert_int_equal(fit_line("\ntwo", 4, 20), 0);
+    assert_int_equal(fit_line("a\344\275", 3, 20), 3);
+    static const char *const texts[] = {"a long one", "short", "none", NULL};
+    assert_string_equal(fit_one(texts, 10), "a long one");
+    assert_string_equal(fit_one(texts, 9), "short");
+    assert_string_equal(fit_one(texts, 2), "none");
+}
+
 TEST(test_searching)
 {
     static const char text[] = "one\ntwo\n\033[1mTh\033[mree\nfour one";
@@ -99,6 +130,7 @@ TEST(test_searching)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_keys_in_part), cmocka_unit_test(test_drawing),
-                                       cmocka_unit_test(test_a_full_line_keeps_its_last_character), cmocka_unit_test(test_searching)};
+                                       cmocka_unit_test(test_a_full_line_keeps_its_last_character), cmocka_unit_test(test_wrapping),
+                                       cmocka_unit_test(test_searching)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
