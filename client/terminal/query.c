@@ -12,14 +12,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define KEY_MS 30     /* an Escape is held so long for the rest of a reply; a key comes at once */
-#define PART_MS 1000  /* the same for bytes that no key begins with */
+#define PART_MS 1000  /* what may be the beginning of a reply is held so long for its rest */
 #define KEY_BYTES 2   /* up to so many bytes may be a key: ESC and one more */
 /* late replies are recognized so long after the query: some terminals pass queries on to others */
 #define LATE_MS 10000
-#define ALONE_MS 1000 /* after that time nothing waits for the replies any longer */
+#define ALONE_MS 1000 /* after that time nothing waits for the replies of a silent terminal */
 #define WAIT_MS 300   /* longest wait for replies before a session starts; … */
-#define LEAVE_MS 500  /* … and before the terminal is given back */
+#define LEAVE_MS 500  /* … and for the next one before the terminal is given back */
 #define LATE_READS 8  /* of what has come until then: more than all replies fill */
 
 #define COLOURS "\033]10;?\033\\\033]11;?\033\\\033]12;?\033\\"
@@ -37,7 +36,7 @@ static struct {
     bool once_more;           /* ask again: it may look different by now */
     bool changed;             /* profile may differ from told */
     bool follows;             /* it reports changes of its scheme */
-    int64_t asked_ms;
+    int64_t asked_ms, heard_ms; /* heard: of what came last, if it was a reply or a part of one */
     char held[QUERY_HELD];    /* may be a part of a reply */
     size_t held_size;
     int64_t held_until_ms;
@@ -54,6 +53,13 @@ static bool may_ask(void)
 static bool expects(void)
 {
     return query.asked || (query.answers && clock_mono_ms() - query.asked_ms < LATE_MS);
+}
+
+/* The terminal replies in order: once it has begun, there is no doubt that the last reply comes. */
+static bool is_replying(void)
+{
+    return query.asked && query.heard_ms >= query.asked_ms &&
+           clock_mono_ms() - query.asked_ms < LATE_MS;
 }
 
 void query_ask(struct buf *out)
@@ -97,6 +103,7 @@ void query_resized(void)
 static void query_take(enum reply reply)
 {
     query.changed = true;
+    query.heard_ms = clock_mono_ms();
     if (reply == REPLY_LAST) {
         query.asked = false;
         query.answers = true;
@@ -110,7 +117,9 @@ static void query_hold(const char *data, size_t size)
     BUG_UNLESS(size > 0 && size <= sizeof query.held);
     memcpy(query.held, data, size);
     query.held_size = size;
-    query.held_until_ms = clock_mono_ms() + (size <= KEY_BYTES ? KEY_MS : PART_MS);
+    query.held_until_ms = clock_mono_ms() + PART_MS;
+    if (size > KEY_BYTES)
+        query.heard_ms = clock_mono_ms();
 }
 
 static void keep_cursor(const struct profile *before)
@@ -133,13 +142,14 @@ static bool is_part_of_report(const char *data, size_t size)
 }
 
 /* Removes the replies from data and returns the size of the keys that stay. whole: the rest of a
- * partial reply did not come in time. Bytes that may also be a key are held back only shortly after
- * a query. */
+ * partial reply did not come in time. Bytes that may also be a key are held back only while the
+ * terminal replies, and shortly after a query: an Escape comes through with whatever follows it,
+ * were it a reply. */
 static size_t without_answers(char *data, size_t size, bool whole)
 {
     size_t kept = 0;
     bool expected = expects(),
-         soon = query.asked && clock_mono_ms() - query.asked_ms < ALONE_MS;
+         soon = is_replying() || (query.asked && clock_mono_ms() - query.asked_ms < ALONE_MS);
     for (size_t at = 0, used; at < size; at += used) {
         const char *escape = memchr(data + at, '\033', size - at);
         used = escape ? (size_t)(escape - data) - at : size - at;
@@ -232,14 +242,14 @@ bool query_changed(struct profile *profile, struct buf *out)
 }
 
 /* Until all replies are there. Keys go to ahead, and what came in time counts also if we get the
- * processor too late; without ahead keys are dropped. */
+ * processor too late; without ahead keys are dropped, and each reply gives the next one time. */
 static void wait_for_answers(struct buf *ahead, int wait_ms)
 {
     char data[1024];
-    int64_t until_ms = query.asked_ms + wait_ms;
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     for (int late = 0; query.asked && late < LATE_READS;) {
-        int64_t left_ms = until_ms - clock_mono_ms();
+        int64_t from_ms = ahead || !is_replying() ? query.asked_ms : query.heard_ms,
+                left_ms = from_ms + wait_ms - clock_mono_ms();
         int ready = poll(&in, 1, left_ms > 0 ? (int)left_ms : 0);
         if (left_ms <= 0 && (ready <= 0 || !ahead))
             break;

@@ -49,7 +49,10 @@ def test_a_bell_rings_and_links_work(mux, outer):
 def test_settings(mux, outer):
     bash(mux, "[attach]\nbell = no\nlinks = no\nclipboard = terminal\n")
     looker, terminal = outer("-r"), outer()
-    terminal.type(b" ")
+    since = len(terminal.seen)
+    terminal.type(b"\r")
+    terminal.shows(b"sh>", since)
+    wait_for(lambda: mux.listed("inner")["keyboard"]["owner"] == "nobody", "the keyboard to be given back")
     got = say(mux, terminal, "\\a" + LINK + COPY + "\\e]52;c;?\\a", "over1")
     assert b"\a" not in got and b"]8;" not in got
     assert got.count(b"\x1b]52;c;aGFsbG8=\x1b\\") == 1 and b"]52;c;?" not in got
