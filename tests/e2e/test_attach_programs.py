@@ -166,7 +166,6 @@ def test_odd_terminals(mux, size):
 
 def test_many_come_and_go_killed_at_any_moment(mux):
     most, turns = many(8, 20), many(30, 60)
-    hangup = signal.SIGTERM if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else signal.SIGHUP  # nohup: ue ignores it, too
     bash(mux)
     text(mux, "inner", "yes \"$(seq 200)\"")
     master, slave = os.openpty()
@@ -184,7 +183,7 @@ def test_many_come_and_go_killed_at_any_moment(mux):
         clients.append(client)
         if len(clients) > most:
             old = clients.pop(turn % 7)
-            old.send_signal([signal.SIGKILL, signal.SIGTERM, hangup, signal.SIGINT][turn % 4])
+            old.send_signal([signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT][turn % 4])
             wait_for(lambda: drain() or old.poll() is not None, "it to go: the terminal must take what it restores")
             mux.finish(old)
         drain()

@@ -160,6 +160,19 @@ show(get(b"c"))
     assert shown(mux) == b"\033[?62;22c"
 
 
+def test_asked_long_before_raw_mode(mux):
+    """A program that computes, or gets no processor, is not taken for one that has forgotten what it asked."""
+    program(mux, r"""
+say(b"\033[c")
+end = time.process_time() + 0.6
+while time.process_time() < end:
+    pass
+raw()
+show(get(b"c"))
+""")
+    assert shown(mux) == b"\033[?62;22c"
+
+
 EVIL = b"\033[c\033[5n\033]11;?\007\033[6n\033P+q544e\033\\ \033[>q text\n" * 20
 
 

@@ -3,16 +3,15 @@
 #include "parts/view/queries.h"
 #include "base/buf.h"
 #include "base/bug.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "parts/view/view_internal.h"
+#include "sys/proc.h"
 #include "sys/pty.h"
 #include "term/modes.h"
 #include "term/responder.h"
 #include "term/scan.h"
 #include "wire/profile.h"
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* In one look; the rest follows in the next one, so that a flood of queries neither stops the
@@ -20,9 +19,11 @@
 #define ANSWERS_MAX 32
 #define ANSWERS_BYTES 4096
 /* How long a program that has asked may take to leave canonical mode, and how long one that does
- * not read its replies gets none. */
+ * not read its replies gets none. One that computes, or waits for the processor, has more time. */
 #define LATE_NS (250 * NS_PER_MS)
+#define LATE_MOST_NS (60000 * NS_PER_MS)
 #define LATE_FIRST_NS NS_PER_MS
+#define LATE_INTERVAL_NS (50 * NS_PER_MS) /* between two looks, at most */
 
 struct queries {
     struct session *session;
@@ -32,7 +33,7 @@ struct queries {
     struct buf late;    /* replies to a program that is still in canonical mode */
     pid_t group;        /* the foreground group when it asked */
     bool late_is_raw;   /* canonical mode was off at the last look */
-    int64_t late_until_ns, interval_ns;
+    int64_t late_ns, interval_ns; /* when it asked; between two looks */
     struct loop_timer timer;
 };
 
@@ -157,7 +158,7 @@ static void keep_late(struct session *session, const struct buf *answers)
     if (queries->late.len == 0) {
         queries->group = pty_foreground(session->out.fd);
         queries->late_is_raw = false;
-        queries->late_until_ns = now + LATE_NS;
+        queries->late_ns = now;
         queries->interval_ns = LATE_FIRST_NS;
         loop_timer_set_ns(&queries->timer, now + LATE_FIRST_NS);
     }
@@ -171,9 +172,16 @@ static void forget_late(struct queries *queries)
     buf_init(&queries->late, ANSWERS_BYTES + RESPONDER_MOST);
 }
 
+/* Only the leader of the group is looked at: it is the one that sets modes, or nobody knows. */
+static bool is_working(pid_t group)
+{
+    struct proc_stat leader;
+    return group > 0 && proc_stat(group, &leader) && (leader.state == 'R' || leader.state == 'D');
+}
+
 /* Sends the late replies, keeps them for longer, or drops them. Two looks, with no output
  * between them, must find raw mode: a line editor that comes back from a command sets it just
- * before it prints its prompt. */
+ * before it prints its prompt. After some time it must also have come to rest. */
 static void look_at_late(struct queries *queries)
 {
     struct session *session = queries->session;
@@ -182,11 +190,14 @@ static void look_at_late(struct queries *queries)
     bool same = may_answer(session) && queries->group > 0 &&
                 pty_foreground(session->out.fd) == queries->group;
     bool takes = same && takes_answers(session);
-    if (takes && queries->late_is_raw) {
+    int64_t waited = now - queries->late_ns;
+    bool soon = waited < LATE_NS, works = !soon && is_working(queries->group);
+    if (takes && queries->late_is_raw && !works) {
         queries_type(session, &queries->late, atomic_load(&session->journal->header->answered_to));
-    } else if (same && now < queries->late_until_ns) {
+    } else if (same && (soon || takes || (works && waited < LATE_MOST_NS))) {
         queries->late_is_raw = takes;
-        queries->interval_ns += queries->interval_ns / 2;
+        if (queries->interval_ns < LATE_INTERVAL_NS)
+            queries->interval_ns += queries->interval_ns / 2;
         loop_timer_set_ns(&queries->timer, now + queries->interval_ns);
         return;
     }
@@ -376,17 +387,4 @@ void session_set_profile(struct session *session, const struct profile *profile)
     queries->profile = profile ? *profile : (struct profile){0};
     if (profile_scheme(&queries->profile) != before)
         tell_scheme(session, profile_scheme(&queries->profile));
-}
-
-void session_set_cell(struct session *session, int height, int width)
-{
-    int old_height, old_width;
-    if (!session_is_tty(session) || session->finished || session->out.fd < 0 || height < 1 ||
-        width < 1 || pty_get_cell(session->out.fd, &old_height, &old_width) < 0 ||
-        (height == old_height && width == old_width))
-        return;
-    int code = pty_set_cell(session->out.fd, height, width);
-    if (code < 0)
-        log_debug("session %llu: the size of its cells can't be set: %s",
-                  (unsigned long long)session_number(session), strerror(-code));
 }

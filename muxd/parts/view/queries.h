@@ -31,7 +31,4 @@ uint64_t session_modes(struct session *session);
  * person's terminal (copied); NULL: with those of a plain dark one. A program that has asked for
  * it is told when these change between light and dark. */
 void session_set_profile(struct session *session, const struct profile *profile);
-/* The size of the terminal's cells, in pixels. Like rows and columns it stays when its terminal
- * has gone. */
-void session_set_cell(struct session *session, int height, int width);
 #endif

@@ -1,9 +1,12 @@
 /* view.c: owns how screen models are made and dropped, and who watches them. */
 #include "base/bug.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "parts/view/queries.h"
 #include "parts/view/view_internal.h"
+#include "sys/pty.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define IDLE_MS 60000                 /* how long a model without watches is kept */
 /* how often the followers of a model that can't catch up are shown what it has */
@@ -356,3 +359,16 @@ const struct part view_part = {
     .answer_late = queries_type_late,
     .resized = view_resized,
 };
+
+void session_set_cell(struct session *session, int height, int width)
+{
+    int old_height, old_width;
+    if (!session_is_tty(session) || session->finished || session->out.fd < 0 || height < 1 ||
+        width < 1 || pty_get_cell(session->out.fd, &old_height, &old_width) < 0 ||
+        (height == old_height && width == old_width))
+        return;
+    int code = pty_set_cell(session->out.fd, height, width);
+    if (code < 0)
+        log_debug("session %llu: the size of its cells can't be set: %s",
+                  (unsigned long long)session_number(session), strerror(-code));
+}

@@ -42,4 +42,7 @@ void watch_rest(struct watch *watch);
 void watch_wake(struct watch *watch, bool tell_anyway);
 
 extern const struct part view_part; /* answers the terminal's queries, too (queries.h) */
+/* The size of the terminal's cells, in pixels. Like rows and columns it stays when its terminal
+ * has gone. */
+void session_set_cell(struct session *session, int height, int width);
 #endif
