@@ -110,7 +110,13 @@ static void places_add_config(const struct doctor *doctor)
 void doctor_places(const struct doctor *doctor)
 {
     char *dir = path_dirname(doctor->socket);
-    places_add(doctor, DOCTOR_RUNTIME, dir, "muxd can't listen there", PATH_CHOOSE_SOCKET);
+    if (access(dir, F_OK) != 0 && errno == ENOENT && !path_socket_is_default(doctor->socket))
+        doctor_add(doctor->rows, DOCTOR_RUNTIME,
+                   (struct doctor_say){DOCTOR_BAD, "no daemon is started for it",
+                                       "correct -S or $MUXD_SOCKET, or make it: mkdir -m 700"},
+                   "'%s' does not exist", dir);
+    else
+        places_add(doctor, DOCTOR_RUNTIME, dir, "muxd can't listen there", PATH_CHOOSE_SOCKET);
     free(dir);
     places_add_state(doctor);
     places_add_space(doctor);

@@ -84,6 +84,8 @@ def test_places_that_can_not_be_used(mux):
     found = state(mux, "runtime")
     mux.dir.chmod(0o700)
     assert found[0] == "bad" and "chmod 700" in found[1]
+    row = doctor(mux, env={"MUXD_SOCKET": str(mux.dir / "none/s")})[0]["runtime"]
+    assert row["state"] == "bad" and "does not exist" in row["found"], row
 
 
 def test_fits_a_terminal(mux):

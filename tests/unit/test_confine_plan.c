@@ -243,9 +243,9 @@ static void hides(const char *pattern, const char *const *readable, const char *
 TEST(hides_what_matches)
 {
     char link[128], outside[128];
-    static const char *const dirs[] = {"glob", "glob/a", "glob/a/b", "glob/.c", "beside"},
+    static const char *const dirs[] = {"glob", "glob/a", "glob/a/b", "glob/.c", "beside", "beside/deep"},
                              *const files[] = {"glob/.env", "glob/a/.env", "glob/a/b/.env", "glob/.c/.env", "glob/a/x.key",
-                                               "glob/a/y.key", "beside/.env"};
+                                               "glob/a/y.key", "beside/.env", "beside/deep/.env"};
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
         mkdir(at(dirs[i]), 0700);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
