@@ -30,8 +30,10 @@ static void hide_runtime(struct confine_plan *plan, const char *dir)
     static const char *const doors[] = {
         "bus",     "systemd", "dbus-1",    "docker.sock", "podman", "containerd", "gnupg",
         "keyring", "at-spi",  "wayland-0", "pipewire-0",  "pulse",  "muxd"};
+    if (access(dir, F_OK) != 0)
+        return;
     hide(plan, dir, NULL);
-    for (size_t i = 0; dir && i < sizeof doors / sizeof *doors; i++) {
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
         char *door = path_join(dir, doors[i]);
         hide(plan, door, NULL);
         free(door);
