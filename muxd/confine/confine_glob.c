@@ -18,6 +18,8 @@ struct glob {
 };
 
 static void glob_below(struct glob *glob, const char *dir, const char *rest);
+static void glob_each(struct glob *glob, const char *dir, const char *name, bool deep,
+                      const char *rest);
 
 static bool glob_is_pattern(const char *text, size_t size)
 {
@@ -44,6 +46,25 @@ static bool glob_is_real_dir(const char *path)
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* One entry of dir. The file system tells mostly by itself what is a directory: of the others
+ * nothing is asked but the name. */
+static void glob_entry(struct glob *glob, const char *dir, const struct dirent *entry,
+                       const char *name, bool deep, const char *rest)
+{
+    bool maybe_dir = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        return;
+    glob->too_large = ++glob->entries > CONFINE_GLOB_ENTRIES;
+    if (deep ? !maybe_dir : fnmatch(name, entry->d_name, 0) != 0)
+        return;
+    char *path = path_join(dir, entry->d_name);
+    if (!deep)
+        glob_reached(glob, path, rest);
+    else if (glob_is_real_dir(path))
+        glob_each(glob, path, name, true, rest);
+    free(path);
+}
+
 /* Each entry of dir that matches name; deep: "**", which stands for no directory as well, and stays
  * in force below each one. */
 static void glob_each(struct glob *glob, const char *dir, const char *name, bool deep,
@@ -54,17 +75,8 @@ static void glob_each(struct glob *glob, const char *dir, const char *name, bool
     glob->too_large |= glob->depth > CONFINE_GLOB_DEPTH;
     if (deep && open)
         glob_below(glob, dir, *rest ? rest : "*");
-    while (open && !glob->too_large && (entry = readdir(open))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        glob->too_large = ++glob->entries > CONFINE_GLOB_ENTRIES;
-        char *path = path_join(dir, entry->d_name);
-        if (deep && glob_is_real_dir(path))
-            glob_each(glob, path, name, true, rest);
-        else if (!deep && fnmatch(name, entry->d_name, 0) == 0)
-            glob_reached(glob, path, rest);
-        free(path);
-    }
+    while (open && !glob->too_large && (entry = readdir(open)))
+        glob_entry(glob, dir, entry, name, deep, rest);
     if (open)
         closedir(open);
     glob->depth--;
