@@ -50,7 +50,8 @@ static void selection(const struct scroll *scroll, size_t *from, size_t *to)
     *to = scroll->selects && scroll->anchor > scroll->line ? scroll->anchor : scroll->line;
 }
 
-static void append_state(const struct scroll *scroll, struct buf *full, struct buf *brief)
+static void append_state(const struct scroll *scroll, struct buf *full, struct buf *brief,
+                         struct buf *keys)
 {
     size_t from, to;
     selection(scroll, &from, &to);
@@ -62,22 +63,26 @@ static void append_state(const struct scroll *scroll, struct buf *full, struct b
         buf_printf(full, "%zu line%s selected: y copies, v drops the selection, q leaves",
                    to - from + 1, to > from ? "s" : "");
         buf_printf(brief, "%zu selected: y v q", to - from + 1);
+        buf_append_text(keys, "y v q");
     } else {
         buf_printf(full, "%s, line %zu of %zu: q leaves, / searches, v selects, y copies",
                    scroll->name, scroll->line + 1, scroll->history->count);
-        buf_printf(brief, "q / v y, line %zu of %zu", scroll->line + 1, scroll->history->count);
+        buf_printf(brief, "%s, line %zu of %zu: q / v y", scroll->name, scroll->line + 1,
+                   scroll->history->count);
+        buf_printf(keys, "q / v y, line %zu of %zu", scroll->line + 1, scroll->history->count);
     }
 }
 
 static void draw_last_line(const struct scroll *scroll, struct buf *out, int rows, int cols)
 {
-    struct buf full = BUF_INIT, brief = BUF_INIT;
-    append_state(scroll, &full, &brief);
-    const char *const texts[] = {full.data, brief.data, NULL};
+    struct buf full = BUF_INIT, brief = BUF_INIT, keys = BUF_INIT;
+    append_state(scroll, &full, &brief, &keys);
+    const char *const texts[] = {full.data, brief.data, keys.data, NULL};
     const char *text = fit_one(texts, cols);
     overlay_line(out, rows - 1, cols, "\033[7m", text, strlen(text));
     buf_fini(&full);
     buf_fini(&brief);
+    buf_fini(&keys);
 }
 
 static void scroll_draw(void *arg, struct buf *out, int rows, int cols)
