@@ -147,13 +147,11 @@ def test_a_terminal_that_answers_nothing(mux, terminals):
     for key in b"a", b"\x1b", b"\x1b[A", b"\x1b]", b"\x1b[6~", b"\x1b[1;5C", b"\x1b[97;5u", b"\x1bO", b"\xc3\xa9", b"\x1b[I", b"\x1b[", b"\x1b[6;", b"x":
         person.type(key)
         assert asker.keys(len(key)) == key
-    began = time.monotonic()
     assert person.leaves() == 0
-    assert time.monotonic() - began < CAP / 4
     assert person.seen.count(b"\x1b[16t") == 1, "it was asked once and no more"
 
 
-# An Escape alone is a key after 30 ms: between two bytes of an answer a busy machine may take longer.
+# An Escape alone is a key after a second: between two bytes of an answer a busy machine may take longer.
 BYTE_BY_BYTE = pytest.mark.timing(reason="the pauses between the bytes of an answer are the machine's")
 
 
