@@ -55,6 +55,8 @@ static char *words_of(struct request *request, const struct tool *tool, const ch
                          err->text);
     if (oneshot)
         return xasprintf("execution error: %s", err->text);
+    if (tool == &tools[TOOL_APPLY_PATCH] && command && err->code == ERR_DENIED)
+        return xasprintf("patch %s", err->text);
     if (err->code == ERR_NO_SUCH_SESSION && id) {
         int64_t number = 0;
         return json_int(id, &number)

@@ -200,15 +200,14 @@ static char **gate_wish(struct request *request)
     return strv_take(&words);
 }
 
-/* Whether its client may ask the person: the config says so, the client can, and it is no program
- * of a session, which could answer itself. */
-static bool gate_elicits(const struct gate *gate, const struct config_policy *policy)
+bool gate_elicits(struct cmd_context *ctx, struct request *request,
+                  const struct config_policy *policy)
 {
     bool allowed = false;
     for (size_t i = 0; i < policy->ask.count; i++)
         allowed |= strcmp(policy->ask.items[i], CONFIG_ASK_ELICITATION) == 0;
-    return allowed && meta_bool(gate->request, "elicits") &&
-           !registry_of_process(gate->ctx->registry, peer_pid(request_peer(gate->request)));
+    return allowed && meta_bool(request, "elicits") &&
+           !registry_of_process(ctx->registry, peer_pid(request_peer(request)));
 }
 
 /* Makes the question; the request is parked later. */
@@ -229,7 +228,7 @@ static int gate_ask(const struct gate *gate, const struct config_policy *policy,
             .env = gate->env,
             .cwd = gate->cwd,
             .tty = gate->tty,
-            .elicits = gate_elicits(gate, policy),
+            .elicits = gate_elicits(gate->ctx, gate->request, policy),
             .shown = shown,
             .reason = justification && !retry_is_on(gate->request) ? justification : reason,
             .policy = policy->name,

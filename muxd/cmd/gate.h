@@ -44,4 +44,8 @@ int gate_command(struct gate *gate, struct err *err);
  * goes on record, too. */
 void gate_end(struct gate *gate, int result, const struct err *err);
 void gate_park(struct cmd_context *ctx, struct request *request);
+/* Whether its client may ask the person: the config says so, the client can, and it is no program
+ * of a session, which could answer itself. */
+bool gate_elicits(struct cmd_context *ctx, struct request *request,
+                  const struct config_policy *policy);
 #endif

@@ -8,15 +8,15 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "cmd/failure.h"
-#include "cmd/gate.h"
 #include "cmd/gate_default.h"
 #include "cmd/meta.h"
+#include "cmd/patch_ask.h"
+#include "cmd/patch_confine.h"
 #include "cmd/patch_recorded.h"
 #include "parts/events/events.h"
 #include "patch/apply.h"
 #include "patch/intercept.h"
 #include "patch/place.h"
-#include "session/sandbox.h"
 #include "wire/schema.h"
 #include "wire/text.h"
 #include <errno.h>
@@ -34,8 +34,7 @@ struct patching {
     char *call_id; /* owned; NULL: none */
     char *text, *cwd, **roots; /* owned */
     size_t len;
-    struct confine_plan allowed; /* of the policy's sandbox, if there is one */
-    struct strv kept;         /* what it keeps, and hides */
+    struct patch_confined confined;
     char *base; /* owned; the directory that must exist */
     int gone;   /* errno: it doesn't */
     struct patch_options options;
@@ -56,8 +55,7 @@ static void patching_free(struct patching *patching)
     free(patching->cwd);
     free(patching->base);
     strv_free(patching->roots);
-    confine_plan_fini(&patching->allowed);
-    strv_fini(&patching->kept);
+    patch_confined_fini(&patching->confined);
     free(patching);
 }
 
@@ -192,6 +190,39 @@ static void done(void *arg)
     patching_free(patching);
 }
 
+static void patching_on_cancel(void *arg)
+{
+    struct patching *patching = arg;
+    patching->request = NULL;
+}
+
+static struct patch_ask patching_ask(const struct patching *patching)
+{
+    return (struct patch_ask){.ctx = patching->ctx,
+                              .request = patching->request,
+                              .tool = patching->tool,
+                              .text = patching->text,
+                              .cwd = patching->cwd,
+                              .plan = patching->plan,
+                              .recorded = patching->recorded.facts};
+}
+
+/* True: a person is asked, as only the sandbox of its policy is in the way. */
+static bool patching_parks(struct patching *patching)
+{
+    const struct patch_ask ask = patching_ask(patching);
+    if (patching->result != ERR_DENIED || !patching->request || !patching->confined.plan.cwd ||
+        patching->roots)
+        return false;
+    request_on_cancel(patching->request, NULL, NULL);
+    if (patch_ask_parks(&ask)) {
+        patching_free(patching);
+        return true;
+    }
+    request_on_cancel(patching->request, patching_on_cancel, patching);
+    return false;
+}
+
 /* Nothing is written yet: what goes on record is, first. */
 static void prepared(void *arg)
 {
@@ -204,6 +235,8 @@ static void prepared(void *arg)
         return;
     }
     if (patching->result != 0) {
+        if (patching_parks(patching))
+            return;
         if (patching->result == ERR_DENIED)
             patch_recorded_refused(&patching->recorded, patching->plan, patching->failure.reply);
         done(patching);
@@ -214,12 +247,6 @@ static void prepared(void *arg)
         patching_fail(patching, &err);
     else if ((status = loop_offload(patching->ctx->loop, patching_commit, done, patching)) != 0)
         fail_no_thread(patching, status);
-}
-
-static void patching_on_cancel(void *arg)
-{
-    struct patching *patching = arg;
-    patching->request = NULL;
 }
 
 /* "." in [tools] patch_roots stands for the call's working directory. */
@@ -241,40 +268,6 @@ static enum patch_endings endings_of(const struct config_tools *cfg)
     case CONFIG_ENDINGS_PRESERVE: break;
     }
     return PATCH_ENDINGS_PRESERVE;
-}
-
-/* The patch may write what a command of the same client may, and the daemon, which runs outside,
- * holds it to that. */
-static int patching_confine(struct patching *patching, struct err *err)
-{
-    struct sandboxing sandboxing = {.confined = false};
-    struct confine_plan *plan = &patching->allowed;
-    struct patch_options *options = &patching->options;
-    const char *name;
-    const struct config_policy *policy = gate_policy(patching->ctx, patching->request, &name, err);
-    char **env = err->code ? NULL
-                           : meta_env(patching->ctx, patching->request, META_ENV_CALLER, NULL, err);
-    int code = env ? sandboxing_decide(&sandboxing, policy, patching->request, patching->tool,
-                                       patching->cwd, err)
-                   : err->code;
-    if (!code && sandboxing.by_policy) {
-        struct confine_place place = sandbox_place(patching->ctx->registry, sandboxing.workspace,
-                                                   env);
-        code = confine_plan_make(plan, &sandboxing.wish, &place, err);
-    }
-    if (!code && sandboxing.by_policy) {
-        const struct strv *const lists[] = {&plan->kept, &plan->made, &plan->hidden_dirs,
-                                            &plan->hidden_files};
-        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-            for (size_t j = 0; j < lists[i]->count; j++)
-                strv_add(&patching->kept, lists[i]->items[j]);
-        options->read_only = plan->mode == CONFINE_READ_ONLY;
-        options->beneath = options->read_only ? NULL : (const char *const *)plan->roots.items;
-        options->kept = (const char *const *)patching->kept.items;
-    }
-    sandboxing_fini(&sandboxing);
-    strv_free(env);
-    return code;
 }
 
 /* Takes over text and base. workdir is below base, or NULL. The roots are resolved against base,
@@ -307,7 +300,8 @@ static void patching_begin(struct cmd_context *ctx, struct request *request,
     patching->call_id = call_id ? xstrdup(call_id) : NULL;
     struct err err = {0};
     request_on_cancel(request, patching_on_cancel, patching);
-    if (patching_confine(patching, &err) < 0) {
+    const struct patch_ask ask = patching_ask(patching);
+    if (patch_confine(&patching->confined, &ask, &patching->options, &err) < 0) {
         if (err.code == ERR_DENIED)
             patch_recorded_refused(&patching->recorded, NULL, err.text);
         patching_fail(patching, &err);

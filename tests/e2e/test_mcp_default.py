@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import wait_for
+from frames import ue_at_terminal
 from test_approvals import waiting, yes
 from test_sandbox import fake, gate  # noqa: F401  (fixtures)
 
@@ -65,8 +66,12 @@ def test_confined_to_the_workspace(bare):
     assert log.splitlines()[0] == f"ue: commands of this client: workspace-write (no network), approval on-request, by default; {LIFTS}", log
     assert mux.js("status")["models"] in log
     patch = "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch"
-    (into, out, *_), _ = through_mcp(mux, ("apply_patch", {"input": patch.format("in")}), ("apply_patch", {"input": patch.format(mux.outside / "out")}))
-    assert not into["isError"] and "writing outside of the project" in out["content"][0]["text"] and written(mux) == {"in"}
+    (into,), _ = through_mcp(mux, ("apply_patch", {"input": patch.format("in")}))
+    rpc = mux.rpc()
+    id = rpc.send("apply_patch", {"input": patch.format(mux.outside / "out"), "_meta": {"cwd": str(mux.dir / "w")}})
+    assert "does not allow" in waiting(mux)[0]["reason"] and not into["isError"] and written(mux) == {"in"}
+    ue_at_terminal(mux, "deny", waiting(mux)[0]["id"]).ok()
+    assert rpc.recv(id)["error"]["data"]["content"] == "patch rejected by user" and written(mux) == set()
     assert fields(mux)["sandbox_permissions"]["enum"] == ["use_default", "require_escalated", "with_additional_permissions"]
     assert mux.ue("exec", writes(mux)[1]["cmd"], cwd=mux.dir / "w").rc == 0 and written(mux) == {"in", "out"}  # people are people
     # a person's yes lets one out, once, and what that starts is still a model's
@@ -114,19 +119,19 @@ def test_nothing_runs_before_the_trial_is_over(bare, fake, gate):
     fake(f"#!/bin/sh\ntouch {mux.dir}/tried\nread line <{gate.path}\n" + (f"exec {real} \"$@\"\n" if real else "exit 1\n"))
     meta = {"cwd": str(mux.dir / "w"), "env": {**mux.env, "TMPDIR": ""}}
     rpc, gone = mux.rpc(), mux.rpc()
-    patch = "*** Begin Patch\n*** Add File: out\n+x\n*** End Patch"
+    patch = "*** Begin Patch\n*** Add File: patched\n+x\n*** End Patch"
     ids = [rpc.send("exec_command", {**writes(mux)[1], "_meta": meta}), rpc.send("shell_command", {"command": f"touch {mux.outside}/out", "login": False, "_meta": meta}),
-           rpc.send("apply_patch", {"input": patch, "workdir": str(mux.outside), "_meta": meta}), rpc.send("tools", {})]
+           rpc.send("apply_patch", {"input": patch, "_meta": meta}), rpc.send("tools", {})]
     gone.send("exec_command", {"cmd": f"touch {mux.outside}/gone", "_meta": meta})
     wait_for(lambda: (mux.dir / "tried").exists(), "the trial")
     gone.close()
     assert mux.ue("exec", "echo other").answer["output"] == "other\n"  # nobody else waits
-    assert written(mux) == set() and mux.js("list")["sessions"] == []
+    assert os.listdir(mux.dir / "w") == [] and written(mux) == set() and mux.js("list")["sessions"] == []
     gate.open()
     confined = [rpc.recv(id) for id in ids]
     free = "not confined" in mux.js("status")["models"]  # on a machine without sandboxes
     assert written(mux) == ({"in", "out"} if free else {"in"}), confined
-    assert ("error" in confined[2]) != free and ("with" in confined[3]["result"]) != free
+    assert confined[2]["result"]["success"] and ("with" in confined[3]["result"]) != free
     assert not (mux.outside / "gone").exists()
 
 

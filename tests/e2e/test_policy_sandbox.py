@@ -4,6 +4,8 @@ import os, signal
 
 import pytest
 from conftest import CAP, wait_for
+from frames import ue_at_terminal
+from test_approvals import content, waiting, yes
 from test_sandbox import fake  # noqa: F401  (a fixture)
 
 POLICIES = """
@@ -157,7 +159,9 @@ def test_a_patch_is_held_to_the_same(place):
     script = "cd {} && apply_patch <<'E'\n" + patch("x")["input"] + "\nE\n"
     for tool, name in (("exec_command", "cmd"), ("shell_command", "command")):
         assert outside in place.refused(tool, **{name: script.format(place.out)}).message
-    assert "blocked by read-only sandbox" in place.refused("apply_patch", profile="ro", **patch("newer")).message
+    mux.configure(POLICIES + "[policy never]\napproval = never\nsandbox = read-only\n")
+    mux.ue("reload").ok()
+    assert "blocked by read-only sandbox" in place.refused("apply_patch", profile="never", **patch("newer")).message
     assert place.call("apply_patch", profile="free", **patch(place.out / "x"))["success"]
     assert mux.ue("patch", input=patch(place.out / "y")["input"], cwd=place.dir).rc == 0  # a person's
 
@@ -223,3 +227,40 @@ def test_who_is_confined_types_only_into_what_may_do_no_more(place):
     interrupted = place.call("write_stdin", session_id="open", chars="\x03", yield_time_ms=30000)  # it may end it
     assert interrupted["exit_code"] == 130, interrupted
     assert place.call("kill_session", sessions=[*may_not, *may])["sessions"]
+
+
+@pytest.mark.no_pty
+def test_a_person_may_let_a_patch_out(place):
+    """Where the policy may ask; a yes is to this patch."""
+    mux = place.mux
+    mux.configure("[policy mcp]\napproval = on-request\nsandbox = workspace-write\ntemp = no\n[policy ro]\napproval = untrusted\nsandbox = read-only\n")
+    mux.ue("reload").ok()
+    patch = "*** Begin Patch\n*** Add File: {}\n+text\n*** End Patch"
+
+    def ask(text, tool="apply_patch", profile=None):
+        rpc = mux.rpc()
+        arguments = {"input": text} if tool == "apply_patch" else {"cmd": ["apply_patch", text]}
+        rpc.id = rpc.send(tool, {**arguments, "_meta": {"cwd": str(place.dir), **({"profile": profile} if profile else {})}})
+        return rpc
+    for tool in ("apply_patch", "exec_command"):
+        rpc = ask(patch.format(place.out / "x"), tool)
+        approval, = waiting(mux)
+        assert approval["reason"] == f"the patch writes what workspace-write does not allow: {place.out}/x" and str(place.out / "x") in approval["command"], approval
+        assert place.written() == set()
+        yes(mux, approval).ok()
+        assert rpc.result(rpc.id)["success"] and place.written() == {"out"}, tool
+    rpc = ask(patch.format(place.out / "x"))
+    ue_at_terminal(mux, "deny", waiting(mux)[0]["id"]).ok()
+    with pytest.raises(rpc.Error) as caught:
+        rpc.result(rpc.id)
+    assert content(caught.value) == "patch rejected by user" and place.written() == set()
+    rpc = ask(patch.format(place.out / "x"))
+    yes(mux, waiting(mux)[0], "--session").ok()
+    assert rpc.result(rpc.id)["success"] and place.written() == {"out"}
+    rpc = ask(patch.format(place.out / "y"))  # another one
+    approval, = waiting(mux)
+    rpc.close()
+    wait_for(lambda: not mux.ue("approvals", "--json").json["approvals"], "nobody who asks")
+    rpc = ask(patch.format("x"), profile="ro")
+    yes(mux, waiting(mux)[0]).ok()
+    assert rpc.result(rpc.id)["success"] and place.written() == {"work"} and not (place.out / "y").exists()
