@@ -87,6 +87,39 @@ bool denied_is(struct cmd_context *ctx, struct session *session)
     return avoidable;
 }
 
+/* The part of a sandbox's limits that was in the way, as additional_permissions names it; false: it
+ * is none that can be asked for by itself. */
+static bool denied_part(const struct denial *denial, struct buf *out)
+{
+    bool by_path = denial->operation == DENIAL_WRITE && denial->evidence == DENIAL_BY_PATH &&
+                   denial->subject && !denial->kept;
+    if (denial->operation == DENIAL_NETWORK)
+        return buf_append_text(out, "{\"network\": {\"enabled\": true}}");
+    if (!by_path)
+        return false;
+    char *dir = path_dirname(denial->subject);
+    buf_append_text(out, "{\"file_system\": {\"write\": [");
+    json_print_str(out, dir, strlen(dir));
+    buf_append_text(out, "]}}");
+    free(dir);
+    return true;
+}
+
+/* True: the policy lets a call ask for just what was refused. */
+static bool denied_add_part(const struct config_policy *policy, const struct denial *denial,
+                            struct buf *text)
+{
+    struct buf part = BUF_INIT;
+    bool found = policy_lets_add(policy) && denied_part(denial, &part);
+    if (found)
+        buf_printf(text,
+                   "; to run it with no more than that, call again with sandbox_permissions "
+                   "\"with_additional_permissions\", additional_permissions %s and a justification",
+                   part.data);
+    buf_fini(&part);
+    return found;
+}
+
 /* True: the policy lets a call ask. */
 static bool denied_add_way(struct cmd_context *ctx, struct request *request,
                            const struct denial *denial, struct buf *text)
@@ -96,13 +129,14 @@ static bool denied_add_way(struct cmd_context *ctx, struct request *request,
     const struct config_policy *policy = gate_policy(ctx, request, &name, &unused);
     if (denial->vain || !policy_is_on(policy))
         return false;
+    bool part = denied_add_part(policy, denial, text);
     if (policy_lets_escalate(policy))
         buf_append_text(text, "; to run it without the sandbox, call again with "
                               "sandbox_permissions \"require_escalated\" and a justification");
     else if (!policy_asks(policy))
         buf_append_text(text, "; nobody can be asked to let it run without the sandbox: do it in "
                               "another way");
-    return policy_lets_escalate(policy);
+    return part || policy_lets_escalate(policy);
 }
 
 static void denied_add_content(struct json *answer, const char *note)

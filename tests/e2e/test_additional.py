@@ -1,6 +1,6 @@
 """additional_permissions: what one command gets besides its policy's sandbox after a person's yes, and nothing more; and [policy] hidden: what
 no command of that policy can read."""
-import socket, threading
+import json, socket, threading
 
 import pytest
 from conftest import wait_for
@@ -108,6 +108,17 @@ def test_hidden_files(place):
     assert place.call("write_stdin", session_id="own", chars="x")["state"] == "running"
     for runtime in (mux.dir / "s", mux.state / "muxd"):  # muxd's own are never shown
         assert "is hidden as a whole" in refusal(ask(place, "true", {"file_system": {"read": [str(runtime)]}})).message
+
+
+def test_an_answer_says_what_to_ask_for(place):
+    """What it names is what lets the command run."""
+    for cmd, wanted in [(f"touch {place.out}/x", {"file_system": {"write": [str(place.out)]}}), (["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9"], {"network": {"enabled": True}})]:
+        answer = place.call("exec_command", cmd=cmd, login=False, yield_time_ms=30000)
+        assert f"additional_permissions {json.dumps(wanted)} and a justification" in answer["content"] and "require_escalated" in answer["content"], answer
+        assert answer["_meta"]["denial"]["can_ask"]
+    approved(place, f"touch {place.out}/x", {"file_system": {"write": [str(place.out)]}})
+    assert place.written() == {"out"}
+    assert "with_additional_permissions" not in place.call("exec_command", profile="never", cmd=f"touch {place.out}/x; false", login=False, yield_time_ms=30000)["content"]
 
 
 def test_what_is_refused(place):
