@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 import pytest
+from conftest import wait_for
 
 pytestmark = pytest.mark.no_pty
 
@@ -79,6 +80,7 @@ def test_a_worker_that_has_lost_the_config_starts_nothing(ruled):
     ruled.ue("reload").ok()
     ruled.configure("[rul")
     os.kill(worker, signal.SIGKILL)
+    wait_for(lambda: ruled.js("status")["pid"] != worker, "the next worker")
     for words in (["exec", "true"], ["exec", "-n", "x", "-t", "cat"], ["call", "shell_command", '{"command": "true"}'],
                   ["call", "apply_patch", '{"input": "*** Begin Patch\\n*** Add File: new\\n+x\\n*** End Patch\\n"}']):
         result = ruled.ue(*words)
