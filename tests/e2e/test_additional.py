@@ -23,6 +23,10 @@ sandbox = read-only
 [policy never]
 approval = never
 sandbox = read-only
+[policy hush]
+approval = never
+sandbox = workspace-write
+hidden = **/.env
 [policy other]
 sandbox = workspace-write
 temp = no
@@ -92,7 +96,7 @@ def test_hidden_files(place):
     assert output(place, "cat sub/open") == "secret\n" == output(place, "cat sub/open", sandbox="read-only")
     assert "secret" not in output(place, "cat .env", sandbox="read-only")
     update = "*** Begin Patch\n*** Update File: .env\n@@\n-secret\n+known\n*** End Patch"
-    assert "writing outside of the project" in place.refused("apply_patch", input=update).message
+    assert "writing outside of the project" in place.refused("apply_patch", profile="hush", input=update).message
     answer, approval = approved(place, f"head {mux.home}/keys/id; head .env", {"file_system": {"read": [str(mux.home / 'keys')]}})
     assert answer["output"].count("secret") == 1 and "but readable" in approval["sandbox"], answer
     error = refusal(ask(place, "true", {"file_system": {"read": [str(mux.home / "keys/id")]}}))
