@@ -100,7 +100,7 @@ class Drill(Muxd):
 
     def config(self, text):
         """The programs of the drills read without echo, as passwords are read, so that only what they print is counted."""
-        self.conf.write_text(text + self.models + ("" if "[defaults]" in text else "\n[defaults]\nagent_secrets = yes\nscripts_may = attach keyboard\n"))
+        self.conf.write_text(text + ("" if "[defaults]" in text else f"\n[defaults]\nagent_secrets = yes\nscripts_may = attach keyboard\n{self.models}"))
 
     def start(self, binary=None, env=None):
         """muxd -d; the keeper's number is remembered."""

@@ -155,7 +155,7 @@ def test_program_that_never_reads(make_mux, tty):
 @pytest.mark.parametrize("tty", [False, True], ids=["pipes", "tty"])
 def test_pause_loses_nothing(make_mux, tty):
     """on_slow = pause: the program waits for its reader, and everything arrives."""
-    mux = make_mux(config="[defaults]\non_slow = pause\n[limits]\njournal = 512K\n").start()
+    mux = make_mux(config="[defaults]\non_slow = pause\n[limits]\njournal = 512K\n[policy mcp]\nsandbox = full-access\n").start()
     go = mux.dir / "go"
     n = mux.run(f"until [ -e {go} ]; do sleep 0.02; done; seq 1 400000", "s", tty)  # nothing of it goes into the answer to this
     go.touch()

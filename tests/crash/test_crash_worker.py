@@ -111,7 +111,7 @@ def test_write_in_the_middle_is_typed_once(mux, tty):
 
 def test_kill_in_the_middle_is_complete(mux):
     client, seen = mux.client(), []
-    mux.conf.write_text("[muxd]\nkill_grace = 20ms\n")
+    mux.conf.write_text("[muxd]\nkill_grace = 20ms\n" + mux.models)
     mux.call("reload")
 
     def work(i):
