@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,13 +190,27 @@ static bool is_below(const char *path, const char *root)
     return strncmp(path, root, size) == 0 && (path[size] == '\0' || path[size] == '/');
 }
 
-static bool place_in_roots(const struct place *place, const char *const *roots, uint64_t resolve)
+/* A root without links, and it is that by now, too. A kernel before Linux 5.6 follows them, and the
+ * path of what it has opened tells. */
+static int open_straight(const char *root)
 {
-    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = resolve};
+    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                 .resolve = RESOLVE_NO_SYMLINKS};
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, root, &how, sizeof how);
+    if (fd < 0 && errno == ENOSYS)
+        fd = open(root, (int)how.flags);
+    char *real = fd >= 0 ? real_path(fd) : NULL;
+    if (fd >= 0 && (real == NULL || strcmp(real, root) != 0))
+        fd_close(&fd);
+    free(real);
+    return fd;
+}
+
+static bool place_in_roots(const struct place *place, const char *const *roots, bool straight)
+{
     BUG_UNLESS(place->dir != NULL);
     for (; *roots != NULL; roots++) {
-        int fd = resolve ? (int)syscall(SYS_openat2, AT_FDCWD, *roots, &how, sizeof how)
-                         : open(*roots, (int)how.flags);
+        int fd = straight ? open_straight(*roots) : open(*roots, O_PATH | O_DIRECTORY | O_CLOEXEC);
         char *real = fd >= 0 ? real_path(fd) : NULL;
         bool inside = real != NULL && is_below(place->dir->real, real);
         free(real);
@@ -210,12 +223,12 @@ static bool place_in_roots(const struct place *place, const char *const *roots, 
 
 bool place_inside(const struct place *place, const char *const *roots)
 {
-    return place_in_roots(place, roots, 0);
+    return place_in_roots(place, roots, false);
 }
 
 bool place_beneath(const struct place *place, const char *const *roots)
 {
-    return place_in_roots(place, roots, RESOLVE_NO_SYMLINKS);
+    return place_in_roots(place, roots, true);
 }
 
 bool place_is_kept(const struct place *place, const char *const *paths)
