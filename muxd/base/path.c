@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define SYSTEM_CONFIG "/etc/muxd/muxd.ini"
+
 mode_t path_umask(void)
 {
     mode_t own = umask(077);
@@ -128,17 +130,30 @@ static char *xdg_path(const char *name, const char *below_home, const char *rest
     return path;
 }
 
+char *path_own_config(void)
+{
+    return xdg_path("XDG_CONFIG_HOME", ".config", "muxd/muxd.ini");
+}
+
+bool path_config_is_named(const char *path)
+{
+    char *own = path_own_config();
+    bool named = path && strcmp(path, own) != 0 && strcmp(path, SYSTEM_CONFIG) != 0;
+    free(own);
+    return named;
+}
+
 char *path_config(const char *given)
 {
     if (!given)
         given = env_text("MUXD_CONFIG");
     if (given)
         return xstrdup(given);
-    char *path = xdg_path("XDG_CONFIG_HOME", ".config", "muxd/muxd.ini");
+    char *path = path_own_config();
     if (may_exist(path))
         return path;
     free(path);
-    return may_exist("/etc/muxd/muxd.ini") ? xstrdup("/etc/muxd/muxd.ini") : NULL;
+    return may_exist(SYSTEM_CONFIG) ? xstrdup(SYSTEM_CONFIG) : NULL;
 }
 
 char *path_state(const char *given)
@@ -180,7 +195,7 @@ char *path_at_home(const char *path)
     return full;
 }
 
-static int path_make_dir(const char *dir)
+int path_make_dir(const char *dir)
 {
     if (mkdir(dir, 0700) == 0 || errno == EEXIST)
         return 0;

@@ -19,11 +19,16 @@ bool path_socket_is_default(const char *path); /* where path_socket leads who na
 char *path_socket_look(const char *path, int i);
 /* given, $MUXD_CONFIG, $XDG_CONFIG_HOME/muxd/muxd.ini, /etc/muxd/muxd.ini; NULL: none exists */
 char *path_config(const char *given);
+char *path_own_config(void); /* $XDG_CONFIG_HOME/muxd/muxd.ini, whether it exists or not */
+/* Whether the config at path (NULL: the defaults) is in force because somebody named it: then it
+ * does not matter whether there is one at path_own_config(). */
+bool path_config_is_named(const char *path);
 char *path_state(const char *given);   /* given, $XDG_STATE_HOME/muxd, ~/.local/state/muxd */
 char *path_dirname(const char *path);
 const char *path_basename(const char *path); /* borrowed from path */
 char *path_at_home(const char *path); /* "~/PATH" is below the home directory */
 char *path_join(const char *dir, const char *name); /* name alone when it is absolute */
+int path_make_dir(const char *dir); /* and its missing parents (0700): 0, or -1 and errno */
 /* Makes dir and its missing parents (0700). dir must be a directory, not a symbolic link, ours and
  * closed to others; else ERR_SYSTEM, and the text says what to do (choose: "choose another by
  * …"). Opened O_DIRECTORY|O_NOFOLLOW and checked by fstat(2). */

@@ -1,7 +1,9 @@
-/* always: owns the appending of rules. */
+/* always: owns the appending of rules, and the making of a config beside which they can stand. */
 #include "cmd/always.h"
+#include "base/bug.h"
 #include "base/fdio.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/strv.h"
 #include "guard/rules.h"
 #include <errno.h>
@@ -15,6 +17,10 @@
 #define ALWAYS_HEAD                                                                                \
     "# Rules that a person has approved with ue approve --always. muxd reads this file with its\n" \
     "# config; remove what is no longer wanted, then ue reload.\n"
+
+#define ALWAYS_CONFIG                                                                              \
+    "# The config of muxd, in which nothing is changed yet; muxd.ini(5) tells what may stand "     \
+    "here.\n"
 
 static bool has_rule(const struct config *cfg, char *const *prefix)
 {
@@ -121,6 +127,7 @@ static int always_check(const struct config *cfg, const struct buf *rules, struc
 static int always_write(const struct config *cfg, char *const *prefix, struct err *err)
 {
     const char *path = cfg->rules_path;
+    BUG_UNLESS(path);
     struct buf text;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), result = 0;
     buf_init(&text, CONFIG_MAX_FILE);
@@ -143,12 +150,29 @@ static int always_write(const struct config *cfg, char *const *prefix, struct er
     return result;
 }
 
+/* The config that is looked for first; one that is there by now is read as it is. */
+static int make_config(struct cmd_context *ctx, struct err *err)
+{
+    char *path = path_own_config(), *dir = path_dirname(path);
+    int fd = path_make_dir(dir) == 0 ? always_create(path) : -1, size = sizeof ALWAYS_CONFIG - 1;
+    bool made = fd >= 0 ? fd_write_all(fd, ALWAYS_CONFIG, (size_t)size) == size : errno == EEXIST;
+    struct json *unused = json_object_new();
+    int result = made ? ctx->ops->reload(ctx->server, unused, err) : always_fail(path, err);
+    if (result == 0 && !ctx->config->rules_path) {
+        errno = ENOENT; /* a link to nothing */
+        result = always_fail(path, err);
+    }
+    json_free(unused);
+    fd_close(&fd);
+    free(dir);
+    free(path);
+    return result;
+}
+
 int always_add(struct cmd_context *ctx, char *const *prefix, struct err *err)
 {
-    const struct config *cfg = ctx->config;
-    if (!cfg->rules_path)
-        return err_set(err, ERR_CONFIG,
-                       "the daemon has no config file, beside which the rules would stand; make "
-                       "one and use ue reload");
-    return has_rule(cfg, prefix) ? 0 : always_write(cfg, prefix, err);
+    int code = ctx->config->rules_path ? 0 : make_config(ctx, err);
+    if (code || has_rule(ctx->config, prefix))
+        return code;
+    return always_write(ctx->config, prefix, err);
 }

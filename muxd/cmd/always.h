@@ -4,7 +4,8 @@
 #include "cmd/cmd.h"
 
 /* Adds a [rule NAME] that allows commands which begin with these words, unless one does so already.
- * The file is replaced as a whole, or stays as it is. 0, ERR_CONFIG (the daemon has no config file,
- * or the rules file is wrong) or ERR_SYSTEM. */
+ * The file is replaced as a whole, or stays as it is. Where there is no config yet, the user gets
+ * one without any key, so that rules can stand beside it. 0, ERR_CONFIG (a file is wrong) or
+ * ERR_SYSTEM. */
 int always_add(struct cmd_context *ctx, char *const *prefix, struct err *err);
 #endif

@@ -37,6 +37,8 @@ struct confine_place { /* where the command is to run; borrowed */
     const char *socket, *state_dir; /* muxd's own, hidden inside; NULL: not known */
     const char *config; /* muxd's config file, never writable; NULL: none */
     const char *rules;  /* the rules beside it, which may be missing; never writable; NULL: none */
+    /* where the user's own config would be found first, were it there; can't be made; NULL: none */
+    const char *own_config;
 };
 
 struct confine_plan { /* all paths absolute, without links; owned */

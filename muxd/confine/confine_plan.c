@@ -217,24 +217,79 @@ static int fill_roots(struct confine_plan *plan, const struct confine_wish *wish
     return code;
 }
 
+static bool leads_to_root(const struct confine_plan *plan, const char *dir)
+{
+    for (size_t i = 0; i < plan->roots.count; i++)
+        if (confine_is_below(plan->roots.items[i], dir))
+            return true;
+    return false;
+}
+
+static bool is_in_root(const struct confine_plan *plan, const char *path)
+{
+    for (size_t i = 0; i < plan->roots.count; i++)
+        if (confine_is_below(path, plan->roots.items[i]))
+            return true;
+    return false;
+}
+
+/* What runs inside could put another one in its place. */
+static int keep_link(struct confine_plan *plan, const char *dir, const char *link, struct err *err)
+{
+    if (!is_in_root(plan, dir))
+        return 0;
+    if (leads_to_root(plan, dir))
+        return err_set(err, ERR_ARGUMENTS,
+                       "'%s', by which muxd finds its config, is a symbolic link, which can't be "
+                       "protected inside a writable root; choose another directory, or use "
+                       "read-only",
+                       link);
+    confine_keep(plan, dir);
+    return 0;
+}
+
+/* One step on the way to a config: *at, the caller's, becomes what name in it is. False: the way
+ * ends here; err->code tells whether that is a mistake. */
+static bool keep_step(struct confine_plan *plan, char **at, const char *name, bool last,
+                      struct err *err)
+{
+    struct stat st;
+    char *path = path_join(*at, name), *real = NULL;
+    bool missing = lstat(path, &st) != 0 || is_placeholder(path, &st);
+    if (missing && last && !leads_to_root(plan, *at)) {
+        confine_keep(plan, *at);
+    } else if (missing && !last && is_in_root(plan, *at) && can_be_made(*at)) {
+        confine_pin(plan, path);
+        confine_add_once(&plan->made, path);
+    } else if (!missing && (!S_ISLNK(st.st_mode) || keep_link(plan, *at, path, err) == 0)) {
+        real = realpath(path, NULL);
+        if (real && last)
+            confine_keep(plan, real);
+    }
+    free(path);
+    free(*at);
+    *at = real;
+    return real && !last;
+}
+
 /* muxd's own config decides what the next command may do. While the file does not exist its
  * directory is kept, or what runs inside could make it; one that leads to a root has to stay. */
-static void keep_config(struct confine_plan *plan, const char *file)
+static int keep_config(struct confine_plan *plan, const char *file, struct err *err)
 {
-    char real[PATH_MAX];
-    if (!file)
-        return;
-    if (realpath(file, real)) {
-        confine_keep(plan, real);
-        return;
+    char *way = file && plan->roots.count ? xstrdup(file) : NULL, *rest = way;
+    char *at = realpath(way && *way != '/' ? "." : "/", NULL);
+    *err = (struct err){0};
+    while (rest && at) {
+        char *name = rest + strspn(rest, "/");
+        rest = strchr(name, '/');
+        if (rest)
+            *rest++ = '\0';
+        if (!keep_step(plan, &at, name, !rest, err))
+            break;
     }
-    char *dir = path_dirname(file);
-    bool leads = !realpath(dir, real);
-    for (size_t i = 0; i < plan->roots.count && !leads; i++)
-        leads = confine_is_below(plan->roots.items[i], real);
-    if (!leads)
-        confine_keep(plan, real);
-    free(dir);
+    free(at);
+    free(way);
+    return err->code;
 }
 
 /* A root inside another one must not be moved either: its new place would not be protected. */
@@ -289,9 +344,11 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
     if (!code)
         code = fill_mode(plan, wish, place, err);
     if (!code) {
-        keep_config(plan, place->config);
-        keep_config(plan, place->rules);
-        code = confine_hide(plan, wish, place, err);
+        const char *const configs[] = {place->config, place->rules, place->own_config};
+        for (size_t i = 0; i < sizeof configs / sizeof *configs && !code; i++)
+            code = keep_config(plan, configs[i], err);
+        if (!code)
+            code = confine_hide(plan, wish, place, err);
         if (!code)
             code = bind_all(plan, err);
     }

@@ -3,6 +3,7 @@
 #include "session/sandbox.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "session/able.h"
 #include "session/birth.h"
 #include "sys/try_run.h"
@@ -29,6 +30,7 @@ struct sandboxes {
     struct confine_able able;
     struct trial *trial; /* NULL: none is under way */
     struct list askers;
+    char *own_config; /* where the user's own config would stand */
     bool looked, closing;
 };
 
@@ -37,6 +39,7 @@ void sandbox_init(struct registry *registry)
     struct sandboxes *all = xcalloc(1, sizeof *all);
     all->registry = registry;
     list_init(&all->askers);
+    all->own_config = path_own_config();
     registry->sandboxes = all;
 }
 
@@ -53,6 +56,7 @@ void sandbox_fini(struct registry *registry)
         free(asker);
     }
     able_fini(&all->able);
+    free(all->own_config);
     free(all);
     registry->sandboxes = NULL;
 }
@@ -152,12 +156,14 @@ bool sandbox_when_tried(struct registry *registry, sandbox_tried_fn *fn, void *a
 struct confine_place sandbox_place(const struct registry *registry, const char *cwd,
                                    char *const *env)
 {
+    bool named = path_config_is_named(registry->cfg->path);
     return (struct confine_place){.cwd = cwd,
                                   .env = (const char *const *)env,
                                   .socket = registry->socket_path,
                                   .state_dir = registry->state_dir,
                                   .config = registry->cfg->path,
-                                  .rules = registry->cfg->rules_path};
+                                  .rules = registry->cfg->rules_path,
+                                  .own_config = named ? NULL : registry->sandboxes->own_config};
 }
 
 static int make_confine_plan(const struct registry *registry, const struct session_spec *spec,

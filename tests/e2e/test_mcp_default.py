@@ -143,3 +143,24 @@ def test_a_trial_without_an_outcome_lets_nothing_run(bare, fake):
     assert written(mux) == set() and mux.js("list", "--all")["sessions"] == []
     fake("#!/bin/sh\nexit 1\n")
     assert mux.rpc().call("exec_command", {**writes(mux)[1], "_meta": {"cwd": str(mux.dir / "w")}})["exit_code"] == 0 and written(mux) == {"in", "out"}
+
+
+def test_a_user_without_a_config(bare):
+    """Nothing that runs inside makes one; a person's yes for always does."""
+    mux = bare
+    mux.conf.unlink()
+    del mux.env["MUXD_CONFIG"]
+    need_sandbox(mux)
+    own = mux.home / ".config/muxd"
+    for before in None, own.parent:
+        if before:
+            before.mkdir()
+        told = mux.ue("call", "exec_command", json.dumps({"cmd": f"mkdir -p {own}/x; echo '# x' >{own}/muxd.ini; mv {own.parent} moved; touch ran", "login": False}), cwd=mux.home)
+        assert (mux.home / "ran").exists() and not own.exists() and not (mux.home / "moved").exists(), told
+        assert own.parent.exists() == bool(before)
+    rpc = mux.rpc()
+    call = {"cmd": "rm -f x", "login": False, "_meta": {"cwd": str(mux.dir / "w"), "env": mux.env}}
+    id = rpc.send("exec_command", call)
+    yes(mux, waiting(mux)[0], "--always").ok()
+    assert rpc.result(id)["exit_code"] == 0 and rpc.result(rpc.send("exec_command", call))["exit_code"] == 0
+    assert 'prefix = "rm" "-f" "x"' in (own / "muxd.rules").read_text() and mux.js("status")["config"] == str(own / "muxd.ini")

@@ -103,6 +103,9 @@ TEST(finds_the_config)
     char *home_config = below(".config"), *dir = below(".config/muxd"), *file = below(".config/muxd/muxd.ini");
     if (access("/etc/muxd/muxd.ini", F_OK) != 0)
         assert_null(path_config(NULL));
+    expect(path_own_config(), file);
+    assert_false(path_config_is_named(NULL) || path_config_is_named(file) || path_config_is_named("/etc/muxd/muxd.ini"));
+    assert_true(path_config_is_named("/given.ini"));
     assert_int_equal(mkdir(home_config, 0700), 0);
     assert_int_equal(mkdir(dir, 0700), 0);
     int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
