@@ -17,11 +17,11 @@ static bool beside_try(const char *path, int levels, const char *name, char foun
     return size < PATH_MAX && access(found, F_OK) == 0;
 }
 
-/* One step, in place. False: path is no link, or leads too far. */
-static bool beside_follow(char path[PATH_MAX])
+/* One step, in place; target is room to work in. False: path is no link, or leads too far. */
+static bool beside_follow(char path[PATH_MAX], char target[PATH_MAX])
 {
-    char target[PATH_MAX], *slash = strrchr(path, '/');
-    ssize_t n = readlink(path, target, sizeof target - 1);
+    char *slash = strrchr(path, '/');
+    ssize_t n = readlink(path, target, PATH_MAX - 1);
     if (n <= 0 || !slash)
         return false;
     target[n] = '\0';
@@ -31,7 +31,7 @@ static bool beside_follow(char path[PATH_MAX])
 
 bool beside_find(const char *path, const char *const names[], char found[PATH_MAX])
 {
-    char at[PATH_MAX];
+    static char at[PATH_MAX]; /* too large for a small stack */
     if (snprintf(at, sizeof at, "%s", path) >= PATH_MAX)
         return false;
     for (int links = 0; links <= LINKS_MAX; links++) {
@@ -39,7 +39,7 @@ bool beside_find(const char *path, const char *const names[], char found[PATH_MA
             if ((strncmp(names[i], "../", 3) == 0 && beside_try(at, 2, names[i] + 3, found)) ||
                 beside_try(at, 1, names[i], found))
                 return true;
-        if (!beside_follow(at))
+        if (!beside_follow(at, found))
             return false;
     }
     return false;

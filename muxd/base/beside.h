@@ -1,4 +1,4 @@
-/* beside: where a program lies, and what lies around it. libc only, without memory of its own. */
+/* beside: where a program lies, and what lies around it. libc only, allocates nothing. */
 #ifndef MUXD_BASE_BESIDE_H
 #define MUXD_BASE_BESIDE_H
 #include <limits.h>
@@ -10,6 +10,7 @@
 bool beside_own(char path[PATH_MAX]);
 
 /* Finds the first of the names (NULL at the end), relative to the directory of the program at path;
- * where none of them is, around what path links to, one link after the other. False: nowhere. */
+ * where none of them is, around what path links to, one link after the other. False: nowhere. One
+ * thread at a time. */
 bool beside_find(const char *path, const char *const names[], char found[PATH_MAX]);
 #endif

@@ -29,11 +29,10 @@ static bool is_this_program(const char *path)
 bool beside_own(char path[PATH_MAX])
 {
     const char *given = (const char *)(uintptr_t)getauxval(AT_EXECFN);
-    char dir[PATH_MAX];
-    int size = PATH_MAX;
+    size_t size = PATH_MAX, dir;
     if (given && *given == '/')
-        size = snprintf(path, PATH_MAX, "%s", given);
-    else if (given && getcwd(dir, sizeof dir))
-        size = snprintf(path, PATH_MAX, "%s/%s", dir, given);
+        size = (size_t)snprintf(path, PATH_MAX, "%s", given);
+    else if (given && getcwd(path, PATH_MAX) && (dir = strlen(path)) < PATH_MAX)
+        size = dir + (size_t)snprintf(path + dir, PATH_MAX - dir, "/%s", given);
     return (size < PATH_MAX && is_this_program(path)) || ask_kernel(path);
 }
