@@ -44,8 +44,7 @@ static int start_command(struct op *op, struct session **session, struct err *er
                         command.argv, env, cwd, tty, {.confined = false}, NULL, NULL, false};
     if (result == 0) {
         result = gate_command(&gate, err);
-        if (result == 0 || gate.policy)
-            op->base.command = failure_words_joined(command.argv);
+        op->base.command = failure_words_joined(command.argv);
     }
     if (result == 0) {
         struct session_spec spec = {

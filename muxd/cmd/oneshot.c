@@ -215,10 +215,10 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
     const struct tool *tool = shot->base.tool;
     struct gate gate = {shot->base.ctx, shot->base.request, tool, oneshot_handler(tool),
                         command.argv, env, cwd, false, {.confined = false}, NULL, NULL, false};
-    if (result == 0)
+    if (result == 0) {
         result = gate_command(&gate, err);
-    if (gate.policy)
         shot->base.command = failure_words_joined(command.argv);
+    }
     if (result == 0) {
         struct session_spec spec = {.name = schema_str(shot->base.tool, params, "name", NULL),
                                     .default_name = command.name,

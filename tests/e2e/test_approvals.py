@@ -541,7 +541,8 @@ def test_without_a_policy_nothing_asks(mux):
     rpc = mux.rpc()
     assert rpc.call("exec_command", {"cmd": "cd /; rm -f nosuch"})["exit_code"] == 0
     error = rpc.error("exec_command", {"cmd": "git pull"})
-    assert content(error) == "exec_command failed for `git pull`: approval required by policy, but AskForApproval is set to Never"
+    assert content(error) == ("exec_command failed for `/bin/bash -lc 'git pull'`: CreateProcess { message: \"Rejected(\\\"approval required by policy, "
+                              "but AskForApproval is set to Never\\\")\" }")
     error = rpc.error("exec_command", {"cmd": "git pull", "_meta": {"profile": "x"}})
     assert "AskForApproval is set to Never" in content(error)
 
