@@ -54,7 +54,8 @@ struct confine_plan { /* all paths absolute, without links; owned */
     bool asked; /* some of the hidden ones were asked for: they must not be read */
 };
 /* ERR_ARGUMENTS: the wish can't be: a root that is no directory, or is reached through a link that
- * a program of this user may have made; a protected name that is a link. plan is whole or empty. */
+ * a program of this user may have made; a protected name that is a link. ERR_SPAWN: there is no
+ * place->begin. plan is whole or empty. */
 int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish,
                       const struct confine_place *place, struct err *err);
 void confine_plan_fini(struct confine_plan *plan);

@@ -323,12 +323,12 @@ static int fill_mode(struct confine_plan *plan, const struct confine_wish *wish,
                    wish->roots[0]);
 }
 
-static int real_dir(const char *path, char **out, struct err *err)
+/* code: what it is when there is no such directory. */
+static int real_dir(const char *path, char **out, int code, struct err *err)
 {
     char real[PATH_MAX];
     if (!realpath(path, real))
-        return err_set(err, ERR_ARGUMENTS, "'%s': %s; choose another directory", path,
-                       strerror(errno));
+        return err_set(err, code, "'%s': %s; choose another directory", path, strerror(errno));
     *out = xstrdup(real);
     return 0;
 }
@@ -338,9 +338,10 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
 {
     BUG_UNLESS(wish->mode != CONFINE_FULL_ACCESS && place->cwd);
     *plan = (struct confine_plan){.mode = wish->mode, .network = wish->network};
-    int code = real_dir(place->cwd, &plan->cwd, err);
+    const char *begin = place->begin ? place->begin : place->cwd;
+    int code = real_dir(begin, &plan->begin, place->begin ? ERR_SPAWN : ERR_ARGUMENTS, err);
     if (!code)
-        code = real_dir(place->begin ? place->begin : place->cwd, &plan->begin, err);
+        code = real_dir(place->cwd, &plan->cwd, ERR_ARGUMENTS, err);
     if (!code)
         code = fill_mode(plan, wish, place, err);
     if (!code) {

@@ -153,6 +153,8 @@ int birth_plan(struct registry *registry, const struct session_spec *spec, struc
     strv_env_set(&env, "MUXD_SESSION", birth->name);
     strv_env_set(&env, "MUXD_SESSION_ID", number);
     strv_env_set(&env, "MUXD_SOCKET", registry->socket_path);
+    if (spec->sandbox && !spec->sandbox->network) /* CODEX.md 11: programs look for it */
+        strv_env_set(&env, "CODEX_SANDBOX_NETWORK_DISABLED", "1");
     int code = spec->sandbox ? sandbox_argv(registry, spec, &confined, err) : 0;
     struct plan plan = {.argv = spec->sandbox ? confined.items : spec->argv,
                         .env = env.items,
