@@ -69,6 +69,12 @@ int people_check_evidence(struct cmd_context *ctx, struct request *request, cons
     struct err why;
     if (people_why_not(ctx, request, &why) == 0)
         return 0;
+    struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
+    if (own)
+        return err_set(err, ERR_DENIED,
+                       "'%s' is for a person at a terminal outside of all sessions, and this runs "
+                       "inside the session '%s'; who is attached to it answers with C-\\ a",
+                       what, session_name(own));
     return err_set(err, ERR_DENIED,
                    "'%s' is for a person at a terminal outside of all sessions: %s; use ue %s "
                    "there",

@@ -72,7 +72,7 @@ static int explain_plan(struct explaining *call, const struct confine_plan *plan
         json_add_text(into, "backend", confine_backend_word(backend));
         buf_printf(&text, "%-10s %s: %s\n", "by", confine_backend_word(backend), why.data);
         json_add_buf(into, "why", &why);
-        confine_explain(plan, &text);
+        confine_explain(plan, backend, &text);
         if (backend == CONFINE_BY_BUBBLEWRAP && able->landlock_abi < CONFINE_LANDLOCK_PIPES)
             buf_printf(&text, "%-10s named pipes outside: this kernel has no Landlock that could "
                               "keep them from being written\n", "open");

@@ -98,6 +98,7 @@ int confine_argv(const struct confine_plan *plan, enum confine_backend backend,
                  struct err *err);
 /* The command line of the trial: everything that bubblewrap has to be able to do. */
 int confine_trial_argv(const struct confine_able *able, struct strv *out, struct err *err);
-/* The whole plan as lines for people. */
-void confine_explain(const struct confine_plan *plan, struct buf *out);
+/* The whole plan as lines for people, as far as the back-end has to do with it. */
+void confine_explain(const struct confine_plan *plan, enum confine_backend backend,
+                     struct buf *out);
 #endif

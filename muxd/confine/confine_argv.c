@@ -123,13 +123,16 @@ static void explain_all(struct buf *out, const char *what, const struct strv *pa
         buf_printf(out, "%-10s %s\n", what, paths->items[i]);
 }
 
-void confine_explain(const struct confine_plan *plan, struct buf *out)
+void confine_explain(const struct confine_plan *plan, enum confine_backend backend,
+                     struct buf *out)
 {
     buf_printf(out, "%-10s %s\n%-10s %s\n", "mode", confine_mode_word(plan->mode), "network",
                plan->network ? "yes" : "no");
     explain_all(out, "writable", &plan->roots);
     explain_all(out, "read-only", &plan->kept);
     explain_all(out, "missing", &plan->made);
+    if (backend == CONFINE_BY_LANDLOCK)
+        return; /* it hides nothing; the filter lets nobody connect to a socket in there */
     explain_all(out, "hidden", &plan->hidden_dirs);
     explain_all(out, "hidden", &plan->hidden_files);
 }

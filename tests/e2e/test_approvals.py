@@ -115,7 +115,7 @@ def test_no_program_and_no_session_approves(guarded):
         assert error.code == "denied", error
     guarded.shell("work")
     line = guarded.ue("exec", "-t", "-n", "in", "--exit", f"{UE} approve {approval['id']}; echo status $?; {UE} approve --always {approval['id']}; setsid -w {UE} approve {approval['id']}")
-    assert line.rc == 126 and "status 126" in line.out and "for a person at a terminal" in line.out, line
+    assert line.rc == 126 and "status 126" in line.out and "inside the session 'in'; who is attached to it answers with C-\\ a" in line.out.replace("\r\n", ""), line
     assert waiting(guarded)[0]["id"] == approval["id"] and not (guarded.dir / "w/x").exists()
     assert person(guarded).connect().error("approve", {"approval": "zzzzz"}).code == "no_such_approval"
     peer = person(guarded).connect()

@@ -330,6 +330,9 @@ def test_explain_and_status(work):
     mux = work.mux
     text = mux.ue("sandbox", "--explain", "--", "make", cwd=work.dir).ok().out
     assert text.startswith("by         bubblewrap: ") and f"writable   {work.dir}\n" in text and f"missing    {work.dir}/.git\n" in text and "muxd-confine" in text
+    assert f"hidden     {mux.state}/muxd\n" in text
+    text = mux.ue("sandbox", "--explain", "--mode", "read-only", cwd=work.dir).ok().out
+    assert ("hidden " in text) == text.startswith("by         bubblewrap: "), text  # Landlock hides nothing
     assert "bubblewrap (" in mux.js("status")["sandboxes"]
     assert mux.ue("sandbox", "--explain", "--mode", "full-access").ok().out == "mode       full-access: no sandbox\n"
 
