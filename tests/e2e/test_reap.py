@@ -217,7 +217,7 @@ def test_who_sheds_all_is_not_ended_for_another(house, owner):
     mux = house.mux
     if owner != "before":
         house.begin("setsid", "victim")
-    tag = house.begin("sheds all", "owner")
+    tag, spared = house.begin_found("sheds all", "owner")
     if owner == "before":
         house.begin("setsid", "victim")
     if owner in ("ended", "gone"):
@@ -226,7 +226,7 @@ def test_who_sheds_all_is_not_ended_for_another(house, owner):
     if owner == "gone":
         mux.ue("rm", "owner").ok()
     mux.ue("kill", "victim").ok()
-    assert house.alive(tag)
+    assert running(spared)
     mux.ue("stop").ok()
     wait_for(lambda: not mux.daemons())
     assert house.gone(tag)
