@@ -189,14 +189,26 @@ def test_ours_18_3_without_bubblewrap_nothing_is_confined_by_default_and_said_so
 
 
 # --- 19, in a sandbox
-def test_ours_19_a_patch_outside_is_refused_and_not_asked_about(place):
+def test_19_4_a_patch_outside_asks(place):
+    """Under on-request, which holds by default; under never it is refused. One inside is not asked about."""
+    mux = place.mux
     patch = f"*** Begin Patch\n*** Add File: {place.out}/x\n+x\n*** End Patch"
-    words = "patch rejected: writing outside of the project; rejected by user approval settings"
-    assert content(place.refused("apply_patch", input=patch)) == words
-    assert content(place.refused("exec_command", cmd=f"apply_patch <<'E'\n{patch}\nE", sandbox_permissions="require_escalated", justification="?")) == words
-    place.mux.configure(f"[policy mcp]\nsandbox = workspace-write\nwritable_roots = {place.out}\n")
-    place.mux.ue("reload").ok()
-    assert place.call("apply_patch", input=patch)["success"] and place.written() == {"out"}
+    intercepted = {"cmd": f"apply_patch <<'E'\n{patch}\nE"}
+    for tool, arguments in ("apply_patch", {"input": patch}), ("exec_command", intercepted):
+        rpc = mux.rpc()
+        rpc.id = rpc.send(tool, {**arguments, "_meta": {"cwd": str(place.dir)}})
+        approval, = waiting(mux)
+        assert place.written() == set()
+        ue_at_terminal(mux, "deny", approval["id"]).ok()
+        assert content(refusal(rpc)) == "patch rejected by user" and place.written() == set()
+        rpc.id = rpc.send(tool, {**arguments, "_meta": {"cwd": str(place.dir)}})
+        yes(mux, waiting(mux)[0]).ok()
+        assert rpc.result(rpc.id)["content"].endswith(f"Success. Updated the following files:\nA {place.out}/x\n") and place.written() == {"out"}
+    assert place.call("apply_patch", input=patch.replace(str(place.out), str(place.dir)))["success"] and place.written() == {"work"}
+    mux.configure("[policy mcp]\napproval = never\nsandbox = workspace-write\n")
+    mux.ue("reload").ok()
+    for tool, arguments in ("apply_patch", {"input": patch}), ("exec_command", intercepted):
+        assert content(place.refused(tool, **arguments)) == "patch rejected: writing outside of the project; rejected by user approval settings"
 
 
 # --- the tools by MCP
