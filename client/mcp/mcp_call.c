@@ -51,7 +51,7 @@ static void begin_connection(struct mcp *mcp)
     mcp->sent = 0;
     buf_clear(&mcp->to_daemon);
     struct json *params = json_object_new();
-    params_meta(mcp->ue, params, 0);
+    params_meta(mcp->ue, params, META_MCP);
     json_add_bool(params, "policy", true);
     msg_request(&mcp->to_daemon, mcp->hello, "hello", params);
     json_free(params);
@@ -146,7 +146,7 @@ void mcp_list(struct mcp *mcp, const struct mcp_to *to)
 {
     BUG_UNLESS(to->version != MCP_NONE);
     struct json *params = json_object_new();
-    params_meta(mcp->ue, params, 0);
+    params_meta(mcp->ue, params, META_MCP);
     mcp_call_ask(mcp, &tools[TOOL_TOOLS], params, NULL, to);
 }
 
@@ -193,7 +193,7 @@ void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *t
     struct json *arguments = json_type(given) == JSON_OBJECT ? json_copy(given) : json_object_new();
     mcp_coerce(tool, arguments);
     add_author(mcp, params, arguments, to);
-    params_meta(mcp->ue, arguments, META_PLACE | META_ID);
+    params_meta(mcp->ue, arguments, META_PLACE | META_ID | META_MCP);
     mcp_call_ask(mcp, tool, arguments, params, to);
 }
 

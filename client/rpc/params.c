@@ -111,7 +111,7 @@ static void add_request_id(struct json *meta)
 
 void params_meta(const struct ue *ue, struct json *params, unsigned flags)
 {
-    BUG_UNLESS(!(flags & ~(unsigned)(META_VERB | META_PLACE | META_HUMAN | META_ID)));
+    BUG_UNLESS(!(flags & ~(unsigned)(META_VERB | META_PLACE | META_HUMAN | META_ID | META_MCP)));
     BUG_UNLESS(json_type(params) == JSON_OBJECT);
     struct json *meta = json_detach(params, "_meta");
     /* not an object: left as it is, for the daemon to refuse */
@@ -127,6 +127,8 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags)
     }
     if (flags & META_VERB)
         json_add_bool(meta, "verb", true);
+    if (flags & META_MCP)
+        json_add_bool(meta, "mcp", true);
     if (flags & META_HUMAN)
         json_add_bool(meta, "human", true);
     if (flags & META_PLACE)

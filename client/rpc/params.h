@@ -10,6 +10,7 @@ enum meta_flags {
     META_PLACE = 2, /* working directory, environment, umask: the call may start a session */
     META_HUMAN = 4, /* exec -t: a session for people */
     META_ID = 8,    /* a new request_id: the daemon does a retry only once */
+    META_MCP = 16,  /* from `ue mcp`: confined where the config says nothing of it */
 };
 
 /* params_map.c: the argument object of the verb's tool: each option and operand whose row names an

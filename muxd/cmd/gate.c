@@ -19,32 +19,42 @@
 
 #define ESCALATED "require_escalated"
 
-/* The name by which the policy is found; the caller's. */
-static char *gate_policy_name(struct cmd_context *ctx, struct request *request)
+/* The name by which the policy is found; the caller's. *by_default: what the config leaves open is
+ * as gate_default has it, for `ue mcp` and for what it has started. */
+static char *gate_policy_name(struct cmd_context *ctx, struct request *request, bool *by_default)
 {
     struct session *own = registry_of_process(ctx->registry, peer_pid(request_peer(request)));
     const char *profile = meta_str(request, "profile");
     char *of_session = own ? session_policy(own) : NULL;
-    if (of_session && (strcmp(of_session, GATE_MODELS) == 0 ||
-                       config_policy_find(ctx->config, of_session)))
+    *by_default = of_session && strcmp(of_session, GATE_MODELS) == 0;
+    if (*by_default || (of_session && config_policy_find(ctx->config, of_session)))
         return of_session;
     free(of_session);
     if (profile)
         return xstrdup(profile);
+    *by_default = meta_bool(request, "mcp");
     return xstrdup(meta_bool(request, "verb") ? "" : GATE_MODELS);
+}
+
+bool gate_is_by_default(struct cmd_context *ctx, struct request *request)
+{
+    bool by_default;
+    free(gate_policy_name(ctx, request, &by_default));
+    return by_default;
 }
 
 const struct config_policy *gate_policy(struct cmd_context *ctx, struct request *request,
                                         const char **name, struct err *err)
 {
-    char *found = gate_policy_name(ctx, request);
+    bool by_default;
+    char *found = gate_policy_name(ctx, request, &by_default);
     const struct config_policy *policy = config_policy_find(ctx->config, found);
     *err = (struct err){0};
-    if (strcmp(found, GATE_MODELS) == 0) {
+    if (by_default) {
         policy = gate_default(ctx, policy);
         *name = GATE_MODELS;
     } else {
-        if (!policy && *found)
+        if (!policy && *found && strcmp(found, GATE_MODELS) != 0)
             err_set(err, ERR_ARGUMENTS, "there is no [policy %s] in the config; add it, or name "
                                         "another profile", found);
         *name = policy ? policy->name : NULL;

@@ -1,4 +1,4 @@
-/* gate_default: owns what the trial of sandboxes has shown for models' calls, and the requests
+/* gate_default: owns what the trial of sandboxes has shown for calls of `ue mcp`, and the requests
  * that wait for it. What it has shown holds until the config is read again: no call is less
  * confined than one before it because something failed meanwhile. */
 #include "cmd/gate_default.h"
@@ -61,7 +61,7 @@ static void conclude_free(struct gate_default *models, const char *why)
 {
     models->state = MODELS_FREE;
     models->why = xstrdup(why);
-    log_warn("calls of models are not confined, as no sandbox can be had here: %s", why);
+    log_warn("calls of ue mcp are not confined, as no sandbox can be had here: %s", why);
 }
 
 /* After the trial, or where there is nothing to try. */
@@ -112,13 +112,9 @@ static void on_trial_cancel(void *arg)
 bool gate_default_waits(struct cmd_context *ctx, struct request *request,
                         void (*again)(struct cmd_context *ctx, struct request *request))
 {
-    struct err err;
-    const char *name;
     const struct config_policy *own = config_policy_find(ctx->config, GATE_MODELS);
-    if (!is_default(own) || gate_default_of(ctx)->state != MODELS_UNKNOWN)
-        return false;
-    gate_policy(ctx, request, &name, &err);
-    if (err.code < 0 || !name || strcmp(name, GATE_MODELS) != 0)
+    if (!is_default(own) || gate_default_of(ctx)->state != MODELS_UNKNOWN ||
+        !gate_is_by_default(ctx, request))
         return false;
     struct waiting_for_trial *waiting = xcalloc(1, sizeof *waiting);
     *waiting = (struct waiting_for_trial){.ctx = ctx, .request = request, .again = again};
@@ -200,5 +196,5 @@ void gate_default_status(struct cmd_context *ctx, struct json *into)
     gate_default_words(ctx, GATE_MODELS, gate_default(ctx, own), &text);
     if (is_default(own) && gate_default_of(ctx)->state == MODELS_UNKNOWN)
         buf_append_text(&text, "; whether that can be had here is tried at the first call");
-    json_add_buf(into, "models", &text);
+    json_add_buf(into, "mcp", &text);
 }

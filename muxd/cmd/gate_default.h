@@ -1,13 +1,14 @@
-/* gate_default: the policy of models' calls where the config says nothing of it: as confined as
- * this machine lets it be, which the trial of its sandboxes shows. */
+/* gate_default: the policy of calls of `ue mcp` where the config says nothing of it: as confined as
+ * this machine lets it be, which the trial of its sandboxes shows. `ue call` and other programs on
+ * the socket have what the config says, and nothing else: scripts use them, too. */
 #ifndef MUXD_CMD_GATE_DEFAULT_H
 #define MUXD_CMD_GATE_DEFAULT_H
 #include "cmd/cmd.h"
 
 #define GATE_MODELS "mcp" /* the [policy NAME] of the tools as models call them */
 
-/* What holds for models' calls; policy: the config's section, NULL: it has none. Until the trial is
- * over they count as confined. NULL: nothing, as no sandbox can be had here. */
+/* What holds for calls of `ue mcp`; policy: the config's section, NULL: it has none. Until the
+ * trial is over they count as confined. NULL: nothing, as no sandbox can be had here. */
 const struct config_policy *gate_default(struct cmd_context *ctx,
                                          const struct config_policy *policy);
 /* True: whether this request is confined is not known yet, and it was taken: `again` is called with

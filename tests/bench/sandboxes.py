@@ -50,7 +50,7 @@ def bench_sandbox(table, size):
 
 
 class Unconfigured(Daemon):
-    models = ""  # what calls of models may do is left to muxd
+    models = ""  # what calls of ue mcp may do is left to muxd
 
 
 def by_default(table, size):
@@ -62,8 +62,8 @@ def by_default(table, size):
         def call(**meta):
             return "call", muxd.socket, request("exec_command", cmd=[TRUE], yield_time_ms=30000, _meta={"cwd": str(place), **meta}), EXITED
 
-        muxd.client.call("tools")  # the trial is over then
-        taken = turns(size.rounds, ("free", *call(profile="free")), ("default", *call()), env=muxd.env, warm=size.warm // 10)
+        muxd.client.call("tools", _meta={"mcp": True})  # the trial is over then
+        taken = turns(size.rounds, ("free", *call(profile="free")), ("default", *call(mcp=True)), env=muxd.env, warm=size.warm // 10)
         table.ratio("exec /bin/true by a model, without a config / not confined", ms(taken, "free"), ms(taken, "default"))
 
 

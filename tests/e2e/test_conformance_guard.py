@@ -120,17 +120,17 @@ def test_ours_15_a_person_answers_at_a_terminal(place):
 
 def test_ours_15_7_a_yes_for_the_session_is_for_one_environment(place):
     mux, call = place.mux, {"sandbox_permissions": "require_escalated", "justification": "?", "login": False, "yield_time_ms": 30000}
-    first = asks(mux, "true", **call)
+    first = asks(mux, "true", **call, meta={"mcp": True})
     yes(mux, waiting(mux)[0], "--session").ok()
     assert first.result(first.id)["exit_code"] == 0
-    second = asks(mux, "true", **call, env={"LD_PRELOAD": "/x"})
+    second = asks(mux, "true", **call, env={"LD_PRELOAD": "/x"}, meta={"mcp": True})
     ue_at_terminal(mux, "deny", waiting(mux)[0]["id"]).ok()
     assert "rejected by user" in content(refusal(second))
 
 
 def test_ours_15_6_a_part_can_be_asked_for(place):
     mux = place.mux
-    rpc = asks(mux, f"touch {place.out}/x", login=False, yield_time_ms=30000, justification="may I?", meta={"cwd": str(place.dir)},
+    rpc = asks(mux, f"touch {place.out}/x", login=False, yield_time_ms=30000, justification="may I?", meta={"cwd": str(place.dir), "mcp": True},
                sandbox_permissions="with_additional_permissions", additional_permissions={"file_system": {"write": [str(place.out)]}})
     approval, = waiting(mux)
     assert str(place.out) in approval["sandbox"] and approval["permissions"] == "with_additional_permissions"
@@ -143,7 +143,7 @@ def test_ours_15_4_running_again_without_the_sandbox_is_asked(place):
     mux = place.mux
     mux.configure("[policy mcp]\napproval = untrusted\nsandbox = workspace-write\n")
     mux.ue("reload").ok()
-    rpc = asks(mux, f"sleep 0.5; touch {place.out}/x", login=False, yield_time_ms=30000, meta={"cwd": str(place.dir)})
+    rpc = asks(mux, f"sleep 0.5; touch {place.out}/x", login=False, yield_time_ms=30000, meta={"cwd": str(place.dir), "mcp": True})
     first, = waiting(mux)
     yes(mux, first).ok()
     second = wait_for(lambda: [one for one in mux.js("approvals")["approvals"] if one["id"] != first["id"]], "the second question")[0]
@@ -196,12 +196,12 @@ def test_19_4_a_patch_outside_asks(place):
     intercepted = {"cmd": f"apply_patch <<'E'\n{patch}\nE"}
     for tool, arguments in ("apply_patch", {"input": patch}), ("exec_command", intercepted):
         rpc = mux.rpc()
-        rpc.id = rpc.send(tool, {**arguments, "_meta": {"cwd": str(place.dir)}})
+        rpc.id = rpc.send(tool, {**arguments, "_meta": {"cwd": str(place.dir), "mcp": True}})
         approval, = waiting(mux)
         assert place.written() == set()
         ue_at_terminal(mux, "deny", approval["id"]).ok()
         assert content(refusal(rpc)) == "patch rejected by user" and place.written() == set()
-        rpc.id = rpc.send(tool, {**arguments, "_meta": {"cwd": str(place.dir)}})
+        rpc.id = rpc.send(tool, {**arguments, "_meta": {"cwd": str(place.dir), "mcp": True}})
         yes(mux, waiting(mux)[0]).ok()
         assert rpc.result(rpc.id)["content"].endswith(f"Success. Updated the following files:\nA {place.out}/x\n") and place.written() == {"out"}
     assert place.call("apply_patch", input=patch.replace(str(place.out), str(place.dir)))["success"] and place.written() == {"work"}

@@ -34,9 +34,12 @@ def through_mcp(mux, *calls, options=()):
     return [answers[i]["result"] for i in range(1, len(lines))], told.err
 
 
-def fields(mux, *options):
-    tool, = [tool for tool in mux.ue("tools", "--json", *options).ok().json if tool["name"] == "exec_command"]
-    return tool["parameters"]["properties"]
+def fields(mux):
+    """The arguments of exec_command as `ue mcp` shows them."""
+    told = mux.ue("mcp", input="".join(json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params}) + "\n" for method, params in [
+        ("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}), ("tools/list", {})])).ok()
+    listed, = [answer["result"]["tools"] for answer in map(json.loads, told.out.splitlines()) if answer.get("id") == "tools/list"]
+    return next(tool["inputSchema"]["properties"] for tool in listed if tool["name"] == "exec_command")
 
 
 def writes(mux):
@@ -59,25 +62,26 @@ def need_sandbox(mux):
 
 def test_confined_to_the_workspace(bare):
     mux = bare
-    assert "tried at the first call" in mux.js("status")["models"] and LIFTS in mux.js("status")["models"]
+    assert "tried at the first call" in mux.js("status")["mcp"] and LIFTS in mux.js("status")["mcp"]
     need_sandbox(mux)
     (result,), log = through_mcp(mux, writes(mux))
     assert written(mux) == {"in"} and not result["isError"], result
     assert log.splitlines()[0] == f"ue: commands of this client: workspace-write (no network), approval on-request, by default; {LIFTS}", log
-    assert mux.js("status")["models"] in log
+    assert mux.js("status")["mcp"] in log
     patch = "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch"
     (into,), _ = through_mcp(mux, ("apply_patch", {"input": patch.format("in")}))
     rpc = mux.rpc()
-    id = rpc.send("apply_patch", {"input": patch.format(mux.outside / "out"), "_meta": {"cwd": str(mux.dir / "w")}})
+    id = rpc.send("apply_patch", {"input": patch.format(mux.outside / "out"), "_meta": {"cwd": str(mux.dir / "w"), "mcp": True}})
     assert "does not allow" in waiting(mux)[0]["reason"] and not into["isError"] and written(mux) == {"in"}
     ue_at_terminal(mux, "deny", waiting(mux)[0]["id"]).ok()
     assert rpc.recv(id)["error"]["data"]["content"] == "patch rejected by user" and written(mux) == set()
     assert fields(mux)["sandbox_permissions"]["enum"] == ["use_default", "require_escalated", "with_additional_permissions"]
     assert mux.ue("exec", writes(mux)[1]["cmd"], cwd=mux.dir / "w").rc == 0 and written(mux) == {"in", "out"}  # people are people
+    assert mux.ue("call", "exec_command", json.dumps(writes(mux)[1]), cwd=mux.dir / "w").rc == 0 and written(mux) == {"in", "out"}  # and scripts are scripts
     # a person's yes lets one out, once, and what that starts is still a model's
     rpc = mux.rpc()
     call = {"cmd": f"touch {mux.outside}/out; ue exec 'touch {mux.outside}/inner'; exit 0", "login": False, "yield_time_ms": 30000, "env": {"PATH": os.path.dirname(mux.program) + ":" + mux.env["PATH"]},
-            "sandbox_permissions": "require_escalated", "justification": "may I?", "_meta": {"cwd": str(mux.dir / "w"), "env": mux.env}}
+            "sandbox_permissions": "require_escalated", "justification": "may I?", "_meta": {"cwd": str(mux.dir / "w"), "env": mux.env, "mcp": True}}
     id = rpc.send("exec_command", call)
     approval, = waiting(mux)
     assert approval["sandbox"] == "full-access" and approval["reason"] == "may I?" and approval["policy"] == "mcp"
@@ -101,8 +105,8 @@ def test_as_before_where_none_can_be_had(bare, fake):
     _, log = through_mcp(mux, writes(mux))
     assert written(mux) == {"in", "out"}
     said = "not confined, and nobody is asked, as before, because no sandbox can be had here: bubblewrap does not work here (bwrap: no permissions"
-    assert log.startswith(f"ue: commands of this client: {said}") and mux.js("status")["models"].startswith(said), log
-    assert said in log and "calls of models are not confined" in mux.log_tail()
+    assert log.startswith(f"ue: commands of this client: {said}") and mux.js("status")["mcp"].startswith(said), log
+    assert said in log and "calls of ue mcp are not confined" in mux.log_tail()
     assert "sandbox_permissions" not in fields(mux)
     mux.configure("[policy mcp]\nsandbox = workspace-write\n")  # who asks for it gets it, or nothing
     mux.ue("reload").ok()
@@ -117,11 +121,11 @@ def test_nothing_runs_before_the_trial_is_over(bare, fake, gate):
     mux = bare
     real = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
     fake(f"#!/bin/sh\ntouch {mux.dir}/tried\nread line <{gate.path}\n" + (f"exec {real} \"$@\"\n" if real else "exit 1\n"))
-    meta = {"cwd": str(mux.dir / "w"), "env": {**mux.env, "TMPDIR": ""}}
+    meta = {"cwd": str(mux.dir / "w"), "env": {**mux.env, "TMPDIR": ""}, "mcp": True}
     rpc, gone = mux.rpc(), mux.rpc()
     patch = "*** Begin Patch\n*** Add File: patched\n+x\n*** End Patch"
     ids = [rpc.send("exec_command", {**writes(mux)[1], "_meta": meta}), rpc.send("shell_command", {"command": f"touch {mux.outside}/out", "login": False, "_meta": meta}),
-           rpc.send("apply_patch", {"input": patch, "_meta": meta}), rpc.send("tools", {})]
+           rpc.send("apply_patch", {"input": patch, "_meta": meta}), rpc.send("tools", {"_meta": meta})]
     gone.send("exec_command", {"cmd": f"touch {mux.outside}/gone", "_meta": meta})
     wait_for(lambda: (mux.dir / "tried").exists(), "the trial")
     gone.close()
@@ -129,7 +133,7 @@ def test_nothing_runs_before_the_trial_is_over(bare, fake, gate):
     assert os.listdir(mux.dir / "w") == [] and written(mux) == set() and mux.js("list")["sessions"] == []
     gate.open()
     confined = [rpc.recv(id) for id in ids]
-    free = "not confined" in mux.js("status")["models"]  # on a machine without sandboxes
+    free = "not confined" in mux.js("status")["mcp"]  # on a machine without sandboxes
     assert written(mux) == ({"in", "out"} if free else {"in"}), confined
     assert confined[2]["result"]["success"] and ("with" in confined[3]["result"]) != free
     assert not (mux.outside / "gone").exists()
@@ -138,11 +142,11 @@ def test_nothing_runs_before_the_trial_is_over(bare, fake, gate):
 def test_a_trial_without_an_outcome_lets_nothing_run(bare, fake):
     mux = bare
     fake("#!/bin/sh\nkill -9 $$\n")
-    error = mux.rpc().error("exec_command", {"cmd": f"touch {mux.outside}/out", "login": False, "_meta": {"cwd": str(mux.dir / "w")}})
+    error = mux.rpc().error("exec_command", {"cmd": f"touch {mux.outside}/out", "login": False, "_meta": {"cwd": str(mux.dir / "w"), "mcp": True}})
     assert error.code == "not_available" and "is not known" in error.message and "nothing runs before" in error.message, error
     assert written(mux) == set() and mux.js("list", "--all")["sessions"] == []
     fake("#!/bin/sh\nexit 1\n")
-    assert mux.rpc().call("exec_command", {**writes(mux)[1], "_meta": {"cwd": str(mux.dir / "w")}})["exit_code"] == 0 and written(mux) == {"in", "out"}
+    assert mux.rpc().call("exec_command", {**writes(mux)[1], "_meta": {"cwd": str(mux.dir / "w"), "mcp": True}})["exit_code"] == 0 and written(mux) == {"in", "out"}
 
 
 def test_a_user_without_a_config(bare):
@@ -155,11 +159,12 @@ def test_a_user_without_a_config(bare):
     for before in None, own.parent:
         if before:
             before.mkdir()
-        told = mux.ue("call", "exec_command", json.dumps({"cmd": f"mkdir -p {own}/x; echo '# x' >{own}/muxd.ini; mv {own.parent} moved; touch ran", "login": False}), cwd=mux.home)
+        told = mux.rpc().call("exec_command", {"cmd": f"mkdir -p {own}/x; echo '# x' >{own}/muxd.ini; mv {own.parent} moved; touch ran", "login": False,
+                                               "_meta": {"cwd": str(mux.home), "mcp": True}})
         assert (mux.home / "ran").exists() and not own.exists() and not (mux.home / "moved").exists(), told
         assert own.parent.exists() == bool(before)
     rpc = mux.rpc()
-    call = {"cmd": "rm -f x", "login": False, "_meta": {"cwd": str(mux.dir / "w"), "env": mux.env}}
+    call = {"cmd": "rm -f x", "login": False, "_meta": {"cwd": str(mux.dir / "w"), "env": mux.env, "mcp": True}}
     id = rpc.send("exec_command", call)
     yes(mux, waiting(mux)[0], "--always").ok()
     assert rpc.result(id)["exit_code"] == 0 and rpc.result(rpc.send("exec_command", call))["exit_code"] == 0

@@ -38,11 +38,11 @@ class Place:
         mux.ue("reload").ok()
 
     def call(self, tool, profile=None, **arguments):
-        meta = {"cwd": str(self.dir), **({"profile": profile} if profile else {})}
+        meta = {"cwd": str(self.dir), "mcp": True, **({"profile": profile} if profile else {})}
         return self.mux.rpc().call(tool, {**arguments, "_meta": meta})
 
     def refused(self, tool, profile=None, **arguments):
-        meta = {"cwd": str(self.dir), **({"profile": profile} if profile else {})}
+        meta = {"cwd": str(self.dir), "mcp": True, **({"profile": profile} if profile else {})}
         return self.mux.rpc().error(tool, {**arguments, "_meta": meta})
 
     def written(self):
