@@ -93,6 +93,11 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
                        path, strlen(path), sizeof address.sun_path - 1);
     memcpy(address.sun_path, path, strlen(path));
     int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (fd < 0 && errno == EPERM) /* seccomp; the kernel itself has no such error (socket(2)) */
+        return err_set(err, ERR_SYSTEM,
+                       "'%s': no socket can be made in this sandbox, in which muxd serves nobody; "
+                       "run ue outside of it",
+                       path);
     if (fd < 0)
         return limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "'%s': can't make a socket",
                          path);

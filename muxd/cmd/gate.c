@@ -32,8 +32,9 @@ static char *gate_policy_name(struct cmd_context *ctx, struct request *request, 
     free(of_session);
     if (profile)
         return xstrdup(profile);
-    *by_default = meta_bool(request, "mcp");
-    return xstrdup(meta_bool(request, "verb") ? "" : GATE_MODELS);
+    bool verb = meta_bool(request, "verb");
+    *by_default = !verb && meta_bool(request, "mcp");
+    return xstrdup(verb ? "" : GATE_MODELS);
 }
 
 bool gate_is_by_default(struct cmd_context *ctx, struct request *request)

@@ -233,6 +233,14 @@ static bool is_in_root(const struct confine_plan *plan, const char *path)
     return false;
 }
 
+static bool is_root(const struct confine_plan *plan, const char *path)
+{
+    for (size_t i = 0; i < plan->roots.count; i++)
+        if (strcmp(plan->roots.items[i], path) == 0)
+            return true;
+    return false;
+}
+
 /* What runs inside could put another one in its place. */
 static int keep_link(struct confine_plan *plan, const char *dir, const char *link, struct err *err)
 {
@@ -248,6 +256,21 @@ static int keep_link(struct confine_plan *plan, const char *dir, const char *lin
     return 0;
 }
 
+/* While the file does not exist its directory is kept, or what runs inside could make it; one that
+ * leads to a root has to stay as it is, and one that is a root is refused. */
+static void keep_missing(struct confine_plan *plan, const char *dir, const char *file,
+                         struct err *err)
+{
+    if (!leads_to_root(plan, dir))
+        confine_keep(plan, dir);
+    else if (is_root(plan, dir))
+        err_set(err, ERR_ARGUMENTS,
+                "'%s' would decide what the next command may do, and what runs in the sandbox "
+                "could make it; make it yourself (an empty file will do), or choose another "
+                "directory",
+                file);
+}
+
 /* One step on the way to a config: *at, the caller's, becomes what name in it is. False: the way
  * ends here; err->code tells whether that is a mistake. */
 static bool keep_step(struct confine_plan *plan, char **at, const char *name, bool last,
@@ -256,8 +279,8 @@ static bool keep_step(struct confine_plan *plan, char **at, const char *name, bo
     struct stat st;
     char *path = path_join(*at, name), *real = NULL;
     bool missing = lstat(path, &st) != 0 || is_placeholder(path, &st);
-    if (missing && last && !leads_to_root(plan, *at)) {
-        confine_keep(plan, *at);
+    if (missing && last) {
+        keep_missing(plan, *at, path, err);
     } else if (missing && !last && is_in_root(plan, *at) && can_be_made(*at)) {
         confine_pin(plan, path);
         confine_add_once(&plan->made, path);
@@ -272,8 +295,7 @@ static bool keep_step(struct confine_plan *plan, char **at, const char *name, bo
     return real && !last;
 }
 
-/* muxd's own config decides what the next command may do. While the file does not exist its
- * directory is kept, or what runs inside could make it; one that leads to a root has to stay. */
+/* muxd's own config decides what the next command may do. */
 static int keep_config(struct confine_plan *plan, const char *file, struct err *err)
 {
     char *way = file && plan->roots.count ? xstrdup(file) : NULL, *rest = way;

@@ -94,6 +94,13 @@ def test_confined_to_the_workspace(bare):
         mux.ue("reload").ok()
         through_mcp(mux, writes(mux))
         assert written(mux) == places and ("sandbox_permissions" in fields(mux)) == names, config
+    mux.configure(FULL)
+    mux.ue("reload").ok()
+    mcp = {"cwd": str(mux.dir / "w"), "mcp": True}
+    mux.rpc().call("exec_command", {"cmd": "cat", "stdin": True, "name": "free", "login": False, "yield_time_ms": 250, "_meta": mcp})
+    assert mux.rpc().call("run_steps", {"session_id": "free", "steps": [{"write": "hi\n"}, {"wait": "hi"}], "_meta": mcp})["completed"] == 2
+    mux.configure("[policy p]\n[policy q]\nsandbox = workspace-write\n")
+    mux.ue("reload").ok()
     through_mcp(mux, writes(mux), options=["--profile", "p"])
     assert written(mux) == {"in", "out"}
     assert "workspace-write (no network), approval off" in through_mcp(mux, writes(mux), options=["--profile", "q"])[1] and written(mux) == {"in"}

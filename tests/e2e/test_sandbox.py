@@ -170,9 +170,13 @@ def test_git_that_is_a_link_is_refused(work):
 
 def test_config_and_places_of_the_daemon(work):
     work.mux.configure("# mine\n")
-    result = work.mux.ue("sandbox", "--writable", work.mux.dir, "--", f"echo x >{work.mux.conf}; echo x >{work.mux.state}/muxd/x; ls {work.mux.state}/muxd; "
+    rules = work.mux.dir / "muxd.rules"
+    refused = work.mux.ue("sandbox", "--writable", work.mux.dir, "--", f"touch {rules}", cwd=work.dir)
+    assert refused.rc == 125 and f"'{rules}' would decide what the next command may do" in refused.err and not rules.exists(), refused
+    rules.touch()
+    result = work.mux.ue("sandbox", "--writable", work.mux.dir, "--", f"echo x >{rules}; echo x >{work.mux.conf}; echo x >{work.mux.state}/muxd/x; ls {work.mux.state}/muxd; "
                          f"mv {work.mux.state} {work.mux.dir}/gone; mv {work.mux.conf} {work.mux.dir}/gone", cwd=work.dir)
-    assert work.mux.conf.read_text().startswith("# mine\n") and "x" not in work.mux.conf.read_text().split() and work.mux.state.exists() and not (work.mux.dir / "gone").exists(), result
+    assert rules.read_text() == "" and work.mux.conf.read_text().startswith("# mine\n") and "x" not in work.mux.conf.read_text().split() and work.mux.state.exists() and not (work.mux.dir / "gone").exists(), result
     assert "Permission denied" in result.out
 
 
@@ -343,6 +347,7 @@ def test_explain_and_status(work):
 def fake(mux):
     """A directory in front of PATH whose bwrap is the test's."""
     (mux.dir / "bin").mkdir()
+    (mux.dir / "muxd.rules").touch()  # the workspace is the config's own directory, where nobody may be able to make it
     mux.env["PATH"] = f"{mux.dir}/bin:{mux.env['PATH']}"
 
     def make(script):

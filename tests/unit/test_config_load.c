@@ -150,7 +150,7 @@ TEST(test_unknown)
     config_refused("[sesion py]\n", "m.ini:1: [sesion py]: unknown section; did you mean 'session'?");
     config_refused("[\xc2\x9b]\n",
                    "m.ini:1: [\\xc2\\x9b]: unknown section; allowed: muxd, defaults, env, env_policy, limits, tools, attach, "
-                   "policy, sandbox, session, hook, rule");
+                   "policy, audit, sandbox, session, hook, rule");
     config_refused("[limits x]\n", "m.ini:1: [limits x]: the section has no name of its own; write [limits]");
 }
 

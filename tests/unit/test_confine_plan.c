@@ -361,6 +361,10 @@ TEST(keeps_config_and_rules)
     assert_int_equal(confine_plan_make(&plan, &both, &place, &err), 0);
     assert_false(has(&plan.kept, at("cf/muxd")));
     confine_plan_fini(&plan);
+    place.cwd = at("cf/muxd"); /* it has to be writable itself */
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), ERR_ARGUMENTS);
+    assert_non_null(strstr(err.text, "cf/muxd/muxd.rules' would decide what the next command may do"));
+    place.cwd = at("cf");
     write_file("cf/muxd/muxd.rules", "");
     assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
     assert_true(has(&plan.kept, at("cf/muxd/muxd.rules")));
