@@ -70,12 +70,15 @@ static void places_add_space(const struct doctor *doctor)
     free(dir);
 }
 
-/* Whoever may write the config decides what runs. */
+/* Whoever may write the config decides what runs. A group with the user's own number is his alone,
+ * as Debian makes it, and where pam_umask(8) sets 002 each file can be written by it. */
 static bool is_others_to_write(const char *path)
 {
     struct stat st;
-    return path && stat(path, &st) == 0 &&
-           ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022));
+    if (!path || stat(path, &st) != 0)
+        return false;
+    bool own_group = st.st_gid == st.st_uid && st.st_gid == getegid();
+    return (st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (own_group ? 02 : 022));
 }
 
 static void places_add_config(const struct doctor *doctor)

@@ -65,6 +65,8 @@ def test_the_config_and_what_it_asks_for(mux, started):
     assert state(mux, "approvals")[0] == "ok"
     mux.conf.chmod(0o622)
     assert state(mux, "config")[0] == "bad" and "chmod" in state(mux, "config")[1]
+    mux.conf.chmod(0o664)
+    assert state(mux, "config")[0] == ("ok" if os.getuid() == os.getgid() == os.stat(mux.conf).st_gid else "bad")
     mux.conf.chmod(0o600)
     if started:
         mux.configure("[limits]\nmax_sessions = 5\n")
@@ -100,7 +102,7 @@ def test_fits_a_terminal(mux):
     except OSError:  # its other end is closed
         pass
     os.close(master)
-    assert mux.finish(process).rc == 0
+    assert mux.finish(process).rc == 0, shown.decode()
     lines = re.sub(r"\x1b\[\d+m", "", shown.decode()).replace("\r", "").splitlines()
     assert "\x1b[32mok" in shown.decode() and lines[-1].startswith("bad: 0, advice: ")
     for line in lines:
