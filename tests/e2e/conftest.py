@@ -418,6 +418,13 @@ def need(*programs):
             pytest.skip(f"'{program}' is not installed")
 
 
+def need_sandbox(told):
+    """Skips where the machine can't enforce it, as `ue sandbox --explain` has told; whatever else is said against it is a failure."""
+    if told.rc:
+        assert "can't be enforced here" in told.err, told
+        pytest.skip(f"no sandbox here: {told.err}")
+
+
 @pytest.fixture
 def ordinary(mux):
     """The daemon of an ordinary user. Where the tests run as root, of one who has nothing else: what the kernel counts of a user is its own."""

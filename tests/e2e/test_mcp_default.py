@@ -4,7 +4,7 @@ import json, os, shutil, tempfile
 from pathlib import Path
 
 import pytest
-from conftest import wait_for
+from conftest import need_sandbox, wait_for
 from frames import ue_at_terminal
 from test_approvals import waiting, yes
 from test_sandbox import fake, gate  # noqa: F401  (fixtures)
@@ -54,16 +54,14 @@ def written(mux):
     return found
 
 
-def need_sandbox(mux):
-    told = mux.ue("sandbox", "--explain", cwd=mux.dir / "w")
-    if told.rc:
-        pytest.skip(f"no sandbox here: {told.err}")
+def confined(mux):
+    need_sandbox(mux.ue("sandbox", "--explain", cwd=mux.dir / "w"))
 
 
 def test_confined_to_the_workspace(bare):
     mux = bare
     assert "tried at the first call" in mux.js("status")["mcp"] and LIFTS in mux.js("status")["mcp"]
-    need_sandbox(mux)
+    confined(mux)
     (result,), log = through_mcp(mux, writes(mux))
     assert written(mux) == {"in"} and not result["isError"], result
     assert log.splitlines()[0] == f"ue: commands of this client: workspace-write (no network), approval on-request, by default; {LIFTS}", log
@@ -161,7 +159,7 @@ def test_a_user_without_a_config(bare):
     mux = bare
     mux.conf.unlink()
     del mux.env["MUXD_CONFIG"]
-    need_sandbox(mux)
+    confined(mux)
     own = mux.home / ".config/muxd"
     for before in None, own.parent:
         if before:

@@ -7,7 +7,7 @@ import difflib, fcntl, os, re, select, subprocess, termios, time
 
 import pytest
 
-from conftest import CAP, ROOT, UE, need, set_mark, wait_for
+from conftest import CAP, ROOT, UE, need, need_sandbox, set_mark, wait_for
 from test_readme import MASKS, SHOWN_HOME, commands
 
 PAGE = ROOT / "conf/muxd-policy.7"
@@ -105,8 +105,7 @@ class Shell:
 def repository(mux):
     """A repository in a home, with a remote that only the network leads to."""
     need("git", "bash")
-    if mux.ue("sandbox", "--explain").rc:
-        pytest.skip("no sandbox can be had here")
+    need_sandbox(mux.ue("sandbox", "--explain", cwd=mux.home))
     mux.ue("stop").ok()
     (mux.home / "repo" / "src").mkdir(parents=True)
     (mux.home / "repo" / "notes").write_text("a\nb\nc\n")

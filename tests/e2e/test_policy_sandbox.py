@@ -3,7 +3,7 @@ widens it; and what an approval or a rule sets free."""
 import os, signal
 
 import pytest
-from conftest import CAP, wait_for
+from conftest import CAP, need_sandbox, wait_for
 from frames import ue_at_terminal
 from test_approvals import content, waiting, yes
 from test_sandbox import fake  # noqa: F401  (a fixture)
@@ -31,9 +31,7 @@ class Place:
         self.mux, self.dir, self.more, self.out = mux, mux.dir / "w", mux.home / "more", mux.dir / "out"
         for place in (self.dir, self.more, self.out, self.dir / "sub"):
             place.mkdir()
-        told = mux.ue("sandbox", "--explain", "--json", cwd=self.dir)
-        if told.rc:
-            pytest.skip(f"no sandbox here: {told.err}")
+        need_sandbox(mux.ue("sandbox", "--explain", cwd=self.dir))
         mux.configure(config)
         mux.ue("reload").ok()
 

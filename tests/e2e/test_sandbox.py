@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import BUILD, CAP, DAEMON, KEEPER, UE, copy_programs, wait_for
+from conftest import BUILD, CAP, DAEMON, KEEPER, UE, copy_programs, need_sandbox, wait_for
 
 PROTECTED = (".git", ".muxd", ".codex", ".agents")
 MODES = {"bubblewrap": "workspace-write", "landlock": "read-only"}
@@ -22,8 +22,9 @@ class Work:
         self.dir.mkdir()
         self.options = ["--no-temp"] if self.mode == "workspace-write" else []
         told = mux.ue("sandbox", "--explain", "--json", "--mode", self.mode, *self.options, cwd=self.dir)
-        if told.rc or told.json["backend"] != backend:
-            pytest.skip(f"no {backend} here: {told.err or told.json['why']}")
+        need_sandbox(told)
+        if told.json["backend"] != backend:
+            pytest.skip(f"no {backend} here: {told.json['why']}")
 
     def run(self, *command, options=(), mode=None):
         """The command, to its end."""
