@@ -28,6 +28,10 @@ static void append_object(struct buf *out, const struct json *object, int indent
             append_constraints(out, it);
             continue;
         }
+        if (indent == 0 && strcmp(json_key(it), "config_missing") == 0) {
+            buf_printf(out, "config: none (%s would be read)\n", json_str(it, NULL));
+            continue;
+        }
         buf_printf(out, "%*s%s:", indent, "", json_key(it));
         if (json_type(it) == JSON_OBJECT) {
             buf_append_byte(out, '\n');

@@ -2,6 +2,7 @@
  * upgrade. */
 #include "base/bug.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "cmd/describe.h"
 #include "cmd/gate.h"
 #include "cmd/gate_default.h"
@@ -27,7 +28,7 @@ static void add_policy(struct cmd_context *ctx, struct request *request, struct 
     const char *name;
     struct buf text = BUF_INIT;
     const struct config_policy *policy = gate_policy(ctx, request, &name, &err);
-    if (err.code == 0 && !gate_default_is_worth_telling(ctx, name, policy))
+    if (err.code == 0 && !gate_default_is_worth_telling(policy))
         return;
     if (err.code < 0)
         buf_append_text(&text, err.text);
@@ -88,6 +89,14 @@ static bool daemon_add_held(void *arg, struct session *session)
     return true;
 }
 
+/* Where a config would be looked for first. */
+static void add_missing_config(struct json *result)
+{
+    char *own = path_own_config();
+    json_add_text(result, "config_missing", own);
+    free(own);
+}
+
 void cmd_STATUS(struct cmd_context *ctx, struct request *request)
 {
     struct registry_stats stats;
@@ -100,6 +109,8 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_text(result, "state", ctx->state_dir);
     json_add_text(result, "log", ctx->log_path);
     json_add_text(result, "config", ctx->config->path);
+    if (!ctx->config->path)
+        add_missing_config(result);
     json_add_text(result, "readiness", tty_state_selftest(NULL));
     sandboxing_status(ctx, result);
     audit_status(ctx->registry, result);

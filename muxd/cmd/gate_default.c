@@ -154,12 +154,9 @@ void gate_default_free(struct cmd_context *ctx)
 
 /* --- what people are told --- */
 
-bool gate_default_is_worth_telling(struct cmd_context *ctx, const char *name,
-                                   const struct config_policy *policy)
+bool gate_default_is_worth_telling(const struct config_policy *policy)
 {
-    bool lifted = name && strcmp(name, GATE_MODELS) == 0 && is_default(policy) &&
-                  gate_default_of(ctx)->why;
-    return lifted || policy_sandbox(policy) != CONFINE_FULL_ACCESS;
+    return !policy || policy->sandbox != CONFIG_POLICY_SANDBOX_FULL_ACCESS;
 }
 
 void gate_default_words(struct cmd_context *ctx, const char *name,
@@ -184,6 +181,8 @@ void gate_default_words(struct cmd_context *ctx, const char *name,
     }
     if (models && why && is_default(policy))
         buf_printf(out, ", as before, because no sandbox can be had here: %s", why);
+    else if (!models && policy && is_default(policy))
+        buf_printf(out, "; [policy%s%s] sets no sandbox", *policy->name ? " " : "", policy->name);
     else if (built_in)
         buf_append_text(out, ", by default; [policy " GATE_MODELS "] sandbox = full-access in the "
                              "config lifts it");

@@ -18,9 +18,8 @@ bool gate_default_waits(struct cmd_context *ctx, struct request *request,
 /* For people: what holds for a policy of that name; policy as gate_default gave it. */
 void gate_default_words(struct cmd_context *ctx, const char *name,
                         const struct config_policy *policy, struct buf *out);
-/* It is confined, or is not though it would be by default. */
-bool gate_default_is_worth_telling(struct cmd_context *ctx, const char *name,
-                                   const struct config_policy *policy);
+/* The policy, as gate_default gave it, is no news only where the config lifts every sandbox. */
+bool gate_default_is_worth_telling(const struct config_policy *policy);
 /* The line of `ue status`. */
 void gate_default_status(struct cmd_context *ctx, struct json *into);
 /* The config was read again: what could not be had may have been installed since. */

@@ -230,3 +230,5 @@ def test_state_and_log_go_where_they_are_told(mux):
 def test_status_tells_places_limits_and_readiness(mux):
     out = mux.ue("status").ok().out
     assert str(mux.socket) in out and str(mux.state) in out and "readiness: " in out and "max_sessions" in out
+    mux.ue("stop").ok()
+    assert f"config: none ({mux.home}/.config/muxd/muxd.ini would be read)" in mux.ue("status", env={"MUXD_CONFIG": ""}).ok().out

@@ -99,7 +99,7 @@ def test_confined_to_the_workspace(bare):
     assert mux.rpc().call("run_steps", {"session_id": "free", "steps": [{"write": "hi\n"}, {"wait": "hi"}], "_meta": mcp})["completed"] == 2
     mux.configure("[policy p]\n[policy q]\nsandbox = workspace-write\n")
     mux.ue("reload").ok()
-    through_mcp(mux, writes(mux), options=["--profile", "p"])
+    assert "full-access (not confined), approval off; [policy p] sets no sandbox" in through_mcp(mux, writes(mux), options=["--profile", "p"])[1]
     assert written(mux) == {"in", "out"}
     assert "workspace-write (no network), approval off" in through_mcp(mux, writes(mux), options=["--profile", "q"])[1] and written(mux) == {"in"}
 
