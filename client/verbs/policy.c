@@ -1,7 +1,9 @@
 /* policy: `ue policy check` and `ue policy import`. */
 #include "client/rpc/call.h"
 #include "client/rpc/input.h"
+#include "client/print/say.h"
 #include "client/verbs/run.h"
+#include <inttypes.h>
 #include <string.h>
 
 #define RULES_BYTES_MAX (1u << 20)
@@ -37,11 +39,40 @@ static int policy_import_fill(struct ue *ue, struct json *params, struct err *er
     buf_init(&text, RULES_BYTES_MAX);
     int result = standard ? input_all(&text, err) : input_file(args->operands[1], &text, err);
     if (result == 0) {
+        if (args_has(args, "skip-refused"))
+            json_add_bool(params, "skip_refused", true);
         json_add_text(params, "name", standard ? "standard input" : args->operands[1]);
         json_add_str(params, "input", text.data ? text.data : "", text.len);
     }
     buf_fini(&text);
     return result;
+}
+
+/* The refused lines, each on standard error, and then the sections. */
+static void policy_import_print(struct ue *ue, const struct json *params, const struct json *result)
+{
+    const struct json *refused = json_get(result, "refused");
+    const char *text = json_get_str(result, "text", NULL);
+    int64_t line = 0, rules = 0;
+    (void)params;
+    for (const struct json *it = json_first(refused); it; it = json_next(it)) {
+        json_get_int(it, "line", &line);
+        say_note("%s: line %" PRId64 ": %s", ue->args.operands[1], line,
+                 json_get_str(it, "reason", NULL));
+    }
+    json_get_int(result, "rules", &rules);
+    if (text)
+        say_text(text, strlen(text));
+    else
+        say_note("%zu refused, so nothing is taken; ue policy --skip-refused import %s takes the "
+                 "%" PRId64 " others",
+                 json_count(refused), ue->args.operands[1], rules);
+}
+
+static int policy_import_status(struct ue *ue, const struct json *result)
+{
+    (void)ue;
+    return json_get(result, "text") ? 0 : err_exit_status(ERR_CONFIG);
 }
 
 int verb_POLICY(struct ue *ue)
@@ -53,8 +84,11 @@ int verb_POLICY(struct ue *ue)
                                           .meta = META_PLACE, .fill = policy_check_fill,
                                           .status = policy_check_status});
     if (strcmp(what, "import") == 0)
-        return run_verb(ue, &(struct run){.tool = "import_rules", .call = CALL_AGAIN,
-                                          .fill = policy_import_fill});
+        return run_verb(ue, &(struct run){.tool = "import_rules",
+                                          .call = CALL_AGAIN,
+                                          .fill = policy_import_fill,
+                                          .print = policy_import_print,
+                                          .status = policy_import_status});
     err_set(&err, ERR_USAGE, "'%s': policy has no such word; use check or import", what);
     return ue_fail(ue, &err);
 }

@@ -80,14 +80,36 @@ static void policy_tell_verdict(const struct rule_case *judged, const struct rul
     if (refused) {
         struct buf why = BUF_INIT;
         rules_refusal(judged, verdict, &why);
-        buf_printf(text, "decision  %s: refused: %s\n", rule_decision_word(verdict->decision),
-                   why.data);
+        if (verdict->decision == RULE_PROMPT)
+            buf_append_text(text, "decision  prompt: a person has to approve it; refused where no "
+                                  "[policy] asks one\n");
+        else
+            buf_printf(text, "decision  %s: refused: %s\n", rule_decision_word(verdict->decision),
+                       why.data);
         json_add_buf(result, "refusal", &why);
     } else if (verdict->decision == RULE_ALLOW) {
         buf_append_text(text, "decision  allow: it runs\n");
     } else {
         buf_append_text(text, "decision  none: no rule says anything of it, it runs\n");
     }
+}
+
+/* Why the policy refuses it, for people. */
+static void policy_append_why(const struct config_policy *policy,
+                              const struct policy_verdict *verdict, struct buf *text)
+{
+    bool by_rule = verdict->rules.decision == RULE_PROMPT,
+         granular = policy->approval == CONFIG_APPROVAL_GRANULAR;
+    buf_append_text(text, verdict->rules.decision == RULE_FORBIDDEN ? ": a rule forbids it"
+                          : by_rule            ? ": a rule wants a person's approval"
+                          : verdict->dangerous ? ": it is dangerous, and wants a person's approval"
+                                               : ": it wants a person's approval");
+    if (verdict->rules.decision != RULE_FORBIDDEN)
+        buf_printf(text, ", and %s lets nobody be asked",
+                   !policy_is_on(policy) ? "this policy (approval = off)"
+                   : !granular           ? "approval = never"
+                   : by_rule             ? "rules = no"
+                                         : "sandbox_approval = no");
 }
 
 /* What each policy of the config would make of it. */
@@ -110,7 +132,9 @@ static void policy_tell_policies(const struct config *cfg, const struct rule_cas
         json_add_text(one, "sandbox", confine_mode_word(free ? CONFINE_FULL_ACCESS : mode));
         buf_printf(text, "policy    [policy%s%s] would %s%s", *policy->name ? " " : "",
                    policy->name, words[verdict.answer], verdict.answer == POLICY_RUN ? " it" : "");
-        if (!free && verdict.answer != POLICY_REFUSE)
+        if (verdict.answer == POLICY_REFUSE)
+            policy_append_why(policy, &verdict, text);
+        else if (!free)
             buf_printf(text, ", in the sandbox %s", confine_mode_word(mode));
         buf_append_byte(text, '\n');
     }
@@ -158,21 +182,26 @@ void cmd_CHECK_POLICY(struct cmd_context *ctx, struct request *request)
     strv_free(env);
 }
 
+static void policy_add_refused(void *arg, int line, const char *why)
+{
+    struct json *one = json_add_object(arg, NULL);
+    json_add_int(one, "line", line);
+    json_add_text(one, "reason", why);
+}
+
 void cmd_IMPORT_RULES(struct cmd_context *ctx, struct request *request)
 {
     const struct tool *tool = &tools[TOOL_IMPORT_RULES];
     const struct json *params = request_params(request);
     const char *name = schema_str(tool, params, "name", NULL);
+    struct json *result = json_object_new(), *refused = json_add_array(result, "refused");
     struct buf out = BUF_INIT;
-    struct err err;
     (void)ctx;
-    if (rules_import(name ? name : "the file",
-                     schema_str(tool, params, "input", NULL), &out, &err) < 0) {
-        request_fail(request, &err);
-    } else {
-        struct json *result = json_object_new();
+    size_t taken = rules_import(name ? name : "the file", schema_str(tool, params, "input", NULL),
+                                &out, policy_add_refused, refused);
+    json_add_int(result, "rules", (int64_t)taken);
+    if (json_count(refused) == 0 || schema_bool(tool, params, "skip_refused", false))
         json_add_buf(result, "text", &out);
-        request_reply(request, result);
-    }
+    request_reply(request, result);
     buf_fini(&out);
 }

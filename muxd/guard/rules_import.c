@@ -1,9 +1,11 @@
 /* rules_import: owns the reading of the literal part of Starlark, and the writing of sections. */
 #include "guard/rules_import.h"
 #include "base/bug.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/strv.h"
 #include "base/value.h"
+#include "guard/starlark.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +16,12 @@ struct import_rule {
     int line;
 };
 struct import {
-    const char *at;
+    const char *text, *at; /* at: what is read next */
     int line;
-    struct err *err;
+    struct err err; /* why the statement is refused */
+    int err_line;
     struct import_rule *rules;
-    size_t count;
+    size_t count, refused;
 };
 
 static int import_fail(struct import *import, int line, const char *format, ...)
@@ -27,9 +30,9 @@ static int import_fail(struct import *import, int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    err_vset(import->err, ERR_CONFIG, format, args);
+    err_vset(&import->err, ERR_CONFIG, format, args);
     va_end(args);
-    err_prefix(import->err, "line %d", line);
+    import->err_line = line;
     return ERR_CONFIG;
 }
 
@@ -143,8 +146,8 @@ static int check_words(struct import *import, const struct import_rule *rule)
         const char *word = rule->prefix.items[i];
         size_t len = strlen(word);
         if (len == 0 || word[0] == '|' || word[len - 1] == '|' || strstr(word, "||"))
-            return import_fail(import, rule->line, "pattern: alternatives cannot be empty, and a "
-                                                   "word can't hold '|'");
+            return import_fail(import, rule->line,
+                               "pattern alternatives cannot be empty, and a word can't hold '|'");
     }
     return rule->prefix.count > 0 || rule->program
                ? 0
@@ -177,6 +180,11 @@ static int import_examples(struct import *import, struct strv *into)
     return result;
 }
 
+static bool text_is_seen(const char *text)
+{
+    return text[strspn(text, " \t")] != '\0';
+}
+
 static int import_argument(struct import *import, const char *name, struct import_rule *rule)
 {
     static const char *const decisions[] = {"allow", "prompt", "forbidden"};
@@ -197,6 +205,8 @@ static int import_argument(struct import *import, const char *name, struct impor
     if (*text)
         return import_fail(import, import->line, "'%s' is there twice", name);
     int result = import_string(import, text);
+    if (result == 0 && text == &rule->justification && !text_is_seen(*text))
+        return import_fail(import, import->line, "invalid rule: justification cannot be empty");
     bool known = text != &rule->decision;
     for (size_t i = 0; *text && i < sizeof decisions / sizeof *decisions; i++)
         known |= strcmp(*text, decisions[i]) == 0;
@@ -230,27 +240,82 @@ static int import_arguments(struct import *import, struct import_rule *rule)
     return result;
 }
 
-static int import_call(struct import *import)
+static int fail_name(struct import *import, const char *name)
 {
-    if (import->count == RULES_IMPORT_MAX_CALLS)
-        return import_fail(import, import->line, "more than %d rules", RULES_IMPORT_MAX_CALLS);
-    import->rules = xreallocarray(import->rules, import->count + 1, sizeof *import->rules);
-    struct import_rule *rule = &import->rules[import->count++];
-    *rule = (struct import_rule){.line = import->line};
+    size_t rest = strcspn(import->at, "\r\n");
+    if (strcmp(name, "network_rule") == 0)
+        return import_fail(import, import->line,
+                           "network_rule: a sandbox here has all of the network or none ([policy] "
+                           "network), so no rule of the config can say it");
+    return import_fail(import, import->line,
+                       "'%s%.*s': only literal calls of prefix_rule and host_executable are taken",
+                       name, (int)(rest < 20 ? rest : 20), import->at);
+}
+
+/* Top-level statements begin their line: what is indented belongs to a block. */
+static int import_call(struct import *import, struct import_rule *rule)
+{
+    bool indented = import->at > import->text && import->at[-1] != '\n';
     char *name = import_name(import);
     bool host = strcmp(name, "host_executable") == 0;
-    int result = host || strcmp(name, "prefix_rule") == 0
-                     ? import_arguments(import, rule)
-                     : import_fail(import, import->line,
-                                   "'%s%.20s': only literal calls of prefix_rule and "
-                                   "host_executable are taken",
-                                   name, import->at);
+    int result;
+    if (indented)
+        result = import_fail(import, import->line,
+                             "'%s': it does not begin its line; only calls that depend on nothing "
+                             "are taken",
+                             name);
+    else if (host || strcmp(name, "prefix_rule") == 0)
+        result = import_arguments(import, rule);
+    else
+        result = fail_name(import, name);
+    if (result == 0 && !starlark_line_ends(import->at))
+        result = import_fail(import, import->line,
+                             "something follows the call; write one in each line");
     if (result == 0 && host && !rule->program)
         result = import_fail(import, rule->line, "host_executable has no name");
     if (result == 0)
         result = check_words(import, rule);
     free(name);
     return result;
+}
+
+/* Goes behind the statement. False: it has no end. */
+static bool skip_statement(struct import *import)
+{
+    bool whole;
+    const char *end = starlark_end(import->at, &whole);
+    for (; import->at < end; import->at++)
+        import->line += *import->at == '\n';
+    return whole;
+}
+
+/* Takes one statement, or refuses it and goes on behind it. False: nothing behind it is read. */
+static bool import_statement(struct import *import, rules_import_refused *refused, void *arg)
+{
+    const char *begin = import->at;
+    struct import_rule rule = {.line = import->line};
+    bool full = import->count + import->refused >= RULES_IMPORT_MAX_CALLS;
+    int result = full ? import_fail(import, import->line,
+                                    "more than %d statements; nothing from here on is read, split "
+                                    "the file",
+                                    RULES_IMPORT_MAX_CALLS)
+                      : import_call(import, &rule);
+    if (result == 0) {
+        import->rules = xreallocarray(import->rules, import->count + 1, sizeof *import->rules);
+        import->rules[import->count++] = rule;
+        return true;
+    }
+    import->at = begin;
+    import->line = rule.line;
+    import_rule_fini(&rule);
+    bool goes_on = !full && skip_statement(import);
+    struct buf why = BUF_INIT;
+    buf_printf(&why, "%s%s", import->err.text,
+               goes_on || full ? "" : "; the statement has no end: nothing behind it is read");
+    refused(arg, import->err_line, why.data);
+    buf_fini(&why);
+    import->refused++;
+    return goes_on;
 }
 
 static void write_quoted(struct buf *out, const char *key, const struct strv *words)
@@ -297,24 +362,23 @@ static void write_rule(struct buf *out, const struct import *import,
     write_paths(out, import, rule->prefix.items[0]);
 }
 
-int rules_import(const char *name, const char *text, struct buf *out, struct err *err)
+size_t rules_import(const char *name, const char *text, struct buf *out,
+                    rules_import_refused *refused, void *arg)
 {
-    struct import import = {.at = text, .line = 1, .err = err};
-    int result = 0;
-    for (skip_space(&import); result == 0 && *import.at; skip_space(&import))
-        result = import_call(&import);
-    for (size_t i = 0; result == 0 && i < import.count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (import.rules[i].line == import.rules[j].line)
-                result = import_fail(&import, import.rules[i].line,
-                                     "two calls in one line; write one in each");
-    if (result == 0)
-        buf_printf(out, "# Rules of '%s', read by ue policy import.\n", name);
-    for (size_t i = 0; result == 0 && i < import.count; i++)
-        if (!import.rules[i].program)
+    struct import import = {.text = text, .at = text, .line = 1};
+    size_t taken = 0;
+    for (skip_space(&import); *import.at; skip_space(&import))
+        if (!import_statement(&import, refused, arg))
+            break;
+    buf_printf(out, "# Rules of '%s', read by ue policy import.\n", name);
+    for (size_t i = 0; i < import.count; i++) {
+        if (!import.rules[i].program) {
             write_rule(out, &import, &import.rules[i]);
+            taken++;
+        }
+    }
     for (size_t i = 0; i < import.count; i++)
         import_rule_fini(&import.rules[i]);
     free(import.rules);
-    return result;
+    return taken;
 }

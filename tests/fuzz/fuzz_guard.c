@@ -27,14 +27,19 @@ static void judge(const struct config *cfg, const char *script)
     free(text);
 }
 
+static void refused(void *arg, int line, const char *why)
+{
+    if (arg || line < 1 || !*why)
+        abort();
+}
+
 static void import(const char *text)
 {
     struct buf out = BUF_INIT;
     struct err err = {0};
-    if (rules_import("x", text, &out, &err) == 0) {
-        struct config *cfg = config_parse("x", out.data, out.len, &err);
-        config_free(cfg); /* a line may be too long, or name a path that does not fit */
-    }
+    rules_import("x", text, &out, refused, NULL);
+    struct config *cfg = config_parse("x", out.data, out.len, &err);
+    config_free(cfg); /* a line may be too long, or name a path that does not fit */
     buf_fini(&out);
 }
 

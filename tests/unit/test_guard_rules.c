@@ -1,6 +1,7 @@
 /* what rules say of commands, however they are dressed up; rules files of Codex */
 #include "guard/rules.h"
 #include "guard/rules_import.h"
+#include <stdlib.h>
 #include "guard/shell_runs.h"
 #include "tests/lib/test.h"
 #include <string.h>
@@ -167,15 +168,21 @@ TEST(test_examples)
     config_free(cfg);
 }
 
+static void refused(void *arg, int line, const char *why)
+{
+    struct buf *all = arg;
+    buf_printf(all, "%sline %d: %s", all->len ? "\n" : "", line, why);
+}
+
+/* expected: all refusals, a line each, or else the sections. */
 static void imports(const char *text, const char *expected)
 {
-    struct buf out = BUF_INIT;
-    struct err err = {0};
-    int result = rules_import("x.rules", text, &out, &err);
-    assert_string_equal(result < 0 ? err.text : out.data, expected);
-    if (result == 0)
-        config_free(rules_of(out.data));
+    struct buf out = BUF_INIT, refusals = BUF_INIT;
+    rules_import("x.rules", text, &out, refused, &refusals);
+    assert_string_equal(refusals.len ? refusals.data : out.data, expected);
+    config_free(rules_of(out.data));
     buf_fini(&out);
+    buf_fini(&refusals);
 }
 
 TEST(test_import)
@@ -189,19 +196,50 @@ TEST(test_import)
     imports("prefix_rule(pattern=[\"a\"])\n",
             "# Rules of 'x.rules', read by ue policy import.\n\n[rule imported-1]\nprefix = \"a\"\ndecision = allow\n");
     imports("\n\nprefix_rule(pattern=[])", "line 3: pattern cannot be empty");
-    imports("prefix_rule(pattern=[\"a\", []])", "line 1: pattern: alternatives cannot be empty, and a word can't hold '|'");
+    imports("prefix_rule(pattern=[\"a\", []])", "line 1: pattern alternatives cannot be empty, and a word can't hold '|'");
     imports("prefix_rule(pattern=[\"a\"], decision=\"maybe\")", "line 1: invalid decision: maybe");
     imports("x = 1", "line 1: 'x = 1': only literal calls of prefix_rule and host_executable are taken");
     imports("network_rule(host=\"a\")",
-            "line 1: 'network_rule(host=\"a\")': only literal calls of prefix_rule and host_executable are taken");
+            "line 1: network_rule: a sandbox here has all of the network or none ([policy] network), so no rule of the config can say it");
     imports("prefix_rule(pattern=\"a\")",
             "line 1: expected '[' before a list; only literal calls of prefix_rule and host_executable are taken");
     imports("prefix_rule(pattern=[\"a\"]", "line 1: expected ')' or ',' behind an argument; only literal calls of "
-                                            "prefix_rule and host_executable are taken");
+                                            "prefix_rule and host_executable are taken; the statement has no end: nothing behind it is read");
     imports("prefix_rule(pattern=[a])", "line 1: not a string in simple quotes; write it as one");
-    imports("prefix_rule(pattern=[\"a\nb\"])", "line 1: the string has no end in its line");
+    imports("prefix_rule(pattern=[\"a\nb\"])", "line 1: the string has no end in its line; the statement has no end: nothing behind it is read");
     imports("prefix_rule(pattern=[\"a\\nb\"])", "line 1: 'a\\nb': muxd.ini has no way to say this string");
     imports("prefix_rule(pattern=[\"a\"], decision=\"allow\", decision=\"allow\")", "line 1: 'decision' is there twice");
+    imports("prefix_rule(pattern=[\"a\"], justification=\" \")", "line 1: invalid rule: justification cannot be empty");
+}
+
+/* What is refused never changes what else is taken, and nothing is taken that depends on it. */
+TEST(test_import_goes_on)
+{
+    struct buf out = BUF_INIT, refusals = BUF_INIT;
+    size_t taken = rules_import("x.rules",
+                                "network_rule(\n host=\"prefix_rule(\", # )\n protocol='''\n)''')\n"
+                                "prefix_rule(pattern=[\"a\"])\n"
+                                "if True:\n  prefix_rule(pattern=[\"b\"])\n"
+                                "prefix_rule(pattern=[\"c\"]) if x else y\n"
+                                "x = 1; prefix_rule(pattern=[\"d\"])\n"
+                                "prefix_rule(pattern=[\"e\"], decision=\"no\")\n"
+                                "prefix_rule(pattern=[\"f\"]) # taken\n"
+                                "x = (\nprefix_rule(pattern=[\"g\"])\n",
+                                &out, refused, &refusals);
+    assert_int_equal(taken, 2);
+    assert_string_equal(out.data, "# Rules of 'x.rules', read by ue policy import.\n"
+                                  "\n[rule imported-5]\nprefix = \"a\"\ndecision = allow\n"
+                                  "\n[rule imported-11]\nprefix = \"f\"\ndecision = allow\n");
+    const char *at = refusals.data;
+    static const int lines[] = {1, 6, 7, 8, 9, 10, 12};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        assert_int_equal(strtol(at + strlen("line "), NULL, 10), lines[i]);
+        at = strchr(at, '\n') ? strchr(at, '\n') + 1 : "";
+    }
+    assert_string_equal(at, "");
+    assert_non_null(strstr(refusals.data, "nothing behind it is read"));
+    buf_fini(&out);
+    buf_fini(&refusals);
 }
 
 int main(void)
@@ -213,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_more_than_is_looked_at),
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_import),
+        cmocka_unit_test(test_import_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
