@@ -54,6 +54,11 @@ static void append_notice(struct buf *out, const char *text, size_t size, int fi
 
 void attach_notice(struct attach *attach, const char *text, size_t size)
 {
+    if (attach->stale > 0) { /* the drawing that is due would cover it */
+        free(attach->said);
+        attach->said = xstrndup(text, size);
+        return;
+    }
     struct buf shown = BUF_INIT;
     const char *key = memchr(text, ATTACH_PREFIX, size);
     size_t before = key ? (size_t)(key - text) : size, behind = before + (key != NULL);

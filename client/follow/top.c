@@ -112,7 +112,7 @@ static enum verdict top_take(struct top *top, struct msg_answer *answer)
         ask_list(top);
     } else if (answer->id.number == top->kill_id) {
         top->kill_id = 0;
-        snprintf(top->status, sizeof top->status, "%.150s",
+        snprintf(top->status, sizeof top->status, "%.500s",
                  answer->err.code ? answer->err.text : "");
         ask_list(top);
         return REDRAW;
@@ -237,7 +237,7 @@ static enum verdict top_answer(struct top *top)
     struct buf out = BUF_INIT;
     char *said;
     bool alive = answering_run(&top->ue->conn, &out, &said);
-    snprintf(top->status, sizeof top->status, "%.150s", said);
+    snprintf(top->status, sizeof top->status, "%.500s", said);
     top->typed_size = 0;
     free(said);
     buf_fini(&out);

@@ -22,7 +22,7 @@ struct top {
     int64_t selected;       /* number of the session; 0: none */
     size_t first;           /* row in the first line of the screen */
     bool asks_kill;
-    char status[160];
+    char status[512];       /* shown at the bottom, in as many rows as it needs */
     char typed[64];         /* the beginning of a key whose rest was not read yet */
     size_t typed_size;
     int64_t list_id, events_id, kill_id, events_next; /* requests in flight; 0: none */

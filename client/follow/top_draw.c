@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "client/print/listing.h"
 #include "client/print/render.h"
+#include "client/terminal/fit.h"
 #include "client/terminal/terminal.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -142,9 +143,10 @@ static const char *top_name_of(const struct top *top, int64_t number)
     return NULL;
 }
 
-static void append_status(const struct top *top, struct buf *out, int row, int cols)
+/* What stands below the rows, escaped. */
+static void status_text(const struct top *top, struct buf *out)
 {
-    char text[512];
+    char text[sizeof top->status + 80];
     if (top->asks_kill)
         snprintf(text, sizeof text, "kill '%s' with all its processes? y/n",
                  top_name_of(top, top->selected));
@@ -153,21 +155,40 @@ static void append_status(const struct top *top, struct buf *out, int row, int c
     else
         snprintf(text, sizeof text, "Enter attach  k kill  a %s  p approvals  q quit",
                  top->all ? "live ones only" : "ended ones, too");
-    struct buf safe = BUF_INIT;
-    utf8_append_escaped(&safe, text, strlen(text), false);
-    top_draw_append_line(out, row, "", safe.data, utf8_cut(safe.data, safe.len, (size_t)cols));
-    buf_fini(&safe);
+    utf8_append_escaped(out, text, strlen(text), false);
 }
 
-/* Titles in the first line, help in the last one, rows between; what doesn't fit is left out. */
+/* Rows that the text takes: at most a half of them. */
+static int status_rows(const struct buf *text, int rows, int cols)
+{
+    int count = 0;
+    for (size_t at = 0; at < text->len && (count == 0 || count < rows / 2); count++)
+        at += fit_words(text->data + at, text->len - at, cols);
+    return count;
+}
+
+/* In the last rows of the terminal. */
+static void append_status(const struct buf *text, struct buf *out, int count, int rows, int cols)
+{
+    size_t at = 0;
+    for (int row = rows - count + 1; row <= rows; row++) {
+        size_t part = fit_words(text->data + at, text->len - at, cols);
+        top_draw_append_line(out, row, "", text->data + at, fit_line(text->data + at, part, cols));
+        at += part;
+    }
+}
+
+/* Titles in the first line, help in the last ones, rows between; what doesn't fit is left out. */
 void top_draw(struct top *top, struct buf *out)
 {
     struct render_table table;
-    struct buf plain = BUF_INIT, colored = BUF_INIT;
+    struct buf plain = BUF_INIT, colored = BUF_INIT, status = BUF_INIT;
     int rows, cols;
     size_t len;
     terminal_size(&rows, &cols);
-    size_t room = rows > 2    ? (size_t)rows - 2
+    status_text(top, &status);
+    int below = status_rows(&status, rows, cols);
+    size_t room = rows > 2    ? (size_t)(rows - 1 - below)
                   : rows == 2 ? 1
                               : 0,
            selected = top_row_of(top, top->selected), count = top_rows(top);
@@ -190,8 +211,9 @@ void top_draw(struct top *top, struct buf *out)
         line = top_draw_line_of(chosen ? &plain : &colored, top->first + i + 1, &len);
         top_draw_append_line(out, (int)i + (rows > 2 ? 2 : 1), chosen ? "\033[7m" : "", line, len);
     }
-    append_status(top, out, rows, cols);
+    append_status(&status, out, below, rows, cols);
     buf_append_text(out, "\033[?2026l");
     buf_fini(&plain);
     buf_fini(&colored);
+    buf_fini(&status);
 }

@@ -48,7 +48,8 @@ static void approval_append_asker(struct buf *out, const struct json *approval)
 void approval_append_facts(struct buf *out, const struct json *approval)
 {
     const char *id = approval_text(approval, "id"), *env = approval_text(approval, "env"),
-               *command = approval_text(approval, "command");
+               *command = approval_text(approval, "command"),
+               *sandbox = approval_text(approval, "sandbox");
     utf8_append_escaped(out, id, strlen(id), false);
     buf_append_text(out, "  ");
     utf8_append_escaped(out, command, strlen(command), false);
@@ -57,7 +58,9 @@ void approval_append_facts(struct buf *out, const struct json *approval)
     if (*env)
         approval_append_row(out, "with", env);
     approval_append_row(out, "reason", approval_text(approval, "reason"));
-    approval_append_row(out, "sandbox", approval_text(approval, "sandbox"));
+    approval_append_row(out, "sandbox",
+                        strcmp(sandbox, "full-access") == 0 ? "none: it may do all that you may"
+                                                            : sandbox);
     approval_append_asker(out, approval);
 }
 

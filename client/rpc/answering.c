@@ -12,12 +12,15 @@
 #include <termios.h>
 #include <unistd.h>
 
+#define COMMAND_BYTES 50 /* of a command that was answered: its outcome fits into 80 columns */
+
 struct answering {
     const struct json *approval;
     struct buf text;   /* the question */
     const char *said;  /* what became of the one before, or why a key was no answer */
     size_t at, of;     /* the first one is 1 */
     size_t first;      /* the line at the top */
+    size_t shown;      /* how many lines have room */
     bool more, seen;   /* lines follow below; the last line was shown */
     int cols;          /* of the last drawing: with others it begins anew */
     int32_t key;       /* what ended it; 0: the prefix key */
@@ -26,6 +29,15 @@ struct answering {
 bool answering_means(int32_t key)
 {
     return key == 'y' || key == 's' || key == 'a' || key == 'n';
+}
+
+int answering_list(struct connection *conn, struct msg_answer *answer, struct err *err)
+{
+    struct json *params = json_object_new();
+    json_add_bool(params, "to_answer", true);
+    int result = call_run(conn, "list_approvals", params, CALL_AGAIN, answer, err);
+    json_free(params);
+    return result;
 }
 
 int answering_send(struct connection *conn, const struct json *approval, int32_t key,
@@ -74,26 +86,38 @@ static void draw_question(const struct answering *view, struct buf *out, int row
     buf_fini(&keys);
 }
 
+/* In as many rows as it needs, up to a half of them: an error may be long. Returns how many. */
+static int draw_title(const struct answering *view, struct buf *out, int rows, int cols)
+{
+    struct buf title = BUF_INIT;
+    int row = 0;
+    buf_printf(&title, "%zu of %zu that wait for you%s%s", view->at, view->of,
+               *view->said ? ". " : "", view->said);
+    for (size_t at = 0; at < title.len && row < rows / 2; row++) {
+        size_t part = fit_words(title.data + at, title.len - at, cols);
+        overlay_line(out, row, cols, "\033[1m", title.data + at, part);
+        at += part;
+        at += at < title.len && title.data[at] == '\n';
+    }
+    buf_fini(&title);
+    return row;
+}
+
 static void answering_draw(void *arg, struct buf *out, int rows, int cols)
 {
     struct answering *view = arg;
-    struct buf title = BUF_INIT;
-    int top = rows > 2, end = rows > 1 ? rows - 1 : 1;
+    int top = rows > 2 ? draw_title(view, out, rows, cols) : 0, end = rows > 1 ? rows - 1 : 1;
     if (cols != view->cols) {
         view->first = 0;
         view->seen = false;
         view->cols = cols;
     }
-    buf_printf(&title, "%zu of %zu that wait for you%s%s", view->at, view->of,
-               *view->said ? ". " : "", view->said);
-    if (top)
-        overlay_line(out, 0, cols, "\033[1m", title.data, title.len);
     size_t lines = draw_lines(view, out, top, end, cols);
-    view->more = lines > view->first + (size_t)(end - top);
+    view->shown = (size_t)(end - top);
+    view->more = lines > view->first + view->shown;
     view->seen |= !view->more;
     if (rows > 1)
         draw_question(view, out, rows - 1, cols);
-    buf_fini(&title);
 }
 
 /* Whether the key ends the question. A yes is for what was read to its end. */
@@ -116,7 +140,8 @@ static bool answering_ends(const struct answering *view, int32_t key)
 static bool answering_on_key(void *arg, int32_t key, int rows)
 {
     struct answering *view = arg;
-    size_t page = rows > 4 ? (size_t)rows - 3 : 1;
+    size_t page = view->shown > 2 ? view->shown - 1 : 1;
+    (void)rows;
     switch (key) {
     case ' ':
     case OVERLAY_PAGE_DOWN: view->first += view->more ? page : 0; break;
@@ -161,6 +186,15 @@ static bool answering_ask(struct answering *view, struct buf *out)
     return alive;
 }
 
+/* The command, which was read to its end, is named by its beginning. */
+static void append_settled(struct buf *text, int32_t key, const char *command)
+{
+    size_t size = strlen(command),
+           len = size > COMMAND_BYTES ? utf8_cut(command, size, COMMAND_BYTES) : size;
+    buf_printf(text, "%s: %.*s%s", key == 'n' ? "denied" : "approved", (int)len, command,
+               len < size ? "..." : "");
+}
+
 /* What became of it; the caller's. */
 static char *answering_outcome(const struct answering *view, const struct msg_answer *answer,
                                const struct err *err)
@@ -175,8 +209,7 @@ static char *answering_outcome(const struct answering *view, const struct msg_an
     else if (*rule)
         buf_printf(&text, "from now on allowed: %s", rule);
     else
-        buf_printf(&text, "%s: %s", view->key == 'n' ? "denied" : "approved",
-                   approval_text(view->approval, "command"));
+        append_settled(&text, view->key, approval_text(view->approval, "command"));
     return buf_take(&text);
 }
 
@@ -214,7 +247,7 @@ bool answering_run(const struct connection *conn, struct buf *out, char **said)
     connection_init(&side, conn->path, NULL, false);
     side.named = conn->named;
     side.shows_person = true;
-    int result = call_run(&side, "list_approvals", NULL, CALL_AGAIN, &answer, &err);
+    int result = answering_list(&side, &answer, &err);
     const struct json *list = result < 0 ? NULL : json_get(answer.result, "approvals");
     *said = xstrdup(result < 0         ? err.text
                     : json_first(list) ? ""

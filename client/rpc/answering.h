@@ -8,6 +8,9 @@
 
 /* The answer that a key stands for: y once, s for the session, a always, n no. False: none. */
 bool answering_means(int32_t key);
+/* What waits, for a person who will answer: refused where their answers would be. conn shows a
+ * person. 0 or an error; the caller finishes answer in every case. */
+int answering_list(struct connection *conn, struct msg_answer *answer, struct err *err);
 /* Gives that answer. 0 or an error; the caller finishes answer in every case. */
 int answering_send(struct connection *conn, const struct json *approval, int32_t key,
                    struct msg_answer *answer, struct err *err);

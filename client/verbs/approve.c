@@ -73,6 +73,8 @@ static int approve_ask(const struct json *approval)
     first = more = getchar();
     for (; more != EOF && more != '\n'; size++)
         more = getchar();
+    if (more == EOF)
+        putchar('\n');
     return size > 1 ? '\n' : first;
 }
 
@@ -91,7 +93,7 @@ static int approve_each(struct ue *ue)
     struct msg_answer answer;
     struct err err;
     int status = 0, key = 0;
-    int code = call_run(&ue->conn, "list_approvals", NULL, CALL_AGAIN, &answer, &err);
+    int code = answering_list(&ue->conn, &answer, &err);
     const struct json *list = code ? NULL : json_get(answer.result, "approvals");
     if (code)
         status = ue_fail(ue, &err);

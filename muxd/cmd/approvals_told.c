@@ -7,11 +7,7 @@
 #include "cmd/attachment.h"
 #include "cmd/meta.h"
 #include "parts/events/events.h"
-#include "wire/attach.h"
-#include <stdlib.h>
 #include <string.h>
-
-#define NOTICE_COMMAND 45 /* bytes of the command in a notice: it fits into 80 columns */
 
 /* What a person reads: one line, nothing in it that a terminal would obey or turn round. */
 static void approvals_add_safe(struct json *into, const char *key, const char *text)
@@ -51,18 +47,9 @@ void approvals_describe(const struct approval *approval, struct json *into)
 
 static void tell_terminals(const struct approval *approval)
 {
-    struct buf shown = BUF_INIT;
-    utf8_append_escaped(&shown, approval->shown, strlen(approval->shown), false);
-    size_t len = shown.len > NOTICE_COMMAND ? utf8_cut(shown.data, shown.len, NOTICE_COMMAND)
-                                            : shown.len;
-    char *text = xasprintf("approval %s: %.*s%s; %c a answers", approval->id, (int)len,
-                           shown.data ? shown.data : "", len < shown.len ? "..." : "",
-                           ATTACH_PREFIX);
     for (struct attachment *at = approval->ctx->attachments; at; at = at->next)
         if (!at->read_only)
-            attachment_notice(at, text);
-    free(text);
-    buf_fini(&shown);
+            attach_notice_asked(at);
 }
 
 void approvals_notify(const struct approval *approval, const char *state)

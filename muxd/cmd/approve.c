@@ -18,6 +18,12 @@ static void approve_list_one(void *arg, const struct approval *approval)
 
 void cmd_LIST_APPROVALS(struct cmd_context *ctx, struct request *request)
 {
+    struct err err;
+    if (schema_bool(&tools[TOOL_LIST_APPROVALS], request_params(request), "to_answer", false) &&
+        people_check_evidence(ctx, request, tools[TOOL_APPROVE].name, &err) < 0) {
+        request_fail(request, &err);
+        return;
+    }
     struct json *told = json_object_new();
     approvals_each(ctx, approve_list_one, json_add_array(told, "approvals"));
     request_reply(request, told);

@@ -21,20 +21,10 @@
 #define PACE_MAX_MS 50      /* at most */
 #define HALF_DRAWN_MS 100   /* how long a program that says it is drawing is waited for */
 #define RESIZE_MS 15        /* changes of size within this time become one */
-#define NOTICE_QUEUE 4096   /* with more than this queued a notice is dropped */
 
 struct session *attachment_session(const struct attachment *attachment)
 {
     return registry_by_number(attachment->ctx->registry, attachment->number);
-}
-
-void attachment_notice(struct attachment *attachment, const char *text)
-{
-    if (!attachment->answered) {
-        free(attachment->early);
-        attachment->early = xstrdup(text);
-    } else if (stream_pending(attachment->peer) < NOTICE_QUEUE && !attachment->finished)
-        stream_send(attachment->peer, ATTACH_NOTICE, text, strlen(text));
 }
 
 /* The last frame: how the session ended. */
@@ -140,7 +130,16 @@ static void draw(struct attachment *attachment)
     buf_fini(&out);
     if (attachment->ended && !attachment->due)
         cmd_attach_finish(attachment, attachment_session(attachment));
+    if (attachment->approvals_due && !attachment->due)
+        attach_notice_approvals(attachment);
     rest_or_wake(attachment);
+}
+
+void attachment_draw_anew(struct attachment *attachment)
+{
+    paint_forget(attachment->paint);
+    attachment->due = true;
+    draw(attachment);
 }
 
 static void on_may_draw(void *arg)
@@ -319,7 +318,8 @@ static struct attachment *attachment_new(struct cmd_context *ctx, struct request
                                       .peer = request_peer(request),
                                       .number = session_number(session),
                                       .host = own ? session_number(own) : 0,
-                                      .read_only = read_only};
+                                      .read_only = read_only,
+                                      .approvals_due = !read_only};
     attachment->watch = session_watch(session, cmd_attach_on_watch, attachment, err);
     if (!attachment->watch || !stream_begin(request, &handlers, attachment)) {
         if (attachment->watch)

@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* notice_row: of the terminal, from 1, where the next notice is to stand; 0: anywhere. */
-static void send_status(struct attachment *attachment, struct session *session, int notice_row)
+void attach_keyboard_status(struct attachment *attachment, struct session *session, int notice_row)
 {
     struct keyboard_holder state;
     struct buf text = BUF_INIT;
@@ -62,15 +61,11 @@ static void say_secret(struct attachment *attachment, struct session *session)
                        : attachment->read_only
                            ? ": asks for a secret"
                            : ": asks for a secret; type it here, it is not recorded";
-    const struct screen *screen = watch_screen(attachment->watch);
     if (!secret_was_lost(session) && !looks_asked_for(session))
         return;
-    int length = (int)(strlen(session_name(session)) + strlen(what));
-    int cols = paint_cols(attachment->paint);
-    if (screen)
-        send_status(attachment, session,
-                    1 + paint_free_rows(attachment->paint, screen, (length + cols - 1) / cols));
-    say(attachment, what, session_name(session));
+    char *text = xasprintf("%s%s", session_name(session), what);
+    attach_notice_apart(attachment, text, (int)strlen(text));
+    free(text);
 }
 
 static void on_owner(void *arg, unsigned events)
@@ -82,7 +77,7 @@ static void on_owner(void *arg, unsigned events)
         return;
     keyboard_holder_get(session, &state);
     if (events & KEYBOARD_CHANGED)
-        send_status(attachment, session, 0);
+        attach_keyboard_status(attachment, session, 0);
     if ((events & KEYBOARD_WANTED) && state.kind == HOLDER_PERSON &&
         state.peer == attachment->author.peer)
         say(attachment,

@@ -28,6 +28,10 @@ struct attachment {
     unsigned anew;
     bool answered;   /* the request is answered; no frame may go out before that */
     char *early;     /* owned: a notice that waits for `answered` */
+    /* attach_notice.c: the person is to be told of commands that wait, behind the next whole
+     * drawing; where they were told last, from 1, 0: nowhere yet */
+    bool approvals_due;
+    int approvals_row;
     struct loop_timer pace, drawn, resize;
     struct author author; /* attach_keyboard.c: who types here; author.client points to `client` */
     char client[40];
@@ -43,20 +47,34 @@ struct attachment {
 
 /* attach.c. NULL once the session was removed */
 struct session *attachment_session(const struct attachment *attachment);
-/* A line for the person; dropped when too much is queued. */
-void attachment_notice(struct attachment *attachment, const char *text);
+/* Draws all of the screen again, over notices too: now, or when its terminal takes data. */
+void attachment_draw_anew(struct attachment *attachment);
 
 /* Shows the session to the client of the request, which is answered: with the session, or why
  * not. who: types there; INPUT_BY_AGENT only where scripts may attach. */
 void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session,
                       enum input_who who);
 
+/* attach_notice.c. A line for the person; dropped when too much is queued. */
+void attachment_notice(struct attachment *attachment, const char *text);
+/* The same in rows that the program doesn't use, where there are some, and never in the row of the
+ * cursor, where the terminal has more rows than the text needs. columns: of the text. */
+void attach_notice_apart(struct attachment *attachment, const char *text, int columns);
+/* Commands wait for a person: says so in one row, however many there are. Nothing when none
+ * waits. */
+void attach_notice_approvals(struct attachment *attachment);
+/* One more waits: attach_notice_approvals follows, at once or behind a drawing. */
+void attach_notice_asked(struct attachment *attachment);
+
 /* attach_nested.c. 0, or why this session can't be shown to a client that runs in `own` (NULL: in
  * none): it has no terminal, has ended, or would show itself. */
 int attach_nested_check(struct cmd_context *ctx, struct session *session,
                         const struct session *own, struct err *err);
 
-/* attach_keyboard.c. The client has come; has typed; has pressed the key that takes the
+/* attach_keyboard.c. Tells the client who holds the keyboard, and in which row of its terminal,
+ * from 1, the next notice is to stand; 0: anywhere. */
+void attach_keyboard_status(struct attachment *attachment, struct session *session, int notice_row);
+/* The client has come; has typed; has pressed the key that takes the
  * keyboard, or the one that gives it back; has gone. */
 void attach_keyboard_begin(struct attachment *attachment, struct session *session,
                            struct request *request, enum input_who who);

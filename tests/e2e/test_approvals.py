@@ -536,6 +536,57 @@ def test_people_are_told(guarded):
     wait_for(lambda: (guarded.dir / "events").exists() and '"state":"denied"' in (guarded.dir / "events").read_text(), "the hook")
 
 
+def test_the_line_for_terminals_covers_nothing(guarded):
+    """It stands in a free row, never in that of the cursor; there is one however many wait, also for who comes later and for narrow terminals."""
+    guarded.shell("work")
+    peer, narrow = frames(guarded, "work"), frames(guarded, "work", cols=40)
+    receive(peer, b"o")
+
+    def told(peer):
+        while "notice_row" not in (status := json.loads(receive(peer, b"k"))):
+            pass
+        return status["notice_row"], receive(peer, b"n").decode()
+    calls = [asks(guarded, "touch x")]
+    first, = waiting(guarded)
+    row, text = told(peer)
+    assert row == 24 and text.startswith(f"approval {first['id']}: ") and len(text) < 80
+    assert told(narrow)[1] == "a command waits: \x10 a"
+    guarded.line("work", "seq 60; echo 'e'nd", "--until", "end\\s+sh> $")  # all rows are in use, and the cursor is in the last one
+    calls.append(asks(guarded, "touch y"))
+    assert told(peer) == told(narrow) == (1, "2 commands wait: \x10 a")
+    assert told(frames(guarded, "work")) == (1, "2 commands wait: \x10 a")
+    assert len(waiting(guarded, 2)) == len(calls)
+
+
+def test_who_can_not_answer_is_not_asked(guarded):
+    calls = [asks(guarded, "touch x")]
+    waiting(guarded)
+    told = guarded.ue("approve", "-i", input="y\n")
+    assert told.rc == 126 and not told.out and "is for a person at a terminal" in told.err, told
+    told = ue_at_terminal(guarded, "approve", "-i", input="").ok()
+    assert told.out.endswith("Enter: later \n") and "none: it may do all that you may" in told.out and len(waiting(guarded)) == len(calls)
+    guarded.shell("in")
+    guarded.ue("write", "-y", 0, "-l", "in", f"TERM=xterm {UE} top").ok()
+    guarded.ue("poll", "in", "--until", "p approvals").ok()
+    guarded.ue("write", "-y", 0, "in", "p").ok()
+    guarded.ue("poll", "in", "--since", 0, "--until", "inside the.*who is attached.*C-.{1,3}a").ok()  # in two rows
+
+
+def test_a_long_error_is_shown_whole(guarded):
+    guarded.shell("work")
+    calls = [asks(guarded, f"touch {name}") for name in "ab"]
+    waiting(guarded, 2)
+    guarded.conf.with_suffix(".rules").mkdir()
+    child = terminal(guarded, "attach", "work")
+    child.expect_exact("2 commands wait")
+    child.send("\x1ca")
+    child.expect_exact("1 of 2 that wait for you")
+    child.expect_exact("Enter later")
+    child.send("a")
+    child.expect("2 of 2 that wait for you.*directory.*writable,.*the.*config")
+    assert len(waiting(guarded, 2)) == len(calls)
+
+
 def test_without_a_policy_nothing_asks(mux):
     mux.configure("[rule a]\nprefix = git pull\ndecision = prompt\n[policy x]\n")
     rpc = mux.rpc()
@@ -545,8 +596,10 @@ def test_without_a_policy_nothing_asks(mux):
                               "but AskForApproval is set to Never\\\")\" }")
     error = rpc.error("exec_command", {"cmd": "git pull", "_meta": {"profile": "x"}})
     assert "AskForApproval is set to Never" in content(error)
+    told = mux.ue("policy", "check", "git pull")
+    assert told.rc == 126 and "a person has to approve it; refused where no [policy] asks one" in told.out and "AskFor" not in told.out, told
 
 
 def test_check_says_what_would_happen(guarded):
     text = guarded.ue("policy", "check", "rm -f x").ok().out
-    assert "[policy mcp]" in text and "would ask" in text and "[policy never]" in text and "would refuse" in text, text
+    assert "[policy mcp] would ask" in text and "[policy never] would refuse: it is dangerous, and wants a person's approval, and approval = never" in text, text
