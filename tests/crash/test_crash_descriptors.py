@@ -82,7 +82,8 @@ def test_full_table(make_mux, limit):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may have any number of descriptors under way")
-@pytest.mark.skipif("PYTEST_XDIST_WORKER" in os.environ, reason="would hinder the other tests of this user; runs where tests run one by one")
+@pytest.mark.alone
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" in os.environ, reason="would hinder the other tests of this user")
 def test_descriptors_under_way(make_mux):
     """Other processes of the user have more descriptors under way (unix(7), ETOOMANYREFS) than the daemon may have: a new keeper is given
     everything when that ends, and is told as the keeper not before it holds everything. Meanwhile nobody runs in circles."""

@@ -382,7 +382,7 @@ def test_the_worker_dies_after_a_late_yes(guarded):
         process.stdin.flush()
     begun = time.monotonic()
     approval, = waiting(guarded)
-    wait_for(lambda: time.monotonic() > begun + 13, "the timeout to be over, had it begun")
+    wait_for(lambda: time.monotonic() > begun + 13, "the timeout to be over, had it begun", cap=60)
     yes(guarded, approval).ok()
     wait_for((guarded.dir / "w/log").exists, "the command")
     pid = guarded.js("status")["pid"]

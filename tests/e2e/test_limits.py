@@ -40,7 +40,7 @@ def test_waits(mux):
     waiting = [client.send("exec_command", {"cmd": "exec sleep 300", "name": n, "yield_time_ms": 30000}) for n in "ab"]
     wait_for(lambda: len(mux.js("list")["sessions"]) == 2)
     failure = mux.rpc().error("read_output", {"session_id": "a", "yield_time_ms": 30000, "until": "never"})
-    assert failure.code == "limit" and "waits" in failure.message
+    assert failure.code == "limit" and "2 calls are waiting already, which is [limits] 'waits'" in failure.message, failure.message
     mux.ue("kill", "--all").ok()
     assert all(client.result(id) for id in waiting)
 

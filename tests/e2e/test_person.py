@@ -154,6 +154,7 @@ def test_who_shows_a_terminal_is_a_person(held):
 
 # --- from below a session: it bears the mark, whatever it does
 
+# cat keeps tmux's server there: if its last window closes while a client connects, it neither ends nor wakes that client.
 BELOW = {
     "as it is": "{ue} attach work",
     "secret": "echo id | {ue} secret --stdin --blind work",
@@ -169,7 +170,7 @@ BELOW = {
     "the person's terminal, opened by its name": "{ue} attach work <{tty} >{tty} 2>&3",
     "a user namespace": "unshare -Ur script -qec '{ue} attach work' /dev/null",
     "namespaces with their own /proc": "unshare -Urpf --mount-proc script -qec '{ue} attach work' /dev/null",
-    "tmux": "tmux -S {dir}/tmux -f /dev/null new-session -d '{ue} attach work 2>{dir}/said; tmux -S {dir}/tmux wait-for -S end'; "
+    "tmux": "tmux -S {dir}/tmux -f /dev/null new-session -d '{ue} attach work 2>{dir}/said; tmux -S {dir}/tmux wait-for -S end; exec cat'; "
             "tmux -S {dir}/tmux wait-for end; cat {dir}/said >&2; tmux -S {dir}/tmux kill-server; exit 126",
     "screen": "screen -D -m sh -c '{ue} attach work 2>{dir}/said'; cat {dir}/said >&2; exit 126",
     "another daemon's session": "{ue} -S {dir}/s2 exec -t -y inf --argv -- {ue} -S {socket} attach work; {ue} -S {dir}/s2 stop >/dev/null; exit 126",

@@ -7,8 +7,9 @@ BURN = "import sys\nwhile True: pass"
 
 
 def start(mux, limits, *command, name="s"):
+    """The limit may have ended it before the answer is made."""
     mux.configure(f"[limits]\n{limits}\n")
-    mux.ue("exec", "-n", name, "-y", "0", *command).ok()
+    assert mux.js("exec", "-n", name, "-y", "0", *command)["name"] == name
 
 
 def killed_by(mux, word, name="s"):
