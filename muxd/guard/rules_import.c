@@ -1,20 +1,15 @@
-/* rules_import: owns the reading of the literal part of Starlark, and the writing of sections. */
+/* rules_import: owns the reading of the literal part of Starlark. */
 #include "guard/rules_import.h"
 #include "base/bug.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strv.h"
 #include "base/value.h"
+#include "guard/rules_write.h"
 #include "guard/starlark.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct import_rule {
-    struct strv prefix, match, not_match;
-    char *decision, *justification, *program; /* program, paths: of host_executable */
-    struct strv paths;
-    int line;
-};
 struct import {
     const char *text, *at; /* at: what is read next */
     int line;
@@ -318,48 +313,35 @@ static bool import_statement(struct import *import, rules_import_refused *refuse
     return goes_on;
 }
 
-static void write_quoted(struct buf *out, const char *key, const struct strv *words)
+/* The paths of all programs that the first word of the rule may be; borrowed by paths. */
+static void find_paths(const struct import *import, const char *first, struct strv *paths)
 {
-    if (words->count == 0)
-        return;
-    buf_printf(out, "%s =", key);
-    for (size_t i = 0; i < words->count; i++) {
-        buf_append_text(out, " \"");
-        for (const char *at = words->items[i]; *at; at++) {
-            if (*at == '"' || *at == '\\')
-                buf_append_byte(out, '\\');
-            buf_append_byte(out, *at);
+    for (const char *at = first; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+        const struct import_rule *last = NULL; /* the last definition wins */
+        size_t len = strcspn(at, "|");
+        for (size_t i = 0; i < import->count; i++) {
+            const char *program = import->rules[i].program;
+            if (program && strlen(program) == len && memcmp(program, at, len) == 0)
+                last = &import->rules[i];
         }
-        buf_append_byte(out, '"');
+        for (size_t i = 0; last && i < last->paths.count; i++)
+            strv_add(paths, last->paths.items[i]);
     }
-    buf_append_byte(out, '\n');
 }
 
-static void write_paths(struct buf *out, const struct import *import, const char *first)
+/* Writes the section, or refuses its line. */
+static bool import_write(const struct import *import, const struct import_rule *rule,
+                         struct buf *out, rules_import_refused *refused, void *arg)
 {
-    const struct import_rule *last = NULL; /* the last definition wins */
-    for (size_t i = 0; i < import->count; i++)
-        if (import->rules[i].program && strcmp(import->rules[i].program, first) == 0)
-            last = &import->rules[i];
-    if (!last || last->paths.count == 0)
-        return;
-    buf_append_text(out, "host_executable =");
-    for (size_t i = 0; i < last->paths.count; i++)
-        buf_printf(out, " %s", last->paths.items[i]);
-    buf_append_byte(out, '\n');
-}
-
-static void write_rule(struct buf *out, const struct import *import,
-                       const struct import_rule *rule)
-{
-    buf_printf(out, "\n[rule imported-%d]\n", rule->line);
-    write_quoted(out, "prefix", &rule->prefix);
-    buf_printf(out, "decision = %s\n", rule->decision ? rule->decision : "allow");
-    if (rule->justification)
-        buf_printf(out, "justification = %s\n", rule->justification);
-    write_quoted(out, "match", &rule->match);
-    write_quoted(out, "not_match", &rule->not_match);
-    write_paths(out, import, rule->prefix.items[0]);
+    struct strv paths = {0};
+    struct buf why = BUF_INIT;
+    find_paths(import, rule->prefix.items[0], &paths);
+    bool written = rules_write(rule, &paths, out, &why);
+    if (!written)
+        refused(arg, rule->line, why.data);
+    strv_fini(&paths);
+    buf_fini(&why);
+    return written;
 }
 
 size_t rules_import(const char *name, const char *text, struct buf *out,
@@ -371,12 +353,9 @@ size_t rules_import(const char *name, const char *text, struct buf *out,
         if (!import_statement(&import, refused, arg))
             break;
     buf_printf(out, "# Rules of '%s', read by ue policy import.\n", name);
-    for (size_t i = 0; i < import.count; i++) {
-        if (!import.rules[i].program) {
-            write_rule(out, &import, &import.rules[i]);
-            taken++;
-        }
-    }
+    for (size_t i = 0; i < import.count; i++)
+        if (!import.rules[i].program)
+            taken += import_write(&import, &import.rules[i], out, refused, arg);
     for (size_t i = 0; i < import.count; i++)
         import_rule_fini(&import.rules[i]);
     free(import.rules);

@@ -210,6 +210,16 @@ TEST(test_import)
     imports("prefix_rule(pattern=[\"a\\nb\"])", "line 1: 'a\\nb': muxd.ini has no way to say this string");
     imports("prefix_rule(pattern=[\"a\"], decision=\"allow\", decision=\"allow\")", "line 1: 'decision' is there twice");
     imports("prefix_rule(pattern=[\"a\"], justification=\" \")", "line 1: invalid rule: justification cannot be empty");
+    imports("prefix_rule(pattern=[[\"git\", \"hg\"]])\nhost_executable(name=\"hg\", paths=[\"/bin/hg\"])\n"
+            "host_executable(name=\"git\", paths=[\"/bin/git\", \"/opt/git\"])\n",
+            "# Rules of 'x.rules', read by ue policy import.\n\n[rule imported-1]\nprefix = \"git|hg\"\ndecision = allow\n"
+            "host_executable = /bin/git /opt/git /bin/hg\n");
+    imports("\nprefix_rule(pattern=[\"a\"])\nhost_executable(name=\"a\", paths=[\"/bin/b\"])",
+            "line 2: its section:2: [rule imported-2]: '/bin/b' in 'host_executable' does not end with 'a'");
+    imports("prefix_rule(pattern=[\"a\"], match=[\"b\"])",
+            "line 1: the rule does not match 'b' of 'match'; correct one of them");
+    imports("prefix_rule(pattern=[\"a\"], justification=\" b\")",
+            "line 1: muxd.ini has no way to say its texts as they are");
 }
 
 /* What is refused never changes what else is taken, and nothing is taken that depends on it. */
