@@ -35,14 +35,17 @@ def test_journals_of_all_sessions(mux):
 
 
 def test_waits(mux):
-    mux.configure("[limits]\nwaits = 2\n")
-    client = mux.rpc()
-    waiting = [client.send("exec_command", {"cmd": "exec sleep 300", "name": n, "yield_time_ms": 30000}) for n in "ab"]
-    wait_for(lambda: len(mux.js("list")["sessions"]) == 2)
-    failure = mux.rpc().error("read_output", {"session_id": "a", "yield_time_ms": 30000, "until": "never"})
-    assert failure.code == "limit" and "2 calls are waiting already, which is [limits] 'waits'" in failure.message, failure.message
-    mux.ue("kill", "--all").ok()
-    assert all(client.result(id) for id in waiting)
+    mux.configure("[limits]\nwaits = 16\n")
+    mux.ue("exec", "-n", "s", "-y", "0", "exec sleep 300").ok()
+    wait, waiting = {"session_id": "s", "yield_time_ms": 300000, "until": "never", "_meta": {"verb": True}}, []
+    for count in (9, 2, 2, 1, 1, 1):  # of the second half a connection gets only its part
+        client = mux.rpc()
+        waiting += [(client, client.send("read_output", wait)) for _ in range(count)]
+        assert client.call("status")["waits"] == len(waiting)
+    failure = mux.rpc().error("read_output", wait)
+    assert failure.code == "limit" and "16 calls are waiting already, which is [limits] 'waits'" in failure.message, failure.message
+    mux.ue("kill", "s").ok()
+    assert all(client.result(id) for client, id in waiting)
 
 
 def test_waits_of_one_connection(mux):
