@@ -140,6 +140,18 @@ def test_a_client_that_was_stopped_learns_the_status(mux, verb):
     assert client.wait(CAP) == 3
 
 
+def test_who_reads_in_pieces_has_not_read_the_end_with_the_first_one(mux):
+    mux.configure("[limits]\nmax_sessions = 2\n")
+    mux.ue("exec", "-n", "s", "-y", "0", "while [ ! -e go ]; do sleep 0.02; done; echo first; echo second; exit 3").ok()
+    (mux.dir / "go").touch()
+    wait_for(lambda: mux.listed("s")["state"] == "exited")
+    client = mux.rpc()
+    assert client.call("read_output", {"session_id": "s", "since": 0, "encoding": "base64", "max_bytes": 6})["to"] == 6
+    for _ in range(3):
+        mux.ue("exec", "true").ok()
+    assert client.call("read_output", {"session_id": "s", "since": 6, "encoding": "base64"})["exit_code"] == 3
+
+
 def test_many_at_once_get_their_status_or_the_limit(mux):
     mux.configure("[limits]\nmax_sessions = 8\n")
     mux.ue("start").ok()
