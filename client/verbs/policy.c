@@ -64,8 +64,8 @@ static void policy_import_print(struct ue *ue, const struct json *params, const 
     if (text)
         say_text(text, strlen(text));
     else
-        say_note("%zu refused, so nothing is taken; ue policy --skip-refused import %s takes the "
-                 "%" PRId64 " others",
+        say_note("%zu refused, so no rule is printed; ue policy --skip-refused import %s prints "
+                 "the others (%" PRId64 ")",
                  json_count(refused), ue->args.operands[1], rules);
 }
 

@@ -60,9 +60,11 @@ static char *approvals_line(const struct waiting *waiting, int cols)
     if (room < COMMAND_LEAST)
         return xasprintf("a command waits: %c a", ATTACH_PREFIX);
     utf8_append_escaped(&shown, waiting->last->shown, strlen(waiting->last->shown), false);
-    size_t len = utf8_cut(shown.data, shown.len, (size_t)room);
-    char *text = xasprintf("approval %s: %.*s%s; %c a answers", id, (int)len, shown.data,
-                           len < shown.len ? "..." : "", ATTACH_PREFIX);
+    size_t len = shown.len > (size_t)room ? utf8_cut(shown.data, shown.len, (size_t)room)
+                                          : shown.len;
+    char *text = xasprintf("approval %s: %.*s%s; %c a answers", id, (int)len,
+                           shown.data ? shown.data : "", len < shown.len ? "..." : "",
+                           ATTACH_PREFIX);
     buf_fini(&shown);
     return text;
 }
