@@ -90,8 +90,8 @@ static void policy_tell_verdict(const struct rule_case *judged, const struct rul
     } else if (verdict->decision == RULE_ALLOW) {
         buf_append_text(text, "decision  allow: it runs\n");
     } else {
-        buf_append_text(text, "decision  none: no rule says anything of it; it runs unless a policy "
-                              "says otherwise\n");
+        buf_append_text(text, "decision  none: no rule says anything of it; it runs unless a "
+                              "policy says otherwise\n");
     }
 }
 
