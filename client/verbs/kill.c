@@ -4,6 +4,17 @@
 #include "client/print/say.h"
 #include <inttypes.h>
 
+void run_append_session(struct buf *out, const struct json *session)
+{
+    int64_t number = 0;
+    const char *name = json_get_str(session, "name", NULL);
+    json_get_int(session, "session_id", &number);
+    if (name)
+        buf_printf(out, "%s (%" PRId64 ")", name, number);
+    else
+        buf_printf(out, "%" PRId64, number);
+}
+
 void run_append_survivors(struct buf *out, const struct json *result)
 {
     int64_t pid = 0, count = 0;
@@ -22,11 +33,11 @@ void run_append_survivors(struct buf *out, const struct json *result)
 
 static void append_one(struct buf *out, const struct json *one, const char *signal)
 {
-    int64_t number = 0, code = 0;
-    const char *name = json_get_str(one, "name", NULL), *state = json_get_str(one, "state", NULL);
+    int64_t code = 0;
+    const char *state = json_get_str(one, "state", NULL);
     const char *ended_by = json_get_str(one, "ended_by", NULL);
-    json_get_int(one, "session_id", &number);
-    buf_printf(out, "%s (%" PRId64 "): ", name ? name : "?", number);
+    run_append_session(out, one);
+    buf_append_text(out, ": ");
     if (signal && !ended_by && !json_get_int(one, "exit_code", &code))
         buf_printf(out, "signal %s sent", signal);
     else if (ended_by)

@@ -27,6 +27,8 @@ struct json *run_params(struct ue *ue, const struct run *run, struct err *err);
 int run_verb(struct ue *ue, const struct run *run);
 /* The same for a tool whose answer is about one session (talk.h): its status is ue's. */
 int run_talk(struct ue *ue, const struct run *run);
+/* "NAME (NUMBER)"; the number alone of what an earlier daemon left, whose names are gone. */
+void run_append_session(struct buf *out, const struct json *session);
 /* ", 1 process could not be ended: PID (COMMAND)" of an answer with survivors; else nothing. */
 void run_append_survivors(struct buf *out, const struct json *result);
 /* For struct run: 0, or UE_FAILED when one of the sessions in the answer has survivors. */

@@ -14,20 +14,12 @@ static void say_lines(struct buf *out)
     buf_fini(out);
 }
 
-static void session_append_session(struct buf *out, const struct json *session)
-{
-    int64_t number = 0;
-    const char *name = json_get_str(session, "name", NULL);
-    json_get_int(session, "session_id", &number);
-    buf_printf(out, "%s (%" PRId64 ")", name ? name : "?", number);
-}
-
 static void print_renamed(struct ue *ue, const struct json *params, const struct json *result)
 {
     (void)params;
     struct buf out = BUF_INIT;
     (void)ue;
-    session_append_session(&out, result);
+    run_append_session(&out, result);
     buf_append_byte(&out, '\n');
     say_lines(&out);
 }
@@ -43,7 +35,7 @@ static void print_resized(struct ue *ue, const struct json *params, const struct
     struct buf out = BUF_INIT;
     int64_t rows = 0, cols = 0;
     (void)ue;
-    session_append_session(&out, result);
+    run_append_session(&out, result);
     if (json_get_int(result, "rows", &rows) && json_get_int(result, "cols", &cols))
         buf_printf(&out, ": %" PRId64 "x%" PRId64, rows, cols);
     const char *policy = json_get_str(result, "size_policy", NULL);
@@ -88,7 +80,7 @@ static void print_removed(struct ue *ue, const struct json *params, const struct
     struct buf out = BUF_INIT;
     (void)ue;
     for (const struct json *it = json_first(json_get(result, "sessions")); it; it = json_next(it)) {
-        session_append_session(&out, it);
+        run_append_session(&out, it);
         buf_append_text(&out, json_get(it, "survivors") ? ": ended" : ": forgotten");
         run_append_survivors(&out, it);
         buf_append_byte(&out, '\n');

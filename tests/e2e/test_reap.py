@@ -375,7 +375,7 @@ def test_the_next_life_finds_what_was_left(house):
     assert mux.ue("kill", "-s", "TERM", str(numbers[1])).rc == 127 and house.alive(tags[1])
     assert [row["session_id"] for row in left_rows(mux)] == numbers[1:]
     assert mux.ue("rm", "fresh", str(numbers[1])).rc == 125 and house.alive(tags[1]), "all or none"
-    assert f"({numbers[1]}): ended\n" in mux.ue("rm", str(numbers[1])).ok().out
+    assert mux.ue("rm", str(numbers[1])).ok().out == f"{numbers[1]}: ended\n"
     assert left_rows(mux) == [] and house.gone(tags[1])
     assert mux.ue("rm", str(numbers[1])).rc == mux.ue("kill", str(numbers[1])).rc == 127
 
