@@ -91,7 +91,7 @@ def test_exec_in_the_middle_is_done_once(mux, tty):
     assert done.read_text().split() == [str(i) for i in range(len(numbers))]
     assert len(set(numbers)) == len(numbers) and numbers == sorted(numbers)
     rows = mux.call("list_sessions", {"all": True})["sessions"]
-    assert sorted(row["session_id"] for row in rows) == numbers and client.retries > 0
+    assert sorted(row["session_id"] for row in rows) == numbers[-256:] and client.retries > 0  # [limits] max_sessions
 
 
 @pytest.mark.parametrize("tty", [False, True], ids=["pipes", "tty"])

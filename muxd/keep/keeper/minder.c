@@ -16,6 +16,8 @@
 
 #define BEGIN_MS 10000 /* for a new keeper to begin */
 #define MIND_MS 40000  /* for its worker to take over; longer than it takes to go back by itself */
+#define PAUSE_MS 10    /* between tries to send a word */
+#define TRIES 200
 #define BEGUN (-1)     /* words beside numbers of workers */
 #define WELL 0
 
@@ -25,26 +27,20 @@ struct minded {
     int64_t until_ms;
 };
 
+/* The kernel may lack room for a moment, and a lost word would end a new keeper that is well. */
 static void mind_send(int fd, int32_t word)
 {
-    if (fd >= 0)
-        send(fd, &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL);
+    for (int tries = 0; fd >= 0 && tries < TRIES; tries++) {
+        if (send(fd, &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
+            (errno != EAGAIN && !fd_is_short(errno)))
+            return;
+        poll(NULL, 0, PAUSE_MS);
+    }
 }
 
-void minder_begun(const struct keeper *keeper)
-{
-    mind_send(keeper->mind, BEGUN);
-}
-
-void minder_worker(const struct keeper *keeper)
-{
-    mind_send(keeper->mind, getpid());
-}
-
-void minder_well(int mind)
-{
-    mind_send(mind, WELL);
-}
+void minder_begun(const struct keeper *keeper) { mind_send(keeper->mind, BEGUN); }
+void minder_worker(const struct keeper *keeper) { mind_send(keeper->mind, getpid()); }
+void minder_well(int mind) { mind_send(mind, WELL); }
 
 void minder_dismiss(struct keeper *keeper)
 {
