@@ -4,6 +4,7 @@
 #include "base/bug.h"
 #include "base/log.h"
 #include "session/internal.h"
+#include "session/sandbox.h"
 #include <string.h>
 
 #define TAIL_BYTES 1024 /* of the output, where ready_pattern is looked for */
@@ -46,7 +47,8 @@ void prompt_start(struct session *session)
         session->exited)
         return;
     const struct readiness_config config = {
-        .raw_quiet_ms = (int)session->registry->cfg->defaults.raw_quiet_ms};
+        .raw_quiet_ms = (int)session->registry->cfg->defaults.raw_quiet_ms,
+        .confined = session_sandbox(session) != NULL};
     session->prompt.policy = readiness_new(session->registry->loop, session->out.fd,
                                            session_pid(session), &config, on_ready, session);
     if (session->input.blocked)

@@ -164,7 +164,7 @@ struct readiness *readiness_new(struct loop *loop, int master, pid_t leader,
     struct readiness *readiness = xcalloc(1, sizeof *readiness);
     BUG_UNLESS(master >= 0 && leader > 0 && fn);
     readiness->loop = loop;
-    readiness->watch = tty_watch_new(master, leader);
+    readiness->watch = tty_watch_new(master, leader, config->confined);
     readiness->fn = fn;
     readiness->arg = arg;
     readiness->interval_ns = FIRST_NS;

@@ -21,6 +21,7 @@ enum waiting_for { WAITING_NONE, WAITING_LINE, WAITING_KEY, WAITING_SECRET };
 
 struct readiness_config {
     int raw_quiet_ms; /* [defaults] raw_quiet */
+    bool confined;    /* the program runs in a sandbox: tty_watch_new */
 };
 
 struct readiness;

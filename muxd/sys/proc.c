@@ -201,6 +201,19 @@ bool proc_children(pid_t pid, bool (*fn)(void *arg, pid_t pid), void *arg)
     return each.known;
 }
 
+/* NSpid of proc_pid_status(5): its number in our namespace, …, in its own. */
+bool proc_begins_namespace(pid_t pid)
+{
+    char path[32], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    const char *at = proc_read_file(path, text, sizeof text) > 0 ? strstr(text, "\nNSpid:") : NULL;
+    long number = 0;
+    int levels = 0;
+    for (at = at ? at + 7 : NULL; at && *at == '\t'; levels++)
+        number = strtol(at, (char **)(uintptr_t)&at, 10);
+    return levels > 1 && number == 1;
+}
+
 struct each {
     bool (*fn)(void *arg, const struct proc_stat *stat);
     void *arg;

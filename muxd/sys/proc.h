@@ -33,6 +33,8 @@ pid_t proc_max_pid(void);  /* no process has a higher number */
  * False: the kernel doesn't tell (CONFIG_PROC_CHILDREN). Exact only while no child is reaped
  * meanwhile. */
 bool proc_children(pid_t pid, bool (*fn)(void *arg, pid_t pid), void *arg);
+/* It is the first process of a pid namespace below ours. False: it is not, or can't be told. */
+bool proc_begins_namespace(pid_t pid);
 /* Calls fn for every process until it returns false. One pass over /proc, unordered; not for hot
  * paths. */
 void proc_each(bool (*fn)(void *arg, const struct proc_stat *stat), void *arg);

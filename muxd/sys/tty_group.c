@@ -15,9 +15,9 @@ enum { OPEN_THREADS_MAX = 96 }; /* of all groups together, two descriptors each 
 
 static struct tty_group *newest, *oldest;
 
-void tty_group_init(struct tty_group *group)
+void tty_group_init(struct tty_group *group, pid_t confined)
 {
-    *group = (struct tty_group){.last_pid = 0};
+    *group = (struct tty_group){.confined = confined};
 }
 
 /* --- the shared budget --- */
@@ -76,7 +76,7 @@ void tty_group_fini(struct tty_group *group)
     tty_group_unlist(group);
     tty_group_close_all(group);
     free(group->threads);
-    tty_group_init(group);
+    tty_group_init(group, 0);
 }
 
 /* --- membership --- */
@@ -86,6 +86,7 @@ enum { NEWCOMERS_MAX = 64 };
 struct scan {
     struct tty_group *group;
     struct tty_thread *threads;
+    struct tty_jailers jailers;
     size_t count, cap;
     pid_t pgrp;
     int processes;
@@ -161,7 +162,7 @@ static bool scan_process(void *arg, pid_t pid)
     char path[48];
     struct dirent *entry;
 
-    if (!is_member(scan->group, scan->pgrp, pid))
+    if (!is_member(scan->group, scan->pgrp, pid) || tty_jailers_have(&scan->jailers, pid))
         return true;
     if (scan->processes == TTY_GROUP_PROCESSES) {
         scan->truncated = true;
@@ -206,6 +207,8 @@ void tty_group_scan(struct tty_group *group, pid_t pgrp)
     group->last_pid = proc_last_pid();
     group->session = getsid(pgrp);
     group->nothers = 0;
+    if (group->confined)
+        scan.jailers = tty_jailers_of(group->confined);
     proc_each_pid(scan_process, &scan);
     group->unborn = not_there(group->last_pid);
     if (group->session <= 0 || scan.truncated)

@@ -3,6 +3,7 @@
  * leader is a shell in wait(2). */
 #ifndef MUXD_SYS_TTY_GROUP_H
 #define MUXD_SYS_TTY_GROUP_H
+#include "sys/tty_jailers.h"
 #include "sys/tty_thread.h"
 #include <stddef.h>
 
@@ -12,6 +13,8 @@ enum { TTY_GROUP_OTHERS = 8 };
 
 struct tty_group {
     pid_t pgrp; /* 0: none yet */
+    /* the leader of a session in a sandbox, whose jailers are no members; 0: there is no sandbox */
+    pid_t confined;
     struct tty_thread *threads; /* owned */
     size_t count;
     int processes;
@@ -31,8 +34,9 @@ struct tty_group {
     size_t kept;         /* threads with open descriptors when it was put into the list */
 };
 
-void tty_group_init(struct tty_group *group); /* of no process group yet */
-/* closes and frees; leaves it as tty_group_init does */
+/* of no process group yet; confined: as in the struct */
+void tty_group_init(struct tty_group *group, pid_t confined);
+/* closes and frees; leaves it as tty_group_init does, without a sandbox */
 void tty_group_fini(struct tty_group *group);
 /* Makes the group that of pgrp. Known threads keep their descriptors. Not free: one readdir of
  * /proc. */

@@ -127,7 +127,7 @@ static const char *selftest(bool *tried)
     fd_close(&slave);
     if (child < 0)
         goto out;
-    struct tty_watch *watch = tty_watch_new(master, child);
+    struct tty_watch *watch = tty_watch_new(master, child, false);
     answer = try_all(watch, master, gate[1]);
     *tried = true;
     tty_watch_free(watch);

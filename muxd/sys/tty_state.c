@@ -58,7 +58,7 @@ struct tty_watch {
     struct tty_group group;
 };
 
-struct tty_watch *tty_watch_new(int master, pid_t leader)
+struct tty_watch *tty_watch_new(int master, pid_t leader, bool confined)
 {
     BUG_UNLESS(master >= 0);
     struct tty_watch *watch = xcalloc(1, sizeof *watch);
@@ -69,7 +69,7 @@ struct tty_watch *tty_watch_new(int master, pid_t leader)
     watch->slave = makedev(136, (unsigned)number); /* Unix98 slaves; devices.txt of the kernel */
     watch->gone = number < 0;
     watch->was_canonical = true; /* a new terminal is: the first raw mode is a change */
-    tty_group_init(&watch->group);
+    tty_group_init(&watch->group, confined ? leader : 0);
     return watch;
 }
 

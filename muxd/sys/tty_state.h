@@ -43,7 +43,8 @@ struct tty_look { /* the result of one look */
 };
 
 struct tty_watch; /* what is remembered about one PTY between looks: marks, cached group members */
-struct tty_watch *tty_watch_new(int master, pid_t leader); /* master is borrowed */
+/* master is borrowed; confined: the leader is in a sandbox, or holds its program in one */
+struct tty_watch *tty_watch_new(int master, pid_t leader, bool confined);
 void tty_watch_free(struct tty_watch *watch);              /* NULL is fine */
 /* To be called before a write: notes run counts and modes, so that later looks can tell what
  * happened since. */

@@ -62,7 +62,7 @@ def by_default(table, size):
         def call(**meta):
             return "call", muxd.socket, request("exec_command", cmd=[TRUE], yield_time_ms=30000, _meta={"cwd": str(place), **meta}), EXITED
 
-        muxd.client.call("tools", _meta={"mcp": True})  # the trial is over then
+        muxd.client.call("tools", {"_meta": {"mcp": True}})  # the trial is over then
         taken = turns(size.rounds, ("free", *call(profile="free")), ("default", *call(mcp=True)), env=muxd.env, warm=size.warm // 10)
         table.ratio("exec /bin/true by a model, without a config / not confined", ms(taken, "free"), ms(taken, "default"))
 

@@ -11,7 +11,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +42,7 @@ static void make_raw(void)
     tcsetattr(0, TCSANOW, &modes);
 }
 
-static void start(struct tty *tty, void (*program)(void))
+static void start_as(struct tty *tty, void (*program)(void), bool confined)
 {
     memset(tty, 0, sizeof *tty);
     assert_int_equal(pty_open(24, 80, &tty->master, &tty->slave, NULL), 0);
@@ -55,7 +57,12 @@ static void start(struct tty *tty, void (*program)(void))
         _exit(0);
     }
     close(tty->slave);
-    tty->watch = tty_watch_new(tty->master, tty->pid);
+    tty->watch = tty_watch_new(tty->master, tty->pid, confined);
+}
+
+static void start(struct tty *tty, void (*program)(void))
+{
+    start_as(tty, program, false);
 }
 
 static void stop(struct tty *tty)
@@ -216,6 +223,20 @@ static void child_reads(void)
     }
     waitpid(child, NULL, 0);
     pause();
+}
+
+/* As bubblewrap: a reader in a pid namespace, below two that wait for its end. */
+static void jails_a_reader(void)
+{
+    if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0)
+        _exit(1);
+    if (fork() == 0) {
+        char cat[] = "cat", *argv[] = {cat, NULL}, *env[] = {NULL};
+        posix_spawn(NULL, "/bin/cat", NULL, NULL, argv, env);
+        wait(NULL);
+        _exit(0);
+    }
+    wait(NULL);
 }
 
 static void *thread_reads(void *arg)
@@ -423,6 +444,40 @@ TEST(test_cost_of_a_look)
     stop(&tty);
 }
 
+static bool can_jail(void)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0);
+    return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* What holds the program in a sandbox is no member of its group. */
+TEST(test_jailers)
+{
+    struct tty tty;
+    struct tty_group group;
+    if (!can_jail())
+        skip();
+    start_as(&tty, jails_a_reader, true);
+    expect(&tty, TTY_LINE);
+    tty_group_init(&group, 0);
+    tty_group_scan(&group, tty.pid);
+    assert_int_equal(group.count, 3);
+    tty_group_fini(&group);
+    tty_group_init(&group, tty.pid);
+    tty_group_scan(&group, tty.pid);
+    assert_int_equal(group.count, 1);
+    assert_int_equal(group.threads[0].pid, tty.look.reader);
+    tty_group_fini(&group);
+    stop(&tty);
+    start_as(&tty, reads_lines, true); /* its program is the leader: Landlock */
+    expect(&tty, TTY_LINE);
+    assert_int_equal(tty.look.reader, tty.pid);
+    stop(&tty);
+}
+
 TEST(test_decoding)
 {
     char line[128];
@@ -462,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_time_of_the_others),
         cmocka_unit_test(test_other_readers),
+        cmocka_unit_test(test_jailers),
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_unread_output),
         cmocka_unit_test(test_many_watches_share_descriptors),
