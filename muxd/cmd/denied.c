@@ -14,6 +14,18 @@ static void denied_read_paths(const struct json *list, const char *cwd, struct s
             strv_add_owned(out, path_join(cwd, json_str(it, NULL)));
 }
 
+/* Where the journal keeps nothing of it, what is usual counts. */
+static void denied_read_env(struct session *session, struct strv *out)
+{
+    struct json *kept = session_sandbox_env(session);
+    for (size_t i = 0; confine_env[i]; i++) {
+        const char *value = json_get_str(kept, confine_env[i], NULL);
+        if (value)
+            strv_env_set(out, confine_env[i], value);
+    }
+    json_free(kept);
+}
+
 /* The plan that the session runs by, made anew from what its journal keeps. */
 static bool denied_plan(struct cmd_context *ctx, struct session *session, struct confine_plan *plan)
 {
@@ -21,23 +33,25 @@ static bool denied_plan(struct cmd_context *ctx, struct session *session, struct
     const char *word = json_get_str(facts, "mode", NULL),
                *workspace = json_get_str(facts, "workspace", NULL),
                *cwd = journal_cwd(session_journal(session));
-    char *const no_env[] = {NULL};
     struct confine_wish wish = {.no_temp = false};
-    struct strv roots = {0}, unreadable = {0};
+    struct strv roots = {0}, unreadable = {0}, env = {0};
     struct err unused;
     bool temp = true, made = false;
     json_get_bool(facts, "network", &wish.network);
     json_get_bool(facts, "temp", &temp);
     denied_read_paths(json_get(facts, "writable_roots"), cwd, &roots);
     denied_read_paths(json_get(facts, "unreadable"), cwd, &unreadable);
+    denied_read_env(session, &env);
     wish.no_temp = !temp;
     wish.roots = (const char *const *)roots.items;
     wish.unreadable = (const char *const *)unreadable.items;
-    struct confine_place place = sandbox_place(ctx->registry, workspace ? workspace : cwd, no_env);
+    struct confine_place place = sandbox_place(ctx->registry, workspace ? workspace : cwd,
+                                               env.items);
     if (word && confine_mode_by_word(word, &wish.mode) && wish.mode != CONFINE_FULL_ACCESS)
         made = confine_plan_make(plan, &wish, &place, &unused) == 0;
     strv_fini(&roots);
     strv_fini(&unreadable);
+    strv_fini(&env);
     json_free(facts);
     return made;
 }

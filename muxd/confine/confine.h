@@ -30,10 +30,11 @@ struct confine_wish {  /* borrowed */
     const char *workspace;
 };
 
+extern const char *const confine_env[]; /* TMPDIR, XDG_RUNTIME_DIR, HOME, NULL */
 struct confine_place { /* where the command is to run; borrowed */
     const char *cwd;   /* what may be written: the workspace */
     const char *begin; /* where the command begins; NULL: in cwd */
-    const char *const *env; /* TMPDIR, XDG_RUNTIME_DIR, HOME */
+    const char *const *env; /* only confine_env of it is looked up */
     const char *socket, *state_dir; /* muxd's own, hidden inside; NULL: not known */
     const char *config; /* muxd's config file, never writable; NULL: none */
     const char *rules;  /* the rules beside it, which may be missing; never writable; NULL: none */

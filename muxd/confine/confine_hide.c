@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *const confine_env[] = {"TMPDIR", "XDG_RUNTIME_DIR", "HOME", NULL};
+
 /* Of a directory that holds the workspace only the file is hidden. */
 static void hide(struct confine_plan *plan, const char *path, const char *or_file)
 {

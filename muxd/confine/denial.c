@@ -20,8 +20,12 @@ static const char *const network[] = {
     "temporary failure in name resolution", "name or service not known", "could not resolve",
     "couldn't resolve", "unable to resolve", "failed to resolve", "nodename nor servname",
     "network is unreachable", "eai_again", "getaddrinfo", "temporary failure resolving",
-    "cannot connect to the docker daemon", NULL};
-static const char *const reaching[] = {"socket", "connect", "sendto", "network", "bind", NULL};
+    "cannot connect to the docker daemon",
+    /* curl and git, node; a frame of python's, through which an error has gone */
+    "couldn't connect to server", "could not connect to server", "connect eperm",
+    "/socket.py\", line", NULL};
+static const char *const reaching[] = {"socket",  "connect", "sendto", "network",
+                                       "urlopen", "bind",    NULL};
 static const char *const calls[] = {"ptrace",      "process_vm_readv", "process_vm_writev",
                                     "pidfd_getfd", "io_uring",         "unshare",
                                     "keyctl",      "userfaultfd",      "perf_event_open",

@@ -209,16 +209,26 @@ int sandbox_argv(struct registry *registry, const struct session_spec *spec, str
 
 /* --- what a session is confined to --- */
 
-struct json *session_sandbox_facts(struct session *session)
+static struct json *detach_fact(struct session *session, const char *name)
 {
     struct err unused;
     const char *text = journal_facts(session->journal);
     if (!text || !strstr(text, "\"sandbox\""))
         return NULL;
     struct json *facts = json_parse(text, strlen(text), &unused);
-    struct json *own = json_detach(facts, "sandbox");
+    struct json *own = json_detach(facts, name);
     json_free(facts);
     return own;
+}
+
+struct json *session_sandbox_facts(struct session *session)
+{
+    return detach_fact(session, "sandbox");
+}
+
+struct json *session_sandbox_env(struct session *session)
+{
+    return detach_fact(session, "sandbox_env");
 }
 
 void session_sandbox_adopt(struct session *session)

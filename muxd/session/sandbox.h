@@ -25,6 +25,9 @@ struct confine_place sandbox_place(const struct registry *registry, const char *
 const char *session_sandbox(const struct session *session);
 /* The member `sandbox` of its facts; the caller's; NULL. */
 struct json *session_sandbox_facts(struct session *session);
+/* What a plan needs of its environment, by confine_env; the caller's; NULL: an older release began
+ * it, or there was no room. */
+struct json *session_sandbox_env(struct session *session);
 /* At its making, or when a successor takes it over. */
 void session_sandbox_adopt(struct session *session);
 /* Whether one of the live sessions is confined. */

@@ -1,5 +1,6 @@
 /* spawn_facts.c: owns what a session's journal keeps of the call that began it. */
 #include "base/mem.h"
+#include "base/strv.h"
 #include "base/utf8.h"
 #include "confine/confine.h"
 #include "session/internal.h"
@@ -8,6 +9,7 @@
 
 #define FACTS_MAX (16u << 10)
 #define ARGV_MAX 8192 /* bytes */
+#define ENV_MAX 1024  /* of a value that a plan needs; a longer one is no usual directory */
 
 static void add_argv(struct json *facts, char *const *argv)
 {
@@ -26,10 +28,22 @@ static void add_argv(struct json *facts, char *const *argv)
     }
 }
 
+/* What a plan needs of the environment, so that the same plan can be made again. */
+static void add_sandbox_env(struct json *facts, char *const *env)
+{
+    struct json *kept = json_add_object(facts, "sandbox_env");
+    for (size_t i = 0; confine_env[i]; i++) {
+        const char *value = strv_env_get((const char *const *)env, confine_env[i]);
+        if (value && strlen(value) < ENV_MAX)
+            json_add_text(kept, confine_env[i], value);
+    }
+}
+
 /* A successor knows by it what the session may do. Where the roots find no room it counts as one
  * that may do more than any policy allows (cmd/reach.c). */
-static void add_sandbox(struct json *facts, const struct confine_wish *wish, bool with_roots)
+static void add_sandbox(struct json *facts, const struct session_spec *spec, bool with_roots)
 {
+    const struct confine_wish *wish = spec->sandbox;
     struct json *one = json_add_object(facts, "sandbox");
     json_add_text(one, "mode", confine_mode_word(wish->mode));
     json_add_bool(one, "network", wish->network);
@@ -47,6 +61,8 @@ static void add_sandbox(struct json *facts, const struct confine_wish *wish, boo
     struct json *hidden = hides ? json_add_array(one, "unreadable") : NULL;
     for (size_t i = 0; hidden && wish->unreadable[i]; i++)
         json_add_text(hidden, NULL, wish->unreadable[i]);
+    if (with_roots)
+        add_sandbox_env(facts, spec->env);
 }
 
 void spawn_facts(const struct session_spec *spec, struct buf *facts)
@@ -66,7 +82,7 @@ void spawn_facts(const struct session_spec *spec, struct buf *facts)
         if (spec->client)
             json_add_text(object, "client", spec->client);
         if (spec->sandbox)
-            add_sandbox(object, spec->sandbox, with_argv);
+            add_sandbox(object, spec, with_argv);
         if (with_argv)
             add_argv(object, spec->argv);
         buf_clear(facts);

@@ -1,6 +1,6 @@
 """What a sandbox has refused is said in the answer: what it was, by which evidence, and how to ask; and nothing is said where the command
 would have failed without a sandbox, too."""
-import json, os
+import json, os, sys
 
 import pytest
 from test_sandbox import BACKENDS, Work
@@ -20,10 +20,10 @@ def test_what_was_refused_is_told(mux, backend):
     (work.dir / "locked").write_text("x")
     (work.dir / "locked").chmod(0)
 
-    def run(script, profile=None):
+    def run(script, profile=None, **more):
         """The content of the answer, and the denial in it."""
         meta = {"cwd": str(work.dir), **({"profile": profile} if profile else {})}
-        arguments = {"cmd": script, "login": False, "yield_time_ms": 30000, "sandbox": work.mode, "_meta": meta}
+        arguments = {"cmd": script, "login": False, "yield_time_ms": 30000, "sandbox": work.mode, "_meta": meta, **more}
         answer = mux.rpc().call("exec_command", {**arguments, **({"temp": False} if work.options else {})})
         denial = answer.get("_meta", {}).get("denial")
         assert answer["exit_code"] and (denial is None) == (f"(the sandbox ({work.mode})" not in answer["content"]), answer
@@ -39,6 +39,15 @@ def test_what_was_refused_is_told(mux, backend):
     assert denial["path"] == str(work.dir / ".git/config") and ("stays read-only" in denial["text"]) == (backend == "bubblewrap"), denial
     denial = run("exec 3<>/dev/tcp/127.0.0.1/9" if os.access("/bin/bash", os.X_OK) else "nc 127.0.0.1 9")[1]
     assert (denial["operation"], denial["evidence"]) == ("network", "plan"), denial
+    denial = run(f"{sys.executable} -c 'import socket; socket.create_connection((\"192.0.2.1\", 9))'")[1]
+    assert (denial["operation"], denial["evidence"]) == ("network", "plan"), denial
+    if backend == "bubblewrap":  # the plan is made with the command's own environment
+        runtime = mux.dir / "runtime"
+        runtime.mkdir()
+        denial = run(f"ls {runtime}", env={"XDG_RUNTIME_DIR": str(runtime)})[1]
+        assert (denial["operation"], denial["evidence"], denial["path"]) == ("read", "path", str(runtime)), denial
+        told = mux.ue("events", "--since", "1", "-y", "0").out
+        assert f"ls {runtime}" in told and "sandbox_env" not in told
     # what fails outside as well, and words alone
     if os.geteuid():
         assert run("cat locked")[1] is None

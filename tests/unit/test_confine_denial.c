@@ -120,6 +120,11 @@ TEST(network_and_calls)
         {"curl: (6) Could not resolve host: example.org\n", 6, "network plan -"},
         {"ping: socket: Operation not permitted\n", 2, "network plan -"},
         {"bash: connect: Operation not permitted\nbash: line 1: /dev/tcp/127.0.0.1/80: Operation not permitted\n", 1, "network plan -"},
+        {"curl: (7) Failed to connect to 1.2.3.4 port 80 after 0 ms: Couldn't connect to server\n", 7, "network plan -"},
+        {"Error: connect EPERM 1.2.3.4:80 - Local (undefined:undefined)\n    at internalConnect (node:net:1094:16) {\n  errno: -1\n}\n", 1, "network plan -"},
+        {"  File \"/usr/lib/python3.11/socket.py\", line 232, in __init__\n    _socket.socket.__init__(self, family, type, proto, fileno)\n"
+         "PermissionError: [Errno 1] Operation not permitted\n", 1, "network plan -"},
+        {"urllib.error.URLError: <urlopen error [Errno 1] Operation not permitted>\n", 1, "network plan -"},
         {"npm ERR! request failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org\n", 1, "network plan -"},
         {"strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted\n", 1, "system_call plan ptrace"},
         {"", 1000 + SIGSYS, "system_call seccomp -"},

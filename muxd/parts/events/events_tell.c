@@ -7,13 +7,15 @@
 #include "session/internal.h"
 #include <string.h>
 
+/* All of them but what only a plan needs. */
 static void events_tell_add_facts(struct json *object, const struct journal *journal)
 {
     struct err err;
     const char *text = journal_facts(journal);
     struct json *facts = text ? json_parse(text, strlen(text), &err) : NULL;
     for (const struct json *it = json_first(facts); it; it = json_next(it))
-        if (json_key(it) && !json_get(object, json_key(it)))
+        if (json_key(it) && strcmp(json_key(it), "sandbox_env") != 0 &&
+            !json_get(object, json_key(it)))
             json_add(object, json_key(it), json_copy(it));
     json_free(facts);
 }
