@@ -67,7 +67,7 @@ e2e() { # $1: pytest's -m expression or nothing
     passed=$((passed + passed_now)) failed=$((failed + failed_now))
 }
 
-# What would hinder other tests of this user.
+# What would hinder other tests of this user, or be hindered by them.
 alone() {
     local counts="$build/alone-counts" passed_now failed_now skipped_now timing_now status=0
     run_pytest -m alone "$here/crash" || status=$?

@@ -347,9 +347,9 @@ static void on_turn(void *arg, bool granted)
     struct typing *typing = arg;
     struct err err = {0};
     typing->turn = NULL;
-    struct session *session = session_of(typing);
     /* a piece of a longer input: its sender must learn that it was not typed */
     bool piece = typing->full_ns != 0;
+    struct session *session = session_of(typing); /* NULL: that was the end of typing, too */
     if (!session || (!piece && cmd_typing_ended(typing, session)))
         return;
     struct op *op = typing->op;

@@ -60,6 +60,7 @@ def fill(mux, limit):
     return numbers
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("limit", [50, 53, 800], ids=["few", "some", "more than the socket to a new keeper takes"])
 def test_full_table(make_mux, limit):
     """What was born has room in the next worker, in a new keeper and in what an upgrade starts."""

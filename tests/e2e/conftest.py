@@ -463,7 +463,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "smoke: one of the few tests that also run with the daemon under valgrind")
     config.addinivalue_line("markers", "no_pty: does not need a pseudo terminal")
     config.addinivalue_line("markers", "root: something in it differs for root, or needs root")
-    config.addinivalue_line("markers", "alone: would hinder other tests of this user, so it runs when they are over (run-tests.sh)")
+    config.addinivalue_line("markers", "alone: would hinder other tests of this user, or be hindered by them, so it runs when they are over (run-tests.sh)")
     config.addinivalue_line("markers", "timing(reason): goes by a time that the test can't control: when it fails it is run again, alone (run-tests.sh)")
 
 
