@@ -423,6 +423,19 @@ def test_what_is_ended_while_the_trial_runs_never_starts(mux, fake, gate, how):
     wait_for(lambda: how == "kill" or not mux.daemons(), "the end of the daemon")
 
 
+@pytest.mark.parametrize("more", [{}, {"wait_keyboard": True}, {"wait_room": 60000}], ids=["held", "keyboard", "room"])
+def test_who_types_into_what_never_starts_is_told(mux, fake, gate, more):
+    fake(f"#!/bin/sh\ntouch {mux.dir}/tried\nread line <{gate.path}\necho 'bwrap: not here' >&2\nexit 1\n")
+    waiting = mux.popen("exec", "-n", "s", "-t", "--sandbox", "workspace-write", "--", "cat")
+    wait_for(lambda: (mux.dir / "tried").exists() and mux.js("list")["sessions"], "the session that waits")
+    client = mux.rpc()
+    typed = client.send("write_stdin", {"session_id": "s", "chars": "x\n", **more})
+    client.call("status")  # its answer comes when the text has been taken
+    gate.open()
+    assert "error" in client.recv(typed) and mux.finish(waiting).rc == 125
+    assert mux.js("list")["sessions"] == []
+
+
 # --- attacks
 
 RACE = """
