@@ -13,10 +13,22 @@ static bool find_inner(void *arg, pid_t pid)
     return !jailers->inner;
 }
 
+/* pid: a child of the leader */
+static bool find_inner_below(void *arg, pid_t pid)
+{
+    struct tty_jailers *jailers = arg;
+    if (!find_inner(jailers, pid))
+        return false;
+    proc_children(pid, find_inner, jailers);
+    if (jailers->inner)
+        jailers->middle = pid;
+    return !jailers->inner;
+}
+
 struct tty_jailers tty_jailers_of(pid_t leader)
 {
     struct tty_jailers jailers = {.inner = 0};
-    proc_children(leader, find_inner, &jailers);
+    proc_children(leader, find_inner_below, &jailers);
     if (jailers.inner)
         jailers.outer = leader;
     return jailers;
@@ -24,5 +36,5 @@ struct tty_jailers tty_jailers_of(pid_t leader)
 
 bool tty_jailers_have(const struct tty_jailers *jailers, pid_t pid)
 {
-    return pid == jailers->outer || pid == jailers->inner;
+    return pid == jailers->outer || pid == jailers->inner || pid == jailers->middle;
 }
