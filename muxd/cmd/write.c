@@ -109,7 +109,7 @@ void cmd_READ_OUTPUT(struct cmd_context *ctx, struct request *request)
                                            &err);
     if (session) {
         session_touch(session);
-        inflight_follow(&op->base, session, session_awaits_reader(session));
+        inflight_follow(&op->base, session, false);
     }
     if (!session || op_set_from(op, session, &err) < 0 ||
         op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0 ||

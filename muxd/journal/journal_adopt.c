@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #define LIMIT_MAX (INT64_MAX / 1000000) /* as milliseconds, it is still a time in nanoseconds */
-#define SLOW_MOST 2 /* enum session_slow */
 
 static int journal_adopt_refuse(struct err *err, const char *reason)
 {
@@ -108,7 +107,7 @@ static void mend_facts(struct journal_header *header)
     int64_t now = clock_real_ms();
     header->tty = header->tty != 0;
     header->stdin_open = header->stdin_open != 0;
-    header->on_slow = header->on_slow > SLOW_MOST ? 0 : header->on_slow;
+    header->on_slow = header->on_slow == 1;
     uint8_t *const truths[] = {&header->declared,     &header->recorded,    &header->staged,
                                &header->wants_scheme, &header->size_held,   &header->told_begin,
                                &header->told_end,     &header->input_logged};

@@ -135,11 +135,6 @@ struct prompt_mark {
 struct prompt_mark prompt_save(const struct session *session);
 void prompt_restore(struct session *session, const struct prompt_mark *mark);
 
-/* followed.c */
-void followed_init(struct registry *registry);
-/* of a predecessor's session that runs: who followed it may come back */
-void followed_adopt(struct session *session);
-
 /* ended.c: ended sessions and the caps */
 void ended_init(struct registry *registry);
 void ended_reload(struct registry *registry);

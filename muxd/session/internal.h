@@ -94,7 +94,6 @@ struct session {
     /* connections that read it to its end, so it stays until then */
     unsigned followers;
     unsigned waited_for;    /* by its program, which waits for the default reader: some of them */
-    bool awaits_reader;     /* followed.c: one of them followed it before the worker's restart */
     bool watched;           /* somebody has looked at its screen, and must keep up with it */
     bool caught_up;         /* since the exit a read has found nothing */
     struct times *times;    /* owned; NULL: it has printed nothing */
@@ -155,7 +154,6 @@ struct registry {
     uint64_t turn;
     struct loop_timer kick;  /* there is work that this turn's end has not seen */
     struct loop_timer expiry;
-    struct loop_timer come_back; /* followed.c */
     struct list declared; /* declared.c: what is known of the [session NAME]s */
     enum { STOP_NOT, STOP_WANTED, STOP_DONE } stopping;
     bool handed_over;

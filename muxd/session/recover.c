@@ -164,7 +164,6 @@ static void recover_revive(struct session *session)
     else if (!session->exited) /* all sessions are in: now there is room for a pidfd */
         session_set_pid(session, session_pid(session), -1);
     limits_start(session);
-    followed_adopt(session);
     part_adopt(session);
     if (!session->exited)
         session_flush_input(session);

@@ -14,9 +14,7 @@ struct session;
 struct pattern;
 struct config_session;
 
-/* what happens to a program whose output is not read as fast as it comes; in the journal.
- * SLOW_FOLLOWED: as configured, SLOW_DROP, but now somebody follows it (session_follow) */
-enum session_slow { SLOW_DROP, SLOW_PAUSE, SLOW_FOLLOWED };
+enum session_slow { SLOW_DROP, SLOW_PAUSE };
 
 /* Facts; the pointers are borrowed until the end of the turn. */
 uint64_t session_number(const struct session *session);
@@ -72,11 +70,8 @@ int session_close_stdin(struct session *session, struct err *err);
 /* its end was told: [limits] keep_ended counts from now */
 void session_end_read(struct session *session);
 /* While it is followed it stays, also once it has ended. waits: and nothing is dropped, the program
- * waits until the default reader has caught up, over a restart of the worker, too, if that reader
- * then comes back soon. */
+ * waits until the default reader has caught up. A restart of the worker ends it. */
 void session_follow(struct session *session, bool followed, bool waits);
-/* its program waits for a reader whose connection a restart has ended: that is who follows it */
-bool session_awaits_reader(const struct session *session);
 /* it was used now, or a reader's cursor has moved: a paused program may go on */
 void session_touch(struct session *session);
 /* `by` people more (or less) are attached to it */

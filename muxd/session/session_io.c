@@ -47,7 +47,7 @@ void session_io_want_more(struct session *session)
 /* Does the program wait for slow readers? */
 static bool may_pause(const struct session *session)
 {
-    return session->journal->header->on_slow != SLOW_DROP;
+    return session->journal->header->on_slow == SLOW_PAUSE || session->waited_for > 0;
 }
 
 static void widen(struct stream *stream)

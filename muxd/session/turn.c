@@ -135,7 +135,6 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link,
     defer_init(&registry->deferred);
     index_init(registry);
     ended_init(registry);
-    followed_init(registry);
     loop_timer_init(&registry->kick, loop, do_nothing, registry);
     declared_load(registry);
     descendants_init(registry, state_dir);
@@ -170,7 +169,6 @@ void registry_free(struct registry *registry)
     index_fini(registry);
     loop_timer_stop(&registry->kick);
     loop_timer_stop(&registry->expiry);
-    loop_timer_stop(&registry->come_back);
     transfer_free(registry->transfer);
     number_fini(&registry->numbers);
     free(registry->socket_path);

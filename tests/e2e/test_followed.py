@@ -1,5 +1,5 @@
 """A status that somebody is about to read is not lost for want of room: the session stays, and the new one is refused."""
-import os, select, signal
+import os, select
 
 import pytest
 from conftest import CAP, many, wait_for
@@ -44,25 +44,3 @@ def test_poll_raw_follows(mux, options):
     assert mux.finish(poll).rc == (129 if options else 0), "it was asked to wait for the end, or for what is new"
     assert text == b"".join(b"%d\n" % n for n in range(1, 400001)) + b"ready\n"
     wait_for(lambda: mux.ue("exec", "true").rc == 0, "room, once it is followed no more")
-
-
-@pytest.mark.parametrize("restart", ["kill", "upgrade"])
-def test_raw_over_a_restart(mux, restart):
-    """A program prints more than the journal holds, and its reader is slow: it waits for that one, also when the worker has become another."""
-    mux.configure("[limits]\njournal = 64K\n")
-    mux.ue("start").ok()
-    worker = mux.ue("status", "--json").json["pid"]
-    reader, writer = os.pipe()
-    one = mux.popen("exec", "--raw", "seq 500000; exit 3", stdout=writer)
-    os.close(writer)
-    assert select.select([reader], [], [], CAP)[0], "it has begun to print, and is stuck"
-    if restart == "kill":
-        os.kill(worker, signal.SIGKILL)
-    else:
-        mux.ue("upgrade").ok()
-    wait_for(lambda: mux.ue("status", "--json").json["pid"] != worker, "another worker")
-    with os.fdopen(reader, "rb") as stream:
-        text = stream.read()
-    result = mux.finish(one)
-    assert result.rc == 3 and result.err == "", result
-    assert text == b"".join(b"%d\n" % n for n in range(1, 500001))
