@@ -201,16 +201,20 @@ bool proc_children(pid_t pid, bool (*fn)(void *arg, pid_t pid), void *arg)
     return each.known;
 }
 
+#define NAMESPACES_MOST 32 /* inside each other: pid_namespaces(7) */
+
 /* NSpid of proc_pid_status(5): its number in our namespace, …, in its own. */
 bool proc_begins_namespace(pid_t pid)
 {
     char path[32], text[4096];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    const char *at = proc_read_file(path, text, sizeof text) > 0 ? strstr(text, "\nNSpid:") : NULL;
+    char *at = proc_read_file(path, text, sizeof text) > 0 ? strstr(text, "\nNSpid:") : NULL;
     long number = 0;
     int levels = 0;
-    for (at = at ? at + 7 : NULL; at && *at == '\t'; levels++)
-        number = strtol(at, (char **)(uintptr_t)&at, 10);
+    if (!at)
+        return false;
+    for (at += 7; *at == '\t' && levels <= NAMESPACES_MOST; levels++)
+        number = strtol(at, &at, 10);
     return levels > 1 && number == 1;
 }
 
