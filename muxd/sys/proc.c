@@ -201,9 +201,7 @@ bool proc_children(pid_t pid, bool (*fn)(void *arg, pid_t pid), void *arg)
     return each.known;
 }
 
-#define NAMESPACES_MOST 32 /* inside each other: pid_namespaces(7) */
-
-/* NSpid of proc_pid_status(5): its number in our namespace, …, in its own. */
+/* NSpid of proc_pid_status(5): its number in our namespace, …, in its own; 33 at the most. */
 bool proc_begins_namespace(pid_t pid)
 {
     char path[32], text[4096];
@@ -213,7 +211,7 @@ bool proc_begins_namespace(pid_t pid)
     int levels = 0;
     if (!at)
         return false;
-    for (at += 7; *at == '\t' && levels <= NAMESPACES_MOST; levels++)
+    for (at += 7; *at == '\t' && levels < 33; levels++)
         number = strtol(at, &at, 10);
     return levels > 1 && number == 1;
 }
