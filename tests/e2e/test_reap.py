@@ -320,7 +320,15 @@ def end_at_once(find):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         wait_for(lambda: proc_state(pid) in "ZX")
-    wait_for(lambda: not running_any(pids))
+    wait_for(lambda: not running_any(pids) and not any(has_threads(pid) for pid in pids))
+
+
+def has_threads(pid):
+    """The first thread may be a zombie while others still hold the descriptors."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/task")) > 1
+    except OSError:
+        return False
 
 
 def running_any(pids):
