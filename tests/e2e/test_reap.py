@@ -200,6 +200,20 @@ def test_who_sheds_the_mark_is_known_by_what_it_keeps(house, how, options):
     assert house.gone(tag) and running(spared) and len(spared) == 2
 
 
+def test_who_sheds_the_mark_is_known_by_the_session_of_a_leader_that_has_ended(house):
+    """With neighbours who live and could have started it."""
+    need("prlimit")
+    ESCAPES.update(SHEDS, neighbour=SHEDS_ALL)
+    ESCAPES["keeps an ended leader's session"] = SHEDS["keeps the leader's session"].replace("; exec sleep 300", "")
+    _, spared = house.begin_found("neighbour", "before")
+    tag = house.begin("keeps an ended leader's session", "victim")
+    spared += house.begin_found("neighbour", "after")[1]
+    house.mux.wait_state("victim", "exited")
+    assert house.alive(tag)
+    house.mux.ue("kill", "victim").ok()
+    assert house.gone(tag) and running(spared) and len(spared) == 2
+
+
 def test_who_sheds_all_ends_with_the_only_session_that_can_have_started_it(house):
     need("prlimit")
     ESCAPES["sheds all"] = SHEDS_ALL
