@@ -184,6 +184,7 @@ OLDER = "#!/bin/sh\ncase \"$1\" in --trial|--answer) exit 64;; esac\nexec {real}
 LIES = "#!/bin/sh\ncase \"$1\" in --trial|--answer|--speaks) exec {real} \"$@\";; esac\nexit 0\n"
 LIES_AND_HANGS = LIES.replace("exit 0", "exec sleep 300")
 DIES_LATER = LIES.replace("exit 0", "sleep 0.2\nkill -9 $$")
+KILLS_ITS_KEEPER = LIES.replace("exit 0", "kill -9 $PPID\nexec sleep 300")
 
 
 def put(mux, name, content):
@@ -339,6 +340,29 @@ def test_program_that_lies(own, name, content):
     for i, n in enumerate(ends):
         own.ended(n)
         assert own.output(n).strip() == b"bye"
+
+
+def test_new_keeper_that_dies_before_its_worker_serves(own):
+    """Whatever ends it then, the old one takes all programs back, and nothing else ends them with it."""
+    go, keeper = own.dir / "go", own.keeper
+    ends = [own.run(f"until [ -e {go} ]; do sleep 0.02; done; echo bye; exit {i}", f"s{i}", i % 2 == 0) for i in range(4)]
+    put(own, "muxd", KILLS_ITS_KEEPER)
+    assert "it has ended" in refusal(own)
+    own.keeper = wait_for(lambda: own.call("status").get("keeper_pid"), "the keeper")
+    assert own.keeper != keeper and [own.state_of(n) for n in ends] == ["running"] * 4
+    put(own, "muxd", whole)
+    worker = upgrade(own, "method")
+    go.touch()
+    for n in ends:
+        own.ended(n)
+        assert own.output(n).strip() == b"bye"
+    last = own.row(own.run("exec sleep 300"))["pid"]
+    for daemon in (own.keeper, worker):  # the sentinel is there, too
+        os.kill(daemon, signal.SIGSTOP)
+    for daemon in (worker, own.keeper):
+        os.kill(daemon, signal.SIGKILL)
+    wait_for(lambda: gone(last), "the sentinel to end what is left")
+    own.start()
 
 
 @EACH

@@ -70,6 +70,9 @@ struct keeper {
     int sentinel_fd; /* -1: none */
     int sentinel_tries;
     bool owes_was;   /* the worker has to hear of a new sentinel */
+    /* It speaks as before the upgrade, and is replaced once the new keeper has proved itself: until
+     * then the minder needs it, and another one would end all programs with the new keeper. */
+    bool old_sentinel;
 
     bool lacks;       /* descriptors from the worker had no room here: it gives them again */
     bool owes_missed; /* and has not been told so yet */

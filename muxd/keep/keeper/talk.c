@@ -143,6 +143,10 @@ static void talk_send_owed(struct keeper *keeper)
         if (!keeper_talk_tell(keeper, keeper->odd[keeper->odd_first], NULL, 0))
             return;
     }
+    /* all is well; before, its death or that of the new keeper would have ended the programs */
+    if (keeper->old_sentinel && keeper->sentinel > 0 && kill(keeper->sentinel, SIGKILL) == 0)
+        sentinel_restart(keeper);
+    keeper->old_sentinel = false;
     keeper->owes_was = keeper->owes_was && !tell_was(keeper);
     if (keeper->owes_missed &&
         !keeper_talk_tell(keeper, (struct keep_msg){.type = KEEP_MISSED}, NULL, 0))

@@ -209,8 +209,7 @@ int keeper_resume(const struct keeper_options *options, const char *state)
     keeper->mind = number[RESUME_MIND];
     fd_set_cloexec(keeper->mind, true);
     minder_begun(keeper);
-    if (keeper->sentinel > 0 && kill(keeper->sentinel, SIGKILL) == 0) /* it speaks as before us */
-        sentinel_restart(keeper);
+    keeper->old_sentinel = true;
     programs_look_at_all(keeper);
     supervise_start(keeper);
     return keeper_loop(keeper);
