@@ -1,6 +1,7 @@
 /* path.c: owns the choice of muxd's places and the rules for a directory that only we may enter. */
 #include "base/path.h"
 #include "base/bug.h"
+#include "base/limit.h"
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -273,6 +274,18 @@ static int path_can_be_made(const char *dir, const char *choose, struct err *err
     return result;
 }
 
+/* Where a limit of the kernel is in the way, nothing is wrong with the directory. */
+static int unusable(const char *dir, int error, const char *choose, struct err *err)
+{
+    struct limit_text text;
+    if (limit_explain(LIMIT_CONNECTION, error, &text))
+        return err_set(err, ERR_SYSTEM,
+                       "'%s' can't be used now: %s: the limit of %s is reached; %s", dir,
+                       strerror(error), text.limit, text.raise);
+    return err_set(err, ERR_SYSTEM, "'%s' can't be used as a directory: %s; remove it, or %s", dir,
+                   strerror(error), choose);
+}
+
 static int private_dir(const char *dir, const char *choose, struct err *err)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -282,8 +295,7 @@ static int private_dir(const char *dir, const char *choose, struct err *err)
         if (lstat(dir, &info) == 0 && S_ISLNK(info.st_mode))
             return err_set(err, ERR_SYSTEM, "'%s' is a symbolic link; remove it, or %s", dir,
                            choose);
-        return err_set(err, ERR_SYSTEM, "'%s' can't be used as a directory: %s; remove it, or %s",
-                       dir, strerror(saved), choose);
+        return unusable(dir, saved, choose, err);
     }
     int result = check_dir(dir, fd, choose, err);
     close(fd);

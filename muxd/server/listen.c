@@ -96,7 +96,11 @@ static int take_lock(const char *path, bool is_bound, int *lock_fd, struct err *
     if (fd < 0) {
         int error = errno;
         result = error == EACCES ? path_foreign(lock_path, PATH_CHOOSE_SOCKET, err) : 0;
-        if (result == 0)
+        struct limit_text text;
+        if (result == 0 && limit_explain(LIMIT_CONNECTION, error, &text))
+            result = limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, error,
+                               "'%s': can't open the lock file", lock_path);
+        else if (result == 0)
             result = err_set(err, ERR_SYSTEM,
                              "'%s': can't open the lock file: %s; " PATH_CHOOSE_SOCKET, lock_path,
                              strerror(error));
@@ -124,7 +128,8 @@ static int bind_path(const char *path, int *listen_fd, struct err *err)
         return result;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
-        return err_set(err, ERR_SYSTEM, "'%s': can't make a socket: %s", path, strerror(errno));
+        return limit_err(err, ERR_SYSTEM, LIMIT_CONNECTION, errno, "'%s': can't make a socket",
+                         path);
     struct stat st;
     if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode)) {
         result = err_set(err, ERR_SYSTEM,

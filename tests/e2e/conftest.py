@@ -13,6 +13,7 @@ UE, DAEMON, KEEPER = BUILD / "ue", BUILD / "muxd", BUILD / "muxd-keeper"
 SANITIZED = DAEMON.exists() and b"__asan_init" in DAEMON.read_bytes()
 CAP = int(os.environ.get("MUXD_TEST_CAP") or 60)  # seconds that only something that hangs can take, also on a busy machine and under valgrind
 FULL = os.environ.get("MUXD_DRILL") == "full"
+LONGEST = 3000 if FULL else 300  # seconds for a whole test
 TIMING_MAX = 15  # tests that may be run again, alone, when they fail
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -510,15 +511,15 @@ def check_timing(items):
 def pytest_runtest_protocol(item):
     """A test that hangs in spite of all caps fails with a stack instead of stalling the run."""
     if threading.current_thread() is not threading.main_thread():  # where xdist's worker was slow to start, and signals don't reach
-        faulthandler.dump_traceback_later(300, exit=True)
+        faulthandler.dump_traceback_later(LONGEST, exit=True)
         yield
         faulthandler.cancel_dump_traceback_later()
         return
 
     def too_long(*_):
-        pytest.fail("the test takes longer than 300 s")
+        pytest.fail(f"the test takes longer than {LONGEST} s")
     before = signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(300)
+    signal.alarm(LONGEST)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -206,6 +207,22 @@ TEST(makes_private_directories)
     free(open_dir);
 }
 
+/* Whoever removed it, as the text would say, would have removed it for nothing. */
+TEST(a_limit_is_no_fault_of_the_directory)
+{
+    struct rlimit limit, none;
+    struct err err = {0};
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int result = path_private_dir(root, "choose another", &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(result, ERR_SYSTEM);
+    assert_non_null(strstr(err.text, "the limit of descriptors (RLIMIT_NOFILE=0) is reached"));
+    assert_null(strstr(err.text, "remove it"));
+}
+
 static int make_root(void **state)
 {
     (void)state;
@@ -228,6 +245,7 @@ int main(void)
         cmocka_unit_test_setup(looks_where_another_login_may_have_it, clear_variables),
         cmocka_unit_test_setup(finds_the_config, clear_variables), cmocka_unit_test(splits_and_joins),
         cmocka_unit_test_setup(knows_the_home, clear_variables), cmocka_unit_test(makes_private_directories),
+        cmocka_unit_test(a_limit_is_no_fault_of_the_directory),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }
