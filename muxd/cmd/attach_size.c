@@ -57,7 +57,7 @@ static void attach_size_apply(struct session *session, int wanted_rows, int want
     struct err err;
     int rows, cols;
     BUG_UNLESS(wanted_rows > 0 && wanted_cols > 0);
-    if (!session_is_live(session) || session_get_size(session, &rows, &cols) < 0 ||
+    if (!session_is_live(session) || session_get_own_size(session, &rows, &cols) < 0 ||
         (rows == wanted_rows && cols == wanted_cols))
         return;
     if (session_resize(session, wanted_rows, wanted_cols, &err) < 0 && blamed)

@@ -28,7 +28,7 @@ enum part_id {
 };
 
 struct part_resize {
-    int rows, cols, old_rows, old_cols;
+    int rows, cols, old_rows, old_cols; /* session_get_own_size */
     bool same; /* it was asked for before; the program may have changed it since */
 };
 

@@ -3,6 +3,7 @@
 #include "base/bug.h"
 #include "session/internal.h"
 #include "sys/pty.h"
+#include "term/modes.h"
 
 /* Facts. */
 
@@ -82,6 +83,16 @@ int session_get_size(const struct session *session, int *rows, int *cols)
     *rows = session->journal->header->rows;
     *cols = session->journal->header->cols;
     return 0;
+}
+
+int session_get_own_size(const struct session *session, int *rows, int *cols)
+{
+    const struct journal_header *header = session->journal->header;
+    int code = session_get_size(session, rows, cols);
+    if (code == 0 && *cols == MODES_COLUMNS && header->cols > 0 &&
+        modes_has(atomic_load(&header->modes), MODE_COLUMNS))
+        *cols = header->cols;
+    return code;
 }
 
 bool session_is_open(const struct session *session)

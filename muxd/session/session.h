@@ -37,6 +37,9 @@ int session_children_left(struct session *session);
 /* The same for people: without bubblewrap's own process, which ends a little later. */
 int session_children_told(struct session *session);
 int session_get_size(const struct session *session, int *rows, int *cols); /* -1 on pipes */
+/* The same, but as many columns as those who look at it have, also while its program has set 132 of
+ * them (DECCOLM). */
+int session_get_own_size(const struct session *session, int *rows, int *cols);
 /* The process session (setsid(2)) whose controlling terminal is this session's; 0: none. */
 pid_t session_terminal_sid(const struct session *session);
 
@@ -61,6 +64,9 @@ int64_t session_hold_ended_ns(const struct session *session);
 /* SIGINT to the group: U+0003 of a pipe session */
 int session_interrupt(struct session *session, struct err *err);
 int session_resize(struct session *session, int rows, int cols, struct err *err);
+/* The program has set 132 columns, or no longer has: the size of its terminal follows, and it gets
+ * SIGWINCH, as in xterm. */
+void session_set_columns(struct session *session, bool many);
 int session_rename(struct session *session, const char *name, struct err *err);
 /* Pipe sessions: end of file once everything queued is typed. ERR_ENDED, ERR_STDIN_CLOSED;
  * ERR_NOT_AVAILABLE with a terminal. */

@@ -2,10 +2,12 @@
  * and that it was read. */
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/value.h"
 #include "session/internal.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
+#include "term/modes.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -57,8 +59,9 @@ int session_resize(struct session *session, int rows, int cols, struct err *err)
     if (session->finished || session->out.fd < 0)
         return ended_error(session, err);
     struct part_resize resize = {.rows = rows, .cols = cols};
-    session_get_size(session, &resize.old_rows, &resize.old_cols);
-    int status = pty_resize(session->out.fd, rows, cols);
+    bool many = modes_has(atomic_load(&session->journal->header->modes), MODE_COLUMNS);
+    session_get_own_size(session, &resize.old_rows, &resize.old_cols);
+    int status = pty_resize(session->out.fd, rows, many ? MODES_COLUMNS : cols);
     if (status != 0)
         return err_set(err, ERR_SYSTEM, "'%s' can't be resized: %s; try again",
                        session_name(session), strerror(-status));
@@ -67,6 +70,23 @@ int session_resize(struct session *session, int rows, int cols, struct err *err)
     session->journal->header->cols = cols;
     part_resized(session, &resize);
     return 0;
+}
+
+void session_set_columns(struct session *session, bool many)
+{
+    struct journal_header *header = session->journal->header;
+    int rows, cols;
+    if (session->finished || session->out.fd < 0 ||
+        pty_get_size(session->out.fd, &rows, &cols) < 0 || rows < 1)
+        return;
+    if (many)
+        header->cols = cols;
+    else if (cols != MODES_COLUMNS || header->cols < 1)
+        return; /* the program has given it another size meanwhile */
+    int status = pty_resize(session->out.fd, rows, many ? MODES_COLUMNS : header->cols);
+    if (status != 0)
+        log_debug("session %llu: the size of its terminal can't be set: %s",
+                  (unsigned long long)session_number(session), strerror(-status));
 }
 
 int session_rename(struct session *session, const char *name, struct err *err)

@@ -15,6 +15,7 @@ struct screen_saved { /* DECSC */
     bool origin;
     char sets[2];
     int shift;
+    bool asked; /* a program has saved it; false: it is what a reset leaves */
 };
 
 /* A character that the cursor was at before a change of size, and where the cursor went because
@@ -60,6 +61,7 @@ struct screen {
     int rows, cols;
     int own_cols; /* without DECCOLM */
     bool may_columns; /* ?40: DECCOLM does something */
+    bool many_columns; /* ?3 */
     struct line *grids[2]; /* main and alternate; NULL until the alternate one is used */
     int current;
     struct scrollback *scrollback;

@@ -129,6 +129,22 @@ int modes_report(uint64_t modes, bool private, int number)
     return !it ? 0 : modes_has(modes, it->mode) != it->turned ? 1 : 2;
 }
 
+/* A terminal reports the mouse in one way, with one encoding: each takes the place of another. The
+ * reset of any way ends the reports. */
+static void modes_set_one(uint64_t *modes, enum term_mode mode, bool set)
+{
+    static const enum term_mode ways[] = {MODE_MOUSE_X10, MODE_MOUSE_CLICK, MODE_MOUSE_DRAG,
+                                          MODE_MOUSE_MOVE},
+                                encodings[] = {MODE_MOUSE_UTF8, MODE_MOUSE_SGR, MODE_MOUSE_URXVT};
+    bool way = mode == MODE_MOUSE_X10 || (mode >= MODE_MOUSE_CLICK && mode <= MODE_MOUSE_MOVE);
+    for (size_t i = 0; way && i < sizeof ways / sizeof *ways; i++)
+        modes_put(modes, ways[i], 1, 0);
+    bool encoding = mode == MODE_MOUSE_UTF8 || mode == MODE_MOUSE_SGR || mode == MODE_MOUSE_URXVT;
+    for (size_t i = 0; encoding && set && i < sizeof encodings / sizeof *encodings; i++)
+        modes_put(modes, encodings[i], 1, 0);
+    modes_put(modes, mode, 1, set);
+}
+
 static void set_numbered(uint64_t *modes, const struct scan_seq *seq)
 {
     int numbers[PARAMS_MAX];
@@ -136,7 +152,7 @@ static void set_numbered(uint64_t *modes, const struct scan_seq *seq)
     for (size_t i = 0; i < count; i++) {
         const struct numbered *it = modes_find(seq->prefix == '?', numbers[i]);
         if (it && (it->mode != MODE_COLUMNS || modes_has(*modes, MODE_MAY_COLUMNS)))
-            modes_put(modes, it->mode, 1, (seq->final == 'h') != it->turned);
+            modes_set_one(modes, it->mode, (seq->final == 'h') != it->turned);
     }
 }
 
@@ -185,16 +201,18 @@ static void set_style(uint64_t *modes, const struct scan_seq *seq)
         modes_put(modes, STYLE_AT, 3, style < 0 ? 0 : (uint64_t)style);
 }
 
-/* DECSTR, softer than RIS: it does not switch the screen. */
+/* DECSTR, softer than RIS: it does not switch the screen, and as in xterm neither the mouse, nor
+ * focus, nor pastes. */
 static void modes_soft_reset(uint64_t *modes)
 {
     static const enum term_mode cleared[] = {MODE_APPLICATION_CURSOR, MODE_ORIGIN,
                                              MODE_APPLICATION_KEYPAD, MODE_NO_WRAP,
-                                             MODE_CURSOR_HIDDEN,      MODE_BRACKETED_PASTE,
-                                             MODE_INSERT,             MODE_NEWLINE};
+                                             MODE_CURSOR_HIDDEN,      MODE_INSERT,
+                                             MODE_NEWLINE};
     for (size_t i = 0; i < sizeof cleared / sizeof *cleared; i++)
         modes_put(modes, cleared[i], 1, 0);
     modes_put(modes, STYLE_AT, 3, 0);
+    modes_put(modes, OTHER_KEYS_AT, 2, 0);
 }
 
 static bool apply_esc(uint64_t *modes, const struct scan_seq *seq)

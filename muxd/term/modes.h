@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define MODES_COLUMNS 132 /* of DECCOLM */
+
 enum term_mode {
     MODE_APPLICATION_CURSOR, /* DECCKM, ?1 */
     MODE_REVERSE_VIDEO,      /* ?5 */
@@ -64,7 +66,8 @@ enum modes_editor modes_editor(const struct scan_seq *seq);
  * DECSTR. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty);
 
-/* DECRPM's number for a mode, private (behind ?) or not: 0 not known, 1 set, 2 reset. */
+/* DECRPM's number for a mode, private (behind ?) or not: 0 not known, 1 set, 2 reset. The origin
+ * may also have come back with a saved cursor, which only a screen knows (screen_report). */
 int modes_report(uint64_t modes, bool private, int number);
 
 /* While the modes say that the output is within a long control string: moves *at to the string's

@@ -14,6 +14,8 @@
 
 #define CELL_WIDTH 8
 #define SCHEME_REPORTS 2031
+#define ORIGIN 6
+#define SAVED_CURSOR 1048
 #define CELL_HEIGHT 16
 #define CSI "\033["
 #define DCS "\033P"
@@ -66,11 +68,18 @@ static bool answer_size(struct buf *out, const struct responder_facts *facts, in
     return buf_printf(out, CSI "%d;%d;%dt", asked - 10, rows, cols);
 }
 
-static int report_mode(const struct responder_facts *facts, bool private, int mode)
+static bool report_mode(struct buf *out, const struct responder_facts *facts, bool private,
+                        int mode)
 {
+    int number = modes_report(facts->modes, private, mode);
+    if (mode < 0)
+        return false;
     if (private && mode == SCHEME_REPORTS)
-        return facts->scheme_told ? 1 : 2;
-    return modes_report(facts->modes, private, mode);
+        number = facts->scheme_told ? 1 : 2;
+    if (private && facts->mode && (mode == ORIGIN || mode == SAVED_CURSOR) &&
+        (number = facts->mode(facts->arg, mode)) == 0)
+        return false;
+    return buf_printf(out, CSI "%s%d;%d$y", private ? "?" : "", mode, number);
 }
 
 #define KEY(prefix, inter, final)                                                                  \
@@ -90,12 +99,8 @@ static bool answer_csi(struct buf *out, const struct scan_seq *seq,
     case KEY(0, 0, 'n'):
     case KEY('?', 0, 'n'): return answer_status(out, seq, facts, first);
     case KEY(0, 0, 't'): return answer_size(out, facts, first);
-    case KEY('?', '$', 'p'):
-        return first >= 0 &&
-               buf_printf(out, CSI "?%d;%d$y", first, report_mode(facts, true, first));
-    case KEY(0, '$', 'p'):
-        return first >= 0 &&
-               buf_printf(out, CSI "%d;%d$y", first, report_mode(facts, false, first));
+    case KEY('?', '$', 'p'): return report_mode(out, facts, true, first);
+    case KEY(0, '$', 'p'): return report_mode(out, facts, false, first);
     case KEY('?', 0, 'u'): return buf_printf(out, CSI "?%uu", modes_kitty(facts->modes));
     case KEY('?', 0, 'm'):
         return first == 4 && buf_printf(out, CSI ">4;%um", modes_other_keys(facts->modes));

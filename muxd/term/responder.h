@@ -21,6 +21,7 @@ struct responder_facts {
     bool (*size)(void *arg, int *rows, int *cols);
     bool (*cell)(void *arg, int *height, int *width); /* in pixels */
     bool (*cursor)(void *arg, int *row, int *col);
+    int (*mode)(void *arg, int mode); /* screen_report; NULL: the modes tell */
     void *arg;
 };
 

@@ -53,7 +53,7 @@ void screen_gap_in_string(struct screen *screen);
 /* Lines of the main screen and of the scrollback wrap anew, and nothing of them is lost; the cursor
  * stays at its character. Lines that don't fit go to the scrollback and come back from it. The
  * alternate screen keeps what fits, and the cursor's line. Margins are reset, as in every
- * terminal. */
+ * terminal. While the program has set 132 columns (DECCOLM), only the rows change. */
 void screen_resize(struct screen *screen, int rows, int cols);
 
 int screen_rows(const struct screen *screen);
@@ -62,6 +62,9 @@ int screen_cols(const struct screen *screen);
 const struct line *screen_line(const struct screen *screen, int row);
 struct screen_cursor screen_cursor(const struct screen *screen);
 const struct screen_modes *screen_modes(const struct screen *screen);
+/* DECRPM's number for the private modes that change with a saved cursor: the origin, ?6, and ?1048,
+ * which is set while the program has saved a cursor. 0: another mode. */
+int screen_report(const struct screen *screen, int mode);
 const char *screen_title(const struct screen *screen); /* UTF-8, "" while there is none */
 /* the colours that the program has set; NULL: none */
 const struct colours *screen_colours(const struct screen *screen);

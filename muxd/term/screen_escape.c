@@ -49,21 +49,25 @@ void screen_reset(struct screen *screen)
     screen_alternate(screen, false);
     screen->recoloured += colours_reset(&screen->colours);
     screen->may_columns = false;
-    if (screen->cols != screen->own_cols)
+    if (screen->many_columns)
         screen_columns(screen, false);
     screen_tabs_fill(screen, true);
     screen_margins(screen, 0, screen->rows);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         screen_save_cursor(screen, &screen->saved[i]);
+        screen->saved[i].asked = false;
+    }
     screen_erase_display(screen, 2);
 }
 
-/* DECSTR. Tab stops stay, as in DEC's terminals. */
+/* DECSTR. Tab stops stay, as in DEC's terminals; the mouse, focus, pastes, as in xterm. */
 static void screen_escape_soft_reset(struct screen *screen)
 {
-    screen->modes = (struct screen_modes){.autowrap = true,
-                                          .cursor_visible = true,
-                                          .bracketed_paste = screen->modes.bracketed_paste};
+    struct screen_modes *modes = &screen->modes;
+    modes->application_cursor = modes->application_keypad = false;
+    modes->origin = modes->insert = modes->newline = false;
+    modes->autowrap = modes->cursor_visible = true;
+    modes->cursor_shape = modes->modify_other_keys = 0;
     screen->pen = (struct pen){0};
     memset(screen->sets, 'B', sizeof screen->sets);
     screen->shift = screen->top = 0;

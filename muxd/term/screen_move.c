@@ -92,7 +92,8 @@ void screen_save_cursor(const struct screen *screen, struct screen_saved *saved)
                                    .pending = screen->pending,
                                    .pen = screen->pen,
                                    .origin = screen->modes.origin,
-                                   .shift = screen->shift};
+                                   .shift = screen->shift,
+                                   .asked = true};
     memcpy(saved->sets, screen->sets, sizeof saved->sets);
 }
 

@@ -33,6 +33,12 @@ const char *screen_title(const struct screen *screen)
     return screen->title;
 }
 
+int screen_report(const struct screen *screen, int mode)
+{
+    bool set = mode == 6 ? screen->modes.origin : screen->saved[screen->current].asked;
+    return mode != 6 && mode != 1048 ? 0 : set ? 1 : 2;
+}
+
 const struct colours *screen_colours(const struct screen *screen)
 {
     return screen->colours;

@@ -9,10 +9,10 @@
 #include "base/bug.h"
 #include "base/mem.h"
 #include "term/internal.h"
+#include "term/modes.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 132 /* of DECCOLM */
 #define POINTS 2
 
 /* A place on the main screen that stays at its character. */
@@ -204,14 +204,12 @@ static void resize_alternate(struct screen *screen, int rows, int cols, int *row
     *row -= off;
 }
 
-/* 132 columns, or as many as the terminal has: its size belongs to those who look at it, not to the
- * program. */
+/* 132 columns as long as the mode is set, whatever the size of those who look at it; else as many
+ * as they have. */
 void screen_columns(struct screen *screen, bool many)
 {
-    int own = screen->own_cols;
-    screen_resize(screen, screen->rows, many ? COLUMNS : own);
-    screen->own_cols = own;
-    screen->modes.origin = false;
+    screen->many_columns = many;
+    screen_resize(screen, screen->rows, screen->own_cols);
     screen_margins(screen, 0, screen->rows);
     screen_erase_display(screen, 2);
 }
@@ -221,6 +219,7 @@ void screen_resize(struct screen *screen, int rows, int cols)
     rows = screen_clamp_size(rows);
     cols = screen_clamp_size(cols);
     screen->own_cols = cols;
+    cols = screen->many_columns ? MODES_COLUMNS : cols;
     if (rows == screen->rows && cols == screen->cols)
         return;
     struct screen_cursor cursor = screen->cursor;
@@ -239,7 +238,6 @@ void screen_resize(struct screen *screen, int rows, int cols)
     resize_alternate(screen, rows, cols, screen->current ? &cursor.row : &(int){0});
     screen->rows = rows;
     screen->cols = cols;
-    screen->modes.origin = false;
     screen_margins(screen, 0, rows);
     if (screen->current) {
         screen_move(screen, cursor.row, cursor.col + pending);

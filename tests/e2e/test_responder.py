@@ -54,7 +54,11 @@ QUERIES = [
     (rb"\033[?2004$p", rb"\033[?2004;2$y"),
     (rb"\033[?2004h\033[?2004$p", rb"\033[?2004;1$y"),
     (rb"\033[?4711$p", rb"\033[?4711;0$y"),
-    (rb"\033[18t", rb"\033[8;24;80t"),
+    (rb"\033[?1048$p", rb"\033[?1048;2$y"),
+    (rb"\0337\033[?1048$p", rb"\033[?1048;1$y"),
+    (rb"\033[?6h\0337\033[?6l\033[?6$p", rb"\033[?6;2$y"),
+    (rb"\0338\033[?6$p", rb"\033[?6;1$y"),
+    (rb"\033[?6l\033[18t", rb"\033[8;24;80t"),
     (rb"\033]11;?\007", rb"\033]11;rgb:0000/0000/0000\007"),
     (rb"\033]10;?\033\\", rb"\033]10;rgb:e5e5/e5e5/e5e5\033\\"),
     (rb"\033P+q436f\033\\", rb"\033P1+r436f=323536\033\\"),
@@ -276,6 +280,51 @@ show(get(b"A"))
     mux.ue("write", "-y", 0, "-k", "Up", "ask").ok()
     go[1].touch()
     assert shown(mux) == b"\033[A"  # in the kitty protocol's way, with the release behind it
+
+
+def test_132_columns_are_told_in_every_way(mux):
+    """By the terminal's replies, by the kernel, with SIGWINCH, and by ue, also after the worker's death; then as many as before, or as
+    many as somebody has asked for meanwhile."""
+    program(mux, r"""
+import signal
+raw()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
+def told(sequences):
+    say(sequences + b"\033[14t\033[19t\033[18t")
+    signalled = signal.SIGWINCH in signal.sigpending()
+    answers = get(b"t") + get(b"t") + get(b"t")
+    signalled = signal.SIGWINCH in signal.sigpending()
+    if signalled:
+        signal.sigwait([signal.SIGWINCH])
+    show([answers, tuple(os.get_terminal_size(0)), signalled])
+    get(b"g")
+told(b"\033[?3h")
+told(b"\033[?40;3h")
+told(b"")
+told(b"\033[?3l")
+told(b"\033[?3h\033c")
+""".replace("\033", "\033"))
+
+    def go():
+        mux.ue("write", "-y", 0, "ask", "g").ok()
+
+    def expected(rows, cols, signalled):
+        return [b"\033[4;%d;%dt\033[9;%d;%dt\033[8;%d;%dt" % (rows * 16, cols * 8, rows, cols, rows, cols), (cols, rows), signalled]
+    assert shown(mux) == expected(24, 80, False)  # it needs ?40
+    go()
+    assert shown(mux) == expected(24, 132, True)
+    assert mux.js("screen", "ask")["cols"] == 132
+    old = worker(mux)
+    os.kill(old, signal.SIGKILL)
+    wait_for(lambda: worker(mux) != old, "another worker")
+    mux.ue("resize", "ask", "30x90").ok()
+    go()
+    assert shown(mux) == expected(30, 132, True)  # the rows have changed
+    go()
+    assert shown(mux) == expected(30, 90, True)
+    assert mux.js("screen", "ask")["cols"] == 90
+    go()
+    assert shown(mux)[:2] == expected(30, 90, True)[:2]
 
 
 def test_colours_that_the_program_has_set(mux):

@@ -251,7 +251,7 @@ TEST(modes_are_followed)
     assert_true(modes_has(after(0, "\033="), MODE_APPLICATION_KEYPAD));
     assert_int_equal(after(0, "\033=\033>"), 0);
     assert_int_equal(after(UINT64_MAX, "\033c"), 0);
-    assert_int_equal(after(0, "\033[?1;25;2004h\033[?1049h\033[!p"), after(0, "\033[?1049h"));
+    assert_int_equal(after(0, "\033[?1;25;1000;2004h\033[?1049h\033[>4;2m\033[!p"), after(0, "\033[?1000;1049;2004h"));
     assert_int_equal(after(0, "\033[1h\033[?h\033[?99999h"), 0); /* another kind, none, unknown */
     assert_int_equal(modes_cursor_style(after(0, "\033[5 q")), 5);
     assert_int_equal(modes_cursor_style(after(0, "\033[5 q\033[9 q")), 5);

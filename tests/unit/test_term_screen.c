@@ -506,7 +506,8 @@ TEST(test_what_breaks_others)
     screen_free(screen);
 }
 
-/* 132 columns, once they are allowed; the program's size is the terminal's again afterwards. */
+/* 132 columns, once they are allowed, and until the program ends that; then as many as those who
+ * look at it have. */
 TEST(test_columns)
 {
     struct screen *screen = screen_new(3, 20, 1 << 16);
@@ -521,7 +522,10 @@ TEST(test_columns)
     assert_text(screen, "");
     feed(screen, "a\033[?3hb");
     assert_text(screen, "b\n");
-    screen_resize(screen, 4, 30); /* the terminal's size is that of who looks at it */
+    screen_resize(screen, 4, 30);
+    assert_int_equal(screen_rows(screen), 4);
+    assert_int_equal(screen_cols(screen), 132);
+    feed(screen, "\033[?3l");
     assert_int_equal(screen_cols(screen), 30);
     feed(screen, "\033[?3h\033c");
     assert_int_equal(screen_cols(screen), 30);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/bug.h"
 #include "base/mem.h"
+#include "parts/view/query_place.h"
 #include "parts/view/view_internal.h"
 #include "sys/proc.h"
 #include "sys/pty.h"
@@ -37,33 +38,6 @@ struct queries {
     struct loop_timer timer;
 };
 
-struct place { /* the place of a query */
-    struct session *session;
-    uint64_t offset;
-    bool later; /* the cursor there will be known in a later turn */
-};
-
-static bool place_size(void *arg, int *rows, int *cols)
-{
-    const struct place *place = arg;
-    return session_get_size(place->session, rows, cols) == 0;
-}
-
-static bool place_cell(void *arg, int *height, int *width)
-{
-    const struct place *place = arg;
-    return place->session->out.fd >= 0 &&
-           pty_get_cell(place->session->out.fd, height, width) == 0 && *height > 0 && *width > 0;
-}
-
-static bool place_cursor(void *arg, int *row, int *col)
-{
-    struct place *place = arg;
-    int known = view_cursor_at(place->session, place->offset, row, col);
-    place->later = known == 0;
-    return known > 0;
-}
-
 static void queries_on_timer(void *arg);
 
 static struct queries *queries_get(struct session *session)
@@ -82,6 +56,12 @@ static struct queries *queries_of(const struct session *session)
 {
     const struct terminal *terminal = session->part[PART_VIEW];
     return terminal ? terminal->queries : NULL;
+}
+
+const struct profile *queries_profile(const struct session *session)
+{
+    const struct queries *queries = queries_of(session);
+    return queries ? &queries->profile : NULL;
 }
 
 void queries_free(struct queries *queries)
@@ -221,17 +201,6 @@ static void queries_on_timer(void *arg)
     look_at_late(queries);
 }
 
-static bool wants_scheme(const struct session *session)
-{
-    return session->journal->header->wants_scheme;
-}
-
-static const struct profile *profile_of(const struct session *session)
-{
-    const struct queries *queries = queries_of(session);
-    return queries ? &queries->profile : NULL;
-}
-
 /* A full-screen program sets bracketed paste at its start, long before it has drawn: it is not a
  * line editor. */
 static void note_mode(struct session *session, const struct scan_seq *seq, uint64_t modes)
@@ -295,15 +264,8 @@ static enum searched search(struct session *session, uint64_t head, uint64_t *fr
         for (size_t before = at; count < ANSWERS_MAX && answers->len < ANSWERS_BYTES &&
                                  scan_next(data, size, &at, &seq);
              before = at) {
-            struct place place = {session, *from + at, false};
-            const struct responder_facts facts = {.modes = *modes,
-                                                  .scheme_told = wants_scheme(session),
-                                                  .profile = profile_of(session),
-                                                  .colours = terminal_get(session)->colours,
-                                                  .size = place_size,
-                                                  .cell = place_cell,
-                                                  .cursor = place_cursor,
-                                                  .arg = &place};
+            struct query_place place = {.session = session, .offset = *from + at, .modes = *modes};
+            const struct responder_facts facts = query_place_facts(&place);
             note_colours(terminal_get(session), &seq);
             if (modes_apply(modes, &seq))
                 note_mode(session, &seq, *modes);
@@ -339,7 +301,8 @@ void queries_look(struct session *session)
     recall_colours(session, terminal);
     if (terminal->queries && terminal->queries->late.len > 0)
         forget_late(terminal->queries); /* the program goes on without its reply */
-    uint64_t from = atomic_load(&header->answered_to), modes = atomic_load(&header->modes);
+    uint64_t from = atomic_load(&header->answered_to), before = atomic_load(&header->modes),
+             modes = before;
     struct buf answers;
     buf_init(&answers, ANSWERS_BYTES + RESPONDER_MOST);
     enum searched searched = search(session, head, &from, &modes, &answers);
@@ -350,6 +313,8 @@ void queries_look(struct session *session)
     if (searched == LATER)
         prompt_forget(session); /* the program waits for our reply */
     atomic_store(&header->modes, modes); /* before the place: setting a mode twice does no harm */
+    if (modes_has(before ^ modes, MODE_COLUMNS))
+        session_set_columns(session, modes_has(modes, MODE_COLUMNS));
     if (answers.len > 0 && takes_answers(session)) {
         queries_type(session, &answers, from);
     } else {
@@ -370,7 +335,7 @@ uint64_t session_modes(struct session *session)
 static void tell_scheme(struct session *session, enum profile_scheme scheme)
 {
     struct buf report = BUF_INIT;
-    if (wants_scheme(session) && may_answer(session) && takes_answers(session)) {
+    if (session->journal->header->wants_scheme && may_answer(session) && takes_answers(session)) {
         responder_report_scheme(&report, scheme);
         queries_type(session, &report, atomic_load(&session->journal->header->answered_to));
     }

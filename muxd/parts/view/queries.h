@@ -31,4 +31,6 @@ uint64_t session_modes(struct session *session);
  * person's terminal (copied); NULL: with those of a plain dark one. A program that has asked for
  * it is told when these change between light and dark. */
 void session_set_profile(struct session *session, const struct profile *profile);
+/* The terminal of the person who types; NULL: none. */
+const struct profile *queries_profile(const struct session *session);
 #endif

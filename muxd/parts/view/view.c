@@ -149,7 +149,7 @@ static void catch_up(struct view *view)
     loop_timer_set_ns(&view->more, now);
 }
 
-int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col)
+int view_screen_at(struct session *session, uint64_t offset, const struct screen **screen)
 {
     if (!session_is_tty(session))
         return -1;
@@ -161,9 +161,7 @@ int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col)
         loop_timer_set_ns(&view->more, loop_now_ns(session->registry->loop));
         return 0;
     }
-    struct screen_cursor cursor = screen_cursor(view->screen);
-    *row = cursor.row + 1;
-    *col = cursor.col + 1;
+    *screen = view->screen;
     return 1;
 }
 

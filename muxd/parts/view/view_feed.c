@@ -39,11 +39,11 @@ void view_note_size(struct view *view, int rows, int cols)
         .offset = last ? head : 0, .rows = rows, .cols = cols};
 }
 
-/* The program may have changed it, too (stty rows). */
+/* The program may have changed it, too (stty rows). The model itself follows DECCOLM. */
 static void note_current_size(struct view *view)
 {
     int rows, cols;
-    if (session_get_size(view->session, &rows, &cols) == 0)
+    if (session_get_own_size(view->session, &rows, &cols) == 0)
         view_note_size(view, rows, cols);
 }
 

@@ -52,8 +52,8 @@ void view_begin(struct view *view);                         /* makes a blank scr
 /* Feeds up to limit, or as much as this turn allows. True: limit is reached; false: set
  * view->more, and go on then. */
 bool view_feed(struct view *view, uint64_t limit);
-/* 1: the cursor (from 1) at that offset of the output, or where it is now when the model is
- * further already. 0: the model needs more than this turn allows, and stops at the offset: ask
- * again in the session's next look, which will come. -1: no terminal. */
-int view_cursor_at(struct session *session, uint64_t offset, int *row, int *col);
+/* 1: the model at that offset of the output, or as it is now when it is further already. 0: it
+ * needs more than this turn allows, and stops at the offset: ask again in the session's next look,
+ * which will come. -1: no terminal. */
+int view_screen_at(struct session *session, uint64_t offset, const struct screen **screen);
 #endif
