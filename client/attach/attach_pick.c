@@ -30,8 +30,9 @@ static char *screen_of(void *arg, int64_t number)
     return screen;
 }
 
-/* Starts the person's shell. Its number, or 0 and err. */
-static int64_t begin_shell(struct ue *ue, struct err *err)
+/* Starts the person's shell in a session of that name, if it is not empty. Its number, or 0 and
+ * err. */
+static int64_t begin_shell(struct ue *ue, const char *name, struct err *err)
 {
     struct msg_answer answer;
     struct json *params = json_object_new();
@@ -39,6 +40,8 @@ static int64_t begin_shell(struct ue *ue, struct err *err)
     int64_t number = 0;
     terminal_size(&rows, &cols);
     params_shell(params);
+    if (*name)
+        json_add_str(params, "name", name, strlen(name));
     json_add_bool(params, "tty", true);
     json_add_int(params, "rows", rows);
     json_add_int(params, "cols", cols);
@@ -52,18 +55,20 @@ static int64_t begin_shell(struct ue *ue, struct err *err)
     return number;
 }
 
-static int attach_pick_choose(struct ue *ue, const struct json *sessions, int64_t *chosen)
+static int attach_pick_choose(struct ue *ue, const struct json *sessions, int64_t *picked)
 {
+    struct chosen chosen;
     struct buf out = BUF_INIT;
     struct err err = {0};
     const struct chooser_options options = {
         .types = ue->args.bare, .offers_new = ue->args.bare, .preview = screen_of, .arg = ue};
     int entered = terminal_enter(&err);
-    bool alive = entered == 0 && chooser_run(&options, sessions, &out, chosen) == 0;
-    if (alive && *chosen == CHOOSER_NEW)
-        *chosen = begin_shell(ue, &err);
+    bool alive = entered == 0 && chooser_run(&options, sessions, &out, &chosen) == 0;
+    *picked = alive ? chosen.number : 0;
+    if (*picked == CHOOSER_NEW)
+        *picked = begin_shell(ue, chosen.name, &err);
     buf_fini(&out);
-    if (alive && *chosen > 0)
+    if (*picked > 0)
         return 0; /* the terminal stays entered for the session */
     terminal_leave();
     if (err.code)

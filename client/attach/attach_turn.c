@@ -21,7 +21,6 @@
  * not old */
 #define OUT_MAX (16u << 10)
 #define NOTICE_MS 4000
-#define TORN_MS 3000 /* no pause in a paste is so long */
 /* keys that the daemon has not taken; beyond it the terminal is not read */
 #define KEYS_MAX (256u << 10)
 
@@ -173,15 +172,14 @@ static void attach_turn_use_keys(struct attach *attach, char data[OVERLAY_AHEAD]
     }
 }
 
-/* The rest of a paste comes at once. What comes so late is typed: it may be the way out. */
-static void end_torn_paste(struct attach *attach)
+/* What was held as a part of a paste was typed, as nothing more came. */
+static void use_held_keys(struct attach *attach)
 {
-    int64_t now_ms = clock_mono_ms();
-    if (attach->prefix.paste.open && now_ms - attach->typed_ms >= TORN_MS) {
-        attach->prefix.paste = (struct paste){0};
-        buf_append_text(&attach->keys, PASTE_END);
-    }
-    attach->typed_ms = now_ms;
+    char data[OVERLAY_AHEAD];
+    size_t size = torn_due(&attach->torn, &attach->prefix, data, &attach->keys, clock_mono_ms());
+    if (size > 0)
+        attach_turn_use_keys(attach, data, size);
+    mem_wipe(data, sizeof data);
 }
 
 static void attach_turn_take_keys(struct attach *attach)
@@ -191,13 +189,16 @@ static void attach_turn_take_keys(struct attach *attach)
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (got <= 0) { /* the terminal is gone, for instance by a hang-up */
+        torn_end(&attach->torn, &attach->keys);
         attach_send_keys(attach);
         attach_turn_obey(attach, PREFIX_DETACH);
         return;
     }
     end_notice(attach);
-    end_torn_paste(attach);
-    attach_turn_use_keys(attach, data, (size_t)got);
+    attach->prefix.pastes = terminal_marks_pastes();
+    if (!torn_hold(&attach->torn, &attach->prefix, data, (size_t)got, &attach->keys,
+                   clock_mono_ms()))
+        attach_turn_use_keys(attach, data, (size_t)got);
     mem_wipe(data, sizeof data);
 }
 
@@ -334,14 +335,18 @@ static void look_at_terminal(struct attach *attach)
         attach_tell_terminal(attach, &profile);
 }
 
-/* Time until the notice or held bytes are due; -1: neither is there. */
+static int64_t sooner(int64_t wait_ms, int64_t due_ms, int64_t now_ms)
+{
+    int64_t left_ms = due_ms > now_ms ? due_ms - now_ms : 0;
+    return due_ms == 0 || (wait_ms >= 0 && wait_ms < left_ms) ? wait_ms : left_ms;
+}
+
+/* Time until the notice or held bytes are due; -1: none is there. */
 static int attach_turn_wait_ms(const struct attach *attach)
 {
-    int64_t notice_ms = attach->notice_until_ms - clock_mono_ms();
-    int held_ms = query_wait_ms();
-    if (!attach->notice_until_ms || (held_ms >= 0 && held_ms < notice_ms))
-        return held_ms;
-    return notice_ms > 0 ? (int)notice_ms : 0;
+    int64_t now_ms = clock_mono_ms();
+    int64_t wait_ms = sooner(query_wait_ms(), attach->notice_until_ms, now_ms);
+    return (int)sooner(wait_ms, attach->torn.due_ms, now_ms);
 }
 
 void attach_turn(struct attach *attach)
@@ -360,9 +365,11 @@ void attach_turn(struct attach *attach)
     if (attach->state != ATTACH_SHOWING)
         return;
     if (keys_full)
-        attach->typed_ms = clock_mono_ms(); /* more may lie there */
+        attach->torn.came_ms = clock_mono_ms(); /* more may lie there */
     if ((ready > 0 && fds[0].revents) || query_wait_ms() == 0)
         attach_turn_take_keys(attach);
+    else
+        use_held_keys(attach);
     if (ready > 0 && fds[1].revents && attach->state == ATTACH_SHOWING)
         attach_turn_receive(attach);
     if (attach->state == ATTACH_SHOWING)

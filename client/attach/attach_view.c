@@ -111,7 +111,7 @@ void attach_view_list(struct attach *attach)
 {
     struct msg_answer answer;
     struct err err;
-    int64_t chosen = 0;
+    struct chosen chosen;
     if (attach_view_ask(attach, "list_sessions", json_object_new(), &answer, &err) < 0) {
         attach_notice(attach, err.text, strlen(err.text));
     } else {
@@ -120,8 +120,8 @@ void attach_view_list(struct attach *attach)
         int result = chooser_run(&options, json_get(answer.result, "sessions"), &attach->out,
                                  &chosen);
         attach_view_leave(attach, result == 0);
-        if (result == 0 && chosen > 0 && chosen != attach->number) {
-            attach->next = chosen;
+        if (result == 0 && chosen.number > 0 && chosen.number != attach->number) {
+            attach->next = chosen.number;
             attach->state = ATTACH_MOVES;
         }
     }

@@ -3,6 +3,7 @@
 #ifndef MUXD_CLIENT_ATTACHED_H
 #define MUXD_CLIENT_ATTACHED_H
 #include "client/attach/prefix.h"
+#include "client/attach/torn.h"
 #include "client/rpc/ue.h"
 #include "wire/attach.h"
 #include "wire/json.h"
@@ -27,7 +28,7 @@ struct attach {
     struct prefix prefix;
     const char *prefix_given; /* --prefix or $MUXD_ATTACH_KEY; NULL: the daemon's config decides */
     char prefix_word[8];      /* as people write it */
-    int64_t typed_ms;         /* clock_mono_ms when keys came last */
+    struct torn torn;
     bool mouse;
     bool rolled;              /* it was the wheel that opened the scrolled view */
     char *clipboard;          /* owned: [attach] clipboard */

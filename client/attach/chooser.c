@@ -2,6 +2,7 @@
 #include "client/attach/chooser.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "base/value.h"
 #include "client/terminal/fit.h"
 #include "client/terminal/overlay.h"
 #include <inttypes.h>
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILTER_MAX 40  /* bytes */
 #define PREVIEW_ROWS 8 /* at least; with less room there is no preview */
 #define WIDE_COLS 69   /* with less there are no columns in the list */
 
@@ -17,9 +17,9 @@ struct chooser {
     const struct chooser_options *options;
     const struct json *all, **sessions; /* sessions: owned array of those that pass the filter */
     size_t count, at, top;
-    int64_t chosen;
+    struct chosen *chosen;
     bool typing; /* letters go to the filter */
-    char filter[FILTER_MAX + 1];
+    char filter[CHOOSER_TYPED_MAX + 1];
     char *preview; /* owned: of the session `shown`; NULL: nothing */
     int64_t shown;
 };
@@ -101,15 +101,26 @@ static void chooser_filter(struct chooser *chooser)
                                           sizeof *chooser->sessions);
         chooser->sessions[chooser->count++] = it;
     }
+    if (chooser->count == 0 && chooser->filter[0]) /* nothing is selected: Enter does nothing */
+        chooser->at = chooser_rows(chooser);
+}
+
+/* The name that a new session gets; NULL: none that it may have is typed. */
+static const char *new_name(const struct chooser *chooser)
+{
+    return value_session_name(chooser->filter) ? chooser->filter : NULL;
 }
 
 static void append_row(const struct chooser *chooser, struct buf *text, size_t row, int cols)
 {
     static const char *const new[] = {"   new  a shell in a new session", " new  a shell", NULL};
-    if (row < chooser->count)
+    if (row < chooser->count) {
         chooser_append_session(text, chooser->sessions[row], cols);
-    else
-        buf_append_text(text, fit_one(new, cols));
+        return;
+    }
+    buf_append_text(text, fit_one(new, cols));
+    if (chooser->count == 0 && new_name(chooser))
+        buf_printf(text, ", %s", chooser->filter);
 }
 
 /* What the selected session shows, its last lines in the lines [from, rows). */
@@ -138,6 +149,27 @@ static void draw_preview(struct chooser *chooser, struct buf *out, int from, int
     }
 }
 
+/* What is typed passes no session. */
+static void append_no_match(const struct chooser *chooser, struct buf *text, int cols)
+{
+    struct buf full = BUF_INIT, brief = BUF_INIT;
+    const char *name = new_name(chooser);
+    buf_printf(&full, "nothing matches '%s'", chooser->filter);
+    if (chooser->options->offers_new)
+        buf_printf(&full, "; C-n starts a shell in a new session%s%s", name ? ", " : "",
+                   name ? name : "");
+    buf_append_text(&brief, chooser->options->offers_new ? "no match; C-n: new" : "no match");
+    const char *const texts[] = {full.data, brief.data, "no match", "none", NULL};
+    buf_append_text(text, fit_one(texts, cols));
+    buf_fini(&full);
+    buf_fini(&brief);
+}
+
+static bool matches_none(const struct chooser *chooser)
+{
+    return chooser->count == 0 && chooser->filter[0];
+}
+
 static void draw_help(const struct chooser *chooser, struct buf *out, int row, int cols)
 {
     static const char *const types[] = {"Enter goes there, Escape leaves, letters filter",
@@ -145,7 +177,9 @@ static void draw_help(const struct chooser *chooser, struct buf *out, int row, i
                              *const walks[] = {"Enter goes there, q stays, / filters",
                                                "Enter, q, / filters", NULL};
     struct buf text = BUF_INIT;
-    if (chooser->typing && chooser->filter[0])
+    if (matches_none(chooser))
+        append_no_match(chooser, &text, cols);
+    else if (chooser->typing && chooser->filter[0])
         buf_printf(&text, "/%s", chooser->filter);
     else
         buf_append_text(&text, fit_one(chooser->typing ? types : walks, cols));
@@ -166,11 +200,13 @@ static void chooser_draw(void *arg, struct buf *out, int rows, int cols)
         shown = count < room - PREVIEW_ROWS ? count : room - PREVIEW_ROWS;
     if (chooser->at < chooser->top)
         chooser->top = chooser->at;
-    if (shown > 0 && chooser->at >= chooser->top + shown)
+    if (shown > 0 && chooser->at < count && chooser->at >= chooser->top + shown)
         chooser->top = chooser->at - shown + 1;
-    if (rows > 2) {
+    if (rows > 2)
         overlay_line(out, 0, cols, "\033[1m", title, strlen(title));
+    if (rows > 2 || (matches_none(chooser) && chooser->at >= count)) {
         draw_help(chooser, out, rows - 1, cols);
+        shown = rows > 1 ? shown : 0;
     }
     for (size_t row = 0; row < shown && chooser->top + row < count; row++) {
         struct buf text = BUF_INIT;
@@ -214,7 +250,7 @@ static void chooser_type(struct chooser *chooser, int32_t key)
         while (len > 0 && !utf8_is_boundary(chooser->filter, len, len - 1))
             len--;
         chooser->filter[len > 0 ? len - 1 : 0] = '\0';
-    } else if (key >= ' ' && key < OVERLAY_UP && len + 4 <= FILTER_MAX) {
+    } else if (key >= ' ' && key < OVERLAY_UP && len + 4 <= CHOOSER_TYPED_MAX) {
         len += utf8_encode(key, chooser->filter + len);
         chooser->filter[len] = '\0';
     }
@@ -233,14 +269,28 @@ static int32_t letter_as_move(int32_t key)
     }
 }
 
+/* A name goes with it where it was typed for that, and not to find a session. */
+static bool chooser_begin(const struct chooser *chooser, bool named)
+{
+    const char *name = named ? new_name(chooser) : NULL;
+    chooser->chosen->number = CHOOSER_NEW;
+    snprintf(chooser->chosen->name, sizeof chooser->chosen->name, "%s", name ? name : "");
+    return true;
+}
+
 static bool chooser_on_key(void *arg, int32_t key, int rows)
 {
     struct chooser *chooser = arg;
+    if (key == ('N' & 0x1f) && chooser->options->offers_new)
+        return chooser_begin(chooser, true);
     if (chooser_walk(chooser, chooser->typing ? key : letter_as_move(key), rows))
         return false;
     if (key == '\r' || key == '\n') {
-        chooser->chosen = selected_of(chooser);
-        return chooser->chosen != 0;
+        int64_t selected = selected_of(chooser);
+        if (selected == CHOOSER_NEW)
+            return chooser_begin(chooser, chooser->count == 0);
+        chooser->chosen->number = selected;
+        return selected != 0;
     }
     if (key == 033 || key == 3 || (key == 'q' && !chooser->typing))
         return true;
@@ -252,14 +302,15 @@ static bool chooser_on_key(void *arg, int32_t key, int rows)
 }
 
 int chooser_run(const struct chooser_options *options, const struct json *sessions, struct buf *out,
-                int64_t *chosen)
+                struct chosen *chosen)
 {
-    struct chooser chooser = {.options = options, .all = sessions, .typing = options->types};
+    struct chooser chooser = {
+        .options = options, .all = sessions, .chosen = chosen, .typing = options->types};
     struct overlay overlay = {.draw = chooser_draw, .key = chooser_on_key, .arg = &chooser};
+    *chosen = (struct chosen){0};
     chooser_filter(&chooser);
     bool alive = chooser_rows(&chooser) == 0 || overlay_run(&overlay, out);
     free(chooser.sessions);
     free(chooser.preview);
-    *chosen = chooser.chosen;
     return alive ? 0 : -1;
 }

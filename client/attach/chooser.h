@@ -19,8 +19,14 @@ struct chooser_options {
     void *arg;
 };
 
-/* sessions: of list_sessions. The terminal has been entered; out: as for overlay_run. 0 and *chosen
- * (0: the person chose none), or -1: the terminal is gone. */
+#define CHOOSER_TYPED_MAX 40 /* bytes */
+struct chosen {
+    int64_t number;                    /* 0: the person chose none */
+    char name[CHOOSER_TYPED_MAX + 1];  /* CHOOSER_NEW: of the new session; "": none was typed */
+};
+
+/* sessions: of list_sessions. The terminal has been entered; out: as for overlay_run. 0 and
+ * *chosen, or -1: the terminal is gone. */
 int chooser_run(const struct chooser_options *options, const struct json *sessions, struct buf *out,
-                int64_t *chosen);
+                struct chosen *chosen);
 #endif

@@ -40,6 +40,16 @@ static const char attached[] = ".SH ATTACHED TERMINALS\n"
                                "and [attach] in\n"
                                ".BR muxd.ini (5)):\n";
 
+static const char attached_mouse[] =
+    ".PP\n"
+    "The wheel opens the scrolled view with [attach] wheel = yes. That is not the default, as in "
+    "tmux: a terminal that reports the wheel\n"
+    "reports the buttons, too, and selects text only with Shift held; and the arrow keys that it "
+    "can send instead can't be told from those of the keyboard.\n"
+    ".PP\n"
+    "What is pasted is text, also the prefix key in it. When the end of a paste gets lost, the "
+    "prefix key still works after a third of a second without other keys.\n";
+
 static const char shared[] =
     ".SH SHARED TERMINALS\n"
     "The keyboard of a session is free, or held by an agent or a person. Who is attached to type "
@@ -106,7 +116,8 @@ static const char shared[] =
     "history, and the cursor stays at its character; what a\n"
     "narrow terminal had no room for comes back. The alternate screen of full\\-screen "
     "programs keeps what fits. A program that may (CSI ? 40 h) makes\n"
-    "the screen 132 columns wide by CSI ? 3 h; its terminal keeps its size.\n";
+    "the screen 132 columns wide by CSI ? 3 h, and the kernel tells it so (SIGWINCH), until it "
+    "ends that.\n";
 
 static const char waiting[] =
     ".SH WAITING\n"
@@ -359,6 +370,7 @@ void gen_man(struct buf *out)
     gen_man_append_keys(out, attach_keys);
     buf_append_text(out, ".PP\nIn the scrolled view:\n");
     gen_man_append_keys(out, attach_view_keys);
+    buf_append_text(out, attached_mouse);
     buf_append_text(out, gen_person);
     buf_append_text(out, shared);
     gen_events(out);

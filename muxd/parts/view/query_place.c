@@ -1,5 +1,5 @@
-/* query_place.c: owns where the facts for replies come from: the modes at the place, the kernel, the
- * model. */
+/* query_place.c: owns where the facts for replies come from: the modes at the place, the kernel,
+ * the model. */
 #include "parts/view/query_place.h"
 #include "parts/view/queries.h"
 #include "parts/view/view_internal.h"
