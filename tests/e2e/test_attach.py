@@ -78,11 +78,12 @@ def attach(mux, *options, inner="inner", outer="outer", size="24x80"):
 
 
 def keys(mux, name, *words):
-    mux.ue("write", "-y", 0, name, *[part for word in words for part in ("-k", word)]).ok()
+    """What ends over them may have ended by the answer, and then its status is that of ue."""
+    mux.js("write", "-y", 0, name, *[part for word in words for part in ("-k", word)])
 
 
 def text(mux, name, words):
-    mux.ue("write", "-y", 0, "-l", name, words).ok()
+    mux.js("write", "-y", 0, "-l", name, words)
 
 
 def worker(mux):

@@ -259,7 +259,7 @@ def test_pixels_of_the_program_s_terminal(mux, terminals):
               "f=lambda *a:os.write(1,b'%d %d %d %d\\n' % struct.unpack('HHHH',fcntl.ioctl(0,termios.TIOCGWINSZ,bytes(8))))\n" \
               "signal.signal(signal.SIGWINCH,f);f()\nwhile True: signal.pause()"
     mux.ue("exec", "--json", "-n", "ask", "-t", "-y", 0, "--argv", "--", PYTHON, "-c", program).ok()
-    mux.ue("poll", "--until", "24 80 0 0", "-y", CAP * 1000, "ask").ok()
+    mux.ue("poll", "--since", "0", "--until", "24 80 0 0", "-y", CAP * 1000, "ask").ok()
     person = terminals(cell=(18, 9), pixels=True, rows=30, cols=100)
     mux.ue("poll", "--since", "0", "--until", "30 100 900 540", "-y", CAP * 1000, "ask").ok()
     mux.ue("resize", "ask", "10x20").ok()

@@ -21,7 +21,7 @@ def spawn(mux, *args, env=None, size=(24, 80)):
 
 
 def typed(mux, name, text):
-    mux.ue("write", "-l", "-y", 0, name, text).ok()
+    mux.js("write", "-l", "-y", 0, name, text)  # what ends over it may have ended by the answer, and then its status is that of ue
 
 
 # --- logs

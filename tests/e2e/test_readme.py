@@ -66,6 +66,11 @@ def masked(lines):
     return text
 
 
+def at_once(lines):
+    """An answer that waits for nothing, without its output: what a quick program has written by then is up to the machine."""
+    return [line for line in lines[:(lines + ["Output:"]).index("Output:")] if not line.startswith("Original token count")]
+
+
 class Terminal:
     """A person's terminal: each command is run as `bash -c` does, one after the other."""
 
@@ -114,8 +119,11 @@ def test_blocks_answer_what_they_show(mux):
                 ran += 1
                 shown = terminal.run(command)
                 answers.append((place + command.count("\n") + 1, len(answer), shown))
-                if masked(shown) != masked(answer):
-                    wrong += [f"README.md:{place + 1}: $ {command}", *difflib.unified_diff(masked(answer), masked(shown), "README", "run", n=9, lineterm="")]
+                told, wanted = masked(shown), masked(answer)
+                if " -y 0 " in command:
+                    told, wanted = at_once(told), at_once(wanted)
+                if told != wanted:
+                    wrong += [f"README.md:{place + 1}: $ {command}", *difflib.unified_diff(wanted, told, "README", "run", n=9, lineterm="")]
     if os.environ.get("MUXD_README") == "write":
         write(lines, answers)
     assert not wrong, "\n".join(wrong)

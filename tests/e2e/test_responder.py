@@ -34,11 +34,11 @@ def program(mux, text, name="ask", options=()):
 
 
 def shown(mux, name="ask"):
-    """The next <repr> line that it prints."""
+    """The next <repr> line that it prints; read with a place of its own, as answers about a start or a write may bring lines, too."""
     if not hasattr(mux, "lines"):
         mux.lines, mux.rest = [], ""
     while not mux.lines:
-        said = mux.js("poll", "--until", r">\r+\n", "-y", CAP * 1000, name)
+        said = mux.js("poll", "--reader", "shown", "--until", r">\r+\n", "-y", CAP * 1000, name)
         assert said["reason"] == "until", said
         *whole, mux.rest = re.split(">\r+\n", mux.rest + said["output"])
         mux.lines = [eval(line[line.rindex("\n<") + 2:]) for line in whole]
