@@ -39,7 +39,7 @@ def talkers(mux, count, first=0):
 def answers(mux, numbers):
     for n in numbers:
         mux.type(n, f"after {n}\n")
-        mux.until(n, f"after {n}")
+        mux.until(n, f"after {n}\r?\n")
         text = mux.output(n).replace(b"\r", b"").decode()
         assert text.startswith(f"before {n}\n") and f"after {n}\n" in text, text
 

@@ -1,8 +1,17 @@
 """frames: a connection that attach has changed to frames of raw bytes, for the tests that speak them without ue; and the person at whose
 terminal it is: a process of its own on a terminal of its own, as muxd asks for one."""
-import array, json, os, pty, socket, struct, sys
+import array, json, os, pty, re, socket, struct, sys
 
 from conftest import Rpc
+
+PLACED = r"\x1b\[[0-9;?]*[A-Za-z]"
+
+
+def painted(text):
+    """A pattern for text on a terminal that is painted as output comes: between any two pieces the cursor is placed anew, and a blank that
+    is there already is passed over."""
+    return f"(?:{PLACED})*".join(f"(?: |{PLACED})+" if c == " " else re.escape(c) for c in text)
+
 
 # On its terminal, in a session of its own, it connects whenever it is told a path, and hands the connection over.
 LIFE = r"""

@@ -2,6 +2,7 @@
 import fcntl, os, pty, re, struct, subprocess, termios, threading, time
 
 from conftest import CAP, wait_for
+from frames import painted
 
 QUERY = re.compile(rb"\x1b\](4;\d+|1[012]);\?(?:\x1b\\|\x07)|\x1b\[(\?996n|16t|c)|\x1b\[\?2031([hl])")
 CURSOR = re.compile(rb"\x1b\](?:12;rgb:([0-9a-f/]+)|112)\x1b\\")
@@ -87,7 +88,8 @@ class Outer:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
     def shows(self, words, since=0):
-        wait_for(lambda: words in self.seen[since:], f"{words!r} on the terminal")
+        pattern = re.compile(painted(words.decode()).encode())
+        wait_for(lambda: words in self.seen[since:] or pattern.search(self.seen, since), f"{words!r} on the terminal")
 
     def leaves(self):
         self.type(b"\x1cd")

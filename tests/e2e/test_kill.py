@@ -115,7 +115,7 @@ def test_unknown_beside_known_kills_the_known_or_none_and_says_so(mux):
 def test_own_session_only_with_self(mux):
     mux.shell()
     from conftest import UE
-    answer = mux.line("sh", f"'{UE}' kill $MUXD_SESSION; echo rc=$?", "--until", r"rc=\d+")
+    answer = mux.line("sh", f"'{UE}' kill $MUXD_SESSION; echo rc=$?", "--until", r"rc=\d+\s")
     assert "rc=125" in answer["output"] and "--self" in answer["output"]
     result = mux.ue("write", "--exit", "-l", "sh", f"'{UE}' kill --self $MUXD_SESSION")
     assert mux.listed("sh")["state"] == "killed", result

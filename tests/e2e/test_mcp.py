@@ -182,7 +182,7 @@ def test_a_request_that_is_no_strict_json_is_answered_under_its_id(newest):
         error = newest.recv(json.loads(str(id)))["error"]
         assert error["code"] == -32700 and why in error["message"], error
     waiting = newest.send("tools/call", {"name": "exec_command", "arguments": {"cmd": "read x; echo got $x", "name": "s", "tty": True, "ready": False,
-                                                                               "until": "got", "yield_time_ms": 30000}})
+                                                                               "until": "got it", "yield_time_ms": 30000}})
     newest.write(call % (r"\ud800", waiting))
     assert newest.recv(None)["error"]["code"] == -32700
     wait_for(lambda: newest.mux.ue("write", "-l", "s", "it").rc == 0, "the session")

@@ -34,9 +34,9 @@ def test_since_does_not_move_the_default_cursor(mux):
 
 
 def test_poll_gives_only_what_is_new(mux):
-    mux.ue("exec", "-n", "s", "--until", "one", "-y", CAP * 1000, "echo one; while [ ! -e go ]; do sleep 0.02; done; echo two; exec sleep 300").ok()
+    mux.ue("exec", "-n", "s", "--until", "one\n", "-y", CAP * 1000, "echo one; while [ ! -e go ]; do sleep 0.02; done; echo two; exec sleep 300").ok()
     (mux.dir / "go").touch()
-    answer = mux.js("poll", "--until", "two", "-y", CAP * 1000, "s")
+    answer = mux.js("poll", "--until", "two\n", "-y", CAP * 1000, "s")
     assert answer["output"] == "two\n" and answer["from"] == 4
     assert mux.js("poll", "-y", "250", "s")["output"] == ""
 

@@ -27,7 +27,7 @@ def test_write_gives_what_came_after(mux):
 
 
 def test_running_command_gives_what_there_is(mux):
-    result = mux.ue("exec", "--raw", "--until", "up", "-y", CAP * 1000, "echo up; exec sleep 300").ok()
+    result = mux.ue("exec", "--raw", "--until", "up\n", "-y", CAP * 1000, "echo up; exec sleep 300").ok()
     assert result.out == "up\n"
 
 

@@ -213,7 +213,7 @@ def test_locked_memory_up_to_the_hard_limit(mux):
     taken(mux, "here")
     give(mux, "--stage", name="here").ok()
     os.kill(mux.js("status")["pid"], 9)
-    said = mux.line("here", "echo limit=$(ulimit -S -l); read -s -p 'pass: ' x; echo; echo got ${#x}", "--until", "got [0-9]+")["output"]
+    said = mux.line("here", "echo limit=$(ulimit -S -l); read -s -p 'pass: ' x; echo; echo got ${#x}", "--until", r"got [0-9]+\s")["output"]
     assert f"got {len(WORD)}" in said, "the staged one outlives the worker"
     assert "limit=0\r\n" in said, "the program's own limit is as it was"
 

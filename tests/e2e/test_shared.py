@@ -12,7 +12,7 @@ import time
 import pexpect
 import pytest
 from conftest import CAP, UE, wait_for
-from frames import person as somebody, ue_at_terminal
+from frames import painted, person as somebody, ue_at_terminal
 from test_keyboard import frames, notice, owner, receive, send, wait_owner
 from test_secret import WORD, asks, give, taken
 
@@ -27,7 +27,7 @@ def attach(mux, *options, size=(24, 80)):
 
 
 def attached(mux, name, count=1):
-    wait_for(lambda: (row := mux.listed(name)) and row["attached"] == count, f"{count} attached to {name}")
+    wait_for(lambda: (row := mux.listed(name)) and row.get("attached") == count, f"{count} attached to {name}")
 
 
 def restarted(mux):
@@ -43,7 +43,7 @@ def test_attaching_starts_what_the_config_describes(mux):
                   "[session bad]\nargv = /nowhere/program\nstart = demand\ntty = yes\n")
     person = attach(mux, "calc", size=(30, 90))
     person.send("hello\r")
-    person.expect("hello.*hello")
+    person.expect(painted("hello") + ".*" + painted("hello"))
     row = mux.listed("calc")
     assert row["state"] == "running" and (row["rows"], row["cols"]) == (30, 90)
     person.sendcontrol("d")
@@ -78,7 +78,7 @@ def test_a_new_shell(mux):
         row = mux.listed(name)
         assert (row["rows"], row["cols"], row["tty"], row["cwd"]) == (31, 91, True, "/" if name == "root" else str(mux.dir)) and "/bin/sh" in row["cmd"]
         person.send("echo $PLACE-$MUXD_SESSION\r")
-        person.expect_exact(f"{'there' if name == 'root' else 'here'}-{name}")
+        person.expect(painted(f"{'there' if name == 'root' else 'here'}-{name}"))
         person.send("\x1cd")
         person.expect_exact(f"session '{name}' goes on")
         person.expect(pexpect.EOF)
@@ -274,7 +274,7 @@ def test_keys_typed_before_leaving_arrive_though_the_worker_dies(mux):
         person = attach(mux, "count")
         attached(mux, "count")
         person.send(f"seen{number}\r")
-        person.expect_exact(f"<seen{number}>")
+        person.expect(painted(f"<seen{number}>"))
         os.kill(worker, signal.SIGSTOP)
         person.send(f"last{number}\r\x1cd")
         person.expect_exact("\x1b[?1049l")  # its terminal is back; it waits for the daemon
@@ -409,14 +409,14 @@ def test_commands_of_people_are_markers_and_secrets_are_not(mux):
     person.expect("sh> ")
     for typed, shown in (("echo by hand", "by hand"), ("read -s -p 'pass: ' x; echo; echo got ${#x}", "pass: ")):
         person.send(typed)
-        person.expect_exact(typed)
+        person.expect(painted(typed))
         person.send("\r")
-        person.expect_exact(shown)
+        person.expect(painted(shown))
     person.send("hunter2\r")
-    person.expect("got 7")
+    person.expect(painted("got 7"))
     wait_for(lambda: mux.js("screen", "sh")["screen"].rstrip().endswith("sh>"), "the prompt")
     person.send("clear; printf '\\033[?1049h'; read y")
-    person.expect("read y")
+    person.expect(painted("read y"))
     person.send("\r")
     wait_for(lambda: mux.js("screen", "sh")["alternate"], "the alternate screen")
     person.send("in a full-screen program\r")

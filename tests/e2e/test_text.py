@@ -61,7 +61,7 @@ def test_a_line_that_goes_on(mux):
     script = r"printf ' 10%%'; read a; printf ' more'; read b; printf '\r100%% '; read c"
     mux.ue("exec", "-n", "p", "-t", "--until", "10%", *ENDLESS, script).ok()
     assert mux.ue("write", "--text", "--until", "more", *ENDLESS, "p", "-l", "").ok().out == " more"
-    assert mux.ue("write", "--text", "--until", "100%", *ENDLESS, "p", "-l", "").ok().out.startswith("100% ")
+    assert mux.ue("write", "--text", "--until", "100% ", *ENDLESS, "p", "-l", "").ok().out.startswith("100% ")
 
 
 @pytest.mark.no_pty

@@ -96,9 +96,9 @@ def test_enter_is_not_swallowed_by_a_paste_detector(mux):
     program(mux, "--burst")
     swallowed = mux.js("write", "keys", "-l", "lost", "-y", "1000")
     assert "submitted" not in swallowed["output"]  # and the Enter that follows at once is none of that, either:
-    assert "submitted" in mux.js("write", "--until", "submitted", "-y", WAIT, "--submit", "keys", "")["output"]
+    assert "submitted" in mux.js("write", "--until", r"submitted .*\r\n", "-y", WAIT, "--submit", "keys", "")["output"]
     for n in range(5):
-        said = mux.js("write", "--until", r"submitted.*\s", "-y", WAIT, "--submit", "keys", f"task {n}")
+        said = mux.js("write", "--until", r"submitted .*\r\n", "-y", WAIT, "--submit", "keys", f"task {n}")
         assert said["submitted"] is True and f"submitted b'task {n}'" in said["output"], said
     said = mux.rpc().call("write_stdin", {"session_id": "keys", "chars": "by tool", "submit": True, "until": "submitted", "yield_time_ms": 30000})
     assert "submitted" in said["output"] and said["submitted"] is True
@@ -174,7 +174,7 @@ while True:
     print("read", os.read(0, 100), end="\\r\\n", flush=True)
 """).ok()
     rpc = mux.rpc()
-    write = rpc.send("write_stdin", {"session_id": "slow", "chars": "hello\r", "until": r"read.*\s", "yield_time_ms": 4000 if late else 1000 * CAP})
+    write = rpc.send("write_stdin", {"session_id": "slow", "chars": "hello\r", "until": r"read .*\r\n", "yield_time_ms": 4000 if late else 1000 * CAP})
     rpc.call("status")  # the write has been read
     if late:
         said = rpc.result(write)
@@ -227,7 +227,7 @@ def test_writes_to_a_session_that_has_just_begun_keep_their_order(mux):
 def test_a_retried_submit_is_not_typed_twice(mux):
     """The same request once more, as after the death of a worker."""
     program(mux)
-    request = {"session_id": "keys", "chars": "once", "submit": True, "until": "<0d>", "yield_time_ms": 30000, "_meta": {"request_id": "r1"}}
+    request = {"session_id": "keys", "chars": "once", "submit": True, "until": "<0d>\r\n", "yield_time_ms": 30000, "_meta": {"request_id": "r1"}}
     client = mux.rpc()
     assert "<0d>" in client.call("write_stdin", request)["output"]
     again = client.call("write_stdin", {**request, "until": "never", "yield_time_ms": 300})

@@ -243,7 +243,7 @@ def test_client_that_leaves_in_the_middle_of_a_wait(mux):
     wait_for(lambda: mux.listed("s"))
     client.close()
     (mux.dir / "go").touch()
-    assert mux.js("poll", "--until", "result", "-y", CAP * 1000, "s")["output"] == "result\n"
+    assert mux.js("poll", "--until", "result\n", "-y", CAP * 1000, "s")["output"] == "result\n"
 
 
 def test_client_that_leaves_in_the_middle_of_an_answer(mux):
