@@ -20,7 +20,6 @@
 /* output that the terminal has not taken; beyond it no frames are read, so that what it shows is
  * not old */
 #define OUT_MAX (16u << 10)
-#define NOTICE_MS 4000
 /* keys that the daemon has not taken; beyond it the terminal is not read */
 #define KEYS_MAX (256u << 10)
 
@@ -32,58 +31,10 @@ static void send_size(struct attach *attach)
     attach_send(attach, ATTACH_RESIZE, text, strlen(text));
 }
 
-/* In as many lines as it needs, from this row on; 0: in the last ones. */
-static void append_notice(struct buf *out, const char *text, size_t size, int first)
-{
-    int rows, cols, lines = 0;
-    terminal_size(&rows, &cols);
-    for (size_t at = 0; at < size; lines++)
-        at += fit_line(text + at, size - at, cols);
-    int row = lines < rows ? rows - lines + 1 : 1;
-    if (first > 0 && first + lines - 1 <= rows)
-        row = first;
-    for (size_t at = 0; at < size && row <= rows; row++) {
-        size_t part = fit_line(text + at, size - at, cols);
-        buf_printf(out, "\033[%d;1H\033[m\033[2K\033[7m", row);
-        buf_append(out, text + at, part);
-        buf_append_text(out, "\033[m");
-        at += part;
-    }
-}
-
-void attach_notice(struct attach *attach, const char *text, size_t size)
-{
-    if (attach->stale > 0) { /* the drawing that is due would cover it */
-        free(attach->said);
-        attach->said = xstrndup(text, size);
-        return;
-    }
-    struct buf shown = BUF_INIT;
-    const char *key = memchr(text, ATTACH_PREFIX, size);
-    size_t before = key ? (size_t)(key - text) : size, behind = before + (key != NULL);
-    utf8_append_escaped(&shown, text, before, false);
-    buf_append_text(&shown, key ? attach->prefix_word : "");
-    utf8_append_escaped(&shown, text + behind, size - behind, false);
-    buf_append_text(&attach->out, "\0337");
-    append_notice(&attach->out, shown.data ? shown.data : "", shown.len, attach->notice_row);
-    attach->notice_row = 0;
-    buf_append_text(&attach->out, "\0338");
-    buf_fini(&shown);
-    attach->notice_until_ms = clock_mono_ms() + NOTICE_MS;
-}
-
 void attach_redraw(struct attach *attach)
 {
     attach_send(attach, ATTACH_REDRAW, NULL, 0);
     attach->stale++;
-}
-
-static void end_notice(struct attach *attach)
-{
-    if (!attach->notice_until_ms)
-        return;
-    attach->notice_until_ms = 0;
-    attach_redraw(attach);
 }
 
 /* After a stop, or when another program has used the terminal. */
@@ -194,7 +145,7 @@ static void attach_turn_take_keys(struct attach *attach)
         attach_turn_obey(attach, PREFIX_DETACH);
         return;
     }
-    end_notice(attach);
+    attach_notice_end(attach);
     attach->prefix.pastes = terminal_marks_pastes();
     if (!torn_hold(&attach->torn, &attach->prefix, data, (size_t)got, &attach->keys,
                    clock_mono_ms()))
@@ -222,7 +173,7 @@ static void take_drawing(struct attach *attach, const struct attach_frame *frame
     }
 }
 
-/* Keeps who holds the keyboard, for the page of keys, and where the next notice is to stand. */
+/* Keeps who holds the keyboard, for the page of keys, and where notices are to stand. */
 static void take_status(struct attach *attach, const struct attach_frame *frame)
 {
     struct err err;
@@ -232,9 +183,7 @@ static void take_status(struct attach *attach, const struct attach_frame *frame)
         free(attach->keyboard);
         attach->keyboard = xstrdup(keyboard);
     }
-    int64_t row;
-    if (json_get_int(status, "notice_row", &row) && row > 0 && row <= attach->rows)
-        attach->notice_row = (int)row;
+    attach_notice_place(attach, status);
     json_free(status);
 }
 
@@ -324,7 +273,7 @@ static void attach_turn_look_at_signals(struct attach *attach)
         query_resized();
     }
     if (attach->notice_until_ms && clock_mono_ms() >= attach->notice_until_ms)
-        end_notice(attach);
+        attach_notice_end(attach);
 }
 
 /* Sends the terminal's replies to the daemon, and new queries to the terminal. */

@@ -40,6 +40,7 @@ struct attach {
     struct buf later;         /* to print when the terminal was restored */
     unsigned stale;           /* redraws that are due: until then drawings are skipped */
     int notice_row;           /* where the next notice begins, from 1; 0: in the last lines */
+    int prompt_first, prompt_last; /* rows that none covers, from 1; 0: not known */
     int64_t notice_until_ms;  /* clock_mono_ms; 0: no notice is shown */
     char *said;               /* owned: a notice for the next drawing of the session; NULL: none */
     char *keyboard;           /* owned: who holds it, for people; NULL: not known */
@@ -52,10 +53,14 @@ void attach_turn(struct attach *attach);             /* one turn of the loop; AT
 void attach_take_frames(struct attach *attach);      /* handles frames that have arrived already */
 void attach_take_unused_keys(struct attach *attach); /* sends keys that a view has not used */
 void attach_write_out(struct attach *attach);        /* as much of out as the terminal takes */
-/* Shows a notice in the last line, until the next key or for a few seconds. */
-void attach_notice(struct attach *attach, const char *text, size_t size);
 /* Asks for the whole screen, because the terminal shows something else. */
 void attach_redraw(struct attach *attach);
+
+/* attach_told.c. Shows a notice beside the prompt, until the next key or for a few seconds; rings
+ * where a terminal has no room for it. */
+void attach_notice(struct attach *attach, const char *text, size_t size);
+void attach_notice_place(struct attach *attach, const struct json *status); /* of ATTACH_STATUS */
+void attach_notice_end(struct attach *attach);
 
 /* attach_keys.c */
 void attach_send(struct attach *attach, enum attach_type type, const char *data, size_t size);

@@ -130,6 +130,8 @@ static void draw(struct attachment *attachment)
     buf_fini(&out);
     if (attachment->ended && !attachment->due)
         cmd_attach_finish(attachment, attachment_session(attachment));
+    if (!attachment->due)
+        attach_notice_early(attachment);
     if (attachment->approvals_due && !attachment->due)
         attach_notice_approvals(attachment);
     rest_or_wake(attachment);
@@ -389,8 +391,6 @@ void attachment_begin(struct cmd_context *ctx, struct request *request, struct s
     add_settings(answer, ctx->config);
     request_reply(request, answer);
     attachment->answered = true;
-    if (attachment->early)
-        attachment_notice(attachment, attachment->early);
     if (!again)
         record_tell_comer(attachment, session);
 }

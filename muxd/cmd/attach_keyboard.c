@@ -28,6 +28,13 @@ void attach_keyboard_status(struct attachment *attachment, struct session *sessi
     describe_owner(status, &state);
     if (notice_row > 0)
         json_add_int(status, "notice_row", notice_row);
+    const struct screen *screen = attachment->watch ? watch_screen(attachment->watch) : NULL;
+    if (screen) {
+        int first, last;
+        paint_prompt_rows(attachment->paint, screen, &first, &last);
+        json_add_int(status, "prompt_first", first + 1);
+        json_add_int(status, "prompt_last", last + 1);
+    }
     json_print(&text, status);
     if (!attachment->finished && text.len < ATTACH_PAYLOAD_MAX)
         stream_send(attachment->peer, ATTACH_STATUS, text.data, text.len);
@@ -63,9 +70,12 @@ static void say_secret(struct attachment *attachment, struct session *session)
                            : ": asks for a secret; type it here, it is not recorded";
     if (!secret_was_lost(session) && !looks_asked_for(session))
         return;
-    char *text = xasprintf("%s%s", session_name(session), what);
-    attach_notice_apart(attachment, text, (int)strlen(text));
+    char *text = xasprintf("%s%s", session_name(session), what),
+         *brief = xasprintf("%s: asks for a secret", session_name(session));
+    const char *const texts[] = {text, brief, "a secret, please", "secret", NULL};
+    attachment_notice(attachment, attach_notice_fitting(attachment, texts));
     free(text);
+    free(brief);
 }
 
 static void on_owner(void *arg, unsigned events)

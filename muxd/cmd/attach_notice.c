@@ -11,30 +11,64 @@
 #define KEY_COLUMNS 7     /* of the longest name of a prefix key */
 #define COMMAND_LEAST 16  /* columns of a command: with fewer it is not shown */
 
-void attachment_notice(struct attachment *attachment, const char *text)
+/* NULL: there is none yet. */
+static const struct screen *screen_now(const struct attachment *attachment)
 {
-    if (!attachment->answered) {
-        free(attachment->early);
-        attachment->early = xstrdup(text);
-    } else if (stream_pending(attachment->peer) < NOTICE_QUEUE && !attachment->finished)
-        stream_send(attachment->peer, ATTACH_NOTICE, text, strlen(text));
+    return attachment->answered && attachment->watch ? watch_screen(attachment->watch) : NULL;
+}
+
+static int notice_columns(const char *text)
+{
+    return (int)strlen(text) + (strchr(text, ATTACH_PREFIX) ? KEY_COLUMNS : 0);
+}
+
+static int notice_rows(const struct attachment *attachment, const char *text)
+{
+    int cols = paint_cols(attachment->paint);
+    return (notice_columns(text) + cols - 1) / cols;
 }
 
 /* From 1; 0: there is no screen yet. */
-static int free_row(const struct attachment *attachment, int columns)
+static int free_row(const struct attachment *attachment, int rows)
 {
-    const struct screen *screen = watch_screen(attachment->watch);
-    int cols = paint_cols(attachment->paint);
-    return screen ? 1 + paint_free_rows(attachment->paint, screen, (columns + cols - 1) / cols) : 0;
+    const struct screen *screen = screen_now(attachment);
+    return screen ? 1 + paint_free_rows(attachment->paint, screen, rows) : 0;
 }
 
-void attach_notice_apart(struct attachment *attachment, const char *text, int columns)
+void attachment_notice(struct attachment *attachment, const char *text)
 {
     struct session *session = attachment_session(attachment);
-    int row = free_row(attachment, columns);
-    if (session && row > 0)
-        attach_keyboard_status(attachment, session, row);
-    attachment_notice(attachment, text);
+    int row = free_row(attachment, notice_rows(attachment, text));
+    if (row == 0) {
+        free(attachment->early);
+        attachment->early = xstrdup(text);
+    } else if (stream_pending(attachment->peer) < NOTICE_QUEUE && !attachment->finished) {
+        if (session)
+            attach_keyboard_status(attachment, session, row);
+        stream_send(attachment->peer, ATTACH_NOTICE, text, strlen(text));
+    }
+}
+
+void attach_notice_early(struct attachment *attachment)
+{
+    char *text = attachment->early;
+    attachment->early = NULL;
+    if (text)
+        attachment_notice(attachment, text);
+    free(text);
+}
+
+const char *attach_notice_fitting(const struct attachment *attachment, const char *const *texts)
+{
+    const struct screen *screen = screen_now(attachment);
+    int rows = paint_rows(attachment->paint), first = rows, last = rows;
+    if (screen)
+        paint_prompt_rows(attachment->paint, screen, &first, &last);
+    int below = rows - 1 - last, room = first > below ? first : below;
+    const char *const *at = texts;
+    while (*at && notice_rows(attachment, *at) > room)
+        at++;
+    return *at ? *at : texts[0];
 }
 
 struct waiting {
@@ -78,18 +112,17 @@ void attach_notice_approvals(struct attachment *attachment)
         return;
     int cols = paint_cols(attachment->paint);
     char *text = approvals_line(&waiting, cols);
-    attachment->approvals_row = free_row(attachment, cols);
-    attach_notice_apart(attachment, text, cols);
+    attachment->approvals_row = free_row(attachment, 1);
+    attachment_notice(attachment, text);
     free(text);
 }
 
 /* A line that was shown elsewhere goes first: there is one at most. */
 void attach_notice_asked(struct attachment *attachment)
 {
-    int row = free_row(attachment, paint_cols(attachment->paint)),
-        before = attachment->approvals_row;
+    int row = free_row(attachment, 1), before = attachment->approvals_row;
     attachment->approvals_due = true;
-    if (!attachment->answered || row == 0)
+    if (row == 0)
         return; /* the first drawing comes */
     if (before > 0 && before != row)
         attachment_draw_anew(attachment);

@@ -55,11 +55,14 @@ void attachment_draw_anew(struct attachment *attachment);
 void attachment_begin(struct cmd_context *ctx, struct request *request, struct session *session,
                       enum input_who who);
 
-/* attach_notice.c. A line for the person; dropped when too much is queued. */
+/* attach_notice.c. A line for the person, in rows that the program doesn't use, where there are
+ * some, and never over the cursor's line: where a terminal has no other room, it rings. Dropped
+ * when too much is queued; the last one before the first drawing is told behind it. */
 void attachment_notice(struct attachment *attachment, const char *text);
-/* The same in rows that the program doesn't use, where there are some, and never in the row of the
- * cursor, where the terminal has more rows than the text needs. columns: of the text. */
-void attach_notice_apart(struct attachment *attachment, const char *text, int columns);
+void attach_notice_early(struct attachment *attachment); /* the first drawing is there */
+/* The first of the texts (up to NULL) that has room beside the cursor's line; or the first of
+ * all. */
+const char *attach_notice_fitting(const struct attachment *attachment, const char *const *texts);
 /* Commands wait for a person: says so in one row, however many there are. Nothing when none
  * waits. */
 void attach_notice_approvals(struct attachment *attachment);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PROMPT_ROWS 3 /* on each side of the cursor's */
 #define WIDTH_DOUBT 0x1f000 /* terminals don't agree how wide characters from here on are */
 
 struct paint {
@@ -369,6 +370,19 @@ static bool are_free(const struct paint *paint, const struct screen *screen, int
             return false;
     }
     return true;
+}
+
+void paint_prompt_rows(const struct paint *paint, const struct screen *screen, int *first,
+                       int *last)
+{
+    int at = screen_cursor(screen).row, from = at, to = at;
+    while (from > 0 && at - from < PROMPT_ROWS && screen_line(screen, from - 1)->wrapped)
+        from--;
+    int end = screen_rows(screen) - 1;
+    while (to < end && to - at < PROMPT_ROWS && screen_line(screen, to)->wrapped)
+        to++;
+    *first = from > paint->top ? from - paint->top : 0;
+    *last = to - paint->top < paint->rows ? to - paint->top : paint->rows - 1;
 }
 
 int paint_free_rows(const struct paint *paint, const struct screen *screen, int count)

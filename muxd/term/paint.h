@@ -43,4 +43,8 @@ bool paint_draw(struct paint *paint, const struct screen *screen, struct buf *ou
  * cursor is not in: the lowest ones. Where all are in use: those farther from it, at the top or
  * at the bottom. */
 int paint_free_rows(const struct paint *paint, const struct screen *screen, int count);
+/* The rows of the terminal that hold the cursor's line, from 0: of a long line those near the
+ * cursor. */
+void paint_prompt_rows(const struct paint *paint, const struct screen *screen, int *first,
+                       int *last);
 #endif

@@ -33,7 +33,8 @@ enum attach_type {
     ATTACH_ANEW = 'a',   /* the next drawing begins with an empty terminal */
     ATTACH_NOTICE = 'n', /* a line for the person, UTF-8; ATTACH_PREFIX is the prefix key */
     /* a JSON object: the keyboard's holder now; notice_row: the row of the terminal, from 1, where
-     * the next notice covers nothing that matters. Ignore unknown members */
+     * the next notice covers nothing that matters; prompt_first, prompt_last: the rows of the
+     * cursor's line, which no notice may cover. Ignore unknown members */
     ATTACH_STATUS = 'k',
     ATTACH_END = 'e'     /* a JSON object: how the session ended; the last frame */
 };

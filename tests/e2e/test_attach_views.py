@@ -9,6 +9,7 @@ import struct
 import subprocess
 import time
 import pexpect
+import pytest
 from conftest import CAP, UE, wait_for
 from test_attach import (AGENTS, DETACH, PREFIX, RESIZE, clients, agents_may_type, attach,  # noqa: F401
                          attached, bash, frames, keys, receive, run_on_terminal, same, screen,
@@ -251,6 +252,32 @@ def test_notices_are_whole_and_name_the_key(mux):
     assert mux.ue("write", "-y", 0, "inner", "y").rc != 0
     rows = shown(mux, "outer", "gives it back").rstrip("\n").split("\n")
     assert "".join(rows[-3:]).replace(" ", "") == "inner:anagentwantstotype;youhavethekeyboard(C-aggivesitback)", rows
+
+
+@pytest.mark.parametrize("size", ["1x1", "2x10", "4x2", "3x20", "20x40"])
+def test_no_notice_covers_the_prompt(mux, size):
+    """It stands beside it, whole, or the terminal rings."""
+    start(mux, "inner", "/bin/sh", "-c", "stty -echo; printf 'pass: '; read x; printf 'more: '; read x", size=size)
+    attach(mux, size=size)
+    rows, cols = map(int, size.split("x"))
+
+    def beside(tell):
+        """The prompt as it is, once something was told."""
+        since = mux.js("poll", "--peek", "--since", "0", "outer")["to"]
+        tell()
+        wait_for(lambda: re.search(rb"\x1b\[2K\x1b\[7m|\a", mux.ue("poll", "--raw", "--peek", "--since", since, "outer").raw), "the notice")
+        told, prompt = screen(mux, "outer", "--cursor"), screen(mux, "inner", "--cursor")
+        at = prompt["cursor"]["row"] - 1
+        lines = [(answer["screen"].split("\n") + [""] * rows)[:rows] for answer in (told, prompt)]
+        assert lines[0][at] == lines[1][at] and told["cursor"] == prompt["cursor"], (told, prompt)
+        return told["screen"]
+    beside(lambda: keys(mux, "outer", PREFIX, "t"))  # you have the keyboard
+    keys(mux, "outer", PREFIX, "r")
+    beside(lambda: mux.ue("record", "inner", str(mux.dir / "cast")).ok())
+    keys(mux, "outer", PREFIX, "r")
+    beside(lambda: keys(mux, "outer", PREFIX, "g"))  # you no longer have it
+    said = beside(lambda: keys(mux, "outer", "Enter"))  # the next secret
+    assert rows < 20 or "asks for a secret; type it" in re.sub(r"\s+", " ", said), said
 
 
 def test_nothing_is_drawn_before_an_error(mux):

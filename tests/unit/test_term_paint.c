@@ -423,6 +423,40 @@ TEST(test_random)
     pair_free(&pair);
 }
 
+/* A notice may stand anywhere but in the rows of the line that the cursor is in. */
+TEST(test_rows_of_the_prompt)
+{
+    static const struct {
+        const char *text;
+        int first, last;
+    } cases[] = {{"", 0, 0},
+                 {"a\r\nb", 1, 1},
+                 {"a\r\nbbbbbbbbbbbbbbb", 1, 2},
+                 {"a\r\nbbbbbbbbbbbbbbb\033[A", 1, 2},
+                 {"a\r\nb\r\nc\033[A", 1, 1},
+                 {"123456789012345678901234567890123456789012345678901234567890123456789012345", 4, 7},
+                 {"123456789012345678901234567890123456789012345678901234567890123456789012345\033[H", 0, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct screen *screen = screen_new(9, 10, 0);
+        struct paint *paint = paint_new(9, 10);
+        int first, last;
+        screen_feed(screen, cases[i].text, strlen(cases[i].text));
+        paint_prompt_rows(paint, screen, &first, &last);
+        assert_int_equal(first, cases[i].first);
+        assert_int_equal(last, cases[i].last);
+        paint_free(paint);
+        screen_free(screen);
+    }
+    struct pair pair = pair_new(9, 10, 3, 10); /* it sees the part with the cursor */
+    feed(&pair, "\n\n\n\n\n\n123456789012345");
+    draw(&pair);
+    int first, last;
+    paint_prompt_rows(pair.paint, pair.screen, &first, &last);
+    assert_int_equal(last - first, 1);
+    assert_in_range(first, 0, 1);
+    pair_free(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_colour_of_the_cursor), cmocka_unit_test(test_wheel_for_the_scrolled_view), cmocka_unit_test(test_links),            cmocka_unit_test(test_many_links),        cmocka_unit_test(test_colours_fold),
         cmocka_unit_test(test_colours_of_the_terminal),
         cmocka_unit_test(test_other_sizes),      cmocka_unit_test(test_large_and_hostile), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_rows_of_the_prompt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
