@@ -51,8 +51,7 @@ def test_no_foreign_descriptors(mux, tty):
             client.call("exec_command", {"cmd": "exec sleep 300", "tty": other, "stdin": not other, "yield_time_ms": 250} if not other else
                         {"cmd": "exec sleep 300", "tty": True, "ready": False, "yield_time_ms": 250})
         probe = "import os\nfor fd in range(4096):\n  try: print(fd, os.readlink(f'/proc/self/fd/{fd}').split(':')[0])\n  except OSError: pass"
-        answer = client.call("exec_command", {"cmd": ["/usr/bin/python3", "-c", probe], "tty": tty, "yield_time_ms": 30000, "ready": False,
-                                              "until": "\\n2 .*"} if tty else {"cmd": ["/usr/bin/python3", "-c", probe], "yield_time_ms": 30000})
+        answer = client.call("exec_command", {"cmd": ["/usr/bin/python3", "-c", probe], "tty": tty, "yield_time_ms": 30000, "exit": True})
         os.close(high)
     lines = answer["output"].split()
     assert lines[0::2] == ["0", "1", "2"], answer["output"]
