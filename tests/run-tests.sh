@@ -70,7 +70,7 @@ e2e() { # $1: pytest's -m expression or nothing
 # What would hinder other tests of this user, or be hindered by them.
 alone() {
     local counts="$build/alone-counts" passed_now failed_now skipped_now timing_now status=0
-    run_pytest -m alone "$here/crash" || status=$?
+    run_pytest -m alone "$here/crash" "$here/e2e" || status=$?
     read_counts $((status == 5 ? 0 : status)) # 5: none of them is in this share
     passed=$((passed + passed_now)) skipped=$((skipped + skipped_now)) failed=$((failed + failed_now))
 }

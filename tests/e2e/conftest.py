@@ -474,6 +474,10 @@ ROOT_TOO = {"test_hardening", "test_secret", "test_bad_input", "test_kill", "tes
             "test_start_race", "test_stop", "test_crash_kill", "test_crash_upgrade", "test_crash_preload", "test_crash_descriptors"}
 
 
+# A test that an ordinary user skips for want of root, and that `make test-root` does not choose, would never run.
+NEEDS_ROOT = re.compile(r"\b(?:needs|without|only) root\b(?!, or)")
+
+
 def take_share(config, items):
     """MUXD_SHARE=K/N: the Kth of N shares of the tests (from 0); a test's name decides which one it is in."""
     which, _, of = os.environ.get("MUXD_SHARE", "0/1").partition("/")
@@ -527,8 +531,10 @@ def pytest_runtest_protocol(item):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    outcome = yield
-    if outcome.get_result().failed:
+    report = (yield).get_result()
+    if report.skipped and os.geteuid() and not item.get_closest_marker("root") and NEEDS_ROOT.search(str(report.longrepr)):
+        report.outcome, report.longrepr = "failed", f"{item.nodeid}: needs root, and root would not run it either: give it the mark root"
+    if report.failed:
         item.failed = True
 
 

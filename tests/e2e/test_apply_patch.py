@@ -194,9 +194,10 @@ def mounted(mux, work, options):
     done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(work), str(UE)], env={**mux.env, **FAIL},
                           capture_output=True, timeout=60)
     if done.returncode:
-        pytest.skip(f"no mount namespace here: {done.stderr.decode().strip()[:100]}")
+        pytest.skip(f"needs root, and a mount namespace: {done.stderr.decode().strip()[:100]}")
 
 
+@pytest.mark.root
 def test_a_full_disk_changes_nothing(mux, work):
     mounted(mux, work, "size=64k")
     big = "*** Add File: disk/big\n" + "".join(f"+{'z' * 60}\n" for _ in range(3000))
@@ -209,6 +210,7 @@ def test_a_full_disk_changes_nothing(mux, work):
     assert mux.ue("sh", f"ls -A {work}/disk").ok().out.endswith("\nsmall\n")
 
 
+@pytest.mark.root
 def test_a_directory_that_can_not_be_written_changes_nothing(mux, work):
     mounted(mux, work, "ro")
     said = refused(mux, work, update("modify.txt", "line2", "x").replace("*** End Patch", "*** Add File: disk/new\n+x\n*** End Patch"))

@@ -254,6 +254,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
+@pytest.mark.root
 def test_through_ssh_on_loopback(mux):
     need("ssh", "ssh-keygen")
     daemon = shutil.which("sshd", path=PATH)

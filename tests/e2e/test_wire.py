@@ -320,6 +320,7 @@ def test_pattern_that_explodes_does_not_stall_the_daemon(mux):
     client.close()
 
 
+@pytest.mark.root
 def test_another_users_client_is_refused(mux):
     if os.geteuid() != 0:
         pytest.skip("needs root to become somebody else")
