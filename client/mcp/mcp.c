@@ -126,6 +126,7 @@ static bool serve(struct mcp *mcp)
             read_daemon(mcp);
         if (fds[0].revents && !read_client(mcp)) {
             serving.leaving = true;
+            mcp_rounds_leave(mcp);
             serving.leave_ms = clock_mono_ms() + LEAVE_MS;
         }
     }
@@ -141,6 +142,9 @@ int verb_MCP(struct ue *ue)
     while (mcp.count > 0)
         mcp_drop(&mcp, 0);
     free(mcp.calls);
+    while (mcp.nrounds > 0)
+        mcp_rounds_drop(&mcp, mcp.rounds[0]);
+    free(mcp.rounds);
     buf_fini(&mcp.to_daemon);
     mcp_out_fini(&mcp.out);
     frame_fini(&mcp.in);

@@ -38,16 +38,30 @@ struct mcp_out { /* standard output */
     bool is_socket;
 };
 
+#define MCP_APPROVAL_ROOM 24
+#define MCP_STATE_ROOM 33 /* 128 random bits in hex */
+
 /* The answers to an array of requests go out as one array. */
 struct mcp_batch {
     struct buf out;
     size_t left; /* answers to come, plus one while the array is being read */
 };
 
+/* A request of the stateless revision that was answered with a question (input_required). The
+ * answer comes with another request, which names `state`. */
+struct mcp_round {
+    char state[MCP_STATE_ROOM];
+    struct json *asked; /* owned: name and arguments of the call */
+    struct json *end;   /* owned: what the call came to; NULL: it is under way */
+    bool failed;        /* end is an error */
+};
+
 struct mcp_to { /* where an answer goes */
-    struct msg_id id;
+    struct msg_id id; /* MSG_ID_NONE in a round */
     enum mcp_version version;
     struct mcp_batch *batch; /* NULL: none */
+    struct mcp_round *round; /* there, until the client comes back; NULL: to the client */
+    bool elicits;            /* the client can ask its person (elicitation) */
     /* the client shows its model structuredContent alone, as JSON, and never content */
     bool shows_structured;
 };
@@ -58,7 +72,6 @@ struct mcp_problem { /* why a request is refused */
     struct json *data; /* the receiver's; NULL: no details */
 };
 
-#define MCP_APPROVAL_ROOM 24
 
 struct mcp_call { /* a request to the daemon that has no answer yet */
     int64_t number; /* id of the request to the daemon */
@@ -72,6 +85,8 @@ struct mcp_call { /* a request to the daemon that has no answer yet */
     int64_t progress;        /* as told last; -1: nothing yet */
     char approval[MCP_APPROVAL_ROOM]; /* what a person is asked now; "": nothing */
     bool elicits;            /* the client was asked about it, and has not answered */
+    struct json *asked;      /* owned: name and arguments of a call that may go over rounds */
+    struct json *question;   /* owned: what a person is asked, if the client may ask it */
 };
 
 #define MCP_CLIENT_ROOM 64
@@ -90,7 +105,9 @@ struct mcp {
     bool told_policy;         /* what calls may do stands in the log, once */
     struct buf to_daemon;     /* not yet sent */
     char client[MCP_CLIENT_ROOM]; /* "NAME/VERSION" from initialize; "": not given */
-    bool elicits;                 /* the client can ask its person (elicitation) */
+    bool elicits;                 /* its client can ask its person (elicitation) */
+    struct mcp_round **rounds;    /* owned; the oldest first */
+    size_t nrounds;
 };
 
 /* mcp_out.c */
@@ -113,6 +130,7 @@ void mcp_reply(struct mcp *mcp, const struct mcp_to *to, struct json *result);
 /* Takes data, which may be NULL. */
 void mcp_fail(struct mcp *mcp, const struct mcp_to *to, int code, const char *text,
               struct json *data);
+void mcp_fail_with(struct mcp *mcp, const struct mcp_to *to, struct json *error); /* takes error */
 void mcp_unanswered(struct mcp *mcp, const struct mcp_to *to); /* it gets no answer */
 
 /* mcp_protocol.c: requests that need no daemon. */
@@ -127,8 +145,10 @@ struct json *mcp_initialize(struct mcp *mcp, const struct json *params);
 struct json *mcp_discover(void);
 /* The daemon's list of tools in the form of that revision. */
 struct json *mcp_tools(const struct json *listed, enum mcp_version version);
-/* Adds what every result of the stateless revision has. */
-void mcp_complete(struct json *result);
+/* Adds what every result of the stateless revision has. type: "complete", "input_required". */
+void mcp_complete(struct json *result, const char *type);
+/* Whether the client of that request can ask its person. */
+bool mcp_elicits(const struct mcp *mcp, const struct json *params, enum mcp_version version);
 
 /* mcp_call.c: requests that the daemon answers. */
 void mcp_list(struct mcp *mcp, const struct mcp_to *to);
@@ -136,6 +156,8 @@ void mcp_call(struct mcp *mcp, const struct json *params, const struct mcp_to *t
 /* Ends the wait of a call without an answer; the process goes on. */
 void mcp_cancel(struct mcp *mcp, const struct msg_id *id);
 bool mcp_is_in_flight(const struct mcp *mcp, const struct msg_id *id);
+/* The same of the call at that place. */
+void mcp_cancel_at(struct mcp *mcp, size_t at);
 void mcp_drop(struct mcp *mcp, size_t at); /* frees a call, which gets no answer */
 void mcp_answered(struct mcp *mcp, const char *line, size_t size); /* a line of the daemon */
 /* The client has closed standard input: answers all open calls with that. */
@@ -148,6 +170,7 @@ int64_t mcp_progress_due(const struct mcp *mcp); /* clock_mono_ms; INT64_MAX: ne
 void mcp_progress(struct mcp *mcp);              /* sends what is due */
 /* What the call waits for has changed: tells it at once. */
 void mcp_progress_now(struct mcp *mcp, struct mcp_call *call);
+void mcp_progress_end(struct mcp_call *call); /* its request has got an answer */
 
 /* mcp_ask.c: a person is asked about a call. */
 bool mcp_can_elicit(const struct json *capabilities, enum mcp_version version);
@@ -157,6 +180,22 @@ void mcp_asked(struct mcp *mcp, const struct json *told);
 void mcp_ask_answered(struct mcp *mcp, const struct json *reply);
 /* The question is over, or the call is: takes it back from the client. */
 void mcp_ask_end(struct mcp *mcp, struct mcp_call *call);
+/* The question about a call as a member of inputRequests. */
+void mcp_ask_form(struct json *into, const struct mcp_call *call);
+/* Passes on what inputResponses says to that question; false: nothing. */
+bool mcp_ask_take(struct mcp *mcp, struct mcp_call *call, const struct json *responses);
+
+/* mcp_rounds.c: the same in the stateless revision, where the question answers a request. */
+struct json *mcp_rounds_facts(const struct json *params); /* name and arguments of a call */
+/* Asks the client with the answer to its request, when it has one open. */
+void mcp_rounds_ask(struct mcp *mcp, struct mcp_call *call);
+/* True: the request comes back from a question; it has got its answer, or waits for it. */
+bool mcp_rounds_back(struct mcp *mcp, const struct json *params, const struct mcp_to *to);
+/* The round of a call is over with that; takes end. */
+void mcp_rounds_end(struct mcp_round *round, struct json *end, bool failed);
+void mcp_rounds_drop(struct mcp *mcp, struct mcp_round *round);
+/* The client has closed standard input, and can't come back. */
+void mcp_rounds_leave(struct mcp *mcp);
 
 /* mcp_coerce.c: some clients send numbers, booleans, lists and objects as strings: parses those
  * where the tool doesn't take a string. */

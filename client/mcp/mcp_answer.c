@@ -36,8 +36,12 @@ void mcp_reply(struct mcp *mcp, const struct mcp_to *to, struct json *result)
 {
     struct buf line = BUF_INIT;
     BUG_UNLESS(json_type(result) == JSON_OBJECT);
+    if (to->round) {
+        mcp_rounds_end(to->round, result, false);
+        return;
+    }
     if (to->version == MCP_2026_07_28)
-        mcp_complete(result);
+        mcp_complete(result, json_get(result, "inputRequests") ? "input_required" : "complete");
     msg_reply(&line, &to->id, result);
     json_free(result);
     mcp_answer_send_line(mcp, to, &line);
@@ -56,16 +60,26 @@ static struct json *id_json(const struct msg_id *id)
 void mcp_fail(struct mcp *mcp, const struct mcp_to *to, int code, const char *text,
               struct json *data)
 {
-    struct buf line = BUF_INIT;
-    struct json *whole = json_object_new();
+    struct json *error = json_object_new();
     BUG_UNLESS(code < 0 && text);
-    json_add_text(whole, "jsonrpc", "2.0");
-    json_add(whole, "id", id_json(&to->id));
-    struct json *error = json_add_object(whole, "error");
     json_add_int(error, "code", code);
     json_add_text(error, "message", text);
     if (data)
         json_add(error, "data", data);
+    mcp_fail_with(mcp, to, error);
+}
+
+void mcp_fail_with(struct mcp *mcp, const struct mcp_to *to, struct json *error)
+{
+    struct buf line = BUF_INIT;
+    if (to->round) {
+        mcp_rounds_end(to->round, error, true);
+        return;
+    }
+    struct json *whole = json_object_new();
+    json_add_text(whole, "jsonrpc", "2.0");
+    json_add(whole, "id", id_json(&to->id));
+    json_add(whole, "error", error);
     json_print(&line, whole);
     buf_append_byte(&line, '\n');
     json_free(whole);
@@ -76,4 +90,6 @@ void mcp_unanswered(struct mcp *mcp, const struct mcp_to *to)
 {
     if (to->batch)
         end_batch(mcp, to->batch);
+    if (to->round)
+        mcp_rounds_drop(mcp, to->round);
 }

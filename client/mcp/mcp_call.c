@@ -68,6 +68,7 @@ void mcp_drop(struct mcp *mcp, size_t at)
     mcp_ask_end(mcp, call);
     buf_fini(&call->line);
     json_free(call->token);
+    json_free(call->asked);
     mcp_unanswered(mcp, &call->to);
     free(call);
 }
@@ -78,6 +79,7 @@ static struct mcp_to mcp_call_settle(struct mcp *mcp, size_t at)
     BUG_UNLESS(at < mcp->count);
     struct mcp_to to = mcp->calls[at]->to;
     mcp->calls[at]->to.batch = NULL;
+    mcp->calls[at]->to.round = NULL;
     mcp_drop(mcp, at);
     return to;
 }
@@ -129,11 +131,14 @@ static void mcp_call_ask(struct mcp *mcp, const struct tool *tool, struct json *
         mcp->calls = xreallocarray(mcp->calls, mcp->count + 1, sizeof *mcp->calls);
         struct mcp_call *call = mcp->calls[mcp->count++] = xcalloc(1, sizeof *call);
         *call = (struct mcp_call){
-            .number = conn->next_id++, .to = *to, .tool = tool, .line = BUF_INIT};
+            .number = conn->next_id++, .to = *to, .tool = tool, .line = BUF_INIT,
+            .begun_ms = clock_mono_ms()};
         char client[MCP_CLIENT_ROOM];
         mcp_client_of(mcp, given, client);
         call->to.shows_structured = mcp_shows_structured(client);
         call->once = tool == &tools[TOOL_APPLY_PATCH] || tool == &tools[TOOL_RUN_STEPS];
+        if (to->elicits && to->version >= MCP_2026_07_28)
+            call->asked = mcp_rounds_facts(given);
         mcp_progress_begin(call, given);
         msg_request(&call->line, call->number, tool->name, params);
         mcp->bytes += call->line.len;
@@ -159,7 +164,7 @@ static void add_author(const struct mcp *mcp, const struct json *params, struct 
     mcp_client_of(mcp, params, client);
     if (client[0])
         json_add_text(meta, "client", client);
-    if (mcp->elicits && to->version == mcp->version)
+    if (to->elicits)
         json_add_bool(meta, "elicits", true);
     if (to->id.kind == MSG_ID_NUMBER) {
         snprintf(word, sizeof word, "%" PRId64, to->id.number);
@@ -205,21 +210,26 @@ bool mcp_is_in_flight(const struct mcp *mcp, const struct msg_id *id)
     return false;
 }
 
+void mcp_cancel_at(struct mcp *mcp, size_t at)
+{
+    BUG_UNLESS(at < mcp->count);
+    if (at < mcp->sent) {
+        struct json *params = json_object_new();
+        json_add_int(params, "id", mcp->calls[at]->number);
+        msg_request(&mcp->to_daemon, mcp->ue->conn.next_id++, "cancel", params);
+        json_free(params);
+    }
+    mcp_drop(mcp, at);
+    send_next(mcp);
+}
+
 void mcp_cancel(struct mcp *mcp, const struct msg_id *id)
 {
-    for (size_t i = 0; i < mcp->count; i++) {
-        if (!msg_id_equal(&mcp->calls[i]->to.id, id))
-            continue;
-        if (i < mcp->sent) {
-            struct json *params = json_object_new();
-            json_add_int(params, "id", mcp->calls[i]->number);
-            msg_request(&mcp->to_daemon, mcp->ue->conn.next_id++, "cancel", params);
-            json_free(params);
+    for (size_t i = 0; i < mcp->count; i++)
+        if (msg_id_equal(&mcp->calls[i]->to.id, id)) {
+            mcp_cancel_at(mcp, i);
+            return;
         }
-        mcp_drop(mcp, i);
-        send_next(mcp);
-        return;
-    }
 }
 
 /* A failure that the model can act on is a result; one for the client's programmer is an error. */

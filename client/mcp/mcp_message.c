@@ -31,10 +31,14 @@ static void mcp_message_dispatch(struct mcp *mcp, const char *method, const stru
         mcp_fail(mcp, to, problem.code, problem.text, problem.data);
         return;
     }
+    to->elicits = mcp_elicits(mcp, params, to->version);
+    bool is_call = strcmp(method, "tools/call") == 0;
     if (strcmp(method, "tools/list") == 0)
         mcp_list(mcp, to);
-    else if (strcmp(method, "tools/call") == 0)
+    else if (is_call && !mcp_rounds_back(mcp, params, to))
         mcp_call(mcp, params, to);
+    else if (is_call)
+        return;
     else if (strcmp(method, "server/discover") == 0 && (to->version == MCP_2026_07_28 || !legacy))
         mcp_reply(mcp, to, mcp_discover());
     else

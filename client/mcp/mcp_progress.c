@@ -11,13 +11,19 @@ void mcp_progress_begin(struct mcp_call *call, const struct json *params)
     const struct json *token = json_get(json_get(params, "_meta"), "progressToken");
     int64_t number;
     BUG_UNLESS(!call->token);
-    call->begun_ms = clock_mono_ms();
     call->beat_ms = INT64_MAX;
     call->progress = -1;
     if (!json_str(token, NULL) && !json_int(token, &number))
         return;
     call->token = json_copy(token);
-    call->beat_ms = call->begun_ms + BEAT_MS;
+    call->beat_ms = clock_mono_ms() + BEAT_MS;
+}
+
+void mcp_progress_end(struct mcp_call *call)
+{
+    json_free(call->token);
+    call->token = NULL;
+    call->beat_ms = INT64_MAX;
 }
 
 int64_t mcp_progress_due(const struct mcp *mcp)

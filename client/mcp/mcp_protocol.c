@@ -148,9 +148,17 @@ struct json *mcp_discover(void)
     return result;
 }
 
-void mcp_complete(struct json *result)
+bool mcp_elicits(const struct mcp *mcp, const struct json *params, enum mcp_version version)
 {
-    json_add_text(result, "resultType", "complete");
+    const struct json *meta = json_get(params, "_meta");
+    return version >= MCP_2026_07_28 /* each of its requests tells that anew */
+               ? mcp_can_elicit(json_get(meta, KEY "clientCapabilities"), version)
+               : mcp->elicits && version == mcp->version;
+}
+
+void mcp_complete(struct json *result, const char *type)
+{
+    json_add_text(result, "resultType", type);
     struct json *meta = json_detach(result, "_meta");
     add_server(json_add(result, "_meta", meta ? meta : json_object_new()), KEY "serverInfo");
 }
