@@ -41,7 +41,8 @@ static int start_command(struct op *op, struct session **session, struct err *er
                      : NULL;
     int result = env ? command_from(&command, op->base.ctx, op->base.request, env, err) : err->code;
     struct gate gate = {op->base.ctx, op->base.request, op->base.tool, cmd_EXEC_COMMAND,
-                        command.argv, env, cwd, tty, {.confined = false}, NULL, NULL, false};
+                        command.argv, env, cwd, tty, {.confined = false}, NULL, NULL, false,
+                        {.memory_bytes = 0}};
     if (result == 0) {
         result = gate_command(&gate, err);
         op->base.command = failure_words_joined(command.argv);
@@ -61,7 +62,7 @@ static int start_command(struct op *op, struct session **session, struct err *er
             .record = cfg->defaults.record,
             .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
             .request_hash = meta_request_hash(op->base.request)};
-        command_limits(&spec, &cfg->limits);
+        command_limits(&spec, &gate.limits);
         spec.sandbox = gate.sandboxing.confined ? &gate.sandboxing.wish : NULL;
         meta_source(op->base.request, op->base.tool, &spec);
         spec.default_name = command.name;

@@ -318,6 +318,7 @@ int gate_command(struct gate *gate, struct err *err)
     struct policy_verdict verdict;
     if (err->code < 0)
         return err->code;
+    config_bounds(gate->ctx->config, policy, &gate->limits);
     gate->policy = confined || policy_is_on(policy) ? name : NULL;
     int result = sandboxing_decide(&gate->sandboxing, escalated ? NULL : policy, gate->request,
                                    gate->tool, gate->cwd, err);

@@ -37,6 +37,7 @@ struct gate {
      * and whether a policy, a rule or a person has judged it. */
     struct json *record;
     bool judged;
+    struct config_limits limits; /* out: those of its session */
 };
 #define GATE_ASKED 1
 /* 0: it may start. ERR_DENIED: refused. GATE_ASKED: a person is to be asked: the caller lets go of

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cmd/bounds.h"
 #include "cmd/gate.h"
 #include "session/sandbox.h"
 #include <stdlib.h>
@@ -178,6 +179,7 @@ void gate_default_words(struct cmd_context *ctx, const char *name,
                    : policy->network                             ? "with a network"
                                                                  : "no network",
                    approvals[policy->approval]);
+        bounds_tell(ctx->config, policy, ", limits: ", NULL, out);
     }
     if (models && why && is_default(policy))
         buf_printf(out, ", as before, because no sandbox can be had here: %s", why);

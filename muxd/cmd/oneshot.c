@@ -214,7 +214,8 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
     int result = env ? oneshot_command_of(shot, &command, env, err) : err->code;
     const struct tool *tool = shot->base.tool;
     struct gate gate = {shot->base.ctx, shot->base.request, tool, oneshot_handler(tool),
-                        command.argv, env, cwd, false, {.confined = false}, NULL, NULL, false};
+                        command.argv, env, cwd, false, {.confined = false}, NULL, NULL, false,
+                        {.memory_bytes = 0}};
     if (result == 0) {
         result = gate_command(&gate, err);
         shot->base.command = failure_words_joined(command.argv);
@@ -235,7 +236,7 @@ static int oneshot_start(struct shot *shot, struct session **session, struct err
                                     .judged = gate.judged,
                                     .kept_bytes = ONESHOT_KEPT,
                                     .request_hash = meta_request_hash(shot->base.request)};
-        command_limits(&spec, &shot->base.ctx->config->limits);
+        command_limits(&spec, &gate.limits);
         meta_source(shot->base.request, shot->base.tool, &spec);
         if (spec.limits[SESSION_LIFETIME] == 0 ||
             spec.limits[SESSION_LIFETIME] > shot->timeout_ms + BACKSTOP_MS)

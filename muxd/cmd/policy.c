@@ -2,6 +2,7 @@
  * sections of the config. */
 #include "base/mem.h"
 #include "base/strv.h"
+#include "cmd/bounds.h"
 #include "cmd/command.h"
 #include "cmd/meta.h"
 #include "guard/known.h"
@@ -122,7 +123,8 @@ static void policy_tell_policies(const struct config *cfg, const struct rule_cas
     for (size_t i = 0; i < cfg->npolicies; i++) {
         const struct config_policy *policy = &cfg->policies[i];
         struct policy_verdict verdict;
-        if (!policy_is_on(policy) && policy_sandbox(policy) == CONFINE_FULL_ACCESS)
+        if (!policy_is_on(policy) && policy_sandbox(policy) == CONFINE_FULL_ACCESS &&
+            !config_policy_bounds(policy))
             continue;
         enum confine_mode mode = policy_sandbox(policy);
         policy_decide(cfg, policy, judged, mode != CONFINE_FULL_ACCESS, false, &verdict);
@@ -137,6 +139,8 @@ static void policy_tell_policies(const struct config *cfg, const struct rule_cas
             policy_append_why(policy, &verdict, text);
         else if (!free)
             buf_printf(text, ", in the sandbox %s", confine_mode_word(mode));
+        if (verdict.answer != POLICY_REFUSE)
+            bounds_tell(cfg, policy, ", with the limits ", one, text);
         buf_append_byte(text, '\n');
     }
 }

@@ -1,6 +1,8 @@
 /* sandboxing_explain: owns what the daemon says of sandboxes: the line of `ue status`, and
  * explain_sandbox, which waits until the machine's back-ends were tried. */
 #include "base/mem.h"
+#include "cmd/bounds.h"
+#include "cmd/gate.h"
 #include "cmd/meta.h"
 #include "cmd/sandboxing.h"
 #include "session/sandbox.h"
@@ -54,6 +56,22 @@ static void add_argv_of(const struct strv *argv, struct json *into, struct buf *
     free(shown);
 }
 
+/* Of whatever starts for this client, in a sandbox or not. */
+static int explain_limits(struct explaining *call, struct json *into, struct buf *text,
+                          struct err *err)
+{
+    const char *name;
+    struct buf words = BUF_INIT;
+    const struct config_policy *policy = gate_policy(call->ctx, call->request, &name, err);
+    if (err->code < 0)
+        return err->code;
+    bounds_tell(call->ctx->config, policy, "", into, &words);
+    if (words.len > 0)
+        buf_printf(text, "%-10s %s\n", "limits", words.data);
+    buf_fini(&words);
+    return 0;
+}
+
 static int explain_plan(struct explaining *call, const struct confine_plan *plan,
                         struct json *into, struct err *err)
 {
@@ -76,6 +94,7 @@ static int explain_plan(struct explaining *call, const struct confine_plan *plan
         if (backend == CONFINE_BY_BUBBLEWRAP && able->landlock_abi < CONFINE_LANDLOCK_PIPES)
             buf_printf(&text, "%-10s named pipes outside: this kernel has no Landlock that could "
                               "keep them from being written\n", "open");
+        code = explain_limits(call, into, &text, err);
         add_argv_of(&argv, into, &text);
         json_add_buf(into, "text", &text);
     }
@@ -102,8 +121,12 @@ static int explain(struct explaining *call, struct json *into, struct err *err)
             confine_plan_fini(&plan);
         }
     } else if (!code) {
+        struct buf text = BUF_INIT;
         json_add_text(into, "mode", "full-access");
-        json_add_text(into, "text", "mode       full-access: no sandbox\n");
+        buf_append_text(&text, "mode       full-access: no sandbox\n");
+        code = explain_limits(call, into, &text, err);
+        json_add_buf(into, "text", &text);
+        buf_fini(&text);
     }
     sandboxing_fini(&sandboxing);
     strv_free(env);

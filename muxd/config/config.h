@@ -270,6 +270,15 @@ int config_check_lost(const struct config *cfg, struct err *err);
 const char *config_rule_path(const struct config *cfg, const struct config_rule *rule);
 /* The [policy NAME], [policy] for "", borrowed from cfg; NULL: none. */
 const struct config_policy *config_policy_find(const struct config *cfg, const char *name);
+/* The limits of what starts under policy (NULL: none): *out is [limits], and of those of one
+ * session the stricter of both. It borrows nothing. */
+void config_bounds(const struct config *cfg, const struct config_policy *policy,
+                   struct config_limits *out);
+/* The policy sets one of them. */
+bool config_policy_bounds(const struct config_policy *policy);
+/* Calls each for every limit of one session that is set, value as it is written in a file. */
+void config_bounds_each(const struct config_limits *limits,
+                        void (*each)(void *arg, const char *key, const char *value), void *arg);
 void config_free(struct config *cfg); /* NULL is fine */
 
 /* The configured session of that name, borrowed from cfg; NULL: none. */
