@@ -141,11 +141,25 @@ void denial_line_names(const struct denial_line *line, size_t error_at, struct s
     add_slashed(line, names);
 }
 
+/* "line 12: " stands before it, as shells say of what they were to open. */
+static bool follows_number(const struct denial_line *line, size_t from)
+{
+    static const char word[] = "line ";
+    size_t at = from >= 2 ? from - 2 : 0, size = sizeof word - 1;
+    while (at > 0 && isdigit((unsigned char)line->text[at - 1]))
+        at--;
+    return at >= size && at + 2 < from && memcmp(line->text + at - size, word, size) == 0;
+}
+
 void denial_line_bare_name(const struct denial_line *line, size_t error_at, struct strv *names)
 {
     const char *part;
     size_t size = part_before(line, error_at, &part);
     bool is_errno = size > 1 && part[0] == 'E' && isupper((unsigned char)part[1]);
-    if (size > 0 && !is_errno && !strchr("['\"", *part) && !memchr(part, '/', size))
+    /* of several words it is a sentence, but where a shell names a file: "kill: (12) - Operation
+     * not permitted" */
+    bool is_name = size > 0 && (!memchr(part, ' ', size) ||
+                                follows_number(line, (size_t)(part - line->text)));
+    if (is_name && !is_errno && !strchr("['\"", *part) && !memchr(part, '/', size))
         denial_line_add(names, part, size);
 }

@@ -19,7 +19,7 @@ static const struct row { const char *path; int may; } files[] = {
     {"/w/.git/config", READABLE | WRITABLE}, {"/w/two words", READABLE | WRITABLE}, {"/home/u/x", MISSING | WRITABLE}, {"/home/u/own", READABLE | WRITABLE},
     {"/home/u/unreadable", WRITABLE}, {"/home/u/.ssh/id", READABLE | WRITABLE}, {"/home/u/.ssh/root", 0}, {"/etc/passwd", READABLE}, {"/etc/x", MISSING},
     {"/home/u/script", READABLE | WRITABLE}, {"/cd/x", MISSING | READ_ONLY}, {"/usr/bin/touch", READABLE | WRITABLE | RUNS},
-    {"/proc/1/mem", READABLE | WRITABLE}, {"/home/u/sandbox/x", READABLE}, {NULL, 0}};
+    {"/w/19029) -", MISSING | WRITABLE}, {"/w/failed to open a terminal", MISSING | WRITABLE}, {"/proc/1/mem", READABLE | WRITABLE}, {"/home/u/sandbox/x", READABLE}, {NULL, 0}};
 static unsigned probed;
 
 static bool probe(void *arg, const char *path, struct denial_file *file)
@@ -109,7 +109,10 @@ TEST(files_that_are_named)
     static const struct shown nothing_writable[] = {
         {"touch: cannot touch 'x': Permission denied\n", 1, "write path /w/x"},
         {"bash: line 1: two words: Permission denied\n", 1, "write path /w/two words"},
-        {"/bin/sh: 1: cannot create x: Permission denied\n", 2, "write path /w/x"}};
+        {"/bin/sh: 1: cannot create x: Permission denied\n", 2, "write path /w/x"},
+        /* a sentence is no name */
+        {"/bin/bash: line 1: kill: (19029) - Operation not permitted\n", 1, "unknown words operation not permitted"},
+        {"script: failed to open a terminal: Permission denied\n", 1, "unknown words permission denied"}};
     for (size_t i = 0; i < sizeof nothing_writable / sizeof *nothing_writable; i++)
         expect(plan_of(CONFINE_READ_ONLY, false), &nothing_writable[i]);
 }
