@@ -1,35 +1,19 @@
-/* rules_import: owns the reading of the literal part of Starlark. */
+/* rules_import: owns the calls of prefix_rule and host_executable, and what they come to. */
 #include "guard/rules_import.h"
 #include "base/bug.h"
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/strv.h"
-#include "base/value.h"
+#include "guard/literal.h"
 #include "guard/rules_write.h"
 #include "guard/starlark.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct import {
-    const char *text, *at; /* at: what is read next */
-    int line;
-    struct err err; /* why the statement is refused */
-    int err_line;
+    struct literal in;
     struct import_rule *rules;
     size_t count, refused;
 };
-
-static int import_fail(struct import *import, int line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int import_fail(struct import *import, int line, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    err_vset(&import->err, ERR_CONFIG, format, args);
-    va_end(args);
-    import->err_line = line;
-    return ERR_CONFIG;
-}
 
 static void import_rule_fini(struct import_rule *rule)
 {
@@ -42,272 +26,195 @@ static void import_rule_fini(struct import_rule *rule)
     free(rule->program);
 }
 
-static void skip_space(struct import *import)
-{
-    for (;; import->at++) {
-        if (*import->at == '#')
-            import->at += strcspn(import->at, "\n");
-        if (*import->at == '\n')
-            import->line++;
-        if (!*import->at || !strchr(" \t\r\n", *import->at))
-            return;
-    }
-}
-
-static bool import_takes(struct import *import, char c)
-{
-    skip_space(import);
-    if (*import->at != c)
-        return false;
-    import->at++;
-    return true;
-}
-
-static int import_expect(struct import *import, char c, const char *where)
-{
-    return import_takes(import, c)
-               ? 0
-               : import_fail(import, import->line, "expected '%c' %s; only literal calls of "
-                                                   "prefix_rule and host_executable are taken",
-                             c, where);
-}
-
-/* A string in single or double quotes on one line; the caller's. */
-static int import_string(struct import *import, char **out)
-{
-    char *decoded;
-    const char *bad;
-    skip_space(import);
-    char quote = *import->at;
-    if ((quote != '"' && quote != '\'') || (import->at[1] == quote && import->at[2] == quote))
-        return import_fail(import, import->line,
-                           "not a string in simple quotes; write it as one");
-    const char *begin = ++import->at;
-    while (*import->at && *import->at != quote && *import->at != '\n')
-        import->at += *import->at == '\\' && import->at[1] ? 2 : 1;
-    if (*import->at != quote)
-        return import_fail(import, import->line, "the string has no end in its line");
-    char *raw = xstrndup(begin, (size_t)(import->at++ - begin));
-    decoded = xstrdup(raw);
-    long size = value_unescape(raw, decoded, &bad);
-    bool fits = size >= 0 && (size_t)size == strlen(decoded) && !strpbrk(decoded, "\n\r");
-    if (!fits) {
-        import_fail(import, import->line, "'%s': muxd.ini has no way to say this string", raw);
-        free(decoded);
-    } else {
-        *out = decoded;
-    }
-    free(raw);
-    return fits ? 0 : ERR_CONFIG;
-}
-
-/* [ITEM, …]; each item is a string, or, where alternatives is set, a list of strings that is
- * joined by it. */
-static int import_list(struct import *import, struct strv *into, char alternatives)
-{
-    int result = import_expect(import, '[', "before a list");
-    while (result == 0 && !import_takes(import, ']')) {
-        char *text = NULL;
-        struct strv inner = {0};
-        skip_space(import);
-        if (alternatives && *import->at == '[') {
-            result = import_list(import, &inner, '\0');
-            struct buf joined = BUF_INIT;
-            for (size_t i = 0; i < inner.count; i++) {
-                if (i > 0)
-                    buf_append_byte(&joined, alternatives);
-                buf_append_text(&joined, inner.items[i]);
-            }
-            text = buf_take(&joined);
-        } else {
-            result = import_string(import, &text);
-        }
-        if (result == 0)
-            strv_add(into, text);
-        free(text);
-        strv_fini(&inner);
-        if (result == 0 && !import_takes(import, ',')) {
-            result = import_expect(import, ']', "or ',' in a list");
-            break;
-        }
-    }
-    return result;
-}
-
-/* Words with '|' would be taken for alternatives. */
-static int check_words(struct import *import, const struct import_rule *rule)
-{
-    for (size_t i = 0; i < rule->prefix.count; i++) {
-        const char *word = rule->prefix.items[i];
-        size_t len = strlen(word);
-        if (len == 0 || word[0] == '|' || word[len - 1] == '|' || strstr(word, "||"))
-            return import_fail(import, rule->line,
-                               "pattern alternatives cannot be empty, and a word can't hold '|'");
-    }
-    return rule->prefix.count > 0 || rule->program
-               ? 0
-               : import_fail(import, rule->line, "pattern cannot be empty");
-}
-
-/* match and not_match: a list of strings or of lists of words. */
-static int import_examples(struct import *import, struct strv *into)
-{
-    int result = import_expect(import, '[', "before the examples");
-    while (result == 0 && !import_takes(import, ']')) {
-        struct strv words = {0};
-        char *text = NULL;
-        skip_space(import);
-        if (*import->at == '[') {
-            result = import_list(import, &words, '\0');
-            text = words.items ? strv_quoted(words.items) : xstrdup("");
-        } else {
-            result = import_string(import, &text);
-        }
-        if (result == 0)
-            strv_add(into, text);
-        free(text);
-        strv_fini(&words);
-        if (result == 0 && !import_takes(import, ',')) {
-            result = import_expect(import, ']', "or ',' in the examples");
-            break;
-        }
-    }
-    return result;
-}
-
 static bool text_is_seen(const char *text)
 {
     return text[strspn(text, " \t")] != '\0';
 }
 
-static int import_argument(struct import *import, const char *name, struct import_rule *rule)
+/* What the calls take, in the order of what stands there without a name. */
+static const char *const rule_names[] = {"pattern", "decision", "match", "not_match",
+                                         "justification", NULL};
+static const char *const host_names[] = {"name", "paths", NULL};
+
+static int import_text(struct literal *in, const char *name, char **text)
 {
     static const char *const decisions[] = {"allow", "prompt", "forbidden"};
-    if (strcmp(name, "pattern") == 0)
-        return import_list(import, &rule->prefix, '|');
-    if (strcmp(name, "match") == 0)
-        return import_examples(import, &rule->match);
-    if (strcmp(name, "not_match") == 0)
-        return import_examples(import, &rule->not_match);
-    if (strcmp(name, "paths") == 0)
-        return import_list(import, &rule->paths, '\0');
-    char **text = strcmp(name, "decision") == 0        ? &rule->decision
-                  : strcmp(name, "justification") == 0 ? &rule->justification
-                  : strcmp(name, "name") == 0          ? &rule->program
-                                                       : NULL;
-    if (!text)
-        return import_fail(import, import->line, "'%s': no such argument", name);
-    if (*text)
-        return import_fail(import, import->line, "'%s' is there twice", name);
-    int result = import_string(import, text);
-    if (result == 0 && text == &rule->justification && !text_is_seen(*text))
-        return import_fail(import, import->line, "invalid rule: justification cannot be empty");
-    bool known = text != &rule->decision;
+    int result = literal_string(in, text);
+    if (result == 0 && strcmp(name, "justification") == 0 && !text_is_seen(*text))
+        return literal_fail(in, in->line, "invalid rule: justification cannot be empty");
+    bool known = strcmp(name, "decision") != 0;
     for (size_t i = 0; *text && i < sizeof decisions / sizeof *decisions; i++)
         known |= strcmp(*text, decisions[i]) == 0;
     return result < 0 || known ? result
-                               : import_fail(import, import->line, "invalid decision: %s", *text);
+                               : literal_fail(in, in->line, "invalid decision: %s", *text);
 }
 
-static char *import_name(struct import *import)
+static int import_argument(struct literal *in, const char *name, struct import_rule *rule)
 {
-    skip_space(import);
-    size_t len = strspn(import->at, "abcdefghijklmnopqrstuvwxyz_");
-    char *name = xstrndup(import->at, len);
-    import->at += len;
+    if (strcmp(name, "pattern") == 0)
+        return literal_list(in, &rule->prefix, '|');
+    if (strcmp(name, "match") == 0)
+        return literal_examples(in, &rule->match);
+    if (strcmp(name, "not_match") == 0)
+        return literal_examples(in, &rule->not_match);
+    if (strcmp(name, "paths") == 0)
+        return literal_list(in, &rule->paths, '\0');
+    return import_text(in, name, strcmp(name, "decision") == 0        ? &rule->decision
+                                 : strcmp(name, "justification") == 0 ? &rule->justification
+                                                                      : &rule->program);
+}
+
+static char *import_name(struct literal *in)
+{
+    literal_skip_space(in);
+    size_t len = strspn(in->at, "abcdefghijklmnopqrstuvwxyz_");
+    char *name = xstrndup(in->at, len);
+    in->at += len;
     return name;
 }
 
-static int import_arguments(struct import *import, struct import_rule *rule)
+/* Which of the names the next argument is for: its own, or the one whose turn it is; -1: refused.
+ * *named: it, or one before it, has a name. */
+static int argument_index(struct literal *in, const char *const *names, int turn, bool *named)
 {
-    int result = import_expect(import, '(', "behind the name");
-    while (result == 0 && !import_takes(import, ')')) {
-        char *name = import_name(import);
-        result = import_expect(import, '=', "behind the name of an argument");
-        if (result == 0)
-            result = import_argument(import, name, rule);
-        free(name);
-        if (result == 0 && !import_takes(import, ',')) {
-            result = import_expect(import, ')', "or ',' behind an argument");
+    literal_skip_space(in);
+    int count = 0, found = -1;
+    if (!*named && *in->at && strchr("[\"'", *in->at)) {
+        while (names[count])
+            count++;
+        return turn < count ? turn : literal_fail(in, in->line, "too many arguments");
+    }
+    *named = true;
+    char *name = import_name(in);
+    for (int i = 0; names[i]; i++)
+        found = strcmp(name, names[i]) == 0 ? i : found;
+    if (literal_expect(in, '=', "behind the name of an argument") < 0)
+        found = -1;
+    else if (found < 0)
+        literal_fail(in, in->line, "'%s': no such argument", name);
+    free(name);
+    return found;
+}
+
+static int import_arguments(struct literal *in, const char *const *names, struct import_rule *rule)
+{
+    unsigned seen = 0;
+    bool named = false;
+    int result = literal_expect(in, '(', "behind the name");
+    for (int turn = 0; result == 0 && !literal_takes(in, ')'); turn++) {
+        int at = argument_index(in, names, turn, &named);
+        if (at < 0)
+            result = ERR_CONFIG;
+        else if (seen & 1u << at)
+            result = literal_fail(in, in->line, "'%s' is there twice", names[at]);
+        else
+            result = import_argument(in, names[at], rule);
+        seen |= at < 0 ? 0 : 1u << at;
+        if (result == 0 && !literal_takes(in, ',')) {
+            result = literal_expect(in, ')', "or ',' behind an argument");
             break;
         }
     }
+    if (result == 0 && names == host_names && seen != 3)
+        result = literal_fail(in, rule->line, "host_executable needs a name and paths");
     return result;
 }
 
-static int fail_name(struct import *import, const char *name)
+static int check_host(struct literal *in, const struct import_rule *rule)
 {
-    size_t rest = strcspn(import->at, "\r\n");
+    if (!*rule->program)
+        return literal_fail(in, rule->line, "invalid rule: host_executable name cannot be empty");
+    if (strchr(rule->program, '/'))
+        return literal_fail(in, rule->line,
+                            "invalid rule: host_executable name must be a bare executable name "
+                            "(got %s)", rule->program);
+    for (size_t i = 0; i < rule->paths.count; i++) {
+        const char *path = rule->paths.items[i];
+        if (*path != '/')
+            return literal_fail(in, rule->line,
+                                "invalid rule: host_executable paths must be absolute (got %s)",
+                                path);
+        if (strcmp(strrchr(path, '/') + 1, rule->program) != 0)
+            return literal_fail(in, rule->line,
+                                "invalid rule: host_executable path `%s` must have basename `%s`",
+                                path, rule->program);
+    }
+    return 0;
+}
+
+static int fail_name(struct literal *in, const char *name)
+{
+    size_t rest = strcspn(in->at, "\r\n");
     if (strcmp(name, "network_rule") == 0)
-        return import_fail(import, import->line,
+        return literal_fail(in, in->line,
                            "network_rule: a sandbox here has all of the network or none ([policy] "
                            "network), so no rule of the config can say it");
-    return import_fail(import, import->line,
+    return literal_fail(in, in->line,
                        "'%s%.*s': only literal calls of prefix_rule and host_executable are taken",
-                       name, (int)(rest < 20 ? rest : 20), import->at);
+                       name, (int)(rest < 20 ? rest : 20), in->at);
 }
 
 /* Top-level statements begin their line: what is indented belongs to a block. */
-static int import_call(struct import *import, struct import_rule *rule)
+static int import_call(struct literal *in, struct import_rule *rule)
 {
-    bool indented = import->at > import->text && import->at[-1] != '\n';
-    char *name = import_name(import);
+    bool indented = in->at > in->text && in->at[-1] != '\n';
+    char *name = import_name(in);
     bool host = strcmp(name, "host_executable") == 0;
     int result;
     if (indented)
-        result = import_fail(import, import->line,
+        result = literal_fail(in, in->line,
                              "'%s': it does not begin its line; only calls that depend on nothing "
                              "are taken",
                              name);
     else if (host || strcmp(name, "prefix_rule") == 0)
-        result = import_arguments(import, rule);
+        result = import_arguments(in, host ? host_names : rule_names, rule);
     else
-        result = fail_name(import, name);
-    if (result == 0 && !starlark_line_ends(import->at))
-        result = import_fail(import, import->line,
+        result = fail_name(in, name);
+    if (result == 0 && !starlark_line_ends(in->at))
+        result = literal_fail(in, in->line,
                              "something follows the call; write one in each line");
-    if (result == 0 && host && !rule->program)
-        result = import_fail(import, rule->line, "host_executable has no name");
     if (result == 0)
-        result = check_words(import, rule);
+        result = host                    ? check_host(in, rule)
+                 : rule->prefix.count > 0 ? 0
+                                          : literal_fail(in, rule->line, "pattern cannot be empty");
     free(name);
     return result;
 }
 
 /* Goes behind the statement. False: it has no end. */
-static bool skip_statement(struct import *import)
+static bool skip_statement(struct literal *in)
 {
     bool whole;
-    const char *end = starlark_end(import->at, &whole);
-    for (; import->at < end; import->at++)
-        import->line += *import->at == '\n';
+    const char *end = starlark_end(in->at, &whole);
+    for (; in->at < end; in->at++)
+        in->line += *in->at == '\n';
     return whole;
 }
 
 /* Takes one statement, or refuses it and goes on behind it. False: nothing behind it is read. */
 static bool import_statement(struct import *import, rules_import_refused *refused, void *arg)
 {
-    const char *begin = import->at;
-    struct import_rule rule = {.line = import->line};
+    const char *begin = import->in.at;
+    struct import_rule rule = {.line = import->in.line};
     bool full = import->count + import->refused >= RULES_IMPORT_MAX_CALLS;
-    int result = full ? import_fail(import, import->line,
+    int result = full ? literal_fail(&import->in, import->in.line,
                                     "more than %d statements; nothing from here on is read, split "
                                     "the file",
                                     RULES_IMPORT_MAX_CALLS)
-                      : import_call(import, &rule);
+                      : import_call(&import->in, &rule);
     if (result == 0) {
         import->rules = xreallocarray(import->rules, import->count + 1, sizeof *import->rules);
         import->rules[import->count++] = rule;
         return true;
     }
-    import->at = begin;
-    import->line = rule.line;
+    import->in.at = begin;
+    import->in.line = rule.line;
     import_rule_fini(&rule);
-    bool goes_on = !full && skip_statement(import);
+    bool goes_on = !full && skip_statement(&import->in);
     struct buf why = BUF_INIT;
-    buf_printf(&why, "%s%s", import->err.text,
+    buf_printf(&why, "%s%s", import->in.err.text,
                goes_on || full ? "" : "; the statement has no end: nothing behind it is read");
-    refused(arg, import->err_line, why.data);
+    refused(arg, import->in.err_line, why.data);
     buf_fini(&why);
     import->refused++;
     return goes_on;
@@ -347,9 +254,9 @@ static bool import_write(const struct import *import, const struct import_rule *
 size_t rules_import(const char *name, const char *text, struct buf *out,
                     rules_import_refused *refused, void *arg)
 {
-    struct import import = {.text = text, .at = text, .line = 1};
+    struct import import = {.in = {.text = text, .at = text, .line = 1}};
     size_t taken = 0;
-    for (skip_space(&import); *import.at; skip_space(&import))
+    for (literal_skip_space(&import.in); *import.in.at; literal_skip_space(&import.in))
         if (!import_statement(&import, refused, arg))
             break;
     buf_printf(out, "# Rules of '%s', read by ue policy import.\n", name);

@@ -160,6 +160,69 @@ def test_ours_16_a_rule_that_forbids_holds_however_it_is_spelt(mux):
         assert "decision  forbidden" in mux.ue("policy", "check", cmd).out, cmd
 
 
+def test_ours_16_a_rule_that_allows_holds_for_listed_paths(mux):
+    mux.configure("[rule bare]\nprefix = git status\n[rule listed]\nprefix = git log\nhost_executable = /usr/bin/git\n")
+    mux.ue("start").ok()
+    for cmd, decision in ("git status", "allow"), ("/usr/bin/git status", "none"), ("/usr/bin/git log", "allow"), ("/opt/git log", "none"):
+        assert f"decision  {decision}" in mux.ue("policy", "check", cmd).out, cmd
+
+
+RULES_FILES = [  # a rules file, what the real `codex execpolicy check` says of each command (--resolve-host-executables); None: it doesn't take the file
+    ('prefix_rule(pattern=["ls"])', {"ls -l": "allow", "lsx": "none"}),
+    ('prefix_rule(pattern=["git",["push","pull"]], decision="forbidden")', {"git push": "forbidden", "git pull x": "forbidden", "git status": "none", "git": "none"}),
+    ('prefix_rule(pattern=[["npm","pnpm"],"install"], decision="prompt")', {"npm install x": "prompt", "pnpm install": "prompt", "npm run": "none"}),
+    ('prefix_rule(pattern=["git"])\nprefix_rule(pattern=["git","push"], decision="forbidden")\nprefix_rule(pattern=["git","push","origin"], decision="prompt")',
+     {"git push origin main": "forbidden", "git push": "forbidden", "git status": "allow"}),
+    ('prefix_rule(["git","status"])', {"git status": "allow", "git": "none"}),
+    ('prefix_rule(["a"], "prompt", ["a b"], ["c"], "why")', {"a x": "prompt", "b": "none"}),
+    ('host_executable(name="git", paths=["/usr/bin/git"])\nprefix_rule(pattern=["git","status"])', {"/usr/bin/git status": "allow", "/opt/git status": "none"}),
+    ('host_executable("git", [])\nprefix_rule(pattern=["git","status"])', {"/usr/bin/git status": "none", "git status": "allow"}),
+    ('host_executable(name="git", paths=["/usr/bin/git"])\nhost_executable(name="git", paths=["/opt/git"])\nprefix_rule(pattern=["git","log"])',
+     {"/usr/bin/git log": "none", "/opt/git log": "allow"}),
+    ('prefix_rule(pattern=["/usr/bin/git","status"])', {"/usr/bin/git status": "allow", "git status": "none"}),
+    ('# x\nprefix_rule(\n    pattern = ["make",  # here\n        "all",],\n    decision = \'prompt\',\n)\n', {"make all": "prompt", "make": "none"}),
+    ('prefix_rule(pattern=["echo","a b"], match=["echo \'a b\' c"], not_match=["echo a b"], decision="prompt")', {"echo 'a b'": "prompt", "echo a b": "none"}),
+    ('prefix_rule(pattern=["écho","日本"], decision="prompt")', {"écho 日本 x": "prompt"}), ('prefix_rule(pattern=["a"], match=[])', {"a": "allow"}),
+    *[(text, None) for text in (
+        'prefix_rule(pattern=["cargo"], match=["git"])', 'prefix_rule(pattern=["cargo"], not_match=["cargo x"])', 'prefix_rule(pattern=[])',
+        'prefix_rule(pattern=["a",[]])', 'prefix_rule(pattern=["a"], decision="deny")', 'prefix_rule(pattern=["a"], justification=" ")',
+        'prefix_rule(decision="allow")', 'prefix_rule(pattern=["a"], why="x")', 'prefix_rule(pattern=["a",1])', 'prefix_rule(pattern="git status")',
+        'prefix_rule(pattern=("git","status"))', 'prefix_rule(pattern=["a",[["b"]]])', 'prefix_rule(pattern=["a"], "prompt")', 'prefix_rule(["a"], pattern=["a"])',
+        'prefix_rule(["a"], "prompt", ["a"], ["b"], "why", "more")', 'prefix_rule(pattern=["a"], name="a")', 'host_executable(name="git", paths=["git"])',
+        'host_executable(name="git", paths=["/usr/bin/hg"])', 'host_executable(name="/usr/bin/git", paths=["/usr/bin/git"])', 'host_executable(name="", paths=[])',
+        'host_executable(paths=["/usr/bin/git"])', 'host_executable(name="git")', 'prefix_rule(pattern=["a"], pattern=["b"])',
+        'prefix_rule(pattern=["a"], decision="Allow")', 'prefix_rule(pattern=["a"], decision=None)', 'prefix_rule(pattern=["git" "x"])', 'prefix_rule(pattern=["a"',
+        'other_rule(pattern=["a"])', '\ufeffprefix_rule(pattern=["a"])', '  prefix_rule(pattern=["a"])', 'prefix_rule(pattern=["a"], match=[""])',
+        'prefix_rule(pattern=["a"], match=["a \'"])', 'prefix_rule(pattern=["a"], match="a b")', 'prefix_rule(pattern=["a"], match=[[]])', 'print("x")')]]
+
+
+def test_16_rules_files(mux):
+    mux.ue("start").ok()
+    rules = mux.dir / "f.rules"
+    for text, decisions in RULES_FILES:
+        rules.write_text(text)
+        told = mux.ue("policy", "import", str(rules))
+        assert (told.rc == 0) == (decisions is not None), (text, told)
+        if decisions is None:
+            assert "line 1: " in told.err or "line 2: " in told.err, (text, told)
+            continue
+        mux.configure(told.out)
+        mux.ue("reload").ok()
+        for cmd, decision in decisions.items():
+            result = mux.rpc().call("check_policy", {"cmd": shlex.split(cmd)})
+            assert result["decision"] == decision, (text, cmd, result)
+
+
+def test_ours_16_rules_files_that_are_not_literal(mux):
+    rules = mux.dir / "f.rules"
+    for line in ('x = ["git"]', 'prefix_rule(pattern=["git"]+["x"])', '[prefix_rule(pattern=[c]) for c in ["a","b"]]', 'prefix_rule(pattern=["a"]); prefix_rule(pattern=["b"])',
+                 'prefix_rule(pattern=["""a"""])', 'prefix_rule(pattern=[r"a"])', 'prefix_rule(pattern=["echo",""])', 'prefix_rule(pattern=["a|b"])',
+                 'prefix_rule(pattern=[["a|b","c"]])', 'network_rule(host="x.org", protocol="https", decision="allow")'):
+        rules.write_text(f'prefix_rule(pattern=["first"])\n{line}\nprefix_rule(pattern=["last"])\n')
+        told = mux.ue("policy", "--skip-refused", "import", str(rules)).ok()
+        assert "line 2: " in told.err and told.out.count("[rule") == 2 and '"first"' in told.out and '"last"' in told.out, (line, told)
+
+
 def test_ours_17_what_is_known(mux):
     mux.configure("[policy u]\napproval = untrusted\n[policy n]\napproval = never\n")
     mux.ue("start").ok()
@@ -172,6 +235,8 @@ def test_ours_17_what_is_known(mux):
 def test_ours_18_1_what_else_stays_read_only(place):
     script = "mkdir .git/x; mkdir .muxd/x; ls -A"
     assert place.call("exec_command", cmd=script, login=False, yield_time_ms=30000)["output"].count("Read-only file system") == 2
+    plan = place.mux.ue("sandbox", "--explain", "--json", cwd=place.dir).ok().json["argv"]
+    assert f"{place.dir}/.git" in plan and "/tmp" in plan and "/tmp/.git" not in plan
     os.symlink(place.out, place.dir / ".codex")
     assert "symbolic link" in content(place.refused("exec_command", cmd="true", login=False)) and place.written() == set()
 

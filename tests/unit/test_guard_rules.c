@@ -196,7 +196,7 @@ TEST(test_import)
     imports("prefix_rule(pattern=[\"a\"])\n",
             "# Rules of 'x.rules', read by ue policy import.\n\n[rule imported-1]\nprefix = \"a\"\ndecision = allow\n");
     imports("\n\nprefix_rule(pattern=[])", "line 3: pattern cannot be empty");
-    imports("prefix_rule(pattern=[\"a\", []])", "line 1: pattern alternatives cannot be empty, and a word can't hold '|'");
+    imports("prefix_rule(pattern=[\"a\", []])", "line 1: pattern alternatives cannot be empty");
     imports("prefix_rule(pattern=[\"a\"], decision=\"maybe\")", "line 1: invalid decision: maybe");
     imports("x = 1", "line 1: 'x = 1': only literal calls of prefix_rule and host_executable are taken");
     imports("network_rule(host=\"a\")",
@@ -215,7 +215,11 @@ TEST(test_import)
             "# Rules of 'x.rules', read by ue policy import.\n\n[rule imported-1]\nprefix = \"git|hg\"\ndecision = allow\n"
             "host_executable = /bin/git /opt/git /bin/hg\n");
     imports("\nprefix_rule(pattern=[\"a\"])\nhost_executable(name=\"a\", paths=[\"/bin/b\"])",
-            "line 2: its section:2: [rule imported-2]: '/bin/b' in 'host_executable' does not end with 'a'");
+            "line 3: invalid rule: host_executable path `/bin/b` must have basename `a`");
+    imports("prefix_rule([\"a\"], \"prompt\", not_match=[\"b\"])\n",
+            "# Rules of 'x.rules', read by ue policy import.\n\n[rule imported-1]\nprefix = \"a\"\ndecision = prompt\nnot_match = \"b\"\n");
+    imports("prefix_rule(pattern=[\"a|b\"])", "line 1: 'a|b': muxd.ini has no way to say this word: it is empty, or holds '|'");
+    imports("prefix_rule(pattern=[[\"a|b\", \"c\"]])", "line 1: 'a|b': muxd.ini has no way to say this word: it is empty, or holds '|'");
     imports("prefix_rule(pattern=[\"a\"], match=[\"b\"])",
             "line 1: the rule does not match 'b' of 'match'; correct one of them");
     imports("prefix_rule(pattern=[\"a\"], justification=\" b\")",
