@@ -45,7 +45,7 @@ static const struct numbered {
     {1004, MODE_FOCUS, false},
     {1005, MODE_MOUSE_UTF8, false},
     {1006, MODE_MOUSE_SGR, false},
-    {1007, MODE_ALTERNATE_SCROLL, false},
+    {1007, MODE_NO_SCROLL_KEYS, true},
     {1015, MODE_MOUSE_URXVT, false},
     {1047, MODE_ALTERNATE_SCREEN, false},
     {1049, MODE_ALTERNATE_SCREEN, false},

@@ -25,7 +25,7 @@ enum term_mode {
     MODE_FOCUS,              /* ?1004 */
     MODE_MOUSE_UTF8,         /* ?1005 */
     MODE_MOUSE_SGR,          /* ?1006 */
-    MODE_ALTERNATE_SCROLL,   /* ?1007 */
+    MODE_NO_SCROLL_KEYS,     /* ?1007, inverted */
     MODE_MOUSE_URXVT,        /* ?1015 */
     MODE_ALTERNATE_SCREEN,   /* ?47, ?1047, ?1049 */
     MODE_BRACKETED_PASTE,    /* ?2004 */

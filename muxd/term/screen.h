@@ -20,11 +20,12 @@ enum screen_mouse {
     MOUSE_MOVE = 1003
 };
 
-struct screen_modes { /* zeroed: after reset, but for autowrap and cursor_visible */
+struct screen_modes { /* zeroed: after reset, but for autowrap, cursor_visible, scroll_keys */
     bool application_cursor, application_keypad;
     bool bracketed_paste, focus;
     bool cursor_visible, autowrap, origin, insert, newline, reverse;
     bool synchronized;        /* between ?2026h and ?2026l: the program is drawing */
+    bool scroll_keys;         /* ?1007: the wheel sends arrow keys on the alternate screen */
     enum screen_mouse mouse;
     int mouse_encoding;       /* 0, 1005, 1006, 1015 */
     int cursor_shape;         /* DECSCUSR: 0 to 6 */
@@ -61,6 +62,8 @@ int screen_cols(const struct screen *screen);
 /* 0 to rows - 1; borrowed until the next feed */
 const struct line *screen_line(const struct screen *screen, int row);
 struct screen_cursor screen_cursor(const struct screen *screen);
+/* as the program counts it: from the top margin in origin mode */
+struct screen_cursor screen_cursor_told(const struct screen *screen);
 const struct screen_modes *screen_modes(const struct screen *screen);
 /* DECRPM's number for the private modes that change with a saved cursor: the origin, ?6, and ?1048,
  * which is set while the program has saved a cursor. 0: another mode. */

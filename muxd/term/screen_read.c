@@ -18,6 +18,13 @@ const struct line *screen_line(const struct screen *screen, int row)
     return &screen->grids[screen->current][row];
 }
 
+struct screen_cursor screen_cursor_told(const struct screen *screen)
+{
+    struct screen_cursor cursor = screen->cursor;
+    cursor.row -= screen->modes.origin ? screen->top : 0;
+    return cursor;
+}
+
 struct screen_cursor screen_cursor(const struct screen *screen)
 {
     return screen->cursor;

@@ -66,6 +66,7 @@ static int done(const struct screen *screen, bool private, int mode)
     case 1002:
     case 1003: return (int)modes->mouse == mode;
     case 1004: return modes->focus;
+    case 1007: return modes->scroll_keys;
     case 1005:
     case 1006:
     case 1015: return modes->mouse_encoding == mode;
@@ -75,7 +76,7 @@ static int done(const struct screen *screen, bool private, int mode)
     case 1048: return screen->saved[screen->current].asked;
     case 2004: return modes->bracketed_paste;
     case 2026: return modes->synchronized;
-    default: return -1; /* 67, 1007, 2031 */
+    default: return -1; /* 67, 2031 */
     }
 }
 
@@ -103,7 +104,7 @@ TEST(each_mode)
 {
     for (size_t i = 0; i < KNOWN; i++) {
         bool private = known[i].private;
-        int mode = known[i].mode, first = private && (mode == 7 || mode == 25) ? 1 : 2;
+        int mode = known[i].mode, first = private && (mode == 7 || mode == 25 || mode == 1007) ? 1 : 2;
         char set[32], reset[32];
         struct terminal_of terminal;
         begin(&terminal);

@@ -194,6 +194,25 @@ TEST(test_colour_of_the_cursor)
     pair_free(&pair);
 }
 
+/* The wheel sends arrow keys to full-screen programs that have not forbidden it, and to no shell. */
+TEST(test_wheel_as_arrow_keys)
+{
+    struct pair pair = pair_new(4, 20, 4, 20);
+    feed(&pair, "$ ");
+    assert_true(draws(&pair, "\033[?1007l"));
+    feed(&pair, "\033[?1049h");
+    assert_true(draws(&pair, "\033[?1007h"));
+    feed(&pair, "\033[?1007l");
+    assert_true(draws(&pair, "\033[?1007l"));
+    feed(&pair, "\033[?1049l");
+    assert_false(draws(&pair, "1007"));
+    feed(&pair, "\033[?1007h");
+    assert_false(draws(&pair, "1007"));
+    feed(&pair, "\033[?1049h");
+    assert_true(draws(&pair, "\033[?1007h"));
+    pair_free(&pair);
+}
+
 TEST(test_wheel_for_the_scrolled_view)
 {
     struct pair pair = pair_new(4, 20, 4, 20);
@@ -462,7 +481,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_and_colours), cmocka_unit_test(test_only_what_changes), cmocka_unit_test(test_modes),
         cmocka_unit_test(test_scrolling),        cmocka_unit_test(test_bell_rings_once),   cmocka_unit_test(test_copies_pass_when_allowed),
-        cmocka_unit_test(test_colour_of_the_cursor), cmocka_unit_test(test_wheel_for_the_scrolled_view), cmocka_unit_test(test_links),            cmocka_unit_test(test_many_links),        cmocka_unit_test(test_colours_fold),
+        cmocka_unit_test(test_colour_of_the_cursor), cmocka_unit_test(test_wheel_as_arrow_keys), cmocka_unit_test(test_wheel_for_the_scrolled_view), cmocka_unit_test(test_links),            cmocka_unit_test(test_many_links),        cmocka_unit_test(test_colours_fold),
         cmocka_unit_test(test_colours_of_the_terminal),
         cmocka_unit_test(test_other_sizes),      cmocka_unit_test(test_large_and_hostile), cmocka_unit_test(test_random),
         cmocka_unit_test(test_rows_of_the_prompt),

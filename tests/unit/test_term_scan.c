@@ -223,7 +223,7 @@ TEST(modes_are_told)
 
 TEST(modes_are_followed)
 {
-    static const int numbers[] = {1, 5, 6, 9, 47, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1047, 1049, 2004, 2026};
+    static const int numbers[] = {1, 5, 6, 9, 47, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1047, 1049, 2004, 2026};
     char text[32];
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         snprintf(text, sizeof text, "\033[?%dh", numbers[i]);
@@ -235,6 +235,8 @@ TEST(modes_are_followed)
     }
     assert_int_equal(modes_report(0, true, 7), 1);
     assert_int_equal(modes_report(0, true, 25), 1);
+    assert_int_equal(modes_report(0, true, 1007), 1);
+    assert_int_equal(modes_report(after(0, "\033[?1007l"), true, 1007), 2);
     assert_int_equal(modes_report(after(0, "\033[?25;7l"), true, 25), 2);
     assert_int_equal(modes_report(0, true, 2048), 0);
     assert_int_equal(modes_report(0, false, 4), 2);

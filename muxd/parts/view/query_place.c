@@ -35,7 +35,7 @@ static bool place_cursor(void *arg, int *row, int *col)
     const struct screen *screen = place_screen(arg);
     if (!screen)
         return false;
-    struct screen_cursor cursor = screen_cursor(screen);
+    struct screen_cursor cursor = screen_cursor_told(screen);
     *row = cursor.row + 1;
     *col = cursor.col + 1;
     return true;
