@@ -62,13 +62,14 @@ static const struct option_row {
     [OPTION_EXPLAIN] = {"--explain", NULL, "ERRNO:TEXT", NULL},
     [OPTION_DOCTOR] = {"--doctor", NULL, NULL, NULL},
     [OPTION_GEN] = {"--gen", NULL, "DIR", NULL},
-    [OPTION_HOOK] = {"--hook", NULL, "COMMAND", NULL},
+    [OPTION_HOOK] = {"--hook", NULL, "COMMAND...", NULL},
     [OPTION_HOOK_TIMEOUT] = {"--hook-timeout", NULL, "MS", NULL},
 };
 
 struct command_line {
     /* borrowed from argv; an option without a value has its own word here. NULL: not given */
     char *value[OPTION_COUNT];
+    char **hook; /* what stands behind --hook, to the end: the command */
 };
 
 #define STATUS_USAGE 64
@@ -116,6 +117,10 @@ static int muxd_parse(int argc, char **argv, struct command_line *line)
         }
         if (option < 0 || (equals && !rows[option].value))
             return muxd_unknown(argv[i]);
+        if (option == OPTION_HOOK && i + 1 < argc) {
+            line->hook = argv + i + 1;
+            return 0;
+        }
         if (!rows[option].value)
             line->value[option] = argv[i];
         else if (equals)
@@ -229,7 +234,7 @@ static int muxd_work(const struct command_line *line)
 
 int main(int argc, char **argv)
 {
-    struct command_line line = {{NULL}};
+    struct command_line line = {.hook = NULL};
     /* the worker was executed by descriptor, and would have its number as a name */
     prctl(PR_SET_NAME, "muxd");
     umask(path_umask() & ~(mode_t)S_IRWXU); /* what we make, the next muxd can enter, too */
@@ -247,8 +252,8 @@ int main(int argc, char **argv)
                                                       .config_path = line.value[OPTION_CONFIG]});
     if (line.value[OPTION_GEN])
         return generate(line.value[OPTION_GEN]);
-    if (line.value[OPTION_HOOK])
-        return hook_minder_main(line.value[OPTION_HOOK], line.value[OPTION_HOOK_TIMEOUT]);
+    if (line.hook)
+        return hook_minder_main(line.hook, line.value[OPTION_HOOK_TIMEOUT]);
     if (line.value[OPTION_SPEAKS])
         return strcmp(line.value[OPTION_SPEAKS], keep_protocol_word) == 0 ? 0 : 1;
     if (line.value[OPTION_ANSWER])

@@ -3,12 +3,31 @@
 #include "client/rpc/talk.h"
 #include "client/verbs/run.h"
 
+/* The options that name a sandbox of the config, as the arguments are called, too. */
+static const char *const of_config[] = {"profile", "hook", "session"};
+
+/* The one that is given; NULL: none. */
+static const char *asks_of_config(const struct ue *ue)
+{
+    for (size_t i = 0; i < sizeof of_config / sizeof *of_config; i++)
+        if (args_has(&ue->args, of_config[i]))
+            return of_config[i];
+    return NULL;
+}
+
 static int sandbox_fill(struct ue *ue, struct json *params, struct err *err)
 {
-    (void)err;
-    if (!args_has(&ue->args, "mode"))
+    const char *named = asks_of_config(ue);
+    bool explains = args_has(&ue->args, "explain");
+    if (named && !explains)
+        return err_set(err, ERR_USAGE,
+                       "'--%s' says which sandbox '--explain' is about; add that, or name a --mode",
+                       named);
+    if (named)
+        json_add_text(params, named, args_get(&ue->args, named));
+    else if (!args_has(&ue->args, "mode"))
         json_add_text(params, "sandbox", "workspace-write");
-    if (args_has(&ue->args, "explain"))
+    if (explains)
         return 0;
     params_set(params, "exit", json_bool_new(true));
     if (ue->args.operand_count > 1) /* as other programs that stand before a command do it */

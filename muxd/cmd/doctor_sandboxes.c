@@ -126,6 +126,9 @@ static bool sandboxes_are_wanted(const struct config *config, enum confine_mode 
     for (size_t i = 0; i < config->nsessions; i++)
         if (config->sessions[i].sandbox == (int)mode)
             return true;
+    for (size_t i = 0; i < config->nhooks; i++)
+        if (config->hooks[i].sandbox == (int)mode)
+            return true;
     for (size_t i = 0; i < config->npolicies; i++)
         if (policy_sandbox(&config->policies[i]) == mode)
             return true;

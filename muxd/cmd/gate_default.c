@@ -66,7 +66,7 @@ static void conclude_free(struct gate_default *models, const char *why)
 }
 
 /* After the trial, or where there is nothing to try. */
-static void gate_default_conclude(struct cmd_context *ctx)
+void gate_default_conclude(struct cmd_context *ctx)
 {
     struct gate_default *models = gate_default_of(ctx);
     const struct confine_able *able = sandbox_able(ctx->registry);

@@ -15,6 +15,8 @@ const struct config_policy *gate_default(struct cmd_context *ctx,
  * it once that is known. To be asked first. A trial that came to no end fails the request. */
 bool gate_default_waits(struct cmd_context *ctx, struct request *request,
                         void (*again)(struct cmd_context *ctx, struct request *request));
+/* What is known of this machine by now decides, if it was open: after the trial. */
+void gate_default_conclude(struct cmd_context *ctx);
 /* For people: what holds for a policy of that name; policy as gate_default gave it. */
 void gate_default_words(struct cmd_context *ctx, const char *name,
                         const struct config_policy *policy, struct buf *out);

@@ -4,7 +4,7 @@
 #include "cmd/bounds.h"
 #include "cmd/gate.h"
 #include "cmd/meta.h"
-#include "cmd/sandboxing.h"
+#include "cmd/sandboxing_subject.h"
 #include "session/sandbox.h"
 #include "wire/schema.h"
 #include <stdlib.h>
@@ -56,24 +56,30 @@ static void add_argv_of(const struct strv *argv, struct json *into, struct buf *
     free(shown);
 }
 
-/* Of whatever starts for this client, in a sandbox or not. */
-static int explain_limits(struct explaining *call, struct json *into, struct buf *text,
-                          struct err *err)
+/* Of whatever starts for this client, in a sandbox or not; of a policy that is named the line about
+ * that has them. What a session or hook of the config has, its section says. */
+static int explain_limits(struct explaining *call, const struct sandboxing_subject *subject,
+                          struct json *into, struct buf *text, struct err *err)
 {
     const char *name;
     struct buf words = BUF_INIT;
-    const struct config_policy *policy = gate_policy(call->ctx, call->request, &name, err);
-    if (err->code < 0)
+    bool named = subject->what.len > 0;
+    if (subject->section.cwd)
+        return 0;
+    const struct config_policy *policy = named ? subject->policy
+                                               : gate_policy(call->ctx, call->request, &name, err);
+    if (!named && err->code < 0)
         return err->code;
     bounds_tell(call->ctx->config, policy, "", into, &words);
-    if (words.len > 0)
+    if (words.len > 0 && !named)
         buf_printf(text, "%-10s %s\n", "limits", words.data);
     buf_fini(&words);
     return 0;
 }
 
 static int explain_plan(struct explaining *call, const struct confine_plan *plan,
-                        struct json *into, struct err *err)
+                        const struct sandboxing_subject *subject, struct json *into,
+                        struct err *err)
 {
     const struct confine_able *able = sandbox_able(call->ctx->registry);
     const char *cmd = json_str(json_get(request_params(call->request), "cmd"), NULL);
@@ -88,13 +94,14 @@ static int explain_plan(struct explaining *call, const struct confine_plan *plan
         json_add_text(into, "mode", confine_mode_word(plan->mode));
         json_add_bool(into, "network", plan->network);
         json_add_text(into, "backend", confine_backend_word(backend));
+        buf_append(&text, subject->what.data, subject->what.len);
         buf_printf(&text, "%-10s %s: %s\n", "by", confine_backend_word(backend), why.data);
         json_add_buf(into, "why", &why);
         confine_explain(plan, backend, &text);
         if (backend == CONFINE_BY_BUBBLEWRAP && able->landlock_abi < CONFINE_LANDLOCK_PIPES)
             buf_printf(&text, "%-10s named pipes outside: this kernel has no Landlock that could "
                               "keep them from being written\n", "open");
-        code = explain_limits(call, into, &text, err);
+        code = explain_limits(call, subject, into, &text, err);
         add_argv_of(&argv, into, &text);
         json_add_buf(into, "text", &text);
     }
@@ -104,33 +111,43 @@ static int explain_plan(struct explaining *call, const struct confine_plan *plan
     return code;
 }
 
+/* As a session with that wish would have it. */
+static int explain_wish(struct explaining *call, const struct sandboxing_subject *subject,
+                        struct json *into, struct err *err)
+{
+    struct confine_plan plan;
+    const char *workspace = subject->wish->workspace;
+    char **env = meta_env(call->ctx, call->request, META_ENV_CALLER, NULL, err);
+    if (!env)
+        return err->code;
+    struct confine_place place = sandbox_place(call->ctx->registry,
+                                               workspace ? workspace : subject->cwd, env);
+    place.begin = subject->cwd;
+    int code = confine_plan_make(&plan, subject->wish, &place, err);
+    if (!code) {
+        code = explain_plan(call, &plan, subject, into, err);
+        confine_plan_fini(&plan);
+    }
+    strv_free(env);
+    return code;
+}
+
 static int explain(struct explaining *call, struct json *into, struct err *err)
 {
-    const struct tool *tool = &tools[TOOL_EXPLAIN_SANDBOX];
-    const struct json *params = request_params(call->request);
-    struct sandboxing sandboxing = {.confined = false};
-    struct confine_plan plan;
-    char *cwd = meta_cwd(call->request, schema_str(tool, params, "workdir", NULL), err);
-    char **env = cwd ? meta_env(call->ctx, call->request, META_ENV_CALLER, NULL, err) : NULL;
-    int code = env ? sandboxing_read(&sandboxing, tool, params, cwd, err) : err->code;
-    if (!code && sandboxing.confined) {
-        struct confine_place place = sandbox_place(call->ctx->registry, cwd, env);
-        code = confine_plan_make(&plan, &sandboxing.wish, &place, err);
-        if (!code) {
-            code = explain_plan(call, &plan, into, err);
-            confine_plan_fini(&plan);
-        }
+    struct sandboxing_subject subject;
+    int code = sandboxing_subject(&subject, call->ctx, call->request, err);
+    if (!code && subject.wish) {
+        code = explain_wish(call, &subject, into, err);
     } else if (!code) {
         struct buf text = BUF_INIT;
-        json_add_text(into, "mode", "full-access");
+        buf_append(&text, subject.what.data, subject.what.len);
         buf_append_text(&text, "mode       full-access: no sandbox\n");
-        code = explain_limits(call, into, &text, err);
+        json_add_text(into, "mode", "full-access");
+        code = explain_limits(call, &subject, into, &text, err);
         json_add_buf(into, "text", &text);
         buf_fini(&text);
     }
-    sandboxing_fini(&sandboxing);
-    strv_free(env);
-    free(cwd);
+    sandboxing_subject_fini(&subject);
     return code;
 }
 

@@ -70,6 +70,9 @@ enum config_size { CONFIG_WORDS_SIZE(CONFIG_W) };
 #define CONFIG_W(ident, word) CONFIG_APPROVAL_##ident,
 enum config_approval { CONFIG_WORDS_APPROVAL(CONFIG_W) };
 #undef CONFIG_W
+#define CONFIG_W(ident, word) CONFIG_SANDBOX_##ident,
+enum config_sandbox { CONFIG_WORDS_SANDBOX(CONFIG_W) };
+#undef CONFIG_W
 #define CONFIG_W(ident, word) CONFIG_POLICY_SANDBOX_##ident,
 enum config_policy_sandbox { CONFIG_WORDS_POLICY_SANDBOX(CONFIG_W) };
 #undef CONFIG_W

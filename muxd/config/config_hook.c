@@ -17,5 +17,9 @@ bool config_hook_finish(struct config_hook *hook, struct buf *why)
             return buf_printf(why, "'%s' is no event; ue help events lists them", word), false;
         hook->types |= EVENT_BIT(type);
     }
+    if (hook->sandbox == CONFIG_SANDBOX_WORKSPACE_WRITE && !hook->workdir)
+        return buf_append_text(why, "sandbox = workspace-write lets it write below 'workdir', "
+                                    "which it lacks; add that, or use read-only"),
+               false;
     return true;
 }

@@ -1,6 +1,7 @@
 /* confined.c: owns the refusal of clients that run in a sandbox: whoever may use muxd can start
  * programs outside of every sandbox. It holds whether the socket's path is hidden or not. */
 #include "base/fdio.h"
+#include "server/hooks.h"
 #include "server/server.h"
 #include "session/sandbox.h"
 #include "sys/mark.h"
@@ -59,9 +60,9 @@ int confined_check(struct server *server, int fd, pid_t pid, struct err *err)
                        "process %d runs in a sandbox, and what is in a sandbox may not use muxd; "
                        "ask from outside",
                        (int)pid);
-    if (registry_confines(server->registry) && is_gone(fd, pid))
+    if ((registry_confines(server->registry) || hooks_confine(server->hooks)) && is_gone(fd, pid))
         return err_set(err, ERR_DENIED,
-                       "process %d has connected and ended, and while a session is in a sandbox "
+                       "process %d has connected and ended, and while something is in a sandbox "
                        "muxd has to know who asks; try again",
                        (int)pid);
     return 0;

@@ -1,14 +1,17 @@
 /* hook_minder: owns the processes that one hook starts. This is a process of its own, `muxd
- * --hook COMMAND`, between the worker and the command. A process that leaves the command's
+ * --hook COMMAND...`, between the worker and the command. A process that leaves the command's
  * session or loses its parent becomes this process's child (PR_SET_CHILD_SUBREAPER, prctl(2)),
  * so that nothing outlives the hook's timeout, even if the worker has died meanwhile. */
 #include "base/clock.h"
+#include "base/fdio.h"
 #include "base/value.h"
+#include "confine/confine_words.h"
 #include "server/hooks.h"
 #include "sys/proc.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,6 +20,7 @@
 
 /* for killed processes to end; the kernel may hold one for longer, which is then left to it */
 #define ENDING_MS 3000
+#define TIDYING_MS 2000 /* for a sandbox whose inside is dead to take away what it has made */
 #define EXIT_NOT_STARTED 126
 
 struct minder {
@@ -24,6 +28,7 @@ struct minder {
     int status; /* of the command, as waitpid(2) gives it */
     bool ended; /* the command has ended; what it left behind may still run */
     int64_t deadline_ms;
+    bool tidies; /* the command takes away what it has made, once what it runs has ended */
 };
 
 /* True when no child is left. */
@@ -71,9 +76,33 @@ static int next_signal(const sigset_t *set, int64_t until_ms)
     }
 }
 
+static bool kill_if_inside(void *arg, const struct proc_stat *stat)
+{
+    const struct minder *minder = arg;
+    struct proc_stat again;
+    if (stat->ppid != minder->command)
+        return true;
+    int pidfd = proc_pidfd(stat->pid);
+    if (pidfd >= 0 && proc_stat(stat->pid, &again) && again.ppid == minder->command)
+        proc_signal(pidfd, SIGKILL);
+    fd_close(&pidfd);
+    return true;
+}
+
+/* Of a sandbox the inside goes first, so that the outside can tidy up. */
+static void end_inside(struct minder *minder, const sigset_t *child)
+{
+    int64_t until_ms = clock_mono_ms() + TIDYING_MS;
+    proc_each(kill_if_inside, minder);
+    while (!hook_minder_reap(minder) && !minder->ended && next_signal(child, until_ms))
+        ;
+}
+
 /* Kills all children; the children of those become ours, and are next. */
 static void end_all(struct minder *minder, const sigset_t *child)
 {
+    if (minder->tidies && !minder->ended)
+        end_inside(minder, child);
     int64_t until_ms = clock_mono_ms() + ENDING_MS;
     while (!hook_minder_reap(minder)) {
         if (!proc_children(getpid(), kill_one, NULL))
@@ -112,15 +141,21 @@ static void fix_mark(void)
     }
 }
 
-static void __attribute__((__noreturn__)) become_command(const char *command)
+static void __attribute__((__noreturn__)) become_command(char **command)
 {
     sigset_t none;
     fix_mark();
     sigemptyset(&none);
     setsid();
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    execv(command[0], command);
     _exit(EXIT_NOT_STARTED);
+}
+
+static bool is_outside_of_sandbox(char *const *command)
+{
+    return command[1] && command[2] && strcmp(command[1], CONFINE_VERSION) == 0 &&
+           strcmp(command[2], CONFINE_OUTSIDE) == 0;
 }
 
 /* Closes our copies of the command's event and output, which would keep both open. */
@@ -130,7 +165,7 @@ static void let_go(void)
         close(fd);
 }
 
-int hook_minder_main(const char *command, const char *timeout)
+int hook_minder_main(char **command, const char *timeout)
 {
     int64_t timeout_ms;
     sigset_t set, child;
@@ -141,7 +176,8 @@ int hook_minder_main(const char *command, const char *timeout)
     set = child;
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_SETMASK, &set, NULL);
-    struct minder minder = {.deadline_ms = clock_mono_ms() + timeout_ms};
+    struct minder minder = {.deadline_ms = clock_mono_ms() + timeout_ms,
+                            .tidies = is_outside_of_sandbox(command)};
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || (minder.command = fork()) < 0)
         return EXIT_NOT_STARTED;
     if (minder.command == 0)

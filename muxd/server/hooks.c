@@ -8,7 +8,6 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "parts/events/events.h"
 #include "server/server.h"
 #include <errno.h>
@@ -39,6 +38,7 @@ struct run { /* one hook that runs, or what it has left behind; the process is t
     size_t printed;
     /* late: past its timeout; unwatched: given up at its start, its end is not told */
     bool late, unwatched;
+    bool confined;
 };
 
 struct hooks {
@@ -55,6 +55,8 @@ struct hooks {
     char *session_name; /* owned */
     uint64_t session;
     struct events_watch watch;
+    struct hook_trial *trial; /* for which the event waits; NULL: it does not */
+    bool tried;                /* for the hook at `at`: it does not wait again */
     struct loop_timer last; /* when the daemon stops */
     bool hears, ending, over; /* hears: SIGCHLD arrives */
 };
@@ -81,31 +83,6 @@ static void run_free(struct run *run)
     buf_fini(&run->output);
     free(run->name);
     free(run);
-}
-
-static void report(const struct run *run, const siginfo_t *info)
-{
-    struct buf shown = BUF_INIT;
-    const char *cut = run->printed > OUTPUT_MAX ? ", more than it may" : "";
-    utf8_append_escaped(&shown, run->output.data ? run->output.data : "", run->output.len, false);
-    const char *text = shown.data ? shown.data : "";
-    unsigned long long seq = (unsigned long long)run->seq;
-    if (run->late && info->si_code == CLD_EXITED)
-        log_warn("[hook %s] event %llu: exit status %d; what it had left behind was killed at its "
-                 "timeout%s: %s",
-                 run->name, seq, info->si_status, cut, text);
-    else if (run->late)
-        log_warn("[hook %s] event %llu: killed at its timeout; it printed %zu bytes%s: %s",
-                 run->name, seq, run->printed, cut, text);
-    else if (info->si_code != CLD_EXITED)
-        log_warn("[hook %s] event %llu: ended by signal %d%s: %s", run->name, seq, info->si_status,
-                 cut, text);
-    else if (info->si_status != 0)
-        log_warn("[hook %s] event %llu: exit status %d%s: %s", run->name, seq, info->si_status, cut,
-                 text);
-    else if (run->printed > 0)
-        log_info("[hook %s] event %llu printed%s: %s", run->name, seq, cut, text);
-    buf_fini(&shown);
 }
 
 /* Reads a bounded piece a turn. A hook that floods loses its reader, and ends by SIGPIPE or by
@@ -138,8 +115,15 @@ static void hooks_look_at(struct run *run)
     }
     if (run->out_fd >= 0)
         on_output(run, LOOP_READ);
+    const struct hook_end end = {.name = run->name,
+                                 .seq = run->seq,
+                                 .late = run->late,
+                                 .cut = run->printed > OUTPUT_MAX,
+                                 .printed = run->printed,
+                                 .text = run->output.data ? run->output.data : "",
+                                 .size = run->output.len};
     if (!run->unwatched)
-        report(run, &info);
+        hook_report(&end, &info);
     run_free(run);
 }
 
@@ -165,12 +149,10 @@ static void on_timeout(void *arg)
 }
 
 static void hooks_give_up(const struct hooks *hooks, const struct config_hook *hook,
-                          const char *what, int error)
+                          const struct err *err)
 {
-    struct err err;
-    limit_err(&err, ERR_SYSTEM, LIMIT_HOOK, error, "[hook %s] event %llu: not run: %s", hook->name,
-              (unsigned long long)hooks->event_seq, what);
-    log_warn("%s", err.text);
+    log_warn("[hook %s] event %llu: not run: %s", hook->name, (unsigned long long)hooks->event_seq,
+             err->text);
 }
 
 /* A run that can't be watched is ended at once, and its end is not told. */
@@ -184,7 +166,9 @@ static void hooks_watch_run(struct run *run, const struct config_hook *hook)
         limit_passed(LIMIT_HOOK);
         return;
     }
-    hooks_give_up(hooks, hook, "its output can't be watched", errno ? errno : EMFILE);
+    struct err err;
+    limit_err(&err, ERR_SYSTEM, LIMIT_HOOK, errno ? errno : EMFILE, "its output can't be watched");
+    hooks_give_up(hooks, hook, &err);
     run->unwatched = true;
     close_output(run);
     on_timeout(run); /* on_child reaps it like every other one */
@@ -197,10 +181,9 @@ static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
                                      .size = hooks->event_size};
     pid_t pid = 0;
     int out_fd = -1;
-    int error = hook_start(hook, &event, hooks->server->socket_path,
-                           registry_hook_mark(hooks->server->registry), &pid, &out_fd);
-    if (error) {
-        hooks_give_up(hooks, hook, "it can't be started", error);
+    struct err err;
+    if (hook_start(hooks->server, hook, &event, &pid, &out_fd, &err) != 0) {
+        hooks_give_up(hooks, hook, &err);
         return;
     }
     BUG_UNLESS(pid > 0 && out_fd >= 0);
@@ -211,6 +194,7 @@ static void hooks_start(struct hooks *hooks, const struct config_hook *hook)
                         .seq = hooks->event_seq,
                         .pid = pid,
                         .out_fd = out_fd,
+                        .confined = hook_is_confined(hook),
                         .output = BUF_INIT};
     hooks->runs = run;
     hooks->count++;
@@ -264,23 +248,54 @@ static bool take_event(struct hooks *hooks)
     return true;
 }
 
+static void hooks_on_tried(void *arg)
+{
+    struct hooks *hooks = arg;
+    hooks->trial = NULL;
+    hooks->tried = true; /* what has failed is told by the start */
+    hooks_pump(hooks);
+}
+
+/* True: the hook at `at` can't start before it is known what confines it here. */
+static bool hooks_wait_for_trial(struct hooks *hooks)
+{
+    const struct config_hook *hook = &hooks->server->config->hooks[hooks->at];
+    if (!hooks->tried)
+        hooks->trial = hook_await_trial(hooks->server->registry, hook, hooks_on_tried, hooks);
+    return hooks->trial != NULL;
+}
+
 /* Starts the hooks that may start now. */
 static void hooks_pump(void *arg)
 {
     struct hooks *hooks = arg;
     const struct config *cfg = hooks->server->config;
-    while (hooks->types && hooks->count < (unsigned)cfg->limits.hooks) {
+    while (hooks->types && !hooks->trial && hooks->count < (unsigned)cfg->limits.hooks) {
         if (!hooks->event && !take_event(hooks)) {
             events_watch_set(hooks->server->registry, &hooks->watch);
             return;
         }
         while (hooks->at < cfg->nhooks && !is_for(hooks, &cfg->hooks[hooks->at]))
             hooks->at++;
-        if (hooks->at < cfg->nhooks)
-            hooks_start(hooks, &cfg->hooks[hooks->at++]);
-        else
+        if (hooks->at == cfg->nhooks) {
             drop_event(hooks);
+        } else if (!hooks_wait_for_trial(hooks)) {
+            hooks->tried = false;
+            hooks_start(hooks, &cfg->hooks[hooks->at++]);
+        }
     }
+}
+
+bool hooks_confine(const struct hooks *hooks)
+{
+    const struct config *cfg = hooks ? hooks->server->config : NULL;
+    for (size_t i = 0; cfg && i < cfg->nhooks; i++)
+        if (hook_is_confined(&cfg->hooks[i]))
+            return true;
+    for (const struct run *run = hooks ? hooks->runs : NULL; run; run = run->next)
+        if (run->confined)
+            return true;
+    return false;
 }
 
 void hooks_reload(struct hooks *hooks)
@@ -298,6 +313,7 @@ void hooks_reload(struct hooks *hooks)
         types = 0;
     }
     drop_event(hooks); /* it was handed to some hooks of the old config */
+    hooks->tried = false;
     events_watch_stop(registry, &hooks->watch);
     if (types)
         events_listen(registry, types);
@@ -367,6 +383,7 @@ void hooks_free(struct hooks *hooks)
         kill(run->pid, SIGTERM); /* all together, before the first is waited for */
     while (hooks->runs)
         end_run(hooks->runs);
+    hook_trial_forget(hooks->trial);
     drop_event(hooks);
     free(hooks);
 }

@@ -21,12 +21,7 @@ int birth_plan(struct registry *registry, const struct session_spec *spec, struc
 void birth_hand_over(struct registry *registry, struct birth *birth);
 void birth_close_child(struct birth *birth); /* the child's ends and the plan */
 
-/* sandbox.c */
-/* Whether the spec's sandbox can't be chosen yet. Begins the trial. */
-bool sandbox_must_wait(struct registry *registry, const struct session_spec *spec);
-/* The command line that runs it confined. As confine_choose and confine_argv. */
-int sandbox_argv(struct registry *registry, const struct session_spec *spec, struct strv *out,
-                 struct err *err);
+/* sandbox_held.c */
 /* Takes what the child needs out of birth, and starts it, or tells why not, after the trial. */
 void sandbox_hold(struct registry *registry, const struct session_spec *spec, struct birth *birth);
 #endif

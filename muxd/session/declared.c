@@ -5,10 +5,10 @@
 #include "base/path.h"
 #include "base/strv.h"
 #include "config/env_policy.h"
-#include "confine/confine.h"
 #include "session/input.h"
 #include "session/internal.h"
 #include "session/shell.h"
+#include "session/wish.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -203,30 +203,6 @@ static char **make_env(const struct config *cfg, const struct config_session *co
     return strv_take(&env);
 }
 
-static char *make_cwd(const struct config_session *config)
-{
-    return config->workdir ? path_at_home(config->workdir) : path_home();
-}
-
-static char **declared_roots(const struct config_session *config)
-{
-    struct strv roots = {0};
-    for (size_t i = 0; i < config->writable_roots.count; i++)
-        strv_add_owned(&roots, path_at_home(config->writable_roots.items[i]));
-    return strv_take(&roots);
-}
-
-/* False: it is not confined. */
-static bool declared_wish(const struct config_session *config, char *const *roots,
-                          struct confine_wish *wish)
-{
-    *wish = (struct confine_wish){.mode = (enum confine_mode)config->sandbox,
-                                  .network = config->network,
-                                  .no_temp = !config->temp,
-                                  .roots = (const char *const *)roots};
-    return wish->mode != CONFINE_FULL_ACCESS;
-}
-
 static void fill_limits(const struct config_session *config, int64_t limits[SESSION_LIMIT_COUNT])
 {
     limits[SESSION_MEMORY] = config->memory_bytes;
@@ -259,8 +235,9 @@ int registry_start_declared(struct registry *registry, const char *name, char *c
         return err_set(err, ERR_NO_SUCH_SESSION,
                        "no [session %s] in the config; add one or give a command", name);
     char **env = make_env(registry->cfg, config, env_context), **argv = NULL;
-    char *cwd = make_cwd(config),
-         *shown = config->cmd ? xstrdup(config->cmd) : strv_quoted(config->argv.items);
+    struct wish wish;
+    wish_of_session(&wish, config);
+    char *shown = config->cmd ? xstrdup(config->cmd) : strv_quoted(config->argv.items);
     int code = 0;
     if (config->argv.count > 0)
         argv = strv_dup((const char *const *)config->argv.items);
@@ -271,7 +248,7 @@ int registry_start_declared(struct registry *registry, const char *name, char *c
                                     .cmd = shown,
                                     .argv = argv,
                                     .env = env,
-                                    .cwd = cwd,
+                                    .cwd = wish.cwd,
                                     .tty = config->tty,
                                     .rows = config->rows,
                                     .cols = config->cols,
@@ -282,18 +259,15 @@ int registry_start_declared(struct registry *registry, const char *name, char *c
                                     .policy = config->profile,
                                     .record = config->record};
         fill_limits(config, spec.limits);
-        struct confine_wish wish;
-        char **roots = declared_roots(config);
-        if (declared_wish(config, roots, &wish))
-            spec.sandbox = &wish;
+        if (wish_confines(&wish))
+            spec.sandbox = &wish.confine;
         code = registry_create(registry, &spec, spawned, arg, out, err);
-        strv_free(roots);
     }
     if (!code)
         queue_on_start(*out, config);
     strv_free(env);
     strv_free(argv);
     free(shown);
-    free(cwd);
+    wish_fini(&wish);
     return code;
 }

@@ -17,6 +17,12 @@ const struct confine_able *sandbox_able(struct registry *registry);
  * fn is not called. */
 typedef void sandbox_tried_fn(void *arg, bool closing); /* the registry goes */
 bool sandbox_when_tried(struct registry *registry, sandbox_tried_fn *fn, void *arg);
+/* Of a spec with a sandbox, of which argv, env, cwd and sandbox count: whether that can't be chosen
+ * before the trial is over. */
+bool sandbox_must_wait(struct registry *registry, const struct session_spec *spec);
+/* The command line that runs it confined. As confine_choose and confine_argv. */
+int sandbox_argv(struct registry *registry, const struct session_spec *spec, struct strv *out,
+                 struct err *err);
 /* The place of a spec, for a plan. */
 struct confine_place sandbox_place(const struct registry *registry, const char *cwd,
                                    char *const *env);

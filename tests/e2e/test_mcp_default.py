@@ -64,6 +64,8 @@ def test_confined_to_the_workspace(bare):
     confined(mux)
     (result,), log = through_mcp(mux, writes(mux))
     assert written(mux) == {"in"} and not result["isError"], result
+    plan = mux.ue("sandbox", "--explain", "--profile", "mcp", cwd=mux.dir / "w").ok().out
+    assert plan.startswith(f"policy     {mux.js('status')['mcp']}\nby ") and f"writable   {mux.dir}/w\n" in plan, plan
     assert log.splitlines()[0] == f"ue: commands of this client: workspace-write (no network), approval on-request, by default; {LIFTS}", log
     assert mux.js("status")["mcp"] in log
     patch = "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch"
@@ -112,6 +114,8 @@ def test_as_before_where_none_can_be_had(bare, fake):
     said = "not confined, and nobody is asked, as before, because no sandbox can be had here: bubblewrap does not work here (bwrap: no permissions"
     assert log.startswith(f"ue: commands of this client: {said}") and mux.js("status")["mcp"].startswith(said), log
     assert said in log and "calls of ue mcp are not confined" in mux.log_tail()
+    plan = mux.ue("sandbox", "--explain", "--profile", "mcp", cwd=mux.dir / "w").ok().out
+    assert said in plan and plan.endswith("\nmode       full-access: no sandbox\n"), plan
     assert "sandbox_permissions" not in fields(mux)
     mux.configure("[policy mcp]\nsandbox = workspace-write\n")  # who asks for it gets it, or nothing
     mux.ue("reload").ok()

@@ -342,6 +342,38 @@ def test_explain_and_status(work):
     assert mux.ue("sandbox", "--explain", "--mode", "full-access").ok().out == "mode       full-access: no sandbox\n"
 
 
+def test_explain_a_section_of_the_config(work):
+    """The plan is that of a command of the section: its files are writable, hidden and protected as the plan says."""
+    mux, more = work.mux, work.mux.dir / "more"
+    more.mkdir()
+    (work.dir / ".env").write_text("word")
+    (work.dir / "sub").mkdir()
+    mux.configure(f"[policy]\nsandbox = full-access\n[policy mcp]\napproval = on-request\n[policy p]\nsandbox = workspace-write\nwritable_roots = {more}\nnetwork = yes\n"
+                  f"temp = no\nhidden = **/.env\n[session s]\ncmd = true\nworkdir = {more}\nsandbox = workspace-write\ntemp = no\n[session free]\ncmd = true\n")
+    mux.ue("reload").ok()
+
+    def told(*options):
+        return mux.ue("sandbox", "--explain", *options, cwd=work.dir).ok().out
+    text = told("--profile", "p")
+    assert text.startswith("policy     workspace-write (with a network), approval off\nby         bubblewrap: "), text
+    for line in (f"writable   {work.dir}", f"writable   {more}", f"hidden     {work.dir}/.env", "network    yes"):
+        assert line + "\n" in text, (line, text)
+    assert "writable   /tmp\n" not in text
+    assert f"writable   {work.dir}\n" in told("--profile", "p", "-C", "sub") and f"--chdir {work.dir}/sub" in told("--profile", "p", "-C", "sub")
+    assert told("--profile", "mcp").startswith("policy     workspace-write (no network), approval on-request\nby ")
+    assert told("--profile", "") == "policy     full-access (not confined), approval off\nmode       full-access: no sandbox\n"
+    assert f"writable   {more}\n" in told("--session", "s") and f"writable   {work.dir}\n" not in told("--session", "s")
+    assert told("--session", "free") == "mode       full-access: no sandbox\n"
+    for options, words in ((["--profile", "q"], "there is no [policy q] in the config"), (["--session", "q"], "there is no [session q] in the config"),
+                           (["--profile", "p", "--mode", "read-only"], "can't stand beside"), (["--session", "s", "--profile", "p"], "can't stand beside")):
+        refused = mux.ue("sandbox", "--explain", *options)
+        assert refused.rc and words in refused.err, refused
+    refused = mux.ue("sandbox", "--profile", "p", "--", "true", cwd=work.dir)
+    assert refused.rc == 64 and "'--profile' says which sandbox '--explain' is about" in refused.err, refused
+    with pytest.raises(mux.rpc().Error, match="exclude each other"):
+        mux.rpc().call("explain_sandbox", {"profile": "p", "sandbox": "read-only"})
+
+
 # --- where none can be had
 
 @pytest.fixture
