@@ -26,7 +26,7 @@ struct approvals {
     struct yes *yes;
     /* the call that is handled again right now; NULL: none */
     const struct request *granted;
-    const struct approval *granting;
+    struct approval *granting;
     char *granted_key;
 };
 
@@ -276,6 +276,14 @@ const struct approval *approvals_granted(const struct cmd_context *ctx,
     return ctx->approvals && ctx->approvals->granted == request ? ctx->approvals->granting : NULL;
 }
 
+const struct approval *approvals_take(struct cmd_context *ctx, const struct request *request)
+{
+    if (!approvals_granted(ctx, request))
+        return NULL;
+    ctx->approvals->granting->taken = true;
+    return ctx->approvals->granting;
+}
+
 struct approval *approvals_find(struct cmd_context *ctx, const char *id)
 {
     struct list *head = &approvals_of(ctx)->parked;
@@ -299,6 +307,7 @@ void approvals_grant(struct approval *approval, enum approval_span span)
     struct approvals *all = approvals_of(ctx);
     const struct approval_key key = {approval->canonical, approval->env, approval->cwd,
                                      approval->tty, approval->permissions, approval->sandbox};
+    struct err unused;
     BUG_UNLESS(!all->granted);
     if (span == APPROVAL_SESSION) {
         char *text = session_key(approval->scope, &key);
@@ -321,6 +330,9 @@ void approvals_grant(struct approval *approval, enum approval_span span)
     all->granting = NULL;
     free(all->granted_key);
     all->granted_key = NULL;
+    if (!approval->taken)
+        recorded_answer(approval, "failed", "it did not begin, and its caller was told why",
+                        &unused);
     approval_free(approval);
 }
 

@@ -40,6 +40,7 @@ struct approval {
     char *added;   /* variables that the call itself adds to the environment; NULL: none */
     bool tty;
     bool elicits, elicited; /* its client may answer; has */
+    bool taken; /* a yes let it begin, or what it let begin says by itself that it did not */
     struct json *record; /* owned; what goes on record of the call */
     uid_t approver_uid;
     pid_t approver_pid; /* who has answered; 0: nobody */
@@ -64,6 +65,8 @@ bool approvals_has_yes(struct cmd_context *ctx, struct request *request, char *c
 /* The one by whose yes this request is being handled again; NULL: none. */
 const struct approval *approvals_granted(const struct cmd_context *ctx,
                                          const struct request *request);
+/* The same; its yes has the effect from here on that goes on record. */
+const struct approval *approvals_take(struct cmd_context *ctx, const struct request *request);
 struct approval *approvals_find(struct cmd_context *ctx, const char *id); /* NULL: none */
 /* oldest first */
 void approvals_each(struct cmd_context *ctx, void (*fn)(void *arg, const struct approval *approval),

@@ -23,10 +23,25 @@ void patch_recorded_init(struct patch_recorded *recorded, struct cmd_context *ct
     recorded->facts = recorded_asker(ctx, request, tool, is_on ? name : NULL);
     json_add_text(json_add_object(recorded->facts, "sandbox"), "mode", confine_mode_word(mode));
     json_add_text(recorded->facts, "cwd", cwd);
+    const struct approval *granted = approvals_take(ctx, request);
+    recorded->granted = granted != NULL;
+    if (granted || is_on)
+        json_add_text(recorded->facts, "by", granted ? "person" : "policy");
+    recorded_add_grant(recorded->facts, granted);
+}
+
+/* It did not come to a begin. */
+static void patch_recorded_failed(struct patch_recorded *recorded)
+{
+    struct err unused; /* the log has it */
+    json_add_text(recorded->facts, "reason", "it did not begin, and its caller was told why");
+    audit_write(recorded->ctx->registry, "failed", NULL, recorded->facts, &unused);
 }
 
 void patch_recorded_fini(struct patch_recorded *recorded)
 {
+    if (recorded->granted && recorded->facts && !recorded->id)
+        patch_recorded_failed(recorded);
     json_free(recorded->facts);
     free(recorded->id);
 }

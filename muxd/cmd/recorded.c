@@ -66,18 +66,23 @@ static void recorded_add_approver(struct json *facts, const struct approval *app
     json_add_text(one, "evidence", approval->elicited ? CONFIG_ASK_ELICITATION : "terminal");
 }
 
+void recorded_add_grant(struct json *facts, const struct approval *granted)
+{
+    if (!granted)
+        return;
+    json_add_text(facts, "approval", granted->id);
+    recorded_add_approver(facts, granted);
+}
+
 void recorded_allowed(struct gate *gate, const struct config_rule *rule, const char *by)
 {
-    const struct approval *granted = approvals_granted(gate->ctx, gate->request);
+    const struct approval *granted = approvals_take(gate->ctx, gate->request);
     gate->judged = by || granted;
     if (!audit_wants(gate->ctx->registry, gate->judged))
         return;
     gate->record = recorded_command(gate, rule);
     recorded_add(gate->record, "by", granted ? "person" : by);
-    if (granted) {
-        json_add_text(gate->record, "approval", granted->id);
-        recorded_add_approver(gate->record, granted);
-    }
+    recorded_add_grant(gate->record, granted);
 }
 
 void recorded_refused(struct cmd_context *ctx, struct json *facts, const char *reason)

@@ -15,6 +15,8 @@ struct json *recorded_command(const struct gate *gate, const struct config_rule 
 /* What was decided of it: fills gate->record and gate->judged. by: "rule", "policy", "person";
  * NULL: nobody has judged it. */
 void recorded_allowed(struct gate *gate, const struct config_rule *rule, const char *by);
+/* By whose yes it begins; granted: NULL: by nobody's. */
+void recorded_add_grant(struct json *facts, const struct approval *granted);
 /* A command that was refused; facts become its. When that can't be written, the log says so: the
  * command does not run either way. */
 void recorded_refused(struct cmd_context *ctx, struct json *facts, const char *reason);

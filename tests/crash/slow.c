@@ -1,5 +1,5 @@
 /* slow: owns what a loaded machine does to a worker, as an LD_PRELOAD library. The test maps the same file as this does: it holds up the
- * worker's pass over the processes at a place of its choice, and has its clock go ahead meanwhile. */
+ * worker's pass over the processes, or its work on a patch, at a place of its choice, and has its clock go ahead meanwhile. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -7,14 +7,16 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP }; /* in the order of GATES in test_crash_slow.py */
+enum { OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP, BEFORE_A_LOOK, BEFORE_A_RENAME }; /* as in slow_gates.py */
 
 static struct control { /* as test_crash_slow.py packs it */
     _Atomic int32_t gate, waits;
@@ -49,6 +51,24 @@ static void hold_at(int gate)
     while (control->gate == gate)
         nanosleep(&pause, NULL);
     control->waits = 0;
+}
+
+int stat(const char *path, struct stat *out)
+{
+    hold_at(BEFORE_A_LOOK);
+    return NEXT(stat)(path, out);
+}
+
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+    hold_at(BEFORE_A_RENAME);
+    return NEXT(renameat)(from_dir, from, to_dir, to);
+}
+
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+    hold_at(BEFORE_A_RENAME);
+    return NEXT(renameat2)(from_dir, from, to_dir, to, flags);
 }
 
 DIR *fdopendir(int fd)

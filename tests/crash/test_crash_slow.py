@@ -1,40 +1,18 @@
 """A kill on a loaded machine: a look at the processes may take longer than any grace, and the worker may die in the middle of it."""
-import mmap, os, signal, struct
+import os, signal
 
 import pytest
 from drill import BUILD, gone, stat, wait_for
+from slow_gates import BEFORE_A_PASS, BEHIND_A_SIGSTOP, OPEN, Slow
 
 SLOW = BUILD / "crash" / "slow.so"
-OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP = range(3)
 pytestmark = pytest.mark.skipif(not SLOW.exists(), reason=f"'{SLOW}' was not built")
-
-
-class Slow:
-    """The test's end of slow.c: two 32-bit numbers and one of 64 bits in a file that both map."""
-
-    def __init__(self, directory):
-        path = directory / "slow"
-        path.write_bytes(bytes(4096))
-        with open(path, "r+b") as file:
-            self.map = mmap.mmap(file.fileno(), 4096)
-        self.env = {"LD_PRELOAD": str(SLOW), "MUXD_SLOW": str(path)}
-
-    def shut(self, gate):
-        self.map[:4] = struct.pack("i", gate)
-
-    def wait(self):
-        wait_for(lambda: struct.unpack("i", self.map[4:8])[0], "the pass to come to the gate")
-
-    def open_later(self, ahead_s):
-        """As if so much time had passed until now."""
-        self.map[8:16] = struct.pack("q", ahead_s)
-        self.shut(OPEN)
 
 
 @pytest.fixture
 def slow(make_mux):
     mux = make_mux(config="[muxd]\nkill_grace = 20s\n")
-    mux.slow = Slow(mux.dir)
+    mux.slow = Slow(mux, SLOW, wait_for)
     return mux.start(env=mux.slow.env)
 
 
@@ -67,7 +45,7 @@ def test_who_was_stopped_is_killed(slow):
     ticket = client.begin("kill_session", {"session_id": n})
     wait_for((slow.dir / "term").exists, "SIGTERM")
     slow.slow.shut(BEHIND_A_SIGSTOP)
-    slow.slow.map[8:16] = struct.pack("q", 30)  # the grace is over
+    slow.slow.put_ahead(30)  # the grace is over
     slow.slow.wait()
     wait_for(lambda: stat(pid)[0] in "Tt", "it to have stopped")
     slow.slow.open_later(600)

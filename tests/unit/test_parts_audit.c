@@ -181,34 +181,89 @@ static void test_found_across_blocks(void **state)
     free(line);
 }
 
-static void note_open(void *arg, uint64_t session)
+static void note_open(void *arg, enum audit_open_kind kind, const char *id, const char *line)
 {
+    static const char *const words[] = {"begun", "asked", "yes"};
     char *text = arg;
-    snprintf(text + strlen(text), 32, "%llu ", (unsigned long long)session);
+    assert_true(line[0] == '{' && strstr(line, id) != NULL);
+    snprintf(text + strlen(text), 64, "%s %s, ", words[kind], id);
 }
 
-static void test_begun_and_not_ended(void **state)
+#define OURS "\"daemon\":\"ab\""
+#define ABOUT(id) ",\"approval\":\"" id "\"}\n"
+#define LINE(id, record) "{\"id\":\"" id "\",\"time\":\"2026-01-01T00:00:00.000Z\",\"record\":\"" record "\","
+
+static const struct audit_file_caps roomy = {.bytes = 1 << 20, .files = 2};
+
+static void append_roomy(const char *line)
 {
-    static const char *const lines[] = {
-        "{\"id\":\"7.begin\",\"daemon\":\"ab\"}\n", "{\"id\":\"8.begin\",\"daemon\":\"ab\"}\n",
-        "{\"id\":\"9.begin\",\"daemon\":\"cd\"}\n", /* another daemon's */
-        "{\"id\":\"7.end\",\"session\":7}\n", "{\"id\":\"5e.1.begin\",\"daemon\":\"ab\"}\n", /* a patch's */
-        "{\"id\":\"10.begin\",\"command\":[\"\\\"daemon\\\":\\\"ab\\\"\"]}\n", "torn\n",
-        "{\"id\":\"11.begin\",\"daemon\":\"ab\"}\n"};
-    char found[256] = "";
+    assert_int_equal(audit_file_append(&file, line, strlen(line), &roomy), 0);
+}
+
+static void check_open(const char *wanted)
+{
+    char found[512] = "";
+    audit_open_each(&file, OURS, note_open, found);
+    assert_string_equal(found, wanted);
+}
+
+/* Each kind of a begin, each record that ends it, and what is open between any two of them. */
+static void test_what_is_open_at_each_moment(void **state)
+{
+    static const struct {
+        const char *line, *open;
+    } table[] = {
+        {LINE("7.begin", "allowed") OURS "}\n", "begun 7, "},
+        {LINE("7.end", "ended") OURS "}\n", ""},
+        {LINE("5e.1.0.begin", "allowed") OURS "}\n", "begun 5e.1.0, "}, /* a patch's */
+        {LINE("5e.1.1", "refused") OURS "}\n", "begun 5e.1.0, "},
+        {LINE("5e.1.0.end", "ended") OURS "}\n", ""},
+        {LINE("1", "asked") OURS ABOUT("aaaaa"), "asked aaaaa, "},
+        {LINE("2", "withdrawn") OURS ABOUT("aaaaa"), ""},
+        {LINE("3", "asked") OURS ABOUT("bbbbb"), "asked bbbbb, "},
+        {LINE("4", "denied") OURS ABOUT("bbbbb"), ""},
+        {LINE("5", "asked") OURS ABOUT("ccccc"), "asked ccccc, "},
+        {LINE("6", "asked") OURS ABOUT("ddddd"), "asked ccccc, asked ddddd, "},
+        {LINE("7", "answered") OURS ABOUT("ccccc"), "asked ddddd, yes ccccc, "},
+        {LINE("8.begin", "allowed") OURS ABOUT("ccccc"), "asked ddddd, begun 8, "},
+        {LINE("8", "answered") OURS ABOUT("ddddd"), "begun 8, yes ddddd, "},
+        {LINE("9", "failed") OURS ABOUT("ddddd"), "begun 8, "},
+        {LINE("8.end", "ended") OURS "}\n", ""},
+        {LINE("9", "asked") OURS ABOUT("eeeee"), "asked eeeee, "},
+        {LINE("a", "answered") OURS ABOUT("eeeee"), "yes eeeee, "},
+        {LINE("b", "refused") OURS ABOUT("eeeee"), ""},
+        {LINE("9.begin", "allowed") "\"daemon\":\"cd\"}\n", ""}, /* another daemon's */
+        {LINE("9.begin", "allowed") "\"command\":[\"\\\"daemon\\\":\\\"ab\\\"\"]}\n", ""},
+        {LINE("9", "asked") OURS ",\"command\":[\",\\\"approval\\\":\\\"fffff\\\"\"]}\n", ""},
+        {"torn\n", ""},
+    };
     (void)state;
-    audit_open_each(&file, "\"daemon\":\"ab\"", note_open, found);
-    assert_string_equal(found, ""); /* there is no file */
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        assert_int_equal(append(lines[i]), 0); /* into several files */
-    audit_open_each(&file, "\"daemon\":\"ab\"", note_open, found);
-    assert_string_equal(found, "11 "); /* the older ones are in a file before the last two */
-    *found = '\0';
-    const struct audit_file_caps large = {.bytes = 1 << 20, .files = 1};
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        assert_int_equal(audit_file_append(&file, lines[i], strlen(lines[i]), &large), 0);
-    audit_open_each(&file, "\"daemon\":\"ab\"", note_open, found);
-    assert_string_equal(found, "11 8 11 ");
+    check_open(""); /* there is no file */
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        append_roomy(table[i].line);
+        check_open(table[i].open);
+    }
+}
+
+/* What was put aside and what is there now are read as one, as long as nothing lies between what is
+ * read of the two. */
+static void test_what_has_ended_in_a_gap_is_not_open(void **state)
+{
+    const size_t many = 300000;
+    char *path = xasprintf("%s.1", file.path), *filler = xcalloc(1, many + 2);
+    (void)state;
+    append_roomy(LINE("7.begin", "allowed") OURS "}\n");
+    append_roomy(LINE("8.begin", "allowed") OURS "}\n");
+    assert_int_equal(rename(file.path, path), 0);
+    append_roomy(LINE("7.end", "ended") OURS "}\n");
+    check_open("begun 8, ");
+    memset(filler, 'x', many);
+    strcpy(filler + many, "\n");
+    append_roomy(filler);
+    append_roomy(LINE("9.begin", "allowed") OURS "}\n");
+    check_open("begun 9, ");
+    free(filler);
+    free(path);
 }
 
 int main(void)
@@ -218,7 +273,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_is_no_file, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_rotation, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_no_room_for_all_of_a_line, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(test_begun_and_not_ended, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(test_what_is_open_at_each_moment, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(test_what_has_ended_in_a_gap_is_not_open, make_dir,
+                                        remove_dir),
         cmocka_unit_test_setup_teardown(test_found_across_blocks, make_dir, remove_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "parts/audit/audit_file.h"
-#include "parts/audit/audit_open.h"
+#include "parts/audit/audit_left.h"
 #include "parts/audit/audit_record.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +28,7 @@ struct audit {
     bool owing;              /* the ends of some sessions are not on record */
     bool booted;             /* it was looked for what a predecessor has begun to record */
     bool look;               /* a predecessor may have written some of them */
+    struct audit_left left;  /* what a predecessor has not got to */
     struct audit_sync *sync; /* under way; its own, until it is done */
     bool more;               /* lines were written since it began */
     struct loop_timer retry;
@@ -159,14 +160,16 @@ static int audit_append(struct audit *audit, const char *what, const char *id,
     const struct config_audit *cfg = &audit->registry->cfg->audit;
     const struct audit_file_caps caps = {.bytes = cfg->file_size_bytes, .files = cfg->files};
     struct buf line = BUF_INIT;
-    char time[32];
+    char time[32], daemon[AUDIT_DAEMON_MAX];
     struct err err;
     if (audit->sync_error) {
         audit_begin_sync(audit);
         return audit->sync_error;
     }
     clock_format_iso(clock_real_ms(), time);
-    buf_printf(&line, "{\"id\":\"%s\",\"time\":\"%s\",\"record\":\"%s\"", id, time, what);
+    audit_record_daemon(audit->registry, daemon);
+    buf_printf(&line, "{\"id\":\"%s\",\"time\":\"%s\",\"record\":\"%s\",\"daemon\":\"%s\"", id,
+               time, what, daemon);
     append_members(audit, facts, &line);
     buf_append_text(&line, "}\n");
     int error = path_private_dir(audit->registry->state_dir, PATH_CHOOSE_STATE, &err) == 0
@@ -201,6 +204,21 @@ int audit_write(struct registry *registry, const char *what, const char *id,
     char fresh[AUDIT_ID_MAX];
     audit_new_id(registry, fresh);
     return audit_append(audit, what, id ? id : fresh, facts) ? audit_refuse(audit, err) : 0;
+}
+
+/* True: all that a predecessor has left is on record. */
+static bool write_left(struct audit *audit)
+{
+    struct audit_left *left = &audit->left;
+    for (; left->at < left->count; left->at++) {
+        const struct audit_left_one *one = &left->all[left->at];
+        char fresh[AUDIT_ID_MAX];
+        audit_new_id(audit->registry, fresh);
+        if (audit_append(audit, one->what, one->id ? one->id : fresh, one->facts))
+            return false;
+    }
+    audit_left_fini(left);
+    return true;
 }
 
 /* --- sessions --- */
@@ -280,37 +298,28 @@ static void audit_retry(void *arg)
     audit->look &= audit->owing;
     if (audit->sync_error)
         audit_begin_sync(audit);
-    if (audit->owing)
+    if (!write_left(audit) || audit->owing)
         loop_timer_set_ms(&audit->retry, RETRY_MS);
 }
 
-/* Of a session that nobody has: its worker died before the keeper knew of it, or there was no room
- * for its end when it was removed. */
-static void audit_close_begun(void *arg, uint64_t number)
+/* Of a session that is known the journal says what is owed. Of one that nobody has the worker died
+ * before the keeper knew of it, or there was no room for its end when it was removed. */
+static bool audit_has(void *arg, uint64_t number)
 {
-    struct registry *registry = arg;
-    char id[40];
-    if (registry_by_number(registry, number))
-        return;
-    struct json *facts = json_object_new();
-    json_add_int(facts, "session", (int64_t)number);
-    json_add_text(facts, "ended", session_state_word(SESSION_LOST));
-    snprintf(id, sizeof id, "%llu.end", (unsigned long long)number);
-    audit_append(audit_of(registry), "ended", id, facts);
-    json_free(facts);
+    return registry_by_number(arg, number) != NULL;
 }
 
 /* Once all that a predecessor has left is here. */
 static void audit_boot(struct registry *registry)
 {
     struct audit *audit = audit_of(registry);
-    char daemon[AUDIT_DAEMON_MAX], with[AUDIT_DAEMON_MAX + 16];
+    char daemon[AUDIT_DAEMON_MAX];
     if (audit->booted || registry->cfg->audit.what == CONFIG_AUDIT_OFF)
         return;
     audit->booted = true;
     audit_record_daemon(registry, daemon);
-    snprintf(with, sizeof with, "\"daemon\":\"%s\"", daemon);
-    audit_open_each(&audit->file, with, audit_close_begun, registry);
+    audit_left_find(&audit->left, &audit->file, daemon, audit_has, registry);
+    write_left(audit);
 }
 
 /* --- the part --- */
@@ -333,6 +342,7 @@ static void audit_fini(struct registry *registry)
     loop_wait_offloaded(registry->loop);
     loop_timer_stop(&audit->retry);
     audit_file_fini(&audit->file);
+    audit_left_fini(&audit->left);
     free(audit);
 }
 

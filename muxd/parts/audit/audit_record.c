@@ -45,9 +45,6 @@ void audit_record_daemon(const struct registry *registry, char out[AUDIT_DAEMON_
 struct json *audit_record_begin(const struct session *session, const struct session_spec *spec)
 {
     struct json *facts = spec->on_record ? json_copy(spec->on_record) : json_object_new();
-    char daemon[AUDIT_DAEMON_MAX];
-    audit_record_daemon(session->registry, daemon);
-    json_add_text(facts, "daemon", daemon);
     json_add_int(facts, "session", (int64_t)session_number(session));
     json_add_text(facts, "name", session_name(session));
     if (!spec->on_record)
