@@ -97,6 +97,8 @@ class Drill(Muxd):
         self.clients.append(self.patient)
         self.binary = DAEMON
         self.extra = {}
+        self.place = self.dir  # where programs may write
+        self.confine = {}  # what each session may do, as arguments of exec_command
 
     def config(self, text):
         """The programs of the drills read without echo, as passwords are read, so that only what they print is counted."""
@@ -165,7 +167,7 @@ class Drill(Muxd):
     # --- sessions
     def run(self, cmd, name=None, tty=False, meta=None, **params):
         """Starts a session and returns at once; the number."""
-        params = {"cmd": cmd, "tty": tty, "login": False, "yield_time_ms": 0, **params}
+        params = {"cmd": cmd, "tty": tty, "login": False, "yield_time_ms": 0, **self.confine, **params}
         if name:
             params["name"] = name
         answer = self.call("exec_command", params, {"verb": True, **(meta or {})})

@@ -37,7 +37,11 @@ def numbered(n, tty):
 
 @pytest.mark.parametrize("tty", [False, True], ids=["pipes", "tty"])
 def test_numbered_lines(make_mux, tty):
-    mux, left, rounds = make_mux(config=JOURNAL).start(), many(25, 200), 0
+    numbered_lines(make_mux(config=JOURNAL).start(), tty, many(25, 200))
+
+
+def numbered_lines(mux, tty, left):
+    rounds = 0
     while left > 0:
         rounds += 1
         n = mux.run(LINES.format(n=200000, code=rounds), tty=tty, shell="/bin/bash")
@@ -49,8 +53,11 @@ def test_numbered_lines(make_mux, tty):
 
 @pytest.mark.parametrize("tty", [False, True], ids=["pipes", "tty"])
 def test_any_bytes(make_mux, tty):
+    any_bytes(make_mux(config=JOURNAL).start(), tty, many(15, 200))
+
+
+def any_bytes(mux, tty, left):
     """Every byte value, in pieces of every size: no pattern in the data can be taken for the end of it."""
-    mux, left = make_mux(config=JOURNAL).start(), many(15, 200)
     script = mux.dir / "source.py"
     script.write_text(BINARY.format(n=60000))
     wanted = b"".join(hashlib.sha512(b"%d" % i).digest() for i in range(60000))
@@ -93,8 +100,11 @@ def test_many_sessions_at_once(make_mux):
 
 @pytest.mark.parametrize("tty", [False, True], ids=["pipes", "tty"])
 def test_input_is_typed_once(make_mux, tty):
+    input_is_typed_once(make_mux(config=JOURNAL + "input_queue = 4M\n").start(), tty, many(15, 200), many(30000, 200000))
+
+
+def input_is_typed_once(mux, tty, times, count):
     """The queue holds far more than the kernel takes at once, so that the typing goes on all the while."""
-    mux, count = make_mux(config=JOURNAL + "input_queue = 4M\n").start(), many(30000, 200000)
     script = mux.dir / "echo.py"
     script.write_text("import sys\nprint('up', flush=True)\nn = 0\nfor line in sys.stdin:\n    n += 1\n"
                       "    sys.stdout.write('<' + line.strip() + '>\\n')\n"
@@ -102,7 +112,7 @@ def test_input_is_typed_once(make_mux, tty):
     n = mux.run(f"stty -echo 2>/dev/null; exec /usr/bin/python3 {script}", tty=tty, stdin=not tty)
     mux.until(n, "up")
     mux.type(n, "".join(f"{i}\n" for i in range(1, count + 1)))
-    kill_now_and_then(mux, many(15, 200), all_over, 0.01)
+    kill_now_and_then(mux, times, all_over, 0.01)
     got, last = mux.collect(n)
     end = b"\r\n" if tty else b"\n"
     same(got, b"up" + end + b"".join(b"<%d>" % i + end for i in range(1, count + 1)))
@@ -111,8 +121,12 @@ def test_input_is_typed_once(make_mux, tty):
 
 @pytest.mark.parametrize("tty", [False, True], ids=["pipes", "tty"])
 def test_short_programs(make_mux, tty):
+    short_programs(make_mux(config=JOURNAL).start(), tty, many(40, 400))
+
+
+def short_programs(mux, tty, left):
     """Their end is often told together with the hand-over, with bytes of theirs still on the way."""
-    mux, left, code = make_mux(config=JOURNAL).start(), many(40, 400), 0
+    code = 0
     while left > 0:
         code = (code + 1) % 256
         n = mux.run(f"seq 1 20000; exit {code}", tty=tty)
