@@ -26,8 +26,7 @@ struct approvals {
     struct yes *yes;
     /* the call that is handled again right now; NULL: none */
     const struct request *granted;
-    struct approval *granting;
-    char *granted_key;
+    struct approval_grant grant;
 };
 
 static struct approvals *approvals_of(struct cmd_context *ctx)
@@ -255,9 +254,9 @@ bool approvals_has_yes(struct cmd_context *ctx, struct request *request, char *c
                        const struct approval_key *key)
 {
     struct approvals *all = approvals_of(ctx);
-    if (all->granted == request) {
+    if (approvals_granted(ctx, request)) {
         char *exact = exact_key(argv, key);
-        bool same = strcmp(exact, all->granted_key) == 0;
+        bool same = strcmp(exact, all->grant.key) == 0;
         free(exact);
         return same; /* else it has changed since it was shown, and asks again */
     }
@@ -273,15 +272,16 @@ bool approvals_has_yes(struct cmd_context *ctx, struct request *request, char *c
 const struct approval *approvals_granted(const struct cmd_context *ctx,
                                          const struct request *request)
 {
-    return ctx->approvals && ctx->approvals->granted == request ? ctx->approvals->granting : NULL;
+    const struct approvals *all = ctx->approvals;
+    return all && all->granted == request ? all->grant.approval : NULL;
 }
 
 const struct approval *approvals_take(struct cmd_context *ctx, const struct request *request)
 {
     if (!approvals_granted(ctx, request))
         return NULL;
-    ctx->approvals->granting->taken = true;
-    return ctx->approvals->granting;
+    ctx->approvals->grant.approval->taken = true;
+    return ctx->approvals->grant.approval;
 }
 
 struct approval *approvals_find(struct cmd_context *ctx, const char *id)
@@ -301,14 +301,51 @@ void approvals_each(struct cmd_context *ctx, void (*fn)(void *arg, const struct 
         fn(arg, LIST_OWNER(at, struct approval, link));
 }
 
+static void grant_end(struct approval_grant *grant, const char *failed)
+{
+    struct err unused;
+    if (!grant->approval->taken)
+        recorded_answer(grant->approval, "failed", failed, &unused);
+    approval_free(grant->approval);
+    free(grant->key);
+    *grant = (struct approval_grant){.approval = NULL};
+}
+
+void approvals_go_on(struct cmd_context *ctx, struct request *request,
+                     struct approval_grant *grant)
+{
+    struct approvals *all = approvals_of(ctx);
+    BUG_UNLESS(!all->granted && !all->grant.approval);
+    all->granted = request;
+    all->grant = *grant;
+    grant->approval->again(ctx, request);
+    all->granted = NULL;
+    if (all->grant.approval) /* else it was put off */
+        grant_end(&all->grant, "it did not begin, and its caller was told why");
+    *grant = (struct approval_grant){.approval = NULL};
+}
+
+void approvals_hold(struct cmd_context *ctx, const struct request *request,
+                    struct approval_grant *grant)
+{
+    *grant = (struct approval_grant){.approval = NULL};
+    if (!approvals_granted(ctx, request))
+        return;
+    *grant = ctx->approvals->grant;
+    ctx->approvals->grant = (struct approval_grant){.approval = NULL};
+}
+
+void approvals_drop(struct approval_grant *grant)
+{
+    grant_end(grant, "its client has gone");
+}
+
 void approvals_grant(struct approval *approval, enum approval_span span)
 {
     struct cmd_context *ctx = approval->ctx;
     struct approvals *all = approvals_of(ctx);
     const struct approval_key key = {approval->canonical, approval->env, approval->cwd,
                                      approval->tty, approval->permissions, approval->sandbox};
-    struct err unused;
-    BUG_UNLESS(!all->granted);
     if (span == APPROVAL_SESSION) {
         char *text = session_key(approval->scope, &key);
         yes_add(&all->yes, text);
@@ -322,18 +359,8 @@ void approvals_grant(struct approval *approval, enum approval_span span)
         json_free(json_detach(meta, "waited_ms"));
         json_add(request_params(request), "_meta", meta);
     }
-    all->granted = request;
-    all->granting = approval;
-    all->granted_key = exact_key(approval->argv, &key);
-    approval->again(ctx, request);
-    all->granted = NULL;
-    all->granting = NULL;
-    free(all->granted_key);
-    all->granted_key = NULL;
-    if (!approval->taken)
-        recorded_answer(approval, "failed", "it did not begin, and its caller was told why",
-                        &unused);
-    approval_free(approval);
+    struct approval_grant grant = {approval, exact_key(approval->argv, &key)};
+    approvals_go_on(ctx, request, &grant);
 }
 
 void approvals_deny(struct approval *approval, const char *because)

@@ -75,6 +75,17 @@ void approvals_each(struct cmd_context *ctx, void (*fn)(void *arg, const struct 
 bool approvals_is_elicited(const struct approval *approval, const struct request *request);
 /* Each ends the question. A yes runs the call; a no fails it. */
 void approvals_grant(struct approval *approval, enum approval_span span);
+/* Takes the yes by which this request is handled right now, for a handler that puts it off; empty:
+ * there is none. approvals_go_on handles it again by it; approvals_drop: it never will be. */
+struct approval_grant {
+    struct approval *approval; /* owned */
+    char *key;
+};
+void approvals_hold(struct cmd_context *ctx, const struct request *request,
+                    struct approval_grant *grant);
+void approvals_go_on(struct cmd_context *ctx, struct request *request,
+                     struct approval_grant *grant);
+void approvals_drop(struct approval_grant *grant);
 void approvals_deny(struct approval *approval, const char *because); /* because may be NULL */
 /* Adds id, command, cwd, reason … to an object. */
 void approvals_describe(const struct approval *approval, struct json *into);

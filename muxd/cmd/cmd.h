@@ -32,6 +32,7 @@ struct cmd_context {
     struct attachment *attachments; /* attach.c: all connections that show a session */
     struct approvals *approvals;    /* approvals.c; NULL: there were none */
     struct gate_default *models;    /* gate_default.c; NULL: nobody has asked */
+    const struct hidden_ahead *hidden; /* hidden.c: of the request that is handled; NULL: none */
 };
 
 #define TOOL(ident, ...) void cmd_##ident(struct cmd_context *ctx, struct request *request);

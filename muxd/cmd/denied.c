@@ -14,6 +14,22 @@ static void denied_read_paths(const struct json *list, const char *cwd, struct s
             strv_add_owned(out, path_join(cwd, json_str(it, NULL)));
 }
 
+/* Patterns are not looked for again: whether a path matches can be asked of the path. */
+static void denied_take_patterns(struct strv *unreadable, struct strv *patterns)
+{
+    struct strv plain = {0};
+    for (size_t i = 0; i < unreadable->count; i++) {
+        const char *const one[] = {unreadable->items[i], NULL};
+        char *real = confine_has_pattern(one) ? confine_pattern_real(one[0]) : NULL;
+        if (real)
+            strv_add_owned(patterns, real);
+        else if (!confine_has_pattern(one))
+            strv_add(&plain, one[0]);
+    }
+    strv_fini(unreadable);
+    *unreadable = plain;
+}
+
 /* Where the journal keeps nothing of it, what is usual counts. */
 static void denied_read_env(struct session *session, struct strv *out)
 {
@@ -27,7 +43,8 @@ static void denied_read_env(struct session *session, struct strv *out)
 }
 
 /* The plan that the session runs by, made anew from what its journal keeps. */
-static bool denied_plan(struct cmd_context *ctx, struct session *session, struct confine_plan *plan)
+static bool denied_plan(struct cmd_context *ctx, struct session *session, struct confine_plan *plan,
+                        struct strv *patterns)
 {
     struct json *facts = session_sandbox_facts(session);
     const char *word = json_get_str(facts, "mode", NULL),
@@ -41,6 +58,7 @@ static bool denied_plan(struct cmd_context *ctx, struct session *session, struct
     json_get_bool(facts, "temp", &temp);
     denied_read_paths(json_get(facts, "writable_roots"), cwd, &roots);
     denied_read_paths(json_get(facts, "unreadable"), cwd, &unreadable);
+    denied_take_patterns(&unreadable, patterns);
     denied_read_env(session, &env);
     wish.no_temp = !temp;
     wish.roots = (const char *const *)roots.items;
@@ -74,16 +92,21 @@ static bool denied_find(struct cmd_context *ctx, struct session *session, struct
 {
     struct denial_case of = {.plan = plan};
     struct buf output = BUF_INIT;
+    struct strv patterns = {0};
     if (!session_sandbox(session) || session_is_live(session) ||
         atomic_load(&session_journal(session)->header->killed_by) != KILLER_NONE ||
         !session_has_exit(session, &of.exit_code, &of.signo) ||
-        (of.exit_code == 0 && of.signo == 0) || !denied_plan(ctx, session, plan))
+        (of.exit_code == 0 && of.signo == 0) || !denied_plan(ctx, session, plan, &patterns)) {
+        strv_fini(&patterns);
         return false;
+    }
     denied_output(session, &output);
     of.output = output.data ? output.data : "";
     of.size = output.len;
+    of.hidden = (const char *const *)patterns.items;
     denial_find(denial, &of);
     buf_fini(&output);
+    strv_fini(&patterns);
     if (denial->operation == DENIAL_NONE)
         confine_plan_fini(plan);
     return denial->operation != DENIAL_NONE;

@@ -5,6 +5,7 @@
 #include "cmd/failure_words.h"
 #include "cmd/gate.h"
 #include "cmd/gate_default.h"
+#include "cmd/hidden.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
 #include "cmd/patching.h"
@@ -136,7 +137,8 @@ void cmd_EXEC_COMMAND(struct cmd_context *ctx, struct request *request)
     const struct tool *tool = &tools[TOOL_EXEC_COMMAND];
     const struct json *params = request_params(request);
     if (gate_default_waits(ctx, request, cmd_EXEC_COMMAND) ||
-        gate_refuses_arguments(ctx, request, tool))
+        gate_refuses_arguments(ctx, request, tool) ||
+        hidden_waits(ctx, request, tool, cmd_EXEC_COMMAND))
         return;
     /* the daemon would apply the patch outside; the program apply_patch does inside what it may */
     if (!sandboxing_wanted(tool, params) &&

@@ -9,6 +9,7 @@
 #include "cmd/failure.h"
 #include "cmd/failure_words.h"
 #include "cmd/gate_default.h"
+#include "cmd/hidden.h"
 #include "cmd/meta.h"
 #include "cmd/recorded.h"
 #include "cmd/retry.h"
@@ -163,8 +164,10 @@ static bool gate_brings_programs(const struct gate *gate)
 static int gate_set_free(struct gate *gate, struct err *err)
 {
     sandboxing_fini(&gate->sandboxing);
-    return sandboxing_read(&gate->sandboxing, gate->tool, request_params(gate->request), gate->cwd,
-                           err);
+    int code = sandboxing_read(&gate->sandboxing, gate->tool, request_params(gate->request),
+                               gate->cwd, err);
+    hidden_give(gate->ctx, gate->request, &gate->sandboxing);
+    return code;
 }
 
 /* A variable may name another program, or make a safe one run another (PATH, LD_PRELOAD,
@@ -322,6 +325,7 @@ int gate_command(struct gate *gate, struct err *err)
     gate->policy = confined || policy_is_on(policy) ? name : NULL;
     int result = sandboxing_decide(&gate->sandboxing, escalated ? NULL : policy, gate->request,
                                    gate->tool, gate->cwd, err);
+    hidden_give(gate->ctx, gate->request, &gate->sandboxing);
     if (result == ERR_DENIED && audit_wants(gate->ctx->registry, true))
         recorded_refused(gate->ctx, recorded_command(gate, NULL), err->text);
     bool more = result == 0 && gate->sandboxing.by_policy &&

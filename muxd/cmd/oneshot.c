@@ -14,6 +14,7 @@
 #include "cmd/failure_words.h"
 #include "cmd/gate.h"
 #include "cmd/gate_default.h"
+#include "cmd/hidden.h"
 #include "cmd/inflight.h"
 #include "cmd/meta.h"
 #include "cmd/patching.h"
@@ -263,6 +264,7 @@ static void oneshot_run(struct cmd_context *ctx, struct request *request, const 
     const struct json *params = request_params(request);
     if (gate_default_waits(ctx, request, oneshot_handler(tool)) ||
         gate_refuses_arguments(ctx, request, tool) ||
+        hidden_waits(ctx, request, tool, oneshot_handler(tool)) ||
         patching_takes(ctx, request, tool, json_get(params, "command"),
                        schema_str(tool, params, "workdir", NULL)))
         return;

@@ -2,6 +2,7 @@
 #include "cmd/patch_confine.h"
 #include "base/strv.h"
 #include "cmd/gate.h"
+#include "cmd/hidden.h"
 #include "cmd/meta.h"
 #include "session/sandbox.h"
 
@@ -14,6 +15,7 @@ static int patch_confine_plan(struct patch_confined *confined, const struct patc
     char **env = err->code ? NULL : meta_env(ask->ctx, ask->request, META_ENV_CALLER, NULL, err);
     int code = env ? sandboxing_decide(&sandboxing, policy, ask->request, ask->tool, ask->cwd, err)
                    : err->code;
+    hidden_give(ask->ctx, ask->request, &sandboxing);
     if (!code && sandboxing.by_policy) {
         struct confine_place place = sandbox_place(ask->ctx->registry, sandboxing.workspace, env);
         code = confine_plan_make(&confined->plan, &sandboxing.wish, &place, err);

@@ -9,6 +9,7 @@
 #include "base/strv.h"
 #include "cmd/failure.h"
 #include "cmd/gate_default.h"
+#include "cmd/hidden.h"
 #include "cmd/meta.h"
 #include "cmd/patch_ask.h"
 #include "cmd/patch_confine.h"
@@ -361,7 +362,8 @@ void cmd_APPLY_PATCH(struct cmd_context *ctx, struct request *request)
     size_t len;
     const char *text = schema_str(tool, params, "input", &len);
     struct err err;
-    if (gate_default_waits(ctx, request, cmd_APPLY_PATCH))
+    if (gate_default_waits(ctx, request, cmd_APPLY_PATCH) ||
+        hidden_waits(ctx, request, tool, cmd_APPLY_PATCH))
         return;
     char *base = patching_base(ctx, request, schema_str(tool, params, "workdir", NULL), &err);
     if (base)

@@ -87,8 +87,9 @@ static int reach_plan(struct cmd_context *ctx, struct request *request,
                    : err->code;
     if (!code) {
         struct confine_place place = sandbox_place(ctx->registry, sandboxing.workspace, env);
-        code = confine_plan_make(plan, &sandboxing.wish, &place, err);
         strv_add_all(hidden, sandboxing.wish.unreadable);
+        sandboxing.wish.unreadable = NULL; /* compared by name, and not looked for */
+        code = confine_plan_make(plan, &sandboxing.wish, &place, err);
     }
     sandboxing_fini(&sandboxing);
     strv_free(env);

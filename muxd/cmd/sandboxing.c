@@ -54,6 +54,7 @@ void sandboxing_fini(struct sandboxing *sandboxing)
     strv_fini(&sandboxing->roots);
     strv_fini(&sandboxing->unreadable);
     strv_fini(&sandboxing->readable);
+    strv_fini(&sandboxing->found);
     free(sandboxing->workspace);
     *sandboxing = (struct sandboxing){.confined = false};
 }

@@ -11,7 +11,7 @@ struct sandboxing {
     struct confine_wish wish; /* its paths are those below */
     bool confined;            /* false: it may do everything */
     bool by_policy;           /* a policy confines it, so that an approval may set it free */
-    struct strv roots, unreadable, readable;
+    struct strv roots, unreadable, readable, found;
     char *workspace;
 };
 /* The arguments of a call (ARGS_SANDBOX), of a tool that has them; relative paths begin in cwd. The

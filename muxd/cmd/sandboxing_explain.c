@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cmd/bounds.h"
 #include "cmd/gate.h"
+#include "cmd/hidden.h"
 #include "cmd/meta.h"
 #include "cmd/sandboxing_subject.h"
 #include "session/sandbox.h"
@@ -151,14 +152,29 @@ static int explain(struct explaining *call, struct json *into, struct err *err)
     return code;
 }
 
+/* True: it is asked again once the files are found. */
+static bool explain_searches(struct explaining *call)
+{
+    struct sandboxing_subject subject;
+    struct err unused; /* it is told when it is explained */
+    bool waits = sandboxing_subject(&subject, call->ctx, call->request, &unused) == 0 &&
+                 subject.wish &&
+                 hidden_search(call->ctx, call->request, subject.wish->unreadable,
+                               cmd_EXPLAIN_SANDBOX);
+    sandboxing_subject_fini(&subject);
+    return waits;
+}
+
 static void explain_on_tried(void *arg, bool closing)
 {
     struct explaining *call = arg;
     struct err err = {0};
     if (call->request && !closing) {
         request_on_cancel(call->request, NULL, NULL);
-        struct json *told = json_object_new();
-        if (explain(call, told, &err) == 0) {
+        struct json *told = explain_searches(call) ? NULL : json_object_new();
+        if (!told) {
+            ;
+        } else if (explain(call, told, &err) == 0) {
             request_reply(call->request, told);
         } else {
             json_free(told);

@@ -1,6 +1,7 @@
 /* sandboxing_subject: owns which sandbox explain_sandbox is about. */
 #include "cmd/sandboxing_subject.h"
 #include "cmd/gate_default.h"
+#include "cmd/hidden.h"
 #include "base/mem.h"
 #include "cmd/meta.h"
 #include "guard/policy.h"
@@ -27,6 +28,7 @@ static int subject_of_policy(struct sandboxing_subject *subject, struct cmd_cont
     gate_default_words(ctx, name, policy, &subject->what);
     buf_append_byte(&subject->what, '\n');
     int code = sandboxing_decide(&subject->sandboxing, policy, request, tool, subject->cwd, err);
+    hidden_give(ctx, request, &subject->sandboxing);
     if (!code && subject->sandboxing.confined)
         subject->wish = &subject->sandboxing.wish;
     return code;
@@ -86,6 +88,7 @@ int sandboxing_subject(struct sandboxing_subject *subject, struct cmd_context *c
     if (session)
         return subject_of_session(subject, ctx, session, err);
     int code = sandboxing_read(&subject->sandboxing, tool, params, subject->cwd, err);
+    hidden_give(ctx, request, &subject->sandboxing);
     if (!code && subject->sandboxing.confined)
         subject->wish = &subject->sandboxing.wish;
     return code;

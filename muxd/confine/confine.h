@@ -25,6 +25,8 @@ struct confine_wish {  /* borrowed */
     const char *const *roots; /* writable besides the working directory; NULL: none */
     /* paths, or patterns that are looked for when the plan is made (confine_hide.h); NULL: none */
     const char *const *unreadable;
+    /* what unreadable has come to when it was looked for before (confine_find); NULL: it was not */
+    const char *const *found;
     const char *const *readable; /* not hidden, though unreadable names it; NULL: none */
     /* the writable directory, where that is not the one that the command begins in; absolute */
     const char *workspace;
@@ -61,6 +63,19 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
                       const struct confine_place *place, struct err *err);
 void confine_plan_fini(struct confine_plan *plan);
 
+/* Whether one of the unreadable ones is a pattern, for which directories have to be read. */
+bool confine_has_pattern(const char *const *unreadable);
+/* Appends what they come to as the files are now, for confine_wish.found. Any thread; takes as long
+ * as it takes to look at CONFINE_FIND_ENTRIES, where a plan that has to look itself gives up after
+ * CONFINE_GLOB_ENTRIES. ERR_TOO_LARGE. */
+int confine_find(const char *const *unreadable, struct strv *out, struct err *err);
+#define CONFINE_FIND_ENTRIES 1000000
+#define CONFINE_GLOB_ENTRIES 20000
+/* The pattern with the part before its first name with a * ? or [ as it really is; the caller's.
+ * NULL: there is no such directory. */
+char *confine_pattern_real(const char *pattern);
+/* Whether the path, or a directory that it lies in, matches the pattern; both absolute. */
+bool confine_matches(const char *pattern, const char *path);
 bool confine_is_below(const char *path, const char *dir); /* or the same */
 /* The absolute path without links: *real, the caller's, and 0; or an errno, and err where a link on
  * the way may have been made by a program of this user. */

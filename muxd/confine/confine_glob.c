@@ -1,4 +1,4 @@
-/* confine_glob.c: owns the search for files whose names match a pattern. */
+/* confine_glob.c: owns patterns: what is one, which files match it, and whether a path does. */
 #include "base/mem.h"
 #include "base/path.h"
 #include "confine/confine_git.h"
@@ -13,7 +13,7 @@
 struct glob {
     struct strv *out;
     size_t before; /* what out has had */
-    int entries, depth;
+    int entries, most, depth;
     bool too_large;
 };
 
@@ -54,7 +54,7 @@ static void glob_entry(struct glob *glob, const char *dir, const struct dirent *
     bool maybe_dir = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
         return;
-    glob->too_large = ++glob->entries > CONFINE_GLOB_ENTRIES;
+    glob->too_large = ++glob->entries > glob->most;
     if (deep ? !maybe_dir : fnmatch(name, entry->d_name, 0) != 0)
         return;
     char *path = path_join(dir, entry->d_name);
@@ -101,26 +101,70 @@ static void glob_below(struct glob *glob, const char *dir, const char *rest)
     free(name);
 }
 
-/* The part before the first name with a pattern is a path as any other: links count in it. */
-int confine_glob(const char *pattern, struct strv *out, struct err *err)
+/* The part before the first name with a pattern is a path as any other: links count in it. *dir: as
+ * it really is, the caller's; NULL: it is not there. What is left of the pattern. */
+static const char *glob_fixed(const char *pattern, char **dir)
 {
-    struct glob glob = {.out = out, .before = out->count};
     size_t fixed = strcspn(pattern, "*?[");
-    if (!pattern[fixed]) {
+    while (fixed > 0 && pattern[fixed - 1] != '/')
+        fixed--;
+    char *begin = xstrndup(pattern, fixed);
+    *dir = realpath(*begin ? begin : "/", NULL);
+    free(begin);
+    return pattern + fixed;
+}
+
+int confine_glob(const char *pattern, int entries, struct strv *out, struct err *err)
+{
+    struct glob glob = {.out = out, .before = out->count, .most = entries};
+    char *dir;
+    if (!glob_is_pattern(pattern, strlen(pattern))) {
         strv_add(out, pattern);
         return 0;
     }
-    while (fixed > 0 && pattern[fixed - 1] != '/')
-        fixed--;
-    char *begin = xstrndup(pattern, fixed), *dir = realpath(*begin ? begin : "/", NULL);
+    const char *rest = glob_fixed(pattern, &dir);
     if (dir)
-        glob_below(&glob, dir, pattern + fixed);
+        glob_below(&glob, dir, rest);
     free(dir);
-    free(begin);
     if (!glob.too_large)
         return 0;
     return err_set(err, ERR_TOO_LARGE,
                    "'%s' would have to be looked for in more than %d files, or matches more than "
                    "%d: name a directory that lies closer",
-                   pattern, CONFINE_GLOB_ENTRIES, CONFINE_GLOB_FOUND);
+                   pattern, CONFINE_FIND_ENTRIES, CONFINE_GLOB_FOUND);
+}
+
+char *confine_pattern_real(const char *pattern)
+{
+    char *dir;
+    const char *rest = glob_fixed(pattern, &dir);
+    char *real = dir ? path_join(dir, rest) : NULL;
+    free(dir);
+    return real;
+}
+
+bool confine_has_pattern(const char *const *unreadable)
+{
+    bool has = false;
+    for (; unreadable && *unreadable; unreadable++)
+        has |= glob_is_pattern(*unreadable, strlen(*unreadable));
+    return has;
+}
+
+/* Name by name; what is left of the path when the pattern is over lies below a match. */
+bool confine_matches(const char *pattern, const char *path)
+{
+    pattern += strspn(pattern, "/");
+    path += strspn(path, "/");
+    size_t size = strcspn(pattern, "/"), part = strcspn(path, "/");
+    if (size == 0 || part == 0)
+        return size == 0;
+    if (size == 2 && strncmp(pattern, "**", 2) == 0)
+        return pattern[2 + strspn(pattern + 2, "/")] == '\0' ||
+               confine_matches(pattern + 2, path) || confine_matches(pattern, path + part);
+    char *name = xstrndup(pattern, size), *own = xstrndup(path, part);
+    bool same = fnmatch(name, own, 0) == 0;
+    free(name);
+    free(own);
+    return same && confine_matches(pattern + size, path + part);
 }

@@ -96,8 +96,9 @@ static int hide_asked(struct confine_plan *plan, const struct confine_wish *wish
     char real[PATH_MAX];
     struct strv paths = {0};
     int code = 0;
-    for (size_t i = 0; wish->unreadable && wish->unreadable[i] && !code; i++)
-        code = confine_glob(wish->unreadable[i], &paths, err);
+    strv_add_all(&paths, wish->found);
+    for (size_t i = 0; !wish->found && wish->unreadable && wish->unreadable[i] && !code; i++)
+        code = confine_glob(wish->unreadable[i], CONFINE_GLOB_ENTRIES, &paths, err);
     for (size_t i = 0; i < paths.count && !code; i++)
         if (realpath(paths.items[i], real) && !is_readable(wish, real)) {
             /* else there is nothing to read, or it may be read */
@@ -125,6 +126,14 @@ static int check_readable(const struct confine_plan *plan, const struct confine_
                                    real, lists[j]->items[k]);
     }
     return 0;
+}
+
+int confine_find(const char *const *unreadable, struct strv *out, struct err *err)
+{
+    int code = 0;
+    for (; *unreadable && !code; unreadable++)
+        code = confine_glob(*unreadable, CONFINE_FIND_ENTRIES, out, err);
+    return code;
 }
 
 int confine_hide(struct confine_plan *plan, const struct confine_wish *wish,

@@ -11,10 +11,9 @@ bool confine_is_dir(const char *path); /* confine_plan.c */
 
 /* confine_glob.c: appends the paths that match an absolute pattern as it is now: * and ? and [...]
  * within a name, ** for any number of directories; names with a dot count, and no link is followed
- * on the way. A pattern with none of these stands for itself. ERR_TOO_LARGE: there is more to look
- * at than a plan may take time for. */
-int confine_glob(const char *pattern, struct strv *out, struct err *err);
-#define CONFINE_GLOB_ENTRIES 20000 /* that are looked at */
+ * on the way. A pattern with none of these stands for itself. ERR_TOO_LARGE: there are more than
+ * so many entries to look at, or more than CONFINE_GLOB_FOUND match. */
+int confine_glob(const char *pattern, int entries, struct strv *out, struct err *err);
 #define CONFINE_GLOB_FOUND 256
 #define CONFINE_GLOB_DEPTH 64
 #endif

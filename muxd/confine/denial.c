@@ -60,14 +60,22 @@ static bool is_below_one(const char *path, const struct strv *dirs)
     return false;
 }
 
+static bool denial_is_hidden(const struct denial_case *of, const char *path)
+{
+    bool hidden = is_below_one(path, &of->plan->hidden_dirs) ||
+                  is_below_one(path, &of->plan->hidden_files);
+    for (const char *const *at = of->hidden; at && *at && !hidden; at++)
+        hidden = confine_matches(*at, path);
+    return hidden;
+}
+
 /* What the user could do without the sandbox, and the plan does not let it do. */
 static enum judged judge_file(struct finding *finding, const struct denial_file *file)
 {
     const struct confine_plan *plan = finding->of->plan;
     bool kept = is_below_one(file->real, &plan->kept) || is_below_one(file->real, &plan->made),
          cant_run = finding->of->exit_code == 126 && !file->is_dir && !file->executable;
-    if (is_below_one(file->real, &plan->hidden_dirs) ||
-        is_below_one(file->real, &plan->hidden_files)) {
+    if (denial_is_hidden(finding->of, file->real)) {
         if (!file->readable && file->exists)
             return JUDGED_ORDINARY;
         denial_set(finding->denial, DENIAL_READ, DENIAL_BY_PATH, file->real);

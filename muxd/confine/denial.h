@@ -23,6 +23,8 @@ struct denial_case { /* borrowed */
     const char *output;   /* the end of it */
     size_t size;
     const struct confine_plan *plan;
+    /* what is hidden besides, as patterns whose fixed part has no link; NULL: nothing */
+    const char *const *hidden;
     denial_probe_fn *probe; /* NULL: denial_probe_file */
     void *arg;
 };

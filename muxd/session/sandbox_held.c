@@ -21,6 +21,8 @@ static void copy_spec(struct held *held, const struct session_spec *spec)
     held->wish.roots = (const char *const *)strv_dup(spec->sandbox->roots);
     held->wish.workspace = spec->sandbox->workspace ? xstrdup(spec->sandbox->workspace) : NULL;
     held->wish.unreadable = (const char *const *)strv_dup(spec->sandbox->unreadable);
+    held->wish.found = spec->sandbox->found ? (const char *const *)strv_dup(spec->sandbox->found)
+                                            : NULL;
     held->wish.readable = (const char *const *)strv_dup(spec->sandbox->readable);
     held->spec = (struct session_spec){.argv = strv_dup((const char *const *)spec->argv),
                                        .env = strv_dup((const char *const *)spec->env),
@@ -37,6 +39,7 @@ static void held_free(struct held *held)
     strv_free((char **)(uintptr_t)held->wish.roots);
     strv_free((char **)(uintptr_t)held->wish.unreadable);
     strv_free((char **)(uintptr_t)held->wish.readable);
+    strv_free((char **)(uintptr_t)held->wish.found);
     free((char *)(uintptr_t)held->wish.workspace);
     strv_free((char **)(uintptr_t)held->spec.argv);
     strv_free((char **)(uintptr_t)held->spec.env);

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP, BEFORE_A_LOOK, BEFORE_A_RENAME }; /* as in slow_gates.py */
+enum { OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP, BEFORE_A_LOOK, BEFORE_A_RENAME, BEFORE_A_DIRECTORY }; /* as in slow_gates.py */
 
 static struct control { /* as test_crash_slow.py packs it */
     _Atomic int32_t gate, waits;
@@ -69,6 +69,12 @@ int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsign
 {
     hold_at(BEFORE_A_RENAME);
     return NEXT(renameat2)(from_dir, from, to_dir, to, flags);
+}
+
+DIR *opendir(const char *path)
+{
+    hold_at(BEFORE_A_DIRECTORY);
+    return NEXT(opendir)(path);
 }
 
 DIR *fdopendir(int fd)

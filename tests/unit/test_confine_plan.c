@@ -566,9 +566,31 @@ TEST(finds_bwrap_in_a_path)
     free(found);
 }
 
+static void test_a_path_is_compared_with_a_pattern(void **state)
+{
+    static const struct {
+        const char *pattern, *path;
+        bool matches;
+    } table[] = {
+        {"/w/**/.env", "/w/.env", true},      {"/w/**/.env", "/w/a/b/.env", true},
+        {"/w/**/.env", "/w/a/.env/x", true}, {"/w/**/.env", "/w/a/.envy", false},
+        {"/w/**/.env", "/v/.env", false},     {"/w/*.key", "/w/a.key", true},
+        {"/w/*.key", "/w/a/b.key", false},    {"/w/*.key", "/w/.key", true},
+        {"/w/**", "/w/a/b", true},            {"/w/**", "/w", false},
+        {"/w/a?/[bc]", "/w/ax/c", true},      {"/w/a?/[bc]", "/w/a/c", false},
+        {"/w/**/s/**/k", "/w/s/k", true},     {"/w/**/s/**/k", "/w/a/s/b/c/k", true},
+        {"/w/**/s/**/k", "/w/a/b/c/k", false}, {"/**/.env", "/x/.env", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (confine_matches(table[i].pattern, table[i].path) != table[i].matches)
+            fail_msg("'%s', '%s'", table[i].pattern, table[i].path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_path_is_compared_with_a_pattern),
         cmocka_unit_test(words_and_modes),
         cmocka_unit_test(protects_what_is_there_and_what_is_not),
         cmocka_unit_test(follows_a_git_file),
