@@ -152,21 +152,35 @@ static int help(void)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
+/* Whether the config can be read; else err tells why not. *path is the caller's. */
+static bool reads_config(const char *given, char **path, struct err *err)
+{
+    *path = path_config(given);
+    struct config *config = config_load(*path, err);
+    bool good = config && control_check_config(config, err) == 0;
+    config_free(config);
+    return good;
+}
+
 static int check_config(const char *given)
 {
     struct err err = {0};
-    char *path = path_config(given);
-    struct config *config = config_load(path, &err);
-    if (config && control_check_config(config, &err) < 0) {
-        config_free(config);
-        config = NULL;
-    }
-    int status = config ? 0 : muxd_complain(1, err.text);
-    if (config)
+    char *path;
+    bool good = reads_config(given, &path, &err);
+    int status = good ? 0 : muxd_complain(1, err.text);
+    if (good)
         printf("%s: ok\n", path ? path : "built-in defaults");
-    config_free(config);
     free(path);
     return status;
+}
+
+static int answer(const struct command_line *line)
+{
+    struct err err = {0};
+    char *path;
+    bool good = reads_config(line->value[OPTION_CONFIG], &path, &err);
+    free(path);
+    return trial_answer_as_worker(line->value[OPTION_ANSWER], journal_why_not, good);
 }
 
 static int generate(const char *dir)
@@ -257,7 +271,7 @@ int main(int argc, char **argv)
     if (line.value[OPTION_SPEAKS])
         return strcmp(line.value[OPTION_SPEAKS], keep_protocol_word) == 0 ? 0 : 1;
     if (line.value[OPTION_ANSWER])
-        return trial_answer_as_worker(line.value[OPTION_ANSWER], journal_why_not);
+        return answer(&line);
     if (line.value[OPTION_EXPLAIN])
         return muxd_explain(&line);
     if (!line.value[OPTION_WORKER])

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "keep/link_inner.h"
 #include "keep/plan.h"
+#include "keep/trial.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +328,8 @@ const char *link_upgrade_why(int error)
     case ENOEXEC: return "it is no program for this machine, or a part of one only; install it "
                          "again";
     case EPROTONOSUPPORT: return "it can't read the journals of these sessions";
+    case TRIAL_NO_CONFIG: return "it can't read the config; its `muxd --check-config` names the "
+                                 "line";
     case ECHILD: return "it has ended";
     case ECANCELED: return "a stop has begun";
     case EBUSY: return "another upgrade is under way; try again when it is over";

@@ -6,10 +6,13 @@
  * outlives releases: a change needs another TRIAL_VERSION. */
 #ifndef MUXD_KEEP_TRIAL_H
 #define MUXD_KEEP_TRIAL_H
+#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TRIAL_MAGIC "muxd-try"
 #define TRIAL_VERSION 1
+#define TRIAL_NO_CONFIG ENOKEY /* an answer's error: the config can't be read */
 
 enum trial_who { TRIAL_KEEPER = 1, TRIAL_WORKER };
 
@@ -26,6 +29,7 @@ void trial_answer(int fd, enum trial_who who, int nonce, int error);
  * well until what it lacks is needed. The table of its sections tells, which stands at the end. */
 int trial_why_cut(void);
 /* In muxd. value: of "--answer"; check: 0 when the journal can be taken over, else an errno, why
- * not. Answers; returns the exit status. */
-int trial_answer_as_worker(const char *value, int (*check)(int journal));
+ * not; reads_config: a release that can't read the config would start nothing. Answers; returns the
+ * exit status. */
+int trial_answer_as_worker(const char *value, int (*check)(int journal), bool reads_config);
 #endif

@@ -18,7 +18,7 @@ static int check_journals(int journals, int (*check)(int journal))
     return 0;
 }
 
-int trial_answer_as_worker(const char *value, int (*check)(int journal))
+int trial_answer_as_worker(const char *value, int (*check)(int journal), bool reads_config)
 {
     int answer, nonce, journals, end = 0;
     if (sscanf(value, "%d:%d:%d:%n", &answer, &nonce, &journals, &end) != 3 || end == 0)
@@ -26,6 +26,8 @@ int trial_answer_as_worker(const char *value, int (*check)(int journal))
     int error = strcmp(value + end, keep_protocol_word) != 0 ? EPROTO : trial_why_cut();
     if (error == 0)
         error = check_journals(journals, check);
+    if (error == 0 && !reads_config)
+        error = TRIAL_NO_CONFIG;
     trial_answer(answer, TRIAL_WORKER, nonce, error);
     return error == 0 ? 0 : 1;
 }

@@ -245,6 +245,20 @@ def test_program_that_gives_no_answer_of_ours(own, name, content, why):
     refused(own)
 
 
+def test_release_that_can_not_read_the_config(own):
+    """It would have the sessions and start nothing any more."""
+    n, worker = own.run("exec sleep 300", tty=True), own.call("status")["pid"]
+    own.config("[limits]\nkeep_ended = 2h\n")
+    own.call("reload")
+    replace(own, "muxd", change=lambda content: content.replace(b"keep_ended", b"keep_other"))
+    message = refusal(own)
+    assert "can't read the config" in message and own.call("status")["pid"] == worker and not is_resumed(own), message
+    assert own.ended(own.run("exit 5"))["exit_code"] == 5
+    own.config("")
+    upgrade(own, "method")
+    assert own.state_of(n) == "running" and own.ended(own.run("exit 6"))["exit_code"] == 6
+
+
 @EACH
 def test_status_0_is_no_answer(own, name):
     worker = own.call("status")["pid"]

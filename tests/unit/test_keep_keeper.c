@@ -1072,7 +1072,7 @@ int main(int argc, char **argv)
     if (argc >= 3 && strcmp(argv[1], "--check") == 0)
         return keeper_check((int)strtol(argv[2], NULL, 10));
     if (argc >= 3 && strcmp(argv[1], "--answer") == 0)
-        return trial_answer_as_worker(argv[2], no_journals);
+        return trial_answer_as_worker(argv[2], no_journals, true);
     if (argc >= 3 && strcmp(argv[1], "-c") == 0) /* the worker of --bad-worker, executed by descriptor */
         return raise(SIGSEGV);
     if (argc >= 3)

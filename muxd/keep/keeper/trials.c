@@ -168,9 +168,9 @@ int keeper_trial(const struct keeper_options *options, const char *value)
     trial_answer(answer, TRIAL_KEEPER, nonce, error);
     if (error != 0)
         return 1;
-    char option[] = "--answer", word[96],
-         *args[] = {(char *)options->worker_path, option, word, NULL};
+    char option[] = "--answer", word[96], *args[OWN_ARGS_MAX];
     snprintf(word, sizeof word, "%d:%d:%d:%s", answer, nonce, journals, keep_protocol_word);
+    own_args(args, options->keeper_argv + 1, option, word); /* --config among them */
     fd_set_cloexec(journals, false);
     execveat(exe, "", args, environ, AT_EMPTY_PATH);
     trial_answer(answer, TRIAL_WORKER, nonce, errno);
