@@ -79,8 +79,7 @@ static bool is_owed(const struct session *session)
     int64_t keep_ms = session->registry->cfg->limits.keep_ended_ms;
     return read_at(session) == 0 && !session->from_disk && !header->declared &&
            atomic_load(&header->killed_by) != KILLER_REQUEST &&
-           clock_real_ms() - atomic_load(&header->ended_real_ms) <
-               (keep_ms > OWED_MS ? keep_ms : OWED_MS);
+           clock_boot_ms() - session->owed_since_ms < (keep_ms > OWED_MS ? keep_ms : OWED_MS);
 }
 
 static void ended_on_expiry(void *arg)
@@ -115,6 +114,8 @@ void ended_place(struct session *session, bool used)
     enum aged kind = ended_kind_of(session);
     if (session->gone || (!list_is_empty(&session->aged) && session->aged_kind == kind && !used))
         return;
+    if (session->owed_since_ms == 0)
+        session->owed_since_ms = clock_boot_ms();
     list_remove(&session->aged);
     struct list *place = registry->aged[kind].prev;
     while (kind == AGED_READ && place != &registry->aged[kind] &&

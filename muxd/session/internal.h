@@ -71,6 +71,7 @@ struct session {
     struct list more;       /* has output left over by the budget of this turn */
     struct list aged;       /* ended.c */
     enum aged aged_kind;
+    int64_t owed_since_ms;  /* ended.c: CLOCK_BOOTTIME; a new worker counts anew */
     struct list waits;      /* waiter.c */
     bool searched;          /* waiter.c: somebody waits for a pattern */
     bool gone;              /* registry.c: removed; freed at the end of the turn */

@@ -700,6 +700,19 @@ TEST(test_tombstones_go_by_a_clock_that_does_not_jump)
     assert_null(registry_find(registry, "s", &err));
 }
 
+/* An end that nobody has read waits its hour for that, whatever the time of day does. */
+TEST(test_end_is_owed_by_a_clock_that_does_not_jump)
+{
+    struct err err;
+    struct session *session = must_create("s", "exit 3", false), *other;
+    cfg->limits.max_sessions = 1;
+    wait_exit(session);
+    session_journal(session)->header->ended_real_ms -= 7200000;
+    assert_int_equal(create("t", "cat", true, &other, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "the end of 1 more"));
+    assert_non_null(registry_find(registry, "s", &err));
+}
+
 /* A program between its fork and its exec is nobody's orphan, least of all one that is left by another session and dies with it. */
 TEST(test_new_program_is_no_orphan)
 {
@@ -950,7 +963,7 @@ int main(void)
         CASE(quiet_and_settle), CASE(cancelled_wait_is_silent), CASE(input_refused),
         CASE(searched_only_while_somebody_searches), CASE(refused_secret_is_not_told), CASE(stdin_of_pipes), CASE(interrupt_of_pipes),
         CASE(signals_without_a_pidfd), CASE(kill_ladder), CASE(kill_takes_everybody), CASE(one_signal), CASE(session_limits), CASE(caps), CASE(tombstones_go),
-        CASE(tombstones_go_by_a_clock_that_does_not_jump),
+        CASE(tombstones_go_by_a_clock_that_does_not_jump), CASE(end_is_owed_by_a_clock_that_does_not_jump),
         CASE(new_program_is_no_orphan), CASE(idle_loop_sleeps), CASE(process_in_session), CASE(declared), CASE(successor), CASE(keeper_lost),
         CASE(interrupt_is_not_held), CASE(flood_beside_a_person), CASE(nothing_is_fed_while_all_rest),
     };
