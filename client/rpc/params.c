@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "client/rpc/input.h"
 #include "wire/schema.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -90,7 +91,7 @@ static void add_place(struct json *meta)
     if (json_get(meta, "cwd"))
         ; /* as given */
     else if (!getcwd(dir, sizeof dir) || dir[0] != '/')
-        add_no_place(meta, NULL, "is gone");
+        add_no_place(meta, NULL, errno == ERANGE ? "has too long a path" : "is gone");
     else if (!utf8_valid(dir, strlen(dir)))
         add_no_place(meta, dir, "has a name that is no UTF-8");
     else

@@ -120,3 +120,15 @@ def test_a_name_that_is_no_utf8(mux):
     result = mux.ue("exec", "pwd", cwd=place)
     assert result.rc == 125 and "latin\\xe9" in result.err and "UTF-8" in result.err
     assert mux.ue("exec", "--raw", "-C", "/usr", "pwd", cwd=place).ok().out == "/usr\n"
+
+
+@pytest.mark.no_pty
+def test_a_working_directory_that_no_path_can_name(mux):
+    """It is there, and is not called gone."""
+    deep = "d" * 200
+    script = f"for i in $(seq 25); do mkdir {deep} && cd {deep} || exit; done; exec {mux.program} \"$@\""
+
+    def at(*args):
+        return subprocess.run(["bash", "-c", script, "-", *args], env=mux.env, cwd=mux.dir, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    refused = at("exec", "pwd")
+    assert refused.returncode == 125 and "this working directory has too long a path; cd to another one" in refused.stderr
