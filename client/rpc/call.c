@@ -7,6 +7,7 @@
 #include "client/print/say.h"
 #include "client/rpc/other_release.h"
 #include "client/rpc/ue.h"
+#include "client/rpc/unread.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -110,6 +111,25 @@ static int act_on_interrupt(struct call *call)
     return send_cancel(call) < 0 ? call_interrupted(call) : 0;
 }
 
+/* How long it waits in silence; 0: for ever. */
+static int call_patience_ms(const struct call *call)
+{
+    if (call->interrupted)
+        return 0;
+    if (call->conn->slow_note)
+        return call->conn->slow_ms;
+    return call->conn->unread_looked ? 0 : UNREAD_MS;
+}
+
+static void lose_patience(struct connection *conn)
+{
+    if (conn->slow_note)
+        say_note("%s", conn->slow_note);
+    else
+        unread_look(conn);
+    conn->slow_note = NULL;
+}
+
 /* 0: something can be read; an error after ^C. */
 static int wait_readable(struct call *call)
 {
@@ -129,16 +149,14 @@ static int wait_readable(struct call *call)
             left = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
         }
         bool feeds = (call->flags & CALL_FEEDS) && !call->fed && !call->interrupted;
-        bool slow = call->conn->slow_note && !call->interrupted;
-        if (slow)
-            left = (struct timespec){.tv_sec = call->conn->slow_ms / 1000,
-                                     .tv_nsec = call->conn->slow_ms % 1000 * 1000000};
-        int ready = ppoll(fds, feeds ? 2 : 1, call->interrupted || slow ? &left : NULL,
+        int patience_ms = call_patience_ms(call);
+        if (patience_ms > 0)
+            left = (struct timespec){.tv_sec = patience_ms / 1000,
+                                     .tv_nsec = patience_ms % 1000 * 1000000};
+        int ready = ppoll(fds, feeds ? 2 : 1, call->interrupted || patience_ms > 0 ? &left : NULL,
                           &call->before.mask);
-        if (slow && ready == 0) {
-            say_note("%s", call->conn->slow_note);
-            call->conn->slow_note = NULL;
-        }
+        if (patience_ms > 0 && ready == 0)
+            lose_patience(call->conn);
         if (ready <= 0)
             continue;
         if (fds[0].revents)
@@ -220,8 +238,11 @@ static int call_receive(struct call *call)
     for (;;) {
         size_t room;
         int result = call->flags & CALL_WAITS ? wait_readable(call) : 0;
+        struct pollfd in = {.fd = call->conn->fd, .events = POLLIN};
         if (result < 0)
             return result;
+        if (!call->conn->unread_looked && poll(&in, 1, UNREAD_MS) == 0)
+            unread_look(call->conn);
         char *to = frame_room(&call->conn->in, &room);
         ssize_t n = recv(call->conn->fd, to, room, 0);
         frame_filled(&call->conn->in, n > 0 ? (size_t)n : 0);
@@ -322,6 +343,7 @@ int call_run(struct connection *conn, const char *method, const struct json *par
         if ((result = call_reopen(&call, clock_mono_ms())) < 0)
             break;
         call_again(&call.line, begun_ms);
+        conn->unread_looked = false;
     }
     waiting = false;
     if (held && (flags & CALL_WAITS))

@@ -24,6 +24,7 @@ struct connection {
     bool told_asked;   /* that a call waits for a person was printed */
     const char *slow_note; /* borrowed; printed once when a CALL_WAITS takes longer than slow_ms */
     int slow_ms;
+    bool unread_looked; /* unread.c; set: nobody looks whether the daemon reads */
     struct frame in;
     unsigned losses;     /* in a row, without an answer in between */
     int64_t reopened_ms; /* clock_mono_ms of the last one that was made good */

@@ -18,6 +18,7 @@ static const struct json *complete_ask(struct ue *ue, const char *method, const 
     struct timeval patience = {.tv_sec = ANSWER_MS / 1000, .tv_usec = ANSWER_MS % 1000 * 1000};
     *answer = (struct msg_answer){0};
     ue->conn.may_start = false;
+    ue->conn.unread_looked = true; /* a word on standard error would be in the way */
     if (connection_try(&ue->conn, &err) < 0)
         return NULL;
     if (setsockopt(ue->conn.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)

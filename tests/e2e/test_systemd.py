@@ -180,6 +180,20 @@ def test_programs_can_not_speak_for_the_daemon(mux, start):
     assert service.silent() is None
 
 
+@pytest.mark.parametrize("call", [("list",), ("exec", "true")], ids=["answer", "wait"])
+def test_who_is_served_by_nobody_is_told(mux, call):
+    """After a SIGKILL to all processes of the service systemd goes on listening, and what the sessions left keeps the service active."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(mux.socket))
+        listener.listen(4)
+        client = mux.popen(*call, stderr=subprocess.PIPE)
+        line = client.stderr.readline()
+        assert b"no daemon has read this request" in line, line
+        client.kill()
+        client.wait()
+        client.stderr.close()
+
+
 # Of the machine that verifies, not of the unit: systemd 257 says it wherever it sees no cgroups v2, as in a container.
 OLD_CGROUPS = ("muxd.service: Service has ExitType=cgroup set, but we are running with legacy cgroups v1, which might not work correctly. "
                "Continuing.")
