@@ -217,6 +217,8 @@ SHARE = $(PREFIX)/share
 # systemd looks for a user's units in one place of a home, and in another of the system (systemd.unit(5)).
 UNITDIR = $(if $(filter %/.local %/.local/,$(PREFIX)),$(SHARE),$(PREFIX)/lib)/systemd/user
 UNITS := $(wildcard conf/*.service conf/*.socket)
+# As it stands in a unit's quotes, and as sed takes it.
+in_unit = $(subst |,\|,$(subst &,\&,$(subst %,%%,$(BINDIR))))
 # All that is installed. $(1): what to do with it; its arguments are the directory, the mode and the files.
 define places
 $(call $(1),$(LIBEXECDIR),755,$(BUILD)/muxd-keeper $(BUILD)/muxd-confine)
@@ -239,9 +241,9 @@ install: installable $(if $(NOBUILD),,all) # NOBUILD=1: what is built already, a
 	ln -sf ue "$(DESTDIR)$(BINDIR)/apply_patch"
 	install -D -m 644 completions/ue.bash "$(DESTDIR)$(SHARE)/bash-completion/completions/ue"
 	install -d "$(DESTDIR)$(UNITDIR)" && for unit in $(UNITS); do \
-		sed 's|@BINDIR@|$(BINDIR)|g' "$$unit" > "$(DESTDIR)$(UNITDIR)/$${unit##*/}" || exit 1; done
+		sed 's|@BINDIR@|$(in_unit)|g' "$$unit" > "$(DESTDIR)$(UNITDIR)/$${unit##*/}" || exit 1; done
 	@case "$(DESTDIR):$$PATH:" in *":$(BINDIR):"* | [!:]*) ;; \
-		*) echo "'$(BINDIR)' is not in your PATH; in this shell: PATH=$(BINDIR):\$$PATH" ;; esac
+		*) echo "'$(BINDIR)' is not in your PATH; in this shell: PATH=\"$(BINDIR):\$$PATH\"" ;; esac
 # Removes only files that install has put there; directories that hold other files stay.
 uninstall:
 	$(call places,take)

@@ -52,11 +52,25 @@ def test_into_a_home(mux):
     assert os.access(local / "bin/ue", os.X_OK) and not (ROOT / "~").exists()
     assert f"'{local}/bin' is not in your PATH" in said
     # Not lib/systemd/user, which systemd.unit(5) does not list.
-    assert f"ExecStart={local}/bin/muxd " in (local / "share/systemd/user/muxd.service").read_text()
+    assert f'ExecStart="{local}/bin/muxd" ' in (local / "share/systemd/user/muxd.service").read_text()
     assert (local / "share/systemd/user/muxd.socket").is_file() and not (local / "lib").exists()
     assert "not in your PATH" not in make("PREFIX=~/.local", "install", HOME=str(mux.home), PATH=f"{local}/bin:{os.environ['PATH']}").stdout
     make("PREFIX=~/.local", "uninstall", HOME=str(mux.home))
     assert files(mux.home) == []
+
+
+def test_a_directory_with_any_name(mux):
+    """The unit names it as systemd reads it, and what is said can be pasted."""
+    place = mux.dir / "a b&c|d%e"
+    said = make(f"PREFIX={place}", "install").stdout
+    assert f'PATH="{place}/bin:$PATH"' in said
+    told = str(place).replace("%", "%%")
+    assert f'ExecStart="{told}/bin/muxd" -S' in (place / "lib/systemd/user/muxd.service").read_text()
+    mux.program = place / "bin/ue"
+    assert mux.ue("exec", "--raw", "echo here").ok().out == "here\n"
+    mux.ue("stop").ok()
+    make(f"PREFIX={place}", "uninstall")
+    assert files(place) == []
 
 
 def test_what_is_installed_runs(mux):

@@ -220,5 +220,5 @@ def test_installed_units_name_the_installed_binary(mux):
                           capture_output=True, text=True, timeout=CAP, env={"PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr[-1000:]
     service = (stage / "opt/muxd/lib/systemd/user/muxd.service").read_text()
-    assert "ExecStart=/opt/muxd/bin/muxd " in service and "@" not in service
+    assert 'ExecStart="/opt/muxd/bin/muxd" ' in service and "@" not in service
     assert (stage / "opt/muxd/lib/systemd/user/muxd.socket").is_file()
