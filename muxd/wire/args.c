@@ -94,7 +94,8 @@ static int parse_value(struct parser *p, struct args_option *option, const char 
     case OPTION_SIGNAL: return parse_signal(p, option, word);
     case OPTION_SIZE:
         if (!value_size(option->value, &option->rows, &option->cols))
-            return bad_value(p, word, option->value, "ROWSxCOLS, such as 24x80");
+            return bad_value(p, word, option->value,
+                             "ROWSxCOLS, each from 1 to 1000, such as 24x80");
         return 0;
     case OPTION_FLAG:
     case OPTION_TEXT: return 0;

@@ -68,7 +68,7 @@ TEST(test_wrong_usage)
         {"poll s --quiet 0", "'--quiet 0': not a value"},
         {"exec -m many x", "'-m many': not a value"},
         {"poll --since=-1 s", "'--since -1': not a value"},
-        {"exec --size 24 x", "'--size 24': not a value for it; give ROWSxCOLS"},
+        {"exec --size 24 x", "'--size 24': not a value for it; give ROWSxCOLS, each from 1 to 1000"},
         {"exec -e K x", "'-e K': not a value for it; give NAME=VALUE"},
         {"exec -e =V x", "'-e =V'"},
         {"exec -e 1K=V x", "'-e 1K=V'"},
