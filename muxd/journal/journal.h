@@ -24,8 +24,9 @@
  * alone. */
 #define JOURNAL_MAJOR 1
 #ifndef JOURNAL_MINOR
-#define JOURNAL_MINOR 2
+#define JOURNAL_MINOR 3
 #endif
+#define JOURNAL_MINOR_AGAIN 3 /* the first with again_boot_ms */
 #define JOURNAL_READERS 16
 #define JOURNAL_REQUESTS 64
 #define JOURNAL_NAME_MAX 64
@@ -131,7 +132,11 @@ struct journal_header {
     _Atomic uint64_t kept[2]; /* bytes of standard output and of standard error that were there */
     /* Minor version 2. */
     _Atomic uint64_t record;  /* enum session_record: of its end, in the audit */
-    uint64_t reserved[3];     /* for later minor versions; zero */
+    /* Minor version 3. A declared session that has ended comes back then, by CLOCK_BOOTTIME, after
+     * that pause; 0: it does not, or has come back already. */
+    _Atomic int64_t again_boot_ms;
+    int64_t again_pause_ms;
+    uint64_t reserved[1];     /* for later minor versions; zero */
 };
 
 /* The output of an archived session lies in a file until a reader wants it. */

@@ -95,6 +95,16 @@ static void use_held_config(struct server *server, const struct err *why)
     control_use_config(server, held);
 }
 
+/* What a predecessor has booted is not booted again: it may have ended, or been ended, since. */
+static void know_booted(struct server *server)
+{
+    struct err err;
+    struct config *held = server->generation > 1 ? control_held_config(server, &err) : NULL;
+    if (held)
+        registry_was_booted(server->registry, held);
+    config_free(held);
+}
+
 static void open_places(struct server *server, const struct worker_options *options,
                         struct err *err)
 {
@@ -248,10 +258,9 @@ static int worker_begin(struct server *server, const struct worker_options *opti
         return result;
     if (server->watch_fd < 0)
         server->watch_fd = listen_watch_fd();
+    know_booted(server);
     if (config_err.code)
         use_held_config(server, &config_err);
-    else
-        control_hold_config(server);
     connections_apply_limits(server);
     connections_open(server);
     result = check_room(server, err);
@@ -265,6 +274,8 @@ static int worker_begin(struct server *server, const struct worker_options *opti
              server->generation);
     server->hooks = hooks_new(server);
     registry_boot(server->registry);
+    if (!config_err.code)
+        control_hold_config(server);
     /* from here on clients are accepted */
     link_listen(server->link, server->listen_fd, server->socket_given);
     link_flush(server->link);

@@ -1,5 +1,6 @@
 /* declared.c: owns the sessions that the config describes: their start, their environment, and that
  * they come back. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -15,7 +16,7 @@
 
 #define BACKOFF_FIRST_MS 1000
 #define BACKOFF_MAX_MS 60000
-#define ALIVE_LONG_NS (60000 * NS_PER_MS) /* who lived this long begins anew with the short pause */
+#define ALIVE_LONG_MS 60000 /* who lived this long begins anew with the short pause */
 #define ON_START_HOLD_MS 60000
 
 struct declared { /* what is known about a [session NAME] beyond its text */
@@ -24,7 +25,9 @@ struct declared { /* what is known about a [session NAME] beyond its text */
     char *name;
     struct loop_timer restart;
     int64_t backoff_ms;
-    bool fresh; /* new in the config since the last boot or reload */
+    uint64_t after; /* the ended session after which it comes back; 0: none */
+    bool fresh;     /* new in the config since the last boot or reload */
+    bool looked;    /* at what a predecessor has left of it */
     bool listed;
 };
 
@@ -47,12 +50,33 @@ static void declared_forget(struct declared *declared)
     free(declared);
 }
 
+/* For a successor: that it comes back, and when. boot_ms 0: not any more. */
+static void note_again(struct declared *declared, int64_t boot_ms)
+{
+    struct session *ended = declared->after
+                                ? registry_by_number(declared->registry, declared->after)
+                                : NULL;
+    if (ended) {
+        ended->journal->header->again_pause_ms = declared->backoff_ms;
+        atomic_store(&ended->journal->header->again_boot_ms, boot_ms);
+    }
+    if (boot_ms == 0)
+        declared->after = 0;
+}
+
 static void declared_try_again(struct declared *declared)
 {
     declared->backoff_ms = declared->backoff_ms ? 2 * declared->backoff_ms : BACKOFF_FIRST_MS;
     if (declared->backoff_ms > BACKOFF_MAX_MS)
         declared->backoff_ms = BACKOFF_MAX_MS;
     loop_timer_set_ms(&declared->restart, declared->backoff_ms);
+    note_again(declared, clock_boot_ms() + declared->backoff_ms);
+}
+
+static void declared_stop(struct declared *declared)
+{
+    loop_timer_stop(&declared->restart);
+    note_again(declared, 0);
 }
 
 static void on_restart(void *arg)
@@ -68,6 +92,17 @@ static void on_restart(void *arg)
     declared_try_again(declared);
 }
 
+static struct declared *declared_new(struct registry *registry, const char *name, bool fresh)
+{
+    struct declared *declared = xcalloc(1, sizeof *declared);
+    declared->registry = registry;
+    declared->name = xstrdup(name);
+    declared->fresh = fresh;
+    loop_timer_init(&declared->restart, registry->loop, on_restart, declared);
+    list_append(&registry->declared, &declared->link);
+    return declared;
+}
+
 void declared_load(struct registry *registry)
 {
     const struct config *cfg = registry->cfg;
@@ -77,14 +112,8 @@ void declared_load(struct registry *registry)
         LIST_OWNER(at, struct declared, link)->listed = false;
     for (size_t i = 0; i < cfg->nsessions; i++) {
         struct declared *declared = declared_find(registry, cfg->sessions[i].name);
-        if (!declared) {
-            declared = xcalloc(1, sizeof *declared);
-            declared->registry = registry;
-            declared->name = xstrdup(cfg->sessions[i].name);
-            declared->fresh = true;
-            loop_timer_init(&declared->restart, registry->loop, on_restart, declared);
-            list_append(&registry->declared, &declared->link);
-        }
+        if (!declared)
+            declared = declared_new(registry, cfg->sessions[i].name, true);
         declared->listed = true;
     }
     struct list *next;
@@ -112,9 +141,8 @@ static bool comes_back(const struct session *session, const struct config_sessio
 {
     if (!config || config->restart == CONFIG_RESTART_NEVER || was_dismissed(session))
         return false;
-    int exit_code, signo;
-    session_has_exit(session, &exit_code, &signo);
-    return config->restart == CONFIG_RESTART_ALWAYS || exit_code != 0;
+    return config->restart == CONFIG_RESTART_ALWAYS ||
+           atomic_load(&session->journal->header->exit_code) != 0;
 }
 
 void declared_ended(struct session *session)
@@ -124,8 +152,9 @@ void declared_ended(struct session *session)
     if (!declared || registry->stopping != STOP_NOT ||
         !comes_back(session, config_session_find(registry->cfg, declared->name)))
         return;
-    if (session->exit.ns - session->created_ns >= ALIVE_LONG_NS)
+    if (clock_boot_ms() - session->journal->header->created_boot_ms >= ALIVE_LONG_MS)
         declared->backoff_ms = 0;
+    declared->after = session_number(session);
     declared_try_again(declared);
 }
 
@@ -133,8 +162,9 @@ void declared_killed(struct session *session)
 {
     struct declared *declared = declared_find(session->registry,
                                               journal_declared(session->journal));
+    atomic_store(&session->journal->header->again_boot_ms, 0);
     if (declared)
-        loop_timer_stop(&declared->restart);
+        declared_stop(declared);
 }
 
 void declared_started(struct session *session)
@@ -142,7 +172,7 @@ void declared_started(struct session *session)
     struct declared *declared = declared_find(session->registry,
                                               journal_declared(session->journal));
     if (declared)
-        loop_timer_stop(&declared->restart);
+        declared_stop(declared);
 }
 
 void declared_failed(struct session *session, const struct err *err)
@@ -158,27 +188,76 @@ void declared_failed(struct session *session, const struct err *err)
         declared_try_again(declared);
 }
 
-/* After a hand-over the sessions exist, live or ended: one that has ended was started before, and
- * its `restart` decides. */
+void registry_was_booted(struct registry *registry, const struct config *held)
+{
+    for (size_t i = 0; i < held->nsessions; i++) {
+        struct declared *declared = declared_find(registry, held->sessions[i].name);
+        if (!declared)
+            declared = declared_new(registry, held->sessions[i].name, false);
+        declared->fresh = false;
+    }
+}
+
+/* A predecessor has noted in the ended session that it comes back; one of an older release did not,
+ * and there the last one decides. */
+static bool declared_resume(void *arg, struct session *session)
+{
+    struct registry *registry = arg;
+    const struct journal_header *header = session->journal->header;
+    struct declared *declared = declared_find(registry, journal_declared(session->journal));
+    if (!declared || declared->looked || !session->finished || session->from_disk)
+        return true;
+    if (header->minor < JOURNAL_MINOR_AGAIN) {
+        if (!declared->fresh && index_by_name(registry, declared->name) == session)
+            declared_ended(session);
+        return true;
+    }
+    const struct config_session *config = config_session_find(registry->cfg, declared->name);
+    int64_t at_ms = atomic_load(&header->again_boot_ms);
+    if (at_ms == 0 || !config || config->restart == CONFIG_RESTART_NEVER)
+        return true;
+    int64_t left_ms = at_ms - clock_boot_ms(), pause_ms = header->again_pause_ms;
+    declared->after = session_number(session);
+    declared->backoff_ms = pause_ms < BACKOFF_FIRST_MS ? BACKOFF_FIRST_MS
+                           : pause_ms > BACKOFF_MAX_MS ? BACKOFF_MAX_MS
+                                                       : pause_ms;
+    loop_timer_set_ms(&declared->restart, left_ms < 0                      ? 0
+                                          : left_ms > declared->backoff_ms ? declared->backoff_ms
+                                                                           : left_ms);
+    return true;
+}
+
+/* Of what is fresh in the config: an ended session of that name was started before, and its
+ * `restart` decides. */
+static void boot_one(struct declared *declared, const struct config_session *config)
+{
+    struct session *holder = index_by_name(declared->registry, declared->name);
+    const char *of = holder ? journal_declared(holder->journal) : NULL;
+    if (holder && session_is_live(holder))
+        return;
+    /* from_disk: it ended before a reboot */
+    if (of && !holder->from_disk && strcmp(of, declared->name) == 0)
+        declared_ended(holder);
+    else if (config->start == CONFIG_START_BOOT)
+        on_restart(declared);
+}
+
 void registry_boot(struct registry *registry)
 {
     part_boot(registry);
+    registry_each(registry, false, declared_resume, registry);
     struct list *next;
     for (struct list *at = registry->declared.next; at != &registry->declared; at = next) {
         struct declared *declared = LIST_OWNER(at, struct declared, link);
         next = at->next;
+        const struct config_session *config = config_session_find(registry->cfg, declared->name);
         bool fresh = declared->fresh;
         declared->fresh = false;
-        struct session *holder = index_by_name(registry, declared->name);
-        const char *of = holder ? journal_declared(holder->journal) : NULL;
-        const struct config_session *config = config_session_find(registry->cfg, declared->name);
-        if (!fresh || !config || (holder && session_is_live(holder)))
-            continue;
-        /* from_disk: it ended before a reboot */
-        if (of && !holder->from_disk && strcmp(of, declared->name) == 0)
-            declared_ended(holder);
-        else if (config->start == CONFIG_START_BOOT)
-            on_restart(declared);
+        declared->looked = true;
+        if (!config)
+            declared_forget(declared); /* of what was booted before, and is no more */
+        else if (fresh)
+            boot_one(declared, config);
     }
 }
 

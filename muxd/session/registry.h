@@ -32,6 +32,8 @@ void registry_free(struct registry *registry);
 void registry_reload(struct registry *registry, const struct config *cfg);
 /* after the hand-over: starts the sessions with start = boot that don't run */
 void registry_boot(struct registry *registry);
+/* Before that, in a successor: the config that was in force, whose sessions were booted. */
+void registry_was_booted(struct registry *registry, const struct config *held);
 
 /* From the link's handlers, as they come. */
 /* enum keep_fd; number 0: the transfer's */

@@ -104,6 +104,7 @@ static void session_exit_finish(struct session *session)
     atomic_store(&header->term_signal, signo);
     atomic_store(&header->ended_real_ms, clock_real_ms());
     atomic_store(&header->drained, 1);
+    declared_ended(session);
     atomic_store(&header->state, state);
     BUG_UNLESS(state != SESSION_STARTING && state != SESSION_RUNNING);
     session->finished = true;
@@ -111,7 +112,6 @@ static void session_exit_finish(struct session *session)
     ended_place(session, false);
     part_ended(session);
     session_acknowledge(session);
-    declared_ended(session);
 }
 
 /* Programs that it has left keep their terminal or pipes, and what they write still goes to the

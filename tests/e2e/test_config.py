@@ -1,5 +1,5 @@
 """muxd.ini: values, reload, described sessions."""
-import subprocess
+import os, signal, subprocess
 
 import pytest
 from conftest import CAP, DAEMON, wait_for
@@ -209,6 +209,50 @@ def test_session_killed_between_two_runs_stays_ended(mux):
     assert mux.ue("exec", "-n", "t", "--exit").rc == 1
     wait_for(lambda: (mux.dir / "runs-t").read_text().count("run\n") >= 2, "the other one's second run")
     assert runs.read_text() == "run\n"
+
+
+def next_worker(mux, how):
+    """The worker dies, or is replaced."""
+    before = mux.js("status")["pid"]
+    if how == "upgrade":
+        mux.ue("upgrade").ok()
+    else:
+        os.kill(before, signal.SIGKILL)
+    wait_for(lambda: mux.js("status")["pid"] != before, "the next worker")
+
+
+@pytest.mark.parametrize("how", ["death", "upgrade"])
+def test_what_was_booted_is_not_booted_by_a_successor(mux, how):
+    """Also when nothing is left of it; what is new in the file is."""
+    text = f"[session s]\ncmd = echo run >> runs\ntty = no\nstart = boot\nworkdir = {mux.dir}\n"
+    mux.configure(text)
+    mux.ue("start").ok()
+    mux.wait_state("s", "exited")
+    mux.ue("rm", "s").ok()
+    mux.configure(text + f"[session new]\ncmd = exec sleep 300\ntty = no\nstart = boot\nworkdir = {mux.dir}\n")
+    next_worker(mux, how)
+    mux.wait_state("new", "running")
+    assert mux.listed("s") is None and (mux.dir / "runs").read_text() == "run\n"
+
+
+@pytest.mark.parametrize("how", ["death", "upgrade"])
+def test_a_successor_restarts_what_comes_back_and_no_other(mux, how):
+    """Each has ended twice; of s, which was killed in between and removed, the first end is left."""
+    mux.configure("".join(f"[session {name}]\ncmd = echo run >> runs-{name}; exit 1\ntty = no\nstart = manual\nrestart = on-failure\nworkdir = {mux.dir}\n"
+                          for name in "st"))
+
+    def runs(name):
+        file = mux.dir / f"runs-{name}"
+        return file.read_text().count("run\n") if file.exists() else 0
+    for name in "st":
+        mux.ue("exec", "-n", name, "-y", "0").ok()
+    wait_for(lambda: runs("s") >= 2 and mux.listed("s")["state"] == "exited", "the second end")
+    mux.ue("kill", "s").ok()
+    mux.ue("rm", "s").ok()
+    stopped, before = runs("s"), runs("t")
+    next_worker(mux, how)
+    wait_for(lambda: runs("t") >= before + 2, "two more runs of the other one")
+    assert runs("s") == stopped
 
 
 def test_default_ready_can_be_switched_off(mux):
