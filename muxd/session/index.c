@@ -131,6 +131,19 @@ void index_take_name(struct registry *registry, struct session *session)
     table_add(table, session, table_hash_text(session_name(session)));
 }
 
+void index_give_back(struct registry *registry, const char *name)
+{
+    if (index_by_name(registry, name))
+        return;
+    for (struct list *at = registry->order.prev; at != &registry->order; at = at->prev) {
+        struct session *session = LIST_OWNER(at, struct session, order);
+        if (strcmp(session_name(session), name) == 0) {
+            index_take_name(registry, session);
+            return;
+        }
+    }
+}
+
 uint64_t index_reserved(const struct journal *journal)
 {
     return journal->header->ring_size + journal->header->head_size +

@@ -39,6 +39,8 @@ uint64_t index_reserved(const struct journal *journal);
 /* the session that holds it, live or ended; NULL */
 struct session *index_by_name(struct registry *registry, const char *name);
 void index_take_name(struct registry *registry, struct session *session);
+/* Its holder has never started: who had it before has it again. */
+void index_give_back(struct registry *registry, const char *name);
 /* base, base-2… */
 void index_pick_name(struct registry *registry, const char *base, char out[JOURNAL_NAME_MAX + 1]);
 #endif

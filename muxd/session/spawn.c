@@ -307,6 +307,7 @@ void spawn_failed(struct session *session, const struct err *err)
     declared_failed(session, err);
     BUG_UNLESS(!session->exited);
     registry_forget(session->registry, session, false); /* as if it had never existed */
+    index_give_back(session->registry, session_name(session));
 }
 
 static const char *exec_advice(int error)

@@ -121,6 +121,13 @@ def test_no_end_is_lost_that_nobody_has_read(mux):
     assert mux.ue("poll", "--raw", "b").rc == 7
 
 
+def test_a_start_that_fails_takes_no_name(mux):
+    """The ended session that had it has it still."""
+    assert mux.ue("exec", "-n", "s", "exit 3").rc == 3
+    assert mux.ue("exec", "-n", "s", "--argv", "/nonexistent/program").rc == 125
+    assert mux.ue("poll", "s").rc == 3
+
+
 @pytest.mark.parametrize("verb", ["exec", "poll"])
 def test_a_client_that_was_stopped_learns_the_status(mux, verb):
     """Others need the room meanwhile."""
