@@ -34,6 +34,9 @@ bool descendants_is_left(struct registry *registry, const struct bearer *bearer)
 void descendants_forget(struct session *session); /* it leaves the registry; its processes stay */
 /* None is alive. The session has ended, so there will be none: nobody looks again. */
 void descendants_are_gone(struct session *session);
+/* A confined program has ended, and nobody is left that could write: bubblewrap's own process holds
+ * its output open until it has taken its mounts apart. False: somebody is, or it is not known. */
+bool descendants_deserted(struct session *session);
 /* The keeper, to which orphans fall. */
 pid_t descendants_reaper(const struct registry *registry);
 /* The leader of a session whose keeper died before it could tell who that is; 0: none. *pidfd is

@@ -12,22 +12,22 @@
 /* process numbers don't come round in this time, not even the 32,768 of a small machine */
 #define YOUNG_MS 200
 
+static bool is_young(const struct session *session)
+{
+    return loop_now_ns(session->registry->loop) - session->created_ns <= YOUNG_MS * NS_PER_MS;
+}
+
 /* Whoever a program starts has a higher number, so of one that ended soon only those few are looked
  * at that were given out since. From the lowest up: one that was not yet to be seen has a parent
  * with a lower number that lived when that was looked at, and one that was started by a dead one
  * was given its number before that death was seen. */
-static bool childless_young(const struct session *session)
+static bool left_by_young(const struct session *session, struct bearers *out)
 {
     struct registry *registry = session->registry;
-    struct bearers found = {0};
-    size_t count;
-    if (loop_now_ns(registry->loop) - session->created_ns > YOUNG_MS * NS_PER_MS)
-        return false;
-    bool known = mark_walk_since(descendants_mark(registry), descendants_reaper(registry),
-                                 session_pid(session), &found);
-    bool nobody = known && !bearers_of(&found, session_number(session), &count);
-    bearers_fini(&found);
-    return nobody;
+    /* nobody becomes another user in a sandbox (no_new_privs), so nobody hides among orphans */
+    pid_t reaper = session->sandbox ? 0 : descendants_reaper(registry);
+    return is_young(session) &&
+           mark_walk_since(descendants_mark(registry), reaper, session_pid(session), out);
 }
 
 void descendants_are_gone(struct session *session)
@@ -36,32 +36,48 @@ void descendants_are_gone(struct session *session)
     session->childless = true;
 }
 
-int session_children_left(struct session *session)
+/* What bubblewrap needs for itself ends with the last program in its sandbox, or a moment after. */
+static bool is_of_sandbox(const struct bearer *one)
 {
-    size_t count = 0;
-    if (session->childless)
+    struct proc_stat stat;
+    return !proc_stat(one->pid, &stat) || strcmp(stat.comm, "bwrap") == 0;
+}
+
+static int count_left(struct session *session, bool without_sandbox)
+{
+    struct bearers young = {0};
+    size_t count, sandbox = 0;
+    if (session->childless || (session->deserted && without_sandbox))
         return 0;
     if (!session->exited || session_pid(session) <= 0 ||
         !mark_fits(descendants_mark(session->registry)))
         return -1;
-    if (!childless_young(session))
-        bearers_of(descendants_now(session->registry), session_number(session), &count);
+    const struct bearer *all = bearers_of(left_by_young(session, &young)
+                                              ? &young
+                                              : descendants_now(session->registry),
+                                          session_number(session), &count);
+    for (size_t i = 0; i < count && without_sandbox; i++)
+        sandbox += is_of_sandbox(&all[i]);
+    bearers_fini(&young);
     session->childless = count == 0;
-    return (int)count;
+    session->deserted |= without_sandbox && count == sandbox;
+    return (int)(count - sandbox);
+}
+
+int session_children_left(struct session *session)
+{
+    return count_left(session, false);
 }
 
 int session_children_told(struct session *session)
 {
-    struct proc_stat stat;
-    int told = session_children_left(session);
-    size_t count = 0;
-    if (told <= 0 || !session->sandbox)
-        return told;
-    const struct bearer *all = bearers_of(descendants_now(session->registry),
-                                          session_number(session), &count);
-    for (size_t i = 0; i < count; i++)
-        told -= !proc_stat(all[i].pid, &stat) || strcmp(stat.comm, "bwrap") == 0;
-    return told;
+    return count_left(session, session->sandbox != NULL);
+}
+
+/* Of an older session this would cost more than waiting for the end of its output. */
+bool descendants_deserted(struct session *session)
+{
+    return session->sandbox && is_young(session) && session_children_told(session) == 0;
 }
 
 /* Marks carry the low 32 bits of a number. */

@@ -127,8 +127,10 @@ struct session {
         int64_t ns;
         uint64_t head; /* of the output, then */
         struct loop_timer drain;
+        bool deserted; /* then already; what is read from then on is all there is */
     } exit;
-    bool childless;     /* descendants_left.c: ended, and no descendant of it is alive */
+    /* descendants_left.c: ended, and no descendant of it is alive; none but its sandbox's own */
+    bool childless, deserted;
     const char *sandbox; /* sandbox.c: its mode, static; NULL: it is not confined */
     int pending_signal; /* session_acts.c: asked for before there was a process */
 };

@@ -2,6 +2,7 @@
  * stands in the journal then. */
 #include "base/bug.h"
 #include "base/clock.h"
+#include "session/descendants.h"
 #include "session/internal.h"
 #include <signal.h>
 
@@ -25,6 +26,7 @@ void session_exited(struct session *session, int how, int status)
     session_input_close(session);
     if (session->prompt.policy)
         readiness_leader_gone(session->prompt.policy);
+    session->exit.deserted = descendants_deserted(session); /* before the last read */
     session_io_read_rest(session);
     session_dirty(session);
 }
@@ -58,6 +60,8 @@ static bool is_drained(struct session *session)
                   journal_head(session->journal) - session->exit.head >= KERNEL_BYTES;
     if (!enough)
         return false; /* there is more to read at once */
+    if (session->exit.deserted && session->caught_up)
+        return true;
     int64_t last = session->last_output_ns > session->exit.ns ? session->last_output_ns
                                                               : session->exit.ns;
     int64_t due = last + DRAIN_IDLE_NS < total ? last + DRAIN_IDLE_NS : total;

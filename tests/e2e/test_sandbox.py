@@ -1,6 +1,7 @@
 """Sandboxes: what each mode allows, that nothing of a session is lost inside one, and what happens where none can be had (attacks from inside:
 test_attacks.py). A machine that can't confine skips what needs it, and says why; the refusal is tested everywhere."""
 import fcntl, json, os, shutil, signal, socket, subprocess, sys
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -466,6 +467,28 @@ def test_who_types_into_what_never_starts_is_told(mux, fake, gate, more):
     gate.open()
     assert "error" in client.recv(typed) and mux.finish(waiting).rc == 125
     assert mux.js("list")["sessions"] == []
+
+
+@pytest.mark.no_pty
+def test_what_bubblewrap_needs_for_itself_is_not_waited_for(mux, fake, gate):
+    """Its own process holds the output open until the mounts are apart; here it does for longer. One of many: a busy machine only makes
+    them slower."""
+    real = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin") or pytest.skip("bubblewrap is not installed")
+    fake(f'#!/bin/sh\ncase "$*" in *--check*) exec {real} "$@" ;; esac\n{real} "$@"\nstatus=$?\n(read line <{gate.path}) 2>&1 &\nexit $status\n')
+    work, grace, looks = Work(mux), 50, lambda: mux.js("status")["process_passes"]  # DRAIN_IDLE_NS of session_exit.c
+    try:
+        for n in range(50):
+            before = looks()
+            answer = work.exec("-n", f"s{n}", "--exit", "--no-login", "date +%s%3N").ok().json
+            after = looks()
+            assert answer["exit_code"] == 0 and answer["children_left"] == 0, answer
+            ended = datetime.fromisoformat(mux.listed(f"s{n}")["ended"].replace("Z", "+00:00")).timestamp() * 1000
+            if ended - int(answer["output"]) < grace and after == before:
+                break
+        else:
+            pytest.fail("it is waited for, or all processes are looked at")
+    finally:
+        gate.open()
 
 
 # --- attacks
