@@ -1,5 +1,6 @@
-/* confine_choose.c: owns the choice of a back-end: what each can enforce, and what is missing where
- * none can. */
+/* confine_choose.c: owns the words for modes and back-ends, and the choice of a back-end: what each
+ * can enforce, and what is missing where none can. */
+#include "base/bug.h"
 #include "confine/confine.h"
 #include <linux/landlock.h>
 #include <stdlib.h>
@@ -7,6 +8,26 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+static const char *const words[] = {[CONFINE_FULL_ACCESS] = "full-access",
+                                    [CONFINE_READ_ONLY] = "read-only",
+                                    [CONFINE_WORKSPACE_WRITE] = "workspace-write"};
+
+bool confine_mode_by_word(const char *word, enum confine_mode *mode)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *mode = (enum confine_mode)i;
+            return true;
+        }
+    return false;
+}
+
+const char *confine_mode_word(enum confine_mode mode)
+{
+    BUG_UNLESS((size_t)mode < sizeof words / sizeof *words);
+    return words[mode];
+}
 
 const char *confine_backend_word(enum confine_backend backend)
 {

@@ -11,19 +11,24 @@
 
 const char *const confine_env[] = {"TMPDIR", "XDG_RUNTIME_DIR", "HOME", NULL};
 
-/* Of a directory that holds the workspace only the file is hidden. */
-static void hide(struct confine_plan *plan, const char *path, const char *or_file)
+/* Of a directory that holds the workspace only the file is hidden. Whether there is something that
+ * is not hidden as a whole. */
+static bool hide(struct confine_plan *plan, const char *path, const char *or_file)
 {
     char real[PATH_MAX];
+    /* most are not there, and access asks once where realpath asks of each directory */
     if (!path || access(path, F_OK) != 0 || !realpath(path, real))
-        return; /* most are not there, and access asks once where realpath asks of each directory */
+        return false;
     bool holds = confine_is_below(plan->cwd, real);
     for (size_t i = 0; i < plan->roots.count; i++)
         holds |= confine_is_below(plan->roots.items[i], real);
-    if (!holds && strcmp(real, "/") != 0)
+    if (!holds && strcmp(real, "/") != 0) {
         confine_add_once(confine_is_dir(real) ? &plan->hidden_dirs : &plan->hidden_files, real);
-    else if (or_file && realpath(or_file, real))
+        return false;
+    }
+    if (or_file && realpath(or_file, real))
         confine_add_once(&plan->hidden_files, real);
+    return true;
 }
 
 /* Where the workspace lies in a runtime directory, what is known to be a door in it is hidden. */
@@ -32,9 +37,8 @@ static void hide_runtime(struct confine_plan *plan, const char *dir)
     static const char *const doors[] = {
         "bus",     "systemd", "dbus-1",    "docker.sock", "podman", "containerd", "gnupg",
         "keyring", "at-spi",  "wayland-0", "pipewire-0",  "pulse",  "muxd"};
-    if (access(dir, F_OK) != 0)
+    if (!hide(plan, dir, NULL))
         return;
-    hide(plan, dir, NULL);
     for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
         char *door = path_join(dir, doors[i]);
         hide(plan, door, NULL);

@@ -16,26 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const words[] = {[CONFINE_FULL_ACCESS] = "full-access",
-                                    [CONFINE_READ_ONLY] = "read-only",
-                                    [CONFINE_WORKSPACE_WRITE] = "workspace-write"};
 static const char *const protected_names[] = {".git", ".muxd", ".codex", ".agents"};
-
-bool confine_mode_by_word(const char *word, enum confine_mode *mode)
-{
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(word, words[i]) == 0) {
-            *mode = (enum confine_mode)i;
-            return true;
-        }
-    return false;
-}
-
-const char *confine_mode_word(enum confine_mode mode)
-{
-    BUG_UNLESS((size_t)mode < sizeof words / sizeof *words);
-    return words[mode];
-}
 
 bool confine_is_dir(const char *path)
 {
@@ -137,12 +118,14 @@ static bool can_be_made(const char *root)
     return errno != EROFS && stat(root, &st) == 0 && st.st_uid == geteuid();
 }
 
-/* It stands for a missing one while another command runs, whose end must not take it away. */
+/* It stands for a missing one while another command runs, whose end must not take it away. A
+ * directory with more than two links is not empty, and need not be read, as /tmp: each directory in
+ * it is a link to it, on file systems that count them at all. */
 static bool is_placeholder(const char *path, const struct stat *st)
 {
     struct dirent *entry;
     bool empty = true;
-    if (!S_ISDIR(st->st_mode) || !(st->st_mode & S_ISVTX))
+    if (!S_ISDIR(st->st_mode) || !(st->st_mode & S_ISVTX) || st->st_nlink > 2)
         return false;
     DIR *dir = opendir(path);
     while (dir && empty && (entry = readdir(dir)))
@@ -271,6 +254,13 @@ static void keep_missing(struct confine_plan *plan, const char *dir, const char 
                 file);
 }
 
+/* Of a name in a directory that is real: only a link and dots lead elsewhere. NULL: nowhere. */
+static char *real_name(const char *path, const char *name, const struct stat *st)
+{
+    bool dots = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+    return S_ISLNK(st->st_mode) || dots ? realpath(path, NULL) : xstrdup(path);
+}
+
 /* One step on the way to a config: *at, the caller's, becomes what name in it is. False: the way
  * ends here; err->code tells whether that is a mistake. */
 static bool keep_step(struct confine_plan *plan, char **at, const char *name, bool last,
@@ -285,7 +275,7 @@ static bool keep_step(struct confine_plan *plan, char **at, const char *name, bo
         confine_pin(plan, path);
         confine_add_once(&plan->made, path);
     } else if (!missing && (!S_ISLNK(st.st_mode) || keep_link(plan, *at, path, err) == 0)) {
-        real = realpath(path, NULL);
+        real = real_name(path, name, &st);
         if (real && last)
             confine_keep(plan, real);
     }
@@ -362,7 +352,9 @@ int confine_plan_make(struct confine_plan *plan, const struct confine_wish *wish
     *plan = (struct confine_plan){.mode = wish->mode, .network = wish->network};
     const char *begin = place->begin ? place->begin : place->cwd;
     int code = real_dir(begin, &plan->begin, place->begin ? ERR_SPAWN : ERR_ARGUMENTS, err);
-    if (!code)
+    if (!code && strcmp(begin, place->cwd) == 0)
+        plan->cwd = xstrdup(plan->begin);
+    else if (!code)
         code = real_dir(place->cwd, &plan->cwd, ERR_ARGUMENTS, err);
     if (!code)
         code = fill_mode(plan, wish, place, err);

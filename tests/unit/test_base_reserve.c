@@ -46,9 +46,23 @@ TEST(reserve_is_not_room)
     assert_int_equal(lowest_free(), free);
 }
 
+TEST(what_lies_beyond_a_limit_takes_no_room_below_it)
+{
+    int free = lowest_free(), beyond = free + 2 * RESERVE_ROOM;
+    limit_descriptors(beyond + 1);
+    assert_int_equal(dup2(STDIN_FILENO, beyond), beyond);
+    limit_descriptors(free + RESERVE_ROOM);
+    assert_true(reserve_has_room());
+    limit_descriptors(free + RESERVE_ROOM - 1);
+    assert_false(reserve_has_room());
+    limit_descriptors(beyond + 1);
+    close(beyond);
+}
+
 int main(void)
 {
     close_range(STDERR_FILENO + 1, ~0u, 0); /* what was inherited leaves no holes */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(room_is_for_a_start_that_waits), cmocka_unit_test(reserve_is_not_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(room_is_for_a_start_that_waits), cmocka_unit_test(reserve_is_not_room),
+                                       cmocka_unit_test(what_lies_beyond_a_limit_takes_no_room_below_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

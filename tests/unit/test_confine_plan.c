@@ -373,6 +373,30 @@ TEST(keeps_config_and_rules)
 }
 
 /* What runs inside could make the config that is read next, or lead to another one. */
+TEST(the_way_to_a_config_may_have_dots_and_a_sticky_directory)
+{
+    struct confine_plan plan;
+    struct err err;
+    mkdir(at("way"), 0700);
+    mkdir(at("way/sticky"), 0700);
+    chmod(at("way/sticky"), 01755);
+    mkdir(at("way/sticky/muxd"), 0700);
+    write_file("way/sticky/muxd/muxd.ini", "");
+    const struct confine_wish wish = {.mode = CONFINE_WORKSPACE_WRITE, .no_temp = true};
+    const struct confine_place place = {.cwd = at("way"), .env = no_env, .config = at("way/sticky/../sticky/./muxd/muxd.ini")};
+    assert_int_equal(confine_plan_make(&plan, &wish, &place, &err), 0);
+    assert_true(has(&plan.kept, at("way/sticky/muxd/muxd.ini")) && has(&plan.pinned, at("way/sticky")));
+    assert_false(has(&plan.made, at("way/sticky")));
+    confine_plan_fini(&plan);
+    unlink(at("way/sticky/muxd/muxd.ini"));
+    rmdir(at("way/sticky/muxd"));
+    write_file("way/sticky/muxd.ini", ""); /* not empty, though no directory is in it */
+    const struct confine_place file = {.cwd = at("way"), .env = no_env, .config = at("way/sticky/muxd.ini")};
+    assert_int_equal(confine_plan_make(&plan, &wish, &file, &err), 0);
+    assert_true(has(&plan.kept, at("way/sticky/muxd.ini")) && !has(&plan.made, at("way/sticky")));
+    confine_plan_fini(&plan);
+}
+
 TEST(no_config_can_be_made)
 {
     struct confine_plan plan;
@@ -603,7 +627,8 @@ int main(void)
         cmocka_unit_test(refuses_what_takes_too_long_to_look_for),
         cmocka_unit_test(takes_no_temp_that_widens),
         cmocka_unit_test(hides_doors_of_a_runtime_directory_with_the_workspace_in_it),
-        cmocka_unit_test(keeps_config_and_rules), cmocka_unit_test(no_config_can_be_made),
+        cmocka_unit_test(keeps_config_and_rules), cmocka_unit_test(the_way_to_a_config_may_have_dots_and_a_sticky_directory),
+        cmocka_unit_test(no_config_can_be_made),
         cmocka_unit_test(a_root_in_a_root_stays_where_it_is),
         cmocka_unit_test(refuses_what_it_cannot_open),
         cmocka_unit_test(chooses_the_cheapest_that_can),
