@@ -129,10 +129,10 @@ def request(method, **params):
 
 
 # --- turns
-def turns(rounds, *contestants, env=None, warm=0, pids=(), cpus=None):
+def turns(rounds, *contestants, env=None, warm=0, pause_ms=0, pids=(), cpus=None):
     """Each contestant is (LABEL, KIND, ARG…). Gives {LABEL: (wall milliseconds, cpu milliseconds)}, lists of ROUNDS each. A peer that
     fails is told in a row and missing in what is given: the others take their turns without it."""
-    command = [str(TURNS), "-n", str(rounds), "-w", str(warm)]
+    command = [str(TURNS), "-n", str(rounds), "-w", str(warm), "-s", str(pause_ms)]
     for pid in pids:
         command += ["-p", str(pid)]
     for peer in PEERS:

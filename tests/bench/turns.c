@@ -1,6 +1,7 @@
 /* turns: runs contestants in turn and prints a line for each turn: LABEL WALL_NS CPU_NS.
- *   bench-turns -n ROUNDS [-w WARM_UP] [-p PID]… [-f LABEL]… ::: KIND LABEL ARG… ::: KIND LABEL ARG… …
+ *   bench-turns -n ROUNDS [-w WARM_UP] [-s MS] [-p PID]… [-f LABEL]… ::: KIND LABEL ARG… ::: KIND LABEL ARG… …
  * -p names the daemon's processes, whose processor time is told for requests. The first one in a round changes from round to round.
+ * -s pauses before each turn, so that nobody pays for what the kernel still does for the one before.
  * -f names who may fail or hang: it drops out, its reason goes to stderr, and the others go on. */
 #include "turns.h"
 #include <errno.h>
@@ -29,6 +30,7 @@ static pid_t pids[PIDS_MAX];
 static int npids;
 static const char *failing[TURNS_MAX];
 static int nfailing;
+static long pause_ms;
 static struct turn *taking; /* who has the turn; NULL: nobody */
 static sigjmp_buf dropped;
 
@@ -173,6 +175,8 @@ static void end_one(struct turn *turn, bool counts)
 static void take_one(struct turn *turn, bool counts)
 {
     const struct turn_kind *kind = turn->kind;
+    const struct timespec pause = {.tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
     int64_t cpu_ns = kind->cpu == CPU_OWN ? own_cpu_ns() : kind->cpu == CPU_DAEMON ? daemon_cpu_ns() : 0;
     int64_t wall_ns = kind->take(turn);
     cpu_ns = (kind->cpu == CPU_OWN ? own_cpu_ns() : kind->cpu == CPU_DAEMON ? daemon_cpu_ns() : 0) - cpu_ns;
@@ -221,13 +225,15 @@ int main(int argc, char **argv)
             rounds = value;
         else if (strcmp(argv[at], "-w") == 0)
             warm_up = value;
+        else if (strcmp(argv[at], "-s") == 0)
+            pause_ms = value;
         else if (strcmp(argv[at], "-p") == 0 && npids < PIDS_MAX)
             pids[npids++] = (pid_t)value;
         else
             die("'%s': no option of that name, or too many", argv[at]);
     }
     if (at >= argc || strcmp(argv[at], ":::") != 0)
-        die("usage: bench-turns -n ROUNDS [-w WARM_UP] [-p PID]… [-f LABEL]… ::: KIND LABEL ARG… ::: …");
+        die("usage: bench-turns -n ROUNDS [-w WARM_UP] [-s MS] [-p PID]… [-f LABEL]… ::: KIND LABEL ARG… ::: …");
     while (at < argc) {
         int first = ++at;
         while (at < argc && strcmp(argv[at], ":::") != 0)
