@@ -567,9 +567,9 @@ def test_who_can_not_answer_is_not_asked(guarded):
     assert told.out.endswith("Enter: later \n") and "none: it may do all that you may" in told.out and len(waiting(guarded)) == len(calls)
     guarded.shell("in")
     guarded.ue("write", "-y", 0, "-l", "in", f"TERM=xterm {UE} top").ok()
-    guarded.ue("poll", "in", "--until", "p approvals").ok()
+    guarded.ue("poll", "in", "--since", 0, "--until", "p approvals", "-y", CAP * 1000).ok()
     guarded.ue("write", "-y", 0, "in", "p").ok()
-    guarded.ue("poll", "in", "--since", 0, "--until", "inside the.*who is attached.*C-.{1,3}a").ok()  # in two rows
+    guarded.ue("poll", "in", "-y", CAP * 1000, "--since", 0, "--until", "inside the.*who is attached.*C-.{1,3}a").ok()  # in two rows
 
 
 def test_a_long_error_is_shown_whole(guarded):
