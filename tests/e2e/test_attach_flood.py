@@ -39,7 +39,7 @@ def read_until(peer, words):
 def test_a_viewer_that_takes_nothing_costs_nothing(mux):
     """Drawings are made while its socket has room and no more, however much is printed; once it takes something they show what is new.
     That the model of the screen rests meanwhile, too, is tested in test_session_registry.c."""
-    mux.configure(AGENTS + "[limits]\njournal = 64k\n")  # so that nothing Greek is left when it takes something
+    mux.configure(AGENTS + "[limits]\njournal = 64k\nhead = 0\n")  # so that nothing Greek is left when it takes something
     done = stages(mux, "inner", f"greek({MEGABYTES})", f"greek({MEGABYTES})", "lines(2)\nsay(b'\\033[2J\\033[HLAST WORDS')")
     peer = frames(mux, "inner", 200, 300)
     for n in range(3):
