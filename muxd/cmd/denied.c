@@ -101,6 +101,7 @@ static bool denied_find(struct cmd_context *ctx, struct session *session, struct
         return false;
     }
     denied_output(session, &output);
+    of.command = journal_cmd(session_journal(session));
     of.output = output.data ? output.data : "";
     of.size = output.len;
     of.hidden = (const char *const *)patterns.items;

@@ -4,6 +4,7 @@
 #include "base/strv.h"
 #include "cmd/bounds.h"
 #include "cmd/command.h"
+#include "cmd/gate_default.h"
 #include "cmd/meta.h"
 #include "guard/known.h"
 #include "guard/policy.h"
@@ -114,35 +115,47 @@ static void policy_append_why(const struct config_policy *policy,
                                          : "sandbox_approval = no");
 }
 
-/* What each policy of the config would make of it. */
-static void policy_tell_policies(const struct config *cfg, const struct rule_case *judged,
-                                 struct json *result, struct buf *text)
+/* What a policy would make of it. by: behind its name. */
+static void policy_tell_one(const struct config *cfg, const struct config_policy *policy,
+                            const char *by, const struct rule_case *judged, struct json *list,
+                            struct buf *text)
 {
     static const char *const words[] = {"run", "ask", "refuse"};
+    enum confine_mode mode = policy_sandbox(policy);
+    struct policy_verdict verdict;
+    if (!policy_is_on(policy) && mode == CONFINE_FULL_ACCESS && !config_policy_bounds(policy))
+        return;
+    policy_decide(cfg, policy, judged, mode != CONFINE_FULL_ACCESS, false, &verdict);
+    bool free = mode == CONFINE_FULL_ACCESS ||
+                (verdict.rules.decision == RULE_ALLOW && policy->hidden.count == 0);
+    struct json *one = json_add_object(list, NULL);
+    json_add_text(one, "policy", policy->name);
+    json_add_text(one, "would", words[verdict.answer]);
+    json_add_text(one, "sandbox", confine_mode_word(free ? CONFINE_FULL_ACCESS : mode));
+    buf_printf(text, "policy    [policy%s%s]%s would %s%s", *policy->name ? " " : "", policy->name,
+               by, words[verdict.answer], verdict.answer == POLICY_RUN ? " it" : "");
+    if (verdict.answer == POLICY_REFUSE)
+        policy_append_why(policy, &verdict, text);
+    else if (!free)
+        buf_printf(text, ", in the sandbox %s", confine_mode_word(mode));
+    if (verdict.answer != POLICY_REFUSE)
+        bounds_tell(cfg, policy, ", with the limits ", one, text);
+    buf_append_byte(text, '\n');
+}
+
+/* What each policy would make of it, also the one that `ue mcp` has without a section. */
+static void policy_tell_policies(struct cmd_context *ctx, const struct rule_case *judged,
+                                 struct json *result, struct buf *text)
+{
+    const struct config *cfg = ctx->config;
+    const struct config_policy *models = config_policy_find(cfg, GATE_MODELS),
+                               *held = gate_default(ctx, models);
     struct json *list = json_add_array(result, "policies");
-    for (size_t i = 0; i < cfg->npolicies; i++) {
-        const struct config_policy *policy = &cfg->policies[i];
-        struct policy_verdict verdict;
-        if (!policy_is_on(policy) && policy_sandbox(policy) == CONFINE_FULL_ACCESS &&
-            !config_policy_bounds(policy))
-            continue;
-        enum confine_mode mode = policy_sandbox(policy);
-        policy_decide(cfg, policy, judged, mode != CONFINE_FULL_ACCESS, false, &verdict);
-        bool free = mode == CONFINE_FULL_ACCESS || verdict.rules.decision == RULE_ALLOW;
-        struct json *one = json_add_object(list, NULL);
-        json_add_text(one, "policy", policy->name);
-        json_add_text(one, "would", words[verdict.answer]);
-        json_add_text(one, "sandbox", confine_mode_word(free ? CONFINE_FULL_ACCESS : mode));
-        buf_printf(text, "policy    [policy%s%s] would %s%s", *policy->name ? " " : "",
-                   policy->name, words[verdict.answer], verdict.answer == POLICY_RUN ? " it" : "");
-        if (verdict.answer == POLICY_REFUSE)
-            policy_append_why(policy, &verdict, text);
-        else if (!free)
-            buf_printf(text, ", in the sandbox %s", confine_mode_word(mode));
-        if (verdict.answer != POLICY_REFUSE)
-            bounds_tell(cfg, policy, ", with the limits ", one, text);
-        buf_append_byte(text, '\n');
-    }
+    for (size_t i = 0; i < cfg->npolicies; i++)
+        policy_tell_one(cfg, &cfg->policies[i] == models ? held : &cfg->policies[i], "", judged,
+                        list, text);
+    if (!models && held)
+        policy_tell_one(cfg, held, ", by default,", judged, list, text);
 }
 
 void cmd_CHECK_POLICY(struct cmd_context *ctx, struct request *request)
@@ -175,7 +188,7 @@ void cmd_CHECK_POLICY(struct cmd_context *ctx, struct request *request)
         struct telling telling = {json_add_array(told, "matches"), &text};
         rules_matches(ctx->config, &judged, policy_add_match, &telling);
         policy_tell_verdict(&judged, &verdict, told, &text);
-        policy_tell_policies(ctx->config, &judged, told, &text);
+        policy_tell_policies(ctx, &judged, told, &text);
         json_add_buf(told, "text", &text);
         rules_close(&judged);
         free(shown);

@@ -34,6 +34,12 @@ static const char *const calls[] = {"ptrace",      "process_vm_readv", "process_
 static const char *const hints[] = {"seccomp", "sandbox", "landlock", "failed to write file",
                                     "no new privileges", NULL};
 
+/* What the manuals of programs that can be told to say nothing say of their exit statuses. */
+static const struct {
+    const char *program;
+    int exit_code;
+} silent[] = {{"wget", 4}, {"curl", 6}, {"curl", 7}};
+
 enum judged { JUDGED_NOT, JUDGED_ORDINARY, JUDGED_DENIED };
 
 struct finding {
@@ -155,6 +161,29 @@ static enum judged judge_line(struct finding *finding, const struct denial_line 
     return judged;
 }
 
+/* The program stands there as a word, with or without its directory. */
+static bool denial_names_program(const char *command, const char *program)
+{
+    static const char around[] = " \t\n;&|()'\"`/";
+    size_t size = strlen(program);
+    for (const char *at = command; (at = strstr(at, program)); at += size)
+        if ((at == command || strchr(around, at[-1])) &&
+            (at[size] == '\0' || (at[size] != '/' && strchr(around, at[size]))))
+            return true;
+    return false;
+}
+
+static void judge_status(struct finding *finding)
+{
+    const struct denial_case *of = finding->of;
+    for (size_t i = 0; !of->plan->network && of->command && i < sizeof silent / sizeof *silent; i++)
+        if (of->exit_code == silent[i].exit_code &&
+            denial_names_program(of->command, silent[i].program)) {
+            denial_set(finding->denial, DENIAL_NETWORK, DENIAL_BY_STATUS, silent[i].program);
+            return;
+        }
+}
+
 void denial_find(struct denial *denial, const struct denial_case *of)
 {
     struct finding finding = {.of = of, .denial = denial};
@@ -172,6 +201,7 @@ void denial_find(struct denial *denial, const struct denial_case *of)
     while (denial_line_before(&line, output, size))
         if (judge_line(&finding, &line) == JUDGED_DENIED)
             return;
+    judge_status(&finding);
 }
 
 void denial_fini(struct denial *denial)
@@ -193,7 +223,11 @@ void denial_words(const struct denial *denial, const struct confine_plan *plan, 
                                                      : "lies outside of what may be written");
         break;
     case DENIAL_READ: buf_printf(out, "refused to show '%s'", subject); break;
-    case DENIAL_NETWORK: buf_append_text(out, "has no network, which the command needs"); break;
+    case DENIAL_NETWORK:
+        buf_append_text(out, "has no network, which the command needs");
+        if (denial->evidence == DENIAL_BY_STATUS)
+            buf_printf(out, ", as the exit status of %s says", subject);
+        break;
     case DENIAL_CALL:
         if (denial->subject)
             buf_printf(out, "refuses the system call %s", subject);
@@ -218,7 +252,7 @@ const char *denial_operation_word(enum denial_operation operation)
 
 const char *denial_evidence_word(enum denial_evidence evidence)
 {
-    static const char *const words[] = {"seccomp", "path", "plan", "words"};
+    static const char *const words[] = {"seccomp", "path", "plan", "words", "status"};
     BUG_UNLESS((size_t)evidence < sizeof words / sizeof *words);
     return words[evidence];
 }

@@ -1,5 +1,6 @@
 /* denial: whether a sandbox is why a command failed, by evidence: how it ended, then the files that
- * its output names and what the plan says of them, then the words of its output (CODEX.md 18.6).
+ * its output names and what the plan says of them, then the exit status by which a program that
+ * says nothing tells of the network, then the words of its output (CODEX.md 18.6).
  * The filter itself leaves no trace: SECCOMP_RET_ERRNO is told to nobody but the caller, Landlock
  * and audit only to the machine's administrator, and a supervisor (SECCOMP_RET_USER_NOTIF) would be
  * one more process for each command, without which the calls fail in another way. Other errors than
@@ -20,6 +21,7 @@ typedef bool denial_probe_fn(void *arg, const char *path, struct denial_file *fi
 
 struct denial_case { /* borrowed */
     int exit_code, signo; /* signo 0: it was not ended by a signal */
+    const char *command;  /* as people are shown it; NULL: not known */
     const char *output;   /* the end of it */
     size_t size;
     const struct confine_plan *plan;
@@ -37,11 +39,18 @@ enum denial_operation {
     DENIAL_CALL, /* of the system */
     DENIAL_UNKNOWN,
 };
-enum denial_evidence { DENIAL_BY_SECCOMP, DENIAL_BY_PATH, DENIAL_BY_PLAN, DENIAL_BY_WORDS };
+enum denial_evidence {
+    DENIAL_BY_SECCOMP,
+    DENIAL_BY_PATH,
+    DENIAL_BY_PLAN,
+    DENIAL_BY_WORDS,
+    DENIAL_BY_STATUS,
+};
 struct denial {
     enum denial_operation operation;
     enum denial_evidence evidence;
-    char *subject; /* owned: the path, the call, or the words of the output; NULL: none */
+    /* owned: the path, the call, the words of the output, or the program; NULL: none */
+    char *subject;
     bool kept;     /* the path lies in a root, and stays read-only there */
     bool vain;     /* this user may not do it without the sandbox either */
 };

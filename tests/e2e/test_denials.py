@@ -41,6 +41,8 @@ def test_what_was_refused_is_told(mux, backend):
     assert (denial["operation"], denial["evidence"]) == ("network", "plan"), denial
     denial = run(f"{sys.executable} -c 'import socket; socket.create_connection((\"192.0.2.1\", 9))'")[1]
     assert (denial["operation"], denial["evidence"]) == ("network", "plan"), denial
+    denial = run("wget -q -T 3 -t 1 http://192.0.2.1/ 2>/dev/null || exit 4")[1]  # which says nothing, but by its status
+    assert (denial["operation"], denial["evidence"]) == ("network", "status") and "exit status of wget" in denial["text"], denial
     if backend == "bubblewrap":  # the plan is made with the command's own environment
         runtime = mux.dir / "runtime"
         runtime.mkdir()

@@ -64,6 +64,8 @@ def test_confined_to_the_workspace(bare):
     confined(mux)
     (result,), log = through_mcp(mux, writes(mux))
     assert written(mux) == {"in"} and not result["isError"], result
+    check = mux.ue("policy", "check", "touch x")
+    assert check.out.endswith("policy    [policy mcp], by default, would run it, in the sandbox workspace-write\n"), check
     plan = mux.ue("sandbox", "--explain", "--profile", "mcp", cwd=mux.dir / "w").ok().out
     assert plan.startswith(f"policy     {mux.js('status')['mcp']}\nby ") and f"writable   {mux.dir}/w\n" in plan, plan
     assert log.splitlines()[0] == f"ue: commands of this client: workspace-write (no network), approval on-request, by default; {LIFTS}", log
@@ -94,6 +96,8 @@ def test_confined_to_the_workspace(bare):
         mux.ue("reload").ok()
         through_mcp(mux, writes(mux))
         assert written(mux) == places and ("sandbox_permissions" in fields(mux)) == names, config
+        would = {one["policy"]: one["sandbox"] for one in mux.js("policy", "check", "touch x")["policies"]}
+        assert would.get("mcp", "full-access") == {0: "read-only", 1: "workspace-write", 2: "full-access"}[len(places)], config
     mux.configure(FULL)
     mux.ue("reload").ok()
     mcp = {"cwd": str(mux.dir / "w"), "mcp": True}
@@ -116,6 +120,7 @@ def test_as_before_where_none_can_be_had(bare, fake):
     assert said in log and "calls of ue mcp are not confined" in mux.log_tail()
     plan = mux.ue("sandbox", "--explain", "--profile", "mcp", cwd=mux.dir / "w").ok().out
     assert said in plan and plan.endswith("\nmode       full-access: no sandbox\n"), plan
+    assert "policy    " not in mux.ue("policy", "check", "touch x").out  # nothing holds
     assert "sandbox_permissions" not in fields(mux)
     mux.configure("[policy mcp]\nsandbox = workspace-write\n")  # who asks for it gets it, or nothing
     mux.ue("reload").ok()

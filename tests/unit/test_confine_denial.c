@@ -54,13 +54,14 @@ static struct confine_plan plan_of(enum confine_mode mode, bool net)
 
 struct shown { const char *output; int status; const char *want; };
 
-static void expect(struct confine_plan plan, const struct shown *row)
+static void expect_of(struct confine_plan plan, const struct shown *row, const char *command)
 {
     struct denial denial;
     struct buf told = BUF_INIT;
     denial_find(&denial, &(struct denial_case){.exit_code = row->status < 1000 ? row->status : -1,
                                                .signo = row->status >= 1000 ? row->status - 1000 : 0,
                                                .output = row->output,
+                                               .command = command,
                                                .size = strlen(row->output),
                                                .plan = &plan,
                                                .probe = probe});
@@ -73,6 +74,29 @@ static void expect(struct confine_plan plan, const struct shown *row)
     denial_fini(&denial);
     buf_fini(&told);
     confine_plan_fini(&plan);
+}
+
+static void expect(struct confine_plan plan, const struct shown *row)
+{
+    expect_of(plan, row, NULL);
+}
+
+TEST(programs_that_say_nothing)
+{
+    static const struct { struct shown shown; const char *command; } rows[] = {
+        {{"", 4, "network status wget"}, "wget -q http://a.example/"},
+        {{"", 4, "network status wget"}, "cd x && /usr/bin/wget -q http://a.example/"},
+        {{"", 6, "network status curl"}, "x=$(curl -s http://a.example/) || exit"},
+        {{"", 7, "network status curl"}, "curl -s http://a.example/"},
+        {{"", 5, "none"}, "wget -q http://a.example/"},
+        {{"", 6, "none"}, "wget -q http://a.example/"},
+        {{"", 4, "none"}, "mywget; wget2; ./wget/x"},
+        {{"", 4, "none"}, NULL},
+        {{"no usable sandbox!\n", 4, "network status wget"}, "wget -q http://a.example/"},
+        {{"touch: cannot touch '/home/u/x': Read-only file system\n", 4, "write path /home/u/x"}, "wget -q u; touch /home/u/x"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect_of(plan_of(CONFINE_WORKSPACE_WRITE, false), &rows[i].shown, rows[i].command);
+    expect_of(plan_of(CONFINE_WORKSPACE_WRITE, true), &(struct shown){"", 4, "none"}, "wget -q http://a.example/");
 }
 
 /* As the programs of Debian say it. */
@@ -180,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(files_that_are_named), cmocka_unit_test(network_and_calls),
                                        cmocka_unit_test(words_are_the_last_resort), cmocka_unit_test(work_is_bounded),
+                                       cmocka_unit_test(programs_that_say_nothing),
                                        cmocka_unit_test(words_for_people)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
