@@ -24,8 +24,9 @@ static const char *const network[] = {
     /* curl and git, node; a frame of python's, through which an error has gone */
     "couldn't connect to server", "could not connect to server", "connect eperm",
     "/socket.py\", line", NULL};
-static const char *const reaching[] = {"socket",  "connect", "sendto", "network",
-                                       "urlopen", "bind",    NULL};
+/* "]: errno=": of git, about an address */
+static const char *const reaching[] = {"socket",  "connect", "sendto",    "network",
+                                       "urlopen", "bind",    "]: errno=", NULL};
 static const char *const calls[] = {"ptrace",      "process_vm_readv", "process_vm_writev",
                                     "pidfd_getfd", "io_uring",         "unshare",
                                     "keyctl",      "userfaultfd",      "perf_event_open",

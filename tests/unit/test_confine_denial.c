@@ -151,6 +151,7 @@ TEST(network_and_calls)
         {"Error: connect EPERM 1.2.3.4:80 - Local (undefined:undefined)\n    at internalConnect (node:net:1094:16) {\n  errno: -1\n}\n", 1, "network plan -"},
         {"  File \"/usr/lib/python3.11/socket.py\", line 232, in __init__\n    _socket.socket.__init__(self, family, type, proto, fileno)\n"
          "PermissionError: [Errno 1] Operation not permitted\n", 1, "network plan -"},
+        {"fatal: unable to connect to 127.0.0.1:\n127.0.0.1[0: 127.0.0.1]: errno=Operation not permitted\n\n", 128, "network plan -"},
         {"urllib.error.URLError: <urlopen error [Errno 1] Operation not permitted>\n", 1, "network plan -"},
         {"npm ERR! request failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org\n", 1, "network plan -"},
         {"strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted\n", 1, "system_call plan ptrace"},
