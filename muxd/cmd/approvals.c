@@ -94,7 +94,8 @@ static void approvals_on_cancel(void *arg)
     struct approval *approval = arg;
     struct err unused;
     approval->request = NULL;
-    recorded_answer(approval, "withdrawn", "its client has gone", &unused);
+    recorded_answer(approval, "withdrawn", "its client has gone, or has cancelled the call",
+                    &unused);
     approval_settle(approval, "gone", NULL);
     approval_free(approval);
 }

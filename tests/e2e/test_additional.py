@@ -67,6 +67,11 @@ def output(place, cmd, **more):
     return place.call("exec_command", cmd=cmd, login=False, yield_time_ms=30000, **more)["output"]
 
 
+def test_the_network_without_a_sandbox_of_its_own_is_not_promised(place):
+    error = place.refused("exec_command", cmd="true", network=True)
+    assert "leave it out" in str(error) and "says how to ask" in str(error) and "the network is there" not in str(error), error
+
+
 def test_the_network_for_one_command(place):
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].close(), daemon=True).start()
