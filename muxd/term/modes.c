@@ -22,6 +22,9 @@ static_assert((int)MODE_COUNT <= OTHER_KEYS_AT, "the flags lie below");
 #define PARAMS_MAX 32
 #define BRACKETED_PASTE 2004
 #define SCHEME_REPORTS 2031
+/* The wheel sends arrow keys on the alternate screen, always: ue, too, leaves its terminal by
+ * XTRESTORE of this mode, which no multiplexer knows, and would leave the session without. */
+#define SCROLL_KEYS 1007
 
 static const struct numbered {
     int number;
@@ -45,7 +48,6 @@ static const struct numbered {
     {1004, MODE_FOCUS, false},
     {1005, MODE_MOUSE_UTF8, false},
     {1006, MODE_MOUSE_SGR, false},
-    {1007, MODE_NO_SCROLL_KEYS, true},
     {1015, MODE_MOUSE_URXVT, false},
     {1047, MODE_ALTERNATE_SCREEN, false},
     {1049, MODE_ALTERNATE_SCREEN, false},
@@ -126,6 +128,8 @@ void modes_append(struct buf *out, uint64_t modes, bool with_kitty)
 int modes_report(uint64_t modes, bool private, int number)
 {
     const struct numbered *it = modes_find(private, number);
+    if (private && number == SCROLL_KEYS)
+        return 3;
     return !it ? 0 : modes_has(modes, it->mode) != it->turned ? 1 : 2;
 }
 

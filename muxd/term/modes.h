@@ -25,7 +25,7 @@ enum term_mode {
     MODE_FOCUS,              /* ?1004 */
     MODE_MOUSE_UTF8,         /* ?1005 */
     MODE_MOUSE_SGR,          /* ?1006 */
-    MODE_NO_SCROLL_KEYS,     /* ?1007, inverted */
+    MODE_UNUSED,             /* was ?1007 */
     MODE_MOUSE_URXVT,        /* ?1015 */
     MODE_ALTERNATE_SCREEN,   /* ?47, ?1047, ?1049 */
     MODE_BRACKETED_PASTE,    /* ?2004 */
@@ -66,8 +66,9 @@ enum modes_editor modes_editor(const struct scan_seq *seq);
  * DECSTR. */
 void modes_append(struct buf *out, uint64_t modes, bool with_kitty);
 
-/* DECRPM's number for a mode, private (behind ?) or not: 0 not known, 1 set, 2 reset. The origin
- * may also have come back with a saved cursor, which only a screen knows (screen_report). */
+/* DECRPM's number for a mode, private (behind ?) or not: 0 not known, 1 set, 2 reset, 3 set for
+ * good. The origin may also have come back with a saved cursor, which only a screen knows
+ * (screen_report). */
 int modes_report(uint64_t modes, bool private, int number);
 
 /* While the modes say that the output is within a long control string: moves *at to the string's

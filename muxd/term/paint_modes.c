@@ -99,8 +99,7 @@ void paint_modes_end(struct paint_modes *modes, const struct screen *screen, boo
                      bool wheel, struct buf *out)
 {
     const struct screen_modes *wanted = screen_modes(screen);
-    bool alternate = screen_is_alternate(screen), all = !modes->known,
-         scroll_keys = alternate && wanted->scroll_keys;
+    bool alternate = screen_is_alternate(screen), all = !modes->known;
     bool asked = wanted->mouse != MOUSE_OFF || wanted->mouse_encoding || alternate;
     set_keys(modes, wanted, out);
     if (asked)
@@ -111,15 +110,15 @@ void paint_modes_end(struct paint_modes *modes, const struct screen *screen, boo
     if (all || modes->shown.reverse != wanted->reverse)
         paint_modes_set(out, 5, wanted->reverse);
     /* the wheel sends arrow keys to full-screen programs only, not to a shell's history */
-    if (all || modes->scroll_keys != scroll_keys)
-        paint_modes_set(out, 1007, scroll_keys);
+    if (all || modes->alternate != alternate)
+        paint_modes_set(out, 1007, alternate);
     if (modes->shown.cursor_shape != wanted->cursor_shape)
         buf_printf(out, "\033[%d q", wanted->cursor_shape);
     if (all || several || modes->hidden || modes->shown.cursor_visible != wanted->cursor_visible)
         paint_modes_set(out, 25, wanted->cursor_visible);
     set_title(modes, screen_title(screen), out);
     modes->shown = *wanted;
-    modes->scroll_keys = scroll_keys;
+    modes->alternate = alternate;
     modes->known = true;
     modes->hidden = false;
 }

@@ -8,7 +8,7 @@
 struct paint_modes {
     struct screen_modes shown;
     bool known;     /* false: each is set again */
-    bool scroll_keys; /* the wheel sends arrow keys to the program */
+    bool alternate; /* the program shows its alternate screen */
     bool hidden;    /* the cursor, during a drawing */
     bool wheel;     /* it is reported to ue, for the scrolled view */
     char *title;    /* owned; NULL: never set */

@@ -20,12 +20,11 @@ enum screen_mouse {
     MOUSE_MOVE = 1003
 };
 
-struct screen_modes { /* zeroed: after reset, but for autowrap, cursor_visible, scroll_keys */
+struct screen_modes { /* zeroed: after reset, but for autowrap and cursor_visible */
     bool application_cursor, application_keypad;
     bool bracketed_paste, focus;
     bool cursor_visible, autowrap, origin, insert, newline, reverse;
     bool synchronized;        /* between ?2026h and ?2026l: the program is drawing */
-    bool scroll_keys;         /* ?1007: the wheel sends arrow keys on the alternate screen */
     enum screen_mouse mouse;
     int mouse_encoding;       /* 0, 1005, 1006, 1015 */
     int cursor_shape;         /* DECSCUSR: 0 to 6 */

@@ -42,8 +42,7 @@ void screen_reset(struct screen *screen)
 {
     screen->pen = (struct pen){0};
     screen->last_rune = 0;
-    screen->modes = (struct screen_modes){
-        .autowrap = true, .cursor_visible = true, .scroll_keys = true};
+    screen->modes = (struct screen_modes){.autowrap = true, .cursor_visible = true};
     memset(screen->sets, 'B', sizeof screen->sets);
     screen->shift = 0;
     memset(screen->kitty_count, 0, sizeof screen->kitty_count);

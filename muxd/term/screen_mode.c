@@ -57,7 +57,6 @@ static void private_mode(struct screen *screen, int mode, bool set)
         if (set || modes->mouse_encoding == mode)
             modes->mouse_encoding = set ? mode : 0;
         break;
-    case 1007: modes->scroll_keys = set; break;
     case 47:
     case 1047:
     case 1049: alternate(screen, mode, set); break;

@@ -66,7 +66,6 @@ static int done(const struct screen *screen, bool private, int mode)
     case 1002:
     case 1003: return (int)modes->mouse == mode;
     case 1004: return modes->focus;
-    case 1007: return modes->scroll_keys;
     case 1005:
     case 1006:
     case 1015: return modes->mouse_encoding == mode;
@@ -85,7 +84,7 @@ static const struct {
     int mode;
 } known[] = {{false, 4},   {false, 20},  {true, 1},    {true, 3},    {true, 5},    {true, 6},    {true, 7},    {true, 9},    {true, 25},
              {true, 40},   {true, 47},   {true, 66},   {true, 67},   {true, 1000}, {true, 1002}, {true, 1003}, {true, 1004}, {true, 1005},
-             {true, 1006}, {true, 1007}, {true, 1015}, {true, 1047}, {true, 1048}, {true, 1049}, {true, 2004}, {true, 2026}, {true, 2031}};
+             {true, 1006}, {true, 1015}, {true, 1047}, {true, 1048}, {true, 1049}, {true, 2004}, {true, 2026}, {true, 2031}};
 #define KNOWN (sizeof known / sizeof *known)
 
 static void begin(struct terminal_of *terminal)
@@ -104,7 +103,7 @@ TEST(each_mode)
 {
     for (size_t i = 0; i < KNOWN; i++) {
         bool private = known[i].private;
-        int mode = known[i].mode, first = private && (mode == 7 || mode == 25 || mode == 1007) ? 1 : 2;
+        int mode = known[i].mode, first = private && (mode == 7 || mode == 25) ? 1 : 2;
         char set[32], reset[32];
         struct terminal_of terminal;
         begin(&terminal);
@@ -122,6 +121,16 @@ TEST(each_mode)
         assert_int_equal(asked(&terminal, private, mode), first);
         end(&terminal);
     }
+}
+
+TEST(the_wheel_always_sends_arrow_keys_to_full_screen_programs)
+{
+    struct terminal_of terminal;
+    begin(&terminal);
+    assert_int_equal(asked(&terminal, true, 1007), 3);
+    say(&terminal, "\033[?1007l");
+    assert_int_equal(asked(&terminal, true, 1007), 3);
+    end(&terminal);
 }
 
 TEST(saved_cursor)
@@ -180,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mode),
+        cmocka_unit_test(the_wheel_always_sends_arrow_keys_to_full_screen_programs),
         cmocka_unit_test(saved_cursor),
         cmocka_unit_test(any_sequences),
     };

@@ -235,8 +235,6 @@ TEST(modes_are_followed)
     }
     assert_int_equal(modes_report(0, true, 7), 1);
     assert_int_equal(modes_report(0, true, 25), 1);
-    assert_int_equal(modes_report(0, true, 1007), 1);
-    assert_int_equal(modes_report(after(0, "\033[?1007l"), true, 1007), 2);
     assert_int_equal(modes_report(after(0, "\033[?25;7l"), true, 25), 2);
     assert_int_equal(modes_report(0, true, 2048), 0);
     assert_int_equal(modes_report(0, false, 4), 2);
