@@ -53,7 +53,7 @@ int raw_read_fed(struct ue *ue, int64_t number, int64_t *at, int64_t yield_ms, b
     if (result < 0)
         return result;
     if (print)
-        raw_print(answer->result);
+        ue->lost |= !raw_print(answer->result);
     json_get_int(answer->result, "to", at);
     return 0;
 }
@@ -183,7 +183,7 @@ static int talk_followed(struct ue *ue, const char *tool, struct json *params,
     json_free(first);
     if (result < 0)
         return result;
-    raw_print(answer->result);
+    ue->lost |= !raw_print(answer->result);
     json_get_int(answer->result, "number", &number);
     json_get_int(answer->result, "to", &at);
     return raw_follow(ue, number, &at, deadline_ms, answer, err);
@@ -202,11 +202,11 @@ int raw_talk(struct ue *ue, const char *tool, struct json *params, talk_ask_fn *
     } else {
         result = ask(ue, tool, params, &answer, &err);
         if (result == 0) {
-            raw_print(answer.result);
+            ue->lost |= !raw_print(answer.result);
             result = fetch_rest(ue, answer.result, &err);
         }
     }
     status = result < 0 ? talk_fail(ue, params, &err) : talk_status(ue, params, answer.result);
     msg_answer_fini(&answer);
-    return status;
+    return raw_status(ue, status);
 }

@@ -32,7 +32,7 @@ static int64_t end_of_stream(const struct json *ranges, int64_t at, int64_t to, 
     return to;
 }
 
-void raw_print(const struct json *result)
+bool raw_print(const struct json *result)
 {
     size_t len = 0;
     int64_t to = 0, omitted = 0;
@@ -42,7 +42,7 @@ void raw_print(const struct json *result)
     if (!encoded) {
         const char *text = json_get_str(result, "output", &len);
         say_out(text ? text : "", text ? len : 0);
-        return;
+        return true;
     }
     if (!base64_decode(&bytes, encoded, len))
         say_note("'%s': its output can't be decoded; the daemon speaks another protocol",
@@ -61,6 +61,12 @@ void raw_print(const struct json *result)
         at = end;
     }
     buf_fini(&bytes);
+    return omitted == 0;
+}
+
+int raw_status(const struct ue *ue, int status)
+{
+    return status == 0 && ue->lost && ue->args.verb == &verbs[VERB_EXEC] ? UE_FAILED : status;
 }
 
 bool raw_is_full(const struct json *result)

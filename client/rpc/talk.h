@@ -29,8 +29,11 @@ int talk_fail(struct ue *ue, const struct json *params, const struct err *err);
 /* raw_answer.c: the session's bytes and nothing else. raw_ask sets the arguments that ask for
  * them. */
 void raw_ask(struct json *params);
-void raw_print(const struct json *result);
+bool raw_print(const struct json *result); /* false: some of it is no longer kept */
 bool raw_is_full(const struct json *result); /* the answer was full: there may be more */
+/* The exit status of a verb that prints raw bytes: `ue exec` promises all of them, and has failed
+ * when it ended well, but not all were there (ue->lost). */
+int raw_status(const struct ue *ue, int status);
 
 /* raw.c */
 /* Asks and prints until all that the wait yields is out: the first answer may hold only a part. The

@@ -22,6 +22,7 @@ struct ue {
     /* most bytes of input that fit one request however they are encoded (typing_piece_max); 0: the
      * daemon was not asked yet */
     size_t piece_max;
+    bool lost; /* raw_print missed some output */
 };
 
 /* One function for each VERB row of commands.def; returns the exit status. */

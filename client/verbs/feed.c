@@ -46,7 +46,7 @@ static int feed_begin(struct feed *feed, struct err *err)
     if (result < 0)
         return result;
     if (feed->raw)
-        raw_print(feed->answer.result);
+        feed->ue->lost |= !raw_print(feed->answer.result);
     json_get_int(feed->answer.result, "number", &feed->number);
     json_get_int(feed->answer.result, "to", &feed->at);
     feed_take(feed);
@@ -225,7 +225,7 @@ int feed_talk(struct ue *ue, struct json *params)
     if (result < 0)
         status = talk_fail(ue, params, &err);
     else
-        status = feed.raw ? talk_status(ue, params, feed.answer.result)
+        status = feed.raw ? raw_status(ue, talk_status(ue, params, feed.answer.result))
                           : talk_show(ue, params, feed.answer.result);
     msg_answer_fini(&feed.answer);
     return status;

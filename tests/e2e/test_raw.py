@@ -76,3 +76,17 @@ def test_program_waits_for_a_reader_that_is_slow(mux):
     wait_for(lambda: (mux.listed("s") or {}).get("output_bytes", 0) > 500_000, "output")
     assert not (mux.dir / "end").exists()
     assert mux.finish(reader).raw == b"\0" * MUCH
+
+
+def test_what_was_lost_is_no_success(mux):
+    """The program ended with 0, but not all of it is there: that is told, and the status is not 0. The program's own is told as well."""
+    mux.configure("[limits]\njournal = 64K\nhead = 0\n")
+    unread = ("exec", "--raw", "--until", "never", "--exit", "-y", "inf", "--no-login")
+    reader, writer = os.pipe()
+    result = mux.ue(*unread, "--status-fd", writer, "seq 100000; echo END", pass_fds=[writer])
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        assert stream.read() == "exited 0\n"
+    assert result.rc == 125 and "no longer kept" in result.err and result.out.endswith("END\n")
+    assert mux.ue("poll", "--raw", "--since", "0", "seq").rc == 0, "who comes too late has not started it"
+    assert mux.ue(*unread, "seq 100000; exit 3").rc == 3
