@@ -63,6 +63,8 @@ static int start_command(struct op *op, struct session **session, struct err *er
             .record = cfg->defaults.record,
             .on_slow = cfg->defaults.on_slow == CONFIG_ON_SLOW_PAUSE ? SLOW_PAUSE : SLOW_DROP,
             .request_hash = meta_request_hash(op->base.request)};
+        if (schema_bool(op->base.tool, params, "follow", false))
+            spec.follower = inflight_follower(&op->base, true);
         command_limits(&spec, &gate.limits);
         spec.sandbox = gate.sandboxing.confined ? &gate.sandboxing.wish : NULL;
         meta_source(op->base.request, op->base.tool, &spec);

@@ -67,18 +67,40 @@ void inflight_began_with(struct inflight *call, struct session *session)
     free(policy);
 }
 
-void inflight_follow(struct inflight *call, struct session *session, bool waits)
+static void follow_now(struct inflight *call, struct session *session, uint64_t follower)
 {
     struct peer *peer = request_peer(call->request);
     uint64_t before = peer_follows(peer);
     struct session *followed = before ? registry_by_number(call->ctx->registry, before) : NULL;
-    if (!schema_bool(call->tool, request_params(call->request), "follow", false) ||
-        followed == session)
+    if (followed == session)
         return;
     if (followed)
-        session_follow(followed, false, peer_is_waited_for(peer));
-    session_follow(session, true, waits);
-    peer_set_follows(peer, session_number(session), waits);
+        session_follow(followed, false, peer_follower(peer));
+    session_follow(session, true, follower);
+    peer_set_follows(peer, session_number(session), follower);
+}
+
+uint64_t inflight_follower(const struct inflight *call, bool waits)
+{
+    return session_follower(peer_pid(request_peer(call->request)), waits);
+}
+
+void inflight_follow(struct inflight *call, struct session *session, bool waits)
+{
+    for (int way = 0; way < 2 && session_is_awaiting(session); way++) {
+        uint64_t follower = inflight_follower(call, way == 0);
+        if (session_awaits(session, follower))
+            follow_now(call, session, follower);
+    }
+    if (tool_arg_by_name(call->tool, "follow") &&
+        schema_bool(call->tool, request_params(call->request), "follow", false))
+        follow_now(call, session, inflight_follower(call, waits));
+}
+
+uint64_t inflight_follows(const struct inflight *call, const struct session *session)
+{
+    const struct peer *peer = request_peer(call->request);
+    return peer_follows(peer) == session_number(session) ? peer_follower(peer) : 0;
 }
 
 /* Takes the request from the call, which answers it. NULL: cancelled. */

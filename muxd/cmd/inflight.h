@@ -42,9 +42,13 @@ void inflight_began_with(struct inflight *call, struct session *session);
 /* Registers the wait; kind->finish follows when it fires. 0 or an error for inflight_fail. */
 int inflight_wait(struct inflight *call, struct session *session, const struct wait_spec *spec,
                   struct err *err);
-/* If the call asks to `follow` the session, its connection does, and no other any more. waits: for
- * session_follow. */
+/* Who calls, as for session_follow. */
+uint64_t inflight_follower(const struct inflight *call, bool waits);
+/* If the call asks to `follow` the session, or comes from the process that it awaits, the
+ * connection follows it, and no other any more. waits: its program waits for who calls. */
 void inflight_follow(struct inflight *call, struct session *session, bool waits);
+/* As whom the connection follows it; 0: it does not. */
+uint64_t inflight_follows(const struct inflight *call, const struct session *session);
 /* As if a wait had fired now for this reason. */
 void inflight_end(struct inflight *call, struct session *session, enum wait_reason reason);
 

@@ -269,6 +269,7 @@ static void op_finish(struct inflight *call)
     struct delivery delivery = {.ctx = call->ctx,
                                 .number = call->number,
                                 .peek = op->peek,
+                                .follower = inflight_follows(call, session),
                                 .ended = !session_is_live(session)};
     memcpy(delivery.reader, op->reader, sizeof delivery.reader);
     struct json *answer = answer_build(op, session, result, &delivery.to);

@@ -59,6 +59,25 @@ static bool only_interrupts(const struct op *op)
     return encoded == 0 && (by_text || (chars == 0 && json_first(keys)));
 }
 
+/* Who follows the session has all output before the place from which it asks, and may have it from
+ * a worker that died before it noted so: the program, which waits for its readers, must not wait
+ * for that. */
+static void note_place(const struct op *op, struct session *session)
+{
+    bool since = schema_has(request_params(op->base.request), "since"),
+         read = op->base.tool == &tools[TOOL_READ_OUTPUT];
+    uint64_t follower = inflight_follows(&op->base, session);
+    if (op->has_to || !(since || read) || !follower)
+        return;
+    session_follower_at(session, follower, op->from);
+    struct journal *journal = session_journal(session);
+    struct journal_reader *reader = journal_reader(journal, op->reader,
+                                                   (unsigned)op->base.ctx->config->limits.readers);
+    if (since && (!op->peek || !read) && op->from > atomic_load(&reader->cursor))
+        journal_reader_move(journal, reader, op->from);
+    session_touch(session);
+}
+
 void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
 {
     struct err err = {0};
@@ -86,9 +105,11 @@ void cmd_WRITE_STDIN(struct cmd_context *ctx, struct request *request)
     if (typed && session_is_live(session) && !only_interrupts(op) &&
         reach_check(ctx, request, session, &err) < 0)
         goto fail;
+    inflight_follow(&op->base, session, false);
     if (op_set_from(op, session, &err) < 0 ||
         op_wait_spec(op, session, typed, session_is_tty(session), &spec, &err) < 0)
         goto fail;
+    note_place(op, session);
     if ((typed && session_is_live(session) ? typing_begin(op, session, &spec, &err)
                                            : inflight_wait(&op->base, session, &spec, &err)) < 0)
         goto fail;
@@ -112,7 +133,11 @@ void cmd_READ_OUTPUT(struct cmd_context *ctx, struct request *request)
         inflight_follow(&op->base, session, false);
     }
     if (!session || op_set_from(op, session, &err) < 0 ||
-        op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0 ||
-        inflight_wait(&op->base, session, &spec, &err) < 0)
+        op_wait_spec(op, session, false, session_is_tty(session), &spec, &err) < 0) {
+        op_fail(op, &err);
+        return;
+    }
+    note_place(op, session);
+    if (inflight_wait(&op->base, session, &spec, &err) < 0)
         op_fail(op, &err);
 }

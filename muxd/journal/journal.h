@@ -24,7 +24,7 @@
  * alone. */
 #define JOURNAL_MAJOR 1
 #ifndef JOURNAL_MINOR
-#define JOURNAL_MINOR 3
+#define JOURNAL_MINOR 4
 #endif
 #define JOURNAL_MINOR_AGAIN 3 /* the first with again_boot_ms */
 #define JOURNAL_READERS 16
@@ -102,6 +102,7 @@ struct journal_header {
     uint64_t request_hash;                           /* of the exec that started it; 0: none */
     /* the program */
     _Atomic int32_t pid;
+    _Atomic uint32_t follower_process; /* since minor version 4: journal_follower */
     uint64_t pid_start_ticks;
     _Atomic uint32_t state;                          /* enum session_state */
     _Atomic int32_t exit_code, term_signal;          /* -1: unknown or none */
@@ -120,6 +121,7 @@ struct journal_header {
     _Atomic uint64_t in_head, in_tail; /* input accepted; input given to the kernel */
     _Atomic uint64_t index_head;                     /* entries ever written to the side index */
     _Atomic uint32_t drained;                        /* the output was read to its end */
+    _Atomic uint32_t follower_start;
     uint64_t uses;
     struct journal_reader readers[JOURNAL_READERS];
     _Atomic uint64_t requests_head;
@@ -175,6 +177,19 @@ struct journal_make {
     /* how it was started, for events: an object in one line, at most 16 KiB; NULL: nothing */
     const char *facts;
 };
+
+/* Whom its program waits for: session/followed.c. 0: nobody. A kill within the change leaves one
+ * who does not exist. */
+static inline uint64_t journal_follower(const struct journal_header *header)
+{
+    return (uint64_t)atomic_load(&header->follower_process) << 32 |
+           atomic_load(&header->follower_start);
+}
+static inline void journal_set_follower(struct journal_header *header, uint64_t follower)
+{
+    atomic_store(&header->follower_start, (uint32_t)follower);
+    atomic_store(&header->follower_process, (uint32_t)(follower >> 32));
+}
 
 /* An empty journal of a session that starts. 0 and *out is the caller's, or ERR_SYSTEM. */
 int journal_new(struct journal **out, const struct journal_make *make, struct err *err);

@@ -24,6 +24,7 @@ static void forget_what_lives(struct journal_header *header)
     header->in_tail = atomic_load(&header->in_head);
     memset(header->requests, 0, sizeof header->requests);
     header->staged = 0;
+    journal_set_follower(header, 0);
     header->drained = 1;
 }
 

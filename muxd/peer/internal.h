@@ -63,7 +63,7 @@ struct peer {
     uint64_t passed_to;
     bool passes;
     uint64_t follows;   /* the session that stays for this connection; 0: none */
-    bool is_waited_for; /* and whose program waits for it */
+    uint64_t follower;  /* as whom: session_follow */
     bool spoken, dirty, at_eof, finishing, paused, closed;
     /* the client takes no more answers: what it has sent is still done, then the connection is
      * closed */

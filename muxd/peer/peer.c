@@ -347,15 +347,15 @@ int64_t peer_since_ms(const struct peer *peer)
     return peer->since_ms;
 }
 
-void peer_set_follows(struct peer *peer, uint64_t number, bool is_waited_for)
+void peer_set_follows(struct peer *peer, uint64_t number, uint64_t follower)
 {
     peer->follows = number;
-    peer->is_waited_for = is_waited_for;
+    peer->follower = follower;
 }
 
-bool peer_is_waited_for(const struct peer *peer)
+uint64_t peer_follower(const struct peer *peer)
 {
-    return peer->is_waited_for;
+    return peer->follower;
 }
 
 uint64_t peer_follows(const struct peer *peer)

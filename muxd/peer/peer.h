@@ -55,11 +55,11 @@ int64_t peer_taken_ms(const struct peer *peer);
 void peer_expel(struct peer *peer, const struct err *why);
 /* the client has sent something that was not read yet */
 bool peer_has_bytes(const struct peer *peer);
-/* the session that stays until this connection has read it to its end; 0: none. is_waited_for: its
- * program waits for that, too */
-void peer_set_follows(struct peer *peer, uint64_t number, bool is_waited_for);
+/* the session that stays until this connection has read it to its end; 0: none. follower: who
+ * that is (session_follow) */
+void peer_set_follows(struct peer *peer, uint64_t number, uint64_t follower);
 uint64_t peer_follows(const struct peer *peer);
-bool peer_is_waited_for(const struct peer *peer);
+uint64_t peer_follower(const struct peer *peer);
 int64_t peer_since_ms(const struct peer *peer); /* clock_mono_ms at its accept */
 bool peer_has_spoken(const struct peer *peer);
 

@@ -62,7 +62,7 @@ static void on_closed(void *arg, struct peer *peer)
                                    ? registry_by_number(server->registry, peer_follows(peer))
                                    : NULL;
     if (followed)
-        session_follow(followed, false, peer_is_waited_for(peer));
+        session_follow(followed, false, peer_follower(peer));
     for (size_t i = 0; i < server->ndirty; i++)
         if (server->dirty[i] == peer)
             server->dirty[i] = NULL; /* connections_flush may be walking the list */

@@ -135,6 +135,12 @@ struct prompt_mark {
 struct prompt_mark prompt_save(const struct session *session);
 void prompt_restore(struct session *session, const struct prompt_mark *mark);
 
+/* followed.c */
+void followed_init(struct registry *registry);
+void followed_fini(struct registry *registry);
+void followed_adopt(struct session *session); /* of a predecessor's session */
+bool followed_waits(const struct session *session); /* its program, for its follower */
+
 /* ended.c: ended sessions and the caps */
 void ended_init(struct registry *registry);
 void ended_reload(struct registry *registry);

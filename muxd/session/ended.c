@@ -67,7 +67,7 @@ static void arm_expiry(struct registry *registry)
 static bool is_busy(const struct session *session)
 {
     return part_holds_leader(session) || !list_is_empty(&session->waits) ||
-           session->followers > 0;
+           session->followers > 0 || session_is_awaiting(session);
 }
 
 /* Somebody may still ask how it ended. Nobody can be meant when it was ended on request, when muxd

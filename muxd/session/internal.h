@@ -91,10 +91,11 @@ struct session {
     uint64_t seen_head;     /* journal_head when it was last looked at */
     int64_t last_output_ns; /* CLOCK_MONOTONIC; of its start while there was none */
     uint64_t read_turn;     /* the last turn in which its budget was used */
-    bool paused;            /* on_slow = pause, or followed: nobody reads fast enough */
+    bool paused;            /* it waits for who reads it: on_slow = pause, or a follower */
     /* connections that read it to its end, so it stays until then */
     unsigned followers;
-    unsigned waited_for;    /* by its program, which waits for the default reader: some of them */
+    bool awaiting;          /* followed.c: who followed it before a restart has not come back */
+    uint64_t follower_at;   /* next byte that its follower may not have */
     bool watched;           /* somebody has looked at its screen, and must keep up with it */
     bool caught_up;         /* since the exit a read has found nothing */
     struct times *times;    /* owned; NULL: it has printed nothing */
@@ -157,6 +158,8 @@ struct registry {
     uint64_t turn;
     struct loop_timer kick;  /* there is work that this turn's end has not seen */
     struct loop_timer expiry;
+    struct loop_timer come_back; /* followed.c */
+    int64_t come_back_ns;        /* when it first looked */
     struct list declared; /* declared.c: what is known of the [session NAME]s */
     enum { STOP_NOT, STOP_WANTED, STOP_DONE } stopping;
     bool handed_over;

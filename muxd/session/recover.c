@@ -154,6 +154,7 @@ static void recover_revive(struct session *session)
     /* the predecessor could; without it nothing is read from this session */
     if (session_io_start(session, &err) != 0)
         leave_it_to_the_next(&err);
+    followed_adopt(session);
     if (session->finished) {
         part_adopt(session);
         ended_place(session, false);

@@ -79,6 +79,7 @@ struct session_spec {       /* all borrowed during the call */
     const struct json *on_record;
     bool judged;
     uint64_t request_hash;  /* 0: none */
+    uint64_t follower;      /* it waits for that one from the start; session_follow is next */
 };
 /* *out is starting: a wait on it ends when it has ended. spawned (may be NULL) is called once at
  * the end of a turn: err->code 0, or ERR_SPAWN / ERR_SYSTEM with a text like "'PROGRAM': No such

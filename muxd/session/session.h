@@ -75,9 +75,18 @@ int session_close_stdin(struct session *session, struct err *err);
 /* What serves readers tells it: */
 /* its end was told: [limits] keep_ended counts from now */
 void session_end_read(struct session *session);
-/* While it is followed it stays, also once it has ended. waits: and nothing is dropped, the program
- * waits until the default reader has caught up. A restart of the worker ends it. */
-void session_follow(struct session *session, bool followed, bool waits);
+/* A process as a follower; never 0. waits: a program waits for it always, not only after a
+ * restart. */
+uint64_t session_follower(pid_t pid, bool waits);
+/* While it is followed it stays, also once it has ended. follower (0: of no process): and nothing
+ * is dropped that this one has not read while its program waits for it: always, or after a restart
+ * of the worker until that process has come back (or a few seconds have passed) or has ended. */
+void session_follow(struct session *session, bool followed, uint64_t follower);
+/* since a restart its program waits for a follower */
+bool session_is_awaiting(const struct session *session);
+bool session_awaits(const struct session *session, uint64_t follower);
+/* the follower has all output before `at` */
+void session_follower_at(struct session *session, uint64_t follower, uint64_t at);
 /* it was used now, or a reader's cursor has moved: a paused program may go on */
 void session_touch(struct session *session);
 /* `by` people more (or less) are attached to it */

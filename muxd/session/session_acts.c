@@ -123,15 +123,6 @@ void session_end_read(struct session *session)
     part_end_read(session);
 }
 
-void session_follow(struct session *session, bool followed, bool waits)
-{
-    BUG_UNLESS(followed || (session->followers > 0 && (!waits || session->waited_for > 0)));
-    session->followers += followed ? 1u : -1u;
-    session->waited_for += !waits ? 0u : followed ? 1u : -1u;
-    if (session->paused)
-        session_resume(session);
-}
-
 void session_touch(struct session *session)
 {
     atomic_store(&session->journal->header->last_used_real_ms, clock_real_ms());

@@ -122,6 +122,7 @@ static void session_exit_finish(struct session *session)
  * journal: closing it would kill them. */
 void session_drain(struct session *session)
 {
+    session_resume(session); /* somebody may have ended it meanwhile */
     if (session->exited && !session->finished && is_drained(session))
         session_exit_finish(session);
     if (!session->finished)

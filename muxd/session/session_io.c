@@ -47,7 +47,7 @@ void session_io_want_more(struct session *session)
 /* Does the program wait for slow readers? */
 static bool may_pause(const struct session *session)
 {
-    return session->journal->header->on_slow == SLOW_PAUSE || session->waited_for > 0;
+    return session->journal->header->on_slow == SLOW_PAUSE || followed_waits(session);
 }
 
 static void widen(struct stream *stream)
@@ -98,30 +98,41 @@ void session_hang_up(struct session *session)
         close_stream(&session->out, true);
 }
 
-/* How far the slowest reader lets output run. */
-static uint64_t slowest_reader(const struct journal_header *header)
+/* How far the slowest of those whom the program waits for lets output run. Its end waits for the
+ * follower only. */
+static uint64_t slowest_reader(const struct session *session)
 {
-    uint64_t slowest = atomic_load(&header->readers[0].cursor);
-    for (int i = 1; i < JOURNAL_READERS; i++) {
+    const struct journal_header *header = session->journal->header;
+    uint64_t slowest = followed_waits(session) ? session->follower_at : UINT64_MAX;
+    bool all = header->on_slow == SLOW_PAUSE && !session->exited;
+    for (int i = 0; i < JOURNAL_READERS && all; i++) {
         uint64_t cursor = atomic_load(&header->readers[i].cursor);
-        if (header->readers[i].name[0] && cursor < slowest)
+        if ((i == 0 || header->readers[i].name[0]) && cursor < slowest)
             slowest = cursor;
     }
     return slowest;
+}
+
+/* What an ended program has printed is taken at once, and is little, but what it has left behind
+ * may flood: a follower has to have the end before that. Who ends a session waits for nobody. */
+static bool may_pause_at_end(const struct session *session)
+{
+    return followed_waits(session) &&
+           atomic_load(&session->journal->header->killed_by) == KILLER_NONE;
 }
 
 /* How much may be read before the slowest reader would lose something. */
 static uint64_t allowance(const struct session *session)
 {
     const struct journal_header *header = session->journal->header;
-    if (!may_pause(session) || session->exited)
+    if (!may_pause(session) || (session->exited && !may_pause_at_end(session)))
         return UINT64_MAX;
-    uint64_t slowest = header->on_slow == SLOW_PAUSE ? slowest_reader(header)
-                                                     : atomic_load(&header->readers[0].cursor);
-    uint64_t unread = journal_head(session->journal) - slowest;
+    uint64_t unread = journal_head(session->journal) - slowest_reader(session);
     uint64_t keep = PAUSE_ROOM_BYTES +
                     (session->out.wide + session->errors.wide) * (WIDE_PIPE_BYTES - PIPE_BYTES);
-    uint64_t room = header->ring_size > 2 * keep ? header->ring_size - keep : header->ring_size / 2;
+    uint64_t room = session->exited                ? header->ring_size
+                    : header->ring_size > 2 * keep ? header->ring_size - keep
+                                                   : header->ring_size / 2;
     return unread < room ? room - unread : 0;
 }
 

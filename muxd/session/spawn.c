@@ -135,6 +135,7 @@ static int make_journal(const struct registry *registry, const struct session_sp
     struct journal_header *header = birth->journal->header;
     header->on_slow = (uint8_t)spec->on_slow;
     header->request_hash = spec->request_hash;
+    journal_set_follower(header, spec->follower);
     memcpy(header->limits, spec->limits, sizeof spec->limits);
     header->recorded = spec->record;
     atomic_store(&header->last_used_real_ms, clock_real_ms());

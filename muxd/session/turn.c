@@ -135,6 +135,7 @@ int registry_new(struct registry **out, struct loop *loop, struct link *link,
     defer_init(&registry->deferred);
     index_init(registry);
     ended_init(registry);
+    followed_init(registry);
     loop_timer_init(&registry->kick, loop, do_nothing, registry);
     declared_load(registry);
     descendants_init(registry, state_dir);
@@ -169,6 +170,7 @@ void registry_free(struct registry *registry)
     index_fini(registry);
     loop_timer_stop(&registry->kick);
     loop_timer_stop(&registry->expiry);
+    followed_fini(registry);
     transfer_free(registry->transfer);
     number_fini(&registry->numbers);
     free(registry->socket_path);

@@ -16,7 +16,7 @@ $(BUILD)/crash/slow.so: tests/crash/slow.c
 $(BUILD)/newer/journal.o: muxd/journal/journal.c | writable
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "CC $@")
-	$(Q)$(CC) $(CPPFLAGS) -DJOURNAL_MINOR=4 $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) -DJOURNAL_MINOR=5 $(CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/newer/muxd: $(BUILD)/newer/journal.o $(filter-out %/journal/journal.o,$(call obj,$(DAEMON_SRC))) $(SANITIZE_OBJ)
 	$(if $(Q),@echo "LINK $@")
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)

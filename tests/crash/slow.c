@@ -1,5 +1,6 @@
 /* slow: owns what a loaded machine does to a worker, as an LD_PRELOAD library. The test maps the same file as this does: it holds up the
- * worker's pass over the processes, or its work on a patch, at a place of its choice, and has its clock go ahead meanwhile. */
+ * worker's pass over the processes, or its work on a patch, at a place of its choice, has its clock go ahead meanwhile, or
+ * ends the worker there. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP, BEFORE_A_LOOK, BEFORE_A_RENAME, BEFORE_A_DIRECTORY }; /* as in slow_gates.py */
+enum { OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP, BEFORE_A_LOOK, BEFORE_A_RENAME, BEFORE_A_DIRECTORY, BEHIND_AN_ANSWER }; /* as in slow_gates.py */
+#define LARGE_ANSWER 16384 /* what is smaller goes out before the gate */
 
 static struct control { /* as test_crash_slow.py packs it */
     _Atomic int32_t gate, waits;
@@ -81,6 +84,17 @@ DIR *fdopendir(int fd)
 {
     hold_at(BEFORE_A_PASS);
     return NEXT(fdopendir)(fd);
+}
+
+/* BEHIND_AN_ANSWER: it dies when all of a large answer is on its way, before it has noted that. */
+ssize_t send(int fd, const void *data, size_t size, int flags)
+{
+    ssize_t sent = NEXT(send)(fd, data, size, flags);
+    if (control && control->gate == BEHIND_AN_ANSWER && sent >= LARGE_ANSWER && (size_t)sent == size) {
+        control->gate = OPEN;
+        kill(getpid(), SIGKILL);
+    }
+    return sent;
 }
 
 long syscall(long number, ...)

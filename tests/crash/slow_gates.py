@@ -1,7 +1,7 @@
 """The test's end of slow.c: a worker that is held up at a gate of the test's choice."""
 import mmap, struct
 
-OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP, BEFORE_A_LOOK, BEFORE_A_RENAME, BEFORE_A_DIRECTORY = range(6)
+OPEN, BEFORE_A_PASS, BEHIND_A_SIGSTOP, BEFORE_A_LOOK, BEFORE_A_RENAME, BEFORE_A_DIRECTORY, BEHIND_AN_ANSWER = range(7)
 
 
 class Slow:

@@ -147,7 +147,7 @@ def make(tree, targets, log):
 
 def targets_of(tests):
     units = [f"build/unit/{path.stem}" for path, _ in tests if path.suffix == ".c"]
-    return units + (["all", "build/crash/fault.so"] if any(path.suffix == ".py" for path, _ in tests) else [])
+    return units + (["all", "build/crash/fault.so", "build/crash/slow.so"] if any(path.suffix == ".py" for path, _ in tests) else [])
 
 
 def passes(tree, path, function, log):

@@ -640,11 +640,11 @@ TEST(test_caps)
     assert_int_equal(create("c", "cat", true, &session, &err), ERR_LIMIT); /* b waits for who asks how it ended */
     assert_non_null(strstr(err.text, "the end of 1 more"));
     session_end_read(b);
-    session_follow(b, true, false);
-    session_follow(b, true, false);
-    session_follow(b, false, false);
+    session_follow(b, true, 0);
+    session_follow(b, true, 0);
+    session_follow(b, false, 0);
     assert_int_equal(create("c", "cat", true, &session, &err), ERR_LIMIT);
-    session_follow(b, false, false);
+    session_follow(b, false, 0);
     must_create("c", "cat", true); /* takes the place of the ended one */
     assert_true(done(&seen.removed, 1));
     assert_null(registry_by_number(registry, number));
