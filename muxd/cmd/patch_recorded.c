@@ -20,20 +20,30 @@ void patch_recorded_init(struct patch_recorded *recorded, struct cmd_context *ct
     *recorded = (struct patch_recorded){.ctx = ctx};
     if (!audit_wants(ctx->registry, is_on || roots))
         return;
-    recorded->facts = recorded_asker(ctx, request, tool, is_on ? name : NULL);
-    json_add_text(json_add_object(recorded->facts, "sandbox"), "mode", confine_mode_word(mode));
-    json_add_text(recorded->facts, "cwd", cwd);
     const struct approval *granted = approvals_take(ctx, request);
     recorded->granted = granted != NULL;
+    recorded->facts = recorded_asker(ctx, request, tool, is_on ? name : NULL);
+    json_add_text(json_add_object(recorded->facts, "sandbox"), "mode",
+                  confine_mode_word(granted ? CONFINE_FULL_ACCESS : mode));
+    json_add_text(recorded->facts, "cwd", cwd);
+    recorded->by = json_object_new();
     if (granted || is_on)
-        json_add_text(recorded->facts, "by", granted ? "person" : "policy");
-    recorded_add_grant(recorded->facts, granted);
+        json_add_text(recorded->by, "by", granted ? "person" : "policy");
+    recorded_add_grant(recorded->by, granted);
+}
+
+/* It is decided. */
+static void patch_recorded_add_by(struct patch_recorded *recorded, struct json *facts)
+{
+    for (const struct json *it = json_first(recorded->by); it; it = json_next(it))
+        json_add(facts, json_key(it), json_copy(it));
 }
 
 /* It did not come to a begin. */
 static void patch_recorded_failed(struct patch_recorded *recorded)
 {
     struct err unused; /* the log has it */
+    patch_recorded_add_by(recorded, recorded->facts);
     json_add_text(recorded->facts, "reason", "it did not begin, and its caller was told why");
     audit_write(recorded->ctx->registry, "failed", NULL, recorded->facts, &unused);
 }
@@ -43,6 +53,7 @@ void patch_recorded_fini(struct patch_recorded *recorded)
     if (recorded->granted && recorded->facts && !recorded->id)
         patch_recorded_failed(recorded);
     json_free(recorded->facts);
+    json_free(recorded->by);
     free(recorded->id);
 }
 
@@ -79,6 +90,7 @@ int patch_recorded_begin(struct patch_recorded *recorded, const struct patch_pla
         return 0;
     audit_new_id(recorded->ctx->registry, id);
     recorded->id = xstrdup(id);
+    patch_recorded_add_by(recorded, recorded->facts);
     patch_recorded_add_files(recorded->facts, plan);
     return write_part(recorded, "allowed", "begin", recorded->facts, err);
 }
@@ -90,6 +102,8 @@ void patch_recorded_refused(struct patch_recorded *recorded, const struct patch_
     if (!facts)
         return;
     recorded->facts = NULL;
+    if (recorded->granted)
+        patch_recorded_add_by(recorded, facts);
     if (plan)
         patch_recorded_add_files(facts, plan);
     recorded_refused(recorded->ctx, facts, reason);

@@ -10,7 +10,8 @@ struct patch_recorded {
     struct cmd_context *ctx;
     struct json *facts; /* owned: who asks; NULL: it does not go on record */
     char *id;           /* owned; NULL: it has not begun */
-    bool granted;       /* by a person's yes, which owes a record of its effect */
+    struct json *by;    /* owned: who lets it begin, for the record of that */
+    bool granted;       /* it is a person's yes, which owes a record of its effect */
 };
 /* While its request is being handled. base: the directory of the call; roots: where patches may
  * write is limited. */

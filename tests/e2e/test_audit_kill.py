@@ -134,6 +134,9 @@ def test_a_yes_and_who_gave_it(held):
     yes(held, approval).ok()
     rpc.result(rpc.id)
     begin, = of(held, "allowed")
+    assert begin["sandbox"]["mode"] == "full-access"
+    asked, = of(held, "asked")
+    assert "by" not in asked and asked["sandbox"]["mode"] == "read-only", asked
     assert begin["by"] == "person" and begin["approval"] == approval["id"] and begin["approver"]["evidence"] == "terminal", begin
     of(held, "ended")
     check(held)
