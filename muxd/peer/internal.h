@@ -45,6 +45,7 @@ struct peer {
     struct buf out;
     size_t out_at;         /* bytes of out that were sent */
     uint64_t queued, sent; /* bytes ever */
+    uint64_t turn_queued;  /* queued, when its last flush began */
     size_t held;           /* its part of room->held */
     int64_t taken_ms;      /* since when the client has taken next to nothing (burden_taken) */
     struct peer *line_prev, *line_next; /* room.c: those that wait for room */

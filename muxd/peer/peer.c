@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define READ_BUDGET (256u << 10) /* bytes that are read from one peer in a turn */
+#define TURN_BYTES (16u << 10)   /* of answers: then the requests of others come first */
 #define KEEP_BUFFER (16u << 10)  /* a larger output buffer is freed once it is empty */
 
 static void on_io(void *arg, unsigned events);
@@ -106,6 +107,13 @@ static void handle_line(struct peer *peer, const char *line, size_t size)
     passed_end_line(peer);
 }
 
+/* Requests whose answers are long (list) take long, too: of those of one connection only a few are
+ * handled before the turn of all others. */
+static bool has_had_its_turn(const struct peer *peer)
+{
+    return peer->queued - peer->turn_queued > TURN_BYTES;
+}
+
 /* Handles the whole lines that were read, unless the client does not read its answers: then they
  * wait. */
 static void peer_take_lines(struct peer *peer)
@@ -114,7 +122,8 @@ static void peer_take_lines(struct peer *peer)
     size_t size;
     struct err err;
     int result = 0;
-    while (!peer->stream && !(peer->paused = peer_is_full(peer)) && !peer->closed &&
+    while (!peer->stream && !peer->closed &&
+           !(peer->paused = peer_is_full(peer) || has_had_its_turn(peer)) &&
            (result = frame_next(&peer->frame, &line, &size, &err)) != 0) {
         if (result == 1) {
             handle_line(peer, line, size);
@@ -145,7 +154,7 @@ static void peer_watch(struct peer *peer)
 
 static bool is_over(const struct peer *peer)
 {
-    return (peer->at_eof || peer->finishing) && peer_pending(peer) == 0 &&
+    return ((peer->at_eof && !peer->paused) || peer->finishing) && peer_pending(peer) == 0 &&
            (peer->in_flight == 0 || peer->finishing || peer->deaf);
 }
 
@@ -259,6 +268,11 @@ void peer_flush(struct peer *peer)
 {
     BUG_UNLESS(!peer->closed && peer->sent <= peer->queued);
     peer->dirty = false;
+    peer->turn_queued = peer->queued;
+    if (peer->paused && !peer_is_full(peer))
+        peer_take_lines(peer);
+    if (peer->closed)
+        return;
     if (!peer->deaf && !send_some(peer))
         become_deaf(peer);
     if (peer->deaf) {
@@ -275,10 +289,10 @@ void peer_flush(struct peer *peer)
     }
     room_account(peer);
     room_flushed(peer);
-    if (peer->paused && !peer_is_full(peer))
-        peer_take_lines(peer);
     if (peer->closed)
         return;
+    if (peer->paused && !peer_is_full(peer))
+        peer_mark_dirty(peer); /* goes on in the next turn: those in the line have this one */
     if (is_over(peer))
         peer_close(peer);
     else

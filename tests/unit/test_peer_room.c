@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, CLIENTS = 6, LARGE = ROOM_SMALL + 1 };
+enum { MIB = 1 << 20, CLIENTS = 6, LARGE = ROOM_SMALL + 1, FLOOD = 50 };
 
 static struct loop *loop;
 static struct room room;
@@ -18,10 +18,26 @@ static struct client {
     struct request *request; /* the last one */
 } clients[CLIENTS];
 static char order[16]; /* of those that were served */
+static bool answers_long;
+static int answered;
+
+static void answer_long(struct request *request)
+{
+    static char text[20000];
+    memset(text, 'a', sizeof text);
+    struct json *result = json_object_new();
+    json_add(result, "text", json_string_new(text, sizeof text));
+    request_reply(request, result);
+    answered++;
+}
 
 static void on_request(void *arg, struct request *request)
 {
     (void)arg;
+    if (answers_long) {
+        answer_long(request);
+        return;
+    }
     for (struct client *client = clients; client < clients + CLIENTS; client++)
         if (client->peer == request_peer(request))
             client->request = request;
@@ -48,6 +64,8 @@ static struct client *client_new(int which, pid_t pid)
     int pair[2];
     struct client *client = &clients[which];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+    const int bytes = 64 << 10; /* that the socket takes, which the tests fill */
+    assert_int_equal(setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes), 0);
     client->fd = pair[1];
     client->peer = peer_new(loop, pair[0], (uint64_t)which + 1, 0, pid, &limits, &handlers, NULL);
     assert_non_null(client->peer);
@@ -80,6 +98,15 @@ static void client_leaves(struct client *client)
     *client = (struct client){0};
 }
 
+/* Sends many requests at once, each of which is answered with 20 kB. */
+static void client_floods(struct client *client)
+{
+    static const char line[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{}}\n";
+    answers_long = true;
+    for (int i = 0; i < FLOOD; i++)
+        assert_int_equal(write(client->fd, line, sizeof line - 1), sizeof line - 1);
+}
+
 static int begin(void **state)
 {
     struct err err;
@@ -87,6 +114,8 @@ static int begin(void **state)
     loop = loop_new(&err);
     room = (struct room){.total = 8 * MIB};
     memset(order, 0, sizeof order);
+    answers_long = false;
+    answered = 0;
     return loop ? 0 : -1;
 }
 
@@ -165,6 +194,27 @@ TEST(what_is_unread_counts_until_it_is_read_or_its_reader_left)
     assert_true(room.holders == 0 && room.held == 0);
 }
 
+TEST(a_turn_is_for_a_few_requests_of_each)
+{
+    struct client *client = client_new(0, 1);
+    client_floods(client);
+    loop_turn(loop, -1);
+    assert_int_equal(answered, 1); /* and the others wait, though there is room for all */
+    for (int turn = 2; turn <= 4; turn++) {
+        peer_flush(client->peer);
+        assert_int_equal(answered, turn);
+    }
+    shutdown(client->fd, SHUT_WR); /* what was sent before is done all the same */
+    char bytes[1 << 16];
+    for (int turn = 0; turn < 1000 && answered < FLOOD; turn++) {
+        while (read(client->fd, bytes, sizeof bytes) > 0)
+            ;
+        loop_turn(loop, 0);
+        peer_flush(client->peer);
+    }
+    assert_int_equal(answered, FLOOD);
+}
+
 TEST(equal_part_of_the_places)
 {
     struct request *request = client_asks(client_new(0, 1))->request;
@@ -182,6 +232,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(small_answers_wait_for_nobody_else, begin, end),
         cmocka_unit_test_setup_teardown(who_leaves_is_in_the_line_no_more, begin, end),
         cmocka_unit_test_setup_teardown(what_is_unread_counts_until_it_is_read_or_its_reader_left, begin, end),
+        cmocka_unit_test_setup_teardown(a_turn_is_for_a_few_requests_of_each, begin, end),
         cmocka_unit_test_setup_teardown(equal_part_of_the_places, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
