@@ -17,7 +17,7 @@ static void delivery_on_written(void *arg, bool written)
                             journal_reader(journal, delivery->reader,
                                            (unsigned)delivery->ctx->config->limits.readers),
                             delivery->to);
-        session_follower_at(session, delivery->follower, delivery->to);
+        session_follower_at(session, delivery->follower, delivery->to, true);
         session_touch(session); /* a program that was paused for its readers goes on */
     }
     if (session && delivery->ended)

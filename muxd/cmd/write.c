@@ -69,7 +69,7 @@ static void note_place(const struct op *op, struct session *session)
     uint64_t follower = inflight_follows(&op->base, session);
     if (op->has_to || !(since || read) || !follower)
         return;
-    session_follower_at(session, follower, op->from);
+    session_follower_at(session, follower, op->from, false);
     struct journal *journal = session_journal(session);
     struct journal_reader *reader = journal_reader(journal, op->reader,
                                                    (unsigned)op->base.ctx->config->limits.readers);

@@ -57,7 +57,7 @@ static void followed_begin(struct session *session, uint64_t follower)
     uint64_t before = followed_by(session);
     if (before && before != follower && (follower & PASSING))
         return;
-    session->awaiting = false;
+    session->awaiting &= before == follower && (follower & PASSING); /* until it has an answer */
     if (before == follower)
         return;
     session->follower_at = 0;
@@ -91,11 +91,12 @@ bool session_awaits(const struct session *session, uint64_t follower)
     return session->awaiting && followed_by(session) == follower;
 }
 
-void session_follower_at(struct session *session, uint64_t follower, uint64_t at)
+void session_follower_at(struct session *session, uint64_t follower, uint64_t at, bool delivered)
 {
     uint64_t head = journal_head(session->journal);
     if (follower == 0 || follower != followed_by(session))
         return;
+    session->awaiting &= !delivered;
     session->follower_at = at < head ? at : head;
     session_resume(session);
 }
@@ -118,8 +119,8 @@ static void followed_on_look(void *arg)
             more = true;
             continue;
         }
-        log_info("session %llu: who read its output over the worker's restart has gone; it waits "
-                 "for nobody any more",
+        log_info("session %llu: who read its output before the worker's restart does not come "
+                 "back; it waits for nobody any more",
                  (unsigned long long)session_number(session));
         followed_end(session);
         session_resume(session);

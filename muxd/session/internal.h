@@ -94,7 +94,7 @@ struct session {
     bool paused;            /* it waits for who reads it: on_slow = pause, or a follower */
     /* connections that read it to its end, so it stays until then */
     unsigned followers;
-    bool awaiting;          /* followed.c: who followed it before a restart has not come back */
+    bool awaiting;          /* followed.c: who followed it before a restart has not read since */
     uint64_t follower_at;   /* next byte that its follower may not have */
     bool watched;           /* somebody has looked at its screen, and must keep up with it */
     bool caught_up;         /* since the exit a read has found nothing */

@@ -82,11 +82,11 @@ uint64_t session_follower(pid_t pid, bool waits);
  * is dropped that this one has not read while its program waits for it: always, or after a restart
  * of the worker until that process has come back (or a few seconds have passed) or has ended. */
 void session_follow(struct session *session, bool followed, uint64_t follower);
-/* since a restart its program waits for a follower */
+/* since a restart its program waits for a follower, who has not read yet */
 bool session_is_awaiting(const struct session *session);
 bool session_awaits(const struct session *session, uint64_t follower);
-/* the follower has all output before `at` */
-void session_follower_at(struct session *session, uint64_t follower, uint64_t at);
+/* the follower has all output before `at`: it says so, or that was delivered */
+void session_follower_at(struct session *session, uint64_t follower, uint64_t at, bool delivered);
 /* it was used now, or a reader's cursor has moved: a paused program may go on */
 void session_touch(struct session *session);
 /* `by` people more (or less) are attached to it */

@@ -199,15 +199,15 @@ def test_stays_for_its_reader(make_mux):
 def test_poll_loses_nothing_by_a_restart(make_mux):
     """The program does not wait for who polls; but what it prints until that one is back again, it keeps."""
     mux = make_mux(config="[limits]\njournal = 1M\nhead = 0\n").start()
-    wanted = b"ready\n" + lines(180000)
-    n = mux.run(f"echo ready; until [ -e {mux.dir}/go ]; do sleep 0.02; done; seq 180000; exit 3", "s")
+    wanted = b"ready\n" + lines(215000)
+    n = mux.run(f"echo ready; until [ -e {mux.dir}/go ]; do sleep 0.02; done; seq 215000; exit 3", "s")
     ue, reader = begin(mux, "poll", "--raw", "--exit", "--since", "0", n)
     text = take(reader, 6)
     ue.send_signal(signal.SIGSTOP)
     mux.kill_worker()
     mux.call("status")
     (mux.dir / "go").touch()
-    wait_for(lambda: mux.row(n)["output_bytes"] > 500000, "output")
+    wait_for(lambda: mux.row(n)["output_bytes"] > 500000, "output")  # what is left fits into the journal
     ue.send_signal(signal.SIGCONT)
     text += rest(reader)
     result = mux.finish(ue)

@@ -627,6 +627,27 @@ TEST(test_session_limits)
     assert_string_equal(session_killer_word(KILLER_LIMIT + SESSION_IDLE), "idle");
 }
 
+TEST(test_follower_comes_back)
+{
+    struct session *session = must_create("a", "cat", true);
+    uint64_t waits = session_follower(getpid(), true), polls = session_follower(getpid(), false);
+    session_follow(session, true, polls);
+    followed_adopt(session); /* as after a restart */
+    assert_true(session_awaits(session, polls) && !session_awaits(session, waits));
+    session_follow(session, true, polls);
+    session_follower_at(session, polls, 0, false);
+    assert_true(session_is_awaiting(session)); /* it is back, but has not read yet */
+    session_follower_at(session, waits, 0, true);
+    assert_true(session_is_awaiting(session)); /* another one has read */
+    session_follower_at(session, polls, 0, true);
+    assert_false(session_is_awaiting(session));
+    session_follow(session, false, polls);
+    session_follow(session, true, waits); /* from here on for as long as it is there */
+    assert_true(followed_waits(session));
+    session_follow(session, false, waits);
+    assert_false(followed_waits(session));
+}
+
 TEST(test_caps)
 {
     struct err err;
@@ -963,6 +984,7 @@ int main(void)
         CASE(quiet_and_settle), CASE(cancelled_wait_is_silent), CASE(input_refused),
         CASE(searched_only_while_somebody_searches), CASE(refused_secret_is_not_told), CASE(stdin_of_pipes), CASE(interrupt_of_pipes),
         CASE(signals_without_a_pidfd), CASE(kill_ladder), CASE(kill_takes_everybody), CASE(one_signal), CASE(session_limits), CASE(caps), CASE(tombstones_go),
+        CASE(follower_comes_back),
         CASE(tombstones_go_by_a_clock_that_does_not_jump), CASE(end_is_owed_by_a_clock_that_does_not_jump),
         CASE(new_program_is_no_orphan), CASE(idle_loop_sleeps), CASE(process_in_session), CASE(declared), CASE(successor), CASE(keeper_lost),
         CASE(interrupt_is_not_held), CASE(flood_beside_a_person), CASE(nothing_is_fed_while_all_rest),
