@@ -150,9 +150,10 @@ def written(mux, name):
 def begin(mux, script):
     """Starts a program that writes nothing before the answer about its start, with which that would be read."""
     go = mux.dir / "go"
-    script = f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n{script}"
+    os.mkfifo(go)
+    script = f"open({str(go)!r}).read()\n{script}"
     assert mux.js("exec", "-n", "s", "-y", "0", "--argv", "--", "/usr/bin/python3", "-c", script)["to"] == 0
-    go.touch()
+    go.write_text("")
 
 
 def read_all(mux, name, expected):
