@@ -1,7 +1,7 @@
 """Limits of one session, each with its end; readers that are too slow; input that nobody reads."""
 import os, signal, time
 import pytest
-from conftest import CAP, many, wait_for
+from conftest import many, wait_for
 
 BURN = "import sys\nwhile True: pass"
 
