@@ -159,6 +159,7 @@ check-laws: all
 	tests/floors.sh
 	tests/laws.sh
 	tests/keeper.sh $(BUILD)
+	$(PYTHON) tests/circles.py $(BUILD)
 	tests/drift.sh $(BUILD)
 	$(PYTHON) tests/mutants/mutants.py --find
 check-lint:

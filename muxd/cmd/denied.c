@@ -1,7 +1,7 @@
 /* denied: owns how an answer tells of a sandbox's refusal, and how to ask for more. */
 #include "cmd/denied.h"
 #include "base/path.h"
-#include "cmd/gate.h"
+#include "cmd/gate_policy.h"
 #include "confine/denial.h"
 #include "session/sandbox.h"
 #include <stdlib.h>

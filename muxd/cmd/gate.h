@@ -2,18 +2,10 @@
  * whoever asks, and a person's yes. */
 #ifndef MUXD_CMD_GATE_H
 #define MUXD_CMD_GATE_H
+#include "cmd/gate_policy.h"
 #include "cmd/sandboxing.h"
 #include "guard/policy.h"
 #include "wire/tool.h"
-
-/* The policy by which the request is judged, by its name as well ("": [policy]): that of the
- * session it comes from, else that which it names (_meta.profile), else by the kind of client; of
- * `ue mcp` also without a section (gate_default.h). NULL: nothing holds, or err (then
- * err->code < 0: it names one that there is not). Borrowed for the turn. */
-const struct config_policy *gate_policy(struct cmd_context *ctx, struct request *request,
-                                        const char **name, struct err *err);
-/* It comes from `ue mcp` or from what that has started: what the config leaves open is not free. */
-bool gate_is_by_default(struct cmd_context *ctx, struct request *request);
 
 /* Answers the request and returns true when it asks for what its policy does not let it ask for
  * (CODEX.md 15.6). To be asked first. */

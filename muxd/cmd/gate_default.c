@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/bounds.h"
-#include "cmd/gate.h"
+#include "cmd/gate_policy.h"
 #include "session/sandbox.h"
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ bool gate_default_waits(struct cmd_context *ctx, struct request *request,
 {
     const struct config_policy *own = config_policy_find(ctx->config, GATE_MODELS);
     if (!is_default(own) || gate_default_of(ctx)->state != MODELS_UNKNOWN ||
-        !gate_is_by_default(ctx, request))
+        !gate_policy_is_default(ctx, request))
         return false;
     struct waiting_for_trial *waiting = xcalloc(1, sizeof *waiting);
     *waiting = (struct waiting_for_trial){.ctx = ctx, .request = request, .again = again};

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/approvals.h"
-#include "cmd/gate.h"
+#include "cmd/gate_policy.h"
 #include "cmd/meta.h"
 #include "wire/schema.h"
 #include <stdlib.h>

@@ -2,9 +2,11 @@
  * policy sets. What can't be told counts as more. */
 #include "cmd/reach.h"
 #include "base/strv.h"
-#include "cmd/gate.h"
+#include "cmd/gate_policy.h"
 #include "cmd/meta.h"
+#include "cmd/sandboxing.h"
 #include "session/sandbox.h"
+#include "wire/tool.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
