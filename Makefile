@@ -27,7 +27,8 @@ endif
 
 SHARED_ROOMS := base wire
 PART_ROOMS := $(patsubst muxd/%/,%,$(wildcard muxd/parts/*/))
-DAEMON_ROOMS := $(SHARED_ROOMS) config confine sys keep journal term patch session $(PART_ROOMS) peer guard cmd server
+# In this order they lie in the program: rooms that an idle daemon does not enter come last, so that their pages are not mapped.
+DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal session peer server cmd $(PART_ROOMS) guard confine term patch
 SHARED_SRC := $(foreach r,$(SHARED_ROOMS),$(wildcard muxd/$(r)/*.c))
 DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
 CLIENT_ROOMS := print terminal rpc attach follow mcp verbs
