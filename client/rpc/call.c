@@ -291,24 +291,6 @@ static int call_reopen(struct call *call, int64_t lost_ms)
     return result;
 }
 
-void call_again(struct buf *line, int64_t begun_ms)
-{
-    struct err err;
-    int64_t id = 0;
-    struct json *request = json_parse(line->data, line->len, &err),
-                *params = json_detach(request, "params"), *meta = json_detach(params, "_meta");
-    BUG_UNLESS(json_get_int(request, "id", &id));
-    if (json_type(params) == JSON_OBJECT) {
-        meta = json_add(params, "_meta", meta ? meta : json_object_new());
-        json_free(json_detach(meta, "waited_ms"));
-        json_add_int(meta, "waited_ms", clock_mono_ms() - begun_ms);
-        buf_clear(line);
-        msg_request(line, id, json_get_str(request, "method", NULL), params);
-    }
-    json_free(params);
-    json_free(request);
-}
-
 int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags,
              struct msg_answer *answer, struct err *err)
 {

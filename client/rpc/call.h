@@ -4,6 +4,7 @@
 #define MUXD_CLIENT_CALL_H
 #include "client/rpc/connect.h"
 #include "wire/msg.h"
+#include "wire/tool.h"
 
 #define CALL_FED 1
 enum call_flags {
@@ -21,6 +22,9 @@ enum call_flags {
  * The caller finishes answer in every case (msg_answer_fini). */
 int call_run(struct connection *conn, const char *method, const struct json *params, unsigned flags,
              struct msg_answer *answer, struct err *err);
+/* call_again.c. Whether a request that was lost on its way may be sent again: it only reads, or the
+ * daemon knows by its request_id that it has done it already. params: of the request. */
+bool call_may_repeat(const struct tool *tool, const struct json *params);
 /* Before a request is sent again: the line says how long the client has waited since begun_ms
  * (clock_mono_ms). Its clock goes on while the daemon is away: a deadline is one, whatever dies. */
 void call_again(struct buf *line, int64_t begun_ms);

@@ -55,12 +55,14 @@ void connection_fini(struct connection *conn)
 
 /* When ue was started with a standard descriptor closed, the socket must not take its number, or
  * output would go to the daemon. */
-static int above_standard(int fd)
+static int above_standard(int fd, bool guest)
 {
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(fd);
+    if (guest)
+        return moved;
     int filler;
     do
         filler = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -92,7 +94,7 @@ static int try_at(struct connection *conn, const char *path, struct err *err)
                        "shorter one with -S or $MUXD_SOCKET",
                        path, strlen(path), sizeof address.sun_path - 1);
     memcpy(address.sun_path, path, strlen(path));
-    int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    int fd = above_standard(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), conn->guest);
     if (fd < 0 && errno == EPERM) /* seccomp; the kernel itself has no such error (socket(2)) */
         return err_set(err, ERR_SYSTEM,
                        "'%s': no socket can be made in this sandbox, in which muxd serves nobody; "
@@ -221,16 +223,18 @@ static int connect_check_dir(const struct connection *conn, const char *dir, str
                    conn->path, dir);
 }
 
-/* The directory of the socket, and in it the file of the lock: ours to enter whatever the umask is.
- * lock_fd: -1 with errno, or as the result says. */
-static int make_start_lock(const char *dir, const char *path, int *lock_fd, struct err *err)
+/* The directory of the socket, and in it the file of the lock: ours to enter whatever the umask is,
+ * unless that is another program's. lock_fd: -1 with errno, or as the result says. */
+static int make_start_lock(const struct connection *conn, const char *dir, const char *path,
+                           int *lock_fd, struct err *err)
 {
-    mode_t own = umask(077);
+    mode_t own = conn->guest ? 0 : umask(077);
     int result = path_private_dir(dir, PATH_CHOOSE_SOCKET, err);
     if (result == 0)
         *lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     int error = errno;
-    umask(own);
+    if (!conn->guest)
+        umask(own);
     errno = error;
     return result;
 }
@@ -242,7 +246,7 @@ static int take_start_lock(const struct connection *conn, int *lock_fd, struct e
     int result = connect_check_dir(conn, dir, err);
     *lock_fd = -1;
     if (result == 0)
-        result = make_start_lock(dir, path, lock_fd, err);
+        result = make_start_lock(conn, dir, path, lock_fd, err);
     if (result == 0) {
         int locked = *lock_fd;
         while (locked >= 0 && (locked = flock(*lock_fd, LOCK_EX)) < 0 && errno == EINTR)

@@ -9,19 +9,23 @@
 #include <stdint.h>
 
 struct connection {
-    int fd;             /* -1: not connected */
-    char *path;         /* absolute; owned */
+    int fd;     /* -1: not connected */
+    char *path; /* absolute; owned */
     /* -S or $MUXD_SOCKET names path; else all places of our daemons are tried (path_socket_look) */
     bool named;
-    bool joined; /* a daemon was found at path: no other place is tried during a request */
+    bool joined;        /* a daemon was found at path: no other place is tried during a request */
     const char *config; /* -f, borrowed; NULL: none */
     bool may_start;     /* false: --no-start */
     bool started;       /* this ue started the daemon */
-    bool shows_person;  /* requests of call_run show that a person is here (own_terminal.h) */
-    int why;            /* errno of the last attempt that failed */
+    /* the process is another program's, which may have threads: its umask and its standard
+     * descriptors are let alone, and nothing takes signals or children from it */
+    bool guest;
+    const char *program; /* borrowed; muxd to start; NULL: the one beside us, or in PATH */
+    bool shows_person;   /* requests of call_run show that a person is here (own_terminal.h) */
+    int why;             /* errno of the last attempt that failed */
     int64_t next_id;
-    int64_t cancelled; /* session whose call ^C has ended; 0: not known */
-    bool told_asked;   /* that a call waits for a person was printed */
+    int64_t cancelled;     /* session whose call ^C has ended; 0: not known */
+    bool told_asked;       /* that a call waits for a person was printed */
     const char *slow_note; /* borrowed; printed once when a CALL_WAITS takes longer than slow_ms */
     int slow_ms;
     bool unread_looked; /* unread.c; set: nobody looks whether the daemon reads */
@@ -42,7 +46,7 @@ int connection_open(struct connection *conn, struct err *err);
  * ERR_INTERNAL when the daemon has ended over the same request again and again. */
 int connection_reopen(struct connection *conn, int64_t deadline_ms, struct err *err);
 void connection_heard(struct connection *conn); /* the daemon has answered something */
-#define CONNECTION_RESTART_MS 10000 /* how long to wait for a restart of the daemon */
+#define CONNECTION_RESTART_MS 10000             /* how long to wait for a restart of the daemon */
 void connection_close(struct connection *conn);
 /* Sends all of it; blocks until the daemon has taken it. 0, or -1 with errno: the connection is
  * lost, but what the daemon sent before can still be read. */

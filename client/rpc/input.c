@@ -3,8 +3,6 @@
 #include "client/rpc/input.h"
 #include "base/bug.h"
 #include "base/fdio.h"
-#include "base/utf8.h"
-#include "wire/base64.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -116,16 +114,4 @@ bool input_is_waiting(void)
         return lseek(STDIN_FILENO, 0, SEEK_CUR) < st.st_size;
     return (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) &&
            ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
-}
-
-void input_add_chars(struct json *params, const char *data, size_t len)
-{
-    BUG_UNLESS(!json_get(params, "chars") && !json_get(params, "chars_base64"));
-    if (len == 0 || (utf8_valid(data, len) && !memchr(data, 0, len))) {
-        json_add_str(params, "chars", data ? data : "", len);
-        return;
-    }
-    struct buf encoded = BUF_INIT;
-    base64_encode(&encoded, data, len);
-    json_add_buf(params, "chars_base64", &encoded);
 }

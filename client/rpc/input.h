@@ -21,7 +21,7 @@ bool input_is_ready(void);
 /* It has unread data that may be meant for the command: in a pipe, socket or file, not a terminal,
  * and not what our parent reads, too, as a shell in `while read` does. */
 bool input_is_waiting(void);
-/* Adds data to params as chars, or as chars_base64 where a JSON string can't carry it (ill-formed
- * UTF-8, NUL). params has neither yet. */
+/* input_chars.c. Adds data to params as chars, or as chars_base64 where a JSON string can't carry
+ * it (ill-formed UTF-8, NUL). params has neither yet. */
 void input_add_chars(struct json *params, const char *data, size_t len);
 #endif

@@ -23,7 +23,8 @@
 
 #define STATUS_ANOTHER_WON 75 /* EX_TEMPFAIL: another muxd serves this socket */
 #define STATUS_NO_PROGRAM 127
-#define STUCK_MS 60000 /* until it listens, which takes seconds at most on a busy machine */
+#define STATUS_NO_WORD 255 /* who waited for it was killed */
+#define STUCK_MS 60000     /* until it listens, which takes seconds at most on a busy machine */
 
 extern char **environ;
 
@@ -67,10 +68,8 @@ static char *neighbour(void)
     return found ? xstrdup(path) : NULL;
 }
 
-/* In the child, until exec. The daemon inherits no descriptor, no signal setting and no terminal of
- * ours. */
-static void become(const char *program, char *const *argv, char *const *env, int out_fd,
-                   int report_fd)
+/* The settings of the program that we are a child of. */
+static void forget_signals(void)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t none;
@@ -78,6 +77,13 @@ static void become(const char *program, char *const *argv, char *const *env, int
     for (int signo = 1; signo < SIGRTMIN; signo++)
         sigaction(signo, &plain, NULL); /* fails for KILL and STOP, as it must */
     sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* In the child, until exec. The daemon inherits no descriptor, no signal setting and no terminal of
+ * ours. */
+static void become(const char *program, char *const *argv, char *const *env, int out_fd,
+                   int report_fd)
+{
     setsid();
     int null_fd = open("/dev/null", O_RDWR);
     if (null_fd < 0 || chdir("/") != 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
@@ -132,6 +138,44 @@ static int launch_wait_for(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+struct launch {
+    const char *program;
+    char *const *argv, *const *env;
+    int out_fd, report_fd; /* out_fd: what it prints; -1: nowhere */
+};
+
+/* What became of it: its exit status, or -errno when it could not be forked. */
+static int launch_child(const struct launch *launch)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        become(launch->program, launch->argv, launch->env, launch->out_fd, launch->report_fd);
+    return pid < 0 ? -errno : launch_wait_for(pid);
+}
+
+/* A process in between is muxd's parent and tells its status through a pipe: the program that we
+ * are in may ignore SIGCHLD, or wait for all of its children. */
+static int launch_by_another(const struct launch *launch)
+{
+    int ends[2], status = -EAGAIN;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    pid_t between = fork();
+    if (between == 0) {
+        forget_signals();
+        status = launch_child(launch);
+        _exit(fd_write_all(ends[1], &status, sizeof status) < 0);
+    }
+    status = between < 0 ? -errno : status;
+    close(ends[1]);
+    if (between > 0 && fd_read_all(ends[0], &status, sizeof status) != (ssize_t)sizeof status)
+        status = STATUS_NO_WORD;
+    close(ends[0]);
+    while (between > 0 && waitpid(between, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
 static int launch_judge(int status, const char *program, int report_fd, struct err *err)
 {
     if (status == 0 || status == STATUS_ANOTHER_WON)
@@ -171,27 +215,24 @@ static int launch_run(const struct connection *conn, const char *option, int out
                       struct err *err)
 {
     struct strv argv = {0};
-    char *found = neighbour();
-    const char *program = found ? found : "muxd";
+    char *found = conn->program ? NULL : neighbour();
+    const char *program = conn->program ? conn->program : found ? found : "muxd";
     char **env = launch_environment(conn->path);
     strv_add(&argv, program);
     strv_add(&argv, option);
     strv_add(&argv, "-S");
     strv_add(&argv, conn->path);
     add_config(&argv, conn);
-    struct sigaction plain = {.sa_handler = SIG_DFL};
-    /* our parent may have left it ignored; then waitpid(2) gets no status */
-    sigaction(SIGCHLD, &plain, NULL);
     /* a memfd, as we would wait at a pipe for as long as the daemon keeps its end */
     int result, report_fd = memfd_create("muxd-start", MFD_CLOEXEC);
-    pid_t pid = report_fd < 0 ? -1 : fork();
-    if (pid == 0)
-        become(program, argv.items, env, out_fd, report_fd);
-    if (pid < 0)
-        result = limit_err(err, ERR_NO_DAEMON, LIMIT_PROGRAM, errno, "'%s': can't be started",
+    int status = report_fd < 0 ? -errno
+                               : launch_by_another(
+                                     &(struct launch){program, argv.items, env, out_fd, report_fd});
+    if (status < 0)
+        result = limit_err(err, ERR_NO_DAEMON, LIMIT_PROGRAM, -status, "'%s': can't be started",
                            program);
     else
-        result = launch_judge(launch_wait_for(pid), program, report_fd, err);
+        result = launch_judge(status, program, report_fd, err);
     fd_close(&report_fd);
     strv_free(env);
     strv_fini(&argv);

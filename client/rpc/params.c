@@ -1,25 +1,13 @@
-/* params: owns the argument object, and what each request tells about the caller: client, working
- * directory, environment. */
+/* params: owns the argument object of a verb, and which context goes with it. */
 #include "client/rpc/params.h"
 #include "base/bug.h"
-#include "base/mem.h"
-#include "base/utf8.h"
+#include "client/rpc/context.h"
 #include "client/rpc/input.h"
 #include "wire/schema.h"
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define WHERE_BYTES 512               /* of a directory's name in an error */
 #define OBJECT_BYTES_MAX (64u << 20) /* the daemon's own cap is lower and says so */
-
-extern char **environ;
 
 void params_set(struct json *params, const char *key, struct json *value)
 {
@@ -28,86 +16,9 @@ void params_set(struct json *params, const char *key, struct json *value)
     json_add(params, key, value);
 }
 
-static void add_absent(struct json *object, const char *key, struct json *value)
-{
-    if (json_get(object, key))
-        json_free(value);
-    else
-        json_add(object, key, value);
-}
-
 static struct json *text_json(const char *text)
 {
     return json_string_new(text, strlen(text));
-}
-
-/* Of a name that comes twice, getenv's value counts. A value that is no UTF-8 would arrive changed
- * and is left out. */
-static void add_environment(struct json *meta)
-{
-    if (json_get(meta, "env"))
-        return;
-    struct json *env = json_add_object(meta, "env");
-    for (char **at = environ; at && *at; at++) {
-        const char *equals = strchr(*at, '=');
-        if (!equals || equals == *at || !utf8_valid(*at, strlen(*at)))
-            continue;
-        char *name = xstrndup(*at, (size_t)(equals - *at));
-        if (getenv(name) == equals + 1)
-            json_add_text(env, name, equals + 1);
-        free(name);
-    }
-}
-
-/* The daemon answers with this text when a call needs the working directory: without it the
- * command would run elsewhere. */
-static void add_no_place(struct json *meta, const char *dir, const char *why)
-{
-    static const char deleted[] = " (deleted)";
-    char link[PATH_MAX];
-    struct buf shown = BUF_INIT;
-    if (!dir) { /* what getcwd can't tell, the kernel still knows, with a word behind it */
-        ssize_t len = readlink("/proc/self/cwd", link, sizeof link - 1);
-        link[len > 0 ? len : 0] = 0;
-        size_t kept = strlen(link), tail = strlen(deleted);
-        if (kept > tail && strcmp(link + kept - tail, deleted) == 0)
-            link[kept - tail] = 0;
-        dir = link[0] ? link : ".";
-    }
-    size_t size = strlen(dir);
-    buf_append_byte(&shown, '\'');
-    utf8_append_escaped(&shown, dir, size < WHERE_BYTES ? size : WHERE_BYTES, false);
-    buf_printf(&shown, "': this working directory %s; cd to another one, or name one (-C, workdir)",
-               why);
-    add_absent(meta, "cwd_error", text_json(shown.data));
-    buf_fini(&shown);
-}
-
-static void add_place(struct json *meta)
-{
-    char dir[PATH_MAX];
-    mode_t mask = umask(077);
-    umask(mask);
-    if (json_get(meta, "cwd"))
-        ; /* as given */
-    else if (!getcwd(dir, sizeof dir) || dir[0] != '/')
-        add_no_place(meta, NULL, errno == ERANGE ? "has too long a path" : "is gone");
-    else if (!utf8_valid(dir, strlen(dir)))
-        add_no_place(meta, dir, "has a name that is no UTF-8");
-    else
-        add_absent(meta, "cwd", text_json(dir));
-    add_absent(meta, "umask", json_int_new(mask));
-    add_environment(meta);
-}
-
-static void add_request_id(struct json *meta)
-{
-    uint64_t random;
-    char id[17];
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
-        return; /* can't happen for eight bytes; without an id a retry may be done twice */
-    snprintf(id, sizeof id, "%016" PRIx64, random);
-    add_absent(meta, "request_id", text_json(id));
 }
 
 void params_meta(const struct ue *ue, struct json *params, unsigned flags)
@@ -121,9 +32,9 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags)
         return;
     }
     meta = json_add(params, "_meta", meta ? meta : json_object_new());
-    add_absent(meta, "client", text_json("ue/" MUXD_VERSION));
+    context_add(meta, "client", text_json("ue/" MUXD_VERSION));
     if (flags & META_ID) {
-        add_request_id(meta);
+        context_add_request_id(meta);
         json_add_bool(meta, "notify", true);
     }
     if (flags & META_VERB)
@@ -133,10 +44,10 @@ void params_meta(const struct ue *ue, struct json *params, unsigned flags)
     if (flags & META_HUMAN)
         json_add_bool(meta, "human", true);
     if (flags & META_PLACE)
-        add_place(meta);
+        context_add_place(meta);
     const struct args_option *profile = args_next(&ue->args, "profile", NULL);
     if (profile)
-        add_absent(meta, "profile", text_json(profile->value));
+        context_add(meta, "profile", text_json(profile->value));
     const struct args_option *reader = args_next(&ue->args, "reader", NULL);
     for (const struct args_option *o = reader; o; o = args_next(&ue->args, "reader", o))
         params_set(meta, "reader", text_json(o->value));

@@ -16,7 +16,7 @@ struct met {
     uint64_t value;       /* at the time */
     int64_t since_ms;
 };
-static struct met all[LIMIT_USES];
+static _Thread_local struct met all[LIMIT_USES]; /* libue may be called by several threads */
 
 static const struct {
     const char *what;
