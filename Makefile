@@ -45,7 +45,7 @@ MUSL := $(if $(SANITIZE),,$(if $(filter gcc,$(CC)),$(shell command -v musl-gcc))
 CONFINE_STATIC := $(if $(SANITIZE),-pie,$(if $(MUSL),-static,-static-pie))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB_OBJ := $(filter-out %/main.o,$(call obj,$(sort $(DAEMON_SRC) $(KEEPER_SRC))))
-UE_LIB_OBJ := $(call obj,$(UE_SRC))
+CLIENT_LIB_OBJ := $(call obj,$(UE_SRC))
 # A sanitized daemon has no terminal for its reports: this writes them into the runtime directory, where the tests look.
 SANITIZE_OBJ := $(if $(SANITIZE),$(BUILD)/obj/tests/lib/sanitizer_reports.o)
 
@@ -92,13 +92,13 @@ UNIT_OBJ := $(BUILD)/obj/tests/lib/unit_child.o $(BUILD)/obj/tests/lib/unit_conf
 $(BUILD)/libmuxd.a: $(LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
-$(BUILD)/libue.a: $(UE_LIB_OBJ)
+$(BUILD)/libclient.a: $(CLIENT_LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
-$(BUILD)/unit/%: tests/unit/%.c $(UNIT_OBJ) $(BUILD)/libmuxd.a $(BUILD)/libue.a
+$(BUILD)/unit/%: tests/unit/%.c $(UNIT_OBJ) $(BUILD)/libmuxd.a $(BUILD)/libclient.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "UNIT $<")
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(UNIT_OBJ) $(BUILD)/libue.a $(BUILD)/libmuxd.a $(shell $(PKG_CONFIG) --libs cmocka) $(DAEMON_LIBS) $(ORACLE_LIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(UNIT_OBJ) $(BUILD)/libclient.a $(BUILD)/libmuxd.a $(shell $(PKG_CONFIG) --libs cmocka) $(DAEMON_LIBS) $(ORACLE_LIBS)
 # The screen is compared with libvterm, which no program links.
 $(BUILD)/unit/test_term_oracle: ORACLE_LIBS = $(shell $(PKG_CONFIG) --libs vterm)
 
@@ -206,6 +206,7 @@ bench: all
 	MUXD_BUILD=$(abspath $(BUILD)) tests/bench/run.sh $(BENCH)
 include tests/bench/rules.mk
 include tests/crash/rules.mk
+include client/lib/c/rules.mk
 gen: all
 	tests/gen.sh $(BUILD) .
 
@@ -221,6 +222,9 @@ UNITDIR = $(if $(filter %/.local %/.local/,$(PREFIX)),$(SHARE),$(PREFIX)/lib)/sy
 UNITS := $(wildcard conf/*.service conf/*.socket)
 # As it stands in a unit's quotes, and as sed takes it.
 in_unit = $(subst |,\|,$(subst &,\&,$(subst %,%%,$(BINDIR))))
+# The same in libue.pc: blanks are escaped (pc(5)).
+empty :=
+in_pc = $(subst |,\|,$(subst &,\&,$(subst $(empty) $(empty),\\ ,$(PREFIX))))
 # All that is installed. $(1): what to do with it; its arguments are the directory, the mode and the files.
 define places
 $(call $(1),$(LIBEXECDIR),755,$(BUILD)/muxd-keeper $(BUILD)/muxd-confine)
@@ -232,6 +236,8 @@ $(call $(1),$(SHARE)/man/man8,644,$(wildcard conf/*.8))
 $(call $(1),$(SHARE)/zsh/site-functions,644,completions/_ue)
 $(call $(1),$(SHARE)/fish/vendor_completions.d,644,completions/ue.fish)
 $(call $(1),$(SHARE)/muxd,644,$(wildcard conf/*.ini))
+$(call $(1),$(PREFIX)/include,644,client/lib/c/ue.h)
+$(call $(1),$(PREFIX)/lib,644,$(BUILD)/lib/libue.a $(BUILD)/lib/libue.so.0)
 endef
 put = install -d "$(DESTDIR)$(1)" && install -m $(2) $(3) "$(DESTDIR)$(1)"
 take = rm -f $(foreach file,$(notdir $(3)),"$(DESTDIR)$(1)/$(file)")
@@ -242,6 +248,8 @@ install: installable $(if $(NOBUILD),,all) # NOBUILD=1: what is built already, a
 	$(call places,put)
 	ln -sf ue "$(DESTDIR)$(BINDIR)/apply_patch"
 	install -D -m 644 completions/ue.bash "$(DESTDIR)$(SHARE)/bash-completion/completions/ue"
+	ln -sf libue.so.0 "$(DESTDIR)$(PREFIX)/lib/libue.so"
+	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" && sed 's|@PREFIX@|$(in_pc)|' $(BUILD)/lib/libue.pc > "$(DESTDIR)$(PREFIX)/lib/pkgconfig/libue.pc"
 	install -d "$(DESTDIR)$(UNITDIR)" && for unit in $(UNITS); do \
 		sed 's|@BINDIR@|$(in_unit)|g' "$$unit" > "$(DESTDIR)$(UNITDIR)/$${unit##*/}" || exit 1; done
 	@case "$(DESTDIR):$$PATH:" in *":$(BINDIR):"* | [!:]*) ;; \
@@ -251,6 +259,8 @@ uninstall:
 	$(call places,take)
 	$(call take,$(BINDIR),,apply_patch)
 	$(call take,$(SHARE)/bash-completion/completions,,ue)
+	$(call take,$(PREFIX)/lib,,libue.so)
+	$(call take,$(PREFIX)/lib/pkgconfig,,libue.pc)
 	$(call take,$(UNITDIR),,$(UNITS))
 	for dir in "$(DESTDIR)$(SHARE)/muxd" "$(DESTDIR)$(LIBEXECDIR)"; do \
 		if [ -d "$$dir" ]; then rmdir --ignore-fail-on-non-empty "$$dir"; fi; done

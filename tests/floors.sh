@@ -9,7 +9,7 @@ BEGIN {
     floor["parts"] = floor["guard"] = 4
     floor["cmd"] = 5; floor["server"] = 6
     inside["print"] = inside["terminal"] = 0; inside["rpc"] = 1 # the rooms of client/
-    inside["attach"] = inside["follow"] = inside["mcp"] = 2; inside["verbs"] = 3
+    inside["attach"] = inside["follow"] = inside["mcp"] = inside["lib"] = 2; inside["verbs"] = 3
 }
 function climbs_inside() {
     sub(/^[^\/]*\//, "", other)

@@ -1,4 +1,4 @@
-/* gen: `ue gen DIR`: owns the writing of the man pages. */
+/* gen: `ue gen DIR`: owns the writing of the man pages, and of the generated part of ue.h. */
 #include "client/verbs/gen.h"
 #include "base/fdio.h"
 #include "base/mem.h"
@@ -38,12 +38,15 @@ static int gen_write_file(const char *dir, const char *name, const struct buf *c
 int verb_GEN(struct ue *ue)
 {
     struct err err;
-    struct buf out = BUF_INIT, page = BUF_INIT;
+    struct buf out = BUF_INIT, page = BUF_INIT, header = BUF_INIT;
     const char *dir = ue->args.operands[0];
     gen_man(&out);
     int result = gen_write_file(dir, "client/ue.1", &out, &err);
     if (result == 0 && (result = gen_protocol(&page, dir, &err)) == 0)
         result = gen_write_file(dir, GEN_PROTOCOL_PAGE, &page, &err);
+    if (result == 0 && (result = gen_library(&header, dir, &err)) == 0)
+        result = gen_write_file(dir, GEN_LIBRARY_HEADER, &header, &err);
+    buf_fini(&header);
     buf_fini(&out);
     buf_fini(&page);
     return result < 0 ? ue_fail(ue, &err) : 0;

@@ -23,7 +23,8 @@ def test_install_into_a_staging_directory(mux):
     said = make("PREFIX=/usr", f"DESTDIR={stage}", "install").stdout
     for path in ("bin/muxd", "bin/ue", "libexec/muxd/muxd-keeper", "libexec/muxd/muxd-confine", "share/man/man1/ue.1", "share/man/man8/muxd.8", "share/man/man5/muxd.ini.5",
                  "share/man/man7/muxd.7", "share/man/man7/muxd-policy.7", "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
-                 "lib/systemd/user/muxd.service", "lib/systemd/user/muxd.socket"):
+                 "lib/systemd/user/muxd.service", "lib/systemd/user/muxd.socket", "include/ue.h", "lib/libue.a", "lib/libue.so.0", "lib/libue.so",
+                 "lib/pkgconfig/libue.pc"):
         assert (stage / "usr" / path).is_file(), path
     assert os.access(stage / "usr/bin/ue", os.X_OK) and os.access(stage / "usr/libexec/muxd/muxd-keeper", os.X_OK)
     assert os.readlink(stage / "usr/bin/apply_patch") == "ue"
@@ -37,7 +38,7 @@ def test_uninstall_takes_what_install_has_put_and_no_more(mux):
         (stage / other).parent.mkdir(parents=True, exist_ok=True)
         (stage / other).touch()
     make("PREFIX=/usr", f"DESTDIR={stage}", "install")
-    assert len(files(stage)) == len(others) + 16
+    assert len(files(stage)) == len(others) + 21
     make("PREFIX=/usr", f"DESTDIR={stage}", "uninstall")
     assert files(stage) == others
     (stage / others[2]).unlink()
@@ -53,7 +54,7 @@ def test_into_a_home(mux):
     assert f"'{local}/bin' is not in your PATH" in said
     # Not lib/systemd/user, which systemd.unit(5) does not list.
     assert f'ExecStart="{local}/bin/muxd" ' in (local / "share/systemd/user/muxd.service").read_text()
-    assert (local / "share/systemd/user/muxd.socket").is_file() and not (local / "lib").exists()
+    assert (local / "share/systemd/user/muxd.socket").is_file() and not (local / "lib/systemd").exists()
     assert "not in your PATH" not in make("PREFIX=~/.local", "install", HOME=str(mux.home), PATH=f"{local}/bin:{os.environ['PATH']}").stdout
     make("PREFIX=~/.local", "uninstall", HOME=str(mux.home))
     assert files(mux.home) == []
