@@ -27,6 +27,7 @@ static struct json *mcp_coerce_value_of(const struct tool_arg *arg, const char *
     case ARG_ENV:
     case ARG_OBJECT: return parsed(text, len, JSON_OBJECT);
     case ARG_STRING:
+    case ARG_PATTERNS:
     case ARG_COMMAND:
     case ARG_SESSION:
     case ARG_ID: break;

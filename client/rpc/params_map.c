@@ -42,10 +42,29 @@ static void set_variable(struct json *params, const struct tool_arg *arg, const 
     buf_fini(&name);
 }
 
+/* One pattern is a text, several are a list. */
+static void set_pattern(struct json *params, const struct tool_arg *arg, const char *text)
+{
+    struct json *before = json_detach(params, arg->name);
+    if (json_type(before) == JSON_STRING) {
+        struct json *list = json_array_new();
+        json_add(list, NULL, before);
+        before = list;
+    }
+    if (!before) {
+        params_map_set_text(params, arg, text);
+        return;
+    }
+    json_add_text(before, NULL, text);
+    json_add(params, arg->name, before);
+}
+
 static void set_word(struct json *params, const struct tool_arg *arg, const char *word)
 {
     if (arg->type == ARG_STRINGS || arg->type == ARG_SESSIONS)
         params_map_add_item(params, arg, NULL, word);
+    else if (arg->type == ARG_PATTERNS)
+        set_pattern(params, arg, word);
     else
         params_map_set_text(params, arg, word);
 }

@@ -149,6 +149,7 @@ static bool is_followed(const struct ue *ue, const char *tool, const struct json
     json_get_bool(params, "exit", &exit);
     json_get_bool(params, "tty", &tty);
     if (args_next(&ue->args, "args", NULL) || json_get(params, "until") ||
+        json_get(params, "fail_on") ||
         json_get(params, "ready") || json_get(params, "quiet_ms"))
         return false;
     return exit || (exec && !tty && json_get(params, "cmd"));

@@ -107,6 +107,10 @@ int talk_status(struct ue *ue, const struct json *wanted, const struct json *res
     int64_t code;
     if (!state) /* the answer is not about one session, as of list_sessions */
         return 0;
+    if (talk_is_word(result, "reason", "fail_on")) {
+        ue_tell_status(ue, "fail_on %" PRId64, talk_number_of(result));
+        return UE_FAIL_ON;
+    }
     if (strcmp(state, "running") == 0)
         return status_of_running(ue, wanted, result);
     if (!json_get_int(result, "exit_code", &code)) {

@@ -8,6 +8,7 @@
 enum ue_exit { /* of the contract; errors have those of err_exit_status */
     UE_WRONG_USAGE = 64,
     UE_NO_DAEMON = 69,
+    UE_FAIL_ON = 123, /* what --fail-on waits for came first */
     UE_NOT_TRUE = 124,
     UE_FAILED = 125,
     UE_INTERRUPTED = 130,

@@ -20,8 +20,8 @@ static bool attaches(const struct ue *ue)
 /* Without any of these it waits for the end, as ssh does. */
 static bool is_one_shot(const struct ue *ue)
 {
-    static const char *const others[] = {"name",  "tty",      "attach", "yield", "until",
-                                         "ready", "no-ready", "quiet",  "exit"};
+    static const char *const others[] = {"name",        "tty",   "attach",   "yield", "until",
+                                         "until-named", "ready", "no-ready", "quiet", "exit"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (args_has(&ue->args, others[i]))
             return false;

@@ -23,12 +23,20 @@ struct feed {
     struct msg_answer answer;
 };
 
-static const char *const conditions[] = {"until", "quiet_ms", "exit", "ready"};
+/* the first ones can come true before the end */
+static const char *const conditions[] = {"until", "quiet_ms", "fail_on", "exit",
+                                         "ready", "count",    "line"};
 
 static void feed_take(struct feed *feed)
 {
     const char *state = json_get_str(feed->answer.result, "state", NULL);
     feed->running = state && strcmp(state, "running") == 0;
+}
+
+static bool feed_is_early(const struct feed *feed)
+{
+    return json_get(feed->wanted, "until") || json_get(feed->wanted, "quiet_ms") ||
+           json_get(feed->wanted, "fail_on");
 }
 
 static int feed_begin(struct feed *feed, struct err *err)
@@ -39,7 +47,7 @@ static int feed_begin(struct feed *feed, struct err *err)
     params_wait(params, START_LOOK_MS);
     if (feed->raw)
         raw_ask(params);
-    if (feed->raw && !json_get(feed->wanted, "until") && !json_get(feed->wanted, "quiet_ms"))
+    if (feed->raw && !feed_is_early(feed))
         json_add_bool(params, "follow", true);
     int result = call_run(&feed->ue->conn, "exec_command", params, CALL_WAITS, &feed->answer, err);
     json_free(params);
@@ -168,7 +176,7 @@ static int feed_finish(struct feed *feed, struct err *err)
         const struct json *value = json_get(feed->wanted, conditions[i]);
         if (value)
             json_add(params, conditions[i], json_copy(value));
-        any |= value && i < 3;
+        any |= value && (i < 2 || i == 3);
     }
     if (!any)
         json_add_bool(params, "exit", true);
@@ -187,8 +195,7 @@ static int feed_finish(struct feed *feed, struct err *err)
 
 static int finish_raw(struct feed *feed, struct err *err)
 {
-    bool early = json_get(feed->wanted, "until") || json_get(feed->wanted, "quiet_ms");
-    if (!early)
+    if (!feed_is_early(feed))
         return raw_follow(feed->ue, feed->number, &feed->at, feed->deadline_ms, &feed->answer, err);
     /* this call only waits; the bytes come by further reads */
     int result = feed_finish(feed, err);

@@ -35,4 +35,5 @@ void gen_roff(struct buf *out, const char *text); /* escapes text for roff */
 const struct verb *gen_next(const struct verb *last);
 /* gen_person.c: a section of ue(1) */
 extern const char gen_person[];
+extern const char gen_waiting[]; /* gen_waiting.c: three more */
 #endif

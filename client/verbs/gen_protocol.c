@@ -12,6 +12,7 @@ static const char *type_words(enum arg_type type)
         [ARG_COMMAND] = "string, or array of strings",
         [ARG_SESSION] = "number or name",
         [ARG_SESSIONS] = "array of numbers or names",
+        [ARG_PATTERNS] = "string, array of strings or object of strings",
         [ARG_STRINGS] = "array of strings",
         [ARG_ENV] = "object of strings",
         [ARG_OBJECTS] = "array of objects",

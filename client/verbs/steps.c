@@ -24,8 +24,8 @@ static int read_steps(const char *operand, struct buf *text, struct err *err)
     return input_file(operand, text, err);
 }
 
-/* 0 when all steps were done, 124 after a wait that did not come true, else that of the step's
- * error. */
+/* 0 when all steps were done, 124 after a wait that did not come true, 123 after one that failed,
+ * else that of the step's error. */
 static int steps_status_of(struct ue *ue, const struct json *result)
 {
     (void)ue;
@@ -35,6 +35,8 @@ static int steps_status_of(struct ue *ue, const struct json *result)
     const char *code = json_get_str(last, "code", NULL), *kind = json_get_str(last, "kind", NULL);
     if (!code)
         return 0;
+    if (kind && strcmp(kind, "wait") == 0 && strcmp(code, "fail_on") == 0)
+        return UE_FAIL_ON;
     bool untrue = kind && strcmp(kind, "wait") == 0 &&
                   (strcmp(code, "deadline") == 0 || strcmp(code, "ended") == 0);
     return untrue ? UE_NOT_TRUE : err_exit_status(err_by_name(code));

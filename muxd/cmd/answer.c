@@ -238,9 +238,11 @@ struct json *answer_build(struct op *op, struct session *session, const struct w
     json_add_text(answer, "name", session_name(session));
     describe_end(answer, session);
     json_add_text(answer, "reason", wait_reason_word(result->reason));
-    if (result->reason == WAIT_READY || result->reason == WAIT_UNTIL)
-        json_add_text(answer, "evidence",
-                      result->reason == WAIT_UNTIL ? "pattern" : evidence_word(result->evidence));
+    bool matched = result->reason == WAIT_UNTIL || result->reason == WAIT_FAIL_ON;
+    if (result->reason == WAIT_READY || matched)
+        json_add_text(answer, "evidence", matched ? "pattern" : evidence_word(result->evidence));
+    if (result->match)
+        patterns_describe(answer, &op->patterns, result->match);
     if (op->held_from_ns > 0) {
         int64_t until = session_hold_ended_ns(session) ? session_hold_ended_ns(session)
                                                        : clock_mono_ns();

@@ -19,7 +19,7 @@
 static const char *const capabilities[] = {
     "exec",    "write",   "poll",  "kill",  "list",     "readers", "since",
     "until",   "ready",   "quiet", "keys",  "base64",   "streams", "cancel",
-    "upgrade", "oneshot", "patch", "tools", "keyboard", "secret",  "terminal"};
+    "fail_on", "match", "upgrade", "oneshot", "patch", "tools", "keyboard", "secret",  "terminal"};
 
 /* By which policy calls of this client are judged. */
 static void add_policy(struct cmd_context *ctx, struct request *request, struct json *into)

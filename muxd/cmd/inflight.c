@@ -16,6 +16,7 @@ static void inflight_release(struct inflight *call)
     if (--call->holds > 0)
         return;
     free(call->command);
+    race_match_free(call->result.match);
     call->kind->free(call);
 }
 
@@ -144,6 +145,7 @@ static void inflight_on_wait(void *arg, const struct wait_result *result)
 {
     struct inflight *call = arg;
     call->wait = NULL;
+    race_match_free(call->result.match);
     call->result = *result;
     call->fired = call->starting;
     if (!call->starting)

@@ -34,7 +34,7 @@ static void op_drop(struct inflight *call)
 
 static void op_free(struct inflight *call)
 {
-    pattern_free(op_of(call)->until);
+    patterns_fini(&op_of(call)->patterns);
     free(op_of(call));
 }
 
@@ -63,8 +63,6 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
     op->peek |= op->has_to;
     if (op->max_tokens > ctx->config->limits.max_output_tokens)
         op->max_tokens = ctx->config->limits.max_output_tokens;
-    size_t until_len;
-    const char *until = schema_str(tool, params, "until", &until_len);
     if (op->text && op->base64)
         err_set(&err, ERR_ARGUMENTS,
                 "failed to parse function arguments: `text` and `encoding` base64 exclude each "
@@ -74,8 +72,8 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
                 JOURNAL_READER_NAME_MAX);
     else if (reader)
         memcpy(op->reader, reader, strlen(reader) + 1);
-    if (!err.code && until)
-        op->until = pattern_new(until, until_len, &err);
+    if (!err.code)
+        patterns_init(&op->patterns, tool, params, &err);
     if (err.code) {
         op_fail(op, &err);
         return NULL;
@@ -179,7 +177,8 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     int64_t quiet_ms = schema_int(op->base.tool, params, "quiet_ms", -1);
     bool ready_given = schema_has(params, "ready"),
          ready_asked = schema_bool(op->base.tool, params, "ready", false);
-    bool asked = op->until || ready_asked || quiet_ms >= 0 || waits_exit;
+    bool aims = patterns_have_aim(&op->patterns), fails = patterns_have_failures(&op->patterns);
+    bool asked = aims || ready_asked || quiet_ms >= 0 || waits_exit;
     bool exec = op->base.tool == &tools[TOOL_EXEC_COMMAND];
     if (ready_asked && !is_tty)
         return err_set(err, ERR_ARGUMENTS,
@@ -188,10 +187,11 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     op->polls = !typed && !op->has_to &&
                 (op->base.tool == &tools[TOOL_WRITE_STDIN] ||
                  op->base.tool == &tools[TOOL_READ_OUTPUT]);
-    *spec = (struct wait_spec){.until = op->until, .quiet_ms = quiet_ms, .from = op->from};
+    *spec = (struct wait_spec){
+        .sought = op->patterns.sought, .quiet_ms = quiet_ms, .from = op->from};
     spec->ready = ready_asked ||
                   (!ready_given && !asked && is_tty && op->base.ctx->config->defaults.ready);
-    spec->settle = !typed && !exec && !asked;
+    spec->settle = !typed && !exec && !asked && !fails;
     /* an incomplete character is nothing new */
     if (spec->settle && session && answer_end(session, op->from) == op->from)
         spec->from = journal_head(session_journal(session));
@@ -203,8 +203,8 @@ int op_wait_spec(struct op *op, struct session *session, bool typed, bool is_tty
     if (typed || exec) /* output from before the write does not count */
         spec->from = session ? journal_head(session_journal(session)) : 0;
     int64_t yield;
-    if (op_yield_ms(op, params, typed, asked || (typed && spec->ready), waits_exit, &yield, err) <
-        0)
+    bool waits = asked || fails || (typed && spec->ready);
+    if (op_yield_ms(op, params, typed, waits, waits_exit, &yield, err) < 0)
         return err->code;
     spec->deadline_ns = yield == INT64_MAX ? INT64_MAX : op->base.begun_ns + yield * 1000000;
     return 0;
@@ -255,9 +255,7 @@ static void op_finish(struct inflight *call)
     }
     struct err err;
     if (result->reason == WAIT_COSTLY) {
-        err_set(&err, ERR_PATTERN,
-                "'%s': this pattern takes too long on the session's output; write a simpler one",
-                pattern_text(op->until));
+        patterns_costly(&op->patterns, result->costly, &err);
         op_fail(op, &err);
         return;
     }

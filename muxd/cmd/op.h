@@ -3,12 +3,12 @@
 #ifndef MUXD_CMD_OP_H
 #define MUXD_CMD_OP_H
 #include "cmd/inflight.h"
-#include "sys/pattern.h"
+#include "cmd/patterns.h"
 #include "wire/schema.h"
 
 struct op {
     struct inflight base;
-    struct pattern *until; /* owned; NULL: none */
+    struct patterns patterns;
     bool idle_interrupt;   /* C-c for a session that had ended already: a success that says so */
     bool polls;            /* it only asks for what is new */
     /* the answer */

@@ -150,7 +150,7 @@ static bool came_true(const struct steps *steps, const struct json *result)
     json_get_bool(wanted, "exit", &exits);
     if (strcmp(steps->kind, "wait") != 0 || !reason)
         return true;
-    if (strcmp(reason, "deadline") == 0)
+    if (strcmp(reason, "deadline") == 0 || strcmp(reason, "fail_on") == 0)
         return false;
     return !(waits && !exits && strcmp(reason, "exit") == 0);
 }
@@ -164,8 +164,8 @@ static void copy_members(struct json *into, const struct json *result, const cha
 
 static void note_success(struct steps *steps, struct json *one, const struct json *result)
 {
-    static const char *const of_wait[] = {"reason", "evidence", "wall_time_seconds", "waiting_for",
-                                          NULL};
+    static const char *const of_wait[] = {"reason",      "evidence", "wall_time_seconds",
+                                          "waiting_for", "match",    NULL};
     static const char *const of_read[] = {"output",        "from",      "to",
                                           "omitted_bytes", "truncated", NULL};
     const char *reason = json_get_str(result, "reason", NULL);
@@ -193,6 +193,20 @@ static void note_failure(struct steps *steps, struct json *one, const char *code
     steps->failed = true;
 }
 
+/* The wait was over, and not as it was asked for. */
+static void note_untrue(struct steps *steps, struct json *one, const struct json *result)
+{
+    static const char *const told[] = {"reason", "match", NULL};
+    const char *reason = json_get_str(result, "reason", NULL);
+    copy_members(one, result, told);
+    if (strcmp(reason, "exit") == 0)
+        note_failure(steps, one, "ended", "the session has ended before it came true");
+    else if (strcmp(reason, "fail_on") == 0)
+        note_failure(steps, one, "fail_on", "what it fails on came first");
+    else
+        note_failure(steps, one, "deadline", "it did not come true in time");
+}
+
 static void cmd_steps_pump(struct steps *steps);
 
 static void on_answer(void *arg, const struct request_answer *got)
@@ -214,12 +228,7 @@ static void on_answer(void *arg, const struct request_answer *got)
     if (!got->result) {
         note_failure(steps, one, err_name(got->err->code), got->err->text);
     } else if (!ok) {
-        const char *reason = json_get_str(got->result, "reason", NULL);
-        bool exited = strcmp(reason, "exit") == 0;
-        json_add_text(one, "reason", reason);
-        note_failure(steps, one, exited ? "ended" : "deadline",
-                     exited ? "the session has ended before it came true"
-                            : "it did not come true in time");
+        note_untrue(steps, one, got->result);
     } else {
         note_success(steps, one, got->result);
         steps->done++;

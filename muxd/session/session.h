@@ -5,13 +5,13 @@
 #include "base/err.h"
 #include "journal/journal.h"
 #include "session/readiness.h"
+#include "session/race.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct registry;
 struct session;
-struct pattern;
 struct config_session;
 
 enum session_slow { SLOW_DROP, SLOW_PAUSE };
@@ -103,10 +103,11 @@ enum wait_reason {
     /* the session is gone (its program could not be started, or it was removed): don't touch it any
      * more */
     WAIT_STOPPING,
-    WAIT_COSTLY /* the pattern of until takes too much time on this output: ERR_PATTERN */
+    WAIT_COSTLY, /* a pattern takes too much time on this output: ERR_PATTERN */
+    WAIT_FAIL_ON /* a pattern of what must not come */
 };
 struct wait_spec {
-    const struct pattern *until; /* NULL: none; must live as long as the wait */
+    struct sought sought; /* the patterns; none: not waited for */
     bool ready;
     /* an empty poll: new output that has settled (nothing for 30 ms, or 1 MiB), see contract 4
      * (f) */
@@ -123,7 +124,10 @@ struct wait_spec {
 struct wait_result {
     enum wait_reason reason;
     enum evidence evidence; /* of WAIT_READY */
-    uint64_t match_to;      /* of WAIT_UNTIL: offset behind the match */
+    /* Of WAIT_UNTIL, of WAIT_FAIL_ON, and of WAIT_READY after a match: the receiver's, for
+     * race_match_free; NULL: none. */
+    struct race_match *match;
+    unsigned costly;        /* of WAIT_COSTLY: which pattern, as in `sought` */
 };
 struct wait;
 typedef void wait_fn(void *arg, const struct wait_result *result);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #define SETTLED_BYTES (1u << 20) /* an empty poll doesn't wait for silence beyond this much */
-#define LOOKBEHIND_BYTES 1024    /* kept before the place where a pattern is searched on */
 
 struct wait {
     struct list link; /* of the session, while it has not fired */
@@ -19,9 +18,8 @@ struct wait {
     struct wait_result result;
     struct loop_timer timer;
     int64_t begun_ns;
-    uint64_t base; /* output offset of the first byte that search counts from */
-    bool matched;  /* the pattern came true; ready is waited for */
-    struct pattern_search search;
+    struct race *race; /* owned; NULL: no pattern is waited for */
+    bool has_aim;          /* it has a pattern that doesn't fail */
 };
 
 static void waiter_on_timer(void *arg)
@@ -36,7 +34,8 @@ static void waiter_on_fired(void *arg)
     struct wait_result result = wait->result;
     wait_fn *fn = wait->fn;
     void *fn_arg = wait->arg;
-    wait_cancel(wait); /* its owner hears of it when it is gone */
+    wait->result.match = NULL; /* its owner's from now on */
+    wait_cancel(wait);         /* and that hears of it when it is gone */
     fn(fn_arg, &result);
 }
 
@@ -76,7 +75,10 @@ struct wait *session_wait(struct session *session, const struct wait_spec *spec,
     wait->fn = fn;
     wait->arg = arg;
     wait->fired = (struct deferred){.fn = waiter_on_fired, .arg = wait};
-    wait->base = spec->from;
+    if (spec->sought.count > 0) {
+        wait->race = race_new(&spec->sought, spec->from);
+        wait->has_aim = race_has_aim(wait->race);
+    }
     wait->begun_ns = loop_now_ns(registry->loop);
     loop_timer_init(&wait->timer, registry->loop, waiter_on_timer, wait);
     list_append(&session->waits, &wait->link);
@@ -94,6 +96,8 @@ void wait_cancel(struct wait *wait)
     defer_cancel(&wait->fired);
     loop_timer_stop(&wait->timer);
     waiter_give_place(wait->registry);
+    race_free(wait->race);
+    race_match_free(wait->result.match);
     free(wait);
 }
 
@@ -113,84 +117,49 @@ void waiter_end_all(struct session *session)
         waiter_fire(LIST_OWNER(session->waits.next, struct wait, link), WAIT_STOPPING);
 }
 
-/* Moves the search to where the journal still has bytes. NULL: nothing new. */
-static const char *search_data(struct wait *wait, size_t *size)
-{
-    uint64_t from = wait->base;
-    const char *data = journal_view(wait->session->journal, &from, size);
-    if (from > wait->base)
-        pattern_search_shift(&wait->search, from - wait->base);
-    wait->base = from;
-    return data;
-}
-
-static void drop_searched(struct wait *wait)
-{
-    /* In the middle of a pass the starts before `next` are tried, and `at` is the first of them
-     * that lacked bytes (SIZE_MAX: none did). */
-    bool under_way = wait->search.pass && wait->search.next < wait->search.at;
-    size_t done = under_way ? wait->search.next : wait->search.at;
-    if (done <= LOOKBEHIND_BYTES)
-        return;
-    size_t drop = done - LOOKBEHIND_BYTES;
-    pattern_search_shift(&wait->search, drop);
-    wait->base += drop;
-}
-
 /* Whether ready ends the wait now: beside a pattern it counts only once that has matched. */
 static bool wait_wants_ready(const struct wait *wait)
 {
-    return wait->spec.ready && (!wait->spec.until || wait->matched);
+    return wait->spec.ready && (!wait->has_aim || wait->result.match);
 }
 
 static bool wait_searches(const struct wait *wait)
 {
-    return wait->spec.until && !wait->matched;
+    return wait->race && race_is_on(wait->race);
 }
 
 enum until { UNTIL_FIRED, UNTIL_SEARCHES, UNTIL_NOT_YET };
 
-/* A match ends the wait, or begins the wait for ready. */
-static enum until until_matched(struct wait *wait, uint64_t to)
+/* A match ends the wait, or begins the wait for ready, unless it is one of what must not come. */
+static enum until until_matched(struct wait *wait, struct race_match *match)
 {
-    wait->result.match_to = to;
-    wait->matched = true;
-    if (wait->spec.ready)
+    bool fails = wait->spec.sought.patterns[match->index].fails;
+    race_match_free(wait->result.match);
+    wait->result.match = match;
+    if (!fails && wait->spec.ready)
         return UNTIL_NOT_YET;
-    waiter_fire(wait, WAIT_UNTIL);
+    waiter_fire(wait, fails ? WAIT_FAIL_ON : WAIT_UNTIL);
     return UNTIL_FIRED;
 }
 
 /* UNTIL_SEARCHES: not all that was printed has been searched; another turn goes on with it. */
 static enum until look_until(struct wait *wait)
 {
-    size_t size, from, to;
-    struct session *session = wait->session;
-    for (;;) {
-        const char *data = search_data(wait, &size);
-        if (!data)
-            return UNTIL_NOT_YET;
-        bool last_piece = wait->base + size >= journal_head(session->journal);
-        switch (pattern_search(wait->spec.until, &wait->search, data, size,
-                               session->finished || !last_piece, &from, &to)) {
-        case PATTERN_MATCH: return until_matched(wait, wait->base + to);
-        case PATTERN_COSTLY:
-            waiter_fire(wait, WAIT_COSTLY);
-            return UNTIL_FIRED;
-        case PATTERN_MORE:
-            drop_searched(wait);
+    struct race_match *match;
+    while (wait_searches(wait)) {
+        switch (race_look(wait->race, wait->session, &match, &wait->result.costly)) {
+        case RACE_FOUND:
+            if (until_matched(wait, match) == UNTIL_FIRED)
+                return UNTIL_FIRED;
+            continue; /* the patterns that fail are left */
+        case RACE_COSTLY: waiter_fire(wait, WAIT_COSTLY); return UNTIL_FIRED;
+        case RACE_GOES_ON:
             loop_timer_set_ns(&wait->timer, loop_now_ns(wait->registry->loop));
             return UNTIL_SEARCHES;
-        case PATTERN_NONE: break;
+        case RACE_NOTHING: return UNTIL_NOT_YET;
         }
-        if (last_piece) {
-            drop_searched(wait);
-            return UNTIL_NOT_YET;
-        }
-        /* bytes are missing between the head area and the ring: no match spans them */
-        wait->base += size;
-        wait->search.at = 0;
     }
+    return UNTIL_NOT_YET;
 }
 
 /* When silence ends the wait; INT64_MAX: never. */
@@ -231,7 +200,7 @@ static int64_t linger_due(const struct wait *wait)
 static bool wait_look(struct wait *wait, int64_t now)
 {
     const struct session *session = wait->session;
-    enum until until = wait_searches(wait) ? look_until(wait) : UNTIL_NOT_YET;
+    enum until until = look_until(wait);
     if (until == UNTIL_FIRED)
         return true;
     if (until == UNTIL_SEARCHES) {
@@ -281,7 +250,7 @@ void waiter_look(struct session *session)
 const char *wait_reason_word(enum wait_reason reason)
 {
     static const char *const words[] = {"exit",     "until",    "ready", "quiet",
-                                        "deadline", "stopping", "costly"};
+                                        "deadline", "stopping", "costly", "fail_on"};
     return (size_t)reason < sizeof words / sizeof words[0] ? words[reason] : "deadline";
 }
 

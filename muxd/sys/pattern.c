@@ -155,7 +155,7 @@ static pcre2_match_context *match_context(void)
 static pcre2_match_data *match_data(void)
 {
     static pcre2_match_data *data;
-    if (!data && !(data = pcre2_match_data_create(1, NULL)))
+    if (!data && !(data = pcre2_match_data_create(1 + PATTERN_GROUPS_MAX, NULL)))
         abort();
     return data;
 }
@@ -247,6 +247,43 @@ enum pattern_result pattern_search(const struct pattern *pattern, struct pattern
         if (now - begin > PATTERN_TURN_MS * INT64_C(1000000))
             return PATTERN_MORE;
     }
+}
+
+static const char *name_of_group(const struct pattern *pattern, uint32_t number)
+{
+    uint32_t count = 0, size = 0;
+    PCRE2_SPTR table = NULL;
+    if (pcre2_pattern_info(pattern->code, PCRE2_INFO_NAMECOUNT, &count) != 0 || count == 0 ||
+        pcre2_pattern_info(pattern->code, PCRE2_INFO_NAMEENTRYSIZE, &size) != 0 ||
+        pcre2_pattern_info(pattern->code, PCRE2_INFO_NAMETABLE, &table) != 0)
+        return NULL;
+    for (; count > 0; count--, table += size) /* two bytes of number, then the name and a NUL */
+        if ((uint32_t)(table[0] << 8 | table[1]) == number)
+            return (const char *)table + 2;
+    return NULL;
+}
+
+unsigned pattern_groups(const struct pattern *pattern, struct pattern_group *groups)
+{
+    uint32_t count = 0;
+    const size_t *offsets = pcre2_get_ovector_pointer(match_data());
+    pcre2_pattern_info(pattern->code, PCRE2_INFO_CAPTURECOUNT, &count);
+    count = count < PATTERN_GROUPS_MAX ? count : PATTERN_GROUPS_MAX;
+    for (uint32_t i = 1; i <= count; i++) {
+        size_t from = offsets[2 * i], to = offsets[2 * i + 1];
+        bool set = from != PCRE2_UNSET && from <= to;
+        groups[i - 1] = (struct pattern_group){.name = name_of_group(pattern, i),
+                                               .set = set,
+                                               .from = set ? from : 0,
+                                               .to = set ? to : 0};
+    }
+    return count;
+}
+
+void pattern_search_from(struct pattern_search *search, size_t at)
+{
+    search->at = at;
+    search->pass = 0;
 }
 
 void pattern_search_shift(struct pattern_search *search, size_t bytes)

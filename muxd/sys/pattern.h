@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PATTERN_TEXT_MAX = 16384 }; /* bytes of an expression */
+enum {
+    PATTERN_TEXT_MAX = 16384, /* bytes of an expression */
+    PATTERN_GROUPS_MAX = 32   /* that are told of; further ones still match */
+};
 
 /* compiled, and shared by all users of the same text; up to 16 unused ones are kept */
 struct pattern;
@@ -43,6 +46,19 @@ enum { PATTERN_TURN_MS = 2, PATTERN_COST_MAX_MS = 1000 };
 enum pattern_result pattern_search(const struct pattern *pattern, struct pattern_search *search,
                                    const char *data, size_t size, bool ended, size_t *from,
                                    size_t *to);
+/* Goes on at that offset, as if no match began before it: after a match that doesn't count. What
+ * the search has cost stays. */
+void pattern_search_from(struct pattern_search *search, size_t at);
+
+struct pattern_group { /* what a pair of parentheses has matched */
+    const char *name;  /* of (?<name>…), borrowed from the pattern; NULL: it has none */
+    bool set;          /* false: it has no part in this match */
+    size_t from, to;   /* as the offsets of the match */
+};
+/* The groups, from the first, of the match that the last call of pattern_search has found with this
+ * pattern: to be asked before any other search. groups has room for PATTERN_GROUPS_MAX. Returns how
+ * many there are. */
+unsigned pattern_groups(const struct pattern *pattern, struct pattern_group *groups);
 /* The caller has dropped bytes from the front of data (the ring has moved on): shifts the
  * offsets. */
 void pattern_search_shift(struct pattern_search *search, size_t bytes);

@@ -108,6 +108,19 @@ static int check_string(const struct check *c, const struct tool_arg *arg, const
     return check_nul(c, arg, text, len);
 }
 
+/* One expression of `until`. */
+static int check_pattern(const struct check *c, const struct tool_arg *arg,
+                         const struct json *value)
+{
+    size_t len = 0;
+    json_str(value, &len);
+    if (len <= (size_t)arg->max)
+        return 0;
+    return err_set(c->err, ERR_ARGUMENTS,
+                   PREFIX "invalid length: `%s%s` has %zu bytes, at most %lld are allowed", c->path,
+                   arg->name, len, (long long)arg->max);
+}
+
 static int check_session(const struct check *c, const struct tool_arg *arg,
                          const struct json *value)
 {
@@ -169,11 +182,33 @@ static int check_items(const struct check *c, const struct tool_arg *arg, const 
     return 0;
 }
 
+static int check_patterns(const struct check *c, const struct tool_arg *arg,
+                          const struct json *value)
+{
+    int64_t count = 0;
+    if (json_type(value) == JSON_STRING)
+        return check_pattern(c, arg, value);
+    if (json_type(value) != JSON_ARRAY && json_type(value) != JSON_OBJECT)
+        return fail_type(c, arg, value);
+    for (const struct json *item = json_first(value); item != NULL; item = json_next(item)) {
+        int rc = json_str(item, NULL) == NULL ? fail_item(c, arg, item)
+                                              : check_pattern(c, arg, item);
+        if (rc < 0)
+            return rc;
+        count++;
+    }
+    if (count > 0)
+        return 0;
+    return err_set(c->err, ERR_ARGUMENTS, PREFIX "invalid length: `%s%s` has no pattern", c->path,
+                   arg->name);
+}
+
 static int check_value(const struct check *c, const struct tool_arg *arg, const struct json *value)
 {
     enum json_type type = json_type(value);
     switch (arg->type) {
     case ARG_STRING: return check_string(c, arg, value);
+    case ARG_PATTERNS: return check_patterns(c, arg, value);
     case ARG_UINT: return check_number(c, arg, value);
     case ARG_BOOL: return type == JSON_BOOL ? 0 : fail_type(c, arg, value);
     case ARG_COMMAND:

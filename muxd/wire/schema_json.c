@@ -40,6 +40,16 @@ static void add_type(struct json *property, const struct tool_arg *arg, enum sch
         add_types(property, "type", "array", NULL);
         add_item_type(property, "items", "number", "string");
         break;
+    case ARG_PATTERNS:
+        if (view != SCHEMA_ALL) {
+            add_types(property, "type", "string", NULL);
+            break;
+        }
+        add_types(property, "type", "string", "array");
+        json_add_text((struct json *)(uintptr_t)json_get(property, "type"), NULL, "object");
+        add_item_type(property, "items", "string", NULL);
+        add_item_type(property, "additionalProperties", "string", NULL);
+        break;
     case ARG_STRINGS:
         add_types(property, "type", "array", NULL);
         add_item_type(property, "items", "string", NULL);
@@ -124,7 +134,9 @@ static const char *help_of(const struct tool_arg *arg, enum schema_view view, co
 {
     bool one = arg->choices != NULL
                    ? strchr(left, ' ') == NULL
-                   : view == SCHEMA_CODEX || (view == SCHEMA_MODEL && arg->type == ARG_COMMAND);
+                   : view == SCHEMA_CODEX ||
+                         (view == SCHEMA_MODEL &&
+                          (arg->type == ARG_COMMAND || arg->type == ARG_PATTERNS));
     return one && arg->plain_help != NULL ? arg->plain_help : arg->help;
 }
 

@@ -19,7 +19,8 @@ struct member {
     {"output", "string", NULL}, {"from", "integer", NULL}, {"to", "integer", NULL},                \
         {"omitted_bytes", "integer", NULL}, {"truncated", "object", NULL},                         \
         {"wall_time_seconds", "number", NULL}, {"reason", "string", NULL},                         \
-        {"evidence", "string", NULL}, {"children_left", "integer", NULL},                          \
+        {"evidence", "string", NULL}, {"match", "object", NULL},                                   \
+        {"children_left", "integer", NULL},                          \
     {                                                                                              \
         "note", "string", NULL                                                                     \
     }

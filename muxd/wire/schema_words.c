@@ -19,6 +19,7 @@ const char *schema_words_expected(enum arg_type type)
     case ARG_SESSION: return "a whole number or a name";
     case ARG_SESSIONS: return "an array of whole numbers or names";
     case ARG_STRINGS: return "an array of strings";
+    case ARG_PATTERNS: return "a string, an array of strings or an object of strings";
     case ARG_OBJECTS: return "an array of objects";
     case ARG_ENV: return "an object of strings";
     case ARG_OBJECT: return "an object";

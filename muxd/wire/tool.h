@@ -30,6 +30,7 @@ enum arg_type {
     ARG_SESSION,  /* number, or name */
     ARG_SESSIONS, /* array of ARG_SESSION */
     ARG_STRINGS,  /* array of strings */
+    ARG_PATTERNS, /* string, array of strings, or object of strings by name */
     ARG_ENV,      /* object of strings, keys are names of variables */
     ARG_OBJECTS,  /* array of objects, which the handler checks */
     ARG_OBJECT,   /* any object */

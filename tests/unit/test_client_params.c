@@ -24,6 +24,10 @@ static const struct {
     {"exec -y 1 -y inf c", "{'cmd':'c','_meta':{'no_deadline':true}}"},
     {"exec -y inf -y 1 c", "{'cmd':'c','yield_time_ms':1}"},
     {"exec --until r --ready c", "{'cmd':'c','until':'r','ready':true}"},
+    {"exec --until a=b --until b --until c --fail-on x --in-line --count 2 c",
+     "{'cmd':'c','until':['a=b','b','c'],'fail_on':'x','line':true,'count':2}"},
+    {"poll s --until-named A=x=y --until-named B=z --fail-on x --fail-on y",
+     "{'session_id':'s','until':{'A':'x=y','B':'z'},'fail_on':['x','y']}"},
     {"exec --no-ready --quiet 2s --exit c",
      "{'cmd':'c','ready':false,'quiet_ms':2000,'exit':true}"},
     {"write s -k Up -l -k C-c", "{'session_id':'s','keys':['Enter','Up','C-c']}"},
@@ -175,6 +179,8 @@ static void try_option(const struct verb *verb, const struct verb_option *row)
         if (strcmp(row->argument, confined[i]) == 0)
             len += snprintf(line + len, sizeof line - (size_t)len, " --%s workspace-write",
                             strcmp(verb->name, "sandbox") == 0 ? "mode" : "sandbox");
+    if (strcmp(row->argument, "count") == 0)
+        len += snprintf(line + len, sizeof line - (size_t)len, " --until x");
     for (int i = 0; i < verb->operands_min; i++)
         len += snprintf(line + len, sizeof line - (size_t)len, " o%d", i);
     parse(&args, line);

@@ -100,7 +100,23 @@ static void on_forget(struct session *session, bool told) { (void)session; seen.
 static const struct part counter = {.began = on_began, .ended = on_ended, .forget = on_forget};
 static void on_all_ended(void *arg) { (void)arg; seen.all_ended++; }
 static void on_born(void *arg, uint64_t number, const struct err *err) { (void)arg; (void)number; seen.spawned++; seen.err = *err; }
-static void on_wait(void *arg, const struct wait_result *result) { (void)arg; seen.waited++; seen.wait = *result; }
+static void on_wait(void *arg, const struct wait_result *result)
+{
+    (void)arg;
+    race_match_free(seen.wait.match);
+    seen.waited++;
+    seen.wait = *result;
+}
+
+static struct sought one_of(const struct pattern *pattern)
+{
+    static struct race_pattern patterns[64];
+    static unsigned used;
+    struct race_pattern *row = &patterns[used++ % 64];
+    *row = (struct race_pattern){.pattern = pattern};
+    return (struct sought){.patterns = row, .count = 1};
+}
+
 static void on_kill(void *arg, const struct reap_result *result) { (void)arg; seen.killed++; seen.kill = *result; }
 
 static void on_link(void *arg, unsigned events)
@@ -384,17 +400,17 @@ TEST(test_typing_and_until)
     struct err err;
     struct pattern *until = pattern_new("got <x+>", 8, &err);
     struct session *session = must_create(NULL, "while read line; do echo \"got <$line>\"; done", true);
-    wait_for(session, (struct wait_spec){.until = until});
+    wait_for(session, (struct wait_spec){.sought = one_of(until)});
     assert_int_equal(session_type(session, "xxx\n", 4, 7, false, &err), 0);
     assert_true(done(&seen.waited, 1));
     assert_int_equal(seen.wait.reason, WAIT_UNTIL);
     assert_true(journal_request_done(session_journal(session), 7, NULL));
     assert_true(output_has(session, "got <xxx>"));
-    uint64_t from = seen.wait.match_to;
-    wait_for(session, (struct wait_spec){.until = until, .from = from, .deadline_ns = clock_mono_ns() + 50000000});
+    uint64_t from = seen.wait.match->whole.to;
+    wait_for(session, (struct wait_spec){.sought = one_of(until), .from = from, .deadline_ns = clock_mono_ns() + 50000000});
     assert_true(done(&seen.waited, 1));
     assert_int_equal(seen.wait.reason, WAIT_DEADLINE); /* the old match doesn't count */
-    wait_for(session, (struct wait_spec){.until = until, .from = from});
+    wait_for(session, (struct wait_spec){.sought = one_of(until), .from = from});
     assert_int_equal(session_type(session, "\004", 1, 0, false, &err), 0);
     assert_true(done(&seen.waited, 1));
     assert_int_equal(seen.wait.reason, WAIT_EXIT);
@@ -446,7 +462,7 @@ TEST(test_searched_only_while_somebody_searches)
     struct err err;
     struct session *session = must_create(NULL, "sleep 30", false);
     struct pattern *pattern = pattern_new("never", 5, &err);
-    struct wait_spec spec = {.until = pattern, .quiet_ms = -1, .deadline_ns = INT64_MAX};
+    struct wait_spec spec = {.sought = one_of(pattern), .quiet_ms = -1, .deadline_ns = INT64_MAX};
     struct wait *wait = session_wait(session, &spec, on_wait, NULL, &err);
     while (!session->searched)
         loop_turn(loop, 1000);
@@ -558,7 +574,7 @@ TEST(test_kill_ladder)
         if (i > 0) {
             struct err err;
             struct pattern *ok = pattern_new("ok", 2, &err);
-            wait_for(session, (struct wait_spec){.until = ok});
+            wait_for(session, (struct wait_spec){.sought = one_of(ok)});
             assert_true(done(&seen.waited, 1));
             pattern_free(ok);
         }
@@ -582,7 +598,7 @@ TEST(test_kill_takes_everybody)
         "setsid sleep 31 & nohup sleep 32 >/dev/null 2>&1 & (trap '' HUP TERM; sleep 33; sleep 33) & "
         "(setsid sh -c 'sleep 34 & sleep 35' &) ; "
         "sleep 0.2; echo ok; sleep 36", true);
-    wait_for(session, (struct wait_spec){.until = ok});
+    wait_for(session, (struct wait_spec){.sought = one_of(ok)});
     assert_true(done(&seen.waited, 1));
     reap_kill(session, 0, KILLER_REQUEST, on_kill, NULL);
     assert_true(done(&seen.killed, 1));
@@ -596,11 +612,11 @@ TEST(test_one_signal)
     struct err err;
     struct pattern *ok = pattern_new("ok", 2, &err), *hit = pattern_new("hit", 3, &err);
     struct session *session = must_create(NULL, "trap 'echo hit' USR1; echo ok; while :; do sleep 0.02; done", false);
-    wait_for(session, (struct wait_spec){.until = ok});
+    wait_for(session, (struct wait_spec){.sought = one_of(ok)});
     assert_true(done(&seen.waited, 1));
     reap_kill(session, SIGUSR1, KILLER_REQUEST, on_kill, NULL);
     assert_true(done(&seen.killed, 1));
-    wait_for(session, (struct wait_spec){.until = hit});
+    wait_for(session, (struct wait_spec){.sought = one_of(hit)});
     assert_true(done(&seen.waited, 1));
     assert_int_equal(seen.wait.reason, WAIT_UNTIL);
     assert_int_equal(session_state(session), SESSION_RUNNING);
@@ -769,7 +785,7 @@ TEST(test_process_in_session)
     struct err err;
     struct pattern *ok = pattern_new("pid [0-9]+\\s", 12, &err);
     struct session *session = must_create(NULL, "setsid sh -c 'echo pid $$ ; sleep 30' & wait", false);
-    wait_for(session, (struct wait_spec){.until = ok});
+    wait_for(session, (struct wait_spec){.sought = one_of(ok)});
     assert_true(done(&seen.waited, 1));
     assert_true(done(&seen.spawned, 1)); /* what a program prints may be here before the word of its start */
     uint64_t from = 0;
@@ -805,7 +821,7 @@ TEST(test_declared)
     assert_int_equal(registry_start_declared(registry, "nobody", NULL, NULL, NULL, &session, &err), ERR_NO_SUCH_SESSION);
     struct pattern *until = pattern_new("<hello>", 7, &err);
     assert_int_equal(registry_start_declared(registry, "echo", test_env(), NULL, NULL, &session, &err), 0);
-    wait_for(session, (struct wait_spec){.until = until});
+    wait_for(session, (struct wait_spec){.sought = one_of(until)});
     assert_true(done(&seen.waited, 1));
     assert_int_equal(seen.wait.reason, WAIT_UNTIL);
     pattern_free(until);
@@ -832,7 +848,7 @@ TEST(test_successor)
     struct session *ended = must_create("ended", "echo old; exit 4", false);
     uint64_t numbers[] = {session_number(lives), session_number(ends), session_number(ended)};
     wait_exit(ended);
-    wait_for(ends, (struct wait_spec){.until = begun});
+    wait_for(ends, (struct wait_spec){.sought = one_of(begun)});
     assert_true(done(&seen.waited, 1));
     assert_true(done(&seen.spawned, 3)); /* what a program prints may be here before the word of its start */
     while (session_pid(lives) <= 0)

@@ -276,10 +276,10 @@ static bool fits(const struct verb_option *option, const struct tool *tool, cons
     case OPTION_SIZE:
         return strcmp(arg->name, "rows") == 0 && tool_arg_by_name(tool, "cols") != NULL;
     case OPTION_ENV:
-        return arg->type == ARG_ENV;
+        return arg->type == ARG_ENV || arg->type == ARG_PATTERNS;
     case OPTION_TEXT:
     case OPTION_SIGNAL:
-        return arg->type == ARG_STRING || arg->type == ARG_SESSION || (arg->type == ARG_STRINGS && option->repeats);
+        return arg->type == ARG_STRING || arg->type == ARG_SESSION || ((arg->type == ARG_STRINGS || arg->type == ARG_PATTERNS) && option->repeats);
     }
     return false;
 }
