@@ -77,7 +77,9 @@ static const char *configured_value(const struct json *values, const char *name,
 static void add_configured(struct ue *ue, struct candidates *all, bool by_name)
 {
     struct msg_answer answer;
-    const struct json *values = json_get(complete_ask(ue, "config", NULL, &answer), "values");
+    struct json *params = json_object_new();
+    json_add_text(params, "section", "session");
+    const struct json *values = json_get(complete_ask(ue, "config", params, &answer), "values");
     for (const struct json *it = json_first(values); it; it = json_next(it)) {
         const char *name = json_get_str(it, "name", NULL), *value = json_get_str(it, "value", NULL);
         bool what = complete_is_word(it, "key", "cmd") || complete_is_word(it, "key", "argv");
@@ -88,6 +90,7 @@ static void add_configured(struct ue *ue, struct candidates *all, bool by_name)
             candidates_add(all, name, value);
     }
     msg_answer_fini(&answer);
+    json_free(params);
 }
 
 static void remove_running(struct candidates *all, const struct candidates *running)

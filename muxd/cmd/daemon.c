@@ -71,8 +71,7 @@ void cmd_CANCEL(struct cmd_context *ctx, struct request *request)
 
 static void add_limit(void *arg, const struct config_item *item)
 {
-    if (strcmp(item->section, "limits") == 0)
-        json_add_text(arg, item->key, item->value);
+    json_add_text(arg, item->key, item->value);
 }
 
 /* The sessions whose keyboard a person holds, so that agents wait. */
@@ -124,7 +123,7 @@ void cmd_STATUS(struct cmd_context *ctx, struct request *request)
     json_add_int(result, "process_passes", stats.passes);
     registry_each(ctx->registry, true, daemon_add_held, json_add_object(result, "keyboards"));
     ctx->ops->status(ctx->server, result);
-    config_each(ctx->config, add_limit, json_add_object(result, "limits"));
+    config_each(ctx->config, "limits", add_limit, json_add_object(result, "limits"));
     request_reply(request, result);
 }
 
@@ -142,11 +141,17 @@ static void add_item(void *arg, const struct config_item *item)
 
 void cmd_CONFIG(struct cmd_context *ctx, struct request *request)
 {
+    struct err err;
+    const char *section = schema_str(&tools[TOOL_CONFIG], request_params(request), "section", NULL);
+    if (section && config_check_section(section, &err) < 0) {
+        request_fail(request, &err);
+        return;
+    }
     struct json *result = json_object_new();
     struct buf text = BUF_INIT;
     json_add_text(result, "path", ctx->config->path);
-    config_each(ctx->config, add_item, json_add_array(result, "values"));
-    config_print(&text, ctx->config);
+    config_each(ctx->config, section, add_item, json_add_array(result, "values"));
+    config_print(&text, ctx->config, section);
     json_add_buf(result, "text", &text);
     request_reply(request, result);
 }

@@ -55,13 +55,31 @@ static void append_nearest(struct buf *out, const char *word, const char *const 
         buf_printf(out, "%s%s", i ? ", " : "", words[i]);
 }
 
-static bool unknown_section(struct load *load, const char *word, int line)
+static void append_nearest_section(struct buf *out, const char *word)
 {
     const char *names[CONFIG_SECTION_COUNT];
-    struct buf hint = BUF_INIT;
     for (size_t i = 0; i < CONFIG_SECTION_COUNT; i++)
         names[i] = config_sections[i].name;
-    append_nearest(&hint, word, names, CONFIG_SECTION_COUNT);
+    append_nearest(out, word, names, CONFIG_SECTION_COUNT);
+}
+
+int config_check_section(const char *section, struct err *err)
+{
+    struct buf hint = BUF_INIT;
+    for (size_t i = 0; i < CONFIG_SECTION_COUNT; i++)
+        if (strcmp(section, config_sections[i].name) == 0)
+            return 0;
+    append_nearest_section(&hint, section);
+    err_set(err, ERR_ARGUMENTS, "'%s': the config has no section of that name%s", section,
+            hint.data);
+    buf_fini(&hint);
+    return ERR_ARGUMENTS;
+}
+
+static bool unknown_section(struct load *load, const char *word, int line)
+{
+    struct buf hint = BUF_INIT;
+    append_nearest_section(&hint, word);
     config_fail(load, line, NULL, "unknown section%s", hint.data);
     buf_fini(&hint);
     return false;

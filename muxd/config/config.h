@@ -299,12 +299,15 @@ struct config_item {
     int line;            /* in cfg->path; 0: default */
     bool beside;         /* in cfg->rules_path */
 };
-/* Calls each for every value in the table's order, then session by session. */
-void config_each(const struct config *cfg, void (*each)(void *ctx, const struct config_item *item),
-                 void *ctx);
+/* Calls each for every value in the table's order, then session by session. section: only for those
+ * of sections of that name; NULL: of all. */
+void config_each(const struct config *cfg, const char *section,
+                 void (*each)(void *ctx, const struct config_item *item), void *ctx);
+/* 0, or ERR_ARGUMENTS: no section has that name; the text names the nearest, or all. */
+int config_check_section(const char *section, struct err *err);
 /* For `ue config`: one line a value, "ORIGIN<tab>[section] key = value", ORIGIN being "default" or
  * FILE:LINE. */
-bool config_print(struct buf *out, const struct config *cfg);
+bool config_print(struct buf *out, const struct config *cfg, const char *section);
 
 /* What a reload brings. key NULL: the session `name` was added (old NULL) or removed (new NULL). */
 enum config_reload { CONFIG_NOW, CONFIG_NEW_SESSIONS, CONFIG_RESTART };

@@ -7,6 +7,7 @@ struct walk {
     const struct config *cfg;
     void (*each)(void *ctx, const struct config_item *item);
     void *ctx;
+    const char *section; /* only values of this one; NULL: all */
     bool beside;
 };
 
@@ -28,7 +29,8 @@ static void walk_rows(const struct walk *walk, size_t first, size_t end, const v
 {
     for (size_t i = first; i < end; i++) {
         const struct config_row *row = &config_rows[i];
-        if (!name && config_row_is_named(row))
+        if ((!name && config_row_is_named(row)) ||
+            (walk->section && strcmp(walk->section, row->section) != 0))
             continue;
         if (row->type == CONFIG_VARS) {
             walk_vars(walk, row, (const struct config_vars *)((const char *)base + row->offset),
@@ -45,10 +47,10 @@ static void walk_rows(const struct walk *walk, size_t first, size_t end, const v
     }
 }
 
-void config_each(const struct config *cfg, void (*each)(void *ctx, const struct config_item *item),
-                 void *ctx)
+void config_each(const struct config *cfg, const char *section,
+                 void (*each)(void *ctx, const struct config_item *item), void *ctx)
 {
-    struct walk walk = {.cfg = cfg, .each = each, .ctx = ctx};
+    struct walk walk = {.cfg = cfg, .section = section, .each = each, .ctx = ctx};
     size_t first, end;
     walk_rows(&walk, 0, CONFIG_ROW_COUNT, cfg, NULL, cfg->lines);
     for (size_t k = 0; k < CONFIG_KINDS; k++) {
@@ -83,10 +85,10 @@ static void print_item(void *ctx, const struct config_item *item)
                                         item->key, *item->value ? " " : "", item->value);
 }
 
-bool config_print(struct buf *out, const struct config *cfg)
+bool config_print(struct buf *out, const struct config *cfg, const char *section)
 {
     struct print print = {out, cfg, true};
-    config_each(cfg, print_item, &print);
+    config_each(cfg, section, print_item, &print);
     return print.ok;
 }
 

@@ -60,6 +60,8 @@ def test_comments_and_blank_lines(mux):
 
 def test_config_shows_the_origin_of_each_value(mux):
     mux.configure("[limits]\n\nmax_sessions = 9\n")
+    assert {line.split("\t")[1].split("]")[0] for line in mux.ue("config", "limits").ok().out.splitlines()} == {"[limits"}
+    assert "did you mean 'limits'?" in mux.ue("config", "limit").err
     lines = [line for line in mux.ue("config").ok().out.splitlines() if "max_sessions" in line or "keep_ended" in line]
     assert any("9" in line and "muxd.ini:3" in line for line in lines) and any("default" in line for line in lines)
 

@@ -34,7 +34,7 @@ static void check_rewrite(const struct config *cfg)
     struct err err = {0};
     if (cfg->env.vars.count == 0) /* a section without keys counts too */
         buf_append_text(&rewrite.text, "[env]\n");
-    config_each(cfg, rewrite_item, &rewrite);
+    config_each(cfg, NULL, rewrite_item, &rewrite);
     if (rewrite.fits && rewrite.text.len <= CONFIG_MAX_FILE) {
         struct config *again = config_parse("again.ini", rewrite.text.data, rewrite.text.len, &err);
         if (!again || config_diff(cfg, again, NULL, NULL) != 0)

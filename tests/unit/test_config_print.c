@@ -16,7 +16,7 @@ TEST(test_print)
     static const char text[] = "[limits]\njournal = 4096k\nidle = 90s\n[env]\nA = x ; y\n[session py]\ncmd = python3\non_start = 1\\n\n";
     struct config *cfg = config_of(text);
     struct buf out = BUF_INIT;
-    assert_true(config_print(&out, cfg));
+    assert_true(config_print(&out, cfg, NULL));
     static const char *const lines[] = {
         "default\t[limits] max_sessions = 256\n", "m.ini:2\t[limits] journal = 4M\n",          "m.ini:3\t[limits] idle = 90s\n",
         "m.ini:5\t[env] A = x ; y\n",             "m.ini:7\t[session py] cmd = python3\n",     "m.ini:8\t[session py] on_start = 1\\n\n",
@@ -28,8 +28,14 @@ TEST(test_print)
             fail_msg("'%s' is not in:\n%s", lines[i], out.data);
     assert_null(strstr(out.data, "NO_COLOR"));
     buf_fini(&out);
+    assert_true(config_print(&out, cfg, "env"));
+    assert_string_equal(strchr(out.data, '\t'), "\t[env] A = x ; y\n");
+    buf_fini(&out);
+    assert_int_equal(config_check_section("session", &err), 0);
+    assert_int_equal(config_check_section("limit", &err), ERR_ARGUMENTS);
+    assert_non_null(strstr(err.text, "did you mean 'limits'?"));
     buf_init(&out, 100);
-    assert_false(config_print(&out, cfg));
+    assert_false(config_print(&out, cfg, NULL));
     buf_fini(&out);
     config_free(cfg);
 }
@@ -46,7 +52,7 @@ TEST(test_each)
 {
     struct config *cfg = config_default();
     size_t count = 0, first, end, policies, last;
-    config_each(cfg, count_item, &count);
+    config_each(cfg, NULL, count_item, &count);
     config_section_rows("policy", &policies, &last);
     config_section_rows("session", &first, &end);
     assert_int_equal(count, first - (last - policies) - 2 + cfg->env.vars.count); /* env.* and env_policy.set.* are one row each */
