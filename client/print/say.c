@@ -113,15 +113,26 @@ void say_text(const char *text, size_t len)
 }
 
 /* When standard error can't be written there is no place left for a message. */
+static void append_aside(struct buf *out, const char *text, size_t len)
+{
+    utf8_append_escaped(out, text, len, false);
+    buf_append_byte(out, '\n');
+    if (fd_write_all(STDERR_FILENO, out->data, out->len) < 0)
+        errno = 0;
+    buf_fini(out);
+}
+
+void say_aside(const char *text, size_t len)
+{
+    struct buf out = BUF_INIT;
+    append_aside(&out, text, len);
+}
+
 static void say_escaped(const char *head, const char *subject, const char *text)
 {
     struct buf out = BUF_INIT;
     buf_printf(&out, "%s%s%s", head, subject ? subject : "", subject ? ": " : "");
-    utf8_append_escaped(&out, text, strlen(text), false);
-    buf_append_byte(&out, '\n');
-    if (fd_write_all(STDERR_FILENO, out.data, out.len) < 0)
-        errno = 0;
-    buf_fini(&out);
+    append_aside(&out, text, strlen(text));
 }
 
 void say_note(const char *format, ...)

@@ -22,6 +22,8 @@ void say_append_json(struct buf *out, const struct json *value); /* the same int
 void say_text(const char *text, size_t len);
 /* "ue: TEXT" on standard error, escaped. */
 void say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "TEXT" on standard error, escaped, in one line. */
+void say_aside(const char *text, size_t len);
 /* "ue: SUBJECT: …": the quoted subject that the text begins with, else the verb (may be NULL). */
 void say_err(const char *verb, const struct err *err);
 bool say_is_tty(int fd);

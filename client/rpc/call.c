@@ -45,6 +45,11 @@ int call_hold_interrupts(struct connection *conn, struct err *err)
     return 0;
 }
 
+bool call_is_interrupted(void)
+{
+    return held && interrupts >= held;
+}
+
 struct watch { /* what SIGINT did before */
     struct sigaction action;
     sigset_t mask;

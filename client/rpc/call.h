@@ -31,6 +31,8 @@ void call_again(struct buf *line, int64_t begun_ms);
 /* Connects, and from now on ^C between two calls with CALL_WAITS ends the next one; a second one
  * before that ends ue. For a verb that makes several calls for one wait. 0, or as call_run. */
 int call_hold_interrupts(struct connection *conn, struct err *err);
+/* ^C came since then, and no call has ended by it yet. */
+bool call_is_interrupted(void);
 /* Only sends the request; the caller reads the answer, whose id is *id. 0 or ERR_NO_DAEMON. */
 int call_post(struct connection *conn, const char *method, const struct json *params, int64_t *id,
               struct err *err);

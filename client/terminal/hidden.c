@@ -147,11 +147,16 @@ long hidden_ask(const char *prompt, char *line, struct err *err)
     return len;
 }
 
-long hidden_read(char *line, struct err *err)
+long hidden_read_from(int fd, const char *what, char *line, struct err *err)
 {
     long len;
     do
-        len = read_line(STDIN_FILENO, line, NULL);
+        len = read_line(fd, line, NULL);
     while (len < 0 && errno == EINTR);
-    return len < 0 ? hidden_failed(err, "standard input") : len;
+    return len < 0 ? hidden_failed(err, what) : len;
+}
+
+long hidden_read(char *line, struct err *err)
+{
+    return hidden_read_from(STDIN_FILENO, "standard input", line, err);
 }

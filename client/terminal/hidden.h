@@ -19,4 +19,7 @@ void hidden_free(char *line); /* wipes it, too */
 long hidden_ask(const char *prompt, char *line, struct err *err);
 /* Reads the first line of standard input. The same results. */
 long hidden_read(char *line, struct err *err);
+/* The next line of a descriptor that has no terminal's settings to change; what: its name, for
+ * errors. The same results. */
+long hidden_read_from(int fd, const char *what, char *line, struct err *err);
 #endif
