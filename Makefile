@@ -31,7 +31,7 @@ PART_ROOMS := $(patsubst muxd/%/,%,$(wildcard muxd/parts/*/))
 DAEMON_ROOMS := $(SHARED_ROOMS) config sys keep journal session peer server cmd $(PART_ROOMS) guard confine term patch
 SHARED_SRC := $(foreach r,$(SHARED_ROOMS),$(wildcard muxd/$(r)/*.c))
 DAEMON_SRC := $(foreach r,$(DAEMON_ROOMS),$(wildcard muxd/$(r)/*.c)) muxd/main.c
-CLIENT_ROOMS := print terminal rpc attach follow mcp verbs
+CLIENT_ROOMS := print terminal script rpc attach follow mcp play verbs
 UE_SRC := $(foreach r,$(CLIENT_ROOMS),$(wildcard client/$(r)/*.c))
 CLIENT_SRC := $(SHARED_SRC) $(UE_SRC) client/main.c
 # The keeper must never fail: it links libc, its own room, the files that it shares with the worker, and these of base. A symbol of any
@@ -171,7 +171,7 @@ FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 FUZZ_SECONDS ?= 60
 # The rooms that read foreign bytes: of all others nothing has to be built.
-FUZZ_ROOMS := $(addprefix muxd/,base wire config journal term patch guard) client/print client/terminal
+FUZZ_ROOMS := $(addprefix muxd/,base wire config journal term patch guard) client/print client/terminal client/script
 FUZZ_OBJ := $(call obj,$(foreach r,$(FUZZ_ROOMS),$(wildcard $(r)/*.c)))
 $(BUILD)/libfuzz.a: $(FUZZ_OBJ)
 	@rm -f $@

@@ -8,8 +8,8 @@ BEGIN {
     floor["session"] = floor["peer"] = 3
     floor["parts"] = floor["guard"] = 4
     floor["cmd"] = 5; floor["server"] = 6
-    inside["print"] = inside["terminal"] = 0; inside["rpc"] = 1 # the rooms of client/
-    inside["attach"] = inside["follow"] = inside["mcp"] = inside["lib"] = 2; inside["verbs"] = 3
+    inside["print"] = inside["terminal"] = inside["script"] = 0; inside["rpc"] = 1 # the rooms of client/
+    inside["attach"] = inside["follow"] = inside["mcp"] = inside["play"] = inside["lib"] = 2; inside["verbs"] = 3
 }
 function climbs_inside() {
     sub(/^[^\/]*\//, "", other)
