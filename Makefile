@@ -225,6 +225,10 @@ in_unit = $(subst |,\|,$(subst &,\&,$(subst %,%%,$(BINDIR))))
 # The same in libue.pc: blanks are escaped (pc(5)).
 empty :=
 in_pc = $(subst |,\|,$(subst &,\&,$(subst $(empty) $(empty),\\ ,$(PREFIX))))
+# Where python looks below PREFIX: in a directory with a version in its name, but for Debian's own.
+PYTHONDIR = $(or $(shell $(PYTHON) -c 'import os, site, sys; \
+	print(next((d for d in [site.getusersitepackages(), *site.getsitepackages()] if d.startswith(os.path.abspath(sys.argv[1]) + "/lib/")), ""))' \
+	'$(PREFIX)' 2>/dev/null),$(PREFIX)/lib/python3/dist-packages)
 # All that is installed. $(1): what to do with it; its arguments are the directory, the mode and the files.
 define places
 $(call $(1),$(LIBEXECDIR),755,$(BUILD)/muxd-keeper $(BUILD)/muxd-confine)
@@ -236,6 +240,7 @@ $(call $(1),$(SHARE)/man/man8,644,$(wildcard conf/*.8))
 $(call $(1),$(SHARE)/zsh/site-functions,644,completions/_ue)
 $(call $(1),$(SHARE)/fish/vendor_completions.d,644,completions/ue.fish)
 $(call $(1),$(SHARE)/muxd,644,$(wildcard conf/*.ini))
+$(call $(1),$(PYTHONDIR),644,client/lib/python/ue.py)
 $(call $(1),$(PREFIX)/include,644,client/lib/c/ue.h)
 $(call $(1),$(PREFIX)/lib,644,$(BUILD)/lib/libue.a $(BUILD)/lib/libue.so.0)
 endef
@@ -262,6 +267,7 @@ uninstall:
 	$(call take,$(PREFIX)/lib,,libue.so)
 	$(call take,$(PREFIX)/lib/pkgconfig,,libue.pc)
 	$(call take,$(UNITDIR),,$(UNITS))
+	rm -f "$(DESTDIR)$(PYTHONDIR)"/__pycache__/ue.*.pyc
 	for dir in "$(DESTDIR)$(SHARE)/muxd" "$(DESTDIR)$(LIBEXECDIR)"; do \
 		if [ -d "$$dir" ]; then rmdir --ignore-fail-on-non-empty "$$dir"; fi; done
 

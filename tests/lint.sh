@@ -61,4 +61,20 @@ echo "lint: shellcheck"
 mapfile -t scripts < <(find tests -name '*.sh' | sort)
 shellcheck .ci/run "${scripts[@]}" || status=1
 shellcheck --shell=bash completions/ue.bash || status=1
+
+# What python and node can tell without a linter of theirs.
+echo "lint: python, node"
+python3 -W error -c 'import ast, pathlib, sys
+for path in sys.argv[1:]:
+    compile(pathlib.Path(path).read_text(encoding="utf-8"), path, "exec", dont_inherit=True)
+ast.parse(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), feature_version=(3, 9))' \
+    client/lib/python/ue.py tests/examples/*.py tests/e2e/*.py tests/*/*.py || status=1
+long=$(awk 'length($0) > 100 || /[ \t]$/ { print FILENAME ":" FNR ": more than 100 columns, or blanks at the end" }' \
+    client/lib/python/ue.py client/lib/node/ue.* tests/examples/*.py tests/examples/*.mjs 2>/dev/null)
+[ -z "$long" ] || { printf '%s\n' "$long"; status=1; }
+if command -v node >/dev/null; then
+    for script in client/lib/node/*.mjs tests/examples/*.mjs; do
+        [ ! -e "$script" ] || node --check "$script" || status=1
+    done
+fi
 exit "$status"
