@@ -218,6 +218,8 @@ class Drill(Muxd):
         if self.daemons():
             try:
                 self.call("stop")
+            except (FileNotFoundError, ConnectionRefusedError):
+                pass  # nobody listens: what is left of it is on its way out, which is waited for below
             except (RpcError, OSError) as e:
                 wrong.append(f"stop: {e}")
         end = time.monotonic() + CAP
