@@ -43,7 +43,7 @@ const char *play_text(const struct play_step *step, size_t at)
     return step->values[at].data ? step->values[at].data : "";
 }
 
-static void step_fini(struct play_step *step)
+void play_step_fini(struct play_step *step)
 {
     for (size_t i = 0; i < step->count; i++)
         buf_fini(&step->values[i]);
@@ -77,8 +77,7 @@ static int expand_words(struct play *play, struct play_step *step, struct err *e
     return code;
 }
 
-/* What was literal has been checked before the script began. */
-static int check_values(const struct play_step *step, struct err *err)
+int play_check_values(const struct play_step *step, struct err *err)
 {
     const char **values = xcalloc(step->count + 1, sizeof *values);
     bool takes_nul = step->node->id == SCRIPT_SEND || step->node->id == SCRIPT_LINE ||
@@ -97,42 +96,50 @@ static int check_values(const struct play_step *step, struct err *err)
     return code;
 }
 
+int play_step_init(struct play *play, struct play_step *step, const struct script_node *node,
+                   struct err *err)
+{
+    *step = (struct play_step){.node = node};
+    int code = script_rows[node->id].session ? play_session(play, node, &step->session, err) : 0;
+    return code ? code : expand_words(play, step, err);
+}
+
 static enum play_flow play_node(struct play *play, const struct script_node *node)
 {
-    struct play_step step = {.node = node};
+    struct play_step step;
     struct err err = {0};
     enum play_flow flow = PLAY_NEXT;
     play->node = node;
     BUG_UNLESS(doers[node->id]);
-    int code = script_rows[node->id].session ? play_session(play, node, &step.session, &err) : 0;
-    if (code == 0)
-        code = expand_words(play, &step, &err);
+    int code = play_step_init(play, &step, node, &err);
     if (code == 0)
         play_trace(play, &step);
-    bool reports = !node->has_block || node->id == SCRIPT_EXPECT;
-    if (reports)
+    if (!node->has_block || node->id == SCRIPT_EXPECT)
         play_report_begin(play, &step);
     if (code == 0)
-        code = check_values(&step, &err);
+        code = play_check_values(&step, &err);
     if (code < 0)
         flow = play_fail_err(play, &err);
     else
         flow = doers[node->id](play, &step);
     play_report_end(play);
-    step_fini(&step);
+    play_step_fini(&step);
     return flow;
 }
 
 enum play_flow play_nodes(struct play *play, const struct script_node *node)
 {
     enum play_flow flow = PLAY_NEXT;
-    for (; flow == PLAY_NEXT && node; node = node->next) {
+    while (flow == PLAY_NEXT && node) {
         if (call_is_interrupted()) {
             play->interrupted = true;
             play->status = UE_INTERRUPTED;
             return PLAY_STOP;
         }
+        if (play_batch(play, &node, &flow))
+            continue;
         flow = play_node(play, node);
+        node = node->next;
         while (flow == PLAY_NEXT && play->branch) { /* of an `if` that was not true */
             const struct script_node *branch = play->branch;
             play->branch = NULL;

@@ -22,22 +22,51 @@ int play_timeout_of(struct play *play, const struct script_node *node, int64_t *
     return code;
 }
 
+static int watch_of_wait(const struct play_step *step, struct play_watch *watch, struct err *err)
+{
+    const char *what = play_text(step, 0);
+    if (strcmp(what, "ready") == 0)
+        watch->ready = true;
+    else if (strcmp(what, "exit") == 0)
+        watch->exit = true;
+    else if (!value_ms(play_text(step, 1), &watch->quiet_ms) || watch->quiet_ms < 1)
+        return err_set(err, ERR_USAGE, "'%s': no silence; give at least 1ms", play_text(step, 1));
+    return 0;
+}
+
+int play_watch_of(struct play *play, const struct play_step *step, struct play_watch *watch,
+                  struct err *err)
+{
+    *watch = (struct play_watch){0};
+    int code = play_timeout_of(play, step->node, &watch->timeout_ms, err);
+    if (code < 0)
+        return code;
+    if (step->node->id == SCRIPT_WAIT)
+        return watch_of_wait(step, watch, err);
+    watch->patterns[watch->pattern_count++] =
+        &step->values[step->node->id == SCRIPT_CAPTURE ? 1 : 0];
+    return 0;
+}
+
 /* A wait without alternatives: it comes true, or the script ends. */
-static enum play_flow watch_one(struct play *play, const struct play_step *step,
-                                struct play_watch *watch, enum play_reason wanted)
+static enum play_flow watch_one(struct play *play, const struct play_step *step)
 {
     struct err err = {0};
+    struct play_watch watch;
     struct play_seen seen;
-    if (play_timeout_of(play, step->node, &watch->timeout_ms, &err) < 0 ||
-        play_watch(play, step->session, watch, &seen, &err) < 0)
+    if (play_watch_of(play, step, &watch, &err) < 0 ||
+        play_watch(play, step->session, &watch, &seen, &err) < 0)
         return play_fail_err(play, &err);
-    return seen.reason == wanted ? PLAY_NEXT : play_not_true(play, step->session, &seen, watch);
+    enum play_reason wanted = watch.ready          ? PLAY_READY
+                              : watch.exit         ? PLAY_ENDED
+                              : watch.quiet_ms > 0 ? PLAY_QUIET
+                                                   : PLAY_MATCHED;
+    return seen.reason == wanted ? PLAY_NEXT : play_not_true(play, step->session, &seen, &watch);
 }
 
 enum play_flow play_CAPTURE(struct play *play, const struct play_step *step)
 {
-    struct play_watch watch = {.patterns = {&step->values[1]}, .pattern_count = 1};
-    enum play_flow flow = watch_one(play, step, &watch, PLAY_MATCHED);
+    enum play_flow flow = watch_one(play, step);
     if (flow == PLAY_NEXT)
         play_set_captured(play, play_text(step, 0));
     return flow;
@@ -45,19 +74,7 @@ enum play_flow play_CAPTURE(struct play *play, const struct play_step *step)
 
 enum play_flow play_WAIT(struct play *play, const struct play_step *step)
 {
-    struct play_watch watch = {0};
-    const char *what = play_text(step, 0);
-    if (strcmp(what, "ready") == 0)
-        watch.ready = true;
-    else if (strcmp(what, "exit") == 0)
-        watch.exit = true;
-    else if (!value_ms(play_text(step, 1), &watch.quiet_ms) || watch.quiet_ms < 1)
-        return play_fail(play, UE_WRONG_USAGE, "'%s': no silence; give at least 1ms",
-                         play_text(step, 1));
-    return watch_one(play, step, &watch,
-                     watch.ready  ? PLAY_READY
-                     : watch.exit ? PLAY_ENDED
-                                  : PLAY_QUIET);
+    return watch_one(play, step);
 }
 
 enum play_flow play_FAIL_ON(struct play *play, const struct play_step *step)
@@ -198,6 +215,5 @@ enum play_flow play_EXPECT(struct play *play, const struct play_step *step)
 {
     if (step->node->has_block)
         return expect_arms(play, step);
-    struct play_watch watch = {.patterns = {&step->values[0]}, .pattern_count = 1};
-    return watch_one(play, step, &watch, PLAY_MATCHED);
+    return watch_one(play, step);
 }

@@ -21,7 +21,7 @@ static void add_patterns(struct json *params, const struct play_watch *watch)
                      watch->patterns[i]->len);
 }
 
-static struct json *watch_params(const struct played *session, const struct play_watch *watch)
+struct json *play_watch_params(const struct played *session, const struct play_watch *watch)
 {
     struct json *params = play_params(session);
     json_add_int(params, "since", session->place);
@@ -76,7 +76,7 @@ static int note_before(struct play *play, const struct played *session, int64_t 
     return code;
 }
 
-static void note_end(struct play *play, const struct json *result)
+void play_note_end(struct play *play, const struct json *result)
 {
     int64_t status = 0;
     if (json_get_int(result, "exit_code", &status))
@@ -113,7 +113,7 @@ int play_take_result(struct play *play, struct played *session, const struct jso
     play_set(play, "reason", reason, strlen(reason));
     if (play->report)
         json_add_text(play->report, "reason", reason);
-    note_end(play, result);
+    play_note_end(play, result);
     if (seen->from < from) /* the match begins before the place: by a lookbehind, or not at all */
         from = seen->from;
     code = note_before(play, session, from, seen->from, err);
@@ -129,8 +129,8 @@ int play_watch(struct play *play, struct played *session, const struct play_watc
     struct msg_answer answer;
     BUG_UNLESS(watch->pattern_count <= SCRIPT_ARMS_MAX && session->place >= 0);
     *seen = (struct play_seen){0};
-    int code = play_call(play, "read_output", watch_params(session, watch), watch->timeout_ms, 0,
-                         &answer, err);
+    int code = play_call(play, "read_output", play_watch_params(session, watch), watch->timeout_ms,
+                         0, &answer, err);
     if (code == 0)
         code = play_take_result(play, session, answer.result, seen, err);
     msg_answer_fini(&answer);

@@ -37,6 +37,14 @@ int play_take_result(struct play *play, struct played *session, const struct jso
 /* --timeout of a command, else that of the script. */
 int play_timeout_of(struct play *play, const struct script_node *node, int64_t *ms,
                     struct err *err);
+/* ${status}, when an answer has the exit status of the session. */
+void play_note_end(struct play *play, const struct json *result);
+/* The arguments of read_output; the caller's. */
+struct json *play_watch_params(const struct played *session, const struct play_watch *watch);
+/* What an expect without a block, a capture or a wait waits for. step lives as long. 0 or an
+ * error. */
+int play_watch_of(struct play *play, const struct play_step *step, struct play_watch *watch,
+                  struct err *err);
 /* Ends the script because a wait did not come true, with what was printed meanwhile. */
 enum play_flow play_not_true(struct play *play, const struct played *session,
                              const struct play_seen *seen, const struct play_watch *watch);

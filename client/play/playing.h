@@ -69,6 +69,16 @@ enum play_flow play_nodes(struct play *play, const struct script_node *node);
 /* The value as text, up to a NUL byte. */
 const char *play_text(const struct play_step *step, size_t at);
 
+/* The words expanded. To be ended by play_step_fini in any case. 0 or an error. */
+int play_step_init(struct play *play, struct play_step *step, const struct script_node *node,
+                   struct err *err);
+/* Whether the values are what the command takes; literal ones have been checked before. */
+int play_check_values(const struct play_step *step, struct err *err);
+void play_step_fini(struct play_step *step);
+/* play_batch.c: several commands in a row about one session, whose values are known before the
+ * first runs, as one call. *node moves behind them. False: there are none, nothing was done. */
+bool play_batch(struct play *play, const struct script_node **node, enum play_flow *flow);
+
 /* play_vars.c */
 int play_expand(struct play *play, const struct script_word *word, struct buf *out,
                 struct err *err);

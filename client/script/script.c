@@ -14,6 +14,8 @@ const struct script_row script_rows[SCRIPT_ID_COUNT] = {
 #undef WORD
 };
 
+#define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+
 struct parser {
     struct script *script;
     const char *at, *end;
@@ -115,6 +117,10 @@ static int take_session(struct parser *parser, struct script_node *node)
     memmove(first->text, first->text + 1, first->len--);
     if (first->len == 0 && node->session.count == 1)
         return err_set(parser->err, ERR_USAGE, "'@': the session's name is missing, as in @NAME");
+    for (size_t i = 0; i < node->session.count; i++) /* also in front of and behind a variable */
+        if (!node->session.parts[i].variable && node->session.parts[i].len > 0 &&
+            node->session.parts[i].text[strspn(node->session.parts[i].text, NAME_LETTERS)])
+            return script_check_session(node->session.parts[i].text, parser->err);
     const char *name = script_literal(&node->session);
     return name ? script_check_session(name, parser->err) : 0;
 }

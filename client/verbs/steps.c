@@ -35,10 +35,10 @@ static int steps_status_of(struct ue *ue, const struct json *result)
     const char *code = json_get_str(last, "code", NULL), *kind = json_get_str(last, "kind", NULL);
     if (!code)
         return 0;
-    if (kind && strcmp(kind, "wait") == 0 && strcmp(code, "fail_on") == 0)
+    bool waits = kind && (strcmp(kind, "wait") == 0 || strcmp(kind, "expect") == 0);
+    if (waits && strcmp(code, "fail_on") == 0)
         return UE_FAIL_ON;
-    bool untrue = kind && strcmp(kind, "wait") == 0 &&
-                  (strcmp(code, "deadline") == 0 || strcmp(code, "ended") == 0);
+    bool untrue = waits && (strcmp(code, "deadline") == 0 || strcmp(code, "ended") == 0);
     return untrue ? UE_NOT_TRUE : err_exit_status(err_by_name(code));
 }
 

@@ -3,6 +3,7 @@
  * first step that fails ends it. */
 #include "base/bug.h"
 #include "base/mem.h"
+#include "cmd/captured.h"
 #include "cmd/describe.h"
 #include "cmd/failure.h"
 #include "cmd/gate_default.h"
@@ -26,18 +27,21 @@ struct steps {
     const char *kind;        /* of that step */
     uint64_t number;         /* of the session */
     uint64_t mark;           /* a wait sees the output from here on: the head at the last write */
-    struct json *results;
+    uint64_t place;          /* an expect sees it from here on: the end of the last match */
+    struct json *results, *captured;
     struct buf content;
     struct written *written; /* owned; room for one a step */
     size_t total, count, done;
     bool failed, running, stepped;
 };
 
-static const char *const kinds[] = {"write", "keys", "wait", "read"};
+static const char *const kinds[] = {"write", "keys", "wait", "expect", "read"};
+#define KINDS "a step is one of write, keys, wait, expect and read"
 
 static void steps_free(struct steps *steps)
 {
     json_free(steps->results);
+    json_free(steps->captured);
     buf_fini(&steps->content);
     free(steps->written);
     free(steps);
@@ -74,6 +78,10 @@ static void cmd_steps_answer(struct steps *steps)
         json_add_int(result, "failed_step", (int64_t)steps->done + 1);
     json_add(result, "steps", steps->results);
     steps->results = NULL;
+    if (json_first(steps->captured)) {
+        json_add(result, "captured", steps->captured);
+        steps->captured = NULL;
+    }
     if (session && session_is_live(session))
         json_add_int(result, "session_id", (int64_t)steps->number);
     json_add_int(result, "number", (int64_t)steps->number);
@@ -98,61 +106,116 @@ static const char *cmd_steps_kind_of(const struct json *step, size_t number, str
                 known = kinds[i];
         if (!known || kind) {
             err_set(err, ERR_ARGUMENTS,
-                    "failed to parse function arguments: step %zu: %s `%.64s`; a step is one of "
-                    "write, keys, wait and read",
-                    number, known ? "a second member" : "unknown field", key);
+                    "failed to parse function arguments: step %zu: %s `%.64s`; " KINDS, number,
+                    known ? "a second member" : "unknown field", key);
             return NULL;
         }
         kind = known;
     }
     if (!kind)
-        err_set(err, ERR_ARGUMENTS,
-                "failed to parse function arguments: step %zu is empty; a step is one of write, "
-                "keys, wait and read",
+        err_set(err, ERR_ARGUMENTS, "failed to parse function arguments: step %zu is empty; " KINDS,
                 number);
     return kind;
 }
 
-static struct json *params_of(struct steps *steps)
+static bool kind_is(const struct steps *steps, const char *kind)
 {
-    const struct json *value = json_get(steps->step, steps->kind),
-                      *outer = schema_meta(request_params(steps->request));
-    struct json *params = json_type(value) == JSON_OBJECT ? json_copy(value) : json_object_new();
-    bool writes = strcmp(steps->kind, "write") == 0 || strcmp(steps->kind, "keys") == 0;
-    if (writes)
-        json_add(params, strcmp(steps->kind, "write") == 0 ? "chars" : "keys", json_copy(value));
-    else if (json_type(value) == JSON_STRING) /* a string is the pattern to wait for */
-        json_add(params, strcmp(steps->kind, "wait") == 0 ? "until" : "value", json_copy(value));
-    json_free(json_detach(params, "session_id"));
-    json_add_int(params, "session_id", (int64_t)steps->number);
+    return strcmp(steps->kind, kind) == 0;
+}
+
+static bool types_input(const struct steps *steps)
+{
+    return kind_is(steps, "write") || kind_is(steps, "keys");
+}
+
+static bool awaits(const struct steps *steps)
+{
+    return kind_is(steps, "wait") || kind_is(steps, "expect");
+}
+
+/* A retry of the whole request types nothing twice: each step has an id of its own. What it has
+ * waited before is not each step's. */
+static void add_meta(const struct steps *steps, struct json *params)
+{
+    const struct json *outer = schema_meta(request_params(steps->request));
     struct json *meta = json_add(params, "_meta", outer ? json_copy(outer) : json_object_new());
+    const char *id = json_get_str(outer, "request_id", NULL);
+    char *own = id ? xasprintf("%s.%zu", id, steps->done + 1) : NULL;
     json_free(json_detach(meta, "request_id"));
+    json_free(json_detach(meta, "waited_ms"));
     json_free(json_detach(meta, "verb"));
     json_add_bool(meta, "verb", true);
-    if (writes || strcmp(steps->kind, "read") == 0)
-        json_add_int(params, "yield_time_ms", 0);
-    if (strcmp(steps->kind, "read") == 0)
-        return params;
-    json_add_bool(params, "peek", true);
-    json_add_int(params, "max_output_tokens", 0);
-    if (!writes)
-        json_add_int(params, "since", (int64_t)steps->mark);
-    return params;
+    if (own && types_input(steps))
+        json_add_text(meta, "request_id", own);
+    free(own);
+}
+
+/* In place of what the step may have said. */
+static void set_member(struct json *params, const char *key, struct json *value)
+{
+    json_free(json_detach(params, key));
+    json_add(params, key, value);
+}
+
+/* Of a step that types, or that waits or reads. 0, or an error; *params is set in any case. */
+static int params_of(struct steps *steps, struct json **params, struct err *err)
+{
+    const struct json *value = json_get(steps->step, steps->kind);
+    bool patterns = json_type(value) == JSON_STRING ||
+                    (kind_is(steps, "expect") && json_type(value) == JSON_ARRAY);
+    struct json *into = json_type(value) == JSON_OBJECT ? json_copy(value) : json_object_new();
+    int code = 0;
+    *params = into;
+    if (kind_is(steps, "write") && json_type(value) != JSON_OBJECT)
+        code = captured_write(into, value, steps->captured, err);
+    else if (kind_is(steps, "keys"))
+        json_add(into, "keys", json_copy(value));
+    else if (patterns)
+        json_add(into, awaits(steps) ? "until" : "value", json_copy(value));
+    set_member(into, "session_id", json_int_new((int64_t)steps->number));
+    if (kind_is(steps, "expect"))
+        json_free(json_detach(into, "capture"));
+    add_meta(steps, into);
+    if (!awaits(steps))
+        set_member(into, "yield_time_ms", json_int_new(0));
+    if (kind_is(steps, "read"))
+        return code;
+    set_member(into, "peek", json_bool_new(true));
+    set_member(into, "max_output_tokens", json_int_new(0));
+    if (kind_is(steps, "wait"))
+        set_member(into, "since", json_int_new((int64_t)steps->mark));
+    else if (kind_is(steps, "expect") && !json_get(into, "since"))
+        json_add_int(into, "since", (int64_t)steps->place);
+    return code;
 }
 
 /* Whether a wait ended for a reason that was asked for; true for other steps. */
 static bool came_true(const struct steps *steps, const struct json *result)
 {
-    const struct json *wanted = json_get(steps->step, "wait");
+    const struct json *wanted = json_get(steps->step, steps->kind);
     const char *reason = json_get_str(result, "reason", NULL);
-    bool exits = false, waits = json_type(wanted) == JSON_STRING || json_get(wanted, "until") ||
+    bool exits = false, waits = json_type(wanted) != JSON_OBJECT || json_get(wanted, "until") ||
                                 json_get(wanted, "ready") || json_get(wanted, "quiet_ms");
     json_get_bool(wanted, "exit", &exits);
-    if (strcmp(steps->kind, "wait") != 0 || !reason)
+    if (!awaits(steps) || !reason)
         return true;
     if (strcmp(reason, "deadline") == 0 || strcmp(reason, "fail_on") == 0)
         return false;
     return !(waits && !exits && strcmp(reason, "exit") == 0);
+}
+
+/* The next expect goes on behind the match; after silence and after the end behind it all. */
+static void move_place(struct steps *steps, const struct json *result)
+{
+    const struct json *match = json_get(result, "match");
+    const char *reason = json_get_str(result, "reason", NULL);
+    int64_t to;
+    bool all = reason && (strcmp(reason, "quiet") == 0 || strcmp(reason, "exit") == 0);
+    if (!kind_is(steps, "expect") || !json_get_int(match ? match : result, "to", &to))
+        return;
+    captured_note(steps->captured, json_get(steps->step, "expect"), match);
+    if (match || all)
+        steps->place = (uint64_t)to;
 }
 
 static void copy_members(struct json *into, const struct json *result, const char *const *names)
@@ -164,17 +227,17 @@ static void copy_members(struct json *into, const struct json *result, const cha
 
 static void note_success(struct steps *steps, struct json *one, const struct json *result)
 {
-    static const char *const of_wait[] = {"reason",      "evidence", "wall_time_seconds",
-                                          "waiting_for", "match",    NULL};
+    static const char *const of_wait[] = {
+        "reason", "evidence", "wall_time_seconds", "waiting_for", "match", "from", "to", NULL};
     static const char *const of_read[] = {"output",        "from",      "to",
                                           "omitted_bytes", "truncated", NULL};
     const char *reason = json_get_str(result, "reason", NULL);
     size_t len = 0;
     const char *output = json_get_str(result, "output", &len);
-    if (strcmp(steps->kind, "wait") == 0) {
+    if (awaits(steps)) {
         copy_members(one, result, of_wait);
         buf_printf(&steps->content, ": %s\n", reason ? reason : "done");
-    } else if (strcmp(steps->kind, "read") == 0) {
+    } else if (kind_is(steps, "read")) {
         copy_members(one, result, of_read);
         buf_append_text(&steps->content, ":\n");
         buf_append(&steps->content, output ? output : "", len);
@@ -196,7 +259,7 @@ static void note_failure(struct steps *steps, struct json *one, const char *code
 /* The wait was over, and not as it was asked for. */
 static void note_untrue(struct steps *steps, struct json *one, const struct json *result)
 {
-    static const char *const told[] = {"reason", "match", NULL};
+    static const char *const told[] = {"reason", "match", "from", "to", NULL};
     const char *reason = json_get_str(result, "reason", NULL);
     copy_members(one, result, told);
     if (strcmp(reason, "exit") == 0)
@@ -231,6 +294,7 @@ static void on_answer(void *arg, const struct request_answer *got)
         note_untrue(steps, one, got->result);
     } else {
         note_success(steps, one, got->result);
+        move_place(steps, got->result);
         steps->done++;
         steps->step = json_next(steps->step);
     }
@@ -245,11 +309,13 @@ static void on_answer(void *arg, const struct request_answer *got)
 static int call(struct steps *steps, struct err *err)
 {
     BUG_UNLESS(!steps->inner);
-    bool writes = strcmp(steps->kind, "write") == 0 || strcmp(steps->kind, "keys") == 0;
+    bool writes = types_input(steps);
     const struct tool *tool = &tools[writes ? TOOL_WRITE_STDIN : TOOL_READ_OUTPUT];
     struct session *session = registry_by_number(steps->ctx->registry, steps->number);
-    struct json *params = params_of(steps);
-    int code = schema_check(tool, params, NULL, err);
+    struct json *params;
+    int code = params_of(steps, &params, err);
+    if (code == 0)
+        code = schema_check(tool, params, NULL, err);
     if (code < 0) {
         json_free(params);
         return code;
@@ -312,7 +378,9 @@ void cmd_RUN_STEPS(struct cmd_context *ctx, struct request *request)
                             .number = session_number(session),
                             .step = json_first(list),
                             .mark = journal_head(session_journal(session)),
+                            .place = journal_head(session_journal(session)),
                             .results = json_array_new(),
+                            .captured = json_object_new(),
                             .content = BUF_INIT,
                             .total = number};
     steps->written = xcalloc(number, sizeof *steps->written);

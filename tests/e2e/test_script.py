@@ -210,3 +210,26 @@ def test_hostile_output(mux):
     empty = script(mux, "start a bash --norc\nwait ready\nline 'PS1=; echo x'\nexpect 'x\\r\\n'\nwait ready\nrun 'echo one; echo two'\nprint \"<${output}>\"").ok()
     assert empty.out == "<one\ntwo\n>\n" or empty.out == "<one\ntwo>\n", empty
     assert live(mux) == []
+
+
+def test_expect_as_a_step(mux):
+    """The same dialogue as one call, which may be repeated; and each expect goes on behind the last one."""
+    rpc = mux.rpc()
+    rpc.call("exec_command", {"cmd": ["sh", "-c", "while read x; do echo \"<$x>\"; echo \"($x)\"; done"], "tty": True, "name": "c"})
+    wait = {"yield_time_ms": CAP * 1000}
+    steps = [{"write": "one\n"}, {"write": {"chars": "two", "keys": ["Enter"]}}, {"expect": {"until": "<(t.*?)>", "capture": "word", "since": 0, **wait}},
+             {"expect": {"until": {"round": r"\((?<what>.*?)\)"}, "fail_on": "<", **wait}}, {"write": ["say ", {"captured": "word"}, "\n"]}, {"expect": ["never", "<say two>"]},
+             {"expect": {"until": "never", "fail_on": ["x", r"\(say"], **wait}}, {"write": "not this"}]
+    params = {"session_id": "c", "steps": steps, "_meta": {"request_id": "a", "verb": True}}
+    first = rpc.call("run_steps", params)
+    got = first["steps"]
+    assert first["completed"] == 6 and first["captured"] == {"word": "two"}, first
+    assert got[3]["match"]["name"] == "round" and got[3]["match"]["named"] == {"what": "two"} and got[3]["from"] == got[2]["match"]["to"], got
+    assert got[5]["match"]["index"] == 1 and got[6]["code"] == "fail_on" and got[6]["match"]["index"] == 1, got
+    again = rpc.call("run_steps", params)  # as after a lost connection: nothing is typed twice
+    assert again["completed"] == 6 and [step.get("match", {}).get("from") for step in again["steps"][:4]] == [step.get("match", {}).get("from") for step in got[:4]]
+    assert rpc.call("read_output", {"session_id": "c", "since": 0, "yield_time_ms": 0})["output"].count("<one>") == 1
+    for wrong, words in [({"write": [{"captured": "no"}]}, "no step before has captured that"), ({"write": [1]}, "an item of `write`"), ({"expect": {"capture": "x"}}, None)]:
+        failed = rpc.call("run_steps", {"session_id": "c", "steps": [wrong]})
+        assert words is None or words in failed["steps"][0]["error"], failed
+    assert mux.ue("steps", "c", input='[{"expect": {"until": "never", "yield_time_ms": 10}}]').rc == 124

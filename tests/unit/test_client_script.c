@@ -129,6 +129,7 @@ TEST(words)
     refused("start --size 3 a b", "'3': no size");
     refused("start --env A a b", "'A': sets no variable");
     refused("@a/b send x", "no name of a session");
+    refused("@a${1}\\u send x", "'\\u': no name of a session");
     refused("@a", "stands before a command");
     refused("@a log x", "acts on no session");
     refused("kill TREM", "'TREM': no signal; did you mean 'TERM'?");
