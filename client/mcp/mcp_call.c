@@ -136,7 +136,8 @@ static void mcp_call_ask(struct mcp *mcp, const struct tool *tool, struct json *
         char client[MCP_CLIENT_ROOM];
         mcp_client_of(mcp, given, client);
         call->to.shows_structured = mcp_shows_structured(client);
-        call->once = tool == &tools[TOOL_APPLY_PATCH] || tool == &tools[TOOL_RUN_STEPS];
+        call->once = tool == &tools[TOOL_APPLY_PATCH] || tool == &tools[TOOL_RUN_STEPS] ||
+                     tool == &tools[TOOL_RUN_COMMAND];
         if (to->elicits && to->version >= MCP_2026_07_28)
             call->asked = mcp_rounds_facts(given);
         mcp_progress_begin(call, given);

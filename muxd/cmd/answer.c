@@ -9,7 +9,10 @@
 #include "cmd/describe.h"
 #include "cmd/meta.h"
 #include "cmd/op.h"
+#include "parts/commands/commands.h"
+#include "session/nonce.h"
 #include "wire/base64.h"
+#include "wire/semantic.h"
 #include "wire/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +43,9 @@ uint64_t answer_end(struct session *session, uint64_t from)
     if (!session_is_live(session))
         return to;
     const char *view = journal_view(journal, &at, &size);
+    uint64_t settled = commands_catch_up(session);
+    if (settled < to)
+        return settled > from ? settled : from;
     if (!view || size > sizeof last || at + size != to)
         return to;
     return to - utf8_incomplete_tail(view, size);
@@ -76,6 +82,24 @@ static void collect_bytes(const struct op *op, struct journal *journal, struct c
     }
 }
 
+/* On both sides of the gap: none reaches across it. */
+static void strip_marks(const struct op *op, struct session *session, struct collected *got)
+{
+    if (op->marks || !session_is_integrated(session))
+        return;
+    struct buf after = BUF_INIT;
+    size_t gap_at = got->gap_at < got->raw.len ? got->gap_at : got->raw.len;
+    buf_append(&after, got->raw.data + gap_at, got->raw.len - gap_at);
+    buf_truncate(&got->raw, gap_at);
+    session_strip_marks(session, &got->raw);
+    session_strip_marks(session, &after);
+    if (got->omitted > 0)
+        got->gap_at = got->raw.len;
+    if (after.len > 0)
+        buf_append(&got->raw, after.data, after.len);
+    buf_fini(&after);
+}
+
 static void collect_text(const struct op *op, struct session *session, struct collected *got)
 {
     struct journal *journal = session_journal(session);
@@ -84,6 +108,7 @@ static void collect_text(const struct op *op, struct session *session, struct co
         got->to = op->to > got->from ? op->to : got->from;
     journal_collect(journal, got->from, got->to, ANSWER_COLLECTED_MAX, &got->raw, &got->omitted,
                     &got->gap_at);
+    strip_marks(op, session, got);
     if (op->text) {
         const struct answer_bytes bytes = {got->raw.data ? got->raw.data : "", got->raw.len,
                                            got->from, got->omitted,
@@ -101,6 +126,20 @@ static void collect_text(const struct op *op, struct session *session, struct co
     }
 }
 
+/* Exact, but for marks. One that may not be whole is left for the next answer. */
+static void collect_exact(const struct op *op, struct session *session, struct collected *got)
+{
+    collect_bytes(op, session_journal(session), got);
+    if (op->marks || got->raw.len == 0 || !session_is_integrated(session))
+        return;
+    size_t open = session_strip_marks(session, &got->raw);
+    bool goes_on = session_is_live(session) || got->to < journal_head(session_journal(session));
+    if (!goes_on || op->has_to || open > SEMANTIC_MAX || (int64_t)open >= op->max_bytes)
+        return;
+    buf_truncate(&got->raw, got->raw.len - open);
+    got->to -= open;
+}
+
 static void answer_collect(const struct op *op, struct session *session, struct collected *got)
 {
     BUG_UNLESS(session_number(session) == op->base.number);
@@ -109,7 +148,7 @@ static void answer_collect(const struct op *op, struct session *session, struct 
     got->from = op->from < head ? op->from : head;
     got->gap_at = SIZE_MAX;
     if (op->base64)
-        collect_bytes(op, session_journal(session), got);
+        collect_exact(op, session, got);
     else
         collect_text(op, session, got);
     BUG_UNLESS(got->from <= got->to);

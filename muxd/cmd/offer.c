@@ -30,6 +30,7 @@ static bool is_switched_on(const struct config_tools *cfg, const struct tool *to
     case TOOL_KILL_SESSION: return cfg->kill_session;
     case TOOL_READ_OUTPUT: return cfg->read_output;
     case TOOL_RUN_STEPS: return cfg->run_steps && cfg->write_stdin; /* run_steps writes, too */
+    case TOOL_RUN_COMMAND: return cfg->run_command && cfg->write_stdin;
     case TOOL_READ_SCREEN: return cfg->read_screen;
     default: return true;
     }
@@ -41,7 +42,7 @@ enum offer offer_of(const struct config_tools *cfg, const struct tool *tool)
     if (!is_switched_on(cfg, tool))
         return OFFER_NO;
     if (tool == &tools[TOOL_EXEC_COMMAND] || tool == &tools[TOOL_WRITE_STDIN] ||
-        tool == &tools[TOOL_RUN_STEPS])
+        tool == &tools[TOOL_RUN_STEPS] || tool == &tools[TOOL_RUN_COMMAND])
         return by_family(cfg, true);
     if (tool == &tools[TOOL_SHELL_COMMAND])
         return by_family(cfg, false);

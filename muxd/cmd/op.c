@@ -52,6 +52,7 @@ struct op *op_new(struct cmd_context *ctx, struct request *request, const struct
     op->peek = tool_arg_by_name(tool, "peek") && schema_bool(tool, params, "peek", false);
     op->base64 = strcmp(schema_str(tool, params, "encoding", NULL), "base64") == 0;
     op->text = schema_bool(tool, params, "text", false);
+    op->marks = schema_bool(tool, params, "marks", false);
     op->streams = schema_bool(tool, params, "streams", false);
     op->tokens_given = schema_has(params, "max_output_tokens");
     op->max_tokens = op->tokens_given ? schema_int(tool, params, "max_output_tokens", 0)

@@ -15,6 +15,7 @@ struct op {
     /* replaced: the reader that was dropped to make room for this one */
     char reader[JOURNAL_READER_NAME_MAX + 1], replaced[JOURNAL_READER_NAME_MAX + 1];
     bool peek, base64, streams, tokens_given;
+    bool marks; /* those that muxd has had written stay in the output */
     bool text; /* the output as a person would read it (term/plain.h) */
     uint64_t from;
     int64_t max_tokens, max_bytes, max_line; /* max_line 0: lines are not cut */

@@ -95,6 +95,7 @@ struct journal_header {
     uint8_t input_logged;     /* the input log has been written to: its pages are in memory */
     /* the output lies in the early area, and the ring is empty */
     _Atomic uint8_t early;
+    uint8_t integrated;       /* its program was made to write marks (parts/commands) */
     int32_t rows, cols;
     int64_t created_real_ms, created_boot_ms;
     _Atomic int64_t ended_real_ms, end_read_real_ms; /* 0: not yet */

@@ -3,6 +3,7 @@
 #include "server/parts.h"
 #include "parts/archive/archive.h"
 #include "parts/audit/audit.h"
+#include "parts/commands/commands.h"
 #include "parts/events/events.h"
 #include "parts/keyboard/keyboard.h"
 #include "parts/keyboard/secret.h"
@@ -47,9 +48,10 @@ static const struct part joint = {.init = join};
  * - events: before the keyboard, so that input is told before the change of holder that it causes.
  * - keyboard.
  * - view: before record, which paints the current screen in its current size.
+ * - commands: any place would do.
  * - record: freed before view, to which it gives back its watches.
  * - archive: after all that an end adds to the journal, of which it makes a copy.
  * - joint: once all parts have begun. */
 const struct part *const server_parts[] = {&reap_part,     &audit_part, &events_part,
-                                           &keyboard_part, &view_part,  &record_part,
-                                           &archive_part,  &joint,      NULL};
+                                           &keyboard_part, &view_part,  &commands_part,
+                                           &record_part,   &archive_part, &joint, NULL};

@@ -132,6 +132,7 @@ struct session {
     } exit;
     /* descendants_left.c: ended, and no descendant of it is alive; none but its sandbox's own */
     bool childless, deserted;
+    char *nonce;         /* nonce.c; owned; NULL: it was not asked for */
     const char *sandbox; /* sandbox.c: its mode, static; NULL: it is not confined */
     int pending_signal; /* session_acts.c: asked for before there was a process */
 };
@@ -167,5 +168,6 @@ struct registry {
     char *state_dir;
     struct descendants *descendants; /* descendants.c; owned */
     struct sandboxes *sandboxes;     /* sandbox.c; owned */
+    unsigned char *nonce_key;        /* nonce.c; owned; NULL: it was not needed */
 };
 #endif

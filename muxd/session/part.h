@@ -22,6 +22,7 @@ enum part_id {
     PART_EVENTS,
     PART_KEYBOARD,
     PART_VIEW,
+    PART_COMMANDS,
     PART_RECORD,
     PART_ARCHIVE,
     PART_COUNT

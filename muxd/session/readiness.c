@@ -22,6 +22,7 @@ struct readiness {
     void *arg;
     int64_t quiet_ns;
     bool armed, held, gone;
+    bool prompted;        /* the program says that it waits */
     int64_t interval_ns;  /* to the next look */
     int64_t activity_ns;  /* last output or write */
     int64_t weak_ns;      /* since when all looks have said that only silence can tell; 0: not so */
@@ -152,6 +153,8 @@ static void readiness_on_timer(void *arg)
         readiness->last_ns = 0;
     if (is_sure(&look) && has_settled(readiness, &look, now, &due_ns))
         readiness_fire(readiness, evidence_of(&look), waiting_of(&look));
+    else if (is_weak(&look) && readiness->prompted)
+        readiness_fire(readiness, EVIDENCE_MARKS, WAITING_LINE);
     else if (is_weak(&look) && was_silent(readiness, now, &due_ns))
         readiness_fire(readiness, EVIDENCE_QUIET, waiting_of(&look));
     else
@@ -201,6 +204,7 @@ void readiness_mark(struct readiness *readiness)
     if (readiness->gone)
         return;
     tty_watch_mark(readiness->watch);
+    readiness->prompted = false;
     readiness->activity_ns = loop_now_ns(readiness->loop);
     restart(readiness, FIRST_NS);
 }
@@ -220,6 +224,11 @@ void readiness_output(struct readiness *readiness)
 void readiness_editor(struct readiness *readiness, bool reads)
 {
     tty_watch_editor(readiness->watch, reads);
+}
+
+void readiness_prompted(struct readiness *readiness, bool prompted)
+{
+    readiness->prompted = prompted;
 }
 
 void readiness_believe(struct readiness *readiness)

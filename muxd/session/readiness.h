@@ -15,7 +15,8 @@ enum evidence {
     EVIDENCE_LINE_READ, /* a plain read of a line */
     EVIDENCE_SECRET,    /* a read of a line that is not echoed */
     EVIDENCE_QUIET,     /* the kernel can't tell; it was silent for raw_quiet_ms */
-    EVIDENCE_PATTERN    /* ready_pattern of the config; never given by readiness itself */
+    EVIDENCE_PATTERN,   /* ready_pattern of the config; never given by readiness itself */
+    EVIDENCE_MARKS      /* the kernel can't tell; the program has marked its prompt */
 };
 enum waiting_for { WAITING_NONE, WAITING_LINE, WAITING_KEY, WAITING_SECRET };
 
@@ -43,6 +44,9 @@ void readiness_interrupt(struct readiness *readiness);
 void readiness_output(struct readiness *readiness); /* output came */
 /* the program says so in its output: tty_watch_editor */
 void readiness_editor(struct readiness *readiness, bool reads);
+/* Its output has ended with the mark of a prompt, or no longer does; a write ends it, too. Where
+ * the kernel can't tell, that is enough. */
+void readiness_prompted(struct readiness *readiness, bool prompted);
 /* The answer that fn got holds, as nothing was written since: tty_watch_believed. */
 void readiness_believe(struct readiness *readiness);
 bool readiness_editor_began(const struct readiness *readiness); /* and nothing was written since */

@@ -71,6 +71,7 @@ void session_free(struct session *session)
     list_remove(&session->aged);
     journal_free(session->journal);
     free(session->birth.program);
+    free(session->nonce);
     times_free(session->times);
     free(session);
 }

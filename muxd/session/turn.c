@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "session/descendants.h"
 #include "session/internal.h"
+#include "session/nonce.h"
 #include "session/sandbox.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +173,7 @@ void registry_free(struct registry *registry)
     loop_timer_stop(&registry->expiry);
     followed_fini(registry);
     transfer_free(registry->transfer);
+    nonce_fini(registry);
     number_fini(&registry->numbers);
     free(registry->socket_path);
     free(registry->state_dir);

@@ -262,6 +262,7 @@ const char *evidence_word(enum evidence evidence)
     case EVIDENCE_SECRET: return "secret";
     case EVIDENCE_QUIET: return "quiet";
     case EVIDENCE_PATTERN: return "pattern";
+    case EVIDENCE_MARKS: return "marks";
     case EVIDENCE_NONE: break;
     }
     return NULL;

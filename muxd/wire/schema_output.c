@@ -41,6 +41,16 @@ static const struct member of_oneshot[] = {WHOSE,
                                            {NULL, NULL, NULL}};
 static const struct member of_steps[] = {
     WHOSE, {"completed", "integer", NULL}, {"steps", "array", NULL}, {NULL, NULL, NULL}};
+static const struct member of_command[] = {WHOSE,
+                                           PRINTED,
+                                           {"command", "string", NULL},
+                                           {"cwd", "string", NULL},
+                                           {"start", "string", NULL},
+                                           {"end", "string", NULL},
+                                           {"status", "integer", NULL},
+                                           {"by", "string", NULL},
+                                           {"incomplete", "boolean", NULL},
+                                           {NULL, NULL, NULL}};
 static const struct member of_screen[] = {WHOSE,
                                           {"screen", "string", NULL},
                                           {"rows", "integer", NULL},
@@ -65,6 +75,7 @@ static const struct member *members_of(const struct tool *tool)
     case TOOL_SHELL: return of_oneshot;
     case TOOL_WRITE_STDIN: return of_typing;
     case TOOL_RUN_STEPS: return of_steps;
+    case TOOL_RUN_COMMAND: return of_command;
     case TOOL_READ_SCREEN: return of_screen;
     default: return of_session;
     }

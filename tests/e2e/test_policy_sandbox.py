@@ -209,6 +209,7 @@ def test_who_is_confined_types_only_into_what_may_do_no_more(place):
         assert "got" in place.call("write_stdin", session_id=name, chars="x\n", until="got", yield_time_ms=30000)["output"], name
     for name, why in may_not.items():
         for tool, more in (("write_stdin", {"chars": "x\n"}), ("write_stdin", {"keys": ["Enter"]}), ("write_stdin", {"eof": True}), ("write_stdin", {"chars_base64": "eAo="}),
+                           ("run_command", {"command": "x"}), ("integrate_session", {}),
                            ("run_steps", {"steps": [{"write": "x\n"}]}), ("run_steps", {"steps": [{"wait": {"quiet_ms": 1}}, {"keys": ["Enter"]}]})):
             error = place.refused(tool, session_id=name, **more)
             assert error.code == "denied" and f"which [policy mcp] holds to workspace-write: {why}" in error.message, (name, tool, more, error)

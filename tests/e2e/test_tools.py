@@ -5,7 +5,7 @@ import pytest
 
 pytestmark = pytest.mark.no_pty
 ALWAYS = ["apply_patch", "list_sessions", "kill_session", "read_output", "read_screen"]
-STEPS = ["apply_patch", "list_sessions", "kill_session", "read_output", "run_steps", "read_screen"]  # where write_stdin is offered
+STEPS = ["apply_patch", "list_sessions", "kill_session", "read_output", "run_steps", "run_command", "read_screen"]  # where write_stdin is offered
 
 
 def names(mux):
@@ -21,7 +21,7 @@ def test_default_family(mux):
 
 @pytest.mark.parametrize("shell_type, listed, refused", [
     ("unified_exec", ["exec_command", "write_stdin"], []),
-    ("shell_command", ["shell_command"], ["exec_command", "write_stdin", "run_steps"]),
+    ("shell_command", ["shell_command"], ["exec_command", "write_stdin", "run_steps", "run_command"]),
     ("disabled", [], ["exec_command", "write_stdin", "shell_command", "shell"]),
 ])
 def test_families(mux, shell_type, listed, refused):

@@ -97,6 +97,8 @@ enum ue_code {
     UE_ERR_OUTPUT_TOTAL = -32024,
     /* no command of that id waits for an approval */
     UE_ERR_NO_SUCH_APPROVAL = -32025,
+    /* the session's program is not at its prompt */
+    UE_ERR_BUSY = -32027,
     /* what is to go on record can't be written, so nothing was done */
     UE_ERR_AUDIT = -32026,
     /* end errors */

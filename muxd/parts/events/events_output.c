@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "parts/events/events_internal.h"
+#include "session/nonce.h"
+#include "wire/semantic.h"
 #include <stdlib.h>
 
 #define PAUSE_MS 10      /* between two pieces of a program that prints without end */
@@ -22,6 +24,19 @@ static void tell_piece(struct session *session, uint64_t from, uint64_t to, bool
     events_publish(registry, EVENT_OUTPUT, session, from, to, output);
 }
 
+/* Bytes at the end that more bytes would complete: of a character, or of a mark of ours. */
+static size_t open_end(struct session *session, const char *data, size_t size)
+{
+    struct buf copy = BUF_INIT;
+    size_t most = size < SEMANTIC_MAX ? size : SEMANTIC_MAX;
+    if (!session_is_integrated(session))
+        return utf8_incomplete_tail(data, size);
+    buf_append(&copy, data + size - most, most);
+    size_t open = session_strip_marks(session, &copy);
+    buf_fini(&copy);
+    return open > 0 ? open : utf8_incomplete_tail(data, size);
+}
+
 /* The end of a piece that begins at `from`, at most `to`: at the boundary of a character, as far
  * as the output is text. */
 static uint64_t end_of_piece(struct session *session, uint64_t from, uint64_t to)
@@ -32,7 +47,7 @@ static uint64_t end_of_piece(struct session *session, uint64_t from, uint64_t to
     uint64_t end = to - from > EVENTS_TEXT_MAX ? from + EVENTS_TEXT_MAX : to;
     if (!view || at != from || at + size < end)
         return end;
-    size_t open = utf8_incomplete_tail(view, (size_t)(end - from));
+    size_t open = open_end(session, view, (size_t)(end - from));
     return open < end - from ? end - open : end;
 }
 
@@ -66,12 +81,13 @@ static void tell_output(struct session *session, uint64_t to)
 static uint64_t whole_head(struct session *session)
 {
     uint64_t head = journal_head(session->journal), told_to = events_of_session(session)->told_to;
-    uint64_t at = head > told_to + 3 ? head - 3 : told_to;
+    uint64_t most = session_is_integrated(session) ? SEMANTIC_MAX : 3;
+    uint64_t at = head > told_to + most ? head - most : told_to;
     size_t size;
     const char *view = journal_view(session->journal, &at, &size);
-    if (!view || size > 3 || at + size != head)
+    if (!view || size > most || at + size != head)
         return head;
-    return head - utf8_incomplete_tail(view, size);
+    return head - open_end(session, view, size);
 }
 
 /* True: output is told. Output from before a listener came is passed over. */

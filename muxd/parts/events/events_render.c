@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "parts/events/events.h"
 #include "session/internal.h"
+#include "session/nonce.h"
 #include "wire/text.h"
 
 static void events_render_add_text(struct buf *out, const char *key, const struct buf *text)
@@ -13,12 +14,13 @@ static void events_render_add_text(struct buf *out, const char *key, const struc
 }
 
 /* Bytes that the journal no longer has are told as omitted. */
-static void add_piece(struct buf *out, const struct journal *journal, uint64_t from, uint64_t to)
+static void add_piece(struct buf *out, struct session *session, uint64_t from, uint64_t to)
 {
     struct buf raw = BUF_INIT, text = BUF_INIT;
     size_t gap_at;
     uint64_t omitted = 0;
-    journal_collect(journal, from, to, EVENTS_TEXT_MAX, &raw, &omitted, &gap_at);
+    journal_collect(session->journal, from, to, EVENTS_TEXT_MAX, &raw, &omitted, &gap_at);
+    session_strip_marks(session, &raw);
     utf8_append_lossy(&text, raw.data ? raw.data : "", raw.len);
     events_render_add_text(out, "text", &text);
     if (omitted > 0)
@@ -27,20 +29,20 @@ static void add_piece(struct buf *out, const struct journal *journal, uint64_t f
     buf_fini(&text);
 }
 
-static void add_aggregated(struct buf *out, const struct journal *journal, uint64_t to, size_t max)
+static void add_aggregated(struct buf *out, struct session *session, uint64_t to, size_t max)
 {
     struct buf raw = BUF_INIT, joined = BUF_INIT, text = BUF_INIT;
     size_t gap_at = SIZE_MAX;
     uint64_t omitted = 0;
-    journal_collect(journal, 0, to, max, &raw, &omitted, &gap_at);
+    journal_collect(session->journal, 0, to, max, &raw, &omitted, &gap_at);
     const char *data = raw.data ? raw.data : "";
-    if (omitted > 0) {
-        size_t gap = gap_at < raw.len ? gap_at : raw.len;
+    size_t gap = omitted > 0 && gap_at < raw.len ? gap_at : raw.len;
+    if (omitted > 0)
         text_join(&joined, data, gap, data + gap, raw.len - gap, omitted);
-        utf8_append_lossy(&text, joined.data, joined.len);
-    } else {
-        utf8_append_lossy(&text, data, raw.len);
-    }
+    else
+        buf_append(&joined, data, raw.len);
+    session_strip_marks(session, &joined);
+    utf8_append_lossy(&text, joined.data ? joined.data : "", joined.len);
     events_render_add_text(out, "aggregated_output", &text);
     buf_printf(out, ",\"omitted_bytes\":%llu", (unsigned long long)omitted);
     buf_fini(&raw);
@@ -63,8 +65,8 @@ void events_render(struct registry *registry, const struct event_record *record,
     }
     buf_append(out, text, record->text_size - 1); /* without its closing brace */
     if (session && record->type == EVENT_OUTPUT)
-        add_piece(out, session_journal(session), record->from, record->to);
+        add_piece(out, session, record->from, record->to);
     if (session && record->type == EVENT_END && aggregated_max > 0)
-        add_aggregated(out, session_journal(session), record->to, aggregated_max);
+        add_aggregated(out, session, record->to, aggregated_max);
     buf_append_byte(out, '}');
 }

@@ -5,8 +5,10 @@
 #include "base/utf8.h"
 #include "parts/record/recorder_state.h"
 #include "session/input.h"
+#include "session/nonce.h"
 #include "term/resume.h"
 #include "wire/cast.h"
+#include "wire/semantic.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +89,26 @@ static void note_size(struct recorder *recorder)
     event(recorder, CAST_RESIZE, text, (size_t)n);
 }
 
+/* Takes a piece without the marks that muxd has the program write. What may become one at its end
+ * is left for later, unless it is the last piece. Returns how many bytes it has taken. */
+static size_t take_unmarked(struct recorder *recorder, const char *data, size_t size, bool last)
+{
+    if (!session_is_integrated(recorder->session)) {
+        take_bytes(recorder, data, size, false);
+        return size;
+    }
+    struct buf piece = BUF_INIT;
+    buf_append(&piece, data, size);
+    size_t open = session_strip_marks(recorder->session, &piece);
+    if (last || recorder->session->finished || open > SEMANTIC_MAX)
+        open = 0;
+    buf_truncate(&piece, piece.len - open);
+    if (piece.len > 0)
+        take_bytes(recorder, piece.data, piece.len, false);
+    buf_fini(&piece);
+    return size - open;
+}
+
 /* Takes [at, limit), as much as there is room for. False: bytes are missing, and the screen has
  * to be painted first. */
 static bool take_to(struct recorder *recorder, uint64_t limit, size_t room)
@@ -107,7 +129,10 @@ static bool take_to(struct recorder *recorder, uint64_t limit, size_t room)
             return true;
         size = size < limit - from ? size : (size_t)(limit - from);
         size = size < EVENT_BYTES ? size : EVENT_BYTES;
-        take_bytes(recorder, data, size, false);
+        bool last = room == SIZE_MAX || limit < journal_head(journal);
+        size = take_unmarked(recorder, data, size, last);
+        if (size == 0) /* the rest of a mark is to come */
+            return true;
         recorder->at += size;
         taken += size;
     }

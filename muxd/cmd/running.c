@@ -1,0 +1,264 @@
+/* running: owns the steps of run_command and integrate_session, each of which ends when the program
+ * is ready. */
+#include "cmd/running.h"
+#include "base/bug.h"
+#include "base/clock.h"
+#include "cmd/delivery.h"
+#include "cmd/failure.h"
+#include "cmd/meta.h"
+#include "sys/proc.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct running *running_of(struct inflight *call)
+{
+    return LIST_OWNER(call, struct running, base);
+}
+
+static void running_free(struct inflight *call)
+{
+    buf_fini(&running_of(call)->prompt);
+    free(running_of(call));
+}
+
+static void running_finish(struct inflight *call);
+
+const struct inflight_kind running_kind = {.finish = running_finish, .free = running_free};
+
+/* What to do at a prompt. */
+
+static bool running_is_marked(struct session *session)
+{
+    struct commands_where where;
+    enum commands_place place = commands_place(session, &where);
+    bool same = where.group == 0 || where.group == commands_foreground(session);
+    return same && (place == COMMANDS_PROMPT || (place == COMMANDS_INPUT && where.group != 0));
+}
+
+static const struct adapter *adapter_for(struct running *running, struct session *session)
+{
+    struct proc_stat stat;
+    pid_t foreground = commands_foreground(session);
+    const char *as = running->integrates
+                         ? schema_str(running->base.tool, request_params(running->base.request),
+                                      "as", NULL)
+                         : NULL;
+    if (as)
+        return adapter_of(as);
+    const struct adapter *known = foreground > 0 && proc_stat(foreground, &stat)
+                                      ? adapter_of(stat.comm)
+                                      : NULL;
+    /* what runs behind ssh, sudo or a container is a shell, more often than not */
+    return known || !running->integrates ? known : adapter_of("sh");
+}
+
+static int interrupt(struct running *running, struct session *session, struct err *err)
+{
+    running->step = RUNNING_INTERRUPT;
+    int code = running_wait(running, session,
+                            clock_mono_ns() + 5 * RUNNING_PATIENCE_MS * RUNNING_NS_PER_MS, err);
+    return code ? code : running_type(running, session, "\003", 1, INPUT_KEYS, 0, err);
+}
+
+static int running_refuse_more(struct running *running, struct session *session, struct err *err)
+{
+    const struct json *params = request_params(running->base.request);
+    if (!running->integrates &&
+        schema_bool(running->base.tool, params, "interrupt_incomplete", false))
+        return interrupt(running, session, err);
+    return err_set(err, ERR_BUSY,
+                   "'%s' waits for the rest of a command that is not complete; type the rest, or "
+                   "C-c, by `ue write`",
+                   session_name(session));
+}
+
+/* The program waits for a line. */
+int running_at_prompt(struct running *running, struct session *session, struct err *err)
+{
+    struct commands_where where;
+    commands_catch_up(session);
+    if (commands_place(session, &where) == COMMANDS_MORE &&
+        (where.group == 0 || where.group == commands_foreground(session)))
+        return running_refuse_more(running, session, err);
+    running->marked = running_is_marked(session);
+    running->tried |= running->marked;
+    running->adapter = adapter_for(running, session);
+    bool wanted = running->integrates || running->base.ctx->config->defaults.integrate;
+    if (!running->tried && wanted && running->adapter && !running->marked) {
+        running->tried = true;
+        int code = running_ask(running, session, err);
+        if (code != ERR_NOT_AVAILABLE || running->integrates)
+            return code;
+        err->code = 0;
+    }
+    if (!running->integrates)
+        return running_type_command(running, session, err);
+    if (!running->marked)
+        return err_set(err, ERR_NOT_AVAILABLE, "'%s': %s", session_name(session), running->why_not);
+    inflight_end(&running->base, session, WAIT_READY);
+    return 0;
+}
+
+static int refuse_busy(struct session *session, struct err *err)
+{
+    char command[200] = "";
+    pid_t foreground = commands_foreground(session);
+    if (foreground > 0)
+        proc_command(foreground, command, sizeof command);
+    return err_set(err, ERR_BUSY,
+                   "'%s' is busy%s%s; `ue poll --ready %s` waits for it, `ue write -k C-c %s` "
+                   "interrupts it",
+                   session_name(session), *command ? ": it runs " : "", command,
+                   session_name(session), session_name(session));
+}
+
+/* Silence tells nothing of a program that has told of its prompts. */
+static bool is_silent_command(struct session *session, const struct wait_result *result)
+{
+    struct commands_where where;
+    enum commands_place place = commands_place(session, &where);
+    bool same = where.group != 0 && where.group == commands_foreground(session);
+    return result->evidence == EVIDENCE_QUIET && same &&
+           (place == COMMANDS_RUNS || (place == COMMANDS_INPUT && where.echoes));
+}
+
+static int on_prompt(struct running *running, struct session *session,
+                     const struct wait_result *result, struct err *err)
+{
+    struct commands_where where;
+    commands_catch_up(session);
+    enum commands_place place = commands_place(session, &where);
+    if (result->reason == WAIT_EXIT)
+        return err_set(err, ERR_ENDED,
+                       "'%s' has ended before it was at its prompt; `ue poll` "
+                       "shows how",
+                       session_name(session));
+    bool reads = place == COMMANDS_RUNS && where.group == commands_foreground(session);
+    if (result->reason != WAIT_READY || reads || is_silent_command(session, result))
+        return refuse_busy(session, err);
+    if (result->evidence == EVIDENCE_SECRET)
+        return err_set(err, ERR_SECRET_PROMPT,
+                       "'%s' reads a secret, which is for a person to type: `ue secret %s`",
+                       session_name(session), session_name(session));
+    return running_at_prompt(running, session, err);
+}
+
+/* What to do once the command may have ended. */
+
+/* 0: it has, or nothing more can be known. 1: the wait goes on. */
+static int running_judge(struct running *running, struct session *session,
+                         const struct wait_result *result)
+{
+    struct commands_where where;
+    commands_catch_up(session);
+    enum commands_place place = commands_place(session, &where);
+    const struct ran_command *command = running_command(running, session);
+    if (!running->marked || result->reason != WAIT_READY)
+        return 0;
+    if (place == COMMANDS_MORE && !running->integrates) {
+        running->incomplete = true;
+        return 0;
+    }
+    if (command && !command->runs)
+        return 0;
+    if (command || where.echoes)
+        return result->evidence == EVIDENCE_QUIET;
+    if (place != COMMANDS_PROMPT) { /* its marks have failed to come */
+        commands_drop_level(session, where.level);
+        running->marked = false;
+        running->why_not = "its marks did not come";
+    }
+    return 0;
+}
+
+static void running_reply(struct running *running, struct session *session,
+                          const struct wait_result *result)
+{
+    struct inflight *call = &running->base;
+    struct delivery delivery = {.ctx = call->ctx,
+                                .number = call->number,
+                                .peek = !running->has_read,
+                                .to = journal_head(session_journal(session)),
+                                .ended = !session_is_live(session)};
+    memcpy(delivery.reader, running->reader, sizeof delivery.reader);
+    inflight_reply(call,
+                   running->integrates ? running_told(running, session)
+                                       : running_answer(running, session, result),
+                   &delivery);
+}
+
+static void running_on_room(void *arg)
+{
+    running_finish(arg);
+}
+
+/* The answer may be large: it is made when there is room for it. */
+static void running_end(struct running *running, struct session *session,
+                        const struct wait_result *result)
+{
+    struct inflight *call = &running->base;
+    size_t need = running_need(session, running->typed_at);
+    if (request_take_room(call->request, need))
+        running_reply(running, session, result);
+    else
+        request_when_room(call->request, need, running_on_room, call);
+}
+
+static int on_command(struct running *running, struct session *session,
+                      const struct wait_result *result, struct err *err)
+{
+    const struct json *params = request_params(running->base.request);
+    if (running_judge(running, session, result) > 0)
+        return running_wait(running, session, INT64_MAX, err);
+    if (running->incomplete &&
+        schema_bool(running->base.tool, params, "interrupt_incomplete", false))
+        return interrupt(running, session, err);
+    running_end(running, session, result);
+    return 0;
+}
+
+static int running_step(struct running *running, struct session *session,
+                        const struct wait_result *result, struct err *err)
+{
+    bool between = running->step == RUNNING_ASKED || running->step == RUNNING_LINE;
+    if (between && result->reason != WAIT_READY)
+        return refuse_busy(session, err);
+    switch (running->step) {
+    case RUNNING_PROMPT: return on_prompt(running, session, result, err);
+    case RUNNING_ASKED:
+        if (running_answered(running, session, err) == 0)
+            return 0;
+        break;
+    case RUNNING_LINE: running->marked = running_came(running, session); break;
+    case RUNNING_COMMAND: return on_command(running, session, result, err);
+    case RUNNING_INTERRUPT:
+        if (!running->incomplete) { /* of somebody else's command: at the prompt now */
+            running->step = RUNNING_PROMPT;
+            return on_prompt(running, session, result, err);
+        }
+        running_end(running, session, result);
+        return 0;
+    }
+    if (err->code && err->code != ERR_NOT_AVAILABLE)
+        return err->code;
+    err->code = 0;
+    return running_at_prompt(running, session, err);
+}
+
+static void running_finish(struct inflight *call)
+{
+    struct running *running = running_of(call);
+    struct err err = {0};
+    struct session *session = registry_by_number(call->ctx->registry, call->number);
+    BUG_UNLESS(call->request && !call->wait);
+    if (!session || call->result.reason == WAIT_STOPPING)
+        failure_removed(&err, call->number);
+    else if (call->result.reason == WAIT_EXIT && running->step != RUNNING_COMMAND)
+        err_set(&err, ERR_ENDED, "'%s' has ended; `ue poll` shows how", session_name(session));
+    else if (running->integrates && running->tried && running->marked)
+        running_end(running, session, &call->result);
+    else
+        running_step(running, session, &call->result, &err);
+    if (err.code < 0)
+        inflight_fail(call, &err);
+}
