@@ -22,7 +22,7 @@ def test_install_into_a_staging_directory(mux):
     stage = mux.dir / "stage"
     said = make("PREFIX=/usr", f"DESTDIR={stage}", "install").stdout
     for path in ("bin/muxd", "bin/ue", "libexec/muxd/muxd-keeper", "libexec/muxd/muxd-confine", "share/man/man1/ue.1", "share/man/man8/muxd.8", "share/man/man5/muxd.ini.5",
-                 "share/man/man7/muxd.7", "share/man/man7/muxd-policy.7", "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
+                 "share/man/man7/muxd.7", "share/man/man7/muxd-policy.7", "share/man/man7/ue-script.7", "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
                  "lib/systemd/user/muxd.service", "lib/systemd/user/muxd.socket", "include/ue.h", "lib/libue.a", "lib/libue.so.0", "lib/libue.so",
                  "lib/pkgconfig/libue.pc", "lib/python3/dist-packages/ue.py"):
         assert (stage / "usr" / path).is_file(), path
@@ -108,5 +108,5 @@ def test_where_one_may_not_write(mux):
 
 
 def test_manual_pages_can_be_read_without_a_locale():
-    for page in ("client/ue.1", "conf/muxd.7", "conf/muxd-policy.7", "conf/muxd.8", "conf/muxd.ini.5"):
+    for page in ("client/ue.1", "conf/muxd.7", "conf/muxd-policy.7", "conf/ue-script.7", "conf/muxd.8", "conf/muxd.ini.5"):
         assert (ROOT / page).read_bytes().isascii(), page

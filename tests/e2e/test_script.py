@@ -2,7 +2,7 @@
 import json, os, re, signal, sys
 
 import pytest
-from conftest import CAP, wait_for
+from conftest import CAP, ROOT, wait_for
 
 ASKS = "import sys\nfor word in ('name', 'town'):\n    sys.stdout.write(word + ': '); sys.stdout.flush(); print('got', sys.stdin.readline().strip())\nsys.exit(3)\n"
 
@@ -110,6 +110,19 @@ def test_a_broken_script_does_nothing(mux):
     said = script(mux, good, options=["-n"]).ok()
     assert re.sub(r"(?m)^.{8}", "", said.out) == good and live(mux) == []
     assert [step["command"] for step in reports(script(mux, good, options=["-n", "--json"]))] == ["start", "if", "expect", "on", "if", "else", "log"]
+
+
+@pytest.mark.no_pty
+def test_the_page_has_the_whole_language(mux):
+    """Each command has its paragraph, and all examples together are a script."""
+    page = (ROOT / "conf/ue-script.7").read_text().replace("\\(aq", "'").replace("\\(dq", '"').replace("\\-", "-").replace("\\e", "\\")
+    names = re.findall(r'\.name = "([a-z-]+)"', (ROOT / "client/script/words.def").read_text())
+    missing = [name for name in names if not re.search(rf'(?m)^\.BI? "?{name}\b', page) and f"}} {name} {{" not in page]
+    assert len(names) > 25 and missing == [], missing
+    examples = re.findall(r"(?s)\n\.EX\n(.*?)\.EE\n", page)
+    assert len(examples) > 25 and script(mux, "".join(examples), options=["-n"]).ok().out
+    used = {line.split()[0] for line in "".join(examples).splitlines() if line.strip()}
+    assert set(names) - used <= {"else", "on-quiet", "on-timeout"}, set(names) - used
 
 
 def test_how_it_ends(mux):
