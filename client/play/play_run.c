@@ -1,69 +1,83 @@
-/* play_run: `run`: a command typed into a shell or REPL, and what it printed. */
-#include "base/mem.h"
+/* play_run: `run`: a command in a shell or REPL, with what it printed and how it ended. */
 #include "client/play/play_watch.h"
-#include "client/rpc/input.h"
 #include "client/rpc/params.h"
+#include <inttypes.h>
 #include <string.h>
 
-static struct json *run_params_of(const struct play_step *step)
-{
-    struct json *params = play_params(step->session), *keys;
-    const struct buf *command = &step->values[0];
-    input_add_chars(params, command->data, command->len);
-    keys = json_add_array(params, "keys");
-    json_add_text(keys, NULL, "Enter");
-    json_add_int(params, "since", step->session->place);
-    json_add_bool(params, "peek", true);
-    json_add_bool(params, "ready", true);
-    json_add_bool(params, "text", true);
-    if (step->session->fail_on)
-        json_add(params, "fail_on", json_copy(step->session->fail_on));
-    return params;
-}
-
-/* ${output}: whole lines; what stands behind the last one is the prompt. */
+/* As a shell's $(…), without the line ends behind it. */
 static void note_output(struct play *play, const struct json *result)
 {
     size_t len = 0;
     const char *output = json_get_str(result, "output", &len);
-    const char *newline = output ? memrchr(output, '\n', len) : NULL;
-    len = newline ? (size_t)(newline - output) : 0;
+    while (len > 0 && (output[len - 1] == '\n' || output[len - 1] == '\r'))
+        len--;
     play_set(play, "output", output, len);
-    if (!play->report)
-        return;
-    json_add_text(play->report, "reason", json_get_str(result, "reason", NULL));
-    json_add(play->report, "from", json_copy(json_get(result, "from")));
-    json_add(play->report, "to", json_copy(json_get(result, "to")));
-    json_add_str(play->report, "output", output ? output : "", len);
+    play_unset(play, "status"); /* it is not known of every program */
+    int64_t status;
+    if (json_get_int(result, "status", &status))
+        play_set_number(play, "status", status);
+}
+
+static void report_run(struct play *play, const struct json *result)
+{
+    static const char *const told[] = {"reason", "by", "status", "from", "to", "output"};
+    for (size_t i = 0; play->report && i < sizeof told / sizeof *told; i++)
+        if (json_get(result, told[i]))
+            json_add(play->report, told[i], json_copy(json_get(result, told[i])));
+}
+
+/* What the command has printed must not match fail-on. */
+static enum play_flow check_fail_on(struct play *play, struct played *session)
+{
+    struct err err = {0};
+    struct play_seen seen = {0};
+    const struct play_watch nothing = {.timeout_ms = 0};
+    if (!session->fail_on)
+        return PLAY_NEXT;
+    struct json *report = play->report; /* it tells of the command */
+    play->report = NULL;
+    int code = play_watch(play, session, &nothing, &seen, &err);
+    play->report = report;
+    if (code < 0)
+        return play_fail_err(play, &err);
+    return seen.reason == PLAY_FAILED_ON ? play_not_true(play, session, &seen, &nothing)
+                                         : PLAY_NEXT;
+}
+
+static enum play_flow not_ended(struct play *play, const char *reason, int64_t timeout_ms)
+{
+    if (strcmp(reason, "incomplete") == 0)
+        return play_fail(play, UE_NOT_TRUE,
+                         "the program waits for the rest of the command, as after an open quote");
+    return play_fail(play, UE_NOT_TRUE, "it did not end in %" PRId64 " ms", timeout_ms);
 }
 
 enum play_flow play_RUN(struct play *play, const struct play_step *step)
 {
-    struct play_watch watch = {.ready = true};
-    struct play_seen seen;
     struct msg_answer answer;
     struct err err = {0};
-    if (play_timeout_of(play, step->node, &watch.timeout_ms, &err) < 0)
+    int64_t timeout_ms, to = 0;
+    struct json *params = play_params(step->session);
+    json_add_str(params, "command", play_text(step, 0), step->values[0].len);
+    if (play_timeout_of(play, step->node, &timeout_ms, &err) < 0) {
+        json_free(params);
         return play_fail_err(play, &err);
-    struct json *report = play->report;
-    play->report = NULL; /* it tells of the command, not of what is looked at around it */
-    enum play_flow flow = play_SKIP(play, step);
-    if (flow != PLAY_NEXT) {
-        play->report = report;
-        return flow;
     }
-    int code = play_call(play, "write_stdin", run_params_of(step), watch.timeout_ms, META_ID,
-                         &answer, &err);
-    if (code == 0)
-        code = play_take_result(play, step->session, answer.result, &seen, &err);
-    play->report = report;
-    if (code == 0)
+    enum play_flow flow = PLAY_NEXT;
+    int code = play_call(play, "run_command", params, timeout_ms, META_ID, &answer, &err);
+    const char *reason = json_get_str(answer.result, "reason", NULL);
+    if (code == 0) {
         note_output(play, answer.result);
-    msg_answer_fini(&answer);
+        report_run(play, answer.result);
+    }
     if (code < 0)
-        return play_fail_err(play, &err);
-    if (seen.reason != PLAY_READY && seen.reason != PLAY_ENDED)
-        return play_not_true(play, step->session, &seen, &watch);
-    step->session->place = seen.to;
-    return PLAY_NEXT;
+        flow = play_fail_err(play, &err);
+    else if (reason && (strcmp(reason, "deadline") == 0 || strcmp(reason, "incomplete") == 0))
+        flow = not_ended(play, reason, timeout_ms);
+    else
+        flow = check_fail_on(play, step->session);
+    if (code == 0 && json_get_int(answer.result, "to", &to) && to > step->session->place)
+        step->session->place = to;
+    msg_answer_fini(&answer);
+    return flow;
 }

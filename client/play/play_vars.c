@@ -33,6 +33,16 @@ void play_set(struct play *play, const char *name, const char *data, size_t len)
     variable->len = len;
 }
 
+void play_unset(struct play *play, const char *name)
+{
+    struct play_variable *variable = find_variable(play, name);
+    if (!variable)
+        return;
+    free(variable->name);
+    free(variable->data);
+    *variable = play->variables[--play->variable_count];
+}
+
 void play_set_number(struct play *play, const char *name, int64_t number)
 {
     char text[32];

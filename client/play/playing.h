@@ -83,6 +83,7 @@ bool play_batch(struct play *play, const struct script_node **node, enum play_fl
 int play_expand(struct play *play, const struct script_word *word, struct buf *out,
                 struct err *err);
 void play_set(struct play *play, const char *name, const char *data, size_t len);
+void play_unset(struct play *play, const char *name); /* fine when it is not set */
 void play_set_number(struct play *play, const char *name, int64_t number);
 /* ${match}, ${match.1}, ${match.NAME} from the daemon's `match`; those of an earlier one go. */
 void play_set_match(struct play *play, const struct json *match);

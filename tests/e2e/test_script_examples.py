@@ -111,7 +111,7 @@ def test_passwords(at):
     assert at("scripts/passmass.ue", "red", words=["wrong"]).rc == 1 and live(mux) == []
     mux.configure("")
     mux.ue("reload").ok()
-    for word, status, said in ("sesame-7", 4, b"hello"), ("wrong", 1, b"the password is wrong"):
+    for word, status, said in ("sesame-7", 4, b"hello"), ("mistaken", 1, b"the password is wrong"):
         person = pexpect.spawn(str(mux.program), ["script", str(EXAMPLES / "password.ue"), "admin", "echo hello; exit 4"], env=mux.env, cwd=str(mux.dir), timeout=CAP)
         person.expect_exact("secret for 'login': ")
         person.sendline(word)
