@@ -22,7 +22,8 @@ def test_install_into_a_staging_directory(mux):
     stage = mux.dir / "stage"
     said = make("PREFIX=/usr", f"DESTDIR={stage}", "install").stdout
     for path in ("bin/muxd", "bin/ue", "libexec/muxd/muxd-keeper", "libexec/muxd/muxd-confine", "share/man/man1/ue.1", "share/man/man8/muxd.8", "share/man/man5/muxd.ini.5",
-                 "share/man/man7/muxd.7", "share/man/man7/muxd-policy.7", "share/man/man7/ue-script.7", "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
+                 "share/man/man7/muxd.7", "share/man/man7/muxd-policy.7", "share/man/man7/ue-script.7",
+                 "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
                  "lib/systemd/user/muxd.service", "lib/systemd/user/muxd.socket", "include/ue.h", "lib/libue.a", "lib/libue.so.0", "lib/libue.so",
                  "lib/pkgconfig/libue.pc", "lib/python3/dist-packages/ue.py"):
         assert (stage / "usr" / path).is_file(), path
@@ -38,7 +39,7 @@ def test_uninstall_takes_what_install_has_put_and_no_more(mux):
         (stage / other).parent.mkdir(parents=True, exist_ok=True)
         (stage / other).touch()
     make("PREFIX=/usr", f"DESTDIR={stage}", "install")
-    assert len(files(stage)) == len(others) + 22
+    assert len(files(stage)) == len(others) + 23
     make("PREFIX=/usr", f"DESTDIR={stage}", "uninstall")
     assert files(stage) == others
     (stage / others[2]).unlink()
