@@ -6,6 +6,7 @@ from measure import PYTHON, UE, Daemon, ms, request, turns
 from peers import Tmux
 
 TRUE = "/bin/true"
+BASH = ["/usr/bin/env", "PS1=bash> ", "/bin/bash", "--norc", "--noprofile", "--noediting", "-i"]
 REPL_ENV = {"NO_COLOR": "1", "TERM": "dumb", "LANG": "C.UTF-8", "LC_CTYPE": "C.UTF-8", "LC_ALL": "C.UTF-8", "COLORTERM": ""}
 EXITED = '"exit_code":0\n"reason":"exit"'
 
@@ -41,7 +42,8 @@ def repl_in(table, size, where, cpus):
     python = [PYTHON, "-q"]
     with Daemon(cpus=cpus) as muxd:
         muxd.env.update(REPL_ENV)
-        muxd.start_ready(["until", "ready", "py"], python)
+        muxd.start_ready(["until", "ready", "py", "lib-until", "lib-ready"], python)
+        muxd.start_ready(["bash-until", "bash-ready"], BASH)
 
         def ask(name, reason, **wait):
             line = request("write_stdin", session_id=name, chars="1+1\r", yield_time_ms=30000, **wait)
@@ -49,6 +51,11 @@ def repl_in(table, size, where, cpus):
 
         contestants = [("raw", "repl", ">>> ", "1+1\r", "\n2\r\n", *python), ("until", *ask("until", "until", until=r"\n2\r\n>>> $")),
                        ("ready", *ask("ready", "ready", ready=True)), ("true", "spawn", TRUE),
+                       ("lib-until", "libue", muxd.socket, "lib-until", "1+1\r", "\n2\r\n>>> ", r"\n2\r\n>>> $"),
+                       ("lib-ready", "libue", muxd.socket, "lib-ready", "1+1\r", "\n2\r\n>>> "),
+                       ("bash-raw", "repl", "bash> ", "echo hi\r", "\nhi\r\n", *BASH),
+                       ("bash-until", "libue", muxd.socket, "bash-until", "echo hi\r", "\nhi\r\nbash> ", r"\nhi\r\nbash> $"),
+                       ("bash-ready", "libue", muxd.socket, "bash-ready", "echo hi\r", "\nhi\r\nbash> "),
                        ("write", "spawn", UE, "write", "-l", "py", "1+1"), ("list", "spawn", UE, "list")]
         if importlib.util.find_spec("pexpect"):
             contestants.append(("pexpect", "helper", PYTHON, Path(__file__).with_name("turn_pexpect.py")))
@@ -57,6 +64,10 @@ def repl_in(table, size, where, cpus):
         taken = turns(size.rounds, *contestants, env=muxd.env, warm=size.warm, cpus=cpus)
         table.ratio(f"1+1 in python3, warm socket, until / raw reader, {where}", ms(taken, "raw"), ms(taken, "until"), "<= 1.8")
         table.ratio(f"1+1 in python3, warm socket, ready / raw reader, {where}", ms(taken, "raw"), ms(taken, "ready"), "<= 2.5")
+        table.ratio(f"1+1 in python3, libue, until / raw reader, {where}", ms(taken, "raw"), ms(taken, "lib-until"), "<= 2")
+        table.ratio(f"1+1 in python3, libue, ready / raw reader, {where}", ms(taken, "raw"), ms(taken, "lib-ready"), "<= 2.5")
+        table.ratio(f"echo in bash, libue, until / raw reader, {where}", ms(taken, "bash-raw"), ms(taken, "bash-until"), "<= 2")
+        table.ratio(f"echo in bash, libue, ready / raw reader, {where}", ms(taken, "bash-raw"), ms(taken, "bash-ready"), "<= 2.5")
         if "pexpect" in taken:
             table.ratio(f"1+1 in python3, warm socket, until / pexpect, {where}", ms(taken, "pexpect"), ms(taken, "until"))
             table.ratio(f"1+1 in python3, warm socket, ready / pexpect, {where}", ms(taken, "pexpect"), ms(taken, "ready"))

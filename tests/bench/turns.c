@@ -23,7 +23,7 @@
 
 static const struct turn_kind *const kinds[] = {&turn_spawn, &turn_fork,  &turn_helper,    &turn_call,
                                                &turn_crash, &turn_repl, &turn_drain_pty, &turn_drain_pipe, &turn_keep_pipe,
-                                               &turn_echo, &turn_view, &turn_first};
+                                               &turn_echo, &turn_view, &turn_first, &turn_libue};
 static struct turn turns[TURNS_MAX];
 static int nturns;
 static pid_t pids[PIDS_MAX];

@@ -32,6 +32,7 @@ extern const struct turn_kind turn_spawn, turn_fork, turn_helper;           /* t
 extern const struct turn_kind turn_call, turn_crash;                        /* turn_socket.c */
 extern const struct turn_kind turn_repl, turn_drain_pty, turn_drain_pipe, turn_keep_pipe;   /* turn_terminal.c */
 
+extern const struct turn_kind turn_libue;                                   /* turn_libue.c */
 extern const struct turn_kind turn_echo, turn_view, turn_first;              /* turn_attach.c */
 
 int64_t now_ns(void); /* monotonic */

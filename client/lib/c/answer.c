@@ -77,6 +77,7 @@ static const struct member of_session[] = {OF(ue_session, session_id, COUNT),
                                            OF(ue_session, tty, TRUTH),
                                            {0}};
 
+/* value: NULL: not told. */
 static void answer_set(char *into, const struct member *member, const struct json *value)
 {
     int64_t count = -1;
@@ -107,10 +108,23 @@ static void answer_set(char *into, const struct member *member, const struct jso
     }
 }
 
+static const struct member *answer_member(const struct member *members, const char *name)
+{
+    while (members->name && (members->name[0] != name[0] || strcmp(members->name, name) != 0))
+        members++;
+    return members->name ? members : NULL;
+}
+
+/* The answer has fewer members than the struct: each of them is looked at once. */
 static void answer_fill(void *into, const struct member *members, const struct json *from)
 {
-    for (const struct member *it = members; it->name; it++)
-        answer_set(into, it, json_get(from, it->name));
+    const struct member *member;
+    for (member = members; member->name; member++)
+        if (member->kind == COUNT || member->kind == NUMBER) /* all else is 0 already */
+            answer_set(into, member, NULL);
+    for (const struct json *it = json_first(from); it; it = json_next(it))
+        if ((member = answer_member(members, json_key(it))))
+            answer_set(into, member, it);
 }
 
 static void fill_answer(struct ue_answer *shown, const struct json *from)

@@ -192,16 +192,18 @@ static void reach_take_lines(struct ue_client *client)
     }
 }
 
-static void reach_receive(struct ue_client *client)
+/* flags: MSG_DONTWAIT, or 0 to wait for the first piece. */
+static void reach_receive(struct ue_client *client, int flags)
 {
     while (client->conn.fd >= 0) {
         size_t room;
         char *to = frame_room(&client->conn.in, &room);
-        ssize_t n = recv(client->conn.fd, to, room, MSG_DONTWAIT);
+        ssize_t n = recv(client->conn.fd, to, room, flags);
         int error = errno;
         frame_filled(&client->conn.in, n > 0 ? (size_t)n : 0);
         if (n < 0 && error == EINTR)
             continue;
+        flags = MSG_DONTWAIT;
         if (n < 0 && (error == EAGAIN || error == EWOULDBLOCK))
             return;
         if (n <= 0) {
@@ -258,13 +260,20 @@ void reach_work(struct ue_client *client)
     if (client->lost_ms > 0 && clock_mono_ms() >= client->retry_ms)
         reach_retry(client);
     reach_flush(client);
-    reach_receive(client);
+    reach_receive(client, MSG_DONTWAIT);
     reach_flush(client);
     reach_check_silence(client);
 }
 
 void reach_turn(struct ue_client *client, int64_t deadline_ms)
 {
+    /* nothing else is waited for: one call of the kernel in place of two */
+    if (client->conn.fd >= 0 && client->out.len == 0 && deadline_ms == INT64_MAX &&
+        reach_due_ms(client) == INT64_MAX) {
+        reach_receive(client, 0);
+        reach_flush(client);
+        return;
+    }
     int64_t due_ms = reach_due_ms(client), until_ms = deadline_ms < due_ms ? deadline_ms : due_ms;
     int timeout = -1;
     if (until_ms != INT64_MAX) {
