@@ -25,6 +25,45 @@ static const struct gen_part *part_of(const char *line, size_t len, const struct
     return parts->name ? parts : NULL;
 }
 
+/* The last blank at which a line can be broken, within so many bytes. Behind the end of a sentence
+ * roff would make two of it. */
+static size_t break_of(const char *line, size_t len, size_t width)
+{
+    size_t at = len > width ? width : len - 1;
+    while (at > 0 && (line[at] != ' ' || strchr(".?!", line[at - 1])))
+        at--;
+    return at;
+}
+
+/* Text in lines of at most so many bytes, as mandoc(1) wants it; a tag (.TP) stays in its line. */
+static void append_wrapped(struct buf *out, const struct buf *text, size_t width)
+{
+    bool tag = false;
+    for (size_t at = 0; at < text->len;) {
+        const char *line = text->data + at;
+        size_t len = strcspn(line, "\n"), cut = 0;
+        bool whole = len <= width || tag || line[0] == '.' ||
+                     (cut = break_of(line, len, width)) == 0;
+        tag = len == 3 && memcmp(line, ".TP", 3) == 0;
+        buf_append(out, line, whole ? len : cut);
+        buf_append_byte(out, '\n');
+        at += (whole ? len : cut) + 1;
+        if (!whole && at < text->len && strchr(".'", text->data[at]))
+            buf_append_text(out, "\\&");
+    }
+}
+
+static void gen_fill_part(struct buf *out, const struct gen_part *part, size_t width)
+{
+    struct buf made = BUF_INIT;
+    part->append(&made);
+    if (width > 0)
+        append_wrapped(out, &made, width);
+    else
+        buf_append(out, made.data, made.len);
+    buf_fini(&made);
+}
+
 static void fill_parts(struct buf *out, const struct buf *page, const struct gen_marks *marks,
                        const struct gen_part *parts)
 {
@@ -42,7 +81,7 @@ static void fill_parts(struct buf *out, const struct buf *page, const struct gen
         buf_append_byte(out, '\n');
         const struct gen_part *part = part_of(line, len, marks, "begin", parts);
         if (part) {
-            part->append(out);
+            gen_fill_part(out, part, marks->width);
             inside = true;
         }
     }

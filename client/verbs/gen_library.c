@@ -29,6 +29,6 @@ static void append_codes(struct buf *out)
 int gen_library(struct buf *out, const char *dir, struct err *err)
 {
     static const struct gen_part parts[] = {{"errors", append_codes}, {0}};
-    return gen_fill(out, dir, GEN_LIBRARY_HEADER, &(struct gen_marks){"    /* ", " */"}, parts,
+    return gen_fill(out, dir, GEN_LIBRARY_HEADER, &(struct gen_marks){"    /* ", " */", 0}, parts,
                     err);
 }

@@ -3,98 +3,36 @@
  * allowed. */
 #include "base/bug.h"
 #include "wire/schema.h"
+#include "wire/shape.h"
 
-struct member {
-    const char *name, *type, *other; /* JSON types; other: a second one, or NULL */
-};
-
-#define WHOSE /* the session of the answer, at the end of most answers */                          \
-    {"session_id", "integer", NULL}, {"number", "integer", NULL}, {"name", "string", NULL},        \
-        {"state", "string", NULL}, {"waiting_for", "string", "null"},                              \
-        {"exit_code", "integer", NULL},                                                            \
-    {                                                                                              \
-        "signal", "string", "integer"                                                              \
-    }
-#define PRINTED /* the output, and how the wait for it ended */                                    \
-    {"output", "string", NULL}, {"from", "integer", NULL}, {"to", "integer", NULL},                \
-        {"omitted_bytes", "integer", NULL}, {"truncated", "object", NULL},                         \
-        {"wall_time_seconds", "number", NULL}, {"reason", "string", NULL},                         \
-        {"evidence", "string", NULL}, {"match", "object", NULL},                                   \
-        {"children_left", "integer", NULL},                          \
-    {                                                                                              \
-        "note", "string", NULL                                                                     \
-    }
-
-static const struct member of_session[] = {
-    WHOSE, PRINTED, {"chunk_id", "string", NULL}, {NULL, NULL, NULL}};
-static const struct member of_typing[] = {WHOSE,
-                                          PRINTED,
-                                          {"chunk_id", "string", NULL},
-                                          {"held_ms", "integer", NULL},
-                                          {"submitted", "boolean", NULL},
-                                          {"bracketed", "boolean", NULL},
-                                          {NULL, NULL, NULL}};
-static const struct member of_oneshot[] = {WHOSE,
-                                           PRINTED,
-                                           {"success", "boolean", NULL},
-                                           {"timed_out", "boolean", NULL},
-                                           {NULL, NULL, NULL}};
-static const struct member of_steps[] = {
-    WHOSE, {"completed", "integer", NULL}, {"steps", "array", NULL}, {NULL, NULL, NULL}};
-static const struct member of_command[] = {WHOSE,
-                                           PRINTED,
-                                           {"command", "string", NULL},
-                                           {"cwd", "string", NULL},
-                                           {"start", "string", NULL},
-                                           {"end", "string", NULL},
-                                           {"status", "integer", NULL},
-                                           {"by", "string", NULL},
-                                           {"incomplete", "boolean", NULL},
-                                           {NULL, NULL, NULL}};
-static const struct member of_screen[] = {WHOSE,
-                                          {"screen", "string", NULL},
-                                          {"rows", "integer", NULL},
-                                          {"cols", "integer", NULL},
-                                          {"cursor", "object", NULL},
-                                          {"title", "string", NULL},
-                                          {"hash", "string", NULL},
-                                          {NULL, NULL, NULL}};
-static const struct member of_patch[] = {
-    {"output", "string", NULL}, {"exit_code", "integer", NULL},        {"success", "boolean", NULL},
-    {"files", "array", NULL},   {"wall_time_seconds", "number", NULL}, {NULL, NULL, NULL}};
-static const struct member of_list[] = {{"sessions", "array", NULL}, {NULL, NULL, NULL}};
-
-static const struct member *members_of(const struct tool *tool)
+static void add_member(struct json *properties, const struct shape_member *member)
 {
-    BUG_UNLESS(tool >= tools && tool < tools + TOOL_COUNT_);
-    switch ((enum tool_id)(tool - tools)) {
-    case TOOL_LIST_SESSIONS:
-    case TOOL_KILL_SESSION: return of_list;
-    case TOOL_APPLY_PATCH: return of_patch;
-    case TOOL_SHELL_COMMAND:
-    case TOOL_SHELL: return of_oneshot;
-    case TOOL_WRITE_STDIN: return of_typing;
-    case TOOL_RUN_STEPS: return of_steps;
-    case TOOL_RUN_COMMAND: return of_command;
-    case TOOL_READ_SCREEN: return of_screen;
-    default: return of_session;
+    struct json *property = json_add_object(properties, member->name);
+    const char *type = shape_json_type(member->type);
+    if (member->other == SHAPE_NOT) {
+        json_add_text(property, "type", type);
+        return;
     }
+    struct json *types = json_add_array(property, "type");
+    json_add_text(types, NULL, type);
+    json_add_text(types, NULL, shape_json_type(member->other));
+}
+
+static void add_members(struct json *properties, const struct shape *shape)
+{
+    if (shape->also != SHAPE_IS_ANY)
+        add_members(properties, &shapes[shape->also]);
+    for (const struct shape_member *it = shape->members; it->name; it++)
+        if (it->shown)
+            add_member(properties, it);
 }
 
 struct json *schema_output(const struct tool *tool)
 {
+    BUG_UNLESS(tool >= tools && tool < tools + TOOL_COUNT_);
     struct json *schema = json_object_new();
     json_add_text(schema, "type", "object");
     struct json *properties = json_add_object(schema, "properties");
-    for (const struct member *it = members_of(tool); it->name; it++) {
-        struct json *property = json_add_object(properties, it->name);
-        if (it->other) {
-            struct json *types = json_add_array(property, "type");
-            json_add_text(types, NULL, it->type);
-            json_add_text(types, NULL, it->other);
-        } else {
-            json_add_text(property, "type", it->type);
-        }
-    }
+    add_members(properties, &shapes[shape_of_tool((enum tool_id)(tool - tools))]);
     return schema;
 }

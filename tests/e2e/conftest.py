@@ -5,6 +5,7 @@ only a hang can reach."""
 import contextlib, ctypes, faulthandler, itertools, json, os, pty, random, re, resource, select, shutil, signal, socket, subprocess, tempfile, threading, time, zlib
 from pathlib import Path
 
+import protocol_page
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,13 +105,14 @@ class Rpc:
         self.sock.settimeout(CAP)
         if not sock:
             self.sock.connect(str(path))
-        self.ids, self.rest, self.answers = itertools.count(1), b"", []
+        self.ids, self.rest, self.answers, self.methods = itertools.count(1), b"", [], {}
 
     def send_raw(self, data):
         self.sock.sendall(data)
 
     def send(self, method, params=None, id=None):
         id = next(self.ids) if id is None else id
+        self.methods[id] = method
         request = {"jsonrpc": "2.0", "id": id, "method": method}
         if params is not None:
             request["params"] = params
@@ -142,13 +144,16 @@ class Rpc:
             line = self.line()
             assert line is not None, "the daemon has closed the connection"
             self.answers.append(json.loads(line))
+            protocol_page.check_notice(self.answers[-1])
 
     def result(self, id):
         message = self.recv(id)
         assert message.get("jsonrpc") == "2.0", message
         if "error" in message:
             assert "result" not in message
+            protocol_page.check_failure(message["error"])
             raise RpcError(message["error"])
+        protocol_page.check_answer(self.methods.get(id), message["result"])
         return message["result"]
 
     def call(self, method, params=None):
@@ -273,7 +278,9 @@ class Muxd:
 
     def js(self, verb, *args, **kw):
         """ue with --json, whatever its exit status."""
-        return self.ue(verb, "--json", *args, **kw).json
+        told = self.ue(verb, "--json", *args, **kw).json
+        protocol_page.check_verb(verb, told)
+        return told
 
     def call(self, tool, arguments, **kw):
         return self.ue("call", tool, arguments if isinstance(arguments, str) else json.dumps(arguments), **kw)
