@@ -56,6 +56,14 @@ static int check_typing(struct ue_client *ue)
         .session_id = "cat", .chars = "a\0\xff\xc3z", .chars_size = 5, .until = "z", .yield_time_ms = UE_FOREVER};
     CHECK(ue_write_stdin(ue, &bytes, &answer, &error) == 0 && answer->output_size == 5 && memcmp(answer->output, "a\0\xff\xc3z", 5) == 0);
     ue_answer_free(answer);
+    const char *any[] = {"nothing", "(x+)(y)?", NULL};
+    struct ue_write_stdin_args two = {.session_id = "cat", .chars = "wxxz", .until_any = any, .fail_on = "q", .yield_time_ms = UE_FOREVER};
+    CHECK(ue_write_stdin(ue, &two, &answer, &error) == 0 && is(answer->reason, "until") && answer->match && answer->match->index == 1);
+    CHECK(is(answer->match->text, "xx") && answer->match->text_size == 2 && is(answer->match->pattern, any[1]) && !answer->match->name);
+    CHECK(answer->match->group_count >= 1 && answer->match->to == answer->match->from + 2);
+    ue_answer_free(answer);
+    two.until = "x";
+    CHECK(ue_write_stdin(ue, &two, &answer, &error) == UE_ERR_ARGUMENTS && strstr(error.text, "`until` is given twice"));
     struct ue_read_output_args again = {.session_id = "cat", .has_since = true, .to = 3, .peek = true, .yield_time_ms = UE_AT_ONCE};
     CHECK(ue_read_output(ue, &again, &answer, &error) == 0 && answer->output_size == 3 && memcmp(answer->output, "goa", 3) == 0);
     int number = (int)answer->number;
@@ -66,6 +74,7 @@ static int check_typing(struct ue_client *ue)
 /* Each typed call once, against a daemon of its own. */
 static void tour(void)
 {
+    signal(SIGCHLD, SIG_IGN); /* nobody can wait for a child then; a daemon is started all the same */
     struct ue_client *ue = open_client((struct ue_options){.client = "tour"});
     struct ue_answer *answer;
     char number[16];
@@ -339,7 +348,8 @@ static void ask(const char *method, const char *arguments)
 {
     struct ue_client *ue;
     struct ue_answer *answer;
-    struct ue_options options = {.no_start = getenv("NO_START") != NULL, .max_answer = 1 << 20, .answer_ms = 15000};
+    struct ue_options options = {.no_start = getenv("NO_START") != NULL, .max_answer = 1 << 20};
+    options.answer_ms = getenv("ANSWER_MS") ? atoi(getenv("ANSWER_MS")) : long_ms;
     if (ue_open(&options, &ue, &error) < 0) {
         printf("open %s %s\n", error.name, error.text);
         return;

@@ -123,7 +123,7 @@ class Liar:
                         sock.sendall(said or b"")
                     except OSError:
                         break
-                    if said is None or not said.endswith(b"\n"):
+                    if said is None or not said.endswith((b"\n", b" ")):  # a blank: it stays, and says no more
                         break
 
     def close(self):
@@ -161,9 +161,13 @@ def test_a_daemon_that_lies(mux, check):
         liar.close()
         mux.socket.unlink()
         assert done.out.startswith(begins) and has in done.out and not done.err, (lie, done)
-    silent = Liar(mux.socket, lambda id, method: HELLO % (id, 1) if method == "hello" else b"")  # hangs up before a word: not at all
-    silent.close()
-    mux.socket.unlink()
+    for says, told in ((asking(lambda id: b"\n"), "does not answer"), (asking(lambda id: b'{"jsonrpc": '), "stopped in the middle of an answer"),
+                       (lambda id, method: b"\n", "does not answer")):
+        liar = Liar(mux.socket, says)
+        done = run(mux, check, "ask", "status", env={"ANSWER_MS": "300"})
+        liar.close()
+        mux.socket.unlink()
+        assert "no_daemon" in done.out and told in done.out, done
     done = run(mux, check, "ask", "status", env={"NO_START": "1"})
     assert done.out.startswith("open no_daemon") and "nobody listens there; start muxd, or leave no_start out" in done.out, done
 

@@ -14,6 +14,8 @@ struct answer_box {
     struct buf output, json;
     struct ue_session *sessions; /* and the pointers to them */
     const struct ue_session **session_list;
+    struct ue_match match;
+    const char **groups;
     struct ue_answer *steps;
     const struct ue_answer **step_list;
 };
@@ -58,6 +60,15 @@ static const struct member of_answer[] = {
     OF(ue_answer, rows, NUMBER),
     OF(ue_answer, cols, NUMBER),
     OF(ue_answer, completed, COUNT),
+    {0}};
+static const struct member of_match[] = {
+    {"text", SIZED, offsetof(struct ue_match, text), offsetof(struct ue_match, text_size)},
+    {"line", SIZED, offsetof(struct ue_match, line), offsetof(struct ue_match, line_size)},
+    OF(ue_match, name, TEXT),
+    OF(ue_match, pattern, TEXT),
+    OF(ue_match, index, COUNT),
+    OF(ue_match, from, COUNT),
+    OF(ue_match, to, COUNT),
     {0}};
 static const struct member of_session[] = {OF(ue_session, session_id, COUNT),
                                            OF(ue_session, name, TEXT),
@@ -152,6 +163,21 @@ static void fill_output(struct answer_box *box)
     box->shown.output_size = box->output.len;
 }
 
+static void fill_match(struct answer_box *box, const struct json *match)
+{
+    const struct json *groups = json_get(match, "groups");
+    size_t count = json_count(groups), at = 0;
+    if (!match)
+        return;
+    answer_fill(&box->match, of_match, match);
+    box->groups = count > 0 ? xcalloc(count, sizeof *box->groups) : NULL;
+    for (const struct json *it = json_first(groups); it; it = json_next(it))
+        box->groups[at++] = json_str(it, NULL);
+    box->match.groups = box->groups;
+    box->match.group_count = count;
+    box->shown.match = &box->match;
+}
+
 static void fill_sessions(struct answer_box *box, const struct json *rows)
 {
     size_t count = json_count(rows), at = 0;
@@ -190,6 +216,7 @@ struct ue_answer *answer_make(struct msg_answer *answer)
     box->output = box->json = BUF_INIT;
     fill_answer(&box->shown, answer->result);
     fill_output(box);
+    fill_match(box, json_get(answer->result, "match"));
     fill_sessions(box, json_get(answer->result, "sessions"));
     fill_steps(box, json_get(answer->result, "steps"));
     return &box->shown;
@@ -203,6 +230,7 @@ void ue_answer_free(struct ue_answer *answer)
     msg_answer_fini(&box->from);
     buf_fini(&box->output);
     buf_fini(&box->json);
+    free(box->groups);
     free(box->sessions);
     free(box->session_list);
     free(box->steps);

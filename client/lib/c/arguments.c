@@ -32,7 +32,9 @@ struct field {
 #member, kind, AT(member), 0                                                               \
     }
 #define WAIT_FIELDS                                                                                \
-    FIELD(until, TEXT), FIELD(ready, CHOICE), FIELD(exit, YES), FIELD(quiet_ms, COUNT),            \
+    FIELD(until, TEXT), FIELD(fail_on, TEXT), {"until", LIST, AT(until_any), 0},                   \
+        {"fail_on", LIST, AT(fail_on_any), 0}, FIELD(ready, CHOICE), FIELD(exit, YES),             \
+        FIELD(line, YES), FIELD(count, COUNT), FIELD(quiet_ms, COUNT),                             \
         FIELD(yield_time_ms, YIELD), FIELD(max_bytes, COUNT), FIELD(text, YES)
 
 #define ARGS ue_exec_command_args
@@ -187,6 +189,9 @@ static int arguments_text(struct json *params, const struct field *field, const 
     memcpy(&list, args + field->at, sizeof list);
     if (!text)
         return 0;
+    if (json_get(params, field->name))
+        return err_set(err, ERR_ARGUMENTS, "`%s` is given twice: as one, and as several",
+                       field->name);
     switch (field->kind) {
     case SESSION: json_add(params, field->name, session_json(text)); return 0;
     case LIST: json_add(params, field->name, list_json(list)); return 0;

@@ -223,10 +223,9 @@ static int64_t reach_silence_ms(const struct ue_client *client)
     const struct frame *in = &client->conn.in;
     if (client->conn.fd < 0)
         return 0;
-    if (in->len > in->start)
-        return STALL_MS;
-    if (client->hello)
-        return client->answer_ms > 0 && client->answer_ms < HELLO_MS ? client->answer_ms : HELLO_MS;
+    int64_t most_ms = in->len > in->start ? STALL_MS : client->hello ? HELLO_MS : 0;
+    if (most_ms > 0)
+        return client->answer_ms > 0 && client->answer_ms < most_ms ? client->answer_ms : most_ms;
     return calls_asked(client) > 0 ? client->answer_ms : 0;
 }
 

@@ -157,6 +157,16 @@ struct ue_session {
     bool tty;
 };
 
+/* What a pattern of until or fail_on has matched. */
+struct ue_match {
+    const char *name, *pattern; /* name: NULL: it has none */
+    const char *text, *line;    /* line: the whole one, with line */
+    size_t text_size, line_size;
+    int64_t index, from, to;   /* index: which one of its argument, from 0; absolute offsets */
+    const char *const *groups; /* group_count of them; NULL: has no part in the match */
+    size_t group_count;
+};
+
 /* What a call says. Strings may be NULL, numbers -1: not told, or not known. */
 struct ue_answer {
     const char *output; /* bytes, output_size of them; a NUL follows */
@@ -166,10 +176,11 @@ struct ue_answer {
     int64_t number;           /* of the session */
     const char *name, *state; /* state: running, exited, signaled, killed, lost */
     bool running;
-    int exit_code;           /* of a program that has ended; 128 + N for signal N */
-    const char *signal;      /* "SEGV", … */
-    const char *reason;      /* what ended the wait: exit, until, ready, quiet, deadline, … */
-    const char *evidence;    /* what `ready` went by */
+    int exit_code;        /* of a program that has ended; 128 + N for signal N */
+    const char *signal;   /* "SEGV", … */
+    const char *reason;   /* what ended the wait: exit, until, fail_on, ready, … */
+    const char *evidence; /* what `ready` went by */
+    const struct ue_match *match;
     const char *waiting_for; /* line, key, secret; NULL while it computes */
     int64_t children_left;
     double wall_time_seconds;
@@ -193,15 +204,19 @@ enum { UE_YES = 1, UE_NO = -1 }; /* for arguments whose default is the daemon's 
 
 /* Arguments have the names and the meaning of muxd(7). Texts are UTF-8; bytes may be anything. A
  * session is given by its name or its number in digits. What a wait is for: until, a PCRE2 pattern
- * that new output has to match; ready, that the program waits for input (the default on a terminal
- * when nothing else is given); quiet_ms of silence; exit, its end. The first to happen ends it, and
- * yield_time_ms at the latest, then the reason is "deadline". Without text, output is the exact
- * bytes, at most max_bytes (1 MiB); what is beyond comes with the next call. */
+ * that new output has to match; fail_on, one that ends it with the reason "fail_on"; until_any and
+ * fail_on_any, several of them in place of one, NULL at the end (match->index tells which); ready,
+ * that the program waits for input (the default on a terminal when nothing else is given); quiet_ms
+ * of silence; exit, its end. The first to happen ends it, and yield_time_ms at the latest, then the
+ * reason is "deadline". count: which of the matches counts, from 1; line: a match lies in one whole
+ * line. With text, output is as a person would read it; else it is the exact bytes, at most
+ * max_bytes (1 MiB); what is beyond comes with the next call. */
 #define UE_WAIT_ARGS                                                                               \
-    const char *until;                                                                             \
+    const char *until, *fail_on;                                                                   \
+    const char *const *until_any, *const *fail_on_any;                                             \
     int ready; /* UE_YES, UE_NO */                                                                 \
-    bool exit, text;                                                                               \
-    int64_t quiet_ms, yield_time_ms, max_bytes
+    bool exit, line, text;                                                                         \
+    int64_t count, quiet_ms, yield_time_ms, max_bytes
 
 struct ue_exec_command_args {
     const char *cmd;         /* for $SHELL -c */
