@@ -27,7 +27,7 @@ def sessions_of_all_kinds(mux, rpc):
     rpc.call("write_stdin", {"session_id": "cat", "chars": "one two", "submit": True, "until": "(o)ne (x)?two", "line": True, "yield_time_ms": LONG, "_meta": {"verb": True}})
     rpc.call("write_stdin", {"session_id": "cat", "chars": "three", "paste": True, "yield_time_ms": LONG, "_meta": {"verb": True}})
     rpc.call("read_output", {"session_id": "cat", "since": 0, "to": 3})
-    rpc.call("run_steps", {"session_id": "cat", "steps": [{"write": "x" * 20 + "\n"}, {"wait": "x{20}"}, {"read": {"max_output_tokens": 1}}, {"wait": {"until": "never", "yield_time_ms": 1}}]})
+    rpc.call("run_steps", {"session_id": "cat", "steps": [{"write": "x" * 20 + "\n"}, {"expect": {"until": "(x{20})", "capture": "name"}}, {"read": {"max_output_tokens": 1}}, {"wait": {"until": "never", "yield_time_ms": 1}}]})
     screen = rpc.call("read_screen", {"session_id": "cat"})
     rpc.call("read_screen", {"session_id": "cat", "wait_change": screen["hash"], "yield_time_ms": 1})
     rpc.call("resize_session", {"session_id": "cat", "rows": 6, "cols": 50})
@@ -62,7 +62,7 @@ def test_each_method(mux):
     rpc.error("apply_patch", {"input": PATCH.format("x").replace("+x", "x"), "workdir": str(mux.dir)})
     rpc.call("remove_session", {"sessions": ["tom"]})
     for method, arguments in {"hello": {"policy": True}, "status": {}, "doctor": {}, "tools": {}, "config": {}, "reload": {}, "list_approvals": {},
-                              "check_policy": {"cmd": "git status && rm -rf /"}, "explain_sandbox": {"sandbox": "full-access", "workdir": str(mux.dir)},
+                              "check_words": {"patterns": ["("], "keys": ["Entr"]}, "check_policy": {"cmd": "git status && rm -rf /"}, "explain_sandbox": {"sandbox": "full-access", "workdir": str(mux.dir)},
                               "import_rules": {"input": 'prefix_rule(pattern=["git"], decision="allow")\nnonsense(\n', "skip_refused": True}}.items():
         rpc.call(method, arguments)
     assert base64.b64decode(rpc.call("read_output", {"session_id": "pipes", "since": 0, "encoding": "base64"})["output_base64"])
