@@ -9,7 +9,7 @@ PATCH = "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch\n"
 # What it takes a person, a full ring, a limit of the kernel or a crash to see; the tests of these see it.
 RARE = {"approval": "*", "approved": "*", "notice": "*", "meta": "*", "denial": "*", "constraint": "*", "process": "*", "patch": "cause stderr", "step": "evidence",
         "nothing": "*", "file": "from", "event": "*", "rule": "*", "refused": "*", "match": "name named", "range": "lines",
-        "call": "note replaced_reader _meta", "typed": "held_ms bracketed", "oneshot": "note session_id waiting_for signal evidence truncated _meta killed_by",
+        "call": "note replaced_reader _meta", "command_run": "killed_by signal note", "typed": "held_ms bracketed", "oneshot": "note session_id waiting_for signal evidence truncated _meta killed_by",
         "session": "keyboard sandbox size_policy recording_failed pids", "keyboard": "*", "sandbox": "*", "ended": "survivor_processes signal exit_code", "secret": "*",
         "steps": "signal killed_by exit_code children_left", "screen": "signal killed_by exit_code children_left", "checked": "not_plain refusal", "verdict": "limits", "plan": "*",
         "entry": "last from_session from_session_name client call_id cut signal writes", "input": "lost", "hello": "policy", "finding": "means do",
@@ -24,6 +24,14 @@ def sessions_of_all_kinds(mux, rpc):
     rpc.call("exec_command", {"cmd": "seq 9999", "exit": True, "max_output_tokens": 5, "_meta": {"verb": True}})
     rpc.call("exec_command", {"cmd": "echo one", "until": "o(n)e"})
     rpc.call("exec_command", {"cmd": "exec cat", "name": "cat", "tty": True, "rows": 5, "cols": 40, "yield_time_ms": LONG, "_meta": {"verb": True}})
+    rpc.call("exec_command", {"cmd": ["bash", "--norc"], "name": "sh", "tty": True, "yield_time_ms": LONG, "_meta": {"verb": True}})
+    rpc.call("integrate_session", {"session_id": "sh"})
+    rpc.call("run_command", {"session_id": "sh", "command": "(exit 3)", "yield_time_ms": LONG, "_meta": {"client": "me"}})
+    rpc.call("run_command", {"session_id": "sh", "command": "echo '", "interrupt_incomplete": True, "encoding": "base64", "yield_time_ms": LONG})
+    rpc.call("list_commands", {"session_id": "sh"})
+    for encoding in "utf8", "base64":
+        rpc.call("read_command", {"session_id": "sh", "encoding": encoding})
+    rpc.call("run_command", {"session_id": "sh", "command": "exit 4", "yield_time_ms": LONG})
     rpc.call("write_stdin", {"session_id": "cat", "chars": "one two", "submit": True, "until": "(o)ne (x)?two", "line": True, "yield_time_ms": LONG, "_meta": {"verb": True}})
     rpc.call("write_stdin", {"session_id": "cat", "chars": "three", "paste": True, "yield_time_ms": LONG, "_meta": {"verb": True}})
     rpc.call("read_output", {"session_id": "cat", "since": 0, "to": 3})

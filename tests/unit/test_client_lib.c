@@ -10,6 +10,7 @@ static bool takes(enum arg_type type, enum kind kind)
     case LIST: return type == ARG_STRINGS || type == ARG_COMMAND || type == ARG_PATTERNS;
     case ENV: return type == ARG_ENV;
     case JSON: return type == ARG_OBJECTS;
+    case EXACT:
     case CHARS: return type == ARG_STRING;
     case YES:
     case CHOICE: return type == ARG_BOOL;

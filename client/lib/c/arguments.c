@@ -14,6 +14,7 @@ enum kind {
     JSON,     /* const char *: a JSON value */
     CHARS,    /* const char *, and its size_t at .other */
     YES,      /* bool: only true is told */
+    EXACT,    /* bool: the encoding of output: base64 where it is true */
     CHOICE,   /* int: UE_YES, UE_NO or 0 */
     COUNT,    /* int64_t: 0 is not told */
     YIELD,    /* int64_t: UE_AT_ONCE, UE_FOREVER, 0 is not told */
@@ -73,6 +74,12 @@ static const struct field of_read_output[] = {FIELD(session_id, SESSION),
                                               {"to", OFFSET, AT(to), AT(has_to)},
                                               {0}};
 #undef ARGS
+#define ARGS ue_run_command_args
+static const struct field of_run_command[] = {
+    FIELD(session_id, SESSION),        FIELD(command, TEXT),
+    {"encoding", EXACT, AT(exact), 0}, FIELD(interrupt_incomplete, YES),
+    FIELD(yield_time_ms, YIELD),       {0}};
+#undef ARGS
 #define ARGS ue_list_sessions_args
 static const struct field of_list_sessions[] = {FIELD(all, YES), {0}};
 #undef ARGS
@@ -104,6 +111,7 @@ static const struct {
 } rows[] = {
     {TOOL_EXEC_COMMAND, of_exec_command, sizeof(struct ue_exec_command_args)},
     {TOOL_WRITE_STDIN, of_write_stdin, sizeof(struct ue_write_stdin_args)},
+    {TOOL_RUN_COMMAND, of_run_command, sizeof(struct ue_run_command_args)},
     {TOOL_READ_OUTPUT, of_read_output, sizeof(struct ue_read_output_args)},
     {TOOL_LIST_SESSIONS, of_list_sessions, sizeof(struct ue_list_sessions_args)},
     {TOOL_KILL_SESSION, of_kill_session, sizeof(struct ue_kill_session_args)},
@@ -217,6 +225,7 @@ static int arguments_number(struct json *params, const struct field *field, cons
         if (args[field->at])
             json_add_bool(params, field->name, true);
         return 0;
+    case EXACT: json_add_text(params, field->name, args[field->at] ? "base64" : "utf8"); return 0;
     case CHOICE:
         memcpy(&choice, args + field->at, sizeof choice);
         if (choice)
@@ -262,7 +271,8 @@ struct json *arguments_make(const struct tool *tool, const void *args, size_t si
     for (const struct field *it = rows[row].fields; result == 0 && it->name; it++)
         result = it->kind <= CHARS ? arguments_text(params, it, room, err)
                                    : arguments_number(params, it, room, err);
-    if (result == 0 && !json_get(params, "text") && tool_arg_by_name(tool, "encoding"))
+    if (result == 0 && !json_get(params, "text") && !json_get(params, "encoding") &&
+        tool_arg_by_name(tool, "encoding"))
         json_add_text(params, "encoding", "base64");
     if (result == 0)
         return params;

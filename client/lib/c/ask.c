@@ -127,6 +127,7 @@ char *ue_quote(const char *data, size_t size)
     }
 ASK_TOOL(EXEC_COMMAND, exec_command)
 ASK_TOOL(WRITE_STDIN, write_stdin)
+ASK_TOOL(RUN_COMMAND, run_command)
 ASK_TOOL(READ_OUTPUT, read_output)
 ASK_TOOL(LIST_SESSIONS, list_sessions)
 ASK_TOOL(KILL_SESSION, kill_session)

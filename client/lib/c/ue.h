@@ -184,6 +184,12 @@ struct ue_answer {
     const char *waiting_for; /* line, key, secret; NULL while it computes */
     int64_t children_left;
     double wall_time_seconds;
+    /* run_command: its own output and status, not the session's */
+    const char *command, *cwd, *start, *end; /* start, end: ISO 8601, UTC */
+    const char *by;                          /* how its end is known: marks, prompt, exit */
+    int status;
+    int64_t id;                        /* for read_command */
+    bool incomplete;                   /* the program waits for the rest of it */
     const char *screen, *title, *hash; /* read_screen; screen: screen_size bytes of UTF-8 */
     size_t screen_size;
     int rows, cols, cursor_row, cursor_col;   /* from 1 */
@@ -240,6 +246,13 @@ struct ue_write_stdin_args {
     bool has_since;
     int64_t since; /* absolute offset to return output from; 0 counts with has_since */
 };
+/* Its output is the command's alone: as a person would read it, or with exact as bytes. */
+struct ue_run_command_args {
+    const char *session_id, *command;
+    bool exact;
+    bool interrupt_incomplete; /* give it up by ^C when the program waits for the rest of it */
+    int64_t yield_time_ms;
+};
 struct ue_read_output_args {
     const char *session_id;
     UE_WAIT_ARGS;
@@ -279,6 +292,7 @@ struct ue_run_steps_args {
     }
 UE_TOOL(exec_command)
 UE_TOOL(write_stdin)
+UE_TOOL(run_command)
 UE_TOOL(read_output)
 UE_TOOL(list_sessions)
 UE_TOOL(kill_session)
