@@ -159,8 +159,11 @@ enum play_flow play_START(struct play *play, const struct play_step *step)
     const char *name = play_text(step, 0);
     play->ue->conn.cancelled = 0;
     int code = play_sessions_start(play, step, name, &number, &err);
-    if (code == ERR_NAME_TAKEN) { /* the script runs twice, or something else is called so */
-        char *other = xasprintf("%.40s-%d", name, (int)getpid());
+    for (int round = 0; code == ERR_NAME_TAKEN && round < 2; round++) {
+        /* the script runs twice, or begins several of that name */
+        char *other = round == 0
+                          ? xasprintf("%.30s-%d", name, (int)getpid())
+                          : xasprintf("%.30s-%d-%zu", name, (int)getpid(), play->session_count);
         code = play_sessions_start(play, step, other, &number, &err);
         free(other);
     }

@@ -1,5 +1,6 @@
 /* play_vars: owns the variables of a running script. A value is bytes; nothing in it is read again
  * as a command, a pattern or a variable. */
+#include "base/bug.h"
 #include "base/mem.h"
 #include "base/value.h"
 #include "client/play/playing.h"
@@ -160,6 +161,7 @@ int play_expand(struct play *play, const struct script_word *word, struct buf *o
 {
     for (size_t i = 0; i < word->count; i++) {
         const struct script_part *part = &word->parts[i];
+        BUG_UNLESS(part->text);
         size_t len = part->len;
         const char *text = part->variable ? play_value(play, part->text, &len) : part->text;
         if (part->variable && part->fallback && (!text || len == 0)) {
