@@ -229,6 +229,7 @@ in_pc = $(subst |,\|,$(subst &,\&,$(subst $(empty) $(empty),\\ ,$(PREFIX))))
 PYTHONDIR = $(or $(shell $(PYTHON) -c 'import os, site, sys; \
 	print(next((d for d in [site.getusersitepackages(), *site.getsitepackages()] if d.startswith(os.path.abspath(sys.argv[1]) + "/lib/")), ""))' \
 	'$(PREFIX)' 2>/dev/null),$(PREFIX)/lib/python3/dist-packages)
+NODEDIR = $(PREFIX)/lib/node_modules/ue
 # All that is installed. $(1): what to do with it; its arguments are the directory, the mode and the files.
 define places
 $(call $(1),$(LIBEXECDIR),755,$(BUILD)/muxd-keeper $(BUILD)/muxd-confine)
@@ -241,6 +242,7 @@ $(call $(1),$(SHARE)/zsh/site-functions,644,completions/_ue)
 $(call $(1),$(SHARE)/fish/vendor_completions.d,644,completions/ue.fish)
 $(call $(1),$(SHARE)/muxd,644,$(wildcard conf/*.ini))
 $(call $(1),$(PYTHONDIR),644,client/lib/python/ue.py)
+$(call $(1),$(NODEDIR),644,$(addprefix client/lib/node/,ue.mjs ue.d.ts package.json))
 $(call $(1),$(PREFIX)/include,644,client/lib/c/ue.h)
 $(call $(1),$(PREFIX)/lib,644,$(BUILD)/lib/libue.a $(BUILD)/lib/libue.so.0)
 endef
@@ -268,7 +270,7 @@ uninstall:
 	$(call take,$(PREFIX)/lib/pkgconfig,,libue.pc)
 	$(call take,$(UNITDIR),,$(UNITS))
 	rm -f "$(DESTDIR)$(PYTHONDIR)"/__pycache__/ue.*.pyc
-	for dir in "$(DESTDIR)$(SHARE)/muxd" "$(DESTDIR)$(LIBEXECDIR)"; do \
+	for dir in "$(DESTDIR)$(SHARE)/muxd" "$(DESTDIR)$(LIBEXECDIR)" "$(DESTDIR)$(NODEDIR)"; do \
 		if [ -d "$$dir" ]; then rmdir --ignore-fail-on-non-empty "$$dir"; fi; done
 
 # The headers that each object and each program of one source was made from; gcc and clang write them as they compile (-MMD).

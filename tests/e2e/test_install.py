@@ -25,7 +25,8 @@ def test_install_into_a_staging_directory(mux):
                  "share/man/man7/muxd.7", "share/man/man7/muxd-policy.7", "share/man/man7/ue-script.7",
                  "share/bash-completion/completions/ue", "share/zsh/site-functions/_ue", "share/fish/vendor_completions.d/ue.fish", "share/muxd/muxd.ini",
                  "lib/systemd/user/muxd.service", "lib/systemd/user/muxd.socket", "include/ue.h", "lib/libue.a", "lib/libue.so.0", "lib/libue.so",
-                 "lib/pkgconfig/libue.pc", "lib/python3/dist-packages/ue.py"):
+                 "lib/pkgconfig/libue.pc", "lib/python3/dist-packages/ue.py",
+                 "lib/node_modules/ue/ue.mjs", "lib/node_modules/ue/ue.d.ts", "lib/node_modules/ue/package.json"):
         assert (stage / "usr" / path).is_file(), path
     assert os.access(stage / "usr/bin/ue", os.X_OK) and os.access(stage / "usr/libexec/muxd/muxd-keeper", os.X_OK)
     assert os.readlink(stage / "usr/bin/apply_patch") == "ue"
@@ -39,7 +40,7 @@ def test_uninstall_takes_what_install_has_put_and_no_more(mux):
         (stage / other).parent.mkdir(parents=True, exist_ok=True)
         (stage / other).touch()
     make("PREFIX=/usr", f"DESTDIR={stage}", "install")
-    assert len(files(stage)) == len(others) + 23
+    assert len(files(stage)) == len(others) + 26
     make("PREFIX=/usr", f"DESTDIR={stage}", "uninstall")
     assert files(stage) == others
     (stage / others[2]).unlink()

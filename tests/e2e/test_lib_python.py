@@ -66,6 +66,13 @@ def test_tools_sessions_and_errors(mux, ue, monkeypatch, request):
             py.ask("1 / 0", until="nothing", fail_on=r"Zero\w+", timeout=CAP)
         assert caught.value.code == "fail_on" and caught.value.answer.match["text"] == "ZeroDivisionError", caught.value.answer
         py.ready(timeout=CAP)
+        # what comes with a match is returned with it, and still counts for the next wait
+        both = client.begin("echo one; echo two; sleep 1000", tty=False, until="one\n")
+        wait_for(lambda: both.info().output_bytes == 8)
+        assert both.greeting + both.until("two\n", timeout=CAP) == "one\ntwo\n" and both.read(timeout=0.01) == ""
+        with pytest.raises(ue.TimedOut):
+            both.until("two", timeout=0.05)
+        both.kill()
         assert py.screen().rstrip().endswith(">>>") and client.session("py").number == py.number
         py.resize(10, 40)
         assert (py.info().rows, py.info().cols) == (10, 40)

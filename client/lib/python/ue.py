@@ -937,11 +937,12 @@ class Session:
         given = {"session_id": self.number, "keys": keys, **self._chars(data),
                  **self._conditions(until, ready, quiet, timeout),
                  "fail_on": fail_on, "follow": None, **more}
-        self.mark = self.place
         if plain:
             given.update(encoding=None, max_bytes=None, text=True, max_output_tokens=262144)
             answer = self.client.call("write_stdin", given)
-            self._took(answer)
+            shown = answer.output or ""
+            self._told(answer)
+            answer["output"] = shown
             return self._judge(answer, timeout)
         return self._judge(self._told(self.client.call("write_stdin", given)), timeout)
 
@@ -955,18 +956,18 @@ class Session:
              **more):
         """Waits until the first of the conditions is true (those of ask; exit: the program's end;
         none: exit) and returns all output that this object has not returned yet. Conditions count
-        what was printed since the last write. TimedOut (with .answer) when it did not come true
-        within timeout seconds; Ended when the session ended before an until, ready or quiet; Failed
-        when fail_on matched. Other arguments are read_output's (count, line, ...)."""
+        what was printed since the last write, or behind the last match. TimedOut (with .answer)
+        when it did not come true within timeout seconds; Ended when the session ended before an
+        until, ready or quiet; Failed when fail_on matched. Other arguments are read_output's
+        (count, line, ...)."""
         if until is None and ready is None and quiet is None:
             exit = True
         given = self._conditions(until, ready, quiet, timeout)
         given.update(session_id=self.number, exit=exit or None, fail_on=fail_on, **more,
-                     since=max(self.mark, self.place) if until or quiet or fail_on else self.place)
+                     since=self.mark if until or quiet or fail_on else self.place)
+        begun = b""
         if self.place < given["since"]:
             begun = self._raw(to=given["since"], yield_time_ms=0)
-        else:
-            begun = b""
         answer = self._told(self.client.call("read_output", given))
         answer["output"] = begun + answer["output"]
         return self._judge(answer, timeout, exit)
@@ -990,21 +991,27 @@ class Session:
         return answer.exit_code
 
     def _told(self, answer):
-        """Takes an answer's bytes; the rest of what one answer can't hold is fetched."""
-        data = more = self._took(answer)
-        while len(more) == _ALL:
-            more = self._raw(yield_time_ms=0, max_bytes=_ALL)
-            data += more
+        """Takes an answer's new bytes; the rest of what one answer can't hold is fetched. The next
+        wait counts from the end of what has matched, not from the end of what has come with it."""
+        data = self._took(answer)
+        while self.last["to"] - self.last["from"] - (self.last.omitted_bytes or 0) >= _ALL:
+            data += self._raw(yield_time_ms=0, max_bytes=_ALL)
+        if answer.match:
+            self.mark = answer.match["to"]
         answer["output"] = data
         return answer
 
     def _took(self, answer):
+        """The bytes of an answer that this object has not returned yet."""
         data = answer.exact
         answer.pop("output_base64", None)
-        self.place = answer.get("to", self.place)
+        first = answer["from"] + (answer.get("omitted_bytes") or 0)
+        data = data[max(0, self.place - first):]
+        self.place = max(self.place, answer["to"])
         self.omitted += answer.get("omitted_bytes") or 0
         self.name = answer.get("name", self.name)
         self.last = answer
+        self.mark = max(self.mark, self.place)
         return data
 
     def _raw(self, **given):
@@ -1317,7 +1324,7 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
             (call, data, usual), self._typing = self._typing, None
             if not usual or usual == literal:
                 answer = self._taken(call, data)
-                return self._new(answer) if usual and answer else None
+                return self.session._took(answer) if usual and answer else None
             self._late.append((call, data))
             self._times = 0
         for call, data in [late for late in self._late if always or late[0].done]:
@@ -1339,12 +1346,13 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
                 "since": max(0, place - len(literal) + 1), "encoding": "base64",
                 "max_bytes": _BLOCK, "yield_time_ms": wait_ms}
 
-    def _new(self, answer):
-        """The new bytes of an answer, which may begin before them."""
-        place = self.session.place
-        data = self.session._took(answer)
-        first = answer["from"] + (answer.get("omitted_bytes") or 0)
-        return data[place - first:] if first < place else data
+    def _refused(self, data, error):
+        if error.code == "secret_prompt":
+            self._type_secret(data, error)
+        elif error.code == "input_full":
+            self.session.write(data)
+        elif error.code not in ("ended", "no_such_session"):  # the next read tells of the end
+            raise ExceptionPexpect(error.message) from error
 
     def _refused(self, data, error):
         if error.code == "secret_prompt":
@@ -1488,7 +1496,7 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
                 given["yield_time_ms"] = min(wait, _LOOK_MS)
             call = self._client._begin("read_output", given)
             self._typed()
-            return self._new(self._client._finish(call))
+            return self.session._took(self._client._finish(call))
         except Error as e:
             if e.code == "no_such_session":
                 self.flag_eof = True
