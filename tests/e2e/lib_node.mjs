@@ -56,6 +56,16 @@ const steps = {
     await py.resize(10, 40);
     assert.equal((await (await client.session("py")).info()).cols, 40);
     assert.match(await py.screen(), />>>\s*$/);
+    const ran = await py.run("6 * 7", cap);
+    assert.deepEqual([ran.output, ran.status, ran.by], ["42\n", 0, "marks"]);
+    // more calls than one connection may have, and room for what ends them
+    const many = await client.begin(["cat"], { wait: false });
+    const waits = [...Array(150)].map(() => client.read_output({ session_id: many.number, until: "go", yield_time_ms: CAP, peek: true }));
+    await waitFor(async () => (await client.status()).waits === 150, "the waits");
+    await many.line("go");
+    for (const answer of await Promise.all(waits))
+      assert.equal(answer.reason, "until");
+    await many.kill();
     // any bytes, of any length, in; a character that comes in two pieces, out
     const cat = await client.begin(["cat"], { tty: false, stdin: true, wait: false, encoding: null });
     const data = Buffer.alloc(768000, Buffer.from([...Array(256).keys()]));

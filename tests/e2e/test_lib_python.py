@@ -76,6 +76,26 @@ def test_tools_sessions_and_errors(mux, ue, monkeypatch, request):
         assert py.screen().rstrip().endswith(">>>") and client.session("py").number == py.number
         py.resize(10, 40)
         assert (py.info().rows, py.info().cols) == (10, 40)
+        ran = py.run("6 * 7", timeout=CAP)
+        assert (ran.output, ran.status, ran.by) == ("42\n", 0, "marks") and py.read() in ("", ">>> ")
+        with pytest.raises(ue.TimedOut) as caught:
+            py.run("import time; time.sleep(1000)", timeout=0.3)
+        assert caught.value.answer.reason == "deadline" and caught.value.answer.running is not False
+        py.press("C-c")
+        py.until("KeyboardInterrupt", timeout=CAP)
+        py.ready(timeout=CAP)
+        # more calls than one connection may have, and room for what ends them
+        fifo = client.begin(["cat"], name="many", wait=False)
+        waiting = [threading.Thread(target=fifo.client.read_output, kwargs={"session_id": "many", "until": "go", "yield_time_ms": CAP * 1000, "peek": True})
+                   for _ in range(150)]
+        for thread in waiting:
+            thread.start()
+        wait_for(lambda: client.status().waits == 150, "the waits")
+        fifo.line("go")
+        for thread in waiting:
+            thread.join(CAP)
+        assert not any(thread.is_alive() for thread in waiting) and client.status().waits == 0
+        fifo.kill()
         # any bytes, of any length, in; a character that comes in two pieces, out
         cat = client.begin(["cat"], tty=False, stdin=True, wait=False, encoding=None)
         data = bytes(range(256)) * 3000

@@ -67,7 +67,7 @@ def read_table(path):
 
 # --- where things are
 def sources(root):
-    return sorted(p for room in ("muxd", "client") for p in (root / room).rglob("*") if p.suffix in (".c", ".h", ".def"))
+    return sorted(p for room in ("muxd", "client") for p in (root / room).rglob("*") if p.suffix in (".c", ".h", ".def", ".py", ".mjs"))
 
 
 def read_text(path):

@@ -179,6 +179,8 @@ export class Session {
   press(...keys: string[]): Promise<void>;
   ask(text?: Input, options?: Waits & { keys?: string[]; enter?: boolean; plain?: boolean }):
     Promise<any>;
+  run(command: string, options?: { timeoutMs?: number | null; signal?: AbortSignal;
+    [argument: string]: unknown }): Promise<Answer>;
   wait(options?: Waits): Promise<any>;
   until(pattern: Patterns, options?: Waits): Promise<any>;
   ready(options?: Waits): Promise<any>;

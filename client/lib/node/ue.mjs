@@ -273,6 +273,7 @@ export class Client {
   #stall = null;
   #named = false;
   #self;
+  #spare = null; // a client for the calls that one connection can't hold
 
   /**
    * options: socket (path; default: $MUXD_SOCKET, else $XDG_RUNTIME_DIR/muxd, /run/user/UID/muxd,
@@ -317,6 +318,11 @@ export class Client {
         "or `ue secret`"));
     if (how.signal?.aborted)
       return Promise.reject(how.signal.reason);
+    // a cancel has room, too
+    if (this.#pending.size >= Math.max(1, (this.daemon?.requests_per_connection ?? 64) - 2)) {
+      this.#spare ??= new Client({ ...this.#options, socket: this.socket ?? this.#options.socket });
+      return this.#spare.call(tool, args, how);
+    }
     return this.#ask(this.#request(tool, args, how), how);
   }
 
@@ -617,6 +623,8 @@ export class Client {
   /** Ends the connection and all waits (Cancelled), never a session. The next call connects. */
   close() {
     this.#failAll(new Cancelled("cancelled", "the client was closed"));
+    this.#spare?.close();
+    this.#spare = null;
   }
 
   /** Has the daemon go on from the binary on disk, with all sessions; the new worker's status. */
@@ -789,12 +797,12 @@ export class Session {
     return this.write("", { keys });
   }
 
-  /** Where the output ends is told in the same breath: a wait begins there. */
+  /** A wait begins where the output has ended before. */
   async #type(data, more) {
-    const row = this.client.call("list_sessions", { all: true, names: [this.number] });
+    const { output_bytes } = await this.info();
     const args = { session_id: this.number, yield_time_ms: 0, ready: this.tty ? false : undefined,
       peek: true, max_output_tokens: 0, ...this.#chars(data), ...more };
-    const typed = this.client.call("write_stdin", args).catch(async (e) => {
+    await this.client.call("write_stdin", args).catch(async (e) => {
       if (e.code === "input_full")
         return this.client.call("write_stdin", { ...args, wait_room: ROOM_MS });
       if (e.code !== "too_large" || data.length < 2)
@@ -803,8 +811,7 @@ export class Session {
       await this.#type(data.subarray(0, half), { paste: more.paste });
       return this.#type(data.subarray(half), more);
     });
-    const [told] = await Promise.all([row, typed]);
-    this.mark = told.sessions[0]?.output_bytes ?? this.mark;
+    this.mark = output_bytes ?? this.mark;
   }
 
   #entered(data, keys, enter) {
@@ -847,6 +854,25 @@ export class Session {
     const answer = await this.client.call("write_stdin", args, { signal });
     const shown = plain ? answer.output ?? "" : null, fresh = await this.#rest(answer);
     return this.#judge(answer, shown ?? fresh, waits);
+  }
+
+  /**
+   * Types a command into its shell or REPL, waits for its end, and resolves to an Answer with its
+   * own output, without echo and prompt, its status (absent: not known), `by` what these are known
+   * (marks, prompt, ...), and the reason: done; ready, when it asks for input; incomplete; exit.
+   * Rejects with TimedOut (with .answer) when it has not ended within timeoutMs (30000); it goes
+   * on. Other options: signal, and those of run_command.
+   */
+  async run(command, { timeoutMs = 30000, signal, ...rest } = {}) {
+    const answer = await this.client.call("run_command", { session_id: this.number, command,
+      yield_time_ms: timeoutMs ?? Infinity, ...rest }, { signal });
+    this.last = answer;
+    this.place = Math.max(this.place, answer.to ?? 0);
+    this.mark = Math.max(this.mark, this.place);
+    if (answer.reason === "deadline")
+      throw Object.assign(new TimedOut("timeout", `'${this.name}' (session ${this.number}): the ` +
+        `command has not ended within ${timeoutMs} ms; it goes on`), { answer });
+    return answer;
   }
 
   #asksReady({ until, ready, quietMs, exit }) {

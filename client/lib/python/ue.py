@@ -228,12 +228,14 @@ def _is_text(text):
 
 class _Call:
     """A request until its answer is there."""
-    __slots__ = ("id", "method", "params", "result", "error", "done", "wake", "began")
+    __slots__ = ("owner", "id", "method", "params", "result", "error", "done", "wake", "began",
+                 "sent")
 
-    def __init__(self, number, method, params):
-        self.id, self.method, self.params, self.began = number, method, params, time.monotonic()
+    def __init__(self, owner, number, method, params):
+        self.owner, self.id, self.method, self.params = owner, number, method, params
         self.result = self.error = self.wake = None
-        self.done = False
+        self.done = self.sent = False
+        self.began = time.monotonic()
 
     def line(self, again):
         if again:  # a deadline is one, whatever dies: the daemon learns how much of it is over
@@ -288,6 +290,7 @@ class Client:
         self._pid, self._sock, self._poll, self._leader = os.getpid(), None, None, None
         self._pending, self._parts, self._part_bytes = {}, [], 0
         self._torn, self._losses, self._named = False, 0, False
+        self._spare = None  # a client for the calls that one connection can't hold
         self._ids, self._run = itertools.count(1), os.urandom(6).hex()
 
     def __enter__(self):
@@ -309,6 +312,9 @@ class Client:
             else:
                 self._drop()
             self._fail_all(Cancelled("cancelled", "the client was closed"))
+            spare, self._spare = self._spare, None
+        if spare:
+            spare.close()
 
     # --- calls
 
@@ -380,10 +386,20 @@ class Client:
         number = next(self._ids)
         meta.setdefault("request_id", "%s-%x" % (self._run, number))
         params["_meta"] = meta
-        call = _Call(number, tool, params)
+        call = _Call(self, number, tool, params)
+        with self._lock:
+            most = self.daemon.requests_per_connection or 64
+            full = len(self._pending) >= max(1, most - 2)  # a cancel has room, too
+            if full:
+                self._spare = self._spare or self._twin()
+            else:
+                self._pending[call.id] = call
+        if full:
+            return self._spare._begin(tool, arguments, params["_meta"], timeout)
         try:
             line = call.line(False)
         except (UnicodeEncodeError, TypeError, ValueError) as e:
+            self._pending.pop(call.id, None)
             raise Error("arguments", "'%s': the arguments can't be sent: %s; give text as str, "
                         "other input as bytes in chars" % (tool, e)) from e
         self._send(call, line, timeout)
@@ -391,26 +407,29 @@ class Client:
 
     def _send(self, call, line, timeout):
         if not self._sending.acquire(timeout=-1 if timeout is None else timeout):
+            self._pending.pop(call.id, None)
             raise TimedOut("timeout", "'%s': not sent within %s s" % (call.method, timeout))
         try:
-            if self._sock and not self._pending and not self._leader and (
+            with self._lock:
+                waits = any(other.sent for other in self._pending.values())
+            if self._sock and not waits and not self._leader and (
                     self._torn or self._is_stale()):
                 self._drop()
-            waits = bool(self._pending)
+            if call.sent or call.done:  # who made the connection again has sent it, too
+                return
+            if self._sock:
+                call.sent = True
+                self._write(line)
+            elif waits:
+                self._reopen()
+            else:
+                self._open()
+                call.sent = True
+                self._write(line)
+        except BaseException:
             with self._lock:
-                self._pending[call.id] = call
-            try:
-                if self._sock:
-                    self._write(line)
-                elif waits:
-                    self._reopen()
-                else:
-                    self._open()
-                    self._write(line)
-            except BaseException:
-                with self._lock:
-                    self._pending.pop(call.id, None)
-                raise
+                self._pending.pop(call.id, None)
+            raise
         finally:
             self._sending.release()
 
@@ -440,6 +459,8 @@ class Client:
             pass
 
     def _finish(self, call, timeout=None):
+        if call.owner is not self:
+            return call.owner._finish(call, timeout)
         deadline = None if timeout is None else call.began + timeout
         try:
             self._await(call, deadline)
@@ -456,7 +477,12 @@ class Client:
         """Ends the wait in the daemon; nobody waits for the answer."""
         with self._lock:
             known = self._pending.pop(call.id, None)
-        if not known or self._torn or not self._sock:
+        if known and call.sent:
+            self._stop(call)
+
+    def _stop(self, call):
+        """Ends the wait in the daemon; whoever waits for the answer gets Cancelled."""
+        if self._torn or not self._sock:
             return
         line = json.dumps({"jsonrpc": "2.0", "id": next(self._ids), "method": "cancel",
                            "params": {"id": call.id}}).encode() + b"\n"
@@ -621,8 +647,11 @@ class Client:
                                    "(%s); `ue list --all` shows what became of the session"
                                    % (self.socket, e.strerror or e)) from e
             time.sleep(_RETRY_S)  # no event tells when a daemon begins to listen
-        for call in list(self._pending.values()):
-            self._write(call.line(True))
+        with self._lock:
+            calls = list(self._pending.values())
+        for call in calls:
+            again, call.sent = call.sent, True
+            self._write(call.line(again))
 
     def _open(self):
         places, named = _places(self._given)
@@ -745,15 +774,17 @@ class Client:
         return Events(self, types, session, since, max_bytes)
 
     def listen(self, callback, *types, session=None, since=None):
-        """Calls callback(event) for each event in a thread and over a connection of its own, which
-        it may use (the client is the second argument of none: use this one). An exception of the
-        callback ends it and stands in .error of the Listener that is returned. close() ends it."""
+        """Calls callback(event) for each event, in a thread and over a connection of its own; the
+        callback may use this client. An exception of the callback ends it and stands in .error of
+        the Listener that is returned. close() ends it."""
         return Listener(self._twin(), callback, types, session, since)
 
     def _twin(self):
+        """Another one, with a connection of its own."""
         twin = Client(self.socket or self._given, start=self._start, ue=self._ue,
                       config=self._config, cwd=self._cwd, env=self._env, umask=self._umask)
         twin._meta.update(self._meta)
+        twin._on_approval = self._on_approval
         return twin
 
 
@@ -773,7 +804,7 @@ class Events:
         self._call = self._client._begin("events", {**self._given, "since": self.next_seq,
                                                     "yield_time_ms": wait_ms})
         if self._closed:
-            self._client._cancel(self._call)
+            self._call.owner._cancel(self._call)
             raise Cancelled("cancelled", "the iteration was closed")
         answer = self._client._finish(self._call)
         self.next_seq = answer["next"]
@@ -798,10 +829,7 @@ class Events:
         self._closed = True
         call = self._call
         if call and not call.done:
-            try:
-                self._client.call("cancel", id=call.id)
-            except Error:
-                pass
+            call.owner._stop(call)
 
     def __enter__(self):
         return self
@@ -882,16 +910,14 @@ class Session:
         self.write(keys=list(keys))
 
     def _type(self, data, more):
-        """Where the output ends is told in the same breath: a wait begins there."""
-        row = self.client._begin("list_sessions", {"all": True, "names": [self.number]})
-        given = {"session_id": self.number, "yield_time_ms": 0, "ready": False, "peek": True,
+        """A wait begins where the output has ended before."""
+        row = self.info()
+        given = {"session_id": self.number, "yield_time_ms": 0, "peek": True,
                  "max_output_tokens": 0, **self._chars(data), **more}
-        if not self.tty:
-            given.pop("ready")
-        typed = self.client._begin("write_stdin", given)
-        rows = self.client._finish(row)["sessions"]
+        if self.tty:
+            given["ready"] = False
         try:
-            self.client._finish(typed)
+            self.client.call("write_stdin", given)
         except Error as e:
             if e.code == "too_large" and len(data) > 1:  # than the queue
                 half = len(data) // 2
@@ -901,7 +927,7 @@ class Session:
             if e.code != "input_full":
                 raise
             self.client.call("write_stdin", {**given, "wait_room": _ROOM_MS})
-        self.mark = rows[0].get("output_bytes", self.mark)
+        self.mark = row.get("output_bytes", self.mark)
 
     def _entered(self, data, keys, enter):
         """Input with Enter behind it; of a program with pipes that is a line end."""
@@ -945,6 +971,23 @@ class Session:
             answer["output"] = shown
             return self._judge(answer, timeout)
         return self._judge(self._told(self.client.call("write_stdin", given)), timeout)
+
+    def run(self, command, timeout=30, **more):
+        """Types a command into its shell or REPL, waits for its end, and returns an Answer with its
+        own output, without echo and prompt, its status (None: not known), `by` what these are known
+        (marks, prompt, ...), and the reason: done; ready, when it asks for input; incomplete; exit.
+        TimedOut (with .answer) when it has not ended in time; it goes on. Other arguments are
+        run_command's."""
+        answer = self.client.call("run_command", session_id=self.number, command=command,
+                                  yield_time_ms=_wait_ms(timeout), **more)
+        self.last, self.place = answer, max(self.place, answer.to or 0)
+        self.mark = max(self.mark, self.place)
+        if answer.reason == "deadline":
+            error = TimedOut("timeout", "'%s' (session %d): the command has not ended within %s s; "
+                             "it goes on" % (self.name, self.number, timeout))
+            error.answer = answer
+            raise error
+        return answer
 
     def _conditions(self, until, ready, quiet, timeout):
         return {"until": until, "ready": ready, "since": self.place, "peek": True,
