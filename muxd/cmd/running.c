@@ -35,21 +35,30 @@ static bool running_is_marked(struct session *session)
     return same && (place == COMMANDS_PROMPT || (place == COMMANDS_INPUT && where.group != 0));
 }
 
-static const struct adapter *adapter_for(struct running *running, struct session *session)
+/* NULL: it is not known, or what it runs may be no prompt. */
+static const struct adapter *adapter_of_program(pid_t foreground)
 {
     struct proc_stat stat;
+    char line[1024];
+    const struct adapter *adapter = foreground > 0 && proc_stat(foreground, &stat)
+                                        ? adapter_of(stat.comm)
+                                        : NULL;
+    if (!adapter)
+        return NULL;
+    proc_command(foreground, line, sizeof line);
+    return adapter_prompts(adapter, line) ? adapter : NULL;
+}
+
+static const struct adapter *adapter_for(struct running *running, struct session *session)
+{
     pid_t foreground = commands_foreground(session);
-    const char *as = running->integrates
-                         ? schema_str(running->base.tool, request_params(running->base.request),
-                                      "as", NULL)
-                         : NULL;
-    if (as)
-        return adapter_of(as);
-    const struct adapter *known = foreground > 0 && proc_stat(foreground, &stat)
-                                      ? adapter_of(stat.comm)
-                                      : NULL;
+    const struct adapter *known = adapter_of_program(foreground);
+    if (!running->integrates)
+        return known;
+    const char *as = schema_str(running->base.tool, request_params(running->base.request), "as",
+                                NULL);
     /* what runs behind ssh, sudo or a container is a shell, more often than not */
-    return known || !running->integrates ? known : adapter_of("sh");
+    return as ? adapter_of(as) : known ? known : adapter_of("sh");
 }
 
 static int interrupt(struct running *running, struct session *session, struct err *err)
@@ -84,6 +93,7 @@ int running_at_prompt(struct running *running, struct session *session, struct e
     running->tried |= running->marked;
     running->adapter = adapter_for(running, session);
     bool wanted = running->integrates || running->base.ctx->config->defaults.integrate;
+    wanted &= running->integrates || !commands_was_refused(session, commands_foreground(session));
     if (!running->tried && wanted && running->adapter && !running->marked) {
         running->tried = true;
         int code = running_ask(running, session, err);
@@ -228,6 +238,7 @@ static int running_step(struct running *running, struct session *session,
     case RUNNING_ASKED:
         if (running_answered(running, session, err) == 0)
             return 0;
+        commands_refused(session, commands_foreground(session));
         break;
     case RUNNING_LINE: running->marked = running_came(running, session); break;
     case RUNNING_COMMAND: return on_command(running, session, result, err);

@@ -25,7 +25,7 @@ static const struct ran_command *running_first(const struct running *running,
                                                const struct session *session)
 {
     const struct ran_command *first = NULL;
-    for (size_t i = commands_count(session); i-- > 0;) {
+    for (size_t i = running->first_id > 0 ? commands_count(session) : 0; i-- > 0;) {
         const struct ran_command *command = commands_at(session, i);
         if (command->id < running->first_id)
             break;
@@ -192,7 +192,7 @@ struct json *running_told(struct running *running, struct session *session)
     json_add_bool(answer, "already", running->step == RUNNING_PROMPT);
     buf_printf(&text, "%s: %s\n", session_name(session),
                running->step == RUNNING_PROMPT ? "is integrated already" : "is integrated");
-    json_add_buf(answer, "text", &text);
+    json_add_buf(answer, "content", &text);
     return answer;
 }
 

@@ -33,6 +33,21 @@ static int running_begin_deadline(struct running *running, struct err *err)
     return 0;
 }
 
+static int check_as(const struct running *running, struct err *err)
+{
+    const char *as = running->integrates
+                         ? schema_str(running->base.tool, request_params(running->base.request),
+                                      "as", NULL)
+                         : NULL;
+    if (!as || adapter_of(as))
+        return 0;
+    struct buf names = BUF_INIT;
+    adapter_names(&names);
+    err_set(err, ERR_ARGUMENTS, "'%s': can't be integrated; known are %s", as, names.data);
+    buf_fini(&names);
+    return err->code;
+}
+
 static int running_begin_check(struct running *running, struct session *session, struct err *err)
 {
     const struct author author = meta_author(running->base.ctx, running->base.request,
@@ -48,6 +63,8 @@ static int running_begin_check(struct running *running, struct session *session,
         return err_set(err, ERR_NOT_AVAILABLE,
                        "'%s' has no terminal, and so no prompt; start it with -t (tty)",
                        session_name(session));
+    if (check_as(running, err) < 0)
+        return err->code;
     return keyboard_check(session, &author, err);
 }
 

@@ -149,6 +149,16 @@ def test_nested_and_unknown_programs(mux):
     assert [c.get("status") for c in commands if c["command"].startswith("env")] == [6], commands
     assert [c["command"] for c in commands if c["running"]] == [] and [c.get("status") for c in commands if c["command"] == "exit 6"] == [None], commands
     assert run(mux, "sh", "echo outside").out == "outside\n"
+    # as behind ssh: the terminal is another one, and the kernel knows nothing of who reads it; a relay is no REPL, and is not asked
+    relay = f"import os, pty; os.environ['PS1'] = 'far> '; pty.spawn(['bash', '--norc'])"
+    mux.ue("write", "-y", LONG, "--until", "far> ", "-l", "sh", f"python3 -c {shlex.quote(relay)}").ok()
+    assert mux.js("run", "-y", LONG, "sh", "echo there")["by"] == "prompt"
+    assert mux.ue("integrate", "sh").ok().out == "sh: is integrated\n"
+    far = mux.js("run", "-y", LONG, "sh", "sleep 0.4; echo far; (exit 4)")
+    assert far["by"] == "marks" and far["output"] == "far\n" and far["status"] == 4, far
+    run(mux, "sh", "exit")
+    assert mux.js("run", "-y", LONG, "sh", "echo near")["by"] == "marks" and not any(c["running"] for c in mux.js("history", "sh")["commands"])
+    assert (wrong := mux.ue("integrate", "--as", "cobol", "sh")).rc == 125 and "'cobol': can't be integrated; known are bash" in wrong.err
     (mux.dir / "repl.py").write_text("import sys\nwhile True:\n    line = input('? ')\n    print(line.upper())\n")
     mux.session("own", f"exec -a repl python3 {mux.dir}/repl.py", options=("-s", "/bin/bash"))
     answer = mux.js("run", "-y", LONG, "own", "hello")

@@ -45,6 +45,47 @@ const struct adapter *adapter_of(const char *program)
     return NULL;
 }
 
+static bool adapter_has_word(const char *words, const char *word, size_t len)
+{
+    for (const char *at = words; at && *at; at += strspn(at, " ")) {
+        size_t span = strcspn(at, " ");
+        if (span == len && memcmp(at, word, len) == 0)
+            return true;
+        at += span;
+    }
+    return false;
+}
+
+bool adapter_prompts(const struct adapter *adapter, const char *command_line)
+{
+    const char *at = command_line + strcspn(command_line, " "), *runs = adapter->runs;
+    bool prompts = true, value = false, ended = false;
+    if (at - command_line >= 7 && memcmp(at - 7, "busybox", 7) == 0) {
+        at += strspn(at, " "); /* the applet */
+        at += strcspn(at, " ");
+    }
+    for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        bool option = !ended && (*at == '-' || *at == '+') && len > 1;
+        bool letters = option && *at == '-' && at[1] != '-';
+        if (letters && memchr(at, 'i', len))
+            return true;
+        if (value)
+            value = false;
+        else if (option && len == 2 && at[1] == '-')
+            ended = true;
+        else if (adapter_has_word(adapter->takes, at, len))
+            value = true;
+        else if (letters)
+            for (const char *letter = runs; letter && *letter; letter++)
+                prompts &= !memchr(at, *letter, len);
+        else if (!option)
+            prompts &= adapter->operands;
+        at += len;
+    }
+    return prompts;
+}
+
 void adapter_names(struct buf *out)
 {
     for (size_t i = 0; i < sizeof adapters / sizeof *adapters; i++)

@@ -152,6 +152,19 @@ enum commands_place commands_place(struct session *session, struct commands_wher
     return top->place;
 }
 
+void commands_refused(struct session *session, pid_t group)
+{
+    struct commands *commands = commands_of(session);
+    if (commands)
+        commands->refused = group;
+}
+
+bool commands_was_refused(const struct session *session, pid_t group)
+{
+    const struct commands *commands = commands_of(session);
+    return commands && group > 0 && commands->refused == group;
+}
+
 bool commands_was_answered(struct session *session, uint64_t from, char word[16])
 {
     const struct commands *commands = commands_of(session);

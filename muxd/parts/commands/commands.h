@@ -43,6 +43,9 @@ struct commands_where {
 /* Of the innermost program. */
 enum commands_place commands_place(struct session *session, struct commands_where *where);
 pid_t commands_foreground(const struct session *session); /* its process group; 0: none */
+/* The program of this group did not answer, and is not to be asked again by itself. */
+void commands_refused(struct session *session, pid_t group);
+bool commands_was_refused(const struct session *session, pid_t group);
 /* It no longer counts: its marks have failed to come. */
 void commands_drop_level(struct session *session, uint64_t level);
 /* What a shell has said that was asked to identify itself, in the output from `from` on: a word of

@@ -34,6 +34,7 @@ struct commands {
     size_t first, count, room;
     uint64_t dropped;
     struct expected expected;
+    pid_t refused;     /* a group; 0: none */
     uint64_t asked_at; /* where the last answer stands; 0: there was none */
     char asked[16];
 };
