@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INTERRUPT_MS 5000     /* for the prompt that follows a ^C */
+#define INTERRUPT_QUIET_MS 20 /* between two looks for it */
+#define MARKS_MS 2000         /* silence counts no earlier where marks should have come */
+
 static struct running *running_of(struct inflight *call)
 {
     return LIST_OWNER(call, struct running, base);
@@ -64,8 +68,8 @@ static const struct adapter *adapter_for(struct running *running, struct session
 static int interrupt(struct running *running, struct session *session, struct err *err)
 {
     running->step = RUNNING_INTERRUPT;
-    int code = running_wait(running, session,
-                            clock_mono_ns() + 5 * RUNNING_PATIENCE_MS * RUNNING_NS_PER_MS, err);
+    running->interrupt_ns = clock_mono_ns() + INTERRUPT_MS * RUNNING_NS_PER_MS;
+    int code = running_wait(running, session, running->interrupt_ns, err);
     return code ? code : running_type(running, session, "\003", 1, INPUT_KEYS, 0, err);
 }
 
@@ -143,7 +147,9 @@ static int on_prompt(struct running *running, struct session *session,
                        "'%s' has ended before it was at its prompt; `ue poll` "
                        "shows how",
                        session_name(session));
-    bool reads = place == COMMANDS_RUNS && where.group == commands_foreground(session);
+    /* a line editor of the shell itself is its prompt, whatever has become of its hooks */
+    bool reads = place == COMMANDS_RUNS && where.group == commands_foreground(session) &&
+                 result->evidence != EVIDENCE_LINE_EDITOR;
     if (result->reason != WAIT_READY || reads || is_silent_command(session, result))
         return refuse_busy(session, err);
     if (result->evidence == EVIDENCE_SECRET)
@@ -165,14 +171,21 @@ static int running_judge(struct running *running, struct session *session,
     const struct ran_command *command = running_command(running, session);
     if (!running->marked || result->reason != WAIT_READY)
         return 0;
-    if (place == COMMANDS_MORE && !running->integrates) {
+    bool quiet = result->evidence == EVIDENCE_QUIET;
+    if (quiet && !command && place != COMMANDS_MORE &&
+        clock_mono_ns() - running->typed_ns < MARKS_MS * RUNNING_NS_PER_MS)
+        return 1; /* it may be far away, or have no processor */
+    bool kept = where.keeps && place == COMMANDS_INPUT && !command;
+    if (kept)
+        commands_keeps(session);
+    if (place == COMMANDS_MORE || kept) {
         running->incomplete = true;
         return 0;
     }
     if (command && !command->runs)
         return 0;
     if (command || where.echoes)
-        return result->evidence == EVIDENCE_QUIET;
+        return quiet;
     if (place != COMMANDS_PROMPT) { /* its marks have failed to come */
         commands_drop_level(session, where.level);
         running->marked = false;
@@ -227,6 +240,29 @@ static int on_command(struct running *running, struct session *session,
     return 0;
 }
 
+/* A program that is still busy with the ^C throws away what is typed now: its next prompt is waited
+ * for. */
+static int on_interrupt(struct running *running, struct session *session,
+                        const struct wait_result *result, struct err *err)
+{
+    struct commands_where where;
+    commands_catch_up(session);
+    enum commands_place place = commands_place(session, &where);
+    if (where.keeps && place != COMMANDS_PROMPT && result->reason == WAIT_READY)
+        commands_gave_up(session); /* it reads ^C as a key, and goes on by itself */
+    else if (place != COMMANDS_PROMPT && clock_mono_ns() < running->interrupt_ns) {
+        const struct wait_spec spec = {.quiet_ms = INTERRUPT_QUIET_MS,
+                                       .deadline_ns = running->interrupt_ns};
+        return inflight_wait(&running->base, session, &spec, err);
+    }
+    if (!running->incomplete) { /* of somebody else's command: it is done with */
+        running->step = RUNNING_PROMPT;
+        return running_at_prompt(running, session, err);
+    }
+    running_end(running, session, result);
+    return 0;
+}
+
 static int running_step(struct running *running, struct session *session,
                         const struct wait_result *result, struct err *err)
 {
@@ -242,13 +278,7 @@ static int running_step(struct running *running, struct session *session,
         break;
     case RUNNING_LINE: running->marked = running_came(running, session); break;
     case RUNNING_COMMAND: return on_command(running, session, result, err);
-    case RUNNING_INTERRUPT:
-        if (!running->incomplete) { /* of somebody else's command: at the prompt now */
-            running->step = RUNNING_PROMPT;
-            return on_prompt(running, session, result, err);
-        }
-        running_end(running, session, result);
-        return 0;
+    case RUNNING_INTERRUPT: return on_interrupt(running, session, result, err);
     }
     if (err->code && err->code != ERR_NOT_AVAILABLE)
         return err->code;

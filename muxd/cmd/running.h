@@ -32,6 +32,8 @@ struct running {
     const struct adapter *adapter; /* NULL: not known */
     int64_t deadline_ns;           /* CLOCK_MONOTONIC; INT64_MAX: none */
     int64_t typed_ms;              /* when the command was typed, since 1970 */
+    int64_t typed_ns;              /* CLOCK_MONOTONIC */
+    int64_t interrupt_ns;          /* until when the prompt is waited for that follows a ^C */
     uint64_t typed_at;             /* the end of the output then */
     uint64_t first_id;   /* the id of the first command that can be it; 0: none was expected */
     uint64_t level;      /* with which the program is being integrated */

@@ -125,6 +125,10 @@ static void add_output(const struct running *running, struct session *session, s
                                     .first_id = first ? first->id : 0,
                                     .from = first ? first->from : running->typed_at,
                                     .to = last && !last->runs ? last->to : head};
+    if (last && last->to_prompt) {
+        output.prompt = running->prompt.data;
+        output.prompt_size = running->prompt.len;
+    }
     bool none = running->incomplete || (running->marked && result->reason == WAIT_READY);
     if (!first && none) /* it was not begun */
         output.to = output.from;

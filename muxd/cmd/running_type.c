@@ -3,6 +3,7 @@
 #include "cmd/running.h"
 #include "cmd/meta.h"
 #include "parts/view/queries.h"
+#include "session/nonce.h"
 #include "term/modes.h"
 #include "term/paste.h"
 #include <string.h>
@@ -69,6 +70,7 @@ void running_note_prompt(struct running *running, struct session *session)
     buf_clear(&running->prompt);
     if (data && from + size == head)
         buf_append(&running->prompt, data + skip, size - skip);
+    session_strip_marks(session, &running->prompt);
 }
 
 int running_type_command(struct running *running, struct session *session, struct err *err)
@@ -81,6 +83,7 @@ int running_type_command(struct running *running, struct session *session, struc
     running->step = RUNNING_COMMAND;
     running->typed_at = journal_head(session_journal(session));
     running->typed_ms = clock_real_ms();
+    running->typed_ns = clock_mono_ns();
     commands_place(session, &where);
     running->first_id = running->marked ? where.input_from : 0;
     running_note_prompt(running, session);

@@ -4,7 +4,8 @@
  *
  *     ESC ] 133|633 ; KIND ; ue=NONCE ; LEVEL [; VALUE] BEL|ESC \
  *
- * A prompt begins, A, and ends, B; P: a prompt for more input has ended; C: output begins; D: a
+ * A prompt begins, A, and ends, B (e as VALUE of A: there is no C; m: a line that is not complete
+ * stays in the editor without a mark); P: a prompt for more input has ended; C: output begins; D: a
  * command has ended, and VALUE is its status; E: VALUE is the command line; W: VALUE is the
  * directory, both with `\\` and `\xHH` for what could end the mark. LEVEL tells programs apart that
  * run one inside of another. C0 controls, or too many bytes, end what began like a mark; 8-bit

@@ -1,8 +1,8 @@
 """Commands as objects: ue run, history, output and integrate. Each command's own output and status, whoever typed it, whatever prints marks."""
-import base64, json, os, re, shlex, subprocess, sys, time
+import base64, json, os, re, shlex, shutil, time
 
 import pytest
-from conftest import CAP, need, wait_for
+from conftest import CAP, PATH, need, wait_for
 
 LONG = str(CAP * 1000)
 
@@ -83,6 +83,13 @@ def test_marks_are_believed_from_the_shell_only(mux):
     began = time.monotonic()
     answer = mux.js("run", "-y", LONG, "sh", f"cat {mux.dir}/true; sleep 0.3; (exit 4)")
     assert time.monotonic() - began >= 0.3 and answer["by"] == "marks", answer
+    assert run(mux, "sh", "echo on; (exit 2)").rc == 2
+    # hooks that are gone cost the status, and nothing hangs: the prompt has its mark, or the kernel knows
+    gone = mux.js("run", "-y", LONG, "sh", "old=(\"${PROMPT_COMMAND[@]}\"); unset PROMPT_COMMAND; echo gone; (exit 3)")
+    assert gone["output"] == "gone\n" and "status" not in gone and gone["by"] == "marks", gone
+    bare = mux.js("run", "-y", LONG, "sh", "PS0= PS1='sh> '; echo bare")
+    assert bare["output"].startswith("bare\n") and bare["reason"] == "ready" and "status" not in bare, bare
+    assert run(mux, "sh", "echo again; (exit 3)").rc == 3
     assert run(mux, "sh", "echo on; (exit 2)").rc == 2
     # no child has it in its environment, and no copy for people or programs shows it
     assert nonce not in run(mux, "sh", "env; cat /proc/$$/environ", "--raw").raw
@@ -180,3 +187,33 @@ def test_silence_ends_no_command(mux):
     mux.shell()
     answer = mux.js("run", "-y", LONG, "sh", "node -e 'process.stdin.setRawMode(true); process.stdin.resume(); setTimeout(() => process.exit(5), 500)'")
     assert answer["status"] == 5 and answer["by"] == "marks", answer
+
+
+REPLS = [  # program, how it is started, what it is asked: command, its output, its status
+    ("node", "node", [("1+1", "2\n", 0), ("throw new Error('x')", "Uncaught Error: x\n", 1), ("await new Promise(r => setTimeout(() => r(5), 300))", "5\n", 0)], "[1,"),
+    ("ipython3", "ipython3 --no-banner --colors=NoColor", [("1+1", "Out[2]: 2\n", 0), ("1/0", None, 1), ("for i in range(2):\n    print(i)", "0\n1\n", 0)], "f(1,"),
+    ("irb", "irb", [("1+1", "=> 2\n", 0), ("raise 'x'", None, 1), ("puts 'a'; sleep 0.3; 3", "a\n=> 3\n", 0)], "[1,"),
+    ("gdb", "gdb -q -nx", [("print 1+1", "$1 = 2\n", None), ("nosuch", 'Undefined command: "nosuch".  Try "help".\n', None)], None),
+    ("lua5.4", "lua5.4", [("print(1+1)", "2\n", None), ("1+2", "3\n", None)], None),  # ^C at its prompt ends it
+    ("fish", "fish --no-config", [("echo hi; false", "hi\n", 1), ("cd /; echo $PWD", "/\n", 0), ("for i in 1 2\necho $i\nend", "1\n2\n", 0)], 'echo "'),
+]
+
+
+def test_repls(mux):
+    """Each by its adapter: its own output, its status where it has one, and what is not complete."""
+    missing = [program for program, *_ in REPLS if not shutil.which(program, path=PATH)]
+    for program, start, commands, more in REPLS:
+        if program in missing:
+            continue
+        mux.session(program, start)
+        for command, output, status in commands:
+            answer = mux.js("run", "-y", LONG, program, command)
+            assert answer["by"] == "marks" and answer.get("status") == status and output in (None, answer["output"]), (program, answer)
+        if more:
+            assert mux.js("run", "-y", LONG, program, more).get("incomplete"), program
+            given = mux.js("run", "--interrupt-incomplete", "-y", LONG, program, commands[0][0])
+            assert given["by"] == "marks" and given["output"].rstrip().endswith(commands[0][1].split()[-1]), (program, given)
+        told = mux.js("history", program)["commands"]
+        assert [c["command"] for c in told if c["command"].strip()][:1] == [commands[0][0]] and not any(c["running"] for c in told), (program, told)
+    if missing:
+        pytest.skip(f"all others are tried; not installed: {' '.join(missing)}")

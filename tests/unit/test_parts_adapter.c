@@ -24,6 +24,11 @@ TEST(asks_prompts_and_no_scripts)
 {
     static const char *const prompts[] = {"bash", "-bash", "bash --norc -l", "/bin/sh -i x", "bash --rcfile /x", "bash -O extglob", "bash -li -c x",
                                           "zsh -f", "busybox sh", "python3", "python3 -q", "python3 -X dev -q", "python3 -i x.py", "bash +o x", "bash -o vi"};
+    assert_true(adapter_prompts(adapter_of("ipython3"), "/usr/bin/python3 /usr/bin/ipython3 --no-banner"));
+    assert_true(adapter_prompts(adapter_of("gdb"), "gdb -q ./a.out"));
+    assert_true(adapter_prompts(adapter_of("irb"), "ruby /usr/bin/irb"));
+    assert_false(adapter_prompts(adapter_of("node"), "node server.js"));
+    assert_false(adapter_prompts(adapter_of("ipython3"), "/usr/bin/python3 /usr/bin/ipython3 x.py"));
     static const char *const others[] = {"bash x.sh", "bash -c read", "sh -ec read", "bash --norc x.sh", "bash -- x", "busybox sh x.sh", "python3 x.py",
                                          "python3 -c x", "python3 -m http.server", "python3 -qc x", "bash --rcfile /x y", "sh -s x"};
     for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++)
@@ -38,7 +43,7 @@ TEST(asks_prompts_and_no_scripts)
 TEST(lines_fit_and_are_filled_in)
 {
     static const char nonce[] = "00112233445566778899aabbccddeeff";
-    static const char *const words[] = {"bash", "zsh", "", "python"};
+    static const char *const words[] = {"bash", "zsh", "", "python", "ipython", "gdb", "lua", "irb", "node", "fish"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct buf line = BUF_INIT;
         assert_true(adapter_line(&line, words[i], nonce, UINT64_MAX >> 4, 2));
@@ -48,12 +53,15 @@ TEST(lines_fit_and_are_filled_in)
         assert_non_null(strstr(line.data, "ue=00112233445566778899aabbccddeeff;1152921504606846975"));
         assert_null(strstr(line.data, "@T"));
         assert_null(strstr(line.data, "@R"));
+        assert_null(strstr(line.data, "@S"));
         buf_fini(&line);
     }
     struct buf line = BUF_INIT;
     assert_false(adapter_line(&line, "cobol", nonce, 1, 1));
     buf_fini(&line);
-    assert_true(strlen(adapter_of("sh")->ask) < 200 && strlen(adapter_of("python")->ask) < 200);
+    static const char *const programs[] = {"sh", "python3", "ipython3", "gdb", "lua5.4", "irb", "node", "fish"};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        assert_in_range(strlen(adapter_of(programs[i])->ask), 20, 400);
 }
 
 int main(void)

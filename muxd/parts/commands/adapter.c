@@ -1,6 +1,7 @@
 /* adapter: owns the finding of the row for a program, and the filling in of its line. */
 #include "parts/commands/adapter.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct adapter_text {
@@ -56,14 +57,33 @@ static bool adapter_has_word(const char *words, const char *word, size_t len)
     return false;
 }
 
+/* Behind the program's own name: the interpreter of a script stands before it, and the applet of
+ * busybox behind it. */
+static const char *adapter_arguments(const struct adapter *adapter, const char *command_line)
+{
+    const char *first = command_line + strcspn(command_line, " ");
+    for (const char *at = command_line; *at; at += strspn(at, " ")) {
+        char word[64];
+        size_t len = strcspn(at, " ");
+        const char *slash = memrchr(at, '/', len), *name = slash ? slash + 1 : at;
+        at += len;
+        name += *name == '-';
+        snprintf(word, sizeof word, "%.*s", (int)(at - name), name);
+        if (!adapter_is_named(adapter->names, word))
+            continue;
+        if (strcmp(word, "busybox") == 0) {
+            at += strspn(at, " ");
+            at += strcspn(at, " ");
+        }
+        return at;
+    }
+    return first;
+}
+
 bool adapter_prompts(const struct adapter *adapter, const char *command_line)
 {
-    const char *at = command_line + strcspn(command_line, " "), *runs = adapter->runs;
+    const char *at = adapter_arguments(adapter, command_line), *runs = adapter->runs;
     bool prompts = true, value = false, ended = false;
-    if (at - command_line >= 7 && memcmp(at - 7, "busybox", 7) == 0) {
-        at += strspn(at, " "); /* the applet */
-        at += strcspn(at, " ");
-    }
     for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
         size_t len = strcspn(at, " ");
         bool option = !ended && (*at == '-' || *at == '+') && len > 1;

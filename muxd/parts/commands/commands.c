@@ -148,8 +148,23 @@ enum commands_place commands_place(struct session *session, struct commands_wher
     *where = (struct commands_where){.level = top->id,
                                      .group = top->group,
                                      .input_from = top->input_from,
-                                     .echoes = top->echoes};
+                                     .echoes = top->echoes,
+                                     .keeps = top->keeps};
     return top->place;
+}
+
+void commands_keeps(struct session *session)
+{
+    struct commands *commands = commands_of(session);
+    BUG_UNLESS(commands && commands->depth > 0);
+    commands->levels[commands->depth - 1].place = COMMANDS_MORE;
+}
+
+void commands_gave_up(struct session *session)
+{
+    struct commands *commands = commands_of(session);
+    BUG_UNLESS(commands && commands->depth > 0);
+    commands->levels[commands->depth - 1].place = COMMANDS_PROMPT;
 }
 
 void commands_refused(struct session *session, pid_t group)

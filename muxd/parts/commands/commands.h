@@ -17,6 +17,7 @@ struct ran_command {
     uint64_t from, to;          /* of its output; `to` while it runs: 0 */
     int status;                 /* -1: not known */
     bool runs;                  /* its end was not told yet */
+    bool to_prompt;             /* nor was it: the next prompt came, and is in its output */
     uint8_t who;                /* enum input_who: who typed last before it began */
     char client[40];            /* "": not known */
 };
@@ -39,10 +40,14 @@ struct commands_where {
     pid_t group;         /* the foreground process group of its last prompt; 0: not known */
     uint64_t input_from; /* behind that prompt: the id of the next command */
     bool echoes;         /* nothing tells when its commands begin */
+    bool keeps;          /* a line that is not complete stays in its editor, and no mark says so */
 };
 /* Of the innermost program. */
 enum commands_place commands_place(struct session *session, struct commands_where *where);
 pid_t commands_foreground(const struct session *session); /* its process group; 0: none */
+/* What was typed last is no whole command, and still in its editor: COMMANDS_MORE. */
+void commands_keeps(struct session *session);
+void commands_gave_up(struct session *session); /* no longer: COMMANDS_PROMPT */
 /* The program of this group did not answer, and is not to be asked again by itself. */
 void commands_refused(struct session *session, pid_t group);
 bool commands_was_refused(const struct session *session, pid_t group);

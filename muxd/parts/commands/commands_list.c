@@ -216,6 +216,15 @@ static void end_running(struct commands *commands, struct level *level, uint64_t
     level->running = 0;
 }
 
+/* Its end was not told, as its shell has lost its hooks; but it reads the next line. */
+static void end_by_prompt(struct commands *commands, struct level *level, uint64_t to)
+{
+    struct ran_command *command = level->running ? ran_by_id(commands, level->running) : NULL;
+    if (command)
+        command->to_prompt = true;
+    end_running(commands, level, to, -1);
+}
+
 /* The program that the mark is of; those inside of it have ended. */
 static struct level *level_of(struct commands *commands, const struct semantic_mark *mark)
 {
@@ -263,6 +272,17 @@ static int read_status(const struct semantic_mark *mark)
         status = status * 10 + (mark->value[i] - '0');
     }
     return status;
+}
+
+/* It was not complete: what seemed to begin has not. */
+static void take_back(struct commands *commands, struct level *level)
+{
+    struct ran_command *last = commands->count > 0 ? ran_by_id(commands, level->running) : NULL;
+    if (level->running && last && commands_at(commands->session, commands->count - 1) == last) {
+        ran_drop(last);
+        commands->count--;
+    }
+    level->running = 0;
 }
 
 /* Where the echo of a line ends that began at `from`: behind its line end, and what the line editor
@@ -323,15 +343,18 @@ void commands_list_mark(struct commands *commands, const struct semantic_mark *m
     case 'A':
         end_running(commands, level, mark->from, -1);
         level->echoes = mark->size == 1 && mark->value[0] == 'e';
+        level->keeps = mark->size == 1 && mark->value[0] == 'm';
         level->place = COMMANDS_OUTSIDE;
         free(commands->expected.text); /* what was expected has not begun */
         commands->expected.text = NULL;
         break;
     case 'B':
+        end_by_prompt(commands, level, mark->from);
         level->place = COMMANDS_PROMPT;
         level->input_from = level->line_from = mark->to;
         break;
     case 'P':
+        take_back(commands, level);
         level->place = COMMANDS_MORE;
         level->line_from = mark->to;
         break;

@@ -11,6 +11,7 @@
 struct level {   /* one integrated program */
     uint64_t id; /* of its marks */
     bool echoes; /* nothing tells where its output begins: behind the echo of the input */
+    bool keeps;  /* its editor keeps a line that is not complete */
     enum commands_place place;
     uint64_t running;    /* id of the command that it runs; 0: none */
     uint64_t input_from; /* behind the first prompt of the command */
