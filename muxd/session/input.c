@@ -36,6 +36,7 @@ int session_input(struct session *session, const struct input *input, struct err
         return code;
     if (input->blind || (hidden && has_text))
         noted.kind = INPUT_SECRET;
+    echoes_typed(session, &noted); /* first: it reads the log of what was typed before */
     inputlog_note(session->journal, &noted, journal_in_head(session->journal));
     part_input(session, &noted);
     if (input->author->who == INPUT_BY_AGENT && has_text)

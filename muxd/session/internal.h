@@ -7,6 +7,7 @@
 #include "journal/transfer.h"
 #include "keep/link.h"
 #include "session/core.h"
+#include "session/echoes.h"
 #include "session/index.h"
 #include "session/number.h"
 #include "session/part.h"
@@ -100,6 +101,7 @@ struct session {
     bool caught_up;         /* since the exit a read has found nothing */
     struct times *times;    /* owned; NULL: it has printed nothing */
 
+    struct echoes *echoes; /* echoes.c; owned; NULL: nothing was typed */
     struct input_queue input;
     struct prompt prompt;
 

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #define LOOKBEHIND_BYTES 1024 /* kept before the place where a pattern is searched on */
+#define ANY_OUTPUT "(?s)."    /* the pattern that an echo matches, too */
 #define REFUSED_MAX 64        /* matches that don't count, before another turn goes on */
 
 struct runner { /* one pattern */
     struct pattern_search search;
     struct race_match *match; /* owned; found, and not told yet; NULL: none */
+    bool any;                 /* it asks for any output, echoes too */
     bool done;                /* it is not searched for any more */
 };
 
@@ -27,6 +29,8 @@ struct race {
 struct piece { /* of the output, from `base` on */
     const char *data;
     size_t size; /* what may be searched */
+    size_t open; /* the same, and behind it what may be an echo */
+    size_t all;  /* the same, echoes that are not decided included */
     bool last;   /* up to the head */
     bool ended;  /* no more bytes will come */
 };
@@ -54,6 +58,8 @@ struct race *race_new(const struct sought *sought, uint64_t from)
     race->sought = *sought;
     race->left = sought->nth ? sought->nth : 1;
     race->base = from;
+    for (unsigned i = 0; i < sought->count; i++)
+        race->runners[i].any = strcmp(pattern_text(sought->patterns[i].pattern), ANY_OUTPUT) == 0;
     return race;
 }
 
@@ -139,18 +145,28 @@ static bool race_piece(struct race *race, struct session *session, struct piece 
         return false;
     piece->last = race->base + piece->size >= journal_head(session->journal);
     piece->ended = session->finished || !piece->last;
+    piece->open = piece->size;
+    uint64_t hold = echoes_hold(session);
+    if (hold < race->base + piece->size) { /* what follows may be an echo */
+        piece->size = hold > race->base ? (size_t)(hold - race->base) : 0;
+        piece->ended = false;
+    }
     return true;
 }
 
-/* What may be searched of the piece now. False: nothing. */
-static bool race_limit(struct race *race, struct piece *piece)
+/* What one pattern may search of the piece now. */
+static struct piece piece_for(const struct race *race, const struct piece *piece,
+                              const struct runner *runner)
 {
-    if (race->sought.line && !(piece->ended && piece->last)) { /* whole lines */
-        const char *end = memrchr(piece->data, '\n', piece->size);
-        piece->size = end ? (size_t)(end + 1 - piece->data) : 0;
-        piece->ended = false;
+    struct piece own = *piece;
+    if (runner->any)
+        own.size = own.open;
+    if (race->sought.line && !(own.ended && own.last)) { /* whole lines */
+        const char *end = memrchr(own.data, '\n', own.size);
+        own.size = end ? (size_t)(end + 1 - own.data) : 0;
+        own.ended = false;
     }
-    return piece->size > 0;
+    return own;
 }
 
 /* Drops what no match can begin with any more, nor a lookbehind see. */
@@ -182,9 +198,14 @@ static size_t next_start(const struct piece *piece, size_t at)
 }
 
 /* Whether a match counts; else *next: where to go on. */
-static bool race_counts(const struct race *race, const struct piece *piece, size_t from, size_t to,
-                        size_t *next)
+static bool race_counts(const struct race *race, struct session *session, const struct piece *piece,
+                        size_t from, size_t to, size_t *next)
 {
+    uint64_t behind;
+    if (session && echoes_cover(session, race->base + from, race->base + to, &behind)) {
+        *next = next_start(piece, (size_t)(behind - race->base) - 1);
+        return false;
+    }
     if (race->sought.line && memchr(piece->data + from, '\n', to - from)) {
         *next = next_start(piece, from);
         return false;
@@ -193,18 +214,22 @@ static bool race_counts(const struct race *race, const struct piece *piece, size
 }
 
 /* One pattern, up to its first match that counts. */
-static enum pattern_result race_run(struct race *race, const struct piece *piece, unsigned index)
+static enum pattern_result race_run(struct race *race, struct session *session,
+                                    const struct piece *whole, unsigned index)
 {
     struct runner *runner = &race->runners[index];
+    const struct piece piece = piece_for(race, whole, runner);
     size_t from, to, next;
+    if (piece.size == 0)
+        return PATTERN_NONE;
     for (int refused = 0; refused < REFUSED_MAX; refused++) {
         enum pattern_result result = pattern_search(race->sought.patterns[index].pattern,
-                                                    &runner->search, piece->data, piece->size,
-                                                    piece->ended, &from, &to);
+                                                    &runner->search, piece.data, piece.size,
+                                                    piece.ended, &from, &to);
         if (result != PATTERN_MATCH)
             return result;
-        if (race_counts(race, piece, from, to, &next)) {
-            runner->match = match_of(race, piece, index, from, to);
+        if (race_counts(race, runner->any ? NULL : session, &piece, from, to, &next)) {
+            runner->match = match_of(race, &piece, index, from, to);
             return result;
         }
         pattern_search_from(&runner->search, next);
@@ -268,8 +293,9 @@ static struct race_match *race_take(struct race *race, struct runner *found)
 }
 
 /* All patterns in one piece. */
-static enum race_result race_all(struct race *race, const struct piece *piece,
-                                 struct race_match **match, unsigned *costly)
+static enum race_result race_all(struct race *race, struct session *session,
+                                 const struct piece *piece, struct race_match **match,
+                                 unsigned *costly)
 {
     for (;;) {
         bool more = false;
@@ -277,7 +303,7 @@ static enum race_result race_all(struct race *race, const struct piece *piece,
             struct runner *runner = &race->runners[i];
             if (runner->done || runner->match)
                 continue;
-            enum pattern_result result = race_run(race, piece, i);
+            enum pattern_result result = race_run(race, session, piece, i);
             more |= result == PATTERN_MORE;
             *costly = i;
             if (result == PATTERN_COSTLY)
@@ -301,21 +327,15 @@ enum race_result race_look(struct race *race, struct session *session, struct ra
 {
     struct piece piece;
     while (race_piece(race, session, &piece)) {
-        size_t whole = piece.size;
-        if (race_limit(race, &piece)) {
-            enum race_result result = race_all(race, &piece, match, costly);
-            if (result != RACE_NOTHING) {
-                if (result == RACE_GOES_ON)
-                    drop_searched(race);
-                return result;
-            }
-        }
-        if (piece.last) {
+        enum race_result result = race_all(race, session, &piece, match, costly);
+        if (result != RACE_NOTHING && result != RACE_GOES_ON)
+            return result;
+        if (piece.last || result == RACE_GOES_ON) {
             drop_searched(race);
-            return RACE_NOTHING;
+            return result;
         }
         /* bytes are missing between the head area and the ring: no match spans them */
-        race->base += whole;
+        race->base += piece.open;
         for (unsigned i = 0; i < race->sought.count; i++)
             pattern_search_from(&race->runners[i].search, 0);
     }

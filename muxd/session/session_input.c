@@ -307,6 +307,7 @@ void session_flush_input(struct session *session)
         if (session->input.held_text && drop_held_text(session))
             return;
         prompt_mark(session);
+        echoes_sent(session);
         ssize_t n = 1;
         while (n > 0 && journal_in_head(journal) != journal_in_tail(journal))
             n = transfer_out(session->registry->transfer, journal, session_input_fd(session),

@@ -72,6 +72,7 @@ void session_free(struct session *session)
     journal_free(session->journal);
     free(session->birth.program);
     free(session->nonce);
+    echoes_free(session->echoes);
     times_free(session->times);
     free(session);
 }

@@ -195,6 +195,12 @@ static int64_t linger_due(const struct wait *wait)
     return session->exit.ns + wait->spec.linger_ms * NS_PER_MS;
 }
 
+/* When what may be an echo counts as output, unless more comes. */
+static int64_t echo_due(const struct wait *wait)
+{
+    return wait_searches(wait) ? echoes_due_ns(wait->session) : INT64_MAX;
+}
+
 /* Exit races always. A pattern in what was printed comes before the exit, ready and silence that
  * follow it, however long the search takes; the deadline waits for nothing. */
 static bool wait_look(struct wait *wait, int64_t now)
@@ -221,6 +227,7 @@ static bool wait_look(struct wait *wait, int64_t now)
     else {
         int64_t due = silence < wait->spec.deadline_ns ? silence : wait->spec.deadline_ns;
         due = session->finished && linger < due ? linger : due;
+        due = echo_due(wait) < due ? echo_due(wait) : due;
         /* Output puts silence off. The timer stays where it is and looks again if it was early. */
         if (due != INT64_MAX && (!loop_timer_is_set(&wait->timer) || wait->timer.due_ns > due))
             loop_timer_set_ns(&wait->timer, due);

@@ -128,7 +128,7 @@ def test_submit_to_a_program_that_never_reads(mux):
 
 def test_submit_in_canonical_mode_and_on_pipes(mux):
     mux.ue("exec", "-t", "-n", "lines", "-y", "300", "cat").ok()
-    assert mux.js("write", "--submit", "--until", "hi\r\nhi", "-y", WAIT, "lines", "hi")["submitted"] is True
+    assert mux.js("write", "--submit", "--until", "hi\r\n", "-y", WAIT, "lines", "hi")["submitted"] is True
     mux.rpc().call("exec_command", {"cmd": "cat", "name": "pipe", "stdin": True, "yield_time_ms": 250})
     assert mux.js("write", "--submit", "--until", "hi\n", "-y", WAIT, "pipe", "hi")["reason"] == "until"
 

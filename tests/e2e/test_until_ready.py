@@ -52,7 +52,7 @@ def test_each_alone(mux):
 
 def test_in_the_tools(mux):
     rpc = mux.rpc()
-    started = rpc.call("exec_command", {"cmd": "echo up; read a; read b", "tty": True, "name": "s", "until": "up", "ready": True, "yield_time_ms": 30000})
+    started = rpc.call("exec_command", {"cmd": "echo up; read a; echo $a; read b", "tty": True, "name": "s", "until": "up", "ready": True, "yield_time_ms": 30000})
     assert started["reason"] == "ready" and "up" in started["output"]
     answer = rpc.call("write_stdin", {"session_id": "s", "chars": "one\n", "until": "one", "ready": True, "yield_time_ms": 30000})
     assert answer["reason"] == "ready"

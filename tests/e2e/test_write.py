@@ -36,8 +36,8 @@ def test_wrong_escape_is_refused(mux):
 
 def test_no_enter_unless_asked(mux):
     mux.ue("exec", "-n", "s", "-t", "cat").ok()
-    assert "\n" not in mux.js("write", "--until", "abc", "-y", CAP * 1000, "s", "abc")["output"]
-    assert mux.js("write", "--until", "d\r\nabcd\r\n", "-y", CAP * 1000, "-l", "s", "d")["reason"] == "until"
+    assert "\n" not in mux.js("write", "--until", "(?s).", "-y", CAP * 1000, "s", "abc")["output"]
+    assert mux.js("write", "--until", "abcd\r\n", "-y", CAP * 1000, "-l", "s", "d")["reason"] == "until"
 
 
 def test_standard_input_as_characters(mux):
