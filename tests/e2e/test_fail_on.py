@@ -86,7 +86,8 @@ def test_status_and_words_of_the_verbs(mux):
     assert mux.finish(waiting).rc == 123
     assert mux.ue("exec", "--fail-on", "bad", "--no-login", "echo bad; exec sleep 1000").rc == 123
     assert mux.ue("exec", "--fail-on", "bad", "--no-login", "exit 7").rc == 7  # it waits for the end as without
-    steps = mux.ue("steps", "--json", "s", '[{"read": {}}, {"wait": {"until": "never", "fail_on": "(e)rr", "since": 0}}]')
+    mux.ue("exec", "-t", "-n", "cat", "-y", "0", "--argv", "--", "cat").ok()
+    steps = mux.ue("steps", "--json", "cat", '[{"write": "error\\n"}, {"wait": {"until": "never", "fail_on": "(e)rr"}}]')
     assert steps.rc == 123 and steps.json["steps"][1]["code"] == "fail_on" and steps.json["steps"][1]["match"]["groups"] == ["e"]
     for wrong, said in ((["--until", "(", "s"], "'('"), (["--count", "2", "s"], "`count`"), (["--until-named", "=x", "s"], "NAME=VALUE")):
         refused = mux.ue("poll", *wrong)
