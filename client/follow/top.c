@@ -6,18 +6,17 @@
 #include "base/mem.h"
 #include "client/rpc/answering.h"
 #include "client/rpc/call.h"
+#include "client/rpc/hand_over.h"
 #include "client/terminal/overlay.h"
 #include "client/rpc/params.h"
 #include "client/terminal/terminal.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define TICK_MS 1000
@@ -163,28 +162,12 @@ static enum verdict top_receive(struct top *top, struct err *err)
 /* Runs `ue attach` in this terminal as a child, and returns when it ends. */
 static enum verdict attach(struct top *top, struct err *err)
 {
-    extern char **environ;
-    char number[24];
-    snprintf(number, sizeof number, "%" PRId64, top->selected);
-    char name[] = "ue", socket[] = "-S", stay[] = "--no-start", verb[] = "attach";
-    char *argv[] = {name, socket, top->ue->conn.path, stay, verb, number, NULL};
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    pid_t pid;
-    int status = 0;
     if (!top->selected)
         return GO_ON;
     terminal_leave();
-    sigemptyset(&none);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    int error = posix_spawn(&pid, "/proc/self/exe", NULL, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    while (error == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status = hand_over(&top->ue->conn, top->selected);
     top->status[0] = 0;
-    if (error || (WIFEXITED(status) && WEXITSTATUS(status) == UE_FAILED))
+    if (status < 0 || status == UE_FAILED)
         snprintf(top->status, sizeof top->status,
                  "session %" PRId64 " can't be shown here; `ue logs %" PRId64 "` shows its output",
                  top->selected, top->selected);

@@ -178,6 +178,9 @@ static enum play_flow batch_run(struct batch *batch)
     json_add(params, "steps", batch->list);
     batch->list = NULL;
     play->node = batch->nodes[0];
+    for (size_t i = batch->count; i-- > 0;) /* what takes long, should it be interrupted */
+        if (batch->watches[i].timeout_ms > 0)
+            play->node = batch->nodes[i];
     int code = play_call(play, "run_steps", params, -1, META_ID, &answer, &err);
     if (code < 0)
         flow = play_fail_err(play, &err);

@@ -113,6 +113,8 @@ int play_take_result(struct play *play, struct played *session, const struct jso
     play_set(play, "reason", reason, strlen(reason));
     if (play->report)
         json_add_text(play->report, "reason", reason);
+    if (seen->reason == PLAY_ENDED)
+        play_unset(play, "status"); /* it may be unknown */
     play_note_end(play, result);
     if (seen->from < from) /* the match begins before the place: by a lookbehind, or not at all */
         from = seen->from;

@@ -1,8 +1,10 @@
 """ue script: what a script says and does, how it ends, what it leaves behind, and what a broken, hostile or unlucky one comes to."""
 import json, os, re, signal, sys
 
+import pexpect
 import pytest
 from conftest import CAP, ROOT, wait_for
+from frames import painted
 
 ASKS = "import sys\nfor word in ('name', 'town'):\n    sys.stdout.write(word + ': '); sys.stdout.flush(); print('got', sys.stdin.readline().strip())\nsys.exit(3)\n"
 
@@ -174,6 +176,21 @@ def test_what_ends_it(mux):
     assert os.read(read, 1)
     os.close(read)  # as `head` does
     assert mux.finish(process).rc == 141 and live(mux) == []
+
+
+def test_a_person_goes_on_and_comes_back(mux):
+    mux.ue("start").ok()
+    (mux.dir / "s.ue").write_text("start a bash --norc\nwait ready\nattach\nline 'echo $((6*7))'\nexpect '\\n42\\r\\n'\nprint back\nline 'exit 4'\nwait exit\nexit ${status}\n")
+    person = pexpect.spawn(str(mux.program), ["script", "s.ue"], env=mux.env, cwd=str(mux.dir), timeout=CAP)
+    person.expect(r"bash-.*\$")
+    person.send("echo by-$((1+1))-hand\r")
+    person.expect(painted("by-2-hand"))
+    person.send("\x1cd")
+    person.expect("back")
+    person.expect(pexpect.EOF)
+    person.close()
+    assert person.exitstatus == 4 and live(mux) == []
+    assert script(mux, "start a cat\nattach").rc == 64
 
 
 def test_a_daemon_that_dies_in_the_middle(mux):
