@@ -325,8 +325,7 @@ class Client:
         Error; TimedOut when _timeout (seconds) is over: then the wait was cancelled, and the
         session goes on. ^C does the same and stays a KeyboardInterrupt. After a restart of the
         daemon the same request is sent again, and is not done twice."""
-        return self._finish(self._begin(tool, {**(arguments or {}), **more}, _meta, _timeout),
-                            _timeout)
+        return self._finish(self._begin(tool, {**(arguments or {}), **more}, _meta), _timeout)
 
     def upgrade(self):
         """Has the daemon go on from the binary on disk, with all sessions; returns the new worker's
@@ -368,7 +367,7 @@ class Client:
         meta.update(more or {})
         return meta
 
-    def _begin(self, tool, arguments, meta=None, timeout=None):
+    def _begin(self, tool, arguments, meta=None):
         if tool in _FRAMED:
             raise Error("usage", "'%s': needs a terminal; run `ue attach` or `ue secret`" % tool)
         if self._pid != os.getpid():  # a fork's child must not speak on its parent's connection
@@ -387,29 +386,33 @@ class Client:
         meta.setdefault("request_id", "%s-%x" % (self._run, number))
         params["_meta"] = meta
         call = _Call(self, number, tool, params)
-        with self._lock:
-            most = self.daemon.requests_per_connection or 64
-            full = len(self._pending) >= max(1, most - 2)  # a cancel has room, too
-            if full:
-                self._spare = self._spare or self._twin()
-            else:
-                self._pending[call.id] = call
-        if full:
-            return self._spare._begin(tool, arguments, params["_meta"], timeout)
         try:
             line = call.line(False)
         except (UnicodeEncodeError, TypeError, ValueError) as e:
-            self._pending.pop(call.id, None)
             raise Error("arguments", "'%s': the arguments can't be sent: %s; give text as str, "
                         "other input as bytes in chars" % (tool, e)) from e
-        self._send(call, line, timeout)
-        return call
-
-    def _send(self, call, line, timeout):
-        if not self._sending.acquire(timeout=-1 if timeout is None else timeout):
-            self._pending.pop(call.id, None)
-            raise TimedOut("timeout", "'%s': not sent within %s s" % (call.method, timeout))
         try:
+            if self._enter(call):
+                self._send(call, line)
+                return call
+        except BaseException:
+            self._cancel(call)
+            raise
+        return self._spare._begin(tool, arguments, meta)
+
+    def _enter(self, call):
+        """False: this connection has as many calls as it may."""
+        with self._lock:
+            most = self.daemon.requests_per_connection or 64
+            if len(self._pending) < max(1, most - 2):  # a cancel has room, too
+                self._pending[call.id] = call
+                return True
+            self._spare = self._spare or self._twin()
+            return False
+
+    def _send(self, call, line):
+        """What interrupts us must not leave a lock behind, so none is taken but by `with`."""
+        with self._sending:
             with self._lock:
                 waits = any(other.sent for other in self._pending.values())
             if self._sock and not waits and not self._leader and (
@@ -417,21 +420,13 @@ class Client:
                 self._drop()
             if call.sent or call.done:  # who made the connection again has sent it, too
                 return
-            if self._sock:
-                call.sent = True
-                self._write(line)
-            elif waits:
+            if not self._sock and waits:
                 self._reopen()
-            else:
+                return
+            if not self._sock:
                 self._open()
-                call.sent = True
-                self._write(line)
-        except BaseException:
-            with self._lock:
-                self._pending.pop(call.id, None)
-            raise
-        finally:
-            self._sending.release()
+            call.sent = True
+            self._write(line)
 
     def _is_stale(self):
         """Whether the daemon has closed a connection on which nothing was asked."""
@@ -625,7 +620,7 @@ class Client:
         """The daemon went away over calls: they are sent to its successor."""
         began, self._losses = time.monotonic(), self._losses + 1
         with self._lock:
-            for call in [c for c in self._pending.values() if c.method in _ONCE]:
+            for call in [c for c in self._pending.values() if c.method in _ONCE and c.sent]:
                 call.error, call.done = NoDaemon("no_daemon", "'%s': the daemon went away before "
                                                  "it answered; look whether it was done"
                                                  % call.method), True
@@ -636,6 +631,13 @@ class Client:
             raise Error("internal", "'%s': the daemon has ended %d times over this request, so it "
                         "is not asked again; `ue status` tells where its log is"
                         % (self.socket, _LOSSES_MAX))
+        try:
+            self._rejoin(began)
+        except BaseException:
+            self._drop()  # whoever reads next begins anew
+            raise
+
+    def _rejoin(self, began):
         while self._pending:
             try:
                 self._join(self.socket or _places(self._given)[0][0], self._named)
