@@ -226,9 +226,9 @@ in_unit = $(subst |,\|,$(subst &,\&,$(subst %,%%,$(BINDIR))))
 empty :=
 in_pc = $(subst |,\|,$(subst &,\&,$(subst $(empty) $(empty),\\ ,$(PREFIX))))
 # Where python looks below PREFIX: in a directory with a version in its name, but for Debian's own.
-PYTHONDIR = $(or $(shell $(PYTHON) -c 'import os, site, sys; \
+PYTHONDIR = $(eval PYTHONDIR := $$(or $$(shell $$(PYTHON) -c 'import os, site, sys; \
 	print(next((d for d in [site.getusersitepackages(), *site.getsitepackages()] if d.startswith(os.path.abspath(sys.argv[1]) + "/lib/")), ""))' \
-	'$(PREFIX)' 2>/dev/null),$(PREFIX)/lib/python3/dist-packages)
+	'$$(PREFIX)' 2>/dev/null),$$(PREFIX)/lib/python3/dist-packages))$(PYTHONDIR)
 NODEDIR = $(PREFIX)/lib/node_modules/ue
 # All that is installed. $(1): what to do with it; its arguments are the directory, the mode and the files.
 define places

@@ -1265,6 +1265,7 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
         self.exitstatus = self.signalstatus = self.status = self.pid = None
         self._keep, self._typing, self._late = keep, None, []
         self._usual, self._times = None, 0  # what expect has waited for, how often in a row
+        self._sent = ["", ""]  # the last two texts that were typed
         argv = self._words(command, args, env)
         self.command, self.args, self.env, self.cwd = argv[0], argv, env, cwd
         self.echo, self.ignore_sighup = echo, ignore_sighup
@@ -1343,6 +1344,8 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
         call begins to; after a wrong guess it takes two again."""
         self._typed(always=True)
         usual = self._usual if self._times > 1 else None
+        if usual and self._echoes(usual):
+            usual = None
         try:
             if self.delaybeforesend:
                 self._client.call("read_output", session_id=self.session.number, ready=True,
@@ -1445,6 +1448,7 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
         else:
             text = data = s.encode("utf-8") if isinstance(s, str) else bytes(s)
         self._log(text, "send")
+        self._sent = [self._sent[1], data.decode("latin-1")]
         if data:
             self._type(data)
         return len(data)
@@ -1657,6 +1661,12 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
             return best
         return self._loop(find, wanted, timeout, searchwindowsize)
 
+    def _echoes(self, literal):
+        """Whether the text may match in what the terminal repeats, which the daemon's look leaves
+        out and a script counts."""
+        pieces = [piece for piece in re.split("[\r\n]+", literal) if piece]
+        return not pieces or any(piece in sent for piece in pieces for sent in self._sent)
+
     @staticmethod
     def _literal(patterns):
         """The one text that the patterns wait for, as far as the daemon means the same by it."""
@@ -1687,6 +1697,8 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
 
     def _loop(self, find, patterns, timeout, window):
         literal = self._literal(patterns)
+        if literal and self._echoes(literal):
+            literal = None
         window = self.searchwindowsize if window == -1 else window
         timeout = self.timeout if timeout == -1 else timeout
         deadline = None if timeout is None else time.monotonic() + timeout
