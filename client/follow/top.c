@@ -165,7 +165,7 @@ static enum verdict attach(struct top *top, struct err *err)
     if (!top->selected)
         return GO_ON;
     terminal_leave();
-    int status = hand_over(&top->ue->conn, top->selected);
+    int status = hand_over_terminal(&top->ue->conn, top->selected);
     top->status[0] = 0;
     if (status < 0 || status == UE_FAILED)
         snprintf(top->status, sizeof top->status,

@@ -12,7 +12,7 @@ enum play_flow play_ATTACH(struct play *play, const struct play_step *step)
     if (!say_is_tty(STDIN_FILENO) || !say_is_tty(STDOUT_FILENO))
         return play_fail(play, UE_WRONG_USAGE,
                          "standard input or output is no terminal to show it on");
-    int status = hand_over(&play->ue->conn, step->session->number);
+    int status = hand_over_terminal(&play->ue->conn, step->session->number);
     if (status < 0)
         return play_fail(play, UE_FAILED, "ue can't be begun: %s", strerror(errno));
     if (status >= UE_NOT_TRUE && status <= 127)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-int hand_over(const struct connection *conn, int64_t number)
+int hand_over_terminal(const struct connection *conn, int64_t number)
 {
     extern char **environ;
     char name[] = "ue", socket[] = "-S", stay[] = "--no-start", verb[] = "attach", session[24];

@@ -5,5 +5,5 @@
 
 /* Runs `ue attach` for that session on this terminal as a child, and returns its exit status when
  * the person has left it. -1 and errno: it could not be begun. */
-int hand_over(const struct connection *conn, int64_t number);
+int hand_over_terminal(const struct connection *conn, int64_t number);
 #endif
