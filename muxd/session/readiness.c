@@ -3,6 +3,7 @@
 #include "session/readiness.h"
 #include "base/bug.h"
 #include "base/mem.h"
+#include "sys/tty_limit.h"
 #include "sys/tty_state.h"
 #include <stdlib.h>
 
@@ -11,7 +12,8 @@ enum {
     LAST_NS = 20000000,
     LONG_NS = 100000000, /* between looks at a program that computes for long */
     LONG_AFTER_NS = 2000000000,
-    STARVED_MS = 10000 /* a process that gets no processor for so long is not waited for */
+    STARVED_MS = 10000, /* a process that gets no processor for so long is not waited for */
+    ALARM_SLACK_NS = 50000000 /* the same alarm, seen twice: clocks of programs count in ms */
 };
 
 struct readiness {
@@ -26,6 +28,12 @@ struct readiness {
     int64_t interval_ns;  /* to the next look */
     int64_t activity_ns;  /* last output or write */
     int64_t weak_ns;      /* since when all looks have said that only silence can tell; 0: not so */
+    /* The alarm of a program that may be waiting for other things than input, too: */
+    int64_t limit_ns;       /* the longest time limit seen since the last output or write */
+    int64_t alarm_ns;       /* when that goes off; 0: none that silence has to outlast */
+    uint64_t alarm_runs;    /* the run_count of its last sleep */
+    int64_t sleep_alarm_ns; /* when that sleep ends by itself; 0: never, or unknown */
+    int64_t idle_alarm_ns;  /* the same of the sleep in which it was found ready last */
     struct tty_look last; /* candidate that must stay the same until it has settled */
     int64_t last_ns;      /* when it was first seen; 0: none */
 };
@@ -68,6 +76,7 @@ static void forget_looks(struct readiness *readiness)
 {
     readiness->last_ns = 0;
     readiness->weak_ns = 0;
+    readiness->limit_ns = readiness->alarm_ns = 0;
 }
 
 /* Something happened: start over, from often to rare. */
@@ -86,6 +95,7 @@ static void readiness_fire(struct readiness *readiness, enum evidence evidence,
 {
     readiness_disarm(readiness);
     tty_watch_found(readiness->watch);
+    readiness->idle_alarm_ns = readiness->sleep_alarm_ns;
     readiness->fn(readiness->arg, evidence, waiting_for); /* may free us */
 }
 
@@ -128,12 +138,33 @@ static bool has_settled(struct readiness *readiness, const struct tty_look *look
     return false;
 }
 
+/* A program that has set itself an alarm since it was last found ready (node in an await of a
+ * timer, a line editor that shows a bracket's partner for a moment) is silent until then, and not
+ * for want of input. Only a longer alarm than those before counts: one that goes off again and
+ * again, and prints nothing, is how the program idles. */
+static void note_alarm(struct readiness *readiness, const struct tty_look *look, int64_t now)
+{
+    if (look->run_count != readiness->alarm_runs) {
+        readiness->alarm_runs = look->run_count;
+        readiness->sleep_alarm_ns = look->limit_ns >= 0 ? now + look->limit_ns : 0;
+    }
+    int64_t alarm_ns = readiness->sleep_alarm_ns;
+    bool known = llabs(alarm_ns - readiness->idle_alarm_ns) <= ALARM_SLACK_NS;
+    if (!tty_limit_is_soon(look->limit_ns) || look->limit_ns <= readiness->limit_ns)
+        return;
+    readiness->limit_ns = look->limit_ns;
+    if (!known)
+        readiness->alarm_ns = alarm_ns;
+}
+
 static bool was_silent(struct readiness *readiness, int64_t now, int64_t *due_ns)
 {
     if (!readiness->weak_ns)
         readiness->weak_ns = now;
     int64_t since = readiness->weak_ns > readiness->activity_ns ? readiness->weak_ns
                                                                 : readiness->activity_ns;
+    if (since < readiness->alarm_ns)
+        since = readiness->alarm_ns;
     *due_ns = since + readiness->quiet_ns;
     return now >= *due_ns;
 }
@@ -147,7 +178,9 @@ static void readiness_on_timer(void *arg)
     tty_watch_look(readiness->watch, &look);
     loop_update(readiness->loop);
     now = loop_now_ns(readiness->loop);
-    if (!is_weak(&look))
+    if (is_weak(&look))
+        note_alarm(readiness, &look, now);
+    else
         readiness->weak_ns = 0;
     if (!is_sure(&look))
         readiness->last_ns = 0;

@@ -216,8 +216,8 @@ static bool same_modes(const struct tty_watch *watch, const struct termios *mode
  * - when its line editor has said so since the write; or
  * - when the editor reads on (half a line, a block that goes on), only the terminal and the time
  *   can wake it, and it sleeps, or loops, at the place where it was last known to wait; or
- * - when it has no line editor, sleeps at that place, has printed, and is alone in its group, so
- *   that no other member can be at work. */
+ * - when it has no line editor, sleeps at that place, has printed, and is alone, so that nobody
+ *   else of its group can be at work. */
 static unsigned said_settle_us(struct tty_watch *watch, const struct tty_survey *survey)
 {
     BUG_UNLESS(survey->reader);
@@ -234,14 +234,17 @@ static unsigned said_settle_us(struct tty_watch *watch, const struct tty_survey 
         return home || tty_home_loops(&watch->home, watch->place, tty_group_runs(&watch->group))
                    ? SETTLE_SAID_US
                    : 0;
-    return home && watch->printed && watch->group.count == 1 ? SETTLE_HOME_US : 0;
+    return home && watch->printed && tty_survey_reader_is_alone(survey, &watch->group)
+               ? SETTLE_HOME_US
+               : 0;
 }
 
 static void judge(struct tty_watch *watch, const struct tty_survey *survey,
                   const struct termios *modes, struct tty_look *look)
 {
     const struct tty_thread *reader = survey->reader;
-    bool mixed = reader && (reader->sleep < TTY_SLEEP_ONLY || read_is_timed(modes));
+    bool mixed = reader && (reader->sleep < TTY_SLEEP_ONLY || read_is_timed(modes) ||
+                            tty_survey_has_alarm(survey, &watch->group));
     unsigned settle = survey->several_threads ? SETTLE_THREADS_US : 0;
 
     watch->place = reader ? tty_thread_place(reader) : 0;
@@ -264,6 +267,7 @@ static void judge(struct tty_watch *watch, const struct tty_survey *survey,
         if (mixed)
             settle = said > 0 ? said : SETTLE_MIXED_US;
     }
+    look->limit_ns = mixed ? tty_thread_limit(reader).ns : TTY_LIMIT_UNKNOWN;
     look->settle_us = survey->others_running ? SETTLE_OTHERS_US : settle;
     look->needs_confirmation = look->settle_us > 0;
 }

@@ -36,6 +36,9 @@ struct tty_look { /* the result of one look */
     pid_t foreground;        /* process group */
     pid_t reader;            /* the member of the group that waits; 0: unknown */
     uint64_t run_count;      /* of all threads of the group, to compare two looks */
+    /* Of a reader that also waits for other things: time after which it goes on by itself, as
+     * tty_limit has it. */
+    int64_t limit_ns;
     bool others_work;        /* members other than the reader; settle_us counts in their time */
     uint64_t others_cpu_ns;  /* processor time so far of all members but the reader */
     int64_t listed_ns;       /* when the members were listed: sums of two lists say nothing */

@@ -56,6 +56,38 @@ bool tty_survey_waits_for_disk(const struct tty_survey *survey, const struct tty
     return false;
 }
 
+bool tty_survey_reader_is_alone(const struct tty_survey *survey, const struct tty_group *group)
+{
+    BUG_UNLESS(survey->reader && tty_survey_is_of(survey, group));
+    for (size_t i = 0; i < group->count; i++) {
+        const struct tty_thread *thread = &group->threads[i];
+        if (thread == survey->reader)
+            continue;
+        struct tty_limit limit = tty_thread_limit(thread);
+        if (thread->pid != survey->reader->pid || limit.call != TTY_CALL_WOKEN ||
+            limit.ns != TTY_LIMIT_NONE)
+            return false;
+    }
+    return true;
+}
+
+bool tty_survey_has_alarm(const struct tty_survey *survey, const struct tty_group *group)
+{
+    BUG_UNLESS(tty_survey_is_of(survey, group));
+    const struct tty_thread *reader = survey->reader;
+    if (!reader || reader->tid == reader->pid)
+        return false;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct tty_thread *thread = &group->threads[i];
+        if (thread->pid != reader->pid || thread == reader)
+            continue;
+        struct tty_limit limit = tty_thread_limit(thread);
+        if (limit.call == TTY_CALL_EVENTS && tty_limit_is_soon(limit.ns))
+            return true;
+    }
+    return false;
+}
+
 bool tty_survey_unchanged(const struct tty_survey *survey, struct tty_group *group)
 {
     BUG_UNLESS(tty_survey_is_of(survey, group));

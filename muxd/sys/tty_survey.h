@@ -19,6 +19,12 @@ void tty_survey_take(struct tty_survey *survey, struct tty_group *group, dev_t s
 /* Another process of the group waits for a disk, at its start for instance, and is about to go on:
  * `cat | sed` whose sed is still being loaded. */
 bool tty_survey_waits_for_disk(const struct tty_survey *survey, const struct tty_group *group);
+/* The reader is the only one that can go on by itself: it has no group but itself, and each other
+ * thread of it has to be woken by a thread or a signal, for however long that takes. */
+bool tty_survey_reader_is_alone(const struct tty_survey *survey, const struct tty_group *group);
+/* The reader is only the hand that fetches the keys: another thread of its process waits in an
+ * event loop, with a time limit after which it will soon act (fzf, programs in Go). */
+bool tty_survey_has_alarm(const struct tty_survey *survey, const struct tty_group *group);
 /* Looks again: true when no member has run or moved since. While others run, only the reader
  * counts. */
 bool tty_survey_unchanged(const struct tty_survey *survey, struct tty_group *group);

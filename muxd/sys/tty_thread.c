@@ -93,9 +93,22 @@ static bool read_where(struct tty_thread *thread)
            tty_thread_read_again(thread->where_fd, thread->where, sizeof thread->where) > 0;
 }
 
+struct tty_limit tty_thread_limit(const struct tty_thread *thread)
+{
+    if (thread->where_fd < 0 || thread->by_wchan)
+        return (struct tty_limit){TTY_CALL_OTHER, TTY_LIMIT_UNKNOWN};
+    return tty_limit_of(thread->tid, thread->where);
+}
+
+/* FNV-1a, draft-eastlake-fnv, a word at a time */
+static uint64_t hash_with(uint64_t hash, uint64_t word)
+{
+    return (hash ^ word) * UINT64_C(0x100000001b3);
+}
+
 /* A hash of these fields of proc_pid_syscall(5): the call's number, its first three arguments (the
- * others may be left over from something else), the stack pointer and the program counter. FNV-1a,
- * draft-eastlake-fnv. */
+ * others may be left over from something else), the stack pointer and the program counter; and of a
+ * near time limit, because an event loop waits for a timer where it waits for input. */
 uint64_t tty_thread_place(const struct tty_thread *thread)
 {
     unsigned long long field[9];
@@ -107,7 +120,10 @@ uint64_t tty_thread_place(const struct tty_thread *thread)
         return 0;
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         if (i < 4 || i > 6)
-            hash = (hash ^ field[i]) * UINT64_C(0x100000001b3);
+            hash = hash_with(hash, field[i]);
+    int64_t limit_ns = tty_thread_limit(thread).ns;
+    if (tty_limit_is_soon(limit_ns))
+        hash = hash_with(hash, (uint64_t)limit_ns);
     return hash ? hash : 1;
 }
 

@@ -3,6 +3,7 @@
  * file is closed to us, wchan tells less. */
 #ifndef MUXD_SYS_TTY_THREAD_H
 #define MUXD_SYS_TTY_THREAD_H
+#include "sys/tty_limit.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -42,8 +43,11 @@ void tty_thread_look(struct tty_thread *thread, dev_t slave);
 bool tty_thread_unchanged(struct tty_thread *thread);
 /* R S D T … of proc_pid_stat(5); 0: unknown */
 char tty_thread_state(const struct tty_thread *thread);
-/* Stands for the call in which the thread sleeps and where it was made. Two looks with the same
- * place found the thread at the same point of its program, at the same depth. 0: unknown. */
+/* Stands for the call in which the thread sleeps, where it was made, and its near time limit. Two
+ * looks with the same place found the thread at the same point of its program, at the same depth.
+ * 0: unknown. */
 uint64_t tty_thread_place(const struct tty_thread *thread);
+/* of the call in which it sleeps; UNKNOWN too where the kernel hides the call */
+struct tty_limit tty_thread_limit(const struct tty_thread *thread);
 bool tty_thread_count_runs(struct tty_thread *thread); /* reads runs only; false: it is gone */
 #endif

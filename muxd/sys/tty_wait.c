@@ -68,7 +68,7 @@ static enum tty_sleep set_verdict(const struct set *set, bool timed)
     return timed ? TTY_SLEEP_TIMED : TTY_SLEEP_ONLY;
 }
 
-static bool read_memory(pid_t tid, unsigned long at, void *data, size_t size)
+bool tty_wait_memory(pid_t tid, unsigned long at, void *data, size_t size)
 {
     struct iovec here = {data, size},
                  there = {(void *)at,
@@ -86,7 +86,7 @@ static enum tty_sleep decode_select(pid_t tid, const unsigned long *arg, dev_t s
         return TTY_SLEEP_ELSEWHERE;
     for (int i = 0; i < 3; i++)
         if (arg[1 + i] &&
-            !read_memory(tid, arg[1 + i], words[i], (count + bits - 1) / bits * sizeof(long)))
+            !tty_wait_memory(tid, arg[1 + i], words[i], (count + bits - 1) / bits * sizeof(long)))
             return TTY_SLEEP_REMOTE; /* only a change of mode or silence can tell */
     for (size_t fd = 0; fd < count; fd++) {
         if (words[0][fd / bits] >> fd % bits & 1)
@@ -104,7 +104,7 @@ static enum tty_sleep decode_poll(pid_t tid, const unsigned long *arg, bool time
 
     if (arg[1] == 0)
         return TTY_SLEEP_ELSEWHERE;
-    if (arg[1] > POLL_SET_MAX || !read_memory(tid, arg[0], fds, arg[1] * sizeof *fds))
+    if (arg[1] > POLL_SET_MAX || !tty_wait_memory(tid, arg[0], fds, arg[1] * sizeof *fds))
         return TTY_SLEEP_REMOTE;
     for (unsigned long i = 0; i < arg[1]; i++)
         if (fds[i].fd >= 0 && fds[i].events & (POLLIN | POLLRDNORM | POLLPRI))

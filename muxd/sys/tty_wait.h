@@ -3,6 +3,7 @@
 #ifndef MUXD_SYS_TTY_WAIT_H
 #define MUXD_SYS_TTY_WAIT_H
 #include "sys/tty_thread.h"
+#include <stddef.h>
 #include <sys/types.h>
 
 enum tty_wait_source {
@@ -17,6 +18,8 @@ enum tty_wait_source tty_wait_source(pid_t tid, int fd, dev_t slave);
 enum tty_wait_place { TTY_PLACE_NONE, TTY_PLACE_READ, TTY_PLACE_POLL, TTY_PLACE_ELSEWHERE };
 enum tty_wait_place tty_wait_place(const char *wchan); /* NONE: "0" or empty, running or hidden */
 
+/* Copies from the memory of a process that we may trace; false: it can't be read. */
+bool tty_wait_memory(pid_t tid, unsigned long at, void *data, size_t size);
 /* Decodes a line of /proc/PID/task/TID/syscall (proc_pid_syscall(5)); reads the sleeper's poll set
  * from its memory. */
 enum tty_sleep tty_wait_decode(pid_t tid, const char *line, dev_t slave);

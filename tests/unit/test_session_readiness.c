@@ -334,6 +334,57 @@ TEST(test_await_is_told_as_silence)
     free(rig);
 }
 
+/* Raw, and asleep for its terminal, for a socket and for a time: only silence can tell, and it has to outlast an alarm
+ * that was set since the program was last ready; not one from before, and not one that goes off all the time. */
+static const char alarms[] =
+    "import tty, select, socket, os, sys, time\n"
+    "tty.setraw(0)\nr, w = os.pipe() if sys.argv[1:] else socket.socketpair()\nos.write(1, b'up')\nbell = None\n"
+    "while True:\n"
+    " left = None if bell is None else max(bell - time.monotonic(), 0)\n"
+    " if not select.select([0, r], [], [], left)[0]:\n"
+    "  os.write(1, b'rung') if key != b't' else None\n"
+    "  bell = time.monotonic() + 0.1 if key == b't' else None\n"
+    "  continue\n"
+    " key = os.read(0, 1)\n"
+    " bell = {b'k': bell, b'b': time.monotonic() + 0.6, b'o': time.monotonic() + 2.3, b't': time.monotonic() + 0.1}[key]\n"
+    " os.write(1, b'got')\n";
+
+TEST(test_silence_outlasts_an_alarm)
+{
+    struct rig *rig = malloc(sizeof *rig);
+    bool before_the_old_one = false;
+    rig_start(rig, (const char *const[]){"python3", "-c", alarms, NULL});
+    assert_true(rig_first(rig));
+    int64_t begin = clock_mono_ms();
+    rig_ask(rig, "b");
+    assert_int_equal(rig->evidence, EVIDENCE_QUIET);
+    assert_true(clock_mono_ms() - begin >= 600 + RAW_QUIET_MS);
+    for (int i = 0; i < 10 && !before_the_old_one; i++) {
+        rig_ask(rig, "o"); /* too far away to be waited for */
+        assert_null(strstr(rig->text, "rung"));
+        assert_false(rig_await(rig, 500)); /* near enough now, but known */
+        rig_ask(rig, "k");
+        before_the_old_one = !strstr(rig->text, "rung");
+    }
+    assert_true(before_the_old_one);
+    rig_ask(rig, "t");
+    assert_int_equal(rig->evidence, EVIDENCE_QUIET);
+    rig_stop(rig);
+
+    /* It sleeps where it was known to wait, but for an alarm. A pipe that it has itself can't wake it. */
+    rig_start(rig, (const char *const[]){"python3", "-c", alarms, "pipe", NULL});
+    assert_true(rig_first(rig));
+    for (int i = 0; i < 2; i++) {
+        rig_ask(rig, "k");
+        assert_int_equal(rig->evidence, EVIDENCE_LINE_EDITOR);
+    }
+    begin = clock_mono_ms();
+    rig_ask(rig, "b");
+    assert_true(clock_mono_ms() - begin >= 600);
+    rig_stop(rig);
+    free(rig);
+}
+
 TEST(test_partial_line_is_ready)
 {
     struct rig *rig = malloc(sizeof *rig);
@@ -389,11 +440,12 @@ int main(void)
         cmocka_unit_test(test_busy_is_never_ready),
         cmocka_unit_test(test_raw_with_a_time_goes_by_silence_or_place),
         cmocka_unit_test(test_await_is_told_as_silence),
+        cmocka_unit_test(test_silence_outlasts_an_alarm),
         cmocka_unit_test(test_partial_line_is_ready),
         cmocka_unit_test(test_nobody_waits_no_timer),
         cmocka_unit_test(test_words),
     };
-    size_t count = 7;
+    size_t count = 8;
 
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < sizeof talks / sizeof *talks; i++)

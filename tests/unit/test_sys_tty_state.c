@@ -259,6 +259,29 @@ static void other_thread_reads(void)
     pthread_join(thread, NULL);
 }
 
+/* The thread that reads hands its keys to an event loop, which has set itself an alarm, or not. */
+static void thread_reads_for_a_loop(int limit_ms)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int set = epoll_create1(0), wake = eventfd(0, 0);
+    pthread_t thread;
+    make_raw();
+    epoll_ctl(set, EPOLL_CTL_ADD, wake, &event);
+    pthread_create(&thread, NULL, thread_reads, NULL);
+    while (epoll_wait(set, &event, 1, limit_ms) == 0)
+        ;
+}
+
+static void thread_reads_for_a_loop_with_an_alarm(void)
+{
+    thread_reads_for_a_loop(300);
+}
+
+static void thread_reads_for_a_loop_that_waits(void)
+{
+    thread_reads_for_a_loop(-1);
+}
+
 static void closes_its_terminal(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -328,6 +351,8 @@ TEST(test_kinds)
     check(raw_polls_and_socket, TTY_KEY, false);
     check(raw_polls_timed, TTY_KEY, false);
     check(raw_epolls, TTY_KEY, false);
+    check(thread_reads_for_a_loop_with_an_alarm, TTY_KEY, false);
+    check(thread_reads_for_a_loop_that_waits, TTY_KEY, true);
     check(cooked_polls_and_socket, TTY_UNKNOWN, false);
 }
 
