@@ -6,7 +6,8 @@ build="gcc make python3 libc6-dev pkg-config libcjson-dev libinih-dev libpcre2-d
 test="libcmocka-dev libvterm-dev python3-pytest python3-pytest-xdist python3-pexpect procps util-linux mount"
 # What tests and checks make use of where the release has it; without it they skip and say so.
 extra="clang libclang-rt-dev shellcheck cppcheck clang-tidy valgrind zsh fish dash lua sqlite3 gdb bc dc tcl perl ipython3 ruby nodejs vim
-    less htop openssh-server openssh-client tmux dtach screen bash-completion socat man-db busybox sudo mmdebstrap bubblewrap musl-tools"
+    less htop openssh-server openssh-client tmux dtach screen bash-completion socat man-db busybox sudo mmdebstrap bubblewrap musl-tools
+    openssl redis-tools inetutils-telnet dialog fzf"
 
 have_build() { # without dpkg too: a library that somebody built by hand is as good
     for tool in "${CC:-cc}" make pkg-config python3; do command -v "$tool" >/dev/null 2>&1 || return 1; done

@@ -73,11 +73,12 @@ refused() { # refused RELEASE ROOT USER DIRECTORY TARGET: told what is missing, 
 checkout() { # checkout ROOT DIRECTORY USER
     git -c safe.directory='*' clone -q --no-hardlinks "$here" "$1$2" && chroot "$1" chown -R "$3:" "$2"
 }
-zoo() { # zoo RELEASE ROOT: with a database server to talk to, of which Debian's package would start one for all
+zoo() { # zoo RELEASE ROOT: with a database server to talk to, of which Debian's package would start one for all, and what is too big for each day
     local log=$build/$1-zoo.log began=$SECONDS status
     mkdir -p "$2/etc/postgresql-common"
     echo 'create_main_cluster = false' >"$2/etc/postgresql-common/createcluster.conf"
-    as "$2" admin "cd muxd && make test-deps && sudo apt-get install -y -q --no-install-recommends postgresql &&
+    as "$2" admin "cd muxd && make test-deps && sudo apt-get install -y -q --no-install-recommends postgresql \
+            guile-3.0 ocaml ghc octave r-base-core gnuplot-nox &&
         make -s -j2 all && make -s zoo ZOO_FAST=${ZOO_FAST:-1000} ZOO_SLOW=${ZOO_SLOW:-50} ZOO_BUSY=${ZOO_BUSY:-2}" >"$log" 2>&1
     status=$?
     sed -n '/^idle/,$p' "$log"

@@ -5,3 +5,4 @@ build=$1 dir=$2
 mkdir -p "$dir/conf" "$dir/client"
 "$build/ue" gen "$dir"
 "$build/muxd" --gen "$dir"
+"${PYTHON:-/usr/bin/python3}" "$(dirname "$0")/zoo/page.py" "$dir"
