@@ -13,6 +13,7 @@ from agents import bench_mcp, bench_task, bench_tokens  # noqa: E402
 from attach import bench_attach  # noqa: E402
 from comparison import bench_escapees, bench_stalled  # noqa: E402
 from latency import bench_crash, bench_exec, bench_list, bench_repl, bench_scale  # noqa: E402
+from libraries import bench_libraries  # noqa: E402
 from sandboxes import bench_sandbox  # noqa: E402
 from upkeep import bench_idle, bench_memory  # noqa: E402
 from volume import bench_throughput  # noqa: E402
@@ -33,7 +34,7 @@ class Size:
 
 FULL = Size(rounds=400, warm=300, floods=5, megabytes=200, crashes=30, some=200, many=1000, peers=100, idle_s=10)
 QUICK = Size(rounds=40, warm=10, floods=3, megabytes=24, crashes=5, some=50, many=200, peers=20, idle_s=3)
-BENCHES = {"exec": bench_exec, "repl": bench_repl, "throughput": bench_throughput, "memory": bench_memory, "idle": bench_idle,
+BENCHES = {"exec": bench_exec, "repl": bench_repl, "libraries": bench_libraries, "throughput": bench_throughput, "memory": bench_memory, "idle": bench_idle,
            "scale": bench_scale, "list": bench_list, "crash": bench_crash, "attach": bench_attach,
            "mcp": bench_mcp, "tokens": bench_tokens, "task": bench_task,
            "sandbox": bench_sandbox, "escapees": bench_escapees, "stalled": bench_stalled}

@@ -1,5 +1,5 @@
 """make install and make uninstall: what is put where, and taken away again."""
-import os, subprocess
+import os, shutil, subprocess, sys
 
 import pytest
 from conftest import BUILD, CAP, ROOT, command_line, need
@@ -58,6 +58,17 @@ def test_into_a_home(mux):
     assert f'ExecStart="{local}/bin/muxd" ' in (local / "share/systemd/user/muxd.service").read_text()
     assert (local / "share/systemd/user/muxd.socket").is_file() and not (local / "lib/systemd").exists()
     assert "not in your PATH" not in make("PREFIX=~/.local", "install", HOME=str(mux.home), PATH=f"{local}/bin:{os.environ['PATH']}").stdout
+    # the libraries are where python and node look, and find ue from there
+    env = {"HOME": str(mux.home), "PATH": "/usr/bin:/bin"}
+    told = subprocess.run([sys.executable, "-c", "import ue; print(ue.__file__, ue.find_ue())"], env=env, capture_output=True, text=True, timeout=CAP, cwd="/")
+    assert told.stdout.split() == [f"{local}/lib/python3.{sys.version_info.minor}/site-packages/ue.py", f"{local}/bin/ue"], told
+    if shutil.which("node"):
+        (mux.home / "app").mkdir()
+        (mux.home / "app/node_modules").symlink_to(local / "lib/node_modules")
+        told = subprocess.run(["node", "--input-type=module", "-e", "import { findUe } from 'ue'; console.log(findUe())"], env=env, capture_output=True,
+                              text=True, timeout=CAP, cwd=mux.home / "app")
+        assert told.stdout == f"{local}/bin/ue\n", told
+        (mux.home / "app/node_modules").unlink()
     make("PREFIX=~/.local", "uninstall", HOME=str(mux.home))
     assert files(mux.home) == []
 
