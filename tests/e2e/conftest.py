@@ -2,11 +2,13 @@
 
 MUXD_BUILD names the build directory (default: build). Nothing here depends on time: tests wait for events, with caps that
 only a hang can reach."""
-import contextlib, ctypes, faulthandler, itertools, json, os, pty, random, re, resource, select, shutil, signal, socket, subprocess, tempfile, threading, time, zlib
+import contextlib, ctypes, faulthandler, itertools, json, os, pty, random, re, resource, select, shutil, signal, socket, subprocess, sys, tempfile, threading, time, zlib
 from pathlib import Path
 
-import protocol_page
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # the drills and the bench load this file from elsewhere
+import protocol_page  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MUXD_BUILD") or ROOT / "build").resolve()
