@@ -10,6 +10,8 @@ bool call_may_repeat(const struct tool *tool, const struct json *params)
     switch ((enum tool_id)(tool - tools)) {
     case TOOL_EXEC_COMMAND: /* the daemon knows by their request_id what it has done already */
     case TOOL_WRITE_STDIN:
+    case TOOL_RUN_COMMAND:
+    case TOOL_RUN_STEPS:
     case TOOL_SHELL_COMMAND:
     case TOOL_SHELL:
     case TOOL_RESIZE_SESSION:

@@ -164,7 +164,7 @@ static int launch_by_another(const struct launch *launch)
     if (between == 0) {
         forget_signals();
         status = launch_child(launch);
-        _exit(fd_write_all(ends[1], &status, sizeof status) < 0);
+        _exit(fd_write_all(ends[1], &status, sizeof status) < 0 ? 1 : 0);
     }
     status = between < 0 ? -errno : status;
     close(ends[1]);

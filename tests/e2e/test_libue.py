@@ -81,18 +81,20 @@ def test_against_a_real_daemon(mux, installed, check):
 
 def test_the_worker_is_killed_in_calls(mux, check):
     """What is in flight is done once and answered once; what may not be repeated ends; no event is lost or told twice."""
-    os.mkfifo(mux.dir / "one"), os.mkfifo(mux.dir / "two")
+    for fifo in ("one", "two", "three"):
+        os.mkfifo(mux.dir / fifo)
     mux.ue("start").ok()
     program = mux.spawn([check, "killed", mux.dir], env=mux.env, cwd=mux.dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     worker = mux.js("status")["pid"]
-    wait_for(lambda: all((mux.dir / name).exists() for name in ("begun", "typed")) or program.poll() is not None, "the commands to run")
+    wait_for(lambda: all((mux.dir / name).exists() for name in ("begun", "typed", "stepped")) or program.poll() is not None, "the commands to run")
     os.kill(worker, signal.SIGKILL)
     wait_for(lambda: mux.js("status")["pid"] != worker, "another worker")
-    for name in ("one", "two"):
+    for name in ("one", "two", "three"):
         (mux.dir / name).write_text("")
     done = mux.finish(program)
     assert done.rc == 0, done
     assert [(mux.dir / name).read_text() for name in ("begun", "typed")] == ["x\n", "x\n"]
+    wait_for(lambda: (mux.dir / "stepped").read_text() == "x\nx\n", "the last step, which waits for nothing")
 
 
 HELLO = b'{"jsonrpc":"2.0","id":%d,"result":{"protocol":%d,"version":"9.9","requests_per_connection":4,"max_request":1000000}}\n'

@@ -178,7 +178,7 @@ static void fill_match(struct answer_box *box, const struct json *match)
     if (!match)
         return;
     answer_fill(&box->match, of_match, match);
-    box->groups = count > 0 ? xcalloc(count, sizeof *box->groups) : NULL;
+    box->groups = xcalloc(count + 1, sizeof *box->groups);
     for (const struct json *it = json_first(groups); it; it = json_next(it))
         box->groups[at++] = json_str(it, NULL);
     box->match.groups = box->groups;

@@ -104,7 +104,7 @@ static const struct field of_events[] = {FIELD(types, LIST),
                                          {0}};
 #undef ARGS
 
-static const struct {
+static const struct row {
     enum tool_id tool;
     const struct field *fields;
     size_t size;
@@ -259,16 +259,22 @@ static int arguments_fit(char *room, size_t wanted, const void *args, size_t siz
     return 0;
 }
 
+static const struct row *arguments_row(const struct tool *tool)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (&tools[rows[i].tool] == tool)
+            return &rows[i];
+    BUG("'%s' has no struct of arguments", tool->name);
+}
+
 struct json *arguments_make(const struct tool *tool, const void *args, size_t size, struct err *err)
 {
     _Alignas(max_align_t) char room[512];
-    size_t row = 0;
-    while (row < sizeof rows / sizeof *rows && &tools[rows[row].tool] != tool)
-        row++;
-    BUG_UNLESS(row < sizeof rows / sizeof *rows && rows[row].size <= sizeof room);
-    int result = arguments_fit(room, rows[row].size, args, size, err);
+    const struct row *row = arguments_row(tool);
+    BUG_UNLESS(row->size <= sizeof room);
+    int result = arguments_fit(room, row->size, args, size, err);
     struct json *params = json_object_new();
-    for (const struct field *it = rows[row].fields; result == 0 && it->name; it++)
+    for (const struct field *it = row->fields; result == 0 && it->name; it++)
         result = it->kind <= CHARS ? arguments_text(params, it, room, err)
                                    : arguments_number(params, it, room, err);
     if (result == 0 && !json_get(params, "text") && !json_get(params, "encoding") &&
