@@ -11,7 +11,6 @@ bool call_may_repeat(const struct tool *tool, const struct json *params)
     case TOOL_EXEC_COMMAND: /* the daemon knows by their request_id what it has done already */
     case TOOL_WRITE_STDIN:
     case TOOL_RUN_COMMAND:
-    case TOOL_RUN_STEPS:
     case TOOL_SHELL_COMMAND:
     case TOOL_SHELL:
     case TOOL_RESIZE_SESSION:
@@ -19,7 +18,9 @@ bool call_may_repeat(const struct tool *tool, const struct json *params)
     case TOOL_EVENTS:
     case TOOL_HELLO:
     case TOOL_TOOLS: return true;
-    case TOOL_KILL_SESSION: return !json_get(params, "signal"); /* a signal may count */
+    case TOOL_KILL_SESSION:
+        return !json_get(params, "signal"); /* a signal may count */
+    /* run_steps types nothing twice, but what its waits look for may have come meanwhile */
     default: return tool->hints & (TOOL_READ_ONLY | TOOL_IDEMPOTENT);
     }
 }

@@ -20,8 +20,8 @@
  * changes signals, umask or locale. When no memory is left, it ends the process by abort(3), as
  * muxd does; nothing that a daemon says can make it take more than max_answer bytes for a line.
  * Connection. When the daemon's worker dies or is replaced, each call goes to its successor, and
- * the daemon does it once. apply_patch, integrate_session and other methods whose double would do
- * harm are not sent again and end with UE_ERR_NO_DAEMON. */
+ * the daemon does it once. apply_patch, run_steps, integrate_session and other methods that could
+ * do harm a second time are not sent again and end with UE_ERR_NO_DAEMON. */
 #ifndef UE_H
 #define UE_H
 #include <stdbool.h>
