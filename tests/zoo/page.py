@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """page.py DIR: writes the table of the last long run of the zoo (figures.json beside this file, which zoo.py --figures makes) into
 DIR/conf/muxd.7, between its marks."""
-import json, sys
+import json, sys, textwrap
 from pathlib import Path
 
 BEGIN, END = '.\\" begin zoo\n', '.\\" end zoo\n'
@@ -24,8 +24,8 @@ def row(label, program):
 
 
 def table(figures):
-    yield (f"{figures['release']}; {figures['fast']} fast and {figures['slow']} slow lines or keys for each program (a third where silence tells), idle "
-           f"and beside {figures['busy']} busy loops on two processors.")
+    yield from textwrap.wrap(f"{figures['release']}; {figures['fast']} fast and {figures['slow']} slow lines or keys for each program (a third where "
+                             f"silence tells), idle and beside {figures['busy']} busy loops on two processors.", 79)
     yield ".PP"
     yield ".nf"
     yield LINE.format("", "", "idle:", "", "", "busy:", "", "").rstrip()
