@@ -72,6 +72,10 @@ const steps = {
     await cat.write(data, { eof: true });
     assert.equal(await cat.ended(cap), 0);
     assert(data.equals(await cat.read()) && cat.place === data.length);
+    const nul = await client.begin("od -An -c", { tty: false, stdin: true, wait: false });
+    await nul.write("a\0b", { eof: true });
+    assert.equal(await nul.ended(cap), 0);
+    assert.deepEqual((await nul.read()).trim().split(/ +/), ["a", "\\0", "b"]);
     const half = await client.begin("printf '\\303'; read -r x; printf '\\244'", { tty: false, stdin: true, wait: false });
     await waitFor(async () => (await half.info()).output_bytes === 1, "half a character");
     assert.equal(await half.read(), "");

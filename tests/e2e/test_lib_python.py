@@ -33,7 +33,6 @@ def worker(client):
     return client.status().pid
 
 
-@pytest.mark.smoke
 def test_tools_sessions_and_errors(mux, ue, monkeypatch, request):
     place = mux.dir / "place"
     place.mkdir()
@@ -85,6 +84,11 @@ def test_tools_sessions_and_errors(mux, ue, monkeypatch, request):
         py.press("C-c")
         py.until("KeyboardInterrupt", timeout=CAP)
         py.ready(timeout=CAP)
+        # what the config describes
+        mux.configure("[session pipe]\ncmd = echo hi\ntty = no\n")
+        client.reload()
+        pipe = client.begin(name="pipe", timeout=CAP)
+        assert pipe.greeting + pipe.read() == "hi\n" and pipe.tty is False and pipe.ended(timeout=CAP) == 0
         # more calls than one connection may have, and room for what ends them
         fifo = client.begin(["cat"], name="many", wait=False)
         waiting = [threading.Thread(target=fifo.client.read_output, kwargs={"session_id": "many", "until": "go", "yield_time_ms": CAP * 1000, "peek": True})
@@ -103,6 +107,9 @@ def test_tools_sessions_and_errors(mux, ue, monkeypatch, request):
         cat.write(data, eof=True)
         assert cat.ended(timeout=CAP) == 0 and cat.place == 0 and cat.read() == data and cat.place == len(data)
         assert client.session(cat.number, place=0, encoding=None).read() == data
+        nul = client.begin("od -An -c", tty=False, stdin=True, wait=False)
+        nul.write("a\0b", eof=True)
+        assert nul.ended(timeout=CAP) == 0 and nul.read().split() == ["a", "\\0", "b"]
         half = client.begin("printf '\\303'; read -r x; printf '\\244'", tty=False, stdin=True, wait=False)
         wait_for(lambda: half.info().output_bytes == 1)
         assert half.read() == ""
@@ -306,6 +313,15 @@ def test_what_answers_is_no_muxd(mux, ue, monkeypatch):
         mux.socket.unlink()
     # members that nobody knows yet; notifications; answers to nobody
     told = []
+    monkeypatch.setattr(ue, "_HELLO_S", 0.1)  # nobody takes the connection: as after a SIGKILL to all of a service
+    deaf = socket.socket(socket.AF_UNIX)
+    deaf.bind(str(mux.socket))
+    deaf.listen()
+    with pytest.raises(ue.NoDaemon, match="has not answered"):
+        ue.Client(start=False).list_sessions()
+    deaf.close()
+    mux.socket.unlink()
+    monkeypatch.setattr(ue, "_HELLO_S", CAP)
     fake = Fake(mux.socket, lambda r: b'{"jsonrpc":"2.0","method":"approval","params":{"state":"asked"}}\n{"jsonrpc":"2.0","id":999,"result":{}}\n'
                 b'{"jsonrpc":"2.0","id":%d,"result":{"sessions":[],"later":{"a":1}},"more":[]}\n' % r["id"], hold=True)
     with ue.Client(on_approval=told.append) as client:
@@ -416,7 +432,7 @@ def test_the_shape_of_pexpect(mux, ue):
                       events={"name:": "Ada\n", "age:": lambda told: seen.append(told["event_count"]) or "36\n"})
     assert out.endswith("Ada is 36\r\n") and seen == [1]
     # what can't be
-    for refused in (lambda: pexpect.spawn("cat", preexec_fn=print), lambda: child.interact(input_filter=str), lambda: child.fileno()):
+    for refused in (lambda: pexpect.spawn("cat", preexec_fn=print), lambda: child.interact(input_filter=str), lambda: child.child_fd):
         with pytest.raises(pexpect.ExceptionPexpect):
             refused()
     # nothing outlives the script, but for what it keeps

@@ -43,7 +43,8 @@ export const limits = {
   goneMs: 1500, // the same while the path of its socket is missing
   retryMs: 20,
   losses: 40, // in a row without an answer between them
-  stallMs: 30000, // the rest of a line whose beginning is there, and the answer to hello
+  stallMs: 30000, // how long the rest of a line is waited for whose beginning is there
+  helloMs: 30000, // the same for the answer to hello
 };
 const BLOCK = 65536;
 const ROOM_MS = 3600000; // for room in a session's input queue
@@ -334,7 +335,8 @@ export class Client {
       delete params.yield_time_ms;
       meta.no_deadline = true;
     }
-    if (params.chars instanceof Uint8Array) {
+    // a NUL is what JSON can't carry here
+    if (params.chars instanceof Uint8Array || String(params.chars).includes("\0")) {
       params.chars_base64 = Buffer.from(params.chars).toString("base64");
       delete params.chars;
     }
@@ -530,7 +532,7 @@ export class Client {
       const gone = (e) => end(reject, e ?? Object.assign(new Error("closed at once"),
         { code: "ECONNRESET" }));
       const timer = setTimeout(() => end(reject, new NoDaemon("no_daemon", `'${place}': somebody ` +
-        `listens there, and has not answered for ${limits.stallMs} ms`)), limits.stallMs);
+        `listens there, and has not answered for ${limits.helloMs} ms`)), limits.helloMs);
       const onData = (chunk) => {
         got = Buffer.concat([got, chunk]);
         const at = got.indexOf(10);
@@ -662,6 +664,8 @@ export class Client {
       follow: rest.follow });
     if (waits)
       session.greeting = await session._greet(answer);
+    if (cmd === undefined || cmd === null) // what the config describes
+      session.tty = (await session.info()).tty === true;
     if (waits && answer.reason === "deadline")
       throw Object.assign(new TimedOut("timeout", `'${session.name}' (session ` +
         `${session.number}): not ready within ${timeoutMs} ms; it goes on`), { answer, session });

@@ -57,7 +57,8 @@ _RESTART_S = 10.0  # how long a daemon that restarts is waited for
 _GONE_S = 1.5  # the same while the path of its socket is missing
 _RETRY_S = 0.02
 _LOSSES_MAX = 40  # in a row without an answer between them
-_STALL_S = 30.0  # the rest of a line whose beginning is there, and the answer to hello
+_STALL_S = 30.0  # how long the rest of a line is waited for whose beginning is there
+_HELLO_S = 30.0  # the same for the answer to hello
 _WAIT_MS = 60000  # longest wait of one request where several make up a longer one
 _ROOM_MS = 3600000  # for room in a session's input queue
 _BLOCK = 1 << 16
@@ -380,8 +381,12 @@ class Client:
         if params.get("yield_time_ms") == math.inf:
             del params["yield_time_ms"]
             meta["no_deadline"] = True
-        if isinstance(params.get("chars"), (bytes, bytearray, memoryview)):
-            params["chars_base64"] = base64.b64encode(params.pop("chars")).decode()
+        chars = params.get("chars")
+        if isinstance(chars, str) and "\0" in chars:  # which JSON can't carry here
+            chars = chars.encode()
+        if isinstance(chars, (bytes, bytearray, memoryview)):
+            del params["chars"]
+            params["chars_base64"] = base64.b64encode(chars).decode()
         number = next(self._ids)
         meta.setdefault("request_id", "%s-%x" % (self._run, number))
         params["_meta"] = meta
@@ -691,7 +696,7 @@ class Client:
         """Connects and asks for the protocol. OSError: nobody is there, or it has gone again."""
         sock = _connect(place, named)
         try:
-            sock.settimeout(_STALL_S)
+            sock.settimeout(_HELLO_S)
             sock.sendall(json.dumps({"jsonrpc": "2.0", "id": 0, "method": "hello", "params": {
                 "client": "ue.py", "version": __version__, "protocol": PROTOCOL}}).encode() + b"\n")
             line = b""
@@ -705,7 +710,7 @@ class Client:
         except sockets.timeout:
             sock.close()
             raise NoDaemon("no_daemon", "'%s': somebody listens there, and has not answered for "
-                           "%d s" % (place, _STALL_S)) from None
+                           "%d s" % (place, _HELLO_S)) from None
         except BaseException:
             sock.close()
             raise
@@ -749,6 +754,8 @@ class Client:
                           follow=arguments.get("follow"))
         if waits:
             session.greeting = session._text(session._told(answer))
+        if cmd is None:  # what the config describes
+            session.tty = bool(session.info().tty)
         if waits and answer.reason == "deadline":
             error = TimedOut("timeout", "'%s' (session %d): not ready within %s s; it goes on"
                              % (session.name, session.number, timeout))
@@ -1894,6 +1901,11 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
     def fileno(self):
         """There is no descriptor: muxd holds the terminal."""
         raise ExceptionPexpect("there is no file descriptor: muxd holds the terminal")
+
+    @property
+    def child_fd(self):
+        """As fileno()."""
+        return self.fileno()
 
     def flush(self):
         """Does nothing; files have it."""
