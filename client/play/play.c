@@ -22,7 +22,7 @@ static play_fn *const doers[SCRIPT_ID_COUNT] = {
 };
 
 static struct play *running;           /* NULL once its sessions are ended */
-static volatile sig_atomic_t ended_by; /* SIGTERM or SIGHUP; 0: neither */
+static volatile sig_atomic_t ended_by; /* SIGTERM, SIGHUP or SIGQUIT; 0: none */
 
 /* These end a script as ^C does, with its sessions. */
 static void play_on_signal(int signo)
@@ -207,8 +207,12 @@ int play_run(struct ue *ue, const struct script *script, const char *const *oper
     int status = check_depth(ue);
     if (status)
         return status;
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    static const int ending[] = {SIGTERM, SIGHUP, SIGQUIT};
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+        struct sigaction before;
+        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
+            sigaction(ending[i], &action, NULL);
+    }
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = play_on_pipe}, NULL);
     running = &play;
     atexit(play_at_exit);

@@ -11,28 +11,60 @@
 #include "client/terminal/hidden.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Those that ue has opened itself are close-on-exec. */
+static bool was_given(int fd)
+{
+    int flags = fcntl(fd, F_GETFD);
+    return flags >= 0 && !(flags & FD_CLOEXEC);
+}
+
+static long play_secret_ask(const struct play_step *step, char *line, struct err *err)
+{
+    char *prompt = xasprintf("secret for '%s': ", step->session->name);
+    own_terminal_wait_foreground();
+    long len = hidden_ask(prompt, line, err);
+    free(prompt);
+    return len;
+}
+
+/* The signals that end a script come only while it waits for bytes, so that none comes just before
+ * that. */
+static long read_from(int fd, const char *what, char *line, struct err *err)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t block, before;
+    sigemptyset(&block);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        sigaddset(&block, ending[i]);
+    sigprocmask(SIG_BLOCK, &block, &before);
+    long len = call_is_interrupted() ? err_set(err, ERR_CANCELLED, "interrupted")
+                                     : hidden_read_from(fd, what, &before, line, err);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return len;
+}
 
 static long secret_from(const struct play_step *step, char *line, struct err *err)
 {
     const char *source = step->count > 0 ? play_text(step, 0) : "from-terminal";
     int64_t fd = 0;
-    if (strcmp(source, "from-terminal") == 0) {
-        char *prompt = xasprintf("secret for '%s': ", step->session->name);
-        own_terminal_wait_foreground();
-        long len = hidden_ask(prompt, line, err);
-        free(prompt);
-        return len;
-    }
+    if (strcmp(source, "from-terminal") == 0)
+        return play_secret_ask(step, line, err);
     const char *from = play_text(step, 1);
-    if (strcmp(source, "from-fd") == 0 && value_int(from, 0, 65535, &fd))
-        return hidden_read_from((int)fd, from, line, err);
-    int file = open(from, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (strcmp(source, "from-fd") == 0 && value_int(from, 0, 65535, &fd) && !was_given((int)fd))
+        return err_set(err, ERR_USAGE, "descriptor %s was not given; open it for ue, as in %s<FILE",
+                       from, from);
+    if (strcmp(source, "from-fd") == 0)
+        return read_from((int)fd, from, line, err);
+    /* a named pipe is not waited for here */
+    int file = open(from, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (file < 0)
         return err_set(err, ERR_SYSTEM, "'%s' can't be opened: %s", from, strerror(errno));
-    long len = hidden_read_from(file, from, line, err);
+    long len = read_from(file, from, line, err);
     fd_close(&file);
     return len;
 }

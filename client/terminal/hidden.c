@@ -84,6 +84,8 @@ static long hidden_failed(struct err *err, const char *what)
     if (errno == EMSGSIZE)
         return err_set(err, ERR_TOO_LARGE, "a secret has at most %d bytes; this is longer",
                        HIDDEN_MAX);
+    if (errno == EINTR)
+        return err_set(err, ERR_CANCELLED, "interrupted");
     if (errno == ENODATA)
         return err_set(err, ERR_CANCELLED, "no secret was given");
     return err_set(err, ERR_SYSTEM, "'%s' can't be read: %s", what, strerror(errno));
@@ -147,16 +149,17 @@ long hidden_ask(const char *prompt, char *line, struct err *err)
     return len;
 }
 
-long hidden_read_from(int fd, const char *what, char *line, struct err *err)
+long hidden_read_from(int fd, const char *what, const sigset_t *mask, char *line, struct err *err)
 {
-    long len;
-    do
-        len = read_line(fd, line, NULL);
-    while (len < 0 && errno == EINTR);
+    long len = read_line(fd, line, mask);
     return len < 0 ? hidden_failed(err, what) : len;
 }
 
 long hidden_read(char *line, struct err *err)
 {
-    return hidden_read_from(STDIN_FILENO, "standard input", line, err);
+    long len;
+    do
+        len = read_line(STDIN_FILENO, line, NULL);
+    while (len < 0 && errno == EINTR);
+    return len < 0 ? hidden_failed(err, "standard input") : len;
 }

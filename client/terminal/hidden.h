@@ -2,6 +2,7 @@
 #ifndef MUXD_CLIENT_HIDDEN_H
 #define MUXD_CLIENT_HIDDEN_H
 #include "base/err.h"
+#include <signal.h>
 #include <stddef.h>
 
 #define HIDDEN_MAX 4000 /* bytes that the daemon takes */
@@ -20,6 +21,7 @@ long hidden_ask(const char *prompt, char *line, struct err *err);
 /* Reads the first line of standard input. The same results. */
 long hidden_read(char *line, struct err *err);
 /* The next line of a descriptor that has no terminal's settings to change; what: its name, for
- * errors. The same results. */
-long hidden_read_from(int fd, const char *what, char *line, struct err *err);
+ * errors; mask: of signals while it waits, as for ppoll(2). The same results; ERR_CANCELLED also
+ * after any signal that is caught. */
+long hidden_read_from(int fd, const char *what, const sigset_t *mask, char *line, struct err *err);
 #endif

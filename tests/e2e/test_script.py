@@ -3,7 +3,7 @@ import json, os, re, signal, sys
 
 import pexpect
 import pytest
-from conftest import CAP, ROOT, wait_for
+from conftest import CAP, ROOT, proc_state, wait_for
 from frames import painted
 
 ASKS = "import sys\nfor word in ('name', 'town'):\n    sys.stdout.write(word + ': '); sys.stdout.flush(); print('got', sys.stdin.readline().strip())\nsys.exit(3)\n"
@@ -160,7 +160,7 @@ def test_how_it_ends(mux):
 
 
 def test_what_ends_it(mux):
-    for signo, rc in (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129):
+    for signo, rc in (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131):
         (mux.dir / "s.ue").write_text("start a sh -c 'sleep 1000 & echo here; exec cat'\nexpect here\nstart k cat\nkeep\nlog now\n@a expect --timeout inf never\n")
         process = mux.popen("script", "s.ue")
         assert process.stderr.readline() == b"now\n"
@@ -169,6 +169,17 @@ def test_what_ends_it(mux):
         ended = mux.finish(process)
         assert ended.rc == rc and "s.ue:6: expect: interrupted" in ended.err and live(mux) == ["k"], ended
         mux.ue("kill", "k")
+    os.mkfifo(mux.dir / "fifo")
+    read, write = os.pipe()
+    for source in f"from-fd {read}", "from-file fifo":
+        (mux.dir / "s.ue").write_text(f"start a cat\nlog now\nsecret {source}\n")
+        process = mux.popen("script", "s.ue", pass_fds=[read])
+        assert process.stderr.readline() == b"now\n"
+        wait_for(lambda: proc_state(process.pid) == "S", "it to read")
+        process.send_signal(signal.SIGINT)
+        assert mux.finish(process).rc == 130 and live(mux) == [], source
+    os.close(read)
+    os.close(write)
     (mux.dir / "s.ue").write_text("start a cat\nrepeat 1000000 {\nprint a-line-that-is-not-read\n}\n")
     read, write = os.pipe()
     process = mux.popen("script", "s.ue", stdout=write)
@@ -223,8 +234,9 @@ def test_secrets(mux):
         os.close(read)
         os.close(write)
         assert done.rc == 0 and str(len(word)) in done.out and word not in done.out + done.err, done
-    none = script(mux, "start a cat\nsecret from-fd 77")
-    assert none.rc == 125 and "'77' can't be read" in none.err, none
+    for fd in 3, 4, 77:  # not the descriptors that ue itself has there
+        none = script(mux, f"start a cat\nsecret from-fd {fd}")
+        assert none.rc == 64 and f"descriptor {fd} was not given; open it for ue, as in {fd}<FILE" in none.err, none
     assert script(mux, "start a cat\nsecret from-file none").rc == 125 and live(mux) == []
     mux.configure("")
     mux.ue("reload").ok()
