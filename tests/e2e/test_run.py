@@ -215,5 +215,6 @@ def test_repls(mux):
             assert given["by"] == "marks" and given["output"].rstrip().endswith(commands[0][1].split()[-1]), (program, given)
         told = mux.js("history", program)["commands"]
         assert [c["command"] for c in told if c["command"].strip()][:1] == [commands[0][0]] and not any(c["running"] for c in told), (program, told)
+        assert more not in [c["command"] for c in told], (program, told)
     if missing:
         pytest.skip(f"all others are tried; not installed: {' '.join(missing)}")

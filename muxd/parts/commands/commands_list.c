@@ -261,9 +261,14 @@ void commands_drop_level(struct session *session, uint64_t level)
     }
 }
 
+/* A number, or whether there was an error: "true", "false"; else -1. */
 static int read_status(const struct semantic_mark *mark)
 {
     int status = 0;
+    if (mark->size == 4 && memcmp(mark->value, "true", 4) == 0)
+        return 1;
+    if (mark->size == 5 && memcmp(mark->value, "false", 5) == 0)
+        return 0;
     if (mark->size == 0 || mark->size > 3)
         return -1;
     for (size_t i = 0; i < mark->size; i++) {
