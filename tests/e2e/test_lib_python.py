@@ -431,6 +431,23 @@ def test_the_shape_of_pexpect(mux, ue):
     out = pexpect.run("sh -c 'read -p name: x; read -p age: y; echo $x is $y'", encoding="utf-8", timeout=CAP,
                       events={"name:": "Ada\n", "age:": lambda told: seen.append(told["event_count"]) or "36\n"})
     assert out.endswith("Ada is 36\r\n") and seen == [1]
+    # a login, with a shell in the place of ssh
+    ssh = mux.dir / "ssh"
+    ssh.write_text("#!/bin/bash\\necho \"asked: $*\"\\nread -r -p 'me@there password: ' x\\n[ \"$x\" = open ] || { echo Permission denied; exit 255; }\\n"
+                   "PS1='there$ ' exec bash --norc --noprofile -i\\n".replace("\\n", "\n"))
+    ssh.chmod(0o755)
+    login = pexpect.pxssh.pxssh(encoding="utf-8", timeout=CAP, options={"BatchMode": "no"})
+    assert login.login("there", "me", "open", cmd=str(ssh), login_timeout=CAP) is True
+    login.sendline("echo $((6 * 7)); false")
+    assert login.prompt() and "\r42\r\n" in login.before, login.before
+    login.sendline("sleep 1000")
+    assert login.prompt(timeout=0.1) is False
+    login.sendintr()
+    assert login.prompt()
+    login.logout()
+    assert login.exitstatus == 130 and not login.isalive()
+    with pytest.raises(pexpect.pxssh.ExceptionPxssh, match="permission denied"):
+        pexpect.pxssh(encoding="utf-8").login("there", "me", "shut", cmd=str(ssh), login_timeout=CAP)
     # what can't be
     for refused in (lambda: pexpect.spawn("cat", preexec_fn=print), lambda: child.interact(input_filter=str), lambda: child.child_fd):
         with pytest.raises(pexpect.ExceptionPexpect):

@@ -1940,6 +1940,105 @@ class spawnu(spawn):  # pylint: disable=invalid-name
         super().__init__(*args, **options)
 
 
+class ExceptionPxssh(ExceptionPexpect):
+    """A login that failed; value: why."""
+
+
+class pxssh(spawn):  # pylint: disable=invalid-name
+    """A login by ssh, in the shape of pexpect.pxssh.pxssh: login(), then sendline() and prompt()
+    for each command, whose output is in before; logout(). `from ue import pxssh` gives what has
+    pxssh.pxssh and pxssh.ExceptionPxssh. The arguments are those of spawn without a command.
+    options: of ssh, as in {"StrictHostKeyChecking": "no"}. A password is a secret, as for spawn."""
+    UNIQUE_PROMPT = r"\[PEXPECT\][\$\#] "
+    PROMPT_SET_SH = "PS1='[PEXPECT]\\$ '"
+    PROMPT_SET_CSH = "set prompt='[PEXPECT]\\$ '"
+    PROMPT_SET_ZSH = "prompt restore;\nPS1='[PEXPECT]%(!.#.$) '"
+
+    def __init__(self, timeout=30, maxread=2000, searchwindowsize=None, logfile=None, cwd=None,
+                 env=None, ignore_sighup=True, echo=True, options=None, encoding=None,
+                 codec_errors="strict", **more):
+        self.options, self.force_password, self.PROMPT = dict(options or {}), False, \
+            self.UNIQUE_PROMPT
+        self.closed, self.name = True, "<pxssh>"  # until login
+        self._given = dict(timeout=timeout, maxread=maxread, searchwindowsize=searchwindowsize,
+                           logfile=logfile, cwd=cwd, env=env, ignore_sighup=ignore_sighup,
+                           echo=echo, encoding=encoding, codec_errors=codec_errors, **more)
+
+    def _words_of(self, server, username, quiet, port, key, config, cmd):
+        words = split_command_line(cmd)
+        for name, value in self.options.items():
+            words += ["-o", "%s=%s" % (name, value)]
+        if self.force_password:
+            words += ["-o", "RSAAuthentication=no", "-o", "PubkeyAuthentication=no"]
+        for option, value in (("-p", port), ("-i", key), ("-F", config), ("-l", username)):
+            if value is not None:
+                words += [option, str(value)]
+        return words + ["-q"] * bool(quiet) + [server]
+
+    def login(self, server, username=None, password="", terminal_type="ansi",
+              original_prompt=r"[#$]", login_timeout=10, port=None, auto_prompt_reset=True,
+              ssh_key=None, quiet=True, sync_multiplier=1, check_local_ip=True,
+              password_regex=r"(?i)(?:password:)|(?:passphrase for key)", ssh_tunnels=None,
+              spawn_local_ssh=True, sync_original_prompt=True, ssh_config=None, cmd="ssh"):
+        """Logs in, and sets a prompt that prompt() knows (unless auto_prompt_reset is false; then
+        PROMPT is original_prompt). Returns True, or raises ExceptionPxssh."""
+        del sync_multiplier, check_local_ip, sync_original_prompt  # nothing is guessed by time
+        if ssh_tunnels or not spawn_local_ssh:
+            raise ExceptionPxssh("ssh_tunnels and spawn_local_ssh=False are not offered; give cmd")
+        words = self._words_of(server, username, quiet, port, ssh_key, ssh_config, cmd)
+        super().__init__(words[0], words[1:], **self._given)
+        known = ["(?i)are you sure you want to continue connecting", original_prompt,
+                 password_regex, "(?i)permission denied", "(?i)terminal type",
+                 "(?i)connection (?:closed|refused)|no route|not known", EOF, TIMEOUT]
+        asked = False
+        while True:
+            found = self.expect(known, timeout=login_timeout)
+            if found == 0:
+                self.sendline("yes")
+            elif found == 1:
+                break
+            elif found == 2 and not asked:
+                asked = True
+                self.sendline(password)
+            elif found == 4:
+                self.sendline(terminal_type)
+            else:
+                said = self.before if isinstance(self.before, str) else repr(self.before)
+                self.close()
+                raise ExceptionPxssh({2: "password refused", 3: "permission denied",
+                                      7: "could not synchronize with original prompt"}.get(
+                                          found, "could not establish connection to host")
+                                     + ": " + said.strip())
+        self.PROMPT = self.UNIQUE_PROMPT if auto_prompt_reset else original_prompt
+        if auto_prompt_reset and not self.set_unique_prompt():
+            self.close()
+            raise ExceptionPxssh("could not set shell prompt")
+        return True
+
+    def set_unique_prompt(self):
+        """Sets UNIQUE_PROMPT in a shell of any kind. False: none of these has worked. The echo of
+        the line that sets it is no prompt: it has a backslash."""
+        self.sendline("unset PROMPT_COMMAND")
+        return any(self.sendline(line) and self.expect([TIMEOUT, self.PROMPT], 10) == 1
+                   for line in (self.PROMPT_SET_SH, self.PROMPT_SET_CSH, self.PROMPT_SET_ZSH))
+
+    def prompt(self, timeout=-1):
+        """Waits for the prompt: True; the command's output is in before. False when the time is
+        over."""
+        return self.expect([self.PROMPT, TIMEOUT], timeout) == 0
+
+    def logout(self):
+        """Ends the login, with jobs that are stopped."""
+        self.sendline("exit")
+        if self.expect([EOF, "(?i)there are stopped jobs"]) == 1:
+            self.sendline("exit")
+            self.expect(EOF)
+        self.close()
+
+
+pxssh.pxssh, pxssh.ExceptionPxssh = pxssh, ExceptionPxssh  # it stands for a module, too
+
+
 def run(command, timeout=30, withexitstatus=False, events=None, extra_args=None, logfile=None,
         cwd=None, env=None, **options):
     """Runs a command to its end and returns its output; with withexitstatus (output, exitstatus).
