@@ -55,7 +55,7 @@ def test_what_a_confined_hook_starts_ends_with_its_time(mux):
     """All of it: what left the session, what ignores signals, and the directories that stood for missing names."""
     place = Place(mux, WRITES)
     away = "setsid sh -c 'trap \"\" TERM HUP; exec >/dev/null 2>&1 </dev/null; touch up; sleep 600; sleep 600' & wait"
-    place.configure(hooked(mux, "h", on="end", workdir=place.work, sandbox=WRITES, temp="no", timeout="5s", run=away))
+    place.configure(hooked(mux, "h", on="end", workdir=place.work, sandbox=WRITES, temp="no", timeout="3s", run=away))
     place.end_one()
     wait_for(lambda: (place.work / "up").exists(), "the hook's own process")
     inside = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and works_in(pid, place.work)]
