@@ -186,12 +186,13 @@ fuzz:
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' fuzz-bins
 	tests/run-fuzz.sh $(FUZZ_BUILD) $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
-# Readiness against a zoo of programs; the full figures: make zoo ZOO_FAST=1000 ZOO_SLOW=50
+# Readiness against a zoo of programs; the full figures: make zoo ZOO_FAST=1000 ZOO_SLOW=50, with ZOO_FIGURES=tests/zoo/figures.json (and
+# make gen) also for muxd(7). Programs that are not installed are told, and left out.
 ZOO_FAST ?= 30
 ZOO_SLOW ?= 3
 ZOO_BUSY ?= 2
 zoo: all
-	MUXD_BUILD=$(abspath $(BUILD)) $(PYTHON) tests/zoo/zoo.py --fast $(ZOO_FAST) --slow $(ZOO_SLOW) --busy $(ZOO_BUSY)
+	MUXD_BUILD=$(abspath $(BUILD)) $(PYTHON) tests/zoo/zoo.py --fast $(ZOO_FAST) --slow $(ZOO_SLOW) --busy $(ZOO_BUSY) $(if $(ZOO_FIGURES),--figures $(ZOO_FIGURES))
 # Breaks one line in a copy, and the test that the row names must fail (tests/mutants/table). By default all rows; MUTANTS=10: ten that the
 # day chooses; MUTANTS=waiter.c: the rows whose name contains that pattern.
 MUTANTS ?= all

@@ -239,6 +239,16 @@ static unsigned said_settle_us(struct tty_watch *watch, const struct tty_survey 
                : 0;
 }
 
+/* It left raw mode since the mark, came back and printed, as line editors do. An event loop that
+ * has the terminal among other things does so too before it has the result: node leaves raw mode
+ * to begin an await, and may print in it. */
+static bool returned_to_editor(const struct tty_watch *watch, const struct tty_survey *survey)
+{
+    BUG_UNLESS(survey->reader);
+    return watch->printed_in_raw && survey->reader->sleep >= TTY_SLEEP_TIMED &&
+           !tty_survey_has_alarm(survey, &watch->group);
+}
+
 static void judge(struct tty_watch *watch, const struct tty_survey *survey,
                   const struct termios *modes, struct tty_look *look)
 {
@@ -263,7 +273,7 @@ static void judge(struct tty_watch *watch, const struct tty_survey *survey,
     } else {
         look->wait = TTY_KEY;
         unsigned said = mixed ? said_settle_us(watch, survey) : 0;
-        look->line_editor = !mixed || watch->printed_in_raw || said > 0;
+        look->line_editor = !mixed || said > 0 || returned_to_editor(watch, survey);
         if (mixed)
             settle = said > 0 ? said : SETTLE_MIXED_US;
     }

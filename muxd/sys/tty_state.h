@@ -23,8 +23,9 @@ struct tty_look { /* the result of one look */
     enum tty_wait wait;
     bool canonical, echo;
     /* TTY_KEY that is sure: the program can go on only when the terminal has input (its call and
-     * descriptors say so); or it has left raw mode since the mark, come back and printed; or it
-     * says that its line editor reads. Else it may compute in raw mode: only silence can tell. */
+     * descriptors say so); or only time can, too, and it has left raw mode since the mark, come
+     * back and printed; or it says that its line editor reads. Else it may compute in raw mode:
+     * only silence can tell. */
     bool line_editor;
     bool ran;                /* the foreground process has run since the mark, or is another one */
     bool needs_confirmation; /* settle_us > 0 */

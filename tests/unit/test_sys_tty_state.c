@@ -169,6 +169,38 @@ static void cooked_polls_and_socket(void)
         polls(pair[0], -1);
 }
 
+/* A key, a line that it reads in cooked mode, and raw mode again, in which it answers keys. */
+static void returns_to_raw(int extra, int timeout_ms)
+{
+    struct termios cooked;
+    struct pollfd fds[2] = {{.fd = 0, .events = POLLIN}, {.fd = extra, .events = POLLIN}};
+    char byte;
+    tcgetattr(0, &cooked);
+    make_raw();
+    for (int i = 0; read(0, &byte, 1) == 1 && i < 2; i++) {
+        if (i == 0) {
+            tcsetattr(0, TCSANOW, &cooked);
+            continue;
+        }
+        make_raw();
+        while (poll(fds, extra < 0 ? 1 : 2, timeout_ms) > 0 && read(0, &byte, 1) == 1)
+            if (write(1, "x", 1) != 1)
+                return;
+    }
+}
+
+static void returns_to_raw_with_a_socket(void)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0)
+        returns_to_raw(pair[0], -1);
+}
+
+static void returns_to_raw_with_a_time(void)
+{
+    returns_to_raw(-1, 60000);
+}
+
 static void raw_polls_timed(void)
 {
     make_raw();
@@ -354,6 +386,30 @@ TEST(test_kinds)
     check(thread_reads_for_a_loop_with_an_alarm, TTY_KEY, false);
     check(thread_reads_for_a_loop_that_waits, TTY_KEY, true);
     check(cooked_polls_and_socket, TTY_UNKNOWN, false);
+}
+
+/* What leaves raw mode, comes back and prints is a line editor, unless it waits for other things, too. */
+TEST(test_raw_again)
+{
+    static void (*const programs[])(void) = {returns_to_raw_with_a_time, returns_to_raw_with_a_socket};
+    for (int i = 0; i < 2; i++) {
+        struct tty tty;
+        start(&tty, programs[i]);
+        expect(&tty, TTY_KEY);
+        type(&tty, "k");
+        expect(&tty, TTY_LINE);
+        assert_int_equal(write(tty.master, "\n", 1), 1);
+        expect(&tty, TTY_KEY);
+        expect(&tty, TTY_KEY);
+        assert_false(tty.look.line_editor);
+        assert_int_equal(write(tty.master, "k", 1), 1);
+        struct pollfd answer = {.fd = tty.master, .events = POLLIN};
+        assert_int_equal(poll(&answer, 1, 60000), 1);
+        tty_watch_output(tty.watch);
+        expect(&tty, TTY_KEY);
+        assert_int_equal(tty.look.line_editor, i == 0);
+        stop(&tty);
+    }
 }
 
 TEST(test_others)
@@ -548,6 +604,7 @@ int main(void)
         cmocka_unit_test(test_line_read),
         cmocka_unit_test(test_typed_but_not_read),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_raw_again),
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_time_of_the_others),
         cmocka_unit_test(test_other_readers),

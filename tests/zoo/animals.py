@@ -80,7 +80,7 @@ REPLS = [
     Animal("ipython3, full", ("/usr/bin/ipython3", "--no-banner", "--no-confirm-exit"), PYTHON_FAST + "\r", PYTHON_SLOW + "\r", "a{m}z"),
     Animal("node", ("node",), "'a' + ({n}+1) + 'z'", None, "a{m}z", claimed=False),
     Animal("node, await", ("node",), "await new Promise(r => setTimeout(r, 1)), 'a' + ({n}+1) + 'z'",
-           "await new Promise(r => setTimeout(r, 600)), 'a' + ({n}+1) + 'z'", "a{m}z", claimed=False),
+           "await new Promise(r => { setTimeout(() => console.log('begun'), 200); setTimeout(r, 600) }), 'a' + ({n}+1) + 'z'", "a{m}z", claimed=False),
     Animal("irb", ("irb", "-f", "--nocolorize", "--noautocomplete"), "'a' + ({n}+1).to_s + 'z'", "sleep 0.3; 'a' + ({n}+1).to_s + 'z'", "a{m}z"),
     Animal("lua", ("lua",), "'a' .. ({n}+1) .. 'z'", "os.execute('sleep 0.3'); print('a' .. ({n}+1) .. 'z')", "a{m}z"),
     Animal("guile", ("guile", "-q"), "(format #f \"a~az\" (+ {n} 1))", "(begin (usleep 300000) (format #f \"a~az\" (+ {n} 1)))", "a{m}z",
