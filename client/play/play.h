@@ -14,8 +14,8 @@ enum play_flags {
  * else that of what failed. */
 int play_run(struct ue *ue, const struct script *script, const char *const *operands, size_t count,
              unsigned flags);
-/* play_check.c: asks the daemon whether the patterns and names of keys of a script, as far as they
- * stand there without variables, are any. Runs nothing. 0, or an error that begins with the quoted
- * 'NAME:LINE'. */
+/* play_check.c: before it runs, asks the daemon whether the patterns and names of keys of a script,
+ * as far as they stand there without variables, are any. Runs nothing. 0, or an error that begins
+ * with the quoted 'NAME:LINE'. */
 int play_check(struct ue *ue, const struct script *script, struct err *err);
 #endif

@@ -59,12 +59,9 @@ static void say_commands(const struct script_node *node)
         }
 }
 
-static int script_dry_run(struct ue *ue, const struct script *script)
+static int script_print(const struct ue *ue, const struct script *script)
 {
-    struct err err = {0};
     struct buf out = BUF_INIT;
-    if (play_check(ue, script, &err) < 0)
-        return ue_fail(ue, &err);
     if (args_has(&ue->args, "json")) {
         say_commands(script->first);
         return 0;
@@ -85,10 +82,12 @@ int verb_SCRIPT(struct ue *ue)
     int status, code = parse_file(&script, args->operands[0], &err);
     if (code == ERR_TOO_LARGE)
         err.code = ERR_USAGE; /* no script, as far as the caller is concerned */
+    if (code == 0)
+        code = play_check(ue, &script, &err);
     if (code < 0)
         status = ue_fail(ue, &err);
     else if (args_has(args, "dry-run"))
-        status = script_dry_run(ue, &script);
+        status = script_print(ue, &script);
     else
         status = play_run(ue, &script, args->operands + 1, args->operand_count - 1, flags);
     script_fini(&script);
