@@ -26,7 +26,6 @@ struct running {
     bool tried;      /* whether its marks come is known by now */
     bool marked;     /* they do */
     bool incomplete; /* the program waits for the rest of the command */
-    bool retried;    /* the request was sent again, and the command had been typed */
     bool has_read;   /* its reader had read all output before */
     char reader[JOURNAL_READER_NAME_MAX + 1];
     const struct adapter *adapter; /* NULL: not known */

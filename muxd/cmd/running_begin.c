@@ -8,9 +8,11 @@
 #include "cmd/op.h"
 #include "cmd/reach.h"
 #include "session/nonce.h"
+#include "journal/inputlog.h"
 #include <inttypes.h>
 #include <string.h>
 
+#define EVENTS_MAX 256 /* of the input log */
 #define YIELD_MIN_MS 250
 #define YIELD_MAX_MS 300000
 
@@ -68,20 +70,51 @@ static int running_begin_check(struct running *running, struct session *session,
     return keyboard_check(session, &author, err);
 }
 
+struct typed_before {
+    uint64_t input_end; /* where the input of the request ended */
+    uint64_t output_at; /* the end of the output when it was typed */
+    bool found;
+};
+
+static void find_typed(void *arg, const struct input_event *event)
+{
+    struct typed_before *typed = arg;
+    if (event->from < typed->input_end && event->to >= typed->input_end) {
+        typed->output_at = event->output_at;
+        typed->found = true;
+    }
+}
+
+/* The id of the command that was typed there: the last prompt before it is the one that it was
+ * typed at. */
+static uint64_t id_typed_at(struct session *session, uint64_t output_at)
+{
+    struct commands_where where;
+    commands_place(session, &where);
+    uint64_t id = where.input_from <= output_at ? where.input_from : 0;
+    for (size_t i = commands_count(session); i-- > 0;) {
+        uint64_t other = commands_at(session, i)->id;
+        if (other <= output_at && other > id)
+            id = other;
+    }
+    return id;
+}
+
 /* The request was sent again after a restart of the worker, and the command had been typed. */
 static bool was_typed(struct running *running, struct session *session)
 {
-    uint64_t hash = meta_request_hash(running->base.request), end;
-    if (!hash || !journal_request_done(session_journal(session), hash, &end))
+    uint64_t hash = meta_request_hash(running->base.request);
+    struct typed_before typed = {.found = false};
+    struct journal *journal = session_journal(session);
+    if (!hash || !journal_request_done(journal, hash, &typed.input_end))
         return false;
-    size_t count = commands_count(session);
-    struct commands_where where;
-    commands_place(session, &where);
+    uint64_t last = inputlog_last(journal);
+    inputlog_read(journal, last > EVENTS_MAX ? last - EVENTS_MAX : 0, EVENTS_MAX, find_typed,
+                  &typed);
     running->step = RUNNING_COMMAND;
-    running->retried = true;
-    running->marked = session_is_integrated(session);
-    running->typed_at = journal_head(session_journal(session));
-    running->first_id = count > 0 ? commands_at(session, count - 1)->id : where.input_from;
+    running->typed_at = typed.found ? typed.output_at : journal_head(journal);
+    running->first_id = typed.found ? id_typed_at(session, typed.output_at) : 0;
+    running->marked = running->first_id > 0;
     return true;
 }
 

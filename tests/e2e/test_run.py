@@ -139,6 +139,14 @@ def test_shells_and_python(mux):
             (c["id"], c.get("status"), c["from"], c.get("to")) for c in commands]
         assert [c["command"] for c in after][0] == commands[0]["command"]
     assert run(mux, "zsh", "echo on").out == "on\n" and mux.ue("output", "zsh", "-2").out == "on\n"
+    # the worker dies in the middle of two commands: ue asks again, and each has its own answer, once
+    runs = [mux.popen("run", "--json", name, text) for name, text in (("zsh", "echo one; sleep 0.7; (exit 5)"), ("py", "import time; time.sleep(0.7); 6 * 7"))]
+    wait_for(lambda: all(mux.js("history", "zsh")["commands"][-1]["running"] for _ in (1,)) and b"0.7" in exact(mux, "py"), "both to be typed")
+    worker = mux.rpc().call("status")["pid"]
+    os.kill(worker, 9)
+    one, two = (mux.finish(process) for process in runs)
+    assert one.json["output"] == "one\n" and one.rc == 5 and two.json["output"] == "42\n" and two.rc == 0, (one, two)
+    assert [c["command"] for c in mux.js("history", "py")["commands"]].count("import time; time.sleep(0.7); 6 * 7") == 1
     # a session that ends in the middle
     assert (left := mux.js("run", "-y", LONG, "py", "print('bye', flush=True); os._exit(3)"))["status"] == 3, left
     assert left["output"] == "bye\n" and left["by"] == "exit" and left["state"] == "exited"
