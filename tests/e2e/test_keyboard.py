@@ -41,8 +41,7 @@ def entries(mux, name="sh"):
 def test_a_key_takes_it_and_agents_are_refused(mux):
     mux.shell()
     assert owner(mux) == "nobody"
-    mux.line("sh", "echo from an agent")
-    assert owner(mux) == "agent"
+    assert mux.ue("run", "sh", "echo from an agent").out == "from an agent\n" and owner(mux) == "agent"
     person = frames(mux, "sh")
     send(person, INPUT, b"echo from a person\r")
     wait_owner(mux, "person")
@@ -50,6 +49,8 @@ def test_a_key_takes_it_and_agents_are_refused(mux):
     assert held["uid"] == os.getuid() and held["pid"] == somebody(mux).pid and held["client"] == "tester" and held["since"].endswith("Z")
     refused = mux.ue("write", "-l", "sh", "echo again")
     assert refused.rc == 125 and "the keyboard is held by a person since " in refused.err, refused
+    for verb in ("run", "sh", "true"), ("integrate", "sh"):
+        assert (refused := mux.ue(*verb)).rc == 125 and "the keyboard is held by a person since " in refused.err, refused
     error = mux.rpc().error("write_stdin", {"session_id": "sh", "chars": "x\n"})
     assert error.code == "keyboard_held" and "write_stdin failed: " in error.error["data"]["content"]
     notice(person, "an agent wants to type")
@@ -58,6 +59,8 @@ def test_a_key_takes_it_and_agents_are_refused(mux):
     send(person, GIVE)
     wait_owner(mux, "nobody")
     assert "again" in mux.line("sh", "echo again")["output"]
+    assert [(c["command"], c["who"]) for c in mux.js("history", "sh")["commands"]] == [
+        ("echo from an agent", "agent"), ("echo from a person", "person"), ("echo again", "agent")]
     assert mux.js("status")["keyboards"] == {}
 
 

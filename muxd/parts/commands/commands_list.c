@@ -82,6 +82,7 @@ static struct ran_command *ran_by_id(const struct commands *commands, uint64_t i
 static struct ran_command *ran_new(struct commands *commands)
 {
     size_t most = (size_t)commands->session->registry->cfg->limits.commands;
+    BUG_UNLESS(most > 0 && commands->count <= commands->room);
     if (commands->count == commands->room && commands->room < most) {
         size_t room = commands->room ? commands->room * 2 : 16;
         room = room < most ? room : most;
