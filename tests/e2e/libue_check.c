@@ -154,6 +154,10 @@ static void refusals(void)
     refused(ue_exec_command(ue, &rows, &answer, &error), UE_ERR_ARGUMENTS, "arguments", "`rows`");
     refused(ue_list_sessions_sized(ue, &newer.known, sizeof newer, &answer, &error), UE_ERR_ARGUMENTS, "arguments", "older than the program");
     refused(ue_cancel(ue, 4711, &error), UE_ERR_ARGUMENTS, "arguments", "4711");
+    char deep[200] = "{\"a\":", close[65];
+    memset(deep + 5, '[', 63), memset(close, ']', 63), close[63] = '}', close[64] = 0;
+    strcat(deep, close);
+    refused(ue_call(ue, "status", deep, &answer, &error), UE_ERR_ARGUMENTS, "arguments", "nested deeper");
     size_t size = 9 << 20;
     char *huge = malloc(size + 32), *quoted = ue_quote("a\"\n\xff", 4);
     snprintf(huge, 32, "{\"chars\":\"");

@@ -76,8 +76,23 @@ void calls_send(struct ue_client *client)
     reach_flush(client);
 }
 
-static int calls_check_method(const char *method, const struct tool *tool, struct err *err)
+static int depth_of(const struct json *value)
 {
+    int deepest = 0;
+    for (const struct json *it = json_first(value); it; it = json_next(it)) {
+        int depth = depth_of(it);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest + 1;
+}
+
+/* What no daemon would read, and what a client can't read again before it sends it again. */
+static int calls_check(const char *method, const struct tool *tool, const struct json *params,
+                       struct err *err)
+{
+    if (depth_of(params) >= JSON_DEPTH_MAX)
+        return err_set(err, ERR_ARGUMENTS, "the arguments are nested deeper than %d",
+                       JSON_DEPTH_MAX - 2);
     if (tool == &tools[TOOL_ATTACH] || tool == &tools[TOOL_TYPE_SECRET])
         return err_set(err, ERR_NOT_AVAILABLE,
                        "'%s': makes a stream of frames of its connection; run ue for it", method);
@@ -88,7 +103,7 @@ int64_t calls_add(struct ue_client *client, const char *method, struct json *par
                   client_answer_fn *fn, void *arg, struct err *err)
 {
     const struct tool *tool = tool_by_name(method);
-    int result = calls_check_method(method, tool, err);
+    int result = calls_check(method, tool, params, err);
     if (result == 0 &&
         (client->count >= CLIENT_CALLS_MAX || client->bytes >= CLIENT_CALLS_BYTES_MAX))
         result = err_set(err, ERR_LIMIT,
