@@ -133,7 +133,7 @@ def test_how_it_ends(mux):
     head = "timeout 60s\nstart a sh -c 'echo one; read x; echo two; read x; exit 5'\n"
     for text, rc, words in [("exit 7", 7, ""), ("fail-on 'tw.'\nexpect one\nline\nexpect never", 123, "s.ue:6: expect: a pattern of fail-on has matched two in the output of 'a'"),
                             ("fail-on two\nfail-on\nexpect one\nline\nexpect two", 0, ""),
-                            ("expect --timeout 50ms never", 124, "it did not come in 50 ms; the output behind the last match ends with \"one\\r\\n\""),
+                            ("expect one\nexpect --timeout 50ms never", 124, "s.ue:4: expect: it did not come in 50 ms; the output behind the last match ends with \"\\r\\n\""),
                             ("expect one\nline\nline\nexpect never", 124, "the session has ended before it came; the output behind the last match ends with"),
                             ("line\nline\nwait exit\nline x", 125, "s.ue:6: line: 'a' (session "), ("expect {\non never\non-exit\n}", 0, ""),
                             ("expect {\non-quiet 20ms {\nexit 6\n}\n}", 6, ""), ("wait --timeout 50ms exit", 124, "it did not come in 50 ms"),
