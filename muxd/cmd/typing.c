@@ -305,7 +305,8 @@ static int cmd_typing_wait_for_room(struct typing *typing, struct session *sessi
 }
 
 /* Types now, or takes a turn when it has to wait and there is time left. */
-static int attempt(struct typing *typing, struct session *session, bool may_wait, struct err *err)
+static int attempt(struct typing *typing, struct session *session, bool first, bool may_wait,
+                   struct err *err)
 {
     struct op *op = typing->op;
     BUG_UNLESS(!typing->turn && !typing->wait && !op->base.wait);
@@ -329,6 +330,9 @@ static int attempt(struct typing *typing, struct session *session, bool may_wait
         err->code = 0;
         typing->turn = keyboard_wait(session, patient && !steals, typing->spec.deadline_ns, on_turn,
                                      typing);
+    } else if (!code && first && held &&
+               (typing->turn = keyboard_wait_behind(session, on_turn, typing))) {
+        code = 0;
     } else if (!code && full) {
         code = cmd_typing_wait_for_room(typing, session, input.len, err);
     } else if (!code && submits(op)) {
@@ -358,7 +362,7 @@ static void on_turn(void *arg, bool granted)
         typing->spec.deadline_ns += clock_mono_ns() - typing->full_ns;
         typing->full_ns = clock_mono_ns();
     }
-    int code = attempt(typing, session, granted, &err);
+    int code = attempt(typing, session, false, granted, &err);
     if (code == ERR_ENDED && !piece &&
         (op->base.wait || inflight_wait(&op->base, session, &typing->spec, &err) == 0))
         return; /* ended while it waited: the answer says how */
@@ -390,5 +394,5 @@ int typing_begin(struct op *op, struct session *session, const struct wait_spec 
     op->typing = typing;
     if (session_is_held(session))
         op->held_from_ns = clock_mono_ns();
-    return attempt(typing, session, true, err);
+    return attempt(typing, session, true, true, err);
 }

@@ -232,3 +232,23 @@ def test_a_retried_submit_is_not_typed_twice(mux):
     assert "<0d>" in client.call("write_stdin", request)["output"]
     again = client.call("write_stdin", {**request, "until": "never", "yield_time_ms": 300})
     assert again["output"] == "" and "submitted" not in again
+
+
+def test_who_has_no_time_does_not_overtake_who_waits(mux):
+    """While input is held: neither a write that waits for nothing, nor one whose time is over first."""
+    mux.configure("[defaults]\nhold = 60s\n")
+    mux.ue("exec", "-t", "-n", "slow", "-y", 0, "--argv", "--", "/usr/bin/python3", "-c", f"""
+import os, time
+while not os.path.exists("{mux.dir}/go"):
+    time.sleep(0.02)
+for i in range(4):
+    print("got", input(), flush=True)
+""").ok()
+    client = mux.rpc()
+    sent = [client.send("write_stdin", {"session_id": "slow", "chars": f"{n}", "keys": ["Enter"], "yield_time_ms": wait, "_meta": {"verb": True}})
+            for n, wait in enumerate((WAIT, 0, WAIT, 300))]
+    assert client.result(sent[1])["reason"] == "deadline"
+    assert client.result(sent[3])["reason"] == "deadline"
+    Path(mux.dir, "go").touch()
+    whole = mux.ue("poll", "--raw", "--since", "0", "--exit", "slow").out
+    assert [line.split()[1] for line in whole.splitlines() if line.startswith("got")] == list("0123")

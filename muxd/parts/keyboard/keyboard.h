@@ -55,6 +55,10 @@ void keyboard_unwatch(struct keyboard_watch *watch); /* NULL is fine */
 typedef void keyboard_turn_fn(void *arg, bool granted);
 struct keyboard_turn *keyboard_wait(struct session *session, bool keyboard, int64_t deadline_ns,
                                     keyboard_turn_fn *fn, void *arg);
+/* For who has no time to wait: lets those that wait for the first read go before, and is told right
+ * behind them, in this turn. NULL: nobody waits. */
+struct keyboard_turn *keyboard_wait_behind(struct session *session, keyboard_turn_fn *fn,
+                                           void *arg);
 /* Waits, in the order of asking, for `room` bytes of the input queue. fn is told false at the
  * deadline, and when there is output beyond read_to: the program may wait for that to be read
  * (UINT64_MAX: output does not count). */

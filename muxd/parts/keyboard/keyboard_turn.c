@@ -176,9 +176,21 @@ static void keyboard_turn_on_fired(void *arg)
     fn(fn_arg, granted);
 }
 
+/* Its time is over: it is told, and before it those that have waited longer for the same, so that
+ * their input stands before its own. */
 static void keyboard_turn_on_deadline(void *arg)
 {
     struct keyboard_turn *turn = arg;
+    struct keyboard *keyboard = keyboard_of(turn->session);
+    struct list *next;
+    BUG_UNLESS(keyboard);
+    for (struct list *at = keyboard->turns.next; at != &turn->link; at = next) {
+        struct keyboard_turn *before = LIST_OWNER(at, struct keyboard_turn, link);
+        next = at->next;
+        if (!turn->room && !before->room &&
+            (!before->keyboard || keyboard->kind != HOLDER_PERSON))
+            keyboard_turn_fire(before, false);
+    }
     keyboard_turn_fire(turn, false);
 }
 
@@ -221,6 +233,16 @@ struct keyboard_turn *keyboard_wait(struct session *session, bool wants_keyboard
         keyboard_tell(session, KEYBOARD_WANTED);
     keyboard_settle(keyboard);
     session_want_hold_end(session);
+    return turn;
+}
+
+struct keyboard_turn *keyboard_wait_behind(struct session *session, keyboard_turn_fn *fn, void *arg)
+{
+    struct keyboard *keyboard = keyboard_get(session);
+    if (list_is_empty(&keyboard->turns))
+        return NULL;
+    struct keyboard_turn *turn = queue_turn(keyboard, INT64_MAX, fn, arg);
+    keyboard_turn_on_deadline(turn);
     return turn;
 }
 
