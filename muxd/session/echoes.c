@@ -54,6 +54,12 @@ static void begin(struct session *session, uint64_t at)
         echo_resize(echo, (size_t)cols);
 }
 
+void echoes_rest(struct session *session)
+{
+    if (session->echoes)
+        echo_rest(session->echoes->echo);
+}
+
 /* False: nobody repeats it. */
 static bool repeats(const struct session *session, enum echo_by *by)
 {
@@ -154,7 +160,8 @@ uint64_t echoes_hold(struct session *session)
     if (hold >= journal_head(session->journal)) /* nothing has come yet */
         hold = UINT64_MAX;
     bool over = session->finished ||
-                (echoes->held && echoes_due_ns(session) <= loop_now_ns(session->registry->loop));
+                (echoes->held && echoes_due_ns(session) <= loop_now_ns(session->registry->loop) &&
+                 !session_io_unread(session));
     if (hold != UINT64_MAX && over) {
         echo_give_up(echoes->echo);
         hold = UINT64_MAX;

@@ -20,5 +20,6 @@ uint64_t echoes_hold(struct session *session);
 int64_t echoes_due_ns(const struct session *session);
 /* As echo_covers. */
 bool echoes_cover(const struct session *session, uint64_t from, uint64_t to, uint64_t *next);
+void echoes_rest(struct session *session); /* it is not typed into any more: gives memory back */
 void echoes_free(struct echoes *echoes); /* NULL is fine */
 #endif

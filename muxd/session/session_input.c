@@ -284,6 +284,7 @@ void session_trim_input(struct session *session)
     list_remove(&session->input.typed);
     session->registry->ntyped--;
     journal_trim(session->journal);
+    echoes_rest(session);
 }
 
 /* The few sessions that are typed into keep the page for their next input: to give it back each

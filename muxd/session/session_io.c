@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 /* What one session may read in one turn: bytes, and time once it has read its first ones. A pipe
  * may read more while its output is not watched and few others are busy. */
@@ -209,6 +210,23 @@ void session_io_more(struct session *session)
         session->caught_up = session->exited;
     if (done > 0 || session->exited)
         session_dirty(session);
+}
+
+static bool stream_has(struct stream *stream)
+{
+    int size = 0;
+    bool has = stream->fd >= 0 && ioctl(stream->fd, FIONREAD, &size) == 0 && size > 0;
+    stream->readable |= has;
+    return has;
+}
+
+bool session_io_unread(struct session *session)
+{
+    bool out = stream_has(&session->out), errors = stream_has(&session->errors);
+    if (session->paused || !(out || errors))
+        return false;
+    session_io_want_more(session);
+    return true;
 }
 
 void session_io_watched(struct session *session)

@@ -220,7 +220,7 @@ static bool wait_look(struct wait *wait, int64_t now)
     else if (wait_wants_ready(wait) && session->prompt.evidence != EVIDENCE_NONE) {
         wait->result.evidence = session->prompt.evidence;
         waiter_fire(wait, WAIT_READY);
-    } else if (silence <= now)
+    } else if (silence <= now && !session_io_unread(wait->session))
         waiter_fire(wait, WAIT_QUIET);
     else if (wait->spec.deadline_ns <= now)
         waiter_fire(wait, WAIT_DEADLINE);

@@ -48,6 +48,12 @@ void echo_free(struct echo *echo)
     free(echo);
 }
 
+void echo_rest(struct echo *echo)
+{
+    if (!echo_waits(echo))
+        echo_rows_rest(&echo->rows);
+}
+
 void echo_resize(struct echo *echo, size_t width)
 {
     echo_rows_resize(&echo->rows, width);
@@ -245,7 +251,5 @@ void echo_feed(struct echo *echo, const char *data, size_t size)
         place_lines(echo);
     }
     echo->next += size - i;
-    if (!echo_waits(echo))
-        echo_rows_rest(&echo->rows);
     drop_old(echo);
 }

@@ -17,6 +17,7 @@ struct echo;
 
 struct echo *echo_new(size_t width);
 void echo_free(struct echo *echo);                 /* NULL is fine */
+void echo_rest(struct echo *echo); /* gives memory back while nothing is waited for */
 void echo_resize(struct echo *echo, size_t width); /* columns of the terminal */
 
 /* Whether the program reads raw keys, and so draws them itself: else the kernel repeats them. */

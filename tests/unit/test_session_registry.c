@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -455,6 +456,30 @@ TEST(test_cancelled_wait_is_silent)
     wait_cancel(wait);
     assert_true(done(&seen.ended, 1));
     assert_int_equal(seen.waited, 0);
+}
+
+/* The loop tells of so many descriptors a turn: output that it has not told of yet ends a silence all the same. */
+TEST(test_silence_is_asked_of_the_kernel)
+{
+    struct err err;
+    int unread = 0;
+    struct pattern *asked = pattern_new("ask", 3, &err);
+    struct session *session = must_create(NULL, "stty -echo; printf ask; read x; printf late; sleep 30", true);
+    wait_for(session, (struct wait_spec){.sought = one_of(asked)});
+    assert_true(done(&seen.waited, 1));
+    seen.waited = 0;
+    struct wait_spec spec = {.quiet_ms = 20, .deadline_ns = INT64_MAX};
+    assert_non_null(session_wait(session, &spec, on_wait, NULL, &err));
+    assert_int_equal(loop_io_set(session->out.io, 0), 0);
+    assert_int_equal(write(session->out.fd, "\n", 1), 1);
+    for (int64_t end = clock_mono_ns() + INT64_C(60000000000); unread < 4 && clock_mono_ns() < end;) {
+        assert_int_equal(ioctl(session->out.fd, FIONREAD, &unread), 0);
+        usleep(1000);
+    }
+    usleep(30000); /* the silence is over, as far as the loop knows */
+    assert_true(done(&seen.waited, 1));
+    assert_int_equal(seen.wait.reason, WAIT_QUIET);
+    assert_true(output_has(session, "late"));
 }
 
 TEST(test_searched_only_while_somebody_searches)
@@ -998,7 +1023,7 @@ int main(void)
         CASE(exit_codes), CASE(death_by_signal), CASE(stderr_is_known), CASE(all_output_before_the_exit),
         CASE(background_child_holds_it_open), CASE(spawn_failures), CASE(names), CASE(typing_and_until), CASE(ready),
         CASE(quiet_and_settle), CASE(cancelled_wait_is_silent), CASE(input_refused),
-        CASE(searched_only_while_somebody_searches), CASE(refused_secret_is_not_told), CASE(stdin_of_pipes), CASE(interrupt_of_pipes),
+        CASE(silence_is_asked_of_the_kernel), CASE(searched_only_while_somebody_searches), CASE(refused_secret_is_not_told), CASE(stdin_of_pipes), CASE(interrupt_of_pipes),
         CASE(signals_without_a_pidfd), CASE(kill_ladder), CASE(kill_takes_everybody), CASE(one_signal), CASE(session_limits), CASE(caps), CASE(tombstones_go),
         CASE(follower_comes_back),
         CASE(tombstones_go_by_a_clock_that_does_not_jump), CASE(end_is_owed_by_a_clock_that_does_not_jump),
