@@ -126,13 +126,18 @@ static int refuse_busy(struct session *session, struct err *err)
                    session_name(session), session_name(session));
 }
 
+static bool is_weak_evidence(const struct wait_result *result)
+{
+    return result->evidence == EVIDENCE_QUIET || result->evidence == EVIDENCE_PROMPT;
+}
+
 /* Silence tells nothing of a program that has told of its prompts. */
 static bool is_silent_command(struct session *session, const struct wait_result *result)
 {
     struct commands_where where;
     enum commands_place place = commands_place(session, &where);
     bool same = where.group != 0 && where.group == commands_foreground(session);
-    return result->evidence == EVIDENCE_QUIET && same &&
+    return is_weak_evidence(result) && same &&
            (place == COMMANDS_RUNS || (place == COMMANDS_INPUT && where.echoes));
 }
 
@@ -171,7 +176,7 @@ static int running_judge(struct running *running, struct session *session,
     const struct ran_command *command = running_command(running, session);
     if (!running->marked || result->reason != WAIT_READY)
         return 0;
-    bool quiet = result->evidence == EVIDENCE_QUIET;
+    bool quiet = is_weak_evidence(result);
     if (quiet && !command && place != COMMANDS_MORE &&
         clock_mono_ns() - running->typed_ns < MARKS_MS * RUNNING_NS_PER_MS)
         return 1; /* it may be far away, or have no processor */

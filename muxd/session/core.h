@@ -52,8 +52,8 @@ bool session_is_open(const struct session *session); /* programs may still write
 int session_io_start(struct session *session, struct err *err); /* watches its descriptors */
 void session_io_more(struct session *session);                  /* the next budget's worth */
 void session_io_want_more(struct session *session);              /* in this turn, or in the next */
-/* Output lies in the kernel that was not read yet, as the turn had enough other work: then it is, in
- * the next one. Not while the program is paused. */
+/* Output lies in the kernel that was not read yet, as the turn had enough other work: then it is,
+ * in the next one. Not while the program is paused. */
 bool session_io_unread(struct session *session);
 void session_io_close(struct session *session);
 /* closes its terminal, here and at the keeper, while its program runs */

@@ -9,6 +9,7 @@
 #include "session/core.h"
 #include "session/echoes.h"
 #include "session/index.h"
+#include "session/learned.h"
 #include "session/number.h"
 #include "session/part.h"
 #include "session/times.h"
@@ -60,6 +61,7 @@ struct prompt { /* prompt.c */
     /* output offset of the last write: what came before doesn't count */
     uint64_t marked_head;
     unsigned marks;               /* counts the writes */
+    struct learned learned;       /* learned.c */
 };
 
 struct session {

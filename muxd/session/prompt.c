@@ -18,10 +18,20 @@ static void on_ready(void *arg, enum evidence evidence, enum waiting_for waiting
         return;
     }
     BUG_UNLESS(evidence != EVIDENCE_NONE);
+    if (evidence == EVIDENCE_QUIET)
+        learned_silence(session);
+    else if (evidence == EVIDENCE_PROMPT)
+        learned_told(session);
+    learned_ready(session);
     session->prompt.evidence = evidence;
     session->prompt.waiting_for = waiting_for;
     session->prompt.at_ns = loop_now_ns(session->registry->loop);
     session_dirty(session);
+}
+
+static enum shown shows_prompt(void *arg)
+{
+    return learned_shows(arg);
 }
 
 static struct pattern *config_pattern(const struct session *session)
@@ -48,7 +58,8 @@ void prompt_start(struct session *session)
         return;
     const struct readiness_config config = {
         .raw_quiet_ms = (int)session->registry->cfg->defaults.raw_quiet_ms,
-        .confined = session_sandbox(session) != NULL};
+        .confined = session_sandbox(session) != NULL,
+        .shows = shows_prompt};
     session->prompt.policy = readiness_new(session->registry->loop, session->out.fd,
                                            session_pid(session), &config, on_ready, session);
     if (session->input.blocked)
@@ -96,6 +107,8 @@ static bool end_matches(const struct session *session)
 
 void prompt_look(struct session *session, bool output)
 {
+    if (output)
+        learned_output(session);
     if (output && session->prompt.policy)
         readiness_output(session->prompt.policy);
     if (session->prompt.pattern && !session->exited && end_matches(session))

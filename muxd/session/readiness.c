@@ -13,6 +13,8 @@ enum {
     LONG_NS = 100000000, /* between looks at a program that computes for long */
     LONG_AFTER_NS = 2000000000,
     STARVED_MS = 10000, /* a process that gets no processor for so long is not waited for */
+    SHOWN_NS = 1000000, /* so long it has to sleep behind its prompt */
+    BLANK_QUIETS = 64,  /* silences of raw_quiet without the prompt that is known */
     ALARM_SLACK_NS = 50000000 /* the same alarm, seen twice: clocks of programs count in ms */
 };
 
@@ -36,6 +38,9 @@ struct readiness {
     int64_t idle_alarm_ns;  /* the same of the sleep in which it was found ready last */
     struct tty_look last; /* candidate that must stay the same until it has settled */
     int64_t last_ns;      /* when it was first seen; 0: none */
+    enum shown (*shows)(void *arg);
+    struct tty_look shown; /* it slept behind a prompt that is known */
+    int64_t shown_ns;      /* since then; 0: no */
 };
 
 static bool is_sure(const struct tty_look *look)
@@ -77,6 +82,7 @@ static void forget_looks(struct readiness *readiness)
     readiness->last_ns = 0;
     readiness->weak_ns = 0;
     readiness->limit_ns = readiness->alarm_ns = 0;
+    readiness->shown_ns = 0;
 }
 
 /* Something happened: start over, from often to rare. */
@@ -157,6 +163,12 @@ static void note_alarm(struct readiness *readiness, const struct tty_look *look,
         readiness->alarm_ns = alarm_ns;
 }
 
+static enum shown readiness_shown(const struct readiness *readiness)
+{
+    return readiness->shows ? readiness->shows(readiness->arg) : SHOWN_OTHER;
+}
+
+/* Who has a prompt and does not show it hardly waits for input. */
 static bool was_silent(struct readiness *readiness, int64_t now, int64_t *due_ns)
 {
     if (!readiness->weak_ns)
@@ -166,14 +178,36 @@ static bool was_silent(struct readiness *readiness, int64_t now, int64_t *due_ns
     if (since < readiness->alarm_ns)
         since = readiness->alarm_ns;
     *due_ns = since + readiness->quiet_ns;
+    if (now >= *due_ns && readiness_shown(readiness) == SHOWN_BLANK)
+        *due_ns = since + readiness->quiet_ns * BLANK_QUIETS;
     return now >= *due_ns;
+}
+
+/* Whether the program sleeps with its terminal behind a prompt that is known, and has not run for a
+ * while; *due_ns: when it will not have. */
+static bool has_shown(struct readiness *readiness, const struct tty_look *look, int64_t now,
+                      int64_t *due_ns)
+{
+    if (look->wait != TTY_KEY || readiness_shown(readiness) != SHOWN_PROMPT) {
+        readiness->shown_ns = 0;
+        return false;
+    }
+    const struct tty_look *shown = &readiness->shown;
+    bool same = readiness->shown_ns && shown->run_count == look->run_count &&
+                shown->foreground == look->foreground && shown->reader == look->reader;
+    if (!same) {
+        readiness->shown = *look;
+        readiness->shown_ns = now;
+    }
+    *due_ns = readiness->shown_ns + SHOWN_NS;
+    return same && now >= *due_ns;
 }
 
 static void readiness_on_timer(void *arg)
 {
     struct readiness *readiness = arg;
     struct tty_look look;
-    int64_t now, due_ns = 0;
+    int64_t now, due_ns = 0, shown_ns = 0;
 
     tty_watch_look(readiness->watch, &look);
     loop_update(readiness->loop);
@@ -188,10 +222,12 @@ static void readiness_on_timer(void *arg)
         readiness_fire(readiness, evidence_of(&look), waiting_of(&look));
     else if (is_weak(&look) && readiness->prompted)
         readiness_fire(readiness, EVIDENCE_MARKS, WAITING_LINE);
+    else if (is_weak(&look) && has_shown(readiness, &look, now, &shown_ns))
+        readiness_fire(readiness, EVIDENCE_PROMPT, waiting_of(&look));
     else if (is_weak(&look) && was_silent(readiness, now, &due_ns))
         readiness_fire(readiness, EVIDENCE_QUIET, waiting_of(&look));
     else
-        look_later(readiness, now, due_ns);
+        look_later(readiness, now, shown_ns && shown_ns < due_ns ? shown_ns : due_ns);
 }
 
 struct readiness *readiness_new(struct loop *loop, int master, pid_t leader,
@@ -206,6 +242,7 @@ struct readiness *readiness_new(struct loop *loop, int master, pid_t leader,
     readiness->interval_ns = FIRST_NS;
     readiness->activity_ns = loop_now_ns(loop);
     readiness->quiet_ns = (int64_t)config->raw_quiet_ms * 1000000;
+    readiness->shows = config->shows;
     loop_timer_init(&readiness->timer, loop, readiness_on_timer, readiness);
     return readiness;
 }
@@ -288,7 +325,8 @@ enum waiting_for readiness_state(struct readiness *readiness)
     if (readiness->gone || readiness->held)
         return WAITING_NONE;
     tty_watch_look(readiness->watch, &look);
-    if (is_weak(&look) &&
+    bool shows = look.wait == TTY_KEY && readiness_shown(readiness) == SHOWN_PROMPT;
+    if (is_weak(&look) && !shows &&
         loop_now_ns(readiness->loop) - readiness->activity_ns < readiness->quiet_ns)
         return WAITING_NONE;
     return waiting_of(&look);

@@ -15,14 +15,24 @@ enum evidence {
     EVIDENCE_LINE_READ, /* a plain read of a line */
     EVIDENCE_SECRET,    /* a read of a line that is not echoed */
     EVIDENCE_QUIET,     /* the kernel can't tell; it was silent for raw_quiet_ms */
+    EVIDENCE_PROMPT,    /* it can't; the program sleeps, and shows a prompt that was learned */
     EVIDENCE_PATTERN,   /* ready_pattern of the config; never given by readiness itself */
     EVIDENCE_MARKS      /* the kernel can't tell; the program has marked its prompt */
 };
 enum waiting_for { WAITING_NONE, WAITING_LINE, WAITING_KEY, WAITING_SECRET };
 
+enum shown {
+    SHOWN_OTHER,  /* no prompt is known, or something else stands there */
+    SHOWN_PROMPT, /* a prompt that is known, printed since the last write */
+    SHOWN_BLANK   /* a prompt is known, and nothing stands there since the last write */
+};
+
 struct readiness_config {
     int raw_quiet_ms; /* [defaults] raw_quiet */
     bool confined;    /* the program runs in a sandbox: tty_watch_new */
+    /* What stands in the last line, as far as prompts are known; with the arg of readiness_fn.
+     * NULL: none is. */
+    enum shown (*shows)(void *arg);
 };
 
 struct readiness;

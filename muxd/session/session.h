@@ -138,6 +138,6 @@ struct wait *session_wait(struct session *session, const struct wait_spec *spec,
                           void *arg, struct err *err);
 void wait_cancel(struct wait *wait); /* no callback any more */
 const char *wait_reason_word(enum wait_reason reason);
-/* "line_editor", "line_read", "secret", "quiet", "pattern", "marks" */
+/* "line_editor", "line_read", "secret", "quiet", "prompt", "pattern", "marks" */
 const char *evidence_word(enum evidence evidence);
 #endif

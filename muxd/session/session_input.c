@@ -55,6 +55,7 @@ int session_queue_input(struct session *session, const struct input *input, bool
     if (secret)
         session->input.wipe_to = journal_in_head(session->journal);
     session->input.last_ns = loop_now_ns(session->registry->loop);
+    learned_typed(session, data, size);
     if (session->input.held && size > 0 && session_input_interrupts(data, size))
         end_hold(session);
     part_typed(session, data, size, author); /* before the program can change its terminal */

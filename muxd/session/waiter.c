@@ -268,6 +268,7 @@ const char *evidence_word(enum evidence evidence)
     case EVIDENCE_LINE_READ: return "line_read";
     case EVIDENCE_SECRET: return "secret";
     case EVIDENCE_QUIET: return "quiet";
+    case EVIDENCE_PROMPT: return "prompt";
     case EVIDENCE_PATTERN: return "pattern";
     case EVIDENCE_MARKS: return "marks";
     case EVIDENCE_NONE: break;
