@@ -271,7 +271,7 @@ def test_people_are_told_where_the_prompt_stays_in_sight(mux):
     since = rpc.call("events", {"types": ["secret"], "yield_time_ms": 0})["next"]
     mux.ue("write", "-y", 0, "-l", "sh", "read -s -p 'Push <RETURN>' x").ok()
     rpc.call("events", {"types": ["secret"], "since": since, "yield_time_ms": WAIT})
-    mux.ue("write", "-y", 0, "sh", "-k", "Enter").ok()
+    mux.ue("write", "--ready", "-y", WAIT, "sh", "-k", "Enter").ok()
     places = []
     for command in ("", "seq 30; "):
         mux.line("sh", command + "read -s -p 'pass: ' x; echo; echo got ${#x}", "--until", "pass: $")
