@@ -13,7 +13,7 @@ struct gen_part { /* of a file; a row whose name is NULL ends an array of them *
 };
 struct gen_marks { /* what stands around `begin NAME` and `end NAME` in their lines */
     const char *before, *behind;
-    size_t width; /* at which text lines of the whole file are broken; 0: none is */
+    size_t width; /* at which lines of text in them are broken; 0: none is */
 };
 /* The file at name below dir with its parts made anew. 0 or ERR_SYSTEM. */
 int gen_fill(struct buf *out, const char *dir, const char *name, const struct gen_marks *marks,

@@ -35,29 +35,33 @@ static size_t break_of(const char *line, size_t len, size_t width)
     return at;
 }
 
-static bool gen_fill_is(const char *line, size_t len, const char *request)
-{
-    return len == strlen(request) && memcmp(line, request, len) == 0;
-}
-
-/* Text in lines of at most so many bytes, as mandoc(1) wants it; a tag (.TP) stays in its line, and
- * what roff does not fill stays as it is. */
+/* Text in lines of at most so many bytes, as mandoc(1) wants it; a tag (.TP) stays in its line. */
 static void append_wrapped(struct buf *out, const struct buf *text, size_t width)
 {
-    bool tag = false, literal = false;
+    bool tag = false;
     for (size_t at = 0; at < text->len;) {
         const char *line = text->data + at;
         size_t len = strcspn(line, "\n"), cut = 0;
-        literal = gen_fill_is(line, len, ".nf") || (literal && !gen_fill_is(line, len, ".fi"));
-        bool whole = len <= width || tag || literal || line[0] == '.' ||
+        bool whole = len <= width || tag || line[0] == '.' ||
                      (cut = break_of(line, len, width)) == 0;
-        tag = gen_fill_is(line, len, ".TP");
+        tag = len == 3 && memcmp(line, ".TP", 3) == 0;
         buf_append(out, line, whole ? len : cut);
         buf_append_byte(out, '\n');
         at += (whole ? len : cut) + 1;
         if (!whole && at < text->len && strchr(".'", text->data[at]))
             buf_append_text(out, "\\&");
     }
+}
+
+static void gen_fill_part(struct buf *out, const struct gen_part *part, size_t width)
+{
+    struct buf made = BUF_INIT;
+    part->append(&made);
+    if (width > 0)
+        append_wrapped(out, &made, width);
+    else
+        buf_append(out, made.data, made.len);
+    buf_fini(&made);
 }
 
 static void fill_parts(struct buf *out, const struct buf *page, const struct gen_marks *marks,
@@ -77,7 +81,7 @@ static void fill_parts(struct buf *out, const struct buf *page, const struct gen
         buf_append_byte(out, '\n');
         const struct gen_part *part = part_of(line, len, marks, "begin", parts);
         if (part) {
-            part->append(out);
+            gen_fill_part(out, part, marks->width);
             inside = true;
         }
     }
@@ -95,13 +99,7 @@ int gen_fill(struct buf *out, const char *dir, const char *name, const struct ge
         result = err_set(err, ERR_SYSTEM, "'%s': can't be read: %s", path, strerror(errno));
     else
         buf_commit(&page, (size_t)size);
-    struct buf made = BUF_INIT;
-    fill_parts(&made, &page, marks, parts);
-    if (marks->width > 0)
-        append_wrapped(out, &made, marks->width);
-    else
-        buf_append(out, made.data, made.len);
-    buf_fini(&made);
+    fill_parts(out, &page, marks, parts);
     fd_close(&fd);
     buf_fini(&page);
     free(path);
