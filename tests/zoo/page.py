@@ -25,7 +25,7 @@ def row(label, program):
 
 def table(figures):
     yield from textwrap.wrap(f"{figures['release']}; {figures['fast']} fast and {figures['slow']} slow lines or keys for each program (a third where "
-                             f"silence tells), idle and beside {figures['busy']} busy loops on two processors.", 79)
+                             f"silence tells), idle and beside {figures['busy']} busy loops on {figures['processors']} processors.", 79)
     yield ".PP"
     yield ".nf"
     yield LINE.format("", "", "idle:", "", "", "busy:", "", "").rstrip()
