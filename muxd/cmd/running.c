@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERRUPT_MS 5000     /* for the prompt that follows a ^C */
-#define INTERRUPT_QUIET_MS 20 /* between two looks for it */
-#define MARKS_MS 2000         /* silence counts no earlier where marks should have come */
+#define INTERRUPT_MS 5000 /* for the prompt that follows a ^C */
+#define PAUSE_MS 20       /* between two looks for it */
+#define MARKS_MS 2000     /* silence counts no earlier where marks should have come */
 
 static struct running *running_of(struct inflight *call)
 {
@@ -232,12 +232,23 @@ static void running_end(struct running *running, struct session *session,
         request_when_room(call->request, need, running_on_room, call);
 }
 
+/* A learned prompt would be found again at once. */
+static int running_wait_on(struct running *running, struct session *session,
+                           const struct wait_result *result, struct err *err)
+{
+    const struct wait_spec pause = {.quiet_ms = PAUSE_MS, .deadline_ns = running->deadline_ns};
+    return result->evidence == EVIDENCE_PROMPT ? inflight_wait(&running->base, session, &pause, err)
+                                               : running_wait(running, session, INT64_MAX, err);
+}
+
 static int on_command(struct running *running, struct session *session,
                       const struct wait_result *result, struct err *err)
 {
     const struct json *params = request_params(running->base.request);
-    if (running_judge(running, session, result) > 0)
+    if (result->reason == WAIT_QUIET)
         return running_wait(running, session, INT64_MAX, err);
+    if (running_judge(running, session, result) > 0)
+        return running_wait_on(running, session, result, err);
     if (running->incomplete &&
         schema_bool(running->base.tool, params, "interrupt_incomplete", false))
         return interrupt(running, session, err);
@@ -256,8 +267,7 @@ static int on_interrupt(struct running *running, struct session *session,
     if (where.keeps && place != COMMANDS_PROMPT && result->reason == WAIT_READY)
         commands_gave_up(session); /* it reads ^C as a key, and goes on by itself */
     else if (place != COMMANDS_PROMPT && clock_mono_ns() < running->interrupt_ns) {
-        const struct wait_spec spec = {.quiet_ms = INTERRUPT_QUIET_MS,
-                                       .deadline_ns = running->interrupt_ns};
+        const struct wait_spec spec = {.quiet_ms = PAUSE_MS, .deadline_ns = running->interrupt_ns};
         return inflight_wait(&running->base, session, &spec, err);
     }
     if (!running->incomplete) { /* of somebody else's command: it is done with */
