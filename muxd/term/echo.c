@@ -25,7 +25,7 @@ struct echo *echo_new(size_t width)
 
 void echo_drop_line(struct echo *echo, size_t index)
 {
-    BUG_UNLESS(index < echo->count);
+    BUG_UNLESS(echo->lines && index < echo->count);
     echo_line_fini(&echo->lines[index]);
     echo->count--;
     memmove(echo->lines + index, echo->lines + index + 1,
@@ -70,6 +70,7 @@ struct echo_line *echo_add_line(struct echo *echo, uint64_t at, enum echo_by by)
         echo->room = echo->room ? echo->room * 2 : 4;
         echo->lines = xreallocarray(echo->lines, echo->room, sizeof *echo->lines);
     }
+    BUG_UNLESS(echo->lines);
     last = &echo->lines[echo->count++];
     *last = (struct echo_line){.at = at, .by = by};
     return last;

@@ -60,13 +60,13 @@ def test_count_and_lines(pieces):
     third = begun(pieces, until=["a+", "b"], count=3)
     whole = begun(pieces, until="b(.*)", line=True)
     over = begun(pieces, until="(?s)b.*c", line=True)
-    pieces.write(b"aaaa b")
+    pieces.write(b"\xffaaaa b")
     pieces.write(b" x")
     assert pieces.waits() == 3
-    pieces.write(b" a\xff\r\nc")
-    assert ended(pieces, third)[1]["from"] == 9
+    pieces.write(b" a\r\nxc\nc")
+    assert ended(pieces, third)[1]["from"] == 10
     match = ended(pieces, whole)[1]
-    assert (match["line"], match["groups"]) == ("aaaa b x a\ufffd", [" x a"])
+    assert (match["line"], match["groups"]) == ("\ufffdaaaa b x a", [" x a"])
     pieces.write(b"b cc")
     assert pieces.waits() == 1
     pieces.client.call("write_stdin", {"session_id": "s", "eof": True, "yield_time_ms": CAP * 1000, "exit": True, **VERB})

@@ -96,3 +96,15 @@ def test_output_that_looks_like_the_beginning_of_an_echo(mux):
     assert term.client.result(term.send("help", until="hel"))["match"]["text"] == "hel"
     assert term.client.result(term.send("helo", until="help"))["reason"] == "until"
     assert term.client.result(term.send("help", until="hel"))["reason"] == "until"
+
+
+def test_an_echo_that_comes_in_pieces(mux):
+    """Its beginning is no output while the rest may come."""
+    mux.configure("[defaults]\nraw_quiet = 60s\n")
+    os.mkfifo(mux.dir / "gate")
+    term = Terminal(mux, "p", ["/bin/sh", "-c", "stty raw -echo; echo; head -c 6 >/dev/null; printf he; read x <gate; printf 'llo\\r\\nhe!'; read y"])
+    ticket = term.send("hello\r", until="he")
+    wait_for(lambda: term.printed().endswith("he"), "the beginning")
+    assert term.waits() == 1
+    (mux.dir / "gate").write_text("\n")
+    assert term.client.result(ticket)["match"]["from"] == len(term.printed()) - 3
