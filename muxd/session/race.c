@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/internal.h"
+#include "session/unmarked.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct race {
     struct sought sought;
     unsigned left; /* matches to come, until one counts */
     uint64_t base; /* output offset of the first byte that the searches count from */
+    struct unmarked output; /* from `base` on, as of the last look */
     struct runner runners[RACE_PATTERNS_MAX];
 };
 
@@ -30,7 +32,6 @@ struct piece { /* of the output, from `base` on */
     const char *data;
     size_t size; /* what may be searched */
     size_t open; /* the same, and behind it what may be an echo */
-    size_t all;  /* the same, echoes that are not decided included */
     bool last;   /* up to the head */
     bool ended;  /* no more bytes will come */
 };
@@ -69,6 +70,7 @@ void race_free(struct race *race)
         return;
     for (unsigned i = 0; i < race->sought.count; i++)
         race_match_free(race->runners[i].match);
+    unmarked_fini(&race->output);
     free(race);
 }
 
@@ -93,8 +95,12 @@ static struct race_text race_text_of(const struct race *race, const char *data, 
 {
     size_t size = to - from > RACE_TEXT_MAX ? utf8_cut(data + from, to - from, RACE_TEXT_MAX)
                                             : to - from;
-    struct race_text text = {
-        .from = race->base + from, .to = race->base + to, .set = true, .size = size};
+    struct race_text text = {.from = unmarked_offset(&race->output, from),
+                             .to = unmarked_end(&race->output, to),
+                             .set = true,
+                             .size = size};
+    if (to == from)
+        text.to = text.from;
     text.text = xmalloc(size + 1);
     memcpy(text.text, data + from, size);
     text.text[size] = '\0';
@@ -136,19 +142,21 @@ static struct race_match *match_of(const struct race *race, const struct piece *
 /* Moves on to where the journal still has bytes. False: nothing new. */
 static bool race_piece(struct race *race, struct session *session, struct piece *piece)
 {
-    uint64_t from = race->base;
-    piece->data = journal_view(session->journal, &from, &piece->size);
-    for (unsigned i = 0; from > race->base && i < race->sought.count; i++)
-        pattern_search_shift(&race->runners[i].search, from - race->base);
-    race->base = from;
-    if (!piece->data)
+    struct unmarked *output = &race->output;
+    bool any = unmarked_look(output, session, race->base);
+    for (unsigned i = 0; output->base > race->base && i < race->sought.count; i++)
+        pattern_search_shift(&race->runners[i].search, output->base - race->base);
+    race->base = output->base;
+    if (!any)
         return false;
-    piece->last = race->base + piece->size >= journal_head(session->journal);
-    piece->ended = session->finished || !piece->last;
-    piece->open = piece->size;
+    *piece = (struct piece){.data = output->data,
+                            .size = output->size,
+                            .open = output->size,
+                            .last = output->last,
+                            .ended = output->ended};
     uint64_t hold = echoes_hold(session);
-    if (hold < race->base + piece->size) { /* what follows may be an echo */
-        piece->size = hold > race->base ? (size_t)(hold - race->base) : 0;
+    if (hold < race->base + output->raw) { /* what follows may be an echo */
+        piece->size = unmarked_index(output, hold);
         piece->ended = false;
     }
     return true;
@@ -186,7 +194,7 @@ static void drop_searched(struct race *race)
     size_t drop = done - LOOKBEHIND_BYTES;
     for (unsigned i = 0; i < race->sought.count; i++)
         pattern_search_shift(&race->runners[i].search, drop);
-    race->base += drop;
+    race->base = unmarked_offset(&race->output, drop);
 }
 
 /* The start after `at`: never in the middle of a character. */
@@ -202,8 +210,11 @@ static bool race_counts(const struct race *race, struct session *session, const 
                         size_t from, size_t to, size_t *next)
 {
     uint64_t behind;
-    if (session && echoes_cover(session, race->base + from, race->base + to, &behind)) {
-        *next = next_start(piece, (size_t)(behind - race->base) - 1);
+    const struct unmarked *output = &race->output;
+    if (session && echoes_cover(session, unmarked_offset(output, from), unmarked_end(output, to),
+                                &behind)) {
+        size_t index = unmarked_index(output, behind);
+        *next = next_start(piece, index > from ? index - 1 : from);
         return false;
     }
     if (race->sought.line && memchr(piece->data + from, '\n', to - from)) {
@@ -261,12 +272,13 @@ static struct runner *race_first(struct race *race)
 static void race_pass(struct race *race, const struct piece *piece, struct runner *passed)
 {
     uint64_t from = passed->match->whole.from, to = passed->match->whole.to;
-    size_t next = to > from ? (size_t)(to - race->base)
-                            : next_start(piece, (size_t)(to - race->base));
+    size_t behind = unmarked_index(&race->output, to),
+           next = to > from ? behind : next_start(piece, behind);
     race->left--;
     for (unsigned i = 0; i < race->sought.count; i++) {
         struct runner *runner = &race->runners[i];
-        bool stays = runner->match && runner->match->whole.from >= race->base + next;
+        bool stays = runner->match &&
+                     runner->match->whole.from >= unmarked_offset(&race->output, next);
         if (race->sought.patterns[i].fails || stays)
             continue;
         race_match_free(runner->match);
@@ -335,7 +347,7 @@ enum race_result race_look(struct race *race, struct session *session, struct ra
             return result;
         }
         /* bytes are missing between the head area and the ring: no match spans them */
-        race->base += piece.open;
+        race->base += race->output.raw;
         for (unsigned i = 0; i < race->sought.count; i++)
             pattern_search_from(&race->runners[i].search, 0);
     }

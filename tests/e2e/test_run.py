@@ -1,6 +1,8 @@
 """Commands as objects: ue run, history, output and integrate. Each command's own output and status, whoever typed it, whatever prints marks."""
 import base64, json, os, re, shlex, shutil, time
 
+from pathlib import Path
+
 import pytest
 from conftest import CAP, PATH, need, wait_for
 
@@ -226,3 +228,22 @@ def test_repls(mux):
         assert more not in [c["command"] for c in told], (program, told)
     if missing:
         pytest.skip(f"all others are tried; not installed: {' '.join(missing)}")
+
+
+def test_patterns_do_not_see_marks(mux):
+    """A prompt is at the end of the output, and a command's output at the beginning of a line, as without marks; offsets count all bytes."""
+    mux.shell()
+    run(mux, "sh", "PS1='ask> '").ok()
+    said = mux.js("write", "-y", LONG, "-l", "--until", "ask> $", "sh", "echo hi")
+    whole, match = exact(mux, "sh"), said["match"]
+    assert said["reason"] == "until" and match["text"] == "ask> " and whole[match["from"]:match["to"]] == b"ask> ", (said, whole)
+    said = mux.js("write", "-y", LONG, "-l", "--count", 2, "--until", r"(?m)^a(\d)\r$", "sh", "for i in 1 2; do echo a$i; done")
+    whole, match = exact(mux, "sh"), said["match"]
+    assert match["groups"][0] == "2" and whole[match["from"]:match["to"]] == b"a2\r", (said, whole)
+    nonce, level = nonce_of(mux, "sh")
+    mark = b"\x1b]133;W;ue=" + nonce + b";" + level + b";/x\x07"
+    Path(mux.dir, "marks").write_bytes(b"on" + mark + b"e " + mark + mark + b"two" + mark + b"\n")
+    said = mux.js("write", "-y", LONG, "-l", "--in-line", "--until", "(?m)^(one) (two)", "sh", f"cat {mux.dir}/marks")
+    whole, match = exact(mux, "sh"), said["match"]
+    assert match["groups"] == ["one", "two"] and match["line"] == "one two", said
+    assert whole[match["from"]:match["to"]] == b"on" + mark + b"e " + mark + mark + b"two", (said, whole)
