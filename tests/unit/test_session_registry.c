@@ -192,6 +192,8 @@ static int end(void **state)
     (void)state;
     char command[96];
     int status = -1;
+    race_match_free(seen.wait.match);
+    seen.wait.match = NULL;
     registry_stop_all(registry);
     assert_true(done(&seen.all_ended, 1));
     registry_free(registry);
