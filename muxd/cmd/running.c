@@ -287,6 +287,11 @@ static int running_step(struct running *running, struct session *session,
     switch (running->step) {
     case RUNNING_PROMPT: return on_prompt(running, session, result, err);
     case RUNNING_ASKED:
+        if (running->resumes && !running_reads_line(running, session, result)) {
+            running->step = RUNNING_PROMPT;
+            running->tried = running->resumes = false;
+            return on_prompt(running, session, result, err);
+        }
         if (running_answered(running, session, err) == 0)
             return 0;
         commands_refused(session, commands_foreground(session));

@@ -9,6 +9,7 @@
 #include "wire/schema.h"
 
 #define RUNNING_PATIENCE_MS 1000 /* for a program that is not at its prompt */
+#define RUNNING_ANSWER_MS 10000  /* for a program that was asked who it is */
 #define RUNNING_NS_PER_MS 1000000LL
 
 enum running_step {
@@ -25,6 +26,7 @@ struct running {
     bool integrates; /* and nothing else: integrate_session */
     bool tried;      /* whether its marks come is known by now */
     bool marked;     /* they do */
+    bool resumes;    /* it goes on with what an earlier call has asked the program */
     bool incomplete; /* the program waits for the rest of the command */
     bool has_read;   /* its reader had read all output before */
     char reader[JOURNAL_READER_NAME_MAX + 1];
@@ -48,6 +50,20 @@ int running_ask(struct running *running, struct session *session, struct err *er
 int running_answered(struct running *running, struct session *session, struct err *err);
 /* True: the program is ready after that, and its marks have come. */
 bool running_came(struct running *running, struct session *session);
+
+/* running_resume.c */
+/* The request_hash of the question with which a program is integrated at this level. */
+uint64_t running_question_hash(uint64_t level);
+/* How far the integration is that a call has begun, of this or of a former worker, perhaps one that
+ * is no more: RUNNING_ASKED or RUNNING_LINE, and *asked_at is the end of the output when the
+ * question was typed. RUNNING_PROMPT: none is under way, as nothing was asked, or something else
+ * was typed since, or its prompt has come. */
+enum running_step running_found(struct session *session, uint64_t *asked_at);
+/* True: the call takes that over, and waits for what the program says to what was typed last. */
+bool running_resume(struct running *running, struct session *session);
+/* The program is ready after a question that was taken over. True: it reads our second line. */
+bool running_reads_line(const struct running *running, struct session *session,
+                        const struct wait_result *result);
 
 /* running_answer.c */
 struct json *running_answer(struct running *running, struct session *session,
@@ -80,8 +96,10 @@ int running_type(struct running *running, struct session *session, const char *d
                  enum input_kind kind, uint64_t request_hash, struct err *err);
 int running_wait(struct running *running, struct session *session, int64_t deadline_ns,
                  struct err *err);
-/* Keeps the line of the prompt as it was printed. */
-void running_note_prompt(struct running *running, struct session *session);
+/* For the program's answer to a line of ours. */
+int running_wait_answer(struct running *running, struct session *session, struct err *err);
+/* Keeps the line that the output ends in at `end`, as it was printed: of the prompt. */
+void running_note_prompt(struct running *running, struct session *session, uint64_t end);
 /* Types the command and parks the call. 0 or an error. */
 int running_type_command(struct running *running, struct session *session, struct err *err);
 

@@ -7,12 +7,11 @@
 #include "cmd/meta.h"
 #include "cmd/op.h"
 #include "cmd/reach.h"
+#include "cmd/typed_before.h"
 #include "session/nonce.h"
-#include "journal/inputlog.h"
 #include <inttypes.h>
 #include <string.h>
 
-#define EVENTS_MAX 256 /* of the input log */
 #define YIELD_MIN_MS 250
 #define YIELD_MAX_MS 300000
 
@@ -70,21 +69,6 @@ static int running_begin_check(struct running *running, struct session *session,
     return keyboard_check(session, &author, err);
 }
 
-struct typed_before {
-    uint64_t input_end; /* where the input of the request ended */
-    uint64_t output_at; /* the end of the output when it was typed */
-    bool found;
-};
-
-static void find_typed(void *arg, const struct input_event *event)
-{
-    struct typed_before *typed = arg;
-    if (event->from < typed->input_end && event->to >= typed->input_end) {
-        typed->output_at = event->output_at;
-        typed->found = true;
-    }
-}
-
 /* The id of the command that was typed there: the last prompt before it is the one that it was
  * typed at. */
 static uint64_t id_typed_at(struct session *session, uint64_t output_at)
@@ -103,17 +87,12 @@ static uint64_t id_typed_at(struct session *session, uint64_t output_at)
 /* The request was sent again after a restart of the worker, and the command had been typed. */
 static bool was_typed(struct running *running, struct session *session)
 {
-    uint64_t hash = meta_request_hash(running->base.request);
-    struct typed_before typed = {.found = false};
-    struct journal *journal = session_journal(session);
-    if (!hash || !journal_request_done(journal, hash, &typed.input_end))
+    uint64_t hash = meta_request_hash(running->base.request), typed_at;
+    if (!typed_before(session, hash, &typed_at))
         return false;
-    uint64_t last = inputlog_last(journal);
-    inputlog_read(journal, last > EVENTS_MAX ? last - EVENTS_MAX : 0, EVENTS_MAX, find_typed,
-                  &typed);
     running->step = RUNNING_COMMAND;
-    running->typed_at = typed.found ? typed.output_at : journal_head(journal);
-    running->first_id = typed.found ? id_typed_at(session, typed.output_at) : 0;
+    running->typed_at = typed_at;
+    running->first_id = id_typed_at(session, typed_at);
     running->marked = running->first_id > 0;
     return true;
 }
@@ -125,6 +104,8 @@ static int running_start(struct running *running, struct session *session, struc
         return running_wait(running, session, INT64_MAX, err);
     struct commands_where where;
     running->base.number = session_number(session);
+    if (running_resume(running, session))
+        return running_wait_answer(running, session, err);
     if (!running->integrates && !session_is_held(session) &&
         commands_place(session, &where) == COMMANDS_PROMPT && where.group > 0 &&
         where.group == commands_foreground(session))

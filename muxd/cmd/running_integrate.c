@@ -2,7 +2,6 @@
  * it switches the echo off and reads a line. The second one has the nonce: it goes the way of
  * secrets, is in no log and on no screen, and then the echo of the first one is wiped out. */
 #include "base/bug.h"
-#include "base/clock.h"
 #include "cmd/running.h"
 #include "cmd/meta.h"
 #include "parts/keyboard/secret.h"
@@ -10,8 +9,7 @@
 #include "session/nonce.h"
 #include <string.h>
 
-#define ANSWER_MS 10000 /* for a program that was asked who it is */
-#define ROWS_MAX 10     /* a longer echo stays where it is */
+#define ROWS_MAX 10 /* a longer echo stays where it is */
 #define ECHO_MAX 16384
 
 static int running_not(struct running *running, const char *why, struct err *err)
@@ -52,10 +50,11 @@ int running_ask(struct running *running, struct session *session, struct err *er
     running->typed_at = journal_head(session_journal(session));
     running->level = running->typed_at + 1; /* never 0 */
     buf_printf(&line, "%s\r", running->adapter->ask);
-    running_note_prompt(running, session);
-    int code = running_wait(running, session, clock_mono_ns() + ANSWER_MS * RUNNING_NS_PER_MS, err);
+    running_note_prompt(running, session, running->typed_at);
+    int code = running_wait_answer(running, session, err);
     if (!code)
-        code = running_type(running, session, line.data, line.len, INPUT_TEXT, 0, err);
+        code = running_type(running, session, line.data, line.len, INPUT_TEXT,
+                            running_question_hash(running->level), err);
     buf_fini(&line);
     return code;
 }
@@ -76,7 +75,7 @@ static int type_line(struct running *running, struct session *session, const str
                                 .blind = true};
     int code = keyboard_check(session, &agent, err);
     if (!code)
-        code = running_wait(running, session, clock_mono_ns() + ANSWER_MS * RUNNING_NS_PER_MS, err);
+        code = running_wait_answer(running, session, err);
     return code ? code : session_input(session, &input, err);
 }
 
@@ -84,7 +83,12 @@ int running_answered(struct running *running, struct session *session, struct er
 {
     char word[16];
     struct buf line;
+    uint64_t asked_at;
     commands_catch_up(session);
+    if (running_found(session, &asked_at) == RUNNING_LINE && asked_at == running->typed_at) {
+        running->step = RUNNING_LINE; /* another call has typed it meanwhile */
+        return running_wait_answer(running, session, err);
+    }
     if (!commands_was_answered(session, running->typed_at, word))
         return running_not(running, "its program did not answer the line that asks for marks", err);
     buf_init_wiping(&line, 0);

@@ -22,6 +22,12 @@ int running_wait(struct running *running, struct session *session, int64_t deadl
     return inflight_wait(&running->base, session, &spec, err);
 }
 
+int running_wait_answer(struct running *running, struct session *session, struct err *err)
+{
+    return running_wait(running, session, clock_mono_ns() + RUNNING_ANSWER_MS * RUNNING_NS_PER_MS,
+                        err);
+}
+
 int running_type(struct running *running, struct session *session, const char *data, size_t size,
                  enum input_kind kind, uint64_t request_hash, struct err *err)
 {
@@ -59,17 +65,19 @@ static void gather_command(struct running *running, struct session *session, str
         buf_append_byte(out, '\r');
 }
 
-void running_note_prompt(struct running *running, struct session *session)
+void running_note_prompt(struct running *running, struct session *session, uint64_t end)
 {
     struct journal *journal = session_journal(session);
-    uint64_t head = journal_head(journal), from = head > PROMPT_MAX ? head - PROMPT_MAX : 0;
+    uint64_t from = end > PROMPT_MAX ? end - PROMPT_MAX : 0;
     size_t size;
     const char *data = journal_view(journal, &from, &size);
-    const char *line = data ? memrchr(data, '\n', size) : NULL;
-    size_t skip = line ? (size_t)(line + 1 - data) : 0;
     buf_clear(&running->prompt);
-    if (data && from + size == head)
+    if (data && from < end && from + size >= end) {
+        size = (size_t)(end - from);
+        const char *line = memrchr(data, '\n', size);
+        size_t skip = line ? (size_t)(line + 1 - data) : 0;
         buf_append(&running->prompt, data + skip, size - skip);
+    }
     session_strip_marks(session, &running->prompt);
 }
 
@@ -86,7 +94,7 @@ int running_type_command(struct running *running, struct session *session, struc
     running->typed_ns = clock_mono_ns();
     commands_place(session, &where);
     running->first_id = running->marked ? where.input_from : 0;
-    running_note_prompt(running, session);
+    running_note_prompt(running, session, running->typed_at);
     gather_command(running, session, &input);
     int code = running_wait(running, session, INT64_MAX, err);
     if (!code && running->marked)

@@ -9,6 +9,7 @@
 #include "cmd/gate_default.h"
 #include "cmd/meta.h"
 #include "cmd/reach.h"
+#include "cmd/typed_before.h"
 #include "wire/schema.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ struct steps {
     struct buf content;
     struct written *written; /* owned; room for one a step */
     size_t total, count, done;
-    bool failed, running, stepped;
+    bool failed, running, stepped, matched; /* matched: an expect has moved the place */
 };
 
 static const char *const kinds[] = {"write", "keys", "wait", "expect", "read"};
@@ -133,6 +134,13 @@ static bool awaits(const struct steps *steps)
     return kind_is(steps, "wait") || kind_is(steps, "expect");
 }
 
+/* In place of what the step may have said. */
+static void set_member(struct json *params, const char *key, struct json *value)
+{
+    json_free(json_detach(params, key));
+    json_add(params, key, value);
+}
+
 /* A retry of the whole request types nothing twice: each step has an id of its own. What it has
  * waited before is not each step's. */
 static void add_meta(const struct steps *steps, struct json *params)
@@ -143,18 +151,10 @@ static void add_meta(const struct steps *steps, struct json *params)
     char *own = id ? xasprintf("%s.%zu", id, steps->done + 1) : NULL;
     json_free(json_detach(meta, "request_id"));
     json_free(json_detach(meta, "waited_ms"));
-    json_free(json_detach(meta, "verb"));
-    json_add_bool(meta, "verb", true);
+    set_member(meta, "verb", json_bool_new(true));
     if (own && types_input(steps))
         json_add_text(meta, "request_id", own);
     free(own);
-}
-
-/* In place of what the step may have said. */
-static void set_member(struct json *params, const char *key, struct json *value)
-{
-    json_free(json_detach(params, key));
-    json_add(params, key, value);
 }
 
 /* Of a step that types, or that waits or reads. 0, or an error; *params is set in any case. */
@@ -214,8 +214,10 @@ static void move_place(struct steps *steps, const struct json *result)
     if (!kind_is(steps, "expect") || !json_get_int(match ? match : result, "to", &to))
         return;
     captured_note(steps->captured, json_get(steps->step, "expect"), match);
-    if (match || all)
+    if (match || all) {
         steps->place = (uint64_t)to;
+        steps->matched = true;
+    }
 }
 
 static void copy_members(struct json *into, const struct json *result, const char *const *names)
@@ -305,6 +307,15 @@ static void on_answer(void *arg, const struct request_answer *got)
         cmd_steps_pump(steps);
 }
 
+/* Where the waits that follow a step which types look from. Sent again after a restart of the
+ * worker, it may have typed before: they go on from there. */
+static void cmd_steps_note_place(struct steps *steps, struct session *session)
+{
+    steps->mark = journal_head(session_journal(session));
+    if (typed_before(session, meta_request_hash(steps->inner), &steps->mark) && !steps->matched)
+        steps->place = steps->mark;
+}
+
 /* 0: the inner call is parked or answered. */
 static int call(struct steps *steps, struct err *err)
 {
@@ -320,9 +331,9 @@ static int call(struct steps *steps, struct err *err)
         json_free(params);
         return code;
     }
-    if (writes && session)
-        steps->mark = journal_head(session_journal(session));
     steps->inner = request_inner(steps->request, tool->name, params, on_answer, steps);
+    if (writes && session)
+        cmd_steps_note_place(steps, session);
     if (writes)
         cmd_WRITE_STDIN(steps->ctx, steps->inner);
     else

@@ -8,6 +8,7 @@
 #include "cmd/meta.h"
 #include "cmd/op.h"
 #include "cmd/people.h"
+#include "cmd/typed_before.h"
 #include "parts/view/queries.h"
 #include "term/keys.h"
 #include "term/modes.h"
@@ -21,7 +22,6 @@
 /* how long the program may take to read the text that goes before Enter */
 #define TAKE_MS 5000
 /* the text of a submit is noted as done under a hash of its own, apart from its Enter */
-#define BODY_HASH UINT64_C(0x9e3779b97f4a7c15)
 
 struct typing {
     struct op *op;
@@ -244,7 +244,8 @@ static int submit(struct typing *typing, struct session *session, const struct b
 {
     struct op *op = typing->op;
     uint64_t hash = meta_request_hash(op->base.request), end;
-    bool typed = hash && journal_request_done(session_journal(session), hash ^ BODY_HASH, &end);
+    bool typed = hash &&
+                 journal_request_done(session_journal(session), hash ^ TYPED_BODY_HASH, &end);
     op->submit = SUBMIT_PENDING;
     typing->begun_ns = clock_mono_ns();
     bool whole_lines = !session_is_tty(session) || session_reads_lines(session);
@@ -260,7 +261,7 @@ static int submit(struct typing *typing, struct session *session, const struct b
     }
     if (input->len > 0 && !typed) {
         int code = type_bytes(op, session, input->data, input->len, cmd_typing_kind_of(op),
-                              hash ? hash ^ BODY_HASH : 0, err);
+                              hash ? hash ^ TYPED_BODY_HASH : 0, err);
         if (code)
             return code;
     }

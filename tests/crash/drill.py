@@ -50,7 +50,7 @@ class Patient:
     def begin(self, method, params=None, meta=None):
         """Sends a request without waiting; the ticket goes to finish()."""
         params = dict(params or {})
-        if method in ("exec_command", "write_stdin", "read_output", "kill_session"):
+        if method in ("exec_command", "write_stdin", "read_output", "kill_session", "run_command", "run_steps"):
             params["_meta"] = {"request_id": f"r{os.getpid()}-{next(self.ids)}", **(meta or {})}
         ticket = [method, params, None]
         self._send(ticket)

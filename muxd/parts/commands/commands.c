@@ -189,6 +189,13 @@ bool commands_was_answered(struct session *session, uint64_t from, char word[16]
     return true;
 }
 
+bool commands_says_no_more(const struct session *session)
+{
+    const struct commands *commands = commands_of(session);
+    return commands && commands->asked_at > 0 &&
+           commands->asked_at == journal_head(session->journal);
+}
+
 const struct part commands_part = {
     .adopt = commands_adopt,
     .look = commands_look,

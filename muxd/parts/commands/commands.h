@@ -56,6 +56,8 @@ void commands_drop_level(struct session *session, uint64_t level);
 /* What a shell has said that was asked to identify itself, in the output from `from` on: a word of
  * adapters.def. False: nothing yet. */
 bool commands_was_answered(struct session *session, uint64_t from, char word[16]);
+/* Nothing was printed behind that. */
+bool commands_says_no_more(const struct session *session);
 /* The command that is about to be typed at the prompt: its text as it is known. Copied. */
 void commands_expect(struct session *session, const char *text, size_t size);
 
