@@ -69,8 +69,9 @@ static int running_begin_check(struct running *running, struct session *session,
     return keyboard_check(session, &author, err);
 }
 
-/* The id of the command that was typed there: the last prompt before it is the one that it was
- * typed at. */
+/* The id of the first command that can be what was typed there: the last prompt before it is the
+ * one that it was typed at. A command that had begun by then is another one: what was typed is for
+ * the program that it runs, 0, or, where it had ended, for the prompt that comes next. */
 static uint64_t id_typed_at(struct session *session, uint64_t output_at)
 {
     struct commands_where where;
@@ -81,7 +82,10 @@ static uint64_t id_typed_at(struct session *session, uint64_t output_at)
         if (other <= output_at && other > id)
             id = other;
     }
-    return id;
+    const struct ran_command *command = commands_by_id(session, id);
+    if (!command || command->from > output_at)
+        return id;
+    return !command->runs && command->to <= output_at ? id + 1 : 0;
 }
 
 /* The request was sent again after a restart of the worker, and the command had been typed. */

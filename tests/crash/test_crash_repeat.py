@@ -66,6 +66,21 @@ def test_a_signal_ends_the_question(mux):
     is_right(mux, n, mux.call("run_command", {"session_id": n, "command": "echo two; (exit 7)"}, FOREVER), "two", asks=2)
 
 
+def test_a_command_for_the_program_that_a_command_runs(mux):
+    """Its output is its own, and not also what that program has printed before."""
+    n, client = shell(mux), mux.client()
+    for stage in STAGES:
+        (mux.dir / f"{stage}.go").touch()
+    (mux.dir / "repl").write_text(f"echo hi\nwhile read x; do : >{mux.dir}/typed; until [ -e {mux.dir}/go ]; do sleep 0.02; done; echo \"<$x>\"; done\n")
+    assert mux.call("run_command", {"session_id": n, "command": f"sh {mux.dir}/repl"}, FOREVER)["output"] == "hi\n"
+    ticket = client.begin("run_command", {"session_id": n, "command": "one"}, FOREVER)
+    wait_for((mux.dir / "typed").exists, "the line to be read")
+    mux.kill_worker()
+    (mux.dir / "go").touch()
+    answer = client.finish(ticket)
+    assert (answer["output"], answer["by"], client.retries) == ("<one>\n", "prompt", 1), answer
+
+
 def test_steps_see_what_came_before_they_were_repeated(mux):
     n = mux.run(f"echo up; read x; echo got $x; read y; echo got $y; until [ -e {mux.dir}/go ]; do sleep 0.02; done; echo end", stdin=True)
     mux.until(n, "up")
