@@ -1,4 +1,5 @@
 /* script: `ue script`: runs a file of commands, or only checks it. */
+#include "base/bug.h"
 #include "client/play/play.h"
 #include "client/print/say.h"
 #include "client/rpc/input.h"
@@ -25,6 +26,7 @@ static void append_commands(struct buf *out, const struct script_node *node, int
 
 static void append_command(struct buf *out, const struct script_node *node, int depth)
 {
+    BUG_UNLESS(node);
     for (const struct script_node *at = node; at; at = at->branch) {
         bool chained = at != node && at->id == SCRIPT_IF;
         buf_printf(out, "%6u  %*s%s%s", at->line, 4 * depth, "", at == node ? "" : "} ",

@@ -1,4 +1,4 @@
-// A helper of bench-turns: turn_repl.mjs python|bash. For each line it gets, one command and its output at a prompt, by ue.mjs; answers the
+// A helper of bench-turns: turn_repl.mjs python|bash|sqlite3. For each line it gets, one command and its output at a prompt, by ue.mjs; answers the
 // nanoseconds.
 import { createInterface } from "node:readline";
 import { Client } from "../../client/lib/node/ue.mjs";
@@ -6,6 +6,7 @@ import { Client } from "../../client/lib/node/ue.mjs";
 const [argv, prompt, text, wanted] = {
   python: [["/usr/bin/python3", "-q"], ">>> ", "1+1", "2"],
   bash: [["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"], process.env.PS1 ?? "", "echo hi", "hi"],
+  sqlite3: [["/usr/bin/sqlite3"], "sqlite> ", "select 1+1;", "2"],
 }[process.argv[2]];
 const client = new Client(), session = await client.begin(argv, { timeoutMs: 60000 });
 const until = prompt.replace(/[^A-Za-z0-9 ]/g, "\\$&") + "$";

@@ -1,11 +1,12 @@
-"""A helper of bench-turns: turn_repl.py WHICH python|bash. For each line it gets, one command and its output at a prompt, by a library of
+"""A helper of bench-turns: turn_repl.py WHICH python|bash|sqlite3. For each line it gets, one command and its output at a prompt, by a library of
 Python's; answers the nanoseconds."""
 import os, re, sys, time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "client/lib/python"))
 PROGRAMS = {"python": (["/usr/bin/python3", "-q"], ">>> ", "1+1", "2"),
-            "bash": (["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"], os.environ.get("PS1", ""), "echo hi", "hi")}
+            "bash": (["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"], os.environ.get("PS1", ""), "echo hi", "hi"),
+            "sqlite3": (["/usr/bin/sqlite3"], "sqlite> ", "select 1+1;", "2")}
 
 
 def by_spawn(module, argv, prompt, text, wanted, delay):
@@ -25,6 +26,8 @@ def by_replwrap(argv, prompt, text, wanted):
     from pexpect import replwrap
     if "python" in argv[0]:
         wrapped = replwrap.python(argv[0])
+    elif "sqlite3" in argv[0]:
+        wrapped = replwrap.REPLWrapper(argv[0], prompt, None)
     else:
         wrapped = replwrap.bash()
     wrapped.child.delaybeforesend = None
@@ -65,9 +68,14 @@ def contestant(which, what):
     return by_replwrap(*PROGRAMS[what]) if which == "replwrap" else by_session(which, *PROGRAMS[what])
 
 
-turn, close = contestant(*sys.argv[1:3])
-for _ in sys.stdin:
-    start = time.monotonic_ns()
-    turn()
-    print(time.monotonic_ns() - start, flush=True)
-close()
+def main():
+    turn, close = contestant(*sys.argv[1:3])
+    for _ in sys.stdin:
+        start = time.monotonic_ns()
+        turn()
+        print(time.monotonic_ns() - start, flush=True)
+    close()
+
+
+if __name__ == "__main__":
+    main()
