@@ -2,7 +2,10 @@
 import os, signal
 
 import pytest
-from drill import FOREVER, wait_for
+from drill import BUILD, FOREVER, wait_for
+from slow_gates import Slow
+
+SLOW = BUILD / "crash" / "slow.so"
 
 RC = """
 shown() { : >"$d/$1"; until [ -e "$d/$1.go" ]; do sleep 0.02; done; }
@@ -64,6 +67,28 @@ def test_a_signal_ends_the_question(mux):
     os.kill(mux.row(n)["pid"], signal.SIGINT)
     wait_for(lambda: mux.output(n).count(b"$ ") == 2, "its prompt")
     is_right(mux, n, mux.call("run_command", {"session_id": n, "command": "echo two; (exit 7)"}, FOREVER), "two", asks=2)
+
+
+@pytest.mark.skipif(not SLOW.exists(), reason=f"'{SLOW}' was not built")
+def test_a_shell_that_has_our_line_is_waited_for(make_mux):
+    """Longer than one that may be busy with anything."""
+    mux = make_mux()
+    slow = Slow(mux, SLOW, wait_for)
+    mux.start(env=slow.env)
+    n, client = shell(mux), mux.client()
+    for stage in STAGES[:2]:
+        (mux.dir / f"{stage}.go").touch()
+    client.begin("run_command", {"session_id": n, "command": "echo one"}, FOREVER)
+    wait_for((mux.dir / "lined").exists, "the second line to be read")
+    client.close()
+    mux.kill_worker()
+    client = mux.client()
+    ticket = client.begin("run_command", {"session_id": n, "command": "echo one; (exit 7)"}, FOREVER)
+    client.call("status")  # the call before has come, too
+    slow.put_ahead(5)
+    client.call("status")
+    (mux.dir / "lined.go").touch()
+    is_right(mux, n, client.finish(ticket), "one")
 
 
 def test_a_command_for_the_program_that_a_command_runs(mux):
