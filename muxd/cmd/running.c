@@ -166,8 +166,19 @@ static int on_prompt(struct running *running, struct session *session,
 
 /* What to do once the command may have ended. */
 
-/* 0: it has, or nothing more can be known. 1: the wait goes on. */
-static int running_judge(struct running *running, struct session *session,
+/* Marks that have not come may be on their way. */
+static bool running_is_early(const struct running *running)
+{
+    return clock_mono_ns() - running->typed_ns < MARKS_MS * RUNNING_NS_PER_MS;
+}
+
+enum judged {
+    JUDGED_ENDED, /* it has ended, or nothing more can be known */
+    JUDGED_ON,    /* the wait goes on */
+    JUDGED_EARLY  /* its marks may be on their way: the wait goes on after a pause */
+};
+
+static enum judged running_judge(struct running *running, struct session *session,
                          const struct wait_result *result)
 {
     struct commands_where where;
@@ -175,28 +186,31 @@ static int running_judge(struct running *running, struct session *session,
     enum commands_place place = commands_place(session, &where);
     const struct ran_command *command = running_command(running, session);
     if (!running->marked || result->reason != WAIT_READY)
-        return 0;
-    bool quiet = is_weak_evidence(result);
-    if (quiet && !command && place != COMMANDS_MORE &&
-        clock_mono_ns() - running->typed_ns < MARKS_MS * RUNNING_NS_PER_MS)
-        return 1; /* it may be far away, or have no processor */
+        return JUDGED_ENDED;
+    bool quiet = is_weak_evidence(result), early = running_is_early(running);
+    if (quiet && !command && place != COMMANDS_MORE && early)
+        return JUDGED_ON; /* it may be far away, or have no processor */
     bool kept = where.keeps && place == COMMANDS_INPUT && !command;
     if (kept)
         commands_keeps(session);
     if (place == COMMANDS_MORE || kept) {
         running->incomplete = true;
-        return 0;
+        return JUDGED_ENDED;
     }
     if (command && !command->runs)
-        return 0;
+        return JUDGED_ENDED;
+    /* a prompt that is drawn anew while the line is edited has marks, too */
+    bool redrawn = command && result->evidence == EVIDENCE_MARKS;
     if (command || where.echoes)
-        return quiet;
+        return quiet || redrawn ? JUDGED_ON : JUDGED_ENDED;
+    if (place != COMMANDS_PROMPT && early)
+        return JUDGED_EARLY;
     if (place != COMMANDS_PROMPT) { /* its marks have failed to come */
         commands_drop_level(session, where.level);
         running->marked = false;
         running->why_not = "its marks did not come";
     }
-    return 0;
+    return JUDGED_ENDED;
 }
 
 static void running_reply(struct running *running, struct session *session,
@@ -232,13 +246,13 @@ static void running_end(struct running *running, struct session *session,
         request_when_room(call->request, need, running_on_room, call);
 }
 
-/* A learned prompt would be found again at once. */
-static int running_wait_on(struct running *running, struct session *session,
-                           const struct wait_result *result, struct err *err)
+/* paused: what was found would be found again at once. */
+static int running_wait_on(struct running *running, struct session *session, bool paused,
+                           struct err *err)
 {
     const struct wait_spec pause = {.quiet_ms = PAUSE_MS, .deadline_ns = running->deadline_ns};
-    return result->evidence == EVIDENCE_PROMPT ? inflight_wait(&running->base, session, &pause, err)
-                                               : running_wait(running, session, INT64_MAX, err);
+    return paused ? inflight_wait(&running->base, session, &pause, err)
+                  : running_wait(running, session, INT64_MAX, err);
 }
 
 static int on_command(struct running *running, struct session *session,
@@ -247,8 +261,10 @@ static int on_command(struct running *running, struct session *session,
     const struct json *params = request_params(running->base.request);
     if (result->reason == WAIT_QUIET)
         return running_wait(running, session, INT64_MAX, err);
-    if (running_judge(running, session, result) > 0)
-        return running_wait_on(running, session, result, err);
+    enum judged judged = running_judge(running, session, result);
+    if (judged != JUDGED_ENDED)
+        return running_wait_on(running, session,
+                               judged == JUDGED_EARLY || result->evidence == EVIDENCE_PROMPT, err);
     if (running->incomplete &&
         schema_bool(running->base.tool, params, "interrupt_incomplete", false))
         return interrupt(running, session, err);
@@ -282,6 +298,8 @@ static int running_step(struct running *running, struct session *session,
                         const struct wait_result *result, struct err *err)
 {
     bool between = running->step == RUNNING_ASKED || running->step == RUNNING_LINE;
+    if (running->step == RUNNING_LINE && result->reason == WAIT_QUIET)
+        return running_wait_answer(running, session, err);
     if (between && result->reason != WAIT_READY)
         return refuse_busy(session, err);
     switch (running->step) {
@@ -296,7 +314,11 @@ static int running_step(struct running *running, struct session *session,
             return 0;
         commands_refused(session, commands_foreground(session));
         break;
-    case RUNNING_LINE: running->marked = running_came(running, session); break;
+    case RUNNING_LINE:
+        running->marked = running_came(running, session);
+        if (!running->marked && running_is_early(running))
+            return running_wait_on(running, session, true, err);
+        break;
     case RUNNING_COMMAND: return on_command(running, session, result, err);
     case RUNNING_INTERRUPT: return on_interrupt(running, session, result, err);
     }

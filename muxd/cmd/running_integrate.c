@@ -2,6 +2,7 @@
  * it switches the echo off and reads a line. The second one has the nonce: it goes the way of
  * secrets, is in no log and on no screen, and then the echo of the first one is wiped out. */
 #include "base/bug.h"
+#include "base/clock.h"
 #include "cmd/running.h"
 #include "cmd/meta.h"
 #include "parts/keyboard/secret.h"
@@ -87,6 +88,7 @@ int running_answered(struct running *running, struct session *session, struct er
     commands_catch_up(session);
     if (running_found(session, &asked_at) == RUNNING_LINE && asked_at == running->typed_at) {
         running->step = RUNNING_LINE; /* another call has typed it meanwhile */
+        running->typed_ns = clock_mono_ns();
         return running_wait_answer(running, session, err);
     }
     if (!commands_was_answered(session, running->typed_at, word))
@@ -99,6 +101,7 @@ int running_answered(struct running *running, struct session *session, struct er
     }
     buf_append_byte(&line, '\n');
     running->step = RUNNING_LINE;
+    running->typed_ns = clock_mono_ns();
     int code = type_line(running, session, &line, err);
     buf_fini(&line);
     return code;

@@ -3,6 +3,7 @@
  * and the ids of the requests that were done say that it was a question of ours. So a successor of
  * the worker goes on where it stands, and types nothing twice. */
 #include "base/bug.h"
+#include "base/clock.h"
 #include "cmd/running.h"
 #include "journal/inputlog.h"
 #include "session/nonce.h"
@@ -80,6 +81,7 @@ bool running_resume(struct running *running, struct session *session)
     running->step = step;
     running->tried = running->resumes = true;
     running->typed_at = asked_at;
+    running->typed_ns = clock_mono_ns();
     running->level = asked_at + 1;
     running_note_prompt(running, session, asked_at);
     return true;
