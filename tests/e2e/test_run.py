@@ -192,10 +192,11 @@ def test_nested_and_unknown_programs(mux):
 
 
 def test_silence_ends_no_command(mux):
-    """node reads keys while it waits for its time, and the kernel can't tell that from a prompt."""
+    """node reads keys while it waits for a child, and the kernel can't tell that from a prompt."""
     need("node")
     mux.shell()
-    answer = mux.js("run", "-y", LONG, "sh", "node -e 'process.stdin.setRawMode(true); process.stdin.resume(); setTimeout(() => process.exit(5), 500)'")
+    answer = mux.js("run", "-y", LONG, "sh",
+                    """node -e 'process.stdin.setRawMode(true); process.stdin.resume(); require("child_process").exec("sleep 0.6", () => process.exit(5))'""")
     assert answer["status"] == 5 and answer["by"] == "marks", answer
 
 
