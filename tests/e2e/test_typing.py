@@ -1,5 +1,6 @@
 """What ue write makes of keys, pastes and Enter, by what the program has set its terminal to."""
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -237,10 +238,9 @@ def test_a_retried_submit_is_not_typed_twice(mux):
 def test_who_has_no_time_does_not_overtake_who_waits(mux):
     """While input is held: neither a write that waits for nothing, nor one whose time is over first."""
     mux.configure("[defaults]\nhold = 60s\n")
+    os.mkfifo(mux.dir / "go")
     mux.ue("exec", "-t", "-n", "slow", "-y", 0, "--argv", "--", "/usr/bin/python3", "-c", f"""
-import os, time
-while not os.path.exists("{mux.dir}/go"):
-    time.sleep(0.02)
+open("{mux.dir}/go").read()
 for i in range(4):
     print("got", input(), flush=True)
 """).ok()
@@ -249,6 +249,6 @@ for i in range(4):
             for n, wait in enumerate((WAIT, 0, WAIT, 300))]
     assert client.result(sent[1])["reason"] == "deadline"
     assert client.result(sent[3])["reason"] == "deadline"
-    Path(mux.dir, "go").touch()
+    Path(mux.dir, "go").write_text("")
     whole = mux.ue("poll", "--raw", "--since", "0", "--exit", "slow").out
     assert [line.split()[1] for line in whole.splitlines() if line.startswith("got")] == list("0123")

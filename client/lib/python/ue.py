@@ -1401,22 +1401,6 @@ class spawn:  # pylint: disable=invalid-name,too-many-instance-attributes
                 "since": max(0, place - len(literal) + 1), "encoding": "base64",
                 "max_bytes": _BLOCK, "yield_time_ms": wait_ms}
 
-    def _refused(self, data, error):
-        if error.code == "secret_prompt":
-            self._type_secret(data, error)
-        elif error.code == "input_full":
-            self.session.write(data)
-        elif error.code not in ("ended", "no_such_session"):  # the next read tells of the end
-            raise ExceptionPexpect(error.message) from error
-
-    def _refused(self, data, error):
-        if error.code == "secret_prompt":
-            self._type_secret(data, error)
-        elif error.code == "input_full":
-            self.session.write(data)
-        elif error.code not in ("ended", "no_such_session"):  # the next read tells of the end
-            raise ExceptionPexpect(error.message) from error
-
     def _new(self, answer):
         """The new bytes of an answer, which may begin before them."""
         place = self.session.place
